@@ -503,7 +503,7 @@ site: need $(PYTHON_ENVIRONMENT)/.installed-docs ## the same without the crates,
 docs-rust: need ## the documentation of the crates alone; warnings are errors
 	@RUSTDOCFLAGS="-D warnings" cargo doc --quiet --workspace --no-deps
 
-front-page: python ## the two pictures of README.md, from datasets/ and a record of the lab
+front-page: python ## the pictures of README.md, python/README.md and docs/choose.md, from datasets/ and a record of the lab
 	@$(PYTHON_ENVIRONMENT)/bin/python docs/site/front_page.py
 
 $(PYTHON_ENVIRONMENT)/.installed-docs: $(PYTHON_ENVIRONMENT)/.installed docs/site/requirements.txt

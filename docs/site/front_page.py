@@ -1,9 +1,10 @@
-"""Draws the two pictures of the front page, `docs/site/front/clusters.png` and `docs/site/front/peers.svg`, from `datasets/` and a record of the lab.
+"""Draws the pictures of the READMEs and of `docs/choose.md` into `docs/site/front`, from `datasets/`, made data and a record of the lab.
 
 Usage: front_page.py   (`make front-page`). Run it when clusters, colours or the record change, and look at the difference.
 """
 
 import csv
+import warnings
 from pathlib import Path
 
 import matplotlib
@@ -12,6 +13,9 @@ matplotlib.use("Agg")
 
 import matplotlib.pyplot as plt
 import numpy as np
+from sklearn.cluster import HDBSCAN
+from sklearn.datasets import make_blobs, make_circles, make_moons
+from sklearn.metrics import adjusted_rand_score
 
 import lehr
 
@@ -44,9 +48,22 @@ def clusters():
     left.set(aspect="equal", title="Census blocks of Nevada and Utah in 8 clusters")
     lehr.plot.annealing_tree(model, ax=right)
     right.set_title("One cluster splits as the temperature falls")
-    # 64 colours are enough, and the file is a third as large.
-    path = HERE / "front/clusters.png"
-    figure.savefig(path, dpi=100)
+    _save(figure, "clusters.png", dpi=100)
+
+
+def wine():
+    """The picture that the first program of `python/README.md` draws."""
+    wine = lehr.datasets.load_wine()
+    X = (wine.data - wine.data.mean(axis=0)) / wine.data.std(axis=0)
+    figure, ax = plt.subplots()
+    lehr.plot.clusters(lehr.DAClustering(n_clusters=3).fit(X), X, ax=ax)
+    _save(figure, "wine.png", dpi=100)
+
+
+def _save(figure, name, dpi):
+    """Writes a raster image with 64 colours. They are enough, and the file is a third as large."""
+    path = HERE / "front" / name
+    figure.savefig(path, dpi=dpi)
     from PIL import Image
 
     Image.open(path).convert("RGB").quantize(64).save(path, optimize=True)
@@ -73,7 +90,62 @@ def peers():
         figure.savefig(HERE / "front/peers.svg", metadata={"Date": None}, facecolor="white")
 
 
+def _sets():
+    """Six sets of two columns by name: rows, true groups (-1 for noise), number of groups."""
+    rng = np.random.default_rng(8)
+    blobs = make_blobs(600, centers=4, cluster_std=0.8, random_state=8)
+    wide = make_blobs(600, centers=[[0, 0], [6, 0], [3, 6]], cluster_std=[0.5, 1.6, 0.9], random_state=4)
+    rows, truth = make_blobs(600, centers=[[0, 0], [4, 0], [8, 0]], cluster_std=0.6, random_state=3)
+    stretched = (np.c_[rows[:, 0] * 0.5, rows[:, 0] * 0.6 + rows[:, 1] * 2.2], truth)
+    noise = rng.uniform(blobs[0].min(0) - 2, blobs[0].max(0) + 2, (60, 2))
+    noisy = (np.r_[blobs[0], noise], np.r_[blobs[1], np.full(60, -1)])
+    return {
+        "compact groups": (*blobs, 4),
+        "groups of\ndifferent size": (*wide, 3),
+        "stretched groups": (*stretched, 3),
+        "groups and noise": (*noisy, 4),
+        "two moons": (*make_moons(600, noise=0.06, random_state=1), 2),
+        "two rings": (*make_circles(600, noise=0.05, factor=0.45, random_state=1), 2),
+    }
+
+
+def _methods(rows, k):
+    radius = 2.5 * np.median(lehr.DAClustering(k).fit(rows).transform(rows).min(axis=1))
+    return {
+        "DAClustering": lehr.DAClustering(k),
+        "DAClustering\nwith an outlier radius": lehr.DAClustering(k, outlier_radius=radius),
+        "DAGaussianMixture": lehr.DAGaussianMixture(k),
+        "PairwiseClustering": lehr.PairwiseClustering(k),
+        "HDBSCAN\n(scikit-learn)": HDBSCAN(min_cluster_size=15, copy=True),
+    }
+
+
+def methods():
+    """Five methods on six sets with their adjusted Rand indices, which it also prints."""
+    sets = _sets()
+    figure, axes = plt.subplots(len(sets), 5, figsize=(11, 12), layout="constrained")
+    for number, (line, (name, (rows, truth, k))) in enumerate(zip(axes, sets.items())):
+        for ax, (method, model) in zip(line, _methods(rows, k).items()):
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                labels = np.asarray(model.fit_predict(rows))
+            score = max(adjusted_rand_score(truth, labels), 0.0)
+            print(f"{name.replace(chr(10), ' '):25}{method.replace(chr(10), ' '):38}{score:.2f}")
+            known = labels >= 0
+            ax.scatter(*rows[~known].T, s=4, color="black")
+            ax.scatter(*rows[known].T, s=4, c=labels[known], cmap="tab10", vmin=0, vmax=9)
+            ax.text(0.97, 0.03, f"{score:.2f}", transform=ax.transAxes, ha="right", va="bottom", fontsize=9,
+                    bbox={"facecolor": "white", "alpha": 0.8, "edgecolor": "none", "pad": 1})
+            ax.set(xticks=[], yticks=[], aspect="equal", adjustable="datalim")
+            if number == 0:
+                ax.set_title(method, fontsize=9)
+        line[0].set_ylabel(name, fontsize=9)
+    _save(figure, "methods.png", dpi=75)
+
+
 if __name__ == "__main__":
     (HERE / "front").mkdir(exist_ok=True)
     clusters()
+    wine()
     peers()
+    methods()

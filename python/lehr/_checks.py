@@ -85,6 +85,7 @@ def check_array(array: Any, **options: Any) -> NDArray[Any]:
     array = _with_gaps(_as_numpy(array))
     _refuse_complex(array)
     _refuse_times(array, options.get("input_name") or "X")
+    _warn_of_rounding(array, options.get("input_name") or "X")
     checked: NDArray[Any] = sklearn.utils.check_array(array, **options)
     return checked
 
@@ -119,6 +120,8 @@ def validate_data(estimator: Any, X: Any, **options: Any) -> Any:
     if not options.get("reset", True) and not getattr(estimator, "_takes_huge_rows", False):
         # Data to fit are checked by the library, after it has taken the means of the columns off.
         refuse_huge(checked)
+    if options.get("reset", True):
+        _warn_of_rounding(X, "X")
     return checked
 
 
@@ -171,6 +174,29 @@ def refuse_huge(rows: Any) -> None:
         f"X, row {row} (counted from 0): expected numbers below {_MOST_VALUE:g}, whose squares a number can hold, found {found:g}; "
         "divide the columns by a power of ten, also before fitting"
     )
+
+
+#: From here on a floating point number may stand for several whole numbers.
+_EXACT = 2**53
+
+
+def _warn_of_rounding(X: Any, name: str) -> None:
+    """Warns of whole numbers with more digits than a floating point number has, as readers of files do. Most are identifiers."""
+    if hasattr(X, "iloc") and hasattr(X, "items"):
+        columns = [(f"the column {column!r} of {name}", values) for column, values in X.items()]
+    else:
+        columns = [(name, X)]
+    for told, values in columns:
+        kind = getattr(values, "dtype", None)
+        if not isinstance(kind, np.dtype) or kind.kind not in "iu" or kind.itemsize < 8:
+            continue
+        numbers_of = values.data if issparse(values) else np.asarray(values)
+        if not numbers_of.size or -_EXACT <= numbers_of.min() and numbers_of.max() <= _EXACT:
+            continue
+        large = numbers_of[(numbers_of > _EXACT) | (numbers_of < -_EXACT)]
+        rounded = next((number for number in large.tolist() if int(float(number)) != number), None)
+        if rounded is not None:
+            warn(f"{told} has whole numbers that are rounded to 53 bits, such as {rounded}. If they name the rows, leave them out", UserWarning)
 
 
 def _as_numpy(X: Any) -> Any:

@@ -299,7 +299,7 @@ def _layouts(model: Any, points: _Points) -> list[dict[str, Any]]:
             {"group": group, "mean": list(mean), "covariance": [matrix[0, 0], matrix[0, 1], matrix[1, 1]]}
             for group, (mean, matrix) in enumerate(zip(plane.places(model.means_), spread, strict=True))
         ]
-        beyond["note"] = " ".join(["Ellipses stand at one standard deviation of a component, dashed ones at two.", *notes])
+        beyond["note"] = " ".join(["Solid ellipses are at one standard deviation of a component, dashed ones at two.", *notes])
     return [_layout("picture", names, np.asarray(plane.places(rows)), **beyond)]
 
 
@@ -321,7 +321,7 @@ def _ground(model: Any) -> dict[str, Any]:
     shade = (stretched - low) / (high - low or 1.0)
     return {
         "title": "topographic map",
-        "note": f"The deeper the colour of the ground, the more the map is stretched there: from {np.exp(low):.3g} to {np.exp(high):.3g}, logarithmic.",
+        "note": f"The background is darker where the map is stretched: from {np.exp(low):.3g} to {np.exp(high):.3g}, logarithmic.",
         "ground": {"columns": side, "rows": tall, "shade": shade, "low": [-end for end in corner], "high": corner},
     }
 
@@ -359,7 +359,7 @@ def _draw_dissimilarities(page: _page.Page, model: Any, points: _Points) -> None
     ends = np.cumsum(sizes) / len(labels)
     page.section(
         "heat-section", "The dissimilarities",
-        "Dark is near: a cluster is a dark square on the diagonal. Clusters that are close stand beside each other, joined above by the mean dissimilarity between them.",
+        "Dark means a small dissimilarity: a cluster is a dark square on the diagonal. Close clusters stand beside each other, joined above by the mean dissimilarity between them.",
         page.figure("heat", {
             "kind": "heat", "title": "The dissimilarities", "cells": cells, "levels": _page.shares(means.ravel() / (largest or 1.0)), "largest": largest, "beyond": beyond,
             "blocks": [{"cluster": int(cluster), "from": end - size / len(labels), "to": end, "items": int(size)} for cluster, end, size in zip(order, ends, sizes, strict=True)],
@@ -470,13 +470,13 @@ def _draw_map(page: _page.Page, model: Any) -> None:
         density = {
             "kind": "density", "title": "Distances and dissimilarities", "bins": len(counts), "counts": counts.ravel(), "names": ["distance in the map", "dissimilarity"], "ends": ends,
         }  # fmt: skip
-        page.section("density-section", "Distances and dissimilarities", "How often a dissimilarity came to which distance in the map. On the line both are equal.", page.figure("density", density))
+        page.section("density-section", "Distances and dissimilarities", "The number of pairs by dissimilarity and by distance in the map. On the line, both are equal.", page.figure("density", density))
     if hasattr(model, "magnifications_") and model.embedding_.shape[1] == 2:
         width = model.means_.shape[1]
         names = [str(name) for name in getattr(model, "feature_names_in_", [f"x{column}" for column in range(width)])][:_CENTRED_MAX]
         planes = [{"name": name, "values": _page.floats(model.means_[:, column])} for column, name in enumerate(names)]
         page.section(
-            "planes-section", "The columns across the map", "What the map says a row would be at each place.",
+            "planes-section", "The columns across the map", "The row that the map predicts at each node.",
             page.figure("planes", {"kind": "planes", "title": "columns", "columns": model.n_nodes_, "rows": model.n_nodes_, "planes": planes}),
         )  # fmt: skip
 

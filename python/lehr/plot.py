@@ -317,7 +317,7 @@ def embedding(model: Any, labels: ArrayLike | None = None, *, ax: Any = None) ->
 
 
 def annealing(model: Any, *, ax: Any = None) -> Any:
-    """The free energy as the temperature fell, with the number of clusters at each division. Dotted: the second cooling, with the final number.
+    """The free energy as the temperature fell, with the number of clusters after each division.
 
     Parameters
     ----------
@@ -344,12 +344,16 @@ def annealing(model: Any, *, ax: Any = None) -> Any:
     temperature, energy = model.history_["temperature"], model.history_["free_energy"]
     rises = np.flatnonzero(np.diff(temperature) > 0)
     grown = rises[0] + 1 if len(rises) else len(temperature)
-    ax.plot(temperature[:grown], energy[:grown], color="black", linewidth=1)
-    ax.plot(temperature[grown:], energy[grown:], color="black", linewidth=1, linestyle=":")
-    for split in model.splits_:
-        there = np.interp(split["temperature"], temperature[:grown][::-1], energy[:grown][::-1])
-        ax.annotate(str(split["n_clusters"]), (split["temperature"], there), ha="center", va="bottom", fontsize=8)
-        ax.plot(split["temperature"], there, "o", color="tab:red", markersize=4)
+    ax.plot(temperature[:grown], energy[:grown], color="black", linewidth=1, label="first cooling")
+    if grown < len(temperature):
+        ax.plot(temperature[grown:], energy[grown:], color="black", linewidth=1, linestyle=":", label="second cooling, with the final number of clusters")
+    splits = model.splits_["temperature"]
+    there = np.interp(splits, temperature[:grown][::-1], energy[:grown][::-1])
+    for split, height in zip(model.splits_, there, strict=True):
+        ax.annotate(str(split["n_clusters"]), (split["temperature"], height), ha="center", va="bottom", fontsize=8)
+    if len(splits):
+        ax.plot(splits, there, "o", color="tab:red", markersize=4, label="a cluster divides: clusters after it")
+    ax.legend(fontsize=8)
     # Time runs from hot to cold.
     ax.set(xscale="log", xlabel="temperature", ylabel="free energy")
     ax.xaxis.set_inverted(True)

@@ -4,6 +4,7 @@ import tracemalloc
 import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.sparse import csr_array
 from sklearn.base import clone
@@ -375,3 +376,19 @@ def test_columns_whose_spreads_differ_are_told_as_by_the_command():
         with warnings.catch_warnings():
             warnings.simplefilter("error", UserWarning)
             estimator.fit(X / [1.0, 10_000.0])
+
+
+@pytest.mark.parametrize("dtype", [np.int64, np.uint64])
+def test_whole_numbers_with_more_digits_than_a_floating_point_number_are_reported(dtype):
+    rows = np.array([[1, 2**53 + 1], [3, 5], [4, 2**53 + 2]], dtype=dtype)
+    with pytest.warns(UserWarning, match="^X has whole numbers that are rounded to 53 bits, such as 9007199254740993"):
+        lehr.KMeans(1, n_init=1).fit(rows)
+    frame = pd.DataFrame({"size": rows[:, 0], "order": rows[:, 1]})
+    with pytest.warns(UserWarning, match="^the column 'order' of X has whole numbers .* such as 9007199254740993"):
+        lehr.DAClustering(1).fit(frame)
+    # Even ones up to 2^54 are exact.
+    exact = np.array([[1, 2**53 + 2], [3, -(2**53) if dtype is np.int64 else 0]], dtype=dtype)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        warnings.filterwarnings("error", message=".*53 bits")
+        lehr.KMeans(1, n_init=1).fit(exact)

@@ -1,8 +1,8 @@
-//! The formats that a file can have, as far as messages name them.
+//! The formats of files, as messages name them.
 
 use std::fmt;
 
-/// The format that a file seems to have, by its first bytes and its name.
+/// The format that a file seems to have, judging by its first bytes and its name.
 ///
 /// # Example
 /// ```
@@ -17,7 +17,7 @@ use std::fmt;
 pub enum Contents {
     /// A table of text.
     Table,
-    /// An array that is no square of numbers, nor as long as the pairs of some items: rows of numbers.
+    /// An array of rows of numbers: neither square nor as long as the pairs of some number of items.
     Array {
         /// The number of rows.
         rows: usize,
@@ -30,13 +30,13 @@ pub enum Contents {
     Reads,
     /// Fingerprints in FPS.
     Fingerprints,
-    /// Sparse rows in SVMlight's text.
+    /// Sparse rows in SVMlight text.
     SvmLight,
     /// Sparse rows in a Matrix Market file.
     MatrixMarket,
-    /// Dissimilarities of all pairs: written by `lehr distances`, the array or its header.
+    /// Dissimilarities of all pairs, as `lehr distances` writes them: the array or its header.
     Dissimilarities,
-    /// Some other document in JSON.
+    /// Another JSON document.
     Json,
 }
 

@@ -1,17 +1,17 @@
-//! A column that counts the rows: an index that was exported with the table.
+//! Detects a column that counts the rows: an index that was exported with the table.
 //!
-//! It is a number in every row, so it is treated as a coordinate like any other; as the widest column it decides
-//! distances. Only one thing shows that it does not belong: its values rise by the same whole number from row to row.
+//! Such a column has a number in every row, so methods would use it as a coordinate; as the widest column, it would
+//! dominate distances. Only one thing gives it away: its values rise by the same whole number from row to row.
 
 use crate::{Incomplete, Points};
 
-/// Fewer rows than this may well rise evenly by their values.
+/// The number of rows below which values may rise evenly by chance.
 const ROWS_MIN: usize = 10;
 
-/// A warning that names the first column whose values rise by the same whole number, not 0, from each row to the next.
-/// `None` if there is no such column, if it is the only column, or if there are fewer than ten rows.
+/// Returns a warning that names the first column whose values rise by the same nonzero whole number from each row to
+/// the next. Returns `None` if there is no such column, if it is the only column, or if there are fewer than ten rows.
 ///
-/// Cost: one pass, which most columns leave after three rows.
+/// Cost: one pass; for most columns it ends after three rows.
 ///
 /// # Example
 /// ```
@@ -28,7 +28,7 @@ pub fn counts_rows(points: &Points) -> Option<String> {
     counter(points.columns(), points.len(), |row, column| points.row(row)[column])
 }
 
-/// The same for rows with missing cells: a column with gaps counts nothing.
+/// Returns the same warning for rows with missing values; a column with missing values does not count the rows.
 ///
 /// # Example
 /// ```

@@ -1,8 +1,8 @@
-//! The data sets in the folder `datasets/`, inside the program: for demonstrations, examples and tests.
+//! The data sets of the folder `datasets/`, included in the program for demonstrations, examples and tests.
 //!
-//! Each folder names the source and the terms of its data set (`SOURCE.md`, `LICENCE.md`). Labels are classes known
-//! beforehand, counted from 0; they are not part of the points. Four sets are linked only with their features: `census`
-//! (blocks, 2.1 MiB), `compounds` (0.8 MiB), `genes` (Alu repeats, 0.5 MiB) and `patients` (0.2 MiB).
+//! Each folder names the source and the licence of its data set (`SOURCE.md`, `LICENCE.md`). Labels are known classes,
+//! counted from 0; they are not part of the points. Four sets are included only with their features: `census` (blocks,
+//! 2.1 MiB), `compounds` (0.8 MiB), `genes` (Alu repeats, 0.5 MiB) and `patients` (0.2 MiB).
 
 #[cfg(feature = "compounds")]
 use crate::Fingerprints;
@@ -13,7 +13,7 @@ use crate::read::{Selection, csv_points};
 #[cfg(feature = "genes")]
 use crate::sequences::{Alphabet, Sequences};
 
-/// 150 iris flowers, 4 lengths in cm; labels: 0 setosa, 1 versicolor, 2 virginica, 50 of each.
+/// Returns 150 iris flowers with 4 lengths in cm; labels: 0 setosa, 1 versicolor, 2 virginica, 50 of each.
 ///
 /// # Example
 /// ```
@@ -26,7 +26,7 @@ pub fn iris() -> (Points, Vec<u32>) {
     labelled(include_bytes!("../../../datasets/iris/iris.csv"), "iris.csv")
 }
 
-/// 178 wines, 13 chemical measurements in units of their own; labels: 3 growers with 59, 71 and 48 wines.
+/// Returns 178 wines with 13 chemical measurements in different units; labels: 3 growers with 59, 71 and 48 wines.
 ///
 /// # Example
 /// ```
@@ -38,7 +38,7 @@ pub fn wine() -> (Points, Vec<u32>) {
     labelled(include_bytes!("../../../datasets/wine/wine.csv"), "wine.csv")
 }
 
-/// 569 breast masses, 30 measurements of cell nuclei; labels: 0 malignant (212), 1 benign (357).
+/// Returns 569 breast masses with 30 measurements of cell nuclei; labels: 0 malignant (212), 1 benign (357).
 ///
 /// # Example
 /// ```
@@ -50,7 +50,7 @@ pub fn breast_cancer() -> (Points, Vec<u32>) {
     labelled(include_bytes!("../../../datasets/breast_cancer/breast_cancer.csv.gz"), "breast_cancer.csv.gz")
 }
 
-/// 1,797 handwritten digits, 8 × 8 pixels from 0 to 16; labels: the digits.
+/// Returns 1,797 handwritten digits with 8 × 8 pixels from 0 to 16; labels: the digits.
 ///
 /// # Example
 /// ```
@@ -62,14 +62,14 @@ pub fn digits() -> (Points, Vec<u32>) {
     labelled(include_bytes!("../../../datasets/digits/digits.csv.gz"), "digits.csv.gz")
 }
 
-/// The name that [`census_blocks`] goes by in messages and summaries.
+/// The name of [`census_blocks`] in messages and summaries.
 #[cfg(feature = "census")]
 pub const CENSUS_NAME: &str = "blocks_nv_ut_wv_2020.csv.gz";
 
-/// 201,174 census blocks of Nevada, Utah and West Virginia: `lon` and `lat` in degrees, inhabitants as weights, block
-/// codes as ids.
+/// Returns 201,174 census blocks of Nevada, Utah and West Virginia: `lon` and `lat` in degrees, inhabitants as weights,
+/// and block codes as ids.
 ///
-/// A third of the blocks has no inhabitants and so weight 0. Cost: about a tenth of a second to unpack and read.
+/// A third of the blocks have no inhabitants and thus weight 0. Cost: about a tenth of a second to decompress and read.
 ///
 /// # Example
 /// ```
@@ -90,14 +90,14 @@ pub fn census_blocks() -> Points {
     csv_points(&bytes[..], CENSUS_NAME, &selection).expect("the file inside the program is sound, as a test shows")
 }
 
-/// The name that [`alu_repeats`] go by in messages.
+/// The name of [`alu_repeats`] in messages.
 #[cfg(feature = "genes")]
 pub const ALU_NAME: &str = "alu_human.fasta.gz";
 
-/// 9,892 full-length Alu repeats of the human genome, 245 to 319 bases, and the subfamily of each, such as `AluSx1`.
-/// The letter behind `Alu` is the family, J, S or Y from old to young.
+/// Returns 9,892 full-length Alu repeats of the human genome, 245 to 319 bases long, and the subfamily of each, such as
+/// `AluSx1`. The letter after `Alu` is the family: J, S or Y, from old to young.
 ///
-/// Cost: some hundredths of a second to unpack and read, twice.
+/// Cost: a few hundredths of a second to decompress and read the file twice.
 ///
 /// # Example
 /// ```
@@ -116,28 +116,28 @@ pub fn alu_repeats() -> (Sequences, Vec<String>) {
     let expected = Expected { alphabet: Some(Alphabet::Dna), is_aligned: false };
     let sequences = sequences_from(&bytes[..], ALU_NAME, expected).expect(SOUND);
     let text = BufReader::new(crate::read::unpacked(&bytes[..]).expect(SOUND));
-    // `>ALU00001 AluSg`: what the reader of sequences leaves out.
+    // `>ALU00001 AluSg`: the reader of sequences leaves out the second word.
     let heads = text.lines().map(|line| line.expect(SOUND)).filter(|line| line.starts_with('>'));
     let subfamilies = heads.map(|head| head.split_whitespace().nth(1).expect(SOUND).to_owned()).collect();
     (sequences, subfamilies)
 }
 
-/// The name that [`compounds`] go by in messages.
+/// The name of [`compounds`] in messages.
 #[cfg(feature = "compounds")]
 pub const COMPOUNDS_NAME: &str = "nci_aids_keys1047.fps.gz";
 
-/// A compound as its screen knows it, beside its fingerprint.
+/// A compound's data from the screen, in addition to its fingerprint.
 #[cfg(feature = "compounds")]
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Compound {
-    /// Its structure, in SMILES.
+    /// The structure, in SMILES.
     pub smiles: String,
     /// The result of the screen: `CI` inactive, `CM` moderately active, `CA` active.
     pub activity: String,
 }
 
-/// 10,280 compounds of the NCI's antiviral screen, 1,047 structural keys each, and their structures and activities; 395
-/// are active or moderately so.
+/// Returns 10,280 compounds of the NCI's antiviral screen: 1,047 structural keys each, and their structures and
+/// activities. 395 are active or moderately active.
 ///
 /// # Example
 /// ```
@@ -158,12 +158,12 @@ pub fn compounds() -> (Fingerprints, Vec<Compound>) {
     (keys, rows.map(|((_, smiles), (_, activity))| Compound { smiles, activity }).collect())
 }
 
-/// The name that [`patients`] go by in messages.
+/// The name of [`patients`] in messages.
 #[cfg(feature = "patients")]
 pub const PATIENTS_NAME: &str = "nhanes_2009_2012_sample.csv.gz";
 
-/// 2,944 adults of a health survey and 113 features; one value in five is missing. Of the features, 34 are measured in
-/// different units, and 79 say whether an answer was given.
+/// Returns 2,944 adults of a health survey with 113 features; one value in five is missing. Of the features, 34 are
+/// measurements in different units, and 79 are 1 or 0 for whether an answer was given.
 ///
 /// # Example
 /// ```
@@ -179,7 +179,7 @@ pub fn patients() -> Incomplete {
     read.expect("the file inside the program is sound, as a test shows")
 }
 
-/// All numeric columns but the last, `label`, which is read as the id and turned into numbers.
+/// Reads all numeric columns as points, and the column `label` as class numbers.
 fn labelled(bytes: &[u8], name: &str) -> (Points, Vec<u32>) {
     let selection = Selection { id: Some("label".into()), header: Some(true), ..Selection::default() };
     let points = csv_points(bytes, name, &selection).expect("the file inside the program is sound, as a test shows");

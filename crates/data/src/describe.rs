@@ -1,7 +1,7 @@
-//! Describes the columns of a table: the role, the range, the gaps and the skew of each.
+//! Describes the columns of a table: the role, the range, the missing values and the skewness of each.
 //!
-//! A method needs numbers, and a person needs to know which columns those were. [`describe_columns`] looks at every
-//! column once and says which role it gives it, so that the account can be shown before anything is computed.
+//! A method needs numbers, and users need to know which columns these are. [`describe_columns`] examines each column
+//! once and assigns it a role, so that users see the description before a method runs.
 
 use std::collections::HashSet;
 use std::fmt;
@@ -12,15 +12,15 @@ use serde::{Deserialize, Serialize};
 use crate::frame::{Categories, DataFrame, FrameColumn, ReadAs, Values};
 use crate::read::is_value;
 
-/// Columns of text with more different values than this are no categories, unless each of them has many rows.
+/// The most different texts in a category, unless each of them has many rows.
 pub const LEVELS_MAX: usize = 50;
 
-/// With more than [`LEVELS_MAX`] texts, a category needs at least this many rows for each, as with states or makes. It
-/// has at most this many texts.
+/// With more than [`LEVELS_MAX`] texts, a category needs at least `ROWS_A_LEVEL` rows for each, as with states or
+/// makes. It has at most `LEVELS_AT_MOST` texts.
 const ROWS_A_LEVEL: usize = 20;
 const LEVELS_AT_MOST: usize = 200;
 
-/// The number of most frequent texts of a column that its account lists.
+/// The number of a column's most frequent texts that its description lists.
 const LEVELS_SHOWN: usize = 5;
 
 /// The role of a column.
@@ -33,41 +33,41 @@ pub enum Role {
     Category,
     /// Dates or times.
     Date,
-    /// A name or a number for each row.
+    /// A name or number that identifies each row.
     Id,
-    /// Texts that seldom repeat.
+    /// Texts that rarely repeat.
     Text,
-    /// One value in all rows.
+    /// The same value in all rows.
     Constant,
     /// No value in any row.
     Empty,
-    /// The same values as a column before it.
+    /// The same values as an earlier column.
     Duplicate {
-        /// The other column.
+        /// The name of the earlier column.
         of: String,
     },
 }
 
-/// Facts about a column.
+/// The description of a column.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ColumnAccount {
-    /// Its name.
+    /// The name of the column.
     pub name: String,
-    /// Its role.
+    /// The role of the column.
     #[serde(flatten)]
     pub role: Role,
-    /// The reason for this kind, if its values alone do not show it.
+    /// The reason for the role, if the values alone do not show it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// How its text was read.
+    /// How the column's text was read.
     pub read_as: ReadAs,
-    /// Rows of the table.
+    /// The number of rows in the table.
     pub rows: usize,
-    /// Rows without a value.
+    /// The number of rows without a value.
     pub missing: usize,
-    /// Different values.
+    /// The number of different values.
     pub distinct: usize,
-    /// Facts about its values.
+    /// The facts about the values.
     pub facts: Facts,
 }
 
@@ -75,54 +75,54 @@ pub struct ColumnAccount {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Facts {
-    /// A column without values.
+    /// The column has no values.
     None,
     /// Numbers.
     Numbers(NumberFacts),
-    /// Texts: the most frequent ones, with the rows that have them.
+    /// Texts: the most frequent ones, with their numbers of rows.
     Levels(Vec<(String, usize)>),
-    /// Times: the first and the last, as seconds since 1970-01-01 00:00 UTC.
+    /// Times as seconds since 1970-01-01 00:00 UTC.
     Times {
-        /// The first.
+        /// The first time.
         low: f64,
-        /// The last.
+        /// The last time.
         high: f64,
     },
 }
 
-/// Describes numbers: range, middle and skew. A row counts once.
+/// Facts about numbers: range, centre and skewness. Each row counts once.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct NumberFacts {
-    /// The smallest.
+    /// The smallest value.
     pub low: f64,
-    /// The largest.
+    /// The largest value.
     pub high: f64,
-    /// The middle one.
+    /// The median.
     pub median: f64,
     /// The mean.
     pub mean: f64,
-    /// The standard deviation, of the population.
+    /// The population standard deviation.
     pub deviation: f64,
-    /// The mean cube of the standardised values: 0 for a symmetric distribution, above 0 with a long tail of large
-    /// ones.
+    /// The mean cube of the standardised values: 0 for a symmetric distribution, positive for a long tail of large
+    /// values.
     pub skewness: f64,
-    /// The same for the logarithms, if no value is below 0.
+    /// The skewness of the logarithms, if no value is negative.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub log_skewness: Option<f64>,
-    /// The number that is added before logarithms are taken. It is 0 where all values are above 0; else 1 for whole
-    /// numbers, and the smallest value above 0 for others.
+    /// The number added before taking logarithms: 0 if all values are positive; otherwise 1 for whole numbers, and the
+    /// smallest positive value for others.
     pub log_offset: f64,
-    /// The few rows that make nearly all of the variance, where there are such.
+    /// The few rows that account for nearly all of the variance, if there are such rows.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dominant: Option<Dominant>,
-    /// Whether all are whole numbers.
+    /// Whether all values are whole numbers.
     pub is_whole: bool,
 }
 
-/// Few rows that make nearly all of a column's variance.
+/// A few rows that account for nearly all of a column's variance.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Dominant {
-    /// Their number.
+    /// The number of these rows.
     pub rows: usize,
     /// Their share of the sum of squared differences from the mean.
     pub share: f64,
@@ -144,16 +144,17 @@ impl fmt::Display for Role {
 }
 
 impl Dominant {
-    /// `12 of 5060 rows make 99.8 % of its variance`.
+    /// Returns a clause such as `12 of 5060 rows make 99.8 % of its variance`.
     pub fn words(&self, rows: usize) -> String {
         let verb = if self.rows == 1 { "makes" } else { "make" };
         format!("{} of {rows} rows {verb} {:.1} % of its variance", self.rows, 100.0 * self.share)
     }
 }
 
-/// The account of each column, in their order.
+/// Describes the columns of a table, in their order.
 ///
-/// Cost: a sort of each column of numbers, a pass over the others; a comparison of each column with those before it.
+/// Cost: a sort of each numeric column, a pass over each other column, and a comparison of each column with the earlier
+/// ones.
 ///
 /// # Example
 /// ```
@@ -199,12 +200,12 @@ fn account_of(column: &FrameColumn) -> ColumnAccount {
     ColumnAccount { name, role, reason, read_as, rows, missing, distinct, facts }
 }
 
-/// The role of a column, with the reason where its values alone do not show it.
+/// Returns the role of a column, and the reason if its values alone do not show it.
 fn role(column: &FrameColumn, present: usize, distinct: usize, facts: &Facts) -> (Role, Option<String>) {
     if present == 0 {
         return (Role::Empty, None);
     }
-    // One row says nothing.
+    // A single row is not enough to call a column constant.
     if distinct == 1 && present > 1 {
         return (Role::Constant, None);
     }
@@ -249,8 +250,8 @@ fn role_of_numbers(
     (Role::Measure, None)
 }
 
-/// Whether values rise by one from row to row, except in a few places where they begin at 1 or 0 again. Such a column
-/// numbers the rows within parts of the table.
+/// Returns whether values rise by one from row to row, and start again at 0 or 1 in a few places. Such a column numbers
+/// the rows within parts of the table.
 fn counts_within_parts<'v>(mut values: impl Iterator<Item = &'v f64>) -> bool {
     const PARTS: usize = 20;
     let Some(first) = values.next() else { return false };
@@ -284,7 +285,7 @@ fn role_of_texts(
     }
     let is_often = distinct <= LEVELS_MAX || distinct <= LEVELS_AT_MOST && present >= ROWS_A_LEVEL * distinct;
     if !is_often || 2 * distinct > present && present > 10 {
-        // Rows that were entered twice keep their key.
+        // A few rows that were entered twice may have the same key.
         let names_most = 10 * distinct >= 9 * present;
         let hint = if names_most { "; --id names the rows by it" } else { "" };
         return (Role::Text, Some(format!("{distinct} different texts in {present} rows{hint}")));
@@ -292,7 +293,7 @@ fn role_of_texts(
     (Role::Category, None)
 }
 
-/// Whether most texts are numbers or dates, and no codes: not all are digits, and none begins with a 0 before another.
+/// Returns whether most texts are numbers or dates but not codes. Codes are all digits, or have leading zeros.
 fn are_nearly_values(categories: &Categories) -> bool {
     let is_code = |text: &&String| {
         let mut letters = text.bytes();
@@ -300,7 +301,7 @@ fn are_nearly_values(categories: &Categories) -> bool {
     };
     let are_digits = |text: &String| text.bytes().all(|letter| letter.is_ascii_digit());
     let levels = categories.levels();
-    // Most columns of text end here.
+    // Most text columns fail this test.
     let has_digit = |text: &&String| text.bytes().any(|letter| letter.is_ascii_digit());
     if 2 * levels.iter().filter(has_digit).count() <= levels.len() || levels.iter().all(are_digits) {
         return false;
@@ -311,11 +312,12 @@ fn are_nearly_values(categories: &Categories) -> bool {
 /// Words in the names of columns that identify rows.
 const ID_WORDS: [&str; 12] =
     ["id", "ids", "key", "no", "nr", "number", "nummer", "uuid", "guid", "index", "code", "identifier"];
-/// Words in the names of columns whose numbers are no measures.
+/// Words in the names of columns whose numbers are not measures.
 const CODE_WORDS: [&str; 12] =
     ["id", "zip", "zipcode", "plz", "postcode", "postal", "phone", "tel", "telefon", "fips", "geoid", "isbn"];
 
-/// Whether a name is, or ends with, or begins with one of some words: `customer_id`, `CustomerID`, `id`, `zip code`.
+/// Returns whether a name equals, begins with or ends with one of some words: `customer_id`, `CustomerID`, `id`,
+/// `zip code`.
 fn is_called(name: &str, words: &[&str]) -> bool {
     let mut parts = vec![String::new()];
     let mut was_lower = false;
@@ -340,7 +342,7 @@ fn are_same(left: &Values, right: &Values) -> bool {
         (Values::Numbers(a), Values::Numbers(b)) | (Values::Times(a), Values::Times(b)) => {
             a.iter().zip(b).all(|(a, b)| a == b || a.is_nan() && b.is_nan())
         }
-        // Codes count texts in the order in which they come up, so equal columns have equal codes.
+        // Codes number texts in the order of first occurrence, so equal columns have equal codes.
         (Values::Categories(a), Values::Categories(b)) => a == b,
         _ => false,
     }
@@ -374,7 +376,7 @@ fn of_numbers(values: &[f64]) -> (usize, Facts) {
     (distinct, Facts::Numbers(NumberFacts::of_sorted(&sorted)))
 }
 
-/// The values that are not missing, in ascending order, with one zero.
+/// Returns the values that are not missing, in ascending order, with -0 as 0.
 fn sorted(values: impl Iterator<Item = f64>) -> Vec<f64> {
     let mut sorted: Vec<f64> = values.filter(|value| !value.is_nan()).map(|value| value + 0.0).collect();
     sorted.sort_unstable_by(f64::total_cmp);
@@ -382,13 +384,13 @@ fn sorted(values: impl Iterator<Item = f64>) -> Vec<f64> {
 }
 
 impl NumberFacts {
-    /// The facts about values, some of which may be missing (NaN); `None` where all are.
+    /// Returns the facts about values, some of which may be missing (NaN); `None` if all are missing.
     pub(crate) fn of(values: impl Iterator<Item = f64>) -> Option<Self> {
         let sorted = sorted(values);
         (!sorted.is_empty()).then(|| Self::of_sorted(&sorted))
     }
 
-    /// The facts about values in ascending order, at least one.
+    /// Returns the facts about at least one value in ascending order.
     fn of_sorted(sorted: &[f64]) -> Self {
         let (low, high) = (sorted[0], sorted[sorted.len() - 1]);
         let moments = Moments::of(sorted.iter().copied());
@@ -417,7 +419,7 @@ impl NumberFacts {
     }
 }
 
-/// The middle of values in ascending order, or half way between the two middle ones.
+/// Returns the median of values in ascending order.
 pub(crate) fn median_of_sorted(sorted: &[f64]) -> f64 {
     let middle = sorted.len() / 2;
     if sorted.len() % 2 == 1 { sorted[middle] } else { sorted[middle - 1] / 2.0 + sorted[middle] / 2.0 }
@@ -436,13 +438,13 @@ impl Moments {
         if largest == 0.0 {
             return Self { mean: 0.0, deviation: 0.0, skewness: 0.0 };
         }
-        // Values of about 1, so that no cube overflows.
+        // Scale values to about 1, so that no cube overflows.
         let scaled = || values.clone().map(|value| value / largest);
         let mean = sum(scaled()) / count;
         let power = |n: i32| sum(scaled().map(|value| (value - mean).powi(n))) / count;
         let variance = power(2);
         let deviation = variance.sqrt();
-        // Below that the differences are those of rounding.
+        // Smaller deviations are only rounding errors.
         let is_spread = deviation > 1e-12 * mean.abs();
         let skewness = if is_spread { power(3) / (variance * deviation) } else { 0.0 };
         Self { mean: mean * largest, deviation: deviation * largest, skewness }
@@ -455,7 +457,7 @@ fn sum(values: impl Iterator<Item = f64>) -> f64 {
     sum.value()
 }
 
-/// The fewest rows that make nine tenths of the variance, if they are few: one in a hundred at most.
+/// Returns the fewest rows that account for nine tenths of the variance, if they are at most one in a hundred.
 fn dominant(sorted: &[f64], mean: f64) -> Option<Dominant> {
     const SHARE: f64 = 0.9;
     const ROWS: usize = 100;
@@ -466,7 +468,7 @@ fn dominant(sorted: &[f64], mean: f64) -> Option<Dominant> {
     }
     let square = |value: &f64| ((value - mean) / far).powi(2);
     let total = sum(sorted.iter().map(square));
-    // The farthest are at the two ends.
+    // The farthest values are at the two ends.
     let (mut low, mut high, mut farthest) = (0, sorted.len(), 0.0);
     for rows in 1..=most {
         if square(&sorted[low]) > square(&sorted[high - 1]) {
@@ -551,7 +553,7 @@ mod tests {
 
     #[test]
     fn skewness_is_the_standardised_third_moment() {
-        // 0, 0, 0, 4: mean 1, variance 3, third moment (3 * -1 + 27) / 4 = 6.
+        // For 0, 0, 0, 4, the mean is 1, the variance 3, and the third moment (3 * -1 + 27) / 4 = 6.
         let found = accounts(vec![FrameColumn::numbers("x", vec![0.0, 0.0, 0.0, 4.0])]);
         let facts = numbers(&found[0]);
         assert!((facts.skewness - 6.0 / 27f64.sqrt()).abs() < 1e-12, "{facts:?}");

@@ -1,10 +1,9 @@
-//! Dissimilarities of all pairs of N items: how they are stored, the information beside the numbers, and how they are
-//! looked up.
+//! Dissimilarities of all pairs of N items: how they are stored, described and looked up.
 //!
-//! A matrix on disk is two files: an NPY array that NumPy opens, and a small JSON *header* of the same name. The header
-//! gives the meaning of the numbers: the form, the scale of fixed-point numbers, the value of a missing one, and
-//! the source. The diagonal is 0 and the matrix symmetric, so one half is enough. [`Form::Condensed`] holds the pairs
-//! (0,1), (0,2), …, (1,2), … as SciPy's `pdist` does.
+//! A matrix on disk has two files: an NPY array that NumPy can open, and a small JSON *header* of the same name. The
+//! header gives the meaning of the numbers: the form, the scale of fixed-point numbers, the value for missing numbers,
+//! and the source. The matrix is symmetric with a diagonal of 0, so one half is enough. [`Form::Condensed`] has the
+//! pairs (0,1), (0,2), …, (1,2), … in the order of SciPy's `pdist`.
 //!
 //! | element | bytes a pair | a missing value | error |
 //! | --- | ---: | --- | --- |
@@ -20,17 +19,17 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Deserializer, Serialize};
 
-/// The name of the header's format; its number rises with every change of meaning.
+/// The name of the header's format. Its number rises whenever the meaning changes.
 pub const FORMAT: &str = "lehr dissimilarities 1";
 
-/// The `u16` that stands for a missing value.
+/// The `u16` that marks a missing value.
 pub const MISSING_U16: u16 = u16::MAX;
-/// The largest value in fixed point, unsigned.
+/// The largest `u16` that is a value.
 pub const LARGEST_U16: u16 = u16::MAX - 1;
-/// The `i16` that stands for a missing value, as it is written; all negative numbers are read as missing.
+/// The `i16` written for a missing value; any negative number is read as missing.
 pub const MISSING_I16: i16 = -1;
 
-/// How a number is stored.
+/// The type of a stored number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Element {
@@ -38,15 +37,15 @@ pub enum Element {
     F64,
     /// 32-bit floating point.
     F32,
-    /// 16-bit fixed point, unsigned.
+    /// Unsigned 16-bit fixed point.
     U16,
-    /// 16-bit fixed point, signed and big-endian: `distances x 32767`, as the papers' group stores them. Raw rows, no
-    /// NPY.
+    /// Signed big-endian 16-bit fixed point: `distances x 32767`, as the papers' group stores them. The rows are raw,
+    /// without an NPY header.
     I16be,
 }
 
 impl Element {
-    /// Bytes of a number.
+    /// Returns the number of bytes of a number.
     pub const fn bytes(self) -> usize {
         match self {
             Element::F64 => 8,
@@ -55,10 +54,11 @@ impl Element {
         }
     }
 
-    /// The value of one unit of a stored number in a matrix whose largest value is `largest`: 1 for floating point.
+    /// Returns the value of one unit of a stored number in a matrix whose largest value is `largest`: 1 for floating
+    /// point.
     ///
-    /// Fixed point of 16 bits spans just the values there are. Big-endian rows keep the group's 1 / 32767 as long as
-    /// nothing is above 1; beyond that their scale grows instead of the numbers overflowing.
+    /// 16-bit fixed point covers exactly the range of the values. Big-endian rows keep the group's 1 / 32767 if no
+    /// value exceeds 1; otherwise their unit grows, so that numbers do not overflow.
     ///
     /// # Example
     /// ```
@@ -103,18 +103,18 @@ impl FromStr for Element {
     }
 }
 
-/// The pairs that are stored.
+/// Which pairs are stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Form {
-    /// All N x N, row after row.
+    /// All N x N pairs, row by row.
     Full,
-    /// The N (N - 1) / 2 above the diagonal, row after row.
+    /// The N (N - 1) / 2 pairs above the diagonal, row by row.
     Condensed,
 }
 
 impl Form {
-    /// The number of numbers that are stored for N items.
+    /// Returns the number of stored numbers for N items.
     ///
     /// # Example
     /// ```
@@ -138,51 +138,51 @@ impl fmt::Display for Form {
     }
 }
 
-/// The header: a description stored beside the numbers.
+/// The header: a description stored with the numbers.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Header {
-    /// [`FORMAT`].
+    /// The name of the format: [`FORMAT`].
     pub format: String,
-    /// The name of the file with the numbers, in the header's folder.
+    /// The file name of the array, in the header's folder.
     pub array: String,
-    /// N.
+    /// N, the number of items.
     pub items: usize,
-    /// The number of items before equal ones were made one, if they were.
+    /// The number of items before equal ones were merged, if they were.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub collapsed_from: Option<usize>,
-    /// The pairs that are stored.
+    /// Which pairs are stored.
     pub form: Form,
-    /// How a number is stored.
+    /// The type of a stored number.
     pub element: Element,
-    /// A value is this times the stored number.
+    /// The factor from a stored number to its value.
     pub scale: f64,
-    /// How a missing value is stored, in words: `NaN`, `65535`, `negative`.
+    /// How a missing value is stored: `NaN`, `65535`, `negative`.
     pub missing: String,
-    /// The number of the N (N - 1) / 2 pairs that have no value.
+    /// The number of pairs without a value, of N (N - 1) / 2.
     pub missing_pairs: u64,
-    /// The largest value. If no pair has one, it is NaN, and `null` in the file.
+    /// The largest value; NaN (`null` in the file) if no pair has a value.
     #[serde(deserialize_with = "or_nan")]
     pub largest: f64,
-    /// The mean of the values. If no pair has one, it is NaN, and `null` in the file.
+    /// The mean of the values; NaN (`null` in the file) if no pair has a value.
     #[serde(deserialize_with = "or_nan")]
     pub mean: f64,
-    /// The name of the dissimilarity that was measured.
+    /// The name of the metric.
     pub metric: String,
-    /// How: parameters by name.
+    /// The parameters of the metric, by name.
     pub parameters: serde_json::Map<String, serde_json::Value>,
     /// The source that the items were read from.
     pub source: String,
-    /// The fingerprint of the data, in hexadecimal.
+    /// The checksum of the data, in hexadecimal.
     pub fingerprint: String,
 }
 
-/// A number, or NaN for `null`, as JSON has it.
+/// Reads a number, and NaN for `null`.
 fn or_nan<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
     Ok(Option::deserialize(deserializer)?.unwrap_or(f64::NAN))
 }
 
-/// The place of the pair (i, j), `i < j < items`, in condensed form.
+/// Returns the index of the pair (i, j), `i < j < items`, in condensed form.
 ///
 /// # Example
 /// ```
@@ -191,47 +191,49 @@ fn or_nan<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
 /// ```
 ///
 /// # Panics
-/// Panics in debug builds, if it is not a pair above the diagonal.
+/// Panics in debug builds if the pair is not above the diagonal.
 #[inline]
 pub fn condensed_place(i: usize, j: usize, items: usize) -> usize {
     debug_assert!(i < j && j < items, "({i}, {j}) of {items}");
     i * items - i * (i + 1) / 2 + j - i - 1
 }
 
-/// The numbers of a matrix as they are stored.
+/// The stored numbers of a matrix.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Values {
-    /// Floating point of 64 bits; NaN is missing.
+    /// 64-bit floating point; NaN means missing.
     F64(Vec<f64>),
-    /// Floating point of 32 bits; NaN is missing.
+    /// 32-bit floating point; NaN means missing.
     F32(Vec<f32>),
-    /// Fixed point; [`MISSING_U16`] is missing.
+    /// Fixed point; [`MISSING_U16`] means missing.
     U16(Vec<u16>),
 }
 
 /// Rounding errors that [`Dissimilarities::new`] found in a matrix and removed.
 ///
-/// Products of matrices and differences such as `1 - similarity` leave halves that differ in their last bits. They also
-/// leave numbers just below 0, and numbers other than 0 on the diagonal. A number counts as rounded if it is off by at
-/// most [`SHARE_F64`](Self::SHARE_F64) or [`SHARE_F32`](Self::SHARE_F32) of the largest value. In fixed point it does
-/// if the two halves differ by one unit.
+/// Matrix products and differences such as `1 - similarity` leave halves that differ in their last bits, numbers
+/// slightly below 0, and nonzero numbers on the diagonal. An error of at most [`SHARE_F64`](Self::SHARE_F64) or
+/// [`SHARE_F32`](Self::SHARE_F32) of the largest value counts as rounding. In fixed point, a difference of one unit
+/// between the halves does.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Rounding {
-    /// Pairs whose two values differed: both are their mean now (in fixed point, the value above the diagonal).
+    /// The number of pairs whose two values differed. Both are now their mean (in fixed point, the value above the
+    /// diagonal).
     pub unequal_pairs: u64,
-    /// Pairs with values below 0, which are 0 now.
+    /// The number of pairs with negative values, which are now 0.
     pub negative_pairs: u64,
-    /// Numbers on the diagonal that were not 0, and are 0 now. A missing number there is 0 without being counted.
+    /// The number of nonzero numbers on the diagonal, which are now 0. A missing number there becomes 0 too, but does
+    /// not count.
     pub on_diagonal: u64,
-    /// The largest of these differences, in the unit of the dissimilarities.
+    /// The largest of these errors, in the unit of the dissimilarities.
     pub largest: f64,
 }
 
 impl Rounding {
-    /// The share of the largest value that rounding explains, for numbers of 64 bits: the square root of their relative
-    /// precision.
+    /// The share of the largest value up to which an error counts as rounding, for 64-bit numbers: the square root of
+    /// their relative precision.
     pub const SHARE_F64: f64 = 1.5e-8;
-    /// The same for numbers of 32 bits.
+    /// The same share for 32-bit numbers.
     pub const SHARE_F32: f64 = 3.5e-4;
 
     fn is_none(&self) -> bool {
@@ -262,7 +264,7 @@ impl fmt::Display for Rounding {
     }
 }
 
-/// Dissimilarities of N items in memory, as compact as on disk: symmetric, 0 on the diagonal, not negative.
+/// Dissimilarities of N items in memory, as compact as on disk: symmetric, with a diagonal of 0, and non-negative.
 ///
 /// # Example
 /// ```
@@ -284,13 +286,13 @@ pub struct Dissimilarities {
 }
 
 impl Dissimilarities {
-    /// Numbers of `items` items in a form, each worth `scale`. Rounding errors are removed, and
-    /// [`rounding`](Self::rounding) says how many there were.
+    /// Creates dissimilarities of `items` items from numbers in a form, with the unit `scale`. Removes rounding errors
+    /// and counts them in [`rounding`](Self::rounding).
     ///
     /// # Errors
-    /// Returns [`Error::Shape`](crate::Error::Shape) if their number does not fit, there are no items, or the scale is
-    /// not a finite number above 0. Returns [`Error::Faults`](crate::Error::Faults) with each value that is negative or
-    /// infinite. In full form also with each pair that is not symmetric and each number on the diagonal that is not 0.
+    /// Returns [`Error::Shape`](crate::Error::Shape) if the number of values does not fit, if there are no items, or if
+    /// the unit is not finite and positive. Returns [`Error::Faults`](crate::Error::Faults) with each negative or
+    /// infinite value. In full form, it also reports each asymmetric pair and each nonzero number on the diagonal.
     pub fn new(items: usize, form: Form, values: Values, scale: f64) -> Result<Self, crate::Error> {
         Self::named(items, form, values, scale, "dissimilarities")
     }
@@ -326,7 +328,7 @@ impl Dissimilarities {
         Ok(matrix)
     }
 
-    /// Removes differences that rounding explains, and finds those that it does not.
+    /// Removes rounding errors, and reports larger differences.
     fn check(&mut self) -> Result<(), crate::Error> {
         use crate::error::{Column, Fault, Faults, Place};
         let mut faults = Faults::new(&self.name);
@@ -367,7 +369,7 @@ impl Dissimilarities {
                     continue;
                 }
                 let difference = (value - mirrored).abs();
-                // It is NaN where one side alone has a value.
+                // The difference is NaN if only one side has a value.
                 if difference.is_nan() || difference > rounded {
                     fault(
                         column,
@@ -400,7 +402,7 @@ impl Dissimilarities {
         faults.or(())
     }
 
-    /// The largest difference that rounding explains, in the unit of the dissimilarities.
+    /// Returns the largest difference that counts as rounding, in the unit of the dissimilarities.
     fn rounded(&self) -> f64 {
         let largest =
             |values: &mut dyn Iterator<Item = f64>| values.filter(|value| value.is_finite()).fold(0.0, f64::max);
@@ -411,7 +413,7 @@ impl Dissimilarities {
             Values::F32(values) => {
                 Rounding::SHARE_F32 * largest(&mut values.iter().map(|value| f64::from(value.abs()))) * self.scale
             }
-            // Numbers differ by whole units; the half is for the product with the scale.
+            // Numbers differ by whole units; the extra half allows for rounding in the product with the unit.
             Values::U16(_) => 1.5 * self.scale,
         }
     }
@@ -421,13 +423,13 @@ impl Dissimilarities {
         match &mut self.values {
             Values::F64(values) => values[place] = value / self.scale,
             Values::F32(values) => values[place] = (value / self.scale) as f32,
-            // A mean of neighbours is none of the numbers there are: what stands there stays, except on the diagonal.
+            // The mean of neighbouring numbers is not a stored number, so values stay, except on the diagonal.
             Values::U16(values) if value == 0.0 => values[place] = 0,
             Values::U16(_) => {}
         }
     }
 
-    /// Writes the value above the diagonal to the place below it.
+    /// Copies the value above the diagonal to its position below.
     fn mirror(&mut self, row: usize, column: usize) {
         let (from, to) = (self.place(row, column), self.place(column, row));
         match &mut self.values {
@@ -444,7 +446,7 @@ impl Dissimilarities {
         }
     }
 
-    /// The value stored at a place, NaN if it is missing.
+    /// Returns the stored value at a position; NaN if it is missing.
     fn stored(&self, row: usize, column: usize) -> f64 {
         let place = self.place(row, column);
         match &self.values {
@@ -455,10 +457,10 @@ impl Dissimilarities {
         }
     }
 
-    /// The dissimilarity of two items; `None` if it is missing. The dissimilarity of an item to itself: 0.
+    /// Returns the dissimilarity of two items; `None` if it is missing. An item's dissimilarity to itself is 0.
     ///
     /// # Panics
-    /// Panics if there is no such item.
+    /// Panics if an item does not exist.
     pub fn get(&self, i: usize, j: usize) -> Option<f64> {
         assert!(i < self.items && j < self.items, "({i}, {j}) of {}", self.items);
         if i == j {
@@ -468,22 +470,22 @@ impl Dissimilarities {
         if value.is_nan() { None } else { Some(value) }
     }
 
-    /// N, at least 1.
+    /// Returns N, the number of items, which is at least 1.
     pub fn items(&self) -> usize {
         self.items
     }
 
-    /// The pairs that are stored.
+    /// Returns which pairs are stored.
     pub fn form(&self) -> Form {
         self.form
     }
 
-    /// The numbers as they are stored.
+    /// Returns the stored numbers.
     pub fn values(&self) -> &Values {
         &self.values
     }
 
-    /// The numbers in condensed form, as they are stored: N (N - 1) / 2.
+    /// Returns the N (N - 1) / 2 stored numbers in condensed form.
     ///
     /// # Example
     /// ```
@@ -507,17 +509,17 @@ impl Dissimilarities {
         }
     }
 
-    /// The value of a stored number 1.
+    /// Returns the value of the stored number 1.
     pub fn scale(&self) -> f64 {
         self.scale
     }
 
-    /// The name of the matrix in messages: the path it was read from.
+    /// Returns the name of the matrix in messages: the path it was read from.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// The rounding errors that were found in the numbers and removed.
+    /// Returns the rounding errors that were found in the numbers and removed.
     ///
     /// # Example
     /// ```
@@ -531,12 +533,12 @@ impl Dissimilarities {
         self.rounding.as_ref()
     }
 
-    /// The warning that a front end shows if rounding was removed, with the name of the matrix.
+    /// Returns a warning that names the matrix, if rounding errors were removed.
     pub fn warning(&self) -> Option<String> {
         self.rounding.map(|rounding| format!("{}: {rounding}", self.name))
     }
 
-    /// The header, if the numbers came with one.
+    /// Returns the header, if the numbers came with one.
     pub fn header(&self) -> Option<&Header> {
         self.header.as_ref()
     }
@@ -577,8 +579,8 @@ mod tests {
 
     #[test]
     fn what_rounding_explains_is_removed_and_counted() {
-        // 1 - cosine similarity of three rows: one unit in the last place between the halves, just below 0, and beside
-        // 0 on the diagonal.
+        // These are 1 - the cosine similarity of three rows: the halves differ in the last bit, a value is slightly
+        // below 0, and the diagonal is not exactly 0.
         let up = 0.5f64.next_up();
         let values = vec![2.2e-16, 0.5, -1.1e-16, up, 0.0, 1.0, -2.2e-16, 1.0, f64::NAN];
         let matrix = Dissimilarities::new(3, Form::Full, Values::F64(values), 1.0).unwrap();
@@ -595,7 +597,7 @@ mod tests {
             "corrected rounding errors of at most 2.20e-16: 2 pairs whose two values differ (their mean is used), \
              1 pair below 0 (0 is used), 1 value on the diagonal (0 is used)"
         );
-        // Half of a matrix can only be below 0, and what is as it should be is not touched.
+        // The only rounding error in a half matrix is a negative value; valid values are unchanged.
         let half = Dissimilarities::new(3, Form::Condensed, Values::F32(vec![-1e-7, 1.0, 0.5]), 1.0).unwrap();
         assert_eq!(half.values(), &Values::F32(vec![0.0, 1.0, 0.5]));
         assert_eq!(half.rounding().unwrap().negative_pairs, 1);

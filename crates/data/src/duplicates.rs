@@ -1,11 +1,10 @@
-//! Items that are equal become one, with their number as its weight.
+//! Merges equal items into one, with their number as its weight.
 //!
-//! Reads of a genome sample, compounds of a screen and answers of a survey come many times over. A method that takes
-//! weights gives the same answer for one item of weight 3 as for three equal items. With a third as many items the
-//! matrix takes a ninth of the memory. The data say which are equal:
-//! [`Sequences::distinct`](crate::Sequences::distinct) letter by letter,
-//! [`Fingerprints::distinct`](crate::Fingerprints::distinct) bit by bit,
-//! [`Incomplete::distinct`](crate::Incomplete::distinct) number by number and gap by gap.
+//! Genome samples, screens of compounds and surveys contain equal items many times. A method that takes weights gives
+//! the same result for one item of weight 3 as for three equal items. With a third as many items, the matrix takes a
+//! ninth of the memory. Equality depends on the data: [`Sequences::distinct`](crate::Sequences::distinct) compares
+//! letters, [`Fingerprints::distinct`](crate::Fingerprints::distinct) bits, and
+//! [`Incomplete::distinct`](crate::Incomplete::distinct) numbers and missing values.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -25,16 +24,16 @@ use crate::error::quoted;
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Duplicates {
-    /// By distinct item, its first occurrence; ascending.
+    /// For each distinct item, its first occurrence; ascending.
     first: Vec<usize>,
-    /// By given item, which distinct one it is.
+    /// For each given item, its distinct item.
     item_of: Vec<usize>,
 }
 
 impl Duplicates {
-    /// Numbers the distinct keys in the order in which they come up.
+    /// Numbers the distinct keys in the order of their first occurrence.
     ///
-    /// Cost: one look into a hash table a key.
+    /// Cost: one hash table lookup per key.
     pub fn of<K: Hash + Eq>(keys: impl IntoIterator<Item = K>) -> Self {
         let (mut first, mut item_of, mut known) = (Vec::new(), Vec::new(), HashMap::new());
         for (given, key) in keys.into_iter().enumerate() {
@@ -50,17 +49,17 @@ impl Duplicates {
         Duplicates { first, item_of }
     }
 
-    /// For each distinct item, the given item of its first occurrence.
+    /// Returns the first occurrence of each distinct item.
     pub fn first(&self) -> &[usize] {
         &self.first
     }
 
-    /// By given item, the distinct item that it is.
+    /// Returns the distinct item of each given item.
     pub fn item_of(&self) -> &[usize] {
         &self.item_of
     }
 
-    /// The number of given items that each distinct item represents.
+    /// Returns the number of given items that each distinct item represents.
     pub fn weights(&self) -> Vec<u64> {
         let mut weights = vec![0; self.first.len()];
         self.item_of.iter().for_each(|item| weights[*item] += 1);
@@ -68,7 +67,8 @@ impl Duplicates {
     }
 }
 
-/// A warning where several items have one id, so that results could not tell them apart. Nothing if all differ.
+/// Returns a warning if several items have the same id, so that results could not tell them apart. Returns `None` if
+/// all ids differ.
 ///
 /// # Example
 /// ```

@@ -1,27 +1,27 @@
 //! Faults in data, and how messages report them.
 //!
-//! The one idea: a reader does not stop at the first fault. It counts all faults and keeps the first [`Faults::KEPT`].
-//! It reports each in one form, so that a person can correct a file in one go:
+//! A reader does not stop at the first fault. It counts all faults, keeps the first [`Faults::KEPT`], and reports them
+//! in one form, so that a user can correct a file in one go:
 //!
 //! ```text
 //! points.csv, line 7, column 3 ("area"): expected a finite number, found "n/a"
 //! ```
 //!
-//! In messages lines, columns and rows of files (NPY files too) are counted from 1, as editors and spreadsheets count.
-//! Python's messages count rows and columns of arrays from 0, and say so ([`Faults::from_zero`]). Items, as the ids of
-//! results number them, are counted from 0 everywhere; messages say so. A condition that stops a reader at once has its
-//! own variant in [`Error`]: a missing file, a wrong encoding, a missing column. Exit codes are the command's business:
-//! it asks [`Error::class`].
+//! Messages count the lines, columns and rows of files (including NPY files) from 1, as editors and spreadsheets do.
+//! Messages of the Python package count rows and columns of arrays from 0, and say so ([`Faults::from_zero`]). Items
+//! are counted from 0 everywhere, as in the ids of results; messages say so too. A condition that stops a reader at
+//! once has its own variant in [`Error`]: a missing file, a wrong encoding, a missing column. The command derives its
+//! exit code from [`Error::class`].
 
 use std::fmt;
 use std::io;
 
 use crate::contents::Contents;
 
-/// Everything that reading, checking and writing data can answer instead of a result.
+/// The errors of reading, checking and writing data.
 ///
-/// The text of each variant is complete: it names the source, the place, the expected and the found value. An
-/// [`io::Error`] that is kept (`cause`) is already in the text, so the chain of sources does not repeat it.
+/// The text of each variant is complete: it names the source, the position, and the expected and the found value. It
+/// includes the text of a stored [`io::Error`] (`cause`), so the chain of sources does not repeat it.
 ///
 /// # Example
 /// ```
@@ -33,10 +33,10 @@ use crate::contents::Contents;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// Values, fields or rows that are wrong: the first ten and how many there are.
+    /// Invalid values, fields or rows: the first ten, and their number.
     #[error(transparent)]
     Faults(#[from] Faults),
-    /// Nothing to read: an empty file, a header without rows, an array of no rows.
+    /// There is nothing to read: an empty file, a header without rows, or an array without rows.
     #[error("{name}: expected rows of numbers, found {found}")]
     Empty {
         /// The name of the data in messages.
@@ -54,7 +54,7 @@ pub enum Error {
         /// The columns that exist, in order.
         columns: Vec<String>,
     },
-    /// A column was requested by a name that several columns have.
+    /// Several columns have the requested name.
     #[error(
         "{name}: expected one column {wanted:?}, found it at the indices {}; ask for it by index",
         list(.indices.iter(), |index| index.to_string())
@@ -64,18 +64,18 @@ pub enum Error {
         name: String,
         /// The requested name.
         wanted: String,
-        /// Its position, counted from 0.
+        /// The positions of these columns, counted from 0.
         indices: Vec<usize>,
     },
-    /// One column was chosen more than once: it would count twice, and results could not distinguish the two.
+    /// A column was chosen more than once: it would count twice, and results could not distinguish the two.
     #[error("{name}: expected each column to be chosen once, found {column:?} twice")]
     RepeatedColumn {
         /// The name of the data in messages.
         name: String,
-        /// The column, as the data call it.
+        /// The column's name in the data.
         column: String,
     },
-    /// Text in another encoding than UTF-8.
+    /// The text has another encoding than UTF-8.
     #[error("{name}, line {line}, byte {byte} of the text: expected UTF-8, found {found}")]
     Encoding {
         /// The name of the data in messages.
@@ -87,7 +87,7 @@ pub enum Error {
         /// The bytes found and their likely format.
         found: String,
     },
-    /// A file that ends before it should: a compressed file or an array cut short.
+    /// The file ends too early: a compressed file or an array was cut short.
     #[error("{name}: expected {expected}, found the end of the file after {read}")]
     CutShort {
         /// The name of the data in messages.
@@ -97,7 +97,7 @@ pub enum Error {
         /// The position that reading reached.
         read: String,
     },
-    /// A file that is not of a format (or of a variant of a format) that is read here.
+    /// The format of the file, or a variant of it, is not supported.
     #[error("{name}: expected {expected}, found {found}")]
     Format {
         /// The name of the data in messages.
@@ -107,41 +107,41 @@ pub enum Error {
         /// The format that was found.
         found: String,
     },
-    /// A file that holds something else than the reader takes, which another one does.
+    /// The file has contents for another reader.
     #[error("{name}: expected {expected}, found {found}")]
     Contents {
         /// The name of the data in messages.
         name: String,
-        /// The formats that the reader takes.
+        /// The formats that this reader reads.
         expected: &'static str,
-        /// The format, as far as the first bytes show it.
+        /// The format, judging by the first bytes.
         found: Contents,
     },
-    /// Counts that do not fit each other, such as 3 weights for 4 points: a mistake of the calling program.
+    /// Counts do not match, such as 3 weights for 4 points: a mistake of the calling program.
     #[error("{what}: expected {expected}, found {found}")]
     Shape {
-        /// The part that has the wrong shape.
+        /// The part with the wrong shape.
         what: String,
-        /// The shape that it should have.
+        /// The expected shape.
         expected: String,
-        /// The shape that it has.
+        /// The shape found.
         found: String,
     },
-    /// A file that does not exist or may not be opened.
+    /// The file does not exist or may not be opened.
     #[error("{path}: {}", reason("cannot be opened", .cause))]
     Open {
-        /// The path as it was given.
+        /// The path as given.
         path: String,
         /// The operating system's error.
         cause: io::Error,
     },
-    /// A folder where a file was expected.
+    /// The path is a folder, not a file.
     #[error("{path}: expected a file, found a directory")]
     Directory {
-        /// The path as it was given.
+        /// The path as given.
         path: String,
     },
-    /// Reading stopped for a reason outside of the data.
+    /// Reading stopped for a reason outside the data.
     #[error("{name}: {}", reason("cannot be read", .cause))]
     Read {
         /// The name of the data in messages.
@@ -149,38 +149,38 @@ pub enum Error {
         /// The operating system's error.
         cause: io::Error,
     },
-    /// Memory does not take the rows.
+    /// The rows do not fit in memory.
     #[error("{name}: expected rows that fit in memory, found {} of numbers", lehr_spill::size(*.bytes))]
     Memory {
         /// The name of the data in messages.
         name: String,
-        /// The number of bytes of numbers, as far as that is known.
+        /// The number of bytes of numbers, as far as known.
         bytes: usize,
     },
-    /// The folder for rows that memory should not hold does not take them. Nothing of it is left behind.
+    /// The folder for rows outside memory cannot store them. The incomplete file is removed.
     #[error(transparent)]
     Spill(#[from] lehr_spill::Error),
-    /// A file could not be written. Nothing of it is left behind.
+    /// A file could not be written. The incomplete file is removed.
     #[error("{path}: {}", reason("cannot be written", .cause))]
     Write {
-        /// The path as it was given.
+        /// The path as given.
         path: String,
         /// The operating system's error.
         cause: io::Error,
     },
 }
 
-/// The party responsible for an [`Error`].
+/// Whether the data or the environment is responsible for an [`Error`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Class {
     /// The data, or the request about them, must change.
     Data,
-    /// The data are not to blame: a file is missing, not permitted, a disk is full.
+    /// A file is missing, access is denied, or a disk is full; the data are not to blame.
     Environment,
 }
 
 impl Error {
-    /// The party responsible for the error, for exit codes and status codes.
+    /// Returns what is responsible for the error, for exit codes and status codes.
     pub fn class(&self) -> Class {
         match self {
             Error::Open { .. }
@@ -193,7 +193,7 @@ impl Error {
         }
     }
 
-    /// The error for rows that are called `name`, with the reason why they could not be kept.
+    /// Returns the error for rows called `name` that could not be stored.
     pub(crate) fn kept(name: &str, error: lehr_spill::Error) -> Self {
         match error {
             lehr_spill::Error::Memory { bytes } => Error::Memory { name: name.into(), bytes },
@@ -201,8 +201,8 @@ impl Error {
         }
     }
 
-    /// The number of missing values where numbers were expected: with these alone, a reader of rows with gaps
-    /// ([`read::incomplete`](crate::read::incomplete)) takes the same data.
+    /// Returns the number of faults that are missing values. If there are no other faults, a reader of rows with
+    /// missing values ([`read::incomplete`](crate::read::incomplete)) can read the same data.
     ///
     /// # Example
     /// ```
@@ -214,7 +214,7 @@ impl Error {
         if let Error::Faults(faults) = self { faults.gaps() } else { 0 }
     }
 
-    /// Whether the environment (a missing file, permissions, the disk), not the data, caused the error.
+    /// Returns whether the environment (a missing file, permissions, the disk), not the data, caused the error.
     pub fn is_environment(&self) -> bool {
         self.class() == Class::Environment
     }
@@ -223,33 +223,33 @@ impl Error {
 /// The position of a [`Fault`] in a source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Place {
-    /// The source as a whole.
+    /// The whole source.
     Whole,
-    /// A line of a text, counted from 1.
+    /// A line of text, counted from 1.
     Line(u64),
     /// A row of an array, counted from 0 (messages count it from 1).
     Row(u64),
 }
 
-/// A column as messages name it.
+/// A column, as messages name it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Column {
-    /// Its place, counted from 0 (messages count it from 1).
+    /// Its index, counted from 0 (messages count it from 1).
     pub index: usize,
     /// Its name, if it has one.
     pub name: Option<String>,
 }
 
-/// One thing that is wrong, and where.
+/// A fault and its position.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fault {
     /// The line or row.
     pub place: Place,
-    /// The column, where the fault is in one.
+    /// The column, if the fault is in one.
     pub column: Option<Column>,
-    /// The value that is expected.
+    /// The expected value.
     pub expected: String,
-    /// The value that was found; text of the data is quoted (see [`quoted`]).
+    /// The value found; text from the data is quoted (see [`quoted`]).
     pub found: String,
 }
 
@@ -260,7 +260,7 @@ impl fmt::Display for Fault {
 }
 
 impl Fault {
-    /// With rows and columns of arrays counted from `first`; lines are always counted from 1.
+    /// Writes the fault with rows and columns of arrays counted from `first`; lines are always counted from 1.
     fn written(&self, f: &mut fmt::Formatter<'_>, first: u64) -> fmt::Result {
         let mut of_columns = 1;
         match self.place {
@@ -281,7 +281,7 @@ impl Fault {
     }
 }
 
-/// All faults of one source: the first ten in full, and how many there are.
+/// All faults of a source: the first ten in full, and the total number.
 ///
 /// # Example
 /// ```
@@ -307,10 +307,10 @@ pub struct Faults {
 impl std::error::Error for Faults {}
 
 impl Faults {
-    /// The number of faults that are kept in full.
+    /// The number of faults kept in full.
     pub const KEPT: usize = 10;
 
-    /// No faults yet, in the source that messages call `name`.
+    /// Creates an empty list for the source that messages call `name`.
     pub fn new(name: impl Into<String>) -> Self {
         Faults { name: name.into(), kept: Vec::new(), total: 0, gaps: 0 }
     }
@@ -320,8 +320,8 @@ impl Faults {
         self.add_with(|| fault);
     }
 
-    /// Like [`add`](Faults::add), but the fault is formatted only if it is kept: a file of a million bad fields costs a
-    /// count.
+    /// Like [`add`](Faults::add), but formats the fault only if it is kept, so that a file with a million invalid
+    /// fields costs only counting.
     pub fn add_with(&mut self, fault: impl FnOnce() -> Fault) {
         self.total += 1;
         if self.kept.len() < Self::KEPT {
@@ -329,44 +329,45 @@ impl Faults {
         }
     }
 
-    /// Like [`add_with`](Faults::add_with), for a missing value: callers with a reader for rows with gaps can say so.
+    /// Like [`add_with`](Faults::add_with), for a missing value, so that callers can suggest a reader that accepts
+    /// missing values.
     pub fn add_gap_with(&mut self, fault: impl FnOnce() -> Fault) {
         self.gaps += 1;
         self.add_with(fault);
     }
 
-    /// The number of faults that are missing values where a number was expected.
+    /// Returns the number of faults that are missing values where a number was expected.
     pub fn gaps(&self) -> u64 {
         self.gaps
     }
 
-    /// The name of the source in messages.
+    /// Returns the name of the source in messages.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// The first [`Faults::KEPT`] faults, in the order they were found.
+    /// Returns the first [`Faults::KEPT`] faults, in the order of their discovery.
     pub fn kept(&self) -> &[Fault] {
         &self.kept
     }
 
-    /// The number of faults in all.
+    /// Returns the total number of faults.
     pub fn total(&self) -> u64 {
         self.total
     }
 
-    /// Whether nothing was wrong.
+    /// Returns whether there are no faults.
     pub fn is_empty(&self) -> bool {
         self.total == 0
     }
 
-    /// `value` if nothing was wrong, the faults otherwise.
+    /// Returns `value` if there are no faults, and otherwise the faults.
     pub fn or<T>(self, value: T) -> Result<T, Error> {
         if self.is_empty() { Ok(value) } else { Err(Error::Faults(self)) }
     }
 }
 
-/// The same faults for programs that count from 0: see [`Faults::from_zero`].
+/// A view of faults for programs that count from 0: see [`Faults::from_zero`].
 struct FromZero<'a>(&'a Faults);
 
 impl fmt::Display for FromZero<'_> {
@@ -386,7 +387,8 @@ impl fmt::Display for Faults {
 }
 
 impl Faults {
-    /// The faults with rows and columns of arrays counted from 0, as programs do that index them; the message says so.
+    /// Displays the faults with rows and columns of arrays counted from 0, as in programs that index them; the message
+    /// says so.
     ///
     /// # Example
     /// ```
@@ -421,7 +423,7 @@ impl Faults {
     }
 }
 
-/// Text of the data as messages show it: in quotes, control characters escaped, at most 40 characters.
+/// Quotes text from the data for messages: control characters are escaped, and at most 40 characters are shown.
 ///
 /// # Example
 /// ```
@@ -440,7 +442,7 @@ pub fn quoted(text: &str) -> String {
     }
 }
 
-/// A number as messages show it: with an exponent if it would otherwise be a line of zeros.
+/// Formats a number for messages, with an exponent if it would otherwise be a long run of zeros.
 ///
 /// # Example
 /// ```
@@ -452,7 +454,7 @@ pub fn number(value: f64) -> String {
     if is_plain { value.to_string() } else { format!("{value:e}") }
 }
 
-/// The operating system's error, in plain words where it is a common one.
+/// Describes an error of the operating system, in plain words if it is a common one.
 fn reason(what: &str, cause: &io::Error) -> String {
     match cause.kind() {
         io::ErrorKind::NotFound if what == "cannot be opened" => "no such file".into(),
@@ -468,7 +470,7 @@ fn list<T>(items: impl Iterator<Item = T>, text: impl Fn(T) -> String) -> String
     items.map(text).collect::<Vec<_>>().join(", ")
 }
 
-/// One line for each column: the requested name, the existing ones, and the most similar one.
+/// Returns a line for each requested column with the existing columns and the most similar one.
 fn no_such_columns(name: &str, wanted: &[String], columns: &[String]) -> String {
     const LISTED: usize = 40;
     let mut there = list(columns.iter().take(LISTED), |column| format!("{column:?}"));
@@ -491,8 +493,8 @@ fn no_such_columns(name: &str, wanted: &[String], columns: &[String]) -> String 
     wanted.iter().map(one).collect::<Vec<_>>().join("\n")
 }
 
-/// The column name nearest to `wanted`, if any is near: at most one edit in three characters, case aside. A swap of
-/// neighbours is one edit.
+/// Returns the column name most similar to `wanted`: it may differ by one edit in three characters, ignoring case. A
+/// swap of neighbours is one edit.
 fn nearest<'a>(wanted: &str, columns: &'a [String]) -> Option<&'a str> {
     let folded = wanted.to_lowercase();
     columns
@@ -513,7 +515,7 @@ mod tests {
         assert_eq!(nearest("aera", &columns), Some("area"));
         assert_eq!(nearest("AREA", &columns), Some("area"));
         assert_eq!(nearest("population", &columns), None);
-        // Two edits of three letters are too many, one is not.
+        // Two edits in three letters are too many; one is acceptable.
         assert_eq!(nearest("ix", &columns), Some("id"));
         assert_eq!(nearest("idol", &columns), Some("id"));
         assert_eq!(nearest("xyd", &columns), None);

@@ -1,9 +1,8 @@
 //! Fingerprints: rows of bits, packed 64 to a word, with optional weights; checked once, then immutable.
 //!
-//! A chemical fingerprint says of a compound which of some thousand properties it has. Bit b of a row is bit `b % 64`
-//! of word `b / 64`; bits after the last are 0. For example, 1,047 bits are 17 words, 136 bytes; as 64-bit numbers they
-//! would take 8,376. They are read from FPS files by [`crate::read::fps`] and from packed arrays by
-//! [`crate::read::packed`].
+//! A chemical fingerprint records which of some thousand properties a compound has. Bit b of a row is bit `b % 64` of
+//! word `b / 64`; unused bits are 0. For example, 1,047 bits take 17 words, 136 bytes; as 64-bit numbers they would
+//! take 8,376. [`crate::read::fps`] reads them from FPS files, and [`crate::read::packed`] from packed arrays.
 
 use xxhash_rust::xxh3::Xxh3;
 
@@ -22,21 +21,21 @@ use crate::points::checked_weights;
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Fingerprints {
-    /// Row after row, `bits.div_ceil(64)` words each.
+    /// The words, row by row, `bits.div_ceil(64)` per row.
     words: Vec<u64>,
     bits: usize,
     ids: Vec<String>,
-    /// One for each row, finite, >= 0, at least one > 0, and with a finite sum.
+    /// A weight for each row: finite, >= 0, at least one > 0, and with a finite sum.
     weights: Option<Vec<f64>>,
     name: String,
 }
 
 #[allow(clippy::len_without_is_empty)] // there is always at least one row
 impl Fingerprints {
-    /// Rows of `bits` bits from packed words; their ids are `0`, `1`, ….
+    /// Creates rows of `bits` bits from packed words; their ids are `0`, `1`, ….
     ///
     /// # Errors
-    /// - [`Error::Shape`] if there are no bits or rows, or the words do not divide into rows.
+    /// - [`Error::Shape`] if there are no bits or rows, or if the words do not divide into rows.
     /// - [`Error::Faults`] with each row that has a bit beyond the last.
     pub fn new(words: Vec<u64>, bits: usize) -> Result<Self, Error> {
         let shape = |expected: String, found: String| Error::Shape { what: "fingerprints".into(), expected, found };
@@ -60,10 +59,10 @@ impl Fingerprints {
         Ok(Fingerprints { words, bits, ids, weights: None, name: "fingerprints".into() })
     }
 
-    /// The same rows under these ids.
+    /// Sets the ids of the rows.
     ///
     /// # Errors
-    /// Returns [`Error::Shape`] if there is not one id for each row.
+    /// Returns [`Error::Shape`] if the number of ids differs from the number of rows.
     pub fn with_ids(mut self, ids: Vec<String>) -> Result<Self, Error> {
         if ids.len() != self.len() {
             let (expected, found) = (format!("{}, one a row", self.len()), ids.len().to_string());
@@ -73,25 +72,25 @@ impl Fingerprints {
         Ok(self)
     }
 
-    /// The same rows with a weight each. Programs that count rows, such as `lehr distances`, ignore them.
+    /// Sets the weights of the rows. Programs that count rows, such as `lehr distances`, ignore them.
     ///
     /// # Errors
-    /// - [`Error::Shape`] if there is not one weight for each row.
-    /// - [`Error::Faults`] with each weight that is negative or not finite, or if all are 0, or if their sum is not
-    ///   finite.
+    /// - [`Error::Shape`] if the number of weights differs from the number of rows.
+    /// - [`Error::Faults`] with each weight that is negative or not finite, or if all weights are 0, or if their sum is
+    ///   not finite.
     pub fn with_weights(mut self, weights: Vec<f64>) -> Result<Self, Error> {
         self.weights = Some(checked_weights(weights, self.len(), &self.name)?);
         Ok(self)
     }
 
-    /// The same rows under another name in messages.
+    /// Sets the name in messages.
     pub fn with_name(mut self, name: impl Into<String>) -> Self {
         self.name = name.into();
         self
     }
 
-    /// The distinct rows in the order of their first occurrence, with the id that they had there and without weights.
-    /// Also, for each row, which of them it equals.
+    /// Returns the distinct rows in the order of their first occurrence, with the ids from there and without weights.
+    /// Also returns, for each row, which distinct row it equals.
     pub fn distinct(&self) -> (Self, Duplicates) {
         let duplicates = Duplicates::of((0..self.len()).map(|row| self.row(row)));
         let words = duplicates.first().iter().flat_map(|row| self.row(*row)).copied().collect();
@@ -99,22 +98,22 @@ impl Fingerprints {
         (Fingerprints { words, bits: self.bits, ids, weights: None, name: self.name.clone() }, duplicates)
     }
 
-    /// The number of rows, at least 1.
+    /// Returns the number of rows, at least 1.
     pub fn len(&self) -> usize {
         self.words.len() / self.width()
     }
 
-    /// Bits of a row.
+    /// Returns the number of bits of a row.
     pub fn bits(&self) -> usize {
         self.bits
     }
 
-    /// Words of a row.
+    /// Returns the number of words of a row.
     pub fn width(&self) -> usize {
         self.bits.div_ceil(64)
     }
 
-    /// The words of a row.
+    /// Returns the words of a row.
     ///
     /// # Panics
     /// Panics if there is no row `index`.
@@ -122,7 +121,7 @@ impl Fingerprints {
         &self.words[index * self.width()..][..self.width()]
     }
 
-    /// The number of bits of a row that are 1.
+    /// Returns the number of set bits in a row.
     ///
     /// # Panics
     /// Panics if there is no row `index`.
@@ -130,17 +129,17 @@ impl Fingerprints {
         self.row(index).iter().map(|word| word.count_ones()).sum()
     }
 
-    /// The id of each row.
+    /// Returns the ids of the rows.
     pub fn ids(&self) -> &[String] {
         &self.ids
     }
 
-    /// The weights, if there are any.
+    /// Returns the weights, if there are any.
     pub fn weights(&self) -> Option<&[f64]> {
         self.weights.as_deref()
     }
 
-    /// The weight of a row; 1 if there are no weights.
+    /// Returns the weight of a row; 1 if there are no weights.
     ///
     /// # Panics
     /// Panics if there are weights and no row `index`.
@@ -148,17 +147,17 @@ impl Fingerprints {
         self.weights.as_ref().map_or(1.0, |weights| weights[index])
     }
 
-    /// The sum of the weights, finite and above 0; the number of rows if there are no weights.
+    /// Returns the sum of the weights, which is finite and positive, or the number of rows if there are no weights.
     pub fn total_weight(&self) -> f64 {
         self.weights.as_ref().map_or(self.len() as f64, |weights| weights.iter().sum())
     }
 
-    /// The name of these fingerprints in messages: the path they were read from, or `fingerprints`.
+    /// Returns the name in messages: the path of the file, or `fingerprints`.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// A number that identifies these data: XXH3 (64 bits) over shape, bits and weights. Ids and the name do not count.
+    /// Returns a checksum of the data: XXH3 (64 bits) over shape, bits and weights, without ids and the name.
     pub fn fingerprint(&self) -> u64 {
         let mut hash = Xxh3::new();
         hash.update(b"fingerprints");

@@ -1,8 +1,8 @@
-//! A table as people have it: named columns of numbers, categories or times, with gaps.
+//! An ordinary table: named columns of numbers, categories or times, with missing values.
 //!
-//! [`Points`](crate::Points) are the input of methods: finite numbers, row by row. A [`DataFrame`] comes before
-//! that: the contents of a spreadsheet or an export, column by column, each with the way in which it was read. A
-//! preparation then decides, visibly, whether each column is used, left out, scaled or turned into several.
+//! Methods take [`Points`](crate::Points): finite numbers, row by row. A [`DataFrame`] comes before: the contents of a
+//! spreadsheet or an export, column by column, with the way in which each column was read. A preparation then decides
+//! visibly whether each column is used, left out, scaled or turned into several.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -29,7 +29,7 @@ pub struct DataFrame {
     name: String,
     rows: usize,
     columns: Vec<FrameColumn>,
-    /// Decisions about the whole table while it was read, for people: a sentence each.
+    /// Decisions about the whole table when it was read, one sentence each.
     notes: Vec<String>,
     dialect: Option<Dialect>,
 }
@@ -37,53 +37,53 @@ pub struct DataFrame {
 /// A column of a [`DataFrame`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct FrameColumn {
-    /// Its name.
+    /// The name of the column.
     pub name: String,
-    /// Its values.
+    /// The values of the column.
     pub values: Values,
-    /// The way it was read.
+    /// How the column was read.
     pub read_as: ReadAs,
 }
 
 /// The values of a column.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Values {
-    /// Numbers; NaN where a value is missing.
+    /// Numbers; NaN means missing.
     Numbers(Vec<f64>),
-    /// Texts, each with a number.
+    /// Texts, each with a code.
     Categories(Categories),
-    /// Seconds since 1970-01-01 00:00 UTC; NaN where a value is missing.
+    /// Seconds since 1970-01-01 00:00 UTC; NaN means missing.
     Times(Vec<f64>),
 }
 
-/// Texts of a column, each different one kept once.
+/// The texts of a column, each different one stored once.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Categories {
-    /// The level of each row; [`Categories::MISSING`] where it is missing.
+    /// The code of each row; [`Categories::MISSING`] means missing.
     codes: Vec<u32>,
-    /// In the order in which they came up first.
+    /// The different texts, in the order of their first occurrence.
     levels: Vec<String>,
 }
 
-/// How the text of a column became its values.
+/// How a column's text became its values.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "kind")]
 pub enum ReadAs {
-    /// Numbers as programs write them, or as the file's format has them.
+    /// Numbers in the notation of programs, or from a typed file.
     #[default]
     Number,
-    /// Numbers as people write them.
+    /// Numbers in the notation of people.
     WrittenNumber(NumberForm),
     /// Two words for yes and no; yes is 1 and no is 0.
     Truth {
         /// The word that became 1.
         yes: String,
-        /// The word that became 0; empty if there is no word.
+        /// The word that became 0; empty if there is no such word.
         no: String,
     },
     /// Dates, perhaps with a time of day.
     Date {
-        /// The order of its parts, as `year-month-day` or `day.month.year`.
+        /// The order of the parts, such as `year-month-day` or `day.month.year`.
         form: String,
         /// Whether there is a time of day.
         has_time: bool,
@@ -94,23 +94,23 @@ pub enum ReadAs {
     Text,
 }
 
-/// How the numbers of a column are written.
+/// The notation of a column's numbers.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct NumberForm {
-    /// The decimal mark.
+    /// The decimal separator.
     pub decimal: char,
-    /// The mark between thousands.
+    /// The thousands separator.
     pub thousands: Option<char>,
-    /// The sign or code of the currency.
+    /// The symbol or code of the currency.
     pub currency: Option<String>,
-    /// Whether they are per cent; 1.7% is 1.7.
+    /// Whether the numbers are percentages; 1.7% becomes 1.7.
     pub is_percent: bool,
-    /// Whether K, M and the like follow some of them: $56.7M is 56,700,000.
+    /// Whether some have a suffix such as K or M: $56.7M is 56,700,000.
     pub has_powers: bool,
-    /// Whether values may have any currency, per cent or neither, since they are to be numbers whatever they are of.
+    /// Whether each value may have any currency, a percent sign or neither, because the user asked for numbers.
     pub is_mixed: bool,
-    /// Whether the values can be read in another way as well, and neither they nor other columns show which is meant.
+    /// Whether the values have several readings, and neither they nor other columns show the right one.
     pub is_ambiguous: bool,
 }
 
@@ -171,7 +171,7 @@ impl Categories {
     /// The code of a row without a text.
     pub const MISSING: u32 = u32::MAX;
 
-    /// Texts by row; an empty one is a gap.
+    /// Creates categories from the texts of rows; an empty text means missing.
     pub fn of(texts: impl IntoIterator<Item = impl AsRef<str>>) -> Self {
         let mut known = HashMap::new();
         let mut categories = Self::default();
@@ -192,39 +192,39 @@ impl Categories {
         categories
     }
 
-    /// The number of rows.
+    /// Returns the number of rows.
     pub fn len(&self) -> usize {
         self.codes.len()
     }
 
-    /// Whether it is empty.
+    /// Returns whether there are no rows.
     pub fn is_empty(&self) -> bool {
         self.codes.is_empty()
     }
 
-    /// The different texts.
+    /// Returns the different texts.
     pub fn levels(&self) -> &[String] {
         &self.levels
     }
 
-    /// The number of a row's text among [`levels`](Self::levels), if it has one.
+    /// Returns the index of a row's text among [`levels`](Self::levels), if it has one.
     ///
     /// # Panics
-    /// Panics if there is no such row.
+    /// Panics if the row does not exist.
     pub fn code(&self, row: usize) -> Option<usize> {
         let code = self.codes[row];
         (code != Self::MISSING).then_some(code as usize)
     }
 
-    /// The text of a row; nothing if it is missing.
+    /// Returns the text of a row; `None` if it is missing.
     ///
     /// # Panics
-    /// Panics if there is no such row.
+    /// Panics if the row does not exist.
     pub fn text(&self, row: usize) -> Option<&str> {
         self.code(row).map(|code| &*self.levels[code])
     }
 
-    /// The number of rows that have each of the texts.
+    /// Returns the number of rows with each of the texts.
     pub fn counts(&self) -> Vec<usize> {
         let mut counts = vec![0; self.levels.len()];
         (0..self.len()).filter_map(|row| self.code(row)).for_each(|code| counts[code] += 1);
@@ -233,7 +233,7 @@ impl Categories {
 }
 
 impl Values {
-    /// The number of rows.
+    /// Returns the number of rows.
     pub fn len(&self) -> usize {
         match self {
             Self::Numbers(values) | Self::Times(values) => values.len(),
@@ -241,15 +241,15 @@ impl Values {
         }
     }
 
-    /// Whether it is empty.
+    /// Returns whether there are no rows.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Whether a row has no value.
+    /// Returns whether a row has no value.
     ///
     /// # Panics
-    /// Panics if there is no such row.
+    /// Panics if the row does not exist.
     pub fn is_missing(&self, row: usize) -> bool {
         match self {
             Self::Numbers(values) | Self::Times(values) => values[row].is_nan(),
@@ -258,7 +258,7 @@ impl Values {
     }
 }
 
-/// A time as text: `2024-02-29`, with hours and minutes unless it is midnight.
+/// Formats a time: `2024-02-29`, with hours and minutes unless it is midnight.
 ///
 /// # Example
 /// ```
@@ -275,9 +275,9 @@ pub fn date(seconds: f64) -> String {
     format!("{year:04}-{month:02}-{day:02}{time}")
 }
 
-/// The year, the month and the day of it, so many days after 1970-01-01.
+/// Returns the year, the month and the day that is `days` after 1970-01-01.
 pub(crate) fn civil(days: i64) -> (i64, i64, i64) {
-    // Years begin in March, so that the leap day is the last of one; eras have 400 years, which all have as many days.
+    // Years begin in March, so that the leap day is the last day; eras of 400 years all have the same number of days.
     let shifted = days + 719_468;
     let (era, day) = (shifted.div_euclid(146_097), shifted.rem_euclid(146_097));
     let year = (day - day / 1460 + day / 36_524 - day / 146_096) / 365;
@@ -288,28 +288,28 @@ pub(crate) fn civil(days: i64) -> (i64, i64, i64) {
 }
 
 impl FrameColumn {
-    /// A column of numbers, NaN where one is missing.
+    /// Creates a column of numbers; NaN means missing.
     pub fn numbers(name: &str, values: Vec<f64>) -> Self {
         Self { name: name.to_owned(), values: Values::Numbers(values), read_as: ReadAs::Number }
     }
 
-    /// A column of texts, empty where one is missing.
+    /// Creates a column of texts; an empty text means missing.
     pub fn texts(name: &str, texts: impl IntoIterator<Item = impl AsRef<str>>) -> Self {
         Self { name: name.to_owned(), values: Values::Categories(Categories::of(texts)), read_as: ReadAs::Text }
     }
 
-    /// The number of rows that have no value.
+    /// Returns the number of rows without a value.
     pub fn missing(&self) -> usize {
         (0..self.values.len()).filter(|row| self.values.is_missing(*row)).count()
     }
 }
 
 impl DataFrame {
-    /// A table of columns; messages call it `name`.
+    /// Creates a table from columns; messages call it `name`.
     ///
     /// # Errors
-    /// Returns [`Error::Shape`](crate::Error::Shape) if the columns differ in length,
-    /// [`Error::Empty`](crate::Error::Empty) if there is no column or no row.
+    /// Returns [`Error::Shape`](crate::Error::Shape) if the columns differ in length, and
+    /// [`Error::Empty`](crate::Error::Empty) if there are no columns or rows.
     pub fn new(name: &str, columns: Vec<FrameColumn>) -> Result<Self, crate::Error> {
         let rows = columns.first().map_or(0, |column| column.values.len());
         if rows == 0 {
@@ -323,28 +323,29 @@ impl DataFrame {
         Ok(Self { name: name.to_owned(), rows, columns, notes: Vec::new(), dialect: None })
     }
 
-    /// The same with the decisions about the whole table while it was read.
+    /// Sets the decisions about the whole table when it was read.
     pub fn with_notes(self, notes: Vec<String>) -> Self {
         Self { notes, ..self }
     }
 
-    /// The same with how the file was read that it came from.
+    /// Sets how the source file was read.
     pub fn with_dialect(self, dialect: Dialect) -> Self {
         Self { dialect: Some(dialect), ..self }
     }
 
-    /// The rows that repeat an earlier one in every column, each with the row that it repeats. Missing values are equal.
+    /// Returns the rows that repeat an earlier one in every column, each with that earlier row. Missing values count as
+    /// equal.
     ///
-    /// Cost: a pass over all values, and a look into a hash table a row.
+    /// Cost: a pass over all values, and a hash table lookup per row.
     pub fn repeated_rows(&self) -> Vec<(usize, usize)> {
         let key_of = |column: &FrameColumn, row: usize| match &column.values {
-            // NaN in one form, and no 0 below 0.
+            // NaN takes one form, and -0 becomes 0.
             Values::Numbers(values) | Values::Times(values) if values[row].is_nan() => f64::NAN.to_bits(),
             Values::Numbers(values) | Values::Times(values) => (values[row] + 0.0).to_bits(),
             Values::Categories(texts) => texts.code(row).map_or(u64::MAX, |code| code as u64),
         };
-        // One number a row: whole rows as keys of `Duplicates` took as long as reading. The factor is 2^64
-        // over the golden ratio (Knuth).
+        // Hash each row to one number: using whole rows as keys of `Duplicates` took as long as reading. The factor is
+        // 2^64 divided by the golden ratio (Knuth).
         let mut hashes = vec![0u64; self.rows];
         for column in &self.columns {
             for (row, hash) in hashes.iter_mut().enumerate() {
@@ -364,10 +365,10 @@ impl DataFrame {
         repeated
     }
 
-    /// Checks that there is a column of each name.
+    /// Checks that there is a column for each name.
     ///
     /// # Errors
-    /// Returns [`Error::NoSuchColumns`](crate::Error::NoSuchColumns) with the names that there are not.
+    /// Returns [`Error::NoSuchColumns`](crate::Error::NoSuchColumns) with the names that do not exist.
     pub fn expect_columns(&self, names: impl IntoIterator<Item = impl AsRef<str>>) -> Result<(), crate::Error> {
         let missing = names.into_iter().filter(|name| self.column(name.as_ref()).is_none());
         let wanted: Vec<String> = missing.map(|name| name.as_ref().to_owned()).collect();
@@ -378,7 +379,7 @@ impl DataFrame {
         Err(crate::Error::NoSuchColumns { name: self.name.clone(), wanted, columns })
     }
 
-    /// The values of a column as texts, one for each row; empty where one is missing. Yes and no are the words of the
+    /// Returns the values of a column as texts, one for each row; empty if missing. Yes and no become the words of the
     /// file.
     ///
     /// # Errors
@@ -401,10 +402,10 @@ impl DataFrame {
         })
     }
 
-    /// Some of its rows, in the order in which they are given.
+    /// Returns some of the rows, in the given order.
     ///
     /// # Panics
-    /// Panics if there is no such row, or no row is given.
+    /// Panics if a row does not exist, or if no row is given.
     pub fn select(&self, rows: &[usize]) -> Self {
         assert!(!rows.is_empty(), "a table has at least one row");
         let of = |values: &[f64]| rows.iter().map(|row| values[*row]).collect();
@@ -421,32 +422,32 @@ impl DataFrame {
         Self { rows: rows.len(), columns: columns.collect(), ..self.clone() }
     }
 
-    /// The name in messages.
+    /// Returns the name in messages.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// The number of rows, at least 1.
+    /// Returns the number of rows, at least 1.
     pub fn rows(&self) -> usize {
         self.rows
     }
 
-    /// Its columns, in their order.
+    /// Returns the columns, in order.
     pub fn columns(&self) -> &[FrameColumn] {
         &self.columns
     }
 
-    /// Decisions about the whole table that were made while it was read, one sentence each.
+    /// Returns the decisions about the whole table when it was read, one sentence each.
     pub fn notes(&self) -> &[String] {
         &self.notes
     }
 
-    /// How the file was read that it came from, if it came from one.
+    /// Returns how the source file was read, if there is one.
     pub fn dialect(&self) -> Option<&Dialect> {
         self.dialect.as_ref()
     }
 
-    /// The first column of a name.
+    /// Returns the first column with a name.
     pub fn column(&self, name: &str) -> Option<&FrameColumn> {
         self.columns.iter().find(|column| column.name == name)
     }

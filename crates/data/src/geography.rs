@@ -1,10 +1,10 @@
 //! Longitude and latitude as points in space.
 //!
-//! A degree of longitude is shorter than one of latitude, and vanishes at the poles; distances between raw degrees mean
-//! nothing. So positions become vectors in kilometres on a sphere of the Earth's mean radius. The distance between two
-//! of them is the chord. It orders pairs exactly as the arc along the surface does, and differs from the arc by less
-//! than 0.1 % up to 980 km. A mean of positions is inside the sphere; [`lon_lat`] gives the place on the surface above
-//! it.
+//! A degree of longitude is shorter than one of latitude, and vanishes at the poles, so distances between raw degrees
+//! mean nothing. Positions therefore become vectors in kilometres on a sphere with the Earth's mean radius. The
+//! distance between two of them is the chord. It orders pairs exactly as the arc along the surface does, and differs
+//! from the arc by less than 0.1 % up to 980 km. A mean of positions is inside the sphere; [`lon_lat`] returns the
+//! point on the surface above it.
 //!
 //! The sphere is a model: real distances differ by up to 0.6 %, because the Earth is flattened.
 
@@ -13,27 +13,27 @@ use lehr_spill::Builder;
 use crate::error::{Error, Faults};
 use crate::points::Points;
 
-/// The Earth's mean radius in kilometres (IUGG: a third of twice the equatorial plus the polar radius).
+/// The Earth's mean radius in kilometres (IUGG: one third of twice the equatorial radius plus the polar radius).
 pub const EARTH_RADIUS_KM: f64 = 6371.0088;
 
-/// Words in a name that say longitude or latitude, in lower case.
+/// Words in names that mean longitude or latitude, in lower case.
 const LONGITUDES: [&str; 6] = ["lon", "lng", "long", "longitude", "decimallongitude", "intptlon"];
 const LATITUDES: [&str; 4] = ["lat", "latitude", "decimallatitude", "intptlat"];
 
-/// Positions on the sphere, n × 3 in kilometres, from longitude and latitude, n × 2 in degrees; weights and ids stay.
+/// Converts longitude and latitude (n × 2, in degrees) to positions on the sphere (n × 3, in kilometres); weights and
+/// ids stay.
 ///
 /// `x` points to longitude 0 on the equator, `y` to longitude 90° east, `z` to the north pole.
 ///
-/// A name says longitude or latitude if one of its words does: `lon`, `start_lng`, `pickupLongitude`, `Long. (deg)`.
-/// If the names of both columns say nothing, Lehr trusts their order; [`order_warning`] says so.
+/// A name means longitude or latitude if one of its words does: `lon`, `start_lng`, `pickupLongitude`, `Long. (deg)`.
+/// If neither name does, Lehr assumes this order, and [`order_warning`] says so.
 ///
-/// Each place is one position: 180° west is 180° east, and a pole has any longitude.
+/// Each place has exactly one position: 180° west equals 180° east, and a pole has any longitude.
 ///
 /// # Errors
-/// - [`Error::Shape`] if there are not exactly two columns, or if the name of the first says latitude or that of the
-///   second longitude.
+/// - [`Error::Shape`] if there are not exactly two columns, or if the first is called latitude or the second longitude.
 /// - [`Error::Faults`] with each longitude outside of -180 to 360 and each latitude outside of -90 to 90 degrees.
-/// - [`Error::Spill`] if the points are in a file and its folder does not take another.
+/// - [`Error::Spill`] if the points are in a file and its folder cannot store another one.
 ///
 /// # Example
 /// ```
@@ -68,7 +68,7 @@ pub fn on_sphere(points: &Points) -> Result<Points, Error> {
             faults.add_with(|| points.fault(row, 1, "a latitude of -90 to 90 degrees", lat.to_string()));
         }
         let ((lon_sin, lon_cos), (lat_sin, lat_cos)) = (sin_cos_of_degrees(lon), sin_cos_of_degrees(lat));
-        // + 0.0: -0 is another number to whoever compares bits.
+        // + + 0.0 turns -0 into 0, because the two have different bits.
         let position = [lat_cos * lon_cos, lat_cos * lon_sin, lat_sin].map(|unit| unit * EARTH_RADIUS_KM + 0.0);
         values.extend(&position).map_err(kept)?;
     }
@@ -76,8 +76,8 @@ pub fn on_sphere(points: &Points) -> Result<Points, Error> {
     points.with_stored(values.finish()?, vec!["x_km".into(), "y_km".into(), "z_km".into()])
 }
 
-/// Sine and cosine of an angle of -180 to 360 degrees. The same direction gives the same bits. Unlike with radians, the
-/// results are exact at multiples of 90 degrees.
+/// Returns the sine and cosine of an angle from -180 to 360 degrees. Equal directions give the same bits, and results
+/// are exact at multiples of 90 degrees, unlike with radians.
 fn sin_cos_of_degrees(angle: f64) -> (f64, f64) {
     let angle = if angle > 180.0 { angle - 360.0 } else { angle };
     match angle {
@@ -89,7 +89,7 @@ fn sin_cos_of_degrees(angle: f64) -> (f64, f64) {
     }
 }
 
-/// A warning where the names of the columns do not say which is longitude and which latitude; it names the order that
+/// Returns a warning if the columns' names do not say which is longitude and which is latitude. It names the order that
 /// was assumed.
 ///
 /// # Example
@@ -111,9 +111,9 @@ pub fn order_warning(points: &Points) -> Option<String> {
     ))
 }
 
-/// Longitude (-180 to 180) and latitude in degrees of the place on the surface above or below a position.
+/// Returns longitude (-180 to 180) and latitude in degrees of the point on the surface above or below a position.
 ///
-/// The length of `position` does not matter; the centre of the Earth answers (0, 0).
+/// The length of `position` does not matter; the Earth's centre gives (0, 0).
 ///
 /// # Example
 /// ```
@@ -124,9 +124,9 @@ pub fn lon_lat(position: [f64; 3]) -> (f64, f64) {
     (libm::atan2(y, x).to_degrees(), libm::atan2(z, libm::hypot(x, y)).to_degrees())
 }
 
-/// The distance along the surface of two places whose distance through the Earth is `chord_km`, in kilometres.
+/// Returns the distance in kilometres along the surface between two points whose straight-line distance is `chord_km`.
 ///
-/// A chord longer than the diameter (by rounding) counts as the diameter.
+/// A chord longer than the diameter, because of rounding, counts as the diameter.
 ///
 /// # Example
 /// ```
@@ -138,12 +138,13 @@ pub fn arc_km(chord_km: f64) -> f64 {
     2.0 * EARTH_RADIUS_KM * libm::asin((chord_km / (2.0 * EARTH_RADIUS_KM)).min(1.0))
 }
 
-/// Whether two of the columns seem to be degrees of longitude and latitude, so that raw distances deserve a warning.
+/// Returns whether two of the columns seem to be longitude and latitude in degrees, so that raw distances deserve a
+/// warning.
 ///
-/// Names decide where there are any: a longitude and a latitude by name (such as `lon` and `Latitude`), with all values
-/// in range. Columns without names of their own (`x0`, `x1`) count as degrees if there are exactly two, both in range.
-/// They must not be all whole numbers, and the first must go beyond 90. A latitude never does; smaller numbers could be
-/// either.
+/// If the columns have names, a longitude and a latitude must be among them (such as `lon` and `Latitude`), with all
+/// values in range. Columns with generated names (`x0`, `x1`) count as degrees if there are exactly two, both in range.
+/// They must not be all whole numbers, and the first must exceed 90, which a latitude never does; smaller numbers could
+/// be anything.
 ///
 /// # Example
 /// ```
@@ -174,7 +175,7 @@ enum Degrees {
     Latitude,
 }
 
-/// Longitude or latitude, if a word of the name says it and no word says the other.
+/// Returns longitude or latitude, if a word of the name means it and no word means the other.
 fn says(name: &str) -> Option<Degrees> {
     let (mut longitude, mut latitude) = (false, false);
     for word in words(name) {
@@ -188,8 +189,8 @@ fn says(name: &str) -> Option<Degrees> {
     }
 }
 
-/// The words of a name in lower case: runs of letters; a capital after a small letter begins a new word (`startLat`,
-/// `GPSLat`).
+/// Returns the words of a name in lower case: runs of letters; a capital after a small letter starts a new word
+/// (`startLat`, `GPSLat`).
 fn words(name: &str) -> Vec<String> {
     let letters: Vec<char> = name.chars().collect();
     let mut words = vec![String::new()];
@@ -247,7 +248,7 @@ mod tests {
 
     #[test]
     fn a_known_distance_comes_out() {
-        // A quarter of the way round: from Quito's longitude on the equator to the pole.
+        // This is a quarter of a great circle: from Quito's longitude on the equator to the pole.
         let positions = on_sphere(&named(vec![-78.5, 0.0, -78.5, 90.0], &["lon", "lat"])).unwrap();
         let chord = positions.row(0).iter().zip(positions.row(1)).map(|(a, b)| (a - b) * (a - b)).sum::<f64>().sqrt();
         assert!((chord - EARTH_RADIUS_KM * 2f64.sqrt()).abs() < 1e-9);

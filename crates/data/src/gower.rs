@@ -1,12 +1,12 @@
-//! Rows of an ordinary table as Gower's dissimilarity compares them.
+//! Converts the rows of an ordinary table for Gower's dissimilarity.
 //!
 //! J. C. Gower, *A general coefficient of similarity and some of its properties* (Biometrics 27, 1971). Numbers differ
-//! by a share of their column's range, categories by 0 or 1. A pair is compared in the columns that both have, and all
-//! columns weigh the same.
+//! by a share of their column's range, and categories by 0 or 1. A pair is compared in the columns where both have
+//! values, with equal weights.
 //!
-//! Here numbers and dates are divided by the range of their column, and each text of a category is a whole number. So
-//! a column's part of the dissimilarity is the absolute difference, or 1 where that is more. Categories that differ are
-//! at least 1 apart, and shares of a range are never more.
+//! Here, numbers and dates are divided by the range of their column, and each text of a category becomes a whole
+//! number. So a column contributes the absolute difference, limited to 1. Different categories are at least 1 apart,
+//! and shares of a range are at most 1.
 
 use crate::describe::{Role, describe_columns};
 use crate::error::Error;
@@ -14,12 +14,12 @@ use crate::frame::{DataFrame, FrameColumn, Values};
 use crate::incomplete::Incomplete;
 use crate::left_out::LeftOut;
 
-/// The rows of a table, NaN where a value is missing. Without `columns`, all measures, categories and dates take part,
-/// except the column `id`; others are in [`Incomplete::left_out`].
+/// Returns the rows of the table, with NaN for missing values. Without `columns`, it uses all measures, categories and
+/// dates except the column `id`; others are in [`Incomplete::left_out`].
 ///
 /// # Errors
-/// - [`Error::NoSuchColumns`] if the table has no column of such a name. A number, from 0, finds a column too.
-/// - [`Error::Format`] if no column is left to compare by.
+/// - [`Error::NoSuchColumns`] if the table has no column with a given name or 0-based index.
+/// - [`Error::Format`] if there is no column to compare by.
 ///
 /// # Example
 /// ```
@@ -77,13 +77,13 @@ pub fn rows(frame: &DataFrame, columns: Option<&[String]>, id: Option<&str>) -> 
     Ok(rows.with_read_ids(ids).with_left_out(left_out).with_notes(frame.notes().to_vec()))
 }
 
-/// A column by its range, or by the numbers of its texts.
+/// Returns a column divided by its range, or the codes of its texts.
 fn coded(column: &FrameColumn) -> Vec<f64> {
     match &column.values {
         Values::Numbers(values) | Values::Times(values) => {
             let known = || values.iter().copied().filter(|value| !value.is_nan());
             let (low, high) = (known().fold(f64::INFINITY, f64::min), known().fold(f64::NEG_INFINITY, f64::max));
-            // Halves, since the range of numbers near the largest is none itself.
+            // Use halves, because the range of numbers near the largest one would overflow.
             let range = 0.5 * high - 0.5 * low;
             let share = |value: &f64| {
                 if range > 0.0 {

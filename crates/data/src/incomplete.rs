@@ -1,8 +1,8 @@
-//! Rows of numbers some of which are missing: records as surveys and hospitals keep them.
+//! Rows of numbers with missing values, such as records of surveys and hospitals.
 //!
-//! [`Points`] have no gaps, because a mean with a gap is the user's to define. A dissimilarity of two records can leave
-//! out the values that either lacks, and this is the type for that. A missing value is NaN in memory; a value neither
-//! missing nor finite is a fault.
+//! [`Points`] have no missing values, because only the user can say what a mean with missing values should be. A
+//! dissimilarity of two records can leave out values that either record lacks; this type is for such methods. In
+//! memory, NaN means missing; an infinite value is a fault.
 
 use xxhash_rust::xxh3::Xxh3;
 
@@ -11,7 +11,7 @@ use crate::error::{Column, Error, Fault, Faults, Place};
 use crate::left_out::LeftOut;
 use crate::points::Points;
 
-/// Owned, checked rows of numbers with gaps.
+/// Owned, checked rows of numbers with missing values.
 ///
 /// # Example
 /// ```
@@ -23,21 +23,21 @@ use crate::points::Points;
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Incomplete {
-    /// Row after row; finite or NaN.
+    /// The values, row by row; finite or NaN.
     values: Vec<f64>,
     dimension: usize,
     columns: Vec<String>,
     ids: Option<Vec<String>>,
     missing: usize,
     left_out: Vec<LeftOut>,
-    /// Notes for people: the decisions made while reading.
+    /// Notes for the user: decisions made while reading.
     notes: Vec<String>,
     name: String,
 }
 
 #[allow(clippy::len_without_is_empty)] // there is always at least one row
 impl Incomplete {
-    /// Rows from row-major `values`, NaN where one is missing; the columns are called `x0`, `x1`, ….
+    /// Creates rows from row-major `values`; NaN means missing. The columns are called `x0`, `x1`, ….
     ///
     /// # Errors
     /// - [`Error::Shape`] if `dimension` is 0 or does not divide the number of values; [`Error::Empty`] if there are
@@ -48,10 +48,10 @@ impl Incomplete {
         Self::named(values, columns, "rows")
     }
 
-    /// The same with names: of the columns, and of the rows in messages.
+    /// Creates rows with names for the columns, and with a name for messages.
     ///
     /// # Errors
-    /// The same as for [`new`](Incomplete::new).
+    /// Returns the errors of [`new`](Incomplete::new).
     ///
     /// # Example
     /// ```
@@ -96,10 +96,10 @@ impl Incomplete {
         })
     }
 
-    /// The same rows with an id each.
+    /// Sets the ids of the rows.
     ///
     /// # Errors
-    /// Returns [`Error::Shape`] if there are not as many ids as rows.
+    /// Returns [`Error::Shape`] if the number of ids differs from the number of rows.
     pub fn with_ids(self, ids: Vec<String>) -> Result<Self, Error> {
         if ids.len() != self.len() {
             let expected = format!("{}, one a row", self.len());
@@ -108,7 +108,7 @@ impl Incomplete {
         Ok(self.with_read_ids(Some(ids)))
     }
 
-    /// The same with the ids that a reader found, if it did.
+    /// Sets the ids that a reader found, if it found any.
     pub(crate) fn with_read_ids(mut self, ids: Option<Vec<String>>) -> Self {
         debug_assert!(ids.as_ref().is_none_or(|ids| ids.len() == self.len()));
         self.ids = ids;
@@ -125,28 +125,28 @@ impl Incomplete {
         self
     }
 
-    /// Other values for the same cells, none of them infinite; gaps may stay only where they were.
+    /// Replaces the values. They must not be infinite, and values may be missing only where they were before.
     pub(crate) fn with_values(&self, values: Vec<f64>) -> Self {
         debug_assert!(values.len() == self.values.len() && !values.iter().any(|value| value.is_infinite()));
         Incomplete { values, ..self.clone() }
     }
 
-    /// The number of rows, at least 1.
+    /// Returns the number of rows, at least 1.
     pub fn len(&self) -> usize {
         self.values.len() / self.dimension
     }
 
-    /// The number of columns, at least 1.
+    /// Returns the number of columns, at least 1.
     pub fn dimension(&self) -> usize {
         self.dimension
     }
 
-    /// All values, row after row; NaN where one is missing.
+    /// Returns all values, row by row; NaN means missing.
     pub fn values(&self) -> &[f64] {
         &self.values
     }
 
-    /// One row.
+    /// Returns a row.
     ///
     /// # Panics
     /// Panics if there is no row `index`.
@@ -154,34 +154,34 @@ impl Incomplete {
         &self.values[index * self.dimension..][..self.dimension]
     }
 
-    /// The values of a column that are not missing, as points of one column; `None` if all are missing.
+    /// Returns the values of a column that are not missing, as points with one column; `None` if all are missing.
     pub(crate) fn present(&self, column: usize) -> Option<Points> {
         let cells = self.values[column..].iter().step_by(self.dimension).copied();
         Points::new(cells.filter(|cell| !cell.is_nan()).collect(), 1).ok()
     }
 
-    /// The number of values that are missing.
+    /// Returns the number of missing values.
     pub fn missing(&self) -> usize {
         self.missing
     }
 
-    /// The names of the columns.
+    /// Returns the names of the columns.
     pub fn columns(&self) -> &[String] {
         &self.columns
     }
 
-    /// The ids, if there are any.
+    /// Returns the ids, if there are any.
     pub fn ids(&self) -> Option<&[String]> {
         self.ids.as_deref()
     }
 
-    /// The non-numeric columns of the source table that were not requested.
+    /// Returns the non-numeric columns of the source table that the user did not request.
     pub fn left_out(&self) -> &[LeftOut] {
         &self.left_out
     }
 
-    /// Unusual decisions about the table that they were read from, one sentence each: as
-    /// [`DataFrame::notes`](crate::frame::DataFrame::notes), with the forms of numbers.
+    /// Returns unusual decisions made while reading the table, one sentence each: as
+    /// [`DataFrame::notes`](crate::frame::DataFrame::notes), and the notations of numbers.
     ///
     /// # Example
     /// ```
@@ -194,22 +194,22 @@ impl Incomplete {
         &self.notes
     }
 
-    /// The name of these rows in messages: the path they were read from, or `rows`.
+    /// Returns the name in messages: the path of the file, or `rows`.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// The same rows with each column brought to mean 0 and standard deviation 1 over its present values (population
-    /// form). A constant column becomes 0.
+    /// Scales each column to mean 0 and population standard deviation 1 over its present values. A constant column
+    /// becomes 0.
     pub fn standardised(&self) -> Self {
         self.standardised_as(self)
     }
 
-    /// The same with the means and standard deviations of other rows: new rows in the units of rows that were
+    /// Scales columns by the means and standard deviations of other rows: new rows get the units of rows that were
     /// standardised before.
     ///
     /// # Panics
-    /// Panics if the others have another dimension.
+    /// Panics if the other rows have another number of columns.
     pub fn standardised_as(&self, others: &Self) -> Self {
         assert_eq!(self.dimension, others.dimension, "rows of one dimension");
         let mut scaled = self.clone();
@@ -222,20 +222,20 @@ impl Incomplete {
             let mean = present().sum::<f64>() / count;
             let deviation = (present().map(|value| (value - mean).powi(2)).sum::<f64>() / count).sqrt();
             for value in scaled.values[column..].iter_mut().step_by(self.dimension) {
-                // Of a constant column: 0 where there is a value, a gap where there is none.
+                // In a constant column, present values become 0, and missing values stay missing.
                 *value = if deviation > 0.0 { (*value - mean) / deviation } else { *value * 0.0 + 0.0 };
             }
         }
         scaled
     }
 
-    /// The distinct rows in the order of their first occurrence, with the id that they had there; without ids, with the
-    /// row's number. Also, for each row, which of them it equals. Gaps are equal to gaps.
+    /// Returns the distinct rows in the order of their first occurrence, with their ids or, without ids, with their row
+    /// numbers. Also returns, for each row, which distinct row it equals. Missing values count as equal.
     pub fn distinct(&self) -> (Self, Duplicates) {
         let key = |row: usize| self.row(row).iter().map(|value| one_form(*value).to_bits()).collect::<Vec<u64>>();
         let duplicates = Duplicates::of((0..self.len()).map(key));
         let values: Vec<f64> = duplicates.first().iter().flat_map(|row| self.row(*row)).copied().collect();
-        // A row without an id keeps its number, which the distinct rows do not have any more.
+        // The row number becomes the id, because the distinct rows are numbered differently.
         let id = |row: usize| self.ids.as_ref().map_or_else(|| row.to_string(), |ids| ids[row].clone());
         let ids = Some(duplicates.first().iter().map(|row| id(*row)).collect());
         let missing = values.iter().filter(|value| value.is_nan()).count();
@@ -255,7 +255,7 @@ impl Incomplete {
         )
     }
 
-    /// A number that identifies these data: XXH3 (64 bits) over shape and values. Ids and names do not count.
+    /// Returns a checksum of the data: XXH3 (64 bits) over shape and values, without ids and names.
     pub fn fingerprint(&self) -> u64 {
         let mut hash = Xxh3::new();
         hash.update(b"incomplete");
@@ -267,13 +267,13 @@ impl Incomplete {
     }
 }
 
-/// One NaN, one zero.
+/// Returns the value with one form for NaN and for zero.
 fn one_form(value: f64) -> f64 {
     if value.is_nan() { f64::NAN } else { value + 0.0 }
 }
 
 impl From<Points> for Incomplete {
-    /// Points are rows without a gap. Their weights are left out.
+    /// Converts points to rows without missing values, and drops their weights.
     fn from(points: Points) -> Self {
         let (columns, ids) = (points.columns().to_vec(), points.ids().map(<[String]>::to_vec));
         let (dimension, name) = (points.dimension(), points.name().to_owned());

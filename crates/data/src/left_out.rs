@@ -1,14 +1,14 @@
-//! Non-numeric columns of a table: they are left out if the user chose no columns, and reported, so that none goes
-//! unnoticed.
+//! Non-numeric columns of a table. If the user chose no columns, they are left out and reported, so that users notice
+//! each one.
 
 use std::fmt;
 
 use crate::error::quoted;
 use crate::read::is_infinite;
 
-/// A column that was left out because there is no number in it.
+/// A column that was left out because it has no numbers.
 ///
-/// It displays its name and the reason why it is not numeric, with an example.
+/// Displays as its name and the reason why it is not numeric, with an example.
 ///
 /// # Example
 /// ```
@@ -23,25 +23,26 @@ use crate::read::is_infinite;
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LeftOut {
-    /// Its name, as the data call it.
+    /// The column's name in the data.
     pub column: String,
-    /// The first value in it; empty if there is none.
+    /// The first value of the column; empty if there is none.
     pub example: String,
-    /// The reason why that value is no number, if only a slip prevents it ([`slip`](crate::read::slip)): probably a
-    /// mistake, and not text.
+    /// The reason why this value is not a number, if it is only a slip ([`slip`](crate::read::slip)) and probably a
+    /// mistake, not text.
     pub slip: Option<&'static str>,
-    /// The type of its values, where the file says it and they are neither numbers nor text.
+    /// The type of the values, if the file declares it and they are neither numbers nor text.
     pub kind: Option<String>,
 }
 
 impl LeftOut {
-    /// Whether it was probably left out by mistake: its values would be numbers except for a slip, are infinite, or are
-    /// all missing.
+    /// Returns whether the column was probably left out by mistake: its values would be numbers except for a slip, are
+    /// infinite, or are all missing.
     pub fn is_unexpected(&self) -> bool {
         self.slip.is_some() || (self.kind.is_none() && (self.example.is_empty() || is_infinite(&self.example)))
     }
 
-    /// Notes on columns that were probably left out by mistake: numbers except for a slip, or without any value.
+    /// Returns notes on columns that were probably left out by mistake: numbers except for a slip, or columns without
+    /// values.
     ///
     /// # Example
     /// ```

@@ -1,21 +1,21 @@
-//! Data sets: read, check, write and synthesise them.
+//! Reads, checks, writes and synthesises data sets.
 //!
-//! [`Points`] are the product of this crate: rows of finite numbers with optional weights and ids, checked once and
-//! immutable. They come from files ([`read`]), from the sets that come with the program ([`datasets`]) or from a
-//! generator with known truth ([`synthetic`]). A table as people have it, with text, dates and missing values, is a
+//! [`Points`] are the main type of this crate: rows of finite numbers with optional weights and ids, checked once and
+//! immutable. They come from files ([`read`]), from the built-in sets ([`datasets`]) or from a generator with known
+//! classes ([`synthetic`]). An ordinary table, with text, dates and missing values, is a
 //! [`DataFrame`](frame::DataFrame).
 //!
 //! - Longitude and latitude become positions on the sphere ([`geography`]).
-//! - Columns of different units can be scaled to one ([`scale`]).
-//! - [`Sparse`] rows store only values that are not 0, [`Fingerprints`] columns of 0 and 1.
+//! - Columns in different units can be scaled ([`scale`]).
+//! - [`Sparse`] rows store only nonzero values, and [`Fingerprints`] store bits.
 //! - Dissimilarities are computed from [`Sequences`] and [`Fingerprints`]; [`Dissimilarities`] are the result.
-//! - Data larger than [`memory`] may be in a file of a folder ([`Spill`]).
-//! - Results are written whole or not at all ([`write`](mod@write)).
-//! - All faults in data are reported at once, and in one form ([`error`]).
+//! - Data larger than [`memory`] may be in a file ([`Spill`]).
+//! - Results are written completely or not at all ([`write`](mod@write)).
+//! - All faults in data are reported together, in one form ([`error`]).
 //!
 //! # Example
 //!
-//! From a table to positions in kilometres, and the errors of a wrong table:
+//! Converts a table to positions in kilometres, and shows the error for a wrong table:
 //!
 //! ```
 //! use lehr_data::{geography, read, read::Selection};
@@ -40,7 +40,7 @@
 //! # Ok::<(), lehr_data::Error>(())
 //! ```
 //!
-//! This crate computes nothing about the data that a method would: no distances, no clusters.
+//! This crate contains no methods: no distances, no clusters.
 #![forbid(unsafe_code)]
 
 mod contents;

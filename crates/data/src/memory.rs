@@ -1,4 +1,5 @@
-//! The memory that is left, as far as the system says, so that Lehr refuses a run that needs more before it begins.
+//! The available memory, as far as the system reports it, so that Lehr can refuse a run that needs more before it
+//! starts.
 
 use std::fs;
 use std::path::Path;
@@ -6,8 +7,8 @@ use std::path::Path;
 use crate::error::Error;
 use crate::read::{self, Selection};
 
-/// Bytes that can still be used without swapping. The kernel estimates them; the control group and the limit of the
-/// process (`ulimit -v`) may leave less. `None` if none of them reports it.
+/// Returns the number of bytes that can be used without swapping. The kernel estimates it; the control group and the
+/// limit of the process (`ulimit -v`) may leave less. Returns `None` if none of them reports a number.
 pub fn available() -> Option<u64> {
     let machine = fs::read_to_string("/proc/meminfo").ok().and_then(|text| of_machine(&text));
     let process =
@@ -15,11 +16,11 @@ pub fn available() -> Option<u64> {
     [machine, of_group(Path::new("/sys/fs/cgroup")), process()].into_iter().flatten().min()
 }
 
-/// Checks that the rows of a table fit in memory, if that is known before they are read, as from the header of an
+/// Checks that the rows of a table fit in memory, if their number is known before reading, as from the header of an
 /// array.
 ///
 /// # Errors
-/// Too many of them; a file that cannot be read.
+/// Returns an error if there are too many rows, or if the file cannot be read.
 pub fn has_room(path: &Path, selection: &Selection) -> Result<(), Error> {
     let (Some([rows, columns]), Some(available)) = (read::array_shape(path)?, available()) else { return Ok(()) };
     let columns = selection.columns.as_ref().map_or(columns, |chosen| chosen.len().min(columns));
@@ -27,26 +28,26 @@ pub fn has_room(path: &Path, selection: &Selection) -> Result<(), Error> {
     if bytes as u64 > available { Err(Error::Memory { name: path.display().to_string(), bytes }) } else { Ok(()) }
 }
 
-/// `MemAvailable` of `/proc/meminfo`.
+/// Returns `MemAvailable` from `/proc/meminfo`.
 fn of_machine(text: &str) -> Option<u64> {
     let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
     line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()?.checked_mul(1024)
 }
 
-/// The limit of a process's address space less its present use.
+/// Returns the limit of the process's address space minus its current use.
 fn of_process(limits: &str, status: &str) -> Option<u64> {
     let line = limits.lines().find_map(|line| line.strip_prefix("Max address space"))?;
-    // "unlimited" is no number.
+    // "unlimited" is not a number.
     let limit = line.split_whitespace().next()?.parse::<u64>().ok()?;
     let used = status.lines().find_map(|line| line.strip_prefix("VmSize:"))?;
     let used = used.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()?.checked_mul(1024)?;
     Some(limit.saturating_sub(used))
 }
 
-/// The limit of a control group (version 2) less the part in use that could not be given back.
+/// Returns the limit of a control group (version 2) minus the memory in use that cannot be reclaimed.
 fn of_group(folder: &Path) -> Option<u64> {
     let number = |name: &str| fs::read_to_string(folder.join(name)).ok()?.trim().parse::<u64>().ok();
-    // "max" is no number: there is no limit.
+    // "max" is not a number: there is no limit.
     let (limit, used) = (number("memory.max")?, number("memory.current")?);
     let statistics = fs::read_to_string(folder.join("memory.stat")).unwrap_or_default();
     let cached = statistics.lines().find_map(|line| line.strip_prefix("inactive_file ")?.trim().parse::<u64>().ok());

@@ -1,11 +1,11 @@
 //! Points: n rows of d finite numbers, with optional weights and ids; checked once, then immutable.
 //!
-//! [`Points`] are checked, so their users need not check again. There is at least one row and one column, every value
-//! is finite, and all lengths agree. Weights are finite, not negative and not all zero. Rows are stored one after
-//! another (row-major), so that a block of rows is one slice. The slice is in memory, or in a file for data larger than
-//! memory ([`Points::spilled`]). A weight of 0 is allowed: such a row is labelled by methods and influences nothing.
+//! [`Points`] are checked, so that code that uses them need not check again. There is at least one row and one column,
+//! every value is finite, and all lengths agree. Weights are finite, non-negative and not all zero. Rows are stored one
+//! after another (row-major), so that a block of rows is a slice. The values are in memory, or in a file if they are
+//! larger ([`Points::spilled`]). Methods label rows of weight 0, but these rows influence nothing.
 //!
-//! Points do not know their origin except for the name that messages use. Reading is in [`crate::read`].
+//! Points do not know their origin, except for the name in messages. For reading, see [`crate::read`].
 
 use lehr_spill::{Spill, Storage};
 use xxhash_rust::xxh3::Xxh3;
@@ -27,19 +27,19 @@ use crate::left_out::LeftOut;
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Points {
-    /// Length `len * dimension`, all finite.
+    /// The values, `len * dimension` of them, all finite.
     values: Storage<f64>,
-    /// At least 1.
+    /// The number of columns, at least 1.
     dimension: usize,
-    /// One name for each column.
+    /// The name of each column.
     columns: Vec<String>,
-    /// One for each row, finite, >= 0, at least one > 0, and with a finite sum.
+    /// A weight for each row: finite, >= 0, at least one > 0, and with a finite sum.
     weights: Option<Vec<f64>>,
-    /// One for each row.
+    /// An id for each row.
     ids: Option<Vec<String>>,
-    /// Columns of the table that are not points.
+    /// The columns of the table that are not points.
     left_out: Vec<LeftOut>,
-    /// Notes for people: the decisions made while reading.
+    /// Notes for the user: decisions made while reading.
     notes: Vec<String>,
     /// The name of the points in messages.
     name: String,
@@ -47,7 +47,7 @@ pub struct Points {
 
 #[allow(clippy::len_without_is_empty)] // there is always at least one row
 impl Points {
-    /// Points from row-major `values`; the columns are called `x0`, `x1`, ….
+    /// Creates points from row-major `values`; the columns are called `x0`, `x1`, ….
     ///
     /// Cost: one pass over the values, no copy.
     ///
@@ -59,7 +59,7 @@ impl Points {
         Self::stored(values.into(), dimension)
     }
 
-    /// Like [`new`](Points::new), of values wherever they are.
+    /// Like [`new`](Points::new), for values in memory or in a file.
     fn stored(values: Storage<f64>, dimension: usize) -> Result<Self, Error> {
         let points = Self::of_finite(values, dimension)?;
         let mut faults = Faults::new("points");
@@ -73,11 +73,11 @@ impl Points {
         faults.or(points)
     }
 
-    /// Like [`new`](Points::new), of values that have been found finite, as readers do that know where in a file each
-    /// came from.
+    /// Like [`new`](Points::new), for values that are known to be finite, because a reader has checked them and knows
+    /// their positions in the file.
     ///
     /// # Errors
-    /// The errors of the shape.
+    /// Returns errors about the shape.
     pub(crate) fn of_finite(values: Storage<f64>, dimension: usize) -> Result<Self, Error> {
         if dimension == 0 {
             return Err(shape("points", "at least 1 column".into(), "0".into()));
@@ -101,14 +101,14 @@ impl Points {
         })
     }
 
-    /// The same points with their values in a file, out of memory. Methods keep the data that they derive from the rows
-    /// in files of the same folder. Weights and ids stay in memory.
+    /// Moves the values to a file. Methods keep data derived from the rows in files of the same folder. Weights and ids
+    /// stay in memory.
     ///
-    /// Results are the same to the bit. Reading a table into a file without having it in memory is
+    /// Results are bit-identical. To read a table directly into a file, without holding it in memory, see
     /// [`read::spilled_table`](crate::read::spilled_table).
     ///
     /// # Errors
-    /// Returns [`Error::Spill`] if the disk cannot store them.
+    /// Returns [`Error::Spill`] if the disk cannot store the values.
     ///
     /// # Example
     /// ```
@@ -127,15 +127,15 @@ impl Points {
         Ok(Points { values: writer.finish()?.into(), ..self })
     }
 
-    /// The folder of the values' file, if they are in one.
+    /// Returns the folder of the values' file, if they are in a file.
     pub fn spill(&self) -> Option<&Spill> {
         self.values.spill()
     }
 
-    /// The same points with these column names.
+    /// Sets the names of the columns.
     ///
     /// # Errors
-    /// Returns [`Error::Shape`] if there is not one name for each column.
+    /// Returns [`Error::Shape`] if the number of names differs from the number of columns.
     pub fn with_columns(mut self, columns: Vec<String>) -> Result<Self, Error> {
         if columns.len() != self.dimension {
             let expected = format!("{} names, one a column", self.dimension);
@@ -145,21 +145,21 @@ impl Points {
         Ok(self)
     }
 
-    /// The same points with a weight for each row.
+    /// Sets the weights of the rows.
     ///
     /// # Errors
-    /// - [`Error::Shape`] if there is not one weight for each row.
-    /// - [`Error::Faults`] with each weight that is negative or not finite, or if all are 0, or if their sum is not
-    ///   finite.
+    /// - [`Error::Shape`] if the number of weights differs from the number of rows.
+    /// - [`Error::Faults`] with each weight that is negative or not finite, or if all weights are 0, or if their sum is
+    ///   not finite.
     pub fn with_weights(mut self, weights: Vec<f64>) -> Result<Self, Error> {
         self.weights = Some(checked_weights(weights, self.len(), &self.name)?);
         Ok(self)
     }
 
-    /// The same points with an id for each row.
+    /// Sets the ids of the rows.
     ///
     /// # Errors
-    /// Returns [`Error::Shape`] if there is not one id for each row.
+    /// Returns [`Error::Shape`] if the number of ids differs from the number of rows.
     pub fn with_ids(mut self, ids: Vec<String>) -> Result<Self, Error> {
         if ids.len() != self.len() {
             return Err(shape("ids", format!("{}, one a row", self.len()), ids.len().to_string()));
@@ -168,13 +168,13 @@ impl Points {
         Ok(self)
     }
 
-    /// The same points without ids, and the ids.
+    /// Returns the points without ids, and the ids.
     pub(crate) fn without_ids(mut self) -> (Self, Option<Vec<String>>) {
         let ids = self.ids.take();
         (self, ids)
     }
 
-    /// Some of the rows, in this order, with their weights, ids and decisions.
+    /// Returns some of the rows, in this order, with their weights, ids and notes.
     pub(crate) fn rows_at(&self, rows: &[usize]) -> Result<Self, Error> {
         let values = rows.iter().flat_map(|row| self.row(*row)).copied().collect();
         let mut points =
@@ -188,7 +188,7 @@ impl Points {
         Ok(points.with_left_out(self.left_out.clone()).with_notes(self.notes.clone()))
     }
 
-    /// The same points with the decisions made while they were read, a sentence each.
+    /// Sets the notes about decisions made while reading, one sentence each.
     ///
     /// # Example
     /// ```
@@ -206,22 +206,22 @@ impl Points {
         self
     }
 
-    /// The same points under another name in messages; readers give the path.
+    /// Sets the name in messages; readers use the path.
     pub fn with_name(mut self, name: impl Into<String>) -> Self {
         self.name = name.into();
         self
     }
 
-    /// Other values for the same rows, such as scaled or projected ones; weights, ids and name stay.
+    /// Replaces the values, for example with scaled or projected ones; weights, ids and name stay.
     ///
     /// # Errors
-    /// Returns [`Error::Shape`] if `values` has not as many rows or `columns` is empty, [`Error::Faults`] for values
-    /// that are not finite.
+    /// Returns [`Error::Shape`] if `values` has another number of rows or `columns` is empty, and [`Error::Faults`] for
+    /// values that are not finite.
     pub fn with_values(&self, values: Vec<f64>, columns: Vec<String>) -> Result<Self, Error> {
         self.with_stored(values.into(), columns)
     }
 
-    /// Like [`with_values`](Points::with_values), of values wherever they are.
+    /// Like [`with_values`](Points::with_values), for values in memory or in a file.
     pub(crate) fn with_stored(&self, values: Storage<f64>, columns: Vec<String>) -> Result<Self, Error> {
         let dimension = columns.len();
         if values.len() != self.len() * dimension {
@@ -234,22 +234,22 @@ impl Points {
         Ok(points)
     }
 
-    /// The number of rows, at least 1.
+    /// Returns the number of rows, at least 1.
     pub fn len(&self) -> usize {
         self.values.len() / self.dimension
     }
 
-    /// The number of columns, at least 1.
+    /// Returns the number of columns, at least 1.
     pub fn dimension(&self) -> usize {
         self.dimension
     }
 
-    /// All values, row after row.
+    /// Returns all values, row by row.
     pub fn values(&self) -> &[f64] {
         &self.values
     }
 
-    /// One row.
+    /// Returns a row.
     ///
     /// # Panics
     /// Panics if there is no row `index`.
@@ -257,7 +257,7 @@ impl Points {
         &self.values[index * self.dimension..][..self.dimension]
     }
 
-    /// The values of one column, from the first row to the last.
+    /// Returns the values of a column, from the first row to the last.
     ///
     /// # Panics
     /// Panics if there is no column `index`.
@@ -266,12 +266,12 @@ impl Points {
         self.values[index..].iter().step_by(self.dimension).copied()
     }
 
-    /// The weights, if there are any.
+    /// Returns the weights, if there are any.
     pub fn weights(&self) -> Option<&[f64]> {
         self.weights.as_deref()
     }
 
-    /// The weight of a row; 1 if there are no weights.
+    /// Returns the weight of a row; 1 if there are no weights.
     ///
     /// # Panics
     /// Panics if there are weights and no row `index`.
@@ -279,23 +279,23 @@ impl Points {
         self.weights.as_ref().map_or(1.0, |weights| weights[index])
     }
 
-    /// The sum of the weights, finite and above 0; the number of rows if there are no weights.
+    /// Returns the sum of the weights, which is finite and positive, or the number of rows if there are no weights.
     pub fn total_weight(&self) -> f64 {
         self.weights.as_ref().map_or(self.len() as f64, |weights| weights.iter().sum())
     }
 
-    /// The ids, if there are any.
+    /// Returns the ids, if there are any.
     pub fn ids(&self) -> Option<&[String]> {
         self.ids.as_deref()
     }
 
-    /// The non-numeric columns of the source table that were not requested.
+    /// Returns the non-numeric columns of the source table that the user did not request.
     pub fn left_out(&self) -> &[LeftOut] {
         &self.left_out
     }
 
-    /// Unusual decisions about the table that they were read from, one sentence each: as
-    /// [`DataFrame::notes`](crate::frame::DataFrame::notes), with the forms of numbers.
+    /// Returns unusual decisions made while reading the table, one sentence each: as
+    /// [`DataFrame::notes`](crate::frame::DataFrame::notes), and the notations of numbers.
     ///
     /// # Example
     /// ```
@@ -308,20 +308,20 @@ impl Points {
         &self.notes
     }
 
-    /// The names of the columns.
+    /// Returns the names of the columns.
     pub fn columns(&self) -> &[String] {
         &self.columns
     }
 
-    /// The name of these points in messages: the path they were read from, or `points`.
+    /// Returns the name in messages: the path of the file, or `points`.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// A number that identifies these data: XXH3 (64 bits) over shape, values and weights, bit by bit.
+    /// Returns a checksum of the data: XXH3 (64 bits) over shape, values and weights, bit by bit.
     ///
-    /// Ids, column names and the name do not count: they influence no result. Points without weights and points whose
-    /// weights are all 1 have different fingerprints. The number is the same on any machine.
+    /// Ids, column names and the name are not included, because they influence no result. Points without weights and
+    /// points whose weights are all 1 have different checksums. The checksum is the same on any machine.
     ///
     /// Cost: one pass at memory speed.
     pub fn fingerprint(&self) -> u64 {
@@ -341,7 +341,7 @@ impl Points {
         hash.digest()
     }
 
-    /// A fault in one value of these points.
+    /// Returns a fault about one value of the points.
     pub(crate) fn fault(&self, row: usize, column: usize, expected: &str, found: String) -> Fault {
         Fault {
             place: Place::Row(row as u64),
@@ -352,11 +352,11 @@ impl Points {
     }
 }
 
-/// Weights of this many rows of the data called `name` in messages, if they are weights.
+/// Checks the weights of `rows` rows, which messages call `name`.
 ///
 /// # Errors
-/// Returns [`Error::Shape`] if there is not one weight for each row. Returns [`Error::Faults`] with each weight that is
-/// negative or not finite, or if all are 0, or if their sum is not finite.
+/// Returns [`Error::Shape`] if the number of weights differs from the number of rows. Returns [`Error::Faults`] with
+/// each weight that is negative or not finite, or if all weights are 0, or if their sum is not finite.
 pub(crate) fn checked_weights(mut weights: Vec<f64>, rows: usize, name: &str) -> Result<Vec<f64>, Error> {
     if weights.len() != rows {
         return Err(shape("weights", format!("{rows}, one a row"), weights.len().to_string()));
@@ -375,7 +375,7 @@ pub(crate) fn checked_weights(mut weights: Vec<f64>, rows: usize, name: &str) ->
     faults.or(weights)
 }
 
-/// The expected value, if this is no valid weight.
+/// Returns what was expected, if a weight is invalid.
 pub(crate) fn weight_fault(weight: f64) -> Option<&'static str> {
     if !weight.is_finite() {
         Some("a finite number")
@@ -386,8 +386,8 @@ pub(crate) fn weight_fault(weight: f64) -> Option<&'static str> {
     }
 }
 
-/// The fault, as (expected, found), of individually valid weights whose sum is 0 or not finite. Weights of 0 may have
-/// been left out.
+/// Returns a fault, as (expected, found), if the sum of valid weights is 0 or not finite. Weights of 0 may have been
+/// left out.
 pub(crate) fn total_weight_fault(weights: &[f64], rows: usize) -> Option<(String, String)> {
     let total: f64 = weights.iter().sum();
     if total == 0.0 {
@@ -472,7 +472,7 @@ mod tests {
 
     #[test]
     fn a_fingerprint_is_the_same_number_for_ever() {
-        // Written down once: checkpoints of earlier versions must still know their data.
+        // This value is fixed: checkpoints of earlier versions must still recognise their data.
         let points = Points::new((0..1500).map(f64::from).collect(), 3).unwrap();
         assert_eq!(format!("{:016x}", points.fingerprint()), "0ae67fe67aa04358");
     }

@@ -1,18 +1,19 @@
 //! Prepares the columns of a table for a method: which are used, and how.
 //!
-//! Nothing is done in silence. [`Preparation::new`] decides for each column whether it is used and how, gives a reason,
-//! and keeps all of it. So you can read the decisions before the run, and apply them to next month's file.
+//! [`Preparation::new`] decides for each column whether it is used and how, gives a reason, and records both. So you
+//! can read the decisions before the run, and apply them to next month's file.
 //!
-//! - A **number** stays as it is or becomes its logarithm, and is shifted and divided as [`Scale`] says.
-//! - A **category** becomes one feature for each of its texts, 1 where a row has that text and 0 elsewhere. All are
-//!   divided by one number, so that together they have the variance of one column. A category then weighs as much in
-//!   distances as one column of numbers. Rare categories share the feature `other`.
-//! - A **date** becomes the days since 1970, or the day of its week and its month, as categories ([`DatePart`]).
-//! - A **gap** stays one, for methods that leave it out of distances, or is filled as [`Missing`] says.
+//! - A **number** stays as it is or becomes its logarithm; it is shifted and divided according to [`Scale`].
+//! - A **category** becomes one feature for each text: 1 in rows with this text, and 0 elsewhere. All these features
+//!   are divided by one number, so that together they have the variance of one column. A category then has the same
+//!   influence on distances as one column of numbers. Rare texts share the feature `other`.
+//! - A **date** becomes the days since 1970, or its weekday and its month, as categories ([`DatePart`]).
+//! - A **missing value** stays missing, for methods that leave it out of distances, or is filled according to
+//!   [`Missing`].
 //!
 //! Source of the coding of categories: factor analysis of mixed data (Pagès 2004), which divides each feature by the
-//! root of its share. A category of L texts would then have the variance L - 1, and rare texts would be far from
-//! everything. The category with most texts would then dominate distances, so the sum is brought to 1 here.
+//! root of its share. With it, a category of L texts would have the variance L - 1, and rare texts would be far from
+//! everything. The category with the most texts would dominate distances, so here the total variance is scaled to 1.
 
 mod choose;
 mod fill;
@@ -36,18 +37,18 @@ const DAY: f64 = 86_400.0;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Missing {
-    /// They are faults.
+    /// They are errors.
     #[default]
     Fault,
     /// They stay: the method leaves them out of distances and likelihoods.
     Skip,
-    /// They get the middle value of their column; of a category the shares of its texts.
+    /// They get the median of their column; in a category, the shares of its texts.
     Median,
     /// They get the most frequent value of their column.
     Mode,
     /// They get the mean of the five nearest rows that have a value there, by the features that both rows have.
     Nearest,
-    /// Rows with gaps are left out.
+    /// Rows with missing values are left out.
     Drop,
 }
 
@@ -55,7 +56,7 @@ pub enum Missing {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum DatePart {
-    /// The days since 1970-01-01: dates that are near each other in time are alike.
+    /// The days since 1970-01-01: nearby dates are similar.
     Days,
     /// The day of the week, as a category: all Mondays are alike.
     Weekday,
@@ -64,7 +65,7 @@ pub enum DatePart {
 }
 
 impl Missing {
-    /// The ways that a user can ask for, in the order in which help lists them.
+    /// The ways that users can choose, in the order in which help lists them.
     pub const ALL: [Missing; 5] = [Missing::Skip, Missing::Median, Missing::Mode, Missing::Nearest, Missing::Drop];
 }
 
@@ -81,7 +82,7 @@ impl fmt::Display for Missing {
     }
 }
 
-/// The text is no way to treat gaps.
+/// The text does not name a way to handle missing values.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("expected skip, median, mode, nearest or drop, found {0:?}")]
 pub struct NoSuchMissing(
@@ -97,33 +98,33 @@ impl FromStr for Missing {
     }
 }
 
-/// A user's options for a preparation; the table decides those that are left open.
+/// A user's options for a preparation; the table decides the rest.
 ///
-/// A column is given by its name.
+/// Columns are given by name.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Wishes {
-    /// The columns to use, of any role but [`Text`](crate::describe::Role::Text); `None`: all measures.
+    /// The columns to use, of any role but [`Text`](crate::describe::Role::Text). `None`: all measures.
     pub columns: Option<Vec<String>>,
     /// Columns that are not used.
     pub exclude: Vec<String>,
     /// Columns whose logarithms are used.
     pub log: Vec<String>,
-    /// How columns are scaled; `None`: [`Scale::Robust`] if all is to be chosen, else not at all.
+    /// How columns are scaled. `None`: [`Scale::Robust`] with `is_auto`, and otherwise no scaling.
     pub scale: Option<Scale>,
-    /// The treatment of gaps; `None`: the method's own way if all is to be chosen, else they are faults.
+    /// How missing values are handled. `None`: the method's own way with `is_auto`; otherwise they are errors.
     pub missing: Option<Missing>,
-    /// Whether to choose logarithms, scale and the treatment of gaps from the data unless they are given.
+    /// Whether the data decide about logarithms, scaling and missing values, unless the user does.
     pub is_auto: bool,
-    /// How missing values are handled where that is chosen from the data.
+    /// The method's own way to handle missing values.
     pub missing_of_method: Missing,
-    /// The parts of dates to use; none: the days.
+    /// The parts of dates to use. If empty: the days.
     pub date_parts: Vec<DatePart>,
-    /// Columns that say something else: identifiers, weights.
+    /// The columns with another purpose: identifiers, weights.
     pub reserved: Vec<String>,
 }
 
 impl Wishes {
-    /// How missing values are handled, by the user's choice or the default.
+    /// Returns how missing values are handled, by the user's choice or by default.
     pub fn gaps(&self) -> Missing {
         self.missing.unwrap_or(if self.is_auto { self.missing_of_method } else { Missing::Fault })
     }
@@ -157,34 +158,34 @@ pub struct Preparation {
     pub missing: Missing,
     /// How features are scaled.
     pub scale: Scale,
-    /// The use of each column of the table, in their order, with the reason.
+    /// How each column of the table is used, in order, with the reason.
     pub uses: Vec<ColumnUse>,
 }
 
-/// One number for each row.
+/// A feature: one number for each row.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Feature {
-    /// Its name in results.
+    /// The name in results.
     pub name: String,
-    /// The column that it is made of.
+    /// The column that the feature is made from.
     pub column: String,
     /// How the column was read when this was decided.
     pub read_as: ReadAs,
-    /// The part of the column's value that it is.
+    /// The part of the column's value that the feature uses.
     pub value: FeatureValue,
-    /// The number that is added before the logarithm is taken, if one is.
+    /// The number added before the logarithm, if there is a logarithm.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub log_offset: Option<f64>,
-    /// The number that is subtracted, after the logarithm.
+    /// The number subtracted after the logarithm.
     pub shift: f64,
-    /// The divisor of the difference.
+    /// The number by which the difference is divided.
     pub divisor: f64,
-    /// The value that fills a missing one, before the logarithm.
+    /// The value that replaces a missing one, before the logarithm.
     pub fill: f64,
 }
 
-/// The part of a column's value that a feature is.
+/// The part of a column's value that a feature uses.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FeatureValue {
@@ -192,70 +193,70 @@ pub enum FeatureValue {
     Number,
     /// The days since 1970-01-01.
     Days,
-    /// 1 if the date is on this day of the week, from 1 for Monday to 7, else 0.
+    /// 1 if the date is on this weekday, from 1 for Monday to 7, and otherwise 0.
     Weekday(u8),
-    /// 1 if the date is in this month, from 1 to 12, else 0.
+    /// 1 if the date is in this month, from 1 to 12, and otherwise 0.
     Month(u8),
-    /// 1 if the text is this one, else 0.
+    /// 1 if the text is this one, and otherwise 0.
     Level(String),
-    /// 1 if the text is none of these, else 0.
+    /// 1 if the text is none of these, and otherwise 0.
     OtherThan(Vec<String>),
 }
 
-/// The use of a column.
+/// How a column is used.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ColumnUse {
-    /// Its name.
+    /// The name of the column.
     pub column: String,
-    /// Whether it is turned into features.
+    /// Whether the column becomes features.
     pub is_used: bool,
-    /// How, or why not, in words.
+    /// How it is used, or why not, in words.
     pub how: String,
 }
 
 impl ColumnUse {
-    /// Whether the column is not used because that was asked for.
+    /// Returns whether the column is unused because the user excluded it.
     pub fn is_excluded(&self) -> bool {
         !self.is_used && self.how == EXCLUDED
     }
 }
 
-/// Why a column is not used that was excluded.
+/// The reason for a column that the user excluded.
 const EXCLUDED: &str = "excluded";
 
-/// A table as a method takes it.
+/// A table in the form that a method takes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Prepared {
-    /// Row after row, a value for each feature in the units of the columns; gaps are filled, or NaN if they stay.
+    /// The value of each feature in the units of the columns, row by row. Missing values are filled, or NaN if they
+    /// stay.
     pub table: Vec<f64>,
-    /// The same as the method compares them: logarithms, shifted and divided.
+    /// The same values as the method compares them: as logarithms, shifted and divided.
     pub features: Vec<f64>,
-    /// The rows that are kept, where some are left out.
+    /// The rows that are kept, if some are left out.
     pub kept: Option<Vec<usize>>,
-    /// The number of values that were filled.
+    /// The number of filled values.
     pub filled: usize,
-    /// The rows, of those that are kept, that had no value in any column used. All that they have was filled, or they
-    /// are all gaps.
+    /// The kept rows without a value in any used column. All their values are filled, or all are missing.
     pub without_values: Vec<usize>,
-    /// Notes for the owner: texts without a feature, rows that were left out.
+    /// Notes for the user: texts without a feature, and rows that were left out.
     pub notes: Vec<String>,
 }
 
 impl Feature {
-    /// A value of the column as the method compares it.
+    /// Converts a value of the column to the form that the method compares.
     pub fn forward(&self, value: f64) -> f64 {
         let value = self.log_offset.map_or(value, |offset| elementary::ln(value + offset));
         // NaN stays NaN.
         ((value - self.shift) / self.divisor).clamp(-f64::MAX, f64::MAX)
     }
 
-    /// A value that the method found, in the unit of the column: of logarithms, the geometric mean.
+    /// Converts a result of the method to the unit of the column; with logarithms, to the geometric mean.
     pub fn back(&self, value: f64) -> f64 {
         let value = value * self.divisor + self.shift;
         self.log_offset.map_or(value, |offset| elementary::exp(value) - offset)
     }
 
-    /// The feature of a row, NaN where there is a gap.
+    /// Returns the feature of a row; NaN if it is missing.
     fn of(&self, values: &Values, row: usize) -> f64 {
         match (&self.value, values) {
             (FeatureValue::Number, Values::Numbers(values)) => values[row],
@@ -272,7 +273,7 @@ impl Feature {
         }
     }
 
-    /// The values that the column must hold, in words.
+    /// Describes the values that the column must have.
     fn expected(&self) -> &'static str {
         match self.value {
             FeatureValue::Number => "numbers",
@@ -291,56 +292,58 @@ impl Feature {
     }
 }
 
-/// 1 if the part of a time, in seconds since 1970-01-01, is this one, else 0; NaN for a missing time.
+/// Returns 1 if a time in seconds since 1970-01-01 has this part, and otherwise 0; NaN for a missing time.
 fn is_part(seconds: f64, part: u8, part_of: fn(f64) -> u8) -> f64 {
     if seconds.is_nan() { f64::NAN } else { f64::from(u8::from(part_of(seconds) == part)) }
 }
 
-/// The day of the week of a time in seconds since 1970-01-01, which was a Thursday: from 1 for Monday to 7.
+/// Returns the weekday of a time in seconds since 1970-01-01, a Thursday: from 1 for Monday to 7.
 fn weekday_of(seconds: f64) -> u8 {
     ((seconds / DAY).floor() as i64 + 3).rem_euclid(7) as u8 + 1
 }
 
-/// The month of a time in seconds since 1970-01-01, from 1 to 12.
+/// Returns the month of a time in seconds since 1970-01-01, from 1 to 12.
 fn month_of(seconds: f64) -> u8 {
     civil((seconds / DAY).floor() as i64).1 as u8
 }
 
 impl Preparation {
-    /// The columns that features are made of, each once, in the order of the features.
+    /// Returns the columns that features are made from, each once, in the order of the features.
     pub fn columns(&self) -> Vec<&str> {
         let mut columns: Vec<&str> = self.features.iter().map(|feature| &*feature.column).collect();
         columns.dedup();
         columns
     }
 
-    /// A row that the method found, in the units of the columns, in place.
+    /// Converts a row that the method found to the units of the columns, in place.
     ///
     /// # Panics
-    /// Panics if `values` has not one value a feature.
+    /// Panics if the number of values differs from the number of features.
     pub fn back(&self, values: &mut [f64]) {
         assert_eq!(values.len(), self.features.len(), "one value a feature");
         values.iter_mut().zip(&self.features).for_each(|(value, feature)| *value = feature.back(*value));
     }
 
-    /// A table with the same columns as a method takes it.
+    /// Converts a table with the same columns to the form that a method takes.
     ///
-    /// Cost: a pass over the columns used; with [`Missing::Nearest`] of rows with gaps, a distance to each of 2,000
-    /// rows at most.
+    /// Cost: a pass over the used columns. With [`Missing::Nearest`], for each row with missing values also a distance
+    /// to each of at most 2,000 rows.
     ///
     /// # Errors
-    /// - [`Error::NoSuchColumns`] if columns do not exist; [`Error::Shape`] if one holds something else than before.
-    /// - [`Error::Faults`]: gaps where there may be none, values without a logarithm.
+    /// - [`Error::NoSuchColumns`] if columns do not exist; [`Error::Shape`] if one has values of another type than
+    ///   before.
+    /// - [`Error::Faults`] for missing values that are not allowed, and for values without a logarithm.
     /// - [`Error::Empty`] if no row is left.
     pub fn apply(&self, frame: &DataFrame) -> Result<Prepared, Error> {
         self.laid_out(frame, false)
     }
 
-    /// The same for another table, such as next month's. A value that has no logarithm is a missing value there, with a
-    /// note: one customer without sales does not stop all others.
+    /// Converts another table, such as next month's. A value without a logarithm becomes a missing value, with a note:
+    /// one customer without sales should not stop all others.
     ///
     /// # Errors
-    /// The same as for [`apply`](Self::apply); a value without a logarithm only if no value may be missing.
+    /// Returns the errors of [`apply`](Self::apply), but an error for a value without a logarithm only if values must
+    /// not be missing.
     pub fn apply_to_other(&self, frame: &DataFrame) -> Result<Prepared, Error> {
         self.laid_out(frame, true)
     }
@@ -366,7 +369,7 @@ impl Preparation {
                     expected: expected.into(),
                     found,
                 };
-                // Once a column: a category or a date may have several features.
+                // Report it once per column, because a category or a date may have several features.
                 let is_first = at == 0 || columns[at - 1] != *index;
                 if value.is_nan() && is_first && self.missing == Missing::Fault {
                     faults.add_gap_with(|| place("a value", "none".into()));
@@ -421,7 +424,7 @@ impl Preparation {
         Ok(Prepared { table, features, kept, filled, without_values, notes })
     }
 
-    /// The table column of each feature.
+    /// Returns the table column of each feature.
     fn found(&self, frame: &DataFrame) -> Result<Vec<usize>, Error> {
         let place = |name: &str| frame.columns().iter().position(|column| column.name == name);
         frame.expect_columns(self.columns())?;
@@ -441,7 +444,7 @@ impl Preparation {
         Ok(columns)
     }
 
-    /// The columns that the table of the preparation did not have, if there are such.
+    /// Returns a note on columns that the original table did not have, if there are any.
     fn new_columns(&self, frame: &DataFrame) -> Option<String> {
         const NAMED: usize = 5;
         let is_new = |name: &&str| self.uses.iter().all(|used| used.column != **name);
@@ -455,7 +458,7 @@ impl Preparation {
         Some(format!("{}{more} {verb} {noun}, which the first table did not have: not used", named.join(", ")))
     }
 
-    /// Texts without a feature, which are 0 in all features of their category.
+    /// Returns notes on texts without a feature, which are 0 in all features of their category.
     fn unknown_texts(&self, frame: &DataFrame, columns: &[usize]) -> Vec<String> {
         let mut notes = Vec::new();
         for name in self.columns() {
@@ -465,7 +468,7 @@ impl Preparation {
             let is_known = |text: &str| {
                 of_column().any(|(feature, _)| match &feature.value {
                     FeatureValue::Level(level) => level == text,
-                    // Whatever is none of the others.
+                    // This feature takes any other text.
                     FeatureValue::OtherThan(_) => true,
                     _ => false,
                 })
@@ -482,7 +485,7 @@ impl Preparation {
         notes
     }
 
-    /// Leaves out rows with gaps, if that is wanted.
+    /// Leaves out rows with missing values, if requested.
     fn keep(
         &self,
         frame: &DataFrame,
@@ -506,7 +509,7 @@ impl Preparation {
         Ok(Some(kept))
     }
 }
-/// The rows, ascending, of which every one of `width` values is missing (NaN).
+/// Returns the rows, in ascending order, whose `width` values are all missing (NaN).
 pub fn without_values(values: &[f64], width: usize) -> Vec<usize> {
     let is_without = |(_, row): &(usize, &[f64])| row.iter().all(|value| value.is_nan());
     values.chunks_exact(width).enumerate().filter(is_without).map(|(row, _)| row).collect()

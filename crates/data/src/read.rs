@@ -1,14 +1,15 @@
-//! Reading points from files: text tables (CSV, TSV and similar, plain or gzip), NPY arrays and, with the feature
+//! Reads points from files: text tables (CSV, TSV and similar, plain or gzip), NPY arrays and, with the feature
 //! `parquet`, Parquet files.
 //!
-//! Rows of bits are read from FPS files and packed arrays, sparse rows from SVMlight's text and Matrix Market files.
+//! Other modules read rows of bits from FPS files and packed arrays, and sparse rows from SVMlight text and Matrix
+//! Market files.
 //!
-//! Tables as people have them, with text, dates and missing values, are read as data frames ([`data_frame`]). Points
-//! are taken from such a data frame if the table is not of plain numbers.
+//! Ordinary tables, with text, dates and missing values, are read as data frames ([`data_frame`]). If a table is not
+//! made of plain numbers, its points are taken from such a data frame.
 //!
-//! The first bytes of a file decide its format; a name decides only that `.tsv` has tabs. A [`Selection`] says which
-//! part to read; everything that it leaves open is detected from the data, as `read/csv.rs` describes. No value is
-//! silently repaired. A field that is no number, a row that is too short and a weight below 0 are all reported at once
+//! The first bytes of a file decide its format; the name only decides that `.tsv` has tabs. A [`Selection`] says which
+//! part to read; everything else is detected from the data, as `read/csv.rs` describes. No value is silently repaired.
+//! Fields that are not numbers, rows that are too short, and negative weights are all reported together
 //! ([`crate::error`]).
 
 pub mod batches;
@@ -70,10 +71,10 @@ pub use unpack::Unpacked;
 pub use written::gap;
 pub(crate) use written::is_value;
 
-/// Options for reading a file. The default: all numeric columns, no weights, no ids, delimiter and header found out.
+/// Options for reading a file. By default, the reader takes all numeric columns, no weights and no ids, and detects the
+/// delimiter and the header.
 ///
-/// A column is given by its name or by its 0-based index as text; a name takes precedence over an index of the same
-/// text.
+/// A column is given by its name or by its 0-based index as text. A name takes precedence over an equal index.
 ///
 /// # Example
 /// ```
@@ -94,46 +95,47 @@ pub(crate) use written::is_value;
 /// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Selection {
-    /// The columns that make up the points, in this order; `None`: all numeric ones except weights and id.
+    /// The columns of the points, in this order. `None`: all numeric ones except weights and id.
     pub columns: Option<Vec<String>>,
-    /// The column of weights; `None`: no weights.
+    /// The column of weights. `None`: no weights.
     pub weights: Option<String>,
-    /// The column of ids; `None`: no ids.
+    /// The column of ids. `None`: no ids.
     pub id: Option<String>,
-    /// The byte between fields; a space means any run of spaces and tabs; `None`: detected among `, ; tab | space`.
+    /// The byte between fields; a space means any run of spaces and tabs. `None`: detected among `, ; tab | space`.
     pub delimiter: Option<u8>,
-    /// Whether the first row has names; `None`: found out.
+    /// Whether the first row has names. `None`: detected.
     pub header: Option<bool>,
-    /// Further facts about how a table of text is written; `delimiter` and `header` above take precedence.
+    /// Further facts about the notation of a text table; `delimiter` and `header` above take precedence.
     pub form: TableForm,
 }
 
-/// Points from a file: NPY if it starts as one or is called `.npy`, otherwise a table of text; either may be packed by
-/// gzip. Or Parquet, if it starts as one or is called `.parquet`.
+/// Reads points from a file: NPY or Parquet if it begins as such or is called `.npy` or `.parquet`, and otherwise a
+/// text table. NPY and text may be compressed with gzip.
 ///
-/// NPY arrays have one or two dimensions (one: a single column), in either order of rows and columns. Elements are
-/// `f2`, `f4`, `f8`, `i1` to `i8`, `u1` to `u8` or `b1` (truth values: 1 and 0), in either byte order. Integers beyond
-/// 2⁵³ are rounded, and a note says so. Their columns are called `x0`, `x1`, …; `delimiter` and `header` do not apply to them.
+/// NPY arrays have one or two dimensions (one means a single column), in row-major or column-major order. Elements are
+/// `f2`, `f4`, `f8`, `i1` to `i8`, `u1` to `u8` or `b1` (true is 1, false is 0), in either byte order. Integers beyond
+/// 2⁵³ are rounded, and a note says so. The columns are called `x0`, `x1`, …; `delimiter` and `header` do not apply.
 ///
-/// Parquet is read with the feature `parquet`. Columns may be numbers (floating point in 16 bits too), whole numbers
-/// (rounded likewise) and truth values (1 and 0). Ids are those or text. Pages are plain or packed by snappy, gzip or
-/// zstd. Without chosen columns, the reader leaves out columns of other kinds and pandas' index columns, and reports
-/// them ([`Points::left_out`]). `delimiter` and `header` do not apply.
+/// Parquet needs the feature `parquet`. Columns may be floating point (also 16-bit), whole numbers (rounded in the same
+/// way) and truth values (1 and 0). Ids may also be text. Pages are uncompressed, or compressed with snappy, gzip or
+/// zstd. If no columns are chosen, the reader leaves out other types and pandas' index columns, and reports them
+/// ([`Points::left_out`]). `delimiter` and `header` do not apply.
 ///
-/// Cost: one pass; memory for the result and a 64 KiB buffer (for Parquet, one page of each column).
+/// Cost: one pass. Memory: the result and a 64 KiB buffer (for Parquet, one page of each column).
 ///
 /// # Errors
-/// - [`Error::Open`], [`Error::Directory`], [`Error::Read`]: the file could not be read at all.
-/// - [`Error::Empty`], [`Error::Format`], [`Error::Encoding`], [`Error::CutShort`]: it is not a whole file of a known
-///   format.
-/// - [`Error::Contents`]: it holds something that other readers take.
-/// - [`Error::NoSuchColumns`], [`Error::AmbiguousColumn`], [`Error::RepeatedColumn`]: the selection does not fit.
-/// - [`Error::Faults`]: fields, rows or weights that are wrong, the first ten and their number.
+/// - [`Error::Open`], [`Error::Directory`], [`Error::Read`]: the file cannot be read.
+/// - [`Error::Empty`], [`Error::Format`], [`Error::Encoding`], [`Error::CutShort`]: it is not a complete file of a
+///   known format.
+/// - [`Error::Contents`]: it has contents for another reader.
+/// - [`Error::NoSuchColumns`], [`Error::AmbiguousColumn`], [`Error::RepeatedColumn`]: the selection does not match the
+///   columns.
+/// - [`Error::Faults`]: invalid fields, rows or weights; the first ten and their number.
 pub fn points(path: &Path, selection: &Selection) -> Result<Points, Error> {
     any_points(rows_of(path)?, &again(path), selection, None)
 }
 
-/// A file of rows, which an array is not if a header beside it says that its numbers are dissimilarities.
+/// Opens a file of rows. Refuses an array whose header says that its numbers are dissimilarities.
 fn rows_of(path: &Path) -> Result<Source<'static>, Error> {
     let source = Source::open(path)?;
     if contents::is_described(path) {
@@ -152,12 +154,12 @@ fn no_rows(source: &Source<'_>, found: Contents) -> Error {
     Error::Contents { name: source.name().into(), expected: ROWS, found }
 }
 
-/// Rows and columns of an NPY array that is not packed, from its header if the file is as long as that says. Rows and
-/// columns of numbers of a Parquet file. With these, you can refuse a table before reading it, for example because it
-/// is too large. `None` of all else, and of files that do not exist.
+/// Returns the numbers of rows and columns of an uncompressed NPY array, if the file is as long as its header says. For
+/// a Parquet file, it counts the numeric columns. So a caller can refuse a table before reading it, for example because
+/// it is too large. Returns `None` for other formats, and for files that do not exist.
 ///
 /// # Errors
-/// The same as for [`points`], of opening the file and reading the header.
+/// Returns the errors of [`points`] for opening the file and reading the header.
 ///
 /// # Example
 /// ```
@@ -171,7 +173,7 @@ fn no_rows(source: &Source<'_>, found: Contents) -> Error {
 /// # Ok::<(), lehr_data::Error>(())
 /// ```
 pub fn array_shape(path: &Path) -> Result<Option<[usize; 2]>, Error> {
-    // What is read from a pipe is gone.
+    // Bytes read from a pipe would be lost.
     if !std::fs::metadata(path).is_ok_and(|about| about.is_file()) {
         return Ok(None);
     }
@@ -183,7 +185,7 @@ pub fn array_shape(path: &Path) -> Result<Option<[usize; 2]>, Error> {
     npy::shape(&mut source)
 }
 
-/// The kinds of data that can be clustered.
+/// The kinds of tables that can be clustered.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Table {
     /// Rows of numbers.
@@ -194,31 +196,30 @@ pub enum Table {
     Sparse(Sparse),
 }
 
-/// A table as [`points`] reads it, or fingerprints, or sparse rows. It is fingerprints if the file begins as FPS or is
-/// called `.fps`. It is sparse rows if the file begins as a Matrix Market file or as SVMlight's text, or is called
-/// `.mtx`, `.svm`, `.svmlight` or `.libsvm`. The selection applies to tables only, `first_column` to SVMlight's text
-/// only ([`svmlight::rows`]).
+/// Reads a table as [`points`] does, or fingerprints, or sparse rows. A file has fingerprints if it begins as FPS or is
+/// called `.fps`. It has sparse rows if it begins as Matrix Market or as SVMlight text, or is called `.mtx`, `.svm`,
+/// `.svmlight` or `.libsvm`. The selection applies only to tables, and `first_column` only to SVMlight text
+/// ([`svmlight::rows`]).
 ///
-/// A file begins as SVMlight's text if each of its first three rows is a label followed only by `column:value` with
-/// ascending columns. At least one of the rows must have two columns or a `qid`. A table may look like this too (`5
-/// 9:30 12:30`). If the selection names a delimiter, columns or a header, and `first_column` is `None`, the file is a
-/// table unless its name says otherwise.
+/// A file begins as SVMlight text if each of its first three rows is a label followed only by `column:value` with
+/// ascending columns. At least one of the rows must have two columns or a `qid`. A table may look the same
+/// (`5 9:30 12:30`). If the selection names a delimiter, columns or a header, and `first_column` is `None`, the file is
+/// a table unless its name says otherwise.
 ///
 /// # Errors
-/// The same as for [`points`], [`fps::fingerprints`], [`svmlight::rows`] and [`matrix_market::rows`].
+/// Returns the errors of [`points`], [`fps::fingerprints`], [`svmlight::rows`] and [`matrix_market::rows`].
 pub fn table(path: &Path, selection: &Selection, first_column: Option<FirstColumn>) -> Result<Table, Error> {
     table_of(rows_of(path)?, &again(path), selection, first_column, None)
 }
 
-/// Like [`table`], with the values of a table of numbers in a file of a folder. Use it for tables larger than memory:
-/// it holds only some rows, the weights and the ids. The points are the same to the bit as those in memory, and so is
-/// the result that methods make of them. Rows of bits and sparse rows stay in memory: they are a small part of the same
-/// numbers.
+/// Like [`table`], with the values of a table of numbers in a file of a folder, for tables larger than memory. Only
+/// some rows, the weights and the ids are in memory. The points are bit-identical to those in memory, and so are the
+/// results of methods. Rows of bits and sparse rows stay in memory, because they are much smaller.
 ///
-/// Cost: one pass; disk for 8 bytes a value.
+/// Cost: one pass; 8 bytes of disk space per value.
 ///
 /// # Errors
-/// The same as for [`table`]; [`Error::Spill`] if the folder does not take the values.
+/// Returns the errors of [`table`]; [`Error::Spill`] if the folder cannot store the values.
 ///
 /// # Example
 /// ```
@@ -241,10 +242,10 @@ pub fn spilled_table(
     table_of(rows_of(path)?, &again(path), selection, first_column, Some(spill))
 }
 
-/// Like [`points`], with the values in a file of a folder, as [`spilled_table`] keeps them.
+/// Like [`points`], with the values in a file of a folder, as with [`spilled_table`].
 ///
 /// # Errors
-/// The same as for [`points`]; [`Error::Spill`] if the folder does not take the values.
+/// Returns the errors of [`points`]; [`Error::Spill`] if the folder cannot store the values.
 ///
 /// # Example
 /// ```
@@ -265,7 +266,7 @@ pub fn spilled_points(path: &Path, selection: &Selection, spill: &Spill) -> Resu
 /// Like [`table`], from a reader; messages call it `name`.
 ///
 /// # Errors
-/// The same as for [`table`], except for those of opening a file.
+/// Returns the errors of [`table`], except for opening a file.
 ///
 /// # Example
 /// ```
@@ -274,7 +275,7 @@ pub fn spilled_points(path: &Path, selection: &Selection, spill: &Spill) -> Resu
 /// assert!(matches!(read("#FPS1\n0f\tone\n")?, Table::Bits(rows) if rows.bits() == 8));
 /// assert!(matches!(read("x,y\n1,2\n")?, Table::Numbers(points) if points.dimension() == 2));
 /// assert!(matches!(read("+1 4:0.5 9:1\n")?, Table::Sparse(rows) if rows.dimension() == 9));
-/// // What takes numbers alone says why it does not take these.
+/// // A reader of numbers reports why it does not accept this file.
 /// let message = lehr_data::read::points_from("#FPS1\n0f\tone\n".as_bytes(), "t", &Selection::default()).unwrap_err().to_string();
 /// assert_eq!(message, "t: expected a table of text, an NPY or a Parquet file, found fingerprints in FPS, which are rows of bits");
 /// # Ok::<(), lehr_data::Error>(())
@@ -289,7 +290,7 @@ pub fn table_from(
     table_of(Source::new(Handle(Rc::clone(&stream)), name)?, &|| stream.whole(name), selection, first_column, None)
 }
 
-/// Opens a file once more; nothing where the source is gone.
+/// Returns a function that opens a file again, if it is a regular file.
 fn again(path: &Path) -> impl Fn() -> Option<Result<Source<'static>, Error>> {
     move || std::fs::metadata(path).is_ok_and(|about| about.is_file()).then(|| Source::open(path))
 }
@@ -312,7 +313,7 @@ fn table_of<'a>(
     })
 }
 
-/// Whether a source is SVMlight's text: by its name, or by its first rows unless everything known about it is of a
+/// Returns whether a source is SVMlight text: by its name, or by its first rows unless the selection shows that it is a
 /// table.
 fn is_svmlight(source: &mut Source<'_>, selection: &Selection, first_column: Option<FirstColumn>) -> bool {
     let Selection { columns, delimiter, header, .. } = selection;
@@ -320,32 +321,32 @@ fn is_svmlight(source: &mut Source<'_>, selection: &Selection, first_column: Opt
     svmlight::is_called_svmlight(source) || (!is_table && svmlight::begins_as_svmlight(source))
 }
 
-/// Points from a table of text, plain or packed by gzip; messages call it `name`.
+/// Reads points from a text table, plain or gzip; messages call it `name`.
 ///
 /// # Errors
-/// The same as for [`points`], except for those of opening a file.
+/// Returns the errors of [`points`], except for opening a file.
 pub fn csv_points(reader: impl Read, name: &str, selection: &Selection) -> Result<Points, Error> {
     check(name, selection)?;
     let stream = Stream::new(reader);
     measures::points(Source::new(Handle(Rc::clone(&stream)), name)?, &|| stream.whole(name), selection, None)
 }
 
-/// Points from a reader of unknown contents: NPY or a table of text, plain or packed by gzip; messages call it `name`.
+/// Reads points from a reader whose contents are NPY or a text table, plain or gzip; messages call it `name`.
 ///
 /// # Errors
-/// The same as for [`points`], except for those of opening a file.
+/// Returns the errors of [`points`], except for opening a file.
 pub fn points_from(reader: impl Read, name: &str, selection: &Selection) -> Result<Points, Error> {
     let stream = Stream::new(reader);
     any_points(Source::new(Handle(Rc::clone(&stream)), name)?, &|| stream.whole(name), selection, None)
 }
 
-/// Rows that may have missing values, from a file as [`points`] reads it. A field that marks a missing value (empty,
+/// Reads rows that may have missing values, from a file as [`points`] does. A field that marks a missing value (empty,
 /// `NA`, `?`, …; NaN in an NPY array) is missing.
 ///
-/// Columns and ids are chosen as there. Weights are not read: their column is left out.
+/// Columns and ids are chosen as in [`points`]. The column of weights is left out.
 ///
 /// # Errors
-/// The same as for [`points`]; text and infinities are faults here too.
+/// Returns the errors of [`points`]; text and infinite values are faults here too.
 pub fn incomplete(path: &Path, selection: &Selection) -> Result<Incomplete, Error> {
     any_incomplete(rows_of(path)?, &again(path), selection)
 }
@@ -353,7 +354,7 @@ pub fn incomplete(path: &Path, selection: &Selection) -> Result<Incomplete, Erro
 /// Like [`incomplete`], from a reader; messages call it `name`.
 ///
 /// # Errors
-/// The same as for [`incomplete`], except for those of opening a file.
+/// Returns the errors of [`incomplete`], except for opening a file.
 ///
 /// # Example
 /// ```
@@ -367,15 +368,15 @@ pub fn incomplete_from(reader: impl Read, name: &str, selection: &Selection) -> 
     any_incomplete(Source::new(Handle(Rc::clone(&stream)), name)?, &|| stream.whole(name), selection)
 }
 
-/// A reader that unpacks gzip and passes all else on; use it if you only want to look.
+/// Returns a reader that decompresses gzip and passes other data through, for examining a file.
 ///
 /// # Errors
-/// The errors of reading the first two bytes.
+/// Returns the errors of reading the first two bytes.
 pub fn unpacked<'a>(reader: impl Read + 'a) -> std::io::Result<Box<dyn Read + 'a>> {
     Ok(Box::new(Unpacked::new(reader, u64::MAX)?))
 }
 
-/// Faults of a selection that show before any data are read.
+/// Reports faults of a selection that are visible without data.
 fn check(name: &str, selection: &Selection) -> Result<(), Error> {
     if selection.columns.as_ref().is_some_and(Vec::is_empty) {
         return Err(Error::Shape {
@@ -416,24 +417,24 @@ fn any_incomplete<'a>(
     }
 }
 
-/// The form of the rows of a source.
+/// The format of a source of rows.
 enum Form {
-    /// A table of text.
+    /// A text table.
     Text,
     /// NPY.
     Array,
     /// Parquet.
     #[cfg(feature = "parquet")]
     Columns,
-    /// Objects in JSON.
+    /// JSON objects.
     Objects,
-    /// Cells of a workbook.
+    /// The cells of a workbook.
     #[cfg(feature = "sheets")]
     Cells(Format),
 }
 
-/// The format to read the contents as. It is seen from the first bytes, or promised by the name, so that "not an NPY
-/// file" is the helpful message. Other formats and impossible selections are refused here.
+/// Returns the format to read the contents as. The first bytes or the name decide it: a file called `.npy` that is not
+/// NPY should be reported as such. Refuses other formats and impossible selections.
 fn form_of(source: &mut Source<'_>, selection: &Selection) -> Result<Form, Error> {
     check(source.name(), selection)?;
     #[cfg(feature = "parquet")]
@@ -464,7 +465,7 @@ fn form_of(source: &mut Source<'_>, selection: &Selection) -> Result<Form, Error
     Ok(if is_array { Form::Array } else { Form::Text })
 }
 
-/// The columns that a selection names, by index.
+/// The indices of the columns in a selection.
 struct SelectedColumns {
     /// The chosen columns of the points; `None` if the user chose none.
     columns: Option<Vec<usize>>,
@@ -473,10 +474,10 @@ struct SelectedColumns {
 }
 
 impl SelectedColumns {
-    /// Finds them among the existing columns.
+    /// Finds the selected columns among the existing ones.
     ///
     /// # Errors
-    /// Returns [`Error::NoSuchColumns`] with each that does not exist, once; [`Error::AmbiguousColumn`],
+    /// Returns [`Error::NoSuchColumns`] with each missing column once; [`Error::AmbiguousColumn`];
     /// [`Error::RepeatedColumn`].
     fn of(source: &str, selection: &Selection, names: &[String]) -> Result<Self, Error> {
         let (mut found, mut missing) = (Vec::new(), Vec::new());
@@ -498,7 +499,7 @@ impl SelectedColumns {
     }
 }
 
-/// Checks that no column is chosen twice, be it once by its name and once by its index.
+/// Checks that no column is chosen twice, whether by name or by index.
 fn check_once(source: &str, chosen: &[usize], names: &[String]) -> Result<(), Error> {
     match (1..chosen.len()).find(|at| chosen[..*at].contains(&chosen[*at])) {
         Some(at) => Err(Error::RepeatedColumn { name: source.into(), column: names[chosen[at]].clone() }),
@@ -506,7 +507,7 @@ fn check_once(source: &str, chosen: &[usize], names: &[String]) -> Result<(), Er
     }
 }
 
-/// The index of the column called `wanted`, or of that index; `None` if it does not exist.
+/// Returns the index of the column with the name or index `wanted`; `None` if it does not exist.
 pub(crate) fn find_column(source: &str, wanted: &str, names: &[String]) -> Result<Option<usize>, Error> {
     let wanted = wanted.trim();
     let indices: Vec<usize> = (0..names.len()).filter(|index| names[*index] == wanted).collect();

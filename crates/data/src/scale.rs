@@ -1,22 +1,21 @@
-//! Brings columns to comparable spreads, only on request.
+//! Scales columns to comparable spreads, only on request.
 //!
-//! Distances add squares over columns, so the column with the largest spread rules them. Whether that is right only the
-//! user knows: metres east and metres north should stay unchanged, milligrams and percentages should not. So nothing is
-//! scaled without a request, and [`Spreads`] reports when the user should think about it.
+//! Distances add squares over columns, so the column with the largest spread dominates them. Only the user knows
+//! whether this is right: metres east and metres north should stay unchanged, but milligrams and percentages should
+//! not. So nothing is scaled without a request, and [`Spreads`] reports when the user should consider it.
 //!
-//! All statistics are weighted: a row of weight 3 counts as three equal rows, and a row of weight 0 as none.
+//! All statistics are weighted: a row of weight 3 counts as three equal rows, and a row of weight 0 does not count.
 //!
-//! - [`Scale::Std`]: (x - mean) / standard deviation; the divisor of the variance is the total weight (the
-//!   population's).
-//! - [`Scale::Robust`]: (x - median) / interquartile range; a few wild rows do not move it. A quantile is the smallest
-//!   value with at least that share of the weight at or below it. If the share is met exactly, the quantile is the
-//!   middle between this value and the next (type 2 of Hyndman and Fan). So the median of an even number of rows is the
-//!   usual one.
+//! - [`Scale::Std`]: (x - mean) / standard deviation; the divisor of the variance is the total weight (population
+//!   form).
+//! - [`Scale::Robust`]: (x - median) / interquartile range, which a few extreme rows do not affect. A quantile is the
+//!   smallest value with at least this share of the weight at or below it. If the share is met exactly, the quantile is
+//!   the middle between this value and the next (type 2 of Hyndman and Fan). So the median of an even number of rows is
+//!   the usual one.
 //!
-//! A constant column gets the divisor 1: it becomes 0 everywhere, and influences no distance, as before. A column in
-//! which more than half of the rows have one value may have no interquartile range without being constant.
-//! [`Scale::Robust`] then takes its standard deviation; otherwise the column would keep a unit that may dominate all
-//! distances.
+//! A constant column gets the divisor 1: it becomes 0 everywhere and still influences no distance. If more than half of
+//! a column's rows have the same value, its interquartile range may be 0 although it is not constant. [`Scale::Robust`]
+//! then uses the standard deviation; otherwise the column would keep a unit that may dominate all distances.
 
 use std::fmt;
 use std::str::FromStr;
@@ -32,14 +31,14 @@ use crate::points::Points;
 use crate::preparation::log_reason;
 use crate::sparse::Sparse;
 
-/// Spreads that differ by more than this factor deserve a warning.
+/// The ratio of spreads from which a warning is given.
 const RATIO_MAX: f64 = 1e3;
 
 /// How columns are scaled.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Scale {
-    /// As they are.
+    /// Unchanged.
     #[default]
     None,
     /// Mean 0, standard deviation 1.
@@ -79,7 +78,7 @@ impl FromStr for Scale {
     }
 }
 
-/// A shift and a divisor for each column, fitted to some points.
+/// A shift and a divisor for each column, fitted to points.
 ///
 /// # Example
 /// ```
@@ -98,14 +97,14 @@ impl FromStr for Scale {
 pub struct Scaling {
     scale: Scale,
     shifts: Vec<f64>,
-    /// Finite and above 0.
+    /// The divisors, finite and positive.
     divisors: Vec<f64>,
 }
 
 impl Scaling {
-    /// The shifts and divisors that bring these points to the scale.
+    /// Returns the shifts and divisors that bring these points to the scale.
     ///
-    /// Cost: a few passes over the values; for `Robust` one for each column, and a sort of it.
+    /// Cost: a few passes over the values; for `Robust`, a pass and a sort for each column.
     pub fn fit(points: &Points, scale: Scale) -> Self {
         let columns = 0..points.dimension();
         let (shifts, divisors) = match scale {
@@ -119,10 +118,10 @@ impl Scaling {
         Scaling { scale, shifts, divisors }
     }
 
-    /// The standard deviation of each column of sparse rows as its divisor, and nothing subtracted: a shift changes no
-    /// distance, and zeros stay zeros.
+    /// Returns the standard deviation of each column of sparse rows as its divisor. Nothing is subtracted: a shift
+    /// changes no distance, and zeros stay zeros.
     ///
-    /// Cost: three passes over the values that are not 0.
+    /// Cost: three passes over the nonzero values.
     ///
     /// # Example
     /// ```
@@ -145,11 +144,11 @@ impl Scaling {
             each(row).for_each(|(j, value)| there[j].add(rows.weight(row), value));
         }
         let total = all.value();
-        // A column that is in every row may be far from 0: as in `Moments`, differences from the middle of its range
-        // lose no digits to that. In any other 0 is one of the values.
+        // A column with values in every row may be far from 0. So, as in `Moments`, differences are taken from the
+        // middle of its range, which keeps their digits. In other columns, 0 is one of the values.
         let middle: Vec<f64> =
             there.iter().map(|there| if there.rows == count { there.middle() } else { 0.0 }).collect();
-        // Differences of about 1, so that no square overflows.
+        // Scale differences to about 1, so that no square overflows.
         let far: Vec<f64> = there.iter().zip(&middle).map(|(there, middle)| there.far_from(*middle)).collect();
         let mut means = vec![0.0; dimension];
         for row in heavy() {
@@ -175,8 +174,8 @@ impl Scaling {
         Scaling { scale: Scale::Std, shifts: vec![0.0; dimension], divisors: (0..dimension).map(of).collect() }
     }
 
-    /// As [`fit`](Scaling::fit) for rows with missing cells: by the values that each column has. A column without any
-    /// value does not change.
+    /// Like [`fit`](Scaling::fit), for rows with missing values: it uses the values present in each column. A column
+    /// without any value stays unchanged.
     ///
     /// # Example
     /// ```
@@ -198,10 +197,10 @@ impl Scaling {
         Scaling { scale, shifts, divisors }
     }
 
-    /// As [`apply`](Scaling::apply) for rows with missing cells, which stay missing.
+    /// Like [`apply`](Scaling::apply), for rows with missing values, which stay missing.
     ///
     /// # Panics
-    /// Panics if the rows have another number of columns than those of the fit.
+    /// Panics if the number of columns differs from that of the fit.
     pub fn apply_incomplete(&self, rows: &Incomplete) -> Incomplete {
         assert_eq!(rows.dimension(), self.shifts.len(), "columns of the rows and of the scaling");
         if self.scale == Scale::None {
@@ -210,39 +209,39 @@ impl Scaling {
         let mut values = rows.values().to_vec();
         for row in values.chunks_exact_mut(rows.dimension()) {
             for ((value, shift), divisor) in row.iter_mut().zip(&self.shifts).zip(&self.divisors) {
-                // What is not a number stays none.
+                // NaN stays NaN.
                 *value = ((*value - shift) / divisor).clamp(-f64::MAX, f64::MAX);
             }
         }
         rows.with_values(values)
     }
 
-    /// The way it was fitted.
+    /// Returns the kind of scaling.
     pub fn scale(&self) -> Scale {
         self.scale
     }
 
-    /// The numbers that are subtracted from each column.
+    /// Returns the number subtracted from each column.
     pub fn shifts(&self) -> &[f64] {
         &self.shifts
     }
 
-    /// The divisor of each column after the shift; finite and above 0.
+    /// Returns the divisor of each column after the shift, finite and positive.
     pub fn divisors(&self) -> &[f64] {
         &self.divisors
     }
 
-    /// The points in the new scale; weights, ids and column names stay. `Scale::None` changes no bit.
+    /// Returns the points in the new scale; weights, ids and column names stay. `Scale::None` does not change any bit.
     ///
-    /// A value that would leave the range of 64-bit floats (more than 10³⁰⁸ spreads away) becomes the largest one.
-    /// Values in a file are scaled into another of the same folder.
+    /// A value that would overflow (more than 10³⁰⁸ spreads away) becomes the largest finite one. Values in a file are
+    /// scaled into another file of the same folder.
     ///
     /// # Errors
-    /// Returns [`Error::Spill`] if that folder does not take it; [`Error::Memory`] where points are in memory and it
-    /// has no room for them twice.
+    /// Returns [`Error::Spill`] if the folder cannot store them; [`Error::Memory`] if memory cannot hold the points
+    /// twice.
     ///
     /// # Panics
-    /// Panics if the points have another number of columns than those of [`fit`](Scaling::fit).
+    /// Panics if the number of columns differs from that of [`fit`](Scaling::fit).
     pub fn apply(&self, points: &Points) -> Result<Points, Error> {
         assert_eq!(points.dimension(), self.shifts.len(), "columns of the points and of the scaling");
         if self.scale == Scale::None {
@@ -261,10 +260,10 @@ impl Scaling {
         points.with_stored(values.finish()?, points.columns().to_vec())
     }
 
-    /// A centre in the new scale back to the unit of the data, in place.
+    /// Converts a centre from the new scale back to the unit of the data, in place.
     ///
     /// # Panics
-    /// Panics if `center` has not one value a column.
+    /// Panics if the number of values differs from the number of columns.
     pub fn invert(&self, center: &mut [f64]) {
         assert_eq!(center.len(), self.shifts.len(), "columns of the centre and of the scaling");
         if self.scale == Scale::None {
@@ -276,7 +275,7 @@ impl Scaling {
     }
 }
 
-/// The spread of each column of a table, by which distances in it are judged.
+/// The spread of each column of a table, to judge its distances.
 pub struct Spreads<'a> {
     points: &'a Points,
     moments: Vec<Moments>,
@@ -288,26 +287,26 @@ impl<'a> Spreads<'a> {
         Self { points, moments: Moments::of(points) }
     }
 
-    /// The weighted mean of a column.
+    /// Returns the weighted mean of a column.
     ///
     /// # Panics
-    /// Panics if there is no such column.
+    /// Panics if the column does not exist.
     pub fn mean(&self, column: usize) -> f64 {
         self.moments[column].mean
     }
 
-    /// The weighted standard deviation of a column, of the population; 0 where all its values are the same.
+    /// Returns the weighted population standard deviation of a column; 0 if all its values are equal.
     ///
     /// # Panics
-    /// Panics if there is no such column.
+    /// Panics if the column does not exist.
     pub fn deviation(&self, column: usize) -> f64 {
         self.moments[column].deviation
     }
 
-    /// A warning if the spreads differ by more than a thousandfold, as those of unscaled measurements in different
-    /// units do.
+    /// Returns a warning if the spreads differ more than a thousandfold, as with unscaled measurements in different
+    /// units.
     ///
-    /// Columns without spread do not count. `None` if all is well, or there is only one column.
+    /// Columns without spread do not count. Returns `None` if there is no such difference, or only one column.
     ///
     /// # Example
     /// ```
@@ -324,8 +323,8 @@ impl<'a> Spreads<'a> {
         spreads_differ(self.points.columns(), |column| self.moments[column].deviation)
     }
 
-    /// A warning for each column in which a few rows, one in a hundred at most, make nine tenths of the variance.
-    /// Clusters are made of those rows then, and no scale changes that.
+    /// Returns a warning for each column in which at most one row in a hundred accounts for nine tenths of the
+    /// variance. Such rows become clusters of their own, and no scale changes this.
     ///
     /// # Example
     /// ```
@@ -343,7 +342,7 @@ impl<'a> Spreads<'a> {
     pub fn few_rows_rule(&self) -> Vec<String> {
         let rows = self.points.len();
         let suspects = self.moments.iter().zip(self.points.columns()).enumerate();
-        // At most a hundredth of the rows with nine tenths of the variance: one of them has 90 times the mean share.
+        // If at most a hundredth of the rows have nine tenths of the variance, one of them has 90 times the mean share.
         let suspects = suspects.filter(|(_, (moments, _))| moments.farthest * moments.farthest >= 90.0);
         let warning = |(index, (_, name)): (usize, (&Moments, &String))| {
             let facts = NumberFacts::of(self.points.column(index))?;
@@ -358,7 +357,7 @@ impl<'a> Spreads<'a> {
     }
 }
 
-/// The warning of [`Spreads::differ`] for rows with missing cells: spreads are those of the values that are present.
+/// Returns the warning of [`Spreads::differ`] for rows with missing values, from the values present.
 ///
 /// # Example
 /// ```
@@ -392,24 +391,24 @@ fn spreads_differ(names: &[String], spread: impl Fn(usize) -> f64) -> Option<Str
     })
 }
 
-/// Three significant digits, as a person writes them.
+/// Formats a number with three significant digits, without an exponent.
 fn digits(number: f64) -> String {
     format!("{number:.2e}").parse::<f64>().unwrap_or(number).to_string()
 }
 
 struct Moments {
     mean: f64,
-    /// Exactly 0 for a column without spread.
+    /// The standard deviation; exactly 0 for a column without spread.
     deviation: f64,
     /// The distance of the farthest value from the mean, in standard deviations.
     farthest: f64,
 }
 
 impl Moments {
-    /// The weighted mean and population standard deviation of each column. No intermediate leaves the range of floats
-    /// unless the result does.
+    /// Returns the weighted mean and population standard deviation of each column. No intermediate result overflows
+    /// unless the final one does.
     ///
-    /// All columns go side by side, because the rows may be in a file. So the rows are read three times, for any number
+    /// All columns are processed together, because the rows may be in a file: they are read three times, for any number
     /// of columns.
     fn of(points: &Points) -> Vec<Self> {
         let (dimension, total) = (points.dimension(), points.total_weight());
@@ -421,8 +420,8 @@ impl Moments {
                 (*low, *high) = (low.min(*x), high.max(*x));
             }
         }
-        // The middle of the range first: sums of differences lose no digits to a far origin. The mean stays between low
-        // and high.
+        // Subtract the middle of the range first, so that sums of differences do not lose digits. The mean stays
+        // between low and high.
         let middle: Vec<f64> = low.iter().zip(&high).map(|(low, high)| low / 2.0 + high / 2.0).collect();
         let mut sums = vec![0.0; dimension];
         for (w, values) in rows() {
@@ -453,7 +452,7 @@ impl Moments {
     }
 }
 
-/// The median and the interquartile range of a column; if the range is 0, its standard deviation.
+/// Returns the median and the interquartile range of a column; if the range is 0, its standard deviation instead.
 fn robust(points: &Points, column: usize, deviation: f64) -> (f64, f64) {
     let mut rows: Vec<(f64, f64)> = points
         .column(column)
@@ -467,13 +466,13 @@ fn robust(points: &Points, column: usize, deviation: f64) -> (f64, f64) {
     (quantile(&rows, 0.5), divisor(spread))
 }
 
-/// The weighted quantile of sorted (value, weight), all weights above 0.
+/// Returns the weighted quantile of sorted (value, weight) pairs with positive weights.
 fn quantile(rows: &[(f64, f64)], share: f64) -> f64 {
     let mut sum = Sum::default();
     rows.iter().for_each(|(_, weight)| sum.add(*weight));
     let total = sum.value();
     let wanted = share * total;
-    // Weights such as 0.1 have no exact sums: a share that is met but for their last digits is met.
+    // Weights such as 0.1 have no exact sums, so a share counts as met if only the last digits differ.
     let slack = 4.0 * f64::EPSILON * total;
     let mut sum = Sum::default();
     for (index, (value, weight)) in rows.iter().enumerate() {
@@ -486,11 +485,11 @@ fn quantile(rows: &[(f64, f64)], share: f64) -> f64 {
             return *value;
         }
     }
-    // Rounding may leave `below` a little under `wanted` for a share near 1.
+    // For a share near 1, rounding may leave `below` slightly less than `wanted`.
     rows[rows.len() - 1].0
 }
 
-/// The values that the heavy rows have in a column of sparse rows.
+/// The values in a column of sparse rows, over rows with positive weight.
 #[derive(Clone)]
 struct Presence {
     rows: usize,
@@ -516,7 +515,7 @@ impl Presence {
         self.low / 2.0 + self.high / 2.0
     }
 
-    /// The distance from `middle` to the farther end of the values; 1 if that is not above 0.
+    /// Returns the distance from `middle` to the farther end of the values; 1 if it is not positive.
     fn far_from(&self, middle: f64) -> f64 {
         let far = (self.high - middle).max(middle - self.low);
         if far > 0.0 { far } else { 1.0 }
@@ -596,7 +595,7 @@ mod tests {
 
     #[test]
     fn a_column_of_mostly_one_value_is_divided_by_its_standard_deviation() {
-        // Two counts of 1000 among zeros: no interquartile range, but not constant.
+        // Two counts of 1000 among zeros: the interquartile range is 0, but the column is not constant.
         let counts = column(&[0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1000.0, 1000.0]);
         assert_eq!(fitted(&counts, Scale::Robust), (0.0, 400.0));
     }
@@ -617,8 +616,8 @@ mod tests {
     #[test]
     fn a_sparse_column_of_one_value_has_no_deviation_and_one_of_nearly_one_its_own() {
         const ROWS: usize = 10_000;
-        // One value everywhere; nearly one; one in all rows but one; one in all rows that weigh anything; and two that
-        // are neighbours.
+        // One value everywhere; almost one value; one value in all rows but one; one value in all rows with positive
+        // weight; and two neighbouring numbers.
         let (low, high) = (1e6, 1e6f64.next_up());
         let row = |row: usize| {
             let nearly = 1e6 + (row % 3) as f64 * 1e-4;
@@ -630,7 +629,7 @@ mod tests {
         let (dense, sparse) =
             (Scaling::fit(&points, Scale::Std), Scaling::deviations_of(&Sparse::from_points(&points).unwrap()));
         let (dense, sparse) = (dense.divisors(), sparse.divisors());
-        // A column without a deviation is left as it is.
+        // A column without a deviation stays unchanged.
         for constant in [0, 3] {
             assert_eq!((sparse[constant], dense[constant]), (1.0, 1.0));
         }
@@ -638,7 +637,7 @@ mod tests {
             let (sparse, dense) = (sparse[spread], dense[spread]);
             assert!((sparse - dense).abs() < 1e-9 * dense, "column {spread}: {sparse} for {dense}");
         }
-        // Between neighbours there is no mean to be rounded to, so the dense column's is one of them.
+        // There is no number between neighbours, so the mean of the dense column is rounded to one of them.
         assert!((sparse[4] - (high - low) / 2.0).abs() < 1e-3 * (high - low), "{}", sparse[4]);
     }
 
@@ -669,7 +668,7 @@ mod tests {
         assert_eq!(Spreads::of(&points(vec![1.0, 5000.0, 1.0, 0.0])).differ(), None);
         assert_eq!(Spreads::of(&points(vec![0.0, 999.0, 1.0, 0.0])).differ(), None);
         assert!(Spreads::of(&points(vec![0.0, 1001.0, 1.0, 0.0])).differ().unwrap().contains("1000 times"));
-        // What is not there does not make a spread smaller, and a column of which nothing is there has none.
+        // Missing values do not reduce a spread, and a column with only missing values has none.
         let mut values = vec![0.0, 3000.0, f64::NAN, 1.0, 0.0, f64::NAN];
         values.extend([f64::NAN; 3].repeat(50));
         let rows = Incomplete::new(values, 3).unwrap();

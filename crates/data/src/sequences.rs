@@ -1,11 +1,10 @@
-//! Sequences: letters of nucleotides or amino acids, with an id each; checked once, then immutable.
+//! Sequences of nucleotides or amino acids, with an id each; checked once, then immutable.
 //!
-//! [`Sequences`] are checked, so their users need not check again. There is at least one, none is empty, and every
-//! letter is a capital of the alphabet. Gaps (`-`) occur only in sequences that are aligned, which all have the same
-//! length. All letters are contiguous in memory.
+//! [`Sequences`] are checked, so that code that uses them need not check again. There is at least one sequence, none is
+//! empty, and every letter is a capital of the alphabet. Gaps (`-`) occur only in aligned sequences, which all have the
+//! same length. All letters are contiguous in memory.
 //!
-//! Sequences are data: their likeness is the business of `lehr-distances`. They are read from FASTA by
-//! [`crate::read::fasta`].
+//! Sequences are only data; `lehr-distances` compares them. [`crate::read::fasta`] reads them from FASTA.
 
 use xxhash_rust::xxh3::Xxh3;
 
@@ -14,7 +13,7 @@ use crate::error::{Error, Fault, Faults, Place};
 
 /// The letter for a gap in aligned sequences.
 pub const GAP: u8 = b'-';
-/// From this share of `ACGTUN` among the letters on, they are treated as nucleotides.
+/// The share of `ACGTUN` among the letters from which they count as nucleotides.
 const NUCLEOTIDE_SHARE: f64 = 0.9;
 
 /// The meaning of the letters of sequences.
@@ -22,12 +21,13 @@ const NUCLEOTIDE_SHARE: f64 = 0.9;
 pub enum Alphabet {
     /// Nucleotides: `ACGT` and the IUPAC codes for several of them, `RYSWKMBDHVN`. `U` is read as `T`.
     Dna,
-    /// Amino acids: the twenty, `B` and `Z` for two each, `J`, `O`, `U` (read as `X`), `X` for any and `*` for a stop.
+    /// Amino acids: the twenty; `B` and `Z`, which mean two each; `J`, `O`, `U` (read as `X`); `X` for any; and `*` for
+    /// a stop.
     Protein,
 }
 
 impl Alphabet {
-    /// The letters, certain ones first.
+    /// Returns the letters, unambiguous ones first.
     pub const fn letters(self) -> &'static [u8] {
         match self {
             Alphabet::Dna => b"ACGTRYSWKMBDHVN",
@@ -35,7 +35,7 @@ impl Alphabet {
         }
     }
 
-    /// Whether a letter means exactly one nucleotide or amino acid.
+    /// Returns whether a letter means exactly one nucleotide or amino acid.
     ///
     /// # Example
     /// ```
@@ -51,8 +51,8 @@ impl Alphabet {
         }
     }
 
-    /// The letter as sequences hold it: a capital, `U` of RNA as `T`, rare amino acids as `X`. `None` if it is not of
-    /// this alphabet. Gaps are not.
+    /// Returns the normal form of a letter: a capital, `T` for the `U` of RNA, `X` for rare amino acids. Returns `None`
+    /// if the letter is not in the alphabet, as gaps are not.
     ///
     /// # Example
     /// ```
@@ -74,8 +74,8 @@ impl Alphabet {
         }
     }
 
-    /// Guesses the alphabet of texts from their letters, in either case. They are nucleotides if at least nine in ten
-    /// are `ACGTUN`. They are too if at least half are, and the others are IUPAC's codes of several nucleotides.
+    /// Guesses the alphabet of texts from their letters, ignoring case. They are nucleotides if at least nine in ten
+    /// are `ACGTUN`. They also are if at least half are, and the others are IUPAC codes for several nucleotides.
     ///
     /// # Example
     /// ```
@@ -96,7 +96,7 @@ impl Alphabet {
         if are_most || codes == letters && 2 * nucleotides >= letters { Alphabet::Dna } else { Alphabet::Protein }
     }
 
-    /// "nucleotide" or "amino acid", for messages.
+    /// Returns "nucleotide" or "amino acid", for messages.
     pub const fn letter_name(self) -> &'static str {
         match self {
             Alphabet::Dna => "a nucleotide (ACGTU or an IUPAC code)",
@@ -120,7 +120,7 @@ pub struct Sequences {
     letters: Vec<u8>,
     /// The end of each sequence in `letters`; strictly ascending.
     ends: Vec<usize>,
-    /// One for each sequence.
+    /// The id of each sequence.
     ids: Vec<String>,
     alphabet: Alphabet,
     has_gaps: bool,
@@ -129,13 +129,13 @@ pub struct Sequences {
 
 #[allow(clippy::len_without_is_empty)] // there is always at least one sequence
 impl Sequences {
-    /// Sequences from texts; their ids are `0`, `1`, …. Gaps (`-` or `.`) make them aligned: then all must have the
-    /// same length.
+    /// Creates sequences from texts; their ids are `0`, `1`, …. If there are gaps (`-` or `.`), the sequences are
+    /// aligned, and all must have the same length.
     ///
     /// # Errors
-    /// - [`Error::Shape`] if there are none.
-    /// - [`Error::Faults`] with each letter that is not of the alphabet and each empty sequence. Among aligned ones,
-    ///   also with each of another length than the first or with nothing but gaps.
+    /// - [`Error::Shape`] if there are no sequences.
+    /// - [`Error::Faults`] with each letter outside the alphabet and each empty sequence. Among aligned sequences, also
+    ///   with each whose length differs from the first, or that has only gaps.
     pub fn new<T: AsRef<[u8]>>(texts: &[T], alphabet: Alphabet) -> Result<Self, Error> {
         let mut letters = Vec::new();
         let mut ends = Vec::new();
@@ -157,8 +157,8 @@ impl Sequences {
         Self::from_parts(letters, ends, ids, alphabet, name, |row| Place::Row(row as u64))
     }
 
-    /// Sequences whose letters are known to be of the alphabet or gaps. `place` is the position of a sequence, for
-    /// messages.
+    /// Creates sequences whose letters are known to be in the alphabet or gaps. `place` returns the position of a
+    /// sequence, for messages.
     pub(crate) fn from_parts(
         letters: Vec<u8>,
         ends: Vec<usize>,
@@ -191,10 +191,10 @@ impl Sequences {
         faults.or(sequences)
     }
 
-    /// The same sequences under these ids.
+    /// Sets the ids of the sequences.
     ///
     /// # Errors
-    /// Returns [`Error::Shape`] if there is not one id for each sequence.
+    /// Returns [`Error::Shape`] if the number of ids differs from the number of sequences.
     pub fn with_ids(mut self, ids: Vec<String>) -> Result<Self, Error> {
         if ids.len() != self.len() {
             let (expected, found) = (format!("{}, one a sequence", self.len()), ids.len().to_string());
@@ -204,10 +204,10 @@ impl Sequences {
         Ok(self)
     }
 
-    /// The distinct sequences in the order of their first occurrence, with the id that they had there. Also, for each
-    /// sequence, which of them it equals.
+    /// Returns the distinct sequences in the order of their first occurrence, with the ids from there. Also returns,
+    /// for each sequence, which distinct one it equals.
     ///
-    /// Equal are sequences with the same letters, uncertain ones among them.
+    /// Sequences are equal if all their letters are, including ambiguous ones.
     ///
     /// # Example
     /// ```
@@ -228,12 +228,12 @@ impl Sequences {
         (Sequences { letters, ends, ids, alphabet, has_gaps, name }, duplicates)
     }
 
-    /// The number of sequences, at least 1.
+    /// Returns the number of sequences, at least 1.
     pub fn len(&self) -> usize {
         self.ends.len()
     }
 
-    /// The letters of a sequence, at least one.
+    /// Returns the letters of a sequence, at least one.
     ///
     /// # Panics
     /// Panics if there is no sequence `index`.
@@ -242,44 +242,44 @@ impl Sequences {
         &self.letters[start..self.ends[index]]
     }
 
-    /// The id of each.
+    /// Returns the id of each sequence.
     pub fn ids(&self) -> &[String] {
         &self.ids
     }
 
-    /// The meaning of the letters.
+    /// Returns the alphabet.
     pub fn alphabet(&self) -> Alphabet {
         self.alphabet
     }
 
-    /// Whether all have the same length, so that letters in one place can be compared: always so where there are gaps.
+    /// Returns whether all sequences have the same length, so that letters at the same position can be compared. This
+    /// is always true if there are gaps.
     pub fn is_aligned(&self) -> bool {
         let length = self.sequence(0).len();
         (0..self.len()).all(|index| self.sequence(index).len() == length)
     }
 
-    /// Whether any has a gap.
+    /// Returns whether any sequence has a gap.
     pub fn has_gaps(&self) -> bool {
         self.has_gaps
     }
 
-    /// The length of the longest.
+    /// Returns the length of the longest sequence.
     pub fn longest(&self) -> usize {
         (0..self.len()).map(|index| self.sequence(index).len()).max().unwrap_or(0)
     }
 
-    /// All letters of all sequences, one after another.
+    /// Returns all letters of all sequences, one after another.
     pub fn letters(&self) -> &[u8] {
         &self.letters
     }
 
-    /// The name of these sequences in messages: the path they were read from, or `sequences`.
+    /// Returns the name in messages: the path of the file, or `sequences`.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// A number that identifies these data: XXH3 (64 bits) over alphabet, lengths and letters. Ids and the name do not
-    /// count.
+    /// Returns a checksum of the data: XXH3 (64 bits) over alphabet, lengths and letters, without ids and the name.
     ///
     /// Cost: one pass at memory speed.
     pub fn fingerprint(&self) -> u64 {
@@ -293,7 +293,7 @@ impl Sequences {
     }
 }
 
-/// Whether a letter of a text is a gap: `-`, or `.` as some programs write it.
+/// Returns whether a letter of a text is a gap: `-`, or `.` as some programs write it.
 pub(crate) fn is_gap(letter: u8) -> bool {
     matches!(letter, b'-' | b'.')
 }

@@ -1,10 +1,10 @@
-//! Sparse rows: of each row only the columns that are not 0, with optional weights and ids; checked once, then
+//! Sparse rows, which store only the nonzero columns of each row, with optional weights and ids; checked once, then
 //! immutable.
 //!
-//! Examples are a text as counts of words, a customer as purchases, and a cell as the genes that were seen in it. A row
-//! has a hundred values in tens of thousands of columns. Rows are stored one after another, as in the compressed sparse
-//! row format (CSR) of other programs. The columns of a row ascend, none comes twice, and no value is 0. A row may be
-//! empty. They are read by [`crate::read::svmlight`] and [`crate::read::matrix_market`].
+//! Examples are the word counts of a text, the purchases of a customer, and the genes observed in a cell. A row may
+//! have a hundred values in tens of thousands of columns. Rows are stored in compressed sparse row format (CSR), one
+//! after another. The columns of a row ascend, each occurs once, and no value is 0. A row may be empty.
+//! [`crate::read::svmlight`] and [`crate::read::matrix_market`] read them.
 
 use std::collections::HashMap;
 
@@ -24,7 +24,7 @@ pub enum FirstColumn {
 }
 
 impl FirstColumn {
-    /// The number itself.
+    /// Returns the number.
     pub fn number(self) -> u32 {
         match self {
             FirstColumn::Zero => 0,
@@ -49,14 +49,14 @@ pub struct Sparse {
     dimension: usize,
     /// The first index of each row in the fields below; the last entry is the end.
     starts: Vec<usize>,
-    /// Ascending within a row.
+    /// The columns of all values, ascending within a row.
     columns: Vec<u32>,
-    /// Finite, none of them 0.
+    /// The values, finite and not 0.
     values: Vec<f64>,
     first_column: FirstColumn,
-    /// Which columns of the file these are, ascending, and how many the file has; `None`: all.
+    /// The original columns that are kept, ascending, and the number of original columns. `None`: all are kept.
     kept: Option<(Vec<u32>, usize)>,
-    /// One for each row, finite, >= 0, at least one > 0, and with a finite sum.
+    /// A weight for each row: finite, >= 0, at least one > 0, and with a finite sum.
     weights: Option<Vec<f64>>,
     ids: Option<Vec<String>>,
     name: String,
@@ -64,21 +64,20 @@ pub struct Sparse {
 
 #[allow(clippy::len_without_is_empty)] // there is always at least one row
 impl Sparse {
-    /// More columns than this are refused: centres are not sparse, so a stray number of a column would need
-    /// gigabytes.
+    /// The most columns that are accepted. Centres are not sparse, so a stray column number would take gigabytes.
     pub const COLUMNS_MAX: usize = 1 << 24;
 
-    /// Rows of `dimension` columns in the compressed row format: row `r` has the columns and values from `starts[r]` to
-    /// `starts[r + 1]`. They may be in any order within a row; values of 0 are dropped.
+    /// Creates rows of `dimension` columns in compressed row format: row `r` has the columns and values from
+    /// `starts[r]` to `starts[r + 1]`. They may be in any order within a row; values of 0 are dropped.
     ///
     /// Cost: one pass, and a sort of each row whose columns do not ascend.
     ///
     /// # Errors
-    /// - [`Error::Shape`] if there is no column or more than [`Sparse::COLUMNS_MAX`], or starts, columns and values do
-    ///   not agree.
-    /// - [`Error::Empty`] if there is no row.
-    /// - [`Error::Faults`] with each value that is not finite, each column that comes twice in a row, and each beyond
-    ///   the last.
+    /// - [`Error::Shape`] if there are no columns or more than [`Sparse::COLUMNS_MAX`], or if starts, columns and
+    ///   values do not agree.
+    /// - [`Error::Empty`] if there are no rows.
+    /// - [`Error::Faults`] with each value that is not finite, each column that occurs twice in a row, and each column
+    ///   beyond the last.
     pub fn new(starts: Vec<usize>, columns: Vec<u32>, values: Vec<f64>, dimension: usize) -> Result<Self, Error> {
         let shape = |expected: String, found: String| Error::Shape { what: "sparse rows".into(), expected, found };
         if dimension == 0 || dimension > Self::COLUMNS_MAX {
@@ -126,10 +125,10 @@ impl Sparse {
         Ok(rows)
     }
 
-    /// Rows from their columns and values.
+    /// Creates rows from their columns and values.
     ///
     /// # Errors
-    /// The same as for [`Sparse::new`].
+    /// Returns the errors of [`Sparse::new`].
     pub fn from_rows<R: IntoIterator<Item = (u32, f64)>>(
         rows: impl IntoIterator<Item = R>,
         dimension: usize,
@@ -145,10 +144,10 @@ impl Sparse {
         Self::new(starts, columns, values, dimension)
     }
 
-    /// `rows` rows from triplets (row, column, value) in any order.
+    /// Creates `rows` rows from triplets (row, column, value) in any order.
     ///
     /// # Errors
-    /// The same as for [`Sparse::new`]; [`Error::Faults`] with each triplet of a row that does not exist.
+    /// Returns the errors of [`Sparse::new`]; [`Error::Faults`] with each triplet whose row does not exist.
     ///
     /// # Example
     /// ```
@@ -188,7 +187,7 @@ impl Sparse {
         Self::new(starts, columns, values, dimension)
     }
 
-    /// The same rows, weights and ids without their zeros.
+    /// Creates sparse rows from points, with their weights and ids.
     ///
     /// # Errors
     /// Returns [`Error::Shape`] if there are more than [`Sparse::COLUMNS_MAX`] columns.
@@ -200,8 +199,7 @@ impl Sparse {
         Ok(rows)
     }
 
-    /// Puts the columns of each row into ascending order; which of two equal ones is first is no matter, because they
-    /// are refused.
+    /// Sorts the columns of each row. The order of equal columns does not matter, because they are refused.
     fn sort(&mut self) {
         let mut order: Vec<(u32, f64)> = Vec::new();
         for row in 0..self.len() {
@@ -244,21 +242,21 @@ impl Sparse {
         Fault { place: Place::Row(row as u64), column, expected: expected.into(), found }
     }
 
-    /// The same rows with a weight each.
+    /// Sets the weights of the rows.
     ///
     /// # Errors
-    /// - [`Error::Shape`] if there is not one weight for each row.
-    /// - [`Error::Faults`] with each weight that is negative or not finite, or if all are 0, or if their sum is not
-    ///   finite.
+    /// - [`Error::Shape`] if the number of weights differs from the number of rows.
+    /// - [`Error::Faults`] with each weight that is negative or not finite, or if all weights are 0, or if their sum is
+    ///   not finite.
     pub fn with_weights(mut self, weights: Vec<f64>) -> Result<Self, Error> {
         self.weights = Some(checked_weights(weights, self.len(), &self.name)?);
         Ok(self)
     }
 
-    /// The same rows under these ids.
+    /// Sets the ids of the rows.
     ///
     /// # Errors
-    /// Returns [`Error::Shape`] if there is not one id for each row.
+    /// Returns [`Error::Shape`] if the number of ids differs from the number of rows.
     pub fn with_ids(mut self, ids: Vec<String>) -> Result<Self, Error> {
         if ids.len() != self.len() {
             let (expected, found) = (format!("{}, one a row", self.len()), ids.len().to_string());
@@ -268,23 +266,23 @@ impl Sparse {
         Ok(self)
     }
 
-    /// The same rows under another name in messages; readers give the path.
+    /// Sets the name in messages; readers use the path.
     pub fn with_name(mut self, name: impl Into<String>) -> Self {
         self.name = name.into();
         self
     }
 
-    /// The same rows, with columns named by numbers that count from the given one.
+    /// Sets the number of the first column, from which columns are named.
     pub fn with_first_column(mut self, first_column: FirstColumn) -> Self {
         self.first_column = first_column;
         self
     }
 
-    /// The same rows with this many columns; added columns are 0 everywhere. So rows of a file, which only says which
-    /// columns it uses, come to have the columns of a model.
+    /// Sets the number of columns; added columns are 0 everywhere. So rows of a file, which only mentions the columns
+    /// it uses, get the columns of a model.
     ///
     /// # Errors
-    /// - [`Error::Shape`] if there is no column or more than [`Sparse::COLUMNS_MAX`].
+    /// - [`Error::Shape`] if there are no columns or more than [`Sparse::COLUMNS_MAX`].
     /// - [`Error::Faults`] with each row that has a column beyond the last.
     ///
     /// # Example
@@ -316,9 +314,9 @@ impl Sparse {
         Ok(self)
     }
 
-    /// The same rows without the columns in which no row has a value, if these are most of all columns. Centres are not
-    /// sparse: with one stray number of a column each would have millions of zeros. Columns keep their names. The first
-    /// one stays, because its name says where columns count from.
+    /// Removes the columns without values, if these are most of all columns. Centres are not sparse: with one stray
+    /// column number, each would have millions of zeros. Columns keep their names. The first one stays, because its
+    /// name shows where columns count from.
     ///
     /// # Example
     /// ```
@@ -337,7 +335,7 @@ impl Sparse {
             return self;
         }
         for column in &mut self.columns {
-            // All of them are there.
+            // All columns are among the used ones.
             *column = used.binary_search(column).unwrap_or_default() as u32;
         }
         let (kept, of) = match self.kept {
@@ -349,13 +347,13 @@ impl Sparse {
         self
     }
 
-    /// The number of columns that [`without_unused`](Self::without_unused) left out.
+    /// Returns the number of columns that [`without_unused`](Self::without_unused) removed.
     pub fn unused(&self) -> usize {
         self.kept.as_ref().map_or(0, |(kept, of)| of - kept.len())
     }
 
-    /// The same rows in columns of these names, and in one more: the length of the row in all columns of other names.
-    /// A centre that is 0 there is as far away as if it were 0 in each of those columns.
+    /// Returns the rows in the columns with these names, plus one column: the length of the row over all other columns.
+    /// For a centre that is 0 in this column, distances are the same as if it were 0 in each of the other columns.
     ///
     /// # Example
     /// ```
@@ -394,11 +392,10 @@ impl Sparse {
         rows
     }
 
-    /// The same rows with each column divided by a number; values that would leave the range of numbers become the
-    /// largest one.
+    /// Divides each column by a number; values that would overflow become the largest finite one.
     ///
     /// # Panics
-    /// Panics if there is not one finite divisor above 0 for each column.
+    /// Panics if there is not one finite positive divisor for each column.
     pub fn divided(&self, divisors: &[f64]) -> Self {
         assert_eq!(divisors.len(), self.dimension, "a divisor for each column");
         assert!(divisors.iter().all(|divisor| divisor.is_finite() && *divisor > 0.0), "divisors above 0");
@@ -410,27 +407,27 @@ impl Sparse {
         rows
     }
 
-    /// The number of rows, at least 1.
+    /// Returns the number of rows, at least 1.
     pub fn len(&self) -> usize {
         self.starts.len() - 1
     }
 
-    /// The number of columns, at least 1.
+    /// Returns the number of columns, at least 1.
     pub fn dimension(&self) -> usize {
         self.dimension
     }
 
-    /// The number of values that are not 0.
+    /// Returns the number of nonzero values.
     pub fn nonzeros(&self) -> usize {
         self.values.len()
     }
 
-    /// The share of values that are not 0.
+    /// Returns the share of nonzero values.
     pub fn density(&self) -> f64 {
         self.nonzeros() as f64 / self.len() as f64 / self.dimension as f64
     }
 
-    /// The columns of a row that are not 0, ascending, and their values.
+    /// Returns the nonzero columns of a row, ascending, and their values.
     ///
     /// # Panics
     /// Panics if there is no row `index`.
@@ -439,7 +436,7 @@ impl Sparse {
         (&self.columns[range.clone()], &self.values[range])
     }
 
-    /// The value of a row in a column.
+    /// Returns the value of a row in a column.
     ///
     /// # Panics
     /// Panics if there is no row `index`.
@@ -448,10 +445,10 @@ impl Sparse {
         columns.binary_search(&(column as u32)).map_or(0.0, |place| values[place])
     }
 
-    /// Copies a row to `out`, zeros too.
+    /// Copies a row to `out`, including zeros.
     ///
     /// # Panics
-    /// Panics if there is no row `index`, or `out` has not a number for each column.
+    /// Panics if there is no row `index`, or if `out` does not have one element per column.
     pub fn read(&self, index: usize, out: &mut [f64]) {
         assert_eq!(out.len(), self.dimension);
         out.fill(0.0);
@@ -459,40 +456,40 @@ impl Sparse {
         columns.iter().zip(values).for_each(|(&column, &value)| out[column as usize] = value);
     }
 
-    /// The first index of each row in [`columns`](Self::columns) and [`values`](Self::values); the last entry is the
-    /// end.
+    /// Returns the first index of each row in [`columns`](Self::columns) and [`values`](Self::values); the last entry
+    /// is the end.
     pub fn starts(&self) -> &[usize] {
         &self.starts
     }
 
-    /// The columns of all values, row after row.
+    /// Returns the columns of all values, row by row.
     pub fn columns(&self) -> &[u32] {
         &self.columns
     }
 
-    /// All values that are not 0, row after row.
+    /// Returns all nonzero values, row by row.
     pub fn values(&self) -> &[f64] {
         &self.values
     }
 
-    /// The number of the first column.
+    /// Returns the number of the first column.
     pub fn first_column(&self) -> FirstColumn {
         self.first_column
     }
 
-    /// The name of a column: `x` and its number.
+    /// Returns the name of a column: `x` and its number.
     pub fn column_name(&self, column: usize) -> String {
         let column =
             self.kept.as_ref().map_or(column, |(kept, _)| kept.get(column).map_or(column, |kept| *kept as usize));
         format!("x{}", column + self.first_column.number() as usize)
     }
 
-    /// The weights, if there are any.
+    /// Returns the weights, if there are any.
     pub fn weights(&self) -> Option<&[f64]> {
         self.weights.as_deref()
     }
 
-    /// The weight of a row; 1 if there are no weights.
+    /// Returns the weight of a row; 1 if there are no weights.
     ///
     /// # Panics
     /// Panics if there are weights and no row `index`.
@@ -500,23 +497,22 @@ impl Sparse {
         self.weights.as_ref().map_or(1.0, |weights| weights[index])
     }
 
-    /// The sum of the weights, finite and above 0; the number of rows if there are no weights.
+    /// Returns the sum of the weights, which is finite and positive, or the number of rows if there are no weights.
     pub fn total_weight(&self) -> f64 {
         self.weights.as_ref().map_or(self.len() as f64, |weights| weights.iter().sum())
     }
 
-    /// The ids, if there are any.
+    /// Returns the ids, if there are any.
     pub fn ids(&self) -> Option<&[String]> {
         self.ids.as_deref()
     }
 
-    /// The name of these rows in messages: the path they were read from, or `sparse rows`.
+    /// Returns the name in messages: the path of the file, or `sparse rows`.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// A number that identifies these data: XXH3 (64 bits) over shape, columns, values and weights. Ids and names do
-    /// not count.
+    /// Returns a checksum of the data: XXH3 (64 bits) over shape, columns, values and weights, without ids and names.
     pub fn fingerprint(&self) -> u64 {
         let mut hash = Xxh3::new();
         hash.update(b"sparse");
@@ -569,7 +565,7 @@ mod tests {
             message(Sparse::from_triplets([(0, 0, 1.0), (5, 0, 1.0)], 2, 1)),
             "sparse rows: expected rows below 2, found row 5 in the triplet of index 1"
         );
-        // The last number that there is has no successor.
+        // The largest number has no successor.
         let told = message(Sparse::from_triplets([(usize::MAX, 0, 1.0), (1, 0, 1.0), (2, 0, 1.0)], 2, 1));
         let words = |row: usize, index: usize| {
             format!("sparse rows: expected rows below 2, found row {row} in the triplet of index {index}\n")

@@ -1,22 +1,23 @@
 //! Numbers that mean a missing value: -200, -999, 9999.
 //!
-//! Instruments and old programs write such a number for a missing one. It is farther from all values than these are
-//! from each other, and often in several columns. Taken for a value it would rule means, ranges and distances.
-//! [`without_stand_ins`] makes gaps of it and reports it. A user who names the missing values has named all of them.
+//! Instruments and old programs write such a number for a missing value. It is farther from all values than these are
+//! from each other, and often occurs in several columns. As a value, it would dominate means, ranges and distances.
+//! [`without_stand_ins`] replaces it by missing values and reports it. If the user has named spellings of missing
+//! values, no others are looked for.
 
 use std::collections::BTreeSet;
 
 use crate::frame::{DataFrame, FrameColumn, ReadAs, Values};
 
-/// Numbers that are known to be written where a value is missing; any other must show in two columns.
+/// Numbers that are known to mean a missing value; any other must show in two columns.
 const KNOWN: [f64; 12] =
     [-99.0, -999.0, -9999.0, -99_999.0, -999_999.0, 999.0, 9999.0, 99_999.0, 999_999.0, -99.9, -999.9, -9999.9];
-/// The smallest number of different values that a column has beside it.
+/// The fewest different values that a column must have in addition to the number.
 const OTHERS: usize = 10;
 
-/// The table with gaps in place of numbers that mean a missing value, and those numbers.
+/// Returns the table with missing values in place of numbers that mean one, and these numbers.
 ///
-/// A table that was read with missing values named by the user does not change.
+/// A table does not change if the user named spellings of missing values when it was read.
 ///
 /// # Example
 /// ```
@@ -31,7 +32,7 @@ const OTHERS: usize = 10;
 /// ```
 ///
 /// # Errors
-/// None that a data frame did not have when it was created.
+/// Never fails for a valid data frame.
 pub fn without_stand_ins(frame: DataFrame) -> Result<(DataFrame, Vec<f64>), crate::Error> {
     if frame.dialect().is_some_and(|dialect| !dialect.missing.is_empty()) {
         return Ok((frame, Vec::new()));
@@ -50,7 +51,7 @@ pub fn without_stand_ins(frame: DataFrame) -> Result<(DataFrame, Vec<f64>), crat
     for number in &numbers {
         let mut changed = Vec::new();
         for column in &mut columns {
-            // Once it is known to be one, it is enough that it lies at an end.
+            // Once the number is known, it only needs to be at an end of the range in other columns.
             let (low, high) = ends(column);
             let Some(values) = measures(column).filter(|_| *number == low || *number == high) else { continue };
             let gaps = values.iter().map(|value| if value == number { f64::NAN } else { *value }).collect();
@@ -59,6 +60,7 @@ pub fn without_stand_ins(frame: DataFrame) -> Result<(DataFrame, Vec<f64>), crat
         }
         let where_ = match &changed[..] {
             [one] => one.clone(),
+            [first, second] => format!("{first} and {second}"),
             [first, rest @ ..] => format!("{first} and {} more columns", rest.len()),
             [] => continue,
         };
@@ -68,14 +70,14 @@ pub fn without_stand_ins(frame: DataFrame) -> Result<(DataFrame, Vec<f64>), crat
     }
     let mut frame = DataFrame::new(&name, columns)?.with_notes(notes);
     if let Some(mut dialect) = dialect {
-        // So that the next file is read in the same way.
+        // So the next file is read in the same way.
         dialect.missing = numbers.iter().map(f64::to_string).collect();
         frame = frame.with_dialect(dialect);
     }
     Ok((frame, numbers))
 }
 
-/// The values of a column of numbers that are no yes or no and no times.
+/// Returns the values of a numeric column, except for yes and no and for times.
 fn measures(column: &FrameColumn) -> Option<&[f64]> {
     match (&column.values, &column.read_as) {
         (Values::Numbers(values), ReadAs::Number | ReadAs::WrittenNumber(_)) => Some(values),
@@ -83,15 +85,15 @@ fn measures(column: &FrameColumn) -> Option<&[f64]> {
     }
 }
 
-/// The smallest and the largest value; NaN if there is none.
+/// Returns the smallest and the largest value; NaN if there are none.
 fn ends(column: &FrameColumn) -> (f64, f64) {
     let values = measures(column).unwrap_or_default();
     let there = || values.iter().copied().filter(|value| !value.is_nan());
     (there().fold(f64::NAN, f64::min), there().fold(f64::NAN, f64::max))
 }
 
-/// The smallest and the largest value of a column, each if several rows have it and it is far from all others. Far
-/// means farther than the others are from each other.
+/// Returns the smallest and the largest value of a column, each only if several rows have it and it is far from all
+/// others. Far means farther than the others are from each other.
 fn far_ends(column: &FrameColumn) -> Vec<f64> {
     let Some(values) = measures(column) else { return Vec::new() };
     let mut sorted: Vec<f64> = values.iter().copied().filter(|value| !value.is_nan()).collect();
@@ -130,17 +132,17 @@ mod tests {
     fn a_number_that_is_not_known_must_show_in_two_columns() {
         assert_eq!(missing(vec![column("a", -200.0, 20, 0.1)]), [0]);
         assert_eq!(missing(vec![column("a", -200.0, 20, 0.1), column("b", -200.0, 30, 1.0)]), [3, 2]);
-        // In a third it is at the end, though not far.
+        // In the third column it is at the end, but not far away.
         let three = vec![column("a", -200.0, 20, 0.1), column("b", -200.0, 30, 1.0), column("c", -200.0, 20, 20.0)];
         assert_eq!(missing(three), [3, 2, 3]);
     }
 
     #[test]
     fn values_that_are_merely_far_stay() {
-        // Once only, or as near as the others are to each other.
+        // The number occurs only once, or is as near to the others as these are to each other.
         assert_eq!(missing(vec![column("a", -999.0, 60, 0.1)]), [0]);
         assert_eq!(missing(vec![column("a", -999.0, 20, 40.0)]), [0]);
-        // Few different values: grades, answers.
+        // There are few different values, as with grades or answers.
         let answers = (0..60).map(|row| if row % 9 == 0 { 99.0 } else { f64::from(row % 5) }).collect();
         assert_eq!(missing(vec![FrameColumn::numbers("a", answers)]), [0]);
     }

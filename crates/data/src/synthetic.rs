@@ -1,9 +1,9 @@
-//! Data with known truth: mixtures, lattices, uniform points, rings, templates of bits, topics of words.
+//! Data with known classes: mixtures, lattices, uniform points, rings, bit templates, and word topics.
 //!
-//! Every number is drawn by (seed, purpose, index) and in no order ([`lehr_numerics::random`]), so the same arguments
-//! give the same points. A larger set of the same seed begins with the rows of the smaller one, unless values depend on
-//! the number of rows. Rows come with the label of their source. Arguments out of range are bugs of the caller and
-//! panic; users' data never come here.
+//! Every number is drawn by (seed, purpose, index), independent of the order ([`lehr_numerics::random`]), so the same
+//! arguments give the same points. A larger set with the same seed begins with the rows of the smaller one, unless
+//! values depend on the number of rows. Rows come with the label of their source. Arguments out of range are bugs of
+//! the caller and panic; these functions never get users' data.
 
 use lehr_numerics::random::Stream;
 
@@ -11,23 +11,23 @@ use crate::fingerprints::Fingerprints;
 use crate::points::Points;
 use crate::sparse::Sparse;
 
-/// One part of a mixture: a round Gaussian cloud.
+/// A component of a mixture: a round Gaussian cloud.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Component {
-    /// The middle.
+    /// The centre.
     pub center: Vec<f64>,
-    /// The standard deviation along each axis, 0 or more.
+    /// The standard deviation along each axis, at least 0.
     pub deviation: f64,
-    /// The share of the rows, relative to the other components; 0 or more.
+    /// The share of the rows, relative to the other components; at least 0.
     pub weight: f64,
 }
 
-/// `rows` points of a mixture of round Gaussians, with the index of each point's component.
+/// Draws `rows` points from a mixture of round Gaussians, with the index of each point's component.
 ///
-/// Each row draws its component, so that counts vary as they do in a sample.
+/// Each row draws its component, so that counts vary as in a sample.
 ///
 /// # Panics
-/// Panics if there are no rows or components, if centres differ in dimension, or if weights are negative or all 0.
+/// Panics if there are no rows or components, if the dimensions of centres differ, or if weights are negative or all 0.
 ///
 /// # Example
 /// ```
@@ -69,9 +69,9 @@ pub fn gaussian_mixture(rows: usize, components: &[Component], seed: u64) -> (Po
     (checked(values, dimension), labels)
 }
 
-/// Components of equal weight and deviation, with centres drawn uniformly from a cube from 0 to `side`.
+/// Returns components of equal weight and deviation, with centres drawn uniformly from a cube from 0 to `side`.
 ///
-/// Nothing keeps two centres apart: with many components some overlap, as in real data.
+/// Centres may be close together: with many components some overlap, as in real data.
 ///
 /// # Example
 /// ```
@@ -90,7 +90,7 @@ pub fn random_components(count: usize, dimension: usize, side: f64, deviation: f
         .collect()
 }
 
-/// Gaussian blobs at the points of a grid with whole coordinates, `rows_each` rows to a blob, one blob after another.
+/// Draws Gaussian blobs at the points of an integer grid, `rows_each` rows per blob, one blob after another.
 ///
 /// `sides` gives the number of blobs along each axis; the last axis runs fastest. The label is the number of the blob.
 /// The 7 × 7 lattice with deviation 0.18 and 60 rows each is a hard case: single runs of k-means hardly ever find its
@@ -128,10 +128,10 @@ pub fn lattice(sides: &[usize], rows_each: usize, deviation: f64, seed: u64) -> 
     (checked(values, sides.len()), labels)
 }
 
-/// `rows` points, uniform over a box, given by the lower (included) and upper end of each axis.
+/// Draws `rows` uniform points in a box, given by the lower (inclusive) and upper end of each axis.
 ///
 /// # Panics
-/// Panics if there are no rows or axes, or an end is not finite.
+/// Panics if there are no rows or axes, or if an end is not finite.
 ///
 /// # Example
 /// ```
@@ -146,11 +146,11 @@ pub fn uniform(rows: usize, ranges: &[(f64, f64)], seed: u64) -> Points {
     checked(values, ranges.len())
 }
 
-/// `rows_each` points on each of some circles about the origin, blurred by a Gaussian of deviation `noise` in both
-/// directions.
+/// Draws `rows_each` points on each of several circles about the origin, with Gaussian noise of deviation `noise` in
+/// both directions.
 ///
-/// The label is the number of the circle. Concentric circles have the same centre, so no method that gives a cluster
-/// one centre can distinguish them.
+/// The label is the number of the circle. Concentric circles have the same centre, so no method that represents a
+/// cluster by one centre can distinguish them.
 ///
 /// # Panics
 /// Panics if there are no circles or no rows.
@@ -178,13 +178,13 @@ pub fn rings(radii: &[f64], rows_each: usize, noise: f64, seed: u64) -> (Points,
     (checked(values, 2), labels)
 }
 
-/// Rows of bits, each one of `templates` random templates with some bits flipped, with the number of its template. Row
-/// r is of template r modulo their number.
+/// Draws rows of bits: each is one of `templates` random templates with some bits flipped, labelled with its template.
+/// Row r has template r modulo their number.
 ///
-/// Each bit of a template is set with probability `density`, each bit of a row flipped with probability `flip`.
+/// Each bit of a template is set with probability `density`, and each bit of a row is flipped with probability `flip`.
 ///
 /// # Panics
-/// Panics if there are no templates, rows or bits, or a probability is invalid.
+/// Panics if there are no templates, rows or bits, or if a probability is invalid.
 ///
 /// # Example
 /// ```
@@ -218,15 +218,15 @@ pub fn bit_templates(
     (rows, labels)
 }
 
-/// Sparse rows like counts of words, with the number of each row's topic. A row has some words of its topic and some
-/// that all topics share. Row r is of topic r modulo their number.
+/// Draws sparse rows like word counts, with the number of each row's topic. A row has some words of its topic and some
+/// that all topics share. Row r has topic r modulo their number.
 ///
 /// A row draws `words` words, with repetition: a word drawn twice counts 2. Three in four are from the
 /// `columns / (2 topics)` columns of its topic. The others are from the second half of the columns, which all topics
-/// share. Low columns of either part are drawn more often, as words are.
+/// share. Low columns of either part are drawn more often, like frequent words.
 ///
 /// # Panics
-/// Panics if there are no topics, rows or words, or fewer than four columns for each topic.
+/// Panics if there are no topics, rows or words, or if there are fewer than four columns for each topic.
 ///
 /// # Example
 /// ```
@@ -244,7 +244,7 @@ pub fn topics(topics: usize, rows_each: usize, columns: usize, words: usize, see
         let mut drawn: Vec<u32> = (0..words)
             .map(|word| {
                 let index = (row * words + word) as u64;
-                // The square of a uniform number is small more often.
+                // The product of two uniform numbers is small more often.
                 let place = which.uniform(index) * which.uniform(index);
                 let (from, count) =
                     if whose.uniform(index) < 0.75 { (row % topics * own, own) } else { (columns / 2, shared) };
@@ -315,7 +315,7 @@ mod tests {
 
     #[test]
     fn the_numbers_are_the_same_for_ever() {
-        // Uniform numbers are exact on any machine; normal ones go through the platform's logarithm and cosine.
+        // Uniform numbers are exact on any machine; normal ones use the platform's logarithm and cosine.
         assert_eq!(format!("{:016x}", uniform(100, &[(0.0, 1.0), (5.0, 6.0)], 42).fingerprint()), "e890d354f387dc6c");
     }
 }

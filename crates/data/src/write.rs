@@ -1,11 +1,10 @@
-//! Writing results: whole files or none.
+//! Writes result files completely or not at all.
 //!
-//! A file is written under a temporary name in its own folder. It takes its real name only when it is complete and on
-//! the disk ([`AtomicFile`]). A reader sees the old file or the new one, and a run that is stopped leaves nothing
-//! half-written.
+//! A file is written under a temporary name in its own folder. It gets its real name only when it is complete and on
+//! disk ([`AtomicFile`]). So readers see the old file or the new one, and an interrupted run leaves no incomplete file.
 //!
-//! The same data give the same bytes: numbers are written in the shortest form that reads back as the same number,
-//! lines end in `\n`.
+//! The same data give the same bytes: numbers have the shortest form that reads back as the same number, and lines end
+//! with `\n`.
 
 pub mod csv;
 pub mod dissimilarities;
@@ -22,8 +21,8 @@ use crate::error::Error;
 
 /// A file that appears under its name only when it is complete.
 ///
-/// Write to it, then [`commit`](AtomicFile::commit). Dropped without that (an error, a panic, Ctrl-C handled by
-/// unwinding), it is removed. A file that was there before is replaced in one step; a link of that name is replaced,
+/// Write to it, then [`commit`](AtomicFile::commit). If it is dropped without this (after an error, a panic, or Ctrl-C
+/// handled by unwinding), it is removed. An existing file is replaced in one step; a link with this name is replaced,
 /// not followed.
 ///
 /// # Example
@@ -43,7 +42,7 @@ use crate::error::Error;
 pub struct AtomicFile {
     path: PathBuf,
     temporary: PathBuf,
-    /// `None` once committed: then there is nothing to remove.
+    /// The open file; `None` after the commit, when there is nothing to remove.
     file: Option<BufWriter<File>>,
 }
 
@@ -51,8 +50,8 @@ impl AtomicFile {
     /// Opens a temporary file beside `path`, called `.NAME.PROCESS-NUMBER.tmp`.
     ///
     /// # Errors
-    /// Returns [`Error::Write`] if the folder does not exist or may not be written to; [`Error::Directory`] if `path`
-    /// is a directory.
+    /// Returns [`Error::Write`] if the folder does not exist or is not writable; [`Error::Directory`] if `path` is a
+    /// directory.
     pub fn create(path: &Path) -> Result<Self, Error> {
         let failed = |cause| Error::Write { path: path.display().to_string(), cause };
         if path.is_dir() {
@@ -74,8 +73,8 @@ impl AtomicFile {
                         file: Some(BufWriter::with_capacity(1 << 16, file)),
                     });
                 }
-                // Another writer of the same file in this process, or the remains of an earlier process of the same
-                // number.
+                // Another writer in this process uses this name, or an earlier process with the same number left the
+                // file.
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
                 Err(error) => return Err(failed(error)),
             }
@@ -83,27 +82,27 @@ impl AtomicFile {
         Err(failed(io::Error::new(io::ErrorKind::AlreadyExists, "no free temporary name")))
     }
 
-    /// The name the file will have.
+    /// Returns the name that the file will have.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// The name that the file has until it is committed: for others that write to parts of it, through handles of their
-    /// own.
+    /// Returns the name that the file has until it is committed, for code that writes parts of it through other
+    /// handles.
     pub fn temporary(&self) -> &Path {
         &self.temporary
     }
 
-    /// Writes the rest, waits until the disk has it, and gives the file its name.
+    /// Writes the rest, waits until it is on disk, and gives the file its name.
     ///
     /// # Errors
-    /// Returns [`Error::Write`], for instance if the disk is full. Then nothing is left behind, and a file that was
-    /// there before stays.
+    /// Returns [`Error::Write`], for example if the disk is full. Then the incomplete file is removed, and an existing
+    /// file stays.
     pub fn commit(mut self) -> Result<(), Error> {
         self.finish().map_err(|cause| Error::Write { path: self.path.display().to_string(), cause })
     }
 
-    /// An error of writing to this file, with its name.
+    /// Returns an error of writing to this file, with its name.
     pub fn failed(&self, cause: io::Error) -> Error {
         Error::Write { path: self.path.display().to_string(), cause }
     }
@@ -115,8 +114,7 @@ impl AtomicFile {
         }
         std::fs::rename(&self.temporary, &self.path)?;
         self.file = None;
-        // The name itself is on the disk only when the folder is. Not every system lets a folder be synced; the file is
-        // whole anyway.
+        // The name is on disk only when the folder is. Some systems cannot sync a folder; the file is complete anyway.
         let folder = self.path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
         if let Ok(folder) = File::open(folder) {
             let _ = folder.sync_all();
@@ -138,7 +136,7 @@ impl Write for AtomicFile {
 impl Drop for AtomicFile {
     fn drop(&mut self) {
         if let Some(file) = self.file.take() {
-            // What is still buffered need not reach a file that goes away.
+            // Buffered bytes need not be written to a file that is removed.
             drop(file.into_parts());
             let _ = std::fs::remove_file(&self.temporary);
         }

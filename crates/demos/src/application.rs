@@ -1,8 +1,8 @@
-//! The applications of `lehr demo`: items that are built in, how they are compared, their known classes.
+//! The applications of `lehr demo`: built-in items, their metric, and their known classes.
 //!
-//! An application is a workflow over services ([`Subject::workflow`]). A user would do the same with three commands,
-//! `lehr distances`, `lehr pairwise` and `lehr embed`, and a test checks that both give the same bytes. It adds the
-//! domain knowledge: the classes beside the clusters, and the features that mark them.
+//! An application is a workflow over services ([`Subject::workflow`]). A user can do the same with three commands:
+//! `lehr distances`, `lehr pairwise` and `lehr embed`. A test checks that both give the same bytes. An application adds
+//! domain knowledge: the known classes, and the features that mark each cluster.
 
 pub mod found;
 pub mod page;
@@ -23,35 +23,35 @@ use lehr_mining::{pairwise, smacof};
 
 use crate::Error;
 
-/// The method in the summaries of an application.
+/// The name of the method in the summary of an application.
 pub const METHOD: &str =
     "dissimilarities of all pairs, pairwise deterministic annealing, multidimensional scaling by majorisation";
 
-/// Items that are compared unless the user says how many.
+/// The default number of items.
 const ITEMS: usize = 1500;
-/// Clusters of patients unless the user gives a number: with many features no number stands out.
+/// The default number of clusters of patients. With many features, no number of clusters stands out.
 const PATIENT_GROUPS: usize = 6;
-/// Clusters of compounds unless the user says how many.
+/// The default number of clusters of compounds.
 const COMPOUND_GROUPS: usize = 10;
-/// Features named as marks of a cluster.
+/// The most features that are named as marks of a cluster.
 const MARKS: usize = 6;
-/// A feature marks a cluster only where at least this share of its members have a value.
+/// The smallest share of a cluster's members that must have a value for a feature to mark the cluster.
 const PRESENT_MIN: f64 = 0.5;
 
 /// The options of an application.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ApplicationOptions {
-    /// The number of items, evenly chosen. Default: 1500, or all where there are fewer.
+    /// The number of items, evenly spaced over all. Default: 1500, or all if there are fewer.
     pub items: Option<usize>,
-    /// The number of clusters. Default: 3 of genes, 6 of patients, 10 of compounds.
+    /// The number of clusters. Default: 3 for genes, 6 for patients, 10 for compounds.
     pub clusters: Option<usize>,
-    /// Dimensions of the map.
+    /// The number of dimensions of the map.
     pub dimension: usize,
-    /// The seed of the few random numbers there are.
+    /// The random seed.
     pub seed: u64,
 }
 
-/// The application.
+/// An application of `lehr demo`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Subject {
     /// `lehr demo genes`.
@@ -63,7 +63,7 @@ pub enum Subject {
 }
 
 impl Subject {
-    /// The command, as summaries name their source.
+    /// Returns the command, which summaries give as their source.
     pub fn source(self) -> &'static str {
         match self {
             Subject::Genes => "demo genes",
@@ -72,7 +72,7 @@ impl Subject {
         }
     }
 
-    /// The workflow in readable form: its name, and its text.
+    /// Returns the workflow's file name and its text.
     pub fn workflow(self) -> (&'static str, &'static str) {
         match self {
             Subject::Genes => ("genes.toml", include_str!("../workflows/genes.toml")),
@@ -81,7 +81,7 @@ impl Subject {
         }
     }
 
-    /// The name of one item.
+    /// Returns the noun for one item.
     pub fn item(self) -> &'static str {
         match self {
             Subject::Genes => "sequence",
@@ -90,7 +90,7 @@ impl Subject {
         }
     }
 
-    /// The default folder for results.
+    /// Returns the default folder for results.
     pub fn out(self) -> &'static str {
         match self {
             Subject::Genes => "lehr-genes",
@@ -99,7 +99,7 @@ impl Subject {
         }
     }
 
-    /// The kind and the source of the items, in the report's words.
+    /// Returns the kind and the source of the items, for the report.
     pub fn about(self) -> &'static str {
         match self {
             Subject::Genes => {
@@ -114,12 +114,12 @@ impl Subject {
         }
     }
 
-    /// The metric for its items.
+    /// Returns the options of the metric.
     pub fn options(self) -> Options {
         Options { standardize: self == Subject::Patients, ..Options::default() }
     }
 
-    /// The settings for clusters and map at a given number of items.
+    /// Returns the settings of the clustering and of the map for a given number of items.
     pub fn methods(self, asked: ApplicationOptions, items: usize) -> (pairwise::Parameters, smacof::Parameters) {
         let groups = match self {
             Subject::Genes => FAMILIES.len(),
@@ -139,7 +139,7 @@ impl Subject {
 pub struct Outcome {
     /// The header of the dissimilarities.
     pub header: Header,
-    /// All of them.
+    /// The dissimilarities of all pairs.
     pub matrix: Dissimilarities,
     /// The clusters.
     pub model: pairwise::Model,
@@ -147,23 +147,23 @@ pub struct Outcome {
     pub map: smacof::Map,
 }
 
-/// Items, and the steps done with them.
+/// An application's items and settings.
 pub struct Application {
-    /// Which.
+    /// The application's subject.
     pub subject: Subject,
     /// The items.
     pub items: Items,
-    /// The name of each.
+    /// The name of each item.
     pub ids: Vec<String>,
-    /// The number of candidates.
+    /// The number of items that these were chosen from.
     pub from: usize,
-    /// Whether those are built in.
+    /// Whether the items are built in.
     pub is_built_in: bool,
-    /// A description of each item for people, if more is known than its name: a compound's structure.
+    /// A description of each item for readers, such as a compound's structure, if there is one.
     pub structures: Option<Vec<String>>,
-    /// Their classes, if any are known.
+    /// The known classes of the items, if any.
     pub known: Option<Classes>,
-    /// The names of the features, if the items are rows of them.
+    /// The names of the features, if the items are rows of a table.
     pub features: Vec<String>,
     /// The settings of the clustering.
     pub clustering: pairwise::Parameters,
@@ -172,11 +172,11 @@ pub struct Application {
 }
 
 impl Application {
-    /// Chooses the items, and says how they are compared and which steps follow.
+    /// Chooses the items and settings of an application.
     ///
     /// # Errors
-    /// Returns [`Error::Usage`] for another number of items than there can be; [`Error::Method`] for more clusters than
-    /// items.
+    /// Returns [`Error::Usage`] if the number of items is out of range; [`Error::Method`] if there are more clusters
+    /// than items.
     pub fn new(subject: Subject, asked: ApplicationOptions) -> Result<Self, Error> {
         let application = match subject {
             Subject::Genes => {
@@ -211,11 +211,11 @@ impl Application {
         application.checked()
     }
 
-    /// The user's own compounds. Fingerprints come from an FPS file, and a table with their ids says which are active
-    /// (`active`, 1 or 0). It may also have their structures (`smiles`).
+    /// Reads the user's own compounds. Fingerprints come from an FPS file. A table with the compounds' ids says which
+    /// are active (column `active`, 1 or 0); it may also have their structures (column `smiles`).
     ///
     /// # Errors
-    /// The same as for [`Application::new`]; the faults of the files, and compounds without a class.
+    /// Returns the errors of [`Application::new`] and of the files, and an error if a compound has no class.
     pub fn of_files(fingerprints: &Path, activities: &Path, asked: ApplicationOptions) -> Result<Self, Error> {
         let keys = read::fps::fingerprints(fingerprints)?;
         let rows = rows_asked(asked.items, keys.len())?;
@@ -235,7 +235,7 @@ impl Application {
         Self { known, structures, is_built_in: false, ..of }.checked()
     }
 
-    /// Items about which nothing more is known.
+    /// Creates an application from items without classes, structures or feature names.
     fn of(subject: Subject, asked: ApplicationOptions, items: Items, from: usize) -> Self {
         let (clustering, embedding) = subject.methods(asked, items.len());
         let ids = items.ids();
@@ -251,14 +251,15 @@ impl Application {
         Ok(self)
     }
 
-    /// The spread of the active compounds over the clusters, if the items are compounds.
+    /// Returns how the active compounds are spread over the clusters, if the items are compounds.
     pub fn enrichment(&self, labels: &[u32], clusters: usize) -> Option<Enrichment> {
         let known = self.known.as_ref().filter(|_| self.subject == Subject::Compounds)?;
         Some(Enrichment::new(labels, clusters, |item| known.of[item] == ACTIVE))
     }
 
-    /// Finds the features that mark each cluster: their means in it are furthest from those of all items, in standard
-    /// deviations, the furthest first. Nothing if items have no features.
+    /// Returns the features that mark each cluster, by the difference of their mean in the cluster from the mean of all
+    /// items, in standard deviations. The largest difference comes first. Returns an empty vector if the items have no
+    /// features.
     pub fn marks(&self, labels: &[u32], clusters: usize) -> Vec<Vec<(&str, f64)>> {
         let Items::Records(records) = &self.items else { return Vec::new() };
         let mut members = vec![0.0; clusters];
@@ -287,16 +288,16 @@ impl Application {
     }
 }
 
-/// The items that a command line means.
+/// Returns the rows that the options ask for.
 fn rows_asked(items: Option<usize>, from: usize) -> Result<Vec<usize>, Error> {
     let chosen = chosen(items.unwrap_or(ITEMS.min(from)), from);
     chosen.map_err(|reason| Error::Usage(format!("--items: {reason}")))
 }
 
-/// Evenly chosen numbers of items.
+/// Returns the indices of evenly spaced items.
 ///
 /// # Errors
-/// The expected value, and the one found.
+/// Returns a message with the allowed numbers and the number found.
 pub fn chosen(items: usize, from: usize) -> Result<Vec<usize>, String> {
     if !(2..=from).contains(&items) {
         return Err(format!("expected 2 to {from}, as many as there are, found {items}"));
@@ -304,14 +305,15 @@ pub fn chosen(items: usize, from: usize) -> Result<Vec<usize>, String> {
     Ok((0..items).map(|item| item * from / items).collect())
 }
 
-/// Some of the rows, of whole bytes, as services have them: a job then recognises its kept results.
+/// Copies some of the fingerprints, padded to whole bytes as the services store them, so that a job recognises its
+/// cached results.
 fn some(keys: &Fingerprints, rows: &[usize]) -> Result<Fingerprints, Error> {
     let words = rows.iter().flat_map(|row| keys.row(*row)).copied().collect();
     let ids = rows.iter().map(|row| keys.ids()[*row].clone()).collect();
     Ok(Fingerprints::new(words, keys.bits().next_multiple_of(8))?.with_ids(ids)?)
 }
 
-/// The number of the class of compounds that are active.
+/// The class of active compounds.
 const ACTIVE: u32 = 1;
 
 fn activity(are_active: impl Iterator<Item = bool>) -> Classes {
@@ -322,10 +324,10 @@ fn activity(are_active: impl Iterator<Item = bool>) -> Classes {
 /// The families of Alu repeats: the letter behind `Alu`, from old to young.
 const FAMILIES: [&str; 3] = ["AluJ", "AluS", "AluY"];
 
-/// The family of a subfamily.
+/// Returns the family of a subfamily.
 ///
 /// # Panics
-/// Panics if it is no Alu repeat.
+/// Panics if the name is not that of an Alu repeat.
 pub fn family(subfamily: &str) -> &'static str {
     FAMILIES[family_number(subfamily)]
 }
@@ -339,10 +341,10 @@ fn families<'a>(subfamilies: impl Iterator<Item = &'a str>) -> Classes {
     Classes { name: "family".into(), classes: FAMILIES.map(str::to_owned).to_vec(), of }
 }
 
-/// All pairs in whole rows, as methods read them.
+/// Copies all pairs into a full matrix, which the methods read.
 ///
 /// # Errors
-/// Errors that the values of a metric cannot cause.
+/// Never fails for the values of a metric.
 pub fn whole(half: &Half<f32>) -> Result<Dissimilarities, Error> {
     let items = half.items();
     let mut values = vec![0.0f32; items * items];

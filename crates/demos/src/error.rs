@@ -1,15 +1,15 @@
-//! Errors that keep a demonstration from beginning.
+//! Errors that prevent a demonstration from starting.
 
-/// The reason why a demonstration has nothing to begin with.
+/// The reason why a demonstration cannot start.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// Invalid options, by their names in the command.
+    /// Invalid options, named as the command names them.
     #[error("{0}")]
     Usage(String),
-    /// A file, or its content.
+    /// A fault in a file or its contents.
     #[error(transparent)]
     Data(#[from] lehr_data::Error),
-    /// A method's error about the data.
+    /// A method rejects the data.
     #[error(transparent)]
     Method(#[from] lehr_mining::Error),
 }

@@ -1,11 +1,12 @@
-//! The demonstrations of `lehr demo`: built-in data, the methods, and the pages about the results.
+//! The demonstrations of `lehr demo`: built-in data, the methods, and the reports.
 //!
 //! - [`application`]: genes, patients and compounds, which are compared, clustered and mapped by the jobs of services;
 //! - [`census`]: census blocks, and the workflows that cluster them;
 //! - [`regions`]: regions with inhabitants, clustered in three ways;
-//! - [`samples`]: the data that are built in, as a service.
+//! - [`samples`]: the built-in data, as a service.
 //!
-//! The command reads its arguments, runs this, and writes files: nothing here prints, or uses a folder.
+//! The command reads its arguments, calls this crate and writes the files. This crate neither prints nor chooses
+//! folders.
 #![forbid(unsafe_code)]
 
 pub mod application;

@@ -1,9 +1,9 @@
-//! Regions with inhabitants, clustered in three ways: by the attributes of their people, by where a subgroup of them
-//! lives, and by both together.
+//! Regions with inhabitants, clustered in three ways: by the attributes of their people, by where a subgroup lives, and
+//! by both.
 //!
-//! Papers 000 and 004 cluster a census like this. The first way is in standardised attributes, with regions weighted by
-//! their people. The second is on the sphere, with regions weighted by the people of the subgroup. The third is in
-//! attributes and positions side by side, each with its share of the variance.
+//! Papers 000 and 004 cluster a census like this. The first way uses standardised attributes and weights regions by
+//! their people. The second uses positions on the sphere and weights regions by the subgroup's people. The third puts
+//! attributes and positions side by side and gives each a share of the variance.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -18,62 +18,62 @@ pub mod page;
 
 use crate::Error;
 
-/// Digits of a block's code that name its tract: state, county, tract.
+/// The number of digits of a block's code that identify its tract: state, county and tract.
 const TRACT: usize = 11;
-/// A block of this many people or fewer is a small one.
+/// The most people that a small block has.
 const SMALL: f64 = 20.0;
 
-/// A table of regions, and the roles of its columns.
+/// A table of regions and the roles of its columns.
 #[derive(Debug, Clone, Default)]
 pub struct Roles {
-    /// The table. Default: census tracts of three states, made from the built-in blocks; they need no other option.
+    /// The table. Default: the census tracts of three states, made from the built-in blocks; they need no other option.
     pub table: Option<PathBuf>,
-    /// Columns that are used as attributes unchanged.
+    /// The columns that are used as attributes unchanged.
     pub attributes: Vec<String>,
-    /// Columns that count people, which become shares of all people of the region.
+    /// The columns that count people; each count becomes a share of all people in the region.
     pub shares: Vec<String>,
-    /// The column with the number of inhabitants. Default: each region counts the same.
+    /// The column with the number of inhabitants. Default: all regions count equally.
     pub people: Option<String>,
-    /// The columns of longitude and latitude in degrees, or none.
+    /// The columns of longitude and latitude in degrees; may be empty.
     pub position: Vec<String>,
-    /// The column that counts the people of a subgroup, who weight the positions. Default: all people.
+    /// The column that counts the people of a subgroup, by whom the positions are weighted. Default: all people.
     pub subgroup: Option<String>,
     /// The column of identifiers. Default: the 0-based row.
     pub id: Option<String>,
 }
 
-/// Regions, and their attributes.
+/// Regions and their attributes.
 #[derive(Debug)]
 pub struct Regions {
-    /// Their source.
+    /// The source of the regions.
     pub source: String,
-    /// The name of one.
+    /// The noun for one region.
     pub one: &'static str,
-    /// One for each region.
+    /// The identifier of each region.
     pub ids: Vec<String>,
-    /// A column each, weighted by people.
+    /// The attributes, one column each, weighted by people.
     pub attributes: Points,
-    /// Longitude and latitude in degrees.
+    /// The longitude and latitude of each region, in degrees.
     pub position: Option<Points>,
-    /// Inhabitants of each region; 1 each if they are not given.
+    /// The number of inhabitants of each region; 1 each if it is not given.
     pub people: Vec<f64>,
-    /// The name of a subgroup of them, and how many it has in each region.
+    /// The name of the subgroup, and its number of people in each region.
     pub subgroup: Option<(String, Vec<f64>)>,
 }
 
-/// A way of looking at regions.
+/// A way to cluster regions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum View {
     /// By the attributes of their people.
     Attributes,
-    /// By the place where the subgroup lives; of all people, if no subgroup is named.
+    /// By where the subgroup lives, or where all people live if there is no subgroup.
     Position,
-    /// By both.
+    /// By attributes and positions together.
     Both,
 }
 
 impl View {
-    /// Its name in tables.
+    /// Returns the view's name in tables.
     pub const fn name(self) -> &'static str {
         match self {
             View::Attributes => "attributes",
@@ -86,17 +86,17 @@ impl View {
 /// A cluster of regions, described by its people.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Profile {
-    /// The number of regions, the uninhabited ones included.
+    /// The number of regions, including uninhabited ones.
     pub regions: usize,
-    /// The inhabitants.
+    /// The number of inhabitants.
     pub people: f64,
-    /// People of the subgroup.
+    /// The number of people in the subgroup.
     pub subgroup: Option<f64>,
-    /// Longitude and latitude of the middle of its people, in degrees.
+    /// The longitude and latitude of the mean position of its people, in degrees.
     pub middle: Option<(f64, f64)>,
     /// The mean of each attribute over its people.
     pub means: Vec<f64>,
-    /// The distance from the mean of all, in standard deviations of all.
+    /// The difference of each mean from the mean of all people, in standard deviations over all people.
     pub deviations: Vec<f64>,
 }
 
@@ -105,7 +105,7 @@ fn usage(message: &str) -> Error {
 }
 
 impl Regions {
-    /// The regions that are meant.
+    /// Reads the regions and takes the attributes from their roles.
     ///
     /// # Errors
     /// Returns [`Error::Usage`] for columns that contradict each other, [`Error::Data`] for a table that lacks them or
@@ -133,7 +133,7 @@ impl Regions {
         if subgroup.is_some() && position.is_empty() {
             return Err(usage("--subgroup: also give the subgroup's position with --position LONGITUDE,LATITUDE"));
         }
-        // A column may have several roles; the reader gives each once.
+        // A column may have several roles, but the reader returns each column once.
         let mut wanted: Vec<String> = Vec::new();
         let all = attributes.iter().chain(shares).chain(position).chain(people).chain(subgroup);
         all.for_each(|name| {
@@ -153,7 +153,7 @@ impl Regions {
         for name in shares {
             let of = column(name);
             let all: f64 = of.iter().sum::<f64>() / counts.iter().sum::<f64>();
-            // Where nobody lives the share is that of all: the region weighs nothing.
+            // An uninhabited region gets the overall share; its weight is 0.
             let share = of.iter().zip(&counts).map(|(of, people)| if *people > 0.0 { of / people } else { all });
             columns.push((name.clone(), share.collect()));
         }
@@ -162,7 +162,7 @@ impl Regions {
         let ids = table.ids().map_or_else(|| (0..rows).map(|row| row.to_string()).collect(), <[String]>::to_vec);
         let named = table.name();
         let points = |values: Vec<f64>, names: Vec<String>| Points::new(values, names.len())?.with_columns(names);
-        // Counts below 0 are named with their row.
+        // The error for a count below 0 names its row.
         let attributes = points(values, names)?.with_name(named).with_weights(counts.clone())?;
         let position = if let [longitude, latitude] = &position[..] {
             let (lon, lat) = (column(longitude), column(latitude));
@@ -183,12 +183,12 @@ impl Regions {
         })
     }
 
-    /// The possible views of the regions.
+    /// Returns the views that are possible for the regions.
     pub fn views(&self) -> &'static [View] {
         if self.position.is_some() { &[View::Attributes, View::Position, View::Both] } else { &[View::Attributes] }
     }
 
-    /// The people who count in a view.
+    /// Returns the weights of the regions in a view.
     pub fn weights(&self, view: View) -> &[f64] {
         match (view, &self.subgroup) {
             (View::Position, Some((_, subgroup))) => subgroup,
@@ -196,11 +196,11 @@ impl Regions {
         }
     }
 
-    /// The points of a view: standardised attributes; positions in km; both side by side, of which positions have the
-    /// share `mix` of the variance.
+    /// Returns the points of a view: standardised attributes, positions in km, or both side by side, where positions
+    /// have the share `mix` of the variance.
     ///
     /// # Errors
-    /// Returns [`Error::Data`] if coordinates are not degrees, or no people count.
+    /// Returns [`Error::Data`] if coordinates are not degrees, or if the total weight is 0.
     pub fn points(&self, view: View, mix: f64) -> Result<Points, Error> {
         let standardised = || Scaling::fit(&self.attributes, Scale::Std).apply(&self.attributes);
         let Some(position) = self.position.as_ref().filter(|_| view != View::Attributes) else {
@@ -223,7 +223,7 @@ impl Regions {
         Ok(Points::new(values, 3 + attributes.dimension())?.with_weights(self.people.clone())?)
     }
 
-    /// The profile of each cluster.
+    /// Returns the profile of each cluster.
     pub fn profiles(&self, labels: &[u32], clusters: usize) -> Vec<Profile> {
         let (attributes, whole) = (&self.attributes, Scaling::fit(&self.attributes, Scale::Std));
         let dimension = attributes.dimension();
@@ -263,7 +263,7 @@ impl Regions {
         profiles
     }
 
-    /// The attributes of a profile that are furthest from those of all, the furthest first.
+    /// Returns the attributes whose means in a profile differ most from the overall means, largest difference first.
     pub fn marks<'a>(&'a self, profile: &'a Profile, most: usize) -> Vec<(&'a str, f64)> {
         let mut marks: Vec<(&str, f64)> =
             self.attributes.columns().iter().map(String::as_str).zip(profile.deviations.iter().copied()).collect();
@@ -273,7 +273,7 @@ impl Regions {
     }
 }
 
-/// The agreement of two views about the regions that people live in.
+/// Returns the agreement of two views over the inhabited regions.
 pub fn agreement(regions: &Regions, one: &[u32], other: &[u32]) -> f64 {
     let lived_in = |labels: &[u32]| -> Vec<u32> {
         labels.iter().zip(&regions.people).filter(|(_, people)| **people > 0.0).map(|(label, _)| *label).collect()
@@ -281,7 +281,7 @@ pub fn agreement(regions: &Regions, one: &[u32], other: &[u32]) -> f64 {
     Agreement::new(&lived_in(one), &lived_in(other)).adjusted_rand
 }
 
-/// The weighted mean squared distance from the mean.
+/// Returns the weighted mean squared distance from the mean.
 fn variance(points: &Points) -> f64 {
     let total = points.total_weight();
     (0..points.dimension())
@@ -293,8 +293,8 @@ fn variance(points: &Points) -> f64 {
         .sum()
 }
 
-/// Census tracts from the blocks that are built in: how people live together in each, and how many of them in small
-/// blocks.
+/// Builds census tracts from the built-in blocks: how densely and how evenly people live in each, and how many live in
+/// small blocks.
 fn tracts(blocks: &Points) -> Regions {
     let mut of: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
     for (row, id) in blocks.ids().unwrap_or_default().iter().enumerate() {
@@ -305,7 +305,7 @@ fn tracts(blocks: &Points) -> Regions {
     for (tract, rows) in of {
         let lived_in: Vec<usize> = rows.iter().copied().filter(|&row| blocks.weight(row) > 0.0).collect();
         let inhabitants: f64 = lived_in.iter().map(|&row| blocks.weight(row)).sum();
-        // Tracts of lakes and ranges have nobody to be told of.
+        // Tracts of lakes and mountains may have no inhabitants.
         if inhabitants == 0.0 {
             continue;
         }
@@ -353,7 +353,7 @@ fn tracts(blocks: &Points) -> Regions {
 mod tests {
     use super::*;
 
-    /// `roles`: names of columns by their roles.
+    /// Writes the table and reads it as regions. `roles` gives the columns of each role.
     fn regions(roles: &[(&str, &str)], table: &str) -> Result<Regions, Error> {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("regions.csv");
@@ -374,7 +374,7 @@ mod tests {
         Regions::new(&given)
     }
 
-    /// Two in the west, one in the east, and one without inhabitants.
+    /// Two regions in the west, one in the east, and one uninhabited.
     const TABLE: &str =
         "name,lon,lat,people,young,income\nA,0,0,100,50,1\nB,0,1,100,10,3\nC,90,0,200,40,2\nD,90,1,0,0,9\n";
     const ROLES: [(&str, &str); 5] = [
@@ -405,7 +405,8 @@ mod tests {
         assert_eq!(profiles[1].means, [2.0, 0.2]);
         let (lon, lat) = profiles[0].middle.unwrap();
         assert!(lon.abs() < 1e-12 && (lat - 0.5).abs() < 1e-12);
-        // Incomes 1, 3, 2, 2 by hundreds of people: mean 2, so neither differs; shares have a mean of 1/4.
+        // The incomes are 1, 3, 2 and 2 for 100 people each: the mean is 2 and neither cluster differs. The shares have
+        // a mean of 1/4.
         assert_eq!(found.marks(&profiles[0], 1)[0].0, "young");
         assert!(profiles[0].deviations[0].abs() < 1e-12 && profiles[0].deviations[1] > 0.0);
     }

@@ -1,7 +1,7 @@
-//! Built-in data as a service: the first step of a workflow that needs no input.
+//! A service with the built-in data, for the first step of a workflow that needs no input.
 //!
-//! `load` makes a data set of a sample, or of a number of its items, evenly chosen. Known facts about the items are a
-//! column beside them, which no method takes as theirs.
+//! `load` makes a data set from a sample, or from some of its items, evenly spaced. Known facts about the items are in
+//! a separate column, which methods do not read.
 
 use std::collections::BTreeMap;
 
@@ -17,17 +17,17 @@ use serde::{Deserialize, Serialize};
 
 use crate::application::{chosen, family};
 
-/// The samples.
+/// A built-in sample.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Sample {
     /// Full-length Alu repeats of the human genome: `id`, `sequence`, `family`.
     AluRepeats,
-    /// Adults of a health survey: `id` and 113 features, one value in five of which is missing.
+    /// Adults of a health survey: `id` and 113 features. One value in five is missing.
     Patients,
     /// Compounds of an antiviral screen: `id`, `fingerprint`, `smiles`, `activity`.
     Compounds,
-    /// Census blocks of three states: `id`, `lon`, `lat` and, as weights, `weight`, their inhabitants.
+    /// Census blocks of three states: `id`, `lon`, `lat`, and the number of inhabitants as `weight`.
     CensusBlocks,
 }
 
@@ -47,7 +47,7 @@ impl Sample {
         }
     }
 
-    /// The given number of its items as a table, and the number of all.
+    /// Returns the given number of items as a table, and the size of the sample.
     fn table(self, items: Option<usize>) -> Result<(Table, usize), Fault> {
         let invalid = |reason| Fault::new(Code::InvalidValue, format!("items: {reason}"));
         match self {
@@ -76,7 +76,7 @@ impl Sample {
             Self::Compounds => {
                 let (keys, compounds) = datasets::compounds();
                 let rows = chosen(items.unwrap_or(keys.len()), keys.len()).map_err(invalid)?;
-                // As FPS writes them: the lowest bits in the first byte.
+                // FPS puts the lowest bits in the first byte.
                 let digits = |row: &usize| {
                     let bytes = keys.row(*row).iter().flat_map(|word| word.to_le_bytes());
                     bytes.take(keys.bits().div_ceil(8)).map(|byte| format!("{byte:02x}")).collect::<String>()
@@ -107,7 +107,7 @@ impl Sample {
     }
 }
 
-/// The state: the samples that can be loaded, in words.
+/// The state: the samples that can be loaded, with descriptions.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct SampleState {
     samples: BTreeMap<Sample, String>,
@@ -123,30 +123,30 @@ impl Contract for SampleState {
 #[operation(contract = SampleState, verb = Submit, name = "load", reply = Loaded)]
 #[serde(deny_unknown_fields)]
 pub struct Load {
-    /// Which.
+    /// The sample to load.
     sample: Sample,
-    /// The number of its items to use, evenly chosen, at least 2. Default: all.
+    /// The number of items to use, evenly spaced, at least 2. Default: all.
     #[serde(default)]
     items: Option<usize>,
     /// The name of the new data set.
     name: String,
-    /// Whether a data set of this name may be there.
+    /// Whether to replace an existing data set of this name.
     #[serde(default)]
     replace: bool,
 }
 
-/// A sample that is a data set.
+/// The data set that was made from a sample.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Loaded {
-    /// The data set.
+    /// The name of the data set.
     dataset: String,
     /// The number of its items.
     items: usize,
-    /// The number of candidates.
+    /// The number of items in the sample.
     chosen_from: usize,
 }
 
-/// The service.
+/// The service of the built-in data.
 #[derive(Clone)]
 pub struct Samples {
     document: SampleState,

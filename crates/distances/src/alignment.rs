@@ -1,9 +1,9 @@
-//! Alignments of all pairs: scores, and of the best alignment how many letters agree and how long it is.
+//! Aligns all pairs of sequences: the score of the best alignment, its length, and how many of its letters agree.
 //!
-//! [`Aligner`] holds the sequences in the form of the kernel; [`Aligner::tile`] aligns a block of them with a block.
-//! One pair takes one lane, so sixteen pairs are aligned at a time with no dependence among lanes. The counts are
-//! carried in the score itself: see `alignment/packing.rs`. The recurrences are in `alignment/kernel.rs`;
-//! [`mod@reference`] is the oracle.
+//! [`Aligner`] holds the sequences in the kernel's form; [`Aligner::tile`] aligns one block of sequences with another.
+//! A line aligns 8, 16 or 32 pairs at a time, one in each lane, and no lane depends on another. The score itself
+//! carries the counts: see `alignment/packing.rs`. The recurrences are in `alignment/kernel.rs`; [`mod@reference`] is
+//! the oracle.
 
 pub(crate) mod kernel;
 mod packing;
@@ -25,12 +25,12 @@ use packing::Packing;
 /// The part of two sequences that is aligned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Mode {
-    /// The part of each that is worth most (Smith and Waterman, 1981; Gotoh, 1982).
+    /// The parts of both sequences that score highest together (Smith and Waterman, 1981; Gotoh, 1982).
     #[default]
     Local,
-    /// All of both (Needleman and Wunsch, 1970).
+    /// All of both sequences (Needleman and Wunsch, 1970).
     Global,
-    /// All of both, but gaps at either end cost nothing and are not counted: for sequences of unlike length.
+    /// All of both sequences; gaps at either end cost nothing and are not counted. For sequences of unlike lengths.
     SemiGlobal,
 }
 
@@ -44,36 +44,37 @@ impl fmt::Display for Mode {
     }
 }
 
-/// Counts of the best alignment that are wanted in addition to its score.
+/// The counts to compute for the best alignment, in addition to its score.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Counted {
-    /// Nothing. Lanes are half as wide for that.
+    /// No counts. Without them, lanes can be half as wide.
     Score,
-    /// Matches, and all columns, with a gap or without.
+    /// Matches, and all columns, with or without a gap.
     Columns,
-    /// Matches, and the columns that have two letters.
+    /// Matches, and the columns with two letters.
     Letters,
-    /// Matches, the columns that have two letters, and of these the transitions (A-G, C-T). For nucleotides.
+    /// Matches, the columns with two letters, and the transitions (A-G, C-T) among them. For nucleotides.
     Transitions,
 }
 
 /// The best alignment of two sequences.
 ///
-/// Of several with the same score it has the most matches, then the fewest columns, then the fewest transitions. Counts
-/// that were not requested ([`Counted`]) are 0 and decide nothing.
+/// Among alignments with the same score it has the most matches, then the fewest columns, then the fewest transitions.
+/// Counts that were not requested ([`Counted`]) are 0 and are not compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Alignment {
     /// The score.
     pub score: i64,
-    /// Columns in which both have the same letter, one that means just one nucleotide or amino acid.
+    /// The number of columns in which both sequences have the same letter, even one that stands for several nucleotides
+    /// or amino acids.
     pub matches: usize,
-    /// The columns that [`Counted`] selects.
+    /// The number of columns that [`Counted`] selects.
     pub columns: usize,
-    /// Columns with A and G, or C and T.
+    /// The number of columns with A and G, or C and T.
     pub transitions: usize,
 }
 
-/// Sequences made ready to be aligned with each other.
+/// Sequences prepared for alignment with each other.
 ///
 /// # Example
 /// ```
@@ -88,27 +89,27 @@ pub struct Alignment {
 /// ```
 #[derive(Debug)]
 pub struct Aligner {
-    /// Each letter as its place among the symbols that occur.
+    /// Each letter as its index among the symbols that occur.
     codes: Vec<u8>,
     ends: Vec<usize>,
     symbols: usize,
     longest: usize,
     mode: Mode,
     packing: Packing,
-    /// Packed: symbol times symbols plus symbol.
+    /// The packed value of each pair of symbols, at index `first * symbols + second`.
     table: Vec<i64>,
     open: i64,
     extend: i64,
 }
 
 impl Aligner {
-    /// Prepares all sequences; gaps in aligned ones are left out.
+    /// Prepares all sequences, without the gaps of aligned ones.
     ///
-    /// Cost: one pass over the letters, a byte a letter.
+    /// Cost: one pass over the letters, and one byte for each letter.
     ///
     /// # Errors
     /// Returns [`Error::Unsuited`] if the scoring is for another alphabet, or if transitions are requested for
-    /// proteins. Also if the sequences are so long that a score with its counts does not fit into 64 bits.
+    /// proteins. It returns the same if the sequences are too long for a score with its counts to fit into 64 bits.
     pub fn new(sequences: &Sequences, scoring: &Scoring, mode: Mode, counted: Counted) -> Result<Self, Error> {
         let alphabet = sequences.alphabet();
         let unsuited =
@@ -142,7 +143,7 @@ impl Aligner {
             .iter()
             .flat_map(|x| occurring.iter().map(move |y| (*x, *y)))
             .map(|(x, y)| {
-                // Equal letters match, those that stand for several too: a masked sequence is equal to itself.
+                // Equal letters match, even ambiguous ones, so a masked sequence is equal to itself.
                 let is_match = x == y;
                 packing.letters(
                     scoring.matrix().score(x, y),
@@ -161,7 +162,7 @@ impl Aligner {
         self.ends.len()
     }
 
-    /// The letters of a sequence, gaps left out.
+    /// The number of letters of a sequence, without gaps.
     pub fn length(&self, index: usize) -> usize {
         self.sequence(index).len()
     }
@@ -173,7 +174,7 @@ impl Aligner {
 
     /// Aligns two sequences.
     ///
-    /// Cost: that of a whole line of pairs; use [`Aligner::tile`] for many.
+    /// Cost: that of a whole line of pairs. For many pairs, use [`Aligner::tile`].
     ///
     /// # Panics
     /// Panics if there is no such sequence.
@@ -183,8 +184,8 @@ impl Aligner {
         found
     }
 
-    /// Aligns each of `rows` with each of `columns` and hands every alignment to `each(row, column, alignment)`; where
-    /// both begin with the same sequence, only pairs with `row < column`.
+    /// Aligns each of `rows` with each of `columns` and hands every alignment to `each(row, column, alignment)`. If
+    /// both ranges begin with the same sequence, it aligns only pairs with `row < column`.
     ///
     /// # Example
     /// ```
@@ -201,10 +202,10 @@ impl Aligner {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
-    /// Cost: length x length cells a pair, eleven vector operations a cell of 8, 16 or 32 pairs.
+    /// Cost: length x length cells for each pair. A cell takes eleven vector operations for 8, 16 or 32 pairs at once.
     ///
     /// # Panics
-    /// Panics if a range goes beyond the sequences.
+    /// Panics if a range exceeds the sequences.
     pub fn tile(&self, rows: Range<usize>, columns: Range<usize>, each: impl FnMut(usize, usize, Alignment)) {
         if rows.start == columns.start {
             self.align(rows, columns, |row, last| row < last, each);
@@ -227,7 +228,8 @@ impl Aligner {
         }
     }
 
-    /// `wanted(row, column)`, called for the last column of a line and for each, says which pairs count.
+    /// Hands over the alignments of the pairs for which `wanted(row, column)` is true. A row skips a line of columns if
+    /// the line's last column is not wanted.
     fn align_in<N: Number>(
         &self,
         rows: Range<usize>,
@@ -303,7 +305,8 @@ mod tests {
     use lehr_numerics::random::Stream;
     use reference::align;
 
-    /// Random sequences of the lengths given, a few letters uncertain, every third a mutated copy of the one before.
+    /// Random sequences of the given lengths with a few ambiguous letters; every third is a mutated copy of the one
+    /// before.
     fn sequences(alphabet: Alphabet, lengths: &[usize], seed: u64) -> Sequences {
         let stream = Stream::new(seed, "sequences");
         let letters = alphabet.letters();
@@ -360,7 +363,7 @@ mod tests {
         });
     }
 
-    /// 58 random sequences of 20 to 500 letters with 58 others.
+    /// Aligns 58 random sequences of 20 to 500 letters with 58 others.
     fn e24_random_pairs(mode: Mode, seed: u64) {
         const SIDE: usize = 58;
         let stream = Stream::new(seed, "lengths");
@@ -381,7 +384,7 @@ mod tests {
         });
     }
 
-    // Three times 3,364 pairs.
+    // Three times 58 x 58 = 3,364 pairs.
     #[test]
     fn e24_random_pairs_aligned_locally_are_the_oracles() {
         e24_random_pairs(Mode::Local, 24);
@@ -399,7 +402,7 @@ mod tests {
 
     #[test]
     fn wide_lanes_agree_too() {
-        // Scores of thousands a letter fill 32 bits, and more, with short sequences.
+        // With scores of thousands for each letter, even short sequences need 32 bits or more.
         let dna = sequences(Alphabet::Dna, &[200, 180, 195, 4, 150, 199, 22, 170, 11], 5);
         let scoring = |equal: i32| {
             Scoring::new(crate::scoring::Matrix::simple(Alphabet::Dna, equal, -equal).unwrap(), 3 * equal, equal)
@@ -416,7 +419,7 @@ mod tests {
 
     #[test]
     fn the_widest_value_of_a_lane_is_reached_and_does_not_overflow() {
-        // 5 x 6553 + 2 = 32767, the most that 16 bits hold: one letter more takes 32.
+        // 5 x 6553 + 2 = 32767, the largest number of 16 bits: one letter more takes 32 bits.
         let letters = |count: usize| Sequences::new(&["A".repeat(count), "A".repeat(count)], Alphabet::Dna).unwrap();
         let scoring = Scoring::usual(Alphabet::Dna);
         for (count, width) in [(6553, 16), (6554, 32)] {

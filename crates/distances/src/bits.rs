@@ -1,27 +1,28 @@
-//! Counts of bits, a few rows against a block of others: the loops behind fingerprints and aligned sequences.
+//! Counts bits, for a few rows against a block of others: the loops behind fingerprints and aligned sequences.
 //!
-//! The others are stored *across* in groups of [`LANES`]: word w of the eight, then word w + 1. So a group is
-//! contiguous in memory, and eight of its words fill a wide register. The bodies are inlined into one copy for each
-//! instruction set ([`crate::dispatch`]). Counts stay in registers, so several rows are compared for each word of the
-//! others that is read. The loops that turn counts into numbers are here too: compiled for the plainest processor they
+//! The others are stored *across*, in groups of [`LANES`]: word w of the eight rows, then their word w + 1. So a group
+//! is contiguous in memory, and eight of its words fill a wide register. The loops are inlined into one copy for each
+//! instruction set ([`crate::dispatch`]). Counts stay in registers: for each word of the others that is read, several
+//! rows are compared. The loops that turn counts into numbers are here too. Compiled for the most basic processor, they
 //! would take longer than the counting.
 
 use std::borrow::Cow;
 use std::ops::Range;
 
-/// Others that are counted at a time: words of a 512-bit register.
+/// The number of others that are counted at a time: the words of a 512-bit register.
 pub(crate) const LANES: usize = 8;
 
-/// Rows that are counted at a time.
+/// The number of rows that are counted at a time.
 pub(crate) const ROWS: usize = 4;
 
-/// Eight words of eight others.
+/// One word of each of eight others.
 pub(crate) type Words = [u64; LANES];
 
-/// A count for each row and each of eight others.
+/// A count for each row with each of eight others.
 pub(crate) type Counts = [Words; ROWS];
 
-/// Bits that each row has in common with each of the others: `counts[g][r][j]` is of row r and other 8 g + j.
+/// Counts the bits that each row has in common with each of the others: `counts[g][r][j]` belongs to row r and to other
+/// 8 g + j.
 #[inline(always)]
 pub(crate) fn common(rows: [&[u64]; ROWS], others: &[Words], counts: &mut [Counts]) {
     let width = rows[0].len();
@@ -40,8 +41,9 @@ pub(crate) fn common(rows: [&[u64]; ROWS], others: &[Words], counts: &mut [Count
     }
 }
 
-/// Places in which the symbols of each row and of each of the others differ, as [`common`] has its counts. A symbol is
-/// `planes` bits, bit p of all places in plane p; a row is its planes, one after another.
+/// Counts the places in which the symbols of each row and each of the others differ. `counts` is laid out as in
+/// [`common`]. A symbol has `planes` bits. Plane p holds bit p of all places, and a row is its planes one after
+/// another.
 #[inline(always)]
 pub(crate) fn differing(rows: [&[u64]; ROWS], others: &[Words], planes: usize, counts: &mut [Counts]) {
     match planes {
@@ -77,12 +79,12 @@ fn differing_in<const PLANES: usize>(rows: [&[u64]; ROWS], others: &[Words], cou
     }
 }
 
-/// Planes of a nucleotide. They say whether there is a letter, whether it is certain, and in two bits which (A 0, G 1,
-/// C 2, T 3).
+/// The bit planes of a nucleotide. They say whether there is a letter and whether it is certain; two bits say which (A
+/// 0, G 1, C 2, T 3).
 pub(crate) const NUCLEOTIDE_PLANES: usize = 4;
 
-/// Counts of a row and eight others: places where both have a letter, places with the same certain nucleotide, and
-/// places a transition apart.
+/// The counts of a row with eight others: places where both have a letter, places with the same certain nucleotide, and
+/// places with a transition.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Substitutions {
     pub compared: Words,
@@ -90,7 +92,7 @@ pub(crate) struct Substitutions {
     pub transitions: Words,
 }
 
-/// `counts[g]` is of the row and the others from 8 g on.
+/// Counts for one row: `counts[g]` belongs to the others from number 8 g on.
 #[inline(always)]
 pub(crate) fn substitutions(row: &[u64], others: &[Words], counts: &mut [Substitutions]) {
     let words = row.len() / NUCLEOTIDE_PLANES;
@@ -114,8 +116,8 @@ pub(crate) fn substitutions(row: &[u64], others: &[Words], counts: &mut [Substit
     }
 }
 
-/// The Jaccard distance `1 - c / (a + b - c)` of a row with `own` bits and others with `theirs`; 0 where neither has a
-/// bit. The counts in common, c, are those of row `row`.
+/// Computes the Jaccard distances `1 - c / (a + b - c)` of a row with `own` bits from others with `theirs`. Two rows
+/// without a bit are at distance 0.
 #[inline(always)]
 pub(crate) fn jaccard(own: u32, theirs: &[u32], counts: &[Counts], row: usize, values: &mut [f64]) {
     let number = |common: u64, count: u32| {
@@ -124,7 +126,7 @@ pub(crate) fn jaccard(own: u32, theirs: &[u32], counts: &[Counts], row: usize, v
         let value = 1.0 - f64::from(common) / f64::from(either.max(1));
         if either == 0 { 0.0 } else { value }
     };
-    // Eight at a time, so that the compiler sees how many.
+    // In chunks of eight, so that the compiler knows the number of iterations.
     let (theirs, their_rest) = theirs.as_chunks::<LANES>();
     let (values, rest) = values.as_chunks_mut::<LANES>();
     for ((values, theirs), counts) in values.iter_mut().zip(theirs).zip(counts) {
@@ -137,7 +139,7 @@ pub(crate) fn jaccard(own: u32, theirs: &[u32], counts: &[Counts], row: usize, v
     }
 }
 
-/// The counts of row `row` over `whole`.
+/// Divides the counts of row `row` by `whole`.
 #[inline(always)]
 pub(crate) fn shares(whole: f64, counts: &[Counts], row: usize, values: &mut [f64]) {
     let (values, rest) = values.as_chunks_mut::<LANES>();
@@ -151,24 +153,25 @@ pub(crate) fn shares(whole: f64, counts: &[Counts], row: usize, values: &mut [f6
     }
 }
 
-/// A row has fewer than 2^32 bits, and half a word is the unit that registers turn into numbers.
+/// Converts a count to 32 bits. A row has fewer than 2^32 bits, and registers convert half a word to a floating-point
+/// number.
 #[inline(always)]
 fn narrow(count: u64) -> u32 {
     count as u32
 }
 
-/// The counts of a row with the last group, which may have fewer than eight.
+/// The counts of a row with the last group, which may be smaller than eight.
 #[inline(always)]
 fn last(counts: &[Counts], row: usize) -> &[u64] {
     counts.last().map_or(&[], |counts| &counts[row])
 }
 
-/// Rows by as many as are counted at a time; the last one is repeated when there are no more.
+/// Splits rows into groups of [`ROWS`]; the last group repeats its last row.
 pub(crate) fn in_turn(rows: Range<usize>) -> impl Iterator<Item = [usize; ROWS]> {
     rows.clone().step_by(ROWS).map(move |first| std::array::from_fn(|place| (first + place).min(rows.end - 1)))
 }
 
-/// All rows of a set laid across, once: as much memory as the rows themselves.
+/// All rows of a set, stored across: as much memory as the rows themselves.
 #[derive(Debug)]
 pub(crate) struct Across {
     words: Vec<Words>,
@@ -176,13 +179,13 @@ pub(crate) struct Across {
 }
 
 impl Across {
-    /// Lays rows of `width` words across.
+    /// Stores rows of `width` words across.
     pub(crate) fn new<'a>(rows: impl ExactSizeIterator<Item = &'a [u64]>, width: usize) -> Self {
         Self { words: across(rows, width), width }
     }
 
-    /// Some of the rows, from a whole group on: unchanged, with whatever follows the last one in its group. From any
-    /// other row on, the rows `row(index)` are laid across again.
+    /// Returns some of the rows, stored across. If they begin with a whole group they are borrowed, and the last group
+    /// may hold further rows. Otherwise the rows `row(index)` are stored across again.
     pub(crate) fn rows<'a>(&'a self, rows: Range<usize>, row: impl Fn(usize) -> &'a [u64]) -> Cow<'a, [Words]> {
         if rows.start.is_multiple_of(LANES) {
             return Cow::Borrowed(&self.words[rows.start / LANES * self.width..rows.end.div_ceil(LANES) * self.width]);
@@ -191,7 +194,7 @@ impl Across {
     }
 }
 
-/// Rows of `width` words laid across, with rows of zeros behind them to the next whole group.
+/// Stores rows of `width` words across, with rows of zeros to fill the last group.
 fn across<'a>(rows: impl ExactSizeIterator<Item = &'a [u64]>, width: usize) -> Vec<Words> {
     let mut words = vec![[0; LANES]; rows.len().div_ceil(LANES) * width];
     for (j, row) in rows.enumerate() {
@@ -217,7 +220,7 @@ mod tests {
         words[place / 64] >> (place % 64) & 1 == 1
     }
 
-    /// The rows that go at once.
+    /// The rows that are counted together.
     fn first_rows(rows: &[u64], width: usize) -> [&[u64]; ROWS] {
         std::array::from_fn(|row| &rows[row * width..][..width])
     }

@@ -1,12 +1,13 @@
-//! The finished steps of a run on disk, so that a run that was stopped or killed can be resumed.
+//! Stores the finished steps of a run on disk, so that a run that was stopped or killed can be resumed.
 //!
-//! A log: a head that identifies the data and the dissimilarity, then one record for each step, only ever appended.
-//! However a run ends, the records appended before are good; a record that was cut is left out and computed again.
+//! The file is a log: a header that identifies the data and the dissimilarity, then one record for each step. Records
+//! are only appended. However a run ends, the records that it appended before are valid. A truncated record is ignored,
+//! and its step is computed again.
 //!
 //! | part | bytes |
 //! | --- | --- |
-//! | head | a line of text `lehr distances checkpoint 1`, a line of JSON |
-//! | record | the length of its values and their XXH3, 8 bytes each, the lowest first; the values |
+//! | header | a line of text `lehr distances checkpoint 1`, a line of JSON |
+//! | record | the length of its values and their XXH3, 8 bytes each, little-endian; the values |
 
 use std::fs::{File, OpenOptions};
 use std::io::{BufRead, BufReader, Cursor, Read, Seek, SeekFrom, Write};
@@ -23,7 +24,7 @@ use crate::schedule::Schedule;
 
 const MAGIC: &str = "lehr distances checkpoint 1";
 
-/// The head of a log: which data and which dissimilarity it belongs to.
+/// The header of a log: the data and the dissimilarity that it belongs to.
 fn head<T: Precision>(metric: &dyn Metric) -> Value {
     json!({
         "metric": metric.name(),
@@ -34,7 +35,7 @@ fn head<T: Precision>(metric: &dyn Metric) -> Value {
     })
 }
 
-/// A log that is written.
+/// A log to write to.
 ///
 /// # Example
 /// ```
@@ -71,13 +72,13 @@ fn head<T: Precision>(metric: &dyn Metric) -> Value {
 pub struct Log {
     path: PathBuf,
     file: File,
-    /// Steps that are in it.
+    /// The number of steps in the log.
     steps: usize,
     bytes: Vec<u8>,
 }
 
 impl Log {
-    /// Begins a log; a file there before is replaced.
+    /// Begins a log and replaces a file that exists there.
     ///
     /// # Errors
     /// Returns [`Error::File`].
@@ -88,12 +89,12 @@ impl Log {
         Ok(Self { path: path.into(), file, steps: 0, bytes: Vec::new() })
     }
 
-    /// Resumes the log of an interrupted run after its last good record, and cuts off the rest.
+    /// Resumes the log of an interrupted run after its last valid record, and truncates the rest.
     ///
-    /// Cost: the whole log is read once.
+    /// Cost: reads the whole log once.
     ///
     /// # Errors
-    /// The same as for [`LogReader::open`].
+    /// Returns the same errors as [`LogReader::open`].
     pub fn resume<T: Precision>(path: &Path, metric: &dyn Metric) -> Result<Self, Error> {
         let mut kept = LogReader::open::<T>(path, metric)?;
         while kept.next_step()?.is_some() {}
@@ -104,12 +105,12 @@ impl Log {
         Ok(Self { path: path.into(), file, steps: kept.step, bytes: Vec::new() })
     }
 
-    /// Appends the steps that are not in it yet.
+    /// Appends the steps that the log does not contain yet.
     ///
-    /// Cost: the bytes of those steps, once.
+    /// Cost: writes the bytes of those steps once.
     ///
     /// # Errors
-    /// [`Error::File`]: the file as it was before is still good.
+    /// Returns [`Error::File`]; the records that were in the file before are still valid.
     pub fn append(&mut self, finished: &Finished<'_>) -> Result<(), Error> {
         let failed = |source| Error::File { path: self.path.clone(), source };
         while self.steps < finished.steps {
@@ -125,20 +126,20 @@ impl Log {
         Ok(())
     }
 
-    /// The number of steps that are in it.
+    /// The number of steps in the log.
     pub fn steps(&self) -> usize {
         self.steps
     }
 }
 
-/// A log that is read.
+/// A log to read from.
 pub struct LogReader {
     path: PathBuf,
     reader: Box<dyn BufRead + Send>,
     schedule: Schedule,
     value_bytes: usize,
     step: usize,
-    /// The end of the last good record.
+    /// The end of the last valid record.
     end: u64,
 }
 
@@ -152,17 +153,17 @@ impl LogReader {
     /// Opens the log of an interrupted run.
     ///
     /// # Errors
-    /// Returns [`Error::File`] if it cannot be read, [`Error::CheckpointDamaged`] if it is none, [`Error::OtherRun`] if
-    /// it belongs to other data, another dissimilarity or precision.
+    /// Returns [`Error::File`] if the log cannot be read, and [`Error::CheckpointDamaged`] if the file is not a log.
+    /// Returns [`Error::OtherRun`] if it belongs to other data, another dissimilarity or another precision.
     pub fn open<T: Precision>(path: &Path, metric: &dyn Metric) -> Result<Self, Error> {
         let file = File::open(path).map_err(|source| Error::File { path: path.into(), source })?;
         Self::begin::<T>(Box::new(BufReader::new(file)), path, metric)
     }
 
-    /// The same for a log whose bytes are here: that of another process, for example. Messages call it `path`.
+    /// Reads a log from bytes in memory: that of another process, for example. Messages call it `path`.
     ///
     /// # Errors
-    /// The same as for [`LogReader::open`].
+    /// Returns the same errors as [`LogReader::open`].
     pub fn of_bytes<T: Precision>(bytes: Vec<u8>, path: &Path, metric: &dyn Metric) -> Result<Self, Error> {
         Self::begin::<T>(Box::new(Cursor::new(bytes)), path, metric)
     }
@@ -177,7 +178,7 @@ impl LogReader {
         let mut end = 0;
         let mut line = || -> Result<Vec<u8>, Error> {
             let mut line = Vec::new();
-            // A head is short: a file of another kind may have no line end at all.
+            // A header is short, but a file of another kind may have no line end at all.
             reader.by_ref().take(1 << 20).read_until(b'\n', &mut line).map_err(failed)?;
             end += line.len() as u64;
             if line.pop() == Some(b'\n') { Ok(line) } else { Err(damaged("its head is cut")) }
@@ -198,7 +199,7 @@ impl LogReader {
         Ok(Self { path: path.into(), reader, schedule, value_bytes: T::BYTES, step: 0, end })
     }
 
-    /// The bytes of the next step; `None` behind the last good one.
+    /// The bytes of the next step; `None` after the last valid one.
     pub(crate) fn next_step(&mut self) -> Result<Option<Vec<u8>>, Error> {
         if self.step == self.schedule.steps() {
             return Ok(None);

@@ -1,7 +1,8 @@
-//! Dissimilarities of aligned sequences, position by position: they need no alignment, because the input is aligned.
+//! Dissimilarities of aligned sequences, position by position. Because the input is aligned, nothing needs to be
+//! aligned here.
 //!
-//! Each sequence becomes a few planes of bits, one bit for each place. A few operations on words then compare 64 places
-//! (`bits.rs`).
+//! Each sequence becomes a few bit planes with one bit for each position. A few operations on words then compare 64
+//! positions (`bits.rs`).
 
 use std::ops::Range;
 
@@ -18,9 +19,10 @@ use crate::metric::Metric;
 /// The measure of how two aligned sequences differ.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Measure {
-    /// The share of all places whose symbols differ; a gap is a symbol like others.
+    /// The share of all positions whose symbols differ; a gap is a symbol like any other.
     Hamming,
-    /// The share of places with different letters among those where both have one (p-distance). Nucleotides.
+    /// The share of positions with different letters among those where both sequences have one (p-distance). For
+    /// nucleotides.
     Mismatches,
     /// [`Measure::Mismatches`] corrected by Jukes and Cantor.
     JukesCantor,
@@ -30,7 +32,7 @@ pub enum Measure {
 }
 
 impl Measure {
-    /// Its name in headers and on the command line.
+    /// The name in headers and on the command line.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Hamming => "hamming",
@@ -44,18 +46,19 @@ impl Measure {
 /// How a position counts if a letter means several nucleotides (`N`, `R`, …).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Ambiguous {
-    /// Nothing: the pair leaves the place out, as it does where one has a gap (pairwise deletion). APE's `dist.dna` and
+    /// The pair leaves the position out, as it does where either has a gap (pairwise deletion). APE's `dist.dna` and
     /// MEGA do the same.
     #[default]
     Skip,
-    /// A difference, unless both have the same letter.
+    /// The position counts as a difference, unless both have the same letter.
     Differ,
 }
 
-/// Aligned sequences and the counts about them, as a [`Metric`].
+/// Aligned sequences and how they are compared, as a [`Metric`].
 ///
-/// Equal sequences are at 0. If a letter means several nucleotides, [`Ambiguous`] says how the position counts; for
-/// [`Measure::Hamming`] symbols are just symbols. Two sequences without a place in common have no p-distance.
+/// Equal sequences are at distance 0. For letters that mean several nucleotides, [`Ambiguous`] says how the position
+/// counts. [`Measure::Hamming`] treats them as symbols like any other. Two sequences without a position in common have
+/// no p-distance.
 ///
 /// # Example
 /// ```
@@ -74,7 +77,7 @@ pub enum Ambiguous {
 /// ```
 #[derive(Debug)]
 pub struct Compared {
-    /// Row after row, `planes` times `words` words.
+    /// Row after row, each of `planes * words` words.
     bits: Vec<u64>,
     across: Across,
     planes: usize,
@@ -82,25 +85,25 @@ pub struct Compared {
     places: usize,
     rows: usize,
     measure: Measure,
-    /// For each row the places of ambiguous letters, and the letters; empty where these count nothing.
+    /// For each row, the ambiguous letters and their positions; empty unless they count ([`Ambiguous::Differ`]).
     ambiguous: Vec<Vec<(u32, u8)>>,
     fingerprint: u64,
 }
 
 impl Compared {
-    /// Turns sequences into planes, with ambiguous letters left out. Cost: one pass over the letters; up to 10 bits a
-    /// letter.
+    /// Turns sequences into bit planes and skips ambiguous letters. Cost: one pass over the letters; up to 10 bits for
+    /// each letter.
     ///
     /// # Errors
-    /// The same as for [`with_ambiguous`](Self::with_ambiguous).
+    /// Returns the same errors as [`with_ambiguous`](Self::with_ambiguous).
     pub fn new(sequences: &Sequences, measure: Measure) -> Result<Self, Error> {
         Self::with_ambiguous(sequences, measure, Ambiguous::default())
     }
 
-    /// Like [`new`](Self::new), with the count of ambiguous letters. [`Measure::Hamming`] does not ask.
+    /// Like [`new`](Self::new), with a choice of how ambiguous letters count. [`Measure::Hamming`] ignores it.
     ///
     /// # Errors
-    /// Returns [`Error::Unsuited`] if they are not all of one length, or are proteins and the measure is for
+    /// Returns [`Error::Unsuited`] if the sequences differ in length, or if they are proteins and the measure is for
     /// nucleotides.
     ///
     /// # Example
@@ -157,7 +160,7 @@ impl Compared {
         Ok(Self { bits, across, planes, words, places, rows, measure, ambiguous, fingerprint })
     }
 
-    /// At how many places two rows have the same ambiguous letter.
+    /// Counts the positions at which two rows have the same ambiguous letter.
     fn equal_ambiguous(&self, row: usize, other: usize) -> f64 {
         let (Some(mine), Some(theirs)) = (self.ambiguous.get(row), self.ambiguous.get(other)) else { return 0.0 };
         let mut theirs = theirs.iter().peekable();
@@ -235,7 +238,7 @@ impl Metric for Compared {
     }
 }
 
-/// As few planes as distinguish the occurring symbols, and the symbol of each letter.
+/// Returns the fewest planes that distinguish the symbols that occur, and the symbol of each letter.
 fn hamming_symbols(sequences: &Sequences) -> (usize, [u8; 256]) {
     let mut symbols = [0; 256];
     let letters = sequences.alphabet().letters().iter().chain([&GAP]);
@@ -245,8 +248,8 @@ fn hamming_symbols(sequences: &Sequences) -> (usize, [u8; 256]) {
     (planes, symbols)
 }
 
-/// Bits of a letter: it is there, it is certain, and two for which (A 0, G 1, C 2, T 3). A transition changes only the
-/// lower of these two.
+/// Returns the bits of each letter: present, certain, and two that say which (A 0, G 1, C 2, T 3). A transition changes
+/// only the lower of those two.
 fn nucleotide_symbols(ambiguous: Ambiguous) -> [u8; 256] {
     let mut symbols = [0; 256];
     let others = u8::from(ambiguous == Ambiguous::Differ);

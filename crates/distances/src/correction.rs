@@ -1,16 +1,15 @@
-//! Turns counted differences into distances: shares of places, and the corrections for places that changed more than
+//! Turns counted differences into distances: shares of positions, and corrections for positions that changed more than
 //! once.
 //!
-//! Jukes and Cantor (1969) and Kimura (1980) estimate how many substitutions, falling at random, explain the
-//! differences that are seen. There is no answer once three places in four differ, which is as many as chance gives.
-//! Then, and wherever a formula gives more, the distance is [`SATURATED`]: a number like others, neither negative nor
-//! missing.
+//! Jukes and Cantor (1969) and Kimura (1980) estimate how many random substitutions explain the observed differences.
+//! The formulas have no value once three positions in four differ, which is the share by chance. Then, and wherever a
+//! formula gives more, the distance is [`SATURATED`]: an ordinary number, neither negative nor missing.
 
-/// The largest corrected distance, in substitutions a place: the limit of the papers' group.
+/// The largest corrected distance, in substitutions per position. It is the limit that the papers' authors use.
 pub const SATURATED: f64 = 10.0;
 
-/// The distance of Jukes and Cantor from the share `p` of places that differ: `-3/4 ln(1 - 4p/3)`, in substitutions a
-/// place.
+/// The distance of Jukes and Cantor from the share `p` of positions that differ: `-3/4 ln(1 - 4p/3)`, in substitutions
+/// per position.
 ///
 /// # Example
 /// ```
@@ -22,8 +21,8 @@ pub fn jukes_cantor(p: f64) -> f64 {
     capped(-0.75 * libm::log1p(-4.0 / 3.0 * p))
 }
 
-/// The two-parameter distance of Kimura from the shares of places with a transition and with a transversion:
-/// `-1/2 ln((1 - 2P - Q) sqrt(1 - 2Q))`, in substitutions a place.
+/// Kimura's two-parameter distance from the shares of positions with a transition and with a transversion:
+/// `-1/2 ln((1 - 2P - Q) sqrt(1 - 2Q))`, in substitutions per position.
 ///
 /// # Example
 /// ```
@@ -34,8 +33,8 @@ pub fn kimura(transitions: f64, transversions: f64) -> f64 {
     capped(-0.5 * libm::log1p(-2.0 * transitions - transversions) - 0.25 * libm::log1p(-2.0 * transversions))
 }
 
-/// Values that are not below [`SATURATED`] become it: infinite ones, and NaN of an undefined logarithm. Zero is
-/// positive.
+/// Limits a distance to [`SATURATED`], which also replaces infinity and the NaN of an undefined logarithm. Turns -0
+/// into 0.
 fn capped(distance: f64) -> f64 {
     if distance < SATURATED { distance.max(0.0) + 0.0 } else { SATURATED }
 }

@@ -1,9 +1,9 @@
 //! Chooses the instruction set of a kernel at run time.
 //!
-//! A kernel is one body, compiled once for each instruction set; the best one that this processor has is entered. The
-//! kernels use whole numbers or, for rows of numbers, a fixed order of fused operations. So every set gives the same
-//! bits, and a test runs each kernel on every set. The installed program is compiled for the plainest processor of its
-//! family. `lehr-numerics` queries the processor.
+//! A kernel has one body, which is compiled once for each instruction set. At run time the best set that the processor
+//! has is used. The kernels use whole numbers or, for rows of numbers, operations in a fixed order. So every set gives
+//! the same bits, and a test runs each kernel on every set. The installed program is compiled for the most basic
+//! processor of its family. `lehr-numerics` queries the processor.
 
 #[cfg(any(test, target_arch = "x86_64", target_arch = "aarch64"))]
 pub(crate) use lehr_numerics::dispatch::InstructionSet;
@@ -13,7 +13,7 @@ use crate::bits::{self, Counts, ROWS, Substitutions, Words};
 use crate::lanes::Number;
 use crate::rows::{self, Sums};
 
-/// The instruction sets that the program is compiled for, least first.
+/// The instruction sets that the program is compiled for, from the most basic to the best.
 #[cfg(test)]
 const ALL: &[InstructionSet] = &[
     InstructionSet::Plain,
@@ -29,11 +29,11 @@ const ALL: &[InstructionSet] = &[
 
 #[cfg(test)]
 thread_local! {
-    /// Tests run a kernel again on a lesser instruction set than the processor has.
+    /// The best instruction set that may be used: tests run kernels on lower sets than the processor has.
     static MOST: std::cell::Cell<InstructionSet> = const { std::cell::Cell::new(*ALL.last().unwrap()) };
 }
 
-/// Runs the same on each instruction set that the program is compiled for.
+/// Runs the same code on each instruction set that the program is compiled for.
 #[cfg(test)]
 pub(crate) fn on_each(mut run: impl FnMut()) {
     let before = MOST.get();
@@ -88,10 +88,10 @@ pub(crate) fn sweep<N: Number, const LOCAL: bool>(
 
         match instruction_set() {
             InstructionSet::Avx512 | InstructionSet::Avx512Count => {
-                // SAFETY: the processor has every instruction set that `avx512` was compiled for, as it just said.
+                // SAFETY: `instruction_set` has just found every instruction set that `avx512` is compiled for.
                 return unsafe { avx512::<N, LOCAL>(query, group, weights, state, found) };
             }
-            // SAFETY: the processor has every instruction set that `avx2` was compiled for, as it just said.
+            // SAFETY: `instruction_set` has just found every instruction set that `avx2` is compiled for.
             InstructionSet::Avx2 => return unsafe { avx2::<N, LOCAL>(query, group, weights, state, found) },
             InstructionSet::Plain => {}
         }
@@ -103,8 +103,8 @@ pub(crate) fn sweep<N: Number, const LOCAL: bool>(
     kernel::sweep::<N::Plain, LOCAL>(query, group, weights, state, found);
 }
 
-/// Declares the entry to a loop. The compiler vectorises it, one copy for each instruction set. Some loops have their
-/// own form for aarch64.
+/// Declares the entry to a loop, which the compiler vectorises in one copy for each instruction set. Some loops have
+/// their own form for aarch64.
 macro_rules! loops {
     ($(#[$doc:meta])* $room:ident::$name:ident($($argument:ident : $type:ty),* $(,)?)) => {
         $(#[$doc])*
@@ -122,9 +122,9 @@ macro_rules! loops {
                 }
 
                 match instruction_set() {
-                    // SAFETY: the processor has every instruction set that `avx512` was compiled for, as it just said.
+                    // SAFETY: `instruction_set` has just found every instruction set that `avx512` is compiled for.
                     InstructionSet::Avx512Count => return unsafe { avx512($($argument),*) },
-                    // SAFETY: the processor has every instruction set that `avx2` was compiled for, as it just said.
+                    // SAFETY: `instruction_set` has just found every instruction set that `avx2` is compiled for.
                     InstructionSet::Avx512 | InstructionSet::Avx2 => return unsafe { avx2($($argument),*) },
                     InstructionSet::Plain => {}
                 }
@@ -146,27 +146,27 @@ macro_rules! loops {
 }
 
 loops! {
-    /// Bits in common: [`bits::common`].
+    /// Counts bits in common: [`bits::common`].
     bits::common(rows: [&[u64]; ROWS], others: &[Words], counts: &mut [Counts])
 }
 
 loops! {
-    /// Places in which symbols differ: [`bits::differing`].
+    /// Counts places in which symbols differ: [`bits::differing`].
     bits::differing(rows: [&[u64]; ROWS], others: &[Words], planes: usize, counts: &mut [Counts])
 }
 
 loops! {
-    /// Places compared, equal and a transition apart: [`bits::substitutions`].
+    /// Counts places that are compared, that are equal, and that have a transition: [`bits::substitutions`].
     bits::substitutions(row: &[u64], others: &[Words], counts: &mut [Substitutions])
 }
 
 loops! {
-    /// Shares of bits in common: [`bits::jaccard`].
+    /// Computes Jaccard distances from counts of bits in common: [`bits::jaccard`].
     bits::jaccard(own: u32, theirs: &[u32], counts: &[Counts], row: usize, values: &mut [f64])
 }
 
 loops! {
-    /// Counts over a whole: [`bits::shares`].
+    /// Divides counts by a whole: [`bits::shares`].
     bits::shares(whole: f64, counts: &[Counts], row: usize, values: &mut [f64])
 }
 
@@ -181,12 +181,12 @@ loops! {
 }
 
 loops! {
-    /// Sums of absolute differences, each 1 at most.
+    /// Sums of absolute differences, each limited to 1.
     rows::capped_differences(row: &[f64], others: &[f64], sums: &mut [f64])
 }
 
 loops! {
-    /// The same over the columns that both have.
+    /// Sums of absolute differences, each limited to 1, over the columns that both rows have.
     rows::capped_differences_present(row: &[f64], mine: &[f64], others: &[f64], theirs: &[f64], sums: &mut Sums)
 }
 
@@ -196,11 +196,11 @@ loops! {
 }
 
 loops! {
-    /// Sums of differences over the columns that both have.
+    /// Sums of differences over the columns that both rows have.
     rows::differences_present(row: &[f64], mine: &[f64], others: &[f64], theirs: &[f64], is_absolute: bool, sums: &mut Sums)
 }
 
 loops! {
-    /// Sums of products and powers over the columns that both have.
+    /// Sums of products and powers over the columns that both rows have.
     rows::moments_present(row: &[f64], mine: &[f64], others: &[f64], theirs: &[f64], sums: &mut Sums)
 }

@@ -1,4 +1,4 @@
-//! Errors of computing dissimilarities, one variant for each thing that you can handle differently.
+//! Errors of computing dissimilarities: one variant for each case that you can handle differently.
 
 use std::path::PathBuf;
 
@@ -21,28 +21,28 @@ pub enum Error {
     Unsuited {
         /// The name of the data in messages.
         name: String,
-        /// The dissimilarity's requirement.
+        /// The requirement that the data violate.
         expected: String,
-        /// The value found instead.
+        /// The part of the data that violates it.
         found: String,
     },
-    /// The result does not fit in the memory that was allowed: take a smaller element, or a sample.
+    /// The result does not fit in the memory limit: take a smaller element, or a sample.
     #[error(
         "{items} items have {pairs} pairs, which take {bytes} bytes as {element}: more than the {limit} bytes there are for them; take numbers of fewer bits, a sample, or collapse equal items"
     )]
     TooLarge {
-        /// N.
+        /// The number of items, N.
         items: usize,
-        /// N (N - 1) / 2.
+        /// The number of pairs, N (N - 1) / 2.
         pairs: u64,
-        /// The bytes that they take.
+        /// The bytes that the pairs take.
         bytes: u64,
-        /// As which element.
+        /// The name of the element type.
         element: &'static str,
         /// The limit in bytes.
         limit: u64,
     },
-    /// A dissimilarity is larger than its element holds: take a larger element, or smaller numbers.
+    /// A dissimilarity is larger than its element type holds: take a larger element, or smaller numbers.
     #[error(
         "items {first} and {second}, counted from 0, are further apart than {element} can store{}",
         if *pairs > 1 { format!("; so are {} other pairs", pairs - 1) } else { String::new() }
@@ -50,28 +50,28 @@ pub enum Error {
     Overflow {
         /// The first item of the first such pair.
         first: usize,
-        /// The second.
+        /// The second item of that pair.
         second: usize,
         /// The number of such pairs.
         pairs: u64,
-        /// The element.
+        /// The name of the element type.
         element: &'static str,
     },
-    /// The observer asked it to stop; the finished part was offered to it just before.
+    /// The observer stopped the computation; the finished part was offered to it just before.
     #[error("stopped")]
     Stopped,
-    /// The checkpoint is of other data or another dissimilarity: resume with those it was written for, or start again
+    /// The checkpoint belongs to other data or another dissimilarity: resume with those it was written for, or start
     /// from the beginning.
     #[error("{path}: expected the checkpoint of {expected}, found that of {found}")]
     OtherRun {
         /// The file.
         path: PathBuf,
-        /// The run of now.
+        /// The present run.
         expected: String,
-        /// The run that it was written for.
+        /// The run that the checkpoint was written for.
         found: String,
     },
-    /// The file is no checkpoint of dissimilarities, or its head was cut or changed.
+    /// The file is not a checkpoint of dissimilarities, or its header was truncated or changed.
     #[error("{path}: not a checkpoint of dissimilarities ({reason})")]
     CheckpointDamaged {
         /// The file.
@@ -84,10 +84,10 @@ pub enum Error {
     File {
         /// The file.
         path: PathBuf,
-        /// The system's error.
+        /// The error of the operating system.
         source: std::io::Error,
     },
-    /// A rank failed; the message is its own.
+    /// A rank failed; the message is the rank's own.
     #[error(transparent)]
     Ranks(#[from] lehr_ranks::Error),
 }

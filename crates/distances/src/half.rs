@@ -1,26 +1,26 @@
-//! The half of a matrix that says all, in the tiles in which it was computed.
+//! One half of a symmetric matrix, in the tiles in which it was computed.
 
 use lehr_ranks::LeafCells;
 
 use crate::Error;
 use crate::schedule::{PART_ROWS, Schedule};
 
-/// How values are kept until they are written.
+/// A number type in which values are stored until they are written.
 pub trait Precision: Copy + Send + Sync + PartialEq + std::fmt::Debug + 'static {
-    /// Its name: `f32` or `f64`.
+    /// The name of the type: `f32` or `f64`.
     const NAME: &'static str;
-    /// Bytes of a value.
+    /// The bytes of a value.
     const BYTES: usize;
-    /// The nearest value; NaN is NaN.
+    /// Rounds to the nearest value; NaN stays NaN.
     fn from_f64(value: f64) -> Self;
-    /// The same value.
+    /// Converts to `f64`, exactly.
     fn to_f64(self) -> f64;
-    /// Appends its bytes, the lowest first.
+    /// Appends the bytes, little-endian.
     fn write(self, bytes: &mut Vec<u8>);
-    /// From its bytes.
+    /// Reads a value from its bytes.
     ///
     /// # Panics
-    /// Panics if there are not [`Precision::BYTES`] of them.
+    /// Panics if `bytes` does not have length [`Precision::BYTES`].
     fn read(bytes: &[u8]) -> Self;
 }
 
@@ -49,9 +49,10 @@ macro_rules! precision {
 precision!(f32, "f32");
 precision!(f64, "f64");
 
-/// The dissimilarities of all pairs, each once.
+/// The dissimilarities of all pairs, each stored once.
 ///
-/// Memory: [`Half::bytes`]. Looking one up costs a few divisions; [`Half::row`] and [`Half::for_each`] go by tiles.
+/// Memory: [`Half::bytes`]. A look-up of one pair costs a few divisions; [`Half::row`] and [`Half::for_each`] read
+/// whole tiles.
 ///
 /// # Example
 /// ```
@@ -71,7 +72,7 @@ precision!(f64, "f64");
 pub struct Half<T> {
     items: usize,
     schedule: Schedule,
-    /// By leaf, by step: the values of its tile, row after row; none if it has no tile.
+    /// The values of a tile, row after row, by leaf and then by step; empty if a leaf has no tile in the step.
     tiles: Vec<Vec<Vec<T>>>,
 }
 
@@ -80,8 +81,7 @@ impl<T: Precision> Half<T> {
         Self { items, schedule: Schedule::new(items), tiles: cells.into_values().collect() }
     }
 
-    /// The bytes that the values of `items` items take: N (N - 1) / 2 values, and the few that are stored about the
-    /// diagonal.
+    /// The bytes that the values of `items` items take: N (N - 1) / 2 values, and a few more along the diagonal.
     ///
     /// # Example
     /// ```
@@ -89,11 +89,12 @@ impl<T: Precision> Half<T> {
     /// assert_eq!(Half::<f32>::bytes(10_000), 4 * 10_000 * 10_032 / 2);
     /// ```
     pub fn bytes(items: usize) -> u64 {
-        // A tile on the diagonal is kept as a square or what is right of it: half of a part's rows more for each item.
+        // A tile on the diagonal is stored as a square, or as the part right of it: half of a part's rows more for each
+        // item.
         ((items as u64).saturating_mul(items as u64 + PART_ROWS as u64) / 2).saturating_mul(T::BYTES as u64)
     }
 
-    /// Whether the values of this many items fit into `limit` bytes.
+    /// Checks that the values of this many items fit into `limit` bytes.
     ///
     /// # Errors
     /// Returns [`Error::TooLarge`] if they do not.
@@ -113,9 +114,9 @@ impl<T: Precision> Half<T> {
         Err(Error::TooLarge { items, pairs, bytes, element: T::NAME, limit })
     }
 
-    /// Whether each value is one that its element holds.
+    /// Checks that every value fits its element type.
     ///
-    /// Cost: one look at all values if `largest` is infinite, which you have found out; none otherwise.
+    /// Cost: one pass over all values if `largest`, which you have found before, is infinite; none otherwise.
     ///
     /// # Errors
     /// Returns [`Error::Overflow`] with the first pair whose dissimilarity has become infinite.
@@ -145,12 +146,12 @@ impl<T: Precision> Half<T> {
         found.map_or(Ok(()), |(first, second)| Err(Error::Overflow { first, second, pairs, element: T::NAME }))
     }
 
-    /// N.
+    /// The number of items.
     pub fn items(&self) -> usize {
         self.items
     }
 
-    /// The dissimilarity of two items, NaN if they have none; 0 of an item and itself.
+    /// The dissimilarity of two items; NaN if the pair has none, and 0 for an item and itself.
     ///
     /// # Panics
     /// Panics if there is no such item.
@@ -165,12 +166,12 @@ impl<T: Precision> Half<T> {
         self.tiles[leaf][step][row * columns.len() + column].to_f64()
     }
 
-    /// Overwrites `values` with the dissimilarities of item `i` and all items.
+    /// Overwrites `values` with the dissimilarities of item `i` to all items.
     ///
-    /// Cost: one look at N values, those of a leaf at a time.
+    /// Cost: reads N values, those of one leaf at a time.
     ///
     /// # Panics
-    /// Panics if there is no such item, or `values` has not N places.
+    /// Panics if there is no such item, or if `values` does not have length N.
     pub fn row(&self, i: usize, values: &mut [f64]) {
         assert_eq!(values.len(), self.items, "a value for each item");
         assert!(i < self.items, "item {i} of {}", self.items);
@@ -186,12 +187,12 @@ impl<T: Precision> Half<T> {
                 let (rows, columns) = self.schedule.tile(home, step).expect("the pair's tile");
                 let (tile, width) = (&self.tiles[home][step], columns.len());
                 if rows.contains(&i) {
-                    // The leaf of i has them: in one row.
+                    // The leaf of i holds these values, in one row.
                     let kept = tile[row * width..][..width].iter();
                     values[columns].iter_mut().zip(kept).for_each(|(value, kept)| *value = kept.to_f64());
                     j = others.end;
                 } else {
-                    // The other leaf has them: in one column of each of its parts.
+                    // The other leaf holds these values, in one column of each of its parts.
                     let kept = tile[column..].iter().step_by(width);
                     values[rows.clone()].iter_mut().zip(kept).for_each(|(value, kept)| *value = kept.to_f64());
                     j = rows.end;

@@ -1,9 +1,9 @@
-//! Whole numbers side by side, one pair of sequences a lane: the shape in which alignments are computed.
+//! Lanes of whole numbers, one pair of sequences in each: the shape in which alignments are computed.
 //!
 //! A *line* is 64 bytes: 32 numbers of 16 bits, 16 of 32 or 8 of 64. A kernel is written once over [`Lanes`] and
-//! compiled for each instruction set ([`crate::dispatch`]). Whole numbers are exact, so the sets cannot differ;
-//! `lanes/plain.rs` is the reference all the same, and runs where there is no other. Only `lanes/x86.rs` and
-//! `lanes/neon.rs` name instructions.
+//! compiled for each instruction set ([`crate::dispatch`]). Whole numbers are exact, so all sets give the same results.
+//! `lanes/plain.rs` is the reference, and runs where no other set is available. Only `lanes/x86.rs` and `lanes/neon.rs`
+//! contain instructions.
 
 #[cfg(target_arch = "aarch64")]
 pub(crate) mod neon;
@@ -30,19 +30,19 @@ pub(crate) trait Number: Copy + Debug + Default + Send + Sync + 'static {
     type Neon: Lanes<Number = Self>;
     /// A line in memory.
     type Line: Copy + Debug + Send + Sync;
-    /// A line of the same number.
+    /// A line with the same number in every lane.
     fn line(value: Self) -> Self::Line;
     /// The lanes of a line.
     fn lanes(line: &Self::Line) -> &[Self];
-    /// The lanes of a line, to write to.
+    /// The lanes of a line, for writing.
     fn lanes_mut(line: &mut Self::Line) -> &mut [Self];
-    /// From a wider number that fits.
+    /// Converts a wider number that fits.
     fn narrow(value: i64) -> Self;
-    /// As a wider number.
+    /// Converts to the wider type.
     fn wide(self) -> i64;
 }
 
-/// A line in registers. Sums wrap; as the kernel's caller you see to it that they never have to.
+/// A line in registers. Sums wrap, so the caller of a kernel makes sure that no sum overflows.
 pub(crate) trait Lanes: Copy {
     /// The number in a lane.
     type Number: Number;

@@ -1,12 +1,13 @@
-//! Dissimilarities of all pairs of N items: sequences aligned with each other, fingerprints, rows of numbers.
+//! Computes the dissimilarities of all pairs of N items: sequences aligned with each other, fingerprints, rows of
+//! numbers.
 //!
-//! A [`Metric`] says how unlike two items are, a block of pairs at a time. [`all_pairs`] runs it over half of the
-//! matrix, because the other half is the same, on any number of ranks. It reports progress, and can be stopped and
-//! resumed. The result is a [`Half`], which `lehr-data` writes as NPY.
+//! A [`Metric`] computes dissimilarities for a block of pairs at a time. [`all_pairs`] runs it over one half of the
+//! symmetric matrix, on any number of ranks. It reports progress, and can be stopped and resumed. The result is a
+//! [`Half`], which `lehr-data` writes as NPY.
 //!
 //! | data | metric |
 //! | --- | --- |
-//! | [`Sequences`] | [`sequence::Aligned`]: each pair is aligned; [`columns::Compared`]: they are aligned already |
+//! | [`Sequences`] | [`sequence::Aligned`] aligns each pair; [`columns::Compared`] is for sequences that are aligned already |
 //! | [`Fingerprints`](lehr_data::Fingerprints) | [`tanimoto::Tanimoto`] |
 //! | [`Incomplete`](lehr_data::Incomplete) rows | [`rows::Compared`] |
 //!
@@ -21,7 +22,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Deliberately not here: the use of dissimilarities (`lehr-mining`), and the reading of data (`lehr-data`).
+//! Not here on purpose: the use of dissimilarities (`lehr-mining`), and reading data (`lehr-data`).
 #![deny(unsafe_code)]
 
 pub mod alignment;
@@ -53,7 +54,7 @@ pub use metric::Metric;
 pub use pairs::{Finished, all_pairs, all_pairs_keeping};
 pub use schedule::Schedule;
 
-/// Refuses proteins where `is_needed`.
+/// Refuses proteins if `is_needed`.
 fn nucleotides_only(sequences: &Sequences, is_needed: bool, name: &str) -> Result<(), Error> {
     if is_needed && sequences.alphabet() != Alphabet::Dna {
         return Err(Error::Unsuited {
@@ -65,7 +66,7 @@ fn nucleotides_only(sequences: &Sequences, is_needed: bool, name: &str) -> Resul
     Ok(())
 }
 
-/// The example of the crate's README.
+/// Runs the example of the crate's README as a test.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;

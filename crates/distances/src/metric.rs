@@ -4,10 +4,10 @@ use std::ops::Range;
 
 use serde_json::{Map, Value};
 
-/// A dissimilarity of items that are known by their numbers: symmetric, 0 of an item and itself, not negative.
+/// A dissimilarity of numbered items: symmetric, not negative, and 0 for an item and itself.
 ///
-/// Implementations are immutable. They give the same bits on every thread, in whichever block a pair is and whichever
-/// of its items comes first. So a matrix does not depend on how its blocks were distributed.
+/// Implementations are immutable. They give the same bits on every thread, in every block, and in both orders of a
+/// pair. So a matrix does not depend on how its blocks were distributed.
 ///
 /// # Example
 /// ```
@@ -41,7 +41,7 @@ use serde_json::{Map, Value};
 /// # Ok::<(), lehr_distances::Error>(())
 /// ```
 pub trait Metric: Sync {
-    /// The number of items, at least 1.
+    /// The number of items; at least 1.
     fn items(&self) -> usize;
 
     /// The name of the dissimilarity.
@@ -53,11 +53,11 @@ pub trait Metric: Sync {
     /// A number that identifies the data.
     fn fingerprint(&self) -> u64;
 
-    /// Overwrites `values` (`rows.len()` x `columns.len()`, row after row) with the dissimilarities of items and items;
-    /// NaN where one is missing. If both ranges begin with the same item, only values above the diagonal count, and the
-    /// others may be left as they are.
+    /// Overwrites `values` (`rows.len()` x `columns.len()`, row after row) with the dissimilarities of `rows` and
+    /// `columns`; NaN where one is missing. If both ranges begin with the same item, only values above the diagonal
+    /// count. The implementation may leave the others as they are.
     ///
     /// # Panics
-    /// Panics if a range goes beyond the items or the length of `values` is another.
+    /// Panics if a range exceeds the items, or if `values` has another length.
     fn tile(&self, rows: Range<usize>, columns: Range<usize>, values: &mut [f64]);
 }

@@ -1,8 +1,9 @@
-//! All pairs of items, dealt out over ranks, step by step: progress, stopping, resuming.
+//! Computes all pairs of items, step by step, and distributes them over ranks. A run reports progress, and can be
+//! stopped and resumed.
 //!
-//! Every step is one round of an engine: each leaf computes its tile of that step ([`Schedule`]) and keeps it. Nothing
+//! Every step is one round of an engine: each leaf computes its tile of that step ([`Schedule`]) and stores it. Nothing
 //! is combined, so values cannot depend on the rank that computed them. A stop between two rounds loses nothing, and a
-//! resumed run ends with the same bits.
+//! resumed run gives bit-identical values.
 
 use lehr_ranks::observe::{Control, Observer, Progress};
 use lehr_ranks::{Execution, LeafCells, Program, Round, Rounds, drive};
@@ -13,9 +14,9 @@ use crate::half::{Half, Precision};
 use crate::metric::Metric;
 use crate::schedule::Schedule;
 
-/// The finished steps, for callers that keep them.
+/// The finished steps, for callers that store them.
 pub struct Finished<'a> {
-    /// The number of steps that are finished: those numbered below this.
+    /// The number of finished steps: all steps with a lower number are finished.
     pub steps: usize,
     /// Appends the values of a finished step to bytes.
     pub(crate) write: &'a dyn Fn(usize, &mut Vec<u8>),
@@ -27,20 +28,20 @@ impl std::fmt::Debug for Finished<'_> {
     }
 }
 
-/// The dissimilarities of all pairs, with the same bits under any engine and on any number of ranks. It starts from the
-/// beginning, or from the steps that an interrupted run kept.
+/// Computes the dissimilarities of all pairs, with the same bits under any engine and on any number of ranks. It starts
+/// from the beginning, or from the steps that an interrupted run has stored.
 ///
-/// After each step it reports to the observer its stage, `comparing`, and as [figures](Progress::figures) the numbers
-/// of pairs `done` and in all, `pairs`. It looks for no interrupt within a step, and offers no checkpoint;
+/// After each step it reports to the observer its stage, `comparing`, and two [figures](Progress::figures): the
+/// finished pairs, `done`, and all `pairs`. It does not check for an interrupt within a step, and offers no checkpoint;
 /// [`all_pairs_keeping`] offers the finished part.
 ///
-/// Memory: [`Half::bytes`] in each process. With several processes, each is given the same metric and the same steps
-/// that were kept.
+/// Memory: [`Half::bytes`] in each process. With several processes, give each the same metric and the same stored
+/// steps.
 ///
 /// # Errors
-/// Returns [`Error::Stopped`] if the observer requested it; [`Error::Ranks`] if a rank failed. Returns
-/// [`Error::TooLarge`] if no memory could hold the values; for the memory of this machine, ask [`Half::fits`]. Also the
-/// errors of reading the kept steps.
+/// Returns [`Error::Stopped`] if the observer requested it, and [`Error::Ranks`] if a rank failed. Returns
+/// [`Error::TooLarge`] if no memory could hold the values; to check the memory of this machine, call [`Half::fits`]. It
+/// also returns the errors of reading the stored steps.
 ///
 /// # Example
 /// ```
@@ -80,12 +81,12 @@ pub fn all_pairs<T: Precision>(
     all_pairs_keeping(metric, execution, kept, observer, &mut |_| {})
 }
 
-/// The same, with `keep` offered the finished part after each step but the last, on the lead only.
-/// [`Log::append`](crate::checkpoint::Log::append) keeps the pairs that it has not yet. The observer sees a step first;
-/// if it stops the run there, `keep` still gets that step.
+/// Like [`all_pairs`], and offers the finished part to `keep` after each step but the last, on the lead only.
+/// [`Log::append`](crate::checkpoint::Log::append) stores the steps that it does not have yet. The observer sees a step
+/// first; if it stops the run there, `keep` still receives that step.
 ///
 /// # Errors
-/// The same as for [`all_pairs`].
+/// Returns the same errors as [`all_pairs`].
 ///
 /// # Example
 /// See [`Log`](crate::checkpoint::Log).
@@ -131,20 +132,20 @@ struct Run<'m, 'o, T> {
     schedule: Schedule,
     /// The first step that is not finished.
     first: usize,
-    /// By leaf: its tiles, by step.
+    /// The tiles of each leaf, by step.
     cells: LeafCells<Vec<Vec<T>>>,
-    /// One cell; only the lead reaches for it.
+    /// A single cell, which only the lead uses.
     told: LeafCells<Reporting<'o>>,
 }
 
-/// The observer of the steps, and the totals that it is given.
+/// The observer of the steps, and the function that stores them.
 struct Reporting<'o> {
     observer: &'o mut dyn Observer,
     keep: &'o mut (dyn FnMut(&Finished<'_>) + Send),
 }
 
 impl<T: Precision> Run<'_, '_, T> {
-    /// Reports a step; true if the observer wants to stop. On the lead only.
+    /// Reports a step; returns true if the observer wants to stop. Called on the lead only.
     fn observe(&self, steps: usize, done: u64) -> bool {
         let items = self.metric.items() as u64;
         let write = |step: usize, bytes: &mut Vec<u8>| {
@@ -187,7 +188,7 @@ impl<T: Precision> Program for Run<'_, '_, T> {
             let read =
                 |tiles: &mut Vec<Vec<T>>, bytes: &[u8]| tiles.push(bytes.chunks_exact(T::BYTES).map(T::read).collect());
             rounds.share(&self.cells, write, read).await?;
-            // Exact: a round has fewer pairs than 2^53.
+            // The conversion is exact: a round has fewer pairs than 2^53.
             done += computed[0] as u64;
             let stop = rounds.is_lead() && self.observe(step + 1, done);
             if rounds.agree(stop).await? && step + 1 < self.schedule.steps() {
@@ -198,7 +199,7 @@ impl<T: Precision> Program for Run<'_, '_, T> {
     }
 }
 
-/// One step over all leaves.
+/// One step of all leaves.
 struct Tiles<'a, T> {
     metric: &'a dyn Metric,
     schedule: Schedule,

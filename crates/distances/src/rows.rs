@@ -1,11 +1,12 @@
 //! Dissimilarities of rows of numbers, some of which may be missing.
 //!
 //! A pair is compared in the columns where both have a value. Distances are then scaled up to all columns, as if the
-//! missing differences were like those seen. For example, a squared distance is multiplied by columns / columns
-//! compared. Cosine, correlation and Gower's mean need no scale. Without a column in common there is no dissimilarity.
+//! missing differences were like the others. For example, a squared distance is multiplied by the number of columns,
+//! divided by the number of columns compared. Cosine, correlation and Gower's mean need no scaling. Rows without a
+//! column in common have no dissimilarity.
 //!
-//! A row of zeros has no direction. Its cosine with any other row counts as 0, so it is at distance 1, as in
-//! scikit-learn. A constant row has no correlation at all, and is refused.
+//! A row of zeros has no direction. Its cosine with any other row counts as 0, so its distance is 1, as in
+//! scikit-learn. A constant row has no correlation, and Lehr refuses it.
 
 use std::fmt;
 use std::ops::Range;
@@ -24,25 +25,25 @@ pub enum Measure {
     /// The root of the sum of squared differences.
     #[default]
     Euclidean,
-    /// Its square, which annealing of pairs turns into annealing of vectors.
+    /// The squared Euclidean distance, with which pairwise annealing is the same as vector annealing.
     SquaredEuclidean,
     /// The sum of absolute differences.
     Manhattan,
-    /// One less the cosine of the angle between the rows, 0 to 2. A row of zeros is at 1 from all others.
+    /// 1 minus the cosine of the angle between the rows, 0 to 2. A row of zeros is at distance 1 from all others.
     Cosine,
-    /// One less the correlation of the rows, 0 to 2. Constant rows are refused: they have none.
+    /// 1 minus the correlation of the rows, 0 to 2. Constant rows have none and are refused.
     Correlation,
-    /// The mean of the absolute differences, each of which counts as 1 at most. For rows as [`lehr_data::gower::rows`]
-    /// makes them this is Gower's dissimilarity: shares of the ranges of numbers, and categories that are equal or not.
+    /// The mean of the absolute differences, each limited to 1. For rows that [`lehr_data::gower::rows`] prepared, this
+    /// is Gower's dissimilarity: differences of numbers as shares of their range, and categories that are equal or not.
     Gower,
 }
 
 impl Measure {
-    /// All of them.
+    /// All measures.
     pub const ALL: [Self; 6] =
         [Self::Euclidean, Self::SquaredEuclidean, Self::Manhattan, Self::Cosine, Self::Correlation, Self::Gower];
 
-    /// Its name in headers and on the command line.
+    /// The name in headers and on the command line.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Euclidean => "euclidean",
@@ -84,10 +85,10 @@ impl FromStr for Measure {
 /// ```
 #[derive(Debug)]
 pub struct Compared {
-    /// Row after row; 0 where a value is missing. For angles each row is divided by a power of two, and for the
-    /// correlation centred by its mean.
+    /// Row after row; 0 where a value is missing. For the cosine and the correlation each row is divided by a power of
+    /// two; for the correlation its mean is subtracted.
     values: Vec<f64>,
-    /// 1 where a value is present, 0 where it is missing; empty if none is.
+    /// 1 where a value is present, 0 where it is missing; empty if none is missing.
     presence: Vec<f64>,
     dimension: usize,
     measure: Measure,
@@ -112,7 +113,7 @@ impl Compared {
             let count = present().count();
             let mut center = 0.0;
             if measure == Measure::Correlation && count > 0 {
-                // Where there is one value alone, the pairs of the row are missing, as those of rows without any are.
+                // If a row has a single value, its pairs are missing, as for a row without any.
                 if count > 1 && present().all(|value| Some(value) == present().next()) {
                     return Err(Error::Unsuited {
                         name: rows.name().into(),
@@ -131,7 +132,7 @@ impl Compared {
         &self.values[index * self.dimension..][..self.dimension]
     }
 
-    /// Columns of a block of rows, each column of all rows before the next.
+    /// Transposes a block of rows: all rows of a column, then those of the next.
     fn across(&self, of: &[f64], rows: &Range<usize>) -> Vec<f64> {
         let of = &of[rows.start * self.dimension..rows.end * self.dimension];
         (0..self.dimension).flat_map(|column| of[column..].iter().step_by(self.dimension)).copied().collect()
@@ -204,11 +205,11 @@ impl Compared {
                     Measure::SquaredEuclidean | Measure::Manhattan => xy * (columns / compared),
                     Measure::Gower => xy / compared,
                     Measure::Cosine => unlike(xy, xx, yy).unwrap_or(1.0),
-                    // Of the columns compared, whose means are not those of the whole rows.
+                    // The means are those of the columns compared, not of the whole rows.
                     Measure::Correlation => {
                         let spread = |squares: f64, sum: f64| {
                             let spread = compared * squares - sum * sum;
-                            // Of equal values rounding leaves about this.
+                            // Equal values leave a rounding error of about this size.
                             if spread > 4.0 * f64::EPSILON * compared * compared * squares { spread } else { 0.0 }
                         };
                         unlike(compared * xy - x * y, spread(xx, x), spread(yy, y)).unwrap_or(f64::NAN)
@@ -250,21 +251,21 @@ impl Metric for Compared {
     }
 }
 
-/// One less the cosine of two vectors, from their product and squared lengths; nothing if either has no length.
-/// Symmetric bit by bit.
+/// 1 minus the cosine of two vectors, from their product and squared lengths; `None` if either has length 0. The result
+/// is symmetric, bit by bit.
 fn unlike(product: f64, first: f64, second: f64) -> Option<f64> {
     let length = first.sqrt() * second.sqrt();
     (length > 0.0).then(|| (1.0 - product / length).clamp(0.0, 2.0))
 }
 
-/// Whether a sum of squares has all its digits: none of them overflowed, and what vanished of them does not count.
+/// Whether a sum of squares is exact enough: no square overflowed, and squares that underflowed do not matter.
 fn is_held(squares: f64) -> bool {
-    // Of more columns than there can be, each square that vanishes is too small to change a sum of this size.
+    // For any possible number of columns, squares that underflow are too small to change a sum of this size.
     (1e-290..f64::INFINITY).contains(&squares)
 }
 
-/// The length of a vector whose squares may be no numbers. The sign of a difference does not matter, so it is symmetric
-/// bit by bit.
+/// The length of a vector whose squares may overflow or underflow. The sign of a difference does not matter, so the
+/// result is symmetric, bit by bit.
 fn length_of(differences: impl Iterator<Item = f64> + Clone) -> f64 {
     let largest = differences.clone().fold(0.0_f64, |largest, difference| largest.max(difference.abs()));
     if largest == 0.0 || largest.is_infinite() {
@@ -274,24 +275,24 @@ fn length_of(differences: impl Iterator<Item = f64> + Clone) -> f64 {
     largest * squares.fold(0.0, |sum, square| sum + square).sqrt()
 }
 
-/// Divides a row by the power of two at its largest value, so that no square overflows or vanishes. Angles are the
-/// same, to the bit.
+/// Divides a row by the largest power of two that its largest value reaches, so that no square overflows or underflows.
+/// Angles stay the same, bit by bit.
 fn scale_to_one(row: &mut [f64]) {
     let largest = row.iter().filter(|value| !value.is_nan()).fold(0.0_f64, |largest, value| largest.max(value.abs()));
     if largest > 0.0 {
         let exponent = libm::log2(largest).floor() as i32;
-        // In two steps: one alone may be no number.
+        // Multiplies in two steps, because the whole factor may overflow or underflow.
         let (first, second) = (2f64.powi(-exponent / 2), 2f64.powi(-exponent - -exponent / 2));
         row.iter_mut().for_each(|value| *value = *value * first * second);
     }
 }
 
 /// Sums over the columns that both rows have, one vector for each sum. In order: their count; products or differences;
-/// squares of the one and of the other; values of the one and of the other.
+/// squares of the first row and of the second; values of the first row and of the second.
 pub(crate) type Sums = [Vec<f64>; 6];
 
-// The loops, each over one row and a block of others laid across. They multiply and add in two roundings and in the
-// order of columns, so that an instruction set that has both in one, or wider registers, gives the same bits.
+// These loops compare one row with a block of others stored across. They multiply and add with two roundings, in the
+// order of columns. So an instruction set with fused operations or wider registers gives the same bits.
 
 #[inline(always)]
 pub(crate) fn squared_differences(row: &[f64], others: &[f64], sums: &mut [f64]) {
@@ -316,7 +317,7 @@ pub(crate) fn differences(row: &[f64], others: &[f64], sums: &mut [f64]) {
     }
 }
 
-/// Absolute differences, each 1 at most.
+/// Sums absolute differences, each limited to 1.
 #[inline(always)]
 pub(crate) fn capped_differences(row: &[f64], others: &[f64], sums: &mut [f64]) {
     sums.fill(0.0);
@@ -339,7 +340,7 @@ pub(crate) fn products(row: &[f64], others: &[f64], sums: &mut [f64]) {
     }
 }
 
-/// Squared or absolute differences, and the number of their columns. A missing value is 0 with presence 0.
+/// Sums squared or absolute differences, and counts their columns. A missing value is stored as 0, with presence 0.
 #[inline(always)]
 pub(crate) fn differences_present(
     row: &[f64],
@@ -365,7 +366,8 @@ pub(crate) fn differences_present(
     }
 }
 
-/// Absolute differences, each 1 at most, and how many columns they are of. A missing value is 0 with presence 0.
+/// Sums absolute differences, each limited to 1, and counts their columns. A missing value is stored as 0, with
+/// presence 0.
 #[inline(always)]
 pub(crate) fn capped_differences_present(row: &[f64], mine: &[f64], others: &[f64], theirs: &[f64], sums: &mut Sums) {
     let [counts, sums, ..] = sums;
@@ -383,7 +385,7 @@ pub(crate) fn capped_differences_present(row: &[f64], mine: &[f64], others: &[f6
     }
 }
 
-/// All sums that an angle needs. A missing value is 0 with presence 0.
+/// Computes all sums that a cosine or a correlation needs. A missing value is stored as 0, with presence 0.
 #[inline(always)]
 pub(crate) fn moments_present(row: &[f64], mine: &[f64], others: &[f64], theirs: &[f64], sums: &mut Sums) {
     let count = sums[0].len();

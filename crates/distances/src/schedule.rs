@@ -1,9 +1,9 @@
-//! The schedule: which rank or thread computes which block of pairs, and when.
+//! The schedule: which leaf computes which block of pairs, and in which step.
 //!
-//! Items are cut into the leaves of [`Partition`], whose size depends on N alone. Half of all pairs of leaves say all;
-//! the usual triangle would give the first leaf all of them and the last one none. Here leaf I has the leaves I, I + 1,
-//! …, I + m / 2 of a *circle* of m leaves, as many as any other leaf. So equal runs of leaves are equal work for ranks,
-//! for any number of ranks:
+//! Items are divided into the leaves of [`Partition`], whose size depends on N alone. One of each two symmetric pairs
+//! of leaves is enough. The usual triangle would give the first leaf a whole row of pairs and the last leaf just one.
+//! Here the leaves form a *circle* of m leaves. Leaf I takes the leaves I, I + 1, …, I + m / 2, as many as any other
+//! leaf. So ranks that hold the same number of leaves have the same work:
 //!
 //! ```text
 //!        0 1 2 3 4          leaf I and the leaf k further on: step k
@@ -14,15 +14,15 @@
 //!      4 b c . . a
 //! ```
 //!
-//! If m is even, the opposite leaf, k = m / 2, would come up twice: then every other leaf of each half has it. In step
-//! 0 only pairs above the diagonal count. A step is cut into parts of at most [`PART_ROWS`] rows a leaf, so that a run
-//! can report and stop often.
+//! If m is even, both opposite leaves would compute their pair in step k = m / 2. So only every other leaf of each half
+//! computes it. In step 0 only pairs above the diagonal count. A step is cut into parts of at most [`PART_ROWS`] rows
+//! per leaf, so that a run can report and stop often.
 
 use std::ops::Range;
 
 use lehr_ranks::Partition;
 
-/// The largest number of rows of a leaf that are handled in one step.
+/// The most rows of a leaf that one step handles.
 pub(crate) const PART_ROWS: usize = 32;
 
 /// The tiles of N items.
@@ -45,14 +45,14 @@ impl Schedule {
     /// The tiles of `items` items.
     ///
     /// # Panics
-    /// Panics if there are none.
+    /// Panics if `items` is 0.
     pub fn new(items: usize) -> Self {
         assert!(items > 0, "there is at least one item");
         let partition = Partition::new(items, 1);
         Self { partition, parts: partition.leaf_size().min(items).div_ceil(PART_ROWS) }
     }
 
-    /// The number of leaves that the items are cut into.
+    /// The number of leaves into which the items are divided.
     pub fn leaves(&self) -> usize {
         self.partition.leaves()
     }
@@ -62,13 +62,13 @@ impl Schedule {
         self.partition.leaf_rows(leaf)
     }
 
-    /// The number of steps: in each, a leaf has one tile or none.
+    /// The number of steps; in each, a leaf has at most one tile.
     pub fn steps(&self) -> usize {
         (self.leaves() / 2 + 1) * self.parts
     }
 
-    /// Rows and columns of a leaf's tile in a step; `None` if it has none. If the ranges overlap, which they do in the
-    /// first steps only, the pairs above the diagonal count.
+    /// The rows and columns of a leaf's tile in a step; `None` if it has no tile. If the ranges overlap, as they do in
+    /// the first steps only, the pairs above the diagonal count.
     ///
     /// # Panics
     /// Panics if there is no such leaf or step.
@@ -81,7 +81,7 @@ impl Schedule {
         let own = self.partition.leaf_rows(leaf);
         let rows = own.end.min(own.start + part * PART_ROWS)..own.end.min(own.start + (part + 1) * PART_ROWS);
         let columns = self.partition.leaf_rows((leaf + apart) % leaves);
-        // Within a leaf, what lies left of the part has been seen from there.
+        // Within a leaf, earlier parts have computed the pairs left of this part.
         let columns = if apart == 0 { rows.start..columns.end } else { columns };
         (!rows.is_empty()).then_some((rows, columns))
     }
@@ -116,8 +116,8 @@ impl Schedule {
         }
     }
 
-    /// Whether of two opposite leaves this one has the tile: even ones of the first half, and those opposite the odd
-    /// ones.
+    /// Whether this one of two opposite leaves computes their tile: even leaves of the first half do, and leaves
+    /// opposite the odd ones.
     fn has_opposite(&self, leaf: usize) -> bool {
         let half = self.leaves() / 2;
         (leaf % half).is_multiple_of(2) == (leaf < half)
@@ -162,7 +162,7 @@ mod tests {
 
     #[test]
     fn large_leaves_are_handled_in_parts() {
-        // 20,000 items: leaves of 64, two parts.
+        // 20,000 items: leaves of 64 rows, in two parts.
         let schedule = Schedule::new(20_000);
         assert_eq!((schedule.leaves(), schedule.steps()), (313, 2 * 157));
         assert_eq!(schedule.tile(1, 1), Some((96..128, 96..128)));
@@ -183,8 +183,8 @@ mod tests {
                         leaves.flat_map(|leaf| (0..schedule.steps()).map(move |step| schedule.pairs(leaf, step))).sum()
                     })
                     .collect();
-                // A leaf's share is 32 rows of half of all columns; ranks differ by one leaf and the last leaf's
-                // missing rows.
+                // A leaf's work in a step is 32 rows x half of all columns. Ranks differ by one leaf and the rows that
+                // the last leaf lacks.
                 let leaf = 32 * items as u64 / 2;
                 let (least, most) = (work.iter().min().unwrap(), work.iter().max().unwrap());
                 assert!(most - least <= 2 * leaf, "{items} items on {ranks} ranks: {least} to {most}");

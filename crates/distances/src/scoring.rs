@@ -1,8 +1,8 @@
 //! Scores of alignments: a matrix of letters against letters, and the costs of gaps.
 //!
-//! Gaps cost as in parasail and in the papers: the first letter in a gap costs `open`, each further one `extend`. So a
-//! gap of n costs `open + (n - 1) extend`. (Programs that charge `open + n extend` have an `open` smaller by one
-//! `extend` for the same alignments.)
+//! Gap costs are those of parasail and of the papers: the first letter in a gap costs `open`, each further letter
+//! `extend`. So a gap of n letters costs `open + (n - 1) extend`. (Programs that charge `open + n extend` need an
+//! `open` that is smaller by `extend` for the same alignments.)
 
 use std::fmt;
 
@@ -10,7 +10,7 @@ use lehr_data::sequences::Alphabet;
 
 use crate::Error;
 
-/// Scores of letters against letters, symmetric.
+/// A symmetric matrix of scores of letters against letters.
 ///
 /// # Example
 /// ```
@@ -21,15 +21,16 @@ use crate::Error;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Matrix {
     alphabet: Alphabet,
-    /// By place in [`Alphabet::letters`], row after row.
+    /// The scores by index in [`Alphabet::letters`], row after row.
     scores: Vec<i32>,
     name: String,
 }
 
 impl Matrix {
-    /// EDNAFULL, also known as NUC.4.4: 5 for equal nucleotides, -4 for different ones, in between for ambiguous codes.
+    /// EDNAFULL, also known as NUC.4.4: 5 for equal nucleotides, -4 for different ones, and values between for
+    /// ambiguous codes.
     ///
-    /// The table follows from the sets of nucleotides that two codes mean: their common ones decide.
+    /// A score follows from the sets of nucleotides that two codes mean, and how these sets overlap.
     pub fn ednafull() -> Self {
         let letters = Alphabet::Dna.letters();
         let sets: Vec<u8> = letters.iter().map(|letter| nucleotides(*letter)).collect();
@@ -42,7 +43,8 @@ impl Matrix {
                 (1, 2) => 1,
                 (1, 3) => -1,
                 (1, 4) => -2,
-                // Of several letters each: equal, contained or overlapping, and any letter at all.
+                // Both codes mean several nucleotides: the sets are equal, one contains the other, they overlap, or one
+                // is any nucleotide.
                 (2, 2) | (3, 3) if small == large => -1,
                 (2, 2) | (3, 3) => -2,
                 (2, 3) if common == small => -1,
@@ -54,15 +56,16 @@ impl Matrix {
         Matrix { alphabet: Alphabet::Dna, scores, name: "EDNAFULL".into() }
     }
 
-    /// BLOSUM62 (Henikoff and Henikoff, 1992), half-bit units.
+    /// BLOSUM62 (Henikoff and Henikoff, 1992), in half-bit units.
     pub fn blosum62() -> Self {
         Matrix { alphabet: Alphabet::Protein, scores: BLOSUM62.map(i32::from).to_vec(), name: "BLOSUM62".into() }
     }
 
-    /// One score for equal letters, another for different ones. Ambiguous letters equal no letter.
+    /// Returns a matrix with one score for equal letters and another for different ones. Ambiguous letters equal no
+    /// letter.
     ///
     /// # Errors
-    /// Returns [`Error::Parameter`] if `equal` is not above 0, `different` is above `equal`, or either is beyond
+    /// Returns [`Error::Parameter`] if `equal` is not above 0, if `different` is above `equal`, or if either is beyond
     /// +-10,000.
     pub fn simple(alphabet: Alphabet, equal: i32, different: i32) -> Result<Self, Error> {
         if equal <= 0 || different > equal || equal > SCORE_MAX || different < -SCORE_MAX {
@@ -81,14 +84,14 @@ impl Matrix {
     /// The score of two letters of the alphabet.
     ///
     /// # Panics
-    /// Panics if either is no letter.
+    /// Panics if either is not a letter of the alphabet.
     pub fn score(&self, a: u8, b: u8) -> i32 {
         let letters = self.alphabet.letters();
         let place = |letter: u8| letters.iter().position(|known| *known == letter).expect("a letter of the alphabet");
         self.scores[place(a) * letters.len() + place(b)]
     }
 
-    /// The meaning of the letters.
+    /// The alphabet of the matrix.
     pub fn alphabet(&self) -> Alphabet {
         self.alphabet
     }
@@ -110,7 +113,7 @@ impl fmt::Display for Matrix {
     }
 }
 
-/// The largest score or cost that is accepted.
+/// The largest absolute score or cost that is accepted.
 const SCORE_MAX: i32 = 10_000;
 
 /// A matrix and the costs of gaps.
@@ -122,7 +125,7 @@ pub struct Scoring {
 }
 
 impl Scoring {
-    /// A matrix with gaps whose first letter costs `open` and each further one `extend`.
+    /// Combines a matrix with gap costs: `open` for the first letter of a gap, `extend` for each further one.
     ///
     /// # Errors
     /// Returns [`Error::Parameter`] unless `0 <= extend <= open <= 10,000`.
@@ -146,7 +149,7 @@ impl Scoring {
         Ok(Scoring { matrix, open, extend })
     }
 
-    /// The scoring that the papers' group uses: EDNAFULL with 14/4 for nucleotides, BLOSUM62 with 10/1 for proteins.
+    /// The scoring that the papers' authors use: EDNAFULL with 14/4 for nucleotides, BLOSUM62 with 10/1 for proteins.
     pub fn usual(alphabet: Alphabet) -> Self {
         match alphabet {
             Alphabet::Dna => Scoring { matrix: Matrix::ednafull(), open: 14, extend: 4 },
@@ -154,7 +157,7 @@ impl Scoring {
         }
     }
 
-    /// Letters against letters.
+    /// The matrix of scores.
     pub fn matrix(&self) -> &Matrix {
         &self.matrix
     }
@@ -196,7 +199,7 @@ fn nucleotides(letter: u8) -> u8 {
     }
 }
 
-/// In the order of `Alphabet::Protein.letters()`.
+/// BLOSUM62, in the order of `Alphabet::Protein.letters()`.
 #[rustfmt::skip]
 const BLOSUM62: [i8; 576] = [
      4,-1,-2,-2, 0,-1,-1, 0,-2,-1,-1,-1,-1,-2,-1, 1, 0,-3,-2, 0,-2,-1, 0,-4,
@@ -244,7 +247,7 @@ mod tests {
         }
     }
 
-    /// As published with NUC.4.4, in its order of letters.
+    /// NUC.4.4 as published, in its own order of letters.
     #[rustfmt::skip]
     const NUC44: [[i32; 15]; 15] = [
         [ 5, -4, -4, -4, -4,  1,  1, -4, -4,  1, -4, -1, -1, -1, -2],
@@ -281,7 +284,7 @@ mod tests {
             [(b'W', b'W'), (b'C', b'C'), (b'I', b'V'), (b'W', b'C')].map(|(a, b)| matrix.score(a, b)),
             [11, 9, 3, -2]
         );
-        // The sum over the twenty by twenty of the published table.
+        // The sum over the twenty amino acids of the published table.
         let letters = &matrix.alphabet().letters()[..20];
         let sum: i32 = letters.iter().flat_map(|a| letters.iter().map(|b| matrix.score(*a, *b))).sum();
         assert_eq!(sum, -426);

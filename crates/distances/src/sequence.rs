@@ -1,5 +1,5 @@
-//! Dissimilarities of sequences that are not aligned yet: each pair is aligned, and the alignment says how unlike they
-//! are.
+//! Dissimilarities of sequences that are not aligned yet. Each pair is aligned, and its alignment gives the
+//! dissimilarity.
 
 use std::fmt;
 use std::ops::Range;
@@ -17,17 +17,17 @@ use crate::scoring::Scoring;
 /// How an alignment becomes a dissimilarity.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Measure {
-    /// `1 - matches / columns`, gaps counted: the choice of the papers' group. Equal letters match, also ambiguous or
-    /// unknown ones (`N`, `X`, `*`). EMBOSS, parasail and BLAST count identities in this way too: equal sequences are
-    /// at distance 0.
+    /// `1 - matches / columns`, columns with gaps included: the choice of the papers' authors. Equal letters match,
+    /// even ambiguous or unknown ones (`N`, `X`, `*`). EMBOSS, parasail and BLAST count identities in the same way:
+    /// equal sequences are at distance 0.
     #[default]
     Identity,
-    /// `1 - matches / columns with two letters`: blind to insertions and deletions.
+    /// `1 - matches / columns with two letters`: ignores insertions and deletions.
     IdentityWithoutGaps,
-    /// Jukes and Cantor's correction of the share of mismatches among columns with two letters. Nucleotides.
+    /// Jukes and Cantor's correction of the share of mismatches among columns with two letters. For nucleotides.
     JukesCantor,
-    /// Kimura's correction with transitions and transversions. Nucleotides. A pair of letters that is neither a match
-    /// nor a transition counts as a transversion.
+    /// Kimura's correction with transitions and transversions. For nucleotides. A pair of letters that is neither a
+    /// match nor a transition counts as a transversion.
     Kimura,
     /// `1 - S(a, b) / min(S(a, a), S(b, b))`.
     ScoreOverSmaller,
@@ -38,7 +38,7 @@ pub enum Measure {
 }
 
 impl Measure {
-    /// All of them.
+    /// All measures.
     pub const ALL: [Self; 7] = [
         Self::Identity,
         Self::IdentityWithoutGaps,
@@ -49,7 +49,7 @@ impl Measure {
         Self::ScoreOverMean,
     ];
 
-    /// Its name in headers and on the command line.
+    /// The name in headers and on the command line.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Identity => "identity",
@@ -86,19 +86,19 @@ impl FromStr for Measure {
     }
 }
 
-/// How sequences are compared. The default is that of the papers' group: the share of identical letters in the best
+/// How sequences are compared. The default is that of the papers' authors: the share of identical letters in the best
 /// local alignment.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Parameters {
     /// How an alignment becomes a dissimilarity. Default: [`Measure::Identity`].
     pub measure: Measure,
-    /// The part that is aligned. Default: [`Mode::Local`].
+    /// The part of the sequences that is aligned. Default: [`Mode::Local`].
     pub mode: Mode,
-    /// The scoring of alignments; `None`: [`Scoring::usual`].
+    /// The scoring of alignments; `None` for [`Scoring::usual`].
     pub scoring: Option<Scoring>,
-    /// For local alignments: the least number of columns, as a fraction of the length of the shorter sequence, 0 to 1.
-    /// Pairs below it have no dissimilarity, because a short perfect match would make unrelated sequences equal.
-    /// Default: 0.7.
+    /// For local alignments: the minimum number of columns, from 0 to 1, as a fraction of the length of the shorter
+    /// sequence. Pairs below it have no dissimilarity, because a short perfect match would make unrelated sequences
+    /// equal. Default: 0.7.
     pub overlap_min: f64,
 }
 
@@ -137,8 +137,8 @@ impl Aligned {
     /// Prepares all sequences.
     ///
     /// # Errors
-    /// Returns [`Error::Parameter`] if the overlap is not within 0 to 1; [`Error::Unsuited`] as for [`Aligner::new`],
-    /// and for Jukes and Cantor's distance of proteins.
+    /// Returns [`Error::Parameter`] if the overlap is not within 0 to 1. Returns [`Error::Unsuited`] as
+    /// [`Aligner::new`] does, and for measures of nucleotides with proteins.
     pub fn new(sequences: &Sequences, parameters: &Parameters) -> Result<Self, Error> {
         let Parameters { measure, mode, ref scoring, overlap_min } = *parameters;
         if !(0.0..=1.0).contains(&overlap_min) {
@@ -158,7 +158,7 @@ impl Aligned {
         Ok(Self { aligner, measure, mode, scoring, overlap_min, own_scores, fingerprint })
     }
 
-    /// The sequences as they are aligned.
+    /// The sequences, prepared for alignment.
     pub fn aligner(&self) -> &Aligner {
         &self.aligner
     }
@@ -227,7 +227,8 @@ impl Metric for Aligned {
 fn own_score(sequence: &[u8], scoring: &Scoring, mode: Mode) -> i64 {
     let matrix = scoring.matrix();
     let letters: Vec<u8> = sequence.iter().copied().filter(|letter| *letter != lehr_data::sequences::GAP).collect();
-    // Where each letter is worth most across from itself, and not less than nothing, no other alignment is worth more.
+    // If no letter scores more against another letter than against itself, and no own score is negative, no alignment
+    // is better.
     let is_best = |letter: &u8| {
         let own = matrix.score(*letter, *letter);
         own >= 0 && matrix.alphabet().letters().iter().all(|other| matrix.score(*letter, *other) <= own)

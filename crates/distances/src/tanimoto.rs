@@ -1,5 +1,5 @@
-//! The Tanimoto dissimilarity of fingerprints: one less the share of common bits among the bits that either has
-//! (Jaccard's).
+//! The Tanimoto dissimilarity of fingerprints: 1 minus the Jaccard index, which is the bits in both divided by the bits
+//! in either.
 
 use std::ops::Range;
 
@@ -10,10 +10,10 @@ use crate::bits::{Across, Counts, LANES, ROWS, in_turn};
 use crate::dispatch;
 use crate::metric::Metric;
 
-/// Fingerprints as a [`Metric`]: `1 - c / (a + b - c)` with `a`, `b` the bits of each and `c` those in common. Two rows
-/// without any bit are the same: 0.
+/// Fingerprints as a [`Metric`]: `1 - c / (a + b - c)`, where `a` and `b` count the bits of each, and `c` those in
+/// common. Two rows without any bit are equal: 0.
 ///
-/// Cost: one AND and one count a word and pair, eight pairs at a time where the processor can.
+/// Cost: one AND and one count for each word of a pair, eight pairs at a time if the processor supports it.
 ///
 /// # Example
 /// ```
@@ -33,7 +33,7 @@ pub struct Tanimoto<'a> {
 }
 
 impl<'a> Tanimoto<'a> {
-    /// Counts the bits of each row, and lays the rows across: a second copy of them.
+    /// Counts the bits of each row, and stores a second copy of the rows across.
     pub fn new(fingerprints: &'a Fingerprints) -> Self {
         let counts = (0..fingerprints.len()).map(|row| fingerprints.count(row)).collect();
         let across = Across::new((0..fingerprints.len()).map(|row| fingerprints.row(row)), fingerprints.width());

@@ -1,8 +1,8 @@
-//! No code: the features that the command and the Python package turn on in libraries that both use.
+//! No code: this crate turns on the features of libraries that the command and the Python package both use.
 //!
-//! Cargo compiles a library once for each set of features. One feature more in a small library, such as `num-traits`,
-//! makes all that depend on it other libraries too: Arrow, the node, the methods. So `lehr` and `lehr-python` both
-//! depend on this crate, and the second of the two builds compiles its own half alone. `tools/test_features.py` fails
-//! where a feature is missing here.
+//! Cargo compiles a library once for each set of features. One more feature in a small library, such as `num-traits`,
+//! makes everything that depends on it a different library too: Arrow, the node, the methods. So `lehr` and
+//! `lehr-python` both depend on this crate, and the second of the two builds compiles only its own code.
+//! `tools/test_features.py` fails if a feature is missing here.
 
 #![forbid(unsafe_code)]

@@ -1,14 +1,14 @@
-//! Backups of the folder of a node: a copy of its folder with a list of checksums, and a check of either.
+//! Backups of a node's folder: a copy with a list of checksums, and checks of the folder and of its backup.
 //!
 //! | function | effect |
 //! | --- | --- |
-//! | [`verify`] | checks each state, the contents of data sets, and in a backup the list too |
-//! | [`export`] | copies a folder that is in order into a new backup |
-//! | [`import`] | checks a backup, and copies it into a new folder |
+//! | [`verify`] | checks each state and the contents of data sets; in a backup, also each file in its list |
+//! | [`export`] | checks a folder and copies it into a new backup |
+//! | [`import`] | checks a backup and copies it into a new folder |
 //!
-//! A backup is a folder like the one of the node, with [`LIST`] beside the files: their names, sizes and SHA-256.
-//! Copies appear by renaming the folder, completely or not at all. A running node changes its files, so it has to be
-//! stopped first; if it keeps data sets, that is checked.
+//! A backup is a copy of the node's folder plus the file [`LIST`], which has the names, sizes and SHA-256 of the files.
+//! A copy is made in a temporary folder and then renamed, so it appears completely or not at all. Stop the node first,
+//! because a running node changes its files. If the node keeps data sets, [`export`] checks that it has stopped.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -24,21 +24,21 @@ use crate::format::arrow;
 use crate::format::column::Gaps;
 use crate::table::Columns;
 
-/// The name of a backup's list.
+/// The name of a backup's list of files.
 pub const LIST: &str = "backup.json";
-/// The name of the format; its number rises with every change of meaning.
+/// The name of the format. Its number rises whenever its meaning changes.
 const FORMAT: &str = "lehr backup 1";
-/// The file that a running node has locked.
+/// The file that a running node keeps locked.
 const LOCK: &str = "lock";
 
-/// The reason why a backup is not made, or not used.
+/// The reason why a backup cannot be made or used.
 #[derive(Debug)]
 pub enum Error {
-    /// Files that are damaged, a line each.
+    /// Damaged files, one line each.
     Damaged(Vec<String>),
-    /// The request cannot be carried out with these folders.
+    /// The folders do not allow the operation.
     Refused(String),
-    /// The disk's error for a file.
+    /// An error of the disk, and the file that it concerns.
     Disk(PathBuf, io::Error),
 }
 
@@ -59,9 +59,9 @@ impl std::error::Error for Error {}
 #[serde(deny_unknown_fields)]
 struct List {
     format: String,
-    /// The version that wrote it.
+    /// The version of Lehr that wrote the backup.
     version: String,
-    /// By name, with `/` between folders.
+    /// The files by name, with `/` between folders.
     files: BTreeMap<String, Entry>,
 }
 
@@ -72,24 +72,24 @@ struct Entry {
     sha256: String,
 }
 
-/// The amount that was checked or copied.
+/// The number of files that were checked or copied.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counted {
-    /// Files.
+    /// The number of files.
     pub files: usize,
-    /// Their bytes.
+    /// Their size in bytes.
     pub bytes: u64,
-    /// The states of services among them.
+    /// The number of states of services among them.
     pub states: usize,
-    /// The contents of data sets among them.
+    /// The number of contents of data sets among them.
     pub datasets: usize,
 }
 
-/// Checks the kept data of a node, or a backup of them. It checks the checksum of each state, and that each data set
-/// has the content that its service names. In a backup it also checks each file by its list.
+/// Checks the folder of a node or a backup of it. It checks the checksum of each state, and that each data set has the
+/// contents that its service names. In a backup it also checks each file against the list.
 ///
 /// # Errors
-/// Returns [`Error::Damaged`] with a line for each damaged file; [`Error::Disk`].
+/// Returns [`Error::Damaged`] with a line for each damaged file, or [`Error::Disk`].
 ///
 /// # Example
 /// ```
@@ -119,7 +119,7 @@ pub fn verify(folder: &Path) -> Result<Counted, Error> {
             }
             Err(damage) => faults.push(format!("{}: {damage}", path.display())),
         }
-        // A node puts the copy in the place of a state that is gone, so it is reported too.
+        // A node replaces a missing state by its copy, so a copy without its original is reported too.
         if let Some(original) = file.strip_suffix(".copy")
             && !files.iter().any(|file| file == original)
         {
@@ -135,10 +135,11 @@ pub fn verify(folder: &Path) -> Result<Counted, Error> {
     if faults.is_empty() { Ok(counted) } else { Err(Error::Damaged(faults)) }
 }
 
-/// Copies the folder of a node into a backup, which must not be there yet. The node must not run at the same time.
+/// Copies the folder of a node into a new backup, which must not exist yet. The node must not be running.
 ///
 /// # Errors
-/// The errors of [`verify`]; [`Error::Refused`] if a node has the folder, or the backup is there.
+/// Returns the errors of [`verify`]; [`Error::Refused`] if a running node has locked the folder, or if the backup
+/// exists.
 ///
 /// # Example
 /// See [`import`].
@@ -163,10 +164,10 @@ pub fn export(keep: &Path, backup: &Path) -> Result<Counted, Error> {
     Ok(counted)
 }
 
-/// Copies a backup into the folder of a node, which must not be there yet, or be empty.
+/// Copies a backup into a new folder for a node. The folder must not exist, or must be empty.
 ///
 /// # Errors
-/// The errors of [`verify`]; [`Error::Refused`] if it is no backup, or the folder holds something.
+/// Returns the errors of [`verify`]; [`Error::Refused`] if the source is not a backup, or if the folder is not empty.
 ///
 /// # Example
 /// ```
@@ -190,7 +191,7 @@ pub fn import(backup: &Path, keep: &Path) -> Result<Counted, Error> {
     Ok(counted)
 }
 
-/// The files below a folder by name, without locks, lists and files that a node has not finished writing.
+/// Returns the names of the files below a folder, without locks, lists and files that a node has not finished writing.
 fn files(folder: &Path) -> Result<Vec<String>, Error> {
     fn walk(folder: &Path, before: &str, found: &mut Vec<String>) -> Result<(), Error> {
         let disk = |cause| Error::Disk(folder.to_path_buf(), cause);
@@ -221,13 +222,13 @@ fn files(folder: &Path) -> Result<Vec<String>, Error> {
     Ok(found)
 }
 
-/// Whether a file is the state of a service or its copy. Checkpoints of jobs are in their own folders.
+/// Returns whether a file is the state of a service or a copy of it. Checkpoints of jobs are in separate folders.
 fn is_state(file: &str) -> bool {
     let name = file.strip_suffix(".copy").unwrap_or(file);
     name.ends_with(".json") && !file.split('/').any(|part| part == "checkpoints" || part == "contents")
 }
 
-/// Checks that each data set has the content that its service names; returns how many there are.
+/// Checks that each data set has the contents that its service names. Returns the number of data sets.
 fn check_datasets(state: &Path, document: &str, faults: &mut Vec<String>) -> usize {
     let document: Datasets = match serde_json::from_str(document) {
         Ok(document) => document,
@@ -254,7 +255,7 @@ fn check_datasets(state: &Path, document: &str, faults: &mut Vec<String>) -> usi
     document.datasets.len()
 }
 
-/// The list of a backup; nothing if the folder is none.
+/// Returns the list of a backup, or `None` if the folder is not a backup.
 fn list(folder: &Path) -> Result<Option<List>, Error> {
     let path = folder.join(LIST);
     let text = match fs::read_to_string(&path) {
@@ -292,7 +293,7 @@ fn entry(path: &Path) -> Result<Entry, Error> {
     Ok(Entry { bytes, sha256: crate::datasets::digest(&mut file).map_err(disk)? })
 }
 
-/// The locks of a folder, held as long as these live.
+/// Locks a folder. The locks last as long as the returned files.
 fn locked(folder: &Path) -> Result<Vec<File>, Error> {
     let mut held = Vec::new();
     let mut folders = vec![folder.to_path_buf()];
@@ -327,7 +328,7 @@ fn copy(from: &Path, to: &Path, file: &str) -> Result<(), Error> {
     fs::copy(from.join(file), &target).and_then(|_| File::open(&target)?.sync_all()).map_err(disk)
 }
 
-/// Makes a folder appear when everything in it is complete.
+/// Fills a temporary folder and renames it, so that the folder appears only when it is complete.
 fn appear(folder: &Path, fill: impl FnOnce(&Path) -> Result<(), Error>) -> Result<(), Error> {
     let disk = |cause| Error::Disk(folder.to_path_buf(), cause);
     let is_free = match fs::read_dir(folder) {
@@ -343,9 +344,9 @@ fn appear(folder: &Path, fill: impl FnOnce(&Path) -> Result<(), Error>) -> Resul
     fs::create_dir_all(parent).map_err(disk)?;
     let new = tempfile::Builder::new().prefix(".lehr-keep-").tempdir_in(parent).map_err(disk)?;
     fill(new.path())?;
-    // Over an empty folder, as the system allows it.
+    // The rename may replace an empty folder, if the system allows it.
     fs::rename(new.path(), folder).and_then(|()| File::open(parent)?.sync_all()).map_err(disk)?;
-    // It has another name now.
+    // The temporary folder was renamed, so it must not be removed.
     let _gone = new.keep();
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! Bytes in documents: as they are in MessagePack, base64 in JSON, so that both a program and `curl` can send them.
+//! Bytes in documents: raw in MessagePack and Base64 in JSON, so that both programs and `curl` can send them.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -10,7 +10,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{Error, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// Bytes, counted: a clone is no copy.
+/// Reference-counted bytes: a clone copies no data.
 ///
 /// # Example
 /// ```
@@ -23,7 +23,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 pub struct Bytes(Arc<Vec<u8>>);
 
 impl Bytes {
-    /// The bytes.
+    /// Returns the bytes.
     ///
     /// # Example
     /// ```
@@ -64,7 +64,7 @@ impl JsonSchema for Bytes {
     }
 
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        // The pattern for who checks none of the encoding.
+        // The pattern is for validators that do not check the content encoding.
         let pattern = "^([A-Za-z0-9+/]{4})*([A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$";
         json_schema!({ "type": "string", "contentEncoding": "base64", "pattern": pattern })
     }
@@ -86,7 +86,7 @@ pub(crate) fn read_bytes<'de, D: Deserializer<'de>>(deserializer: D) -> Result<V
     }
 }
 
-/// Takes either form.
+/// A visitor that reads raw bytes or Base64.
 struct Read;
 
 impl<'de> Visitor<'de> for Read {

@@ -2,10 +2,10 @@
 
 use std::io;
 
-/// Binds the calling thread, and all threads and processes that it starts, to these cores.
+/// Binds the calling thread, and all threads and processes that it starts later, to these cores.
 ///
 /// # Errors
-/// The error of the system: a core that does not exist, or that this process may not use.
+/// Returns the error of the system if a core does not exist, or if this process may not use it.
 #[cfg(target_os = "linux")]
 pub(crate) fn bind_to(cores: &[usize]) -> io::Result<()> {
     use rustix::thread::{CpuSet, sched_setaffinity};
@@ -19,7 +19,7 @@ pub(crate) fn bind_to(cores: &[usize]) -> io::Result<()> {
     Ok(sched_setaffinity(None, &set)?)
 }
 
-/// Elsewhere a thread cannot be held to a set of cores without unsafe code.
+/// Returns an error: on other systems, binding a thread to cores needs unsafe code.
 #[cfg(not(target_os = "linux"))]
 pub(crate) fn bind_to(_: &[usize]) -> io::Result<()> {
     Err(io::Error::new(io::ErrorKind::Unsupported, "threads are bound to cores on Linux only"))

@@ -1,8 +1,8 @@
-//! The contract of data sets: `lehr.datasets` 1.0. `datasets/service.rs` has the code behind it.
+//! The contract of data sets: `lehr.datasets` 1.0. `datasets/service.rs` implements it.
 //!
-//! A data set is a [`Table`] with a name. It comes in three ways: in pieces ([`Begin`], [`Append`], [`Finish`]), as a file under the data
-//! root ([`Open`]), or whole from a service ([`Put`]). It leaves by its handle ([`Take`]) or in pieces of rows
-//! ([`Read`]).
+//! A data set is a [`Table`] with a name. A client uploads it in pieces ([`Begin`], [`Append`], [`Finish`]) or opens a
+//! file under the data root ([`Open`]). A service passes a whole table ([`Put`]). It reads a data set by its handle
+//! ([`Take`]) or in pieces ([`Read`]).
 
 pub(crate) mod contents;
 pub(crate) mod root;
@@ -26,12 +26,12 @@ pub(crate) use service::check_name;
 pub use service::{DatasetService, Limits};
 pub use whole::UploadFile;
 
-/// A data set's name: parts with `/` between them, none of dots alone.
+/// The pattern of a data set's name: parts with `/` between them; no part has only dots.
 pub(crate) const NAME_PATTERN: &str = r"^\.*[A-Za-z0-9_-][A-Za-z0-9._-]*(/\.*[A-Za-z0-9_-][A-Za-z0-9._-]*)*$";
-/// The largest number of bytes that it has.
+/// The most bytes that a name has.
 pub(crate) const NAME_BYTES: usize = 200;
 
-/// The state of a service of data sets.
+/// The state of the service of data sets.
 ///
 /// # Example
 /// ```
@@ -52,11 +52,11 @@ pub(crate) const NAME_BYTES: usize = 200;
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Datasets {
-    /// Data sets that can be used, by name.
+    /// The data sets that are ready, by name.
     pub datasets: BTreeMap<String, Dataset>,
-    /// The uploads under way, by the names that their data sets will have.
+    /// The uploads in progress, by the names of their future data sets.
     pub uploads: BTreeMap<String, Upload>,
-    /// The number that the next content gets.
+    /// The number for the next contents.
     pub(crate) next: u64,
 }
 
@@ -73,27 +73,27 @@ impl Contract for Datasets {
 pub struct Dataset {
     /// The number of rows.
     pub rows: u64,
-    /// Its columns in order.
+    /// The columns in order.
     pub columns: Vec<Column>,
-    /// The column of weights, if one is known.
+    /// The column of weights, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub weights: Option<String>,
-    /// The column of ids, if one is known.
+    /// The column of ids, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
-    /// The memory that its values take.
+    /// The memory that the values take, in bytes.
     pub bytes: u64,
-    /// The checksum of the content: equal contents have equal ones, whatever their origin.
+    /// The checksum of the contents: equal contents have equal checksums, whatever their origin.
     pub checksum: String,
-    /// Its origin.
+    /// The origin of the data set.
     pub source: Source,
-    /// Warnings of its reading: columns that were left out and why, ids that several rows have.
+    /// Warnings from reading: columns that were left out and why, and ids that occur several times.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
-    /// The account of its columns, where it was read as an ordinary table (`table`).
+    /// The description of the columns, if the data set was read as an ordinary table (`table`).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub account: Vec<ColumnFacts>,
-    /// The number of its content.
+    /// The number of its contents.
     pub(crate) content: u64,
 }
 
@@ -121,7 +121,7 @@ impl Dataset {
 /// See [`Datasets`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Column {
-    /// Its name.
+    /// The name of the column.
     pub name: String,
     /// The kind of its values.
     pub kind: Kind,
@@ -138,23 +138,23 @@ pub struct Column {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Source {
-    /// In pieces.
+    /// An upload in pieces.
     Upload {
-        /// The format of the pieces together.
+        /// The format of the uploaded file.
         format: Form,
     },
     /// A file under the data root.
     File {
-        /// Its path there.
+        /// The path of the file under the data root.
         path: String,
         /// The format of the file.
         format: Form,
     },
-    /// A table of a service.
+    /// A table from a service.
     Table,
 }
 
-/// The progress of a data set that is coming in.
+/// The progress of a data set that is being created.
 ///
 /// # Example
 /// ```
@@ -165,13 +165,13 @@ pub enum Source {
 pub enum UploadState {
     /// More pieces are expected.
     Uploading,
-    /// All is there, and is being read.
+    /// All bytes have arrived, and the service is reading them.
     Reading,
-    /// It could not be read; [`Begin`] or [`Open`] again.
+    /// Reading failed; call [`Begin`] or [`Open`] again.
     Failed,
 }
 
-/// A data set that is coming in.
+/// A data set that is being created.
 ///
 /// # Example
 /// See [`Datasets`].
@@ -179,28 +179,29 @@ pub enum UploadState {
 pub struct Upload {
     /// The progress.
     pub state: UploadState,
-    /// Its origin.
+    /// The origin of the data set.
     pub source: Source,
-    /// The parts to read from it.
+    /// The parts to read, and how to read them.
     pub reading: Reading,
-    /// The number of bytes that are there, on disk if the service keeps its data: where the next piece begins.
+    /// The number of bytes that have arrived, which are on disk if the service keeps its data. The next piece begins
+    /// here.
     pub offset: u64,
-    /// The expected number, if it is known.
+    /// The expected number of bytes, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bytes: Option<u64>,
-    /// Their SHA-256, if it was given.
+    /// The expected SHA-256, if given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sha256: Option<String>,
-    /// Whether it may take the place of a data set of the same name.
+    /// Whether to replace an existing data set of the same name.
     pub replace: bool,
-    /// The reason why it failed.
+    /// The reason why the upload failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fault: Option<Fault>,
-    /// The number of its bytes.
+    /// The number under which its bytes are stored.
     pub(crate) content: u64,
 }
 
-/// Begins an upload, or resumes one that was begun with the same words. The answer says where its next piece begins.
+/// Begins an upload, or resumes one that was begun with the same fields. The answer has the offset of the next piece.
 ///
 /// # Example
 /// See [`Datasets`].
@@ -211,15 +212,15 @@ pub struct Begin {
     /// The name of the new data set: letters, digits, `.`, `_`, `-`, in parts with `/` between them.
     #[schemars(extend("pattern" = NAME_PATTERN, "maxLength" = NAME_BYTES))]
     pub name: String,
-    /// The format of its bytes.
+    /// The format of the file.
     pub format: Form,
-    /// The number of them: more are refused, and fewer at the end.
+    /// The number of bytes. The service refuses more, and refuses to finish with fewer.
     #[serde(default)]
     pub bytes: Option<u64>,
-    /// Their SHA-256 in hexadecimal digits, checked at the end.
+    /// The SHA-256 in hexadecimal digits, checked at the end.
     #[serde(default)]
     pub sha256: Option<String>,
-    /// The columns to keep, in addition to weights and ids. Default: all; of text files, all of numbers.
+    /// The columns to keep, in addition to weights and ids. Default: all; of text files, all numeric columns.
     #[serde(default)]
     #[schemars(length(min = 1))]
     pub columns: Option<Vec<String>>,
@@ -229,25 +230,25 @@ pub struct Begin {
     /// The column of ids.
     #[serde(default)]
     pub id: Option<String>,
-    /// The separator of fields of a text file: one character, or `tab`. Default: found out.
+    /// The separator of fields of a text file: one character, or `tab`. Default: detected.
     #[serde(default)]
     pub delimiter: Option<String>,
-    /// Whether the first row of a text file has names. Default: found out.
+    /// Whether the first row of a text file has column names. Default: detected.
     #[serde(default)]
     pub header: Option<bool>,
     /// Whether numbers may be missing: empty fields of text files, NaN and nulls elsewhere. Default: no.
     #[serde(default)]
     pub gaps: bool,
-    /// How an ordinary table is written, with the format `table`. Default: found out.
+    /// The notation of an ordinary table, with the format `table`. Default: detected.
     #[serde(default)]
     pub dialect: Option<Dialect>,
-    /// Whether a data set of this name may be there; it stays until the new one is complete.
+    /// Whether to replace an existing data set of this name, which stays until the new one is complete.
     #[serde(default)]
     pub replace: bool,
 }
 
 impl Begin {
-    /// An upload that has only a name and a form so far.
+    /// Creates an upload from a name and a format; other fields have their defaults.
     ///
     /// # Example
     /// See [`Datasets`].
@@ -280,13 +281,13 @@ impl Begin {
 /// See [`Datasets`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Offset {
-    /// The bytes before it are there, and are kept.
+    /// The service has all bytes before this offset.
     pub offset: u64,
-    /// The largest number of bytes of a piece; a node may take less in one body.
+    /// The most bytes of a piece; a node may allow less in one request body.
     pub piece_bytes_max: u64,
 }
 
-/// Adds a piece. It is acknowledged when it is kept. A piece that was there already changes nothing.
+/// Adds a piece of an upload, and answers when it is stored. Sending a piece again changes nothing.
 ///
 /// Over HTTP the body may be the piece itself, as `application/octet-stream`, with `name` and `offset` in the query.
 ///
@@ -295,26 +296,26 @@ pub struct Offset {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, Operation)]
 #[operation(contract = Datasets, verb = Submit, name = "append", reply = Offset, key = name, raw("application/octet-stream"))]
 pub struct Append {
-    /// The upload.
+    /// The name of the upload.
     pub name: String,
-    /// The first byte of the piece: the offset of the last answer.
+    /// The offset of the piece: the one in the last answer.
     pub offset: u64,
-    /// The bytes.
+    /// The bytes of the piece.
     pub data: Bytes,
 }
 
-/// Ends an upload: checks its length and checksum, reads it, and answers when it can be used.
+/// Ends an upload: checks its length and checksum, reads it, and answers when the data set is ready.
 ///
 /// # Example
 /// See [`Datasets`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, Operation)]
 #[operation(contract = Datasets, verb = Submit, name = "finish", reply = Dataset, key = name)]
 pub struct Finish {
-    /// The upload.
+    /// The name of the upload.
     pub name: String,
 }
 
-/// Reads a file under the data root, and answers when it can be used.
+/// Reads a file under the data root, and answers when the data set is ready.
 ///
 /// # Example
 /// ```
@@ -341,7 +342,7 @@ pub struct Open {
     pub name: String,
     /// The file, relative to the data root.
     pub path: String,
-    /// The format of the file. Default: by the ending of its name.
+    /// The format of the file. Default: by the file name's extension.
     #[serde(default)]
     pub format: Option<Form>,
     /// The columns to keep, in addition to weights and ids. Default: all columns; of text files, all numeric ones.
@@ -354,25 +355,25 @@ pub struct Open {
     /// The column of ids.
     #[serde(default)]
     pub id: Option<String>,
-    /// The separator of fields of a text file: one character, or `tab`. Default: found out.
+    /// The separator of fields of a text file: one character, or `tab`. Default: detected.
     #[serde(default)]
     pub delimiter: Option<String>,
-    /// Whether the first row of a text file has names. Default: found out.
+    /// Whether the first row of a text file has column names. Default: detected.
     #[serde(default)]
     pub header: Option<bool>,
     /// Whether numbers may be missing: empty fields of text files, NaN and nulls elsewhere. Default: no.
     #[serde(default)]
     pub gaps: bool,
-    /// How an ordinary table is written, with the format `table`. Default: found out.
+    /// The notation of an ordinary table, with the format `table`. Default: detected.
     #[serde(default)]
     pub dialect: Option<Dialect>,
-    /// Whether another data set of this name may be there. One that came from the same file is read again.
+    /// Whether to replace an existing data set of this name. A data set from the same file is always read again.
     #[serde(default)]
     pub replace: bool,
 }
 
 impl Open {
-    /// A file that has only a path so far.
+    /// Creates a request from a name and a path; other fields have their defaults.
     ///
     /// # Example
     /// See [`Open`].
@@ -405,17 +406,17 @@ impl Open {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, Operation)]
 #[operation(contract = Datasets, verb = Submit, name = "put", reply = Dataset, key = name)]
 pub struct Put {
-    /// The name that it will have.
+    /// The name of the new data set.
     #[schemars(extend("pattern" = NAME_PATTERN, "maxLength" = NAME_BYTES))]
     pub name: String,
     /// The table.
     pub table: Handle,
-    /// Whether a data set of this name may be there.
+    /// Whether to replace an existing data set of this name.
     #[serde(default)]
     pub replace: bool,
 }
 
-/// Asks for the whole of a data set: by its handle in this process, as an Arrow stream elsewhere.
+/// Returns a whole data set: by its handle in this process, or as an Arrow stream elsewhere.
 ///
 /// # Example
 /// ```
@@ -433,11 +434,11 @@ pub struct Put {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, Operation)]
 #[operation(contract = Datasets, verb = Query, name = "take", reply = Handle, key = name)]
 pub struct Take {
-    /// The data set.
+    /// The name of the data set.
     pub name: String,
 }
 
-/// Asks for rows of a data set. The answer may have fewer rows than requested; it says where it ends.
+/// Returns rows of a data set. The answer may have fewer rows than requested; it gives the end.
 ///
 /// # Example
 /// ```
@@ -456,12 +457,12 @@ pub struct Take {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema, Operation)]
 #[operation(contract = Datasets, verb = Query, name = "read", reply = Piece, key = name)]
 pub struct Read {
-    /// The data set.
+    /// The name of the data set.
     pub name: String,
     /// The columns, in this order. Default: all.
     #[serde(default)]
     pub columns: Option<Vec<String>>,
-    /// In which form. Default: JSON.
+    /// The format of the rows. Default: JSON.
     #[serde(default)]
     pub format: RowFormat,
     /// The first row, from 0. Default: 0.
@@ -485,14 +486,14 @@ pub struct Read {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, Operation)]
 #[operation(contract = Datasets, verb = Update, name = "rename", key = name)]
 pub struct Rename {
-    /// The data set.
+    /// The name of the data set.
     pub name: String,
-    /// Its new name, which nothing has yet.
+    /// The new name, which must be free.
     #[schemars(extend("pattern" = NAME_PATTERN, "maxLength" = NAME_BYTES))]
     pub to: String,
 }
 
-/// Removes the upload under a name, or else the data set.
+/// Removes an upload by name, or else the data set of that name.
 ///
 /// # Example
 /// ```
@@ -501,19 +502,19 @@ pub struct Rename {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, Operation)]
 #[operation(contract = Datasets, verb = Delete, name = "remove", key = name)]
 pub struct Remove {
-    /// The name.
+    /// The name of the upload or data set.
     pub name: String,
 }
 
-/// The growth of an upload: subscribers receive this for each [`Append`], without its bytes. The service sends it to
-/// itself; from others it is refused.
+/// Records the growth of an upload. Subscribers receive it for each [`Append`], without the bytes. Only the service may
+/// send it, to itself.
 ///
 /// # Example
 /// See [`Append`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, Operation)]
 #[operation(contract = Datasets, verb = Update, name = "grow", reply = Offset, key = name)]
 pub struct Grow {
-    /// The upload.
+    /// The name of the upload.
     pub name: String,
     /// The offset of the piece.
     pub offset: u64,
@@ -524,52 +525,51 @@ pub struct Grow {
     pub(crate) data: Option<Bytes>,
 }
 
-/// Tells the service that an upload or a file is being read now. The service sends it to itself; from others it is
-/// refused.
+/// Records that the service starts to read an upload or a file. Only the service may send it, to itself.
 ///
 /// # Example
 /// See [`Finish`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, Operation)]
 #[operation(contract = Datasets, verb = Update, name = "start_reading", key = name)]
 pub struct StartReading {
-    /// The name.
+    /// The name of the upload or of the new data set.
     pub name: String,
-    /// For a file: where it is, and which parts to read.
+    /// For a file: its path, and the parts to read.
     #[serde(default)]
     pub file: Option<Upload>,
 }
 
-/// Tells the service that an upload or a file is no longer wanted, because the request that it began with has ended in
-/// an error. The service sends it to itself; from others it is refused.
+/// Abandons an upload or a file because the request that began it ended in an error. Only the service may send it, to
+/// itself.
 ///
 /// # Example
 /// See [`Finish`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, Operation)]
 #[operation(contract = Datasets, verb = Delete, name = "abandon", key = name)]
 pub struct Abandon {
-    /// The name.
+    /// The name of the upload or of the new data set.
     pub name: String,
-    /// The number of the bytes that it is read from.
+    /// The number under which its bytes are stored.
     pub content: u64,
 }
 
-/// The outcome of an upload, a file or a table: subscribers receive it when a data set can be used. The service sends
-/// it to itself; from others it is refused.
+/// Records the outcome of an upload, a file or a table. Subscribers receive it when a data set is ready. Only the
+/// service may send it, to itself.
 ///
 /// # Example
 /// See [`Finish`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, Operation)]
 #[operation(contract = Datasets, verb = Upsert, name = "settle", reply = Option<Dataset>, key = name)]
 pub struct Settle {
-    /// The name.
+    /// The name of the data set.
     pub name: String,
-    /// The data set, if it can be used.
+    /// The data set, if it is ready.
     pub dataset: Option<Dataset>,
-    /// The reason why it cannot.
+    /// The reason why it failed.
     pub fault: Option<Fault>,
-    /// Whether it may take another's place.
+    /// Whether to replace an existing data set.
     pub replace: bool,
-    /// The number of the bytes that it was read from; none for a table.
+    /// The number under which the bytes are stored that it was read from; `None` for a table.
     pub(crate) read_from: Option<u64>,
     #[serde(skip)]
     #[schemars(skip)]

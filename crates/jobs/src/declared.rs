@@ -1,7 +1,8 @@
-//! The methods that `lehr-methods` declares, as methods of services.
+//! Turns the methods that `lehr-methods` declares into methods of services.
 //!
-//! A job's options are those of the declaration; of methods of rows also which columns are meant, and how they are scaled. Tables, figures and warnings are those
-//! that the declaration gives to every front end. So a method that is declared there has a service without a line here.
+//! A job's options are those that the method declares; for a method on rows, also the columns and their scaling.
+//! Tables, figures and warnings are those that the declaration gives to every front end. So a method that is declared
+//! there becomes a service without further code.
 
 use std::collections::BTreeMap;
 
@@ -28,18 +29,18 @@ use crate::options::{Options, OptionsSchema, refused};
 use crate::table::{Columns, Table};
 use crate::watch::Watch;
 
-/// The name of the input of a method of rows.
+/// The name of the input of a method on rows.
 const POINTS: &str = "points";
 
 /// A declared method.
 pub(crate) struct Declared {
     method: &'static dyn lehr_methods::Method,
-    /// The keeper of its results, besides their tables.
+    /// The store for its full results, in addition to their tables.
     fits: Option<Fits>,
 }
 
-/// Results of this process's jobs by job id, for callers that want more of a result than its tables. They are kept
-/// until this is dropped.
+/// Full results of this process's jobs by job id, for callers that need more than the tables. They are kept until this
+/// value is dropped.
 ///
 /// # Example
 /// ```
@@ -65,38 +66,40 @@ pub(crate) struct Declared {
 pub struct Fits(Arc<Mutex<BTreeMap<String, Arc<dyn Fit>>>>);
 
 impl Fits {
-    /// The result of a job, if it has one.
+    /// Returns the result of a job, if it has one.
     pub fn get(&self, job: &str) -> Option<Arc<dyn Fit>> {
         self.0.lock().get(job).cloned()
     }
 }
 
-/// The columns of a data set that are the rows, and their scale.
+/// The columns of a data set to use as rows, and how to prepare them.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct TableOptions {
-    /// The columns of the points. Default: all numeric columns, except weights and ids. For a method that takes rows of
-    /// bits, it is the column `fingerprint` or `sparse` if there is one.
+    /// The columns of the points. Default: all numeric columns, except weights and ids. A method that takes rows of
+    /// bits uses the column `fingerprint` or `sparse` if there is one.
     pub columns: Option<Vec<String>>,
-    /// The column of weights, of a data set without gaps. Default: the one that the data set says, or none.
+    /// The column of weights, for a data set without missing values. Default: the data set's own, or none.
     pub weights: Option<String>,
-    /// The column of ids. Default: the one that the data set says, or the number of the row.
+    /// The column of ids. Default: the data set's own, or the row number.
     pub id: Option<String>,
-    /// Take the columns as longitude and latitude in degrees: distances are along the sphere, in km. Default: no.
+    /// Treat the columns as longitude and latitude in degrees: distances are on the sphere, in km. Default: no.
     pub lonlat: bool,
-    /// Scale columns, so that their units do not matter. Default: not; with `auto` by median and interquartile range.
+    /// Scale columns, so that their units do not matter. Default: no scaling; with `auto`, by median and interquartile
+    /// range.
     pub scale: Option<ColumnScale>,
-    /// Choose columns, logarithms and scale from the data, fill gaps, and set rows that lie alone aside. The result
-    /// has the reason for each choice. For ordinary tables, which uploads of the form `table` are. Default: no.
+    /// Choose columns, logarithms and scaling from the data, fill missing values and set isolated rows aside. The
+    /// result gives the reason for each choice. For ordinary tables, such as uploads in the format `table`. Default:
+    /// no.
     pub auto: bool,
     /// Columns that are not used. Default: none.
     pub exclude: Vec<String>,
     /// Columns whose logarithms are used; results are in the columns' own units. Default: none.
     pub log: Vec<String>,
-    /// How missing values are handled. Default: with `auto` the way of the method; else they are faults, or
-    /// as the method takes them.
+    /// How missing values are handled. Default: with `auto`, as suits the method; otherwise they are errors, unless the
+    /// method supports them.
     pub missing: Option<Gaps>,
-    /// The parts of dates that rows are compared by, of dates among `columns`. Default: the days.
+    /// The parts to compare of each date among `columns`. Default: the days.
     pub date_parts: Vec<DatePart>,
 }
 
@@ -109,7 +112,7 @@ pub struct TableOptions {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum DatePart {
-    /// The days since 1970: dates that are near each other are alike.
+    /// The days since 1970: nearby dates are similar.
     Days,
     /// The day of the week, as a category: all Mondays are alike.
     Weekday,
@@ -131,15 +134,15 @@ impl DatePart {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Gaps {
-    /// They are left out of distances, by methods that can.
+    /// They are left out of distances, if the method supports it.
     Skip,
-    /// The median of the column is put in, of categories the shares of the texts.
+    /// They become the median of the column; for categories, the shares of the texts.
     Median,
-    /// The gap gets the most frequent value.
+    /// They become the most frequent value.
     Mode,
-    /// The mean over the nearest rows is put in.
+    /// They become the mean over the nearest rows.
     Nearest,
-    /// Rows with gaps are left out.
+    /// Rows with missing values are left out.
     Drop,
 }
 
@@ -164,7 +167,7 @@ impl Gaps {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ColumnScale {
-    /// As they are.
+    /// Unchanged.
     #[default]
     None,
     /// By mean and standard deviation.
@@ -184,7 +187,7 @@ impl ColumnScale {
 }
 
 impl TableOptions {
-    /// The options of a job: these and those of a method, side by side.
+    /// Combines the options of a table and those of a method into the options of a job.
     ///
     /// # Example
     /// ```
@@ -199,7 +202,7 @@ impl TableOptions {
         Options::of(self).and(Options::of(method))
     }
 
-    /// Reports their faults before there is a table.
+    /// Reports invalid options before there is a table.
     fn check(&self) -> Option<String> {
         if self.lonlat && self.is_prepared() {
             return Some(
@@ -210,23 +213,23 @@ impl TableOptions {
         is_wrong.then(|| "scale: expected none with lonlat, whose unit is km".to_owned())
     }
 
-    /// Whether columns are described and prepared before a method sees them.
+    /// Returns whether columns are described and prepared before the method sees them.
     fn is_prepared(&self) -> bool {
         let is_list = !(self.exclude.is_empty() && self.log.is_empty() && self.date_parts.is_empty());
         self.auto || is_list || self.missing.is_some()
     }
 
-    /// Columns unchanged or scaled.
+    /// Returns the scaling of the columns.
     fn scale(&self) -> Scale {
         self.scale.unwrap_or_default().of_data()
     }
 }
 
-/// The names of [`TableOptions`].
+/// The names of the fields of [`TableOptions`].
 const NAMES: [&str; 10] =
     ["columns", "weights", "id", "lonlat", "scale", "auto", "exclude", "log", "missing", "date_parts"];
 
-/// The options of them that a method takes.
+/// Returns the table options that a method supports.
 fn names_of(takes: Takes) -> &'static [&'static str] {
     match takes {
         Takes::Matrix(_) => &[],
@@ -241,12 +244,12 @@ fn names_of(takes: Takes) -> &'static [&'static str] {
 /// Runs a job of a declared method.
 ///
 /// # Errors
-/// The same as for [`Method::run`](crate::Method::run).
+/// Returns the errors of [`Method::run`](crate::Method::run).
 ///
 /// # Example
 /// ```
 /// use lehr_jobs::{Inputs, Job, Table, declared, jobs::Options};
-/// // Two pairs: 1 apart within, 9 between.
+/// // There are two pairs of points: the points of a pair are 1 apart, and the pairs are 9 apart.
 /// let matrix = Table::builder().numbers("dissimilarity", vec![1.0, 9.0, 9.0, 9.0, 9.0, 1.0]).build()?;
 /// let options = Options::of(&lehr_methods::kmedoids::Options { clusters: 2, ..Default::default() });
 /// let inputs = Inputs::of([("matrix", matrix)]);
@@ -263,10 +266,10 @@ pub fn run(
     AnyMethod::run(&Declared::of(method), job, inputs, options)
 }
 
-/// The file of a method that has a page.
+/// The file name of a method's report.
 const PAGE: &str = "report.html";
 
-/// The name of data, and how they were read: for models, messages and pages.
+/// The name of the data and how they were read, for models, messages and reports.
 struct Source<'a> {
     dataset: &'a str,
     id: Option<String>,
@@ -275,7 +278,7 @@ struct Source<'a> {
 }
 
 impl<'a> Source<'a> {
-    /// Of an input. `scale` is the choice of a preparation, where there was one.
+    /// Describes an input. `scale` is the scaling that a preparation chose, if there was one.
     fn of(inputs: &'a Inputs, name: &str, options: &TableOptions, scale: Option<Scale>) -> Self {
         let table = inputs.table(name).ok();
         let named = |given: &Option<String>, own: Option<&str>| given.clone().or_else(|| own.map(str::to_owned));
@@ -287,7 +290,7 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// The page's facts about how a result came about.
+    /// Returns the facts about the run for the report.
     fn told(&self, method: &'static dyn lehr_methods::Method, execution: &Execution) -> lehr_report::Run<'_> {
         lehr_report::Run {
             about: method.about(),
@@ -308,24 +311,24 @@ impl<'a> Source<'a> {
 }
 
 impl Declared {
-    /// A method whose results are their tables.
+    /// Creates a method that returns only tables.
     pub(crate) fn of(method: &'static dyn lehr_methods::Method) -> Self {
         Self { method, fits: None }
     }
 
-    /// The same, with its results kept.
+    /// Creates a method that also stores its full results.
     pub(crate) fn keeping(method: &'static dyn lehr_methods::Method, fits: &Fits) -> Self {
         Self { method, fits: Some(fits.clone()) }
     }
 
-    /// The options of the table, if it takes one, and those of the method.
+    /// Splits options into those of the table, if the method takes one, and those of the method.
     fn divided(&self, options: &Options) -> Result<(TableOptions, Map<String, Value>), Fault> {
         let given = options.to_value();
         let Value::Object(fields) = given else {
             return Err(refused(given.clone(), "expected an object", &|_| None));
         };
         let names = names_of(self.method.about().takes);
-        // What it does not take may be there, but must say nothing.
+        // An option that the method does not support may be present if it has no effect.
         let says_nothing = |value: &Value| value.is_null() || *value == json!(false) || *value == json!([]);
         let of_table = |name: &str, value: &Value| {
             names.contains(&name) || !names.is_empty() && NAMES.contains(&name) && says_nothing(value)
@@ -335,7 +338,7 @@ impl Declared {
         Ok((Options::from(Value::Object(table)).read()?, own))
     }
 
-    /// Runs the method for a job, or resumes it, and returns the service's results.
+    /// Runs the method for a job, or resumes it, and returns the results for the service.
     fn fitted(
         &self,
         job: &Job,
@@ -390,7 +393,7 @@ impl AnyMethod for Declared {
             Takes::Matrix(_) => (&[MATRIX], &[ITEMS]),
         };
         let version = Version::new(about.version.0, about.version.1);
-        // A stream is read by one process.
+        // Only one process reads a stream.
         let spreads = !matches!(about.takes, Takes::Stream(_));
         Facts { name: about.contract, version, inputs, inputs_optional, outputs: about.outputs, spreads }
     }
@@ -424,7 +427,7 @@ impl AnyMethod for Declared {
     }
 
     fn run(&self, job: &Job, inputs: &Inputs, options: &Options) -> Result<Outputs, Failure> {
-        // An earlier version may have kept them.
+        // An earlier version may have stored these options.
         let read = self.complete(options).and_then(|_| self.divided(options));
         let (table, own) = read.map_err(|fault| Failure::Internal(format!("{}: {}", job.id(), fault.reason())))?;
         match self.method.about().takes {
@@ -451,12 +454,12 @@ impl AnyMethod for Declared {
     }
 }
 
-/// The rows of the input. They are bits or sparse if the method takes these and no columns are named. They have missing
-/// values if the method takes those and the data set says that there may be some.
+/// Reads the rows of the input. They are bits or sparse if the method takes such rows and the options name no columns.
+/// They may have missing values if the method and the data set allow them.
 ///
 /// # Errors
-/// Returns [`Failure::Input`] for columns that do not exist, and for values that cannot be meant, with their places;
-/// weights are for rows without gaps.
+/// Returns [`Failure::Input`] for columns that do not exist, for impossible values, with their positions, and for
+/// weights of rows with missing values.
 fn rows_of(inputs: &Inputs, options: &TableOptions, words: &RowsWords) -> Result<Rows, Failure> {
     let table = inputs.table(POINTS)?;
     let name = inputs.dataset(POINTS);
@@ -496,10 +499,10 @@ fn rows_of(inputs: &Inputs, options: &TableOptions, words: &RowsWords) -> Result
     Ok(Rows::with_gaps(records, scale)?)
 }
 
-/// The rows of an ordinary table, prepared as the command prepares them.
+/// Reads the rows of an ordinary table, and prepares them as the command does.
 ///
 /// # Errors
-/// The same as for [`rows_of`]; columns that cannot be used as requested.
+/// Returns the errors of [`rows_of`], and errors for columns that cannot be used as requested.
 fn prepared(table: &Table, name: &str, options: &TableOptions, words: &RowsWords) -> Result<Rows, Failure> {
     let id = options.id.as_deref().or(table.id());
     let weights = options.weights.as_deref().or(table.weights());
@@ -529,11 +532,11 @@ fn prepared(table: &Table, name: &str, options: &TableOptions, words: &RowsWords
     Ok(decided.rows(keys, options.auto && words.sets_aside)?)
 }
 
-/// The rows of the input as a stream, the first of which are the sample. Rows of weight 0 are left out, as where a
-/// stream is read from a file.
+/// Reads the rows of the input as a stream that begins with the sample. Leaves out rows of weight 0, as when a stream
+/// is read from a file.
 ///
 /// # Errors
-/// The same as for [`rows_of`].
+/// Returns the errors of [`rows_of`].
 fn stream_of(inputs: &Inputs, options: &TableOptions, sample_rows: usize) -> Result<Stream, Failure> {
     let (table, name) = (inputs.table(POINTS)?, inputs.dataset(POINTS));
     let TableOptions { columns, weights, .. } = options.clone();
@@ -554,10 +557,10 @@ fn stream_of(inputs: &Inputs, options: &TableOptions, sample_rows: usize) -> Res
     stream.ok_or_else(|| Failure::input(format!("{name}: expected rows, found none")))
 }
 
-/// The reason why a method has no result, with the name of the data set that it is about.
+/// Returns the reason why a method has no result, with the name of the data set.
 fn failure(dataset: &str, error: Error) -> Failure {
     match error {
-        // It names the data itself.
+        // This error names the data itself.
         Error::Data(error) => error.into(),
         error => match Failure::from(error) {
             Failure::Input(reason) => Failure::Input(format!("{dataset}: {reason}")),
@@ -566,7 +569,7 @@ fn failure(dataset: &str, error: Error) -> Failure {
     }
 }
 
-/// A table of results as services have it.
+/// Converts a table of results into a table of services.
 pub(crate) fn result(table: lehr_methods::Table<'_>) -> Result<Table, Fault> {
     let mut builder = Table::builder().gaps(!table.without_values.is_empty());
     for (name, column) in table.columns {
@@ -577,7 +580,7 @@ pub(crate) fn result(table: lehr_methods::Table<'_>) -> Result<Table, Fault> {
             }
             Column::Numbers(values) => builder.numbers(name, values.into_owned()),
             Column::Weights(values) => builder.numbers(name.clone(), values).weights(Some(name)),
-            // Counts are from 0 on, and of each row.
+            // Counts need a value of at least 0 in each row.
             Column::Labels { of_rows, may_be_none: false } if !of_rows.contains(&UNLABELLED) => {
                 builder.counts(name, of_rows.iter().map(|&label| u64::from(label)).collect())
             }

@@ -1,10 +1,10 @@
 //! Dissimilarities of all pairs as a method: the library's `all_pairs` over sequences, fingerprints or records, under
 //! the contract `lehr.distances` 1.1. Its options are those of `lehr_methods::distances`.
 //!
-//! The columns of the table `items` decide the comparison. They are `sequence` (as FASTA is read), `fingerprint` (as
-//! FPS is read), or else numbers, which may be missing. There are three output tables. `matrix` has the pairs (0,1),
-//! (0,2), …, (1,2), … in one column. `items` has ids and counts of equal items. `members` maps each row of the input to
-//! its item. Finished pairs are kept at every step.
+//! The columns of the table `items` decide what is compared: `sequence` (as in FASTA), `fingerprint` (as in FPS), or
+//! else numbers, which may be missing. There are three output tables. `matrix` has the pairs (0,1), (0,2), …, (1,2), …
+//! in one column. `items` has the ids and the counts of equal items. `members` maps each row of the input to its item.
+//! The job saves finished pairs as it goes.
 
 use std::path::{Path, PathBuf};
 
@@ -31,7 +31,7 @@ pub use lehr_methods::distances::{Alignment, Element, Letters, Metric, Options};
 
 /// The name of the input.
 const ITEMS: &str = "items";
-/// The column that says that sequences are compared.
+/// The column whose presence means that sequences are compared.
 const SEQUENCE: &str = "sequence";
 
 /// Dissimilarities of all pairs of items as a [`Method`].
@@ -42,21 +42,21 @@ const SEQUENCE: &str = "sequence";
 /// let genes = ["ACGTACGTAC", "ACGTACCTAC", "TTGTACCTAC"].map(String::from).to_vec();
 /// let items = Table::builder().texts("sequence", genes).build()?;
 /// let found = Distances::default().run(&Job::alone(), &Inputs::of([("items", items)]), &Options::default())?;
-/// // The pairs (0,1), (0,2), (1,2): one letter in ten differs first.
+/// // The pairs (0,1), (0,2), (1,2): in the first pair, one letter in ten differs.
 /// assert_eq!(found.tables["matrix"].singles("dissimilarity").unwrap()[0], 0.1);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct Distances {
     log: Option<PathBuf>,
-    /// The reason why the last job's log has not all that was finished, if it has not.
+    /// The reason why the last job could not save all finished pairs, if it could not.
     unkept: Arc<Mutex<Option<String>>>,
 }
 
 impl Distances {
-    /// The method of a service that runs one job. It keeps finished pairs in this file and not at the job's own place,
-    /// so that they outlive the service. It has the form of the checkpoint of `lehr distances`. A job resumes from the
-    /// pairs that it finds there; the file is never removed.
+    /// Creates the method for a service that runs one job. It saves finished pairs in this file instead of the job's
+    /// own, so that they outlive the service. The file has the format of a checkpoint of `lehr distances`. A job
+    /// resumes from the pairs in it; the file is never removed.
     ///
     /// # Example
     /// ```
@@ -67,8 +67,8 @@ impl Distances {
         Self { log: Some(path.into()), unkept: Arc::default() }
     }
 
-    /// The reason why part of the last job's work could not be kept, if it could not: the job went on without. Pairs
-    /// that had been kept before are still good.
+    /// Returns the reason why the last job could not save some finished pairs, if it could not. The job continued
+    /// without saving; pairs saved before remain valid.
     ///
     /// # Example
     /// ```
@@ -76,7 +76,7 @@ impl Distances {
     /// let items = Table::builder().texts("sequence", vec!["ACGT".into(), "ACGA".into()]).build()?;
     /// let method = Distances::logging_to("no/such/folder/checkpoint");
     /// method.run(&Job::alone(), &Inputs::of([("items", items)]), &Options::default())?;
-    /// // Two items are compared in one step, and behind the last step there is nothing to go on with: nothing had to be kept.
+    /// // Two items are compared in one step. After the last step nothing is saved, because the job is complete.
     /// assert_eq!(method.unkept(), None);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
@@ -127,7 +127,7 @@ impl Method for Distances {
                 Element::F64 => matrix::<f64>(job, log, metric, |half, _| {
                     Table::builder().numbers(COLUMN, condensed(half, |value| value))
                 }),
-                // What is kept with 16 bits is compared with 32.
+                // Values stored in 16 bits are computed in 32 bits.
                 Element::U16 => matrix::<f32>(job, log, metric, |half, largest| {
                     let scale = dissimilarities::Element::U16.scale(largest);
                     Table::builder().fixed(COLUMN, condensed(half, |value| fixed(value, scale)), scale)
@@ -146,7 +146,7 @@ impl Method for Distances {
     }
 }
 
-/// The items of a table: its sequences or fingerprints, or else its rows of numbers.
+/// Reads the items of a table: its sequences or fingerprints, or else its rows of numbers.
 fn read(table: &Table, name: &str, options: &Options) -> Result<Items, Failure> {
     let has = |wanted: &str| table.columns().any(|(column, _)| column == wanted);
     let kind = if has(SEQUENCE) {
@@ -188,7 +188,7 @@ fn read(table: &Table, name: &str, options: &Options) -> Result<Items, Failure> 
     }
 }
 
-/// A failure that names the data set, if that is to blame.
+/// Adds the name of the data set to a failure about the data.
 fn named(name: &str, failure: Failure) -> Failure {
     match failure {
         Failure::Input(reason) => Failure::Input(format!("{name}: {reason}")),
@@ -196,7 +196,7 @@ fn named(name: &str, failure: Failure) -> Failure {
     }
 }
 
-/// The reason why items cannot be compared: the metric does not suit them, or the comparison fails.
+/// The reason why a comparison has no result: the metric does not suit the items, or the run fails.
 enum Hindrance {
     Items(Error),
     Comparison(Failure),
@@ -208,14 +208,14 @@ impl From<Error> for Hindrance {
     }
 }
 
-/// All pairs as a table, and remarks about them.
+/// The table of all pairs, and warnings about them.
 struct Found {
     matrix: Table,
     extent: Extent,
 }
 
-/// Compares all pairs, from the beginning or from the checkpoint of the job. Nothing in a process that is not to give
-/// them.
+/// Compares all pairs, from the beginning or from the checkpoint of the job. Returns nothing in a process that does not
+/// return the result.
 fn matrix<T: Precision>(
     job: &Job,
     (path, unkept): (&Path, &Mutex<Option<String>>),
@@ -223,13 +223,13 @@ fn matrix<T: Precision>(
     column: impl FnOnce(&Half<T>, f64) -> Builder,
 ) -> Result<Option<Found>, Failure> {
     let items = metric.items();
-    // More than a data set may have: said before hours are spent, and not after.
+    // Refuse a result that is too large for a data set now, not after hours of work.
     let limit = Limits::default().dataset_bytes.min(lehr_data::memory::available().unwrap_or(u64::MAX));
     Half::<T>::fits(items, limit).map_err(failure)?;
     let (mut log, mut kept) = match Log::resume::<T>(path, metric) {
         Ok(log) => (Some(log), Some(LogReader::open::<T>(path, metric).map_err(failure)?)),
         Err(Error::File { source, .. }) if source.kind() == std::io::ErrorKind::NotFound => (None, None),
-        // The end came while its head was written: nothing was kept.
+        // The job was stopped while it wrote the header, so no pairs were saved.
         Err(Error::CheckpointDamaged { .. }) => (None, None),
         Err(error) => return Err(failure(error)),
     };
@@ -239,7 +239,7 @@ fn matrix<T: Precision>(
             return;
         }
         let begun = log.take().map_or_else(|| Log::create::<T>(path, metric), Ok);
-        // A run that cannot be gone on with is a run all the same.
+        // A run continues even if its progress cannot be saved.
         *unkept = begun.and_then(|begun| log.insert(begun).append(finished)).err().map(|error| error.to_string());
     };
     let half = all_pairs_keeping::<T>(metric, &job.execution(), kept.as_mut(), &mut Watch(job), &mut keep);
@@ -254,7 +254,7 @@ fn matrix<T: Precision>(
     Ok(Some(Found { matrix: column(&half, extent.largest).gaps(extent.missing > 0).build()?, extent }))
 }
 
-/// The pairs (0,1), (0,2), …, (1,2), …, in their stored form.
+/// Returns the pairs (0,1), (0,2), …, (1,2), …, as they are stored.
 fn condensed<T: Precision, V>(half: &Half<T>, kept: impl Fn(f64) -> V) -> Vec<V> {
     let items = half.items();
     let mut values = Vec::with_capacity(items * (items - 1) / 2);

@@ -1,8 +1,8 @@
-//! The forms of data sets outside: those that files are read from, and those that pieces of rows are written in.
+//! The formats of data sets outside the service: those of files that are read, and those of rows that are written.
 //!
-//! `lehr-data` reads text and NPY, with faults by line and column. This crate reads Arrow and Parquet, with faults by
-//! row and column. Whatever the bytes are, the answer is a table or one report: a reader that panics has found a
-//! damaged file.
+//! `lehr-data` reads text and NPY and reports faults by line and column. This crate reads Arrow and Parquet and reports
+//! faults by row and column. Any bytes give either a table or one fault: a panic of a reader means that the file is
+//! damaged.
 
 pub(crate) mod arrow;
 pub(crate) mod column;
@@ -37,18 +37,18 @@ use crate::bytes::Bytes;
 use crate::matrix::table_of;
 use crate::table::{Columns, Kind, SPARSE, Table};
 
-/// The largest number of bytes that the header of dissimilarities may have.
+/// The most bytes that the header of dissimilarities may have.
 pub(crate) const HEADER_BYTES: u64 = 1 << 20;
 
-/// The first bytes of columnar files: Parquet, an Arrow file, an Arrow stream.
+/// The first bytes of a Parquet file, of an Arrow file, and of an Arrow stream.
 const PARQUET: &[u8] = b"PAR1";
 const ARROW_FILE: &[u8] = b"ARROW1";
 const ARROW_STREAM: &[u8] = &[0xff; 4];
 
-/// The largest number of bytes of values in one piece of rows.
+/// The most bytes of values in one piece of rows.
 const PIECE_BYTES: usize = 4 << 20;
 
-/// The form of a file.
+/// The format of a file.
 ///
 /// # Example
 /// ```
@@ -57,33 +57,36 @@ const PIECE_BYTES: usize = 4 << 20;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Form {
-    /// A table of text, delimiter and header found out unless given; plain or gzip.
+    /// CSV text: delimiter and header are detected unless given; plain or gzip.
     Csv,
-    /// The same with tabs.
+    /// CSV text with tabs.
     Tsv,
-    /// A table as people have it, with all columns kept: numbers as written (`1.818,99 €`), texts, dates and gaps. Text
-    /// with any delimiter, plain or gzip, a workbook (xlsx, xls, ods), JSON lines, an array of objects, Parquet or
-    /// Arrow: which is found out. Jobs prepare it with `auto` and the options in addition.
+    /// An ordinary table; all columns are kept. It may have numbers as written (`1.818,99 €`), texts, dates and missing
+    /// values. The file is delimited text (plain or gzip), a workbook (xlsx, xls, ods), JSON lines, an array of
+    /// objects, Parquet or Arrow; Lehr detects which. Jobs prepare it with `auto` and the related options.
     Table,
-    /// An array of numbers of one or two dimensions; plain or gzip.
+    /// A NumPy array of numbers in one or two dimensions; plain or gzip.
     Npy,
-    /// Flat columns of numbers, whole numbers or text, plain or packed by snappy, gzip or zstd.
+    /// Parquet with flat columns of numbers, whole numbers or text; uncompressed, or compressed with snappy, gzip or
+    /// zstd.
     Parquet,
-    /// An Arrow IPC stream or file, not compressed.
+    /// An uncompressed Arrow IPC stream or file.
     Arrow,
-    /// Sequences of nucleotides or amino acids, plain or gzip: the columns `id` and `sequence`. Gaps make them aligned.
+    /// FASTA sequences of nucleotides or amino acids, plain or gzip: the columns `id` and `sequence`. Sequences with
+    /// gaps are aligned.
     Fasta,
-    /// Fingerprints of compounds, plain or gzip: the columns `id` and `fingerprint`, hexadecimal as in the file.
+    /// FPS fingerprints of compounds, plain or gzip: the columns `id` and `fingerprint`, in hexadecimal as in the file.
     Fps,
-    /// Sparse rows as SVMlight's text has them, plain or gzip: the column `sparse`, fields `column:value` without the class.
+    /// SVMlight text with sparse rows, plain or gzip: the column `sparse` has the fields `column:value` without the
+    /// class.
     Svmlight,
-    /// Dissimilarities of all pairs as `lehr distances` writes them: the header (JSON), and behind it the array that it
-    /// names. For a file under the data root only the header, with the array beside it. One column, the pairs (0,1),
-    /// (0,2), …, (1,2), …, in as many bits as the file has.
+    /// Dissimilarities of all pairs as `lehr distances` writes them: the header (JSON), followed by the array that it
+    /// names. For a file under the data root, the path names the header, and the array is in its own file. The result
+    /// has one column, the pairs (0,1), (0,2), …, (1,2), …, in as many bits as the array.
     Dissimilarities,
 }
 
-/// The parts to read from a file. Settings that are left open are detected, or stay unchanged.
+/// The parts to read from a file, and how. Settings without a value are detected or have a default.
 ///
 /// # Example
 /// ```
@@ -93,23 +96,24 @@ pub enum Form {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Reading {
-    /// The columns to keep, in addition to weights and ids. Default: all; of csv and tsv, all of numbers.
+    /// The columns to keep, in addition to weights and ids. Default: all; of csv and tsv, all numeric columns.
     pub columns: Option<Vec<String>>,
-    /// The column of weights. Default: none, or the one that an Arrow file says.
+    /// The column of weights. Default: the one that an Arrow file names, or none.
     pub weights: Option<String>,
-    /// The column of ids. Default: none, or the one that an Arrow file says.
+    /// The column of ids. Default: the one that an Arrow file names, or none.
     pub id: Option<String>,
-    /// The separator of fields of a text file: one character, or `tab`. Default: found out.
+    /// The separator of fields of a text file: one character, or `tab`. Default: detected.
     pub delimiter: Option<String>,
-    /// Whether the first row of a text file has names. Default: found out.
+    /// Whether the first row of a text file has column names. Default: detected.
     pub header: Option<bool>,
-    /// Whether numbers may be missing: empty fields of text files, NaN and nulls elsewhere. Default: no, a missing one is a fault.
+    /// Whether numbers may be missing: empty fields of text files, NaN and nulls elsewhere. Default: no; a missing
+    /// number is an error.
     pub gaps: bool,
-    /// How an ordinary table is written, with the form `table`. Default: found out.
+    /// The notation of an ordinary table, with the format `table`. Default: detected.
     pub dialect: Option<Dialect>,
 }
 
-/// How an ordinary table is written. Each field takes the place of what Lehr would find out.
+/// The notation of an ordinary table. Each field overrides detection.
 ///
 /// # Example
 /// ```
@@ -157,7 +161,7 @@ impl Dialect {
 }
 
 impl Reading {
-    /// Whether it is valid.
+    /// Checks that the settings are valid for a format.
     ///
     /// # Errors
     /// Returns [`Code::InvalidValue`].
@@ -206,38 +210,38 @@ impl Reading {
     }
 }
 
-/// The fault of data, for the client that sent them.
+/// Returns the fault about data for the client that sent them.
 pub(crate) fn fault_of(error: &lehr_data::Error) -> Fault {
     let code = if error.is_environment() { Code::InsufficientResources } else { Code::InvalidValue };
     Fault::new(code, error.to_string())
 }
 
-/// A table as it was read, and warnings about that.
+/// A table and the warnings from reading it.
 #[derive(Debug)]
 pub(crate) struct Found {
     pub table: Table,
     pub warnings: Vec<String>,
-    /// The account of its columns, of an ordinary table.
+    /// The description of the columns, for an ordinary table.
     pub account: Vec<ColumnFacts>,
 }
 
 /// The role and the values of a column of an ordinary table.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ColumnFacts {
-    /// Its name.
+    /// The name of the column.
     pub name: String,
     /// `measure`, `category`, `date`, `id`, `text`, `constant`, `empty`, or `the same as` another column.
     pub role: String,
-    /// The reason for this kind, if its values alone do not show it.
+    /// The reason for the role, if the values alone do not show it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// How its text was read.
+    /// The notation in which the text was read.
     pub read_as: String,
-    /// Rows without a value.
+    /// The number of rows without a value.
     pub missing: u64,
-    /// Different values.
+    /// The number of different values.
     pub distinct: u64,
-    /// From the smallest to the largest value, or how many texts there are.
+    /// The smallest and the largest value, or the number of different texts.
     pub range: String,
 }
 
@@ -255,7 +259,8 @@ impl ColumnFacts {
     }
 }
 
-/// Reads a file that takes at most `bytes_max` when it is unpacked, and whose values take no more either; messages call it `name`.
+/// Reads a file. Its uncompressed size and the size of its values must be at most `bytes_max`. Messages call the file
+/// `name`.
 ///
 /// # Errors
 /// Returns [`Code::InvalidValue`] with the first ten faults; [`Code::TooLarge`].
@@ -290,7 +295,7 @@ pub(crate) fn read(mut file: File, form: Form, reading: &Reading, name: &str, by
     Ok(Found { table, warnings, account })
 }
 
-/// Reads an ordinary table, and keeps the columns that are wanted.
+/// Reads an ordinary table, and keeps the wanted columns.
 fn read_frame(file: &mut File, reading: &Reading, name: &str, bytes_max: u64) -> Result<DataFrame, Fault> {
     let Columns { columns, weights, id } = reading.wanted();
     let dialect = reading.dialect.clone().unwrap_or_default().form();
@@ -321,7 +326,8 @@ fn read_frame(file: &mut File, reading: &Reading, name: &str, bytes_max: u64) ->
     Ok(chosen.with_notes(frame.notes().to_vec()))
 }
 
-/// The warnings of the command for the same file: columns that were left out, and ids that several rows have.
+/// Returns the warnings that the command would print for the same file: columns that were left out, and ids that occur
+/// several times.
 fn warnings_of(table: &Table, left_out: &[LeftOut], name: &str) -> Vec<String> {
     const LISTED: usize = 10;
     let texts: Vec<String> = left_out.iter().filter(|left| !left.is_unexpected()).map(ToString::to_string).collect();
@@ -338,10 +344,11 @@ fn warnings_of(table: &Table, left_out: &[LeftOut], name: &str) -> Vec<String> {
     warnings.map(|warning| format!("{name}: {warning}")).collect()
 }
 
-/// Reads dissimilarities whose header and array are two files: `open` opens a file by its name beside the header.
+/// Reads dissimilarities whose header and array are separate files. `open` opens the array by its name relative to the
+/// header.
 ///
 /// # Errors
-/// The same as for [`read`]; those of `open`.
+/// Returns the errors of [`read`] and of `open`.
 pub(crate) fn read_beside(
     header: File,
     open: impl FnOnce(&Path) -> Result<File, Fault>,
@@ -374,8 +381,8 @@ fn sound(table: Table, name: &str, bytes_max: u64) -> Result<Table, Fault> {
     Ok(table)
 }
 
-/// Reads by a library that may panic where bytes are not as it expects: then they are damaged. The text of the panic is
-/// for the log.
+/// Calls a reader that may panic on unexpected bytes, and reports a panic as a damaged file. The panic's message goes
+/// to the log.
 fn guarded<T>(expected: &str, read: impl FnOnce() -> Result<T, Fault>) -> Result<T, Fault> {
     catch_unwind(AssertUnwindSafe(read)).unwrap_or_else(|panic| {
         let said = panic.downcast_ref::<&str>().copied();
@@ -402,7 +409,8 @@ fn read_text(
     let delimiter = reading.delimiter()?.or((form == Form::Tsv).then_some(b'\t'));
     let Columns { columns, weights, id } = reading.wanted();
     let selection = Selection { columns, weights, id, delimiter, header: reading.header, ..Selection::default() };
-    // A packed file may be a thousand times as large when it is unpacked. Numbers in text take at least two bytes, in memory eight.
+    // Uncompressed, a file may be a thousand times as large. A number takes at least two bytes as text, and eight in
+    // memory.
     if reading.gaps {
         let records = limited(file, name, bytes_max, |plain| incomplete_from(plain, name, &selection))?;
         left_out.extend_from_slice(records.left_out());
@@ -443,7 +451,7 @@ fn read_items(file: &mut File, form: Form, name: &str, bytes_max: u64) -> Result
     builder.texts("id", sequences.ids().to_vec()).texts("sequence", texts).build()
 }
 
-/// Reads a file, unpacked if it is packed, as long as that is no more than `bytes_max`.
+/// Reads a file, uncompressed if necessary, up to `bytes_max` bytes.
 fn limited<T>(
     file: impl Read,
     name: &str,
@@ -456,7 +464,7 @@ fn limited<T>(
     if plain.is_over() { Err(too_large(name, bytes_max)) } else { result.map_err(|error| fault_of(&error)) }
 }
 
-/// The form of the wanted rows.
+/// The format of rows in an answer.
 ///
 /// # Example
 /// ```
@@ -465,19 +473,19 @@ fn limited<T>(
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum RowFormat {
-    /// An object for each row; numbers that are none (infinite) as null.
+    /// An object for each row; infinite numbers are null.
     #[default]
     Json,
-    /// Lines of text; the names in the piece that begins with row 0, so that pieces one after another are one file.
+    /// CSV text. Only the piece that begins with row 0 has the column names, so that consecutive pieces form one file.
     Csv,
     /// An Arrow IPC stream.
     Arrow,
-    /// A NumPy array of two dimensions: the columns that are numbers or counts, as 64-bit floating point. Each piece is
-    /// separate.
+    /// A NumPy array of two dimensions with the columns of numbers and counts, as 64-bit floating point. Each piece is
+    /// a separate array.
     Npy,
 }
 
-/// Some rows of a table. One of `json`, `csv`, `arrow` and `npy` is there.
+/// Some rows of a table, in one of `json`, `csv`, `arrow` and `npy`.
 ///
 /// # Example
 /// See [`datasets::Read`](crate::datasets::Read).
@@ -485,14 +493,14 @@ pub enum RowFormat {
 pub struct Piece {
     /// The first row of the piece, from 0.
     pub from: u64,
-    /// The row after its last one: where the next piece begins.
+    /// The row after the last one of the piece: the next piece begins here.
     pub to: u64,
-    /// The number of rows of the table.
+    /// The number of rows in the table.
     pub rows: u64,
     /// An object for each row.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub json: Option<Vec<Map<String, Value>>>,
-    /// Lines of text.
+    /// CSV text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub csv: Option<String>,
     /// An Arrow IPC stream.
@@ -501,15 +509,15 @@ pub struct Piece {
     /// A NumPy array.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub npy: Option<Bytes>,
-    /// Warnings for the owner of the rows.
+    /// The warnings for the user.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
 }
 
-/// Writes rows from `from` to `to`, or as many of them as a piece takes: each, or every so-many-th.
+/// Writes rows from `from` to `to`, or as many of them as fit into a piece: each, or every so-many-th.
 ///
 /// # Errors
-/// Returns [`Code::InvalidValue`] for rows that do not exist, and for an array of a table without numbers.
+/// Returns [`Code::InvalidValue`] for rows that do not exist, or for an array of a table without numbers.
 pub(crate) fn piece(
     table: &Table,
     format: RowFormat,
@@ -562,7 +570,7 @@ fn objects(table: &Table) -> Vec<Map<String, Value>> {
         match kind {
             Kind::Number => {
                 let is_whole = table.is_whole(name);
-                // What was said to be whole and is not is written as it is.
+                // A number that is not whole, in a column of whole numbers, is written unchanged.
                 let value = |&number: &f64| match number as i64 {
                     whole if is_whole && whole as f64 == number => Value::from(whole),
                     _ => Value::from(number),
@@ -589,7 +597,7 @@ pub(crate) fn lines(table: &Table, has_head: bool) -> String {
         for row in 0..table.rows() {
             for (index, (_, kind)) in columns.iter().enumerate() {
                 match kind {
-                    // A gap is an empty field, unless the line would be empty.
+                    // A missing value is an empty field, unless the line would be empty.
                     Kind::Number if numbers[index][row].is_nan() && columns.len() > 1 => text.text("")?,
                     Kind::Number => text.number(numbers[index][row])?,
                     Kind::Count => text.count(counts[index][row])?,
@@ -605,7 +613,7 @@ pub(crate) fn lines(table: &Table, has_head: bool) -> String {
 }
 
 impl Form {
-    /// The form that the ending of a file's name promises.
+    /// Returns the format for the extension of a file's name.
     ///
     /// # Example
     /// ```
@@ -630,7 +638,7 @@ impl Form {
         })
     }
 
-    /// The form that a media type says, without its parameters.
+    /// Returns the format for a media type, ignoring its parameters.
     ///
     /// # Example
     /// ```

@@ -1,4 +1,4 @@
-//! Tables between services.
+//! Passing tables between services.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -10,7 +10,7 @@ use crate::bytes::{read_bytes, write_bytes};
 use crate::format::arrow;
 use crate::table::Table;
 
-/// A table between services: the table itself in this process, an Arrow stream when it leaves it.
+/// A table passed between services: the table itself within the process, and an Arrow stream outside it.
 ///
 /// # Example
 /// ```

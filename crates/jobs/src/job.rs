@@ -1,4 +1,4 @@
-//! A job as its method sees it: its resources, whether to stop, where to report and to save.
+//! A job as its method sees it: its resources, requests to stop, and where to report and to save.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -16,10 +16,10 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use crate::method::Failure;
 
-/// The file of a log, in its own folder.
+/// The name of a log file, which is in its own folder.
 const LOG: &str = "log";
 
-/// Seconds between two times that something is saved, unless the job stops.
+/// The seconds between two saves, unless the job stops.
 const SAVE_SECONDS: f64 = 1.0;
 
 /// The progress of a job.
@@ -31,9 +31,9 @@ const SAVE_SECONDS: f64 = 1.0;
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Progress {
-    /// The estimated share of the work that is done, 0 to 1.
+    /// The estimated share of the work that is done, from 0 to 1.
     pub fraction: f64,
-    /// The present stage.
+    /// The current stage.
     pub stage: String,
     /// The method's own figures, such as `temperature` and `clusters`.
     #[serde(default)]
@@ -41,7 +41,7 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// So far, doing this.
+    /// Creates progress with this share of the work and this stage.
     ///
     /// # Example
     /// See [`Progress`].
@@ -49,7 +49,7 @@ impl Progress {
         Self { fraction: fraction.clamp(0.0, 1.0), stage: stage.into(), figures: BTreeMap::new() }
     }
 
-    /// Adds a figure; one that is no finite number is left out.
+    /// Adds a figure, unless it is infinite or NaN.
     ///
     /// # Example
     /// See [`Progress`].
@@ -60,49 +60,49 @@ impl Progress {
         self
     }
 
-    /// The part that decides whether a watcher sees a difference.
+    /// Returns the part of the progress whose changes a watcher can see.
     fn gist(&self) -> (u32, &str) {
         ((self.fraction * 100.0) as u32, &self.stage)
     }
 }
 
-/// The reason why a job is to stop.
+/// The reason why a job should stop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Stop {
-    /// A client no longer wants it.
+    /// A client cancelled it.
     Cancelled,
-    /// The node ends; the next one continues.
+    /// The node is stopping; the job continues after its restart.
     Interrupted,
 }
 
-/// Listens to progress.
+/// Receives progress.
 pub(crate) trait Listener: Send {
     /// Reports the latest progress, if the previous report has been received.
     fn tell(&mut self, progress: &Progress) -> bool;
 }
 
-/// The location of the bytes that a job resumes from.
+/// Where a job's saved state is.
 #[derive(Clone, Debug)]
 pub(crate) enum Saved {
     /// In a file.
     File(PathBuf),
-    /// In memory, as long as the node lives.
+    /// In memory, for the lifetime of the node.
     Memory(Arc<Mutex<Volatile>>),
 }
 
-/// The saved state of a job where nothing is kept, or a copy of another process's.
+/// The saved state of a job when nothing is kept on disk, or a copy of another process's state.
 #[derive(Debug, Default)]
 pub(crate) struct Volatile {
     bytes: Option<Vec<u8>>,
-    /// For a log, which is a file all the same.
+    /// The folder of the log, which is always a file.
     folder: Option<tempfile::TempDir>,
 }
 
 impl Saved {
-    /// A copy of the state from which the first process of a job resumes.
+    /// Returns a copy of the state that the first process of a job resumes from.
     ///
     /// # Errors
-    /// Fails if there is no place for the log, which is a file.
+    /// Returns an error if the log's file cannot be written.
     pub(crate) fn copied(checkpoint: Option<&[u8]>, log: Option<&[u8]>) -> std::io::Result<Self> {
         let mut copy = Volatile { bytes: checkpoint.map(<[u8]>::to_vec), folder: None };
         if let Some(log) = log {
@@ -115,7 +115,8 @@ impl Saved {
 
     pub(crate) fn forget(&self) {
         match self {
-            // What cannot be removed harms nobody, and the next start tries again. Beside it are the files of a job's processes.
+            // A file that cannot be removed is harmless, and the next start tries again. The files of the job's
+            // processes are beside it.
             Self::File(path) => {
                 let _ = std::fs::remove_file(path);
                 let _ = std::fs::remove_file(before(path));
@@ -146,7 +147,7 @@ pub struct Job {
     since_save: Mutex<Option<Stopwatch>>,
     reports: Mutex<Reports>,
     warnings: Mutex<Vec<String>>,
-    /// The processes that run it together, if there are several.
+    /// The processes that run the job together, if there are several.
     processes: Option<lehr_ranks::Job>,
     is_lead: bool,
 }
@@ -162,7 +163,7 @@ struct Reports {
 pub(crate) struct Signal(Arc<Mutex<Option<Stop>>>);
 
 impl Signal {
-    /// A job that is cancelled stays so.
+    /// Requests that the job stops. A cancelled job stays cancelled.
     pub(crate) fn stop(&self, why: Stop) {
         let mut signal = self.0.lock();
         if *signal != Some(Stop::Cancelled) {
@@ -194,18 +195,19 @@ impl Job {
         Self { id, threads, signal, saved, since_save, reports, warnings, processes: None, is_lead: true }
     }
 
-    /// The same as one of several processes that run it together.
+    /// Returns the job as one of several processes that run it together.
     pub(crate) fn among(self, processes: Option<lehr_ranks::Job>, is_lead: bool) -> Self {
         Self { processes, is_lead, ..self }
     }
 
-    /// A job that saves to this file.
+    /// Creates a job that saves its state to this file.
     #[cfg(test)]
     pub(crate) fn kept_at(checkpoint: PathBuf) -> Self {
         Self::new("kept".to_owned(), 1, Signal::default(), Saved::File(checkpoint), None)
     }
 
-    /// A job without a service: reports go nowhere, nothing stops it, its checkpoints are in memory. For tests of methods.
+    /// Creates a job without a service, for tests of methods: nothing receives its reports or stops it, and its
+    /// checkpoints are in memory.
     ///
     /// # Example
     /// See [`Job`].
@@ -213,18 +215,18 @@ impl Job {
         Self::new("alone".to_owned(), 1, Signal::default(), Saved::Memory(Arc::default()), None)
     }
 
-    /// Its id: a name that no other job of the service has had.
+    /// Returns the id, which no other job of the service has had.
     pub fn id(&self) -> &str {
         &self.id
     }
 
-    /// The largest number of threads that it may use.
+    /// Returns the most threads that the job may use.
     pub fn threads(&self) -> usize {
         self.threads
     }
 
-    /// The same for methods on ranks: as many as threads, on a dispatcher of their own. If several processes run the
-    /// job, their ranks are included.
+    /// Returns the execution for methods on ranks: one rank for each thread, on a separate dispatcher. If several
+    /// processes run the job, the ranks of all are included.
     pub fn execution(&self) -> Execution {
         let all = Execution::default();
         // A layout may have more ranks in a process than the machine runs threads at once.
@@ -232,24 +234,25 @@ impl Job {
         Execution { ranks: self.threads, threads, job: self.processes, ..all }
     }
 
-    /// Whether its tables are taken from this process. If several run it together, one gives them; those of the others
-    /// are ignored, so the others may skip this.
+    /// Returns whether this process returns the tables. If several processes run the job together, the tables of the
+    /// others are ignored, so the others may skip making them.
     pub fn is_lead(&self) -> bool {
         self.is_lead
     }
 
-    /// Whether it is to save its state and to end with [`Failure::Stopped`]. Ask it several times a second.
+    /// Returns whether the method should save its state and end with [`Failure::Stopped`]. Check it several times a
+    /// second.
     pub fn is_stopping(&self) -> bool {
         self.signal.why().is_some()
     }
 
-    /// The same within a step of a method: the code that adds up rows asks before each leaf of them.
+    /// Returns the same request for use inside a step: code that sums rows checks it before each block of rows.
     pub(crate) fn interrupt(&self) -> Interrupt {
         let signal = self.signal.clone();
         Interrupt::when(move || signal.why().is_some())
     }
 
-    /// Tells how far it is. Never waits: a newer report replaces one that has not been received yet.
+    /// Reports progress. Never waits: a newer report replaces one that has not been received yet.
     pub fn report(&self, progress: Progress) {
         let mut reports = self.reports.lock();
         let Reports { listener, last } = &mut *reports;
@@ -261,18 +264,18 @@ impl Job {
         }
     }
 
-    /// Whether it is time to save: about once a second, and whenever it is to stop.
+    /// Returns whether it is time to save: about once a second, and whenever the job should stop.
     pub fn is_save_due(&self) -> bool {
         let since = self.since_save.lock();
         self.is_stopping() || since.as_ref().is_none_or(|since| since.seconds() >= SAVE_SECONDS)
     }
 
-    /// Saves bytes to resume from, replacing those before, whole or not at all. They survive a crash if the service
-    /// keeps its jobs.
+    /// Saves bytes to resume from, and replaces the previous ones completely or not at all. They survive a crash if the
+    /// service keeps its jobs.
     ///
     /// # Errors
-    /// Returns [`Failure::Environment`] if the disk does not take them. The method may continue; the earlier checkpoint
-    /// is still there.
+    /// Returns [`Failure::Environment`] if the disk refuses them. The method may continue; the previous checkpoint is
+    /// still there.
     pub fn save(&self, bytes: &[u8]) -> Result<(), Failure> {
         match &self.saved {
             Saved::Memory(saved) => saved.lock().bytes = Some(bytes.to_vec()),
@@ -280,7 +283,7 @@ impl Job {
                 let mut file = AtomicFile::create(path)?;
                 let sum = xxh3_64(bytes).to_le_bytes();
                 file.write_all(&sum).and_then(|()| file.write_all(bytes)).map_err(|cause| file.failed(cause))?;
-                // Whoever finds only the one before goes on from there.
+                // A crash here leaves only the previous checkpoint, and the job resumes from it.
                 let _ = std::fs::rename(path, before(path));
                 file.commit()?;
             }
@@ -289,7 +292,7 @@ impl Job {
         Ok(())
     }
 
-    /// Saves where a run is, if that is due. If it cannot be, the run continues, and the earlier checkpoint is still
+    /// Saves the state of a run, if this is due. If this fails, the run continues, and the previous checkpoint is still
     /// there.
     pub(crate) fn save_checkpoint(&self, checkpoint: &dyn AnyCheckpoint) {
         if self.is_save_due() {
@@ -298,12 +301,12 @@ impl Job {
         }
     }
 
-    /// A file of the job's own, for a method with results too large to be saved again each second. The method appends
-    /// finished results, and checks those that it finds there. Not there at first; there after a crash if the service
-    /// keeps its jobs; removed when the job is done.
+    /// Returns the path of a log, for methods whose results are too large to save again every second. The method
+    /// appends finished results, and checks those that it finds. The file does not exist at first, survives a crash if
+    /// the service keeps its jobs, and is removed when the job is done.
     ///
     /// # Errors
-    /// Returns [`Failure::Environment`] if there is no place for it.
+    /// Returns [`Failure::Environment`] if its folder cannot be created.
     ///
     /// # Example
     /// ```
@@ -328,12 +331,12 @@ impl Job {
         }
     }
 
-    /// The bytes that were saved last, by this run or one before it. If that is damaged, the bytes saved before it; if
-    /// that is damaged too, nothing. A run that begins earlier reaches the same result, later, and with a
-    /// [warning](Self::warn).
+    /// Returns the bytes that this run or an earlier one saved last. If they are damaged, it returns the bytes saved
+    /// before them; if these are damaged too, it returns nothing. A run that resumes from an older state takes longer,
+    /// reaches the same result, and has a [warning](Self::warn).
     ///
     /// # Errors
-    /// Returns [`Failure::Environment`] if it cannot be read.
+    /// Returns [`Failure::Environment`] if the bytes cannot be read.
     pub fn saved(&self) -> Result<Option<Vec<u8>>, Failure> {
         match &self.saved {
             Saved::Memory(saved) => Ok(saved.lock().bytes.clone()),
@@ -345,7 +348,7 @@ impl Job {
         }
     }
 
-    /// Adds a warning to those of the result.
+    /// Adds a warning to the result.
     pub fn warn(&self, text: impl Into<String>) {
         self.warnings.lock().push(text.into());
     }
@@ -355,7 +358,7 @@ impl Job {
     }
 }
 
-/// The saved state of a job in a file.
+/// The saved state of a job, as found in a file.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct Found {
     pub(crate) bytes: Option<Vec<u8>>,
@@ -363,15 +366,15 @@ pub(crate) struct Found {
     pub(crate) damage: Option<String>,
 }
 
-/// The location of the checkpoint before the last one.
+/// Returns the path of the checkpoint before the last one.
 fn before(path: &Path) -> PathBuf {
     path.with_extension("checkpoint-before")
 }
 
-/// The saved state of a job in a file, if it is there.
+/// Reads the saved state of a job from a file, if it exists.
 ///
 /// # Errors
-/// The same as for [`Job::saved`].
+/// Returns the errors of [`Job::saved`].
 pub(crate) fn saved_in(path: &Path, id: &str) -> Result<Found, Failure> {
     let mut is_damaged = false;
     for path in [path.to_path_buf(), before(path)] {
@@ -402,7 +405,7 @@ mod tests {
 
     impl Listener for Taking {
         fn tell(&mut self, progress: &Progress) -> bool {
-            // Every other one is refused, as if the one before it had not been taken in.
+            // Refuses every second report, as if the previous one had not been received.
             self.1 = !self.1;
             if self.1 {
                 self.0.lock().push(progress.clone());
@@ -446,7 +449,7 @@ mod tests {
         flip(&before(&path));
         assert_eq!(job.saved().unwrap(), None);
         assert_eq!(job.warnings()[1], "the checkpoints of job were damaged: the job started again");
-        // Stopped between the two renames.
+        // Act as if the process had stopped between the two renames.
         job.save(b"third").unwrap();
         job.save(b"fourth").unwrap();
         std::fs::remove_file(&path).unwrap();

@@ -1,4 +1,5 @@
-//! The contract of a method's service: jobs by id, and the operations on them. The same for all methods: only they know the type of their options.
+//! The contract of a method's service: jobs by id, and their operations. It is the same for all methods, because only a
+//! method knows the type of its options.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -14,7 +15,7 @@ use crate::format::{Form, Piece, RowFormat};
 use crate::job::Progress;
 pub use crate::options::Options;
 
-/// The state of the service of a method, whichever method it is.
+/// The state of the service of any method.
 ///
 /// # Example
 /// ```
@@ -39,11 +40,11 @@ pub use crate::options::Options;
 /// ```
 #[derive(Clone, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Jobs {
-    /// The path of the service that has the inputs, and gets the outputs.
+    /// The path of the service that has the inputs and receives the outputs.
     pub datasets: String,
     /// Jobs by id.
     pub jobs: BTreeMap<String, Record>,
-    /// The number of jobs there that have been.
+    /// The number of jobs so far, including removed ones.
     pub(crate) count: u64,
 }
 
@@ -55,7 +56,7 @@ impl fmt::Debug for Jobs {
 }
 
 impl Contract for Jobs {
-    /// The description of all: a service has the name and the version of its method.
+    /// The common description. A service has the name and the version of its method instead.
     const NAME: &'static str = "lehr.jobs";
     const VERSION: Version = Version::new(1, 0);
     const IS_SHARED: bool = true;
@@ -73,20 +74,20 @@ impl Contract for Jobs {
 pub enum State {
     /// It waits for its turn.
     Queued,
-    /// It is computed.
+    /// It is running.
     Running,
     /// Its outputs are data sets.
     Done,
     /// It has no result; its fault says why.
     Failed,
-    /// A client no longer wanted it.
+    /// A client cancelled it.
     Cancelled,
-    /// Its node ended while it ran; it continues automatically.
+    /// Its node stopped while it ran; it continues automatically.
     Interrupted,
 }
 
 impl State {
-    /// Whether nothing more happens without a request.
+    /// Returns whether the job has ended, so that nothing more happens without a request.
     ///
     /// # Example
     /// See [`State`].
@@ -95,15 +96,15 @@ impl State {
     }
 }
 
-/// The time of an event, in milliseconds since the beginning of 1970 by the node's clock.
+/// The times of a job's events, in milliseconds since the beginning of 1970 by the node's clock.
 ///
 /// # Example
 /// See [`Record`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Times {
-    /// The time at which it was ordered.
+    /// The time at which it was queued.
     pub queued_unix_ms: u64,
-    /// The time at which it began, the last time if it was interrupted.
+    /// The time at which it started, or last started if it was interrupted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub started_unix_ms: Option<u64>,
     /// The time at which it ended.
@@ -122,22 +123,22 @@ pub struct Record {
     pub state: State,
     /// Its options.
     pub options: Options,
-    /// Data sets by the method's names for them.
+    /// Its input data sets, by the method's names for them.
     pub inputs: BTreeMap<String, String>,
-    /// Data sets by the method's names for them, when it is done.
+    /// Its output data sets, by the method's names for them, when it is done.
     pub outputs: BTreeMap<String, String>,
-    /// The prefix of its outputs' names, up to the `/`.
+    /// The prefix of its outputs' names, before the `/`.
     pub output: String,
-    /// Under which key it was ordered.
+    /// The client's key for the job, if it gave one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub key: Option<String>,
     /// The job's progress.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub progress: Option<Progress>,
-    /// Figures of its result.
+    /// The figures of its result.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub figures: BTreeMap<String, f64>,
-    /// Warnings about its result for the user.
+    /// The warnings about its result.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
     /// The times of its events.
@@ -145,19 +146,18 @@ pub struct Record {
     /// The reason why it has no result.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fault: Option<Fault>,
-    /// Whether it is no longer wanted.
+    /// Whether it was cancelled.
     #[serde(default)]
     pub is_cancelled: bool,
-    /// Its place in the order of jobs.
+    /// Its position in the order of jobs.
     pub number: u64,
 }
 
 impl Record {
-    /// Its options, as the method's type.
+    /// Returns the options as the method's type.
     ///
     /// # Errors
-    /// Returns [`Code::MessageNotSupported`](lehr_services::Code) if that is the type of another method, or of another
-    /// version.
+    /// Returns [`Code::MessageNotSupported`](lehr_services::Code) if they belong to another method or another version.
     ///
     /// # Example
     /// See [`Jobs`].
@@ -166,7 +166,7 @@ impl Record {
     }
 }
 
-/// Data sets for the inputs of a method: one for the only or first one, or several by their names.
+/// The data sets for the inputs of a method: one for the first input, or several by name.
 ///
 /// # Example
 /// ```
@@ -176,34 +176,34 @@ impl Record {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum Input {
-    /// The first input.
+    /// A data set for the first input.
     One(String),
-    /// By name.
+    /// Data sets by the names of the inputs.
     Named(BTreeMap<String, String>),
 }
 
-/// The computation.
+/// The request for a job.
 ///
 /// # Example
 /// See [`Jobs`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Order {
-    /// The data sets that it takes.
+    /// The data sets to use.
     pub input: Input,
     /// The options of the method. Default: none, for methods that need no options.
     #[serde(default)]
     pub options: Options,
-    /// The prefix of its outputs' names, up to the `/`. Default: its id.
+    /// The prefix of its outputs' names, before the `/`. Default: the job's id.
     #[serde(default)]
     pub output: Option<String>,
-    /// A key of the client's: a second order with it is the first one. Kept as long as the job.
+    /// A key chosen by the client: a second request with the same key returns the first job. Kept as long as the job.
     #[serde(default)]
     pub key: Option<String>,
 }
 
 impl Order {
-    /// The method with these options, of one data set. They are those of the method's type, or JSON.
+    /// Creates a request for one data set with these options, given as the method's type or as JSON.
     ///
     /// # Example
     /// See [`Jobs`].
@@ -220,12 +220,12 @@ impl Order {
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Named {
-    /// The job.
+    /// The id of the job.
     pub job: String,
 }
 
 impl Named {
-    /// The job with this id.
+    /// Names the job with this id.
     ///
     /// # Example
     /// See [`Named`].
@@ -234,21 +234,21 @@ impl Named {
     }
 }
 
-/// The job to wait for, and the longest wait.
+/// The job to wait for, and how long to wait.
 ///
 /// # Example
 /// See [`Jobs`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct WaitFor {
-    /// The job.
+    /// The id of the job.
     pub job: String,
-    /// After how many milliseconds it is answered how far the job is. Default: when the job has ended.
+    /// The number of milliseconds after which the current state is returned. Default: wait until the job has ended.
     #[serde(default)]
     pub timeout_ms: Option<u64>,
 }
 
 impl WaitFor {
-    /// Until the job has ended.
+    /// Waits until the job has ended.
     ///
     /// # Example
     /// See [`Jobs`].
@@ -257,7 +257,7 @@ impl WaitFor {
     }
 }
 
-/// The table and rows of a job's result.
+/// The rows of a job's result to return.
 ///
 /// # Example
 /// ```
@@ -266,11 +266,11 @@ impl WaitFor {
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Rows {
-    /// The job.
+    /// The id of the job.
     pub job: String,
     /// The method's name for the table.
     pub table: String,
-    /// In which form. Default: JSON.
+    /// The format of the rows. Default: JSON.
     #[serde(default)]
     pub format: RowFormat,
     /// The first row, from 0. Default: 0.
@@ -281,37 +281,37 @@ pub struct Rows {
     pub to: Option<u64>,
 }
 
-/// The progress of a job, as the service notes it.
+/// The progress of a job, as the service records it.
 ///
 /// # Example
 /// See [`Progressed`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Report {
-    /// The job.
+    /// The id of the job.
     pub job: String,
     /// The job's progress.
     pub progress: Progress,
 }
 
-/// The end of a job's run, as the service notes it.
+/// The end of a job's run, as the service records it.
 ///
 /// # Example
 /// See [`Ended`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Outcome {
-    /// The job.
+    /// The id of the job.
     pub job: String,
-    /// Its outputs; nothing if it has none.
+    /// Its outputs, if it has any.
     pub outputs: Option<BTreeMap<String, String>>,
-    /// Figures of its result.
+    /// The figures of its result.
     pub figures: BTreeMap<String, f64>,
-    /// Warnings for the user.
+    /// The warnings for the user.
     pub warnings: Vec<String>,
     /// The reason why it has no result; nothing if it was cancelled.
     pub fault: Option<Fault>,
 }
 
-/// Orders a job. It is answered with its id when it is queued, and kept if the service keeps its jobs.
+/// Requests a job. The answer is the job's id, sent when the job is queued and, if the service keeps its jobs, stored.
 ///
 /// # Example
 /// See [`Jobs`].
@@ -323,7 +323,7 @@ pub struct Run {
     pub body: Order,
 }
 
-/// Waits until a job has ended, or for so long.
+/// Waits until a job has ended, or until the timeout.
 ///
 /// # Example
 /// See [`Jobs`].
@@ -335,7 +335,7 @@ pub struct Wait {
     pub body: WaitFor,
 }
 
-/// Says that a job is no longer wanted. One that runs ends soon, and can be resumed.
+/// Cancels a job. A running job ends soon, and can be resumed.
 ///
 /// # Example
 /// See [`Jobs`] for how to call operations.
@@ -347,7 +347,7 @@ pub struct Cancel {
     pub body: Named,
 }
 
-/// Has a job continue that was cancelled or has failed, from its last checkpoint.
+/// Continues a job that was cancelled or has failed, from its last checkpoint.
 ///
 /// # Example
 /// See [`Jobs`] for how to call operations.
@@ -359,7 +359,7 @@ pub struct Resume {
     pub body: Named,
 }
 
-/// Forgets a job that has ended, and its checkpoints. Its outputs stay: they are data sets.
+/// Removes a job that has ended, and its checkpoints. Its outputs stay as data sets.
 ///
 /// # Example
 /// See [`Jobs`] for how to call operations.
@@ -371,7 +371,7 @@ pub struct Remove {
     pub body: Named,
 }
 
-/// Asks for rows of an output.
+/// Returns rows of an output.
 ///
 /// # Example
 /// See [`Jobs`] for how to call operations.
@@ -383,7 +383,7 @@ pub struct ResultOf {
     pub body: Rows,
 }
 
-/// Asks for the model of a job: the content of a `model.json`, which `lehr predict` reads. Methods that learn nothing
+/// Returns the model of a job: the content of a `model.json`, which `lehr predict` reads. Methods that learn nothing
 /// have none.
 ///
 /// # Example
@@ -396,10 +396,9 @@ pub struct ModelOf {
     pub body: Named,
 }
 
-/// Asks for the page about the results of a job, which `lehr` writes as `report.html`. Methods without a page have
-/// none.
+/// Returns the report of a job, which `lehr` writes as `report.html`. Some methods have none.
 ///
-/// Over HTTP it is answered as a page:
+/// Over HTTP, the answer is an HTML page:
 ///
 /// ```console
 /// $ curl 'http://127.0.0.1:8420/clustering:report?job=clustering-1' > report.html
@@ -415,7 +414,7 @@ pub struct ReportOf {
     pub body: Named,
 }
 
-/// A page of HTML, which loads nothing.
+/// An HTML page, which loads nothing.
 ///
 /// # Example
 /// ```
@@ -426,13 +425,13 @@ pub struct ReportOf {
 #[serde(transparent)]
 #[schemars(extend("contentMediaType" = "text/html"))]
 pub struct Page(
-    /// Its text.
+    /// The HTML text.
     pub String,
 );
 
-/// Rows to apply a job's model to: those of a data set, or a file.
+/// The rows to apply a job's model to: those of a data set, or a file.
 ///
-/// Over HTTP the body may be the file itself, or a form with it, with the other fields in the query:
+/// Over HTTP, the body may be the file itself, or a form that contains it; the query then has the other fields:
 ///
 /// ```console
 /// $ curl -H 'content-type: text/csv' -H 'accept: text/csv' --data-binary @new.csv 'http://127.0.0.1:8420/clustering:predict?job=clustering-1'
@@ -463,9 +462,9 @@ pub struct Page(
     )
 )]
 pub struct Predict {
-    /// The job.
+    /// The id of the job.
     pub job: String,
-    /// The data set with the rows, if the request does not contain them.
+    /// The data set with the rows, if the request has no file.
     #[serde(default)]
     pub dataset: Option<String>,
     /// A file with the rows.
@@ -474,19 +473,19 @@ pub struct Predict {
     /// The format of the file, as a media type.
     #[serde(default)]
     pub media_type: Option<String>,
-    /// The format of the file; takes precedence over the media type.
+    /// The format of the file. Overrides the media type.
     #[serde(default)]
     pub file_format: Option<Form>,
-    /// The column of ids. Default: the one that named the rows of the model, if it is there, or the number of the row.
+    /// The column of ids. Default: the column that named the rows of the model, if present, or else the row number.
     #[serde(default)]
     pub id: Option<String>,
-    /// Whether values of the file may be missing; mixtures and maps take such rows. Default: no.
+    /// Whether values of the file may be missing; mixtures and maps accept such rows. Default: no.
     #[serde(default)]
     pub gaps: bool,
-    /// Whether to answer how much each row is of each cluster or component too. Default: no.
+    /// Whether to return the membership of each row in each cluster or component too. Default: no.
     #[serde(default)]
     pub memberships: bool,
-    /// The form of the rows in the answer. Default: JSON.
+    /// The format of the rows in the answer. Default: JSON.
     #[serde(default)]
     pub format: RowFormat,
     /// The first row, from 0. Default: 0.
@@ -497,8 +496,7 @@ pub struct Predict {
     pub to: Option<u64>,
 }
 
-/// Tells the service that a job begins. The service sends it to itself; from others it is refused. The answer says
-/// whether it is to run now.
+/// Records that a job begins, and returns whether it should run now. Only the service may send it, to itself.
 ///
 /// # Example
 /// See [`Jobs`] for how to call operations.
@@ -510,7 +508,7 @@ pub struct Start {
     pub body: Named,
 }
 
-/// Tells the service that a job has made progress. The service sends it to itself; from others it is refused.
+/// Records that a job has made progress. Only the service may send it, to itself.
 ///
 /// # Example
 /// See [`Jobs`] for how to call operations.
@@ -522,7 +520,7 @@ pub struct Progressed {
     pub body: Report,
 }
 
-/// Tells the service that a job has ended. The service sends it to itself; from others it is refused.
+/// Records that a job has ended. Only the service may send it, to itself.
 ///
 /// # Example
 /// See [`Jobs`] for how to call operations.

@@ -1,24 +1,24 @@
 //! Data sets and mining methods as services.
 //!
 //! A data set is a [`Table`] with a name in the service of data sets ([`DatasetService`], contract
-//! [`datasets::Datasets`]). A method is a function of tables ([`Method`]). The service around it (contract
-//! [`jobs::Jobs`], one for all methods) runs it as jobs. They queue, report their progress, can be cancelled, and
-//! survive a restart. Outputs are data sets again, so that a next step takes them by name. [`Distances`] compares
-//! items; all that `lehr-methods` declares join it ([`declared`]).
+//! [`datasets::Datasets`]). A method is a function of tables ([`Method`]). Its service (contract [`jobs::Jobs`], the
+//! same for all methods) runs it as jobs. Jobs queue, report their progress, can be cancelled, and survive a restart.
+//! Their outputs are data sets, so that a next step takes them by name. [`Distances`] compares items; [`declared`] adds
+//! all methods that `lehr-methods` declares.
 //!
 //! | wanted | found |
 //! | --- | --- |
-//! | bringing data in, reading rows | operations in [`datasets`] |
-//! | ordering a job, waiting for it, its rows | operations in [`jobs`] |
+//! | bringing data in, reading rows | the operations in [`datasets`] |
+//! | requesting a job, waiting for it, reading its rows | the operations in [`jobs`] |
 //! | a method of your own | [`Method`], and `examples/joined_method.rs` |
-//! | what finished jobs have found, under names | [`reports`] |
-//! | how jobs are run: cores, threads, processes | [`Settings`] |
-//! | the work of such a process | [`processes`] |
+//! | the results of finished jobs, by name | [`reports`] |
+//! | the cores, threads and processes of jobs | [`Settings`] |
+//! | running a job in several processes | [`processes`] |
 //! | data sets of other nodes | [`fetch`], [`store`], [`upload`] |
-//! | all of it on a node | [`Setup`] |
+//! | all these services on a node | [`Setup`] |
 //! | a backup of the folder of a node | [`backup`] |
 //!
-//! Deliberately not here: HTTP (crate `lehr-node`), mathematics (crate `lehr-mining`). For the reasons, see
+//! This crate contains no HTTP (see `lehr-node`) and no mathematics (see `lehr-mining`). For the reasons, see
 //! `docs/design/jobs.md`.
 #![forbid(unsafe_code)]
 

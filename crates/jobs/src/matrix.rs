@@ -1,13 +1,13 @@
-//! Dissimilarities of all pairs as tables: the result of the method of distances, and the input of declared methods on
-//! a matrix.
+//! Dissimilarities of all pairs as tables: the result of the distances method, and the input of declared methods on a
+//! matrix.
 //!
 //! | table of a matrix of N items | rows | columns of numbers |
 //! | --- | --- | --- |
 //! | condensed: the pairs (0,1), (0,2), …, (1,2), … | N (N - 1) / 2 | 1 |
 //! | full: symmetric, 0 on the diagonal | N | N |
 //!
-//! A missing dissimilarity is NaN. A table with N rows has the names of the items, and the number of equal items that
-//! each represents.
+//! A missing dissimilarity is NaN. A second table with N rows has the names of the items, and the number of equal items
+//! that each represents.
 
 use std::borrow::Cow;
 
@@ -22,20 +22,21 @@ use crate::table::{Builder, Kind, Table};
 pub(crate) const MATRIX: &str = "matrix";
 pub(crate) const ITEMS: &str = "items";
 
-/// The column of a condensed matrix that is made here.
+/// The column's name in a condensed matrix that this module writes.
 pub(crate) const COLUMN: &str = "dissimilarity";
 
-/// The matrix among the inputs, and its items if they are there.
+/// Reads the matrix from the inputs, and its items if they are given.
 ///
 /// # Errors
-/// [`Failure::Input`]: a table that is no matrix, values that are no dissimilarities, items of another number.
+/// Returns [`Failure::Input`] for a table that is not a matrix, for invalid dissimilarities, or for a wrong number of
+/// items.
 pub(crate) fn of_inputs(inputs: &Inputs) -> Result<Matrix, Failure> {
     let table = inputs.table(MATRIX)?;
     let dissimilarities = table.dissimilarities(inputs.dataset(MATRIX))?;
     let number = dissimilarities.items();
     let numbered = || (0..number).map(|item| item.to_string()).collect();
     let Some(items) = inputs.optional(ITEMS) else {
-        // A full matrix may have the names of its rows beside them.
+        // A full matrix may have a column with the names of its rows.
         let own = table.id().filter(|_| table.rows() == number).and_then(|id| table.texts(id));
         return Ok(Matrix { dissimilarities, ids: own.unwrap_or_else(numbered), weights: None, classes: Vec::new() });
     };
@@ -54,11 +55,11 @@ pub(crate) fn of_inputs(inputs: &Inputs) -> Result<Matrix, Failure> {
 }
 
 impl Table {
-    /// The table as the dissimilarities of all pairs: a column of N (N - 1) / 2 numbers, or N columns of N. Messages
-    /// call it `name`.
+    /// Reads a table as the dissimilarities of all pairs: one column of N (N - 1) / 2 numbers, or N columns of N.
+    /// Messages call the table `name`.
     ///
     /// # Errors
-    /// [`Failure::Input`]: a table of another shape, values that are no dissimilarities.
+    /// Returns [`Failure::Input`] for a table of another shape, or for invalid dissimilarities.
     ///
     /// # Example
     /// ```
@@ -97,7 +98,7 @@ impl Table {
     }
 }
 
-/// The table of a matrix: a column of its pairs, as they are stored.
+/// Returns a matrix as a table: a column of its pairs, as they are stored.
 pub(crate) fn table_of(matrix: Dissimilarities, name: &str) -> Result<Table, Fault> {
     if matrix.items() < 2 {
         let reason = format!("{name}: expected at least 2 items, which make a pair, found {}", matrix.items());
@@ -119,7 +120,7 @@ fn of_numbers(values: Vec<f64>) -> (bool, Builder) {
     (values.iter().any(|value| value.is_nan()), Table::builder().numbers(COLUMN, values))
 }
 
-/// The number of items that have this many pairs, if any have.
+/// Returns the number of items with this many pairs, if there is one.
 fn items_of(pairs: usize) -> Option<usize> {
     let items = pairs.checked_mul(8)?.checked_add(1)?.isqrt().div_ceil(2);
     (pairs > 0 && Form::Condensed.numbers(items) == pairs).then_some(items)

@@ -1,7 +1,7 @@
-//! A method as the services see it: a function of tables and options that blocks, and its description.
+//! A method as the services see it: its description, and a blocking function of tables and options.
 //!
-//! A method's file implements [`Method`] and nothing else. Queues, restarts, progress on the wire, faults and data sets are the business of
-//! `service.rs` and `runner.rs`, the same for all methods. `examples/joined_method.rs` is a whole method.
+//! A method's file only implements [`Method`]. `service.rs` and `runner.rs` deal with queues, restarts, progress,
+//! faults and data sets in the same way for all methods. `examples/joined_method.rs` is a complete method.
 
 use std::any::Any;
 use std::collections::BTreeMap;
@@ -49,48 +49,50 @@ use crate::table::Table;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub trait Method: Clone + Send + Sync + 'static {
-    /// The name of the contract of its service, such as `lehr.pairwise`.
+    /// The name of its service's contract, such as `lehr.pairwise`.
     const NAME: &'static str;
-    /// The version of its contract: the major number rises with options and tables that old clients get wrong.
+    /// The version of its contract. The major number rises when options or tables change so that old clients would
+    /// misread them.
     const VERSION: Version;
-    /// The names of the tables that it takes, at least one.
+    /// The names of its input tables, at least one.
     const INPUTS: &'static [&'static str];
-    /// The names of tables that it takes if they are there. Default: none.
+    /// The names of its optional input tables. Default: none.
     const INPUTS_OPTIONAL: &'static [&'static str] = &[];
-    /// The names of the tables that it returns, in addition to `model` ([`Outputs::model`]).
+    /// The names of its output tables, in addition to `model` ([`Outputs::model`]).
     const OUTPUTS: &'static [&'static str];
-    /// Whether its jobs can run in processes that `mpiexec` starts. It must compute on [`Job::execution`], which then
-    /// has the ranks of all processes, and make the same calls in each. The processes are of a program that knows the
-    /// method, such as `lehr` those of [`Setup::contracts`](crate::Setup::contracts). Default: no.
+    /// Whether its jobs can run in processes that `mpiexec` starts. The method must compute on [`Job::execution`],
+    /// which then has the ranks of all processes, and make the same calls in each process. The program of the processes
+    /// must know the method, as `lehr` knows those of [`Setup::contracts`](crate::Setup::contracts). Default: no.
     const SPREADS: bool = false;
-    /// Its options. Fields that are not known should be refused, or a slip of the pen is passed over.
+    /// Its options. They should refuse unknown fields, so that a misspelt one is not ignored.
     type Options: Clone + Send + Sync + Serialize + DeserializeOwned + JsonSchema + 'static;
 
-    /// All faults of options that are known before there are data, one for each line. Default: nothing.
+    /// Returns all faults in the options that are visible without data, one per line. Default: none.
     fn check(options: &Self::Options) -> Vec<String> {
         let _ = options;
         Vec::new()
     }
 
-    /// Does it. Runs on its own thread, which may be held to some cores, and may start others.
+    /// Runs the method on its own thread, which may be bound to some cores, and may start other threads.
     ///
     /// The same inputs and options must give the same tables on any number of threads. This also holds if the job is
-    /// stopped, asked to save, and run again.
+    /// stopped, saved and resumed.
     ///
     /// # Errors
-    /// [`Failure::Stopped`] soon after [`Job::is_stopping`]; the other reason why it has no result. A panic is an answer too.
+    /// Returns [`Failure::Stopped`] soon after [`Job::is_stopping`] is true, or another reason why there is no result.
+    /// A panic counts as a failure too.
     fn run(&self, job: &Job, inputs: &Inputs, options: &Self::Options) -> Result<Outputs, Failure>;
 }
 
-/// The table of a method that has a model, and its one column: the text of a `model.json`.
+/// The table with a method's model; its only column has the text of a `model.json`.
 pub(crate) const MODEL: &str = "model";
 
-/// The table of a method whose results have a page, and its column with the text of a `report.html`.
+/// The table with a method's report, and its column with the text of a `report.html`.
 pub(crate) const REPORT: &str = "report";
-/// Its other column: the result in words.
+/// Its other column: the main result in words.
 pub(crate) const HEADLINE: &str = "headline";
 
-/// A method's facts about itself.
+/// A method's description of itself.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Facts {
     pub name: &'static str,
@@ -101,28 +103,29 @@ pub(crate) struct Facts {
     pub spreads: bool,
 }
 
-/// A method whose options have no type here: the form that services and processes run, so that they are compiled once for all methods.
+/// A method without the type of its options. Services and processes use this form, so that they are compiled once for
+/// all methods.
 pub(crate) trait AnyMethod: Send + Sync {
     fn facts(&self) -> Facts;
 
     fn options_schema(&self) -> OptionsSchema;
 
-    /// The options as the method has them: with its defaults, and in the order of its fields.
+    /// Returns the options in the method's form: with its defaults, and in the order of its fields.
     ///
     /// # Errors
-    /// The same as for [`Options::read`].
+    /// Returns the errors of [`Options::read`].
     fn complete(&self, options: &Options) -> Result<Options, Fault>;
 
-    /// All their faults.
+    /// Returns all faults in the options.
     ///
     /// # Errors
-    /// The same as for [`complete`](Self::complete).
+    /// Returns the errors of [`complete`](Self::complete).
     fn check(&self, options: &Options) -> Result<Vec<String>, Fault>;
 
-    /// Does it.
+    /// Runs the method.
     ///
     /// # Errors
-    /// The same as for [`Method::run`]; [`Failure::Internal`] if the options are those of another version.
+    /// Returns the errors of [`Method::run`]; [`Failure::Internal`] if the options belong to another version.
     fn run(&self, job: &Job, inputs: &Inputs, options: &Options) -> Result<Outputs, Failure>;
 }
 
@@ -156,7 +159,7 @@ impl<M: Method> AnyMethod for M {
     }
 }
 
-/// The tables that a method takes, by its names for them.
+/// The input tables of a method, by name.
 ///
 /// # Example
 /// See [`Method`].
@@ -166,7 +169,7 @@ pub struct Inputs {
 }
 
 impl Inputs {
-    /// Tables under these names, which are those of the data sets too.
+    /// Creates inputs from tables with these names, which are also the names of their data sets.
     ///
     /// # Example
     /// See [`Method`].
@@ -183,47 +186,47 @@ impl Inputs {
         self.tables.insert(name, (dataset, table));
     }
 
-    /// A table.
+    /// Returns a table.
     ///
     /// # Errors
-    /// Returns [`Failure::Input`] if it was not given.
+    /// Returns [`Failure::Input`] if there is no such table.
     pub fn table(&self, name: &str) -> Result<&Table, Failure> {
         let found = self.tables.get(name).map(|(_, table)| table);
         found.ok_or_else(|| Failure::input(format!("the input {name:?} is missing")))
     }
 
-    /// A table that is there or not.
+    /// Returns a table, or `None` if it was not given.
     pub fn optional(&self, name: &str) -> Option<&Table> {
         self.tables.get(name).map(|(_, table)| table)
     }
 
-    /// The method's names, those of the data sets, and the tables.
+    /// Returns, for each table, the method's name, the name of the data set, and the table.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (&str, &str, &Table)> {
         self.tables.iter().map(|(name, (dataset, table))| (name.as_str(), dataset.as_str(), table))
     }
 
-    /// The name of the data set of this table: for messages.
+    /// Returns the name of a table's data set, for messages.
     pub fn dataset(&self, name: &str) -> &str {
         self.tables.get(name).map_or("", |(dataset, _)| dataset)
     }
 }
 
-/// The result of a method: tables, figures for its job's document, and remarks for the user.
+/// The result of a method: tables, figures for the job's record, and warnings for the user.
 ///
 /// # Example
 /// See [`Method`].
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Outputs {
-    /// Tables by name.
+    /// The tables by name.
     pub tables: BTreeMap<String, Table>,
-    /// Numbers by name.
+    /// The figures by name.
     pub figures: BTreeMap<String, f64>,
-    /// Warnings for the user.
+    /// The warnings for the user.
     pub warnings: Vec<String>,
 }
 
 impl Outputs {
-    /// Nothing yet.
+    /// Creates an empty result.
     pub fn new() -> Self {
         Self::default()
     }
@@ -234,21 +237,21 @@ impl Outputs {
         self
     }
 
-    /// Adds a model, which clients request with [`ModelOf`](crate::jobs::ModelOf): the table `model`, in addition to
-    /// those that the method always gives.
+    /// Adds a model as the table `model`, in addition to the tables that the method always returns. Clients request it
+    /// with [`ModelOf`](crate::jobs::ModelOf).
     ///
     /// # Errors
-    /// Returns [`Failure::Internal`] for a model that JSON does not hold.
+    /// Returns [`Failure::Internal`] for a model that JSON cannot represent.
     pub fn model(self, model: &ModelFile) -> Result<Self, Failure> {
         let text = model.text().map_err(|error| Failure::Internal(format!("the model: {error}")))?;
         Ok(self.table(MODEL, Table::builder().texts(MODEL, vec![text]).build()?))
     }
 
-    /// Adds the page about the results, which clients ask for with [`ReportOf`](crate::jobs::ReportOf), and the results
-    /// in words, for [`reports`](crate::reports): the table `report`.
+    /// Adds the table `report`: the HTML report, which clients request with [`ReportOf`](crate::jobs::ReportOf), and
+    /// the main result in words, for [`reports`](crate::reports).
     ///
     /// # Errors
-    /// Returns [`Failure::Environment`] for a page that is too long for a table.
+    /// Returns [`Failure::Environment`] for a report that is too long for a table.
     pub fn report(self, page: String, headline: String) -> Result<Self, Failure> {
         let table = Table::builder().texts(REPORT, vec![page]).texts(HEADLINE, vec![headline]);
         Ok(self.table(REPORT, table.build()?))
@@ -276,18 +279,18 @@ impl Outputs {
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Failure {
-    /// It received a request to stop, and has saved its state to continue.
+    /// It was asked to stop, and has saved its state to continue later.
     Stopped,
-    /// Inputs or options are invalid: others may work.
+    /// Inputs or options are invalid; others may work.
     Input(String),
-    /// The machine cannot: memory, threads, disk.
+    /// The machine lacks memory, threads or disk space.
     Environment(String),
     /// It failed internally.
     Internal(String),
 }
 
 impl Failure {
-    /// Invalid inputs or options.
+    /// Creates a failure for invalid inputs or options.
     ///
     /// # Example
     /// See [`Failure`].
@@ -317,13 +320,13 @@ impl std::fmt::Display for Failure {
 
 impl std::error::Error for Failure {}
 
-/// The text of a panic.
+/// Returns the message of a panic.
 pub(crate) fn text_of(panic: &(dyn Any + Send)) -> &str {
     let text = panic.downcast_ref::<&str>().copied();
     text.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("something that is no text")
 }
 
-/// A table that cannot be assembled is the method's fault.
+/// A table that cannot be built is the method's fault.
 impl From<Fault> for Failure {
     fn from(fault: Fault) -> Self {
         match fault.code() {
@@ -337,7 +340,7 @@ impl From<lehr_mining::Error> for Failure {
     fn from(error: lehr_mining::Error) -> Self {
         use lehr_mining::Error;
         match error {
-            // It stops all the same if it could not save, and goes on from what was saved before.
+            // The method stops even if it could not save its state; it then resumes from an earlier one.
             Error::Stopped => Self::Stopped,
             Error::Data(error) => error.into(),
             Error::Memory { .. } => Self::Environment(error.to_string()),

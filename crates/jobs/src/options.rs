@@ -1,6 +1,6 @@
-//! The options of a method, as JSON. A service keeps them and passes them on; only the method knows their type.
+//! The options of a method, as JSON. A service stores them and passes them on; only the method knows their type.
 //!
-//! Fields keep their order, so that a document is written with those of the method's type in theirs.
+//! Fields keep their order, so that documents have them in the order of the method's type.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -11,10 +11,10 @@ use serde::de::{DeserializeOwned, Error as _, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value};
 
-/// The placeholder in schemas of this crate's types, where those of a service have the schema of its method's options.
+/// The name in this crate's schemas that is replaced by the schema of a method's options.
 pub(crate) const PLACE: &str = "Options";
 
-/// The options of a method, in its own form.
+/// The options of a method, in the method's own form.
 ///
 /// # Example
 /// ```
@@ -34,14 +34,14 @@ pub struct Options(Json);
 
 #[derive(Clone, Debug, PartialEq)]
 enum Json {
-    /// Neither of the others.
+    /// A value that is neither an object nor a list.
     Plain(Value),
     List(Vec<Json>),
     Fields(Vec<(String, Json)>),
 }
 
 impl Options {
-    /// These. A value that has no form in JSON becomes null, which methods refuse.
+    /// Converts options to JSON. A value that JSON cannot represent becomes null, which methods refuse.
     ///
     /// # Example
     /// See [`Options`].
@@ -51,10 +51,10 @@ impl Options {
         options.unwrap_or(Self(Json::Plain(Value::Null)))
     }
 
-    /// The same as a method's type.
+    /// Reads the options as a method's type.
     ///
     /// # Errors
-    /// Returns [`Code::MessageNotSupported`], with the field that is to blame.
+    /// Returns [`Code::MessageNotSupported`], which names the faulty field.
     ///
     /// # Example
     /// See [`Options`].
@@ -67,12 +67,12 @@ impl Options {
         })
     }
 
-    /// As JSON. A whole number has no point: a client may write `7.0` for 7.
+    /// Returns the options as JSON. Whole numbers lose their decimal point, because a client may write `7.0` for 7.
     pub(crate) fn to_value(&self) -> Value {
         with_whole_numbers(self.0.to_value())
     }
 
-    /// The fields of these names, if these are an object.
+    /// Keeps only the fields with these names, if the options are an object.
     pub(crate) fn only(self, names: &[&str]) -> Self {
         match self.0 {
             Json::Fields(mut fields) => {
@@ -83,7 +83,7 @@ impl Options {
         }
     }
 
-    /// The fields of these, then those of others. Both must be objects.
+    /// Returns these fields followed by those of `others`. Both must be objects.
     pub(crate) fn and(self, others: Self) -> Self {
         match (self.0, others.0) {
             (Json::Fields(mut own), Json::Fields(others)) => {
@@ -96,7 +96,7 @@ impl Options {
 }
 
 impl Default for Options {
-    /// None at all.
+    /// Returns no options.
     fn default() -> Self {
         Self(Json::Fields(Vec::new()))
     }
@@ -108,8 +108,7 @@ impl From<Value> for Options {
     }
 }
 
-/// Options whose numbers without a fraction are written without a point. Beyond 2^53 a number has lost digits, and stays
-/// as it is.
+/// Writes numbers without a fraction as whole numbers. Beyond 2^53 a number has lost digits, and stays as it is.
 fn with_whole_numbers(options: Value) -> Value {
     match options {
         Value::Number(number) => match number.as_f64() {
@@ -122,17 +121,19 @@ fn with_whole_numbers(options: Value) -> Value {
     }
 }
 
-/// Above this, neighbouring whole numbers have the same double: 2^53.
+/// The limit above which neighbouring whole numbers have the same double: 2^53.
 const EXACT: f64 = 9_007_199_254_740_992.0;
 
-/// The fault of options that a method cannot read. `reason` is why, and `read` reads others.
+/// Returns the fault for options that a method cannot read. `reason` is the message, and `read` tries to read other
+/// options.
 pub(crate) fn refused(value: Value, reason: &str, read: &dyn Fn(Value) -> Option<String>) -> Fault {
     let field = field_to_blame(value, reason, read).map(|name| format!(".{name}")).unwrap_or_default();
     let reason = in_words(reason);
     Fault::new(Code::MessageNotSupported, format!("not what is expected here: options{field}: {reason}"))
 }
 
-/// The field without which something else is wrong, or nothing: serde does not say which it is. Nothing too if the reason names the field.
+/// Returns the field whose removal changes the message, because serde does not name the faulty field. Returns nothing
+/// if there is none, or if the reason names the field.
 fn field_to_blame(value: Value, reason: &str, read: &dyn Fn(Value) -> Option<String>) -> Option<String> {
     let Value::Object(fields) = value else { return None };
     let is_to_blame = |name: &str| {
@@ -265,13 +266,13 @@ impl JsonSchema for Options {
         PLACE.into()
     }
 
-    /// Anything: which, a method says.
+    /// Allows any value; only a method knows which are valid.
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
         true.into()
     }
 }
 
-/// The schema of a method's options, and those that it names.
+/// The schema of a method's options, and the schemas that it refers to.
 pub(crate) struct OptionsSchema {
     schema: Map<String, Value>,
     named: Map<String, Value>,
@@ -285,7 +286,7 @@ impl OptionsSchema {
     }
 
     pub(crate) fn new(schema: Value, named: Map<String, Value>) -> Self {
-        // The schema of anything is `true`, which says as much as one that says nothing.
+        // The schema for any value is `true`, which is equivalent to an empty schema.
         let schema = match schema {
             Value::Object(schema) => schema,
             _ => Map::new(),
@@ -293,14 +294,14 @@ impl OptionsSchema {
         Self { schema, named }
     }
 
-    /// Inserts it where a schema leaves a place for it.
+    /// Inserts this schema where another schema has the placeholder.
     pub(crate) fn put_into(&self, schema: &mut Value) {
         let Some(names) = schema.get_mut("$defs").and_then(Value::as_object_mut) else { return };
         if names.remove(PLACE).is_none() {
             return;
         }
         let (mut own, mut named) = (Value::Object(self.schema.clone()), self.named.clone());
-        // Two types of one name are two.
+        // Two types with the same name need different names.
         for taken in self.named.keys().filter(|name| names.contains_key(*name)) {
             let free = (2..).map(|number| format!("{taken}{number}"));
             let free = free.into_iter().find(|name| !names.contains_key(name) && !named.contains_key(name));
@@ -333,7 +334,7 @@ fn reference(name: &str) -> Value {
     format!("#/$defs/{name}").into()
 }
 
-/// Changes each object within a value.
+/// Applies a change to each object within a value.
 fn each(value: &mut Value, change: &dyn Fn(&mut Map<String, Value>)) {
     match value {
         Value::Object(fields) => {
@@ -396,7 +397,7 @@ mod tests {
 
     #[test]
     fn a_methods_schema_stands_where_the_place_for_it_was() {
-        /// A type of the method with a name that this crate's types have too.
+        /// A type of a method with the same name as one of this crate's types.
         #[derive(JsonSchema)]
         #[allow(dead_code)]
         struct State {
@@ -424,7 +425,7 @@ mod tests {
         expected.extend(["State2".to_owned(), "Told".to_owned()]);
         expected.sort();
         assert_eq!(of(&record), expected);
-        // One that needs no name stands there itself.
+        // A schema that needs no name replaces the placeholder directly.
         let mut record = schemars::schema_for!(crate::jobs::Record).to_value();
         OptionsSchema::of::<String>().put_into(&mut record);
         assert_eq!(record["properties"]["options"]["type"], "string");

@@ -1,4 +1,4 @@
-//! Predictions of a job's model for other rows: those of a data set, or of a file in the request.
+//! Applies a job's model to other rows: those of a data set, or of a file in the request.
 
 use std::io::{Seek, Write};
 
@@ -11,7 +11,7 @@ use crate::format::{self, Form, Found, Reading, fault_of};
 use crate::jobs::Predict;
 use crate::table::{Columns, Table};
 
-/// The largest size of a file's rows, unpacked.
+/// The largest uncompressed size of a file with rows, in bytes.
 const BYTES_MAX: u64 = 1 << 30;
 /// The name of a job's model in messages.
 const MODEL: &str = "the model";
@@ -20,15 +20,15 @@ fn invalid(reason: String) -> Fault {
     Fault::new(Code::InvalidValue, reason)
 }
 
-/// The model of a job, from the JSON that its service keeps.
+/// Reads the model of a job from the JSON that its service has stored.
 pub(crate) fn model(of_job: serde_json::Value) -> Result<ModelFile, Fault> {
     ModelFile::of_json(of_job, MODEL).map_err(|error| Fault::new(Code::OperationFailed, error.message))
 }
 
-/// The rows of a file.
+/// Reads the rows of a file.
 ///
 /// # Errors
-/// Returns [`Code::InvalidValue`] for a file that cannot be read, with the first ten faults; [`Code::TooLarge`];
+/// Returns [`Code::InvalidValue`] with the first ten faults of a file that cannot be read; [`Code::TooLarge`];
 /// [`Code::InsufficientResources`].
 pub(crate) fn read(asked: &Predict, model: &ModelFile, name: &str) -> Result<Table, Fault> {
     let said = asked.media_type.as_deref();
@@ -47,24 +47,24 @@ pub(crate) fn read(asked: &Predict, model: &ModelFile, name: &str) -> Result<Tab
         };
         let mut file = tempfile::tempfile().map_err(failed)?;
         file.write_all(bytes).and_then(|()| file.rewind()).map_err(failed)?;
-        // A model that prepares columns says itself which it misses.
+        // A model that prepares columns reports missing columns itself.
         let columns = model.preparation.is_none().then(|| model.columns.clone());
         let reading = Reading { columns, id, gaps, ..Reading::default() };
         format::read(file, form, &reading, name, BYTES_MAX)
     };
     let known = model.id.clone().filter(|_| asked.id.is_none());
     match (reading(asked.id.clone().or(known.clone())), known) {
-        // The column that named the rows of the model is not among these.
+        // The file lacks the column that named the rows of the model.
         (Err(fault), Some(id)) if fault.reason().contains(&format!("expected a column {id:?}")) => reading(None),
         (read, _) => read,
     }
     .map(|found| found.table)
 }
 
-/// The model's result for the rows of a table, and notes for their owner.
+/// Returns the model's result for the rows of a table, and notes for the user.
 ///
 /// # Errors
-/// Returns [`Code::InvalidValue`] for rows that are not of the model's kind.
+/// Returns [`Code::InvalidValue`] for rows that do not suit the model.
 pub(crate) fn said(
     asked: &Predict,
     model: &ModelFile,

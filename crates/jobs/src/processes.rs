@@ -1,13 +1,15 @@
-//! A job in several processes: this program as a child of `mpiexec`, in a folder of the job, for any method that
-//! [spreads](crate::Method::SPREADS).
+//! Runs a job in several processes: copies of this program that `mpiexec` starts, in a folder of the job. Works for any
+//! method that [spreads](crate::Method::SPREADS).
 //!
-//! The node writes an *order* into a folder: the method's contract, options, and the tables that it takes. The first of
-//! the processes ([`Part::lead`]) reads it and sends it to the others ([`Part::follow`]). All make the same call of the
-//! method, which runs on the ranks of all processes. The first reports, saves, and leaves an *outcome*: the tables, or
-//! the reason why there are none. So the bytes are those of one process, and no method needs to know about this.
+//! The node writes an *order* into a folder: the method's contract, the options and the input tables. The first process
+//! ([`Part::lead`]) reads the order and sends it to the others ([`Part::follow`]). All processes make the same call of
+//! the method, which runs on the ranks of all of them. The first process reports, saves, and writes an *outcome*: the
+//! tables, or the reason why there are none. So the result is bit-identical to that of one process, and methods need no
+//! code for this.
 //!
-//! Each try has its own folder. The processes of a killed node end when they learn of it, and may write in their folder
-//! until then. A try begins from the last checkpoint of those before it, and one that ended unseen is the result.
+//! Each try has its own folder. When a node is killed, its processes end as soon as they notice, and may write into
+//! their folder until then. A new try resumes from the last checkpoint of earlier tries. If an earlier try finished
+//! unnoticed, its outcome is the result.
 //!
 //! | in the folder of a try | content |
 //! | --- | --- |
@@ -39,16 +41,16 @@ use outcome::Outcome;
 pub use order::order;
 pub use part::{Part, Stopper};
 
-/// The number of times it is looked whether the job is to stop.
+/// The interval between two checks whether the job should stop.
 const LOOK: Duration = Duration::from_millis(100);
 
-/// The exit code of processes that say that the machine cannot.
+/// The exit code of a process whose machine lacks memory, threads or disk space.
 const ENVIRONMENT: i32 = 4;
 
-/// The number of last lines from the processes that are kept for a fault.
+/// The number of last lines from the processes that a fault may quote.
 const LINES: usize = 10;
 
-/// The saved state of a method, in the folder of a try.
+/// The files with the saved state of a method, in the folder of a try.
 const CHECKPOINT: &str = "job.checkpoint";
 const LOG: &str = "job.log";
 
@@ -59,7 +61,7 @@ fn failed(error: impl std::fmt::Display) -> Failure {
 /// Runs a method in the processes of a layout.
 ///
 /// # Errors
-/// The method's own error, or the reason why the processes could not report one.
+/// Returns the method's own error, or the reason why the processes could not report one.
 pub(crate) fn run(
     method: &dyn AnyMethod,
     job: &Job,
@@ -76,7 +78,7 @@ pub(crate) fn run(
     }
     let own = spread.folder.join(format!("try-{}", tries.last().map_or(1, |(number, _)| number + 1)));
     fs::create_dir_all(&own).map_err(failed)?;
-    // The checkpoint is checked here, so that all processes go on from the same one.
+    // The checkpoint is checked here, so that all processes resume from the same one.
     for (_, folder) in tries.iter().rev() {
         let Found { bytes, damage } = saved_in(&folder.join(CHECKPOINT), job.id())?;
         let is_there = bytes.is_some() || damage.is_some();
@@ -96,22 +98,23 @@ pub(crate) fn run(
     let threads = spread.layout.threads;
     Head { contract, job: job.id().to_owned(), threads, options, inputs: Vec::new() }.write(&own, inputs)?;
     for (_, folder) in &tries {
-        // A process that still writes there may keep it; it goes with the next try, or the job.
+        // The folder of a process that still writes may remain; the next try or the end of the job removes it.
         let _ = fs::remove_dir_all(folder);
     }
     let mut command = Command::new(&spread.mpiexec);
     command.args(["-n", &(spread.layout.processes * spread.layout.nodes).to_string()]);
     command.arg(&spread.program).arg("job").arg(&own);
-    // A Ctrl-C at the node's terminal is for the node, which asks its jobs to stop.
+    // A Ctrl-C at the node's terminal should reach only the node, which then asks its jobs to stop.
     #[cfg(unix)]
     std::os::unix::process::CommandExt::process_group(&mut command, 0);
     let child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
     let shown = spread.mpiexec.display();
     let mut child = child.map_err(|error| Failure::Environment(format!("{shown}: {error}")))?;
-    // The other end of their input is held here and nowhere else, until they are to stop. So if this process is killed
-    // they hear of it, save and end. Something comes first, since launchers may give an empty input.
+    // Only this process holds the write end of the processes' standard input, and it closes that end to stop them. So
+    // if this process is killed, they notice, save and end. A first line is written, because some launchers provide an
+    // empty input.
     if let Some(input) = &mut child.stdin {
-        // Refused only by processes that have ended.
+        // Writing fails only if the processes have ended.
         let _ = input.write_all(b"\n");
     }
     let (code, lines) = follow(job, &mut child)?;
@@ -124,7 +127,7 @@ pub(crate) fn run(
     }
 }
 
-/// The tries so far, by number.
+/// Returns the tries so far, by number.
 fn tries(folder: &Path) -> Result<Vec<(u64, PathBuf)>, Failure> {
     let mut tries = Vec::new();
     for entry in fs::read_dir(folder).map_err(failed)? {
@@ -136,19 +139,19 @@ fn tries(folder: &Path) -> Result<Vec<(u64, PathBuf)>, Failure> {
     Ok(tries)
 }
 
-/// Copies a checkpoint, completely or not at all. Somebody may still be writing it: methods check the state that they
-/// resume from.
+/// Copies a checkpoint completely or not at all. Another process may still be writing it, but methods check the state
+/// that they resume from.
 fn take_over(saved: &Path, to: &Path) -> std::io::Result<()> {
     let copy = to.with_extension("copy");
     fs::copy(saved, &copy)?;
     fs::rename(copy, to)
 }
 
-/// The last words of processes that leave no outcome: their errors, without what launchers say about these, or else
-/// all.
+/// Returns the last messages of processes that wrote no outcome: their errors without the launcher's text, or else all
+/// lines.
 fn said(lines: &[String]) -> String {
     let mut errors: Vec<&str> = lines.iter().filter_map(|line| line.strip_prefix("error: ")).collect();
-    // Each process may have found the same.
+    // Several processes may report the same error.
     errors.dedup();
     match (errors.is_empty(), lines.is_empty()) {
         (false, _) => errors.join("\n"),
@@ -157,15 +160,15 @@ fn said(lines: &[String]) -> String {
     }
 }
 
-/// A line that the processes write.
+/// A line from the processes.
 enum Line {
-    /// To their standard output: progress, or something that a launcher has to say.
+    /// A line of standard output: progress, or text from a launcher.
     Out(String),
-    /// To their standard error.
+    /// A line of standard error.
     Error(String),
 }
 
-/// Passes on the reports of the processes, and the request to stop; returns their exit code and last lines.
+/// Passes on the progress of the processes and the request to stop. Returns their exit code and last lines.
 fn follow(job: &Job, child: &mut Child) -> Result<(Option<i32>, Vec<String>), Failure> {
     let (sender, lines) = channel();
     child.stdout.take().map(|stream| read(stream, Line::Out, sender.clone())).transpose()?;
@@ -175,7 +178,7 @@ fn follow(job: &Job, child: &mut Child) -> Result<(Option<i32>, Vec<String>), Fa
     Ok((ended.code(), last))
 }
 
-/// Takes lines until both streams have ended; calls `stop` once the job is to stop.
+/// Reads lines until both streams have ended. Calls `stop` once, when the job should stop.
 fn until_silent(job: &Job, lines: &Receiver<Line>, stop: impl FnOnce()) -> Vec<String> {
     let (mut last, mut stop) = (Vec::new(), Some(stop));
     loop {
@@ -202,7 +205,7 @@ fn until_silent(job: &Job, lines: &Receiver<Line>, stop: impl FnOnce()) -> Vec<S
     }
 }
 
-/// Hands on lines as they come.
+/// Sends lines as they arrive, on a separate thread.
 fn read(
     stream: impl Read + Send + 'static,
     of: impl Fn(String) -> Line + Send + 'static,

@@ -1,8 +1,8 @@
-//! Reports keep the results of finished jobs under names, as the last step of a workflow. The service also chooses one
-//! of several clusterings.
+//! Keeps the results of finished jobs under names, as the last step of a workflow. The service can also choose one of
+//! several clusterings.
 //!
-//! Each job has already made its tables, its page and its result in words. A report names their data sets, so it costs
-//! nothing. The service has the data sets of the jobs as its partner.
+//! Each job has already made its tables, its HTML report and its main result in words. A report only names their data
+//! sets, so it costs nothing. The service of the jobs' data sets is its partner.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -51,7 +51,7 @@ use crate::transfer::fetch;
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ReportState {
-    /// By name.
+    /// The reports by name.
     pub reports: BTreeMap<String, Report>,
 }
 
@@ -60,32 +60,32 @@ impl Contract for ReportState {
     const VERSION: Version = Version::new(1, 0);
 }
 
-/// The result of a job in words, and where its page and tables are.
+/// The main result of a job in words, and the data sets with its HTML report and tables.
 ///
 /// # Example
 /// See [`ReportState`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Report {
-    /// The text for a person.
+    /// The main result in words.
     pub text: String,
-    /// The job.
+    /// The id of the job.
     pub job: String,
-    /// The data set with its page, if its method has one.
+    /// The data set with the HTML report, if the method has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub page: Option<String>,
-    /// Data sets by the method's names for them.
+    /// The data sets with the tables, by the method's names for them.
     pub tables: BTreeMap<String, String>,
 }
 
-/// Chooses the clustering whose number of clusters lasts over the widest range of temperatures.
+/// Chooses the clustering whose number of clusters persists over the widest range of temperatures.
 ///
 /// # Example
-/// See [`ReportState`] for how operations are asked.
+/// For how to call operations, see [`ReportState`].
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, Operation)]
 #[operation(contract = ReportState, verb = Submit, name = "choose", reply = Chosen)]
 #[serde(deny_unknown_fields)]
 pub struct Choose {
-    /// The job of annealing that shows which numbers of clusters last while the temperature falls.
+    /// The annealing job that shows how long each number of clusters persists while the temperature falls.
     pub watched: Record,
     /// The jobs to choose from.
     pub jobs: Vec<Record>,
@@ -94,18 +94,18 @@ pub struct Choose {
 /// The clustering that was chosen.
 ///
 /// # Example
-/// See [`ReportState`] for how operations are asked.
+/// For how to call operations, see [`ReportState`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Chosen {
-    /// Its job.
+    /// The job of the clustering.
     pub job: Record,
-    /// Its number of clusters.
+    /// The number of clusters.
     pub clusters: u64,
-    /// How long that number lasted: the natural logarithm of the range of temperatures.
+    /// How long this number persisted: the natural logarithm of the range of temperatures.
     pub range: f64,
 }
 
-/// Makes the report of a job that is done. One of the same name is replaced.
+/// Makes the report of a job that is done, and replaces a report of the same name.
 ///
 /// # Example
 /// See [`ReportState`].
@@ -115,13 +115,13 @@ pub struct Chosen {
 pub struct Make {
     /// The name of the report: letters, digits, `.`, `_` and `-`.
     pub name: String,
-    /// The job, as the `wait` of its service answers.
+    /// The job's record, as the operation `wait` of its service returns it.
     pub job: Record,
 }
 
-/// Asks for the page of a report.
+/// Returns the HTML page of a report.
 ///
-/// Over HTTP it is answered as a page:
+/// Over HTTP, the answer is an HTML page:
 ///
 /// ```console
 /// $ curl 'http://127.0.0.1:8420/reports:page?name=census' > report.html
@@ -133,23 +133,23 @@ pub struct Make {
 #[operation(contract = ReportState, verb = Query, name = "page", reply = Page, key = name)]
 #[serde(deny_unknown_fields)]
 pub struct PageOf {
-    /// The report.
+    /// The name of the report.
     pub name: String,
 }
 
-/// Asks for rows of a table of a report.
+/// Returns rows of a table of a report.
 ///
 /// # Example
-/// See [`ReportState`] for how operations are asked.
+/// For how to call operations, see [`ReportState`].
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, Operation)]
 #[operation(contract = ReportState, verb = Query, name = "table", reply = Piece, key = name)]
 #[serde(deny_unknown_fields)]
 pub struct TableOf {
-    /// The report.
+    /// The name of the report.
     pub name: String,
     /// The method's name for the table.
     pub table: String,
-    /// In which form. Default: JSON.
+    /// The format of the rows. Default: JSON.
     #[serde(default)]
     pub format: RowFormat,
     /// The first row, from 0. Default: 0.
@@ -160,15 +160,15 @@ pub struct TableOf {
     pub to: Option<u64>,
 }
 
-/// Forgets a report. The results of its job stay.
+/// Removes a report. The results of its job stay.
 ///
 /// # Example
-/// See [`ReportState`] for how operations are asked.
+/// For how to call operations, see [`ReportState`].
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, Operation)]
 #[operation(contract = ReportState, verb = Delete, name = "remove", key = name)]
 #[serde(deny_unknown_fields)]
 pub struct Remove {
-    /// The report.
+    /// The name of the report.
     pub name: String,
 }
 
@@ -186,8 +186,8 @@ pub struct Reports {
 }
 
 impl Reports {
-    /// A service that also writes page and tables as files, for a process that no client can reach over HTTP. It writes
-    /// them to `FOLDER/SERVICE/REPORT`, where `SERVICE` is its path.
+    /// Creates a service that also writes pages and tables as files, for a process without HTTP. It writes them to
+    /// `FOLDER/SERVICE/REPORT`, where `SERVICE` is its path.
     pub fn writing(folder: PathBuf) -> Self {
         Self { folder: Some(folder), ..Self::default() }
     }
@@ -227,7 +227,7 @@ impl Service for Reports {
     async fn start(&mut self, starting: &Starting) -> Result<(), Fault> {
         self.datasets = Some(starting.partner::<Datasets>("datasets")?);
         self.path = starting.path().to_owned();
-        // No two paths have one folder, because a path has no `+`.
+        // A path has no `+`, so different paths have different folders.
         let own = self.path.trim_start_matches('/').replace('/', "+");
         self.folder = self.folder.take().map(|folder| folder.join(own));
         Ok(())
@@ -261,8 +261,8 @@ impl Concurrent<Choose> for Reports {
     }
 }
 
-/// The range of temperatures over which each number of clusters lasted, in ln T, until the largest number appeared. If a
-/// number appears again, its ranges are added.
+/// Returns the range of temperatures (in ln T) over which each number of clusters persisted, until the largest number
+/// appeared. The ranges of a number that appears again are added up.
 fn lasted(cooling: &[(u64, f64)]) -> BTreeMap<u64, f64> {
     let most = cooling.iter().map(|step| step.0).max();
     let mut lasted = BTreeMap::new();
@@ -272,8 +272,8 @@ fn lasted(cooling: &[(u64, f64)]) -> BTreeMap<u64, f64> {
     lasted
 }
 
-/// The clustering whose number of clusters lasted over the widest range of temperatures. Of equal ranges, the smallest
-/// number is chosen.
+/// Returns the clustering whose number of clusters persisted over the widest range of temperatures. Of equal ranges, it
+/// takes the smallest number.
 fn longest(lasted: &BTreeMap<u64, f64>, mut found: Vec<(u64, Record)>) -> Option<Chosen> {
     let mut chosen: Option<Chosen> = None;
     found.sort_by(|one, other| (one.0, &one.1.output).cmp(&(other.0, &other.1.output)));
@@ -347,18 +347,18 @@ impl Exclusive<Make> for Reports {
     }
 }
 
-/// The result in figures, for a method that has no words for it.
+/// Describes the result by its figures, for a method without a result in words.
 fn figures(job: &Record) -> String {
     let figures: Vec<String> = job.figures.iter().map(|(name, value)| format!("{name} {value}")).collect();
     format!("{}: {}", job.output, figures.join(", "))
 }
 
-/// The only text of a column.
+/// Returns the only text of a column.
 fn first(table: &Table, column: &str) -> Option<String> {
     table.texts(column)?.into_iter().next()
 }
 
-/// Replaces the files of a report. The folder appears only when all of them are written.
+/// Replaces the files of a report. The folder appears only when all files are written.
 fn write(folder: &Path, files: &[(String, String)]) -> std::io::Result<()> {
     let below = folder.parent().unwrap_or(Path::new("."));
     fs::create_dir_all(below)?;

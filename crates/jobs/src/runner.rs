@@ -1,11 +1,11 @@
-//! The runner of a method's service: starts the jobs of the document, on their own threads, and writes their outcomes
-//! into the document.
+//! The runner of a method's service: runs the jobs in the document on separate threads, and writes their outcomes into
+//! the document.
 //!
-//! Three parties, and their messages. *Handlers* change the document, make a job's signal when it starts, and set it
-//! when a client cancels. The *follower*, one thread, is woken to look. It reads the document, asks the service to
-//! start a job, and when that is kept, starts a *job's thread*. The task takes the job's inputs, computes, stores its
-//! outputs, gives its signal back, and only then reports the end of the job. So an existing signal always belongs to
-//! the run in the document, and no request to cancel reaches the run after it.
+//! Three parties exchange messages. *Handlers* change the document. They create a job's signal when it starts, and set
+//! the signal when a client cancels the job. The *follower* is a thread that wakes up when the document may have
+//! changed. It reads the document, asks the service to start a job and, once the start is recorded, creates a *job's
+//! thread*. This thread takes the job's inputs, computes, stores the outputs, removes the signal, and only then reports
+//! the end. So a signal always belongs to the run in the document, and no request to cancel reaches a later run.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -30,10 +30,10 @@ use crate::method::{AnyMethod, Failure, Inputs, MODEL, Outputs, REPORT, text_of}
 use crate::processes;
 use crate::settings::{Settings, Spread};
 
-/// The wait before the service tries again to keep something that could not be kept.
+/// The wait before the service tries again to store something.
 const AGAIN: Duration = Duration::from_secs(1);
 
-/// The service's handle of its runner: when the last one of these is dropped, the runner ends.
+/// The service's handle of its runner. The runner ends when the last handle is dropped.
 #[derive(Debug)]
 pub(crate) struct Runner(Arc<Shared>);
 
@@ -56,9 +56,9 @@ pub(crate) struct Shared {
     method: Arc<dyn AnyMethod>,
     settings: Settings,
     keep: Option<PathBuf>,
-    /// There may be something to start.
+    /// Signals that a job may be ready to start.
     news: Port<()>,
-    /// A thread has ended.
+    /// Signals that a thread has ended.
     ended: Port<()>,
     table: Mutex<Table>,
 }
@@ -67,7 +67,7 @@ pub(crate) struct Shared {
 struct Table {
     /// The running jobs, by id.
     signals: BTreeMap<String, Signal>,
-    /// The saved states of jobs, where nothing is kept on disk.
+    /// The saved states of jobs when nothing is kept on disk.
     saved: BTreeMap<String, Saved>,
     threads: usize,
     is_stopping: bool,
@@ -93,10 +93,10 @@ impl Runner {
         Self(Arc::new(Shared { method, settings, keep, news, ended, table: Mutex::default() }))
     }
 
-    /// Starts to follow the document. `jobs` are those that it has.
+    /// Starts to follow the document; `jobs` are the ids in it.
     ///
     /// # Errors
-    /// Returns [`Code::StartFailed`] if there is no folder for the checkpoints of jobs, or no thread.
+    /// Returns [`Code::StartFailed`] if the folder for checkpoints cannot be used, or if no thread can be started.
     pub(crate) fn start(
         &self,
         path: &str,
@@ -136,8 +136,8 @@ impl Runner {
                 Beginning::Kept | Beginning::Volatile => {
                     unknown.into_iter().for_each(|path| Saved::File(path.with_extension("checkpoint")).forget());
                 }
-                // Only a document that is as it was left says which jobs are gone. Aside, since new jobs may get the
-                // same ids.
+                // Only an unchanged document shows which jobs were removed. Otherwise, move the checkpoints away,
+                // because new jobs may get the same ids.
                 Beginning::New | Beginning::Restored if !unknown.is_empty() => {
                     let aside = folder.join("unknown");
                     std::fs::create_dir_all(&aside).map_err(failed)?;
@@ -156,11 +156,11 @@ impl Runner {
         Ok(())
     }
 
-    /// Ends the follower, has running jobs saved, and waits until it has ended.
+    /// Stops the follower, has running jobs save their state, and waits until all threads have ended.
     pub(crate) async fn stop(&self) {
         self.close();
         while self.table.lock().threads > 0 {
-            // The port is open as long as somebody may tell.
+            // The port stays open while any thread may still send.
             if self.ended.receive().await.is_err() {
                 return;
             }
@@ -177,18 +177,18 @@ impl Shared {
         &self.settings
     }
 
-    /// Has the follower look at the document.
+    /// Wakes the follower to look at the document.
     pub(crate) fn look(&self) {
-        // Refused if the service ends. Not in the context of a request, which may be cancelled.
+        // The post fails only if the service ends. It is detached from the request's context, which may be cancelled.
         let _ = self.news.post_detached(());
     }
 
-    /// Makes the signal of a run that is about to start.
+    /// Creates the signal of a run that is about to start.
     pub(crate) fn prepare(&self, job: &str) {
         self.table.lock().signals.insert(job.to_owned(), Signal::default());
     }
 
-    /// Ends a run that is no longer wanted.
+    /// Cancels a run.
     pub(crate) fn cancel(&self, job: &str) {
         if let Some(signal) = self.table.lock().signals.get(job) {
             signal.stop(Stop::Cancelled);
@@ -223,18 +223,18 @@ impl Shared {
     }
 }
 
-/// Starts waiting jobs whenever it is woken.
+/// Starts waiting jobs whenever a message arrives.
 async fn follow(shared: &Arc<Shared>, place: &Surroundings) {
     while shared.news.receive().await.is_ok() {
         loop {
             let Ok(state) = place.own.get().await else { return };
             let next = next_of(&state, shared.settings.concurrency);
-            // Not to keep a state while it changes, or the change would copy it.
+            // Drop the state: a change would copy it while it is held.
             drop(state);
             let Some(job) = next else { break };
             match place.own.call(Start::of(Named::new(&job))).await {
                 Ok(true) => begin(shared, place, job),
-                // It is another's turn by now.
+                // The job is no longer the next one to start.
                 Ok(false) => {}
                 Err(fault) if fault.code() == Code::InsufficientResources => place.clock.sleep(AGAIN).await,
                 Err(_) => return,
@@ -243,7 +243,7 @@ async fn follow(shared: &Arc<Shared>, place: &Surroundings) {
     }
 }
 
-/// The job to start next: those that were interrupted before those that have not begun, in order of their numbers.
+/// Returns the next job to start: interrupted jobs first, then queued ones, each in the order of their numbers.
 fn next_of(state: &Jobs, concurrency: usize) -> Option<String> {
     let running = state.jobs.values().filter(|job| job.state == State::Running).count();
     if running >= concurrency {
@@ -276,12 +276,12 @@ fn begin(shared: &Arc<Shared>, place: &Surroundings, job: String) {
         let outcome =
             Outcome { job, outputs: None, figures: BTreeMap::new(), warnings: Vec::new(), fault: Some(fault) };
         let own = place.own.clone();
-        // The follower's own thread, which may wait.
+        // The follower has its own thread, which may block.
         let _ = block_on(own.call(Ended::of(outcome)));
     }
 }
 
-/// A run of a job, from its inputs to its end in the document.
+/// Runs a job, from its inputs to its end in the document.
 fn run(shared: &Shared, place: &Surroundings, job: &str, signal: &Signal) {
     let saved = shared.saved(job);
     let computed = compute(shared, place, job, signal, &saved);
@@ -295,11 +295,11 @@ fn run(shared: &Shared, place: &Surroundings, job: &str, signal: &Signal) {
         }
         Err(Ending::Stopped) => match signal.why() {
             Some(Stop::Cancelled) => outcome(None),
-            // The document says that it runs, and that is how the next life finds it.
+            // The document still has the job as running, and the service resumes it after a restart.
             Some(Stop::Interrupted) => return,
             None => outcome(Some(Fault::new(Code::OperationFailed, "it stopped without being asked to"))),
         },
-        // What others cannot do for it because the node ends is no fault of the job.
+        // If other services refuse because the node is stopping, the job has not failed.
         Err(Ending::Fault(_)) if shared.is_stopping() => return,
         Err(Ending::Fault(fault)) => outcome(Some(fault)),
     };
@@ -362,7 +362,7 @@ fn compute(
         let mpiexec = settings.mpiexec.clone().unwrap_or_else(|| PathBuf::from("mpiexec"));
         let this = || std::env::current_exe().map_err(|error| Fault::new(Code::OperationFailed, error.to_string()));
         let program = settings.program.clone().map_or_else(this, Ok)?;
-        // Refused at the start of the service if there is none.
+        // The service does not start without a folder if it has a layout.
         let folder = shared.keep.clone().unwrap_or_default().join(format!("{id}.run"));
         Some(Spread { layout, mpiexec, program, folder })
     } else {
@@ -393,17 +393,17 @@ fn compute(
                 Fault::new(Code::OperationFailed, format!("the method has not made its table {name:?}"))
             })?;
         let dataset = format!("{}/{name}", record.output);
-        // A run before this one may have stored it, and not have lived to tell.
+        // An earlier run may have stored this table and ended before it could report it.
         block_on(place.datasets.call(Put { name: dataset.clone(), table: Handle(table), replace: true }))?;
         tables.insert((*name).to_owned(), dataset);
     }
     Ok((outputs, tables))
 }
 
-/// A report on its way.
+/// A report that is being sent.
 type Pending = Pin<Box<dyn Future<Output = Result<(), Fault>> + Send>>;
 
-/// Tells the service how far a job is, one report at a time.
+/// A listener that sends the progress of a job to the service, one report at a time.
 struct Telling {
     own: Reference<Jobs>,
     job: String,
@@ -411,7 +411,7 @@ struct Telling {
 }
 
 impl Telling {
-    /// Whether nothing is being sent. Nothing is woken: the next report checks it again.
+    /// Returns whether nothing is being sent. It polls without a waker: the next report checks again.
     fn is_free(&mut self) -> bool {
         let Some(pending) = &mut self.pending else { return true };
         if pending.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_ready() {
@@ -428,7 +428,7 @@ impl Listener for Telling {
         }
         let (own, report) = (self.own.clone(), Report { job: self.job.clone(), progress: progress.clone() });
         self.pending = Some(Box::pin(async move { own.call(Progressed::of(report)).await }));
-        // Handed over now; what the service says to it is seen with the next one.
+        // Start to send now; the next report sees the answer.
         self.is_free();
         true
     }

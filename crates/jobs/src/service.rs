@@ -1,4 +1,4 @@
-//! The service of a method. Its operations change the document, and the runner carries it out.
+//! The service of a method. Its operations change the document, and the runner acts on it.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -21,7 +21,7 @@ use crate::predict;
 use crate::runner::Runner;
 use crate::settings::Settings;
 
-/// The suggested wait for a client that finds the queue full.
+/// The suggested delay for a client that finds the queue full.
 const RETRY: Duration = Duration::from_secs(5);
 
 /// A method as a service; see [`Jobs`].
@@ -35,19 +35,19 @@ pub(crate) struct MethodService {
 
 /// Jobs by state.
 const JOBS: Measure = Measure { name: "lehr_jobs", help: "Jobs by state.", is_counter: false };
-/// The largest number of jobs that may wait.
+/// The most jobs that may wait.
 const ROOM: Measure =
     Measure { name: "lehr_jobs_queue_limit", help: "How many jobs may wait; more are refused.", is_counter: false };
 /// Runs that have ended.
 const ENDED: Measure =
     Measure { name: "lehr_job_runs_total", help: "Runs of jobs that have ended, by how.", is_counter: true };
-/// The duration of the jobs.
+/// The total duration of runs.
 const SECONDS: Measure = Measure {
     name: "lehr_job_run_seconds_total",
     help: "Seconds that those runs took, by how they ended.",
     is_counter: true,
 };
-/// The time that the jobs had waited.
+/// The total time that jobs waited.
 const WAITED: Measure = Measure {
     name: "lehr_job_wait_seconds_total",
     help: "Seconds that jobs waited before they first ran.",
@@ -58,7 +58,7 @@ const STATES: [State; 6] =
     [State::Queued, State::Running, State::Done, State::Failed, State::Cancelled, State::Interrupted];
 
 impl MethodService {
-    /// A service that runs jobs so, and keeps their checkpoints in this folder.
+    /// Creates a service with these settings that keeps the checkpoints of its jobs in this folder.
     pub(crate) fn new(method: Arc<dyn AnyMethod>, settings: Settings, keep: Option<PathBuf>) -> Self {
         let runner = Arc::new(Runner::new(method, settings, keep));
         Self { document: Jobs::default(), runner, datasets: None, measures: Measures::default() }
@@ -74,8 +74,8 @@ impl MethodService {
         self.document.jobs.get_mut(job).ok_or_else(|| unknown(job))
     }
 
-    /// The data set that a job made under a name of its method. `lost` is the message if a job that is done has made
-    /// none.
+    /// Returns the data set that a job made under a name of its method. `lost` is the message if a finished job has no
+    /// such data set.
     fn output(&self, job: &str, name: &str, lost: impl FnOnce(&Record) -> String) -> Result<String, Fault> {
         let record = self.document.jobs.get(job).ok_or_else(|| unknown(job))?;
         record.outputs.get(name).cloned().ok_or_else(|| {
@@ -92,14 +92,14 @@ impl MethodService {
         self.document.jobs.values().filter(|job| is(job.state)).count()
     }
 
-    /// Shows how many jobs there are in each state.
+    /// Updates the number of jobs in each state.
     fn measure(&self) {
         for state in STATES {
             self.measures.set(JOBS, Some(("state", name_of(state))), self.count(|other| other == state) as f64);
         }
     }
 
-    /// The oldest of those that have ended make place for more.
+    /// Removes the oldest ended jobs beyond the limit.
     fn forget(&mut self) {
         while self.count(State::has_ended) > self.runner.settings().remembered {
             let ended = self.document.jobs.iter().filter(|(_, job)| job.state.has_ended());
@@ -111,7 +111,7 @@ impl MethodService {
     }
 }
 
-/// The description of a method's service, derived from the common description.
+/// Returns the description of a method's service, derived from the common one.
 pub(crate) fn described(method: &dyn AnyMethod, shared: Description) -> Description {
     let (facts, options) = (method.facts(), method.options_schema());
     let mut described = Description { name: facts.name.to_owned(), version: facts.version, ..shared };
@@ -127,8 +127,8 @@ pub(crate) fn described(method: &dyn AnyMethod, shared: Description) -> Descript
     described
 }
 
-/// Names the inputs of a method in a schema that has some. Generators of clients make a type of an object with names,
-/// and nothing that compiles of a choice between a text and a map.
+/// Names the inputs of a method in a schema that has them. Generators of clients turn an object with named fields into
+/// a type. For a choice between a text and a map, their code does not compile.
 fn name_inputs(schema: &mut Value, facts: &Facts) {
     let Some(definitions) = schema.get_mut("$defs").and_then(Value::as_object_mut) else { return };
     let Some(by_name) = definitions.get_mut("Input").and_then(|input| input.pointer_mut("/anyOf/1")) else { return };
@@ -178,8 +178,8 @@ impl Service for MethodService {
         self.document.datasets = datasets.lookup().await?.path;
         self.datasets = Some(datasets.clone());
         for job in self.document.jobs.values_mut() {
-            // An older node kept them without later options. The job reports options that can't be read any more when it
-            // runs.
+            // An older node stored the job without newer options. If its options cannot be read any more, the job
+            // reports this when it runs.
             if let Ok(options) = self.runner.method().complete(&job.options) {
                 job.options = options;
             }
@@ -235,7 +235,7 @@ impl Exclusive<Run> for MethodService {
             let reason = format!("{waiting} jobs wait already, and no more are allowed");
             return Err(Fault::new(Code::QueuingLimitExceeded, reason).retry_after(RETRY));
         }
-        // Ids begin with the path, so that services that share data sets do not share names.
+        // Ids begin with the path, so that services that share data sets do not use the same names.
         let number = self.document.count + 1;
         let id = format!("{}-{number}", call.path()[1..].replace('/', "."));
         let output = output.unwrap_or_else(|| id.clone());
@@ -303,7 +303,7 @@ async fn wait_for(own: &Reference<Jobs>, job: &str) -> Result<Record, Fault> {
             Some(record) if record.state.has_ended() => return Ok(record.clone()),
             Some(_) => {}
         }
-        // Not to keep a state while it changes, or the change would copy it.
+        // Drop the state: a change would copy it while it is held.
         drop(state);
         match changes.next().await {
             Ok(Event::Seed(_) | Event::Change(_) | Event::Gap { .. }) => {}
@@ -327,7 +327,7 @@ impl Exclusive<Cancel> for MethodService {
                 job.is_cancelled = true;
                 self.runner.cancel(&id);
             }
-            // What has ended cannot be called off, and need not.
+            // A job that has ended cannot be cancelled, and need not be.
             State::Done | State::Failed | State::Cancelled => {}
         }
         self.measure();
@@ -359,7 +359,7 @@ impl Exclusive<Resume> for MethodService {
     }
 }
 
-/// The time between two others, in seconds. The clock may have been set back.
+/// Returns the seconds between two times; the clock may have been set back.
 fn seconds(from_ms: u64, to_ms: u64) -> f64 {
     to_ms.saturating_sub(from_ms) as f64 / 1e3
 }
@@ -414,13 +414,13 @@ impl Concurrent<ReportOf> for MethodService {
 }
 
 impl MethodService {
-    /// The trained model of a job.
+    /// Returns the trained model of a job.
     async fn model(&self, job: &str) -> Result<Value, Fault> {
         let (text, name) = self.text(job, MODEL).await?;
         serde_json::from_str(&text).map_err(|_| lost(&name, MODEL))
     }
 
-    /// The text that a job gives in addition to its tables, and the data set that holds it.
+    /// Returns a text that a job returns in addition to its tables, and the name of its data set.
     async fn text(&self, job: &str, what: &str) -> Result<(String, String), Fault> {
         let name = self.output(job, what, |_| {
             let method = self.runner.method().facts().name;
@@ -432,7 +432,7 @@ impl MethodService {
     }
 }
 
-/// Somebody has put something else in the place of a result.
+/// Returns the fault for a result whose data set was replaced by another one.
 fn lost(dataset: &str, what: &str) -> Fault {
     Fault::new(Code::OperationFailed, format!("the data set {dataset:?} has no {what} any more"))
 }
@@ -476,7 +476,7 @@ impl Exclusive<Start> for MethodService {
         self.runner.prepare(&start.body.job);
         job.state = State::Running;
         let now = unix_ms();
-        // One that goes on has waited before.
+        // A resumed job has already counted its wait.
         if job.times.started_unix_ms.replace(now).is_none() {
             self.measures.add(WAITED, None, seconds(job.times.queued_unix_ms, now));
         }

@@ -1,4 +1,4 @@
-//! How a method's service runs its jobs: number at once, cores, processes.
+//! How a method's service runs its jobs: how many at once, on which cores, in which processes.
 
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -9,11 +9,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-/// Settings that a manifest does not have here. It has cores for every service, and clients that reach a node must not
-/// choose which programs run.
+/// The settings that are not allowed here in a manifest. A manifest sets the cores of any service elsewhere, and
+/// clients must not choose which programs a node runs.
 const NOT_OF_MANIFESTS: [&str; 3] = ["cores", "mpiexec", "program"];
 
-/// The configuration of a method's service.
+/// The settings of a method's service.
 ///
 /// # Example
 /// ```
@@ -28,19 +28,20 @@ const NOT_OF_MANIFESTS: [&str; 3] = ["cores", "mpiexec", "program"];
 pub struct Settings {
     /// The number of jobs that run at once. Default: 1.
     pub concurrency: usize,
-    /// The largest number of jobs that may wait; one more is refused. Default: 64.
+    /// The most jobs that may wait; further ones are refused. Default: 64.
     pub queue: usize,
-    /// The number of ended jobs that are remembered; then the oldest is forgotten. Its outputs stay. Default: 1000.
+    /// The most ended jobs that are remembered; then the oldest is removed, but its outputs stay. Default: 1000.
     pub remembered: usize,
-    /// Threads of a job. Default: as many as there are cores, or as the machine runs at once, divided by `concurrency`.
+    /// The threads of a job. Default: the number of cores given, or of threads that the machine runs at once, divided
+    /// by `concurrency`.
     pub threads: Option<usize>,
-    /// The cores that jobs are held to. Default: all.
+    /// The cores that jobs are bound to. Default: all.
     pub cores: Vec<usize>,
     /// Threads x processes x nodes, such as `2x4x1`: jobs run in processes that `mpiexec` starts. Default: in this process.
     pub layout: Option<String>,
-    /// The program that starts them. Default: `mpiexec`.
+    /// The program that starts the processes. Default: `mpiexec`.
     pub mpiexec: Option<PathBuf>,
-    /// The program that they run: the command `lehr`. Default: the program that this is.
+    /// The program that the processes run: the command `lehr`. Default: the current program.
     pub program: Option<PathBuf>,
 }
 
@@ -65,15 +66,15 @@ pub(crate) struct Spread {
     pub layout: Layout,
     pub mpiexec: PathBuf,
     pub program: PathBuf,
-    /// The folder of this job's process files.
+    /// The folder for the files of this job's processes.
     pub folder: PathBuf,
 }
 
 impl Settings {
-    /// Whether it is valid.
+    /// Checks that the settings are valid.
     ///
     /// # Errors
-    /// Returns [`Code::InvalidValue`], with everything that cannot.
+    /// Returns [`Code::InvalidValue`], which lists all invalid settings.
     ///
     /// # Example
     /// ```
@@ -105,7 +106,7 @@ impl Settings {
         if faults.is_empty() { Ok(()) } else { Err(Fault::new(Code::InvalidValue, faults.join("; "))) }
     }
 
-    /// The settings that a manifest may have.
+    /// Returns the schema of the settings that a manifest may have.
     pub(crate) fn schema_of_manifests() -> Value {
         let mut schema = schemars::schema_for!(Settings).to_value();
         if let Some(fields) = schema.get_mut("properties").and_then(Value::as_object_mut) {
@@ -114,10 +115,10 @@ impl Settings {
         schema
     }
 
-    /// The settings of a placement; `None` if it has none.
+    /// Reads the settings of a placement; `None` if it has none.
     ///
     /// # Errors
-    /// Returns [`Code::InvalidValue`] if that is invalid.
+    /// Returns [`Code::InvalidValue`] if the settings are invalid.
     pub(crate) fn of_placement(placement: &Placement) -> Result<Option<Self>, Fault> {
         if placement.told().is_none() && placement.own_cores().is_empty() {
             return Ok(None);
@@ -138,7 +139,7 @@ impl Settings {
         self.layout.as_ref().map(parse).transpose()
     }
 
-    /// The number of threads of a job.
+    /// Returns the number of threads of a job.
     pub(crate) fn threads_of_job(&self) -> usize {
         let machine = || std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
         let cores = if self.cores.is_empty() { machine() } else { self.cores.len() };
@@ -149,7 +150,7 @@ impl Settings {
 impl FromStr for Settings {
     type Err = Fault;
 
-    /// Reads `name=value` with commas between them; cores are a list such as `0-3+6`.
+    /// Reads `name=value` pairs separated by commas; cores are a list such as `0-3+6`.
     fn from_str(text: &str) -> Result<Self, Fault> {
         let mut settings = Self::default();
         let mut faults = Vec::new();

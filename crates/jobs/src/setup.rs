@@ -1,4 +1,4 @@
-//! Data sets and methods on a node: the folders that are kept, and the kinds that can be made.
+//! Sets up data sets and methods on a node: the folders for their data, and the services that can be created.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -35,21 +35,21 @@ use crate::settings::Settings;
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct Setup {
-    /// The folder below which everything is kept. Default: none; everything is lost with the process.
+    /// The folder below which everything is kept. Default: none, so everything is lost with the process.
     pub keep: Option<PathBuf>,
     /// The folder whose files clients may open. Default: none.
     pub data_root: Option<PathBuf>,
-    /// The settings for jobs of the methods at these paths.
+    /// The settings for the jobs of the methods at these paths.
     pub settings: BTreeMap<String, Settings>,
 }
 
 impl Setup {
-    /// The placement of a service, with its document kept if anything is.
+    /// Adds the folder for a service's document to its placement, if documents are kept.
     ///
     /// # Errors
-    /// Returns [`Code::StartFailed`] if the folder cannot be made.
+    /// Returns [`Code::StartFailed`] if the folder cannot be created.
     fn kept(&self, placement: Placement) -> Result<Placement, Fault> {
-        // Before the path becomes the name of a file.
+        // Check the path before it becomes the name of a folder.
         placement.check()?;
         let Some(folder) = self.folder(placement.path()) else { return Ok(placement) };
         std::fs::create_dir_all(&folder)
@@ -57,12 +57,13 @@ impl Setup {
         Ok(placement.keep(folder.join("document.json")))
     }
 
-    /// The folder of the service at a path. A path has no `+`, so no two have one folder, and none is inside another.
+    /// Returns the folder of the service at a path. A path has no `+`, so no two services share a folder, and no folder
+    /// is inside another.
     fn folder(&self, path: &str) -> Option<PathBuf> {
         Some(self.keep.as_ref()?.join(path.trim_start_matches('/').replace('/', "+")))
     }
 
-    /// Starts the service of data sets at a path, or as a placement says except for its folder.
+    /// Starts the service of data sets at a path or with a placement; the folder always comes from this setup.
     ///
     /// # Errors
     /// Returns [`Code::StartFailed`] if its folders cannot be used; [`Code::DuplicateEntry`] if the path is in use.
@@ -73,16 +74,16 @@ impl Setup {
         let placement = self.kept(at.into())?;
         let keep = self.folder(placement.path()).map(|folder| folder.join("contents"));
         let limits = Limits { keep, root: self.data_root.clone(), ..Limits::default() };
-        // Its folders are found to be usable here, and not at the next request.
+        // Unusable folders are reported here, before the first request.
         let service = DatasetService::new(limits)?;
         host.start(placement, move || service.clone()).await
     }
 
-    /// Starts the service of a method at a path, or as a placement says except for its folder.
+    /// Starts the service of a method at a path or with a placement; the folder always comes from this setup.
     ///
     /// # Errors
-    /// Returns [`Code::StartFailed`] if its folder cannot be used, or there are no data sets; [`Code::InvalidValue`] if
-    /// its settings are invalid.
+    /// Returns [`Code::StartFailed`] if its folder cannot be used, or if there is no service of data sets;
+    /// [`Code::InvalidValue`] if its settings are invalid.
     ///
     /// # Example
     /// See [`Setup`].
@@ -98,7 +99,7 @@ impl Setup {
     /// Starts the service of a method that `lehr-methods` declares, as [`start_method`](Self::start_method) does.
     ///
     /// # Errors
-    /// The same as for [`start_method`](Self::start_method).
+    /// Returns the errors of [`start_method`](Self::start_method).
     ///
     /// # Example
     /// ```
@@ -121,10 +122,10 @@ impl Setup {
         self.start_any(host, at.into(), Arc::new(Declared::of(method))).await
     }
 
-    /// The same, with results kept for the owner of the process: see [`Fits`].
+    /// Starts the service in the same way, and stores full results for the owner of the process: see [`Fits`].
     ///
     /// # Errors
-    /// The same as for [`start_method`](Self::start_method).
+    /// Returns the errors of [`start_method`](Self::start_method).
     pub async fn start_keeping(
         &self,
         host: &Host,
@@ -151,11 +152,11 @@ impl Setup {
         host.start_as(placement, describe, make).await
     }
 
-    /// Starts a service by its contract's name: that of data sets, or one of the methods that come with this crate.
-    /// Nothing for another contract.
+    /// Starts a service by the name of its contract: data sets, or one of the methods of this crate. Returns nothing
+    /// for another contract.
     ///
     /// # Errors
-    /// The same as for [`start_datasets`](Self::start_datasets) and [`start_method`](Self::start_method).
+    /// Returns the errors of [`start_datasets`](Self::start_datasets) and [`start_method`](Self::start_method).
     ///
     /// # Example
     /// ```
@@ -179,12 +180,12 @@ impl Setup {
         }
     }
 
-    /// Lets these services be made by the names of their contracts, as this says: by [`Host::create`], by manifests, by
-    /// workflows.
+    /// Lets [`Host::create`], manifests and workflows create these services by the names of their contracts, with this
+    /// setup.
     ///
-    /// A placement may decide partners, cores (those of the handlers are those of the jobs) and how many requests wait.
-    /// This decides which state is kept. And they are not started again after a crash, because jobs of the life that
-    /// crashed may still be computing.
+    /// A placement may set the partners, the cores (for handlers and jobs alike) and the number of waiting requests.
+    /// This setup decides which state is kept. The services are not restarted after a crash, because jobs from before
+    /// it may still be computing.
     ///
     /// # Example
     /// ```
@@ -226,7 +227,7 @@ impl Setup {
         self.start(host, contract, placement.restart(Restart::Never)).await.map(|_| ())
     }
 
-    /// The contracts that [`start`](Self::start) knows.
+    /// Returns the contracts that [`start`](Self::start) knows.
     ///
     /// # Example
     /// ```

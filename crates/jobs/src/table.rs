@@ -1,8 +1,8 @@
 //! Tables: the form of data sets, and of the input and output of methods.
 //!
-//! Named columns of numbers, counts or text, as counted Arrow arrays: a clone and a slice are copies of pointers. Two
-//! columns may have a role: weights of the rows, and their ids. A table is checked: it has columns of one length, with
-//! different names. It has missing values only if it says that it may have some.
+//! A table has named columns of numbers, counts or text, stored as reference-counted Arrow arrays: cloning and slicing
+//! copy only pointers. Two columns may have a role: the weights of the rows, and their ids. Building a table checks it:
+//! all columns have the same length and different names, and values are missing only if the table declares it.
 
 mod frame;
 mod rows;
@@ -24,14 +24,14 @@ use xxhash_rust::xxh3::Xxh3;
 pub use rows::Columns;
 pub(crate) use rows::{FINGERPRINT, SPARSE};
 
-/// The names under which a schema's metadata have the roles of columns.
+/// The metadata keys of a schema for the roles of columns.
 pub(crate) const WEIGHTS: &str = "lehr.weights";
 pub(crate) const ID: &str = "lehr.id";
-/// The name under which they say that numbers may be missing.
+/// The metadata key that says that numbers may be missing.
 pub(crate) const GAPS: &str = "lehr.gaps";
-/// The name under which the metadata of a column in fixed point have the value of its unit.
+/// The metadata key of a fixed-point column for the value of its unit.
 const SCALE: &str = "lehr.scale";
-/// The name of the field that marks their numbers as whole.
+/// The metadata key that marks the numbers of a column as whole.
 pub(crate) const WHOLE: &str = "lehr.whole";
 
 /// The kind of a column's values.
@@ -45,10 +45,10 @@ pub(crate) const WHOLE: &str = "lehr.whole";
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {
-    /// Floating point numbers of 64 bits, or of 32 to save memory, or fixed point of 16. They are finite, or NaN where
-    /// the table says that values may be missing.
+    /// Floating-point numbers of 64 bits, or of 32 bits to save memory, or 16-bit fixed point. They are finite, or NaN
+    /// if the table declares that values may be missing.
     Number,
-    /// Whole numbers that are at least 0.
+    /// Non-negative whole numbers.
     Count,
     /// Text.
     Text,
@@ -68,13 +68,13 @@ pub struct Table {
     batch: RecordBatch,
 }
 
-/// Puts a table together; see [`Table::builder`].
+/// A builder of tables; see [`Table::builder`].
 #[derive(Debug, Default)]
 pub struct Builder {
     columns: Vec<(String, ArrayRef)>,
-    /// The scales of columns in fixed point, by name.
+    /// The units of fixed-point columns, by name.
     scales: BTreeMap<String, f64>,
-    /// Columns of whole numbers among those of numbers.
+    /// The numeric columns that contain whole numbers.
     whole: BTreeSet<String>,
     weights: Option<String>,
     id: Option<String>,
@@ -89,7 +89,7 @@ impl Builder {
         self
     }
 
-    /// Adds a column of whole numbers that may be negative, such as labels: text has them without a fraction.
+    /// Adds a column of whole numbers that may be negative, such as labels. As text, they have no decimal point.
     ///
     /// # Example
     /// ```
@@ -104,13 +104,13 @@ impl Builder {
         self.numbers(name, values)
     }
 
-    /// Adds a column of numbers that are kept in 32 bits.
+    /// Adds a column of numbers stored in 32 bits.
     pub fn singles(mut self, name: impl Into<String>, values: Vec<f32>) -> Self {
         self.columns.push((name.into(), Arc::new(Float32Array::from(values))));
         self
     }
 
-    /// Adds a column of numbers that are kept in 16 bits: each is `scale` times the number there, and 65535 is missing.
+    /// Adds a column of numbers stored in 16 bits: each is `scale` times the stored number, and 65535 means missing.
     ///
     /// # Example
     /// ```
@@ -127,7 +127,7 @@ impl Builder {
         self
     }
 
-    /// Sets whether numbers may be missing; missing ones are NaN. Default: no.
+    /// Sets whether numbers may be missing; missing numbers are NaN. Default: no.
     pub fn gaps(mut self, may_be: bool) -> Self {
         self.has_gaps = may_be;
         self
@@ -142,7 +142,7 @@ impl Builder {
     /// Adds a column of text.
     pub fn texts(mut self, name: impl Into<String>, values: Vec<String>) -> Self {
         let name = name.into();
-        // Offsets into the text are 32 bits wide.
+        // Offsets into the text have 32 bits.
         if values.iter().map(String::len).sum::<usize>() > i32::MAX as usize {
             self.is_too_long = Some(name);
             return self;
@@ -151,7 +151,7 @@ impl Builder {
         self
     }
 
-    /// The same for texts that are contiguous already.
+    /// Adds a column of text that is already contiguous.
     pub(crate) fn text_array(mut self, name: impl Into<String>, values: StringArray) -> Self {
         self.columns.push((name.into(), Arc::new(values)));
         self
@@ -169,12 +169,12 @@ impl Builder {
         self
     }
 
-    /// The table.
+    /// Builds the table.
     ///
     /// # Errors
-    /// Returns [`Code::InvalidValue`] for no columns, columns of different lengths, duplicate names, or roles of
-    /// missing columns. Also for a scale that is not finite and above 0. Returns [`Code::TooLarge`] for a column of
-    /// text beyond 2 GiB.
+    /// Returns [`Code::InvalidValue`] if there are no columns, or if they have different lengths or duplicate names.
+    /// Also if a role names a missing column, or if a unit is not finite and positive. Returns [`Code::TooLarge`] for a
+    /// column with more than 2 GiB of text.
     pub fn build(self) -> Result<Table, Fault> {
         if let Some(name) = self.is_too_long {
             return Err(Fault::new(Code::TooLarge, format!("column {name:?} has more than 2 GiB of text")));
@@ -182,7 +182,7 @@ impl Builder {
         let field = |(name, values): &(String, ArrayRef)| {
             let field = Field::new(name, values.data_type().clone(), false);
             match self.scales.get(name).filter(|_| *values.data_type() == DataType::UInt16) {
-                // The shortest text that reads back as the same number.
+                // This is the shortest text that reads back as the same number.
                 Some(scale) => field.with_metadata([(SCALE.to_owned(), format!("{scale:?}"))]),
                 None if self.whole.contains(name) => field.with_metadata([(WHOLE.to_owned(), "true".to_owned())]),
                 None => field,
@@ -203,7 +203,7 @@ impl Builder {
 }
 
 impl Table {
-    /// A table that is assembled column by column.
+    /// Returns a builder that assembles a table column by column.
     ///
     /// # Example
     /// See [`Table`].
@@ -211,7 +211,7 @@ impl Table {
         Builder::default()
     }
 
-    /// A table of columns that are checked here.
+    /// Creates a table after checking its columns.
     pub(crate) fn new(batch: RecordBatch) -> Result<Self, Fault> {
         let invalid = |reason: String| Fault::new(Code::InvalidValue, reason);
         if batch.num_columns() == 0 {
@@ -241,22 +241,22 @@ impl Table {
         Ok(Self { batch })
     }
 
-    /// The number of rows.
+    /// Returns the number of rows.
     pub fn rows(&self) -> usize {
         self.batch.num_rows()
     }
 
-    /// The columns' names and kinds, in order.
+    /// Returns the names and kinds of the columns, in order.
     pub fn columns(&self) -> impl Iterator<Item = (&str, Kind)> {
         self.batch.schema_ref().fields().iter().map(|field| (field.name().as_str(), kind_of(field.data_type())))
     }
 
-    /// The column with the weights of the rows, if there is one.
+    /// Returns the column with the weights of the rows, if there is one.
     pub fn weights(&self) -> Option<&str> {
         self.role(WEIGHTS)
     }
 
-    /// The column with the ids of the rows, if there is one.
+    /// Returns the column with the ids of the rows, if there is one.
     pub fn id(&self) -> Option<&str> {
         self.role(ID)
     }
@@ -265,12 +265,13 @@ impl Table {
         self.batch.schema_ref().metadata().get(role).map(String::as_str)
     }
 
-    /// Whether numbers may be missing: NaN is then an unknown value, and no fault.
+    /// Returns whether numbers may be missing: NaN then means an unknown value.
     pub fn has_gaps(&self) -> bool {
         self.role(GAPS).is_some()
     }
 
-    /// A column as numbers, counts rounded beyond 2⁵³; nothing if it does not exist or is text.
+    /// Returns a column as numbers; counts are rounded beyond 2⁵³. Returns `None` if the column does not exist or is
+    /// text.
     pub fn numbers(&self, name: &str) -> Option<Cow<'_, [f64]>> {
         let column = self.batch.column_by_name(name)?;
         if let Some(numbers) = column.as_primitive_opt::<Float64Type>() {
@@ -286,7 +287,7 @@ impl Table {
         Some(column.as_primitive_opt::<UInt64Type>()?.values().iter().map(|&count| count as f64).collect())
     }
 
-    /// A column of numbers that are kept in 16 bits, and the value of a unit; nothing if there is no such column.
+    /// Returns the numbers of a 16-bit column and the value of its unit, or `None` if there is no such column.
     ///
     /// # Example
     /// See [`Builder::fixed`].
@@ -296,7 +297,7 @@ impl Table {
         Some((values, scale_of(field).ok()??))
     }
 
-    /// Whether a column was added as one of whole numbers.
+    /// Returns whether a column was added as whole numbers.
     ///
     /// # Example
     /// See [`Builder::whole`].
@@ -305,17 +306,17 @@ impl Table {
         field.is_some_and(|(_, field)| *field.data_type() == DataType::Float64 && field.metadata().contains_key(WHOLE))
     }
 
-    /// A column of numbers that are kept in 32 bits; nothing if it does not exist or is something else.
+    /// Returns a column of numbers stored in 32 bits; `None` if it does not exist or has another type.
     pub fn singles(&self, name: &str) -> Option<&[f32]> {
         Some(self.batch.column_by_name(name)?.as_primitive_opt::<Float32Type>()?.values())
     }
 
-    /// A column as counts; nothing if it does not exist or is something else.
+    /// Returns a column as counts; `None` if it does not exist or has another type.
     pub fn counts(&self, name: &str) -> Option<&[u64]> {
         Some(self.batch.column_by_name(name)?.as_primitive_opt::<UInt64Type>()?.values())
     }
 
-    /// A column as text, whatever its type; nothing if it does not exist.
+    /// Returns a column as text, whatever its type; `None` if it does not exist.
     pub fn texts(&self, name: &str) -> Option<Vec<String>> {
         let column = self.batch.column_by_name(name)?;
         if let Some(texts) = column.as_string_opt::<i32>() {
@@ -333,10 +334,10 @@ impl Table {
         Some(column.as_primitive_opt::<Float64Type>()?.values().iter().map(f64::to_string).collect())
     }
 
-    /// `length` rows from row `start` on, without a copy.
+    /// Returns `length` rows from row `start` on, without copying.
     ///
     /// # Panics
-    /// Panics if there are fewer.
+    /// Panics if there are not enough rows.
     pub fn slice(&self, start: usize, length: usize) -> Self {
         Self { batch: self.batch.slice(start, length) }
     }
@@ -398,10 +399,10 @@ impl Table {
         Self::new(RecordBatch::try_new(Arc::new(schema), columns).map_err(failed)?)
     }
 
-    /// Tables of the same columns, one after another.
+    /// Joins tables with the same columns, one after another.
     ///
     /// # Errors
-    /// Returns [`Code::InvalidValue`] if there is none, or their columns differ.
+    /// Returns [`Code::InvalidValue`] if there is no table, or if their columns differ.
     pub(crate) fn joined(parts: &[Self]) -> Result<Self, Fault> {
         let different = || Fault::new(Code::InvalidValue, "parts of a table have different columns");
         let first = parts.first().ok_or_else(different)?;
@@ -436,7 +437,7 @@ impl Table {
         builder.build()
     }
 
-    /// Bytes of memory that its values take.
+    /// Returns the memory that the values take, in bytes.
     pub fn bytes(&self) -> usize {
         let of = |column: &ArrayRef| match column.as_string_opt::<i32>() {
             Some(texts) => texts
@@ -451,7 +452,8 @@ impl Table {
         self.batch.columns().iter().map(of).sum()
     }
 
-    /// A checksum of names, kinds, roles and values: the same for the same content, wherever it came from. 16 hexadecimal digits of XXH3.
+    /// Returns a checksum of names, kinds, roles and values: 16 hexadecimal digits of XXH3. Equal contents have equal
+    /// checksums, whatever their origin.
     pub fn checksum(&self) -> String {
         let mut hash = Xxh3::new();
         let mut add = |bytes: &[u8]| {
@@ -488,7 +490,7 @@ impl Table {
     }
 }
 
-/// Hands values to `add` as bytes, a block at a time.
+/// Passes values to `add` as bytes, in blocks.
 fn in_blocks<T: Copy, const N: usize>(values: &[T], bytes: impl Fn(T) -> [u8; N], add: &mut impl FnMut(&[u8])) {
     let mut block = Vec::with_capacity(N * 512);
     for values in values.chunks(512) {
@@ -498,10 +500,10 @@ fn in_blocks<T: Copy, const N: usize>(values: &[T], bytes: impl Fn(T) -> [u8; N]
     }
 }
 
-/// The value of a unit of a column in fixed point; `None` if it is no such column.
+/// Returns the unit of a fixed-point column; `None` if the column is of another type.
 ///
 /// # Errors
-/// Returns [`Code::InvalidValue`] if it says something that no unit is worth.
+/// Returns [`Code::InvalidValue`] if the unit is not a positive finite number.
 pub(crate) fn scale_of(field: &Field) -> Result<Option<f64>, Fault> {
     let Some(text) = field.metadata().get(SCALE) else { return Ok(None) };
     let is_sound = |scale: &f64| *scale > 0.0 && (scale * f64::from(LARGEST_U16)).is_finite();
@@ -512,7 +514,7 @@ pub(crate) fn scale_of(field: &Field) -> Result<Option<f64>, Fault> {
     })
 }
 
-/// Whether a column is in fixed point in all parts, with the same scale.
+/// Returns whether a column is fixed-point with the same unit in all parts.
 fn of_one_scale(parts: &[Table], name: &str) -> bool {
     let scale = |part: &Table| part.fixed(name).map(|(_, scale)| scale.to_bits());
     parts.first().is_some_and(|first| scale(first).is_some())

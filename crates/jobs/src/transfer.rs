@@ -1,4 +1,4 @@
-//! Data sets between nodes: whole if that is allowed, in pieces if they are large.
+//! Transfers data sets between nodes: whole if the node allows it, or in pieces if they are large.
 
 use std::fs::File;
 use std::io::{self, Read as _, Seek, SeekFrom};
@@ -16,14 +16,14 @@ use crate::format::{Form, HEADER_BYTES, RowFormat, arrow, fault_of};
 use crate::handle::Handle;
 use crate::table::Table;
 
-/// The part of a file to send, after bytes that come from another one.
+/// A part of a file to send, after some bytes that precede it.
 struct Sent {
     head: Vec<u8>,
     file: File,
 }
 
 impl Sent {
-    /// Dissimilarities: one file with header and array, or the header and the array beside it.
+    /// Prepares dissimilarities: a single file with header and array, or a header with its array in another file.
     fn with_array(path: &Path, unreadable: impl Fn(io::Error) -> Fault) -> Result<Self, Fault> {
         let mut reader = io::BufReader::new(File::open(path).map_err(&unreadable)?);
         let header = header_from(&mut reader, &path.display().to_string()).map_err(|error| fault_of(&error))?;
@@ -58,13 +58,14 @@ impl Sent {
     }
 }
 
-/// The size of one body, so that a node with default limits takes it.
+/// The size of one request body, which a node with default limits accepts.
 const BODY_BYTES: usize = 8 << 20;
 
-/// Fetches a data set of any size, from here or elsewhere.
+/// Fetches a data set of any size, from this node or another.
 ///
 /// # Errors
-/// The errors of [`Take`] and [`Read`]; [`Code::PreconditionFailed`] if it has changed between two pieces.
+/// Returns the errors of [`Take`] and [`Read`]; [`Code::PreconditionFailed`] if the data set changes between two
+/// pieces.
 ///
 /// # Example
 /// See [`store`].
@@ -91,10 +92,10 @@ pub async fn fetch(datasets: &Reference<Datasets>, name: &str) -> Result<Table, 
     Err(Fault::new(Code::PreconditionFailed, format!("{name:?} has changed while it was read: read it again")))
 }
 
-/// Stores a table of any size as a data set, here or elsewhere.
+/// Stores a table of any size as a data set, on this node or another.
 ///
 /// # Errors
-/// The errors of [`Put`], [`Begin`], [`Append`] and [`Finish`].
+/// Returns the errors of [`Put`], [`Begin`], [`Append`] and [`Finish`].
 ///
 /// # Example
 /// ```
@@ -127,12 +128,12 @@ pub async fn store(datasets: &Reference<Datasets>, name: &str, table: &Table, re
     datasets.call(Finish { name }).await
 }
 
-/// Uploads a file in pieces, going on where an upload of the same file under the same name was interrupted. The array
-/// that a header of dissimilarities names is sent after the header, if it is in a separate file.
+/// Uploads a file in pieces, and resumes an interrupted upload of the same file under the same name. If a header of
+/// dissimilarities names an array in another file, the array is sent after the header.
 ///
 /// # Errors
-/// Returns [`Code::UnknownEntry`] if the file cannot be read; those of [`Begin`], [`Append`] and [`Finish`]. Called
-/// again, it continues.
+/// Returns [`Code::UnknownEntry`] if the file cannot be read; the errors of [`Begin`], [`Append`] and [`Finish`]. Call
+/// it again to continue.
 ///
 /// # Example
 /// ```

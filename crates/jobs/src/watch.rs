@@ -1,10 +1,10 @@
-//! The observer of a run of the library, whichever method it is.
+//! The observer of any method's run.
 
 use lehr_ranks::observe::{self, AnyCheckpoint, Control, Interrupt, Observer};
 
 use crate::job::{Job, Progress};
 
-/// Reports and saves for a job.
+/// An observer that reports progress and saves checkpoints for a job.
 pub(crate) struct Watch<'a>(pub &'a Job);
 
 impl Observer for Watch<'_> {

@@ -1,9 +1,9 @@
-//! Derives of the runtime and of services. Use them through `lehr_runtime` and `lehr_services`, whose names their output
-//! contains.
+//! The derive macros of the runtime and of services. Use them through `lehr_runtime` and `lehr_services`, because their
+//! output contains names of those crates.
 //!
-//! `PortSet` makes a set of ports from an enum. `variants.rs` says which enums are allowed and how their parts are
-//! called; `one_queue.rs` and `split.rs` write the two modes. This crate does not know how a port works. `Operation`
-//! makes a struct an operation of a service: `operation.rs`.
+//! `PortSet` makes a set of ports from an enum. `variants.rs` says which enums are allowed and how the names of the
+//! parts are formed; `one_queue.rs` and `split.rs` generate the two modes. This crate does not know how a port works.
+//! `Operation` (`operation.rs`) makes a struct an operation of a service.
 #![forbid(unsafe_code)]
 
 mod one_queue;
@@ -17,14 +17,16 @@ use syn::{DeriveInput, parse_macro_input};
 
 use variants::{Mode, Set};
 
-/// A set of ports from an enum of messages, one variant a kind of message.
+/// Makes a set of ports from an enum of messages, with a variant for each kind of message.
 ///
-/// With nothing else, `enum Ops` gets `OpsPort`: one queue of all kinds, which keeps their order of arrival, with a receive for
-/// each kind. With `#[port_set(split)]` it gets `OpsPorts`: a port of its own for each kind, for joins and capacities, and a
-/// `post` that finds the right one. Examples and the generated code: module page of `lehr_runtime::port_set`.
+/// Without options, `enum Ops` gets `OpsPort`: one queue of all kinds, which keeps their order of arrival, with a
+/// receive method for each kind. With `#[port_set(split)]` it gets `OpsPorts`: a separate port for each kind, for joins
+/// and capacities, and a `post` that finds the right port. For examples and the generated code, see the module page of
+/// `lehr_runtime::port_set`.
 ///
 /// # Errors
-/// At compile time: on anything but an enum with variants; if two variants would give the same name; on an unknown option.
+/// Fails at compile time if the type is not an enum with variants, if two variants give the same name, or on an unknown
+/// option.
 #[proc_macro_derive(PortSet, attributes(port_set))]
 pub fn port_set(input: TokenStream) -> TokenStream {
     let input = parse_macro_input!(input as DeriveInput);
@@ -35,16 +37,16 @@ pub fn port_set(input: TokenStream) -> TokenStream {
 ///
 /// `#[operation(contract = …, verb = …, name = "…")]` says where it belongs. Further options:
 /// - `reply = …`: the type of the answer (default: `()`).
-/// - `key = …`: the field that subscribers choose by, or the path to it, such as `body.job`.
-/// - `raw("…")`: media types of bodies that are taken unchanged.
-/// - `body`: for a struct with one field that is the whole message, in place of a derived `JsonSchema`. The schema is
-///   that of the field, and `of` makes the struct from it.
+/// - `key = …`: the field by which subscribers choose changes, or the path to it, such as `body.job`.
+/// - `raw("…")`: media types of bodies that the operation takes unchanged.
+/// - `body`: for a struct with one field that is the whole message, in place of a derived `JsonSchema`. Its schema is
+///   the field's schema, and `of` makes the struct from the field.
 ///
-/// Examples: `lehr_services::Operation`.
+/// For examples, see `lehr_services::Operation`.
 ///
 /// # Errors
-/// At compile time: on anything but a struct; if an option is missing, unknown or given twice; on a name that clients could not
-/// call.
+/// Fails at compile time if the type is not a struct, or if an option is missing, unknown or given twice. It also fails
+/// if clients could not call the operation by this name.
 #[proc_macro_derive(Operation, attributes(operation))]
 pub fn operation(input: TokenStream) -> TokenStream {
     let input = parse_macro_input!(input as DeriveInput);

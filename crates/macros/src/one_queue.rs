@@ -1,11 +1,11 @@
-//! The set as one queue: `OpsPort`, a port of the enum with a receive for each variant.
+//! Generates the set as one queue: `OpsPort`, a port of the enum with a receive method for each variant.
 
 use proc_macro2::TokenStream as Tokens;
 use quote::{format_ident, quote};
 
 use crate::variants::{Set, Variant};
 
-/// The type and its methods.
+/// Returns the code of the type and its methods.
 pub(crate) fn write(set: &Set<'_>) -> Tokens {
     let (name, visibility) = (&set.input.ident, &set.input.vis);
     let port = format_ident!("{name}Port");
@@ -24,12 +24,12 @@ pub(crate) fn write(set: &Set<'_>) -> Tokens {
         #[automatically_derived]
         #[allow(dead_code, reason = "a program need not use every part of a set")]
         impl #generics #port #arguments #bounds {
-            /// A set with an open, empty port without a name.
+            /// Creates a set with an open, empty port without a name.
             #visibility fn new() -> Self {
                 Self { port: ::lehr_runtime::Port::new() }
             }
 
-            /// A set with an open, empty port with a name for messages.
+            /// Creates a set with an open, empty port that has this name in messages.
             #visibility fn named(name: impl ::core::convert::Into<::std::string::String>) -> Self {
                 Self { port: ::lehr_runtime::Port::named(name) }
             }
@@ -82,7 +82,7 @@ fn methods(set: &Set<'_>, variant: &Variant<'_>) -> Tokens {
     let Variant { name: kind, payload, pattern, parts, .. } = variant;
     let (post, receive, on) = (variant.method("post"), variant.method("receive"), variant.method("on"));
     let is_kind = quote!(|message: &#name #arguments| ::core::matches!(message, #name::#kind { .. }));
-    // An enum of one variant has no other arm.
+    // An enum with one variant needs no other arm.
     let other = (set.variants.len() > 1)
         .then(|| quote!(_ => ::core::unreachable!("the predicate accepted this variant only"),));
     let open = quote!(|message: #name #arguments| match message { #pattern => #parts, #other });

@@ -1,4 +1,4 @@
-//! An operation of a service from a struct: the message, and with it its place in a contract.
+//! Makes a struct an operation of a service: the message, and its place in a contract.
 
 use proc_macro2::TokenStream as Tokens;
 use quote::quote;
@@ -13,16 +13,16 @@ struct Options {
     verb: Ident,
     name: LitStr,
     reply: Option<Type>,
-    /// `path`, or `body.path`: the way from the message to its key.
+    /// `path`, or `body.path`: the fields that lead from the message to its key.
     key: Option<Punctuated<Member, Token![.]>>,
     raw: Option<Punctuated<LitStr, Token![,]>>,
     has_body: bool,
 }
 
-/// The implementations.
+/// Returns the code of the implementations.
 ///
 /// # Errors
-/// Errors at the option's position: missing, unknown, given twice, or unsuitable for the type.
+/// Reports errors at the option's position: missing, unknown, given twice, or unsuitable for the type.
 pub(crate) fn write(input: &DeriveInput) -> Result<Tokens> {
     let Data::Struct(data) = &input.data else {
         return Err(Error::new(input.ident.span(), "an operation is made from a struct: its fields are the message"));
@@ -65,7 +65,7 @@ fn forward(input: &DeriveInput, body: &Field) -> Tokens {
     quote! {
         #[automatically_derived]
         impl #generics #name #arguments #bounds {
-            /// The operation with this message.
+            /// Creates the operation with this message.
             #visibility fn of(body: #body_type) -> Self {
                 Self { #member: body }
             }
@@ -129,7 +129,7 @@ impl Options {
     }
 }
 
-/// Takes an option that is given once at most.
+/// Takes an option that may be given at most once.
 fn set<T>(
     to: &mut Option<T>,
     option: &ParseNestedMeta<'_>,
@@ -146,7 +146,7 @@ fn value<T: Parse>(option: &ParseNestedMeta<'_>) -> Result<T> {
     option.value()?.parse()
 }
 
-/// The name, if clients may call an operation so.
+/// Returns the name, if it is valid for an operation.
 fn checked(name: LitStr) -> Result<LitStr> {
     let text = name.value();
     let is_right = text.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_');

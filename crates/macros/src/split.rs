@@ -1,11 +1,11 @@
-//! The set as ports: `OpsPorts`, one port for each variant, and a `post` that finds the right one.
+//! Generates the set as ports: `OpsPorts`, one port for each variant, and a `post` that finds the right port.
 
 use proc_macro2::TokenStream as Tokens;
 use quote::{format_ident, quote};
 
 use crate::variants::Set;
 
-/// The type and its methods.
+/// Returns the code of the type and its methods.
 pub(crate) fn write(set: &Set<'_>) -> Tokens {
     let (name, visibility) = (&set.input.ident, &set.input.vis);
     let ports = format_ident!("{name}Ports");
@@ -30,12 +30,12 @@ pub(crate) fn write(set: &Set<'_>) -> Tokens {
         #[automatically_derived]
         #[allow(dead_code, reason = "a program need not use every part of a set")]
         impl #generics #ports #arguments #bounds {
-            /// A set of open, empty ports without names.
+            /// Creates a set of open, empty ports without names.
             #visibility fn new() -> Self {
                 Self { #(#fields: ::lehr_runtime::Port::new(),)* }
             }
 
-            /// A set of open, empty ports, named after the set and the variant.
+            /// Creates a set of open, empty ports, named after the set and the variant.
             #visibility fn named(name: impl ::core::convert::Into<::std::string::String>) -> Self {
                 let name: ::std::string::String = name.into();
                 Self { #(#fields: ::lehr_runtime::Port::named(::std::format!("{}{}", name, #suffixes)),)* }
@@ -44,7 +44,7 @@ pub(crate) fn write(set: &Set<'_>) -> Tokens {
             /// Posts a message to the port of its variant.
             ///
             /// # Errors
-            /// The message, reassembled, if that port refuses it.
+            /// Returns the message, reassembled, if the port refuses it.
             #visibility fn post(
                 &self,
                 message: #name #arguments,
@@ -62,12 +62,12 @@ pub(crate) fn write(set: &Set<'_>) -> Tokens {
                 #(self.#fields.close();)*
             }
 
-            /// The number of items that are in the ports together.
+            /// Returns the total number of items in the ports.
             #visibility fn len(&self) -> usize {
                 0 #(+ self.#fields.len())*
             }
 
-            /// Whether no port holds an item.
+            /// Returns whether all ports are empty.
             #visibility fn is_empty(&self) -> bool {
                 self.len() == 0
             }

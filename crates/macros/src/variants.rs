@@ -1,20 +1,20 @@
-//! Reads the declaration of a port set: an enum, its variants, and the names that are made of theirs.
+//! Reads the declaration of a port set: an enum, its variants, and the names derived from theirs.
 
 use proc_macro2::TokenStream as Tokens;
 use quote::{format_ident, quote};
 use syn::spanned::Spanned;
 use syn::{Attribute, Data, DeriveInput, Error, Fields, Ident, Result};
 
-/// How items are kept.
+/// The way in which the set keeps items.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Mode {
-    /// All in one queue, in order of arrival.
+    /// All items in one queue, in order of arrival.
     OneQueue,
-    /// Each kind in its own port.
+    /// A separate port for each kind.
     Split,
 }
 
-/// The enum, checked.
+/// The checked enum.
 pub(crate) struct Set<'a> {
     pub(crate) input: &'a DeriveInput,
     pub(crate) mode: Mode,
@@ -24,13 +24,14 @@ pub(crate) struct Set<'a> {
 /// One kind of message.
 pub(crate) struct Variant<'a> {
     pub(crate) name: &'a Ident,
-    /// In snake case, as part of the names of methods.
+    /// The variant's name in snake case, as part of the names of methods.
     pub(crate) snake: String,
-    /// The same as a field.
+    /// The same name as a field.
     pub(crate) field: Ident,
-    /// The type that a receiver gets: the one field, or a tuple of them, `()` for none.
+    /// The type that a receiver gets: the field if there is one, a tuple if there are several, `()` if there is none.
     pub(crate) payload: Tokens,
-    /// `Ops::Variant { 0: f0, x: f1, .. }`: takes a value apart and puts it together.
+    /// `Ops::Variant { 0: f0, x: f1, .. }`: a pattern that takes a value apart, and an expression that puts it
+    /// together.
     pub(crate) pattern: Tokens,
     /// `f0`, `(f0, f1)` or `()`: the payload as an expression over the names in `pattern`.
     pub(crate) parts: Tokens,
@@ -40,7 +41,7 @@ impl<'a> Set<'a> {
     /// Reads the enum.
     ///
     /// # Errors
-    /// Fails if `PortSet` cannot be made of the enum; the error is at the part at fault.
+    /// Fails if `PortSet` cannot be derived for the enum; the error points at the part at fault.
     pub(crate) fn read(input: &'a DeriveInput) -> Result<Self> {
         let Data::Enum(data) = &input.data else {
             return Err(Error::new(
@@ -101,7 +102,7 @@ impl<'a> Variant<'a> {
             let message = format!("`{snake}` cannot be the name of a method or field: rename this variant");
             return Err(Error::new(name.span(), message));
         }
-        // Raw where it is a keyword, as it is; the span is the variant's, where errors belong.
+        // A raw identifier if the name is a keyword. The span is the variant's, so that errors point at the variant.
         let field = syn::parse_str::<Ident>(&snake).map_or_else(
             |_| Ident::new_raw(&snake, name.span()),
             |mut ident| {
@@ -123,13 +124,13 @@ impl<'a> Variant<'a> {
         Ok(Self { name, snake, field, payload, pattern, parts })
     }
 
-    /// `post_add` and similar ones.
+    /// Returns the name of a method, such as `post_add`.
     pub(crate) fn method(&self, verb: &str) -> Ident {
         format_ident!("{verb}_{}", self.snake, span = self.name.span())
     }
 }
 
-/// `PutBack` as `put_back`, `HTTPGet` as `http_get`.
+/// Converts a name to snake case: `PutBack` to `put_back`, `HTTPGet` to `http_get`.
 fn snake_case(name: &str) -> String {
     let letters: Vec<char> = name.trim_start_matches("r#").chars().collect();
     let mut snake = String::with_capacity(name.len() + 4);

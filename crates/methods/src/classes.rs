@@ -1,23 +1,23 @@
-//! Known classes of items, by which a map of them is coloured.
+//! Known classes of items, which colour a map of the items.
 
 use std::collections::HashMap;
 
-/// Up to how many numbers are classes; more of them are values on a scale.
+/// The most different numbers that count as classes; more of them are values on a scale.
 const CLASSES_MAX: usize = 40;
 
-/// Classes of items.
+/// The classes of items.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Classes {
-    /// Their meaning: the name of their column.
+    /// The name of their column.
     pub name: String,
-    /// Each class, in order: by number if all are numbers.
+    /// The name of each class, in order; in numerical order if all are numbers.
     pub classes: Vec<String>,
-    /// The class of each item, [`u32::MAX`] for none.
+    /// The class of each item; [`u32::MAX`] for no class.
     pub of: Vec<u32>,
 }
 
 impl Classes {
-    /// Classes by their texts, one for each item; an empty text means no class.
+    /// Creates classes from a text for each item; an empty text means no class.
     ///
     /// # Example
     /// ```
@@ -38,7 +38,7 @@ impl Classes {
         Self { name: name.into(), classes: classes.into_iter().map(str::to_owned).collect(), of }
     }
 
-    /// Clusters that were found, which have numbers.
+    /// Creates classes from the numbers of clusters.
     pub fn numbered(name: &str, labels: &[u32]) -> Self {
         let count = labels.iter().max().map_or(0, |most| most + 1);
         Self {
@@ -48,12 +48,13 @@ impl Classes {
         }
     }
 
-    /// The class of an item; empty for none.
+    /// Returns the class of an item; empty if it has none.
     pub fn class(&self, item: usize) -> &str {
         self.classes.get(self.of[item] as usize).map_or("", String::as_str)
     }
 
-    /// The value of each item, NaN for none, if the classes are rather numbers on a scale: fractions, or more than 40.
+    /// Returns the value of each item (NaN for none) if the classes are numbers on a scale: fractions, or more than 40
+    /// different numbers.
     pub fn scale(&self) -> Option<Vec<f64>> {
         let values: Vec<f64> = self
             .classes

@@ -17,11 +17,11 @@ pub use standing::{Outlying, OutlyingRow, Standing};
 use crate::data::{RowsWords, Takes};
 use crate::method::{About, Declared, Fit, Task, Temperature};
 
-/// Clustering of rows: deterministic annealing, and k-means for comparison.
+/// Clustering of rows: deterministic annealing, or k-means for comparison.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Cluster;
 
-/// The name of annealing in summaries.
+/// The name of deterministic annealing in summaries.
 pub(crate) const ANNEALING: &str = "vector deterministic annealing";
 /// The name of k-means in summaries.
 const KMEANS: &str = "k-means";
@@ -33,7 +33,7 @@ enum Begun {
 }
 
 impl Begun {
-    /// Reads the content of a checkpoint. The fields distinguish the methods' parameters.
+    /// Reads the content of a checkpoint. The two methods have different parameter names.
     fn of_json(content: &[u8]) -> serde_json::Result<Self> {
         serde_json::from_slice(content)
             .map(Self::KMeans)
@@ -108,7 +108,7 @@ impl Declared for Cluster {
     };
 
     type Options = Options;
-    /// The checkpoints of annealing; those of k-means have others.
+    /// The parameters in checkpoints of annealing; those of k-means differ.
     type Parameters = vector::Parameters;
 
     fn options_of(parameters: &vector::Parameters) -> Options {

@@ -1,18 +1,22 @@
-//! Clusters with centres, as files and messages show them, whichever method found them.
+//! Clusters with centres in files and messages, for any method.
 
 use lehr_data::write::names;
 
 use crate::numbers::{aligned, amount, column, counted, grouped, quantity, share};
 use crate::table::Table;
 
-/// Rows of the table beyond which people are sent to `centers.csv`.
+/// The most rows of the table for display; `centers.csv` has all of them.
 const ROWS_MAX: usize = 40;
 
-/// Columns of centres beyond which people are sent to `centers.csv`.
+/// The most columns of centres for display; `centers.csv` has all of them.
 const COLUMNS_MAX: usize = 6;
 
-/// `cluster`, the columns, `weight`, `spread`: a line per cluster. Centres are in the units of the columns; `facts` has
-/// weight and spread of each. Columns named as one of `more`, which the caller adds, get another name too.
+/// The most left-out columns that are named.
+const NAMED_MAX: usize = 12;
+
+/// Returns a line for each cluster: `cluster`, the columns, `weight`, `spread`. Centres are in the units of the
+/// columns; `facts` has the weight and the spread of each. Columns are renamed if their name is in `more`, the columns
+/// that the caller adds.
 pub(crate) fn table(
     columns: &[String],
     centers: &[Vec<f64>],
@@ -28,7 +32,7 @@ pub(crate) fn table(
     table.weights("weight", weights).numbers("spread", spreads)
 }
 
-/// The result in one sentence.
+/// Returns the result in one sentence.
 pub(crate) fn headline(rows: u64, clusters: u64, root_mean_square: f64, unit: &str) -> String {
     format!(
         "{} in {}; root mean square distance to the centre {}",
@@ -38,30 +42,30 @@ pub(crate) fn headline(rows: u64, clusters: u64, root_mean_square: f64, unit: &s
     )
 }
 
-/// The clusters that a person is shown at the end of a run.
+/// The clusters as they are shown at the end of a run.
 pub(crate) struct ClusterTable<'a> {
-    /// Names of the columns that centres have.
+    /// The names of the centres' columns.
     pub columns: &'a [String],
     /// The clusters, by decreasing weight.
     pub rows: Vec<ClusterRow>,
-    /// The unit of spreads.
+    /// The unit of the spreads.
     pub unit: &'a str,
 }
 
-/// One cluster in readable form.
+/// A cluster as it is shown.
 pub(crate) struct ClusterRow {
-    /// The number of its input rows.
+    /// The number of its rows.
     pub rows: u64,
     /// The sum of their weights.
     pub weight: f64,
-    /// Its centre, in the columns' units.
+    /// Its centre, in the units of the columns.
     pub center: Vec<f64>,
-    /// Root mean square distance.
+    /// The root mean square distance of its rows from the centre.
     pub spread: f64,
 }
 
 impl ClusterTable<'_> {
-    /// The table as aligned lines of text.
+    /// Returns the table as aligned lines of text.
     pub fn text(&self) -> String {
         let shown = self.columns.len().min(COLUMNS_MAX);
         let total: f64 = self.rows.iter().map(|row| row.weight).sum();
@@ -84,13 +88,20 @@ impl ClusterTable<'_> {
             left.push(counted((self.rows.len() - ROWS_MAX) as u64, "more cluster"));
         }
         if self.columns.len() > COLUMNS_MAX {
-            left.push(counted((self.columns.len() - COLUMNS_MAX) as u64, "more column"));
+            left.push(more_columns(&self.columns[COLUMNS_MAX..]));
         }
         if !left.is_empty() {
             text.push_str(&format!("{} in centers.csv\n", left.join(" and ")));
         }
         text
     }
+}
+
+/// Returns the number of columns that a table leaves out, with their names if they are few: `2 more columns (hue,
+/// proline)`.
+pub(crate) fn more_columns(left: &[String]) -> String {
+    let more = counted(left.len() as u64, "more column");
+    if left.len() > NAMED_MAX { more } else { format!("{more} ({})", left.join(", ")) }
 }
 
 #[cfg(test)]
@@ -106,7 +117,7 @@ mod tests {
 cluster   rows  weight   share       c0       c1       c2       c3       c4       c5  spread (km)
       0  1,200       3  75.0 %  0.50000  0.50000  0.50000  0.50000  0.50000  0.50000            2
       1  1,200       1  25.0 %  0.50000  0.50000  0.50000  0.50000  0.50000  0.50000            2
-2 more columns in centers.csv
+2 more columns (c6, c7) in centers.csv
 ";
         assert_eq!(table.text(), expected);
     }

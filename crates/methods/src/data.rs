@@ -8,21 +8,21 @@ use crate::rows::Rows;
 use crate::sections::Sections;
 use crate::stream::Stream;
 
-/// Dissimilarities of all pairs, and attributes of the items.
+/// The dissimilarities of all pairs, and attributes of the items.
 #[derive(Clone, Debug)]
 pub struct Matrix {
-    /// All pairs.
+    /// The dissimilarities of all pairs.
     pub dissimilarities: Dissimilarities,
-    /// One name for each item; numbers if there are no names.
+    /// The name of each item; its number if the data have no names.
     pub ids: Vec<String>,
-    /// One weight for each item: the number of equal items that it represents.
+    /// The weight of each item: the number of equal items that it represents.
     pub weights: Option<Vec<f64>>,
-    /// Known classes of the items, where someone gave them ([`MatrixWords::has_classes`]).
+    /// The known classes of the items, if given ([`MatrixWords::has_classes`]).
     pub classes: Vec<Classes>,
 }
 
 impl Matrix {
-    /// The facts about a matrix for `summary.json`, after its source.
+    /// Returns the facts about a matrix for `summary.json`, after its source.
     pub fn facts(&self) -> Sections {
         let items = self.ids.len();
         let total_weight = self.weights.as_ref().map_or(items as f64, |weights| weights.iter().sum());
@@ -33,71 +33,71 @@ impl Matrix {
     }
 }
 
-/// The kinds of data that there are.
+/// The kind of data that a method takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Takes {
     /// The rows of a table.
     Rows(RowsWords),
-    /// Rows of numbers one batch after another, each looked at once.
+    /// A stream of rows of numbers in batches, each read once.
     Stream(StreamWords),
     /// Dissimilarities of all pairs.
     Matrix(MatrixWords),
 }
 
-/// The words of front ends for the dissimilarities that a method takes.
+/// The words of front ends for a method that takes dissimilarities.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MatrixWords {
-    /// Whether pairs may be without a value.
+    /// Whether pairs may have no value.
     pub may_miss_pairs: bool,
     /// Whether known classes of the items colour the pictures.
     pub has_classes: bool,
 }
 
-/// The kind of rows that a method takes, and their name in help and messages.
+/// The kinds of rows that a method takes, and the words for them in help and messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RowsWords {
-    /// Before the columns that were used: `a map of`.
+    /// The words before the names of the columns: `a map of`.
     pub columns_taken: &'static str,
-    /// Whether it takes rows of bits and sparse rows in addition to rows of numbers.
+    /// Whether the method takes rows of bits and sparse rows in addition to rows of numbers.
     pub takes_bits_and_sparse: bool,
-    /// How missing values are handled; `None` where rows with such are refused.
+    /// How missing values are handled; `None` if such rows are refused.
     pub missing: Option<Missing>,
     /// Whether automatic preparation sets isolated rows aside.
     pub sets_aside: bool,
-    /// The reason why it does not take positions on a sphere; nothing if it does.
+    /// The reason why the method does not take positions on a sphere; `None` if it does.
     pub not_on_sphere: Option<NotOnSphere>,
 }
 
 impl RowsWords {
-    /// The method's own treatment of gaps: it leaves them out of distances if it can; else they are filled from
-    /// the nearest rows.
+    /// Returns how the method treats missing values: it leaves them out of distances if it can; otherwise they are
+    /// filled from the nearest rows.
     pub fn missing_of_method(&self) -> preparation::Missing {
         if self.missing.is_some() { preparation::Missing::Skip } else { preparation::Missing::Nearest }
     }
 }
 
-/// The words of messages for the stream that a method takes.
+/// The words of messages for a method that takes a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StreamWords {
-    /// Before the columns that were used: `clustering by`.
+    /// The words before the names of the columns: `clustering by`.
     pub columns_taken: &'static str,
 }
 
-/// The words for missing values.
+/// The words about missing values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Missing {
-    /// Behind "missing values": how they are handled.
+    /// The words after "missing values" that say how they are handled.
     pub becomes: &'static str,
-    /// The handling of rows, as a participle.
+    /// The participle for the handling of rows.
     pub done: &'static str,
 }
 
-/// The words for users with positions on a sphere.
+/// The words for a method that does not take positions on a sphere.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NotOnSphere {
-    /// The reason why they are not for a method.
+    /// The reason why the method does not take them.
     pub why: &'static str,
-    /// A hint how to handle them.
+    /// A hint at another way to handle them.
     pub instead: &'static str,
 }
 
@@ -113,10 +113,10 @@ pub enum Data<'a> {
 }
 
 impl<'a> Data<'a> {
-    /// The rows.
+    /// Returns the rows.
     ///
     /// # Panics
-    /// Panics if these are other data, which no front end hands to a method that takes rows.
+    /// Panics if the data are of another kind. Front ends give rows to any method that takes rows.
     pub fn rows(self) -> &'a Rows {
         match self {
             Data::Rows(rows) => rows,
@@ -124,10 +124,10 @@ impl<'a> Data<'a> {
         }
     }
 
-    /// The stream.
+    /// Returns the stream.
     ///
     /// # Panics
-    /// Panics if these are other data, which no front end hands to a method that takes a stream.
+    /// Panics if the data are of another kind. Front ends give a stream to any method that takes one.
     pub fn stream(self) -> &'a Stream {
         match self {
             Data::Stream(stream) => stream,
@@ -135,10 +135,10 @@ impl<'a> Data<'a> {
         }
     }
 
-    /// The dissimilarities.
+    /// Returns the dissimilarities.
     ///
     /// # Panics
-    /// Panics if these are other data, which no front end hands to a method that takes dissimilarities.
+    /// Panics if the data are of another kind. Front ends give dissimilarities to any method that takes them.
     pub fn matrix(self) -> &'a Matrix {
         match self {
             Data::Matrix(matrix) => matrix,

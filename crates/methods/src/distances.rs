@@ -1,7 +1,8 @@
-//! Dissimilarities of all pairs of items: their options, once for all front ends.
+//! The options for dissimilarities of all pairs of items, once for all front ends.
 //!
-//! The arguments of `lehr distances` and `lehr place`, the options of the service `lehr.distances` and the parameters of `lehr.pairwise_distances` are made of
-//! [`Options`]. [`Items::compared`] is the one place that turns options into a measure of `lehr-distances`.
+//! The arguments of `lehr distances` and `lehr place`, the options of the service `lehr.distances` and the parameters
+//! of `lehr.pairwise_distances` are derived from [`Options`]. Only [`Items::compared`] turns options into a metric of
+//! `lehr-distances`.
 
 mod items;
 mod stated;
@@ -17,7 +18,7 @@ use serde_json::Value;
 
 use crate::options::{self, OptionOf};
 
-/// The heading of options about the output of the matrix, and not how items are compared.
+/// The heading of options about the stored matrix, as opposed to the comparison of items.
 pub const MATRIX: &str = "The matrix";
 /// The heading of options for sequences.
 const SEQUENCES: &str = "Sequences";
@@ -25,16 +26,17 @@ const SEQUENCES: &str = "Sequences";
 pub const TABLES: &str =
     "Tables (empty fields, NA and the like are missing, and a pair is compared in the columns that both have)";
 
-/// How items are compared, and how their dissimilarities are kept.
+/// How items are compared, and how their dissimilarities are stored.
 ///
-/// By default sequences are aligned pair by pair and the share of different letters is taken, fingerprints are compared by Tanimoto, rows by Euclidean distance.
+/// By default, sequences are aligned pair by pair, and the dissimilarity is the share of different letters.
+/// Fingerprints are compared by Tanimoto similarity, and rows by Euclidean distance.
 ///
 /// # Example
 /// ```
 /// use lehr_methods::distances::{Element, Metric, Options};
 /// let options: Options = serde_json::from_str(r#"{ "metric": "manhattan", "standardize": true }"#).unwrap();
 /// assert_eq!((options.metric, options.element), (Some(Metric::Manhattan), Element::F32));
-/// // What options were called before.
+/// // The former names of options are still accepted.
 /// let old: Options = serde_json::from_str(r#"{ "measure": "kimura", "scores": "5/-4", "bits": 16 }"#).unwrap();
 /// assert_eq!((old.metric, old.matrix.as_deref(), old.element), (Some(Metric::Kimura), Some("5/-4"), Element::U16));
 /// ```
@@ -113,14 +115,15 @@ pub struct Options {
     pub collapse: bool,
 }
 
-/// Adds the former names to the schema, so that workflows, which check options by it, accept the same as the service.
+/// Adds the former names to the schema, so that workflows, which check options against it, accept what the service
+/// accepts.
 fn with_former_names(schema: &mut Schema) {
     if let Some(properties) = schema.get_mut("properties").and_then(Value::as_object_mut) {
         options::add_former_names(properties);
     }
 }
 
-/// All options, in the order in which they are declared.
+/// Returns all options, in the order of their declaration.
 ///
 /// # Example
 /// ```
@@ -131,8 +134,8 @@ pub fn options() -> Vec<OptionOf> {
     options::of::<Options>()
 }
 
-/// The options that say how items are compared with those of a map, without those for the output of the matrix. Their
-/// defaults are the map's: [`Options::completed`].
+/// Returns the options about the comparison of items with those of a map, without those for the stored matrix. By
+/// default they are the map's: [`Options::completed`].
 ///
 /// # Example
 /// ```
@@ -148,7 +151,7 @@ pub fn of_comparison() -> Vec<OptionOf> {
 }
 
 impl Options {
-    /// The faults that show before there are items, a line each.
+    /// Returns the faults that are visible without items, one per line.
     ///
     /// # Example
     /// ```
@@ -218,10 +221,10 @@ impl Options {
         faults
     }
 
-    /// Whether they can be meant of items of a kind.
+    /// Checks whether the options suit a kind of items.
     ///
     /// # Errors
-    /// The expected value and the one found, to follow the name of the option.
+    /// Returns the expected value and the one found, to follow the name of the option.
     ///
     /// # Example
     /// ```
@@ -254,7 +257,7 @@ impl Options {
         Ok(())
     }
 
-    /// Whether sequences are compared position by position, without alignment.
+    /// Returns whether sequences are compared position by position, without alignment.
     ///
     /// # Example
     /// ```

@@ -16,10 +16,10 @@ use crate::numbers::{counted, significant};
 use crate::sections::Sections;
 use crate::table::Table;
 
-/// Cells a side of the Shepard diagram.
+/// The number of cells along each side of the Shepard diagram.
 pub const BINS: usize = 64;
 
-/// Multidimensional scaling by majorisation (SMACOF): a map in which distances say dissimilarities.
+/// Multidimensional scaling by majorisation (SMACOF): a map whose distances approximate dissimilarities.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Embedding;
 
@@ -80,12 +80,12 @@ pub enum Start {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Weighting {
-    /// All alike, so that large dissimilarities decide.
+    /// Equal weights, so that large dissimilarities dominate.
     #[default]
     Equal,
-    /// By one over the dissimilarity: small ones count for more.
+    /// The reciprocal of the dissimilarity, so that small dissimilarities count for more.
     Sammon,
-    /// By the square of that: an error counts as a share of the dissimilarity.
+    /// The reciprocal of the squared dissimilarity, so that relative errors count.
     InverseSquare,
 }
 
@@ -96,7 +96,7 @@ impl Default for Options {
 }
 
 impl Options {
-    /// The options that say the same as parameters of the library.
+    /// Returns the options that correspond to parameters of the library.
     pub fn of(parameters: &Parameters) -> Self {
         let start = match parameters.start {
             smacof::Start::Classical => Start::Classical,
@@ -123,7 +123,7 @@ impl Options {
         }
     }
 
-    /// The parameters of the library that say the same.
+    /// Returns the corresponding parameters of the library.
     pub fn parameters(&self) -> Parameters {
         let start = match self.init {
             Start::Classical => smacof::Start::Classical,
@@ -168,7 +168,7 @@ impl Declared for Embedding {
   lehr embed d.npy --json | jq .result.stress
       how well two dimensions show the dissimilarities: 0 is exact
 
-The folder has positions.csv (a line an item: name, coordinates, stress, and its class with --labels),
+The folder has positions.csv (one line an item: name, coordinates, stress, and its class with --labels),
 positions.npy (the coordinates alone), summary.json and report.html.
 Next: lehr place places new items in the map.",
         result: "map",
@@ -203,18 +203,18 @@ Next: lehr place places new items in the map.",
     }
 }
 
-/// A map that was made.
+/// A fitted map.
 #[derive(Debug)]
 pub struct Fitted {
     /// The parameters.
     pub parameters: Parameters,
     /// The map.
     pub map: Map,
-    /// Made on request: of several processes that make a map, one shows it.
+    /// Computed on request: if several processes make a map, only one of them shows it.
     shepard: OnceLock<Shepard>,
 }
 
-/// The names of the coordinates of a map: `x`, `y`, `z`, or `x0`, `x1`, … where there are more.
+/// Returns the names of a map's coordinates: `x`, `y`, `z`, or `x0`, `x1`, … if there are more than three.
 pub fn axes(dimension: usize) -> Vec<String> {
     match dimension {
         1..=3 => ["x", "y", "z"][..dimension].iter().map(|axis| (*axis).to_owned()).collect(),
@@ -222,7 +222,7 @@ pub fn axes(dimension: usize) -> Vec<String> {
     }
 }
 
-/// Each item's position, its error and, if known, its classes: `positions.csv`.
+/// Returns `positions.csv`: each item's position, its error and, if known, its classes.
 pub fn positions<'a>(ids: &'a [String], map: &Map, classes: &[Classes]) -> Table<'a> {
     let mut table = Table::new("positions").ids(Some(ids), ids.len());
     for (place, axis) in axes(map.dimension).into_iter().enumerate() {
@@ -236,7 +236,7 @@ pub fn positions<'a>(ids: &'a [String], map: &Map, classes: &[Classes]) -> Table
     table
 }
 
-/// The facts about the result for a summary.
+/// Returns the facts about the result for a summary.
 pub fn result_facts(map: &Map, shepard: &Shepard) -> Value {
     json!({
         "dimension": map.dimension,
@@ -253,7 +253,7 @@ pub fn result_facts(map: &Map, shepard: &Shepard) -> Value {
 }
 
 impl Fitted {
-    /// The Shepard diagram of the map and its data.
+    /// Returns the Shepard diagram of the map and its data.
     pub fn shepard(&self, matrix: &Matrix) -> &Shepard {
         self.shepard.get_or_init(|| Shepard::new(&matrix.dissimilarities, &self.map, BINS))
     }
@@ -267,7 +267,7 @@ impl Fitted {
             .numbers("stress", numbers(|iteration| iteration.stress))
     }
 
-    /// The upper ends of the cells that have pairs.
+    /// Returns the upper ends of the cells that contain pairs, and their counts.
     fn cells(&self, shepard: &Shepard) -> Table<'static> {
         let cells: Vec<usize> = (0..shepard.counts.len()).filter(|&cell| shepard.counts[cell] > 0).collect();
         let end = |place: usize, largest: f64| largest * (place + 1) as f64 / shepard.bins as f64;
@@ -323,7 +323,7 @@ impl Fit for Fitted {
             .add("items", &matrix.ids.len())
             .add("missing_pairs", &self.map.missing_pairs)
             .add("metric", &header.map(|header| &header.metric))
-            // By these lehr place knows how new items are compared.
+            // `lehr place` reads from them how to compare new items.
             .add("metric_parameters", &header.map(|header| &header.parameters));
         facts
     }

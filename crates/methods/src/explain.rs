@@ -1,10 +1,10 @@
-//! The differences between clusters: columns in which each differs from all rows, a name, a typical row, and rules that
-//! repeat the labels.
+//! Explains the differences between clusters: the columns in which each differs from all rows, a name, a typical row,
+//! and rules that reproduce the labels.
 //!
-//! All columns of the table explain, whether clusters were made of them or not: a category that was left out of
-//! distances may say most. A difference has a test value ([`Mark::test_value`]), which says whether it could be chance,
-//! and an effect ([`Mark::effect`]), which says whether it matters. With many rows nearly every difference is beyond
-//! chance.
+//! All columns of the table may explain clusters, even those that the clustering did not use: such a category may be
+//! the most informative. Each difference has a test value ([`Mark::test_value`]), which shows whether it could be
+//! chance, and an effect size ([`Mark::effect`]), which shows whether it matters. With many rows, nearly every
+//! difference is significant.
 
 mod columns;
 mod significance;
@@ -21,43 +21,43 @@ pub use tree::{Rule, Tree};
 use crate::numbers::significant;
 use columns::Shown;
 
-/// Differences that chance makes in one of twenty tables without groups are none.
+/// The significance level for a whole table: one table in twenty without groups would show a difference.
 const CHANCE: f64 = 0.05;
-/// The smallest effect that makes a name: Cohen 1988 calls 0.5 medium.
+/// The smallest effect that appears in a name; Cohen (1988) calls 0.5 medium.
 const MEDIUM: f64 = 0.5;
-/// A smaller effect is left out.
+/// The effect below which a difference is left out.
 const SMALL: f64 = 0.2;
-/// A text must be this many times as frequent as in all rows to make a name.
+/// The smallest ratio of a text's frequency in a cluster to that in all rows for the text to appear in a name.
 const LIFT: f64 = 1.5;
-/// The number of columns that a name is made of.
+/// The most columns in a name, unless clusters would share it.
 const NAMED_BY: usize = 2;
-/// Texts of a category that are examined, the most frequent ones.
+/// The most texts of a category that are examined; the most frequent ones come first.
 const LEVELS: usize = 30;
 
 /// The differences between the clusters of a table.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Explanation {
-    /// One for each cluster, in the order of their numbers.
+    /// The clusters, in the order of their numbers.
     pub clusters: Vec<Portrait>,
-    /// Rules that reproduce the labels, if there are two clusters and a column.
+    /// Rules that reproduce the labels, if there are at least two clusters and a column.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tree: Option<Tree>,
-    /// The number of differences that were examined: the factor of the probabilities.
+    /// The number of differences that were examined, by which probabilities are multiplied.
     pub comparisons: usize,
 }
 
-/// The differences of one cluster from the rest.
+/// How one cluster differs from the rest.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Portrait {
-    /// A suggested name: `high revenue, low visits`.
+    /// A suggested name, such as `high revenue, low visits`.
     pub name: String,
     /// The number of its rows.
     pub rows: usize,
-    /// Its marks, the greatest effect first.
+    /// Its marks, largest effect first.
     pub marks: Vec<Mark>,
-    /// The row that is nearest to its centre.
+    /// The row nearest to its centre.
     pub typical_row: usize,
-    /// The rows that are farthest from it, the farthest first; three at most.
+    /// The at most three rows farthest from its centre, farthest first.
     pub extreme_rows: Vec<usize>,
 }
 
@@ -66,49 +66,51 @@ pub struct Portrait {
 pub struct Mark {
     /// The column.
     pub column: String,
-    /// The text, of a category.
+    /// The text, if the column is a category.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub level: Option<String>,
-    /// The mean in the cluster (of logarithms the geometric mean; of dates seconds since 1970); of a text its share.
+    /// The mean in the cluster; with logarithms, the geometric mean; for dates, in seconds since 1970; for a text, its
+    /// share.
     pub inside: f64,
-    /// The same for all rows that are in a cluster.
+    /// The same over all rows that belong to a cluster.
     pub overall: f64,
-    /// The difference in standard deviations of a normal distribution, above 0 if there is more inside.
+    /// The significance of the difference, in standard deviations of a normal distribution; positive if the value is
+    /// larger inside.
     pub test_value: f64,
-    /// The probability that chance makes a difference as large anywhere in the table: two-sided, times the number of
-    /// comparisons, 1 at most.
+    /// The probability that chance makes a difference as large anywhere in the table: two-sided, multiplied by the
+    /// number of comparisons, at most 1.
     pub probability: f64,
-    /// The size of the effect. For numbers it is the difference from the other rows in standard deviations (Cohen's d),
-    /// for shares the difference of their arcs (Cohen's h). The values 0.2, 0.5 and 0.8 are small, medium and large.
+    /// The effect size. For numbers, it is the difference from the other rows in standard deviations (Cohen's d); for
+    /// shares, the difference of their arcsines (Cohen's h). The values 0.2, 0.5 and 0.8 are small, medium and large.
     pub effect: f64,
     /// The difference in words: `revenue 1,200 (all 310)`.
     pub words: String,
 }
 
-/// The clusters and the table to explain.
+/// The clusters to explain, and their table.
 pub struct Question<'a> {
-    /// The table, all columns of it.
+    /// The table with all its columns.
     pub frame: &'a DataFrame,
-    /// The accounts of its columns; `None` for a table of measures only.
+    /// The descriptions of its columns; `None` if all are numeric.
     pub accounts: Option<&'a [ColumnAccount]>,
-    /// The number that is added to a column before its logarithm, if it was clustered by logarithms.
+    /// Returns the number added to a column before its logarithm, if the clustering used its logarithm.
     pub log_offset: &'a dyn Fn(&str) -> Option<f64>,
-    /// The cluster of each row; nothing for rows in none.
+    /// The cluster of each row; `None` for rows without a cluster.
     pub labels: &'a [Option<usize>],
     /// The distance of each row from its centre.
     pub distances: &'a [f64],
     /// The number of clusters.
     pub clusters: usize,
-    /// Columns that no cluster is named by, such as those that a user excluded; they are in the marks all the same.
+    /// Columns that names do not use, such as those that the user excluded; marks still use them.
     pub unnamed: &'a [&'a str],
 }
 
 /// Explains clusters.
 ///
-/// Cost: a pass over the columns for numbers and one for each text looked at; the tree is grown on 10,000 rows at most.
+/// Cost: a pass over each numeric column, and a pass for each text examined. The tree is grown on at most 10,000 rows.
 ///
 /// # Panics
-/// Panics if labels or distances are not one for each row.
+/// Panics if the number of labels or distances differs from the number of rows.
 ///
 /// # Example
 /// ```
@@ -153,7 +155,7 @@ pub fn explain(question: &Question<'_>) -> Explanation {
     Explanation { clusters: portraits, tree: Tree::grow(&columns, labels, clusters), comparisons }
 }
 
-/// The number of rows that each cluster has, which is nearest to its centre, and which are farthest.
+/// Returns for each cluster the number of its rows, the row nearest to its centre, and the farthest rows.
 fn rows_of(labels: &[Option<usize>], distances: &[f64], clusters: usize) -> Vec<(usize, usize, Vec<usize>)> {
     const EXTREMES: usize = 3;
     let mut of_clusters = vec![Vec::new(); clusters];
@@ -172,7 +174,7 @@ fn rows_of(labels: &[Option<usize>], distances: &[f64], clusters: usize) -> Vec<
     of_clusters.into_iter().map(of_cluster).collect()
 }
 
-/// The marks of each cluster in a column of numbers.
+/// Returns the marks of each cluster in a numeric column.
 fn of_numbers(shown: &Shown<'_>, values: &[f64], question: &Question<'_>) -> Vec<(usize, Mark)> {
     let clusters = question.clusters;
     let taken = |row: usize| match shown.log_offset {
@@ -202,7 +204,7 @@ fn of_numbers(shown: &Shown<'_>, values: &[f64], question: &Question<'_>) -> Vec
             return None;
         }
         let rest = (mean * all - means[cluster] * inside) / outside;
-        // What the other rows scatter about their own mean.
+        // The spread of the other rows about their own mean.
         let within = squares.1[cluster].value();
         let scatter =
             (total - within - inside * (means[cluster] - mean).powi(2) - outside * (rest - mean).powi(2)).max(0.0);
@@ -211,7 +213,7 @@ fn of_numbers(shown: &Shown<'_>, values: &[f64], question: &Question<'_>) -> Vec
         let far = 1e3 * difference.signum();
         let effect = if pooled * 1e3 > difference.abs() { difference / pooled } else { far };
         let (inside_mean, overall) = (back(means[cluster]), back(mean));
-        // A geometric mean is no mean that people would compute themselves.
+        // The word marks a geometric mean, which readers would not compute themselves.
         let typically = if shown.log_offset.is_some() { " typically" } else { "" };
         let words = format!("{}{typically} {} (all {})", shown.name(), shown.value(inside_mean), shown.value(overall));
         let test_value = significance::of_mean(means[cluster], inside, mean, total / all, all);
@@ -224,7 +226,7 @@ fn of_numbers(shown: &Shown<'_>, values: &[f64], question: &Question<'_>) -> Vec
     sums.iter().enumerate().filter_map(of_cluster).collect()
 }
 
-/// The marks of each cluster in the texts of a category.
+/// Returns the marks of each cluster in the texts of a category.
 fn of_texts(shown: &Shown<'_>, texts: &Categories, question: &Question<'_>) -> Vec<(usize, Mark)> {
     let (levels, clusters) = (texts.levels().len(), question.clusters);
     let mut counts = vec![vec![0u64; clusters]; levels];
@@ -270,7 +272,7 @@ fn of_texts(shown: &Shown<'_>, texts: &Categories, question: &Question<'_>) -> V
     marks
 }
 
-/// Names clusters by their strongest marks, with as many columns as make the name unique.
+/// Names clusters by their strongest marks. Clusters with the same name get one more column, or else a number.
 fn name(portraits: &mut [Portrait], unnamed: &[&str]) {
     let one = portraits.len() == 1;
     for index in 0..portraits.len() {
@@ -297,8 +299,9 @@ fn name(portraits: &mut [Portrait], unnamed: &[&str]) {
     }
 }
 
-/// A name of the columns with the greatest effects, each column once. For a category only a text that is more frequent
-/// here than elsewhere counts. A rarer text says little, and so does one of most rows that is a little more frequent.
+/// Returns a name from the columns with the largest effects, each used once. For a category, only a text that is
+/// clearly more frequent here than elsewhere is used. A rarer text is uninformative, and so is a common one that is
+/// only slightly more frequent.
 fn named_by(marks: &[Mark], most: usize, unnamed: &[&str]) -> String {
     let mut columns: Vec<&str> = Vec::new();
     let mut words = Vec::new();
@@ -325,7 +328,7 @@ fn named_by(marks: &[Mark], most: usize, unnamed: &[&str]) -> String {
 }
 
 impl Portrait {
-    /// Its marks, in one line.
+    /// Returns its marks in one line.
     pub fn line(&self, most: usize) -> String {
         let marks: Vec<&str> = self.marks.iter().take(most).map(|mark| &*mark.words).collect();
         if marks.is_empty() { "nothing sets it apart".to_owned() } else { marks.join("; ") }
@@ -333,7 +336,7 @@ impl Portrait {
 }
 
 impl Tree {
-    /// The rules, a line each, and how far they hold.
+    /// Returns the rules, one per line, and how often they hold.
     pub fn text(&self) -> String {
         let rule = |rule: &Rule| {
             let conditions =

@@ -16,7 +16,7 @@ use crate::options::as_option;
 use crate::sections::Sections;
 use crate::table::Table;
 
-/// Generative topographic mapping: rows of many columns laid out on a line, a plane or a cube.
+/// Generative topographic mapping: lays out rows of many columns on a line, a plane or a cube.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Gtm;
 
@@ -64,12 +64,12 @@ pub struct Options {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Start {
-    /// Follow both, one after the other, and keep the end of higher likelihood.
+    /// Both, one after the other; the fit with the higher likelihood is kept.
     #[default]
     Both,
-    /// As a point, which unfolds while it cools.
+    /// A point, which unfolds during annealing.
     Annealed,
-    /// As the plane of the principal axes, without annealing.
+    /// The plane of the principal axes, without annealing.
     Plane,
 }
 
@@ -80,7 +80,7 @@ impl Default for Options {
 }
 
 impl Options {
-    /// The options that say the same as parameters of the library.
+    /// Returns the options that correspond to parameters of the library.
     ///
     /// # Example
     /// ```
@@ -108,7 +108,7 @@ impl Options {
         }
     }
 
-    /// The parameters of the library that say the same.
+    /// Returns the corresponding parameters of the library.
     ///
     /// # Example
     /// See [`Options::of`].
@@ -149,8 +149,8 @@ impl Declared for Gtm {
             }),
         }),
         line: "Show the rows of a table on a map: generative topographic mapping",
-        paragraph: "Shows many columns in two dimensions: Lehr fits a curved line, sheet or cube through the rows, annealed from a point and initialised as a plane, and keeps the likelier of the two. For each \
-                    row it gives the position on the map, how certain that is, and how likely the row is at all.",
+        paragraph: "Shows many columns in two dimensions: Lehr fits a curved line, sheet or cube through the rows, annealed from a point and initialised as a plane, and keeps the one with the higher \
+                    likelihood. For each row, you get its position on the map, how certain that position is, and how likely the row is.",
         heading: "The map",
         examples: "  lehr gtm wine.csv --scale std
       a map of 15 x 15 nodes of all columns; open lehr-gtm/report.html
@@ -173,7 +173,7 @@ impl Declared for Gtm {
     }
 
     fn check(options: &Options) -> Vec<String> {
-        // What hangs on the columns and the rows is found when they are there.
+        // Faults that depend on the data are reported once they are read.
         options.parameters().check_alone().err().map(|error| as_option(error).to_string()).into_iter().collect()
     }
 
@@ -189,7 +189,7 @@ impl Declared for Gtm {
     }
 }
 
-/// A map that was fitted.
+/// A fitted map.
 #[derive(Debug)]
 pub struct Fitted {
     /// The parameters.
@@ -201,7 +201,7 @@ pub struct Fitted {
 /// The facts about the result for `summary.json`.
 #[derive(Serialize)]
 struct Outcome {
-    /// The start of the map that was kept.
+    /// The initialisation of the map that was kept.
     start: gtm::Start,
     dimensions: usize,
     nodes: usize,
@@ -211,33 +211,33 @@ struct Outcome {
     log_likelihood_per_weight: f64,
     /// The variance around the map.
     noise: f64,
-    /// Spearman's correlation of the distances of nodes on the map and in the data's space.
+    /// Spearman's correlation between the nodes' distances on the map and in the data space.
     order: f64,
-    /// Over rows, in nats.
+    /// The mean over rows, in nats.
     mean_entropy: f64,
     critical_temperature: f64,
     is_converged: bool,
     sweeps: u64,
 }
 
-/// The number of rows that have each node as their most likely one.
+/// Returns for each node the number of rows for which it is the most likely one.
 fn rows_of_each(map: &Map, places: &Projection) -> Vec<u64> {
     let mut rows = vec![0; map.len()];
     places.modes.iter().for_each(|&node| rows[node as usize] += 1);
     rows
 }
 
-/// The names of a map's axes.
+/// Returns the names of a map's axes.
 fn axes(latent: usize) -> Vec<String> {
     (1..=latent).map(|axis| format!("z{axis}")).collect()
 }
 
-/// The rows' places on a map: `id`, the place by axis (`z1`, …), `node`, `probability`, `entropy`, `log_density`, a
-/// line for each row.
+/// Returns a line for each row with its place on a map: `id`, the position (`z1`, …), `node`, `probability`, `entropy`,
+/// `log_density`.
 ///
-/// The position is the posterior mean, -1 to 1 along each axis. The node is the most likely one, and the probability is
-/// its share; the entropy is over nodes, in nats. The log-density is the map's at the row, in the unit it was fitted
-/// in.
+/// The position is the posterior mean, from -1 to 1 along each axis. The node is the most likely one, and the
+/// probability is its responsibility. The entropy over nodes is in nats. The log-density is that of the map at the row,
+/// in the unit of the fit.
 pub fn places<'a>(ids: Option<&'a [String]>, found: &'a Projection) -> Table<'a> {
     let mut table = Table::new("places").ids(ids, found.modes.len());
     for (axis, name) in axes(found.latent).into_iter().enumerate() {
@@ -260,10 +260,11 @@ impl Fitted {
         entropies.iter().sum::<f64>() / entropies.len() as f64
     }
 
-    /// `node`, its place on the map (`z1`, …), its image by column in the columns' own units, `magnification`, `rows`: a line per node.
+    /// Returns a line for each node: `node`, its position on the map (`z1`, …), its image by column in the columns'
+    /// units, `magnification`, `rows`.
     ///
-    /// The magnification is how much the map is stretched there, in the unit it was fitted in. Rows are those for which
-    /// the node is the most likely one.
+    /// The magnification says how much the map is stretched at the node, in the unit of the fit. `rows` counts the rows
+    /// for which the node is the most likely one.
     fn nodes(&self, data: Data<'_>) -> Table<'static> {
         let (rows, map) = (data.rows(), &self.model.map);
         let axes = axes(map.latent());
@@ -361,10 +362,10 @@ impl Fit for Fitted {
         sections
             .add("missing_cells", &rows.input().missing())
             .add("parameters", &self.parameters)
-            // Of noise, magnification and densities.
+            // The unit of noise, magnification and densities.
             .add("unit", rows.unit_name())
             .add("result", &outcome)
-            // Every start that was followed to its end.
+            // All initialisations that were followed to their end.
             .add("candidates", &model.candidates)
             .add("temperatures", &model.history)
             .add("ascent", &model.ascent);

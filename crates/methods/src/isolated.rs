@@ -1,28 +1,30 @@
-//! Isolated rows: so far from their nearest neighbours, compared with the distances of those from theirs, that they
-//! belong to no cluster.
+//! Isolated rows: rows so much farther from their nearest neighbours than these are from theirs that they belong to no
+//! cluster.
 //!
-//! A few such rows rule squared distances, and get clusters of their own before any group is divided. Automatic
-//! preparation sets them aside (weight 0): they influence no cluster but still get labels.
+//! A few such rows dominate squared distances, and get clusters of their own before any group is split. Automatic
+//! preparation sets them aside (weight 0): they influence no cluster, but still get labels.
 //!
-//! Source: the local outlier factor (Breunig et al. 2000) in its plainest form, the ratio of distances to the fifth
-//! nearest row. A thin cluster beside a dense one is not isolated: its neighbours are as far from theirs.
+//! Source: the local outlier factor (Breunig et al. 2000) in its simplest form, the ratio of distances to the fifth
+//! nearest row. A sparse cluster beside a dense one is not isolated, because its neighbours are equally far from
+//! theirs.
 
-/// The largest number of rows to which distances are computed.
+/// The most rows to which distances are computed.
 const REFERENCES: usize = 2_000;
-/// The neighbour whose distance counts: a number of rows in one place is a group, and not isolated.
+/// The rank of the neighbour whose distance counts: a few rows in one place are a group and not isolated.
 const NEIGHBOUR: usize = 5;
-/// Below this many rows nothing is set aside.
+/// The number of rows below which no rows are set aside.
 const ROWS_MIN: usize = 50;
-/// The smallest ratio of an isolated row.
+/// The smallest distance ratio of an isolated row.
 const RATIO: f64 = 2.5;
 /// The ratio must also lie this many interquartile ranges above the upper quartile of all ratios (Tukey's far out).
 const FAR_OUT: f64 = 3.0;
-/// The largest share of rows that can be called few.
+/// The largest share of rows that may be isolated.
 const SHARE_MAX: f64 = 0.05;
 
-/// The isolated rows, in their order; empty if they would not be few. `values` has finite rows of `width`.
+/// Returns the isolated rows, in ascending order; none if there are too many of them. `values` has finite rows of
+/// `width` numbers.
 ///
-/// Cost: a distance of each row to 2,000 at most.
+/// Cost: distances from each row to at most 2,000 rows.
 ///
 /// # Example
 /// ```
@@ -56,15 +58,15 @@ pub fn isolated(values: &[f64], width: usize) -> Vec<usize> {
     if alone.len() as f64 > SHARE_MAX * rows as f64 { Vec::new() } else { alone }
 }
 
-/// The nearest references of a row.
+/// The references nearest to a row.
 #[derive(Default)]
 struct Nearest {
-    /// Squared distance and place among the references, the nearest first.
+    /// Their squared distances and indices among the references, nearest first.
     kept: Vec<(f64, usize)>,
 }
 
 impl Nearest {
-    /// The distance to the last of the nearest references, and those references; the row itself is none of them.
+    /// Returns the distance to the last of the nearest references, and these references, without the row itself.
     fn of<'a>(&mut self, index: usize, references: &[usize], row: impl Fn(usize) -> &'a [f64]) -> (f64, Vec<usize>) {
         self.kept.clear();
         let own = row(index);
@@ -96,7 +98,7 @@ mod tests {
     #[test]
     fn rows_far_from_all_are_alone_and_thin_clusters_are_not() {
         let mut values = normal(900, 2, 1);
-        // A cluster ten times as wide, at a distance.
+        // Add a distant cluster, ten times as wide.
         values.extend(normal(100, 2, 2).iter().map(|x| 60.0 + 10.0 * x));
         values.extend([-200.0, 30.0, 400.0, -400.0]);
         let found = isolated(&values, 2);

@@ -13,10 +13,10 @@ use crate::numbers::{aligned, amount, counted, significant};
 use crate::sections::Sections;
 use crate::table::Table;
 
-/// Clusters beyond which people are sent to `clusters.csv`.
+/// The most clusters for display; `clusters.csv` has all of them.
 const SHOWN: usize = 40;
 
-/// k-medoids (FasterPAM): items clustered about items of their own.
+/// K-medoids (FasterPAM): clusters whose centres are items.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct KMedoids;
 
@@ -46,13 +46,13 @@ impl Default for Options {
 }
 
 impl Options {
-    /// The options that say the same as parameters of the library.
+    /// Returns the options that correspond to parameters of the library.
     pub fn of(parameters: &Parameters) -> Self {
         let Parameters { clusters, max_passes } = *parameters;
         Self { clusters, max_iterations: max_passes }
     }
 
-    /// The parameters of the library that say the same.
+    /// Returns the corresponding parameters of the library.
     pub fn parameters(&self) -> Parameters {
         let Self { clusters, max_iterations } = *self;
         Parameters { clusters, max_passes: max_iterations }
@@ -107,7 +107,7 @@ impl Declared for KMedoids {
     }
 }
 
-/// A clustering that was found.
+/// The result of a clustering.
 #[derive(Debug)]
 pub struct Fitted {
     /// The parameters.

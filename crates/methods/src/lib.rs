@@ -1,9 +1,9 @@
-//! Every method, declared once for all front ends.
+//! Declares every method once for all front ends.
 //!
 //! A method's file declares its name ([`About`]), its options (a struct), how it runs, and its results ([`Fit`]). The
-//! command, the services, Python and the reference are made from that declaration. So a method has the same options,
-//! ranges, defaults and words everywhere. A new method is one file here, its algorithm in `lehr-mining`, and a line in
-//! [`ALL`].
+//! command, the services, the Python package and the reference are derived from this declaration. So a method has the
+//! same options, ranges, defaults and words everywhere. A new method needs one file here, its algorithm in
+//! `lehr-mining`, and a line in [`ALL`].
 //!
 //! ```
 //! let gtm = lehr_methods::find("gtm").unwrap();
@@ -49,7 +49,7 @@ pub use sections::{Named, Sections};
 pub use stream::Stream;
 pub use table::{Column, Table, UNLABELLED, shown_label};
 
-/// All methods that are declared here, in the order in which front ends list them.
+/// All declared methods, in the order in which front ends list them.
 #[rustfmt::skip] // A line a method.
 pub const ALL: &[&dyn Method] = &[
     &cluster::Cluster,
@@ -61,7 +61,7 @@ pub const ALL: &[&dyn Method] = &[
     &embed::Embedding,
 ];
 
-/// The method of a name.
+/// Returns the method with this name.
 pub fn find(name: &str) -> Option<&'static dyn Method> {
     ALL.iter().copied().find(|method| method.about().name == name)
 }

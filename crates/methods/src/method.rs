@@ -1,4 +1,4 @@
-//! The declaration of a method, and the interface of any method for front ends.
+//! The declaration of a method, and the common interface of methods for front ends.
 
 use std::any::Any;
 use std::path::Path;
@@ -17,16 +17,16 @@ use crate::options::{self, OptionOf, Options};
 use crate::sections::Sections;
 use crate::table::Table;
 
-/// The names of a method, its input and its results, for every front end.
+/// The names of a method and the words about its input and results, for every front end.
 #[derive(Debug, PartialEq, Eq)]
 pub struct About {
-    /// Its name, which is that of its command.
+    /// The name, which is also that of the command.
     pub name: &'static str,
-    /// The name of the contract of its service.
+    /// The name of its service's contract.
     pub contract: &'static str,
     /// The major and minor version of its service's contract.
     pub version: (u16, u16),
-    /// The data that it takes.
+    /// The data that the method takes.
     pub takes: Takes,
     /// Its purpose, in one line.
     pub line: &'static str,
@@ -36,105 +36,104 @@ pub struct About {
     pub heading: &'static str,
     /// Examples of the command, with the purpose of each.
     pub examples: &'static str,
-    /// The name of its result in help and messages: `map`.
+    /// The noun for its result in help and messages: `map`.
     pub result: &'static str,
     /// The default folder for its results.
     pub folder: &'static str,
-    /// The files that the command writes, in the order in which they appear. The last one shows that the others are
-    /// Lehr's.
+    /// The files that the command writes, in this order. The last file shows that Lehr wrote the others.
     pub files: &'static [&'static str],
-    /// The figures that the last line of a run does not name.
+    /// The figures that the last line of a run leaves out.
     pub untold: &'static [&'static str],
-    /// The tables that its service gives, by name.
+    /// The names of the tables that its service returns.
     pub outputs: &'static [&'static str],
-    /// Its names in `summary.json`.
+    /// The method's names in `summary.json`.
     pub summary_names: &'static [&'static str],
 }
 
-/// A method as its file declares it; [`Method`] is its view for front ends.
+/// A method as its file declares it; front ends see it as a [`Method`].
 pub trait Declared: Copy + Default + Send + Sync + 'static {
-    /// Names, words and files.
+    /// The names, words and files.
     const ABOUT: About;
-    /// Its options.
+    /// The options.
     type Options: Clone + PartialEq + Default + Serialize + DeserializeOwned + JsonSchema + Send + Sync + 'static;
-    /// The same in the library, as its checkpoints hold it.
+    /// The library's parameters, as checkpoints contain them.
     type Parameters: Resumable;
 
-    /// Reports options beyond their ranges, before there are data, a line each.
+    /// Reports options out of range before there are data, one per line.
     fn check(options: &Self::Options) -> Vec<String>;
 
-    /// The unit of the temperatures in its progress. Default: numbers without a unit, or none.
+    /// Returns the unit of the temperatures in its progress. Default: a number without a unit.
     fn temperature(options: &Self::Options) -> Temperature {
         let _ = options;
         Temperature::Number
     }
 
-    /// The number of rows at the beginning of a stream that are read before it is run. Default: none, of a method that
-    /// takes no stream.
+    /// Returns the number of rows in the sample at the start of a stream. Default: none, for methods that take no
+    /// stream.
     fn sample_rows(options: &Self::Options) -> usize {
         let _ = options;
         0
     }
 
-    /// The options that say the same as parameters of the library.
+    /// Returns the options that correspond to parameters of the library.
     fn options_of(parameters: &Self::Parameters) -> Self::Options;
 
-    /// The options that a checkpoint was made with.
+    /// Returns the options of the run that wrote a checkpoint.
     ///
     /// # Errors
-    /// Fails if it is no checkpoint of this method.
+    /// Returns an error if the content is not a checkpoint of this method.
     fn recorded(checkpoint: &[u8]) -> serde_json::Result<Self::Options> {
         serde_json::from_slice::<Checkpoint<Self::Parameters>>(checkpoint)
             .map(|checkpoint| Self::options_of(checkpoint.parameters()))
     }
 
-    /// The content of a checkpoint's file, checked.
+    /// Reads and checks the content of a checkpoint file.
     ///
     /// # Errors
-    /// The errors of [`lehr_mining::anneal::Checkpoint::read`].
+    /// Returns the errors of [`lehr_mining::anneal::Checkpoint::read`].
     fn read_checkpoint(path: &Path) -> Result<Vec<u8>, Error> {
         Checkpoint::<Self::Parameters>::read_json(path)
     }
 
-    /// Does it.
+    /// Runs the method.
     ///
     /// # Errors
-    /// The errors of the method in `lehr-mining`.
+    /// Returns the errors of the method in `lehr-mining`.
     fn run(task: Task<'_>, options: &Self::Options) -> Result<Box<dyn Fit>, Error>;
 }
 
-/// The unit of temperatures, for progress.
+/// The unit of temperatures in progress.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Temperature {
-    /// Numbers without a unit.
+    /// A number without a unit.
     Number,
-    /// Squares of lengths.
+    /// Squared lengths.
     Squared {
-        /// Whether messages also show the length over which a temperature smooths.
+        /// Whether messages also show the length scale of a temperature.
         is_length_told: bool,
     },
-    /// Logarithms of likelihoods.
+    /// Nats, as of log-likelihoods.
     Nats,
 }
 
-/// The task of a run.
+/// The input of a run.
 pub struct Task<'a> {
     /// The data.
     pub data: Data<'a>,
-    /// The content of an earlier run's checkpoint, if this one resumes it.
+    /// The content of an earlier run's checkpoint, if this run resumes it.
     pub checkpoint: Option<&'a [u8]>,
-    /// Engine, ranks and threads.
+    /// The engine, the ranks and the threads.
     pub execution: &'a Execution,
-    /// The observer.
+    /// The observer of the run.
     pub observer: &'a mut dyn Observer,
 }
 
 impl Task<'_> {
-    /// Begins a run with these parameters, or resumes that of the checkpoint, which has its own. Returns the parameters
-    /// of the run, and its result.
+    /// Starts a run with these parameters, or resumes the checkpoint's run with its own parameters. Returns the
+    /// parameters of the run and its result.
     ///
     /// # Errors
-    /// The errors of the two, and [`Error::CheckpointDamaged`].
+    /// Returns the errors of `begin` and `resume`, and [`Error::CheckpointDamaged`].
     pub(crate) fn carry_out<P: Resumable, R>(
         self,
         parameters: P,
@@ -155,65 +154,65 @@ impl Task<'_> {
 
 /// The result of a method.
 pub trait Fit: Any + Send + Sync {
-    /// One of its tables; nothing for a name outside [`About::outputs`] and [`About::files`].
+    /// Returns one of its tables; `None` for a name outside [`About::outputs`] and [`About::files`].
     fn table<'a>(&'a self, name: &str, data: Data<'a>) -> Option<Table<'a>>;
-    /// The content of one of its files, of [`About::files`]; `None` for a file that every method has.
+    /// Returns the content of one of [`About::files`]; `None` for a file that every method has.
     ///
-    /// A CSV file has the table of its name, unless the method says otherwise.
+    /// By default, a CSV file contains the table of the same name.
     fn file<'a>(&'a self, name: &str, data: Data<'a>) -> Option<Content<'a>> {
         self.table(name.strip_suffix(".csv")?, data).map(Content::Table)
     }
-    /// Numbers by name.
+    /// Returns the figures by name.
     fn figures(&self, data: Data<'_>) -> Vec<(&'static str, f64)>;
-    /// The facts about its dissimilarities for `summary.json`, after their source.
+    /// Returns the facts about the dissimilarities for `summary.json`, after their source.
     fn input(&self, matrix: &Matrix) -> Sections {
         matrix.facts()
     }
-    /// Its facts for `summary.json`, between the input and the warnings.
+    /// Returns the facts for `summary.json` between the input and the warnings.
     fn sections(&self, data: Data<'_>) -> Sections;
-    /// The method's name in `summary.json`; `None` for the first of [`About::summary_names`].
+    /// Returns the method's name in `summary.json`; `None` for the first of [`About::summary_names`].
     fn summary_name(&self) -> Option<&'static str> {
         None
     }
-    /// The part of a stream that has passed; `None` of a method that takes no stream.
+    /// Returns how much of a stream was read; `None` for a method that takes no stream.
     fn passed(&self) -> Option<Passed> {
         None
     }
-    /// The model that labels other rows.
+    /// Returns the model that labels other rows.
     fn model(&self) -> Option<Learnt> {
         None
     }
-    /// The result for a person, in some lines.
+    /// Returns the result in a few lines of text.
     fn headline(&self, data: Data<'_>) -> String;
-    /// Warnings for the owner of the data.
+    /// Returns the warnings for the user.
     fn warnings(&self) -> &[String];
-    /// The time by phase.
+    /// Returns the time of each phase.
     fn spent(&self) -> Spent<'_>;
-    /// For the page of this method alone.
+    /// Gives access to the method's own type, for its report.
     fn as_any(&self) -> &dyn Any;
 }
 
-/// The part of a stream that has passed.
+/// The part of a stream that was read.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Passed {
-    /// The number of batches, the sample among them.
+    /// The number of batches, including the sample.
     pub batches: u64,
-    /// The number of rows of weight above 0.
+    /// The number of rows with positive weight.
     pub rows: u64,
     /// The sum of their weights.
     pub weight: f64,
-    /// Tells them, and how they were cut into batches, from others.
+    /// A checksum of the rows and of how they were divided into batches.
     pub fingerprint: u64,
 }
 
-/// The content of a file of results.
+/// The content of a result file.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Content<'a> {
     /// A table, as CSV.
     Table(Table<'a>),
-    /// Rows of numbers, as an array that NumPy opens.
+    /// Rows of numbers, as a NumPy array.
     Array {
-        /// Row by row.
+        /// The numbers, row by row.
         values: &'a [f64],
         /// The number of columns.
         columns: usize,
@@ -223,53 +222,54 @@ pub enum Content<'a> {
 /// The time of a run by phase.
 #[derive(Clone, Copy, Debug)]
 pub struct Spent<'a> {
-    /// Seconds by phase, of this process only.
+    /// The seconds of each phase, in this process only.
     pub phases: &'a [(String, f64)],
-    /// Seconds over ranks.
+    /// The seconds by phase over all ranks.
     pub timers: &'a [Spread],
-    /// The rows of the rank with the most rows, divided by the mean.
+    /// The number of rows on the fullest rank, divided by the mean.
     pub imbalance: f64,
 }
 
-/// The interface of any method for front ends.
+/// The common interface of methods for front ends.
 pub trait Method: Send + Sync {
-    /// Names, words and files.
+    /// Returns the names, words and files.
     fn about(&self) -> &'static About;
-    /// Its options, in the order in which they are declared.
+    /// Returns the options in the order of their declaration.
     fn options(&self) -> Vec<OptionOf>;
-    /// The JSON schema of its options, an object.
+    /// Returns the JSON schema of the options object.
     fn schema(&self) -> Value;
-    /// The options as its struct has them, with all defaults and in the order of the fields, as JSON.
+    /// Returns the options as JSON in the form of their struct: with all defaults, and in the order of the fields.
     ///
     /// # Errors
-    /// `serde`'s words for a value of another type, or a name that does not exist.
+    /// Returns serde's message for a value of another type or for an unknown name.
     fn complete(&self, options: &Options) -> Result<String, String>;
-    /// Reports everything that is wrong with options before there are data, a line each.
+    /// Reports all faults in options that are visible without data, one per line.
     fn check(&self, options: &Options) -> Vec<String>;
-    /// The unit of the temperatures in its progress.
+    /// Returns the unit of the temperatures in its progress.
     ///
     /// # Panics
-    /// Panics as for [`run`](Self::run).
+    /// Panics under the same conditions as [`run`](Self::run).
     fn temperature(&self, options: &Options) -> Temperature;
-    /// The number of rows at the beginning of a stream that are read before it is run.
+    /// Returns the number of rows in the sample at the start of a stream.
     ///
     /// # Panics
-    /// Panics as for [`run`](Self::run).
+    /// Panics under the same conditions as [`run`](Self::run).
     fn sample_rows(&self, options: &Options) -> usize;
-    /// The options that a checkpoint was made with; nothing if it is no checkpoint of this method.
+    /// Returns the options of the run that wrote a checkpoint; `None` if the content is not a checkpoint of this
+    /// method.
     fn recorded(&self, checkpoint: &[u8]) -> Option<Options>;
-    /// The content of a checkpoint's file, checked.
+    /// Reads and checks the content of a checkpoint file.
     ///
     /// # Errors
-    /// The errors of [`lehr_mining::anneal::Checkpoint::read`].
+    /// Returns the errors of [`lehr_mining::anneal::Checkpoint::read`].
     fn read_checkpoint(&self, path: &Path) -> Result<Vec<u8>, Error>;
-    /// Does it.
+    /// Runs the method.
     ///
     /// # Errors
-    /// The errors of the method in `lehr-mining`.
+    /// Returns the errors of the method in `lehr-mining`.
     ///
     /// # Panics
-    /// Panics if [`check`](Self::check) has something to say against the options.
+    /// Panics if [`check`](Self::check) reports faults in the options.
     fn run(&self, task: Task<'_>, options: &Options) -> Result<Box<dyn Fit>, Error>;
 }
 

@@ -1,4 +1,4 @@
-//! Mini-batch k-means of a stream, for every front end.
+//! Mini-batch k-means on a stream, for every front end.
 
 use std::any::Any;
 
@@ -17,7 +17,7 @@ use crate::numbers::{batches, quantity};
 use crate::sections::{Named, Sections};
 use crate::table::Table;
 
-/// Mini-batch k-means: clusters of a stream in one pass, an approximation.
+/// Mini-batch k-means: clusters a stream approximately in one pass.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Minibatch;
 
@@ -55,20 +55,20 @@ pub struct Options {
 impl Default for Options {
     fn default() -> Self {
         let mut options = Self::of(&Parameters::default());
-        // Nobody asked for as many as the library takes.
+        // The library's default number of clusters must not look like the user's choice.
         options.clusters = None;
         options
     }
 }
 
 impl Options {
-    /// The options that say the same as parameters of the library.
+    /// Returns the options that correspond to parameters of the library.
     pub fn of(parameters: &Parameters) -> Self {
         let Parameters { clusters, batch_rows, sample_rows, half_life, seed, precision } = *parameters;
         Self { clusters: Some(clusters), batch_rows, sample_rows, half_life, seed, precision: precision.into() }
     }
 
-    /// The parameters of the library that say the same.
+    /// Returns the corresponding parameters of the library.
     pub fn parameters(&self) -> Parameters {
         let Self { clusters, batch_rows, sample_rows, half_life, seed, precision } = *self;
         let clusters = clusters.unwrap_or(Parameters::default().clusters);
@@ -85,8 +85,8 @@ impl Declared for Minibatch {
         line: "Cluster streaming data in one pass, batch by batch: an approximation",
         paragraph: "Reads a table, or standard input, and holds one batch in memory. Annealing clusters the first rows; then each row of a batch goes to its nearest centre, and each centre moves to the mean of \
                     its rows.\n\n\
-                    Lehr reads a row once. The objective is that of the batches as they passed, with the centres of that moment. For exact clusters of a table larger than memory, use lehr cluster --spill. A \
-                    resumed run reads the stream again from its beginning, but does not compute again what had passed.",
+                    Lehr reads a row once. It sums the objective while each batch passes, with the centres of that moment. For exact clusters of a table larger than memory, use lehr cluster --spill. A \
+                    resumed run reads the stream again from its beginning, but skips the batches that it had computed.",
         heading: "The clustering",
         examples: "  lehr minibatch measurements.csv.gz --clusters 20
       20 centres from one pass over the table
@@ -135,7 +135,7 @@ impl Declared for Minibatch {
 
     fn run(task: Task<'_>, options: &Options) -> Result<Box<dyn Fit>, Error> {
         let clock = Stopwatch::start();
-        // Either reads it through a reference of its own.
+        // Both closures read the stream through references of their own.
         let stream = task.data.stream();
         let (parameters, model) = task.carry_out(
             options.parameters(),
@@ -147,7 +147,7 @@ impl Declared for Minibatch {
     }
 }
 
-/// Centres that a stream has left.
+/// The centres found in a stream.
 #[derive(Debug)]
 pub struct Fitted {
     /// The parameters.
@@ -162,7 +162,7 @@ pub struct Fitted {
 struct Outcome {
     is_approximation: bool,
     clusters: usize,
-    /// The rows that the following figures are of.
+    /// The rows that the following figures describe.
     objective_of: &'static str,
     objective: f64,
     root_mean_square_distance: f64,
@@ -176,13 +176,13 @@ struct ClusterFacts<'a> {
     center: Named<'a>,
     rows: u64,
     weight: f64,
-    /// The weight that is not forgotten.
+    /// The weight that is not yet forgotten.
     counts: f64,
     spread: f64,
 }
 
 impl Fitted {
-    /// The centres in the columns' own units.
+    /// Returns the centres in the columns' units.
     fn centers(&self, data: Data<'_>) -> Vec<Vec<f64>> {
         let stream = data.stream();
         self.model.centers.chunks_exact(self.model.dimension).map(|center| stream.center(center)).collect()
@@ -229,7 +229,7 @@ impl Fit for Fitted {
         let mut sections = Sections::default();
         sections
             .add("parameters", &self.parameters)
-            // Of spreads and of the root of the objective.
+            // The unit of the spreads and of the root of the objective.
             .add("unit", stream.unit_name())
             .add("result", &outcome)
             .add("clusters", &facts.collect::<Vec<_>>());
@@ -268,7 +268,7 @@ impl Fit for Fitted {
     }
 
     fn spent(&self) -> Spent<'_> {
-        // Ranks are those of each batch, and not of the whole.
+        // Ranks belong to each batch, not to the whole run.
         Spent { phases: &self.phases, timers: &[], imbalance: 1.0 }
     }
 

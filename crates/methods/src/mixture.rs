@@ -9,6 +9,7 @@ use lehr_mining::mixture::{self, Candidate, Criteria, Mixture as Found, Model, P
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::clusters::more_columns;
 use crate::data::{Data, Missing, NotOnSphere, RowsWords, Takes};
 use crate::method::{About, Declared, Fit, Spent, Task, Temperature};
 use crate::model::Learnt;
@@ -17,7 +18,7 @@ use crate::rows::Rows;
 use crate::sections::{Named, Sections};
 use crate::table::Table;
 
-/// Components beyond which people are sent to `components.csv`, and columns.
+/// The most components and columns for display; `components.csv` has all of them.
 const SHOWN_ROWS: usize = 40;
 const SHOWN_COLUMNS: usize = 6;
 
@@ -63,7 +64,7 @@ pub struct Options {
     pub seed: u64,
 }
 
-/// Give components covariances of this form.
+/// The form of the components' covariances.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Covariance {
@@ -107,7 +108,7 @@ impl Default for Options {
 }
 
 impl Options {
-    /// The options that say the same as parameters of the library.
+    /// Returns the options that correspond to parameters of the library.
     ///
     /// # Example
     /// ```
@@ -129,7 +130,7 @@ impl Options {
         }
     }
 
-    /// The parameters of the library that say the same.
+    /// Returns the corresponding parameters of the library.
     ///
     /// # Example
     /// See [`Options::of`].
@@ -213,7 +214,7 @@ impl Declared for Mixture {
     }
 }
 
-/// A mixture that was fitted.
+/// A fitted mixture.
 #[derive(Debug)]
 pub struct Fitted {
     /// The parameters.
@@ -239,14 +240,14 @@ struct ComponentFacts<'a> {
     component: usize,
     /// Its share of the mixture.
     weight: f64,
-    /// Rows for which it is the most likely component.
+    /// The number of rows for which it is the most likely component.
     rows: u64,
     mean: Named<'a>,
-    /// Along each column.
+    /// The standard deviation along each column.
     deviations: Named<'a>,
 }
 
-/// Standard deviations of component `k` along each column, in the columns' own units.
+/// Returns the standard deviations of component `k` along each column, in the columns' units.
 pub fn deviations(rows: &Rows, mixture: &Found, k: usize) -> Vec<f64> {
     let (dimension, covariance) = (mixture.dimension(), mixture.covariance(k));
     let deviation: Vec<f64> = (0..dimension).map(|j| covariance[j * dimension + j].sqrt()).collect();
@@ -257,17 +258,18 @@ pub fn deviations(rows: &Rows, mixture: &Found, k: usize) -> Vec<f64> {
     rows.center(&ends).iter().zip(rows.center(mixture.mean(k))).map(|(end, mean)| (end - mean).abs()).collect()
 }
 
-/// The number of rows that are in each component.
+/// Returns the number of rows in each component.
 pub fn rows_of_each(model: &Model) -> Vec<u64> {
     let mut rows = vec![0; model.mixture.len()];
     model.labels.iter().for_each(|&label| rows[label as usize] += 1);
     rows
 }
 
-/// The component of each row: `id`, `component`, `probability`, `log_density`, and then the memberships in all
-/// components (`membership0`, …), if there are any.
+/// Returns a line for each row: `id`, `component`, `probability`, `log_density`, and then the memberships in all
+/// components (`membership0`, …), if given.
 ///
-/// The probability is that of the component named; the log-density is the mixture's at the row, in the unit it was fitted in.
+/// The probability is that of the named component. The log-density is that of the mixture at the row, in the unit of
+/// the fit.
 pub fn labels<'a>(
     ids: Option<&'a [String]>,
     labels: &'a [u32],
@@ -288,8 +290,8 @@ pub fn labels<'a>(
 }
 
 impl Fitted {
-    /// `component`, `weight`, `rows`, the means by column, the standard deviations by column as `sd_COLUMN`: a line per
-    /// component, by decreasing weight, in the columns' units.
+    /// Returns a line for each component, by decreasing weight. It has `component`, `weight`, `rows`, then the mean and
+    /// the standard deviation (`sd_COLUMN`) of each column, in its unit.
     fn components(&self, rows: &Rows) -> Table<'static> {
         let mixture = &self.model.mixture;
         let ours = ["component", "weight", "rows"];
@@ -309,7 +311,7 @@ impl Fitted {
         table
     }
 
-    /// Half of each component's matrix, which says all of it.
+    /// Returns the lower triangle of each component's covariance matrix; the matrix is symmetric.
     fn covariances(&self, rows: &Rows) -> Table<'static> {
         let mixture = &self.model.mixture;
         let (count, dimension) = (mixture.len(), mixture.dimension());
@@ -342,7 +344,7 @@ impl Fitted {
             .counts("converged", counts(|candidate| u64::from(candidate.is_converged)))
     }
 
-    /// The components as columns of text, for people.
+    /// Returns the components as columns of text for display.
     fn shown(&self, rows: &Rows) -> String {
         let mixture = &self.model.mixture;
         let shown = mixture.len().min(SHOWN_ROWS);
@@ -363,7 +365,7 @@ impl Fitted {
             left.push(counted((mixture.len() - shown) as u64, "more component"));
         }
         if rows.columns().len() > SHOWN_COLUMNS {
-            left.push(counted((rows.columns().len() - SHOWN_COLUMNS) as u64, "more column"));
+            left.push(more_columns(&rows.columns()[SHOWN_COLUMNS..]));
         }
         if !left.is_empty() {
             text.push_str(&format!("{} in components.csv\n", left.join(" and ")));
@@ -372,7 +374,7 @@ impl Fitted {
     }
 }
 
-/// The number of groups beside that of components, as a line.
+/// Returns a line with the numbers of groups and of components.
 fn of_groups(groups: usize, components: usize) -> String {
     let valleys = match groups {
         1 => "the rows are one group, without a valley in its density".to_owned(),
@@ -440,12 +442,13 @@ impl Fit for Fitted {
         sections
             .add("missing_cells", &rows.input().missing())
             .add("parameters", &self.parameters)
-            // Of covariances and densities.
+            // The unit of covariances and densities.
             .add("unit", rows.unit_name())
             .add("result", &outcome)
             .add("components", &(0..mixture.len()).map(component).collect::<Vec<_>>())
-            // As it was fitted: in scaled columns, where they were scaled. Covariances: spherical a variance each, diagonal a variance each and column, tied one and
-            // full a lower triangle each, row by row.
+            // The mixture as it was fitted, in scaled columns if they were scaled. Covariances are one variance each
+            // (spherical), one for each column (diagonal), or lower triangles row by row: one for all (tied), or one
+            // each (full).
             .add("mixture", mixture)
             .add("candidates", &model.candidates)
             .add("ascent", &model.ascent);
@@ -475,9 +478,9 @@ impl Fit for Fitted {
             let tried: Vec<String> = model
                 .candidates
                 .iter()
-                .map(|candidate| format!("{} {}", candidate.components, significant(candidate.criteria.bic, 7)))
+                .map(|candidate| format!("{}: {}", candidate.components, significant(candidate.criteria.bic, 7)))
                 .collect();
-            text.push_str(&format!("the least BIC of all that were tried: {}\n", tried.join(", ")));
+            text.push_str(&format!("BIC by number of components, the lowest is best: {}\n", tried.join(", ")));
         }
         text.extend(model.groups.as_ref().map(|groups| of_groups(groups.clusters, model.mixture.len())));
         format!("{text}\n{}", self.shown(rows))

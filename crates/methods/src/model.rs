@@ -1,7 +1,7 @@
-//! `model.json`: the model of a command, in a form that `lehr predict` reads.
+//! `model.json`: the model of a command, which `lehr predict` reads.
 //!
-//! The columns by name, how they were scaled, and the model in the units of the scaled columns. Numbers are written so
-//! that they read back to the same bits.
+//! It contains the names of the columns, how they were scaled, and the model in the units of the scaled columns.
+//! Numbers are written so that they read back bit-identically.
 
 use std::fs;
 use std::path::Path;
@@ -17,19 +17,19 @@ use serde::{Deserialize, Serialize};
 
 use crate::data::Data;
 
-/// Raised with every change of the content's meaning.
+/// The version of the format, which rises whenever the meaning of the content changes.
 const FORMAT: u32 = 1;
-/// The kind that the file declares.
+/// The kind of file, which the content declares.
 const KIND: &str = "lehr model";
 
 /// The reason why a model cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unreadable {
-    /// Whether the machine is at fault, and not the file.
+    /// Whether the machine is at fault and not the file.
     pub is_environment: bool,
-    /// The file, the expected and the found content.
+    /// The file, the expected content and the content found.
     pub message: String,
-    /// A hint at a cure, if there is more to say.
+    /// A hint at a remedy, if there is one.
     pub hint: Option<&'static str>,
 }
 
@@ -47,30 +47,30 @@ impl std::fmt::Display for Unreadable {
 
 impl std::error::Error for Unreadable {}
 
-/// A model on disk.
+/// The content of a model file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ModelFile {
     kind: String,
     format: u32,
-    /// The version that wrote it.
+    /// The version of Lehr that wrote the file.
     version: String,
     /// The names of the columns, in the order of the model's numbers.
     pub columns: Vec<String>,
-    /// The number that was subtracted from each column.
+    /// The number subtracted from each column.
     shifts: Vec<f64>,
-    /// The divisor of each column after that.
+    /// The number by which each column was then divided.
     divisors: Vec<f64>,
-    /// The column that named the rows, if one did: the next table probably has it too.
+    /// The column that named the rows, if any: the next table probably has it too.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
-    /// Whether the two columns are longitude and latitude, and the model's numbers kilometres on the sphere.
+    /// Whether the two columns are longitude and latitude, so that the model's numbers are kilometres on the sphere.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     lonlat: bool,
-    /// How a table becomes the columns above, where they were prepared.
+    /// How a table becomes the columns above, if they were prepared.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub preparation: Option<Preparation>,
-    /// How that table is to be read.
+    /// How to read this table.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub form: Option<TableForm>,
     /// The model.
@@ -90,7 +90,7 @@ pub enum Learnt {
 }
 
 impl Learnt {
-    /// The number of columns that it needs.
+    /// Returns the number of columns that the model needs.
     fn dimension(&self) -> usize {
         match self {
             Learnt::Gtm(map) => map.dimension(),
@@ -99,7 +99,7 @@ impl Learnt {
         }
     }
 
-    /// Whether its numbers can be a model's.
+    /// Checks that the numbers form a valid model.
     fn check(&self) -> Result<(), lehr_mining::Error> {
         match self {
             Learnt::Gtm(map) => map.check(),
@@ -110,7 +110,7 @@ impl Learnt {
 }
 
 impl ModelFile {
-    /// A model of columns that were shifted and divided first.
+    /// Creates the file of a model whose columns were first shifted and divided.
     pub fn new(columns: &[String], (shifts, divisors): (Vec<f64>, Vec<f64>), model: Learnt) -> Self {
         let (kind, version) = (KIND.to_owned(), env!("CARGO_PKG_VERSION").to_owned());
         Self {
@@ -128,16 +128,16 @@ impl ModelFile {
         }
     }
 
-    /// The same for positions on the sphere, whose columns are longitude and latitude in degrees.
+    /// Creates the file of a model of positions on the sphere, whose columns are longitude and latitude in degrees.
     pub fn on_sphere(columns: &[String], model: Learnt) -> Self {
         let same = (vec![0.0; columns.len()], vec![1.0; columns.len()]);
         Self { lonlat: true, ..Self::new(columns, same, model) }
     }
 
-    /// A model of rows or of a stream, by the columns that they have.
+    /// Creates the file of a model of rows or of a stream, with their columns.
     ///
     /// # Panics
-    /// Panics if these are dissimilarities, because their model cannot be applied to other rows.
+    /// Panics if the data are dissimilarities, because their model cannot be applied to other rows.
     pub fn of(data: Data<'_>, model: Learnt) -> Self {
         match data {
             Data::Stream(stream) => Self::new(stream.columns(), stream.shifts_and_divisors(), model),
@@ -152,44 +152,44 @@ impl ModelFile {
         }
     }
 
-    /// The same with the column that named the rows.
+    /// Sets the column that named the rows.
     pub fn with_id(self, id: Option<String>) -> Self {
         Self { id, ..self }
     }
 
-    /// Whether the columns are longitude and latitude.
+    /// Returns whether the columns are longitude and latitude.
     pub fn is_sphere(&self) -> bool {
         self.lonlat
     }
 
-    /// Whether columns were shifted or divided.
+    /// Returns whether any column was shifted or divided.
     pub fn is_scaled(&self) -> bool {
         self.shifts.iter().any(|shift| *shift != 0.0) || self.divisors.iter().any(|divisor| *divisor != 1.0)
     }
 
-    /// Whether something was subtracted from a column.
+    /// Returns whether any column was shifted.
     pub fn is_shifted(&self) -> bool {
         self.shifts.iter().any(|shift| *shift != 0.0)
     }
 
-    /// The divisor of each column.
+    /// Returns the divisor of each column.
     pub fn divisors(&self) -> &[f64] {
         &self.divisors
     }
 
-    /// The number of the first column in SVMlight text for this model: 0 if its own first column is called `x0`.
+    /// Returns the number of the first column in SVMlight text for this model: 0 if its own first column is `x0`.
     pub fn first_column(&self) -> FirstColumn {
         if self.columns.first().is_some_and(|name| name == "x0") { FirstColumn::Zero } else { FirstColumn::One }
     }
 
-    /// Whether the model has some columns of sparse rows alone: in the others no row had a value.
+    /// Returns whether the model has only some columns of sparse rows, because the others had no values.
     pub fn has_unused_columns(&self) -> bool {
         let number = |name: &String| name.strip_prefix('x')?.parse::<usize>().ok();
         let ends = self.columns.first().and_then(number).zip(self.columns.last().and_then(number));
         ends.is_some_and(|(first, last)| last.checked_sub(first).is_some_and(|apart| apart >= self.columns.len()))
     }
 
-    /// The file's text.
+    /// Returns the text of the file.
     pub fn text(&self) -> serde_json::Result<String> {
         serde_json::to_string(self).map(|text| text + "\n")
     }
@@ -197,10 +197,10 @@ impl ModelFile {
     /// Reads and checks a model.
     ///
     /// # Errors
-    /// Returns [`Unreadable`] if the file cannot be read, if it is no model or of another format, or if its numbers
-    /// cannot be a model's.
+    /// Returns [`Unreadable`] if the file cannot be read, is not a model, has another format, or has numbers that do
+    /// not form a valid model.
     pub fn read(path: &Path) -> Result<Self, Unreadable> {
-        // The folder of results stands for the model in it.
+        // A results folder means the model in it.
         let inside = path.join("model.json");
         let path = if path.is_dir() && inside.is_file() { &inside } else { path };
         let shown = path.display();
@@ -219,7 +219,7 @@ impl ModelFile {
     /// Checks a model in JSON; messages call it `shown`.
     ///
     /// # Errors
-    /// The same as for [`read`](Self::read).
+    /// Returns the errors of [`read`](Self::read).
     pub fn of_json(value: serde_json::Value, shown: &str) -> Result<Self, Unreadable> {
         let bad = |what: String| Unreadable::new(format!("{shown}: {what}"));
         if value["kind"] != KIND {
@@ -246,18 +246,19 @@ impl ModelFile {
         Ok(model)
     }
 
-    /// How another table of the same kind is to be read: like the table that the model was made of, with ids as texts.
+    /// Returns how to read another table of the same kind: like the table that the model was made from, with ids as
+    /// text.
     pub fn form_with(&self, id: Option<&str>, delimiter: Option<char>, header: Option<bool>) -> TableForm {
         let text = id.or(self.id.as_deref()).map(str::to_owned).into_iter().collect();
         TableForm { delimiter, header, text, ..self.form.clone().unwrap_or_default() }
     }
 
-    /// Rows of an ordinary table in the form of the model, one after another, and warnings about them. A value that was
-    /// filled from other rows when the model was made, or left out then, is missing here (NaN). This is because a row
-    /// must not depend on those beside it.
+    /// Converts rows of an ordinary table to the form of the model, row after row, and returns warnings about them. A
+    /// missing value becomes NaN, even if the model filled it from other rows or left its row out. The result for a row
+    /// must not depend on other rows.
     ///
     /// # Errors
-    /// The errors of [`Preparation::apply`].
+    /// Returns the errors of [`Preparation::apply`].
     ///
     /// # Panics
     /// Panics if the model's columns were not prepared.
@@ -270,16 +271,16 @@ impl ModelFile {
         Preparation { missing, ..preparation.clone() }.apply_to_other(frame)
     }
 
-    /// Rows, one after another, in the form of the model: shifted and divided. Missing values (NaN) stay missing.
+    /// Converts rows to the form of the model, row after row: shifted and divided. Missing values (NaN) stay missing.
     pub fn scaled(&self, values: &[f64]) -> Vec<f64> {
         let scale = || self.shifts.iter().zip(&self.divisors);
         let scaled = values.iter().zip(std::iter::repeat_with(scale).flatten());
-        // A NaN stays one in `clamp`.
+        // `clamp` keeps NaN.
         scaled.map(|(x, (shift, divisor))| ((x - shift) / divisor).clamp(-f64::MAX, f64::MAX)).collect()
     }
 }
 
-/// How another table of the same kind is to be read, as far as the preparation needs it.
+/// Returns how to read another table of the same kind, as far as the preparation needs it.
 fn form_of(frame: &DataFrame, preparation: &Preparation) -> TableForm {
     let features = preparation.features.iter();
     TableForm {

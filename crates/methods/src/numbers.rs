@@ -1,13 +1,14 @@
-//! How numbers are shown to people: grouped, with few digits, with their unit.
+//! How numbers are displayed: grouped, with few digits, and with their unit.
 //!
-//! Files for programs (`labels.csv`, `centers.csv`, `summary.json`) never come here: they carry every digit.
+//! Files for programs (`labels.csv`, `centers.csv`, `summary.json`) do not use these functions, because they contain
+//! every digit.
 
-/// A whole number with commas: `201174` becomes `201,174`.
+/// Formats a whole number with commas: `201174` becomes `201,174`.
 pub fn grouped(number: u64) -> String {
     group(&number.to_string())
 }
 
-/// `value` to `digits` significant digits, grouped; powers of ten from 10^7 upwards and below 10^-4.
+/// Formats `value` with `digits` significant digits, grouped; from 10^7 upwards and below 10^-4 as powers of ten.
 ///
 /// Whole numbers below 10^7 keep all their digits. Zero is `0`.
 pub fn significant(value: f64, digits: usize) -> String {
@@ -31,8 +32,8 @@ pub fn significant(value: f64, digits: usize) -> String {
     fixed(value, usize::try_from(digits as i32 - 1 - exponent).unwrap_or(0))
 }
 
-/// Formats values for a column. All have as many decimals as give the largest `digits` significant ones. If that leaves
-/// the smallest without two, [`significant`] formats each.
+/// Formats values for a column, all with the number of decimals that gives the largest one `digits` significant digits.
+/// If the smallest would have fewer than two, [`significant`] formats each.
 pub fn column(values: &[f64], digits: usize) -> Vec<String> {
     let sizes = || values.iter().map(|value| value.abs()).filter(|size| *size > 0.0 && size.is_finite());
     let (low, high) = sizes().fold((f64::INFINITY, 0.0_f64), |(low, high), size| (low.min(size), high.max(size)));
@@ -48,7 +49,7 @@ pub fn column(values: &[f64], digits: usize) -> Vec<String> {
     values.iter().map(|&value| fixed(value, decimals as usize)).collect()
 }
 
-/// A weight or a count that may have been computed: whole numbers in full, others with four digits.
+/// Formats a weight or a count that may have been computed: whole numbers in full, and others with four digits.
 pub fn amount(value: f64) -> String {
     if value.fract() == 0.0 && value.abs() < 1e15 {
         return format!("{}{}", if value < 0.0 { "-" } else { "" }, group(&format!("{:.0}", value.abs())));
@@ -56,17 +57,17 @@ pub fn amount(value: f64) -> String {
     significant(value, 4)
 }
 
-/// A value followed by its unit, if it has one: `12.5 km²`.
+/// Formats a value with its unit, if it has one: `12.5 km²`.
 pub fn quantity(value: f64, unit: &str) -> String {
     if unit.is_empty() { significant(value, 4) } else { format!("{} {unit}", significant(value, 4)) }
 }
 
-/// A share of one as a percentage with one decimal: `9.1 %`.
+/// Formats a share as a percentage with one decimal: `9.1 %`.
 pub fn share(part: f64, whole: f64) -> String {
     if whole > 0.0 { format!("{:.1} %", 100.0 * part / whole) } else { "0.0 %".to_owned() }
 }
 
-/// Seconds as a person reads them: `0.042 s`, `3.21 s`, `2 min 05 s`, `1 h 02 min`.
+/// Formats seconds in readable form: `0.042 s`, `3.21 s`, `2 min 05 s`, `1 h 02 min`.
 pub fn duration(seconds: f64) -> String {
     let seconds = seconds.max(0.0);
     if seconds < 0.0995 {
@@ -82,13 +83,13 @@ pub fn duration(seconds: f64) -> String {
     }
 }
 
-/// One thing or several: `1 point`, `201,174 points`.
+/// Formats a count with its noun: `1 point`, `201,174 points`.
 pub fn counted(number: u64, one: &str) -> String {
     if number == 1 { format!("1 {one}") } else { format!("{} {one}s", grouped(number)) }
 }
 
-/// Rows by their numbers from 1, with the verb that follows: `row 4 has`, `rows 3 and 7 have`, `12 rows (1, 2, 3, 4, 5
-/// and 7 more) have`. Nothing for no rows.
+/// Names rows by their numbers from 1, with the verb that follows: `row 4 has`, `rows 3 and 7 have`,
+/// `12 rows (1, 2, 3, 4, 5 and 7 more) have`. Returns `None` for no rows.
 pub fn named_rows(rows: &[usize]) -> Option<String> {
     const NAMED: usize = 5;
     let names: Vec<String> = rows.iter().take(NAMED).map(|row| (row + 1).to_string()).collect();
@@ -103,12 +104,12 @@ pub fn named_rows(rows: &[usize]) -> Option<String> {
     })
 }
 
-/// A number of stream batches in words: "1 batch", "1,200 batches".
+/// Formats a number of stream batches: "1 batch", "1,200 batches".
 pub fn batches(number: u64) -> String {
     if number == 1 { "1 batch".to_owned() } else { format!("{} batches", grouped(number)) }
 }
 
-/// With this many decimals, grouped. A value that rounds to zero has no sign.
+/// Formats a number with this many decimals, grouped. A value that rounds to zero has no sign.
 pub fn fixed(value: f64, decimals: usize) -> String {
     let plain = format!("{:.decimals$}", value.abs());
     let sign = if value < 0.0 && plain.bytes().any(|digit| (b'1'..=b'9').contains(&digit)) { "-" } else { "" };
@@ -133,7 +134,7 @@ fn without_trailing_zeros(mantissa: &str) -> &str {
     if mantissa.contains('.') { mantissa.trim_end_matches('0').trim_end_matches('.') } else { mantissa }
 }
 
-/// Rows of text, the first of which names the columns, each column aligned on the left and as wide as it must be.
+/// Aligns rows of text on the left, in columns as wide as necessary; the first row has the headers.
 pub fn left_aligned<const N: usize>(rows: &[[String; N]]) -> String {
     let widths: Vec<usize> =
         (0..N).map(|column| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0)).collect();
@@ -144,8 +145,8 @@ pub fn left_aligned<const N: usize>(rows: &[[String; N]]) -> String {
     rows.iter().map(line).collect()
 }
 
-/// Columns of text below their heads, each aligned on the right, a line end behind every row. All columns have as many
-/// cells.
+/// Aligns columns of text on the right below their headers, with a line end after every row. All columns must have the
+/// same number of cells.
 pub fn aligned(columns: &[(&str, Vec<String>)]) -> String {
     let width = |(head, cells): &(&str, Vec<String>)| {
         cells.iter().map(|cell| cell.chars().count()).chain([head.chars().count()]).max().unwrap_or(0)

@@ -1,8 +1,8 @@
-//! The options of a method, read from the JSON schema of the struct that declares them.
+//! Reads the options of a method from the JSON schema of the struct that declares them.
 //!
-//! A method writes one struct. Its fields give names and types, its doc comments the help, its schema the ranges, its
-//! `Default` the defaults. The command makes arguments of that, services an OpenAPI description, Python the parameters,
-//! and the reference a table. So no front end writes an option a second time.
+//! A method declares one struct. Its fields give names and types, its doc comments the help, its schema the ranges, and
+//! its `Default` the defaults. From this, the command derives its arguments, services their OpenAPI description, Python
+//! its parameters, and the reference a table. So front ends do not repeat the options.
 
 use std::fmt;
 
@@ -27,31 +27,31 @@ pub type Options = Map<String, Value>;
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct OptionOf {
-    /// Its name in JSON.
+    /// The name in JSON.
     pub name: String,
-    /// The kind of its value.
+    /// The kind of the value.
     pub kind: Kind,
     /// The default; null if it depends on the data.
     pub default: Value,
-    /// A null default in words.
+    /// The default in words, if it is null.
     pub default_text: Option<String>,
     /// The help: a sentence that begins with a verb or a noun, without a full stop.
     pub help: String,
-    /// One letter for the command.
+    /// The short option of the command.
     pub short: Option<char>,
-    /// The command's name for it, where that is not its name with hyphens.
+    /// The command's name for the option, if it differs from the name with hyphens.
     pub command: Option<String>,
-    /// The option that the command refuses beside it.
+    /// The option that the command does not accept together with this one.
     pub conflicts: Option<String>,
-    /// The command's name for the value.
+    /// The placeholder for the value in the command's help.
     pub value_name: Option<String>,
-    /// Python's name for it, if scikit-learn has its own name.
+    /// Python's name for the option, if scikit-learn's name differs.
     pub python: Option<String>,
-    /// Its former name, and today's value for each former one, as JSON writes it. Missing values are today's.
+    /// The former name of the option, and the current value for each former one, as JSON. Other values are unchanged.
     pub formerly: Option<(String, Options)>,
-    /// The heading above it in help, if it is not that of the method.
+    /// The heading above the option in help, if it is not the method's.
     pub heading: Option<String>,
-    /// Whether few users need it: short help leaves it out.
+    /// Whether few users need the option, so that short help leaves it out.
     pub is_advanced: bool,
 }
 
@@ -60,23 +60,23 @@ pub struct OptionOf {
 pub enum Kind {
     /// Yes or no.
     Flag,
-    /// A whole number in a range, ends included.
+    /// A whole number in an inclusive range.
     Count {
-        /// The least.
+        /// The smallest value.
         least: u64,
-        /// The greatest, if there is one.
+        /// The largest value, if there is one.
         most: Option<u64>,
     },
-    /// A finite number in a range, ends included.
+    /// A finite number in an inclusive range.
     Number {
-        /// The least, if there is one.
+        /// The smallest value, if there is one.
         least: Option<f64>,
-        /// The greatest, if there is one.
+        /// The largest value, if there is one.
         most: Option<f64>,
-        /// Whether the least itself is left out.
+        /// Whether the smallest value itself is excluded.
         is_above: bool,
     },
-    /// One of some words, each with its meaning.
+    /// One of several words, each with its meaning.
     Choice(Vec<(String, String)>),
     /// Text.
     Text,
@@ -85,17 +85,17 @@ pub enum Kind {
 }
 
 impl OptionOf {
-    /// The command's name for it, without the two hyphens before it.
+    /// Returns the command's name for the option, without the two hyphens.
     pub fn long(&self) -> String {
         self.command.clone().unwrap_or_else(|| self.name.replace('_', "-"))
     }
 
-    /// Whether the command has it as a word without a value.
+    /// Returns whether the option is a switch of the command, which takes no value.
     pub fn is_switch(&self) -> bool {
         self.kind == Kind::Flag && self.default == Value::Bool(false)
     }
 
-    /// Its range in words, such as `0.1 to 10` or `at least 1`; nothing if any value is allowed.
+    /// Returns the range in words, such as `0.1 to 10` or `at least 1`; `None` if any value is allowed.
     pub fn range(&self) -> Option<String> {
         match self.kind {
             Kind::Count { least, most: Some(most) } => Some(format!("{least} to {most}")),
@@ -114,7 +114,7 @@ impl OptionOf {
         }
     }
 
-    /// Its default in words; nothing if there is none to show.
+    /// Returns the default in words; `None` if there is none to show.
     pub fn default_words(&self) -> Option<String> {
         match (&self.default_text, &self.default) {
             (Some(text), _) => Some(text.clone()),
@@ -123,14 +123,14 @@ impl OptionOf {
         }
     }
 
-    /// Its help with range and default, as terminals and references show it.
+    /// Returns the help with range and default, as terminals and references show it.
     pub fn help_line(&self) -> String {
         let range = self.range().map_or_else(String::new, |range| format!(", {range}"));
         let default = self.default_words().map_or_else(String::new, |default| format!(" [default: {default}]"));
         format!("{}{range}{default}", self.help)
     }
 
-    /// Reports the fault of a value, if there is one; null means the default.
+    /// Returns the fault of a value, if there is one; null means the default.
     pub fn fault(&self, value: &Value) -> Option<String> {
         let is_right = match &self.kind {
             _ if value.is_null() => self.default.is_null(),
@@ -161,7 +161,7 @@ impl OptionOf {
     }
 }
 
-/// A number as people write it: the shortest form that reads back the same, without an exponent where that is short.
+/// A number that displays as the shortest text that reads back the same, without an exponent if that text is short.
 struct Plain(f64);
 
 impl fmt::Display for Plain {
@@ -174,7 +174,7 @@ impl fmt::Display for Plain {
     }
 }
 
-/// A value as messages show it.
+/// Formats a value for messages.
 pub fn shown(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
@@ -185,7 +185,8 @@ pub fn shown(value: &Value) -> String {
     }
 }
 
-/// The JSON schema of a struct of options, which names no other schema. Former names of options are there too, as deprecated.
+/// Returns the JSON schema of a struct of options, without references to other schemas. It includes former names of
+/// options as deprecated.
 pub fn schema_of<O: JsonSchema>() -> Value {
     let settings = SchemaSettings::draft2020_12().with(|settings| settings.inline_subschemas = true);
     let mut schema = settings.into_generator().into_root_schema_for::<O>().to_value();
@@ -213,16 +214,16 @@ pub(crate) fn add_former_names(properties: &mut Options) {
     properties.extend(former);
 }
 
-/// The former name of an option, and its values of today by those of then.
+/// Returns the former name of an option, and the current values for former ones.
 fn formerly(schema: &Value) -> Option<(String, Options)> {
     let (name, values) = schema["x-formerly"].as_object()?.iter().next()?;
     Some((name.clone(), values.as_object()?.clone()))
 }
 
-/// Options by the names and with the values of today, where some are given as they were called before.
+/// Replaces former names and values of options by the current ones.
 ///
-/// A former name remains beside the present one, so that [`faults`] finds it. The same holds for a value that never was
-/// one.
+/// If both the former and the current name are given, the former remains, so that [`faults`] reports it. So does a
+/// value that was never valid.
 ///
 /// # Example
 /// ```
@@ -238,7 +239,7 @@ pub fn renamed(declared: &[OptionOf], options: &Options) -> Options {
     let mut options = options.clone();
     for option in declared {
         let Some((former, values)) = &option.formerly else { continue };
-        // `null` is as if nothing were said.
+        // `null` means that the option was not given.
         if options.get(&option.name).is_some_and(|value| !value.is_null()) {
             continue;
         }
@@ -250,7 +251,7 @@ pub fn renamed(declared: &[OptionOf], options: &Options) -> Options {
     options
 }
 
-/// Names of the library's parameters with those of the options.
+/// The names of the library's parameters, and those of the options.
 const NAMES: [(&str, &str); 10] = [
     ("latent", "dimensions"),
     ("dimension", "dimensions"),
@@ -264,7 +265,7 @@ const NAMES: [(&str, &str); 10] = [
     ("regularisation", "regularization"),
 ];
 
-/// An error of the library with the options' name of its parameter.
+/// Replaces a parameter's name in an error of the library by the option's name.
 pub(crate) fn as_option(error: Error) -> Error {
     match error {
         Error::Parameter { name, expected, found } => {
@@ -275,14 +276,14 @@ pub(crate) fn as_option(error: Error) -> Error {
     }
 }
 
-/// The options that a struct declares, in the order of its fields.
+/// Returns the options that a struct declares, in the order of its fields.
 ///
-/// The schema attributes that are read: `range`, and by `extend`: `x-short`, `x-command`, `x-conflicts`, `x-value`, `x-default`, `x-python`, `x-heading`, `x-advanced` and `x-formerly`
-/// ([`OptionOf`] says for which kind).
+/// It reads the schema attributes `range` and, from `extend`, `x-short`, `x-command`, `x-conflicts`, `x-value`,
+/// `x-default`, `x-python`, `x-heading`, `x-advanced` and `x-formerly`; [`OptionOf`] explains each.
 ///
 /// # Panics
-/// Panics if no front end could ask for a field of this type. That is a mistake in the declaration, which the test of
-/// all methods finds.
+/// Panics if no front end supports the type of a field. This is a mistake in the declaration, which the test of all
+/// methods finds.
 pub fn of<O: JsonSchema + Default + Serialize>() -> Vec<OptionOf> {
     let schema = schema_of::<O>();
     let text = serde_json::to_string(&O::default()).expect("options are JSON");
@@ -294,7 +295,7 @@ pub fn of<O: JsonSchema + Default + Serialize>() -> Vec<OptionOf> {
 /// Reads one property of the schema.
 fn option_of(schema: &Value, name: String, default: Value) -> OptionOf {
     let text = |key: &str| schema[key].as_str().map(str::to_owned);
-    // An option that may be missing is its type or null.
+    // The schema of an optional value allows its type or null.
     let own =
         schema["anyOf"].as_array().and_then(|any| any.iter().find(|form| form["type"] != "null")).unwrap_or(schema);
     let is_of = |wanted: &str| match &own["type"] {
@@ -341,7 +342,7 @@ fn option_of(schema: &Value, name: String, default: Value) -> OptionOf {
     }
 }
 
-/// The words of an enumeration, with their meanings.
+/// Returns the words of an enumeration, with their meanings.
 fn choices(schema: &Value) -> Vec<(String, String)> {
     let of = |form: &Value| {
         let meaning = form["description"].as_str().unwrap_or_default().trim_end_matches('.').to_owned();
@@ -357,8 +358,7 @@ fn choices(schema: &Value) -> Vec<(String, String)> {
     }
 }
 
-/// Reports everything that is wrong with options by their declaration: names that do not exist, and values out of
-/// range, a line each.
+/// Reports all faults in options by their declaration, one per line: unknown names, and values out of range.
 pub fn faults(declared: &[OptionOf], options: &Options) -> Vec<String> {
     options
         .iter()
@@ -373,7 +373,7 @@ fn names(declared: &[OptionOf]) -> String {
     declared.iter().map(|option| option.name.as_str()).collect::<Vec<_>>().join(", ")
 }
 
-/// An object of JSON whose members keep their order.
+/// A JSON object whose members keep their order.
 struct InOrder(Vec<(String, Value)>);
 
 impl<'de> Deserialize<'de> for InOrder {
@@ -425,7 +425,7 @@ mod tests {
         components: Option<usize>,
         /// Their form.
         form: Form,
-        /// A form or none.
+        /// An optional form.
         other: Option<Form>,
         /// Say more.
         loud: bool,

@@ -1,4 +1,4 @@
-//! The table that prepared rows came from, and the account of its columns: the role and the use of each.
+//! The table that prepared rows came from, and the descriptions of its columns: the role and the use of each.
 
 use lehr_data::describe::{ColumnAccount, Facts, NumberFacts, Role};
 use lehr_data::frame::{DataFrame, date};
@@ -10,17 +10,17 @@ use crate::numbers::{counted, left_aligned, significant};
 /// The table that prepared rows came from.
 #[derive(Clone, Debug)]
 pub struct Origin {
-    /// All its columns; rows that were left out are not there.
+    /// All its columns, without the rows that were left out.
     pub frame: DataFrame,
-    /// The accounts of its columns.
+    /// The descriptions of its columns.
     pub accounts: Vec<ColumnAccount>,
     /// The use of its columns.
     pub preparation: Preparation,
-    /// Decisions about the table and its rows, one sentence each.
+    /// The decisions about the table and its rows, one sentence each.
     pub notes: Vec<String>,
 }
 
-/// The facts about the columns for `summary.json`.
+/// The facts about a column for `summary.json`.
 #[derive(Serialize)]
 pub(crate) struct ColumnFacts<'a> {
     #[serde(flatten)]
@@ -30,22 +30,22 @@ pub(crate) struct ColumnFacts<'a> {
 }
 
 impl Origin {
-    /// A head, and a line for each column: name, role, how it was read, gaps, range, use.
+    /// Returns a header, and a line for each column: name, role, how it was read, missing values, range, use.
     pub fn lines(&self) -> Vec<[String; 6]> {
         account_lines(&self.accounts, Some(&self.preparation.uses))
     }
 
-    /// The facts about each column and its use.
+    /// Returns the facts about each column and its use.
     pub(crate) fn column_facts(&self) -> Vec<ColumnFacts<'_>> {
         let uses = self.accounts.iter().zip(&self.preparation.uses);
         uses.map(|(account, used)| ColumnFacts { account, is_used: used.is_used, how: &used.how }).collect()
     }
 }
 
-/// The columns of a table for people, a line each, with their use where that is decided.
+/// Describes the columns of a table, one line each, with their use if it is decided.
 ///
 /// # Panics
-/// Panics if there is not one use for each account.
+/// Panics if the numbers of uses and descriptions differ.
 ///
 /// # Example
 /// ```
@@ -61,7 +61,7 @@ pub fn account_text(accounts: &[ColumnAccount], uses: Option<&[ColumnUse]>) -> S
     left_aligned(&account_lines(accounts, uses))
 }
 
-/// The account of columns, a line each: name, role, how it was read, gaps, range, use.
+/// Returns a header, and a line for each column: name, role, how it was read, missing values, range, use.
 fn account_lines(accounts: &[ColumnAccount], uses: Option<&[ColumnUse]>) -> Vec<[String; 6]> {
     let mut lines = vec![["column", "role", "read as", "missing", "range", "use"].map(str::to_owned)];
     for (index, account) in accounts.iter().enumerate() {
@@ -76,7 +76,7 @@ fn account_lines(accounts: &[ColumnAccount], uses: Option<&[ColumnUse]>) -> Vec<
     lines
 }
 
-/// From the smallest to the largest value; of texts, how many there are.
+/// Returns the smallest and the largest value; for texts, their number.
 pub fn range(account: &ColumnAccount) -> String {
     match &account.facts {
         Facts::None => String::new(),

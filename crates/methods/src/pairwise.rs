@@ -15,10 +15,10 @@ use crate::numbers::{amount, counted, left_aligned, significant};
 use crate::sections::Sections;
 use crate::table::Table;
 
-/// Clusters that a terminal shows; `clusters.csv` has all.
+/// The most clusters that a terminal shows; `clusters.csv` has all of them.
 const SHOWN: usize = 40;
 
-/// Pairwise annealing: clusters of items that are known by their dissimilarities.
+/// Pairwise annealing: clusters items by their dissimilarities.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Pairwise;
 
@@ -48,7 +48,7 @@ pub struct Options {
     /// Go on to the next temperature when no item's field moves by more than this share of it
     #[schemars(range(min = 1e-12, max = 0.1), extend("x-value" = "SHARE", "x-python" = "tol", "x-advanced" = true))]
     pub tolerance: f64,
-    /// Grow to this many times the clusters wanted, then merge those that are too many
+    /// Grow to this many times the wanted number of clusters, then merge the surplus
     #[schemars(range(min = 1.0, max = 4.0), extend("x-value" = "FACTOR", "x-advanced" = true))]
     pub overshoot: f64,
     /// Random seed
@@ -63,13 +63,13 @@ impl Default for Options {
 }
 
 impl Options {
-    /// The options that say the same as parameters of the library.
+    /// Returns the options that correspond to parameters of the library.
     pub fn of(parameters: &Parameters) -> Self {
         let Parameters { clusters, stop_temperature, max_clusters, cooling, tolerance, overshoot, seed } = *parameters;
         Self { clusters, stop_temperature, max_clusters, cooling, tolerance, overshoot, seed }
     }
 
-    /// The parameters of the library that say the same.
+    /// Returns the corresponding parameters of the library.
     pub fn parameters(&self) -> Parameters {
         let Self { clusters, stop_temperature, max_clusters, cooling, tolerance, overshoot, seed } = *self;
         Parameters { clusters, stop_temperature, max_clusters, cooling, tolerance, overshoot, seed }
@@ -83,8 +83,8 @@ impl Declared for Pairwise {
         version: (1, 0),
         takes: Takes::Matrix(MatrixWords { may_miss_pairs: true, has_classes: false }),
         line: "Cluster items by their dissimilarities, by deterministic annealing",
-        paragraph: "Needs no coordinates and no metric, and pairs may be missing: a mean field is annealed from one cluster at a high temperature, and clusters split where the dissimilarities call for \
-                    it. It stops at a number of clusters or at a temperature; without either, at the number of clusters that lasts longest while the temperature falls.",
+        paragraph: "Needs no coordinates and no metric, and pairs may be missing. Annealing starts from one cluster at a high temperature and cools: clusters split where the dissimilarities \
+                    call for it. It stops at a number of clusters or at a temperature; without either, at the number of clusters that lasts longest while the temperature falls.",
         heading: "The clusters",
         examples: "  lehr distances genes.fasta --out genes
   lehr pairwise genes/dissimilarities.json --clusters 10 --out genes
@@ -135,7 +135,7 @@ Dissimilarities are used as they are. Squared Euclidean distances give the clust
     }
 }
 
-/// A clustering that was found.
+/// The result of a clustering.
 #[derive(Debug)]
 pub struct Fitted {
     /// The parameters.
@@ -144,7 +144,7 @@ pub struct Fitted {
     pub model: Model,
 }
 
-/// The cluster of each item, with its probability: `labels.csv`.
+/// Returns `labels.csv`: the cluster of each item, with its probability.
 pub fn labels<'a>(ids: &'a [String], model: &Model) -> Table<'a> {
     Table::new("labels")
         .ids(Some(ids), ids.len())
@@ -152,7 +152,7 @@ pub fn labels<'a>(ids: &'a [String], model: &Model) -> Table<'a> {
         .numbers("probability", model.probabilities.clone())
 }
 
-/// A row for each cluster, by decreasing weight: `clusters.csv`.
+/// Returns `clusters.csv`: a row for each cluster, by decreasing weight.
 pub fn clusters(ids: &[String], model: &Model) -> Table<'static> {
     let found = &model.clusters;
     let numbers = |of: fn(&Cluster) -> f64| found.iter().map(of).collect();
@@ -166,7 +166,7 @@ pub fn clusters(ids: &[String], model: &Model) -> Table<'static> {
         .numbers("mean_nearest", numbers(|cluster| cluster.mean_nearest))
 }
 
-/// The facts about the result for a summary.
+/// Returns the facts about the result for a summary.
 pub fn result_facts(model: &Model) -> Value {
     json!({
         "clusters": model.clusters.len(),
@@ -184,7 +184,7 @@ pub fn result_facts(model: &Model) -> Value {
     })
 }
 
-/// The facts about each cluster for a summary.
+/// Returns the facts about each cluster for a summary.
 pub fn cluster_facts(ids: &[String], model: &Model) -> Vec<Value> {
     let facts = |(number, cluster): (usize, &Cluster)| {
         json!({
@@ -202,7 +202,7 @@ pub fn cluster_facts(ids: &[String], model: &Model) -> Vec<Value> {
 }
 
 impl Fitted {
-    /// The clusters, with facts about them for other services.
+    /// Returns the clusters with further facts, for other services.
     fn clusters_in_full(&self, ids: &[String]) -> Table<'static> {
         let found = &self.model.clusters;
         let part = |place: usize| found.iter().map(|cluster| ids[cluster.representatives[place]].clone()).collect();

@@ -1,4 +1,4 @@
-//! A model's result for rows that it has not seen, as a table, for every front end.
+//! Applies a model to new rows and returns a table, for every front end.
 
 use lehr_data::frame::DataFrame;
 use lehr_data::preparation::{Prepared, without_values};
@@ -10,19 +10,19 @@ use lehr_mining::vector::{Assignment, Centroids};
 use crate::numbers::named_rows;
 use crate::{Learnt, ModelFile, Table, UNLABELLED, gtm, mixture};
 
-/// The reason why a model says nothing of rows.
+/// The reason why a model cannot be applied to rows.
 #[derive(Debug)]
 pub enum Refusal {
-    /// The rows are not of its kind.
+    /// The rows are not of the model's kind.
     Unsuited {
-        /// The input that it takes.
+        /// The input that the model takes.
         expected: String,
         /// The input that was given.
         found: String,
     },
-    /// They exist, and are invalid.
+    /// The rows are invalid.
     Data(lehr_data::Error),
-    /// The method refuses them.
+    /// The method refuses the rows.
     Mining(lehr_mining::Error),
 }
 
@@ -50,17 +50,17 @@ impl From<lehr_mining::Error> for Refusal {
     }
 }
 
-/// From here on squares of distances may be beyond the largest number. Rows to fit have the same limit.
+/// The limit from which squares of distances may overflow. Rows to fit have the same limit.
 const FARTHEST: f64 = 1e140;
 
-/// The meaning of a row's distance from its centre.
+/// The kind of a row's distance from its centre.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Distance {
-    /// Like the columns.
+    /// In the unit of the columns.
     Straight,
-    /// Through the Earth, and shown along the surface.
+    /// Through the Earth; reported along the surface.
     Chord,
-    /// None, but the cost of the row, in nats.
+    /// No distance, but the cost of the row in nats.
     Cost,
 }
 
@@ -68,7 +68,7 @@ enum Distance {
 #[derive(Debug)]
 pub struct Predicted {
     said: Prediction,
-    /// The rows without any value: they have no result.
+    /// The rows without any value; they have no result.
     without_values: Vec<usize>,
     notes: Vec<String>,
 }
@@ -76,7 +76,7 @@ pub struct Predicted {
 /// A model's result for the rows of an ordinary table.
 #[derive(Debug)]
 pub struct OfTable {
-    /// The result, with notes for the owner of the table.
+    /// The result, with notes for the user.
     pub said: Predicted,
     /// The ids of the rows, if a column has them.
     pub ids: Option<Vec<String>>,
@@ -92,10 +92,10 @@ enum Prediction {
 }
 
 impl Predicted {
-    /// For rows of bits. Only models of clusters with columns as they are can label them.
+    /// Applies a model to rows of bits. Only models of clusters whose columns were not scaled can label them.
     ///
     /// # Errors
-    /// Returns [`Refusal::Unsuited`] for another model, and for another number of bits.
+    /// Returns [`Refusal::Unsuited`] for another model, or for another number of bits.
     pub fn of_bits(model: &ModelFile, rows: &Fingerprints, memberships: bool) -> Result<Self, Refusal> {
         let bad = |expected: String, found: String| Refusal::Unsuited { expected, found };
         let Learnt::Clusters(centroids) = &model.model else {
@@ -113,12 +113,12 @@ impl Predicted {
         Ok(Prediction::Clusters(centroids.assign(rows)?, distance, all).into())
     }
 
-    /// For sparse rows. Only models of clusters with columns that were not shifted can label them. The columns beyond
-    /// theirs are 0 in all rows. If unused columns were left out of the model, its centres are 0 there.
+    /// Applies a model to sparse rows. Only models of clusters whose columns were not shifted can label them. Columns
+    /// that the rows lack are 0. Columns that the model left out because they were unused are 0 in its centres.
     ///
     /// # Errors
-    /// Returns [`Refusal::Unsuited`] for another model; [`Refusal::Data`] for columns beyond the last of a model that
-    /// has all.
+    /// Returns [`Refusal::Unsuited`] for another model; [`Refusal::Data`] for columns beyond the last one of a model
+    /// that left none out.
     pub fn of_sparse(model: &ModelFile, rows: Sparse, memberships: bool) -> Result<Self, Refusal> {
         let bad = |expected: &str| Refusal::Unsuited { expected: expected.into(), found: "sparse rows".into() };
         let Learnt::Clusters(centroids) = &model.model else { return Err(bad("a table of the model's columns")) };
@@ -142,10 +142,10 @@ impl Predicted {
         Ok(Prediction::Clusters(centroids.assign(rows)?, Distance::Straight, all).into())
     }
 
-    /// For rows of numbers in the model's columns, as they are in the table.
+    /// Applies a model to rows of numbers in the model's columns, as they are in the table.
     ///
     /// # Errors
-    /// Returns [`Refusal::Unsuited`] for another number of columns, and for a model of bits; [`Refusal::Data`] for
+    /// Returns [`Refusal::Unsuited`] for another number of columns, or for a model of bits; [`Refusal::Data`] for
     /// positions that are not in degrees.
     pub fn of_points(model: &ModelFile, points: &Points, memberships: bool) -> Result<Self, Refusal> {
         if matches!(&model.model, Learnt::Clusters(centroids) if centroids.is_bernoulli()) {
@@ -154,7 +154,7 @@ impl Predicted {
         }
         Self::has_columns(model, points.dimension())?;
         let values = if model.is_sphere() {
-            // What is not in degrees is reported with its row and column.
+            // Values that are not degrees are reported with their row and column.
             geography::on_sphere(points)?.values().to_vec()
         } else {
             model.scaled(points.values())
@@ -162,11 +162,11 @@ impl Predicted {
         Ok(Self::of(model, values, memberships)?.into())
     }
 
-    /// For rows in which values may be missing. Clusters say nothing of those. A row without any value gets the model's
-    /// expectation for an unknown row: the heaviest component, the middle of the map.
+    /// Applies a model to rows in which values may be missing. Models of clusters refuse missing values. A row without
+    /// any value gets the expectation for an unknown row: the heaviest component, or the middle of the map.
     ///
     /// # Errors
-    /// The same as for [`of_points`](Self::of_points).
+    /// Returns the errors of [`of_points`](Self::of_points).
     pub fn of_records(model: &ModelFile, rows: &Incomplete, memberships: bool) -> Result<Self, Refusal> {
         if matches!(model.model, Learnt::Clusters(_)) {
             let expected = "rows without missing cells, the only ones that clusters can label".into();
@@ -183,12 +183,12 @@ impl Predicted {
         Ok(Self { said, without_values: Vec::new(), notes })
     }
 
-    /// For a model with prepared columns, applied to an ordinary table: the result, the names of the rows, and remarks
-    /// for their owner. A row without a value in any of the model's columns has no result. Rows are called by the texts
-    /// of `id`, or of the column that named the model's rows where the table has it.
+    /// Applies a model with prepared columns to an ordinary table. Returns the result, the ids of the rows, and notes
+    /// for the user. A row without a value in any of the model's columns has no result. The ids are the texts of `id`,
+    /// or of the column that named the model's rows if the table has it.
     ///
     /// # Errors
-    /// [`Refusal::Data`]: columns that are missing or read differently.
+    /// Returns [`Refusal::Data`] for columns that are missing or are read differently.
     ///
     /// # Panics
     /// Panics if the model's columns were not prepared.
@@ -202,7 +202,7 @@ impl Predicted {
         let ids = id.or(known).map(|id| table.texts(id)).transpose()?;
         let Prepared { mut features, without_values, mut notes, .. } = model.prepared(table)?;
         let width = model.columns.len();
-        // Any number will do: what is said of these rows is taken back.
+        // Any number serves as a placeholder, because the results of these rows are removed.
         without_values.iter().for_each(|row| features[row * width..][..width].fill(0.0));
         let mut said = Self::of(model, features, memberships)?;
         said.take_back(&without_values);
@@ -211,7 +211,7 @@ impl Predicted {
         Ok(OfTable { said: Self { said, without_values, notes }, ids })
     }
 
-    /// Notes for the owner of the rows.
+    /// Returns the notes for the user.
     pub fn notes(&self) -> &[String] {
         &self.notes
     }
@@ -225,8 +225,8 @@ impl Predicted {
         Err(Refusal::Unsuited { expected, found: found.to_string() })
     }
 
-    /// Whether a number can hold the square of each value. Densities would be 0 under every component and at every
-    /// node, and the first of those would be chosen. Centres are compared by a way of their own.
+    /// Checks that the square of each value is finite. Otherwise densities would be 0 under every component and at
+    /// every node, and the first one would be chosen. Centres are compared in another way, without this limit.
     fn has_squares(model: &ModelFile, values: &[f64]) -> Result<(), Refusal> {
         let Some(place) = values.iter().position(|value| value.abs() >= FARTHEST) else { return Ok(()) };
         let (row, column) = (place / model.columns.len(), place % model.columns.len());
@@ -237,7 +237,7 @@ impl Predicted {
         Err(Refusal::Unsuited { expected, found })
     }
 
-    /// `values`: row after row in the form of the model, NaN where a cell is missing.
+    /// Applies a model to `values`: row after row in the form of the model, with NaN for missing cells.
     fn of(model: &ModelFile, values: Vec<f64>, memberships: bool) -> Result<Prediction, Refusal> {
         if !matches!(model.model, Learnt::Clusters(_)) {
             Self::has_squares(model, &values)?;
@@ -268,11 +268,11 @@ impl Predicted {
         })
     }
 
-    /// A line for each row: its cluster or component and how surely, or its place on a map.
+    /// Returns a line for each row: its cluster or component with the probability, or its place on a map.
     ///
-    /// The columns of the table. For clusters they are `id`, `cluster` (the nearest, or -1 if none is within the
-    /// outlier radius), `probability` and `distance`. The distance is to the centre, as spreads are in `centers.csv`;
-    /// by likelihood it is `cost`. The memberships in all clusters follow, if they were requested.
+    /// For clusters, the columns are `id`, `cluster` (the nearest, or -1 if none is within the outlier radius),
+    /// `probability` and `distance`. The distance is from the centre, in the unit of the spreads in `centers.csv`; with
+    /// costs in nats, `cost` replaces it. The memberships in all clusters follow, if requested.
     pub fn table<'a>(&'a self, ids: Option<&'a [String]>) -> Table<'a> {
         let table = match &self.said {
             Prediction::Places(places) => gtm::places(ids, places),

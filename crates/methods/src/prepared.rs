@@ -1,5 +1,5 @@
-//! Rows of an ordinary table, prepared. The chosen columns in the form in which a method compares them, and their
-//! source table, which explains the clusters.
+//! Prepares the rows of an ordinary table: the chosen columns in the form that a method compares, and the source table,
+//! which explains the clusters.
 
 use lehr_data::describe::{ColumnAccount, describe_columns};
 use lehr_data::frame::{DataFrame, FrameColumn, Values};
@@ -12,10 +12,10 @@ use crate::numbers::counted;
 use crate::origin::{Origin, account_text};
 use crate::rows::Rows;
 
-/// Rows that a warning names.
+/// The most rows that a warning names.
 const NAMED_MAX: usize = 10;
 
-/// The table columns that hold the names and the weights of rows.
+/// The columns of a table with the ids and the weights of rows.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Keys<'a> {
     /// The column of identifiers.
@@ -24,7 +24,7 @@ pub struct Keys<'a> {
     pub weights: Option<&'a str>,
 }
 
-/// A table whose columns have been described and decided on.
+/// A table whose columns are described.
 ///
 /// # Example
 /// ```
@@ -56,10 +56,10 @@ impl Described {
         Self { frame, accounts, reserved }
     }
 
-    /// Decides their use.
+    /// Decides how the columns are used.
     ///
     /// # Errors
-    /// The errors of [`Preparation::new`].
+    /// Returns the errors of [`Preparation::new`].
     pub fn prepare(self, wishes: &Wishes) -> Result<Decided, Error> {
         let Self { mut frame, mut accounts, reserved } = self;
         let wishes = Wishes { reserved, ..wishes.clone() };
@@ -74,13 +74,13 @@ impl Described {
         Ok(Decided { frame, accounts, preparation })
     }
 
-    /// The columns for people, where nothing was decided.
+    /// Describes the columns in text, before their use is decided.
     pub fn text(&self) -> String {
         account_text(&self.accounts, None)
     }
 }
 
-/// A table whose columns have a decided use.
+/// A table for whose columns the use is decided.
 #[derive(Clone, Debug)]
 pub struct Decided {
     frame: DataFrame,
@@ -88,7 +88,7 @@ pub struct Decided {
     preparation: Preparation,
 }
 
-/// A note on rows that repeat earlier ones in every column, if there are such.
+/// Returns a note on rows that repeat earlier ones in every column, if there are any.
 fn repeated(frame: &DataFrame) -> Option<String> {
     let repeated = frame.repeated_rows();
     let (row, first) = *repeated.first()?;
@@ -102,20 +102,20 @@ fn repeated(frame: &DataFrame) -> Option<String> {
 }
 
 impl Decided {
-    /// The use of the columns.
+    /// Returns the use of the columns.
     pub fn preparation(&self) -> &Preparation {
         &self.preparation
     }
 
-    /// The columns and their use, a line each.
+    /// Describes the columns and their use, one line each.
     pub fn text(&self) -> String {
         account_text(&self.accounts, Some(&self.preparation.uses))
     }
 
-    /// The rows as a method takes them; `sets_aside` if isolated rows get the weight 0.
+    /// Returns the rows for a method; `sets_aside` says whether isolated rows get weight 0.
     ///
     /// # Errors
-    /// The errors of [`Preparation::apply`]; weights and identifiers that are none.
+    /// Returns the errors of [`Preparation::apply`], and errors for invalid weights and identifiers.
     pub fn rows(self, keys: Keys<'_>, sets_aside: bool) -> Result<Rows, Error> {
         let Self { frame, accounts, preparation } = self;
         let mut notes = frame.notes().to_vec();
@@ -140,7 +140,8 @@ impl Decided {
             let id = if rows.len() == 1 { "id" } else { "ids" };
             if more > 0 { format!("{id} {named} and {more} more") } else { format!("{id} {named}") }
         };
-        // What was filled in is not theirs. Where gaps stay, methods leave such rows out themselves.
+        // All values of these rows are fillings, so they get weight 0. If missing values stay, methods leave such rows
+        // out themselves.
         if preparation.missing != Missing::Skip && !without_values.is_empty() {
             let weights = weights.get_or_insert_with(|| vec![1.0; frame.rows()]);
             without_values.iter().for_each(|row| weights[*row] = 0.0);
@@ -154,7 +155,7 @@ impl Decided {
             ));
         }
         if sets_aside {
-            // Rows without any value are nobody's neighbours.
+            // Rows without any value are not neighbours of others.
             let is_there = |row: &usize| without_values.binary_search(row).is_err();
             let there: Vec<usize> = (0..frame.rows()).filter(is_there).collect();
             let of_there: Vec<f64> = there.iter().flat_map(|row| &features[row * width..][..width]).copied().collect();
@@ -179,7 +180,8 @@ impl Decided {
         } else {
             None
         };
-        // A gap has the fill of its column where a method has no way for gaps, and in pictures.
+        // A missing value gets the filling of its column for methods that do not support missing values, and for
+        // pictures.
         let filled = |values: Vec<f64>, fill: &dyn Fn(usize) -> f64| -> Vec<f64> {
             let each = values.into_iter().enumerate();
             each.map(|(index, value)| if value.is_nan() { fill(index % width) } else { value }).collect()
@@ -202,14 +204,14 @@ impl Decided {
     }
 }
 
-/// The identifiers of the rows that are kept; numbers from 0 in the whole table where rows were left out.
+/// Returns the identifiers of the kept rows; if rows were left out, their numbers in the whole table.
 fn ids(frame: &DataFrame, column: Option<&str>, kept: Option<&[usize]>) -> Result<Option<Vec<String>>, Error> {
     let Some(name) = column else { return Ok(kept.map(|kept| kept.iter().map(usize::to_string).collect())) };
     let all = frame.texts(name)?;
     Ok(Some(kept.map_or_else(|| all.clone(), |rows| rows.iter().map(|row| all[*row].clone()).collect())))
 }
 
-/// The weights of the rows that are kept.
+/// Returns the weights of the kept rows.
 fn weights(frame: &DataFrame, column: Option<&str>, kept: Option<&[usize]>) -> Result<Option<Vec<f64>>, Error> {
     let Some(name) = column else { return Ok(None) };
     let column = named(frame, name)?;

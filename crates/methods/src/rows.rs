@@ -1,7 +1,7 @@
-//! The rows of a table as a method takes them, and the way back to the user's columns.
+//! Converts the rows of a table to the points of a method, and results back to the user's columns.
 //!
-//! A method sees points and squared distances, nothing else. Here a table becomes those points: positions on the sphere
-//! in km, or scaled columns. Centres, spreads and temperatures become values in the units of the table.
+//! A method sees only points and squared distances. This module turns a table into these points: positions on the
+//! sphere in km, or scaled columns. It turns centres, spreads and temperatures into values in the units of the table.
 
 use std::borrow::Cow;
 
@@ -21,14 +21,14 @@ use crate::table::Table as ResultTable;
 /// The space in which rows are compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Frame {
-    /// Longitude and latitude become positions on the sphere, in km.
+    /// Positions on the sphere in km, from longitude and latitude.
     Sphere,
-    /// Columns as they are, or scaled.
+    /// Columns, unchanged or scaled.
     Columns(Scale),
 }
 
 impl Frame {
-    /// How columns are scaled.
+    /// Returns how columns are scaled.
     pub fn scale(self) -> Scale {
         match self {
             Frame::Sphere => Scale::None,
@@ -37,8 +37,8 @@ impl Frame {
     }
 }
 
-/// Warnings about a table of numbers, for an owner who should trust its distances. `is_plain` if its columns are taken
-/// unchanged.
+/// Returns warnings about a table of numbers that affect the meaning of its distances. `is_plain` says whether its
+/// columns are unchanged.
 pub fn warnings_of(table: &Points, is_plain: bool) -> Vec<String> {
     let spreads = Spreads::of(table);
     let mut warnings = told(table, table.left_out(), is_plain, spreads.differ(), counts_rows(table));
@@ -48,8 +48,8 @@ pub fn warnings_of(table: &Points, is_plain: bool) -> Vec<String> {
     warnings
 }
 
-/// The same warnings, from the columns that were left out, from spreads that differ, and from a column that counts the
-/// rows.
+/// Returns these warnings, given the columns that were left out, and the notes on different spreads and on a column
+/// that counts the rows.
 fn told(
     table: &Points,
     left_out: &[LeftOut],
@@ -85,20 +85,21 @@ fn told(
 #[derive(Debug)]
 enum Table {
     Numbers(Points),
-    /// With a name for each column, as files of bits have none: `bit0`, `bit1`, ….
+    /// Bits, and a name for each column: `bit0`, `bit1`, …, because files of bits have no names.
     Bits(Fingerprints, Vec<String>),
-    /// With a name for each column, as files of sparse rows have numbers only: `x1`, `x2`, …, or from `x0` on.
+    /// Sparse rows, and a name for each column: `x1`, `x2`, … or from `x0` on, because files of sparse rows have only
+    /// numbers.
     Sparse(Sparse, Vec<String>),
 }
 
-/// Warnings about how rows were read: columns that were left out and hardly meant as text, and ids that several rows
-/// have.
+/// Returns warnings about how rows were read: columns that were left out although they are hardly text, and ids that
+/// occur several times.
 pub fn reading_warnings(name: &str, left_out: &[LeftOut], ids: Option<&[String]>) -> Vec<String> {
     let shared = ids.and_then(shared_ids);
     LeftOut::warning(left_out).into_iter().chain(shared).map(|warning| format!("{name}: {warning}")).collect()
 }
 
-/// Whether a table of numbers looks like the dissimilarities of its rows. Two rows say nothing.
+/// Returns whether a table of numbers looks like dissimilarities of its rows. Two rows are too few to decide.
 fn looks_like_dissimilarities(table: &Points) -> bool {
     let items = table.len();
     let is_square = items > 2 && items == table.dimension();
@@ -106,7 +107,7 @@ fn looks_like_dissimilarities(table: &Points) -> bool {
         && (0..items).all(|i| (0..=i).all(|j| table.row(i)[j] == table.row(j)[i] && (i != j || table.row(i)[i] == 0.0)))
 }
 
-/// A table, the points that a method takes it as, and the way back.
+/// A table, the points that a method sees, and the way back.
 ///
 /// # Example
 /// ```
@@ -121,15 +122,16 @@ fn looks_like_dissimilarities(table: &Points) -> bool {
 pub struct Rows {
     table: Table,
     clustered: Option<Points>,
-    /// Sparse rows whose columns were divided.
+    /// Sparse rows with scaled columns.
     divided: Option<Sparse>,
-    /// The same with their gaps, for methods that can do with them.
+    /// The rows with their missing values, for methods that support them.
     gaps: Option<Incomplete>,
-    /// Columns of the table that are no points.
+    /// The columns of the table that are not used as coordinates.
     left_out: Vec<LeftOut>,
-    /// Notes on rows with gaps, by the cells that are present: spreads that differ, and a column that counts the rows.
+    /// The notes on rows with missing values, from the values present: different spreads, and a column that counts the
+    /// rows.
     told_of_gaps: Option<[Option<String>; 2]>,
-    /// The table that they were prepared from.
+    /// The table that the rows were prepared from.
     origin: Option<Box<Origin>>,
     kind: Kind,
 }
@@ -139,15 +141,14 @@ enum Kind {
     Plain,
     Sphere,
     Scaled(Scaling),
-    /// As [`Origin`] says.
+    /// Prepared as [`Origin`] describes.
     Prepared,
 }
 
-/// A table of results with the columns of a data frame behind its own. A column with the name of one of its own is
-/// called `input.` and that name.
+/// Appends the columns of a data frame to a table of results. A column whose name is taken gets the prefix `input.`.
 ///
 /// # Panics
-/// Panics if the two have different numbers of rows.
+/// Panics if the numbers of rows differ.
 ///
 /// # Example
 /// ```
@@ -160,7 +161,7 @@ enum Kind {
 /// ```
 pub fn append_frame<'a>(frame: &DataFrame, table: ResultTable<'a>) -> ResultTable<'a> {
     let named = free_names(&table);
-    // Numbers of the result are left out of rows without values; these are the input's.
+    // In rows without values, numbers of the result are left out, but numbers of the input are not.
     let all_have_values = table.without_values.is_empty();
     let is_plain = |column: &FrameColumn| !matches!(column.read_as, ReadAs::Truth { .. }) && column.missing() == 0;
     frame.columns().iter().fold(table, |table, column| match &column.values {
@@ -171,7 +172,7 @@ pub fn append_frame<'a>(frame: &DataFrame, table: ResultTable<'a>) -> ResultTabl
     })
 }
 
-/// Names for appended columns that a table of results does not have yet.
+/// Returns names for appended columns that do not clash with those of a table of results.
 fn free_names(table: &ResultTable<'_>) -> impl Fn(&str) -> String + use<> {
     let taken: Vec<String> = table.columns.iter().map(|(name, _)| name.clone()).collect();
     move |name| if taken.iter().any(|taken| taken == name) { format!("input.{name}") } else { name.to_owned() }
@@ -179,10 +180,10 @@ fn free_names(table: &ResultTable<'_>) -> impl Fn(&str) -> String + use<> {
 
 #[allow(clippy::len_without_is_empty, reason = "there is always at least one row")]
 impl Rows {
-    /// Turns `table` into the points of `frame`.
+    /// Converts `table` to points in `frame`.
     ///
     /// # Errors
-    /// Fails if coordinates are not degrees, with row and column.
+    /// Returns an error with row and column if coordinates are not degrees.
     pub fn new(table: Points, frame: Frame) -> Result<Self, Error> {
         let (clustered, kind) = match frame {
             Frame::Sphere => (Some(geography::on_sphere(&table)?), Kind::Sphere),
@@ -196,14 +197,14 @@ impl Rows {
         Ok(Rows { clustered, left_out, ..Self::plain(Table::Numbers(table), kind) })
     }
 
-    /// Rows of bits, as they are.
+    /// Takes rows of bits, unchanged.
     pub fn of_bits(rows: Fingerprints) -> Self {
         let columns = (0..rows.bits()).map(|bit| format!("bit{bit}")).collect();
         Self::plain(Table::Bits(rows, columns), Kind::Plain)
     }
 
-    /// Sparse rows without the columns that are 0 in all rows, if these are most of all columns. With any scale, each
-    /// column is divided by its standard deviation.
+    /// Takes sparse rows; if most columns are 0 in all rows, these columns are removed. With any scaling, each column
+    /// is divided by its standard deviation.
     pub fn of_sparse(rows: Sparse, scale: Scale) -> Self {
         let rows = rows.without_unused();
         let columns = (0..rows.dimension()).map(|column| rows.column_name(column)).collect();
@@ -217,26 +218,26 @@ impl Rows {
         Rows { divided, ..Self::plain(Table::Sparse(rows, columns), kind) }
     }
 
-    /// Rows that are all there and are clustered as they are.
+    /// Takes rows without missing values, unchanged.
     fn plain(table: Table, kind: Kind) -> Self {
         let left_out = Vec::new();
         Rows { table, clustered: None, divided: None, gaps: None, left_out, told_of_gaps: None, origin: None, kind }
     }
 
-    /// Rows of a table that was prepared: in the units of its columns, and as they are compared.
+    /// Takes the rows of a prepared table: in the units of its columns, and in the form in which they are compared.
     pub(crate) fn prepared(table: Points, clustered: Points, gaps: Option<Incomplete>, origin: Origin) -> Self {
         let (clustered, origin) = (Some(clustered), Some(Box::new(origin)));
         Rows { clustered, gaps, origin, ..Self::plain(Table::Numbers(table), Kind::Prepared) }
     }
 
-    /// Positions on the sphere, in km, without warnings about longitude and latitude: for a process that computes for
-    /// another.
+    /// Takes positions on the sphere in km, without warnings about longitude and latitude, in a process that computes
+    /// for another.
     pub fn positions(points: Points) -> Self {
         Self::plain(Table::Numbers(points), Kind::Sphere)
     }
 
-    /// The table that explains clusters, or some rows of it: the one that was prepared, else the columns as measures.
-    /// `None` for positions on the sphere, rows of bits and sparse rows.
+    /// Returns the table that explains clusters, or some rows of it: the table before preparation, or else the columns
+    /// as measures. Returns `None` for positions on the sphere, rows of bits and sparse rows.
     pub(crate) fn frame(&self, chosen: Option<&[usize]>) -> Option<Cow<'_, DataFrame>> {
         if let Some(origin) = &self.origin {
             return Some(chosen.map_or(Cow::Borrowed(&origin.frame), |rows| Cow::Owned(origin.frame.select(rows))));
@@ -254,8 +255,8 @@ impl Rows {
         DataFrame::new(table.name(), columns.collect()).ok().map(Cow::Owned)
     }
 
-    /// A table with a line for each row, and the columns that were read behind its own. A column with the name of one
-    /// of its own is called `input.` and that name. Rows of bits and sparse rows have no columns to show.
+    /// Appends the columns that were read to a table with a line for each row. A column whose name is taken gets the
+    /// prefix `input.`. Rows of bits and sparse rows have no columns to append.
     ///
     /// # Panics
     /// Panics if the table has another number of rows.
@@ -274,16 +275,16 @@ impl Rows {
         }
     }
 
-    /// The table that they were prepared from, if they were.
+    /// Returns the table that the rows were prepared from, if they were.
     pub fn origin(&self) -> Option<&Origin> {
         self.origin.as_deref()
     }
 
-    /// The same for rows with missing cells. [`Rows::table`] and [`Rows::points`] have the mean of their column in
-    /// place of a missing value. A method that can handle missing values takes [`Rows::input`].
+    /// Takes rows with missing values. [`Rows::table`] and [`Rows::points`] have the mean of the column in their place;
+    /// a method that supports missing values reads [`Rows::input`].
     ///
     /// # Errors
-    /// Fails if the mean of a column cannot be held by a number.
+    /// Returns an error if the mean of a column overflows.
     pub fn with_gaps(rows: Incomplete, scale: Scale) -> Result<Self, Error> {
         let dimension = rows.dimension();
         let mut values = rows.values().to_vec();
@@ -309,12 +310,12 @@ impl Rows {
         Ok(Rows { clustered, gaps, left_out, told_of_gaps, ..Self::plain(Table::Numbers(table), kind) })
     }
 
-    /// The rows for a method that can do with gaps.
+    /// Returns the rows for a method that supports missing values.
     pub fn input(&self) -> Input<'_> {
         self.gaps.as_ref().map_or_else(|| Input::from(self.points()), Input::from)
     }
 
-    /// The rows as they were read, for code that takes tables of numbers only.
+    /// Returns the rows as they were read, for code that supports only tables of numbers.
     ///
     /// # Panics
     /// Panics for rows of bits and sparse rows.
@@ -327,7 +328,7 @@ impl Rows {
         }
     }
 
-    /// The rows as they are clustered, for code that takes tables of numbers only.
+    /// Returns the rows as they are clustered, for code that supports only tables of numbers.
     ///
     /// # Panics
     /// Panics for rows of bits and sparse rows.
@@ -335,7 +336,7 @@ impl Rows {
         self.clustered.as_ref().unwrap_or_else(|| self.table())
     }
 
-    /// The rows as they were read.
+    /// Returns the rows as they were read.
     fn read_rows(&self) -> vector::Input<'_> {
         match &self.table {
             Table::Numbers(points) => points.into(),
@@ -344,7 +345,7 @@ impl Rows {
         }
     }
 
-    /// The rows as they are clustered.
+    /// Returns the rows as they are clustered.
     pub fn vectors(&self) -> vector::Input<'_> {
         match (&self.clustered, &self.divided) {
             (Some(points), _) => points.into(),
@@ -353,19 +354,19 @@ impl Rows {
         }
     }
 
-    /// The number of rows.
+    /// Returns the number of rows.
     pub fn len(&self) -> usize {
         self.read_rows().len()
     }
 
-    /// A row as it was read.
+    /// Returns a row as it was read.
     pub fn row(&self, index: usize) -> Vec<f64> {
         let mut row = vec![0.0; self.columns().len()];
         self.read_rows().read(index, &mut row);
         row
     }
 
-    /// The names of the columns.
+    /// Returns the names of the columns.
     pub fn columns(&self) -> &[String] {
         match &self.table {
             Table::Numbers(points) => points.columns(),
@@ -373,12 +374,12 @@ impl Rows {
         }
     }
 
-    /// The non-numeric columns that the user did not choose.
+    /// Returns the non-numeric columns that were left out because the user did not choose them.
     pub fn left_out(&self) -> &[LeftOut] {
         &self.left_out
     }
 
-    /// The ids, if there are any.
+    /// Returns the ids, if there are any.
     pub fn ids(&self) -> Option<&[String]> {
         match &self.table {
             Table::Numbers(points) => points.ids(),
@@ -387,7 +388,7 @@ impl Rows {
         }
     }
 
-    /// The weights, if there are any.
+    /// Returns the weights, if there are any.
     pub fn weights(&self) -> Option<&[f64]> {
         match &self.table {
             Table::Numbers(points) => points.weights(),
@@ -396,7 +397,7 @@ impl Rows {
         }
     }
 
-    /// The sum of the weights; the number of rows if there are none.
+    /// Returns the sum of the weights, or the number of rows if there are none.
     pub fn total_weight(&self) -> f64 {
         match &self.table {
             Table::Numbers(points) => points.total_weight(),
@@ -405,40 +406,41 @@ impl Rows {
         }
     }
 
-    /// The number of rows that have weight 0 and influence nothing.
+    /// Returns the number of rows of weight 0, which influence nothing.
     pub fn of_weight_zero(&self) -> usize {
         self.weights().map_or(0, |weights| weights.iter().filter(|&&weight| weight == 0.0).count())
     }
 
-    /// Whether the rows are of bits.
+    /// Returns whether the rows are bits.
     pub fn are_bits(&self) -> bool {
         matches!(self.table, Table::Bits(..))
     }
 
-    /// The sparse rows as they were read, if they are.
+    /// Returns the sparse rows as they were read, if they are sparse.
     pub fn sparse(&self) -> Option<&Sparse> {
         if let Table::Sparse(rows, _) = &self.table { Some(rows) } else { None }
     }
 
-    /// Whether there are this many columns with as little information each, as with bits and sparse rows. Clusters are
+    /// Returns whether there are many columns with little information each, as with bits and sparse rows. Clusters are
     /// then described by their marks.
     pub fn has_many_columns(&self) -> bool {
         self.are_bits() || self.sparse().is_some()
     }
 
-    /// Whether the columns are longitude and latitude.
+    /// Returns whether the columns are longitude and latitude.
     pub fn is_sphere(&self) -> bool {
         matches!(self.kind, Kind::Sphere)
     }
 
-    /// Whether columns were scaled.
+    /// Returns whether columns were scaled.
     pub fn is_scaled(&self) -> bool {
         matches!(self.kind, Kind::Scaled(_) | Kind::Prepared)
     }
 
-    /// Warnings about such a table, for an owner who should trust its distances.
+    /// Returns warnings about the rows that affect the meaning of their distances.
     pub fn warnings(&self) -> Vec<String> {
-        // Bits have one scale, columns of sparse rows as many as there are rare ones; neither count rows.
+        // Bits and sparse rows need no warnings about scales and row counters: all bits have the same scale, and
+        // columns of sparse rows differ because some are rare.
         let table = match &self.table {
             Table::Numbers(table) => table,
             Table::Bits(rows, _) => return reading_warnings(rows.name(), &[], Some(rows.ids())),
@@ -465,8 +467,8 @@ impl Rows {
         warnings
     }
 
-    /// A centre in the units of the columns: longitude and latitude in degrees on the sphere, else the columns
-    /// unscaled.
+    /// Converts a centre to the units of the columns: to longitude and latitude in degrees on the sphere, or to
+    /// unscaled columns.
     pub fn center(&self, center: &[f64]) -> Vec<f64> {
         match &self.kind {
             Kind::Plain => center.to_vec(),
@@ -487,12 +489,12 @@ impl Rows {
         }
     }
 
-    /// How prepared rows were prepared.
+    /// Returns how the rows were prepared.
     fn preparation(&self) -> &Preparation {
         &self.origin.as_ref().expect("prepared rows have the table that they came from").preparation
     }
 
-    /// The number that was subtracted from each column of the points, and the divisor after that.
+    /// Returns the number subtracted from each column of the points, and the number by which it was then divided.
     pub fn shifts_and_divisors(&self) -> (Vec<f64>, Vec<f64>) {
         match &self.kind {
             Kind::Scaled(scaling) => (scaling.shifts().to_vec(), scaling.divisors().to_vec()),
@@ -506,7 +508,7 @@ impl Rows {
         }
     }
 
-    /// The divisor of a column.
+    /// Returns the divisor of a column.
     pub fn divisor(&self, column: usize) -> f64 {
         match &self.kind {
             Kind::Scaled(scaling) => scaling.divisors()[column],
@@ -515,7 +517,7 @@ impl Rows {
         }
     }
 
-    /// A distance as it is reported: along the surface on the sphere, as it is otherwise.
+    /// Converts a distance to the reported one: along the surface on the sphere, and unchanged otherwise.
     pub fn distance(&self, distance: f64) -> f64 {
         match self.kind {
             Kind::Sphere => geography::arc_km(distance),
@@ -523,17 +525,17 @@ impl Rows {
         }
     }
 
-    /// The unit of distances for people: `km`, or nothing if the columns have none that we know.
+    /// Returns the unit of distances for display: `km`, or empty if the unit of the columns is unknown.
     pub fn unit(&self) -> &'static str {
         if self.is_sphere() { "km" } else { "" }
     }
 
-    /// The unit of temperatures, objective and free energy for people.
+    /// Returns the unit of temperatures, objective and free energy for display.
     pub fn unit_squared(&self) -> &'static str {
         if self.is_sphere() { "km²" } else { "" }
     }
 
-    /// The unit of distances for programs.
+    /// Returns the unit of distances for programs.
     pub fn unit_name(&self) -> &'static str {
         match self.kind {
             Kind::Plain => "unit of the columns",

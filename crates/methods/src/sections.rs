@@ -1,9 +1,9 @@
-//! The sections of a `summary.json`, in the order in which a reader finds them.
+//! The sections of a `summary.json`, in a readable order.
 
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 
-/// Named values in an order of their own, each turned into JSON as it is added.
+/// Named values in a chosen order; each is turned into JSON when it is added.
 ///
 /// # Example
 /// ```
@@ -22,13 +22,13 @@ pub struct Sections {
 }
 
 impl Sections {
-    /// Sections with all keys in alphabetical order, those of their values included. Some methods have written their
-    /// summaries in this order from the start.
+    /// Creates sections whose keys are all in alphabetical order, also inside values. The summaries of some methods
+    /// have always used this order.
     pub fn sorted() -> Self {
         Self { members: Vec::new(), is_sorted: true }
     }
 
-    /// Whether the text has all keys in alphabetical order.
+    /// Returns whether the text has all keys in alphabetical order.
     pub fn are_sorted(&self) -> bool {
         self.is_sorted
     }
@@ -36,28 +36,28 @@ impl Sections {
     /// Adds a section.
     ///
     /// # Panics
-    /// Panics if the value is no JSON (a map whose keys are no text): a mistake in the code.
+    /// Panics if the value cannot be JSON (a map whose keys are not text), which is a mistake in the code.
     pub fn add<T: Serialize + ?Sized>(&mut self, name: &'static str, value: &T) -> &mut Self {
         self.members.push((name, serde_json::to_string_pretty(value).expect("a section is JSON")));
         self
     }
 
-    /// Adds all sections of others; sorted if one of both is.
+    /// Adds all sections of another list; the result is sorted if either list is.
     pub fn append(&mut self, mut others: Sections) -> &mut Self {
         self.members.append(&mut others.members);
         self.is_sorted |= others.is_sorted;
         self
     }
 
-    /// Adds others as one section.
+    /// Adds other sections as one nested section.
     pub fn nest(&mut self, name: &'static str, others: &Sections) -> &mut Self {
         self.members.push((name, others.text().trim_end().to_owned()));
         self
     }
 
-    /// An object with a member for each section: indented JSON with a line end.
+    /// Returns an object with a member for each section: indented JSON with a line end.
     pub fn text(&self) -> String {
-        // A line end in JSON is never within a text, so indenting lines is safe.
+        // JSON texts never contain a raw line end, so indenting the lines is safe.
         let member = |(name, value): &(&str, String)| format!("  \"{name}\": {}", value.replace('\n', "\n  "));
         let text = format!("{{\n{}\n}}\n", self.members.iter().map(member).collect::<Vec<_>>().join(",\n"));
         if !self.is_sorted {
@@ -71,11 +71,11 @@ impl Sections {
 /// Values by column name, in the order of the columns.
 #[derive(Clone, Debug)]
 pub struct Named<'a> {
-    /// The names.
+    /// The names of the columns.
     pub names: &'a [String],
-    /// A value for each.
+    /// The value of each column.
     pub values: Vec<f64>,
-    /// Whether values of 0 are left out, as those of sparse rows are.
+    /// Whether values of 0 are left out, as in sparse rows.
     pub leaves_zeros_out: bool,
 }
 

@@ -1,4 +1,4 @@
-//! A stream of rows as a method takes it: batch by batch, scaled as its first rows say.
+//! A stream of rows for a method: read in batches, and scaled by the statistics of its first rows.
 
 use std::cell::RefCell;
 use std::fmt;
@@ -9,7 +9,7 @@ use lehr_mining::minibatch::Source;
 
 use crate::rows::warnings_of;
 
-/// A stream of which the first rows, the sample, have been read.
+/// A stream whose first rows, the sample, have been read.
 ///
 /// # Example
 /// ```
@@ -24,17 +24,17 @@ use crate::rows::warnings_of;
 /// ```
 pub struct Stream {
     columns: Vec<String>,
-    /// Columns of the sample that are no points.
+    /// The columns of the sample that are not used as coordinates.
     left_out: Vec<LeftOut>,
     scaling: Scaling,
     warnings: Vec<String>,
-    /// A method reads it, and front ends ask about it meanwhile.
+    /// A method reads the rest while front ends ask about it.
     rest: RefCell<Rest>,
 }
 
 struct Rest {
     source: Box<dyn Source>,
-    /// Until it is requested.
+    /// The sample, until it is requested.
     sample: Option<Points>,
 }
 
@@ -45,10 +45,10 @@ impl fmt::Debug for Stream {
 }
 
 impl Stream {
-    /// Reads the sample; nothing if there are no rows. Columns are scaled as the sample says.
+    /// Reads the sample, which determines the scaling of columns. Returns `None` if there are no rows.
     ///
     /// # Errors
-    /// The errors of the source.
+    /// Returns the errors of the source.
     pub fn begin(mut source: Box<dyn Source>, rows: usize, scale: Scale) -> Result<Option<Self>, Error> {
         let Some(sample) = source.next(rows)? else { return Ok(None) };
         Ok(Some(Self {
@@ -60,22 +60,22 @@ impl Stream {
         }))
     }
 
-    /// The names of the columns.
+    /// Returns the names of the columns.
     pub fn columns(&self) -> &[String] {
         &self.columns
     }
 
-    /// The non-numeric columns of the sample that the user did not choose.
+    /// Returns the non-numeric columns of the sample that were left out because the user did not choose them.
     pub fn left_out(&self) -> &[LeftOut] {
         &self.left_out
     }
 
-    /// Warnings about such rows, for an owner who should trust their distances.
+    /// Returns warnings about the rows that affect the meaning of their distances.
     pub fn warnings(&self) -> &[String] {
         &self.warnings
     }
 
-    /// A centre in the units of the columns.
+    /// Converts a centre to the units of the columns.
     pub fn center(&self, center: &[f64]) -> Vec<f64> {
         let mut center = center.to_vec();
         if self.is_scaled() {
@@ -84,12 +84,12 @@ impl Stream {
         center
     }
 
-    /// The number that was subtracted from each column, and the divisor after that.
+    /// Returns the number subtracted from each column, and the number by which it was then divided.
     pub fn shifts_and_divisors(&self) -> (Vec<f64>, Vec<f64>) {
         (self.scaling.shifts().to_vec(), self.scaling.divisors().to_vec())
     }
 
-    /// The unit of distances for programs.
+    /// Returns the unit of distances for programs.
     pub fn unit_name(&self) -> &'static str {
         if self.is_scaled() { "unit of the scaled columns" } else { "unit of the columns" }
     }

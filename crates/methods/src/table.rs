@@ -1,4 +1,4 @@
-//! Tables of results: named columns of one length, as methods give them to every front end.
+//! Tables of results: named columns of equal length, which methods return to every front end.
 
 use std::borrow::Cow;
 use std::io::{self, Write};
@@ -7,15 +7,15 @@ use std::ops::Range;
 use lehr_data::write::csv;
 use lehr_mining::vector::OUTLIER;
 
-/// The label of a row without any value: an empty cell.
+/// The label of a row without any value, shown as an empty cell.
 pub const UNLABELLED: u32 = u32::MAX - 1;
 
 /// A column of a table of results.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Column<'a> {
-    /// The identifiers of the rows: those given, or the rows' numbers from 0.
+    /// The identifiers of the rows: those given, or the row numbers from 0.
     Ids {
-        /// The identifiers, if the data have some.
+        /// The identifiers, if the data have any.
         given: Option<&'a [String]>,
         /// The number of rows.
         rows: usize,
@@ -26,20 +26,19 @@ pub enum Column<'a> {
     Weights(Vec<f64>),
     /// The numbers of clusters.
     Labels {
-        /// One for each row; [`OUTLIER`] for none, which is shown as -1; [`UNLABELLED`] where nothing is known of the
-        /// row.
+        /// The label of each row: [`OUTLIER`] for no cluster, shown as -1; [`UNLABELLED`] if the row has no values.
         of_rows: &'a [u32],
         /// Whether rows may be in no cluster.
         may_be_none: bool,
     },
-    /// Whole numbers that are at least 0.
+    /// Non-negative whole numbers.
     Counts(Vec<u64>),
     /// Text.
     Texts(Vec<String>),
 }
 
 impl Column<'_> {
-    /// The number of values.
+    /// Returns the number of values.
     pub fn len(&self) -> usize {
         match self {
             Self::Ids { rows, .. } => *rows,
@@ -51,7 +50,7 @@ impl Column<'_> {
         }
     }
 
-    /// Whether it is empty.
+    /// Returns whether there are no values.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -70,16 +69,16 @@ impl Column<'_> {
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Table<'a> {
-    /// The name of the table: the file's name without its extension, the output's name in a service.
+    /// The name of the table: the file name without its extension, and the output's name in a service.
     pub name: &'static str,
     /// The columns by name.
     pub columns: Vec<(String, Column<'a>)>,
-    /// The rows, ascending, of which nothing is known: labels are [`UNLABELLED`], and numbers are NaN.
+    /// The rows without any value, ascending: their labels are [`UNLABELLED`], and their numbers are NaN.
     pub without_values: Vec<usize>,
 }
 
 impl<'a> Table<'a> {
-    /// A table without columns.
+    /// Creates a table without columns.
     pub fn new(name: &'static str) -> Self {
         Self { name, columns: Vec::new(), without_values: Vec::new() }
     }
@@ -104,7 +103,7 @@ impl<'a> Table<'a> {
         self.with(name, Column::Weights(values))
     }
 
-    /// Adds a column of clusters' numbers.
+    /// Adds a column of cluster numbers.
     pub fn labels(self, name: impl Into<String>, of_rows: &'a [u32], may_be_none: bool) -> Self {
         self.with(name, Column::Labels { of_rows, may_be_none })
     }
@@ -124,23 +123,23 @@ impl<'a> Table<'a> {
         self
     }
 
-    /// The number of rows.
+    /// Returns the number of rows.
     pub fn rows(&self) -> usize {
         self.columns.first().map_or(0, |(_, column)| column.len())
     }
 
-    /// The identifiers of the rows, if it has a column of them; otherwise the rows' numbers.
+    /// If the table has a column of identifiers, returns them, or `Some(None)` if they are row numbers.
     pub fn row_ids(&self) -> Option<Option<&'a [String]>> {
         self.columns
             .iter()
             .find_map(|(_, column)| if let Column::Ids { given, .. } = column { Some(*given) } else { None })
     }
 
-    /// Writes it as CSV, a header first; numbers in the shortest form that reads back as the same bits. `out` should be
-    /// buffered.
+    /// Writes the table as CSV with a header. Numbers have the shortest form that reads back bit-identically. `out`
+    /// should be buffered.
     ///
     /// # Errors
-    /// The errors of `out`.
+    /// Returns the errors of `out`.
     ///
     /// # Panics
     /// Panics if the columns differ in length.
@@ -154,19 +153,19 @@ impl<'a> Table<'a> {
     /// Writes the header.
     ///
     /// # Errors
-    /// The errors of `out`.
+    /// Returns the errors of `out`.
     pub fn write_head(&self, out: impl Write) -> io::Result<()> {
         let names: Vec<&str> = self.columns.iter().map(|(name, _)| name.as_str()).collect();
         csv::Table::new(out, &names).map(|_| ())
     }
 
-    /// Writes the rows of a range, whose identifiers are those given: one for each of the range, or their numbers.
+    /// Writes the rows of a range. `ids` has an identifier for each row of the range; without it, rows are numbered.
     ///
     /// # Errors
-    /// The errors of `out`.
+    /// Returns the errors of `out`.
     ///
     /// # Panics
-    /// Panics if there are fewer rows, or identifiers.
+    /// Panics if there are too few rows or identifiers.
     pub fn write_rows(&self, out: impl Write, rows: Range<usize>, ids: Option<&[String]>) -> io::Result<()> {
         let mut table = csv::Table::rows(out, self.columns.len());
         let first = rows.start;
@@ -192,7 +191,7 @@ impl<'a> Table<'a> {
     }
 }
 
-/// A label in results: the number of a cluster, -1 for none, nothing if the row is unknown.
+/// Returns a label for results: the number of a cluster, -1 for no cluster, or `None` for a row without values.
 pub fn shown_label(label: u32) -> Option<i64> {
     match label {
         OUTLIER => Some(-1),

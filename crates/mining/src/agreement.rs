@@ -1,32 +1,32 @@
-//! The agreement of two labellings of the same items: found clusters beside known classes.
+//! The agreement of two labellings of the same items: clusters that were found, and classes that are known.
 //!
-//! Numbers of clusters do not mean anything, so labels are not compared; pairs of items are. The adjusted Rand index
-//! (Hubert and Arabie 1985) is the share of pairs that both labellings join or both keep apart, corrected for chance.
-//! It is 1 for the same partition, and about 0 for unrelated ones.
+//! The numbers of clusters are arbitrary, so it compares pairs of items, not labels. The adjusted Rand index (Hubert
+//! and Arabie 1985) is the share of pairs that both labellings join or both separate, corrected for chance. It is 1 for
+//! equal partitions, and about 0 for unrelated ones.
 
 use crate::rows::RowMajor;
 
-/// Counts of items by cluster and class, and figures from them.
+/// Counts of items by cluster and class, and measures of agreement.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Agreement {
-    /// Clusters: one more than the largest label found.
+    /// The number of clusters: the largest label found, plus 1.
     pub clusters: usize,
-    /// Classes: one more than the largest label known.
+    /// The number of classes: the largest label known, plus 1.
     pub classes: usize,
-    /// clusters x classes: how many items have both labels.
+    /// For each cluster and class, the number of items that have both (clusters x classes).
     pub counts: Vec<u64>,
-    /// Hubert and Arabie's index: 1 at most, about 0 by chance. If both labellings leave no choice (all in one cluster,
-    /// each item alone), 1.
+    /// The adjusted Rand index: at most 1, about 0 by chance. It is 1 if both labellings put all items in one cluster,
+    /// or each item in its own.
     pub adjusted_rand: f64,
 }
 
 impl Agreement {
     /// Compares two labellings.
     ///
-    /// Cost: one pass, and clusters x classes numbers.
+    /// Cost: one pass, and memory for clusters x classes numbers.
     ///
     /// # Panics
-    /// Panics if they are not of the same number of items.
+    /// Panics if the labellings differ in length.
     ///
     /// # Example
     /// ```
@@ -62,7 +62,7 @@ impl Agreement {
 mod tests {
     use super::*;
 
-    /// Straight from the definition: over all pairs of items.
+    /// Computes the index from its definition, over all pairs of items.
     fn by_pairs(a: &[u32], b: &[u32]) -> f64 {
         let (mut both, mut ours, mut theirs, mut all) = (0.0, 0.0, 0.0, 0.0);
         for i in 0..a.len() {
@@ -91,7 +91,7 @@ mod tests {
         for labels in [&[][..], &[0], &[0, 0, 0], &[0, 1, 2]] {
             assert_eq!(Agreement::new(labels, labels).adjusted_rand, 1.0, "{labels:?}");
         }
-        // One cluster says nothing about classes.
+        // A single cluster says nothing about classes.
         assert_eq!(Agreement::new(&[0, 0, 0], &[0, 0, 1]).adjusted_rand, 0.0);
     }
 }

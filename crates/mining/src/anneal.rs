@@ -1,15 +1,15 @@
-//! The annealing loop: at each temperature to a fixed point, divide unstable clusters, cool, repeat.
+//! The annealing loop: find a fixed point at each temperature, divide unstable clusters, cool, repeat.
 //!
-//! Every annealed method is a `System` to this loop. It has components that can be relaxed at a temperature. The loop
-//! queries the stability of each of them, and tells it to divide or merge them. The loop decides when, never how; it
-//! does not know rows or ranks. Paper 004 section 7 and `docs/design/annealing.md` say why one loop serves the whole
-//! family.
+//! Every annealed method is a `System` for this loop: it has components that can be relaxed at a temperature. The loop
+//! asks for the stability of each component, and calls the system to divide or merge them. The loop decides when, and
+//! the system decides how. The loop knows neither rows nor ranks. Paper 004 section 7 and `docs/design/annealing.md`
+//! say why one loop serves the whole family.
 //!
-//! The policy has three rules. Coinciding components are merged *before* stability is computed, because copies would
-//! fill up the allowed number. After a division the temperature stays until nothing more divides. And temperatures
-//! never jump past the next transition.
+//! The loop follows three rules. Coinciding components are merged *before* stability is computed, because duplicates
+//! would use up the allowed number. After a division the temperature stays the same until no component divides. The
+//! temperature never jumps past the next transition.
 //!
-//! All methods report to an [`Observer`] their progress, with [`figures`](Progress::figures) by name:
+//! All methods report their progress to an [`Observer`], with these [`figures`](Progress::figures) by name:
 //!
 //! | method | figures |
 //! | --- | --- |
@@ -17,7 +17,7 @@
 //! | [`kmeans`](crate::kmeans) | `clusters`, `sweeps`, `starts` (those finished), `mean_cost` |
 //! | [`minibatch`](crate::minibatch) | those of [`vector`](crate::vector) in stages `sample: ...`, whose share of the stream is unknown; then `batches`, `clusters`, `sweeps`, `mean_cost` |
 //! | [`mixture`](crate::mixture) | `components`, `sweeps`; while clustering `temperature`, while fitting `log_likelihood` |
-//! | [`gtm`](crate::gtm) | `sweeps`, `temperature` (once it is known), `objective` (after the first sweep at it); stages end with `from the plane` where the map began as that |
+//! | [`gtm`](crate::gtm) | `sweeps`, `temperature` (once it is known), `objective` (after the first sweep at it); stages end with `from the plane` if the map began as the plane |
 //! | [`smacof`](crate::smacof) | `start`, `iteration`, `stress`, `temperature` (where it is above 0) |
 //!
 //! # Example
@@ -74,24 +74,24 @@ use crate::round::Rounds;
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Relaxed {
     pub sweeps: u64,
-    /// The largest squared move of the last sweep over the temperature.
+    /// The largest squared move in the last sweep, divided by the temperature.
     pub largest_move: f64,
 }
 
 /// A system measured at a fixed point.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Measured {
-    /// Per unit of weight.
+    /// The free energy per unit of weight.
     pub free_energy: f64,
-    /// Mean squared distance under the soft assignment.
+    /// The mean squared distance under the soft assignment.
     pub mean_cost: f64,
-    /// Mean of 1 less the largest membership.
+    /// The mean of 1 minus the largest membership.
     pub softness: f64,
-    /// The share of the weight in the noise component, and so in no cluster.
+    /// The share of the weight that is in the noise component, and so in no cluster.
     pub sponge: f64,
-    /// Temperature below which each component divides.
+    /// For each component, the temperature below which it divides.
     pub critical: Vec<f64>,
-    /// Passes over the rows that measuring took.
+    /// The number of passes over the rows that measuring took.
     pub sweeps: u64,
 }
 
@@ -99,7 +99,7 @@ pub(crate) struct Measured {
 pub(crate) trait System: Send {
     /// The number of components.
     fn components(&self) -> usize;
-    /// Iterates to a fixed point at a temperature: squared moves at most `tolerance` times the temperature.
+    /// Iterates to a fixed point at a temperature: until squared moves are at most `tolerance` times the temperature.
     fn relax(
         &mut self,
         rounds: &mut dyn Rounds,
@@ -112,11 +112,11 @@ pub(crate) trait System: Send {
         rounds: &mut dyn Rounds,
         temperature: f64,
     ) -> impl Future<Output = Result<Measured, Error>> + Send;
-    /// Merges components that have come together; returns how many went.
+    /// Merges components that coincide, and returns how many were removed.
     fn merge(&mut self, temperature: f64) -> usize;
-    /// The temperature down to which a component waits before it may divide; infinite if it need not wait.
+    /// The temperature to which a component waits before it may divide; infinite if it need not wait.
     fn hold_until(&self, component: usize) -> f64;
-    /// Divides a component along the direction in which it was measured unstable.
+    /// Divides a component along the direction in which it was found unstable.
     fn divide(&mut self, component: usize, temperature: f64);
 }
 

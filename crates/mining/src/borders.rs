@@ -1,39 +1,39 @@
-//! How surely a row belongs to its cluster: the borders between neighbouring clusters.
+//! The borders between neighbouring clusters, which say how surely a row belongs to its cluster.
 //!
-//! Take two neighbouring clusters, and a row's cost in each: a squared distance, or nats. The difference of the costs
-//! places the row on a line. Below 0 it is in the first cluster, above 0 in the second. Along this line each of the two
-//! groups is taken as normal, with a mean, a variance and a weight of its own. Those are found by expectation
-//! maximisation, which begins with the labels. So rows near the border count for both groups, and what the border cuts
-//! off a group is given back to it.
+//! A row has a cost in each of two neighbouring clusters: a squared distance, or nats. The difference of the costs
+//! places the row on a line. Below 0 the row is in the first cluster, above 0 in the second. Along this line, each of
+//! the two groups is modelled as normal, with its own mean, variance and weight. Expectation maximisation, which begins
+//! with the labels, estimates these parameters. So rows near the border count for both groups, and each group recovers
+//! what the border cuts off from it.
 //!
-//! With the odds of each neighbour against its own cluster, a row is in its own with probability `1 / (1 + sum of
-//! odds)`. A line has one variance for each side, whatever the number of columns. A mixture of normals has one for each
-//! column, and is too sure in many columns (docs/design/certainty.md has the comparison).
+//! Each neighbour has odds against the row's own cluster; the row belongs to its own with probability
+//! `1 / (1 + sum of odds)`. A line has one variance for each side, whatever the number of columns. A mixture of normals
+//! has one for each column, and is overconfident if there are many columns (docs/design/certainty.md compares them).
 
 use lehr_numerics::elementary::{exp, ln};
 use serde::{Deserialize, Serialize};
 
 use crate::Error;
 
-/// Neighbours of a cluster that its rows may belong to as well: the nearest centres.
+/// The number of nearest centres that count as neighbours of a cluster: its rows may belong to them as well.
 const NEIGHBOURS: usize = 8;
-/// Steps of expectation maximisation after the one from the labels.
+/// Further iterations of expectation maximisation, after the one from the labels.
 pub(crate) const STEPS: usize = 3;
-/// The share of the pooled variance in each side's own: a side of equal rows has none of its own. A share, and no number
-/// of rows: a row of weight 3 is three rows, and weights have no unit.
+/// The share of the pooled variance in the variance of each side, because a side of equal rows has variance 0. It is a
+/// share and not a number of rows, because weights have no unit: a row of weight 3 is three rows.
 const POOLED: f64 = 0.02;
-/// A side has rows if it has more than this share of a border's weight.
+/// A side counts as empty up to this share of a border's weight.
 const LEAST_WEIGHT: f64 = 1e-9;
-/// The least variance of a side, of the squared distance of the two means.
+/// The least variance of a side, as a share of the squared distance of the two means.
 const LEAST_VARIANCE: f64 = 1e-9;
-/// Odds with a smaller logarithm are no odds: they are below 1e-10, and most rows have such odds at most borders.
+/// Odds with a smaller logarithm are ignored: they are below 1e-10, and most rows have such odds at most borders.
 const LEAST_LOG_ODDS: f64 = -23.0;
-/// Operations that the search for neighbours may take. Beyond them there are no borders.
+/// The most operations that the search for neighbours may take. If it needs more, there are no borders.
 const MOST_OPERATIONS: f64 = 2e10;
 
-/// Sums of a border's side: weight, first and second moment.
+/// The number of sums for one side of a border: weight, first and second moment.
 const SIDE: usize = 3;
-/// Sums of a border.
+/// The number of sums for a border.
 pub(crate) const SUMS: usize = 2 * SIDE;
 
 /// The border between two clusters: the log odds of the second against the first.
@@ -42,49 +42,50 @@ pub(crate) const SUMS: usize = 2 * SIDE;
 pub struct Border {
     /// The two clusters, the lower number first.
     clusters: [u32; 2],
-    /// The cost that is 1 on the line.
+    /// The unit of costs on the line.
     unit: f64,
-    /// Coefficients of 1, `t` and `t^2`, where `t` is the cost in the first cluster less that in the second, in units.
+    /// Coefficients of 1, `t` and `t^2`, where `t` is the cost in the first cluster minus that in the second, in units.
     log_odds: [f64; 3],
 }
 
-/// The borders between neighbouring clusters, by their numbers.
+/// The borders between neighbouring clusters, sorted by the clusters' numbers.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Borders {
     borders: Vec<Border>,
 }
 
-/// The same, found by a cluster's number.
+/// The borders of each cluster, to be found by the cluster's number.
 #[derive(Debug)]
 pub(crate) struct Neighbourhoods<'b> {
     borders: &'b [Border],
-    /// Those of one cluster after those of another, each as seen from that cluster.
+    /// The borders of each cluster in turn, as seen from that cluster.
     directed: Vec<DirectedBorder>,
-    /// Where those of each cluster end.
+    /// For each cluster, the end of its borders.
     ends: Vec<usize>,
 }
 
-/// A border as seen from one of its clusters: the log odds of the other cluster against it, by the excess of its cost.
+/// A border as seen from one of its clusters: the log odds of the other cluster, by how much more the row costs in it.
 #[derive(Debug)]
 struct DirectedBorder {
-    /// Its place among all borders.
+    /// The index among all borders.
     place: u32,
     /// The other cluster.
     other: u32,
-    /// Of the unit.
+    /// 1 over the unit.
     inverse: f64,
-    /// Coefficients of 1, `t` and `t^2`, where `t` is the excess in units.
+    /// Coefficients of 1, `t` and `t^2`, where `t` is the excess cost in units.
     log_odds: [f64; 3],
-    /// The place beyond which the odds do not change.
+    /// The point on the line beyond which the odds stay constant.
     turn: f64,
 }
 
 impl DirectedBorder {
-    /// Of the border at this place, from its second cluster or its first.
+    /// Returns the border at index `place`, as seen from its second cluster or its first.
     fn of(border: &Border, place: usize, is_from_second: bool) -> Self {
         let [constant, slope, curvature] = border.log_odds;
-        // Seen from the second, the odds are inverse; from the first, the place is.
+        // Seen from the second cluster, the odds are inverted; seen from the first, the sign of the position on the
+        // line is.
         let (sign, other) = if is_from_second { (-1.0, border.clusters[0]) } else { (1.0, border.clusters[1]) };
         let turn = sign * 0.5 * slope / curvature;
         Self {
@@ -99,14 +100,14 @@ impl DirectedBorder {
     fn log_odds(&self, excess: f64) -> f64 {
         let [constant, slope, curvature] = self.log_odds;
         let place = excess * self.inverse;
-        // They fall where the excess rises, as far as to the turn or from there on.
+        // The odds fall as the excess rises, so they are only evaluated on the falling side of the turn.
         let place = if curvature > 0.0 { place.min(self.turn) } else { place.max(self.turn) };
         constant + place * (slope + place * curvature)
     }
 }
 
 impl Border {
-    /// Before anything is known: the second has all rows that cost less in it.
+    /// The border before anything is known about its sides: each row belongs to the cluster in which it costs less.
     fn between(first: usize, second: usize, unit: f64) -> Self {
         Self { clusters: [first as u32, second as u32], unit, log_odds: [0.0, f64::MAX, 0.0] }
     }
@@ -116,13 +117,13 @@ impl Border {
         self.clusters.map(|cluster| cluster as usize)
     }
 
-    /// The log odds of the second cluster, for a difference of costs. They never fall where the difference rises: of
-    /// two normals the wider would also win far behind the narrower one.
+    /// The log odds of the second cluster at a difference of costs. They never fall as the difference rises. Without
+    /// this rule, the wider of two normals would also win far behind the narrower one.
     fn log_odds(&self, difference: f64) -> f64 {
         -DirectedBorder::of(self, 0, true).log_odds(difference)
     }
 
-    /// Adds a row at a difference of costs to the sums of the two sides, with the share that each has of it.
+    /// Adds a row at a difference of costs to the sums of the two sides, in proportion to its membership of each.
     fn add(&self, is_hard: bool, is_second: bool, difference: f64, weight: f64, sums: &mut [f64]) {
         let place = difference / self.unit;
         let second = match is_hard {
@@ -136,8 +137,8 @@ impl Border {
         }
     }
 
-    /// The border that follows from these sums. It stays as it was where one side has next to nothing, or the sides
-    /// have changed places.
+    /// Updates the border from these sums. It stays unchanged if a side has almost no weight, or if the sides have
+    /// swapped.
     pub(crate) fn step(&mut self, sums: &[f64]) {
         let side = |sums: &[f64]| (sums[0], sums[1] / sums[0], sums[2] - sums[1] * sums[1] / sums[0]);
         let ((first_weight, first, first_scatter), (second_weight, second, second_scatter)) =
@@ -151,7 +152,7 @@ impl Border {
         let constant =
             ln(second_weight / first_weight) - 0.5 * ln(b / a) + 0.5 * (first * first / a - second * second / b);
         let log_odds = [constant, second / b - first / a, 0.5 / a - 0.5 / b];
-        // Also false where something is no number.
+        // This is also false if a number is NaN.
         let has_sides = first < 0.0
             && second > 0.0
             && first_weight.min(second_weight) > LEAST_WEIGHT * (first_weight + second_weight);
@@ -162,9 +163,10 @@ impl Border {
 }
 
 impl Borders {
-    /// The borders of so many clusters with their nearest neighbours, before anything is known of their sides. `apart`
-    /// is what a typical row of one cluster costs more in another, the squared distance of two centres; it takes so many
-    /// operations. None where finding the neighbours would take longer than clustering did.
+    /// The borders of `count` clusters with their nearest neighbours, before anything is known about their sides.
+    /// `apart` returns the squared distance of two centres, which is what a typical row of one cluster costs more in
+    /// the other. A call takes `operations` operations. There are no borders if finding the neighbours would take
+    /// longer than clustering did.
     pub(crate) fn of_neighbours(
         count: usize,
         operations: usize,
@@ -193,12 +195,12 @@ impl Borders {
         Self { borders: pairs.into_iter().map(|(a, b, apart)| Border::between(a, b, apart)).collect() }
     }
 
-    /// Whether nothing is known of how clusters border on each other.
+    /// Whether there are no borders.
     pub(crate) fn is_empty(&self) -> bool {
         self.borders.is_empty()
     }
 
-    /// One for each border.
+    /// The borders, to be changed.
     pub(crate) fn each_mut(&mut self) -> impl Iterator<Item = &mut Border> {
         self.borders.iter_mut()
     }
@@ -208,12 +210,13 @@ impl Borders {
         self.borders.len()
     }
 
-    /// The same for clusters of other numbers, and costs in another unit. A border without a number there is left out.
+    /// Returns the borders with other cluster numbers and another unit of cost. It leaves out borders that have learnt
+    /// no odds, or whose unit is not a normal number.
     pub(crate) fn renumbered(&self, number: impl Fn(usize) -> usize, unit: impl Fn(f64) -> f64) -> Self {
         let renumbered = |border: &Border| {
             let [constant, slope, curvature] = border.log_odds;
             let [a, b] = border.clusters().map(|cluster| number(cluster) as u32);
-            // From the other side odds are inverse, and so is the place.
+            // From the other side, the odds are inverted, and so is the position on the line.
             let log_odds = if a < b { border.log_odds } else { [-constant, slope, -curvature] };
             Border { clusters: [a.min(b), a.max(b)], unit: unit(border.unit), log_odds }
         };
@@ -223,10 +226,10 @@ impl Borders {
         Self { borders }
     }
 
-    /// Checks borders from elsewhere, for so many clusters.
+    /// Checks borders that come from elsewhere, for this many clusters.
     ///
     /// # Errors
-    /// Returns [`Error::Parameter`] if a cluster has a wrong number, borders are not in order, or a number is not
+    /// Returns [`Error::Parameter`] if a cluster's number is wrong, if borders are not sorted, or if a number is not
     /// finite.
     pub(crate) fn check(&self, clusters: usize) -> Result<(), Error> {
         let is_whole = |border: &Border| {
@@ -248,7 +251,7 @@ impl Borders {
         }
     }
 
-    /// The borders of each of so many clusters.
+    /// Returns the borders of each cluster, for this many clusters.
     pub(crate) fn neighbourhoods(&self, clusters: usize) -> Neighbourhoods<'_> {
         let mut of_clusters: Vec<Vec<DirectedBorder>> = (0..clusters).map(|_| Vec::new()).collect();
         for (place, border) in self.borders.iter().enumerate() {
@@ -272,7 +275,7 @@ impl Neighbourhoods<'_> {
         &self.directed[first..self.ends[cluster]]
     }
 
-    /// The borders of a cluster with their places, and the other cluster there.
+    /// The borders of a cluster: the index of each, the border, and the other cluster.
     pub fn of(&self, cluster: usize) -> impl Iterator<Item = (usize, &Border, usize)> {
         let place = |border: &DirectedBorder| border.place as usize;
         self.directed(cluster)
@@ -280,8 +283,8 @@ impl Neighbourhoods<'_> {
             .map(move |border| (place(border), &self.borders[place(border)], border.other as usize))
     }
 
-    /// Adds a row of a cluster to the sums of all its borders. `excess` is the row's cost in another cluster less that in
-    /// its own.
+    /// Adds a row of a cluster to the sums of all its borders. `excess` returns how much more the row costs in another
+    /// cluster than in its own.
     pub fn add(
         &self,
         cluster: usize,
@@ -297,9 +300,9 @@ impl Neighbourhoods<'_> {
         }
     }
 
-    /// The probability that a row of a cluster belongs to it. `excess` is the row's cost in another cluster less that
-    /// in its own, by the place among the cluster's borders and by that cluster's number. `each` gets the odds of each
-    /// neighbour against it, where there are some.
+    /// The probability that a row of a cluster belongs to it. `excess` returns how much more the row costs in another
+    /// cluster. Its arguments are the index among the cluster's borders and the other cluster's number. `each` receives
+    /// the odds of each neighbour against the cluster, unless they are too small.
     #[inline]
     pub fn probability(
         &self,
@@ -312,7 +315,8 @@ impl Neighbourhoods<'_> {
             let other = border.other as usize;
             let more = excess(at, other);
             let against = border.log_odds(more);
-            // Rows so far away that their costs have no difference are surely where they are nearest.
+            // If a row is so far away that the difference of its costs is NaN, it surely belongs to the nearest
+            // cluster.
             if against > LEAST_LOG_ODDS && !more.is_nan() {
                 let odds = exp(against.min(700.0));
                 each(other, odds);
@@ -327,9 +331,9 @@ impl Neighbourhoods<'_> {
 mod tests {
     use super::*;
 
-    /// The border of two normal groups on a line with centres at 0 and `apart`, from many rows.
+    /// Returns the border, from many rows, of two normal groups on a line with centres at 0 and `apart`.
     fn normal(apart: f64, spreads: [f64; 2], weights: [f64; 2]) -> Border {
-        // Quantiles in the place of random rows.
+        // Quantiles instead of random rows.
         let rows = |at: f64, spread: f64| {
             (-400..=400).map(move |step| {
                 let z = f64::from(step) / 100.0;

@@ -1,42 +1,42 @@
-//! The spread of active items over clusters: their number in each, their enrichment there, and its probability by
+//! How active items are spread over clusters: their number in each, their enrichment, and the probability of that by
 //! chance.
 //!
-//! A screen is clustered to find clusters rich in active compounds: test the inactive and untested compounds in such a
-//! cluster next. A small cluster may be rich by chance; the hypergeometric tail says how likely that is.
+//! For example, cluster a screen to find clusters rich in active compounds, then test the inactive and untested
+//! compounds in them. A small cluster may be rich by chance; the hypergeometric tail says how likely that is.
 
 use lehr_numerics::elementary::{exp, ln};
 
-/// One cluster's share.
+/// Active items in one cluster.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Share {
-    /// Items.
+    /// The number of items.
     pub items: u64,
-    /// The active ones among them.
+    /// The number of active items.
     pub active: u64,
-    /// The number of times as frequent active items are in it as in all; 0 where none at all.
+    /// The share of active items in the cluster, divided by their share of all items; 0 if no items are active.
     pub factor: f64,
-    /// The probability of at least this many among as many items drawn at random.
+    /// The probability of at least this many active items among as many items drawn at random.
     pub chance: f64,
 }
 
-/// All clusters' shares.
+/// Active items in all clusters.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Enrichment {
-    /// Items.
+    /// The number of items.
     pub items: u64,
-    /// Active ones.
+    /// The number of active items.
     pub active: u64,
-    /// One for each cluster.
+    /// The figures for each cluster.
     pub clusters: Vec<Share>,
 }
 
-/// Clusters count as rich from this factor on.
+/// The factor from which a cluster counts as rich.
 pub const RICH: f64 = 2.0;
 
 impl Enrichment {
-    /// From the cluster of each item, and whether it is active.
+    /// Counts active items, given the cluster of each item and whether the item is active.
     ///
-    /// Cost: one pass, and for each cluster as many terms as it may have active items.
+    /// Cost: one pass, and one term for each possible number of active items in each cluster.
     ///
     /// # Panics
     /// Panics if a label is not below `clusters`.
@@ -69,7 +69,7 @@ impl Enrichment {
         Self { items, active, clusters: counts.into_iter().map(share).collect() }
     }
 
-    /// The share of active items in an active item's cluster, on average over the active items. It is the overall share
+    /// The share of active items in an active item's cluster, averaged over the active items. It is the overall share
     /// of active items if clusters are uninformative, 1 if they separate the active ones, and 0 if none is active.
     pub fn purity(&self) -> f64 {
         let share =
@@ -78,7 +78,7 @@ impl Enrichment {
         if self.active > 0 { sum / self.active as f64 } else { 0.0 }
     }
 
-    /// The active items in rich clusters ([`RICH`]), and all items in them.
+    /// Returns the number of active items in rich clusters ([`RICH`]), and the number of all items in them.
     pub fn in_rich(&self) -> (u64, u64) {
         let rich = self.clusters.iter().filter(|share| share.factor >= RICH);
         rich.fold((0, 0), |(active, items), share| (active + share.active, items + share.items))
@@ -103,10 +103,10 @@ impl LogFactorials {
         self.0[n as usize] - self.0[k as usize] - self.0[(n - k) as usize]
     }
 
-    /// The probability of `found` or more active items among `of` drawn from `items` with `active` active ones.
+    /// The probability of `found` or more active items in a draw of `of` from `items`, of which `active` are active.
     fn tail(&self, items: u64, active: u64, of: u64, found: u64) -> f64 {
         let all = self.choose(items, of);
-        // As many inactive ones as are drawn besides must be there.
+        // If the draw exceeds the inactive items, the rest of it must be active.
         let least = found.max((of + active).saturating_sub(items));
         let terms =
             (least..=of.min(active)).map(|k| exp(self.choose(active, k) + self.choose(items - active, of - k) - all));
@@ -120,19 +120,20 @@ mod tests {
 
     #[test]
     fn shares_and_chances_are_those_of_an_urn() {
-        // Ten items, four active; a cluster of three with two active, and the rest.
+        // Ten items, four of them active: a cluster of three with two active ones, and a cluster of the rest.
         let labels = [0, 0, 0, 1, 1, 1, 1, 1, 1, 1];
         let found = Enrichment::new(&labels, 2, |item| [0, 1, 5, 9].contains(&item));
         assert_eq!((found.items, found.active), (10, 4));
         let first = &found.clusters[0];
         assert_eq!((first.items, first.active), (3, 2));
         assert!((first.factor - (2.0 / 3.0) / 0.4).abs() < 1e-12);
-        // (6 x 6 + 4) of 120 ways to draw three have two or three of the four.
+        // Of 120 ways to draw three, 6 x 6 + 4 contain two or three of the four.
         assert!((first.chance - 40.0 / 120.0).abs() < 1e-12, "{}", first.chance);
-        // Seven drawn of ten with six inactive ones have at least one active one: two or more in all but 4 of 120 ways.
+        // A draw of seven from ten has at least one active item, because six are inactive. It has two or more in all
+        // but 4 of 120 ways.
         assert!((found.clusters[1].chance - 116.0 / 120.0).abs() < 1e-12);
         assert_eq!(found.in_rich(), (0, 0));
-        // Two of the active are among three with two, two among seven with two.
+        // Two active items are in the cluster of three, which has two; two are in the cluster of seven, which has two.
         assert!((found.purity() - (2.0 * 2.0 / 3.0 + 2.0 * 2.0 / 7.0) / 4.0).abs() < 1e-12, "{}", found.purity());
     }
 

@@ -1,4 +1,4 @@
-//! Errors of the methods, one variant for each thing that you can handle differently.
+//! Errors of the methods: one variant for each case that you can handle differently.
 
 use std::path::PathBuf;
 
@@ -16,20 +16,20 @@ pub enum Error {
         /// The value given.
         found: String,
     },
-    /// More clusters than rows were requested: ask for fewer.
+    /// There are fewer rows than requested clusters: request fewer clusters.
     #[error(
         "you requested {clusters} clusters, but only {points} rows have a weight above 0: request {points} or fewer"
     )]
     TooManyClusters {
         /// The requested number of clusters.
         clusters: usize,
-        /// Rows there are.
+        /// The number of rows with a weight above 0.
         points: usize,
     },
-    /// More rows than row numbers: split the data.
+    /// There are more rows than row numbers: split the data.
     #[error("found {points} rows: expected at most 4294967295, which row numbers can count; take a sample of the rows")]
     TooManyPoints {
-        /// Rows there are.
+        /// The number of rows.
         points: usize,
     },
     /// Squared distances would overflow: divide the columns by a power of ten.
@@ -42,8 +42,8 @@ pub enum Error {
         /// The limit.
         most: f64,
     },
-    /// Pairs without a dissimilarity cut the items into separate parts. Cluster the parts one by one, or give values to
-    /// pairs between them.
+    /// Pairs without a dissimilarity divide the items into separate parts. Cluster the parts one by one, or give values
+    /// to pairs between them.
     #[error(
         "pairs without a dissimilarity cut the items into {parts} separate parts, of {} items: expected a chain of pairs with values from each item to all others; outside the largest part: {}; leave these out, take each part alone, or give values to pairs between the parts",
         listed(sizes, *parts),
@@ -52,16 +52,16 @@ pub enum Error {
     Disconnected {
         /// The number of parts.
         parts: usize,
-        /// The items in each, the largest first; the first ten.
+        /// The numbers of items in the ten largest parts, the largest first.
         sizes: Vec<usize>,
         /// The number of items outside the largest part.
         outside: usize,
-        /// The first ten of them, counted from 0.
+        /// The first ten of those items, counted from 0.
         first: Vec<usize>,
-        /// Their identifiers, if they are known: [`Error::with_ids`].
+        /// The identifiers of those items, if known: see [`Error::with_ids`].
         ids: Vec<String>,
     },
-    /// Items that no pair says anything about: leave them out, or give them values.
+    /// Items without a dissimilarity to any other item: leave them out, or give values to their pairs.
     #[error(
         "{} no dissimilarity to any other item: {}; leave {} out, or give values to the pairs (items of weight 0 do not count)",
         if *count == 1 { "1 item has".to_owned() } else { format!("{count} items have") },
@@ -69,113 +69,113 @@ pub enum Error {
         if *count == 1 { "it" } else { "them" }
     )]
     Unrelated {
-        /// The number of them.
+        /// The number of such items.
         count: usize,
-        /// The first ten, counted from 0.
+        /// The first ten of them, counted from 0.
         first: Vec<usize>,
-        /// Their identifiers, if they are known: [`Error::with_ids`].
+        /// The identifiers of those items, if known: see [`Error::with_ids`].
         ids: Vec<String>,
     },
-    /// Pairs without a dissimilarity, for a method that needs all of them: give them values, or use pairwise annealing.
+    /// The method needs all pairs, but some have no dissimilarity: give them values, or use pairwise annealing.
     #[error(
         "{pairs} pairs have no dissimilarity: expected one for every pair; give them values, or use pairwise annealing (lehr pairwise, PairwiseClustering), which takes missing pairs"
     )]
     Incomplete {
-        /// The number of them.
+        /// The number of such pairs.
         pairs: u64,
     },
-    /// Columns without a width: a density along them would be infinite. Leave them out.
+    /// Columns that are constant: a density along them would be infinite. Leave them out.
     #[error(
         "{count} of the columns are the same in all rows of positive weight: {}; expected columns that vary",
         named(first, *count)
     )]
     Constant {
-        /// The number of them.
+        /// The number of such columns.
         count: usize,
         /// The names of the first ten.
         first: Vec<String>,
     },
-    /// Columns without a single value: leave them out.
+    /// Columns without a value: leave them out.
     #[error(
         "{count} of the columns have no value in any row of positive weight: {}; expected at least one in each column",
         named(first, *count)
     )]
     Unobserved {
-        /// The number of them.
+        /// The number of such columns.
         count: usize,
         /// The names of the first ten.
         first: Vec<String>,
     },
-    /// Variances would be too small for a number to hold: multiply the columns by a power of ten.
+    /// Variances would underflow: multiply the columns by a power of ten.
     #[error(
         "no row is further than {distance:e} from the mean of its column: expected at least {least:e}, so that a number can hold variances; multiply the columns by a power of ten"
     )]
     TooNear {
-        /// The unit of the deviations.
+        /// The scale of the largest deviation.
         distance: f64,
         /// The limit.
         least: f64,
     },
-    /// A component's covariance is no longer positive definite: raise the regularisation, or ask for fewer components
+    /// The covariance of a component is no longer positive definite: raise the regularisation, or use fewer components
     /// or a simpler covariance.
     #[error(
         "component {component} (counted from 0) of {components} has collapsed: its covariance is not positive definite; ask for fewer components, a simpler covariance, or more regularisation"
     )]
     Collapsed {
-        /// Counted from 0.
+        /// The component, counted from 0.
         component: usize,
-        /// Their number.
+        /// The number of components.
         components: usize,
     },
-    /// Most of the weight is outside the outlier radius, so the clusters would be of the few rows that are left: take a
-    /// larger radius.
+    /// Most of the weight is outside the outlier radius, so the clusters would describe only the few remaining rows:
+    /// take a larger radius.
     #[error(
         "{percent:.1} % of the weight is farther than the outlier radius {radius} from every centre: expected at most 50 %; take a larger radius, or more clusters"
     )]
     MostlyOutside {
-        /// The share of the weight in it.
+        /// The percentage of the weight that is outside the radius.
         percent: f64,
-        /// Its radius.
+        /// The outlier radius.
         radius: f64,
     },
-    /// The computation takes more memory than the machine has free: do as `cure` says.
+    /// The computation needs more memory than the machine has free; `cure` says what to do.
     #[error(
         "{what} take about {} of memory, and {} are free: {cure}",
         lehr_spill::size(*bytes as usize),
         lehr_spill::size(*available as usize)
     )]
     Memory {
-        /// The part that takes it.
+        /// The part of the computation that needs the memory.
         what: String,
-        /// About how many bytes.
+        /// The number of bytes needed, approximately.
         bytes: u64,
-        /// The number of them.
+        /// The number of bytes available.
         available: u64,
-        /// A hint at a cure.
+        /// The suggested remedy.
         cure: &'static str,
     },
-    /// The observer asked it to stop; it was handed the checkpoint just before.
+    /// The observer stopped the method; it received the checkpoint just before.
     #[error("stopped")]
     Stopped,
-    /// The checkpoint was written for other data: resume with those data, or start again from the beginning.
+    /// The checkpoint was written for other data: resume with those data, or start from the beginning.
     #[error("the checkpoint was written for other data (fingerprint {checkpoint:016x}, these have {data:016x})")]
     OtherData {
-        /// Fingerprint in the checkpoint.
+        /// The fingerprint in the checkpoint.
         checkpoint: u64,
-        /// Fingerprint of the data at hand.
+        /// The fingerprint of the present data.
         data: u64,
     },
-    /// The checkpoint has another format: resume with the version that wrote it, or start again from the beginning.
+    /// The checkpoint has another format: resume with the version that wrote it, or start from the beginning.
     #[error("{path}: a checkpoint of format {found}, expected format {expected}")]
     CheckpointVersion {
         /// The file.
         path: PathBuf,
-        /// The format it names.
+        /// The format of the file.
         found: String,
-        /// The format this version reads.
+        /// The format that this version reads.
         expected: u32,
     },
-    /// The file is no checkpoint, or was cut or changed.
+    /// The file is not a checkpoint, or it was truncated or changed.
     #[error("{path}: not a whole checkpoint ({reason})")]
     CheckpointDamaged {
         /// The file.
@@ -188,22 +188,22 @@ pub enum Error {
     File {
         /// The file.
         path: PathBuf,
-        /// The system's error.
+        /// The error of the operating system.
         source: std::io::Error,
     },
-    /// The folder for rows that memory should not hold does not take them: free its disk, or name another.
+    /// Rows could not be written to the spill folder: free disk space there, or name another folder.
     #[error(transparent)]
     Spill(#[from] lehr_spill::Error),
-    /// Writing failed.
+    /// The data could not be read or written.
     #[error(transparent)]
     Data(#[from] lehr_data::Error),
-    /// A rank failed; the message is its own.
+    /// A rank failed; the message is the rank's own.
     #[error(transparent)]
     Ranks(#[from] lehr_ranks::Error),
 }
 
 impl Error {
-    /// The same error; items that it names have their identifiers. `ids` has one for each item of the data.
+    /// Adds identifiers to the items that the error names. `ids` has one for each item of the data.
     ///
     /// # Example
     /// ```
@@ -215,7 +215,8 @@ impl Error {
     #[must_use]
     pub fn with_ids(mut self, all: &[String]) -> Self {
         if let Error::Unrelated { first, ids, .. } | Error::Disconnected { first, ids, .. } = &mut self {
-            // Where the identifiers are numbers, the message says how it counts.
+            // Identifiers that equal the item's number add nothing, and without them the message says that it counts
+            // from 0.
             if first.iter().any(|item| all[*item] != item.to_string()) {
                 *ids = first.iter().map(|item| all[*item].clone()).collect();
             }
@@ -224,17 +225,17 @@ impl Error {
     }
 }
 
-/// The first few of some items, by their identifiers if these are known, and whether there are more.
+/// Lists the first few items, by identifier if known, and marks whether there are more.
 fn items(numbers: &[usize], ids: &[String], all: usize) -> String {
     if ids.is_empty() { listed(numbers, all) + " (counted from 0)" } else { named(ids, all) }
 }
 
-/// The first few of some names, and whether there are more.
+/// Lists the first few names, and marks whether there are more.
 fn named(names: &[String], all: usize) -> String {
     format!("{}{}", names.join(", "), if all > names.len() { ", …" } else { "" })
 }
 
-/// The first few of some numbers, and whether there are more.
+/// Lists the first few numbers, and marks whether there are more.
 fn listed(numbers: &[usize], all: usize) -> String {
     let shown: Vec<String> = numbers.iter().map(usize::to_string).collect();
     format!("{}{}", shown.join(", "), if all > numbers.len() { ", …" } else { "" })

@@ -1,30 +1,30 @@
-//! Gathers values that leaves compute for their own rows, so that every rank has all of them: memberships, positions,
-//! directions.
+//! Gathers values that leaves compute for their rows, such as memberships, positions or directions, so that every rank
+//! has all of them.
 //!
-//! Totals of a round are small and go through the reduction tree. Numbers of each row are not, so that a leaf writes
-//! its own into a cell. Every loop copies all cells once the round is over. Cells have two sides, used in turn. A loop
-//! that is already in the next round writes the other side. No rank is two rounds ahead, because a round ends when all
-//! leaves have been mapped.
+//! Totals of a round are small and go through the reduction tree. Values for each row are not small, so a leaf writes
+//! them into its own cell. When the round is over, every loop copies all cells. Cells have two sides, which are used
+//! alternately. A loop that is already in the next round writes to the other side. No rank is two rounds ahead, because
+//! a round ends only when all leaves have been mapped.
 
 use crate::Error;
 use crate::round::{LeafCells, Partition, Rounds};
 
-/// Room for numbers of each row.
+/// Memory for values of each row.
 pub(crate) struct Gather {
     cells: LeafCells<[Vec<f64>; 2]>,
 }
 
-/// The side in use: one of it in each loop, moved on by every gathering.
+/// The side in use. Each loop has one, and every gathering switches it.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Side(usize);
 
 impl Gather {
-    /// Memory for the rows of this many items.
+    /// Allocates memory for this many items.
     pub fn new(items: usize) -> Self {
         Self { cells: LeafCells::new(Partition::new(items, 1).leaves(), |_| Default::default()) }
     }
 
-    /// Lets a leaf write its numbers: rows of the leaf times as many as there are a row, all overwritten.
+    /// Lets a leaf write its values. `length` is the number of its rows times the values of each; all are overwritten.
     pub fn write<R>(&self, leaf: usize, turn: Side, length: usize, write: impl FnOnce(&mut [f64]) -> R) -> R {
         self.cells.with(leaf, |sides| {
             let side = &mut sides[turn.0];
@@ -34,10 +34,10 @@ impl Gather {
         })
     }
 
-    /// After the round: all rows' numbers in order, and the other side's turn.
+    /// Copies the values of all rows in order, after the round, and switches to the other side.
     ///
     /// # Errors
-    /// The errors of the ranks.
+    /// Returns the errors of the ranks.
     pub async fn collect(&self, rounds: &mut dyn Rounds, turn: &mut Side, all: &mut Vec<f64>) -> Result<(), Error> {
         let side = turn.0;
         let write = |sides: &[Vec<f64>; 2], bytes: &mut Vec<u8>| {

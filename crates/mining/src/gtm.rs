@@ -1,11 +1,12 @@
 //! Generative topographic mapping (GTM) shows rows on a line, a plane or a cube that is stretched through their space.
-//! Its density says how well they are represented.
+//! Its density measures how well they are represented.
 //!
-//! It is a mixture of Gaussians of one width whose means are on a smooth sheet. The sheet's nodes are the components,
-//! and Bayes' rule says where on it a row came from. Paper 004, section 7, has it among the methods that annealing
-//! serves. `docs/design/gtm.md` says how it is annealed so that it seldom folds, and why it also begins as a plane.
-//! [`fit`] runs all of it; [`Map::project`] places rows that come later, and [`critical_temperature`] is the
-//! temperature below which a collapsed map begins to unfold. Rows may have missing cells ([`Input`]).
+//! The map is a mixture of Gaussians of equal width whose means lie on a smooth sheet. The sheet's nodes are the
+//! components, and Bayes' rule gives the position on the sheet that a row came from. Paper 004, section 7, lists it
+//! among the methods that annealing serves. `docs/design/gtm.md` says how annealing keeps the map from folding, and why
+//! a second fit begins with a plane. [`fit`] runs the whole method, and [`Map::project`] places new rows.
+//! [`critical_temperature`] is the temperature below which a collapsed map begins to unfold. Rows may have missing
+//! cells ([`Input`]).
 
 mod basis;
 mod e_step;
@@ -38,25 +39,26 @@ use place::{PlaceRound, Placed, Placing};
 use plane::principal_axes;
 use table::Table;
 
-/// Deviations below this have variances that a number may not hold.
+/// The least deviation: the variance of smaller ones may underflow.
 const NEAREST: f64 = 1e-120;
 
-/// A fit that can be resumed, on any number of ranks and under any engine, to the same bits.
+/// A fit that can be resumed on any number of ranks and under any engine, with bit-identical results.
 pub type Checkpoint = crate::anneal::Checkpoint<Parameters>;
 
 impl Resumable for Parameters {
     const NAME: &'static str = "gtm";
-    /// 2: both beginnings are followed.
+    /// 2: the fit follows both starting points.
     const FORMAT: u32 = 2;
     type State = State;
 }
 
-/// Fits a map.
+/// Fits a topographic map.
 ///
 /// # Errors
-/// The errors of [`Parameters::check`]. Returns [`Error::Constant`] if no column varies, [`Error::Unobserved`],
-/// [`Error::TooFar`], [`Error::TooNear`], [`Error::TooManyPoints`]. Returns [`Error::Data`] for faults of weights given
-/// with [`Input::with_weights`]. Returns [`Error::Stopped`] if the observer requested it (it has the checkpoint then).
+/// Returns the errors of [`Parameters::check`]. Returns [`Error::Constant`] if no column varies, [`Error::Unobserved`],
+/// [`Error::TooFar`], [`Error::TooNear`], [`Error::TooManyPoints`]. Returns [`Error::Data`] for invalid weights given
+/// with [`Input::with_weights`]. Returns [`Error::Stopped`] if the observer requested it, after handing it the
+/// checkpoint.
 ///
 /// # Example
 /// ```
@@ -72,10 +74,10 @@ impl Resumable for Parameters {
 /// # Ok::<(), lehr_mining::Error>(())
 /// ```
 ///
-/// Cost: some thirty temperatures of ten to a hundred passes, and up to some hundreds from the plane. Each pass is 2 N
-/// x K x D multiply-adds and N x K exponentials, and K x M² for the sheet. With missing cells the sheet costs K x M² x
-/// D. Memory: the rows and two copies of them, a third with missing cells. If the points are in a file
-/// ([`Points::spilled`](lehr_data::Points::spilled)) the copies are in a file of the same folder.
+/// Cost: some thirty temperatures with ten to a hundred passes each, and up to some hundreds of passes from the plane.
+/// Each pass takes 2 N x K x D multiply-adds and N x K exponentials, and K x M² for the sheet. If cells are missing,
+/// the sheet takes K x M² x D. Memory: the rows and two copies of them; three copies if cells are missing. If the
+/// points are in a file ([`Points::spilled`](lehr_data::Points::spilled)), the copies are in files of the same folder.
 pub fn fit<'a>(
     input: impl Into<Input<'a>>,
     parameters: &Parameters,
@@ -87,7 +89,7 @@ pub fn fit<'a>(
     run(&input, parameters.clone(), None, execution, observer)
 }
 
-/// Resumes an interrupted fit, to the same bits as if it had not been interrupted.
+/// Resumes an interrupted fit; the result is bit-identical to an uninterrupted one.
 ///
 /// # Errors
 /// Returns [`Error::OtherData`] if the rows are not those of the checkpoint; otherwise as for [`fit`].
@@ -104,12 +106,12 @@ pub fn resume<'a>(
     run(&input, parameters, Some(state), execution, observer)
 }
 
-/// The temperature below which a map that is a point at the mean begins to unfold. It is the
-/// largest variance along an axis over the mean variance of a column, times the transmission. The transmission is the
-/// part of an unfolding that the regularised sheet lets through. At most the number of columns.
+/// The temperature below which a map that is collapsed to the mean begins to unfold. It is the largest variance along
+/// any axis, divided by the mean variance of a column, times the transmission. The transmission is the share of an
+/// unfolding that the regularised sheet lets through. The result is at most the number of columns.
 ///
 /// # Errors
-/// The same as for [`fit`].
+/// Returns the same errors as [`fit`].
 ///
 /// # Example
 /// ```
@@ -132,7 +134,7 @@ pub fn critical_temperature<'a>(
     drive(execution, table.rows.dealt, &Widest { problem: &problem })
 }
 
-/// A program that finds the principal axis.
+/// The program that finds the principal axis.
 struct Widest<'a> {
     problem: &'a Problem<'a>,
 }
@@ -170,7 +172,7 @@ fn run(
     Ok(Model::new(input, &problem, outcome, run.cells.into_values()))
 }
 
-/// A fit as the engines see it.
+/// The program of a fit.
 struct Run<'a, 'o> {
     problem: &'a Problem<'a>,
     cells: LeafCells<Placed>,

@@ -8,8 +8,8 @@ use xxhash_rust::xxh3::Xxh3;
 use crate::Error;
 use crate::rows::RowMajor;
 
-/// Rows for a mixture or a map: borrowed from [`Points`], or from [`Incomplete`] rows, whose missing cells are left out
-/// of every distance and density.
+/// Rows for a mixture or a map, borrowed from [`Points`] or from [`Incomplete`] rows. Missing cells are left out of
+/// every distance and density.
 ///
 /// # Example
 /// ```
@@ -22,13 +22,13 @@ use crate::rows::RowMajor;
 /// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Input<'a> {
-    /// The points that the rows were borrowed from, if none is missing and they still have their own weights.
+    /// The points that the rows were borrowed from, unless values are missing or other weights were given.
     points: Option<&'a Points>,
     values: &'a [f64],
     columns: &'a [String],
     weights: Option<&'a [f64]>,
     name: &'a str,
-    /// Fingerprint of the values; that of weights given later is added.
+    /// The fingerprint of the values, and of weights that were given later.
     fingerprint: u64,
     missing: usize,
 }
@@ -63,7 +63,7 @@ impl<'a> From<&'a Incomplete> for Input<'a> {
 
 #[allow(clippy::len_without_is_empty)] // there is always at least one row
 impl<'a> Input<'a> {
-    /// The same rows with a weight each; those they had are replaced. Checked when they are used.
+    /// Gives each row a weight, which replaces the weight it had. The weights are checked when they are used.
     pub fn with_weights(mut self, weights: &'a [f64]) -> Self {
         let mut hash = Xxh3::new();
         hash.update(b"weighted");
@@ -75,7 +75,8 @@ impl<'a> Input<'a> {
         self
     }
 
-    /// The same as points, if no value is missing and the weights are in order: borrowed, or a copy with other weights.
+    /// Returns the rows as points, if no value is missing and the weights are valid: borrowed, or a copy with other
+    /// weights.
     pub(crate) fn points(&self) -> Option<Cow<'a, Points>> {
         if let Some(points) = self.points {
             return Some(Cow::Borrowed(points));
@@ -116,13 +117,13 @@ impl<'a> Input<'a> {
         self.columns
     }
 
-    /// The weight of a row; 1 where no weights were given. It is 0 where there are fewer weights than rows, which is a
-    /// fault when they are used.
+    /// The weight of a row; 1 if no weights were given. If there are fewer weights than rows, it is 0 for the rest;
+    /// using such weights is an error.
     pub(crate) fn weight(&self, row: usize) -> f64 {
         self.weights.map_or(1.0, |weights| weights.get(row).copied().unwrap_or(0.0))
     }
 
-    /// Whether a row has no value at all.
+    /// Whether a row has no value.
     pub(crate) fn is_empty_row(&self, row: usize) -> bool {
         self.missing > 0 && self.row(row).iter().all(|x| x.is_nan())
     }
@@ -132,10 +133,11 @@ impl<'a> Input<'a> {
         RowMajor::new(self.values, self.columns.len()).row(index)
     }
 
-    /// The rows with gaps filled by their column's mean over the values that are present, in rows of positive weight.
+    /// Returns the rows with missing values replaced by the mean of their column, over present values in rows of
+    /// positive weight.
     ///
     /// # Errors
-    /// Returns [`Error::Unobserved`] if a column has no cell in them; [`Error::Data`] for faults of the weights.
+    /// Returns [`Error::Unobserved`] if a column has no value in such rows, and [`Error::Data`] for invalid weights.
     pub(crate) fn filled(&self) -> Result<Cow<'a, Points>, Error> {
         if let Some(points) = self.points {
             return Ok(Cow::Borrowed(points));
@@ -147,7 +149,7 @@ impl<'a> Input<'a> {
             let input = *self;
             let mut unobserved = Vec::new();
             for j in 0..dimension {
-                // The weight and the value of each cell of the column that is there.
+                // The weight and value of each present cell of the column.
                 let there = || {
                     let cells = (0..input.len()).map(move |row| (input.weight(row), input.row(row)[j]));
                     cells.filter(|(weight, x)| *weight > 0.0 && !x.is_nan())
@@ -156,7 +158,7 @@ impl<'a> Input<'a> {
                     unobserved.push(columns[j].clone());
                     continue;
                 }
-                // Of values over the largest, and weights over the largest: neither product nor sum overflows.
+                // Values and weights are divided by the largest, so that neither product nor sum overflows.
                 let largest = there().fold(f64::MIN_POSITIVE, |most, (_, x)| most.max(x.abs()));
                 let heaviest = there().fold(f64::MIN_POSITIVE, |most, (w, _)| most.max(w));
                 let total: f64 = there().map(|(w, _)| w / heaviest).sum();

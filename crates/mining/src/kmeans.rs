@@ -1,9 +1,10 @@
-//! K-means: weighted points, starts drawn by k-means++, Lloyd's sweeps to the fixed point, the best of several starts.
+//! K-means on weighted points: k-means++ draws the starts, Lloyd's algorithm iterates to a fixed point, and the best of
+//! several starts is kept.
 //!
-//! The baseline in the house: the method that annealing ([`vector::cluster`](crate::vector::cluster)) makes needless is
-//! here to be compared with on the same rows, ranks and kernels. Sources: Arthur and Vassilvitskii, "k-means++: the
-//! advantages of careful seeding" (2007), with several candidates for each centre, as they recommend. Lloyd, "Least
-//! squares quantization in PCM" (1982).
+//! It is the baseline for annealing ([`vector::cluster`](crate::vector::cluster)), and runs on the same rows, ranks and
+//! kernels for comparison. The starts follow Arthur and Vassilvitskii, "k-means++: the advantages of careful seeding"
+//! (2007), with several candidates for each centre as they recommend. The iteration is that of Lloyd, "Least squares
+//! quantization in PCM" (1982).
 
 mod fit;
 mod model;
@@ -28,7 +29,7 @@ use fit::{Fit, State};
 use model::Outcome;
 use seeding::Near;
 
-/// A run that can be resumed, on any number of ranks and under any engine, to the same bits.
+/// A run that can be resumed on any number of ranks and under any engine, with bit-identical results.
 pub type Checkpoint = crate::anneal::Checkpoint<Parameters>;
 
 impl Resumable for Parameters {
@@ -40,9 +41,9 @@ impl Resumable for Parameters {
 /// Clusters points by k-means.
 ///
 /// # Errors
-/// The errors of [`Parameters::check`]. Returns [`Error::Parameter`] for given centres that are at least 1e9 times as
-/// far from the points as those are apart. [`Error::TooFar`]; [`Error::Stopped`] if the observer requested it (it has
-/// the checkpoint then).
+/// Returns the errors of [`Parameters::check`]. Returns [`Error::Parameter`] if given centres are at least 1e9 times as
+/// far from the points as the points are from each other. Returns [`Error::TooFar`], or [`Error::Stopped`] if the
+/// observer requested it, after handing it the checkpoint.
 ///
 /// # Example
 /// ```
@@ -56,9 +57,9 @@ impl Resumable for Parameters {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// Cost: a start takes K x (2 + ln K) passes of N x D operations for its centres, then its iterations. An iteration
+/// Cost: a start takes K x (2 + ln K) passes of N x D operations to draw its centres, then its iterations. An iteration
 /// takes at most N x K x D operations. In up to 16 dimensions it takes far fewer once most centres stop moving. Memory:
-/// the points, and a copy of them in the precision requested; where those are in a file, so is the copy.
+/// the points, and a copy of them in the requested precision, which is in a file if the points are.
 pub fn cluster<'a>(
     input: impl Into<Input<'a>>,
     parameters: &Parameters,
@@ -70,7 +71,7 @@ pub fn cluster<'a>(
     dispatch(input, parameters.clone(), None, execution, observer)
 }
 
-/// Resumes an interrupted run, to the same bits as if it had not been interrupted.
+/// Resumes an interrupted run; the result is bit-identical to an uninterrupted one.
 ///
 /// # Errors
 /// Returns [`Error::OtherData`] if the points are not those of the checkpoint; otherwise as for [`cluster`].
@@ -93,10 +94,10 @@ fn dispatch(
     execution: &Execution,
     observer: &mut dyn Observer,
 ) -> Result<Model, Error> {
-    // A checkpoint is of the rows as they were given.
+    // A checkpoint belongs to the rows as they were given.
     let (fingerprint, packed) = (input.fingerprint(), Packed::of(input));
     let input = packed.as_ref().map_or(input, Packed::input);
-    // Centres that were given may be anywhere.
+    // Centres that the user gave may also be outside the columns in use.
     let used = if parameters.centers.is_none() { UsedColumns::of(input) } else { None };
     let input = used.as_ref().map_or(input, |used| Input::Sparse(&used.rows));
     let is_sparse = Storage::of(input, true) == Storage::Sparse;
@@ -135,7 +136,7 @@ fn run<T: Scalar>(
     Ok(Model::new(input, &run.rows, outcome, run.labelled.into_values(), &run.shared.parameters))
 }
 
-/// A run as the engines see it.
+/// The program of a run.
 struct Run<'a, 'o, T: Scalar> {
     input: Input<'a>,
     rows: Rows<T>,

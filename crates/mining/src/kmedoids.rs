@@ -1,10 +1,10 @@
-//! k-medoids: items clustered about K of their own, which are the centres of their clusters and can be looked at.
+//! k-medoids: clusters items around K of the items themselves, which you can look at.
 //!
-//! Sources: Kaufman and Rousseeuw 1990 for PAM (BUILD, then swaps), and Schubert and Rousseeuw 2021 for FasterPAM.
-//! FasterPAM computes the change of the cost for all medoids from one reading of a candidate's dissimilarities, and
-//! makes several swaps in a pass. Candidates of a block of items are evaluated side by side. The best of each block are
-//! then taken one after another, each only if it still gains. So a pass is a round like any other, and its result is
-//! the same on any layout.
+//! Sources: Kaufman and Rousseeuw 1990 for PAM (BUILD, then swaps); Schubert and Rousseeuw 2021 for FasterPAM.
+//! FasterPAM reads a candidate's dissimilarities once to compute the change of the cost for all medoids, and makes
+//! several swaps in a pass. A pass evaluates the candidates of all blocks of items in parallel. Then it takes the best
+//! of each block one after another, if it still lowers the cost. So a pass is an ordinary round, and its result is the
+//! same on any layout.
 
 mod fit;
 mod model;
@@ -29,7 +29,7 @@ use fit::Fit;
 use model::Outcome;
 use swap::{Problem, Sides};
 
-/// A clustering that can be resumed, on any number of ranks and under any engine, to the same bits.
+/// A clustering that can be resumed on any number of ranks and under any engine, with bit-identical results.
 pub type Checkpoint = crate::anneal::Checkpoint<Parameters>;
 
 impl Resumable for Parameters {
@@ -38,14 +38,14 @@ impl Resumable for Parameters {
     type State = State;
 }
 
-/// Clusters items about medoids, so that the weighted sum of dissimilarities of items to the nearest medoid is low. No
-/// swap of a medoid for another item lowers it.
+/// Clusters items around medoids, to make the weighted sum of dissimilarities to the nearest medoid small. In the
+/// result, no swap of a medoid for another item lowers that sum.
 ///
-/// Items of weight 0 are no medoids and have no influence, but get labels.
+/// Items of weight 0 cannot be medoids and have no influence, but they get labels.
 ///
 /// # Errors
-/// The errors of [`Parameters::check`]; [`Error::Incomplete`] if a pair has no dissimilarity; [`Error::TooFar`];
-/// [`Error::Stopped`] if the observer asked it to stop (it has the checkpoint then).
+/// Returns the errors of [`Parameters::check`], [`Error::Incomplete`] if a pair has no dissimilarity, and
+/// [`Error::TooFar`]. Returns [`Error::Stopped`] if the observer requested it, after handing it the checkpoint.
 ///
 /// # Example
 /// ```
@@ -62,8 +62,8 @@ impl Resumable for Parameters {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// Cost: K readings of the matrix for the start, then some more until no swap gains, N² operations each. Memory: the
-/// matrix (of a condensed one a full copy), and on each rank some numbers for each item.
+/// Cost: K passes over the matrix for the start, then some more until no swap lowers the cost, with N² operations each.
+/// Memory: the matrix (for a condensed one, a full copy), and on each rank some numbers for each item.
 pub fn cluster(
     matrix: &Dissimilarities,
     weights: Option<&[f64]>,
@@ -74,7 +74,7 @@ pub fn cluster(
     open(matrix, weights, parameters.clone(), None, execution, observer)
 }
 
-/// Resumes an interrupted run, to the same bits as if it had not been interrupted.
+/// Resumes an interrupted run; the result is bit-identical to an uninterrupted one.
 ///
 /// # Errors
 /// Returns [`Error::OtherData`] if matrix and weights are not those of the checkpoint; otherwise as for [`cluster`].
@@ -131,7 +131,7 @@ fn run<T: Real>(
     Ok(Model::new(&run.problem, outcome, &run.shared.parameters))
 }
 
-/// A run as the engines see it.
+/// The program of a run.
 struct Run<'a, 'o, T: Real> {
     problem: Problem<'a, T>,
     best: LeafCells<Sides>,

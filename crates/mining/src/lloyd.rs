@@ -1,17 +1,17 @@
-//! Centres and the rows nearest to them: hard assignment, Lloyd's sweeps, labels.
+//! Centres and the rows nearest to them: hard assignment, Lloyd's algorithm, labels.
 //!
 //! | file | subject |
 //! | --- | --- |
 //! | `centers.rs` | centres, and planes that divide their clusters |
-//! | `side_by_side.rs` | centres as kernels read them |
+//! | `side_by_side.rs` | centres in the form of the kernels |
 //! | `hard.rs` | one pass of hard assignment |
 //! | `sweeps.rs` | Lloyd's algorithm |
-//! | `sponge.rs`, `trimmed.rs` | the component for outliers; sweeps with it |
+//! | `noise.rs`, `trimmed.rs` | the component for outliers; sweeps with it |
 //! | `label.rs`, `clusters.rs` | the cluster of each row; clusters in the units and order that users see |
-//! | `centroids.rs`, `listed.rs` | the clusters of other rows; the nearest centres of an array's |
+//! | `centroids.rs`, `listed.rs` | the clusters of other rows; the nearest centres for the rows of an array |
 //!
-//! Annealing of vectors ends here, k-means is this alone, mini-batches and mixtures take parts of it. Only the noise
-//! component of an outlier radius depends on a temperature here.
+//! Vector annealing ends with these functions, k-means consists of them, and mini-batches and mixtures use some of
+//! them. Only the noise component of an outlier radius depends on a temperature.
 
 mod centers;
 mod centroids;
@@ -38,5 +38,6 @@ pub(crate) use noise::{plain_score, within};
 pub(crate) use sweeps::{Lloyd, Patience, TO_THE_END};
 pub(crate) use trimmed::trim;
 
-/// Numbers of centres are kept in single-precision lanes, which count this far without a gap.
+/// The most clusters: single-precision lanes hold the numbers of centres, and represent every whole number up to this
+/// one.
 pub(crate) const MOST_CLUSTERS: usize = (1 << 24) - 1;

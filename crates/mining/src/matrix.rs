@@ -1,9 +1,9 @@
-//! Dissimilarities as methods read them: whole rows, as compact as they came, in a unit in which the largest is
-//! about one.
+//! Dissimilarities in the form that methods read: whole rows, as compact as in the input, in a unit in which the
+//! largest is about 1.
 //!
-//! A full matrix is read where it is. A condensed matrix is expanded once, because a pass reads whole rows. The other
-//! half of the matrix belongs to other ranks, and sending partial sums back would cost as much as half the memory
-//! saves. Numbers of 64 bits are worked on in 64 bits, those of 32 and 16 in 32, with sums in 64.
+//! A full matrix is read in place. A condensed matrix is expanded once, because a pass reads whole rows. The other half
+//! of a row belongs to other ranks, and sending partial sums back would cost as much as half the memory saves.
+//! Computations are in 64 bits for 64-bit numbers. For 32- and 16-bit numbers they are in 32 bits, with sums in 64.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -16,14 +16,14 @@ use xxhash_rust::xxh3::Xxh3Default;
 use crate::Error;
 use crate::memory::Need;
 
-/// The findings of one reading of all pairs.
+/// Facts about all pairs, from one pass over them.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Survey {
-    /// Pairs without a value.
+    /// The number of pairs without a value.
     pub gaps: u64,
-    /// In the input's unit.
+    /// The largest value, in the input's unit.
     pub largest: f64,
-    /// The smallest above 0; 0 if there is none.
+    /// The smallest value above 0; 0 if there is none.
     pub smallest: f64,
     pub mean: f64,
     pub fingerprint: u64,
@@ -34,30 +34,30 @@ enum Store<'a, T: Clone> {
     Fixed(Cow<'a, [u16]>),
 }
 
-/// Whole rows of a matrix, computed with in the precision `T`.
+/// The whole rows of a matrix, for computations in the precision `T`.
 pub(crate) struct Matrix<'a, T: Real> {
     pub items: usize,
     pub survey: Survey,
-    /// The value of 1 in the input's unit: a power of two.
+    /// The value that is stored as 1, in the input's unit: a power of two.
     pub unit: f64,
-    /// The warning that rounding was removed from it, in words.
+    /// The warning that rounding was removed from the matrix, if it was.
     pub rounding: Option<String>,
     store: Store<'a, T>,
     factor: f64,
     limit: f64,
 }
 
-/// A matrix in the precision that its numbers ask for.
+/// A matrix in the precision that its numbers need.
 pub(crate) enum Opened<'a> {
     Double(Matrix<'a, f64>),
     Single(Matrix<'a, f32>),
 }
 
 impl<'a> Opened<'a> {
-    /// Surveys a matrix, and writes out its rows if they are condensed.
+    /// Surveys a matrix, and expands its rows if it is condensed.
     ///
     /// # Errors
-    /// [`Error::TooManyPoints`], [`Error::Memory`], [`Error::TooFar`] for values whose squares a number cannot hold.
+    /// Returns [`Error::TooManyPoints`], [`Error::Memory`], or [`Error::TooFar`] for values whose squares overflow.
     pub fn new(from: &'a Dissimilarities) -> Result<Self, Error> {
         if u32::try_from(from.items()).is_err() {
             return Err(Error::TooManyPoints { points: from.items() });
@@ -105,11 +105,11 @@ impl<'a> Opened<'a> {
     }
 }
 
-/// Dissimilarities beyond this have squares, times weights, that a number may not hold.
+/// The largest dissimilarity: the squares of larger ones, times weights, may overflow.
 const FARTHEST: f64 = 1e140;
 
 impl<T: Real> Matrix<'_, T> {
-    /// Rows of the matrix, for a kernel.
+    /// Returns rows of the matrix for a kernel.
     pub fn block(&self, rows: Range<usize>) -> Block<'_, T> {
         let range = rows.start * self.items..rows.end * self.items;
         let stored = match &self.store {
@@ -124,7 +124,7 @@ impl<T: Real> Matrix<'_, T> {
         self.survey.gaps > 0
     }
 
-    /// A dissimilarity in the matrix's unit; `None` if it is missing.
+    /// The dissimilarity of two items, in the matrix's unit; `None` if it is missing.
     pub fn get(&self, i: usize, j: usize) -> Option<f64> {
         let place = i * self.items + j;
         let raw = match &self.store {
@@ -134,10 +134,10 @@ impl<T: Real> Matrix<'_, T> {
         (raw < self.limit).then_some(raw * self.factor)
     }
 
-    /// Weights of pairs, 0 where they or the dissimilarities of `of` are missing, in the same precision.
+    /// Returns the weights of pairs, in the same precision; 0 if the weight or the dissimilarity in `of` is missing.
     ///
     /// # Errors
-    /// Returns [`Error::Parameter`] if their number differs from that of the items, or all are 0.
+    /// Returns [`Error::Parameter`] if the weights are for a different number of items, or if all are 0.
     pub fn weights<'b>(from: &Dissimilarities, of: &Matrix<'_, T>) -> Result<Matrix<'b, T>, Error> {
         let wrong = |expected, found| Err(Error::Parameter { name: "pair_weights", expected, found });
         let items = from.items();
@@ -157,12 +157,12 @@ impl<T: Real> Matrix<'_, T> {
     }
 }
 
-/// The rule of all methods of dissimilarities where pairs are missing: a chain of pairs must tie each item to all
-/// others. Otherwise the relative position of the parts would be chance. Items of weight 0 need one pair with an item
-/// that has weight.
+/// Checks that a chain of pairs connects each item with all others, as every method of dissimilarities requires.
+/// Otherwise the relative positions of the parts would be arbitrary. An item of weight 0 needs one pair with an item of
+/// positive weight.
 ///
 /// # Errors
-/// Returns [`Error::Unrelated`] with items that have no pair at all, [`Error::Disconnected`].
+/// Returns [`Error::Unrelated`] with the items that have no pair at all, or [`Error::Disconnected`].
 pub(crate) fn check_tied(
     weights: &[f64],
     fixed: impl Iterator<Item = usize>,
@@ -181,7 +181,7 @@ pub(crate) fn check_tied(
         let (a, b) = (find(&mut root, i), find(&mut root, j));
         root[a.max(b)] = a.min(b);
     };
-    // What stays is tied to itself.
+    // Fixed items are connected with each other.
     let mut fixed = fixed;
     if let Some(first) = fixed.next() {
         fixed.for_each(|item| join(first, item));
@@ -201,7 +201,7 @@ pub(crate) fn check_tied(
     if !alone.is_empty() && alone.len() < items {
         return Err(unrelated(alone));
     }
-    // Of parts of one size, the largest is that of the first item.
+    // If several parts are the largest, the one with the first item is kept.
     let largest = sizes.iter().copied().max().unwrap_or_default();
     let kept = sizes.iter().position(|size| *size == largest).unwrap_or_default();
     let mut others: Vec<usize> = (0..items).filter(|&item| find(&mut root, item) != kept).collect();
@@ -213,20 +213,20 @@ pub(crate) fn check_tied(
     Err(Error::Disconnected { parts, sizes, outside, first: others, ids: Vec::new() })
 }
 
-/// The error that names items without a dissimilarity.
+/// Returns the error that names items without a dissimilarity.
 pub(crate) fn unrelated(mut items: Vec<usize>) -> Error {
     let count = items.len();
     items.truncate(10);
     Error::Unrelated { count, first: items, ids: Vec::new() }
 }
 
-/// Numbers row after row: unchanged, or copied to both sides of the diagonal.
+/// Returns the numbers row after row: borrowed, or copied to both sides of the diagonal.
 fn rows<T: Copy + Default>(values: &[T], items: usize, form: Form) -> Cow<'_, [T]> {
     if form == Form::Full {
         return Cow::Borrowed(values);
     }
     let mut full = vec![T::default(); items * items];
-    // In squares, so that the mirrored half is written a few cache lines at a time.
+    // It copies in square blocks, so that the mirrored half is written a few cache lines at a time.
     const SIDE: usize = 64;
     for top in (0..items).step_by(SIDE) {
         for left in (top..items).step_by(SIDE) {
@@ -242,7 +242,7 @@ fn rows<T: Copy + Default>(values: &[T], items: usize, form: Form) -> Cow<'_, [T
     Cow::Owned(full)
 }
 
-/// Reads all pairs once. The fingerprint is that of the values, whichever form they are stored in.
+/// Makes one pass over all pairs. The fingerprint depends on the values, not on the form in which they are stored.
 fn survey(from: &Dissimilarities) -> Survey {
     let items = from.items();
     let mut survey = Survey::default();
@@ -277,16 +277,16 @@ fn survey(from: &Dissimilarities) -> Survey {
     survey
 }
 
-/// The smallest power of two that is at least a number; 1 for 0.
+/// The smallest power of two that is at least `value`; 1 for 0.
 fn power_of_two_above(value: f64) -> f64 {
     if value > 0.0 { 2f64.powi(libm::log2(value).ceil().clamp(-1000.0, 1000.0) as i32) } else { 1.0 }
 }
 
-/// Weights of items as they are used: checked, and divided by a power of two, which comes second, so that they are
-/// about 1.
+/// Checks the weights of items, and divides them by a power of two so that they are about 1. Returns the weights and
+/// that power.
 ///
 /// # Errors
-/// Returns [`Error::Parameter`] if there are not as many as items, one is negative or no number, or all are 0.
+/// Returns [`Error::Parameter`] if there are not as many weights as items, if one is negative or NaN, or if all are 0.
 pub(crate) fn item_weights(weights: Option<&[f64]>, items: usize) -> Result<(Vec<f64>, f64), Error> {
     let Some(weights) = weights else { return Ok((vec![1.0; items], 1.0)) };
     let wrong = |expected, found: String| Err(Error::Parameter { name: "weights", expected, found });

@@ -1,29 +1,29 @@
-//! The memory that a run takes in addition to its rows, compared with the machine's before the computation.
+//! Estimates the memory that a run needs in addition to its rows, and compares it with the machine's before the run.
 //!
-//! Readers see that rows fit. The data made from them may be far larger. Centres are not sparse, matrices grow with the
-//! square of the items, and covariances with the square of the columns. The figures are estimates from measured runs.
-//! They are examined only if they are large, so that small runs make no system call for it.
+//! Readers check that the rows fit. The data computed from them may be far larger. Centres are not sparse, matrices
+//! grow with the square of the number of items, and covariances with the square of the number of columns. The estimates
+//! are based on measured runs. Only large estimates are compared, so that small runs make no system call.
 
 use lehr_data::memory::available;
 
 use crate::Error;
 
-/// Runs that take less than this are ignored.
+/// Runs that need less than this are not checked.
 const SMALL: f64 = (64u32 << 20) as f64;
-/// Bytes of a number.
+/// The bytes of a number.
 const NUMBER: f64 = 8.0;
-/// The number of copies of the centres of sparse rows that a rank has at once in k-means (measured).
+/// In k-means, the number of copies of sparse rows' centres that a rank holds at once (measured).
 const OF_KMEANS: f64 = 15.0;
-/// The same in annealing.
+/// In annealing, the number of copies of sparse rows' centres that a rank holds at once (measured).
 const OF_ANNEALING: f64 = 60.0;
-/// For rows that are not sparse a rank has a part of these copies, as long as leaves are small.
+/// The share of these copies that a rank holds if rows are not sparse, as long as leaves are small.
 const SHARE_OF_NUMBERS: f64 = 0.25;
 
-/// The memory that a run takes, in bytes, and how messages describe it.
+/// The memory that a run needs, in bytes, and its description for messages.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Need {
     pub bytes: f64,
-    /// The part that takes it, such as `20 centres of 100000 columns on 2 ranks`.
+    /// The data that need the memory, such as `20 centres of 100000 columns on 2 ranks`.
     what: What,
 }
 
@@ -36,12 +36,12 @@ enum What {
 }
 
 impl Need {
-    /// The need of k-means.
+    /// The memory that k-means needs.
     pub fn of_kmeans(clusters: usize, columns: usize, ranks: usize, is_sparse: bool) -> Self {
         Self::of_centers(OF_KMEANS, clusters, columns, ranks, is_sparse)
     }
 
-    /// The need of annealing.
+    /// The memory that annealing needs.
     pub fn of_annealing(clusters: usize, columns: usize, ranks: usize, is_sparse: bool) -> Self {
         Self::of_centers(OF_ANNEALING, clusters, columns, ranks, is_sparse)
     }
@@ -52,26 +52,26 @@ impl Need {
         Self { bytes, what: What::Centers { clusters, columns, ranks } }
     }
 
-    /// The need of a mixture with full or tied covariances: the model, its sums, and those of each rank.
+    /// The memory that a mixture with full or tied covariances needs: the model, its sums, and those of each rank.
     pub fn of_covariances(components: usize, columns: usize, ranks: usize) -> Self {
         let bytes = NUMBER * (3.0 + 2.0 * ranks as f64) * components as f64 * (columns as f64).powi(2);
         Self { bytes, what: What::Covariances { components, columns } }
     }
 
-    /// The need of a topographic map: the sheet, the functions it is made of, and the sums of each rank.
+    /// The memory that a topographic map needs: the sheet, its basis functions, and the sums of each rank.
     pub fn of_map(nodes: usize, functions: usize, columns: usize, ranks: usize) -> Self {
         let (k, m, d) = (nodes as f64, functions as f64, columns as f64);
         let bytes = NUMBER * (k * m + 3.0 * m * m + k * d * (3.0 + 2.0 * ranks as f64));
         Self { bytes, what: What::Map { nodes, functions, columns } }
     }
 
-    /// The need for the whole rows of a matrix that has half of them, or that is made again, with numbers of this many
+    /// The memory for the whole rows of a matrix that is condensed, or that is rewritten, with numbers of this many
     /// bytes.
     pub fn of_pairs(items: usize, bytes_each: usize) -> Self {
         Self { bytes: bytes_each as f64 * (items as f64).powi(2), what: What::Pairs { items } }
     }
 
-    /// Whether the machine has that much memory.
+    /// Checks that the machine has enough memory.
     ///
     /// # Errors
     /// Returns [`Error::Memory`].
@@ -140,7 +140,7 @@ mod tests {
         assert!(need.held_against(Some(1 << 40)).is_ok() && need.held_against(None).is_ok());
         let error = Need::of_kmeans(20, 1_000_000, 4, true).held_against(Some(1 << 30)).unwrap_err().to_string();
         assert!(error.ends_with("or compute with one rank (--ranks 1)"), "{error}");
-        // What is small is not asked of the system.
+        // A small need is not compared with the system's memory.
         assert!(Need::of_pairs(1000, 8).check().is_ok());
         assert!(Need::of_pairs(1 << 30, 8).check().is_err());
     }

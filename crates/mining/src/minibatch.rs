@@ -1,15 +1,16 @@
-//! Mini-batch k-means, for streams. Batches of rows are seen once, one after the other; only centres and the weights
-//! that they were given are kept.
+//! Mini-batch k-means, for streams. Each batch of rows is read once; only the centres and the weights that they have
+//! received are stored.
 //!
-//! An approximation. The first rows are a sample, which is clustered by annealing
-//! ([`vector::cluster`](crate::vector::cluster)). Each batch after it is assigned to the nearest centres as they are.
-//! Then each centre moves to the weighted mean of all its rows so far. So a row is never looked at again once its batch
-//! is over. Centres come near those of a clustering of all rows where the sample is like the stream. The objective is
-//! that of the batches as they passed, not of all rows at the last centres. Source: Sculley, "Web-scale k-means
-//! clustering" (2010), algorithm 1. Its rate for a row is one over the number of rows that the centre has been given,
-//! which makes the centre their mean. The nearest centres of a batch are found before any of them moves, so the order
-//! of rows in a batch does not matter. The mean of the batch is added in one step. Not Sculley's are: the sample in
-//! place of rows drawn at random, weights, and forgetting ([`Parameters::half_life`]).
+//! It is an approximation: the first rows are a sample, which annealing clusters
+//! ([`vector::cluster`](crate::vector::cluster)). Each batch after the sample is assigned to the nearest of the present
+//! centres. Then each centre moves to the weighted mean of all its rows so far. So a row is never read again after its
+//! batch. The centres approach those of a clustering of all rows if the sample is like the stream. The objective is
+//! measured on the batches as they pass, not on all rows with the final centres. Source: Sculley, "Web-scale k-means
+//! clustering" (2010), algorithm 1. Its learning rate for a row is 1 over the number of rows that the centre has
+//! received, so the centre is their mean. All nearest centres of a batch are found before any centre moves, so the
+//! order of rows in a batch does not matter. The mean of the batch is then added in one step. Unlike Sculley's
+//! algorithm, this one has a sample instead of rows drawn at random, weights, and forgetting
+//! ([`Parameters::half_life`]).
 
 mod e_step;
 mod fit;
@@ -28,10 +29,10 @@ use crate::anneal::Resumable;
 use crate::round::Execution;
 use fit::{Fit, State};
 
-/// A run that can be resumed, on any number of ranks and under any engine, to the same bits. Give it the same stream
-/// again from its beginning.
+/// A run that can be resumed on any number of ranks and under any engine, with bit-identical results. To resume, give
+/// it the same stream from the beginning.
 ///
-/// Its [`fingerprint`](crate::anneal::Checkpoint::fingerprint) is of the batches that passed, one after the other.
+/// Its [`fingerprint`](crate::anneal::Checkpoint::fingerprint) identifies the batches that have passed, in their order.
 pub type Checkpoint = crate::anneal::Checkpoint<Parameters>;
 
 impl Resumable for Parameters {
@@ -41,7 +42,7 @@ impl Resumable for Parameters {
 }
 
 impl Checkpoint {
-    /// Batches that have passed, the sample among them; 0 while the sample is being clustered.
+    /// The number of batches that have passed, including the sample; 0 while the sample is being clustered.
     pub fn batches(&self) -> u64 {
         self.state.batches()
     }
@@ -49,16 +50,15 @@ impl Checkpoint {
 
 /// Clusters a stream by mini-batches.
 ///
-/// It takes the rows of the sample from the source, then those of one batch after the other. Rows of weight 0 influence
-/// nothing.
+/// It reads the sample from the source, then one batch after another. Rows of weight 0 have no influence.
 ///
 /// # Errors
-/// The errors of [`Parameters::check`], and those of the source. Returns [`Error::TooManyClusters`] if the sample has
-/// fewer rows than the requested clusters; [`Error::TooFar`]. Returns [`Error::Data`] for a stream without rows, for
-/// batches that disagree in their columns, and for weights whose sum over all batches no number holds. Returns
-/// [`Error::Stopped`] if the observer requested it. It is asked whenever a batch has been read and, while the sample is
-/// clustered, as often as annealing asks. It has the checkpoint then, except for a stop right after the sample has been
-/// read, when there is nothing to resume from.
+/// Returns the errors of [`Parameters::check`], and those of the source. Returns [`Error::TooManyClusters`] if the
+/// sample has fewer rows than requested clusters, and [`Error::TooFar`]. Returns [`Error::Data`] for a stream without
+/// rows, for batches with different columns, and for weights whose sum over all batches overflows. Returns
+/// [`Error::Stopped`] if the observer requested it. The observer is asked after each batch has been read and, while the
+/// sample is clustered, as often as annealing asks. It has received the checkpoint then, unless it stops right after
+/// the sample has been read, when there is nothing to resume.
 ///
 /// # Example
 /// ```
@@ -77,9 +77,9 @@ impl Checkpoint {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// Cost: annealing of the sample; then one pass of N x K x D operations over each batch, fewer in up to 16 dimensions.
-/// Memory: a batch, a copy of it in the precision requested, and several times K x D numbers, however long the stream
-/// is.
+/// Cost: annealing of the sample, then one pass of N x K x D operations over each batch, or fewer in up to 16
+/// dimensions. Memory: a batch, a copy of it in the requested precision, and several times K x D numbers, whatever the
+/// length of the stream.
 pub fn cluster(
     source: &mut dyn Source,
     parameters: &Parameters,
@@ -90,12 +90,12 @@ pub fn cluster(
     Fit { source, parameters, execution, observer }.begin()
 }
 
-/// Resumes an interrupted run, to the same bits as if it had not been interrupted. The source gives the stream from its
-/// beginning: the earlier part is read again, to check that it is the same, but not processed again.
+/// Resumes an interrupted run; the result is bit-identical to an uninterrupted one. The source must give the stream from
+/// its beginning. The earlier part is read again only to check that it is the same.
 ///
 /// # Errors
-/// Returns [`Error::OtherData`] if the stream does not begin with the batches of the checkpoint; otherwise as for
-/// [`cluster`].
+/// Returns [`Error::OtherData`] if the stream does not begin with the batches of the checkpoint; otherwise the errors
+/// of [`cluster`].
 pub fn resume(
     source: &mut dyn Source,
     checkpoint: Checkpoint,

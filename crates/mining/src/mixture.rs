@@ -1,10 +1,11 @@
-//! Mixtures of Gaussians: rows as draws from a few components, each with a weight, a mean and a covariance.
+//! Mixtures of Gaussians: rows are draws from a few components, each with a weight, a mean and a covariance.
 //!
-//! Paper 004, section 7, has mixtures among the methods that annealing serves. `docs/design/mixture.md` compares ways
-//! of annealing; this module uses the best one. First deterministic annealing ([`crate::vector`]) finds clusters, which
-//! needs no lucky start. From their covariances EM then climbs to the top of the likelihood. Rows may have missing
-//! cells ([`Input`]). [`fit`] runs all of it; [`equilibrium`] is EM at one temperature from a given start, and
-//! [`critical_temperature`] the temperature below which one component becomes two.
+//! Paper 004, section 7, lists mixtures among the methods that annealing serves. `docs/design/mixture.md` compares ways
+//! of annealing, of which this module uses the best. First, deterministic annealing ([`crate::vector`]) finds clusters,
+//! which needs no lucky start. Then EM starts from the clusters' covariances, and climbs to a maximum of the
+//! likelihood. Rows may have missing cells ([`Input`]). [`fit`] runs the whole method. [`equilibrium`] is EM at one
+//! temperature from a given start, and [`critical_temperature`] is the temperature below which one component becomes
+//! two.
 
 mod criteria;
 mod critical;
@@ -48,7 +49,7 @@ use fit::{Columns, Fit, Problem, State, assign};
 use model::Outcome;
 use table::Table;
 
-/// A fit that can be resumed, on any number of ranks and under any engine, to the same bits.
+/// A fit that can be resumed on any number of ranks and under any engine, with bit-identical results.
 pub type Checkpoint = crate::anneal::Checkpoint<Parameters>;
 
 impl Resumable for Parameters {
@@ -60,10 +61,10 @@ impl Resumable for Parameters {
 /// Fits a mixture of Gaussians.
 ///
 /// # Errors
-/// The errors of [`Parameters::check`]. Returns [`Error::Constant`], [`Error::Unobserved`], [`Error::TooFar`] or
-/// [`Error::TooNear`]. Returns [`Error::Data`] for faults of weights given with [`Input::with_weights`].
-/// Returns [`Error::Collapsed`], without regularisation or where columns depend on each other to the last digits.
-/// Returns [`Error::Stopped`] if the observer requested it (it has the checkpoint then).
+/// Returns the errors of [`Parameters::check`]. Returns [`Error::Constant`], [`Error::Unobserved`], [`Error::TooFar`]
+/// or [`Error::TooNear`]. Returns [`Error::Data`] for invalid weights given with [`Input::with_weights`]. Returns
+/// [`Error::Collapsed`], without regularisation or if columns depend almost exactly on each other. Returns
+/// [`Error::Stopped`] if the observer requested it, after handing it the checkpoint.
 ///
 /// # Example
 /// ```
@@ -79,11 +80,11 @@ impl Resumable for Parameters {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// Cost: for each number of components that is tried, an annealed clustering ([`vector::cluster`]) and some tens to
-/// hundreds of passes of EM. Each pass is N x K x D (spherical, diagonal) or N x K x D² (tied, full) multiply-adds and
-/// N x K exponentials. With missing cells, tied and full covariances also cost K x D³ for each pattern of them that a
-/// leaf has. Memory: the rows and a copy of them; with missing cells three. If the points are in a file
-/// ([`Points::spilled`](lehr_data::Points::spilled)) the copy is in a file of the same folder.
+/// Cost: for each number of components that is tried, an annealed clustering ([`vector::cluster`]) and tens to hundreds
+/// of passes of EM. A pass takes N x K x D (spherical, diagonal) or N x K x D² (tied, full) multiply-adds, and N x K
+/// exponentials. If cells are missing, tied and full covariances also cost K x D³ for each pattern of missing cells in
+/// a leaf. Memory: the rows and a copy of them; three copies if cells are missing. If the points are in a file
+/// ([`Points::spilled`](lehr_data::Points::spilled)), the copy is in a file of the same folder.
 pub fn fit<'a>(
     input: impl Into<Input<'a>>,
     parameters: &Parameters,
@@ -95,7 +96,7 @@ pub fn fit<'a>(
     run(input, parameters.clone(), None, execution, observer)
 }
 
-/// Resumes an interrupted fit, to the same bits as if it had not been interrupted.
+/// Resumes an interrupted fit; the result is bit-identical to an uninterrupted one.
 ///
 /// # Errors
 /// Returns [`Error::OtherData`] if the rows are not those of the checkpoint; otherwise as for [`fit`].
@@ -169,7 +170,7 @@ fn run(
     Ok(Model { groups, ..model })
 }
 
-/// A fit as the engines see it.
+/// The program of a fit.
 struct Run<'a, 'o> {
     problem: Problem<'a>,
     shared: shared::Run<'o, Parameters>,
@@ -185,7 +186,7 @@ impl Program for Run<'_, '_> {
         let mut course = Fit::new(&self.problem, self.shared.state.clone());
         self.shared.walk(rounds, &mut phases, &mut course).await?;
         shared::begin(rounds, &mut phases, Stage::Labelling.name());
-        // The last candidate was labelled last; the best may be an earlier one.
+        // The last candidate was labelled last, but the best may be an earlier one.
         let best = course.state.best.as_ref().expect("a number of components was tried");
         assign(rounds, self.problem.table, &best.gaussians, &self.problem.cells).await?;
         rounds.share(&self.problem.cells, Assigned::write, Assigned::read).await?;

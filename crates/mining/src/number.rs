@@ -1,21 +1,21 @@
-//! The number of groups in rows, chosen by the valleys between them.
+//! Chooses the number of groups in rows by the valleys in their density.
 //!
-//! Rows are given to more cells than there are groups; then cells are merged, two at a time, until one is left. Two
-//! neighbours are separate groups if the density has a valley between them. Their rows are projected on a line, and
-//! must be much more likely with two modes than with one. Rows without structure hardly ever are. The number chosen is
-//! the largest at which every two neighbours have a valley between them. If there is none, the rows are one group. See
-//! `docs/design/number.md` for comparisons with other methods, and for its limits.
+//! Rows are divided into more cells than there are groups; then cells are merged, two at a time, until one is left. Two
+//! neighbours are separate groups if the density has a valley between them. Their rows are projected onto a line, and
+//! must be much more likely with two modes than with one. Rows without structure almost never are. The largest number
+//! at which every two neighbours have a valley between them is chosen. If there is none, the rows are one group.
+//! `docs/design/number.md` compares other methods, and describes the limits of this one.
 //!
 //! | file | subject |
 //! | --- | --- |
 //! | `sample.rs` | the rows that are examined |
-//! | `rounding.rs` | what rounding took from them |
+//! | `rounding.rs` | the rounding of the values |
 //! | `partition.rs` | cells: centres and the rows nearest to them |
 //! | `valley.rs` | the statistic: two modes against one |
-//! | `separation.rs` | from two cells to a line with counts on it |
+//! | `separation.rs` | the projection of two cells onto a line, and counts on it |
 //! | `hierarchy.rs` | merging from many cells to one |
 //!
-//! All of it is one thread's arithmetic in a fixed order, so that it has the same bits wherever it is done.
+//! All arithmetic runs on one thread in a fixed order, so results have the same bits everywhere.
 
 mod hierarchy;
 mod partition;
@@ -35,15 +35,15 @@ use crate::Error;
 use crate::anneal::Control;
 
 /// The gain in log-likelihood that a valley between two groups must bring, in nats. Uniform rows, which look most like
-/// two groups, come so far in less than one of a hundred sets (`docs/design/number.md`).
+/// two groups, reach it in fewer than one of a hundred data sets (`docs/design/number.md`).
 pub const NEEDED: f64 = 6.0;
-/// The largest number of cells that numbers are looked for among, and how many there are at first.
+/// The most cells in which the number is searched, and the number of cells at first.
 const MOST_CELLS: usize = 1_024;
 const FIRST_CELLS: usize = 32;
-/// A cell has at least this many rows on average.
+/// The least average number of rows in a cell.
 const ROWS_A_CELL: usize = 4;
 
-/// A division is another one than that of the merged cells if its cost is less than this share of theirs.
+/// Clusters count as different from the merged cells if their cost is less than this share of the cells' cost.
 const ANOTHER: f64 = 0.75;
 
 /// The number of clusters that was chosen, and the evidence for it.
@@ -62,43 +62,45 @@ const ANOTHER: f64 = 0.75;
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Number {
-    /// The number chosen; 1 where the rows are one group.
+    /// The number chosen; 1 if the rows are one group.
     pub clusters: usize,
-    /// The numbers compared, falling: from twice the largest that is separated and ten more, down to 1.
+    /// The numbers that were compared, in descending order: from twice the largest separated number plus ten, down to
+    /// 1.
     pub candidates: Vec<Candidate>,
-    /// The number of rows that were examined: all of positive weight, or a sample of them.
+    /// The number of rows that were examined: all rows of positive weight, or a sample of them.
     pub rows: usize,
     /// The number of rows that have positive weight.
     pub rows_of: usize,
-    /// The largest number of clusters that could be found, if there may be more.
+    /// The most clusters that could be found, if there may be more.
     pub limit: Option<usize>,
 }
 
-/// A number of clusters, and its scores.
+/// A number of clusters and the evidence for it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Candidate {
-    /// The number.
+    /// The number of clusters.
     pub clusters: usize,
-    /// Mean squared distance of the rows examined from the centres, in the squared unit of the input.
+    /// The mean squared distance of the examined rows from the centres, in the squared unit of the input.
     pub mean_cost: f64,
-    /// The gain in log-likelihood of a valley between the two neighbours that are separated least, in nats. Nothing for
-    /// 1.
+    /// The gain in log-likelihood, in nats, of a valley between the two neighbours that are separated least. `None` for
+    /// one cluster.
     pub separation: Option<f64>,
     /// The largest gain in log-likelihood of a valley within a cluster, in nats.
     pub division: f64,
-    /// Whether every two neighbours are separated, and no cluster is divided more clearly than they are.
+    /// Whether every two neighbours are separated, and no valley within a cluster is deeper than those between
+    /// neighbours.
     pub is_separated: bool,
 }
 
 impl Number {
-    /// The candidate chosen.
+    /// The candidate that was chosen.
     pub fn chosen(&self) -> &Candidate {
         let chosen = self.candidates.iter().find(|candidate| candidate.clusters == self.clusters);
         chosen.unwrap_or(&self.candidates[self.candidates.len() - 1])
     }
 
-    /// The best of the smaller numbers and the best of the larger ones. Below `clusters` it is the largest separated
-    /// number; above, the one with the highest separation.
+    /// The best of the smaller numbers and the best of the larger ones. The smaller one is the largest that is
+    /// separated, or if none is, the one with the highest separation. The larger one has the highest separation.
     pub fn runners_up(&self) -> Vec<&Candidate> {
         let above = self.candidates.iter().filter(|candidate| candidate.clusters > self.clusters);
         let below =
@@ -112,7 +114,7 @@ impl Number {
         below.into_iter().chain(above).collect()
     }
 
-    /// The candidates to show where there is room for few: the one chosen, two below it, three above it, and the
+    /// The candidates to show if there is little space: the chosen one, two below it, three above it, and the
     /// runners-up.
     pub fn shortlist(&self) -> Vec<&Candidate> {
         let runners_up = self.runners_up();
@@ -121,7 +123,7 @@ impl Number {
         self.candidates.iter().filter(is_shown).collect()
     }
 
-    /// The reason for this number, in a sentence without a full stop.
+    /// The reason for this number, as a sentence without a full stop.
     pub fn reason(&self) -> String {
         let nats = |candidate: &Candidate| format!("{:.1} nats", candidate.separation.unwrap_or(0.0));
         let sample = match self.rows < self.rows_of {
@@ -160,7 +162,7 @@ impl Number {
         }
     }
 
-    /// The runners-up, in a sentence without a full stop; nothing if there are none.
+    /// The runners-up, as a sentence without a full stop; `None` if there are none.
     pub fn others(&self) -> Option<String> {
         let told = |candidate: &&Candidate| {
             let nats = candidate.separation.unwrap_or(0.0);
@@ -179,10 +181,10 @@ impl Number {
 }
 
 /// Chooses the number of clusters of a sample, at most `most`. `grow` finds the centres of the given number of cells.
-/// `hear` gets the number of cells that are left after each merge.
+/// `hear` receives the number of cells that are left after each merge.
 ///
 /// # Errors
-/// The errors of `grow`; [`Error::Stopped`] if `hear` stops it.
+/// Returns the errors of `grow`, and [`Error::Stopped`] if `hear` stops it.
 pub(crate) fn choose(
     sample: &Sample,
     most: usize,
@@ -203,12 +205,12 @@ pub(crate) fn choose(
         let cells = partition.len();
         let (divided, most_divided) = divide_all(&partition);
         let may_grow = cells < most_cells && divided.len() > cells;
-        // So many cells are looked at that one of them looks divided without cause.
+        // The more cells there are, the more likely one of them looks divided by chance.
         if may_grow && most_divided >= NEEDED + ln(cells as f64) {
             centers = divided;
             continue;
         }
-        // Few cells a group leave some groups without one of their own.
+        // If there are few cells for each group, some groups have no cell of their own.
         let few_groups = 3 * cells / 5;
         let steps = merge_all(&mut partition, if may_grow { few_groups } else { usize::MAX }, hear)?;
         let best = steps.iter().find(|step| step.is_separated()).map_or(1, |step| step.clusters);
@@ -218,7 +220,7 @@ pub(crate) fn choose(
         }
         let allowed = steps.iter().find(|step| step.is_separated() && step.clusters <= most);
         let clusters = allowed.map_or(1, |step| step.clusters);
-        // Either there are more than are allowed, or more cells would be needed than there may be.
+        // Either there are more groups than allowed, or more cells would be needed than are possible.
         let limit = if best > clusters {
             Some(most)
         } else {
@@ -232,9 +234,9 @@ pub(crate) fn choose(
 }
 
 impl Number {
-    /// Looks at the clusters that annealing made for the number. They have the least cost, so they may be others than
-    /// the merged cells, which have a valley between every two. If they cost far less and have none, the next smaller
-    /// number that is separated takes its place. Says whether it does.
+    /// Checks the clusters that annealing made for the chosen number. They have the lowest cost, so they may differ
+    /// from the merged cells, which have a valley between every two. If they cost far less and lack a valley, the next
+    /// smaller number that is separated is chosen instead. Returns whether that happened.
     pub(crate) fn gives_way(&mut self, sample: &Sample, centers: &[f64]) -> bool {
         let unit = sample.length * sample.length / self.rows as f64;
         let Some(at) = self.candidates.iter().position(|candidate| candidate.clusters == self.clusters) else {
@@ -258,7 +260,7 @@ impl Number {
         true
     }
 
-    /// Rows that nothing divides.
+    /// The result for rows that cannot be divided.
     fn one(rows: usize, rows_of: usize) -> Self {
         let candidate = Candidate { clusters: 1, mean_cost: 0.0, separation: None, division: 0.0, is_separated: true };
         Self { clusters: 1, candidates: vec![candidate], rows, rows_of, limit: None }

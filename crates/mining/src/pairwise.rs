@@ -1,10 +1,11 @@
-//! Deterministic annealing of items that know each other only by their dissimilarities.
+//! Deterministic annealing of items that are only known by their pairwise dissimilarities.
 //!
-//! Hofmann and Buhmann's mean field (1997; paper 003's pairwise clustering): no points, no metric, pairs may be
-//! missing. It starts with one component just above the temperature at which the whole becomes unstable, and cools. It
-//! divides a component when the leading eigenvalue of the component's own dissimilarities demands it. [`cluster`] runs
-//! all of it; [`equilibrium`] is the fixed point at one temperature; [`Model::assign`] gives new items a cluster. On
-//! squared Euclidean distances it is vector annealing, figure for figure. `docs/design/pairwise.md`.
+//! It is the mean field of Hofmann and Buhmann (1997; paper 003's pairwise clustering). It needs neither points nor a
+//! metric, and pairs may be missing. Annealing starts with one component just above the temperature at which it becomes
+//! unstable, and cools. A component divides when the leading eigenvalue of its own dissimilarities shows that it is
+//! unstable. [`cluster`] runs the whole method, [`equilibrium`] finds the fixed point at one temperature, and
+//! [`Model::assign`] assigns new items to clusters. With squared Euclidean distances it gives the same figures as
+//! vector annealing. See `docs/design/pairwise.md`.
 
 mod equilibrium;
 mod field;
@@ -36,7 +37,7 @@ use fit::{Fit, State};
 use hard::Hard;
 use model::Outcome;
 
-/// A clustering that can be resumed, on any number of ranks and under any engine, to the same bits.
+/// A clustering that can be resumed on any number of ranks and under any engine, with bit-identical results.
 pub type Checkpoint = crate::anneal::Checkpoint<Parameters>;
 
 impl Resumable for Parameters {
@@ -47,12 +48,12 @@ impl Resumable for Parameters {
 
 /// Clusters items by their dissimilarities.
 ///
-/// `weights` are one for each item: a weight of 3 is three items that are 0 apart. Dissimilarities are used as they are
-/// given: their squares have other temperatures and other clusters.
+/// `weights` has a weight for each item; a weight of 3 stands for three items at dissimilarity 0 from each other.
+/// Dissimilarities are used as given; their squares would lead to other temperatures and other clusters.
 ///
 /// # Errors
-/// The errors of [`Parameters::check`]; [`Error::Unrelated`] for items without any dissimilarity; [`Error::Stopped`] if
-/// the observer asked it to stop (it has the checkpoint then).
+/// Returns the errors of [`Parameters::check`], and [`Error::Unrelated`] for items without any dissimilarity. Returns
+/// [`Error::Stopped`] if the observer requested it, after handing it the checkpoint.
 ///
 /// # Example
 /// ```
@@ -67,8 +68,8 @@ impl Resumable for Parameters {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// Cost: some hundred readings of the matrix, N² K multiply-adds each, and as many again for division tests. Memory:
-/// the matrix (of a condensed one a full copy), and some N x K numbers a rank.
+/// Cost: some hundred passes over the matrix with N² K multiply-adds each, and as many again for division tests.
+/// Memory: the matrix (for a condensed one, a full copy), and some N x K numbers on each rank.
 pub fn cluster(
     matrix: &Dissimilarities,
     weights: Option<&[f64]>,
@@ -80,7 +81,7 @@ pub fn cluster(
     open(matrix, weights, parameters.clone(), None, execution, observer)
 }
 
-/// Resumes an interrupted run, to the same bits as if it had not been interrupted.
+/// Resumes an interrupted run; the result is bit-identical to an uninterrupted one.
 ///
 /// # Errors
 /// Returns [`Error::OtherData`] if matrix and weights are not those of the checkpoint; otherwise as for [`cluster`].
@@ -135,7 +136,7 @@ fn run<T: Real>(
     Ok(Model::new(&run.problem, outcome, &run.shared.parameters))
 }
 
-/// A run as the engines see it.
+/// The program of a run.
 struct Run<'a, 'o, T: Real> {
     problem: Problem<'a, T>,
     shared: shared::Run<'o, Parameters>,

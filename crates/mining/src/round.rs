@@ -1,6 +1,6 @@
-//! The one place where methods meet ranks: the form of a round, its runner, how a program is driven.
+//! The only place where methods use ranks: the interface of a round, running a round, running a program.
 //!
-//! Nothing else in this crate uses ranks: E-steps add up a leaf, and M-steps turn totals into parameters.
+//! Nothing else in this crate uses ranks. E-steps sum up a leaf, and M-steps turn totals into parameters.
 
 mod alone;
 mod cancellable;
@@ -19,7 +19,7 @@ pub(crate) use traffic::drive;
 
 use crate::Error;
 
-/// Runs a round over all leaves and leaves the tree's root in `total`, whose storage is reused.
+/// Runs a round over all leaves, and writes the root of the reduction tree to `total`, whose memory is reused.
 pub(crate) async fn total_of(rounds: &mut dyn Rounds, round: &dyn Round, total: &mut Vec<f64>) -> Result<(), Error> {
     total.clear();
     total.resize(round.len(), 0.0);
@@ -27,15 +27,15 @@ pub(crate) async fn total_of(rounds: &mut dyn Rounds, round: &dyn Round, total: 
     Ok(())
 }
 
-/// Items that are handed out one by one at most; of more, each hand takes several.
+/// The most items that are handed out one by one; if there are more, several are handed out together.
 const HANDED_OUT: usize = 256;
-/// The fewest rows of a leaf: this many make each item one.
+/// The fewest rows of a leaf: with this many rows for each item, each item is a leaf.
 const ROWS_OF_A_LEAF: usize = 32;
 
-/// Does `work` once for each number below `count`, on several threads of this process, in any order.
+/// Calls `work` once for each number below `count`, on several threads of this process, in any order.
 ///
 /// # Errors
-/// [`Error`] of the threads.
+/// Returns the [`Error`] of the threads.
 pub(crate) fn on_threads(threads: usize, count: usize, work: impl Fn(usize) + Sync) -> Result<(), Error> {
     if threads == 1 || count <= 1 {
         (0..count).for_each(work);
@@ -46,7 +46,7 @@ pub(crate) fn on_threads(threads: usize, count: usize, work: impl Fn(usize) + Sy
     drive(&execution, hands * ROWS_OF_A_LEAF, &Work { count, hands, work })
 }
 
-/// An operation for each of some numbers.
+/// The program that calls `work` once for each number.
 struct Work<F> {
     count: usize,
     hands: usize,

@@ -1,8 +1,8 @@
-//! The rows of a run as all methods see them. They are cut into leaves with near rows together, and counted from the
+//! The rows of a run in the form that all methods use. They are divided into leaves of nearby rows, measured from the
 //! mean, in units in which they are about 1.
 //!
-//! `layout.rs` decides which rows a leaf holds, and `units.rs` the origin and the units. `store.rs` decides whether
-//! rows are kept as numbers, as bits or sparse. `leaves.rs` makes the leaves from that, in memory or in a file. All
+//! `layout.rs` decides which rows a leaf holds, and `units.rs` computes the origin and the units. `store.rs` decides
+//! whether rows are stored as numbers, as bits or sparse. `leaves.rs` makes the leaves, in memory or in a file. All
 //! four depend on the data alone, so results have the same bits for any number of ranks.
 
 pub(crate) mod bernoulli;
@@ -50,7 +50,7 @@ pub(crate) use used::UsedColumns;
 use crate::Error;
 use crate::summary::Summary;
 
-/// Fewer rows are arranged by one thread.
+/// With fewer rows, one thread arranges them.
 const WORTH_THREADS: usize = 1 << 14;
 
 /// All rows of a run.
@@ -58,34 +58,35 @@ const WORTH_THREADS: usize = 1 << 14;
 pub(crate) struct Rows<T: Real> {
     pub leaves: Vec<Leaf<T>>,
     pub dimension: usize,
-    /// Rows of positive weight.
+    /// The number of rows of positive weight.
     pub count: usize,
-    /// The number of rows that are dealt out in as many leaves: `count`, but in many dimensions, where a leaf has more.
+    /// The number of rows for which a partition has this many leaves. It is `count`, except in many dimensions, where
+    /// leaves are larger.
     pub dealt: usize,
-    /// The number of rows that a leaf has, but the last, which may have fewer.
+    /// The number of rows in a leaf, except the last, which may have fewer.
     pub leaf_rows: usize,
-    /// How all leaves keep their rows.
+    /// How all leaves store their rows.
     pub storage: Storage,
     pub units: Units,
     /// The sum of the stored weights.
     pub total_weight: f64,
-    /// The stored weight that counts as one row: `sum w^2 / sum w`, 1 where all rows weigh 1. The weights then count as
-    /// `(sum w)^2 / sum w^2` rows, the effective sample size (Kish 1965). A prior or a criterion that counts rows uses
-    /// it, so that weights in another unit change no result.
+    /// The stored weight that counts as one row: `sum w^2 / sum w`, which is 1 if all rows weigh 1. So the weights
+    /// count as `(sum w)^2 / sum w^2` rows, the effective sample size (Kish 1965). Priors and criteria that count rows
+    /// use it, so that the unit of weights does not affect results.
     pub row_weight: f64,
-    /// The cost of a row in a centre, where that is not the squared distance. Rows are bits then, and stored unchanged,
-    /// with the origin at 0 and the unit 1.
+    /// The cost of a row in a centre, if it is not the squared distance. Rows are then bits, which are stored
+    /// unchanged, with the origin at 0 and the unit 1.
     pub bernoulli: Option<Bernoulli>,
-    /// The stored centre of all rows as one cluster.
+    /// The stored centre of all rows, as a single cluster.
     pub middle: Vec<f64>,
-    /// The weighted sum of the cost of the rows in it: of their squared lengths.
+    /// The weighted cost of all rows in this cluster. For squared distances, it is the sum of their squared lengths.
     pub square: f64,
-    /// The scatter within cells, if these rows are means that represent others. It counts in every cost. `None` if they
-    /// represent no others.
+    /// The scatter within cells, if these rows are means of cells that represent other rows. It is added to every cost.
+    /// `None` if the rows represent no other rows.
     pub hidden: Option<f64>,
 }
 
-/// The memory with which a round maps a leaf.
+/// The memory that a round uses to map a leaf.
 pub(crate) struct Work<'w, T: Real> {
     /// The number of the leaf.
     pub leaf: usize,
@@ -96,7 +97,7 @@ pub(crate) struct Work<'w, T: Real> {
 }
 
 impl<T: Scalar> Rows<T> {
-    /// Maps a leaf: computes its sums by the implementation for the way in which its rows are stored.
+    /// Maps a leaf: computes its sums with the implementation for the storage of its rows.
     pub fn map(&self, computation: &impl for<'w> OverStore<T, Work<'w, T>>, leaf: usize, partial: &mut [f64]) {
         partial.fill(0.0);
         T::with_scratch(|scratch| self.leaves[leaf].store.apply(computation, Work { leaf, scratch, partial }));
@@ -104,33 +105,33 @@ impl<T: Scalar> Rows<T> {
 }
 
 impl<T: Real> Rows<T> {
-    /// Arranges the rows. Cost: N log N, one copy of the rows, which is where they are: in memory or in a file.
+    /// Arranges the rows. Cost: N log N, and one copy of the rows, in memory or in a file as the rows are.
     ///
     /// # Errors
-    /// Returns [`Error::TooFar`] if squared distances would overflow, [`Error::TooManyPoints`], [`Error::Spill`].
+    /// Returns [`Error::TooFar`] if squared distances would overflow, [`Error::TooManyPoints`], or [`Error::Spill`].
     pub fn new<'a>(input: impl Into<Input<'a>>) -> Result<Self, Error> {
         Self::laid_out(input.into(), Cost::Squared, &[], 1)
     }
 
-    /// The same on several threads, for any cost of such rows.
+    /// Arranges the rows on several threads, for any cost.
     ///
     /// # Errors
-    /// The same as for [`Rows::new`], and those of the threads.
+    /// Returns the errors of [`Rows::new`] and of the threads.
     pub fn on_threads(input: Input<'_>, cost: Cost, threads: usize) -> Result<Self, Error> {
         Self::laid_out(input, cost, &[], threads)
     }
 
-    /// The same in a unit in which other positions, row after row, are not far away either. Rows that are near each
-    /// other may be far from them, and the squares of their distances must be finite.
+    /// Arranges the rows in a unit in which `positions`, row after row, are not far away either. Rows that are near
+    /// each other may be far from the positions, and the squares of their distances must be finite.
     ///
     /// # Errors
-    /// The same as for [`Rows::new`], of these positions too.
+    /// Returns the errors of [`Rows::new`], which the positions may cause too.
     pub fn among<'a>(input: impl Into<Input<'a>>, positions: &[f64]) -> Result<Self, Error> {
         Self::laid_out(input.into(), Cost::Squared, positions, 1)
     }
 
     fn laid_out(input: Input<'_>, cost: Cost, positions: &[f64], threads: usize) -> Result<Self, Error> {
-        // Few rows are arranged before other threads would have begun.
+        // A few rows are arranged before other threads would have started.
         let threads = if input.len() < WORTH_THREADS { 1 } else { threads };
         let dimension = input.dimension();
         if u32::try_from(input.len()).is_err() {
@@ -172,15 +173,15 @@ impl<T: Real> Rows<T> {
         Ok(rows)
     }
 
-    /// The means of cells, which represent these rows of numbers, in their units.
+    /// Returns rows that are the means of cells of these rows of numbers, in the same units.
     ///
     /// # Errors
-    /// Returns [`Error::Data`] where a position or a weight is no finite number.
+    /// Returns [`Error::Data`] if a position or a weight is not finite.
     pub fn standing_for(others: &Self, summary: Summary) -> Result<Self, Error> {
         let Summary { dimension, means, weights, hidden, .. } = summary;
         let points = Points::new(means, dimension)?.with_weights(weights)?;
         let input = Input::from(&points);
-        // What is stored already is not stored once more.
+        // The means are in stored units already, so they are not converted again.
         let as_they_are = Units::new(vec![0.0; dimension], 1.0, 1.0);
         let layout = Layout::new(input, (0..points.len() as u32).collect(), Vec::new(), Storage::Numbers, 1)?;
         let mut rows = Self {
@@ -208,17 +209,17 @@ impl<T: Real> Rows<T> {
         self.total_weight / self.row_weight
     }
 
-    /// The coordinate of a centre of positive mass in a column of whose rows the first moment is `sum`.
+    /// The coordinate of a centre of positive mass in a column, where `sum` is the first moment of its rows.
     pub fn center_of(&self, sum: f64, mass: f64) -> f64 {
         self.bernoulli.map_or(sum / mass, |bernoulli| bernoulli.frequency(sum, mass))
     }
 
-    /// The cost of the centres themselves, wherever the rows are.
+    /// The part of the cost that depends only on the centres, not on the rows.
     pub fn penalty(&self, centers: &[f64]) -> f64 {
         self.bernoulli.map_or(0.0, |bernoulli| bernoulli.penalty(centers))
     }
 
-    /// The number of centres, which are not sparse, that have a place.
+    /// The most centres for which there is memory; centres are not sparse.
     pub fn most_centers(&self) -> usize {
         match self.storage {
             Storage::Sparse => MOST_COORDINATES / self.dimension,

@@ -1,10 +1,10 @@
-//! Multidimensional scaling by majorisation: items placed in few dimensions so that distances reproduce
+//! Multidimensional scaling by majorisation: places items in few dimensions so that distances reproduce
 //! dissimilarities.
 //!
-//! SMACOF (de Leeuw 1977; paper 003's MDS), with weights, missing pairs, fixed items, and annealed targets (DA-SMACOF).
-//! [`embed`] makes a map; [`interpolate`] puts new items into one; [`align`] lays one map over another. [`Shepard`] and
-//! [`Map::item_stress`] say where a map can be trusted. Each iteration reads the matrix once, as compact as it is
-//! stored. `docs/design/smacof.md`.
+//! The method is SMACOF (de Leeuw 1977; paper 003's MDS) with weights, missing pairs, fixed items, and annealed targets
+//! (DA-SMACOF). [`embed`] makes a map, [`interpolate`] places new items on it, and [`align`] aligns one map with
+//! another. [`Shepard`] and [`Map::item_stress`] show where a map can be trusted. Each iteration reads the matrix once,
+//! in the compact form in which it is stored. See `docs/design/smacof.md`.
 
 mod align;
 mod classical;
@@ -35,7 +35,7 @@ use fit::{Fit, State};
 use map::Outcome;
 use problem::{Problem, pass};
 
-/// An embedding that can be resumed, on any number of ranks and under any engine, to the same bits.
+/// An embedding that can be resumed on any number of ranks and under any engine, with bit-identical results.
 pub type Checkpoint = crate::anneal::Checkpoint<Parameters>;
 
 impl Resumable for Parameters {
@@ -44,13 +44,13 @@ impl Resumable for Parameters {
     type State = State;
 }
 
-/// Places items so that their distances are near their dissimilarities.
+/// Places items so that their distances approximate their dissimilarities.
 ///
-/// Minimises `sum over pairs of w (d - delta)^2`, which falls at every iteration. Source: de Leeuw 1977.
+/// Minimises `sum over pairs of w (d - delta)^2`, which falls in every iteration. Source: de Leeuw 1977.
 ///
 /// # Errors
-/// The errors of [`Parameters::check`]; [`Error::Disconnected`] if missing pairs leave unconnected parts;
-/// [`Error::Stopped`] if the observer asked it to stop (it has the checkpoint then).
+/// Returns the errors of [`Parameters::check`], and [`Error::Disconnected`] if missing pairs leave unconnected parts.
+/// Returns [`Error::Stopped`] if the observer requested it, after handing it the checkpoint.
 ///
 /// # Example
 /// ```
@@ -67,9 +67,9 @@ impl Resumable for Parameters {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// Cost: an iteration reads the matrix once, N² (5 dimension + 20) operations; weights of pairs and missing pairs add a
-/// few readings. Some tens to hundreds of iterations. Memory: the matrix (of a condensed one a full copy), and some N x
-/// dimension numbers a rank.
+/// Cost: an iteration reads the matrix once, with N² (5 dimension + 20) operations; weights of pairs and missing pairs
+/// add a few passes. There are tens to hundreds of iterations. Memory: the matrix (for a condensed one, a full copy),
+/// and some N x dimension numbers on each rank.
 pub fn embed(
     input: &Input<'_>,
     parameters: &Parameters,
@@ -80,7 +80,7 @@ pub fn embed(
     open(input, parameters.clone(), None, execution, observer)
 }
 
-/// Resumes an interrupted embedding, to the same bits as if it had not been interrupted.
+/// Resumes an interrupted embedding; the result is bit-identical to an uninterrupted one.
 ///
 /// # Errors
 /// Returns [`Error::OtherData`] if the input is not that of the checkpoint; otherwise as for [`embed`].
@@ -134,7 +134,7 @@ fn run<T: Real>(
     Ok(Map::new(&run.problem, outcome))
 }
 
-/// An embedding as the engines see it.
+/// The program of an embedding.
 struct Run<'a, 'o, T: Real> {
     problem: Problem<'a, T>,
     shared: shared::Run<'o, Parameters>,

@@ -1,12 +1,12 @@
-//! Few weighted points in place of many rows: the means of small cells, and the cost that they hide.
+//! Replaces many rows by a few weighted points: the means of small cells, and the cost that they hide.
 //!
-//! Let all rows of a cell have the same centre. Then the sum over rows of squared distances has two parts: the weighted
-//! squared distances of the cells' means, and the scatter within cells. So the scatter within cells gives an exact
-//! bound. For any centres, the rows cost at most as much as the cells and that scatter together. See
+//! Suppose that all rows of a cell have the same nearest centre. Then the sum of squared distances has two parts: the
+//! weighted squared distances of the cells' means, and the scatter within the cells. So the scatter within cells gives
+//! an exact bound. For any centres, the rows cost at most as much as the cells plus that scatter. See
 //! `docs/design/summary.md`.
 //!
-//! Each leaf divides its own rows, which are a small box. One thread then divides the cells of all leaves. Neither
-//! depends on the number of ranks. Scatters add up.
+//! Each leaf, which is a small box, divides its own rows. One thread then divides the cells of all leaves further.
+//! Neither step depends on the number of ranks. The hidden scatters add up.
 
 mod division;
 
@@ -17,40 +17,41 @@ use crate::round::{LeafCells, Round, Rounds, total_of};
 use crate::rows::{RowMajor, Rows, Scalar};
 use division::{Division, Positions};
 
-/// Leaves make this many times the cells that are wanted, because no later step joins cells that leaves have divided.
+/// Leaves make this many times the wanted number of cells, because no later step joins cells that leaves have divided.
 const FINER: usize = 4;
-/// A leaf makes at most this many times its share of these.
+/// A leaf makes at most this many times its share of these cells.
 const MOST_OF_SHARE: usize = 16;
 
-/// The means of cells, their weights, and the cost that they hide; in stored positions and weights.
+/// The means of cells, their weights, and the cost that they hide, in stored units.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Summary {
     pub dimension: usize,
-    /// One row a cell.
+    /// The means, one row for each cell.
     pub means: Vec<f64>,
     pub weights: Vec<f64>,
-    /// The sum over rows of weight times squared distance from the mean of their cell.
+    /// The sum over all rows of weight times squared distance from the mean of the row's cell.
     pub hidden: f64,
 }
 
-/// The number of cells, and the condition under which fewer are enough.
+/// The number of cells to make, and when fewer are enough.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Wanted {
-    /// The largest number of cells.
+    /// The most cells.
     pub cells: usize,
     /// The number of clusters to find.
     pub clusters: usize,
-    /// No more cells are made once they hide at most this share of the cost that `clusters` cells hide.
+    /// No more cells are made once they hide at most this share of the cost that `clusters` cells would hide.
     pub share: f64,
 }
 
-/// A leaf's cells: the weight and the mean of each, one after the other.
+/// The cells of a leaf: weight and mean of each, one after another.
 pub(crate) type LeafSummary = Vec<f64>;
 
-/// Has every leaf divide its rows into cells; returns the cost that these hide. All processes then have all cells.
+/// Lets every leaf divide its rows into cells, and returns the cost that these hide. All processes then have the cells
+/// of all leaves.
 ///
 /// # Errors
-/// The errors of rounds.
+/// Returns the errors of rounds.
 pub(crate) async fn divide_leaves<T: Scalar>(
     rounds: &mut dyn Rounds,
     rows: &Rows<T>,
@@ -61,8 +62,7 @@ pub(crate) async fn divide_leaves<T: Scalar>(
     let exponent = rows.dimension as f64 / (rows.dimension as f64 + 2.0);
     let mut total = Vec::new();
     total_of(rounds, &ScatterRound { rows, exponent }, &mut total).await?;
-    // If rows are spread evenly, n cells have together n^(-2/D) of the scatter of the whole, so each has n^(-(D+2)/D)
-    // of it.
+    // If rows are spread evenly, n cells together have n^(-2/D) of the whole scatter, so each has n^(-(D+2)/D) of it.
     let bound = if total[0] > 0.0 { exp(ln(total[0] / finer as f64) / exponent) } else { 0.0 };
     let most = (MOST_OF_SHARE * finer).div_ceil(rows.leaves.len().max(1));
     total_of(rounds, &DivisionRound { rows, bound, most, leaves }, &mut total).await?;
@@ -77,8 +77,8 @@ pub(crate) async fn divide_leaves<T: Scalar>(
     Ok(total[0])
 }
 
-/// Divides the means of all leaves' cells, which hide `hidden`, into as many cells as are wanted. One thread does it,
-/// in a fixed order.
+/// Divides the means of all leaves' cells, which hide the cost `hidden`, into the wanted number of cells. One thread
+/// does this, in a fixed order.
 pub(crate) fn merge(dimension: usize, leaves: &LeafCells<LeafSummary>, hidden: f64, wanted: Wanted) -> Summary {
     let mut positions = Positions::new(dimension);
     for leaf in 0..leaves.len() {
@@ -86,7 +86,7 @@ pub(crate) fn merge(dimension: usize, leaves: &LeafCells<LeafSummary>, hidden: f
             RowMajor::new(cells, 1 + dimension).rows().for_each(|cell| positions.push(&cell[1..], cell[0]));
         });
     }
-    // The cost that one cell for each cluster would hide: about that of the best clusters, and no less.
+    // The cost that one cell for each cluster would hide: about that of the best clusters, and not less.
     let mut coarse = f64::INFINITY;
     let mut division = Division::new(&mut positions);
     while division.len() < wanted.cells {
@@ -106,7 +106,7 @@ pub(crate) fn merge(dimension: usize, leaves: &LeafCells<LeafSummary>, hidden: f
     Summary { dimension, means, weights, hidden: hidden + scatter }
 }
 
-/// The sum over leaves of a power of their scatter.
+/// Sums a power of the scatter over leaves.
 struct ScatterRound<'a, T: Scalar> {
     rows: &'a Rows<T>,
     exponent: f64,
@@ -131,9 +131,9 @@ impl<T: Scalar> Round for ScatterRound<'_, T> {
 /// Divides the rows of each leaf; the total is the cost that the cells hide.
 struct DivisionRound<'a, T: Scalar> {
     rows: &'a Rows<T>,
-    /// Cells of less scatter are not divided.
+    /// Cells with less scatter than this are not divided.
     bound: f64,
-    /// The largest number of cells of a leaf.
+    /// The most cells of a leaf.
     most: usize,
     leaves: &'a LeafCells<LeafSummary>,
 }
@@ -191,7 +191,7 @@ mod tests {
         merge(rows.dimension, &program.leaves, hidden, wanted)
     }
 
-    /// The cost of rows in the nearest of some centres.
+    /// The cost of rows with the nearest of some centres.
     fn cost<'a>(rows: impl Iterator<Item = (&'a [f64], f64)>, centers: &[f64], dimension: usize) -> f64 {
         let squared = |x: &[f64], y: &[f64]| x.iter().zip(y).map(|(x, y)| (x - y) * (x - y)).sum::<f64>();
         let nearest = |x: &[f64]| centers.chunks_exact(dimension).map(|y| squared(x, y)).fold(f64::INFINITY, f64::min);
@@ -221,7 +221,7 @@ mod tests {
                 .collect();
             let of_rows = |centers: &[f64]| cost(stored.iter().map(|(x, w)| (&x[..], *w)), centers, dimension);
             let means = || RowMajor::new(&summary.means, dimension).rows().zip(summary.weights.iter().copied());
-            // In one centre all cells have the same, and the two are equal.
+            // With a single centre, all rows of a cell have the same one, so both costs are equal.
             let (whole, told) = (of_rows(&vec![0.25; dimension]), cost(means(), &vec![0.25; dimension], dimension));
             assert!(((told + summary.hidden) / whole - 1.0).abs() < 1e-12, "{told} and {} for {whole}", summary.hidden);
             let stream = Stream::new(seed, "centres");

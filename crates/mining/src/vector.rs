@@ -1,9 +1,9 @@
-//! Deterministic annealing of vectors: weighted points in any dimension, clustered by their squared distances.
+//! Deterministic annealing of vectors: clusters weighted points in any dimension by squared distances.
 //!
-//! Paper 000 section III, paper 004 eq. (1)-(3), `docs/design/annealing.md`. It starts with one centre just above the
-//! temperature at which the whole becomes unstable, and cools. It divides each centre when its own covariance demands
-//! it. There are no starting centres and no restarts. [`cluster`] runs all of it; [`equilibrium`] is the fixed point at
-//! one temperature, for readers who want the physics.
+//! Sources: paper 000 section III, paper 004 eq. (1)-(3), `docs/design/annealing.md`. Annealing starts with one centre
+//! just above the temperature at which it becomes unstable, and cools. A centre divides when the covariance of its rows
+//! shows that it is unstable. There are no initial centres to choose, and no restarts. [`cluster`] runs the whole
+//! method; [`equilibrium`] finds the fixed point at one temperature, without cooling.
 
 mod components;
 mod e_step;
@@ -44,7 +44,7 @@ use fit::{Fit, State};
 use model::Outcome;
 use summarized::anneal_summary;
 
-/// A clustering that can be resumed, on any number of ranks and under any engine, to the same bits.
+/// A clustering that can be resumed on any number of ranks and under any engine, with bit-identical results.
 pub type Checkpoint = crate::anneal::Checkpoint<Parameters>;
 
 impl Resumable for Parameters {
@@ -54,7 +54,7 @@ impl Resumable for Parameters {
 }
 
 impl Checkpoint {
-    /// Temperatures finished so far.
+    /// The number of temperatures that are finished.
     pub fn temperatures(&self) -> usize {
         self.state.grown.history.len()
     }
@@ -62,12 +62,12 @@ impl Checkpoint {
 
 /// Clusters points, rows of bits, or sparse rows, by deterministic annealing.
 ///
-/// Without a number of clusters and a final temperature, the run chooses the number first
-/// ([`number`](mod@crate::number)). The result is then the same, to the bit, as with that number given.
+/// Without a number of clusters or a final temperature, the run first chooses the number
+/// ([`number`](mod@crate::number)). The result then has the same bits as with that number given.
 ///
 /// # Errors
-/// The errors of [`Parameters::check`]; [`Error::TooFar`]; [`Error::Stopped`] if the observer asked it to stop (it has
-/// the checkpoint then).
+/// Returns the errors of [`Parameters::check`], and [`Error::TooFar`]. Returns [`Error::Stopped`] if the observer
+/// requested it, after handing it the checkpoint.
 ///
 /// # Example
 /// ```
@@ -82,16 +82,17 @@ impl Checkpoint {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// Cost: some hundred passes over the points, each N x K exponentials at most, far fewer at low temperatures in few
-/// dimensions. Then comes the search by swaps: some K trials to some tens of iterations each. In up to 16 dimensions a
-/// trial passes over the leaves near the moved centres, beyond over all points. If clusters lie far apart the search
-/// ends after one look; `patience` 0 skips it. For rows of bits a pass takes N x K x (set bits) additions, twice, in
-/// place of N x K x D multiply-adds. For sparse rows it takes K x (values that are not 0) multiply-adds, twice, and K x
-/// D additions for each of some hundred leaves. Memory: the points, and a copy of them in the requested precision. For
-/// bits the copy is of bits. From 16 clusters on the search by swaps takes 4 to 8 bytes for each row and cluster. For
-/// sparse rows it is of the values that are not 0, and several times K x D numbers. For points in a file
-/// ([`Points::spilled`](lehr_data::Points::spilled)) the copy is in a file of the same folder. Memory then holds about
-/// 40 bytes a row and the leaf in work. Each pass reads the part of that file that the system has not cached.
+/// Cost: some hundred passes over the points, each with at most N x K exponentials, and far fewer at low temperatures
+/// in few dimensions. Then follows the search by swaps: some K trials with up to tens of iterations each. In up to 16
+/// dimensions, a trial visits only the leaves near the moved centres; in more, all points. If clusters are far apart,
+/// the search ends after its first pass; `patience` 0 skips it. For rows of bits, a pass takes twice N x K x (set bits)
+/// additions instead of N x K x D multiply-adds. For sparse rows, a pass takes twice K x (nonzero values)
+/// multiply-adds, and K x D additions for each of some hundred leaves. Memory: the points, and a copy of them in the
+/// requested precision. For rows of bits, the copy is of bits. From 16 clusters on, the search by swaps then takes 4 to
+/// 8 bytes for each row and cluster. For sparse rows, the copy is of the nonzero values, and there are several times K
+/// x D numbers. For points in a file ([`Points::spilled`](lehr_data::Points::spilled)) the copy is in a file of the
+/// same folder. Memory then holds about 40 bytes for each row, and the leaf in use. Each pass reads the part of that
+/// file that the system has not cached.
 pub fn cluster<'a>(
     input: impl Into<Input<'a>>,
     parameters: &Parameters,
@@ -103,7 +104,7 @@ pub fn cluster<'a>(
     dispatch(input, parameters.clone(), None, execution, observer)
 }
 
-/// Resumes an interrupted run, to the same bits as if it had not been interrupted.
+/// Resumes an interrupted run; the result is bit-identical to an uninterrupted one.
 ///
 /// # Errors
 /// Returns [`Error::OtherData`] if the points are not those of the checkpoint; otherwise as for [`cluster`].
@@ -128,7 +129,7 @@ fn dispatch(
     let used = UsedColumns::of(input);
     let input = used.as_ref().map_or(input, |used| Input::Sparse(&used.rows));
     let state = checkpoint.map(|checkpoint| checkpoint.state_on(input.fingerprint())).transpose()?;
-    // Where the number is open, what it takes is known when it has been chosen.
+    // If the number is not given, the memory is checked when the number has been chosen.
     if !parameters.is_open() {
         need(input, &parameters, parameters.most_expected(input.len()), execution).check()?;
     }
@@ -142,7 +143,7 @@ fn dispatch(
     Ok(model)
 }
 
-/// The memory for this many centres.
+/// The memory that this many centres need.
 fn need(input: Input<'_>, parameters: &Parameters, clusters: usize, execution: &Execution) -> Need {
     let is_sparse = Storage::of(input, parameters.cost.is_squared()) == Storage::Sparse;
     Need::of_annealing(clusters, input.dimension(), execution.ranks.min(input.len()), is_sparse)
@@ -196,7 +197,7 @@ fn anneal<T: Scalar>(
         let found = std::mem::replace(&mut run.labelled, labelled()).into_values();
         let model = Model::new(input, &run.rows, outcome, found, &run.shared.parameters);
         let compared = number.as_mut().filter(|number| {
-            // The evidence is of squared distances.
+            // The evidence holds for squared distances only.
             model.cost.is_squared() && number.clusters == model.clusters.len()
         });
         let Some(number) = compared else { return Ok(model) };
@@ -204,12 +205,13 @@ fn anneal<T: Scalar>(
         if !number.gives_way(sample, &model.centers) {
             return Ok(model);
         }
-        // From the beginning, with the number that takes its place.
+        // Start again with the smaller number.
         (run.shared.state, run.memory) = (None, remembered());
     }
 }
 
-/// The number of groups with a valley in the density between every two, for methods that do not divide rows by centres.
+/// Returns the number of groups with a valley in the density between every two, for methods that do not divide rows by
+/// centres.
 pub(crate) fn groups(
     points: &lehr_data::Points,
     seed: u64,
@@ -220,7 +222,7 @@ pub(crate) fn groups(
     choose_number(&Sample::of(points.into(), seed), points.len(), &parameters, execution, observer)
 }
 
-/// The number of clusters that the data suggest, by a sample of the rows.
+/// Chooses the number of clusters from a sample of the rows.
 fn choose_number(
     sample: &Sample,
     most_centers: usize,
@@ -228,17 +230,17 @@ fn choose_number(
     execution: &Execution,
     observer: &mut dyn Observer,
 ) -> Result<Number, Error> {
-    // Growth goes on past the number.
+    // Growth continues past the number.
     let room = (most_centers as f64 / parameters.overshoot) as usize;
     let most = parameters.max_clusters.map_or(room, |most| most.min(room)).max(1);
-    // Each process comes to the same number by itself, on all its threads. One that gave up alone would leave the
-    // others waiting.
+    // Each process finds the same number by itself, on all its threads. If one process stopped alone, the others would
+    // wait for ever.
     let alone = Execution { engine: Engine::Loop, ranks: 1, job: None, ..*execution };
     let interrupt = observer.interrupt().filter(|_| execution.job.is_none());
     let points = sample.points();
     let grow = |cells: usize| {
         let Some(points) = &points else { return Ok(vec![0.0; sample.dimension]) };
-        // Where cells are is of no importance to a digit: no second branch, no swaps.
+        // The exact positions of the cells do not matter, so there is no second branch and no search by swaps.
         let few = Parameters {
             clusters: Some(cells),
             overshoot: 1.0,
@@ -256,14 +258,14 @@ fn choose_number(
             figures: vec![("clusters", cells as f64)],
         };
         let is_asked = interrupt.as_ref().is_some_and(Interrupt::is_asked);
-        // Several processes stop together, at the first step.
+        // Several processes must stop together, at the first step.
         let stops = execution.job.is_none() && (observer.progress(&progress) == Control::Stop || is_asked);
         if stops { Control::Stop } else { Control::Continue }
     };
     number::choose(sample, most, grow, &mut hear)
 }
 
-/// Allows a run to be given up, and ignores its reports.
+/// Lets a run be cancelled, and ignores its reports.
 struct Quiet(Option<Interrupt>);
 
 impl Observer for Quiet {
@@ -272,17 +274,17 @@ impl Observer for Quiet {
     }
 }
 
-/// A run as the engines see it.
+/// The program of a run.
 struct Run<'a, 'o, T: Scalar> {
     input: Input<'a>,
     rows: Rows<T>,
-    /// The choice of the number of clusters, if it was made.
+    /// How the number of clusters was chosen, if it was not given.
     number: Option<Number>,
     memory: LeafCells<Remembered>,
     labelled: LeafCells<Labelled>,
-    /// For the summary that is annealed in place of the rows.
+    /// The cells of the summary that is annealed instead of the rows.
     cells: LeafCells<LeafSummary>,
-    /// The result of annealing it, in the first cell.
+    /// The result of annealing the summary, in the first cell.
     handed_over: LeafCells<Option<State>>,
     shared: shared::Run<'o, Parameters>,
 }

@@ -1,13 +1,15 @@
-//! Soft and hard assignment of rows of bits, 64 columns to a word, with the sums that the next centres are made of.
+//! Soft and hard assignment of rows of bits, 64 columns in a word, with the sums from which the next centres are
+//! computed.
 //!
-//! For a row `x` of zeros and ones and a centre `y`, `|x - y|^2 = |y|^2 + sum over the set bits j of (1 - 2 y_j)`.
-//! So of a row nothing matters but where its bits are set. Centres are side by side: a line for each column holds `1 -
-//! 2 y_j` of 8 (16) centres. A row adds up the lines of its set bits. The sums for the next centres are the transposed
-//! product. A row's memberships, a line for 8 (16) centres, are added to the line of each set bit. Both cost as many
-//! additions as there are set bits, where rows of numbers cost as many multiply-adds as there are columns.
+//! For a row `x` of zeros and ones and a centre `y`, `|x - y|^2 = |y|^2 + sum over the set bits j of (1 - 2 y_j)`. So
+//! only the positions of a row's set bits matter. Centres are stored side by side: for each column, a line holds
+//! `1 - 2 y_j` of 8 (16) centres. For each row, the lines of its set bits are added up. The sums for the next centres
+//! are the transposed product. A row's memberships, in lines of 8 (16) centres, are added to the lines of its set bits.
+//! Each product takes as many additions as there are set bits; rows of numbers take as many multiply-adds as there are
+//! columns.
 //!
-//! Scores and sums have the meaning of [`crate::soft`] and [`crate::nearest`], and the same values up to rounding.
-//! Centres, directions and planes are in the coordinates of the bits, 0 and 1.
+//! Scores and sums mean the same as in [`crate::soft`] and [`crate::nearest`], and have the same values except for
+//! rounding. Centres, directions and planes are in the coordinates of the bits, 0 and 1.
 
 mod known;
 mod rows;
@@ -23,51 +25,51 @@ pub use known::{Known, Moves, nearest_bit_sums_of_known};
 pub use rows::{BitRows, for_each_set_bit};
 use walks::{ROWS, Walks};
 
-/// After this many rows, a multiple of [`ROWS`], sums in the rows' precision are added to `f64`.
+/// The number of rows after which sums in the rows' precision are added to `f64`; a multiple of [`ROWS`].
 const FLUSH: usize = 2 * ROWS;
-/// Columns whose lines are taken apart together.
+/// The number of columns whose lines are split into lanes together.
 const AT_ONCE: usize = 16;
 
-/// Centres made ready for one temperature.
+/// Centres prepared for one temperature.
 #[derive(Clone, Debug, Default)]
 pub struct SoftBitCenters<T: Real> {
     bits: usize,
     count: usize,
     temperature: f64,
-    /// In units of ln 2.
+    /// The scores, in units of ln 2.
     scores: Forms<T>,
-    /// For [`Sums::Along`].
+    /// The projections for [`Sums::Along`].
     projections: Forms<T>,
 }
 
 impl<T: Real> SoftBitCenters<T> {
-    /// Room for `count` centres of `bits` columns at `temperature` (squared bits, positive), with directions if they
-    /// are wanted.
+    /// Makes room for `count` centres of `bits` columns at `temperature` (in squared bits, above 0), and for directions
+    /// if needed.
     ///
     /// # Panics
     /// Panics if `temperature` is not positive.
     pub fn begin(&mut self, bits: usize, count: usize, temperature: f64, has_directions: bool) {
         assert!(temperature > 0.0, "a positive temperature");
         (self.bits, self.count, self.temperature) = (bits, count, temperature);
-        // One column more, of which no row has a bit: what walks are filled up with.
+        // One additional column, in which no row has a bit, is used to fill up walks.
         self.scores.begin_line_by_line(bits + 1, count);
         self.projections.begin_line_by_line(bits + 1, if has_directions { count } else { 0 });
     }
 
-    /// Says where centre `k` is, with `log_prior = ln g_k`; 0 for equal priors.
+    /// Sets the position of centre `k`, with `log_prior = ln g_k`; 0 for equal priors.
     ///
     /// # Panics
-    /// Panics if there is no room for it, or it has not as many coordinates as there are columns.
+    /// Panics if there is no room for the centre, or if it does not have one coordinate for each column.
     pub fn set(&mut self, k: usize, center: &[f64], log_prior: f64) {
         assert!(center.len() == self.bits);
         self.set_form(k, center.iter().map(|y| y * y).sum(), center.iter().map(|y| 1.0 - 2.0 * y), log_prior);
     }
 
-    /// Sets the cost of rows in component `k`, where that is no squared distance. It is `constant` plus those of
-    /// `terms` of the columns whose bits are set.
+    /// Sets the cost of rows in component `k`, if it is not a squared distance. The cost is `constant` plus the `terms`
+    /// of the columns whose bits are set.
     ///
     /// # Panics
-    /// Panics if there is no room for it.
+    /// Panics if there is no room for the component.
     ///
     /// # Example
     /// ```
@@ -86,10 +88,10 @@ impl<T: Real> SoftBitCenters<T> {
         self.scores.set(k, constant, terms.map(|term| -term * scale));
     }
 
-    /// The direction of centre `k`, for [`Sums::Along`].
+    /// Sets the direction of centre `k`, for [`Sums::Along`].
     ///
     /// # Panics
-    /// Panics if there is no room for it, or lengths disagree.
+    /// Panics if there is no room for the direction, or if lengths disagree.
     pub fn set_direction(&mut self, k: usize, center: &[f64], direction: &[f64]) {
         assert!(k < self.count && center.len() == self.bits && direction.len() == self.bits);
         assert!(self.projections.lines > 0, "room for directions");
@@ -97,12 +99,12 @@ impl<T: Real> SoftBitCenters<T> {
         self.projections.set(k, constant, direction.iter().copied());
     }
 
-    /// Makes of centre `k` a component that is nowhere and equally far from every row, with `score = ln g_k - d / T` of
-    /// all of them. Along its direction every row is 1, so that its sums are mass and first moment, whichever are
-    /// requested.
+    /// Makes centre `k` a component without a position that is equally far from every row, with
+    /// `score = ln g_k - d / T` for all of them. Every row is at 1 along its direction, so that its sums are mass and
+    /// first moment, whichever sums are requested.
     ///
     /// # Panics
-    /// Panics if there is no room for it.
+    /// Panics if there is no room for the component.
     ///
     /// # Example
     /// ```
@@ -126,40 +128,40 @@ impl<T: Real> SoftBitCenters<T> {
         }
     }
 
-    /// Number of centres.
+    /// The number of centres.
     pub fn len(&self) -> usize {
         self.count
     }
 
-    /// Whether it is empty.
+    /// Whether there are no centres.
     pub fn is_empty(&self) -> bool {
         self.count == 0
     }
 }
 
-/// Centres for hard assignment, each perhaps with a plane that divides its rows.
+/// Centres for hard assignment, optionally with a plane for each that divides its rows.
 #[derive(Clone, Debug, Default)]
 pub struct HardBitCenters<T: Real> {
     bits: usize,
     count: usize,
     distances: Forms<T>,
-    /// The same centre by centre, for rows that are held against one: K constants, K x (D + 1) terms, and the size of
-    /// the largest.
+    /// The distances centre by centre, for rows that are compared with a single one. There are K constants, K x (D + 1)
+    /// terms, and the size of the largest term of each.
     constants: Vec<T>,
     terms: Vec<T>,
     largest: Vec<f64>,
-    /// K x D.
+    /// The normals of the planes, K x D.
     normals: Vec<f64>,
     thresholds: Vec<f64>,
 }
 
 impl<T: Real> HardBitCenters<T> {
-    /// Room for `count` centres of `bits` columns.
+    /// Makes room for `count` centres of `bits` columns.
     pub fn begin(&mut self, bits: usize, count: usize) {
         (self.bits, self.count) = (bits, count);
         self.distances.begin_line_by_line(bits + 1, count);
         self.constants.resize(count, T::default());
-        // The column that is none says nothing.
+        // The term of the additional, empty column is 0.
         self.terms.clear();
         self.terms.resize(count * (bits + 1), T::default());
         self.largest.resize(count, 0.0);
@@ -167,20 +169,20 @@ impl<T: Real> HardBitCenters<T> {
         self.thresholds.clear();
     }
 
-    /// Says where centre `k` is.
+    /// Sets the position of centre `k`.
     ///
     /// # Panics
-    /// Panics if there is no room for it, or it has not as many coordinates as there are columns.
+    /// Panics if there is no room for the centre, or if it does not have one coordinate for each column.
     pub fn set(&mut self, k: usize, center: &[f64]) {
         assert!(center.len() == self.bits);
         self.set_form(k, center.iter().map(|y| y * y).sum(), center.iter().map(|y| 1.0 - 2.0 * y));
     }
 
-    /// Sets the cost of rows in centre `k`, where that is no squared distance. It is `constant` plus those of `terms`
-    /// of the columns whose bits are set.
+    /// Sets the cost of rows in centre `k`, if it is not a squared distance. The cost is `constant` plus the `terms` of
+    /// the columns whose bits are set.
     ///
     /// # Panics
-    /// Panics if there is no room for it.
+    /// Panics if there is no room for the centre.
     ///
     /// # Example
     /// ```
@@ -206,63 +208,63 @@ impl<T: Real> HardBitCenters<T> {
         self.distances.set(k, constant, own.iter().map(|term| term.to_f64()));
     }
 
-    /// Adds the plane of the next centre, from the first on: rows with `x . normal > threshold` are beyond it.
+    /// Adds the plane of the next centre, starting with the first: rows with `x . normal > threshold` are beyond it.
     ///
     /// # Panics
-    /// Panics if the normal has not as many coordinates as there are columns.
+    /// Panics if the normal does not have one coordinate for each column.
     pub fn push_plane(&mut self, normal: &[f64], threshold: f64) {
         assert_eq!(normal.len(), self.bits);
         self.normals.extend_from_slice(normal);
         self.thresholds.push(threshold);
     }
 
-    /// Number of centres.
+    /// The number of centres.
     pub fn len(&self) -> usize {
         self.count
     }
 
-    /// Whether it is empty.
+    /// Whether there are no centres.
     pub fn is_empty(&self) -> bool {
         self.count == 0
     }
 }
 
-/// Buffers of this module's functions; reused from block to block, so that loops allocate nothing.
+/// The buffers of this module's functions, which are reused from block to block so that loops do not allocate.
 #[derive(Clone, Debug, Default)]
 pub struct BitScratch<T: Real> {
     walks: Walks,
-    /// Values of centres for the rows that are walked together: a line of centres of all rows, then the next.
+    /// Values of centres for the rows that are walked together: one line of centres for all rows, then the next line.
     values: Vec<T::Line>,
     projections: Vec<T::Line>,
-    /// The same centre by centre, as many rows side by side as a line has lanes.
+    /// The scores centre by centre; a line holds as many rows as it has lanes.
     scores: Vec<T::Line>,
-    /// A line of centres of all columns and of the one that is none, then the next.
+    /// One line of centres for all columns and for the additional, empty column, then the next line.
     sums: Vec<T::Line>,
-    /// Lines of centres.
+    /// The masses, in lines of centres.
     masses: Vec<T::Line>,
     nearest: Vec<u32>,
-    /// A bound of the rounding error in the squared distance from each centre.
+    /// An upper bound on the rounding error of the squared distance from each centre.
     slack: Vec<f32>,
-    /// For rows that are walked together: the computed squared distance from their own centres, and whether others may
-    /// be as near.
+    /// For rows that are walked together: the squared distance from their own centre, and whether others may be as
+    /// near.
     own: Vec<(f64, bool)>,
 }
 
 impl<T: Real> BitScratch<T> {
-    /// The nearest centre of row `index` of the block of the last call of [`nearest_bit_sums`].
+    /// The nearest centre of row `index` of the block in the last call of [`nearest_bit_sums`].
     pub fn nearest(&self, index: usize) -> usize {
         self.nearest[index] as usize
     }
 }
 
-/// Adds one block's sums to `sums` (K x [`Sums::len`]): mass and first moment of the bits, or the sums of
+/// Adds the sums of one block to `sums` (K x [`Sums::len`]): mass and first moment of the bits, or the sums of
 /// [`Sums::Along`].
 ///
-/// Cost: set bits x K x 2 additions, rows x K exponentials. No allocation once `scratch` has grown.
+/// Cost: set bits x K x 2 additions, rows x K exponentials. It allocates nothing once `scratch` has grown.
 ///
 /// # Panics
-/// Panics if the shapes disagree, there is no centre, second moments are requested, or directions that were not
-/// announced.
+/// Panics if shapes disagree, if there is no centre, if second moments are requested, or if directions are requested
+/// without room for them.
 ///
 /// # Example
 /// ```
@@ -301,13 +303,13 @@ pub fn soft_bit_sums<T: Real>(
     SoftTotals { free_energy: -centers.temperature * std::f64::consts::LN_2 * log_sum, softness }
 }
 
-/// Adds one block's sums to `sums` (K x [`Kind::len`]), each row to its nearest centre, the first of several equally
-/// near.
+/// Adds the sums of one block to `sums` (K x [`Kind::len`]). Each row belongs to its nearest centre, the first if
+/// several are equally near.
 ///
-/// Cost: set bits x (K + 1) additions. No allocation once `scratch` has grown.
+/// Cost: set bits x (K + 1) additions. It allocates nothing once `scratch` has grown.
 ///
 /// # Panics
-/// Panics if the shapes disagree, there is no centre, or planes are missing for [`Kind::Swaps`].
+/// Panics if shapes disagree, if there is no centre, or if planes are missing for [`Kind::Swaps`].
 ///
 /// # Example
 /// ```
@@ -341,12 +343,13 @@ pub fn nearest_bit_sums<T: Real>(
     nearest(rows, centers, kind, scratch, sums);
 }
 
-/// Writes the squared distance of each row from each centre, or its cost there, to `out` (rows x K), none below 0.
+/// Writes the squared distance of each row from each centre, or its cost there, to `out` (rows x K). No value is below
+/// 0.
 ///
-/// Cost: set bits x K additions. No allocation once `scratch` has grown.
+/// Cost: set bits x K additions. It allocates nothing once `scratch` has grown.
 ///
 /// # Panics
-/// Panics if the shapes disagree, or there is no centre.
+/// Panics if shapes disagree, or if there is no centre.
 ///
 /// # Example
 /// ```
@@ -380,7 +383,7 @@ kernel! {
         let (lanes, lines) = (T::Line::COUNT, centers.scores.lines);
         let BitScratch { walks, values, projections, scores, sums: columns, masses, .. } = scratch;
         let (scores, _) = scores[..centers.count].as_chunks_mut::<1>();
-        // What was in use is 0 again, what is new is too.
+        // Memory that was used before has been reset to 0, and new memory is 0 too.
         columns.resize((rows.bits + 1) * lines, T::Line::default());
         masses.resize(lines, T::Line::default());
         let mut totals = [V::splat(T::default()); 2];
@@ -397,9 +400,9 @@ kernel! {
                 for (weight, row) in weights.lanes_mut()[..present].iter_mut().zip(first + start..) {
                     *weight = T::from_f64(rows.weights[row]);
                 }
-                // Rows side by side, as in every other kernel; a lane without a row has weight 0 and whatever scores
-                // were there. What lanes were written one by one is read as a line in a loop of its own: at once it
-                // would have to wait for them.
+                // Rows are side by side in a line, as in every other kernel. A lane without a row has weight 0, and its
+                // scores are arbitrary. Lanes that were written one by one are read as a line in a later loop, because
+                // an immediate read would have to wait for them.
                 for (k, score) in scores.iter_mut().enumerate() {
                     let values = &values[together * (k / lanes) + start..][..present];
                     for (score, value) in score[0].lanes_mut().iter_mut().zip(values) {
@@ -458,7 +461,7 @@ kernel! {
             for index in 0..together {
                 let (mut k, mut best, mut second) = (0, f64::INFINITY, f64::INFINITY);
                 for other in 0..centers.count {
-                    // What rounding leaves of nothing is no distance below it.
+                    // Rounding may take a distance of 0 below 0.
                     let line = &values[together * (other / lanes) + index];
                     let distance = line.lanes()[other % lanes].to_f64().max(0.0);
                     if distance < best {
@@ -475,7 +478,7 @@ kernel! {
                 let sums = &mut sums[k * per_center..][..per_center];
                 add_row(walks, index, weight, best, &mut sums[..rows.bits + 2]);
                 if kind == Kind::Swaps {
-                    // With one centre there is no second: taking it away costs everything.
+                    // A single centre has no second nearest, so there is no cost of removal to add.
                     if centers.count > 1 {
                         sums[2 + rows.bits] += weight * (second - best);
                     }
@@ -505,7 +508,7 @@ kernel! {
             walks.add_up::<T, V>(&centers.distances, &mut values[..together * centers.distances.lines]);
             for (index, out) in out.chunks_exact_mut(centers.count).enumerate() {
                 for (k, distance) in out.iter_mut().enumerate() {
-                    // What rounding leaves of nothing is no distance below it.
+                    // Rounding may take a distance of 0 below 0.
                     *distance = values[together * (k / lanes) + index].lanes()[k % lanes].to_f64().max(0.0);
                 }
             }
@@ -524,8 +527,8 @@ fn add_row(walks: &Walks, index: usize, weight: f64, squared: f64, sums: &mut [f
     walks.for_each_column(index, |column| moments[column] += weight);
 }
 
-/// Moves the sums of columns over into `sums` (K x (1 + D), masses first), and leaves nothing in them. A few columns at
-/// a time, so that each line is fetched once for all its centres.
+/// Adds the sums of columns to `sums` (K x (1 + D), masses first), and resets them to 0. It handles a few columns at a
+/// time, so that each line is read once for all its centres.
 #[inline(always)]
 fn flush<T: Real>(columns: &mut [T::Line], masses: &mut [T::Line], bits: usize, sums: &mut [f64]) {
     let lanes = T::Line::COUNT;
@@ -557,7 +560,7 @@ mod tests {
     use crate::soft::{SoftCenters, SoftScratch, soft_sums};
     use crate::tiles::Tiles;
 
-    /// The same rows packed and as numbers, with centres, priors and directions in the coordinates of the bits.
+    /// The same rows as bits and as numbers, with centres, priors and directions in the coordinates of bits.
     struct Problem {
         bits: usize,
         packed: BitRows,
@@ -566,7 +569,7 @@ mod tests {
         directions: Vec<Vec<f64>>,
         thresholds: Vec<f64>,
         temperature: f64,
-        /// The score of a component behind the centres that is equally far from every row.
+        /// The score of an additional component that is equally far from every row.
         far: Option<f64>,
     }
 
@@ -585,7 +588,7 @@ mod tests {
             }
             let weights: Vec<f64> = (0..rows).map(|row| (row % 4) as f64).collect();
             let packed = BitRows::new(rows, bits, |i| &words[i * width..][..width], |i| weights[i]);
-            // Numbers that single precision holds exactly.
+            // Numbers that single precision represents exactly.
             let vectors = |from: u64| -> Vec<Vec<f64>> {
                 let number = |k: usize, j: usize| f64::from(stream.uniform(from + (k * bits + j) as u64) as f32);
                 (0..clusters).map(|k| (0..bits).map(|j| number(k, j)).collect()).collect()
@@ -652,7 +655,7 @@ mod tests {
             sums
         }
 
-        /// The kernels of numbers over the same rows; they have an oracle of their own.
+        /// Computes the sums with the kernels of numbers over the same rows, which have their own oracle.
         fn soft_of_numbers(&self, kind: Sums) -> Vec<f64> {
             let mut centers = SoftCenters::<f64>::default();
             centers.begin(self.bits, self.temperature);
@@ -680,7 +683,7 @@ mod tests {
             sums
         }
 
-        /// The sums of rows and centres one by one, from the definition.
+        /// Computes the sums from the definition, for each row and centre.
         fn soft_by_definition(&self, kind: Sums) -> Vec<f64> {
             let totals = self.components() * (1 + self.bits);
             let mut sums = vec![0.0; totals + 2];
@@ -722,7 +725,8 @@ mod tests {
         }
     }
 
-    /// Rows around tiles, walks and flushes, columns around words and blocks, centres around lines.
+    /// Numbers of rows near the limits of tiles, walks and flushes; of columns near those of words and blocks; of
+    /// centres near those of lines.
     const SHAPES: [(usize, usize, usize); 11] = [
         (1, 17, 1),
         (7, 64, 2),
@@ -757,7 +761,7 @@ mod tests {
     #[test]
     fn one_that_is_equally_far_from_every_row_takes_its_share_with_the_same_bits_on_every_instruction_set() {
         for shape @ (rows, bits, clusters) in SHAPES {
-            // Centres are some 1/3 a column away, which is 6.7 temperatures.
+            // Centres are some 1/3 apart for each column, which is 6.7 temperatures.
             let problem = Problem { far: Some(-7.0), ..Problem::new(rows, bits, clusters) };
             let what = format!("{shape:?}");
             for kind in [Sums::First, Sums::Along] {
@@ -766,7 +770,7 @@ mod tests {
                 let single = on_all_sets(&what, || problem.soft::<f32>(kind));
                 close(&single, &double, 1e-5, &what);
             }
-            // The first row has no weight to give.
+            // The first row has weight 0.
             let mass = problem.soft::<f64>(Sums::First)[clusters * (1 + bits)];
             assert!(mass > 0.0 || rows == 1, "{what}: {mass}");
         }

@@ -1,10 +1,10 @@
-//! Cholesky's factor of a small covariance, the factor's inverse and the solution of its equations, with the same bits
-//! on every machine.
+//! Computes the Cholesky factor of a small covariance and its inverse, and solves with it, with the same bits on every
+//! machine.
 //!
 //! Matrices are packed: the lower triangle row by row, `n (n + 1) / 2` numbers. Additions, products, quotients and
-//! roots in one order, as in [`crate::factor`] and for its reason: every rank factors the reduced sums for itself.
+//! roots are computed in a fixed order, because every rank factors the reduced sums by itself (see [`crate::factor`]).
 
-/// The number of numbers that the lower triangle of an n x n matrix has; also where its row n begins.
+/// The number of entries in the lower triangle of an n x n matrix, which is also the index at which its row n begins.
 ///
 /// # Example
 /// ```
@@ -17,7 +17,7 @@ pub const fn triangle(n: usize) -> usize {
 /// Row `i` of a packed lower triangle, up to the diagonal.
 ///
 /// # Panics
-/// Panics if the triangle has no such row.
+/// Panics if the triangle does not have that row.
 ///
 /// # Example
 /// ```
@@ -28,14 +28,14 @@ pub fn packed_row(packed: &[f64], i: usize) -> &[f64] {
     &packed[triangle(i)..triangle(i + 1)]
 }
 
-/// The lower triangular `L` with `L L' = matrix`; `None` if the matrix is not positive definite beyond rounding, or a
-/// number is not finite.
+/// Returns the lower triangular `L` with `L L' = matrix`. Returns `None` if the matrix is not positive definite beyond
+/// rounding errors, or if a number is not finite.
 ///
-/// A pivot counts as nothing below `n` units of rounding of its diagonal entry. Cost: n^3 / 3 operations, one
+/// A pivot counts as 0 if it is below `n` rounding units of its diagonal entry. Cost: n^3 / 3 operations, and one
 /// allocation.
 ///
 /// # Panics
-/// Panics if `matrix` has not [`triangle`]`(n)` numbers.
+/// Panics if `matrix` does not have [`triangle`]`(n)` numbers.
 ///
 /// # Example
 /// ```
@@ -63,12 +63,12 @@ pub fn cholesky(n: usize, matrix: &[f64]) -> Option<Vec<f64>> {
     Some(factor)
 }
 
-/// The inverse of a lower triangular factor: `W` with `W L = 1`, lower triangular too.
+/// Returns the inverse of a lower triangular factor: `W` with `W L = 1`, which is lower triangular too.
 ///
-/// Cost: n^3 / 6 operations, one allocation.
+/// Cost: n^3 / 6 operations, and one allocation.
 ///
 /// # Panics
-/// Panics if `factor` has not [`triangle`]`(n)` numbers.
+/// Panics if `factor` does not have [`triangle`]`(n)` numbers.
 ///
 /// # Example
 /// ```
@@ -91,12 +91,13 @@ pub fn inverse_of_factor(n: usize, factor: &[f64]) -> Vec<f64> {
     inverse
 }
 
-/// Solves `L L' X = B` for a lower triangular factor: `right` is B on entry and X on return, n x `columns`, row-major.
+/// Solves `L L' X = B` with a lower triangular factor. `right` holds B on entry and X on return, n x `columns`,
+/// row-major.
 ///
-/// Cost: n^2 x columns multiply-adds, no allocation.
+/// Cost: n^2 x columns multiply-adds. It allocates nothing.
 ///
 /// # Panics
-/// Panics if `factor` has not [`triangle`]`(n)` numbers or `right` not n x `columns`.
+/// Panics if `factor` does not have [`triangle`]`(n)` numbers, or `right` does not have n x `columns`.
 ///
 /// # Example
 /// ```
@@ -128,7 +129,7 @@ pub fn solve(n: usize, factor: &[f64], columns: usize, right: &mut [f64]) {
     }
 }
 
-/// `row -= factor * other`.
+/// Computes `row -= factor * other`.
 fn subtract(row: &mut [f64], factor: f64, other: &[f64]) {
     row.iter_mut().zip(other).for_each(|(x, y)| *x -= factor * y);
 }
@@ -142,7 +143,7 @@ mod tests {
     use super::*;
     use crate::random::Stream;
 
-    /// A covariance of random rows: positive definite where there are more rows than columns.
+    /// The covariance of random rows, which is positive definite if there are more rows than columns.
     fn covariance(n: usize, rows: usize) -> Vec<f64> {
         let stream = Stream::new(n as u64, "cholesky");
         let x = |row: usize, j: usize| stream.normal((row * n + j) as u64);

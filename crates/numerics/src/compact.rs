@@ -1,41 +1,42 @@
-//! Rows of dissimilarities as compact as they are stored, and products of them with columns of numbers.
+//! Rows of dissimilarities in the compact form in which they are stored, and their products with columns of numbers.
 //!
-//! A matrix of N x N is read once an iteration and takes most of the memory. So kernels read it as it is stored:
-//! numbers of 64 or 32 bits, or whole numbers of 16 bits that are widened in registers. The weight of an entry in a
-//! product is an [`Entry`]: the dissimilarity, its square, whether it is there, a weight made of it. Columns
-//! (memberships, positions, directions of a conjugate gradient) are stored as lines, one column after another. So a
-//! line of a row meets a line of each column.
+//! A matrix of N x N is read once for each iteration, and takes most of the memory. So kernels read it in its stored
+//! form: numbers of 64 or 32 bits, or 16-bit whole numbers, which are widened in registers. An [`Entry`] says with
+//! which value a pair enters a product: the dissimilarity, its square, 1 if present, or a weight computed from it.
+//! Columns (memberships, positions, directions of conjugate gradients) are stored as lines, one column after another.
+//! So a line of a row is multiplied with a line of each column.
 //!
-//! Sums run in the rows' precision over a strip of columns, and in `f64` beyond it. Their order depends only on the
-//! number of items. Read next: [`crate::guttman`], the other kernel over such rows.
+//! Sums are in the rows' precision within a strip of columns, and in `f64` beyond it. Their order depends only on the
+//! number of items. [`crate::guttman`] is the other kernel over such rows.
 
 use crate::dispatch::kernel;
 use crate::guttman::{Configuration, Weighing};
 use crate::lanes::{Lanes, Line, Real};
 
-/// Lines of a strip: sums are converted to `f64` after this many, and a strip of a few columns stays in the first-level
-/// cache.
+/// The lines of a strip. Sums are converted to `f64` after each strip, and strips of a few columns stay in the
+/// first-level cache.
 pub(crate) const STRIP: usize = 128;
 
-/// Numbers as they are stored, row after row.
+/// Numbers in their stored form, row after row.
 #[derive(Clone, Copy, Debug)]
 pub enum Stored<'a, T> {
-    /// Floating point.
+    /// Floating-point numbers.
     Numbers(&'a [T]),
-    /// Whole numbers of 16 bits.
+    /// 16-bit whole numbers.
     Fixed(&'a [u16]),
 }
 
 /// A few whole rows of a matrix.
 #[derive(Clone, Copy, Debug)]
 pub struct Block<'a, T> {
-    /// Rows x `columns` numbers.
+    /// The numbers, rows x `columns`.
     pub stored: Stored<'a, T>,
-    /// Numbers of a row: the items of the matrix.
+    /// The numbers in a row: the items of the matrix.
     pub columns: usize,
-    /// A dissimilarity is this times the stored number.
+    /// The factor by which a stored number is multiplied to give a dissimilarity.
     pub factor: f64,
-    /// Stored numbers that are not below this are missing, and so is NaN; infinite for matrices without missing values.
+    /// The limit from which a stored number counts as missing, as NaN does; infinite for matrices without missing
+    /// values.
     pub limit: f64,
 }
 
@@ -49,28 +50,28 @@ impl<T> Block<'_, T> {
     }
 }
 
-/// The factor that an entry of a block is in a product. Missing entries count nothing.
+/// The value with which an entry of a block enters a product. Missing entries count as 0.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Entry {
     /// The dissimilarity.
     Value,
-    /// Its square.
+    /// The squared dissimilarity.
     Square,
-    /// 1.
+    /// 1 if the dissimilarity is present.
     Present,
-    /// One over the dissimilarity, or over `floor` if that is larger.
+    /// 1 over the dissimilarity, or over `floor` if that is larger.
     Inverse {
-        /// Positive.
+        /// The floor, above 0.
         floor: f64,
     },
-    /// The square of that.
+    /// 1 over the square of the dissimilarity, or of `floor` if that is larger.
     InverseSquare {
-        /// Positive.
+        /// The floor, above 0.
         floor: f64,
     },
 }
 
-/// Columns of numbers over the items of a matrix, each in whole lines, padded with zeros.
+/// Columns of numbers over the items of a matrix, each in whole lines that are padded with zeros.
 ///
 /// # Example
 /// ```
@@ -87,12 +88,12 @@ pub struct Columns<T: Real> {
 }
 
 impl<T: Real> Columns<T> {
-    /// `count` columns of zeros over `items` items.
+    /// Creates `count` columns of zeros over `items` items.
     pub fn new(items: usize, count: usize) -> Self {
         Self { items, count, values: vec![T::Line::default(); count * items.div_ceil(T::Line::COUNT)] }
     }
 
-    /// Sets all numbers, rounded to the precision of the columns.
+    /// Sets all numbers, which are rounded to the precision of the columns.
     pub fn fill(&mut self, value: impl Fn(usize, usize) -> f64) {
         let lines = self.lines();
         for (column, values) in self.values.chunks_exact_mut(lines.max(1)).enumerate() {
@@ -102,7 +103,7 @@ impl<T: Real> Columns<T> {
         }
     }
 
-    /// The number of an item in a column.
+    /// The value of an item in a column.
     ///
     /// # Panics
     /// Panics if there is no such item or column.
@@ -120,7 +121,7 @@ impl<T: Real> Columns<T> {
         self.count
     }
 
-    /// Lines of a column.
+    /// The number of lines in a column.
     pub(crate) fn lines(&self) -> usize {
         self.items.div_ceil(T::Line::COUNT)
     }
@@ -137,8 +138,8 @@ impl<T: Real> Columns<T> {
     }
 }
 
-/// The kernels of both precisions, compiled only here: they are large, and a crate that calls them with its own `T`
-/// would compile them again.
+/// The kernels of both precisions. They are compiled only here, because they are large and every crate that calls them
+/// with its own `T` would compile them again.
 pub(crate) trait PairKernels: Sized {
     fn add_products(
         block: &Block<'_, Self>,
@@ -197,8 +198,9 @@ macro_rules! kernels {
 
 kernels!(f32, f64);
 
-/// Prefetches line `line` of a row while others are processed. The strip of the next row begins elsewhere in memory,
-/// and the processor cannot guess where. Without this prefetch a large matrix spends most of the time waiting.
+/// Prefetches line `line` of a row while others are processed. The strip of the next row is elsewhere in memory, where
+/// the processor's own prefetching does not look. Without this prefetch, passes over a large matrix would mostly wait
+/// for memory.
 #[inline(always)]
 pub(crate) fn prefetch<T: Real, V: Lanes<Number = T>>(stored: Stored<'_, T>, row: usize, columns: usize, line: usize) {
     let place = row * columns + line * T::Line::COUNT;
@@ -208,7 +210,7 @@ pub(crate) fn prefetch<T: Real, V: Lanes<Number = T>>(stored: Stored<'_, T>, row
     }
 }
 
-/// As many numbers as a line has, from a place on.
+/// Loads a line of numbers, beginning at index `start`.
 #[inline(always)]
 fn load_whole<T: Real, V: Lanes<Number = T>, const FIXED: usize>(stored: Stored<'_, T>, start: usize) -> V {
     match stored {
@@ -218,7 +220,7 @@ fn load_whole<T: Real, V: Lanes<Number = T>, const FIXED: usize>(stored: Stored<
     }
 }
 
-/// Line `line` of a row, padded with zeros.
+/// Loads line `line` of a row, padded with zeros.
 #[inline(always)]
 pub(crate) fn load<T: Real, V: Lanes<Number = T>, const FIXED: usize>(
     stored: Stored<'_, T>,
@@ -254,11 +256,11 @@ pub(crate) fn load<T: Real, V: Lanes<Number = T>, const FIXED: usize>(
     }
 }
 
-/// Compiled for: the dissimilarities of a complete matrix, and any other [`Entry`] of any matrix.
+/// The cases that are compiled: dissimilarities of a complete matrix, and any other [`Entry`] of any matrix.
 const COMPLETE: usize = 0;
 const ANY: usize = 1;
 
-/// The factor of one line of a row.
+/// The values of one line of a row.
 #[inline(always)]
 fn value_of<V: Lanes, const KIND: usize>(raw: V, entry: Entry, factor: V, limit: V, floor: V) -> V {
     let dissimilarity = raw.mul(factor);
@@ -279,7 +281,7 @@ fn value_of<V: Lanes, const KIND: usize>(raw: V, entry: Entry, factor: V, limit:
     V::select_less(raw, limit, value, V::splat(V::Number::default()))
 }
 
-/// `R` rows times `C` columns over a strip of lines.
+/// Multiplies `R` rows with `C` columns over a strip of lines.
 #[inline(always)]
 #[expect(clippy::too_many_arguments)]
 fn tile<T: Real, V: Lanes<Number = T>, const R: usize, const C: usize, const FIXED: usize, const KIND: usize>(
@@ -298,7 +300,7 @@ fn tile<T: Real, V: Lanes<Number = T>, const R: usize, const C: usize, const FIX
     };
     let constants = [block.factor, block.limit, floor].map(T::from_f64);
     let constants = [V::splat(constants[0]), V::splat(constants[1]), V::splat(constants[2])];
-    // Only the last line of a row may be padded. Without that case the loop is as short as its arithmetic.
+    // Only the last line of a row may be padded. The loop over whole lines does not check for that.
     let whole = (block.columns / T::Line::COUNT).clamp(from, to);
     let mut lines: [&[T::Line]; C] = [&[]; C];
     let mut c = 0;
@@ -328,7 +330,7 @@ fn tile<T: Real, V: Lanes<Number = T>, const R: usize, const C: usize, const FIX
     }
 }
 
-/// One line of `R` rows times that of `C` columns.
+/// Multiplies one line of `R` rows with that of `C` columns.
 #[inline(always)]
 #[expect(clippy::too_many_arguments)]
 fn step<
@@ -375,7 +377,7 @@ fn step<
     }
 }
 
-/// `R` rows times all columns over a strip.
+/// Multiplies `R` rows with all columns over a strip.
 #[inline(always)]
 fn band<T: Real, V: Lanes<Number = T>, const R: usize, const FIXED: usize, const KIND: usize>(
     block: &Block<'_, T>,
@@ -433,17 +435,18 @@ kernel! {
 }
 
 /// Adds the products of a block's rows with columns to `out`: for each of `entries`, rows x columns numbers, row after
-/// row,
+/// row.
 ///
 /// ```text
 /// out[e][i][k] += sum_j entry_e(D_ij) columns[k][j]
 /// ```
 ///
-/// The rows are read once for all entries: strip by strip, which stay in the cache. Cost: rows x items x columns
-/// multiply-adds for each entry.
+/// The rows are read once for all entries, in strips that stay in the cache. Cost: rows x items x columns multiply-adds
+/// for each entry.
 ///
 /// # Panics
-/// Panics if the columns are not over the block's items, or `out` has not rows x columns numbers for each entry.
+/// Panics if the columns are not over the block's items, or if `out` does not have rows x columns numbers for each
+/// entry.
 ///
 /// # Example
 /// ```

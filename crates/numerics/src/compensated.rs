@@ -1,7 +1,7 @@
-//! Sums whose rounding errors are carried along.
+//! Sums with compensated rounding errors.
 
-/// A sum of any numbers in any order, accurate to the last digit of the largest of them, for any number of them
-/// (Neumaier 1974).
+/// A sum of any numbers in any order, accurate to the last digit of the largest, however many there are (Neumaier
+/// 1974).
 ///
 /// # Example
 /// ```
@@ -27,7 +27,7 @@ impl Sum {
         self.sum + self.carry
     }
 
-    /// The sum of some numbers.
+    /// Sums some numbers.
     pub fn of(values: impl IntoIterator<Item = f64>) -> f64 {
         let mut sum = Self::default();
         values.into_iter().for_each(|value| sum.add(value));

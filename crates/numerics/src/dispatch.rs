@@ -1,13 +1,14 @@
 //! Chooses the instruction set of a kernel at run time.
 //!
-//! `kernel!` compiles one body once for each instruction set and enters the best one that this processor has. All of
-//! them give the same bits (see [`crate::lanes`]), so a result does not depend on the choice. An installed program is
-//! compiled for the plainest processor of its family, and still uses the widest registers that it finds.
+//! `kernel!` compiles one body for each instruction set, and runs the best one that this processor has. All of them
+//! give the same bits (see [`crate::lanes`]), so a result does not depend on the choice. An installed program is
+//! compiled for the most basic processor of its family, but still uses the widest registers that it finds.
 
 /// Declares a kernel over rows of `T: Real`, written for lines `V: Lanes<Number = T>`:
 /// `kernel! { fn name[T; V; const D: usize](argument: type, …) -> result { body } }`.
 ///
-/// The body may call `#[inline(always)]` functions only: other functions are compiled without the vector instructions.
+/// The body may only call `#[inline(always)]` functions, because other functions are compiled without the vector
+/// instructions.
 macro_rules! kernel {
     ($(#[$doc:meta])* $visibility:vis fn $name:ident [$real:ident; $lanes:ident $(; const $constant:ident : $kind:ty)*]
      ($($argument:ident : $type:ty),* $(,)?) $(-> $result:ty)? $body:block) => {
@@ -35,9 +36,9 @@ macro_rules! kernel {
                 }
 
                 match $crate::dispatch::instruction_set() {
-                    // SAFETY: the processor has every instruction set that `avx512` was compiled for, as it just said.
+                    // SAFETY: `instruction_set` has just found every instruction set that `avx512` is compiled for.
                     $crate::dispatch::InstructionSet::Avx512 | $crate::dispatch::InstructionSet::Avx512Count => return unsafe { avx512::<$real $(, $constant)*>($($argument),*) },
-                    // SAFETY: the processor has every instruction set that `avx2` was compiled for, as it just said.
+                    // SAFETY: `instruction_set` has just found every instruction set that `avx2` is compiled for.
                     $crate::dispatch::InstructionSet::Avx2 => return unsafe { avx2::<$real $(, $constant)*>($($argument),*) },
                     $crate::dispatch::InstructionSet::Plain => {}
                 }
@@ -56,25 +57,25 @@ pub(crate) use kernel;
 /// The instruction sets that a kernel is compiled for; each includes those before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum InstructionSet {
-    /// Lane by lane.
+    /// Operations lane by lane.
     Plain,
-    /// 128-bit registers, which every processor of the family has.
+    /// 128-bit registers, which every processor of this family has.
     #[cfg(target_arch = "aarch64")]
     Neon,
-    /// 256-bit registers, a fused multiply-add, and a count of bits in a word.
+    /// 256-bit registers, a fused multiply-add, and an instruction that counts the bits of a word.
     #[cfg(target_arch = "x86_64")]
     Avx2,
     /// 512-bit registers.
     #[cfg(target_arch = "x86_64")]
     Avx512,
-    /// 512-bit registers, and a count of bits in each word of one.
+    /// 512-bit registers, and an instruction that counts the bits of each word in a register.
     #[cfg(target_arch = "x86_64")]
     Avx512Count,
 }
 
 #[cfg(test)]
 impl InstructionSet {
-    /// Those that the program is compiled for, least first.
+    /// The sets that the program is compiled for, from the most basic to the best.
     #[cfg(target_arch = "x86_64")]
     pub(crate) const ALL: &[Self] = &[Self::Plain, Self::Avx2, Self::Avx512];
     #[cfg(target_arch = "aarch64")]
@@ -85,11 +86,11 @@ impl InstructionSet {
 
 #[cfg(test)]
 thread_local! {
-    /// Tests run a kernel again on a lesser instruction set than the processor has.
+    /// The best instruction set that may be used: tests run kernels on lower sets than the processor has.
     pub(crate) static MOST: std::cell::Cell<InstructionSet> = const { std::cell::Cell::new(*InstructionSet::ALL.last().unwrap()) };
 }
 
-/// Runs the same on each instruction set that the program is compiled for.
+/// Runs the same code on each instruction set that the program is compiled for.
 #[cfg(test)]
 pub(crate) fn on_each(mut run: impl FnMut(InstructionSet)) {
     let before = MOST.get();
@@ -100,7 +101,8 @@ pub(crate) fn on_each(mut run: impl FnMut(InstructionSet)) {
     MOST.set(before);
 }
 
-/// The best instruction set of this processor. The standard library asks the processor once and remembers.
+/// Returns the best instruction set of this processor. The standard library queries the processor once and caches the
+/// answer.
 #[cfg(target_arch = "x86_64")]
 #[inline]
 pub fn instruction_set() -> InstructionSet {
@@ -124,7 +126,7 @@ pub fn instruction_set() -> InstructionSet {
     best
 }
 
-/// The best instruction set of this processor: the only one of its family.
+/// Returns the best instruction set of this processor: the only one of its family.
 #[cfg(target_arch = "aarch64")]
 #[inline(always)]
 pub fn instruction_set() -> InstructionSet {
@@ -134,7 +136,7 @@ pub fn instruction_set() -> InstructionSet {
     InstructionSet::Neon
 }
 
-/// The best instruction set of this processor.
+/// Returns the best instruction set of this processor.
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
 pub fn instruction_set() -> InstructionSet {
     InstructionSet::Plain

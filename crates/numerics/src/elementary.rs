@@ -1,17 +1,17 @@
-//! Logarithms, exponentials and cosines, bit-identical on every machine.
+//! Logarithms, exponentials and cosines with the same bits on every machine.
 //!
-//! The standard library calls the system's, which differ in the last digit between systems, and on one system between
-//! processors. Use these where a result must be repeatable elsewhere, or where ranks on unlike machines decide by it.
-//! They use sums, products and quotients in one order, which IEEE 754 fixes. (Square roots are fixed by it too, so the
-//! standard library's serve.)
+//! The standard library calls the system's functions, whose last digits differ between systems, and between processors
+//! on the same system. Use the functions here if a result must be reproducible elsewhere, or if ranks on different
+//! machines base decisions on it. They compute sums, products and quotients in a fixed order, and IEEE 754 fixes the
+//! results. (It fixes square roots too, so those of the standard library can be used.)
 
 use crate::dispatch::kernel;
 use crate::lanes::Line;
 
 /// The natural logarithm.
 ///
-/// `-inf` of 0, NaN of a negative one. Error below 2 units in the last place (tested against the standard library).
-/// Cost: about 20 operations.
+/// It is `-inf` for 0, and NaN for a negative number. The error is below 2 units in the last place (tested against the
+/// standard library). Cost: about 20 operations.
 ///
 /// # Example
 /// ```
@@ -22,7 +22,7 @@ use crate::lanes::Line;
 /// ```
 pub fn ln(x: f64) -> f64 {
     const SQRT_HALF: u64 = 0x3fe6_a09e_667f_3bcd;
-    // The upper half of ln 2 has so few digits that its product with any exponent is exact.
+    // The upper part of ln 2 has so few digits that its product with any exponent is exact.
     const UPPER: f64 = f64::from_bits(std::f64::consts::LN_2.to_bits() & !0xffff_ffff);
     const LOWER: f64 = std::f64::consts::LN_2 - UPPER;
     if x <= 0.0 || !x.is_finite() {
@@ -39,8 +39,8 @@ pub fn ln(x: f64) -> f64 {
     let power = (bits.wrapping_sub(SQRT_HALF) as i64) >> 52;
     let m = f64::from_bits(bits.wrapping_sub((power << 52) as u64));
     let power = power as f64 + shift;
-    // ln m = 2 (t + t^3 / 3 + t^5 / 5 + ...) with t = (m - 1) / (m + 1), at most 0.172: the term after the last is
-    // below 2^-64 of the first.
+    // ln m = 2 (t + t^3 / 3 + t^5 / 5 + ...) with t = (m - 1) / (m + 1), which is at most 0.172. The first omitted term
+    // is below 2^-64 of the first.
     let t = (m - 1.0) / (m + 1.0);
     let square = t * t;
     let mut series = 0.0;
@@ -50,10 +50,10 @@ pub fn ln(x: f64) -> f64 {
     power * UPPER + (2.0 * t + (2.0 * t * series + power * LOWER))
 }
 
-/// The cosine of a share of a full turn: `cos(2 pi turn)`.
+/// The cosine of a fraction of a full turn: `cos(2 pi turn)`.
 ///
-/// Error below 1e-15 (tested against the standard library); quarter turns give 0 and plus or minus 1 exactly. Cost:
-/// about 25 operations.
+/// The error is below 1e-15 (tested against the standard library). Quarter turns give exactly 0 and plus or minus 1.
+/// Cost: about 25 operations.
 ///
 /// # Panics
 /// Panics if `turn` is not between 0 and 1.
@@ -66,10 +66,10 @@ pub fn ln(x: f64) -> f64 {
 pub fn cos_turn(turn: f64) -> f64 {
     assert!((0.0..=1.0).contains(&turn), "a share of a turn");
     let quarters = (4.0 * turn + 0.5).floor();
-    // Exact: both have few digits below those of the turn.
+    // This is exact, because both have few digits below those of `turn`.
     let angle = std::f64::consts::TAU * (turn - quarters / 4.0);
     let square = angle * angle;
-    // Taylor's series up to an eighth of a turn either way; the terms after the last are below 2^-57.
+    // Taylor's series, up to an eighth of a turn in either direction; the omitted terms are below 2^-57.
     let series = |last: i32| {
         let mut sum = 1.0;
         let mut n = last;
@@ -89,8 +89,8 @@ pub fn cos_turn(turn: f64) -> f64 {
 
 /// The exponential function, with the same bits on every machine; 0 below -745, infinite above 709.78.
 ///
-/// Relative error below 3 units of rounding. The exponent is taken off in two parts, and the rest is a sum of fourteen
-/// terms of the series.
+/// The relative error is below 3 rounding units. The exponent is subtracted in two parts, and fourteen terms of the
+/// series give the rest.
 ///
 /// # Example
 /// ```
@@ -115,7 +115,7 @@ pub fn exp(x: f64) -> f64 {
         sum = 1.0 + rest * sum / term;
         term -= 1.0;
     }
-    // In two steps: the power of a denormal number is none itself.
+    // Multiplies in two steps, because a power that leads to a denormal result is not a normal number itself.
     let half = (power as i32) / 2;
     sum * 2f64.powi(half) * 2f64.powi(power as i32 - half)
 }
@@ -135,11 +135,11 @@ kernel! {
     }
 }
 
-/// The exponential function of many numbers, a line at a time, with the same bits on every machine and instruction set.
-/// It takes a tenth of the time of as many calls of [`exp`], and has other bits.
+/// Computes the exponential function of many numbers, a line at a time, with the same bits on every machine and
+/// instruction set. It takes a tenth of the time of as many calls of [`exp`], and gives other bits.
 ///
-/// For numbers of at most 0, as memberships are made of. Relative error below 4 units of rounding times the larger of 1
-/// and |x|; a number below -693 counts as that (2^-1000).
+/// It is for numbers of at most 0, as memberships need. The relative error is below 4 rounding units times the larger
+/// of 1 and |x|. A number below -693 counts as -693 (2^-1000).
 ///
 /// # Example
 /// ```
@@ -178,7 +178,7 @@ mod tests {
     fn logarithms_are_good_to_two_units_over_all_numbers() {
         let mut worst = 0.0f64;
         for i in 0..200_000u64 {
-            // All exponents, the subnormal ones too, and the neighbourhood of 1.
+            // All exponents, including the subnormal ones, and numbers near 1.
             let x = f64::from_bits(1 + i * (f64::MAX.to_bits() / 200_000));
             let near = 1.0 + (i as f64 - 100_000.0) * 3e-6;
             for x in [x, near, 1.0 + (i as f64 - 100_000.0) * f64::EPSILON] {

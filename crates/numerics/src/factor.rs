@@ -1,24 +1,24 @@
 //! Decompositions of small dense matrices, with the same bits on every machine.
 //!
-//! Every rank decomposes the reduced sums for itself and decides by the result, so ranks on unlike processors must get
-//! the same bits. Linear algebra libraries choose the width of their sums by the processor. This file uses additions,
-//! products, quotients and square roots in one order, which IEEE 754 fixes. `docs/design/numerics.md` has the cost
-//! of that.
+//! Every rank decomposes the reduced sums by itself and bases decisions on the result, so ranks on different processors
+//! must get the same bits. Linear algebra libraries choose the width of their sums for the processor. This file
+//! computes additions, products, quotients and square roots in a fixed order, and IEEE 754 fixes the results.
+//! `docs/design/numerics.md` describes the cost of that.
 
-/// Sweeps over all pairs of coordinates at most. Convergence is quadratic: a matrix of 64 coordinates takes about ten.
+/// The most sweeps over all pairs of coordinates. Convergence is quadratic: a matrix of 64 coordinates needs about ten.
 const MOST_SWEEPS: usize = 60;
 
-/// The largest eigenvalue of a symmetric matrix, and its unit eigenvector with its largest coordinate positive.
+/// Returns the largest eigenvalue of a symmetric matrix and its unit eigenvector, whose largest coordinate is positive.
 ///
-/// `matrix` is n x n, row-major; only the lower triangle is read. `None` where a number is not finite. For several
-/// equal eigenvalues the vector is any one of their space, the same one at every call and on every machine. The
-/// relative error is a few units of rounding times n, for entries of any size.
+/// `matrix` is n x n, row-major; only the lower triangle is read. Returns `None` if a number is not finite. If several
+/// eigenvalues are equal, the vector is one of their space, and always the same on every machine. The relative error is
+/// a few rounding units times n, whatever the size of the entries.
 ///
-/// Source: Jacobi's rotations, pair after pair (Golub and Van Loan, *Matrix Computations*, 8.5). Cost: about 30 n^3
-/// operations, two allocations of n^2 numbers. Meant for n up to about a hundred.
+/// Source: Jacobi's rotations, pair by pair (Golub and Van Loan, *Matrix Computations*, 8.5). Cost: about 30 n^3
+/// operations, and two allocations of n^2 numbers. It is meant for n up to about a hundred.
 ///
 /// # Panics
-/// Panics if `matrix` is not n x n or n is 0.
+/// Panics if `matrix` is not n x n, or if n is 0.
 ///
 /// # Example
 /// ```
@@ -29,14 +29,14 @@ pub fn leading_eigenpair(n: usize, matrix: &[f64]) -> Option<(f64, Vec<f64>)> {
     Some(eigenpairs(n, matrix)?.swap_remove(0))
 }
 
-/// All eigenvalues of a symmetric matrix, the largest first, each with its unit eigenvector, whose largest coordinate
-/// is positive.
+/// Returns all eigenvalues of a symmetric matrix, the largest first, each with its unit eigenvector, whose largest
+/// coordinate is positive.
 ///
-/// As [`leading_eigenpair`] in every respect; of equal eigenvalues the order is that of the coordinate they were found
-/// at.
+/// It behaves like [`leading_eigenpair`]. Equal eigenvalues are in the order of the coordinates at which they were
+/// found.
 ///
 /// # Panics
-/// Panics if `matrix` is not n x n or n is 0.
+/// Panics if `matrix` is not n x n, or if n is 0.
 ///
 /// # Example
 /// ```
@@ -53,7 +53,7 @@ pub fn eigenpairs(n: usize, matrix: &[f64]) -> Option<Vec<(f64, Vec<f64>)>> {
         let axis = |p: usize| (0..n).map(|q| f64::from(u8::from(p == q))).collect();
         return Some((0..n).map(|p| (matrix[0], axis(p))).collect());
     }
-    // Entries of about 1, by a power of two: products neither overflow nor vanish, and no bit changes.
+    // Entries are scaled to about 1 by a power of two, which is exact; then products neither overflow nor underflow.
     let exponent = (largest.to_bits() >> 52) as i32 - 1023;
     let (down, up) = (-(exponent / 2), -(exponent - exponent / 2));
     let scaled = |value: f64| value * 2f64.powi(down) * 2f64.powi(up);
@@ -96,11 +96,11 @@ pub fn eigenpairs(n: usize, matrix: &[f64]) -> Option<Vec<(f64, Vec<f64>)>> {
     Some(order.iter().map(pair).collect())
 }
 
-/// Turns coordinates p and q so that a[p, q] becomes 0.
+/// Rotates coordinates p and q so that a[p, q] becomes 0.
 fn rotate(n: usize, a: &mut [f64], vectors: &mut [f64], p: usize, q: usize) {
     let off = a[p * n + q];
     let ratio = (a[q * n + q] - a[p * n + p]) / (2.0 * off);
-    // The smaller root of t^2 + 2 ratio t = 1; beyond 1e150 the square would overflow, and the root is 1 / (2 ratio) to
+    // The smaller root of t^2 + 2 ratio t = 1. Above 1e150 the square would overflow, and the root is 1 / (2 ratio) to
     // the last bit.
     let tangent = if ratio.abs() > 1e150 {
         0.5 / ratio
@@ -125,8 +125,8 @@ fn rotate(n: usize, a: &mut [f64], vectors: &mut [f64], p: usize, q: usize) {
     }
 }
 
-/// Turns a vector so that its coordinate of largest absolute value (the first of several) is positive. An eigenvector
-/// has no sign of its own.
+/// Changes the sign of a vector so that its coordinate of largest absolute value (the first of several) is positive.
+/// The sign of an eigenvector is arbitrary.
 ///
 /// # Example
 /// ```
@@ -151,15 +151,15 @@ mod tests {
     use super::*;
     use crate::random::Stream;
 
-    /// A covariance of `rank` random vectors, the j-th coordinate stretched by `stretch(j)`.
+    /// The covariance of `rank` random vectors whose j-th coordinate is stretched by `stretch(j)`.
     fn covariance(n: usize, rank: usize, seed: u64, stretch: impl Fn(usize) -> f64) -> Vec<f64> {
         let stream = Stream::new(seed, "matrices");
         let x = |row: usize, j: usize| (stream.uniform((row * n + j) as u64) - 0.5) * stretch(j);
         (0..n * n).map(|at| (0..rank).map(|row| x(row, at / n) * x(row, at % n)).sum()).collect()
     }
 
-    /// Whether `shift - matrix` is positive definite: no eigenvalue is `shift` or more. By Cholesky's factors, which
-    /// share nothing with rotations.
+    /// Whether `shift - matrix` is positive definite, so that all eigenvalues are below `shift`. It uses a Cholesky
+    /// factor, which shares no code with rotations.
     fn is_above_all(shift: f64, n: usize, matrix: &[f64]) -> bool {
         let mut lower = vec![0.0; n * n];
         for i in 0..n {
@@ -200,7 +200,7 @@ mod tests {
 
     #[test]
     fn entries_of_any_size_and_sign_are_decomposed() {
-        // [[1, 2], [2, -2]] has the eigenvalues 2 and -3, the first along (2, 1).
+        // [[1, 2], [2, -2]] has the eigenvalues 2 and -3; the first is along (2, 1).
         for power in [-1074i32, -1060, -700, 0, 700, 1021] {
             let unit = 2f64.powi(power / 2) * 2f64.powi(power - power / 2);
             let (value, vector) = leading_eigenpair(2, &[unit, 0.0, 2.0 * unit, -2.0 * unit]).unwrap();
@@ -215,7 +215,8 @@ mod tests {
 
     #[test]
     fn the_bits_are_the_same_on_every_machine() {
-        // Written down once; a library whose sums are as wide as the registers gives others on other processors.
+        // These values are recorded once. A library whose sums are as wide as the registers gives other values on other
+        // processors.
         let stream = Stream::new(1, "fixed matrix");
         let matrix: Vec<f64> = {
             let x = |i: usize, j: usize| stream.uniform((i * 13 + j) as u64) - 0.5;

@@ -1,14 +1,14 @@
-//! Linear forms of several centres side by side: rows that list only their values other than 0 are compared with them.
+//! Linear forms of several centres, stored side by side for comparison with rows that list only their nonzero values.
 //!
-//! A form is a constant and a term for each column. Centres are side by side in lines. So the value of a row in all
-//! forms is a sum. It has the constants and, for each of its columns, one line of terms for 8 (16) centres.
+//! A form is a constant and a term for each column. Lines hold centres side by side. So the values of all forms in a
+//! row are a sum of the constants and, for each column, a line of terms for 8 (16) centres.
 
 use crate::lanes::{Line, Real};
 
-/// Lines of centres handled together: their sums stay in registers.
+/// The number of lines of centres that are handled together, so that their sums stay in registers.
 pub(crate) const GROUP: usize = 4;
 
-/// The first line of the group of [`GROUP`] that a line is in, and how many the group has.
+/// Returns the first line of the group of [`GROUP`] lines that a line is in, and the number of lines in the group.
 #[inline(always)]
 pub(crate) fn group_of(line: usize, lines: usize) -> (usize, usize) {
     group_of_size(GROUP, line, lines)
@@ -24,22 +24,22 @@ fn group_of_size(size: usize, line: usize, lines: usize) -> (usize, usize) {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Forms<T: Real> {
     pub columns: usize,
-    /// Lines with the centres.
+    /// The number of lines that hold the centres.
     pub lines: usize,
     pub constants: Vec<T::Line>,
     /// The number of lines that are stored together.
     group: usize,
-    /// The lines of each column, a group of them for all columns, then the next.
+    /// The lines of terms: a group of lines for all columns, then the next group.
     pub terms: Vec<T::Line>,
 }
 
 impl<T: Real> Forms<T> {
-    /// Room for `count` centres, [`GROUP`] lines together; all terms are 0.
+    /// Makes room for `count` centres in groups of [`GROUP`] lines; all terms are 0.
     pub fn begin(&mut self, columns: usize, count: usize) {
         self.begin_in_groups(GROUP, columns, count);
     }
 
-    /// The same with each line by itself: a line of all columns, then the next.
+    /// Makes room for `count` centres line by line: one line for all columns, then the next line.
     pub fn begin_line_by_line(&mut self, columns: usize, count: usize) {
         self.begin_in_groups(1, columns, count);
     }
@@ -53,7 +53,7 @@ impl<T: Real> Forms<T> {
         self.terms.resize(self.lines * columns, T::Line::default());
     }
 
-    /// The form of centre `k`: a constant, and terms of the columns from the first on.
+    /// Sets the form of centre `k`: a constant, and a term for each column.
     pub fn set(&mut self, k: usize, constant: f64, terms: impl Iterator<Item = f64>) {
         let (line, lane) = (k / T::Line::COUNT, k % T::Line::COUNT);
         self.constants[line].lanes_mut()[lane] = T::from_f64(constant);

@@ -1,5 +1,5 @@
-//! Gaussian components: memberships of rows fused with the sums that the next components are made of (E-step and M-step
-//! of a mixture in one pass).
+//! Gaussian components: computes memberships of rows together with the sums for the next components (the E-step and
+//! M-step of a mixture in one pass).
 //!
 //! Each row `x` has a weight `w`; each component has a weight `P_k`, a mean `u_k` and a covariance `S_k`. At a
 //! temperature T (paper 004, section 7), where T = 1 is ordinary EM:
@@ -10,8 +10,8 @@
 //! C_k += w m_k      M_k += w m_k (x - u_k)      Q_k += w m_k (x - u_k) (x - u_k)'      L += T w ln sum_k exp(score_k)
 //! ```
 //!
-//! Moments are about the component's own mean, so that a narrow component far from the origin loses no digits. The
-//! memberships of all rows are never stored; four tiles at a time are scored, exponentiated and summed while they are
+//! Moments are about the component's mean, so that a narrow component far from the origin loses no digits. The
+//! memberships of all rows are never stored. Four tiles at a time are scored, exponentiated and summed while they are
 //! in the first-level cache. Scores are in units of `ln 2`, as in [`crate::soft`].
 
 use crate::cholesky::triangle;
@@ -21,32 +21,33 @@ use crate::line_sums::add_line_sums;
 use crate::soft::{finish, shares};
 use crate::tiles::Tiles;
 
-/// Tiles handled together, so that a sum is loaded and stored once for all of them.
+/// The number of tiles handled together, so that a sum is loaded and stored once for all of them.
 const GROUP: usize = 4;
 
-/// The shape of the matrices that make rows of a component white.
+/// The shape of the matrices that whiten the rows of a component.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Whitening {
-    /// One factor a coordinate: D numbers.
+    /// One factor for each coordinate: D numbers.
     Diagonal,
-    /// The inverse of Cholesky's factor of the covariance, packed ([`crate::cholesky`]): D (D + 1) / 2 numbers.
+    /// The inverse of the Cholesky factor of the covariance, packed ([`crate::cholesky`]): D (D + 1) / 2 numbers.
     Triangular,
 }
 
 /// The second moments that a pass sums.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scatter {
-    /// The second moment of each coordinate of each component: D numbers a component.
+    /// The second moment of each coordinate: D numbers for each component.
     Diagonal,
-    /// The second moments of each pair of coordinates of each component: the lower triangle row by row, D (D + 1) / 2
-    /// numbers a component.
+    /// The second moments of all pairs of coordinates: the lower triangle row by row, D (D + 1) / 2 numbers for each
+    /// component.
     Full,
-    /// Those of all components together, each about its own mean: D (D + 1) / 2 numbers after the last component.
+    /// The second moments of all components together, each about its own mean: D (D + 1) / 2 numbers after the last
+    /// component.
     Pooled,
 }
 
 impl Scatter {
-    /// Numbers for each component: mass, first moment and its own second moments.
+    /// The number of sums for each component: mass, first moment and its own second moments.
     pub const fn per_component(self, dimension: usize) -> usize {
         1 + dimension
             + match self {
@@ -56,14 +57,14 @@ impl Scatter {
             }
     }
 
-    /// All numbers of a pass over this many components.
+    /// The number of all sums of a pass over this many components.
     pub const fn len(self, dimension: usize, components: usize) -> usize {
         let pooled = if matches!(self, Scatter::Pooled) { triangle(dimension) } else { 0 };
         components * self.per_component(dimension) + pooled
     }
 }
 
-/// Components made ready for one temperature, in the rows' precision.
+/// Components prepared for one temperature, in the rows' precision.
 #[derive(Clone, Debug)]
 pub struct Components<T: Real> {
     dimension: usize,
@@ -77,10 +78,10 @@ pub struct Components<T: Real> {
 }
 
 impl<T: Real> Components<T> {
-    /// No components yet, of `dimension` coordinates, at a temperature that is positive and a pure number.
+    /// Starts without components, for `dimension` coordinates and a temperature, which is a pure number above 0.
     ///
     /// # Panics
-    /// Panics if `temperature` is not positive or `dimension` is 0.
+    /// Panics if `temperature` is not positive, or if `dimension` is 0.
     pub fn new(dimension: usize, whitening: Whitening, temperature: f64) -> Self {
         assert!(temperature > 0.0 && dimension > 0, "a positive temperature and a coordinate");
         Self {
@@ -94,11 +95,11 @@ impl<T: Real> Components<T> {
         }
     }
 
-    /// Adds a component. `log_factor` is the part of its score in addition to the squared distance: `ln P_k - ln det(2
-    /// pi S_k) / 2`.
+    /// Adds a component. `log_factor` is the part of its score besides the squared distance:
+    /// `ln P_k - ln det(2 pi S_k) / 2`.
     ///
     /// # Panics
-    /// Panics if `mean` has not D numbers, or `matrix` not as many as [`Whitening`] says.
+    /// Panics if `mean` does not have D numbers, or if `matrix` does not have the shape that [`Whitening`] says.
     pub fn push(&mut self, mean: &[f64], matrix: &[f64], log_factor: f64) {
         assert_eq!(mean.len(), self.dimension);
         assert_eq!(matrix.len(), self.matrix_len());
@@ -107,12 +108,12 @@ impl<T: Real> Components<T> {
         self.offsets.push(T::from_f64(log_factor * std::f64::consts::LOG2_E / self.temperature));
     }
 
-    /// Number of components.
+    /// The number of components.
     pub fn len(&self) -> usize {
         self.offsets.len()
     }
 
-    /// Whether it is empty.
+    /// Whether there are no components.
     pub fn is_empty(&self) -> bool {
         self.offsets.is_empty()
     }
@@ -125,34 +126,34 @@ impl<T: Real> Components<T> {
     }
 }
 
-/// Buffers of this module's functions; reused from block to block, so that loops allocate nothing.
+/// The buffers of this module's functions, which are reused from block to block so that loops do not allocate.
 #[derive(Clone, Debug, Default)]
 pub struct GaussianScratch<T: Real> {
     scores: Vec<T::Line>,
-    /// Differences of a group of tiles from one mean: coordinate by coordinate, tile by tile.
+    /// The differences of a group of tiles from one mean: coordinate by coordinate, tile by tile.
     differences: Vec<T::Line>,
     sums: Vec<T::Line>,
-    /// The logarithm of each row's sum in units of ln 2, of the last [`posterior`].
+    /// The logarithm of each row's sum in the last [`posterior`], in units of ln 2.
     log_sums: Vec<T::Line>,
 }
 
-/// The totals that [`gaussian_sums`] forms over all components of a block.
+/// Totals that [`gaussian_sums`] computes over all components of a block.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct GaussianTotals {
-    /// `T sum w ln sum_k exp(score_k)`: at temperature 1 the weighted log-likelihood.
+    /// The total `T sum w ln sum_k exp(score_k)`: at temperature 1, the weighted log-likelihood.
     pub log_likelihood: f64,
-    /// `sum w (1 - max_k m_k)`.
+    /// The total `sum w (1 - max_k m_k)`.
     pub softness: f64,
 }
 
 /// Adds the sums of one block to `sums`: for each component its mass, and its first and second moments about its mean.
-/// [`Scatter`] says which second moments.
+/// [`Scatter`] selects the second moments.
 ///
-/// Cost: rows x K x (D or D^2 / 2 multiply-adds for the scores, as many for the second moments, one exponential). No
-/// allocation once `scratch` has grown.
+/// Cost: rows x K x (D or D^2 / 2 multiply-adds for the scores, as many for the second moments, one exponential). It
+/// allocates nothing once `scratch` has grown.
 ///
 /// # Panics
-/// Panics if the shapes disagree or there is no component.
+/// Panics if shapes disagree, or if there is no component.
 ///
 /// # Example
 /// ```
@@ -186,14 +187,14 @@ pub fn gaussian_sums<T: Real>(
     GaussianTotals { log_likelihood: components.temperature * std::f64::consts::LN_2 * log_sum, softness }
 }
 
-/// Gives each row of a block, for any weight, its memberships and `T ln sum_k exp(score_k)`: at temperature 1 the
-/// logarithm of its density.
+/// Computes the memberships of each row of a block, whatever its weight, and `T ln sum_k exp(score_k)`: at temperature
+/// 1, the logarithm of its density.
 ///
-/// `memberships` is rows x K, `log_densities` one number for each row; both overwritten. Cost: as [`gaussian_sums`]
+/// It overwrites `memberships`, rows x K, and `log_densities`, one number for each row. Cost: that of [`gaussian_sums`]
 /// without moments.
 ///
 /// # Panics
-/// Panics if the shapes disagree or there is no component.
+/// Panics if shapes disagree, or if there is no component.
 ///
 /// # Example
 /// ```
@@ -270,7 +271,7 @@ kernel! {
     }
 }
 
-/// Writes the differences of G tiles of rows from a mean.
+/// Writes the differences of the rows of G tiles from a mean.
 #[inline(always)]
 fn differences_from<T: Real, V: Lanes<Number = T>, const G: usize>(
     values: &[T::Line],
@@ -286,7 +287,7 @@ fn differences_from<T: Real, V: Lanes<Number = T>, const G: usize>(
     }
 }
 
-/// Writes the scores of G tiles of rows, and gives the best of each row.
+/// Writes the scores of the rows of G tiles, and returns the best score of each row.
 #[inline(always)]
 fn scored<T: Real, V: Lanes<Number = T>, const G: usize>(
     values: &[T::Line],

@@ -1,4 +1,5 @@
-//! One pass of SMACOF over rows of dissimilarities: distances, the Guttman transform's moments and the stress, fused.
+//! One pass of SMACOF over rows of dissimilarities: computes distances, the moments of the Guttman transform and the
+//! stress together.
 //!
 //! For each row i at position `z_i`, over all j with target `t_ij = max(0, delta_ij - shift)` and weight `w_ij` (de
 //! Leeuw 1977):
@@ -7,52 +8,53 @@
 //! moment_i = sum_j w_ij t_ij / d_ij (z_i - z_j)        stress_i = sum_j w_ij (d_ij - t_ij)^2        d_ij = |z_i - z_j|
 //! ```
 //!
-//! Neither distances nor B(Z) are stored. A line of dissimilarities is read, used and forgotten, so that an iteration
-//! reads the matrix once. If two points coincide the moment is 0, as B(Z) asks: the difference is, and the quotient is
-//! kept finite.
+//! Neither distances nor B(Z) are stored. A line of dissimilarities is read once and used for everything, so that an
+//! iteration reads the matrix once. If two points coincide, the moment is 0, as in B(Z): the difference is 0, and the
+//! quotient is kept finite.
 
 use crate::compact::{Block, Columns, STRIP, Stored, load, prefetch};
 use crate::dispatch::kernel;
 use crate::lanes::{Lanes, Line, Real};
 
-/// Lines of which the quotients are kept at a time, beyond it.
+/// The number of lines whose quotients are stored at a time, for maps with more dimensions than `direct` handles.
 const KEPT: usize = 32;
 
-/// The weights of pairs, beside the items' own weights.
+/// The weights of pairs, in addition to the items' own weights.
 #[derive(Clone, Copy, Debug)]
 pub enum Weighing<'a, T> {
-    /// All alike, none missing, and no items' weights either.
+    /// All pairs have equal weights, none is missing, and items have no weights.
     Equal,
-    /// By the items' weights; missing pairs count nothing.
+    /// The items' weights; missing pairs have no influence.
     Items,
-    /// And by one over the dissimilarity, or over the floor if that is larger.
+    /// The items' weights, divided by the dissimilarity, or by `floor` if that is larger.
     Inverse {
-        /// Positive.
+        /// The floor, above 0.
         floor: f64,
     },
-    /// And by the square of that.
+    /// The items' weights, divided by the square of the dissimilarity, or of `floor` if that is larger.
     InverseSquare {
-        /// Positive.
+        /// The floor, above 0.
         floor: f64,
     },
-    /// And by a matrix of weights, of which these are the same rows; a missing weight counts nothing.
+    /// The items' weights times the weights in a matrix; this block has the same rows. Pairs with a missing weight have
+    /// no influence.
     Matrix(Block<'a, T>),
 }
 
 /// The positions of all items.
 #[derive(Clone, Copy, Debug)]
 pub struct Configuration<'a, T: Real> {
-    /// One column a dimension: N positions.
+    /// The positions, in one column of N numbers for each dimension.
     pub positions: &'a Columns<T>,
-    /// One column: the items' weights.
+    /// The items' weights, in one column.
     pub weights: &'a Columns<T>,
-    /// Taken from each dissimilarity before it is a target; 0 for plain SMACOF.
+    /// The amount to subtract from each dissimilarity to get its target; 0 for plain SMACOF.
     pub shift: f64,
-    /// The item that the block's first row belongs to.
+    /// The item of the block's first row.
     pub first: usize,
 }
 
-/// Compiled for: all pairs equal, and any other [`Weighing`].
+/// The cases that are compiled: equal pairs, and any other [`Weighing`].
 const EQUAL: usize = 0;
 const WEIGHTED: usize = 1;
 
@@ -68,7 +70,7 @@ struct Constants<V> {
     inside: V,
 }
 
-/// Target, quotient and error of a line, all weighted.
+/// Returns the weighted quotients of a line, and adds its weighted squared errors to the stress.
 #[inline(always)]
 fn compare<V: Lanes, const WEIGHING: usize>(
     constants: &Constants<V>,
@@ -100,12 +102,12 @@ fn compare<V: Lanes, const WEIGHING: usize>(
         }
     };
     let weight = V::select_less(raw, constants.limit, weight, zero);
-    // What is missing may be no number: its error must not reach the sum.
+    // A missing value may be NaN, and its error must not enter the sum.
     let error = V::select_less(raw, constants.limit, error, zero);
     (quotient.mul(weight), error.mul(error).mul_add(weight, stress))
 }
 
-/// `R` rows in `D` dimensions over a strip of lines.
+/// Processes `R` rows in `D` dimensions over a strip of lines.
 #[inline(always)]
 #[expect(clippy::too_many_arguments)]
 fn direct<T: Real, V: Lanes<Number = T>, const R: usize, const D: usize, const FIXED: usize, const WEIGHING: usize>(
@@ -157,7 +159,7 @@ fn direct<T: Real, V: Lanes<Number = T>, const R: usize, const D: usize, const F
             while k < D {
                 apart[k] = own[r][k].sub(others[k]);
                 if line == last {
-                    // Beyond the last item: at our own place, at a dissimilarity of 0.
+                    // Padding after the last item is at the row's own position, with a dissimilarity of 0.
                     apart[k] = apart[k].mul(constants.inside);
                 }
                 square = apart[k].mul_add(apart[k], square);
@@ -187,8 +189,8 @@ fn direct<T: Real, V: Lanes<Number = T>, const R: usize, const D: usize, const F
     }
 }
 
-/// One row in any number of dimensions over a strip: quotients of some lines first, then the moments of one dimension
-/// after another.
+/// Processes one row in any number of dimensions over a strip: first the quotients of some lines, then the moments of
+/// one dimension after another.
 #[inline(always)]
 #[expect(clippy::too_many_arguments)]
 fn by_dimension<T: Real, V: Lanes<Number = T>, const FIXED: usize, const WEIGHING: usize>(
@@ -317,16 +319,16 @@ kernel! {
     }
 }
 
-/// Overwrites `out` with each row's moments (one per dimension) and stress, before multiplication by the weight of the
-/// row's own item.
+/// Overwrites `out` with each row's moments (one for each dimension) and stress, before multiplication by the weight of
+/// the row's own item.
 ///
-/// Positions, targets and the shift are in one unit, in which they should be of the order of 1: distances below 1e-15
-/// count as none. Relative error of a distance: 3 units of rounding of `T`. Cost: rows x items x (5 dimensions + 20)
+/// Positions, targets and the shift have the same unit, in which they should be about 1: distances below 1e-15 count
+/// as zero. The relative error of a distance is 3 rounding units of `T`. Cost: rows x items x (5 dimensions + 20)
 /// operations; the rows are read once.
 ///
 /// # Panics
-/// Panics if shapes disagree. Positions and weights are over the block's items, `out` has dimension + 1 numbers for
-/// each row, and a matrix of weights has the block's rows.
+/// Panics if shapes disagree. Positions and weights must be over the block's items, and a matrix of weights must have
+/// the block's rows. `out` must have dimension + 1 numbers for each row.
 ///
 /// # Example
 /// ```
@@ -344,13 +346,13 @@ pub fn guttman<T: Real>(block: &Block<'_, T>, weighing: &Weighing<'_, T>, at: &C
     guttman_in_strips(block, weighing, at, STRIP * T::Line::COUNT, out);
 }
 
-/// [`guttman`] with sums taken to `f64` after `columns` columns, rounded up to whole lines; [`guttman`] itself does so
-/// after 1,024 (2,048 in single precision). The blocks of the product are the block's rows by this many columns.
-/// Measured by `matrix_speed -- ITEMS blocks` beside the blocks of 64 by 64 of paper 003, section 5.1; other bits than
-/// [`guttman`], and slower.
+/// Works like [`guttman`], but converts sums to `f64` after `columns` columns, rounded up to whole lines. [`guttman`]
+/// does so after 1,024 columns (2,048 in single precision). The product is then computed in blocks of the block's rows
+/// by this many columns. The example `matrix_speed -- ITEMS blocks` compares this function with the 64 x 64 blocks of
+/// paper 003, section 5.1. It gives other bits than [`guttman`], and is slower.
 ///
 /// # Panics
-/// Panics as for [`guttman`], and for strips of no column.
+/// Panics as [`guttman`] does, and if `columns` is 0.
 ///
 /// # Example
 /// ```
@@ -381,7 +383,7 @@ pub fn guttman_in_strips<T: Real>(
     T::guttman(block, weighing, at, columns.div_ceil(T::Line::COUNT), out);
 }
 
-/// Enters the kernel that was compiled for the case.
+/// Calls the kernel that is compiled for the case.
 pub(crate) fn dispatched<T: Real>(
     block: &Block<'_, T>,
     weighing: &Weighing<'_, T>,
@@ -389,7 +391,7 @@ pub(crate) fn dispatched<T: Real>(
     strip: usize,
     out: &mut [f64],
 ) {
-    // Two and three dimensions are what maps have; without weights they are worth registers of their own.
+    // Maps usually have two or three dimensions; without weights, these have their own register layout.
     let run = match (at.positions.count(), block.stored, matches!(weighing, Weighing::Equal)) {
         (2, Stored::Numbers(_), true) => pass::<T, 2, 0, EQUAL>,
         (2, Stored::Fixed(_), true) => pass::<T, 2, 1, EQUAL>,

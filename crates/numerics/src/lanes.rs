@@ -1,13 +1,13 @@
-//! A fixed number of lanes side by side: the shape in which every kernel of this crate does its arithmetic.
+//! A fixed number of lanes side by side, in which every kernel of this crate does its arithmetic.
 //!
-//! The number of lanes belongs to the *type of the numbers*, not to the machine: 8 of `f64` or 16 of `f32`. That is one
-//! cache line, called a *line*. A processor with wide registers handles a line in one instruction, one with narrow
-//! registers in two or four, one with none lane by lane. All of them add the same numbers in the same order with a
-//! fused multiply-add. So a result has the same bits on every machine.
+//! The number of lanes depends on the *type of the numbers*, not on the machine: 8 for `f64` or 16 for `f32`. They fill
+//! one cache line, called a *line*. A processor with wide registers handles a line in one instruction, one with narrow
+//! registers in two or four. Without vector registers, lanes are handled one by one. All of them add the same numbers
+//! in the same order, with a fused multiply-add. So a result has the same bits on every machine.
 //!
-//! Memory holds [`F64Line`] and [`F32Line`]; a kernel is written once over [`Lanes`] and compiled for each instruction
-//! set by [`crate::dispatch`]. Only `lanes/x86.rs` and `lanes/neon.rs` name instructions; `lanes/plain.rs` is the
-//! reference that they are tested against.
+//! [`F64Line`] and [`F32Line`] are lines in memory. A kernel is written once over [`Lanes`], and [`crate::dispatch`]
+//! compiles it for each instruction set. Only `lanes/x86.rs` and `lanes/neon.rs` contain instructions; `lanes/plain.rs`
+//! is the reference for their tests.
 
 #[cfg(target_arch = "aarch64")]
 pub(crate) mod neon;
@@ -17,8 +17,8 @@ pub(crate) mod x86;
 
 use std::fmt::Debug;
 
-/// The ways to handle a line of a number. Private to this crate: with access to a register type, code could run an
-/// instruction that the processor lacks.
+/// The ways to handle a line of numbers. The trait is private to this crate: with access to a register type, code could
+/// run an instruction that the processor lacks.
 pub(crate) trait Registers: crate::compact::PairKernels + Sized + 'static {
     /// A line handled lane by lane.
     type Plain: Lanes<Number = Self>;
@@ -33,9 +33,9 @@ pub(crate) trait Registers: crate::compact::PairKernels + Sized + 'static {
     type Neon: Lanes<Number = Self>;
 }
 
-/// A number that rows may be stored in: `f64` or `f32`. Sums over rows are `f64` for both.
+/// A type of number in which rows may be stored: `f64` or `f32`. Sums over rows are `f64` for both.
 ///
-/// It cannot be implemented elsewhere, and its registers cannot be reached from elsewhere:
+/// Other crates can neither implement it nor access its registers:
 ///
 /// ```compile_fail
 /// use lehr_numerics::lanes::{Lanes, Real};
@@ -49,25 +49,24 @@ pub trait Real:
 {
     /// One cache line of such numbers.
     type Line: Line<Number = Self>;
-    /// The distance from 1 to the next number.
+    /// The distance from 1 to the next larger number.
     const EPSILON: f64;
-    /// [`Lanes::exp2`] raises exponents of two below this one to it. It is small enough to be nothing compared with 1.
-    /// It is large enough that its product with a weight or with 1 / K is still a normal number. Denormal numbers cost
-    /// a hundred cycles each.
+    /// The least exponent: [`Lanes::exp2`] replaces smaller ones by it. Its power of two is negligible compared with 1.
+    /// Multiplied by a weight or by 1 / K, it is still a normal number. Denormal numbers cost a hundred cycles each.
     const LEAST_EXPONENT: Self;
-    /// 1.5 times two to the number of bits of the fraction. Adding it rounds to a whole number, which is then in the
-    /// low bits of the sum.
+    /// 1.5 times two to the power of the number of fraction bits. Adding it rounds to a whole number, which is then in
+    /// the low bits of the sum.
     const SHIFTER: Self;
-    /// Newton's steps that [`Lanes::inverse_root`] takes.
+    /// The number of Newton steps in [`Lanes::inverse_root`].
     const ROOT_STEPS: usize;
-    /// Coefficients of `2^r`, `|r| <= 1/2`, lowest first: interpolated at the Chebyshev points of `(2^r - 1) / r`.
+    /// Coefficients of `2^r` for `|r| <= 1/2`, lowest first, interpolated at the Chebyshev points of `(2^r - 1) / r`.
     const EXP2: &'static [Self];
     /// Coefficients of `log2 m = t (c0 + c1 t^2 + ...)` with `t = (m - 1) / (m + 1)`: the series of the inverse
     /// hyperbolic tangent.
     const LOG2: &'static [Self];
-    /// The nearest number of this type.
+    /// Converts to the nearest number of this type.
     fn from_f64(value: f64) -> Self;
-    /// The same number as an `f64`, exactly.
+    /// Converts to `f64`, exactly.
     fn to_f64(self) -> f64;
 }
 
@@ -79,29 +78,31 @@ pub trait Line: bytemuck::Pod + Debug + Default + Send + Sync {
     const COUNT: usize;
     /// The lanes.
     fn lanes(&self) -> &[Self::Number];
-    /// The lanes, to write to.
+    /// The lanes, for writing.
     fn lanes_mut(&mut self) -> &mut [Self::Number];
-    /// The lanes added up in `f64`, in a fixed order (upper half onto lower half, until one is left).
+    /// Adds up the lanes in `f64`, in a fixed order (upper half onto lower half, until one is left).
     fn sum(&self) -> f64;
 }
 
-/// A line in registers. Every operation is lane by lane and rounds once.
+/// A line in registers. Every operation works lane by lane, and rounds once.
 pub trait Lanes: Copy + Debug {
     /// The number in a lane.
     type Number: Real;
-    /// Whether a line is one register, of which there are 32: larger blocks of sums fit then.
+    /// Whether a line is a single register, of which there are 32, so that larger blocks of sums fit into them.
     const IN_ONE_REGISTER: bool;
 
-    /// Reads a line.
+    /// Loads a line.
     fn load(line: &<Self::Number as Real>::Line) -> Self;
-    /// Reads the first numbers of a slice, which need not be aligned. Panics if there are fewer than a line has.
+    /// Loads the first numbers of a slice, which need not be aligned. Panics if the slice has fewer numbers than a
+    /// line.
     fn load_at(numbers: &[Self::Number]) -> Self;
-    /// Reads the first numbers of a slice of whole numbers of 16 bits, each exactly. Panics if there are fewer than a
-    /// line has.
+    /// Loads the first numbers of a slice of 16-bit whole numbers, exactly. Panics if the slice has fewer numbers than
+    /// a line.
     fn load_u16(numbers: &[u16]) -> Self;
-    /// Tells the processor that this place of a slice, or beyond its end, will be read soon; changes nothing.
+    /// Tells the processor that this position of a slice, which may be beyond its end, will be read soon. It has no
+    /// other effect.
     fn prefetch<N>(numbers: &[N], place: usize);
-    /// Writes a line.
+    /// Stores a line.
     fn store(self, line: &mut <Self::Number as Real>::Line);
     /// The same number in every lane.
     fn splat(value: Self::Number) -> Self;
@@ -117,29 +118,29 @@ pub trait Lanes: Copy + Debug {
     fn mul_add(self, factor: Self, addend: Self) -> Self;
     /// `addend - self * factor`.
     fn neg_mul_add(self, factor: Self, addend: Self) -> Self;
-    /// The larger; `other` where they are equal.
+    /// The larger number; `other` if they are equal.
     fn max(self, other: Self) -> Self;
-    /// The smaller; `other` where they are equal.
+    /// The smaller number; `other` if they are equal.
     fn min(self, other: Self) -> Self;
     /// `if a < b { then } else { otherwise }`.
     fn select_less(a: Self, b: Self, then: Self, otherwise: Self) -> Self;
     /// `if a == b { then } else { 0 }`.
     fn where_equal(a: Self, b: Self, then: Self) -> Self;
-    /// The bits of `self` plus those of `shifted` moved into the exponent: multiplies by the power of two that adding
-    /// the shifter left there.
+    /// Adds the bits of `shifted`, moved into the exponent, to those of `self`. This multiplies by the power of two
+    /// that adding the shifter left in `shifted`.
     fn raise_exponent(self, shifted: Self) -> Self;
-    /// `(e, m)` with `self = 2^e m` and `m` in `[sqrt(1/2), sqrt(2))`, for positive normal numbers.
+    /// Splits positive normal numbers: `(e, m)` with `self = 2^e m` and `m` in `[sqrt(1/2), sqrt(2))`.
     fn split_exponent(self) -> (Self, Self);
 
-    /// A first guess at one over the square root of each lane, for positive normal numbers. It is within 3.5 %, and
+    /// Estimates the inverse square root of each lane, for positive normal numbers. The estimate is within 3.5 %, and
     /// takes one subtraction of bits that halves the exponent.
     fn inverse_root_guess(self) -> Self;
 
-    /// The lanes added up in `f64`, upper half onto lower half until one is left: as [`Line::sum`] does it.
+    /// Adds up the lanes in `f64`, upper half onto lower half until one is left, as [`Line::sum`] does.
     fn sum(self) -> f64;
 
-    /// Writes lane `l` of as many lines as a line has lanes to line `l` of `to`, one after the other. Panics if the
-    /// number differs, or there is no room.
+    /// Transposes a square of lines: writes lane `l` of each line of `from`, one after another, to line `l` of `to`.
+    /// Panics if `from` does not have as many lines as a line has lanes, or if `to` has fewer.
     #[inline(always)]
     fn transpose(from: &[<Self::Number as Real>::Line], to: &mut [<Self::Number as Real>::Line]) {
         let count = <Self::Number as Real>::Line::COUNT;
@@ -152,7 +153,7 @@ pub trait Lanes: Copy + Debug {
         }
     }
 
-    /// Eight lines, each added up in that order.
+    /// Adds up each of eight lines, in the order of [`Line::sum`].
     #[inline(always)]
     fn sums(lines: &[<Self::Number as Real>::Line; 8]) -> [f64; 8] {
         let mut sums = [0.0; 8];
@@ -162,10 +163,10 @@ pub trait Lanes: Copy + Debug {
         sums
     }
 
-    /// Two to the power of each lane; lanes below [`Real::LEAST_EXPONENT`] count as that, lanes above 1023 (127) are
+    /// Two to the power of each lane. Lanes below [`Real::LEAST_EXPONENT`] are raised to it; lanes above 1023 (127) are
     /// not allowed.
     ///
-    /// Relative error below 2.5 units of [`Real::EPSILON`] (tested against the standard library).
+    /// The relative error is below 2.5 units of [`Real::EPSILON`] (tested against the standard library).
     #[inline(always)]
     fn exp2(self) -> Self {
         let clamped = self.max(Self::splat(Self::Number::LEAST_EXPONENT));
@@ -175,11 +176,11 @@ pub trait Lanes: Copy + Debug {
         horner(Self::Number::EXP2, rest).raise_exponent(shifted)
     }
 
-    /// One over the square root of each lane, for positive normal numbers.
+    /// The inverse square root of each lane, for positive normal numbers.
     ///
-    /// Relative error below 2 units of [`Real::EPSILON`] (tested against the standard library). From the guess by
-    /// Newton's steps, each of which doubles the digits; the last one is taken from the residual, which rounds less. A
-    /// root and a quotient of the processor would take three times as long.
+    /// The relative error is below 2 units of [`Real::EPSILON`] (tested against the standard library). It improves the
+    /// estimate by Newton's steps, each of which doubles the digits; the last step uses the residual, which rounds
+    /// less. The processor's square root and division would take three times as long.
     #[inline(always)]
     fn inverse_root(self) -> Self {
         let mut y = self.inverse_root_guess();
@@ -196,8 +197,8 @@ pub trait Lanes: Copy + Debug {
 
     /// The binary logarithm of each lane, for positive normal numbers.
     ///
-    /// Error below 2.5 units of [`Real::EPSILON`] times the larger of 1 and the logarithm (tested against the standard
-    /// library).
+    /// The error is below 2.5 units of [`Real::EPSILON`] times the larger of 1 and the logarithm (tested against the
+    /// standard library).
     #[inline(always)]
     fn log2(self) -> Self {
         let (exponent, fraction) = self.split_exponent();
@@ -207,9 +208,9 @@ pub trait Lanes: Copy + Debug {
     }
 }
 
-// A loop by index and no `fold`: whatever takes or gives a line in registers must be inlined into the kernel, and the
-// standard library's adapters need not be. One that is not is compiled without the vector instructions, and the two
-// sides may then disagree on where a line is passed.
+// It loops by index instead of using `fold`: all functions that take or return a line in registers must be inlined into
+// the kernel, and the standard library's adapters may not be. A function that is not inlined is compiled without the
+// vector instructions. Caller and function may then disagree on how a line is passed.
 #[inline(always)]
 fn horner<V: Lanes>(coefficients: &'static [V::Number], x: V) -> V {
     let mut n = coefficients.len() - 1;

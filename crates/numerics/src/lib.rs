@@ -1,19 +1,19 @@
-//! Kernels over slices: exponentials, soft and hard assignment, eigenpairs, counted random numbers.
+//! Kernels over slices: exponentials, soft and hard assignment, eigenpairs, random numbers by index.
 //!
-//! No ranks, no threads, no allocation in loops: everything here is a function of its arguments. All of it gives the
-//! same bits on every processor.
+//! They use no ranks and no threads, and do not allocate in loops: each result depends only on the arguments. All
+//! results have the same bits on every processor.
 //!
-//! - [`tiles`] hold the rows, in memory or in a file. Only they write: to a file larger than memory, if the caller
-//!   wants one.
-//! - [`soft`] and [`nearest`] pass over a block of rows and add up the sums for the next centres. [`shortest`] adds up
-//!   the distances by which k-means++ draws.
-//! - [`lanes`] is the arithmetic of the kernels. [`dispatch`] chooses the instruction set.
-//! - [`compact`] and [`guttman`] read dissimilarities of all pairs as compactly as they are stored. The one forms
-//!   products with columns, the other makes SMACOF's pass.
-//! - [`gaussian`] serves mixtures as [`soft`] serves centres. [`observed`] is [`soft`] for rows with missing cells.
-//! - [`bits`] and [`sparse`] are [`soft`] and [`nearest`] for rows of bits, and for rows that keep only the values that
-//!   are not 0.
-//! - [`factor`], [`cholesky`] and [`elementary`] replace libraries whose bits would depend on the processor.
+//! - [`tiles`] holds the rows, in memory or in a file. It is the only module that writes: to a file larger than memory,
+//!   if the caller requests one.
+//! - [`soft`] and [`nearest`] pass over a block of rows and compute the sums for the next centres. [`shortest`]
+//!   computes the distances from which k-means++ draws.
+//! - [`lanes`] has the arithmetic of the kernels. [`dispatch`] chooses the instruction set.
+//! - [`compact`] and [`guttman`] read dissimilarities of all pairs in their compact, stored form. [`compact`]
+//!   multiplies them with columns, and [`guttman`] makes a pass of SMACOF.
+//! - [`gaussian`] is to mixtures what [`soft`] is to centres. [`observed`] is [`soft`] for rows with missing cells.
+//! - [`bits`] and [`sparse`] are [`soft`] and [`nearest`] for rows of bits, and for rows that store only nonzero
+//!   values.
+//! - [`factor`], [`cholesky`] and [`elementary`] replace libraries whose results depend on the processor.
 
 #![cfg_attr(test, allow(clippy::disallowed_methods, reason = "tests compare with the system's functions"))]
 
@@ -49,7 +49,7 @@ pub mod soft;
 pub mod sparse;
 pub mod tiles;
 
-/// The example of the crate's README.
+/// Runs the example of the crate's README as a test.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;

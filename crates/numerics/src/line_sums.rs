@@ -1,17 +1,17 @@
-//! Sums over rows that were formed lane by lane, each line of them added up into one number.
+//! Adds up the lanes of lines that hold sums over rows, to one number for each line.
 //!
-//! A block of some hundred rows adds a few tens of lines to each such line. Adding up its lanes one after the other
-//! would take as long as all of that. If a register holds a line, eight lines are added up at once. The first step adds
-//! halves of two lines to each other, and so on, until one register holds the eight sums ([`Lanes::sums`]). The order
-//! of additions is that of [`Line::sum`](crate::lanes::Line::sum).
+//! A block of some hundred rows adds only a few tens of lines to each of them. Adding up its lanes one by one would
+//! take as long as all these additions. If a register holds a line, eight lines are added up together. The first step
+//! adds halves of two lines to each other, and so on, until one register holds the eight sums ([`Lanes::sums`]). The
+//! order of additions is that of [`Line::sum`](crate::lanes::Line::sum).
 
 use crate::dispatch::kernel;
 use crate::lanes::{Lanes, Real};
 
-/// Lines that are added up at once.
+/// The number of lines that are added up together.
 const AT_ONCE: usize = 8;
 
-/// Adds each line's sum to the total in its place; within kernels.
+/// Adds the sum of each line to the total with the same index; for use within kernels.
 #[inline(always)]
 pub(crate) fn add_each<T: Real, V: Lanes<Number = T>>(lines: &[T::Line], totals: &mut [f64]) {
     let (groups, rest) = lines.as_chunks::<AT_ONCE>();
@@ -28,7 +28,7 @@ pub(crate) fn add_each<T: Real, V: Lanes<Number = T>>(lines: &[T::Line], totals:
 }
 
 kernel! {
-    /// Adds each line's sum to the total in its place; there are as many of either.
+    /// Adds the sum of each line to the total with the same index; there are as many totals as lines.
     pub(crate) fn add_line_sums[T; V](lines: &[T::Line], totals: &mut [f64]) {
         add_each::<T, V>(lines, totals);
     }
@@ -41,7 +41,7 @@ mod tests {
     use crate::oracle::on_all_sets;
     use crate::random::Stream;
 
-    /// Sums of numbers of very different sizes, so that another order of additions has other bits.
+    /// Sums numbers of very different sizes, so that another order of additions would give other bits.
     fn check<T: Real>(count: usize) {
         let stream = Stream::new(count as u64, "lines");
         let mut lines = vec![T::Line::default(); count];

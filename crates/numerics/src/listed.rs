@@ -1,25 +1,26 @@
-//! The nearest centres of rows of an array, row after row. Each row is read once, and no copy is kept.
+//! Finds the nearest centres of an array's rows, row after row. It reads each row once, and stores no copy.
 //!
-//! Scores are products, `2 x . y - |y|^2`, in the array's precision. If rounding may have moved two scores past each
-//! other, they don't show which centre is nearer. The kernel returns such rows, and the caller decides by differences
-//! in double precision. So labels are those of double precision, at the speed of the array's.
+//! Scores are products, `2 x . y - |y|^2`, in the array's precision. If rounding may have changed the order of two
+//! scores, they do not show which centre is nearer. The kernel returns the rows for which this is so, and the caller
+//! decides by differences in double precision. So labels are as exact as in double precision, at the speed of the
+//! array's precision.
 
 use crate::dispatch::kernel;
 use crate::lanes::{Lanes, Line, Real};
 use crate::products::products;
 
-/// Tiles whose products are formed together.
+/// The number of tiles whose products are computed together.
 const GROUP: usize = 4;
 
-/// Centres that listed rows are compared with.
+/// Centres with which the rows of an array are compared.
 #[derive(Clone, Debug, Default)]
 pub struct ListedCenters<T: Real> {
     dimension: usize,
-    /// In the rows' precision, with zeros up to a whole line.
+    /// The origin in the rows' precision, padded with zeros to whole lines.
     origin: Vec<T>,
-    /// One over the unit, a power of two.
+    /// 1 over the unit, a power of two.
     per_unit: T,
-    /// Twice each centre from the origin in the unit, K x D, and its negative squared length.
+    /// Twice each centre relative to the origin, divided by the unit, K x D; and its negative squared length.
     doubled: Vec<T>,
     offsets: Vec<T>,
     /// The largest squared length.
@@ -27,11 +28,11 @@ pub struct ListedCenters<T: Real> {
 }
 
 impl<T: Real> ListedCenters<T> {
-    /// Prepares centres, given one after the other. They are stored relative to their middle, in units of the farthest
-    /// coordinate. So neither a far origin nor tiny units cost digits.
+    /// Prepares centres, given one after another. They are stored relative to their mean, divided by the farthest
+    /// coordinate. So neither a distant origin nor tiny units cost digits.
     ///
     /// # Panics
-    /// Panics if there is no centre, there are 2^24 or more, or the last has fewer than `dimension` coordinates.
+    /// Panics if there is no centre, if there are 2^24 or more, or if the last has fewer than `dimension` coordinates.
     pub fn new(centers: &[f64], dimension: usize) -> Self {
         assert!(dimension > 0 && !centers.is_empty() && centers.len().is_multiple_of(dimension), "whole centres");
         let count = centers.len() / dimension;
@@ -58,8 +59,8 @@ impl<T: Real> ListedCenters<T> {
         }
     }
 
-    /// The difference of two scores, as a share of `|x|^2 + 2 max |y|^2`, above which the greater one belongs to the
-    /// nearer centre.
+    /// The difference of two scores above which the larger one is sure to belong to the nearer centre, as a share of
+    /// `|x|^2 + 2 max |y|^2`.
     ///
     /// A score adds D rounded products of rounded coordinates to a constant. Its error is less than
     /// `(D + 8) u (2 |x| |y| + |y|^2)`, with half of `EPSILON` as `u`.
@@ -68,20 +69,20 @@ impl<T: Real> ListedCenters<T> {
     }
 }
 
-/// Buffers of [`nearest_listed`]; reused, so that loops allocate nothing.
+/// The buffers of [`nearest_listed`], which are reused so that loops do not allocate.
 #[derive(Clone, Debug, Default)]
 pub struct ListedScratch<T: Real> {
     values: Vec<T::Line>,
     products: Vec<T::Line>,
 }
 
-/// Writes the nearest centre of each row to `labels`, the first of equally near ones. Appends to `unsure` the numbers
-/// of the rows that this precision cannot decide. Their labels are guesses.
+/// Writes the nearest centre of each row to `labels`, the first if several are equally near. Appends to `unsure` the
+/// numbers of the rows for which this precision is not enough. The labels of those rows are guesses.
 ///
-/// Cost: rows x K x D multiply-adds. No allocation once buffers have grown.
+/// Cost: rows x K x D multiply-adds. It allocates nothing once the buffers have grown.
 ///
 /// # Panics
-/// Panics if there are other than as many rows as labels, or 2^32 or more.
+/// Panics if there are not as many rows as labels, or if there are 2^32 or more.
 ///
 /// # Example
 /// ```
@@ -101,7 +102,7 @@ pub fn nearest_listed<T: Real>(
 ) {
     assert_eq!(values.len(), labels.len() * centers.dimension);
     assert!(u32::try_from(labels.len()).is_ok(), "fewer than 2^32 rows");
-    // Whole lines of columns, since lines are transposed whole.
+    // There is room for whole lines of columns, because lines are transposed as a whole.
     scratch.values.resize(GROUP * centers.dimension + T::Line::COUNT, T::Line::default());
     scratch.products.resize(GROUP * centers.offsets.len(), T::Line::default());
     listed(values, centers, scratch, labels, unsure);
@@ -140,7 +141,7 @@ kernel! {
                     index = V::select_less(best, score, V::splat(T::from_f64(k as f64)), index);
                     best = score.max(best);
                 }
-                // A score that is not a number is not sure either.
+                // A score that is NaN is not sure either.
                 let doubt = V::select_less(square.add(of_centers).mul(margin), best.sub(second), zero, one);
                 let (mut nearest, mut doubts) = (T::Line::default(), T::Line::default());
                 index.store(&mut nearest);
@@ -164,8 +165,8 @@ kernel! {
     }
 }
 
-/// Copies as many rows as a line has lanes, side by side, relative to the origin and in the unit. Lanes beyond the last
-/// row repeat it.
+/// Copies as many rows as a line has lanes, side by side, relative to the origin and divided by the unit. Lanes beyond
+/// the last row repeat it.
 #[inline(always)]
 fn pack<T: Real, V: Lanes<Number = T>>(
     values: &[T],
@@ -177,7 +178,7 @@ fn pack<T: Real, V: Lanes<Number = T>>(
     let (dimension, lanes) = (centers.dimension, T::Line::COUNT);
     let per_unit = V::splat(centers.per_unit);
     let zero = T::Line::default();
-    // A processor that transposes in registers has lines of this many rows; the block is for one line of columns.
+    // Processors that transpose in registers have lines of this many rows; the block holds one line of columns.
     let mut block = [zero; 16];
     let mut turned = [zero; 16];
     let mut at = 0;
@@ -186,7 +187,7 @@ fn pack<T: Real, V: Lanes<Number = T>>(
         for lane in 0..lanes {
             let start = (first + lane).min(rows - 1) * dimension + at;
             if start + lanes <= values.len() {
-                // Beyond the row's end these are the next row's values, which no code reads.
+                // After the row's end come the values of the next row, which no code uses.
                 V::load_at(&values[start..]).sub(origin).mul(per_unit).store(&mut block[lane]);
             } else {
                 let mut line = zero;

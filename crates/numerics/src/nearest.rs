@@ -1,8 +1,8 @@
-//! Hard assignment fused with the sums that the next centres are made of (one sweep of Lloyd's algorithm in one pass).
+//! Hard assignment together with the sums for the next centres (one iteration of Lloyd's algorithm in one pass).
 //!
-//! Each row goes to the nearest centre, the first of several equally near. For the swap search ([`Kind::Swaps`]) the
-//! same pass also learns two things. One is the cost of removing a centre, which sends each of its rows to the second
-//! nearest. The other is the gain of dividing a centre by a plane.
+//! Each row is assigned to the nearest centre, the first if several are equally near. For the search by swaps
+//! ([`Kind::Swaps`]), the same pass also estimates two figures. One is the cost of removing a centre, which sends each
+//! of its rows to the second nearest. The other is the gain of dividing a centre by a plane.
 
 use crate::dispatch::kernel;
 use crate::lanes::{Lanes, Line, Real};
@@ -10,24 +10,24 @@ use crate::line_sums::add_line_sums;
 use crate::products::products;
 use crate::tiles::{DIRECT_DIMENSION, Tiles};
 
-/// Tiles whose products are formed together in many dimensions: each coordinate of a centre that is loaded serves all
-/// of them.
+/// The number of tiles whose products are computed together in many dimensions, so that each loaded coordinate of a
+/// centre serves all of them.
 const WIDE_GROUP: usize = 4;
-/// The largest number of lanes that a line has.
+/// The most lanes that a line has.
 const MOST_LANES: usize = 16;
 
-/// The sums that a pass forms for each centre.
+/// The sums that a pass computes for each centre.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// Mass, first moment (D numbers), cost `sum w d`.
+    /// Mass, first moment (D numbers), and cost `sum w d`.
     Centers,
-    /// Those, then the cost of removal `sum w (d_second - d)`, then mass and first moment of the rows beyond the
-    /// centre's plane.
+    /// The sums of [`Kind::Centers`], then the cost of removal `sum w (d_second - d)`, then mass and first moment of
+    /// the rows beyond the centre's plane.
     Swaps,
 }
 
 impl Kind {
-    /// Numbers per centre.
+    /// The number of sums for each centre.
     pub const fn len(self, dimension: usize) -> usize {
         match self {
             Kind::Centers => dimension + 2,
@@ -36,12 +36,12 @@ impl Kind {
     }
 }
 
-/// Centres in the rows' precision, each perhaps with a plane that divides its rows.
+/// Centres in the rows' precision, optionally with a plane for each that divides its rows.
 #[derive(Clone, Debug, Default)]
 pub struct HardCenters<T: Real> {
     dimension: usize,
     centers: Vec<T>,
-    /// Many dimensions only: twice the centre, and its negative squared length.
+    /// In many dimensions only: twice the centre, and its negative squared length.
     doubled: Vec<T>,
     offsets: Vec<T>,
     normals: Vec<T>,
@@ -49,7 +49,7 @@ pub struct HardCenters<T: Real> {
 }
 
 impl<T: Real> HardCenters<T> {
-    /// No centres yet, of `dimension` coordinates.
+    /// Starts without centres, for `dimension` coordinates.
     pub fn begin(&mut self, dimension: usize) {
         self.dimension = dimension;
         self.centers.clear();
@@ -59,7 +59,7 @@ impl<T: Real> HardCenters<T> {
         self.thresholds.clear();
     }
 
-    /// Adds a centre (the rows' origin subtracted).
+    /// Adds a centre, relative to the rows' origin.
     ///
     /// # Panics
     /// Panics if the number of coordinates is not the one given to [`HardCenters::begin`].
@@ -72,7 +72,7 @@ impl<T: Real> HardCenters<T> {
         }
     }
 
-    /// Adds the plane of the centre that was pushed last: rows with `x . normal > threshold` are beyond it.
+    /// Adds the plane of the last centre that was pushed: rows with `x . normal > threshold` are beyond it.
     ///
     /// # Panics
     /// Panics if the normal's number of coordinates is not the one given to [`HardCenters::begin`].
@@ -82,23 +82,23 @@ impl<T: Real> HardCenters<T> {
         self.thresholds.push(T::from_f64(threshold));
     }
 
-    /// The centres, in the rows' precision: K x D.
+    /// The centres in the rows' precision, K x D.
     pub fn positions(&self) -> &[T] {
         &self.centers
     }
 
-    /// Number of centres.
+    /// The number of centres.
     pub fn len(&self) -> usize {
         self.offsets.len()
     }
 
-    /// Whether it is empty.
+    /// Whether there are no centres.
     pub fn is_empty(&self) -> bool {
         self.offsets.is_empty()
     }
 }
 
-/// Buffers of [`nearest_sums`]; after a call it holds the nearest centre of each row of the block.
+/// The buffers of [`nearest_sums`]. After a call, they hold the nearest centre of each row of the block.
 #[derive(Clone, Debug, Default)]
 pub struct HardScratch<T: Real> {
     nearest: Vec<T::Line>,
@@ -109,19 +109,20 @@ pub struct HardScratch<T: Real> {
 }
 
 impl<T: Real> HardScratch<T> {
-    /// The nearest centre of row `index` of the block of the last call.
+    /// The nearest centre of row `index` of the block in the last call.
     pub fn nearest(&self, index: usize) -> usize {
         self.nearest[index / T::Line::COUNT].lanes()[index % T::Line::COUNT].to_f64() as usize
     }
 }
 
-/// Adds one block's sums to `sums` (K x [`Kind::len`]).
+/// Adds the sums of one block to `sums` (K x [`Kind::len`]).
 ///
-/// Squared distances are differences in up to [`DIRECT_DIMENSION`] dimensions and `|x|^2 - 2 x . y + |y|^2`, not below
-/// 0, beyond. Cost: rows x K x (2 D + 4) operations. No allocation once `scratch` has grown.
+/// In up to [`DIRECT_DIMENSION`] dimensions, squared distances are computed from differences; in more, as
+/// `|x|^2 - 2 x . y + |y|^2`, but not below 0. Cost: rows x K x (2 D + 4) operations. It allocates nothing once
+/// `scratch` has grown.
 ///
 /// # Panics
-/// Panics if the shapes disagree, there is no centre, there are 2^24 or more, or planes are missing for
+/// Panics if shapes disagree, if there is no centre, if there are 2^24 or more, or if planes are missing for
 /// [`Kind::Swaps`].
 ///
 /// # Example
@@ -172,12 +173,12 @@ pub fn nearest_sums<T: Real>(
     add_line_sums::<T>(&scratch.sums, sums);
 }
 
-/// Finds the nearest centre of each row and nothing else, as [`nearest_sums`] does to the bit.
+/// Finds only the nearest centre of each row, with the same bits as [`nearest_sums`].
 ///
-/// Cost: rows x K x D multiply-adds. No allocation once `scratch` has grown.
+/// Cost: rows x K x D multiply-adds. It allocates nothing once `scratch` has grown.
 ///
 /// # Panics
-/// Panics as for [`nearest_sums`].
+/// Panics as [`nearest_sums`] does.
 ///
 /// # Example
 /// ```
@@ -235,7 +236,7 @@ kernel! {
 }
 
 kernel! {
-    /// Up to [`DIRECT_DIMENSION`] dimensions; `FIXED` is the dimension where the compiler may know it, else 0.
+    /// For up to [`DIRECT_DIMENSION`] dimensions; `FIXED` is the dimension if it is known at compile time, else 0.
     fn direct[T; V; const FIXED: usize; const SWAPS: bool](tiles: &Tiles<T>, centers: &HardCenters<T>, scratch: &mut HardScratch<T>) {
         let dimension = if FIXED > 0 { FIXED } else { tiles.dimension() };
         let kind = if SWAPS { Kind::Swaps } else { Kind::Centers };
@@ -263,8 +264,8 @@ kernel! {
             index.store(nearest);
             let weight = V::load(weight);
             let cost = weight.mul(best);
-            // With one centre there is no second: taking it away costs everything, and infinity times a weight of 0
-            // would be no number.
+            // A single centre has no second nearest, so its removal has no finite cost. Infinity times a weight of 0
+            // would be NaN.
             let removal = if SWAPS && centers.len() > 1 { weight.mul(second.sub(best)) } else { zero };
             for (k, sums) in scratch.sums.chunks_exact_mut(kind.len(dimension)).enumerate() {
                 let own = V::where_equal(index, V::splat(T::from_f64(k as f64)), weight);
@@ -296,7 +297,8 @@ kernel! {
 }
 
 kernel! {
-    /// Many dimensions: products for a group of tiles, then their rows one by one into their centre's sums.
+    /// For many dimensions: computes products for a group of tiles, then adds their rows one by one to the sums of
+    /// their centres.
     fn wide[T; V](tiles: &Tiles<T>, centers: &HardCenters<T>, kind: Kind, scratch: &mut HardScratch<T>, sums: &mut [f64]) {
         let dimension = tiles.dimension();
         let per_center = kind.len(dimension);
@@ -328,7 +330,7 @@ kernel! {
     }
 }
 
-/// Finds the nearest centre of each row of tile `t` of a group; returns the squared distances from it and from the
+/// Finds the nearest centre of each row of tile `t` of a group. Returns the squared distances from it and from the
 /// second nearest.
 #[inline(always)]
 fn nearest_two<T: Real, V: Lanes<Number = T>>(
@@ -358,10 +360,10 @@ fn nearest_two<T: Real, V: Lanes<Number = T>>(
     (best_line, second_line)
 }
 
-/// The rows of a tile as additions to the sums of their centres, lane by lane. A row of weight 0 adds nothing.
+/// Adds the rows of a tile to the sums of their centres, lane by lane. A row of weight 0 adds nothing.
 struct Owners {
     weights: [f64; MOST_LANES],
-    /// The start of the sums of each row's centre.
+    /// The index at which the sums of each row's centre begin.
     starts: [usize; MOST_LANES],
     /// The position of each row along the normal of its centre's plane.
     heights: [f64; MOST_LANES],
@@ -380,7 +382,7 @@ impl Owners {
         Self { weights, starts, heights: [0.0; MOST_LANES], per_center }
     }
 
-    /// Adds masses and costs, and the costs of removals, if there are second nearest centres.
+    /// Adds masses and costs, and the costs of removal if there are second nearest centres.
     #[inline(always)]
     fn add_costs<T: Real>(&self, best: &T::Line, second: Option<&T::Line>, dimension: usize, sums: &mut [f64]) {
         for lane in 0..T::Line::COUNT {
@@ -398,7 +400,7 @@ impl Owners {
         }
     }
 
-    /// Adds a block of columns to the first moments that begin at `at` among the sums of each centre.
+    /// Adds a block of columns to first moments, which begin at index `at` of each centre's sums.
     #[inline(always)]
     fn add_moments<T: Real>(&self, at: usize, first: usize, width: usize, rows: &[T::Line], sums: &mut [f64]) {
         for lane in 0..T::Line::COUNT {
@@ -422,7 +424,8 @@ impl Owners {
         }
     }
 
-    /// Adds the masses of rows beyond their planes, and gives the others weight 0; whether there are any.
+    /// Adds the masses of the rows beyond their planes, and gives the other rows weight 0. Returns whether any row is
+    /// beyond its plane.
     #[inline(always)]
     fn keep_beyond<T: Real>(&mut self, thresholds: &[T], dimension: usize, sums: &mut [f64]) -> bool {
         let mut any = false;
@@ -441,11 +444,12 @@ impl Owners {
     }
 }
 
-/// Calls `each` with one block of columns after another, as many as a line has lanes. The arguments are the first
-/// column, the number of columns, and the line of each row of the tile; lanes after the columns hold anything.
+/// Calls `each` with one block of columns after another; a block has as many columns as a line has lanes. The arguments
+/// are the first column, the number of columns, and the line of each row of the tile. Lanes after the columns hold
+/// arbitrary values.
 ///
-/// The sums that rows are added to are many, and a thousand columns long. Block by block, the part of a tile that is
-/// read stays in registers, and nothing of it is written.
+/// There are many sums to add rows to, and each may be a thousand columns long. Block by block, the part of a tile that
+/// is in use stays in registers and is not written to memory.
 #[inline(always)]
 fn for_blocks<T: Real, V: Lanes<Number = T>>(
     tiles: &Tiles<T>,
@@ -482,7 +486,7 @@ fn for_blocks<T: Real, V: Lanes<Number = T>>(
 #[inline(always)]
 fn add_part<T: Real>(weight: f64, line: &T::Line, moment: &mut [f64]) {
     if moment.len() == T::Line::COUNT {
-        // Of a known length.
+        // The length is known at compile time.
         for (sum, x) in moment[..T::Line::COUNT].iter_mut().zip(line.lanes()) {
             *sum += weight * x.to_f64();
         }

@@ -1,16 +1,16 @@
-//! Soft assignment of rows some of whose cells are missing, fused with the sums that the next centres are made of.
+//! Soft assignment of rows with missing cells, together with the sums for the next centres.
 //!
-//! The sums of [`crate::soft`] with equal priors, over the coordinates that a row has. `o_j` is 1 if coordinate j is
-//! present and 0 if it is missing:
+//! The sums are those of [`crate::soft`] with equal priors, over the coordinates that a row has. `o_j` is 1 if
+//! coordinate j is present and 0 if it is missing:
 //!
 //! ```text
 //! score_k = -sum_j o_j (x_j - y_kj)^2 / T        m_k = exp(score_k) / sum_l exp(score_l)
 //! C_kj += w m_k o_j      S_kj += w m_k o_j x_j      F += -T w ln sum_k exp(score_k)
 //! ```
 //!
-//! Each coordinate has its own mass, because each is there in other rows. Scores are in units of `ln 2`, as in
-//! [`crate::soft`]. One tile is handled at a time: tables with missing values are the exception, and twice as many sums
-//! leave no registers for more.
+//! Each coordinate has its own mass, because other rows have it. Scores are in units of `ln 2`, as in [`crate::soft`].
+//! One tile is handled at a time. Tables with missing values are the exception, and with twice as many sums no
+//! registers are left for more tiles.
 
 use crate::dispatch::kernel;
 use crate::lanes::Real;
@@ -18,7 +18,7 @@ use crate::line_sums::add_line_sums;
 use crate::soft::{SoftTotals, finish, shares};
 use crate::tiles::Tiles;
 
-/// Buffers of [`observed_sums`]; reused from block to block, so that loops allocate nothing.
+/// The buffers of [`observed_sums`], which are reused from block to block so that loops do not allocate.
 #[derive(Clone, Debug, Default)]
 pub struct ObservedScratch<T: Real> {
     centers: Vec<T>,
@@ -26,17 +26,17 @@ pub struct ObservedScratch<T: Real> {
     sums: Vec<T::Line>,
 }
 
-/// Adds one block's sums to `sums`: for each centre the mass of each coordinate `C_kj`, then its first moment `S_kj` (K
-/// x 2 D).
+/// Adds the sums of one block to `sums` (K x 2 D). For each centre, they are the mass `C_kj` of each coordinate, then
+/// its first moment `S_kj`.
 ///
-/// `observed` has the shape of `tiles`: 1 where a coordinate is present, 0 where it is missing. Values of `tiles` at
-/// missing coordinates must be finite, and are ignored. `centers` is K x D, the rows' origin subtracted; `temperature`
-/// in the squared unit of the rows.
+/// `observed` has the shape of `tiles`: 1 if a coordinate is present, 0 if it is missing. Values of `tiles` at missing
+/// coordinates must be finite, and are ignored. `centers` is K x D, relative to the rows' origin; `temperature` is in
+/// the squared unit of the rows.
 ///
-/// Cost: rows x K x (5 D operations + one exponential). No allocation once `scratch` has grown.
+/// Cost: rows x K x (5 D operations + one exponential). It allocates nothing once `scratch` has grown.
 ///
 /// # Panics
-/// Panics if the shapes disagree, there is no centre, or `temperature` is not positive.
+/// Panics if shapes disagree, if there is no centre, or if `temperature` is not positive.
 ///
 /// # Example
 /// ```
@@ -137,7 +137,7 @@ mod tests {
     }
 
     impl Case {
-        /// `kept`: the share of cells that are present.
+        /// `kept` is the share of cells that are present.
         fn new(rows: usize, dimension: usize, count: usize, kept: f64) -> Self {
             let stream = Stream::new((rows * 100 + dimension) as u64, "observed");
             let normal = |at: usize| stream.normal(at as u64);
@@ -170,7 +170,7 @@ mod tests {
             (totals, sums)
         }
 
-        /// The same, cell by cell.
+        /// Computes the same cell by cell.
         fn expected(&self, temperature: f64) -> (SoftTotals, Vec<f64>) {
             let dimension = self.dimension;
             let mut sums = vec![0.0; 2 * self.centers.len()];

@@ -1,5 +1,5 @@
-//! Tests of the kernels against scalar loops, on every instruction set of this machine: the same bits on all, the
-//! scalar result to rounding.
+//! Tests the kernels against scalar loops on every instruction set of this machine. All sets must give the same bits,
+//! and the scalar result except for rounding.
 
 use crate::dispatch::{InstructionSet, kernel, on_each};
 use crate::lanes::{Lanes, Line, Real, Registers};
@@ -8,7 +8,7 @@ use crate::random::Stream;
 use crate::soft::{SoftCenters, SoftScratch, SoftTotals, Sums, soft_sums};
 use crate::tiles::{DIRECT_DIMENSION, Tiles};
 
-/// Runs the same on each instruction set and checks that the bits agree; returns the result.
+/// Runs the same code on each instruction set, checks that the bits agree, and returns the result.
 pub(crate) fn on_all_sets(what: &str, run: impl Fn() -> Vec<f64>) -> Vec<f64> {
     let mut results = Vec::new();
     on_each(|_| results.push(run()));
@@ -31,7 +31,7 @@ struct Problem {
 impl Problem {
     fn new(rows: usize, dimension: usize, clusters: usize) -> Self {
         let stream = Stream::new((rows * 10_000 + dimension * 100 + clusters) as u64, "oracle");
-        // Numbers that single precision holds exactly, so that one oracle serves both precisions.
+        // Numbers that single precision represents exactly, so that one oracle serves both precisions.
         let number = |index: usize| f64::from(stream.normal(index as u64) as f32);
         let vectors = |from: usize, count: usize| -> Vec<Vec<f64>> {
             (0..count).map(|i| (0..dimension).map(|j| number(from + i * dimension + j)).collect()).collect()
@@ -142,14 +142,15 @@ fn close(found: &[f64], expected: &[f64], tolerance: f64, what: &str) {
     }
 }
 
-/// Rows from none in the last tile to more than a group of tiles; dimensions on both sides of every special case.
+/// Numbers of rows from an empty last tile to more than a group of tiles, and dimensions on both sides of every special
+/// case.
 fn shapes() -> Vec<(usize, usize, usize)> {
     let mut shapes: Vec<(usize, usize, usize)> = (1..=67).map(|rows| (rows, 2, 3)).collect();
     for dimension in [1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33, 64, 70] {
         for clusters in [1, 2, 3, 7, 8, 9, 20] {
             shapes.push((45, dimension, clusters));
         }
-        // Enough tiles for sums lane by lane, in both precisions.
+        // There are enough tiles to sum lane by lane, in both precisions.
         shapes.push((300, dimension, 5));
         shapes.push((530, dimension, 8));
     }
@@ -170,7 +171,7 @@ fn check_soft<T: Real>(precision: f64) {
                 let SoftTotals { free_energy, softness } = totals;
                 [vec![free_energy, softness], sums].concat()
             });
-            // Each number is a sum of at most `rows * dimension` terms about 1, each with a few roundings.
+            // Each number is a sum of at most `rows * dimension` terms of about 1, each with a few rounding errors.
             close(&found, &problem.soft(kind), precision * T::EPSILON * (4 * dimension) as f64, &what);
         }
     }
@@ -263,7 +264,7 @@ fn memberships_add_up_to_the_weights() {
     }
 }
 
-/// The largest error of a function of lines over many arguments, in units of the precision, by `error(found, exact)`.
+/// The largest error, by `error(found, exact)`, of a function of lines over many arguments, in units of the precision.
 fn worst<T: Real>(
     arguments: impl Iterator<Item = f64>,
     run: impl Fn(T::Plain) -> T::Plain,
@@ -306,7 +307,8 @@ fn powers_of_two_are_good_to_two_and_a_half_units() {
     let double = worst::<f64>(arguments(), Lanes::exp2, f64::exp2, relative);
     let single = worst::<f32>(arguments(), Lanes::exp2, f64::exp2, relative);
     assert!(double < 2.5 && single < 2.5, "{double} and {single} units");
-    // What is below the least exponent counts as it: nothing beside 1, and not yet a denormal number.
+    // Exponents below the least exponent count as it: the result is negligible compared with 1, but not a denormal
+    // number.
     for argument in [-1e5, f64::NEG_INFINITY, -1001.0] {
         let mut line = <f64 as Real>::Line::default();
         <f64 as Registers>::Plain::splat(argument).exp2().store(&mut line);

@@ -1,5 +1,5 @@
-//! Tests of the mixture's kernels against scalar loops, on every instruction set of this machine: the same bits on all,
-//! the scalar result to rounding.
+//! Tests the kernels of mixtures against scalar loops on every instruction set of this machine. All sets must give the
+//! same bits, and the scalar result except for rounding.
 
 use crate::cholesky::{cholesky, inverse_of_factor, triangle};
 use crate::gaussian::{Components, GaussianScratch, Scatter, Whitening, gaussian_sums, posterior};
@@ -8,7 +8,7 @@ use crate::oracle::on_all_sets;
 use crate::random::Stream;
 use crate::tiles::Tiles;
 
-/// Memberships of a row, and `T ln sum exp`.
+/// The memberships of a row, and `T ln sum exp`.
 type Posterior = (Vec<f64>, f64);
 
 struct Problem {
@@ -26,7 +26,7 @@ struct Problem {
 impl Problem {
     fn new(rows: usize, dimension: usize, count: usize, whitening: Whitening) -> Self {
         let stream = Stream::new((rows * 10_000 + dimension * 100 + count) as u64, "gaussian oracle");
-        // Numbers that single precision holds exactly, so that one oracle serves both precisions.
+        // Numbers that single precision represents exactly, so that one oracle serves both precisions.
         let number = |index: usize| f64::from(stream.normal(index as u64) as f32);
         let vectors = |from: usize, count: usize| -> Vec<Vec<f64>> {
             (0..count).map(|i| (0..dimension).map(|j| number(from + i * dimension + j)).collect()).collect()

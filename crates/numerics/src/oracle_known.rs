@@ -1,5 +1,5 @@
-//! Tests of passes over known rows of bits against whole passes, which have their own oracle: the same bits, whatever
-//! centres do in between.
+//! Tests passes with bounds over rows of bits against whole passes, which have their own oracle. The bits must be the
+//! same, however centres move between passes.
 
 use crate::bits::{BitRows, BitScratch, HardBitCenters, Known, Moves, nearest_bit_sums, nearest_bit_sums_of_known};
 use crate::lanes::Real;
@@ -7,7 +7,7 @@ use crate::nearest::Kind;
 use crate::oracle::on_all_sets;
 use crate::random::Stream;
 
-/// Rows around `groups` templates, some of them the same, some of weight 0.
+/// Rows around `groups` templates; some rows are equal, and some have weight 0.
 struct Problem {
     bits: usize,
     rows: BitRows,
@@ -42,7 +42,7 @@ impl Problem {
         hard
     }
 
-    /// Sums, then the nearest centre of each row.
+    /// The sums, followed by the nearest centre of each row.
     fn whole<T: Real>(&self, centers: &[f64]) -> Vec<f64> {
         let (hard, mut scratch) = (self.centers::<T>(centers), BitScratch::default());
         let mut sums = vec![0.0; hard.len() * Kind::Centers.len(self.bits)];
@@ -65,8 +65,8 @@ impl Problem {
         sums
     }
 
-    /// Centres as a search moves them, one set after the other: the means of the nearest rows, and the same again. Then
-    /// two on rows, two in one place, one far away, and one more.
+    /// Sets of centres as a search moves them: the means of the nearest rows, and the same set again. Then two centres
+    /// at rows, two at the same position, one far away, and an additional one.
     fn course(&self, clusters: usize) -> Vec<Vec<f64>> {
         let d = self.bits;
         let mut centers: Vec<f64> = (0..clusters).flat_map(|k| self.row(5 * k)).collect();
@@ -91,7 +91,7 @@ impl Problem {
         course
     }
 
-    /// Checks each step of a search against the whole pass; returns all sums.
+    /// Checks each step of a search against the whole pass, and returns all sums.
     fn check<T: Real>(&self, what: &str, clusters: usize) -> Vec<f64> {
         let (mut known, mut moves, mut scratch) = (Known::default(), Moves::default(), BitScratch::<T>::default());
         let course = self.course(clusters);
@@ -112,7 +112,7 @@ impl Problem {
     }
 }
 
-/// Rows around walks, columns around words and blocks, centres around lines.
+/// Rows, columns and centres of each test: near the limits of walks, of words and blocks, and of lines.
 const SHAPES: [(usize, usize, usize); 10] = [
     (1, 17, 1),
     (3, 24, 2),
@@ -136,7 +136,7 @@ fn passes_over_known_rows_have_the_bits_of_whole_ones_on_every_instruction_set()
     }
 }
 
-/// The bits would be right too if every distance were formed.
+/// The bits alone do not show this, because they would be right too if every distance were computed.
 #[test]
 fn where_centres_rest_few_distances_are_left_to_form() {
     let problem = Problem::new(400, 130, 20);

@@ -1,4 +1,4 @@
-//! Tests of the kernels over dissimilarities against scalar loops, on every instruction set of this machine.
+//! Tests the kernels over dissimilarities against scalar loops on every instruction set of this machine.
 
 use crate::compact::{Block, Columns, Entry, Stored, add_products};
 use crate::guttman::{Configuration, Weighing, guttman, guttman_in_strips};
@@ -6,7 +6,7 @@ use crate::lanes::Real;
 use crate::oracle::on_all_sets;
 use crate::random::Stream;
 
-/// Rows of a matrix in each way of storing it, some of them missing.
+/// Rows of a matrix in each stored form, with some values missing.
 struct Rows {
     columns: usize,
     numbers: Vec<f64>,
@@ -25,7 +25,7 @@ impl Rows {
                 bits => (bits >> 20) as u16 % 4097,
             })
             .collect();
-        // Single precision holds them all exactly.
+        // Single precision represents all of them exactly.
         let numbers =
             fixed.iter().map(|&raw| if raw == u16::MAX { f64::NAN } else { f64::from(raw) * SCALE }).collect();
         let weights =

@@ -1,5 +1,5 @@
-//! Tests of the passes over sparse rows, against the definition and against the kernels of numbers over the same rows
-//! in full. The bits must be the same on every instruction set.
+//! Tests the passes over sparse rows against the definition, and against the kernels of numbers over the same rows in
+//! full. The bits must be the same on every instruction set.
 
 use std::cell::RefCell;
 
@@ -14,7 +14,7 @@ use crate::sparse::{
 };
 use crate::tiles::Tiles;
 
-/// The same rows sparse and in full, with centres, priors, directions and planes from an origin.
+/// The same rows sparse and in full, with centres, priors, directions and planes relative to an origin.
 struct Problem {
     dimension: usize,
     entries: Vec<(Vec<u32>, Vec<f64>)>,
@@ -25,15 +25,15 @@ struct Problem {
     directions: Vec<Vec<f64>>,
     thresholds: Vec<f64>,
     temperature: f64,
-    /// The score of a component behind the centres that is equally far from every row.
+    /// The score of an additional component that is equally far from every row.
     far: Option<f64>,
 }
 
 impl Problem {
-    /// One value in eight is not 0, the first column is nearly never, the last nowhere; some rows are empty.
+    /// One value in eight is not 0. The first column is mostly nonzero, the last is always 0, and some rows are empty.
     fn new(rows: usize, dimension: usize, clusters: usize) -> Self {
         let stream = Stream::new((rows * 1_000_000 + dimension * 100 + clusters) as u64, "sparse");
-        // Numbers that single precision holds exactly.
+        // Numbers that single precision represents exactly.
         let number = |index: usize| f64::from((4.0 * stream.uniform(index as u64) - 1.0) as f32);
         let value = |row: usize, j: usize| {
             let drawn = stream.uniform((1 << 42) + (row * dimension + j) as u64);
@@ -73,7 +73,7 @@ impl Problem {
         self.rows[row].iter().zip(&self.origin).map(|(x, o)| (x - o) * (x - o)).sum()
     }
 
-    /// In units of 2, which divides out exactly.
+    /// The sparse rows, with doubled values and the unit 2, which cancel exactly.
     fn sparse<T: Real>(&self) -> SparseRows<T> {
         let doubled: Vec<Vec<f64>> =
             self.entries.iter().map(|(_, values)| values.iter().map(|x| 2.0 * x).collect()).collect();
@@ -85,7 +85,8 @@ impl Problem {
         Tiles::new(self.rows.len(), self.dimension, &self.origin, |i| &self.rows[i], |i| self.weights[i])
     }
 
-    /// Moments of rows as they are, as moments from the origin: of each centre a mass, and moments where they stand.
+    /// Converts moments of unshifted rows to moments about the origin. The sums of each centre have a mass at each of
+    /// `places`, followed by its moments.
     fn shift(&self, sums: &mut [f64], per_center: usize, places: &[usize]) {
         for sums in sums.chunks_exact_mut(per_center) {
             for &at in places {
@@ -137,7 +138,7 @@ impl Problem {
         sums
     }
 
-    /// The kernels of numbers over the same rows; they have an oracle of their own.
+    /// Computes the sums with the kernels of numbers over the same rows, which have their own oracle.
     fn soft_of_numbers(&self, kind: Sums) -> Vec<f64> {
         let mut centers = SoftCenters::<f64>::default();
         centers.begin(self.dimension, self.temperature);
@@ -173,7 +174,7 @@ impl Problem {
         parts.map(|((x, o), y)| (x - o - y) * (x - o - y)).sum()
     }
 
-    /// The sums of rows and centres one by one, from the definition; then `sum w m |x|^2` of each.
+    /// Computes the sums from the definition, for each row and centre, and `sum w m |x|^2` for each centre.
     fn soft_by_definition(&self, kind: Sums) -> (Vec<f64>, Vec<f64>) {
         let totals = self.components() * (1 + self.dimension);
         let (mut sums, mut squares) = (vec![0.0; totals + 2], vec![0.0; self.components()]);
@@ -216,7 +217,7 @@ fn close(found: &[f64], expected: &[f64], relative: f64, what: &str) {
     }
 }
 
-/// Rows around lines and flushes, centres around lines and groups of them.
+/// Numbers of rows near the limits of lines and flushes, and of centres near those of lines and groups of lines.
 const SHAPES: [(usize, usize, usize); 9] = [
     (1, 17, 1),
     (7, 64, 2),
@@ -231,7 +232,7 @@ const SHAPES: [(usize, usize, usize); 9] = [
 
 #[test]
 fn soft_sums_are_those_of_the_definition_and_of_numbers_with_the_same_bits_on_every_instruction_set() {
-    // Buffers that were used for other shapes say nothing of these.
+    // The buffers are reused, and what they held for other shapes must have no influence.
     let (of_double, of_single) = (RefCell::<SparseScratch<f64>>::default(), RefCell::<SparseScratch<f32>>::default());
     for shape @ (rows, dimension, clusters) in SHAPES {
         let problem = Problem::new(rows, dimension, clusters);
@@ -265,7 +266,7 @@ fn one_that_is_equally_far_from_every_row_takes_its_share_with_the_same_bits_on_
             let single = on_all_sets(&what, || problem.soft::<f32>(kind, &RefCell::default()));
             close(&single, &double, 1e-5, &what);
         }
-        // The first row has no weight to give.
+        // The first row has weight 0.
         let mass = problem.soft::<f64>(Sums::First, &RefCell::default())[clusters * (1 + dimension)];
         assert!(mass > 0.0 || rows == 1, "{what}: {mass}");
     }
@@ -287,8 +288,8 @@ fn hard_sums_are_those_of_numbers_with_the_same_bits_on_every_instruction_set() 
 
 #[test]
 fn distances_keep_their_digits_where_the_origin_is_far_away() {
-    // One column is a million and a bit in every row: from 0 its square would leave a squared distance of about 1 four
-    // digits.
+    // One column is slightly more than a million in every row. Relative to 0, its square would leave only four digits
+    // of a squared distance of about 1.
     let stream = Stream::new(1, "far");
     let values: Vec<[f64; 2]> = (0..40).map(|i| [1e6 + stream.uniform(i), stream.uniform(100 + i)]).collect();
     let entries: Vec<(Vec<u32>, [f64; 2])> = values.iter().map(|row| (vec![0, 7], *row)).collect();
@@ -306,7 +307,7 @@ fn distances_keep_their_digits_where_the_origin_is_far_away() {
     sparse_distances(&rows, &centers, &mut SparseScratch::default(), &mut found);
     for (found, row) in found.iter().zip(&values) {
         let expected = (row[0] - origin[0] - 0.25).powi(2) + (row[1] - origin[7] + 0.25).powi(2);
-        // A unit in the last place of 2 x c, which is some half a million, twice.
+        // Twice a unit in the last place of 2 x c, which is some half a million.
         assert!((found - expected).abs() < 4e-10, "{found} for {expected}");
     }
 }

@@ -1,12 +1,11 @@
-//! Products of tiles of rows with several vectors: the matrix product inside the many-dimensional kernels.
+//! Products of tiles of rows with several vectors: the matrix product in the kernels for many dimensions.
 
 use crate::lanes::{Lanes, Real};
 
-/// Writes `offset_k + x . vector_k` for the rows `x` of up to G tiles (`values`: D lines a tile) to `out[k][tile]`, for
-/// all K vectors (K x D).
+/// Writes `offset_k + x . vector_k` to `out[k][tile]`, for the rows `x` of up to G tiles and all K vectors (K x D).
+/// `values` has D lines for each tile.
 ///
-/// Whatever is multiplied at a time, the terms of one product are added in the order of the coordinates: blocking
-/// changes no bit.
+/// The terms of a product are always added in the order of the coordinates, so blocking does not change the bits.
 #[inline(always)]
 pub(crate) fn products<T: Real, V: Lanes<Number = T>, const G: usize>(
     values: &[T::Line],
@@ -31,7 +30,7 @@ pub(crate) fn products<T: Real, V: Lanes<Number = T>, const G: usize>(
     }
 }
 
-/// All vectors for N tiles, K of them at a time, then the rest together.
+/// Multiplies N tiles with all vectors: K vectors at a time, then the rest together.
 #[inline(always)]
 fn for_centers<T: Real, V: Lanes<Number = T>, const K: usize, const N: usize, const G: usize>(
     values: &[T::Line],

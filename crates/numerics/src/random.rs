@@ -1,21 +1,22 @@
-//! Random numbers by (seed, purpose, index).
+//! Random numbers, determined by seed, purpose and index.
 //!
-//! A number never depends on how many were drawn before it, on the thread, or on the layout: it is a function of three
-//! names. `seed` is the user's. `purpose` gives the use of the number, so that two uses of one seed are unrelated.
-//! `index` counts within the purpose. The generator is ChaCha with 8 rounds, read at the position `index` of the stream
-//! named by `purpose`. Its specification fixes its output, so any machine and any later version can repeat a result.
+//! A number never depends on how many were drawn before it, on the thread or on the layout: it is a function of three
+//! values. `seed` is the user's seed. `purpose` names the use of the number, so that two uses of one seed are
+//! unrelated. `index` counts within the purpose. The generator is ChaCha with 8 rounds, read at the position `index` of
+//! the stream named by `purpose`. Its specification fixes its output, so any machine and any later version can repeat a
+//! result.
 //!
-//! Deliberately absent: a generator with a hidden state, and seeding from a clock.
+//! On purpose, there is no generator with a hidden state, and no seeding from a clock.
 
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 
 use crate::elementary::{cos_turn, ln};
 
-/// The numbers of one purpose under one seed.
+/// The random numbers of one purpose under one seed.
 ///
-/// Cost: one ChaCha block (about 100 ns) a number. Meant for starts, perturbations and synthetic data, not for inner
-/// loops.
+/// Cost: one ChaCha block (about 100 ns) for each number. It is meant for starts, perturbations and synthetic data, not
+/// for inner loops.
 ///
 /// # Example
 /// ```
@@ -31,34 +32,34 @@ pub struct Stream {
 }
 
 impl Stream {
-    /// The stream of `purpose` under `seed`. Equal arguments give equal streams, for ever.
+    /// The stream of `purpose` under `seed`. Equal arguments always give equal streams, in every version.
     pub fn new(seed: u64, purpose: &str) -> Self {
         let mut generator = ChaCha8Rng::seed_from_u64(seed);
         generator.set_stream(name_hash(purpose));
         Self { generator }
     }
 
-    /// 64 uniform bits, number `index` of the stream.
+    /// 64 uniform random bits: number `index` of the stream.
     pub fn bits(&self, index: u64) -> u64 {
         let mut generator = self.generator.clone();
         generator.set_word_pos(2 * u128::from(index));
         generator.next_u64()
     }
 
-    /// A number in [0, 1) with 53 random bits.
+    /// A uniform random number in [0, 1) with 53 random bits.
     pub fn uniform(&self, index: u64) -> f64 {
         (self.bits(index) >> 11) as f64 / (1u64 << 53) as f64
     }
 
-    /// A standard normal number (Box and Muller, from the uniform numbers `2 index` and `2 index + 1`); `index` below
-    /// 2^63.
+    /// A standard normal random number (Box and Muller, from the uniform numbers `2 index` and `2 index + 1`); `index`
+    /// must be below 2^63.
     pub fn normal(&self, index: u64) -> f64 {
         let radius = (-2.0 * ln(1.0 - self.uniform(2 * index))).sqrt();
         radius * cos_turn(self.uniform(2 * index + 1))
     }
 }
 
-/// FNV-1a over the bytes of a name: fixed for ever, unlike the standard library's hasher.
+/// FNV-1a over the bytes of a name. It never changes, unlike the standard library's hasher.
 fn name_hash(name: &str) -> u64 {
     name.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
 }
@@ -93,7 +94,7 @@ mod tests {
 
     #[test]
     fn the_numbers_are_fixed_for_ever() {
-        // A change of this value breaks the promise that a seed repeats a result: it needs a new major version.
+        // Changing this value would break the promise that a seed repeats a result, so it needs a new major version.
         assert_eq!(Stream::new(42, "fixed").bits(5), 0x35fb_9e1b_bccc_d4b3);
     }
 }

@@ -1,34 +1,34 @@
-//! Squared distances of rows from the nearest of centres that come one after the other, as k-means++ draws them.
+//! Squared distances of rows from the nearest of centres that arrive one after another, as in k-means++.
 //!
-//! Distances are sums of squared differences in any number of dimensions. So a row is at distance 0 from itself and is
-//! not drawn twice. There are few centres at a time, and a pass waits for memory more than for arithmetic.
+//! Distances are sums of squared differences in any number of dimensions. So a row is at distance 0 from itself, and is
+//! not drawn twice. There are few centres at a time, so a pass waits for memory more than for arithmetic.
 
 use crate::dispatch::kernel;
 use crate::lanes::{Lanes, Line, Real};
 use crate::nearest::HardCenters;
 use crate::tiles::Tiles;
 
-/// Tiles whose sums stay in the rows' precision: this many additions for each lane.
+/// The number of tiles whose sums stay in the rows' precision: this many additions in each lane.
 const FLUSH: usize = 256;
-/// Centres that are compared with a tile together.
+/// The number of centres that are compared with a tile together.
 const TOGETHER: usize = 4;
 
-/// Figures of the rows of a block.
+/// The sum and the maximum of the shortest squared distances in a block.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Shortest {
-    /// Weight times the shortest squared distance, over the rows.
+    /// The sum over the rows of weight times shortest squared distance.
     pub sum: f64,
-    /// The longest of the shortest squared distances.
+    /// The largest of the shortest squared distances.
     pub largest: f64,
 }
 
-/// Lowers the shortest squared distance of each row to that from a centre, if that is nearer. Rows are side by side as
-/// in the tiles. Weights count in the sum only.
+/// Lowers the shortest squared distance of each row to that from a centre, if it is nearer. Rows are side by side, as
+/// in the tiles. Weights only affect the sum.
 ///
-/// Cost: rows x D x 2 operations. No allocation.
+/// Cost: rows x D x 2 operations. It allocates nothing.
 ///
 /// # Panics
-/// Panics if the shapes disagree, or there is no centre `k`.
+/// Panics if shapes disagree, or if there is no centre `k`.
 ///
 /// # Example
 /// ```
@@ -49,13 +49,13 @@ pub fn lower_to<T: Real>(tiles: &Tiles<T>, centers: &HardCenters<T>, k: usize, s
     lower(tiles, &centers.positions()[k * dimension..][..dimension], shortest)
 }
 
-/// Adds to `sums`, for each of some centres, the sum that [`lower_to`] would give with that centre alone. It is, over
-/// the rows, weight times the shorter of the two squared distances.
+/// Adds to `sums`, for each of some centres, the sum that [`lower_to`] would return with only that centre. It is the
+/// sum over the rows of weight times the smaller of the two squared distances.
 ///
-/// Cost: rows x K x D x 2 operations. No allocation.
+/// Cost: rows x K x D x 2 operations. It allocates nothing.
 ///
 /// # Panics
-/// Panics if the shapes disagree.
+/// Panics if shapes disagree.
 ///
 /// # Example
 /// ```
@@ -147,7 +147,7 @@ kernel! {
     }
 }
 
-/// The same of K centres over at most [`FLUSH`] tiles.
+/// Adds these sums for K centres over at most [`FLUSH`] tiles.
 #[inline(always)]
 fn potentials_of<T: Real, V: Lanes<Number = T>, const K: usize>(
     values: &[T::Line],
@@ -184,8 +184,8 @@ fn potentials_of<T: Real, V: Lanes<Number = T>, const K: usize>(
     }
 }
 
-/// Squared distances of the rows of N tiles from K centres, each summed in the order of the coordinates: blocking
-/// changes no bit.
+/// The squared distances of the rows of N tiles from K centres. Each is summed in the order of the coordinates, so
+/// blocking does not change the bits.
 #[inline(always)]
 fn distances_from<T: Real, V: Lanes<Number = T>, const K: usize, const N: usize>(
     values: &[T::Line],
@@ -219,14 +219,14 @@ mod tests {
     use crate::oracle::on_all_sets;
     use crate::random::Stream;
 
-    /// Rows, weights and centres; sums and distances of both kernels against loops in double precision.
+    /// Checks the sums and distances of both kernels against loops in double precision.
     fn check<T: Real>(rows: usize, dimension: usize, clusters: usize, tolerance: f64) {
         let stream = Stream::new((rows * 1000 + dimension * 10 + clusters) as u64, "shortest");
         let number = |index: usize| f64::from(stream.normal(index as u64) as f32);
         let row =
             |from: usize, i: usize| -> Vec<f64> { (0..dimension).map(|j| number(from + i * dimension + j)).collect() };
         let points: Vec<Vec<f64>> = (0..rows).map(|i| row(0, i)).collect();
-        // The last is a row, which is at distance 0 from itself.
+        // The last centre is a row, which is at distance 0 from itself.
         let mut centers: Vec<Vec<f64>> = (0..clusters).map(|k| row(1_000_000, k)).collect();
         centers.push(points[rows / 2].clone());
         let weight = |i: usize| (1 + i % 3) as f64;

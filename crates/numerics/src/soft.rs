@@ -1,7 +1,7 @@
-//! Soft assignment fused with the sums that the next centres are made of (E-step and M-step of annealed clustering in
-//! one pass).
+//! Soft assignment together with the sums for the next centres (the E-step and M-step of annealed clustering in one
+//! pass).
 //!
-//! For each row `x` of weight `w` and each centre `y_k` with prior `g_k`, paper 004 eq. (1):
+//! For each row `x` of weight `w` and each centre `y_k` with prior `g_k` (paper 004 eq. (1)):
 //!
 //! ```text
 //! score_k = ln g_k - |x - y_k|^2 / T        m_k = exp(score_k) / sum_l exp(score_l)
@@ -9,8 +9,8 @@
 //! ```
 //!
 //! The memberships `m` of all rows are never stored: a group of tiles is scored, exponentiated and summed while it is
-//! in the first-level cache. Scores are in units of `ln 2`, so that the exponential is just a power of two. The largest
-//! score of a row is subtracted first, so nothing overflows at any temperature. Sums run in the rows' precision within
+//! in the first-level cache. Scores are in units of `ln 2`, so that the exponential is a power of two. The largest
+//! score of a row is subtracted first, so nothing overflows at any temperature. Sums are in the rows' precision within
 //! one block (at most 4096 rows) and in `f64` beyond it.
 
 use crate::dispatch::kernel;
@@ -19,21 +19,22 @@ use crate::line_sums::{add_each, add_line_sums};
 use crate::products::products;
 use crate::tiles::{DIRECT_DIMENSION, Tiles};
 
-/// Tiles handled together, so that a centre's sums are loaded and stored once for all of them.
+/// The number of tiles handled together, so that a centre's sums are loaded and stored once for all of them.
 const GROUP: usize = 4;
-/// Tiles of which the memberships are kept at a time in many dimensions.
+/// In many dimensions, the number of tiles whose memberships are stored at a time.
 const WIDE_GROUP: usize = 8;
 
-/// Centres made ready for one temperature, in the rows' precision.
+/// Centres prepared for one temperature, in the rows' precision.
 #[derive(Clone, Debug, Default)]
 pub struct SoftCenters<T: Real> {
     dimension: usize,
-    /// K x D. Few dimensions: the centre times `sqrt(log2 e / T)`; many: times `2 log2 e / T`.
+    /// The scaled centres, K x D. In few dimensions, the centre times `sqrt(log2 e / T)`; in many, times
+    /// `2 log2 e / T`.
     scaled: Vec<T>,
-    /// `log2 g_k`; in many dimensions less `|y_k|^2 log2 e / T`.
+    /// The offsets `log2 g_k`; in many dimensions minus `|y_k|^2 log2 e / T`.
     offsets: Vec<T>,
     centers: Vec<T>,
-    /// K x D, one direction a centre, and `-y_k . u_k`: for [`Sums::Along`].
+    /// For [`Sums::Along`]: the direction of each centre (K x D), and `-y_k . u_k`.
     directions: Vec<T>,
     direction_offsets: Vec<T>,
     scale: f64,
@@ -41,7 +42,7 @@ pub struct SoftCenters<T: Real> {
 }
 
 impl<T: Real> SoftCenters<T> {
-    /// No centres yet, of `dimension` coordinates, at `temperature` (squared unit of the rows, positive).
+    /// Starts without centres, for `dimension` coordinates at `temperature` (in the squared unit of the rows, above 0).
     ///
     /// # Panics
     /// Panics if `temperature` is not positive.
@@ -57,7 +58,7 @@ impl<T: Real> SoftCenters<T> {
         self.direction_offsets.clear();
     }
 
-    /// Adds a centre (the rows' origin subtracted) with `log_prior = ln g_k`; 0 for equal priors.
+    /// Adds a centre, relative to the rows' origin, with `log_prior = ln g_k`; 0 for equal priors.
     ///
     /// # Panics
     /// Panics if the centre's number of coordinates is not the one given to [`SoftCenters::begin`].
@@ -74,7 +75,7 @@ impl<T: Real> SoftCenters<T> {
         self.centers.extend(center.iter().map(|&y| T::from_f64(y)));
     }
 
-    /// Adds the direction of the centre that was pushed last, for [`Sums::Along`].
+    /// Adds the direction of the last centre that was pushed, for [`Sums::Along`].
     ///
     /// # Panics
     /// Panics if the number of coordinates of `center` or `direction` is not the one given to [`SoftCenters::begin`].
@@ -84,23 +85,23 @@ impl<T: Real> SoftCenters<T> {
         self.direction_offsets.push(T::from_f64(-center.iter().zip(direction).map(|(y, u)| y * u).sum::<f64>()));
     }
 
-    /// Number of centres.
+    /// The number of centres.
     pub fn len(&self) -> usize {
         self.offsets.len()
     }
 
-    /// Whether it is empty.
+    /// Whether there are no centres.
     pub fn is_empty(&self) -> bool {
         self.offsets.is_empty()
     }
 
-    /// Coordinates of a centre.
+    /// The number of coordinates of a centre.
     pub fn dimension(&self) -> usize {
         self.dimension
     }
 }
 
-/// Buffers of this module's functions; reused from block to block, so that loops allocate nothing.
+/// The buffers of this module's functions, which are reused from block to block so that loops do not allocate.
 #[derive(Clone, Debug, Default)]
 pub struct SoftScratch<T: Real> {
     scores: Vec<T::Line>,
@@ -116,22 +117,22 @@ impl<T: Real> SoftScratch<T> {
     }
 }
 
-/// The sums that a pass forms for each centre.
+/// The sums that a pass computes for each centre.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sums {
     /// Mass and first moment: 1 + D numbers.
     First,
-    /// Those, then the second moment about the centre, lower triangle row by row: D (D + 1) / 2 more. Up to
-    /// [`DIRECT_DIMENSION`] dimensions.
+    /// The sums of [`Sums::First`], then the second moment about the centre, lower triangle row by row: D (D + 1) / 2
+    /// more numbers. For up to [`DIRECT_DIMENSION`] dimensions.
     Second,
     /// `sum w m p` and `sum w m p x` with `p = (x - y_k) . u_k` for the direction `u_k` of each centre: 1 + D numbers.
-    /// They give the product of the centre's covariance with `u_k`, which is one step towards its leading eigenvector.
-    /// In more than [`DIRECT_DIMENSION`] dimensions.
+    /// They give the product of the centre's covariance with `u_k`, a step towards its leading eigenvector. For more
+    /// than [`DIRECT_DIMENSION`] dimensions.
     Along,
 }
 
 impl Sums {
-    /// Numbers per centre.
+    /// The number of sums for each centre.
     pub const fn len(self, dimension: usize) -> usize {
         match self {
             Sums::First | Sums::Along => 1 + dimension,
@@ -140,23 +141,23 @@ impl Sums {
     }
 }
 
-/// The totals that [`soft_sums`] forms over all centres of a block.
+/// Totals that [`soft_sums`] computes over all centres of a block.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct SoftTotals {
-    /// `-T sum w ln sum_k exp(score_k)`.
+    /// The total `-T sum w ln sum_k exp(score_k)`.
     pub free_energy: f64,
-    /// `sum w (1 - max_k m_k)`: how soft the assignment still is.
+    /// The total `sum w (1 - max_k m_k)`, which measures how soft the assignment is.
     pub softness: f64,
 }
 
-/// Adds one block's sums to `sums` (K x [`Sums::len`]: mass `C_k`, first moment `S_k`, perhaps the second about the
-/// centre).
+/// Adds the sums of one block to `sums` (K x [`Sums::len`]): mass `C_k`, first moment `S_k`, and on request the second
+/// moment about the centre.
 ///
-/// Cost: rows x K x (2 D multiply-adds + one exponential). No allocation once `scratch` has grown.
+/// Cost: rows x K x (2 D multiply-adds + one exponential). It allocates nothing once `scratch` has grown.
 ///
 /// # Panics
-/// Panics if the shapes disagree, there is no centre, or second moments are requested in more than [`DIRECT_DIMENSION`]
-/// dimensions.
+/// Panics if shapes disagree, if there is no centre, or if second moments are requested in more than
+/// [`DIRECT_DIMENSION`] dimensions.
 ///
 /// # Example
 /// ```
@@ -226,8 +227,8 @@ pub fn soft_sums<T: Real>(
 }
 
 kernel! {
-    /// Few dimensions, known to the compiler: the coordinates of a group of tiles stay in registers. `N` numbers are
-    /// summed a centre.
+    /// For few dimensions, known at compile time: the coordinates of a group of tiles stay in registers. It computes
+    /// `N` sums for each centre.
     fn direct[T; V; const D: usize; const N: usize](
         values: &[T::Line],
         weights: &[T::Line],
@@ -327,8 +328,8 @@ fn direct_group<T: Real, V: Lanes<Number = T>, const D: usize, const N: usize, c
     }
 }
 
-/// Turns scores into powers of two of their difference from the row's best, and adds to the totals. Returns each row's
-/// weight over the sum of its powers.
+/// Replaces scores by powers of two of their difference from the row's best, and adds to the totals. Returns each row's
+/// weight divided by the sum of its powers.
 #[inline(always)]
 pub(crate) fn shares<T: Real, V: Lanes<Number = T>, const G: usize>(
     scores: &mut [[T::Line; G]],
@@ -349,15 +350,15 @@ pub(crate) fn shares<T: Real, V: Lanes<Number = T>, const G: usize>(
         let weight = V::load(&weights[t]);
         share[t] = weight.div(sum[t]);
         totals[0] = weight.mul_add(most[t].add(sum[t].log2()), totals[0]);
-        // The best centre's power is one, so its membership is the share itself.
+        // The best centre's power is 1, so its membership is the share itself.
         totals[1] = totals[1].add(weight.sub(share[t]));
     }
     share
 }
 
 kernel! {
-    /// 5 to 16 dimensions, and the moments that [`direct`] has no copy for: coordinates of a group of tiles read from
-    /// the first-level cache.
+    /// For 5 to 16 dimensions, and for moments for which [`direct`] is not compiled. It reads the coordinates of a
+    /// group of tiles from the first-level cache.
     fn direct_any[T; V; const SECOND: bool](
         values: &[T::Line],
         weights: &[T::Line],
@@ -380,7 +381,7 @@ kernel! {
     }
 }
 
-/// G tiles: each coordinate of a centre that is loaded, and each sum that is loaded and stored, serves all of them.
+/// Processes G tiles: each loaded coordinate of a centre, and each loaded and stored sum, serves all of them.
 #[inline(always)]
 fn any_group<T: Real, V: Lanes<Number = T>, const SECOND: bool, const G: usize>(
     values: &[T::Line],
@@ -395,7 +396,7 @@ fn any_group<T: Real, V: Lanes<Number = T>, const SECOND: bool, const G: usize>(
     let scale = V::splat(T::from_f64(centers.scale));
     let per_center = if SECOND { Sums::Second.len(dimension) } else { Sums::First.len(dimension) };
     let (scores, _) = scores[..centers.len() * G].as_chunks_mut::<G>();
-    // By coordinate, then by tile: scaled for the scores, then as they are.
+    // By coordinate, then by tile: scaled for the scores, then unscaled.
     let mut x = [[zero; G]; DIRECT_DIMENSION];
     for j in 0..dimension {
         for t in 0..G {
@@ -465,7 +466,7 @@ fn any_group<T: Real, V: Lanes<Number = T>, const SECOND: bool, const G: usize>(
 }
 
 kernel! {
-    /// Many dimensions: two products of matrices with the exponential between them, blocked for registers.
+    /// For many dimensions: two matrix products with the exponential between them, blocked for registers.
     fn wide[T; V; const ALONG: bool](tiles: &Tiles<T>, centers: &SoftCenters<T>, scratch: &mut SoftScratch<T>, sums: &mut [f64]) -> (f64, f64) {
         let (dimension, clusters) = (tiles.dimension(), centers.len());
         let lines_per_row = dimension.div_ceil(T::Line::COUNT);
@@ -518,7 +519,7 @@ kernel! {
             }
             let rows = &tiles.row_major()[group * group_rows..];
             row_sums::<T, V>(rows, weights.len(), lines_per_row, scores, &mut scratch.sums);
-            // The rows' precision ends here: a group is at most 128 rows.
+            // From here on sums are in `f64`: a group is at most 128 rows.
             for (line, sums) in scratch.sums.chunks_exact_mut(lines_per_row).zip(sums.chunks_exact_mut(1 + dimension)) {
                 for (sums, line) in sums[1..].chunks_mut(T::Line::COUNT).zip(line) {
                     for (sum, value) in sums.iter_mut().zip(line.lanes()) {
@@ -529,7 +530,7 @@ kernel! {
             }
         }
         if !is_by_row {
-            // And here: at most 256 additions a lane.
+            // Here too: there are at most 256 additions in each lane.
             for (lines, sums) in scratch.sums.chunks_exact(dimension).zip(sums.chunks_exact_mut(1 + dimension)) {
                 add_each::<T, V>(lines, &mut sums[1..]);
             }
@@ -538,8 +539,8 @@ kernel! {
     }
 }
 
-/// Adds `m_k x_j` lane by lane to `sums` (K x D lines). It takes five centres by four coordinates at a time (fewer
-/// where a line is two registers), then the rest.
+/// Adds `m_k x_j` to `sums` (K x D lines), lane by lane. It handles five centres by four coordinates at a time (fewer
+/// if a line is two registers), then the rest.
 #[inline(always)]
 fn lane_sums<T: Real, V: Lanes<Number = T>>(
     values: &[T::Line],
@@ -613,7 +614,7 @@ fn lane_block<T: Real, V: Lanes<Number = T>, const K: usize, const J: usize>(
     }
 }
 
-/// Adds `sum_rows m_k x` to `sums` (K x lines of a row), five centres by four lines at a time, then the rest together.
+/// Adds `sum_rows m_k x` to `sums` (K x lines of a row): five centres by four lines at a time, then the rest together.
 #[inline(always)]
 fn row_sums<T: Real, V: Lanes<Number = T>>(
     rows: &[T::Line],
@@ -648,7 +649,7 @@ fn row_sums_of<T: Real, V: Lanes<Number = T>, const K: usize>(
 ) {
     const LINES: usize = 4;
     let mut at = 0;
-    // Where a line is several registers, the sums of five centres by one line are as many as fit.
+    // If a line takes several registers, no more than the sums of five centres by one line fit.
     while at < lines_per_row && !V::IN_ONE_REGISTER {
         row_block::<T, V, K, 1>(rows, tiles, lines_per_row, scores, sums, at);
         at += 1;
@@ -665,8 +666,8 @@ fn row_sums_of<T: Real, V: Lanes<Number = T>, const K: usize>(
     }
 }
 
-/// K centres by L lines, known to the compiler: indexed by anything else, sums would be written to memory with every
-/// row.
+/// K centres by L lines, both known at compile time. If indices were not constant, sums would be written to memory with
+/// every row.
 #[inline(always)]
 fn row_block<T: Real, V: Lanes<Number = T>, const K: usize, const L: usize>(
     rows: &[T::Line],

@@ -1,21 +1,23 @@
-//! Soft and hard assignment of sparse rows, which store only values other than 0, with the sums for the next centres.
+//! Soft and hard assignment of sparse rows, which store only nonzero values, together with the sums for the next
+//! centres.
 //!
-//! Rows are not shifted, because that would fill them; centres are. With an origin `o` (the rows' mean), centres `c`
-//! counted from it, and the squared length `l = |x - o|^2` of each row, which is given,
+//! Rows are not shifted, because that would fill them with values; centres are. Let `o` be the origin (the rows' mean),
+//! `c` a centre relative to it, and `l = |x - o|^2` the squared length of a row, which is given. Then:
 //!
 //! ```text
-//! |x - o - c|^2 = l + (|c|^2 + 2 o . c) - sum over what is not 0 of x_j 2 c_j
+//! |x - o - c|^2 = l + (|c|^2 + 2 o . c) - sum over nonzero x_j of x_j 2 c_j
 //! ```
 //!
-//! so a row takes one line of 8 (16) centres for each of its values, as a row of bits does ([`crate::bits`]). It needs
-//! a multiply-add in place of an addition. The sums for the next centres are the transposed product. They are of `x` as
-//! it is, and the caller subtracts the origin's share. A pass is so `2 K` multiply-adds for each value that is not 0,
-//! for any number of columns.
+//! So a row takes one line of 8 (16) centres for each of its values, as a row of bits does ([`crate::bits`]). It needs
+//! a multiply-add instead of an addition. The sums for the next centres are the transposed product. They are sums of
+//! unshifted `x`, from which the caller subtracts the origin's share. So a pass takes `2 K` multiply-adds for each
+//! nonzero value, whatever the number of columns.
 //!
-//! **Digits.** The terms that cancel are of the size `|x| |c| + |c|^2 + l`, all but `|x|` counted from the origin. So a
-//! squared distance is wrong by some units in the last place of that size. Rows of numbers have the same error, because
-//! they are rounded when they are shifted. `|x|^2 - 2 x . y + |y|^2` from 0 would lose the square of the mean's
-//! distance from 0. If a distance itself is wanted to the last digit, the caller forms it from differences.
+//! **Accuracy.** The terms that cancel are of size `|x| |c| + |c|^2 + l`, where all but `|x|` are relative to the
+//! origin. So the error of a squared distance is some units in the last place of that size. Rows of numbers have the
+//! same error, because they are rounded when they are shifted. With `|x|^2 - 2 x . y + |y|^2` relative to 0, the square
+//! of the mean's distance from 0 would be lost. If the caller needs an accurate distance, it computes it from
+//! differences.
 
 mod rows;
 
@@ -28,28 +30,28 @@ use crate::soft::{SoftTotals, Sums, finish, shares};
 use rows::BEYOND;
 pub use rows::SparseRows;
 
-/// After this many rows, sums in single precision are added to `f64`.
+/// The number of rows after which sums in single precision are added to `f64`.
 const FLUSH: usize = 256;
 
-/// Centres made ready for one temperature.
+/// Centres prepared for one temperature.
 #[derive(Clone, Debug, Default)]
 pub struct SoftSparseCenters<T: Real> {
     dimension: usize,
     count: usize,
     temperature: f64,
-    /// In units of ln 2.
+    /// The scores, in units of ln 2.
     scores: Forms<T>,
     /// The weight of a row's squared length in each score.
     of_length: Vec<T::Line>,
-    /// For [`Sums::Along`].
+    /// The projections for [`Sums::Along`].
     projections: Forms<T>,
-    /// Its count along a direction: nothing.
+    /// The weight of a row's squared length in its projection: 0.
     nothing: Vec<T::Line>,
 }
 
 impl<T: Real> SoftSparseCenters<T> {
-    /// Room for `count` centres in `dimension` columns at `temperature` (squared unit of the rows, positive), with
-    /// directions if they are wanted.
+    /// Makes room for `count` centres in `dimension` columns at `temperature` (in the squared unit of the rows, above
+    /// 0), and for directions if needed.
     ///
     /// # Panics
     /// Panics if `temperature` is not positive.
@@ -65,10 +67,10 @@ impl<T: Real> SoftSparseCenters<T> {
         self.projections.begin(if has_directions { dimension } else { 0 }, if has_directions { count } else { 0 });
     }
 
-    /// Says where centre `k` is, from the origin, with `log_prior = ln g_k`; 0 for equal priors.
+    /// Sets the position of centre `k` relative to the origin, with `log_prior = ln g_k`; 0 for equal priors.
     ///
     /// # Panics
-    /// Panics if there is no room for it, or it or the origin has not as many coordinates as there are columns.
+    /// Panics if there is no room for the centre, or if it or the origin does not have one coordinate for each column.
     pub fn set(&mut self, k: usize, center: &[f64], origin: &[f64], log_prior: f64) {
         assert!(k < self.count && center.len() == self.dimension && origin.len() == self.dimension);
         let scale = std::f64::consts::LOG2_E / self.temperature;
@@ -77,10 +79,10 @@ impl<T: Real> SoftSparseCenters<T> {
         self.of_length[k / T::Line::COUNT].lanes_mut()[k % T::Line::COUNT] = T::from_f64(-scale);
     }
 
-    /// The direction of centre `k`, for [`Sums::Along`].
+    /// Sets the direction of centre `k`, for [`Sums::Along`].
     ///
     /// # Panics
-    /// Panics if there is no room for it, or lengths disagree.
+    /// Panics if there is no room for the direction, or if lengths disagree.
     pub fn set_direction(&mut self, k: usize, center: &[f64], origin: &[f64], direction: &[f64]) {
         assert!(k < self.count && center.len() == self.dimension && direction.len() == self.dimension);
         assert!(self.projections.lines > 0 && origin.len() == self.dimension, "room for directions");
@@ -88,12 +90,12 @@ impl<T: Real> SoftSparseCenters<T> {
         self.projections.set(k, constant, direction.iter().copied());
     }
 
-    /// Makes of centre `k` a component that is nowhere and equally far from every row, with `score = ln g_k - d / T` of
-    /// all of them. Along its direction every row is 1, so that its sums are mass and first moment, whichever are
-    /// requested.
+    /// Makes centre `k` a component without a position that is equally far from every row, with
+    /// `score = ln g_k - d / T` for all of them. Every row is at 1 along its direction, so that its sums are mass and
+    /// first moment, whichever sums are requested.
     ///
     /// # Panics
-    /// Panics if there is no room for it.
+    /// Panics if there is no room for the component.
     pub fn set_equally_far(&mut self, k: usize, score: f64) {
         assert!(k < self.count);
         self.scores.set(k, score * std::f64::consts::LOG2_E, std::iter::repeat_n(0.0, self.dimension));
@@ -103,31 +105,31 @@ impl<T: Real> SoftSparseCenters<T> {
         }
     }
 
-    /// Number of centres.
+    /// The number of centres.
     pub fn len(&self) -> usize {
         self.count
     }
 
-    /// Whether it is empty.
+    /// Whether there are no centres.
     pub fn is_empty(&self) -> bool {
         self.count == 0
     }
 }
 
-/// Centres for hard assignment, each perhaps with a plane that divides its rows.
+/// Centres for hard assignment, optionally with a plane for each that divides its rows.
 #[derive(Clone, Debug, Default)]
 pub struct HardSparseCenters<T: Real> {
     dimension: usize,
     count: usize,
     distances: Forms<T>,
     of_length: Vec<T::Line>,
-    /// K x D.
+    /// The normals of the planes, K x D.
     normals: Vec<f64>,
     thresholds: Vec<f64>,
 }
 
 impl<T: Real> HardSparseCenters<T> {
-    /// Room for `count` centres in `dimension` columns.
+    /// Makes room for `count` centres in `dimension` columns.
     pub fn begin(&mut self, dimension: usize, count: usize) {
         (self.dimension, self.count) = (dimension, count);
         self.distances.begin(dimension, count);
@@ -138,79 +140,78 @@ impl<T: Real> HardSparseCenters<T> {
         self.thresholds.clear();
     }
 
-    /// Says where centre `k` is, from the origin.
+    /// Sets the position of centre `k` relative to the origin.
     ///
     /// # Panics
-    /// Panics if there is no room for it, or it or the origin has not as many coordinates as there are columns.
+    /// Panics if there is no room for the centre, or if it or the origin does not have one coordinate for each column.
     pub fn set(&mut self, k: usize, center: &[f64], origin: &[f64]) {
         assert!(k < self.count && center.len() == self.dimension && origin.len() == self.dimension);
         self.distances.set(k, constant_of(center, origin), center.iter().map(|y| -2.0 * y));
     }
 
-    /// Adds the plane of the next centre, from the first on: rows with `(x - origin) . normal > threshold` are beyond
-    /// it.
+    /// Adds the plane of the next centre, starting with the first: rows with `(x - origin) . normal > threshold` are
+    /// beyond it.
     ///
     /// # Panics
-    /// Panics if the normal or the origin has not as many coordinates as there are columns.
+    /// Panics if the normal or the origin does not have one coordinate for each column.
     pub fn push_plane(&mut self, normal: &[f64], origin: &[f64], threshold: f64) {
         assert!(normal.len() == self.dimension && origin.len() == self.dimension);
         self.normals.extend_from_slice(normal);
         self.thresholds.push(threshold + normal.iter().zip(origin).map(|(n, o)| n * o).sum::<f64>());
     }
 
-    /// Number of centres.
+    /// The number of centres.
     pub fn len(&self) -> usize {
         self.count
     }
 
-    /// Whether it is empty.
+    /// Whether there are no centres.
     pub fn is_empty(&self) -> bool {
         self.count == 0
     }
 }
 
-/// `|c|^2 + 2 o . c`: the part of the squared distance of a row from a centre beside its length and the terms of its
-/// values.
+/// The term `|c|^2 + 2 o . c`: the part of a squared distance besides the row's length and the terms of its values.
 fn constant_of(center: &[f64], origin: &[f64]) -> f64 {
     center.iter().zip(origin).map(|(y, o)| y * (y + 2.0 * o)).sum()
 }
 
-/// Buffers of this module's functions; reused from block to block, so that loops allocate nothing.
+/// The buffers of this module's functions, which are reused from block to block so that loops do not allocate.
 #[derive(Clone, Debug, Default)]
 pub struct SparseScratch<T: Real> {
-    /// The scores of the centres for as many rows as a line has lanes, row after row, centres side by side.
+    /// The scores for as many rows as a line has lanes: row after row, centres side by side.
     said: Vec<T::Line>,
     projections: Vec<T::Line>,
-    /// The same centre by centre, rows side by side.
+    /// The scores centre by centre, rows side by side.
     scores: Vec<T::Line>,
-    /// A line of centres for each column, grouped as [`Forms::terms`] are; all 0 between calls, because only columns
-    /// that a block has are examined.
+    /// A line of centres for each column, grouped as in [`Forms::terms`]. All are 0 between calls, because a call only
+    /// resets the columns of its block.
     sums: Vec<T::Line>,
     squares: Vec<f64>,
     nearest: Vec<u32>,
 }
 
 impl<T: Real> SparseScratch<T> {
-    /// The nearest centre of row `index` of the block of the last call of [`nearest_sparse_sums`].
+    /// The nearest centre of row `index` of the block in the last call of [`nearest_sparse_sums`].
     pub fn nearest(&self, index: usize) -> usize {
         self.nearest[index] as usize
     }
 
-    /// `sum w m |x - o|^2` of centre `k` in the block of the last call of [`soft_sparse_sums`], which was not
-    /// [`Sums::Along`].
+    /// The sum `sum w m |x - o|^2` of centre `k` over the block in the last call of [`soft_sparse_sums`], which must
+    /// not have been for [`Sums::Along`].
     pub fn square(&self, k: usize) -> f64 {
         self.squares[k]
     }
 }
 
-/// Adds the sums of one block to `sums` (K x [`Sums::len`]): mass and first moment of the rows as they are, not from
-/// the origin. For [`Sums::Along`], `p` is from the origin and `x` as it is.
+/// Adds the sums of one block to `sums` (K x [`Sums::len`]): mass and first moment of the unshifted rows. For
+/// [`Sums::Along`], `p` is relative to the origin, but `x` is not.
 ///
-/// Cost: values x K x 2 multiply-adds, rows x K exponentials. No allocation once `scratch` has grown.
+/// Cost: values x K x 2 multiply-adds, rows x K exponentials. It allocates nothing once `scratch` has grown.
 ///
 /// # Panics
-/// Panics if the shapes disagree, there is no centre, second moments are requested, or directions that were not
-/// announced.
+/// Panics if shapes disagree, if there is no centre, if second moments are requested, or if directions are requested
+/// without room for them.
 ///
 /// # Example
 /// ```
@@ -257,13 +258,13 @@ pub fn soft_sparse_sums<T: Real>(
     SoftTotals { free_energy: -centers.temperature * std::f64::consts::LN_2 * log_sum, softness }
 }
 
-/// Adds one block's sums to `sums` (K x [`Kind::len`]), each row to its nearest centre, the first of several equally
-/// near. Moments are of the rows as they are, not from the origin.
+/// Adds the sums of one block to `sums` (K x [`Kind::len`]). Each row belongs to its nearest centre, the first if
+/// several are equally near. Moments are those of the unshifted rows.
 ///
-/// Cost: values x (K + 1) multiply-adds. No allocation once `scratch` has grown.
+/// Cost: values x (K + 1) multiply-adds. It allocates nothing once `scratch` has grown.
 ///
 /// # Panics
-/// Panics if the shapes disagree, there is no centre, or planes are missing for [`Kind::Swaps`].
+/// Panics if shapes disagree, if there is no centre, or if planes are missing for [`Kind::Swaps`].
 ///
 /// # Example
 /// ```
@@ -297,12 +298,12 @@ pub fn nearest_sparse_sums<T: Real>(
     nearest(rows, centers, kind, scratch, sums);
 }
 
-/// Writes the squared distance of each row from each centre to `out` (rows x K), none below 0.
+/// Writes the squared distance of each row from each centre to `out` (rows x K). No value is below 0.
 ///
-/// Cost: values x K multiply-adds. No allocation once `scratch` has grown.
+/// Cost: values x K multiply-adds. It allocates nothing once `scratch` has grown.
 ///
 /// # Panics
-/// Panics if the shapes disagree, or there is no centre.
+/// Panics if shapes disagree, or if there is no centre.
 pub fn sparse_distances<T: Real>(
     rows: &SparseRows<T>,
     centers: &HardSparseCenters<T>,
@@ -323,7 +324,7 @@ kernel! {
         let said = &mut said[..lanes * lines];
         let (scores, _) = scores[..centers.count].as_chunks_mut::<1>();
         let mut totals = [V::splat(T::default()); 2];
-        // Double precision is that of the sums it would go over into.
+        // In double precision, there is no need to move sums to `f64`.
         let most_rows = if T::EPSILON < 1e-12 { usize::MAX } else { FLUSH };
         let (mut first, mut since) = (0, 0);
         while first < rows.rows() {
@@ -335,8 +336,8 @@ kernel! {
                 add_up::<T, V>(&centers.scores, &centers.of_length, row_columns, row_values, length, &mut said[lane * lines..][..lines]);
                 weights.lanes_mut()[lane] = T::from_f64(rows.weights[first + lane]);
             }
-            // Rows side by side, as in every other kernel; a lane without a row has weight 0 and whatever scores were
-            // there.
+            // Rows are side by side in a line, as in every other kernel. A lane without a row has weight 0, and its
+            // scores are arbitrary.
             let mut most = V::splat(T::from_f64(f64::NEG_INFINITY));
             for (k, score) in scores.iter_mut().enumerate() {
                 for lane in 0..present {
@@ -385,7 +386,7 @@ kernel! {
             add_up::<T, V>(&centers.distances, &centers.of_length, columns, values, rows.lengths[index], said);
             let (mut own, mut best, mut second) = (0, f64::INFINITY, f64::INFINITY);
             for k in 0..centers.count {
-                // What rounding leaves of nothing is no distance below it.
+                // Rounding may take a distance of 0 below 0.
                 let distance = said[k / lanes].lanes()[k % lanes].to_f64().max(0.0);
                 if distance < best {
                     (own, second, best) = (k, best, distance);
@@ -403,7 +404,7 @@ kernel! {
             sums[1 + dimension] += weight * best;
             add_row(columns, values, weight, &mut sums[1..][..dimension]);
             if kind == Kind::Swaps {
-                // With one centre there is no second: taking it away costs everything.
+                // A single centre has no second nearest, so there is no cost of removal to add.
                 if centers.count > 1 {
                     sums[2 + dimension] += weight * (second - best);
                 }
@@ -443,7 +444,7 @@ fn add_row<T: Real>(columns: &[u32], values: &[T], weight: f64, moments: &mut [f
     }
 }
 
-/// Writes the values of all forms in a row to `out`, in which its squared length counts as `of_length` says.
+/// Writes the values of all forms in a row to `out`; `of_length` has the weights of its squared length.
 #[inline(always)]
 fn add_up<T: Real, V: Lanes<Number = T>>(
     forms: &Forms<T>,
@@ -465,8 +466,8 @@ fn add_up<T: Real, V: Lanes<Number = T>>(
     }
 }
 
-/// N lines of centres. The values are dealt to C sums, which are added up at the end: one multiply-add would have to
-/// wait for the one before.
+/// Handles N lines of centres. The values are added to C sums in turn, because multiply-adds to a single sum would wait
+/// for each other.
 #[inline(always)]
 fn add_up_of<T: Real, V: Lanes<Number = T>, const N: usize, const C: usize>(
     forms: &Forms<T>,
@@ -511,7 +512,7 @@ fn add_up_of<T: Real, V: Lanes<Number = T>, const N: usize, const C: usize>(
     }
 }
 
-/// Adds a row's lines of centres, times its values, to the lines of its columns; then to the two that every row has.
+/// Adds a row's lines of centres, times its values, to the lines of its columns, then to the two additional columns.
 #[inline(always)]
 fn add_to_columns<T: Real, V: Lanes<Number = T>>(
     columns: &[u32],
@@ -561,7 +562,7 @@ fn add_to_columns_of<T: Real, V: Lanes<Number = T>, const N: usize>(
     }
 }
 
-/// Moves the sums of columns over into `sums` (K x (1 + D), masses first) and `squares`, and leaves nothing in them.
+/// Adds the sums of columns to `sums` (K x (1 + D), masses first) and `squares`, and resets them to 0.
 #[inline(always)]
 fn flush<T: Real>(
     columns: &mut [T::Line],

@@ -1,29 +1,28 @@
-//! Rows in the order in which kernels read them.
+//! Rows in the layout in which kernels read them.
 //!
 //! A *tile* is as many rows as a line has lanes (8 of `f64`, 16 of `f32`), stored coordinate by coordinate. Lane `l` of
-//! line `j` is coordinate `j` of row `l`. A kernel then handles a tile's rows side by side without shuffling, in any
-//! dimension. A block of rows that does not fill its last tile is padded with rows of weight 0, which add exactly
-//! nothing to any sum.
+//! line `j` is coordinate `j` of row `l`. So a kernel handles a tile's rows side by side without shuffling, in any
+//! dimension. If the last tile is not full, it is padded with rows of weight 0, which add exactly 0 to any sum.
 //!
-//! In more than [`DIRECT_DIMENSION`] dimensions a *small* block's rows are kept a second time row by row, which sums
-//! over rows want. A block of many tiles has enough rows to sum lane by lane instead, so large data are kept, and read,
+//! In more than [`DIRECT_DIMENSION`] dimensions, the rows of a *small* block are also stored row by row, as sums over
+//! rows need. A block of many tiles has enough rows to sum lane by lane instead, so large data are stored and read only
 //! once.
 //!
-//! Lines may be in a file instead of memory ([`Tiles::write`]): kernels see the same slices of the same lines.
+//! Lines may be in a file instead of memory ([`Tiles::write`]); kernels then see the same slices of the same lines.
 
 use lehr_spill::{Error, Slab, Storage, Writer};
 
 use crate::lanes::{Line, Real};
 
-/// Up to this dimension squared distances are summed from differences, beyond it from products. Products are half the
-/// work. They lose digits only if a row is much longer than its distance to a centre (rows are stored with the mean
-/// subtracted).
+/// Up to this dimension, squared distances are computed from differences; beyond it, from products. Products take half
+/// the work, and lose digits only if a row is much longer than its distance to a centre (rows are stored relative to
+/// the mean).
 pub const DIRECT_DIMENSION: usize = 16;
 
-/// From this many tiles on, sums over rows are formed lane by lane and the lanes added up at the end.
+/// The number of tiles from which sums over rows are computed lane by lane, and the lanes are added up at the end.
 const MANY_TILES: usize = 12;
 
-/// A block of weighted rows, tile by tile.
+/// A block of weighted rows, stored tile by tile.
 #[derive(Clone, Debug)]
 pub struct Tiles<T: Real> {
     rows: usize,
@@ -34,22 +33,22 @@ pub struct Tiles<T: Real> {
     square: f64,
 }
 
-/// Tiles whose lines went to a file that is being written: the handle to have them back when it is complete.
+/// Tiles whose lines were written to a file that is not complete yet; a handle for reading them when it is.
 #[derive(Clone, Copy, Debug)]
 pub struct Written {
     rows: usize,
     dimension: usize,
     square: f64,
-    /// The file position of the first line, and the number of lines of values, of weights and of rows.
+    /// The file position of the first line, and the numbers of lines of values, of weights and of rows.
     start: usize,
     lines: [usize; 3],
 }
 
 impl Written {
-    /// The tiles, from the lines of the whole file.
+    /// Returns the tiles, given the lines of the whole file.
     ///
     /// # Panics
-    /// Panics if the file is another, and shorter.
+    /// Panics if the file is a different, shorter one.
     pub fn tiles<T: Real>(&self, file: &Slab<T::Line>) -> Tiles<T> {
         let mut start = self.start;
         let [values, weights, row_major] = self.lines.map(|lines| {
@@ -61,7 +60,7 @@ impl Written {
     }
 }
 
-/// The number of tiles that hold this many rows, and the number of lines of a row that is kept a second time.
+/// The number of tiles that hold this many rows, and the number of lines of a row if rows are also stored row by row.
 fn shape<T: Real>(rows: usize, dimension: usize) -> (usize, usize) {
     let lanes = T::Line::COUNT;
     let tiles = rows.div_ceil(lanes);
@@ -77,18 +76,18 @@ impl<T: Real> Tiles<T> {
         line
     }
 
-    /// The number of lines in the tiles of this many rows, for callers that reserve memory.
+    /// The number of lines in the tiles of this many rows, for callers that reserve space.
     pub fn lines(rows: usize, dimension: usize) -> usize {
         let (tiles, lines_per_row) = shape::<T>(rows, dimension);
         tiles * (dimension + 1 + T::Line::COUNT * lines_per_row)
     }
 
-    /// Copies rows into tiles, subtracting `origin` from each in `f64` before rounding to `T`.
+    /// Copies rows into tiles; subtracts `origin` from each in `f64` before rounding to `T`.
     ///
-    /// `row(i)` gives the i-th of `rows` rows (`dimension` numbers) and `weight(i)` its weight.
+    /// `row(i)` returns the i-th of `rows` rows (`dimension` numbers), and `weight(i)` its weight.
     ///
     /// # Panics
-    /// Panics if there is no row, or a row or `origin` has not `dimension` numbers.
+    /// Panics if there is no row, or if a row or `origin` does not have `dimension` numbers.
     ///
     /// # Example
     /// ```
@@ -115,7 +114,7 @@ impl<T: Real> Tiles<T> {
         let mut row_major = vec![T::Line::default(); tiles * lanes * lines_per_row];
         let mut square = 0.0;
         for index in 0..tiles * lanes {
-            // Padding repeats the last row, so that it is never a far outlier for a bound or a maximum.
+            // Padding repeats the last row, so that it cannot be an outlier in a bound or a maximum.
             let source = row(index.min(rows - 1));
             assert_eq!(source.len(), dimension);
             let (tile, lane) = (index / lanes, index % lanes);
@@ -134,11 +133,11 @@ impl<T: Real> Tiles<T> {
         Self { rows, dimension, values, weights, row_major, square }
     }
 
-    /// Moves the lines to the end of a file, out of memory. [`Written::tiles`] gives the tiles back when the file is
+    /// Moves the lines from memory to the end of a file. [`Written::tiles`] returns the tiles when the file is
     /// complete.
     ///
     /// # Errors
-    /// Returns [`Error`] if the disk does not take them.
+    /// Returns [`Error`] if writing fails.
     ///
     /// # Example
     /// ```
@@ -165,12 +164,12 @@ impl<T: Real> Tiles<T> {
         Ok(Written { rows, dimension, square, start, lines: parts.map(|lines| lines.len()) })
     }
 
-    /// Rows, padding not counted.
+    /// The number of rows, without padding.
     pub fn rows(&self) -> usize {
         self.rows
     }
 
-    /// Coordinates in a row.
+    /// The number of coordinates of a row.
     pub fn dimension(&self) -> usize {
         self.dimension
     }
@@ -180,26 +179,26 @@ impl<T: Real> Tiles<T> {
         &self.values
     }
 
-    /// The weights, one line a tile; 0 in the padding.
+    /// The weights, one line for each tile; 0 in the padding.
     pub fn weights(&self) -> &[T::Line] {
         &self.weights
     }
 
-    /// The rows row by row, each padded with zeros to whole lines; empty in up to [`DIRECT_DIMENSION`] dimensions, and
+    /// The rows row by row, each padded with zeros to whole lines. Empty in up to [`DIRECT_DIMENSION`] dimensions, and
     /// in blocks of many tiles.
     pub fn row_major(&self) -> &[T::Line] {
         &self.row_major
     }
 
-    /// The weighted sum of the rows' squared lengths (as stored: from the origin).
+    /// The weighted sum of the rows' squared lengths, relative to the origin.
     pub fn square(&self) -> f64 {
         self.square
     }
 
-    /// Copies row `index` (origin subtracted, as stored) to `out`.
+    /// Copies row `index`, relative to the origin as stored, to `out`.
     ///
     /// # Panics
-    /// Panics if `index` is not below [`Tiles::rows`] or `out` is not a row long.
+    /// Panics if `index` is not below [`Tiles::rows`], or if `out` does not have the length of a row.
     pub fn read_row(&self, index: usize, out: &mut [f64]) {
         assert!(index < self.rows && out.len() == self.dimension);
         let (tile, lane) = (index / T::Line::COUNT, index % T::Line::COUNT);
@@ -208,7 +207,7 @@ impl<T: Real> Tiles<T> {
         }
     }
 
-    /// The weight of row `index`, as stored.
+    /// The stored weight of row `index`.
     ///
     /// # Panics
     /// Panics if `index` is not below [`Tiles::rows`].
@@ -217,8 +216,7 @@ impl<T: Real> Tiles<T> {
         self.weights[index / T::Line::COUNT].lanes()[index % T::Line::COUNT].to_f64()
     }
 
-    /// The smallest and the largest value of each coordinate over the rows: `dimension` least ones, then `dimension`
-    /// greatest.
+    /// The smallest values of all coordinates over the rows, followed by the largest: `dimension` numbers each.
     pub fn bounds(&self) -> Vec<f64> {
         let mut bounds = vec![f64::INFINITY; 2 * self.dimension];
         bounds[self.dimension..].fill(f64::NEG_INFINITY);

@@ -1,7 +1,7 @@
-//! Points with axes and a legend, as a [`Drawing`].
+//! Draws points with axes and a legend as a [`Drawing`].
 //!
-//! The limits of the axes come from the rows that are in clusters. An outlier within them has a ring. One beyond them
-//! is a triangle at the edge: a few far rows do not press all others together.
+//! The rows in clusters set the limits of the axes. An outlier within the limits has a ring; an outlier beyond them is
+//! a triangle at the edge. So a few distant rows do not squeeze all others together.
 
 mod axis;
 pub mod matrix;
@@ -15,81 +15,81 @@ use crate::drawing::{
 };
 use crate::picture::Picture;
 
-/// The whole picture.
+/// The width and height of the whole picture.
 const SIZE: (f64, f64) = (960.0, 640.0);
-/// The height of letters: of the title, of names, of ticks and the legend, of the note.
+/// The text sizes of the title; of names; of ticks and the legend; and of the note.
 const TITLE: f64 = 17.0;
 const NAME: f64 = 13.0;
 const SMALL: f64 = 12.0;
 const NOTE: f64 = 11.0;
-/// Around the points: left, top and bottom without the note.
+/// The margins at the left, at the top, and at the bottom without the note.
 const LEFT: f64 = 82.0;
 const TOP: f64 = 50.0;
 const BOTTOM: f64 = 64.0;
-/// At the right without a legend, and the widest legend.
+/// The right margin without a legend, and the greatest width of a legend.
 const RIGHT: f64 = 24.0;
 const LEGEND_MAX: f64 = 280.0;
-/// The least width that a scale with its numbers needs.
+/// The least width of a colour scale with its numbers.
 const SCALE_WIDTH: f64 = 110.0;
-/// Groups that the legend has; there are as many colours.
+/// The most groups in the legend; there are as many colours.
 const LEGEND_GROUPS: usize = 20;
-/// Clusters with their numbers at their centres.
+/// The most clusters whose centres are numbered.
 const NUMBERED_MAX: usize = 60;
-/// Outliers that have a ring; more would cover the clusters.
+/// The most outliers that have a ring; more would hide the clusters.
 const RINGED_MAX: usize = 500;
-/// The free margin within the axes, as a share of the extent.
+/// The empty margin inside the axes, as a share of the extent.
 const MARGIN: f64 = 0.04;
-/// Different colours of a scale.
+/// The number of colours of a scale, minus one.
 const LEVELS: f64 = 63.0;
-/// The class of a point that has none.
+/// The class of a point without a class.
 const NONE: u32 = u32::MAX;
 
-/// The outline of a component: its mean, and its variance along x, covariance, variance along y.
+/// The outline of a component.
 #[derive(Clone, Copy, Debug)]
 pub struct Outline {
-    /// Its mean.
+    /// The mean.
     pub mean: (f64, f64),
-    /// Its covariance.
+    /// The covariance matrix: variance along x, covariance, variance along y.
     pub covariance: [f64; 3],
 }
 
-/// The meaning of the colours of points.
+/// The meaning of the points' colours.
 pub enum Colors {
-    /// Groups: that of each point, [`u32::MAX`] for none, and the words about each group.
+    /// Groups: the group of each point ([`u32::MAX`] for none), and a description of each group.
     Groups(Vec<u32>, Vec<String>),
-    /// A number of each point.
+    /// A colour scale: its name, and the value of each point.
     Scale(String, Vec<f64>),
 }
 
-/// Cells behind the points.
+/// Coloured cells behind the points.
 pub struct Ground {
-    /// The corner of the least coordinates, and that of the greatest.
+    /// The corner with the smallest coordinates, and the corner with the largest.
     pub corners: [(f64, f64); 2],
-    /// Cells along x.
+    /// The number of cells along x.
     pub columns: usize,
-    /// From the first row, which is the lowest.
+    /// The colours of the cells, row by row from the bottom.
     pub cells: Vec<Color>,
-    /// The meaning of the deepest colour.
+    /// The meaning of the darkest colour.
     pub meaning: String,
 }
 
-/// Points to be drawn.
+/// A chart of points.
 pub struct Chart {
-    /// The subject.
+    /// The title.
     pub title: String,
     /// The points and centres, and the meaning of the axes.
     pub picture: Picture,
-    /// The name of a centre in the legend; empty if centres have no marks of their own.
+    /// The name of a centre in the legend; empty if centres are not marked.
     pub center: &'static str,
     /// The colours of the points.
     pub colors: Colors,
-    /// The points that say nothing about the limits; empty if all say something.
+    /// Whether each point is ignored when the limits are chosen; empty if no point is ignored.
     pub is_out: Vec<bool>,
-    /// Outlines of the groups.
+    /// The outlines of the groups.
     pub outlines: Vec<Outline>,
-    /// The radius of each point as a share of the largest; empty if all are alike.
+    /// The radius of each point as a share of the largest radius; empty if all are equal.
     pub radii: Vec<f64>,
-    /// Cells behind the points.
+    /// The cells behind the points.
     pub ground: Option<Ground>,
 }
 
@@ -104,7 +104,7 @@ enum Mark {
     Nothing,
 }
 
-/// The rectangle of the points, and the values at its ends.
+/// The rectangle that holds the points, and the values at its edges.
 struct Frame {
     left: f64,
     right: f64,
@@ -129,20 +129,21 @@ impl Frame {
 }
 
 impl Chart {
-    /// Points of one kind, in groups.
+    /// Creates a chart without outlines, radii or background.
     pub fn new(title: String, picture: Picture, colors: Colors) -> Self {
         let (is_out, outlines, radii) = (Vec::new(), Vec::new(), Vec::new());
         Self { title, picture, center: "", colors, is_out, outlines, radii, ground: None }
     }
 
-    /// The picture.
+    /// Draws the chart.
     pub fn draw(&self) -> Drawing {
         let font = Font::default();
         let mut drawing = Drawing { size: SIZE, title: self.title.clone(), shapes: Vec::new() };
         let note = font.wrapped(&self.picture.note, NOTE, SIZE.0 - LEFT - RIGHT);
         let bottom = SIZE.1 - BOTTOM - 15.0 * note.len() as f64;
         let limits = self.limits();
-        // As if no axis were longer than it must be: its width decides how long they are.
+        // The frame may widen an axis, but it depends on the width of the legend. So first take the points beyond the
+        // narrowest limits.
         let legend = self.legend(self.drawn().filter(|(_, place)| !is_within(*place, limits)).count());
         let scale = if let Colors::Scale(name, _) = &self.colors { Some(name) } else { None };
         let words = legend.iter().map(|(_, words)| words).chain(scale);
@@ -180,7 +181,7 @@ impl Chart {
         self.picture.points.iter().copied().enumerate().filter(is_finite)
     }
 
-    /// The smallest and largest coordinates of the rows in clusters; of all rows if none is in a cluster.
+    /// Returns the smallest and largest coordinates of the rows in clusters, or of all rows if none is in a cluster.
     fn limits(&self) -> [(f64, f64); 2] {
         let mut inside: Vec<(f64, f64)> =
             self.drawn().filter(|(point, _)| !self.is_out(*point)).map(|(_, place)| place).collect();
@@ -195,7 +196,7 @@ impl Chart {
         [extent(inside.iter().map(|place| place.0)), extent(inside.iter().map(|place| place.1))]
     }
 
-    /// The rectangle, with limits that have a margin and, if need be, one scale for both axes.
+    /// Returns the frame: the limits with a margin, and equal scales on both axes if the picture needs them.
     fn frame(&self, (left, right, top, bottom): (f64, f64, f64, f64), [x, y]: [(f64, f64); 2]) -> Frame {
         let mut frame = Frame { left, right, top, bottom, x, y };
         if self.picture.is_equal {
@@ -264,7 +265,7 @@ impl Chart {
         drawing.shapes.push(Shape::Text(Text { at, size, anchor, color, is_upright: true, has_halo: false, words }));
     }
 
-    /// The stretches that are left out: where each is drawn, how much longer it is than drawn, how long it is drawn.
+    /// Returns the stretches that are left out: the position of each, the length left out, and the length drawn.
     fn breaks(&self) -> Vec<(f64, f64, f64)> {
         let mut gone = 0.0;
         let drawn = self.picture.breaks.iter().map(|&(from, to, gutter)| {
@@ -275,7 +276,7 @@ impl Chart {
         drawn.collect()
     }
 
-    /// Ticks where the page has them: longitudes without the stretches that are left out.
+    /// Returns ticks at the same places as in the report: longitudes outside the stretches that are left out.
     fn ticks_of_x(&self, frame: &Frame, most: usize) -> Vec<axis::Tick> {
         if !self.picture.degrees {
             return axis::ticks(frame.x.0, frame.x.1, most);
@@ -309,7 +310,7 @@ impl Chart {
         }
     }
 
-    /// Points by colour, the colour of most points first.
+    /// Returns the points by colour: points of no group first, then the largest group first.
     fn by_color(&self) -> Vec<(Color, Vec<usize>)> {
         let drawn = self.drawn().map(|(point, _)| point);
         let mut found: Vec<(Color, Vec<usize>)> = match &self.colors {
@@ -345,7 +346,7 @@ impl Chart {
         let mut edges: Vec<Shape> = Vec::new();
         for (color, members) in self.by_color() {
             let (mut discs, mut rings) = (Vec::new(), Vec::new());
-            // Points of one colour in one place are one.
+            // Points of one colour at one position are drawn once.
             let mut taken = HashSet::new();
             for point in members {
                 let value = self.picture.points[point];
@@ -367,7 +368,7 @@ impl Chart {
                 }
             }
             if self.ground.is_some() {
-                // Upon cells of about the same colour a point would vanish.
+                // Without the white rings, points would vanish on cells of about the same colour.
                 drawing.shapes.push(Shape::Rings(discs.clone(), radius + 0.8, 1.2, WHITE));
             }
             drawing.shapes.push(Shape::Discs(discs, radius, color));
@@ -385,7 +386,7 @@ impl Chart {
             for (times, is_dashed) in [(1.0, false), (2.0, true)] {
                 let color = cluster_color(group);
                 if self.picture.names[1].is_empty() {
-                    // Along one column: two lines.
+                    // With one column, the outline is two vertical lines.
                     for x in [-1.0, 1.0].map(|side| outline.mean.0 + side * times * xx.sqrt()) {
                         if frame.has((x, frame.y.0)) {
                             let ends = [(x, frame.y.0), (x, frame.y.1)].map(|end| frame.place(end));
@@ -394,7 +395,7 @@ impl Chart {
                     }
                     continue;
                 }
-                // Cholesky's factor takes a circle to the ellipse.
+                // The Cholesky factor maps a circle to the ellipse.
                 let a = xx.max(0.0).sqrt();
                 let b = if a > 0.0 { xy / a } else { 0.0 };
                 let c = (yy - b * b).max(0.0).sqrt();
@@ -430,7 +431,7 @@ impl Chart {
         }
     }
 
-    /// The words of the legend if this many points are beyond the edge.
+    /// Returns the entries of the legend if this many points are beyond the edge.
     fn legend(&self, beyond: usize) -> Vec<(Mark, String)> {
         let mut found = Vec::new();
         let Colors::Groups(of, names) = &self.colors else {
@@ -474,7 +475,7 @@ impl Chart {
         Some((Mark::Square(deepest?), ground.meaning.clone()))
     }
 
-    /// The scale of the colours, if they are numbers; the answer is where the legend begins.
+    /// Draws the colour scale, if there is one. Returns where the legend begins.
     fn scale(&self, drawing: &mut Drawing, left: f64, font: &Font) -> f64 {
         let Colors::Scale(name, values) = &self.colors else { return TOP };
         let name = font.fitting(name, SMALL, LEGEND_MAX - 60.0);
@@ -482,7 +483,7 @@ impl Chart {
     }
 }
 
-/// A bar of colours with its ticks; the answer is its end.
+/// Draws a colour bar with its ticks. Returns its lower end.
 fn color_bar(
     drawing: &mut Drawing,
     (left, top): (f64, f64),
@@ -505,7 +506,7 @@ fn color_bar(
 }
 
 fn add_legend(drawing: &mut Drawing, (left, top): (f64, f64), legend: &[(Mark, String)], font: &Font) {
-    // As far as there is room.
+    // Lines that do not fit are left out.
     for (line, (mark, words)) in legend.iter().enumerate() {
         let y = top + 8.0 + 19.0 * line as f64;
         let x = left + 7.0;
@@ -541,7 +542,7 @@ fn is_within((x, y): (f64, f64), limits: [(f64, f64); 2]) -> bool {
     (of_x.0..=of_x.1).contains(&x) && (of_y.0..=of_y.1).contains(&y)
 }
 
-/// The point of the edge nearest to a value beyond it, and the direction to it.
+/// Returns the point of the edge nearest to a value beyond it, and the direction from the point to the value.
 fn at_edge(frame: &Frame, value: (f64, f64)) -> ((f64, f64), (f64, f64)) {
     let side = |value: f64, (low, high): (f64, f64)| f64::from(i8::from(value > high) - i8::from(value < low));
     let within = (value.0.clamp(frame.x.0, frame.x.1), value.1.clamp(frame.y.0, frame.y.1));
@@ -550,13 +551,13 @@ fn at_edge(frame: &Frame, value: (f64, f64)) -> ((f64, f64), (f64, f64)) {
     (frame.place(within), (x / length, y / length))
 }
 
-/// A triangle that points at a place from within.
+/// Returns a triangle that points outwards at a place.
 fn triangle(tip: (f64, f64), out: (f64, f64)) -> Vec<(f64, f64)> {
     let at = |back: f64, aside: f64| (tip.0 - back * out.0 - aside * out.1, tip.1 - back * out.1 + aside * out.0);
     vec![tip, at(9.0, 4.5), at(9.0, -4.5)]
 }
 
-/// The smallest and largest value, with a margin; never of width 0.
+/// Returns the smallest and the largest value with a margin; the extent is never 0.
 fn extent(values: impl Iterator<Item = f64>) -> (f64, f64) {
     let (low, high) =
         values.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| (low.min(value), high.max(value)));
@@ -568,7 +569,7 @@ fn extent(values: impl Iterator<Item = f64>) -> (f64, f64) {
     (low - margin, high + margin)
 }
 
-/// The smallest and largest of the known values.
+/// Returns the smallest and the largest finite value.
 fn extent_of(values: &[f64]) -> (f64, f64) {
     let known = values.iter().copied().filter(|value| value.is_finite());
     let (low, high) = known.fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), value| (a.min(value), b.max(value)));

@@ -1,4 +1,5 @@
-//! The page of `lehr cluster`: a map or a picture of the rows, how they were cooled or started, and the clusters.
+//! The report of `lehr cluster`: a map or a picture of the rows, the course of the annealing or the initialisations,
+//! and the clusters.
 //!
 
 use std::collections::HashSet;
@@ -18,14 +19,14 @@ use crate::picture::Picture;
 use crate::scene::Scene;
 use crate::{Run, columns_named, explained, rows_counted, starts};
 
-/// Columns of centres that the table shows; `centers.csv` has all.
+/// The most columns of centres that the table shows; `centers.csv` has all of them.
 pub(crate) const COLUMNS_MAX: usize = 60;
-/// Marks of a cluster of rows of bits that the table shows in their place.
+/// The most marks of a cluster that the table shows in place of centres, if rows are bits.
 const MARKS_MAX: usize = 4;
-/// Clusters that the table names of a group with which another cluster would merge; `centers.csv` has all.
+/// The most clusters that the table names of a group with which a cluster would merge; `centers.csv` names all of them.
 const PARTNERS_MAX: usize = 6;
 
-/// The whole page.
+/// Returns the whole report.
 pub fn page(run: &Run<'_>, space: &Rows, model: &Fitted) -> String {
     let outlying = model.outlying(Data::Rows(space));
     let aside: Vec<usize> = outlying.iter().flat_map(|outlying| outlying.rows.iter().map(|row| row.row)).collect();
@@ -74,7 +75,7 @@ pub fn page(run: &Run<'_>, space: &Rows, model: &Fitted) -> String {
     markup::Page { headline, source, lead, warnings, main, figures }.html()
 }
 
-/// The picture as a separate file.
+/// Returns the picture for a separate file.
 pub fn drawing(run: &Run<'_>, space: &Rows, model: &Fitted) -> Drawing {
     let outlying = model.outlying(Data::Rows(space));
     let aside: Vec<usize> = outlying.iter().flat_map(|outlying| outlying.rows.iter().map(|row| row.row)).collect();
@@ -102,7 +103,7 @@ struct Page<'a> {
     space: &'a Rows,
     parameters: &'a Parameters,
     model: &'a Fitted,
-    /// The clusters that each one merges with first; empty if that is not known.
+    /// The clusters that each cluster would merge with first; empty if unknown.
     partners: Vec<String>,
 }
 
@@ -120,7 +121,7 @@ impl Page<'_> {
         } else {
             columns_named(columns)
         };
-        // The path in full is among the facts below.
+        // The list of facts below has the full path.
         format!("{}. {}.", self.run.what_was_read(self.space, &columns), self.method())
     }
 
@@ -134,7 +135,9 @@ impl Page<'_> {
     fn tiles(&self) -> Markup {
         let (model, space) = (self.model, self.space);
         let course = match &model.course {
-            Provenance::Annealed(annealed) => format!("{} on the way", counted(annealed.splits.len() as u64, "split")),
+            Provenance::Annealed(annealed) => {
+                format!("{} while cooling", counted(annealed.splits.len() as u64, "split"))
+            }
             Provenance::Started(starts) => format!("the best of {}", counted(starts.len() as u64, "start")),
         };
         let mut found = vec![rows_counted(space), tile("Clusters", grouped(model.clusters.len() as u64), "", course)];
@@ -164,12 +167,12 @@ impl Page<'_> {
         tiles("The run in figures", found)
     }
 
-    /// The unit of temperatures, costs and free energies.
+    /// Returns the unit of temperatures, costs and free energies.
     fn unit_of_cost(&self) -> &'static str {
         self.parameters.unit_of_cost(self.space.unit_squared())
     }
 
-    /// The part of the page about cooling.
+    /// Returns the section about the annealing.
     fn cooling(&self, annealed: &Annealed, figures: &mut Figures) -> Markup {
         let Annealed { history, splits, .. } = annealed;
         let drawn = if history.is_empty() {
@@ -189,21 +192,22 @@ impl Page<'_> {
             return "There was nothing to anneal.".to_owned();
         }
         let mut note = "While the temperature falls, a cluster splits when its own spread exceeds the length √(T/2). \
-                        At the end the number of clusters is fixed and memberships are hardened (dotted)."
+                        At the end, the number of clusters is fixed and each row is assigned to one cluster (dotted)."
             .to_owned();
         if annealed.critical_temperature > 0.0 {
             note.push_str(&format!(
-                " Above {} one cluster is all the data ask for.",
+                " Above {}, all rows are one cluster.",
                 quantity(annealed.critical_temperature, unit)
             ));
         }
         if let Some(number) = &annealed.number {
-            note.push_str(&format!(" The number was chosen before the run, {}.", number.clusters));
+            note.push_str(&format!(" Lehr chose the number before this run: {}.", number.clusters));
         }
         note
     }
 
-    /// The reason for the number of clusters, and the numbers that were compared; nothing if the number was given.
+    /// Returns the reason for the number of clusters and the numbers that were compared; nothing if the user gave the
+    /// number.
     fn numbers(&self) -> Markup {
         let Some(number) = self.model.number() else { return Markup::default() };
         let sentence = [Some(number.reason()), number.others()].into_iter().flatten().collect::<Vec<_>>().join("; ");
@@ -220,9 +224,9 @@ impl Page<'_> {
                 };
                 (table("numbers", "The numbers that were compared", [clusters, distance, separation, &verdict], rows))
                 p.note {
-                    "Distance: root mean square to the centre, of the rows compared. Separation: how much likelier the rows \
-                     are with a valley between the two clusters that are separated least, as a difference of \
-                     log-likelihoods. summary.json has all numbers compared."
+                    "Distance: root mean square to the centre, of the rows compared. Separation: by how much a valley \
+                     between the two least separated clusters raises the log-likelihood of the rows. summary.json \
+                     has all numbers compared."
                 }
             }
         };
@@ -231,7 +235,8 @@ impl Page<'_> {
 
     fn table_note(&self) -> String {
         let mut note =
-            "By falling weight. Spread is the root mean square distance of a cluster's rows to its centre".to_owned();
+            "Largest weight first. Spread is the root mean square distance of a cluster's rows to its centre"
+                .to_owned();
         note.push_str(match (self.space.is_sphere(), self.space.is_scaled()) {
             (true, _) => ", in km; centres are in degrees.",
             (_, true) => ", in scaled units; centres are in the columns' own units.",
@@ -241,16 +246,16 @@ impl Page<'_> {
             " Probability is the mean of its rows: how surely they belong to it and not to a neighbouring cluster.",
         );
         if !self.partners.is_empty() {
-            note.push_str(" A cluster with a low one overlaps with a neighbour; the next column says with which it would merge first.");
+            note.push_str(" Where it is low, the cluster overlaps with a neighbour. The next column names the cluster that it would merge with first.");
         }
         if self.space.are_bits() {
             note.push_str(&format!(
-                " Bits set is how many of {} a row of the cluster has on average; marks are the bits whose frequency differs most from that in all clusters. centers.csv has the frequencies of all.",
+                " Bits set: the mean number of set bits in a row, of {}. Marks: the bits whose frequency differs most from that in all clusters. centers.csv has all frequencies.",
                 self.space.columns().len()
             ));
         } else if self.space.sparse().is_some() {
             note.push_str(
-                " Values a row is how many columns of a row are not 0 on average; marks are the columns whose mean differs most from that in all clusters. centers.csv has the means of all.",
+                " Values a row: the mean number of columns that are not 0. Marks: the columns whose mean differs most from that in all clusters. centers.csv has all means.",
             );
         } else if self.space.columns().len() > COLUMNS_MAX {
             note.push_str(&format!(
@@ -287,7 +292,7 @@ impl Page<'_> {
         let heaviest = self.model.clusters.iter().map(|cluster| cluster.weight).fold(f64::MIN_POSITIVE, f64::max);
         let centers: Vec<Vec<f64>> = self.model.each_center().map(|center| self.space.center(center)).collect();
         let spreads: Vec<f64> = self.model.clusters.iter().map(|facts| self.space.distance(facts.spread)).collect();
-        // The last columns, value and text.
+        // The values and the texts of the last columns.
         let mut columns: Vec<(Vec<f64>, Vec<String>)> = Vec::new();
         for place in 0..self.shown_columns().len() {
             let values: Vec<f64> = centers.iter().map(|center| center[place]).collect();
@@ -329,7 +334,7 @@ impl Page<'_> {
         }
     }
 
-    /// The facts of the run, and where its time went.
+    /// Returns the facts of the run and the time of each phase.
     fn execution(&self) -> Markup {
         html! {
             (self.facts())
@@ -382,7 +387,7 @@ impl Page<'_> {
         ];
         if let Some(annealed) = model.cooled() {
             outcome.extend([
-                ("Free energy at the last soft temperature", quantity(annealed.free_energy, cost)),
+                ("Free energy before the hard assignment", quantity(annealed.free_energy, cost)),
                 ("Critical temperature", quantity(annealed.critical_temperature, cost)),
                 ("Last soft temperature", quantity(annealed.last_temperature, cost)),
                 ("Temperatures", grouped(annealed.history.len() as u64)),
@@ -413,7 +418,7 @@ impl Page<'_> {
         }
     }
 
-    /// If there are several ranks: how evenly they spent their time, and on which work.
+    /// Returns, for several ranks, how evenly they were busy and with which work.
     fn timers(&self) -> Markup {
         let timers = &self.model.timers;
         if timers.iter().all(|spread| spread.ranks < 2) {
@@ -435,7 +440,7 @@ impl Page<'_> {
     }
 }
 
-/// The clusters of a group such as `0+1+2`, the first few of many.
+/// Shortens a group such as `0+1+2` to its first clusters if there are many.
 fn shortened(group: &str) -> String {
     let clusters: Vec<&str> = group.split('+').collect();
     match clusters.get(PARTNERS_MAX..) {
@@ -444,7 +449,7 @@ fn shortened(group: &str) -> String {
     }
 }
 
-/// The conditions that end the growth of clusters.
+/// Describes the conditions that stop the splitting of clusters.
 fn stops(parameters: &lehr_mining::vector::Parameters, unit: &str, squared: &str) -> String {
     match (parameters.clusters, parameters.stop_temperature, parameters.stop_length) {
         (Some(clusters), None, None) => format!("at {}", counted(clusters as u64, "cluster")),

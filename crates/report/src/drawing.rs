@@ -1,7 +1,7 @@
-//! A picture that is a file of its own: shapes on a white ground, written as SVG or as PNG.
+//! A picture in a file of its own: shapes on a white background, written as SVG or PNG.
 //!
-//! A chart adds shapes in the order in which they cover each other. Both writers draw the same shapes at the same
-//! places, in colours that the file itself has.
+//! Later shapes cover earlier ones. Both writers draw the same shapes at the same positions and in the same colours; an
+//! SVG needs no style sheet.
 
 mod font;
 mod png;
@@ -13,39 +13,39 @@ pub use font::Font;
 /// Red, green and blue.
 pub type Color = [u8; 3];
 
-/// The ground, and the halo of text upon points.
+/// The background, and the halo of text over points.
 pub const WHITE: Color = [255, 255, 255];
-/// Text and axes.
+/// The colour of text and axes.
 pub const INK: Color = [0x1d, 0x23, 0x2a];
-/// Text of less weight.
+/// The colour of less important text.
 pub const QUIET: Color = [0x56, 0x5d, 0x66];
-/// Lines that only guide the eye.
+/// The colour of guide lines.
 pub const FAINT: Color = [0xe3, 0xe6, 0xea];
-/// Points of no cluster, and values that are missing. As the viewer has it (`web/src/colour/palette.ts`).
+/// The colour of points without a cluster and of missing values, as in the viewer (`web/src/colour/palette.ts`).
 pub const NOTHING: Color = [0x9a, 0xa1, 0xa9];
 
-/// The colours of clusters on a light ground, as the viewer has them (`web/src/colour/palette.ts`).
+/// The colours of clusters on a light background, as in the viewer (`web/src/colour/palette.ts`).
 const CLUSTERS: [u32; 20] = [
     0x447dc8, 0x721405, 0xc87e2d, 0x350aa6, 0x7307db, 0x9c470d, 0xa039f5, 0x610372, 0x5b8cf8, 0xb06018, 0x49489a,
     0x4164b2, 0x7a3a37, 0x988aab, 0x6a9b69, 0x717595, 0x594864, 0x8c695c, 0x49344e, 0x6d5b78,
 ];
 
-/// Cividis (Nuñez, Anderton and Renslow 2018), which looks the same to people with and without colour blindness.
+/// Cividis (Nuñez, Anderton and Renslow 2018), which looks the same with and without colour blindness.
 const SCALE: [u32; 10] =
     [0x00224e, 0x123570, 0x3b496c, 0x575d6d, 0x707173, 0x8a8678, 0xa59c74, 0xc3b369, 0xe1cc55, 0xfee838];
-/// The end of the scale that would vanish on white is left out.
+/// The share of the scale that is used; the rest would be invisible on white.
 const SCALE_USED: f64 = 0.86;
 
 const fn color(rgb: u32) -> Color {
     [(rgb >> 16) as u8, (rgb >> 8) as u8, rgb as u8]
 }
 
-/// The colour of a cluster; from the 21st on they come again.
+/// Returns the colour of a cluster; the colours repeat from the 21st cluster on.
 pub fn cluster_color(cluster: usize) -> Color {
     color(CLUSTERS[cluster % CLUSTERS.len()])
 }
 
-/// The colour of a number from 0 to 1; [`NOTHING`] for NaN.
+/// Returns the colour of a number from 0 to 1, or [`NOTHING`] for NaN.
 pub fn scale_color(value: f64) -> Color {
     if value.is_nan() {
         return NOTHING;
@@ -56,76 +56,77 @@ pub fn scale_color(value: f64) -> Color {
     mixed(color(SCALE[below]), color(SCALE[below + 1]), part)
 }
 
-/// A colour between two.
+/// Mixes two colours.
 pub fn mixed(from: Color, to: Color, part: f64) -> Color {
     std::array::from_fn(|at| (f64::from(from[at]) + (f64::from(to[at]) - f64::from(from[at])) * part).round() as u8)
 }
 
-/// The end of a text that is at its place.
+/// The part of a text that is at its position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Anchor {
-    /// Its beginning.
+    /// The start.
     Start,
-    /// Its middle.
+    /// The middle.
     Middle,
-    /// Its end.
+    /// The end.
     End,
 }
 
-/// A text at a place of its base line.
+/// A text at a position on its baseline.
 #[derive(Clone, Debug)]
 pub struct Text {
-    /// Its place.
+    /// The position.
     pub at: (f64, f64),
-    /// The height of its letters, as fonts count it.
+    /// The font size.
     pub size: f64,
-    /// The end that is there.
+    /// The part of the text that is at the position.
     pub anchor: Anchor,
-    /// Its colour.
+    /// The colour.
     pub color: Color,
-    /// Whether it runs upwards.
+    /// Whether the text runs upwards.
     pub is_upright: bool,
-    /// Whether it has a white halo, so that it can be read upon points.
+    /// Whether the text has a white halo, so that it is readable over points.
     pub has_halo: bool,
-    /// Its words.
+    /// The text.
     pub words: String,
 }
 
-/// One shape.
+/// A shape of a drawing.
 #[derive(Clone, Debug)]
 pub enum Shape {
-    /// A rectangle: its corner, its width and height.
+    /// A rectangle: its corner, its size and its colour.
     Rectangle((f64, f64), (f64, f64), Color),
-    /// Lines from point to point, of a width; dashed or not.
+    /// A polyline: its points, its width, its colour, and whether it is dashed.
     Lines(Vec<(f64, f64)>, f64, Color, bool),
     /// A filled polygon.
     Polygon(Vec<(f64, f64)>, Color),
-    /// Discs of one radius and colour, a little translucent.
+    /// Slightly translucent discs of one radius and colour.
     Discs(Vec<(f64, f64)>, f64, Color),
-    /// Circles with one radius and colour, outlined by a line of some width.
+    /// Circles of one radius: their centres, the radius, the line width and the colour.
     Rings(Vec<(f64, f64)>, f64, f64, Color),
     /// A text.
     Text(Text),
-    /// Coloured cells in the given number of columns, over a rectangle from its corner; the first row is at the top.
+    /// Coloured cells over a rectangle: its corner, its size, the number of columns, and the colours, row by row from
+    /// the top.
     Cells((f64, f64), (f64, f64), usize, Vec<Color>),
 }
 
 /// The opacity of a disc.
 const COVERS: f64 = 0.8;
-/// The length of a dash and of a gap.
+/// The length of a dash, and of a gap between dashes.
 const DASH: f64 = 5.0;
 
-/// The format of a file.
+/// A file format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
-    /// Shapes and text, which stay sharp.
+    /// A vector image: shapes and text stay sharp.
     Svg,
-    /// Pixels: two for each unit of the drawing.
+    /// A raster image with two pixels for each unit of the drawing.
     Png,
 }
 
 impl Format {
-    /// By the end of a file's name.
+    /// Returns the format for a file name's extension.
     pub fn of(extension: &str) -> Option<Self> {
         match extension.to_ascii_lowercase().as_str() {
             "svg" => Some(Format::Svg),
@@ -134,7 +135,7 @@ impl Format {
         }
     }
 
-    /// Whether a file with these first bytes is a drawing of Lehr.
+    /// Returns whether a file with these first bytes is a drawing by Lehr.
     pub fn is_ours(self, head: &[u8]) -> bool {
         match self {
             Format::Svg => head.starts_with(svg::HEAD.as_bytes()),
@@ -146,16 +147,16 @@ impl Format {
 /// A picture.
 #[derive(Clone, Debug)]
 pub struct Drawing {
-    /// Its width and its height.
+    /// The width and height.
     pub size: (f64, f64),
-    /// Its subject, for readers who cannot see it.
+    /// A description for readers who cannot see the picture.
     pub title: String,
-    /// From below to above.
+    /// The shapes, from bottom to top.
     pub shapes: Vec<Shape>,
 }
 
 impl Drawing {
-    /// The bytes of a file.
+    /// Returns the file's bytes.
     pub fn bytes(&self, format: Format) -> Vec<u8> {
         match format {
             Format::Svg => svg::text(self).into_bytes(),
@@ -163,19 +164,19 @@ impl Drawing {
         }
     }
 
-    /// A text from left to right.
+    /// Adds a text that runs from left to right.
     pub fn text(&mut self, at: (f64, f64), size: f64, anchor: Anchor, color: Color, words: impl Into<String>) {
         let text = Text { at, size, anchor, color, is_upright: false, has_halo: false, words: words.into() };
         self.shapes.push(Shape::Text(text));
     }
 
-    /// A line between two points.
+    /// Adds a line between two points.
     pub fn line(&mut self, from: (f64, f64), to: (f64, f64), width: f64, color: Color) {
         self.shapes.push(Shape::Lines(vec![from, to], width, color, false));
     }
 }
 
-/// A line cut into its dashes.
+/// Cuts a line into dashes.
 fn dashes(points: &[(f64, f64)]) -> Vec<Vec<(f64, f64)>> {
     let mut found = Vec::new();
     let mut dash = points.first().map(|first| vec![*first]);

@@ -1,5 +1,5 @@
-//! The parts of a page that answer people's first questions. They show why clusters differ, which rows are outliers,
-//! and how the columns are used.
+//! The parts of a report that answer the first questions: why the clusters differ, which rows are outliers, and how the
+//! columns are used.
 
 use lehr_data::scale::Spreads;
 use lehr_methods::Rows;
@@ -11,18 +11,18 @@ use maud::{Markup, html};
 
 use crate::markup::{section, swatch, table, typeset};
 
-/// Clusters that are described in words; `marks.csv` has all.
+/// The most clusters that are described in words; `marks.csv` has all of them.
 const CLUSTERS_MAX: usize = 40;
-/// Marks of a cluster that its line has.
+/// The most marks that a cluster's description names.
 const MARKS_MAX: usize = 4;
-/// Columns of the profile; `centers.csv` has all.
+/// The most columns of the profile; `centers.csv` has all of them.
 const COLUMNS_MAX: usize = 100;
-/// Far-out rows that are shown; `outliers.csv` has all.
+/// The most outliers that are listed; `outliers.csv` has all of them.
 const OUTLIERS_MAX: usize = 15;
-/// Standard deviations from the mean at which a cell of the profile has its full colour.
+/// The deviation from the mean, in standard deviations, at which a cell of the profile has its full colour.
 const FULL_COLOR: f64 = 2.0;
 
-/// The clusters in words, their profile over all columns, and the rules that repeat the labels.
+/// Returns the descriptions of the clusters, their profile over all columns, and the rules that reproduce the labels.
 pub fn apart(space: &Rows, model: &Fitted, explained: &Explanation) -> Markup {
     let names: Vec<&str> = explained.clusters.iter().map(|portrait| &*portrait.name).collect();
     let content = html! {
@@ -51,7 +51,8 @@ pub fn apart(space: &Rows, model: &Fitted, explained: &Explanation) -> Markup {
     )
 }
 
-/// A table of clusters by columns: the distance of each centre from the mean of all rows, in standard deviations.
+/// Returns a table of clusters by columns: the deviation of each centre from the mean of all rows, in standard
+/// deviations.
 fn profile(space: &Rows, model: &Fitted, names: &[&str]) -> Markup {
     let points = space.points();
     let columns = &space.columns()[..points.dimension().min(COLUMNS_MAX)];
@@ -90,7 +91,7 @@ fn profile(space: &Rows, model: &Fitted, names: &[&str]) -> Markup {
     }
 }
 
-/// The outlying rows.
+/// Returns the table of outliers.
 pub fn outliers(space: &Rows, outlying: &Outlying) -> Markup {
     if outlying.rows.is_empty() {
         return Markup::default();
@@ -124,7 +125,7 @@ pub fn outliers(space: &Rows, outlying: &Outlying) -> Markup {
     )
 }
 
-/// The columns of the table, and how each is used.
+/// Returns the table of columns, and how each is used.
 pub fn columns(origin: &Origin) -> Markup {
     let lines = origin.lines();
     let (head, rows) = lines.split_first().expect("a head, whatever there is");

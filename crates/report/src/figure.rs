@@ -1,7 +1,6 @@
-//! Figures of a page, as its script draws them: a place in the page and the data for it.
+//! Figures of a report, as its script draws them: the element in the page, and the data for it.
 //!
-//! The script and its style are the viewer's (`web/src/report.tsx`), so that a report and a node show things in one
-//! way.
+//! The script and its style are the viewer's (`web/src/report.tsx`), so that a report and a node show things alike.
 
 use std::io::{self, Write};
 
@@ -11,22 +10,22 @@ use serde_json::{Map, Value, json};
 
 use crate::packed;
 
-/// The figures of a page by the id of their place.
+/// The figures of a report, by the id of their element.
 #[derive(Debug, Default)]
 pub struct Figures(Map<String, Value>);
 
 impl Figures {
-    /// Adds a figure; the answer is its place in the page.
+    /// Adds a figure and returns its element.
     pub fn add(&mut self, id: &str, figure: Value) -> Markup {
         self.0.insert(id.to_owned(), figure);
         html! { div.figure id=(id) {} }
     }
 
-    /// All of them as JSON that cannot end its script element. They are megabytes, so they are copied only if
-    /// necessary.
+    /// Returns all figures as JSON that cannot end its script element. The JSON may have megabytes, so it is copied
+    /// only if necessary.
     pub(crate) fn json(self) -> String {
         let figures = Value::Object(Map::from_iter([("figures".to_owned(), Value::Object(self.0))]));
-        // A text that grows takes twice its room.
+        // Measure first, because a string that grows may need twice the memory.
         let mut length = Length(0);
         serde_json::to_writer(&mut length, &figures).expect("numbers and texts are JSON");
         let mut text = Vec::with_capacity(length.0);
@@ -37,12 +36,12 @@ impl Figures {
     }
 }
 
-/// JSON that cannot end its script element.
+/// Escapes JSON so that it cannot end its script element.
 pub(crate) fn harmless(json: String) -> String {
     if json.contains('<') { json.replace('<', "\\u003c") } else { json }
 }
 
-/// Counts the bytes written to it.
+/// A writer that counts the bytes written to it.
 struct Length(usize);
 
 impl Write for Length {
@@ -56,12 +55,12 @@ impl Write for Length {
     }
 }
 
-/// One or two curves beside each other.
+/// Returns a figure of one or two curves side by side.
 pub fn lines(lines: Vec<Value>) -> Value {
     json!({ "kind": "lines", "lines": lines })
 }
 
-/// An annealing, to be replayed. `command` is the command as typed, without the number of clusters.
+/// Returns a figure that replays an annealing. `command` is the command as typed, without the number of clusters.
 pub fn anneal(history: &[Step], splits: &[Split], unit: &str, command: Option<&str>) -> Value {
     let steps: Vec<Value> =
         history.iter().map(|step| json!([step.temperature, step.clusters, step.free_energy])).collect();
@@ -70,12 +69,14 @@ pub fn anneal(history: &[Step], splits: &[Split], unit: &str, command: Option<&s
     json!({ "kind": "anneal", "steps": steps, "splits": splits, "unit": unit, "command": command })
 }
 
-/// The number of times that two quantities came together, `bins` a side, the second rising with the row.
+/// Returns a figure of how often pairs of two quantities occurred, in `bins` by `bins` cells; the second quantity rises
+/// with the row.
 pub fn density(title: &str, bins: usize, counts: &[u64], names: [&str; 2], ends: [f64; 2]) -> Value {
     json!({ "kind": "density", "title": title, "bins": bins, "counts": counts, "names": names, "ends": ends })
 }
 
-/// Columns across a topographic map of that many nodes each way: a name and a value for each node.
+/// Returns a figure that shows columns over a topographic map with this many nodes along each axis: a name, and a value
+/// for each node.
 pub fn planes<'a>(columns: usize, rows: usize, planes: impl Iterator<Item = (&'a str, Vec<f64>)>) -> Value {
     let plane =
         |(name, values): (&str, Vec<f64>)| json!({ "name": name, "values": packed::floats(values.into_iter()) });

@@ -1,4 +1,5 @@
-//! The page of `lehr gtm`: the rows on the map, how much it is stretched, each column across it, and how it unfolded.
+//! The report of `lehr gtm`: the rows on the map, the map's stretch, each column over the map, and how the map
+//! unfolded.
 
 use lehr_methods::gtm::Fitted;
 use lehr_mining::gtm::{Candidate, Model, Parameters, Start};
@@ -15,10 +16,10 @@ use crate::{Run, columns_named, rows_counted};
 use lehr_methods::Rows;
 use lehr_methods::numbers::{counted, grouped, significant};
 
-/// The largest number of columns that are drawn across the map.
+/// The most columns that are drawn over the map.
 const PLANES: usize = 24;
 
-/// The whole page.
+/// Returns the whole report.
 pub fn page(run: &Run<'_>, space: &Rows, Fitted { parameters, model }: &Fitted) -> String {
     let page = Page { run, space, parameters, model };
     let headline = format!("{} on a map", counted(space.table().len() as u64, "row"));
@@ -37,7 +38,7 @@ pub fn page(run: &Run<'_>, space: &Rows, Fitted { parameters, model }: &Fitted) 
     markup::Page { headline, source, lead, warnings, main, figures }.html()
 }
 
-/// The picture as a separate file: rows coloured by the first column.
+/// Returns the picture for a separate file: the rows, coloured by the first column.
 pub fn drawing(run: &Run<'_>, space: &Rows, Fitted { model, .. }: &Fitted) -> Drawing {
     let rows = drawn_rows(space.len());
     let latent = model.map.latent();
@@ -50,14 +51,14 @@ pub fn drawing(run: &Run<'_>, space: &Rows, Fitted { model, .. }: &Fitted) -> Dr
     let points = rows.iter().map(position).collect();
     let picture = Picture {
         is_equal: latent > 1,
-        note: format!("Rows lie at the means of their posteriors.{note}"),
+        note: format!("Each row lies at the mean of its posterior.{note}"),
         ..picture::plain(points, Vec::new(), names, "topographic map".to_owned())
     };
     let (name, values) = (space.columns()[0].clone(), rows.iter().map(|&row| space.row(row)[0]).collect());
     let ground = Stretch::of(model).map(|Stretch { columns, shade, corner, .. }| Ground {
         corners: [(-corner[0], -corner[1]), (corner[0], corner[1])],
         columns,
-        // Even where it is deepest, points are seen upon it.
+        // Even the darkest cells leave the points visible.
         cells: shade.iter().map(|share| mixed(WHITE, NOTHING, 0.9 * share)).collect(),
         meaning: "stretched most".to_owned(),
     });
@@ -65,17 +66,16 @@ pub fn drawing(run: &Run<'_>, space: &Rows, Fitted { model, .. }: &Fitted) -> Dr
     Chart { ground, ..Chart::new(title, picture, Colors::Scale(name, values)) }.draw()
 }
 
-/// The stretch of a map of one or two dimensions at each node.
+/// How much a map of one or two dimensions is stretched at each node.
 struct Stretch {
-    /// Nodes each way.
+    /// The number of nodes along each axis.
     columns: usize,
     rows: usize,
-    /// As a share from the least to the most, by its logarithm: it is a factor.
+    /// The stretch on a logarithmic scale from the least (0) to the most (1), because it is a factor.
     shade: Vec<f64>,
     least: f64,
     most: f64,
-    /// The greatest coordinates of the nodes' cells. A place at an end of an axis is in the middle of the outermost
-    /// node's cell.
+    /// The largest coordinates of the nodes' cells. The end of an axis lies in the middle of the outermost node's cell.
     corner: [f64; 2],
 }
 
@@ -104,7 +104,7 @@ struct Page<'a> {
     model: &'a Model,
 }
 
-/// A number as a share of a range; the middle where the range is one number.
+/// Returns the position of a number in a range, from 0 to 1; 0.5 if the range is a single number.
 fn share_of(value: f64, low: f64, high: f64) -> f64 {
     if high > low { ((value - low) / (high - low)).clamp(0.0, 1.0) } else { 0.5 }
 }
@@ -141,7 +141,12 @@ impl Page<'_> {
                 tile("Log-likelihood", significant(model.log_likelihood, 6), "", likelihood),
                 tile("Noise", significant(model.map.noise().sqrt(), 4), "", "standard deviation around the map"),
                 tile("Order", significant(model.order, 3), "", "1 is a map without folds"),
-                tile("Spread", significant(libm::exp(entropy), 3), "", "nodes a row may be from, on average"),
+                tile(
+                    "Spread",
+                    significant(libm::exp(entropy), 3),
+                    "",
+                    "nodes that a row's posterior spreads over, on average",
+                ),
                 self.run.time(format!("{} over the rows", counted(model.sweeps, "sweep"))),
             ],
         )
@@ -149,14 +154,14 @@ impl Page<'_> {
 
     fn caption(&self) -> String {
         let shade = if self.model.map.latent() <= 2 {
-            " The deeper the colour of the ground, the more the map is stretched there: deep bands are borders between groups."
+            " The background is darker where the map is stretched: dark bands are borders between groups."
         } else {
             ""
         };
-        format!("Rows lie at the means of their posteriors. Colour them by any column.{shade}")
+        format!("Each row lies at the mean of its posterior. Colour the rows by any column.{shade}")
     }
 
-    /// The nodes each way.
+    /// Returns the number of nodes along each axis.
     fn sides(&self) -> (usize, usize) {
         let map = &self.model.map;
         (map.side(), if map.latent() == 1 { 1 } else { map.side() })
@@ -185,7 +190,7 @@ impl Page<'_> {
         scene.figure()
     }
 
-    /// Each column across the map, and a note.
+    /// Returns the figure with each column over the map, and a note.
     fn planes(&self) -> Option<(String, Value)> {
         let (map, space) = (&self.model.map, self.space);
         if map.latent() > 2 {
@@ -194,7 +199,7 @@ impl Page<'_> {
         let columns = space.table().columns();
         let images: Vec<Vec<f64>> = (0..map.len()).map(|k| space.center(&map.at(&map.node(k)))).collect();
         let shown = columns.len().min(PLANES);
-        let mut note = "What the map says a row would be at each place.".to_owned();
+        let mut note = "The row that the map predicts at each node.".to_owned();
         if columns.len() > shown {
             note.push_str(&format!(" The first {shown} of {} columns; nodes.csv has all.", columns.len()));
         }
@@ -208,21 +213,20 @@ impl Page<'_> {
         if self.model.history.len() < 2 {
             return match self.model.start {
                 Start::Plane if is_one_of_two => {
-                    "The map that was kept was begun as the principal plane, at temperature 1, and has no course. The one annealed from a point was followed too and not kept."
+                    "Lehr kept the map that began as the principal plane, at temperature 1. It was not annealed, so there is no curve. Lehr also fitted the map annealed from a point, and did not keep it."
                 }
                 _ => "It was not annealed: there was one temperature.",
             }
             .to_owned();
         }
-        let other =
-            if is_one_of_two { " This is the course of the map annealed from a point, which was kept." } else { "" };
+        let other = if is_one_of_two { " Lehr kept this map, which was annealed from a point." } else { "" };
         format!(
             "The noise around the map against the temperature, which falls from left to right and ends at 1. Below {} the map was no longer a point.{other}",
             significant(self.model.critical_temperature, 4)
         )
     }
 
-    /// The noise as a function of the temperature.
+    /// Returns the curve of the noise over the temperature.
     fn curve(&self) -> Option<Value> {
         let history = &self.model.history;
         (history.len() > 1).then(|| {
@@ -237,7 +241,7 @@ impl Page<'_> {
         })
     }
 
-    /// Every beginning that was followed, with its result.
+    /// Describes each initialisation that was followed, with its result.
     fn beginnings(&self) -> String {
         let one = |candidate: &Candidate| {
             format!(

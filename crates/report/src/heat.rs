@@ -1,52 +1,53 @@
-//! The dissimilarities of all pairs as a picture: close clusters are side by side, under their tree.
+//! Draws the dissimilarities of all pairs: similar clusters are side by side, below their tree.
 
 use lehr_data::dissimilarities::Dissimilarities;
 use serde_json::{Value, json};
 
 use crate::packed;
 
-/// Cells a side of the picture at most.
+/// The most cells along a side of the picture.
 const CELLS: usize = 320;
-/// Items of a cell that are examined, a side; and of a cluster.
+/// The most items that are examined of a cell, along each side, and of a cluster.
 const SAMPLED: usize = 12;
 const SAMPLED_OF_CLUSTER: usize = 60;
-/// The largest number of cells in a hundred that may go beyond the brightest shade, and the largest excess.
+/// The largest percentage of cells that may be beyond the brightest shade, and the factor by which the largest cell
+/// must exceed it.
 const FAR_PERCENT: usize = 3;
 const FAR: f64 = 2.0;
-/// Items whose names the page carries at most.
+/// The most items whose names the report contains.
 const NAMED: usize = 20_000;
 
-/// The mean dissimilarities of items in a grid, in the order of their clusters.
+/// The mean dissimilarities of items in a grid, in the order of the clusters.
 pub struct Heat {
-    /// Cells a side.
+    /// The number of cells along a side.
     pub cells: usize,
-    /// The mean of each cell; none if no pair is known.
+    /// The mean of each cell; `None` if no pair has a value.
     pub levels: Vec<Option<f64>>,
-    /// The one that is drawn brightest.
+    /// The mean that is drawn brightest.
     pub largest: f64,
-    /// The largest of all, where it is far beyond that.
+    /// The largest mean, if it is far beyond the brightest shade.
     pub beyond: Option<f64>,
-    /// The clusters in their order.
+    /// The clusters in their order in the picture.
     pub blocks: Vec<Block>,
     items: Vec<usize>,
     between: Vec<Vec<Option<f64>>>,
     tree: Vec<(usize, usize, f64)>,
 }
 
-/// A cluster in the order of the items.
+/// A cluster in the picture.
 pub struct Block {
-    /// Which.
+    /// The number of the cluster.
     pub cluster: usize,
     /// Its start, as a share of all items.
     pub from: f64,
-    /// Its end.
+    /// Its end, as a share of all items.
     pub to: f64,
-    /// Its items.
+    /// The number of its items.
     pub items: usize,
 }
 
 impl Heat {
-    /// In the order of the clusters and of the tree of these.
+    /// Orders the items by cluster, and the clusters by their tree.
     pub fn of(matrix: &Dissimilarities, labels: &[u32]) -> Self {
         let clusters = labels.iter().max().map_or(0, |most| *most as usize + 1);
         let mut members = vec![Vec::new(); clusters];
@@ -68,7 +69,7 @@ impl Heat {
     }
 }
 
-/// The same as a figure of a page.
+/// Returns the same as a figure of a report.
 pub fn heat(title: &str, matrix: &Dissimilarities, labels: &[u32], ids: &[String]) -> Value {
     let Heat { cells, levels, largest, beyond, blocks, items, between, tree } = Heat::of(matrix, labels);
     let means = blocks.iter().flat_map(|a| blocks.iter().map(move |b| (a.cluster, b.cluster)));
@@ -90,12 +91,12 @@ pub fn heat(title: &str, matrix: &Dissimilarities, labels: &[u32], ids: &[String
     })
 }
 
-/// Some of many, evenly chosen.
+/// Returns at most `most` items, evenly spaced.
 fn some(of: &[usize], most: usize) -> impl Iterator<Item = usize> + Clone + '_ {
     of.iter().copied().step_by(of.len().div_ceil(most).max(1))
 }
 
-/// The mean dissimilarity of pairs of two clusters; none if no pair is known.
+/// Returns the mean dissimilarity of each pair of clusters; `None` if no pair of items has a value.
 fn between(matrix: &Dissimilarities, members: &[Vec<usize>]) -> Vec<Vec<Option<f64>>> {
     let mut means = vec![vec![None; members.len()]; members.len()];
     for a in 0..members.len() {
@@ -124,8 +125,8 @@ fn mean(
     (count > 0).then(|| sum / f64::from(count))
 }
 
-/// The order of the clusters, and their joins by average linkage: two nodes and the mean between them. Nodes are the
-/// clusters by their place in the order, then the joins. Clusters between which nothing is known are joined last.
+/// Returns the order of the clusters and their joins by average linkage: two nodes and the mean between them. The first
+/// nodes are the clusters in this order; the joins follow. Clusters without a known dissimilarity are joined last.
 fn joined(between: &[Vec<Option<f64>>], members: &[Vec<usize>]) -> (Vec<usize>, Vec<(usize, usize, f64)>) {
     struct Node {
         clusters: Vec<usize>,
@@ -150,7 +151,7 @@ fn joined(between: &[Vec<Option<f64>>], members: &[Vec<usize>]) -> (Vec<usize>, 
             }
         }
         let (height, a, b) = best;
-        // The ends that are closer meet in the middle.
+        // Turn the nodes so that their closer ends meet in the middle.
         let other = nodes.remove(b);
         let one = &mut nodes[a];
         let close = |x: usize, y: usize| between[x][y].unwrap_or(highest);
@@ -181,8 +182,8 @@ fn joined(between: &[Vec<Option<f64>>], members: &[Vec<usize>]) -> (Vec<usize>, 
     (order, joins.into_iter().map(|(a, b, height)| (number(a), number(b), height)).collect())
 }
 
-/// The mean that is drawn brightest, and the largest of all where some go beyond. Otherwise an item far from all others
-/// would leave every other cell one dark shade.
+/// Returns the mean that is drawn brightest, and the largest mean if some lie far beyond. Without this limit, an item
+/// far from all others would make all other cells equally dark.
 fn brightest(means: &[Option<f64>]) -> (f64, Option<f64>) {
     let mut known: Vec<f64> = means.iter().flatten().copied().collect();
     known.sort_unstable_by(f64::total_cmp);
@@ -191,7 +192,7 @@ fn brightest(means: &[Option<f64>]) -> (f64, Option<f64>) {
     if most > 0.0 && largest > FAR * most { (most, Some(largest)) } else { (largest, None) }
 }
 
-/// Means in a grid over items in an order: how many a side, and each.
+/// Returns the number of cells along a side and the mean of each cell, for items in this order.
 fn grid(matrix: &Dissimilarities, order: &[usize]) -> (usize, Vec<Option<f64>>) {
     let items = order.len();
     let cells = items.min(CELLS);
@@ -212,7 +213,7 @@ fn grid(matrix: &Dissimilarities, order: &[usize]) -> (usize, Vec<Option<f64>>) 
 mod tests {
     use super::*;
 
-    /// Clusters 0 and 2 are close, 1 is far from both.
+    /// Clusters 0 and 2 are close together; cluster 1 is far from both.
     fn three() -> (Vec<Vec<Option<f64>>>, Vec<Vec<usize>>) {
         let far = |a: f64, b: f64| Some((a - b).abs());
         let places = [0.0, 10.0, 1.0];
@@ -225,7 +226,7 @@ mod tests {
         let (between, members) = three();
         let (order, tree) = joined(&between, &members);
         assert_eq!(order, [0, 2, 1]);
-        // Places 0 and 1 at 1; then that join (node 3) and place 2 at the mean over items: (2 · 10 + 9) / 3.
+        // Positions 0 and 1 join at 1. This join (node 3) and position 2 join at the mean over items: (2 · 10 + 9) / 3.
         assert_eq!(tree[0], (0, 1, 1.0));
         assert_eq!((tree[1].0, tree[1].1), (3, 2));
         assert!((tree[1].2 - 29.0 / 3.0).abs() < 1e-12, "{tree:?}");
@@ -233,14 +234,14 @@ mod tests {
 
     #[test]
     fn an_item_far_from_all_others_takes_no_shade_from_them() {
-        // 99 cells from 0.01 to 0.99, and one of 50.
+        // There are 99 cells from 0.01 to 0.99, and one cell of 50.
         let mut means: Vec<Option<f64>> = (1..100).map(|hundredths| Some(f64::from(hundredths) / 100.0)).collect();
         assert_eq!(brightest(&means), (0.99, None));
         means.push(Some(50.0));
         means.push(None);
         assert_eq!(brightest(&means), (0.97, Some(50.0)));
         assert_eq!(brightest(&[None, None]), (0.0, None));
-        // Most pairs are equal items: the few others are what there is to see.
+        // Most pairs are equal items, so the few others set the scale.
         assert_eq!(brightest(&[&[Some(0.0); 99][..], &[Some(4.0)]].concat()), (4.0, None));
     }
 

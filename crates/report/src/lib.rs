@@ -1,14 +1,13 @@
-//! One page about the results of a method, and loads nothing.
+//! Writes the report of a method's results: one HTML file that loads nothing.
 //!
-//! The words, the figures and the tables are written here, so that a page says everything without its script. The
-//! script is the viewer's (`web/src/report.tsx`): it draws from the data in the page, and makes tables sortable. Rows
-//! are laid out by [`picture`] and packed by [`packed`]; [`scene`], [`heat`] and [`figure`] decide the drawing.
+//! This crate writes the text, the figures' data and the tables, so that a report can be read without its script. The
+//! script is the viewer's (`web/src/report.tsx`): it draws the figures from the data and makes tables sortable.
+//! [`picture`] lays out rows and [`packed`] packs them; [`scene`], [`heat`] and [`figure`] decide what is drawn.
 //!
-//! The picture alone, as SVG or PNG, is a [`Drawing`]: a chart lays it out, for files that
-//! need no viewer.
+//! A picture alone, as SVG or PNG, is a [`Drawing`]. A chart lays it out, so that the file needs no viewer.
 //!
-//! A page is made of the data and the result ([`lehr_methods::Fit`]), and of the facts in [`Run`] about how the run
-//! came about. The page does not depend on the process that ran the method.
+//! A report is made from the data, the result ([`lehr_methods::Fit`]) and the facts about the run in [`Run`]. It does
+//! not depend on the process that ran the method.
 #![forbid(unsafe_code)]
 
 mod chart;
@@ -37,50 +36,50 @@ use maud::Markup;
 
 use drawing::Drawing;
 
-/// The history of a result: the facts of a page that neither the data nor the result know.
+/// The facts about a run that neither the data nor the result contain.
 pub struct Run<'a> {
     /// The method.
     pub about: &'a About,
-    /// The file, as its user named it; of other data, their name.
+    /// The file as the user named it, or the name of other data.
     pub source: &'a str,
-    /// The kind of the rows, if it is known.
+    /// The kind of rows, if known.
     pub subject: Option<Subject<'a>>,
-    /// The command line that ran it, without the number of clusters and the folder of results; `None` if there was no
+    /// The command line of the run, without the number of clusters and the results folder; `None` if there was no
     /// command line.
     pub command: Option<&'a str>,
-    /// The column that has the weights, if there is one.
+    /// The column of weights, if there is one.
     pub weights: Option<&'a str>,
-    /// The column that has the identifiers, if there is one.
+    /// The column of identifiers, if there is one.
     pub ids: Option<&'a str>,
-    /// The scale of columns.
+    /// The scaling of columns.
     pub scale: Scale,
-    /// The engine that ran the rounds.
+    /// The engine that ran the iterations.
     pub engine: Engine,
     /// The layout of the ranks.
     pub layout: Layout,
-    /// Threads of all processes.
+    /// The number of threads of all processes.
     pub threads: usize,
-    /// Whether it is the second part of a run that was stopped.
+    /// Whether the run resumes one that was stopped.
     pub is_resumed: bool,
-    /// Warnings for the owner of the data.
+    /// The warnings for the user.
     pub warnings: &'a [String],
-    /// The time by phase, in seconds.
+    /// The time of each phase, in seconds.
     pub phases: &'a [(String, f64)],
 }
 
 /// The kind and the source of the rows.
 #[derive(Clone, Copy, Debug)]
 pub struct Subject<'a> {
-    /// One row: `census block`.
+    /// The noun for one row, such as `census block`.
     pub row: &'a str,
-    /// All of them, in a sentence without its full stop.
+    /// A sentence about all rows, without its full stop.
     pub about: &'a str,
 }
 
-/// The page of a method: its own if it has one, else its figures and tables.
+/// Returns the report of a method: the method's own layout if there is one, or else its figures and tables.
 ///
 /// # Panics
-/// Panics if the result is not of these data.
+/// Panics if the result does not belong to these data.
 ///
 /// # Example
 /// ```
@@ -134,10 +133,11 @@ pub fn page(run: &Run<'_>, data: Data<'_>, fit: &dyn Fit) -> String {
     }
 }
 
-/// The picture of a method as a separate file: points, a map or a matrix; `None` for a method that has none.
+/// Returns the picture of a method for a separate file: points, a map or a matrix. Returns `None` if the method has
+/// none.
 ///
 /// # Panics
-/// Panics if the result is not of these data.
+/// Panics if the result does not belong to these data.
 pub fn drawing(run: &Run<'_>, data: Data<'_>, fit: &dyn Fit) -> Option<Drawing> {
     use lehr_methods::{cluster, embed, gtm as map, kmedoids, minibatch, mixture as gaussians, pairwise};
     let any = fit.as_any();
@@ -161,7 +161,7 @@ pub fn drawing(run: &Run<'_>, data: Data<'_>, fit: &dyn Fit) -> Option<Drawing> 
 }
 
 impl Run<'_> {
-    /// The source without its folders.
+    /// Returns the source without its folders.
     fn name(&self) -> &str {
         self.source.rsplit(['/', '\\']).next().unwrap_or(self.source)
     }
@@ -170,7 +170,7 @@ impl Run<'_> {
         self.phases.iter().map(|(_, seconds)| seconds).sum()
     }
 
-    /// The rows that were read, and their weights and scales; `columns` names the columns.
+    /// Describes the rows that were read, their weights and their scaling; `columns` names the columns.
     fn what_was_read(&self, rows: &Rows, columns: &str) -> String {
         let mut parts = vec![format!("{}: {columns}", self.name())];
         if rows.is_sphere() {
@@ -185,12 +185,12 @@ impl Run<'_> {
         parts.join(", ")
     }
 
-    /// The tile that has the time.
+    /// Returns the tile for the time.
     fn time(&self, of: String) -> Markup {
         markup::tile("Time", duration(self.seconds()), "", of)
     }
 
-    // What the lists of facts say.
+    // The entries of the lists of facts.
 
     fn input(&self) -> (&'static str, String) {
         ("Input", self.source.to_owned())
@@ -213,7 +213,7 @@ impl Run<'_> {
     }
 }
 
-/// The names of columns in a sentence, a few of many.
+/// Names the columns in a sentence; of many columns, only a few.
 fn columns_named(columns: &[String]) -> String {
     if columns.len() <= 6 {
         columns.join(", ")
@@ -222,7 +222,7 @@ fn columns_named(columns: &[String]) -> String {
     }
 }
 
-/// The tile that counts rows.
+/// Returns the tile for the number of rows.
 fn rows_counted(rows: &Rows) -> Markup {
     let zero = rows.of_weight_zero();
     let beside =

@@ -1,44 +1,44 @@
-//! The frame of a page, and the parts that several pages have. They are templates: a value put into one is text, unless
-//! its type says that it is markup.
+//! The frame of a report, and the parts that several reports share. They are templates: a value is inserted as text,
+//! unless its type says that it is markup.
 
 use maud::{Markup, PreEscaped, Render, html};
 
 use crate::figure::{Figures, harmless};
 
-/// A page in parts.
+/// The parts of a report.
 pub struct Page<'a> {
-    /// The finding.
+    /// The main result.
     pub headline: &'a str,
     /// The source of the data.
     pub source: &'a str,
     /// A sentence below the headline.
     pub lead: Markup,
-    /// Warnings for the owner of the data.
+    /// The warnings for the user.
     pub warnings: &'a [String],
-    /// Tiles, places of figures, and tables.
+    /// The tiles, the figures' elements and the tables.
     pub main: Markup,
-    /// The figures at those places.
+    /// The data of the figures.
     pub figures: Figures,
 }
 
 impl Page<'_> {
-    /// The whole page.
+    /// Returns the whole report.
     pub fn html(self) -> String {
         let Self { headline, source, lead, warnings, main, figures } = self;
         framed(headline, source, lead, warnings, main, figures.json())
     }
 }
 
-/// A page around words and figures of another's: `main` is markup, all other arguments are texts. `figures` is JSON by
-/// the id of their places, `{"figures": {…}}`, as the script of reports reads it.
+/// Returns a report around text and figures made elsewhere: `main` is markup, all other arguments are text. `figures`
+/// is JSON by element id, `{"figures": {…}}`, as the script of reports reads it.
 pub fn page_of(headline: &str, source: &str, lead: &str, main: &str, figures: &str) -> String {
     framed(headline, source, lead.render(), &[], PreEscaped(main.to_owned()), harmless(figures.to_owned()))
 }
 
-/// The whole page, around its parts.
+/// Puts the parts into the frame of a report.
 fn framed(headline: &str, source: &str, lead: Markup, warnings: &[String], main: Markup, figures: String) -> String {
     let version = concat!("lehr ", env!("CARGO_PKG_VERSION"));
-    // Only the script that is known runs; nothing is loaded from anywhere.
+    // The policy allows only the known script, and loads nothing.
     let policy = format!(
         "default-src 'none'; script-src 'sha256-{}'; style-src 'unsafe-inline'; img-src data: blob:",
         lehr_web::REPORT_SCRIPT_HASH
@@ -85,7 +85,8 @@ fn framed(headline: &str, source: &str, lead: Markup, warnings: &[String], main:
     page.into_string()
 }
 
-/// Whether a figure is a map of places, or can be drawn as one since it has a column of longitudes. `figures` is JSON.
+/// Returns whether a figure shows a geographic map, or can show one because it has a column of longitudes. `figures` is
+/// JSON.
 fn has_places(figures: &str) -> bool {
     const NAME: &str = r#""name":"#;
     let is_longitude =
@@ -100,13 +101,14 @@ struct Data(String);
 
 impl Render for Data {
     fn render_to(&self, page: &mut String) {
-        // Room for them and for what follows: they may be megabytes, and a page that grows takes twice its room.
+        // Reserve memory for the figures and the rest of the page: they may have megabytes, and a string that grows may
+        // need twice the memory.
         page.reserve_exact(self.0.len() + lehr_web::COAST.len() + lehr_web::REPORT_SCRIPT.len() + 200);
         page.push_str(&self.0);
     }
 }
 
-/// A part of a page under its title, with a note below that.
+/// Returns a section of a report with a title and a note below it.
 pub fn section(id: &str, title: &str, note: &str, content: impl Render) -> Markup {
     html! {
         section.card aria-labelledby={ (id) "-title" } {
@@ -116,8 +118,8 @@ pub fn section(id: &str, title: &str, note: &str, content: impl Render) -> Marku
     }
 }
 
-/// A table with heads that sort it. `head` names the columns; of those whose names end with `\t` cells are words.
-/// `body` is its rows.
+/// Returns a table that is sortable by its headers. `head` names the columns; a name that ends with `\t` marks a column
+/// of words. `body` has the rows.
 pub fn table<'a>(id: &str, label: &str, head: impl IntoIterator<Item = &'a str>, body: impl Render) -> Markup {
     html! {
         div.scroll tabindex="0" role="region" aria-label=(label) {
@@ -136,15 +138,15 @@ pub fn table<'a>(id: &str, label: &str, head: impl IntoIterator<Item = &'a str>,
     }
 }
 
-/// The mark of a cluster in its colour, which the script gives it.
+/// Returns a cluster's colour mark; the script sets its colour.
 pub fn swatch(cluster: usize) -> Markup {
     html! { i.swatch data-cluster=(cluster) {} }
 }
 
-/// The punctuation that may follow a figure in a sentence.
+/// The punctuation that may follow a number in a sentence.
 const PUNCTUATION: [char; 4] = [',', ';', '.', ')'];
 
-/// Figures, or a sentence with figures: a true minus sign, and powers of ten as such.
+/// Typesets the numbers in a text: with true minus signs and superscript powers of ten.
 pub fn typeset(text: &str) -> Markup {
     let minus = |figure: &str| figure.replace('-', "−");
     let is_power_of_ten =
@@ -164,7 +166,7 @@ pub fn typeset(text: &str) -> Markup {
     }
 }
 
-/// Facts are figures, except those that are names: a name such as `2-e5` stays unchanged.
+/// Typesets facts as numbers, except for names: a name such as `2-e5` stays unchanged.
 fn typeset_facts(name: &str, value: &str) -> Markup {
     match name {
         "Input" | "Fingerprint" | "Weights" | "Identifiers" => value.render(),
@@ -172,12 +174,12 @@ fn typeset_facts(name: &str, value: &str) -> Markup {
     }
 }
 
-/// Figures in large letters, side by side.
+/// Returns a row of tiles.
 pub(crate) fn tiles(label: &str, tiles: impl IntoIterator<Item = Markup>) -> Markup {
     html! { dl.tiles aria-label=(label) { @for tile in tiles { (tile) } } }
 }
 
-/// A figure in large letters under its name, with its unit and the remark beside it.
+/// Returns a tile: a number in large type below its name, with its unit and a remark.
 pub(crate) fn tile(name: &str, big: impl AsRef<str>, unit: &str, beside: impl AsRef<str>) -> Markup {
     html! {
         div {
@@ -188,7 +190,7 @@ pub(crate) fn tile(name: &str, big: impl AsRef<str>, unit: &str, beside: impl As
     }
 }
 
-/// Lists of facts by name, side by side.
+/// Returns lists of named facts, side by side.
 pub(crate) fn facts<const N: usize>(lists: [Vec<(&str, String)>; N]) -> Markup {
     html! {
         div.sheets {

@@ -1,7 +1,7 @@
-//! The page of `lehr mixture`: points, ellipses, components and the evidence for their number.
+//! The report of `lehr mixture`: points, ellipses, components, and the evidence for the number of components.
 //!
-//! An ellipse is where a component's density, as seen in the picture, falls off by one or by two standard deviations.
-//! It holds 39 % or 86 % of the rows drawn from the component. In one column they are lines, with 68 % and 95 %.
+//! The ellipses show one and two standard deviations of a component, as seen in the picture. They contain 39 % and 86 %
+//! of the rows drawn from the component. With one column they are lines, which contain 68 % and 95 %.
 
 use lehr_mining::mixture::{Candidate, Mixture, Model, Parameters};
 use maud::{Markup, Render, html};
@@ -19,7 +19,7 @@ use lehr_methods::Rows;
 use lehr_methods::mixture::{Fitted, deviations, rows_of_each};
 use lehr_methods::numbers::{column, counted, grouped, share, significant};
 
-/// The whole page.
+/// Returns the whole report.
 pub fn page(run: &Run<'_>, space: &Rows, Fitted { parameters, model }: &Fitted) -> String {
     let page = Page { run, space, parameters, model };
     let headline = format!(
@@ -53,7 +53,7 @@ pub fn page(run: &Run<'_>, space: &Rows, Fitted { parameters, model }: &Fitted) 
     markup::Page { headline, source, lead, warnings, main, figures }.html()
 }
 
-/// The picture as a separate file.
+/// Returns the picture for a separate file.
 pub fn drawing(run: &Run<'_>, space: &Rows, Fitted { model, .. }: &Fitted) -> Drawing {
     let (picture, outlines) = drawn(space, &model.mixture);
     let rows = rows_of_each(model);
@@ -62,16 +62,15 @@ pub fn drawing(run: &Run<'_>, space: &Rows, Fitted { model, .. }: &Fitted) -> Dr
     let of = picture.rows.iter().map(|&row| model.labels[row]).collect();
     let parts = [counted(space.len() as u64, "row"), counted(names.len() as u64, "component")];
     let title = format!("{}: {}", run.name(), parts.join(" in "));
-    // The other places of the picture show how it turns the columns.
+    // The other centres only show how the picture projects the columns.
     let picture = Picture { centers: picture.centers[..names.len()].to_vec(), ..picture };
     Chart { outlines, center: "mean", ..Chart::new(title, picture, Colors::Groups(of, names)) }.draw()
 }
 
-/// Rows as a picture shows them, and the outline of each component there.
+/// Returns the rows as the picture shows them, and each component's outline in the picture.
 fn drawn(space: &Rows, mixture: &Mixture) -> (Picture, Vec<Outline>) {
     let (dimension, count) = (mixture.dimension(), mixture.len());
-    // The picture is linear in the columns, so what it does to them is seen at one mean and a step from it along each
-    // column.
+    // The picture is linear in the columns. So one mean, and a step from it along each column, show the projection.
     let first = mixture.mean(0);
     let covariance = mixture.covariance(0);
     let mut places = mixture.means().to_vec();
@@ -81,9 +80,9 @@ fn drawn(space: &Rows, mixture: &Mixture) -> (Picture, Vec<Outline>) {
     }
     let mut picture = Picture::new(space, &places, &[]);
     let part = if picture.names[1].is_empty() {
-        "Lines hold 68 % of what is drawn from a component; the dashed ones 95 %."
+        "Solid lines hold 68 % of a component's probability, dashed lines 95 %."
     } else {
-        "Ellipses hold 39 % of what is drawn from a component as seen here; the dashed ones 86 %."
+        "Solid ellipses hold 39 % of a component's probability in this view, dashed ellipses 86 %."
     };
     picture.note = format!("{part} {}", picture.note);
     if space.input().missing() > 0 {
@@ -123,7 +122,7 @@ impl Page<'_> {
     fn lead(&self) -> String {
         let read = self.run.what_was_read(self.space, &columns_named(self.space.columns()));
         format!(
-            "{}. A mixture of Gaussians with {} covariances, begun from annealed clusters.",
+            "{}. A mixture of Gaussians with {} covariances, initialised by annealed clusters.",
             read, self.parameters.covariance
         )
     }
@@ -144,14 +143,14 @@ impl Page<'_> {
                 tile("Components", grouped(model.mixture.len() as u64), "", components),
                 tile("Log-likelihood", significant(criteria.log_likelihood, 6), "", likelihood),
                 tile("BIC", significant(criteria.bic, 6), "", format!("AIC {}", significant(criteria.aic, 6))),
-                tile("Free numbers", grouped(criteria.free_parameters as u64), "", covariances),
+                tile("Free parameters", grouped(criteria.free_parameters as u64), "", covariances),
                 self.run.time(format!("{} over the rows", counted(model.sweeps, "sweep"))),
             ],
         )
     }
 
     fn table_note(&self) -> String {
-        let mut note = "By falling weight. The standard deviation along the column is below each mean".to_owned();
+        let mut note = "Largest weight first. Below each mean is the standard deviation along the column".to_owned();
         note.push_str(if self.space.is_scaled() {
             ", both in the columns' own units. summary.json has covariances, of scaled columns."
         } else {
@@ -201,13 +200,13 @@ impl Page<'_> {
 
     fn evidence_note(&self) -> &'static str {
         if self.parameters.components.is_some() {
-            "You gave the number. BIC weighs the likelihood against the number of free parameters; to see it for other numbers, omit --components."
+            "You gave the number. BIC adds a penalty for each free parameter. Omit --components to see it for other numbers."
         } else {
-            "BIC weighs the likelihood against the free numbers it took: the less the better. ICL also counts how unsure rows are of their component, and prefers components that are apart."
+            "BIC adds a penalty for each free parameter: lower is better. ICL also penalises components that overlap."
         }
     }
 
-    /// BIC against the number of components, where there are several.
+    /// Returns the curve of BIC over the number of components, if there are several numbers.
     fn curve(&self) -> Option<Value> {
         let candidates = &self.model.candidates;
         let bic: Vec<f64> = candidates.iter().map(|candidate| candidate.criteria.bic).collect();
@@ -244,7 +243,7 @@ impl Page<'_> {
                 }
             }
         };
-        let head = ["components", "log-likelihood", "free numbers", "BIC", "AIC", "ICL", "converged"];
+        let head = ["components", "log-likelihood", "parameters", "BIC", "AIC", "ICL", "converged"];
         table("candidates", "How many components", head, rows)
     }
 

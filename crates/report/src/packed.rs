@@ -1,43 +1,44 @@
-//! Numbers packed for a page: little-endian bytes as base64, which its script reads as typed arrays.
+//! Packs numbers for a report: little-endian bytes in Base64, which the script reads as typed arrays.
 //!
-//! Coordinates and values take four bytes, about seven digits; the tables beside the page have every digit. Labels take
-//! two.
+//! Coordinates and values take four bytes, about seven digits; the result tables have every digit. Labels take two
+//! bytes.
 
 const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
-/// The label of a point that has none.
+/// The label of a point without a label.
 pub const NO_LABEL: u16 = u16::MAX;
 
-/// Values of four bytes each; NaN stays NaN.
+/// Packs values in four bytes each; NaN stays NaN.
 pub fn floats(values: impl Iterator<Item = f64>) -> String {
     base64(&values.flat_map(|value| (value as f32).to_le_bytes()).collect::<Vec<u8>>())
 }
 
-/// Numbers of two bytes each, [`NO_LABEL`] for those that do not fit.
+/// Packs labels in two bytes each, with [`NO_LABEL`] for labels that do not fit.
 pub fn labels(labels: impl Iterator<Item = u32>) -> String {
     let short = |label: u32| u16::try_from(label).unwrap_or(NO_LABEL);
     base64(&labels.flat_map(|label| short(label).to_le_bytes()).collect::<Vec<u8>>())
 }
 
-/// Numbers of rows, four bytes each.
+/// Packs row numbers in four bytes each.
 pub fn rows(rows: impl Iterator<Item = usize>) -> String {
     base64(&rows.flat_map(|row| (row as u32).to_le_bytes()).collect::<Vec<u8>>())
 }
 
-/// Shares of one byte each: 0 to 254 for 0 to 1, and 255 for an unknown share.
+/// Packs shares in one byte each: 0 to 254 for 0 to 1, and 255 for an unknown share.
 pub fn shares(shares: impl Iterator<Item = Option<f64>>) -> String {
     let level = |share: Option<f64>| share.map_or(255, |share| (254.0 * share.clamp(0.0, 1.0)).round() as u8);
     base64(&shares.map(level).collect::<Vec<u8>>())
 }
 
-/// Probabilities of two bytes each: 0 to 65,534 for 0 to 1, [`NO_LABEL`] for NaN. One byte would take 0.998 for 1.
+/// Packs probabilities in two bytes each: 0 to 65,534 for 0 to 1, and [`NO_LABEL`] for NaN. One byte would turn 0.998
+/// into 1.
 pub fn probabilities(probabilities: impl Iterator<Item = f64>) -> String {
     let most = f64::from(NO_LABEL - 1);
     let level = |p: f64| if p.is_nan() { NO_LABEL } else { (most * p.clamp(0.0, 1.0)).round() as u16 };
     base64(&probabilities.flat_map(|p| level(p).to_le_bytes()).collect::<Vec<u8>>())
 }
 
-/// RFC 4648 base64 with padding.
+/// Encodes bytes as Base64 (RFC 4648) with padding.
 pub(crate) fn base64(bytes: &[u8]) -> String {
     let mut text = String::with_capacity(bytes.len().div_ceil(3) * 4);
     for group in bytes.chunks(3) {

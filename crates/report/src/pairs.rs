@@ -1,4 +1,4 @@
-//! The pages of `lehr pairwise`, `lehr kmedoids` and `lehr embed`: the matrix in the order of its clusters, and a map
+//! The reports of `lehr pairwise`, `lehr kmedoids` and `lehr embed`: the matrix in the order of the clusters, and a map
 //! of the items.
 
 use lehr_mining::kmedoids;
@@ -20,12 +20,12 @@ use lehr_methods::{Classes, Matrix};
 
 use lehr_methods::numbers::{amount, counted, grouped, share, significant};
 
-/// Rows of a table at most; the files have all.
+/// The most rows that a table shows; the result files have all of them.
 const ROWS: usize = 200;
-/// Items of the largest stress that are listed.
+/// The number of items listed with the largest stress.
 const WORST: usize = 20;
 
-/// The page of a pairwise clustering.
+/// Returns the report of a pairwise clustering.
 pub fn clusters_page(run: &Run<'_>, matrix: &Matrix, model: &Model) -> String {
     let headline =
         format!("{} in {}", counted(matrix.ids.len() as u64, "item"), counted(model.clusters.len() as u64, "cluster"));
@@ -48,7 +48,7 @@ pub fn clusters_page(run: &Run<'_>, matrix: &Matrix, model: &Model) -> String {
     finish(run, &headline, lead, &model.warnings, main, figures)
 }
 
-/// The page of clusters about medoids.
+/// Returns the report of a k-medoids clustering.
 pub fn medoids_page(run: &Run<'_>, matrix: &Matrix, model: &kmedoids::Model) -> String {
     let [items, clusters] = [counted(matrix.ids.len() as u64, "item"), counted(model.clusters.len() as u64, "cluster")];
     let headline = format!("{items} in {clusters} about medoids");
@@ -82,7 +82,7 @@ pub fn medoids_page(run: &Run<'_>, matrix: &Matrix, model: &kmedoids::Model) -> 
     finish(run, &headline, format!("{}. k-medoids (FasterPAM).", run.name()), &model.warnings, main, figures)
 }
 
-/// The page of a map, coloured by the classes of its items if they are known.
+/// Returns the report of a map, coloured by the classes of its items if they are known.
 pub fn map_page(run: &Run<'_>, matrix: &Matrix, map: &Map, shepard: &Shepard) -> String {
     let headline =
         format!("{} in {}", counted(matrix.ids.len() as u64, "item"), counted(map.dimension as u64, "dimension"));
@@ -109,26 +109,26 @@ pub fn map_page(run: &Run<'_>, matrix: &Matrix, map: &Map, shepard: &Shepard) ->
         (section(
             "worst",
             "Items of the largest stress",
-            "Where the map is least to be trusted; positions.csv has the stress of every item.",
+            "The items whose positions fit their dissimilarities worst. positions.csv has the stress of every item.",
             table("stress", "Items of the largest stress", ["item\t", "stress"], rows),
         ))
     };
     finish(run, &headline, lead, &map.warnings, main, figures)
 }
 
-/// The matrix of a pairwise clustering as a separate file.
+/// Returns the matrix of a pairwise clustering for a separate file.
 pub fn clusters_drawing(run: &Run<'_>, matrix: &Matrix, model: &Model) -> Drawing {
     let clusters: Vec<(u64, usize)> = model.clusters.iter().map(|cluster| (cluster.items, cluster.medoid)).collect();
     matrix_drawing(run, matrix, &model.labels, &clusters)
 }
 
-/// The matrix of clusters about medoids as a separate file.
+/// Returns the matrix of a k-medoids clustering for a separate file.
 pub fn medoids_drawing(run: &Run<'_>, matrix: &Matrix, model: &kmedoids::Model) -> Drawing {
     let clusters: Vec<(u64, usize)> = model.clusters.iter().map(|cluster| (cluster.items, cluster.medoid)).collect();
     matrix_drawing(run, matrix, &model.labels, &clusters)
 }
 
-/// A matrix in the order of its clusters, whose items and medoids are known.
+/// Draws a matrix in the order of its clusters; `clusters` has the size and the medoid of each.
 fn matrix_drawing(run: &Run<'_>, matrix: &Matrix, labels: &[u32], clusters: &[(u64, usize)]) -> Drawing {
     let name = |(cluster, (items, medoid)): (usize, &(u64, usize))| {
         format!("{cluster}: about {} ({})", matrix.ids[*medoid], grouped(*items))
@@ -136,11 +136,13 @@ fn matrix_drawing(run: &Run<'_>, matrix: &Matrix, labels: &[u32], clusters: &[(u
     let names: Vec<String> = clusters.iter().enumerate().map(name).collect();
     let parts = [counted(labels.len() as u64, "item"), counted(clusters.len() as u64, "cluster")];
     let title = format!("{}: {}", run.name(), parts.join(" in "));
-    let note = "Dark is near: a cluster is a dark square on the diagonal. Grey pairs have no value.";
+    let note =
+        "Dark means a small dissimilarity: a cluster is a dark square on the diagonal. Grey pairs have no value.";
     chart::matrix::draw(&title, note, &Heat::of(&matrix.dissimilarities, labels), &names)
 }
 
-/// The map as a separate file, coloured by the first column about its items if one is known, and else by their stress.
+/// Returns the map for a separate file, coloured by the first column about its items if there is one, or else by their
+/// stress.
 pub fn map_drawing(run: &Run<'_>, matrix: &Matrix, map: &Map) -> Drawing {
     let position = |item: usize| {
         let place = map.position(item);
@@ -164,7 +166,7 @@ pub fn map_drawing(run: &Run<'_>, matrix: &Matrix, map: &Map) -> Drawing {
     let picture = Picture {
         is_equal: map.dimension > 1,
         note: format!(
-            "Items are near where their dissimilarity is small. Stress-1 {}.{beyond}",
+            "Items with a small dissimilarity lie near each other. Stress-1 {}.{beyond}",
             significant(map.stress_1, 4)
         ),
         ..picture::plain(points, Vec::new(), names, "map".to_owned())
@@ -179,19 +181,19 @@ fn finish(run: &Run<'_>, headline: &str, lead: String, warnings: &[String], main
     markup::Page { headline, source: run.source, lead: lead.render(), warnings, main, figures }.html()
 }
 
-/// If the number of clusters was not given: the number found, and the reason.
+/// If the user did not give the number of clusters, returns the number found and the reason.
 pub fn suggested(model: &Model) -> String {
     model.suggestion.as_ref().map_or(String::new(), |suggestion| {
         format!(" {} lasted over the widest range of temperatures.", counted(suggestion.clusters as u64, "cluster"))
     })
 }
 
-/// The note that pairs are missing, if any are.
+/// Returns a note about missing pairs, if there are any.
 pub fn missing(pairs: u64) -> String {
     if pairs == 0 { String::new() } else { format!(" {} without a value had no say.", counted(pairs, "pair")) }
 }
 
-/// The quality of a map, in a sentence.
+/// Describes the quality of a map in a sentence.
 pub fn trust(map: &Map, shepard: &Shepard) -> String {
     let iterations = counted(map.history.len() as u64, "iteration");
     let ended = match map.stop {
@@ -206,7 +208,7 @@ pub fn trust(map: &Map, shepard: &Shepard) -> String {
     )
 }
 
-/// The table of clusters.
+/// Returns the table of clusters.
 pub fn clusters_table(ids: &[String], model: &Model) -> Markup {
     let total: f64 = model.clusters.iter().map(|cluster| cluster.weight).sum();
     let representatives = |items: &[usize]| items.iter().map(|&item| &*ids[item]).collect::<Vec<_>>().join(", ");
@@ -237,33 +239,33 @@ pub fn clusters_table(ids: &[String], model: &Model) -> Markup {
     section("table", "The clusters", "", table("clusters", "The clusters", head, rows))
 }
 
-/// The matrix in the order of its clusters.
+/// Returns the section with the matrix in the order of its clusters.
 pub fn heat_section(matrix: &Dissimilarities, labels: &[u32], ids: &[String], figures: &mut Figures) -> Markup {
     let title = "The dissimilarities";
-    let note = "Dark is near: a cluster is a dark square on the diagonal. Clusters that are close stand beside each other, \
+    let note = "Dark means a small dissimilarity: a cluster is a dark square on the diagonal. Close clusters stand beside each other, \
                 joined above by the mean dissimilarity between them.";
     section("matrix", title, note, figures.add("heat", heat("dissimilarities", matrix, labels, ids)))
 }
 
-/// The history of the clusters.
+/// Returns the section about how the clusters split.
 pub fn growth_section(model: &Model, command: Option<&str>, figures: &mut Figures) -> Markup {
     if model.history.is_empty() {
         return Markup::default();
     }
     let note = "While the temperature falls, a cluster splits when it becomes unstable. At the end the number of clusters is fixed \
-                and memberships are hardened (dotted).";
+                and each item is assigned to one cluster (dotted).";
     let drawn = figures.add("course", anneal(&model.history, &model.splits, "", command));
     section("course", "How the clusters came about", note, drawn)
 }
 
-/// A map of items, coloured by classes and by their stress.
+/// Returns the section with the map of the items, coloured by classes and by stress.
 pub fn map_section(name: &str, ids: &[String], map: &Map, classes: &[&Classes], figures: &mut Figures) -> Markup {
     let shown = map.dimension.min(3);
     let mut scene = Scene::new(name, ids.len());
     scene.name_rows(ids.to_vec());
     scene.column("stress", map.item_stress.iter().copied());
     for classes in classes {
-        // Numbers on a scale are a column, whose colours the page shows first unless there are classes.
+        // Numbers on a scale become a column, which colours the points at first unless there are classes.
         if let Some(values) = classes.scale() {
             scene.column(&classes.name, values.into_iter());
             continue;
@@ -286,12 +288,12 @@ pub fn map_section(name: &str, ids: &[String], map: &Map, classes: &[&Classes], 
     scene.places("map", &names, &places, Value::Null);
     let beyond = if map.dimension > 3 { " The first three dimensions are drawn." } else { "" };
     let note = format!(
-        "Items are near where their dissimilarity is small. Coloured by stress, the map shows which places are to be trusted.{beyond}"
+        "Items with a small dissimilarity lie near each other. Colour them by stress to see which positions fit worst.{beyond}"
     );
     section("map", "The map", &note, figures.add("picture", scene.figure()))
 }
 
-/// The quality of a map, and its history.
+/// Returns the sections about the quality of a map and its iterations.
 pub fn fit_sections(map: &Map, shepard: &Shepard, figures: &mut Figures) -> Markup {
     let names = ["distance in the map", "dissimilarity"];
     let ends = [shepard.largest_distance, shepard.largest_dissimilarity];
@@ -304,7 +306,7 @@ pub fn fit_sections(map: &Map, shepard: &Shepard, figures: &mut Figures) -> Mark
         "y": stress,
         "isLogY": true,
     })]);
-    let note = "How often a dissimilarity came to which distance in the map. On the line both are equal.";
+    let note = "The number of pairs by dissimilarity and by distance in the map. On the line, both are equal.";
     html! {
         (section("shepard", "Distances and dissimilarities", note, figures.add("density", drawn)))
         (section("fall", "How the stress fell", "", figures.add("stress-course", fall)))

@@ -1,14 +1,14 @@
-//! Points on a page: two coordinates for rows of any dimension, and the names of the axes.
+//! Lays out points in a report: two coordinates for rows of any dimension, and the names of the axes.
 //!
-//! - Longitude and latitude are drawn as they are, with degrees of longitude narrowed by the cosine of the middle
-//!   latitude. The map is cut where the widest empty stretch of the circle is, so data across the date line stay
-//!   together. Wide empty stretches inside are left out: Nevada and West Virginia fill a page; the 27 degrees between
-//!   them do not.
-//! - Two columns are the two axes. One column is drawn along x, with rows spread over y so that they do not hide each
-//!   other.
+//! - Longitude and latitude become a map, with degrees of longitude shortened by the cosine of the middle latitude. The
+//!   map is cut at the widest empty stretch of the circle, so data across the date line stay together. Wide empty
+//!   stretches inside the map are left out: Nevada and West Virginia fill the figure, without the 27 degrees between
+//!   them.
+//! - Two columns are the two axes. One column is drawn along x, and the rows are spread over y so that they do not hide
+//!   each other.
 //! - More columns are drawn along their first two principal axes (`principal_axes.rs`).
 //!
-//! Above [`ROWS_MAX`] rows, every n-th is drawn.
+//! Above [`ROWS_MAX`] rows, evenly spaced rows are drawn.
 
 use std::collections::HashSet;
 
@@ -17,45 +17,45 @@ use lehr_mining::vector::Input;
 use crate::principal_axes::{PrincipalAxes, scatter};
 use lehr_methods::Rows;
 
-/// The largest number of rows that are drawn.
+/// The most rows that are drawn.
 pub const ROWS_MAX: usize = 250_000;
 
-/// An empty stretch of longitude wider than this share of the whole is left out.
+/// The share of the whole extent above which an empty stretch of longitude is left out.
 const BREAK_SHARE: f64 = 0.25;
 
-/// The width of the gap that is drawn for a stretch that is left out, as a share of the rest.
+/// The width of the gap that replaces such a stretch, as a share of the rest.
 const GUTTER_SHARE: f64 = 0.035;
 
-/// Above this ratio of their ranges, two columns do not share a scale on the page.
+/// The ratio of the ranges above which two columns do not share a scale.
 const RANGE_RATIO_MAX: f64 = 6.0;
 
-/// A picture for the page.
+/// The layout of points in a report.
 pub struct Picture {
     /// The rows drawn, in ascending order.
     pub rows: Vec<usize>,
-    /// The position of each drawn row, in page units (pieces left out are gone).
+    /// The position of each drawn row, in units of the picture (stretches that are left out take only their gap).
     pub points: Vec<(f64, f64)>,
     /// The position of each centre, in the same units.
     pub centers: Vec<(f64, f64)>,
     /// Whether both axes share a scale.
     pub is_equal: bool,
-    /// Stretches of x left out: from, to, and the width of the gutter instead.
+    /// The stretches of x that are left out: from, to, and the width of the gap that replaces them.
     pub breaks: Vec<(f64, f64, f64)>,
     /// Whether the axes are degrees of longitude and latitude.
     pub degrees: bool,
-    /// The drawn length of a degree of longitude, where one of latitude is 1 long.
+    /// The length of a degree of longitude, if a degree of latitude has length 1.
     pub narrowing: f64,
-    /// The meaning of x and y, in a few words; empty if they measure nothing.
+    /// The names of x and y; empty if they measure nothing.
     pub names: [String; 2],
-    /// The subject of the picture, in a few words.
+    /// The title of the picture.
     pub title: String,
     /// A note for the reader.
     pub note: String,
 }
 
 impl Picture {
-    /// Lays out the rows of `space` and the centres of a result (`centers`: K × d as clustered). Rows `aside` say
-    /// nothing about principal axes.
+    /// Lays out the rows of `space` and the centres of a result (`centers`: K × d in the scale of the clustering). Rows
+    /// in `aside` do not influence the principal axes.
     pub fn new(space: &Rows, centers: &[f64], aside: &[usize]) -> Self {
         let rows = drawn_rows(space.len());
         let columns = space.columns();
@@ -84,8 +84,8 @@ impl Picture {
     }
 }
 
-/// The centres that a stream has left, `centers` as clustered and `own` in the columns' own units, K × d each. Heavier
-/// ones say more about principal axes.
+/// Lays out the centres of a streaming clustering: `centers` in the scale of the clustering, and `own` in the columns'
+/// units, K × d each. Heavier centres have more influence on the principal axes.
 pub fn of_centers(columns: &[String], centers: &[f64], own: &[Vec<f64>], weights: &[f64]) -> Picture {
     let dimension = columns.len();
     let (points, names, note) = match dimension {
@@ -113,13 +113,13 @@ pub fn of_centers(columns: &[String], centers: &[f64], own: &[Vec<f64>], weights
     Picture { note, ..plain(points, Vec::new(), names, "centres".to_owned()) }
 }
 
-/// At most [`ROWS_MAX`] rows, evenly chosen.
+/// Returns at most [`ROWS_MAX`] rows, evenly spaced.
 pub fn drawn_rows(count: usize) -> Vec<usize> {
     let kept = count.min(ROWS_MAX);
     (0..kept).map(|index| (index as u128 * count as u128 / kept as u128) as usize).collect()
 }
 
-/// Two axes of the same kind, sharing a scale unless their ranges are too unlike.
+/// Creates a picture of two axes of the same kind. They share a scale unless their ranges differ too much.
 pub fn plain(points: Vec<(f64, f64)>, centers: Vec<(f64, f64)>, names: [String; 2], title: String) -> Picture {
     let length = |of: fn(&(f64, f64)) -> f64| {
         let (low, high) = extent(points.iter().chain(&centers).map(of));
@@ -149,7 +149,7 @@ fn on_the_map(space: &Rows, rows: &[usize], centers: &[f64]) -> Picture {
 }
 
 impl Picture {
-    /// A map of places in degrees east and north, all of them drawn.
+    /// Creates a map of positions in degrees east and north, and draws all of them.
     pub fn of_degrees(places: Vec<(f64, f64)>, centers: Vec<(f64, f64)>) -> Self {
         let meridians = Meridians::of(places.iter().chain(&centers).map(|place| place.0));
         let laid_out = |(longitude, latitude): (f64, f64)| (meridians.place(longitude), latitude);
@@ -164,15 +164,16 @@ impl Picture {
     }
 }
 
-/// Longitudes as a page has them: the circle cut where the widest empty stretch is, and wide empty stretches left out.
+/// The longitudes of a map: the circle is cut at its widest empty stretch, and wide empty stretches are left out.
 pub struct Meridians {
     cut: f64,
-    /// Stretches left out: from, to, and the width of the gutter instead; as longitudes eastwards from the cut.
+    /// The stretches that are left out: from, to, and the width of the gap that replaces them, as longitudes east of
+    /// the cut.
     pub breaks: Vec<(f64, f64, f64)>,
 }
 
 impl Meridians {
-    /// For data at these longitudes.
+    /// Chooses the cut and the gaps for data at these longitudes.
     pub fn of(longitudes: impl Iterator<Item = f64> + Clone) -> Self {
         let cut = date_line(longitudes.clone());
         let mut meridians = Meridians { cut, breaks: Vec::new() };
@@ -180,13 +181,13 @@ impl Meridians {
         meridians
     }
 
-    /// A longitude as one of the 360 degrees east of the cut.
+    /// Returns a longitude in the 360 degrees east of the cut.
     fn unwrapped(&self, longitude: f64) -> f64 {
         self.cut + (longitude - self.cut).rem_euclid(360.0)
     }
 
-    /// The page position of a longitude, in degrees except for the parts left out; in a stretch that is left out,
-    /// within its gutter.
+    /// Returns the position of a longitude in degrees, minus the stretches that are left out. A longitude inside such a
+    /// stretch falls into its gap.
     pub fn place(&self, longitude: f64) -> f64 {
         let longitude = self.unwrapped(longitude);
         let gone = |(from, to, gutter): &(f64, f64, f64)| {
@@ -196,8 +197,8 @@ impl Meridians {
     }
 }
 
-/// The longitude at which to cut the circle: -180, or the middle of the widest empty stretch if data cross the date
-/// line.
+/// Returns the longitude at which to cut the circle: -180, or the middle of the widest empty stretch if the data cross
+/// the date line.
 fn date_line(longitudes: impl Iterator<Item = f64>) -> f64 {
     const BINS: usize = 720;
     let mut taken = [false; BINS];
@@ -214,11 +215,11 @@ fn date_line(longitudes: impl Iterator<Item = f64>) -> f64 {
             best = (bin + 1 - length, length);
         }
     }
-    // Data all around: the usual cut is as good as any.
+    // The data have no wide gap, so the usual cut is as good as any.
     if best.1 < 40 { -180.0 } else { -180.0 + 0.5 * (best.0 as f64 + 0.5 * best.1 as f64) }
 }
 
-/// The empty stretches that are worth leaving out, in ascending order.
+/// Returns the empty stretches that are wide enough to leave out, in ascending order.
 fn breaks(longitudes: impl Iterator<Item = f64>) -> Vec<(f64, f64, f64)> {
     const BINS: usize = 2000;
     let longitudes: Vec<f64> = longitudes.collect();
@@ -235,7 +236,7 @@ fn breaks(longitudes: impl Iterator<Item = f64>) -> Vec<(f64, f64, f64)> {
             (false, None) => start = Some(bin),
             (true, Some(first)) => {
                 if (bin - first) as f64 > BREAK_SHARE * BINS as f64 {
-                    // Some room on both sides, so that no point touches the gutter.
+                    // Keep a margin on both sides, so that no point touches the gap.
                     let room = 0.012 * (high - low);
                     stretches.push((low + first as f64 * width + room, low + bin as f64 * width - room));
                 }
@@ -290,7 +291,7 @@ fn along_principal_axes(space: &Rows, rows: &[usize], centers: &[f64], aside: &H
     Picture { note, ..plain(drawn, centers, names, "principal axes".to_owned()) }
 }
 
-/// Lowest and highest value; never of width 0.
+/// Returns the lowest and the highest value; the extent is never 0.
 fn extent(values: impl Iterator<Item = f64>) -> (f64, f64) {
     let (low, high) =
         values.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| (low.min(value), high.max(value)));

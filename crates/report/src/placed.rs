@@ -1,4 +1,4 @@
-//! The page of `lehr place`: the items of a map and the new ones that were placed among them.
+//! The report of `lehr place`: the items of a map, and the new items placed among them.
 
 use lehr_methods::embed::axes;
 use lehr_methods::numbers::{counted, duration, grouped, significant};
@@ -10,16 +10,16 @@ use crate::markup::{self, section, table, tile, tiles};
 use crate::picture::drawn_rows;
 use crate::scene::Scene;
 
-/// Rows of the table at most; `positions.csv` has all.
+/// The most rows that the table shows; `positions.csv` has all of them.
 const ROWS: usize = 200;
-/// The class of items of the map, and that of new ones.
+/// The class of the map's items, and the class of new items.
 const OLD: u32 = 0;
 const NEW: u32 = 1;
 
-/// Items and their positions, item x dimension.
+/// Items and their positions: one row per item, one column per dimension.
 #[derive(Clone, Copy)]
 pub struct Positioned<'a> {
-    /// The identifier of each.
+    /// The identifier of each item.
     pub ids: &'a [String],
     /// The coordinates; NaN for items without a position.
     pub positions: &'a [f64],
@@ -32,34 +32,34 @@ impl Positioned<'_> {
     }
 }
 
-/// New items in a map.
+/// New items placed in a map.
 pub struct Placed<'a> {
-    /// The file with the new items, as typed.
+    /// The file with the new items, as the user typed it.
     pub source: &'a str,
-    /// The folder of the map, as typed.
+    /// The folder of the map, as the user typed it.
     pub folder: &'a str,
-    /// The coordinates of a position.
+    /// The number of dimensions of the map.
     pub dimension: usize,
     /// The items of the map.
     pub old: Positioned<'a>,
-    /// The new ones.
+    /// The new items.
     pub new: Positioned<'a>,
-    /// The error of each new one: NaN for items without a position.
+    /// The error of each new item; NaN for items without a position.
     pub errors: &'a [f64],
-    /// Whether an item of the map is not drawn, because it is also among the new ones.
+    /// Whether an item of the map is not drawn because it is also among the new items.
     pub is_repeated: &'a dyn Fn(usize) -> bool,
-    /// The number of neighbours that placed an item.
+    /// The number of neighbours that determine a position.
     pub neighbours: usize,
-    /// The name of the dissimilarity.
+    /// The name of the metric.
     pub metric: &'a str,
-    /// Warnings for the owner of the data.
+    /// The warnings for the user.
     pub warnings: &'a [String],
-    /// Seconds of the run.
+    /// The duration of the run in seconds.
     pub seconds: f64,
 }
 
 impl Placed<'_> {
-    /// The whole page.
+    /// Returns the whole report.
     ///
     /// # Example
     /// ```
@@ -122,7 +122,7 @@ impl Placed<'_> {
         markup::Page { headline: &headline, source, lead: lead.render(), warnings, main, figures }.html()
     }
 
-    /// The map: its own items, and over them the new ones.
+    /// Draws the map: its own items, and the new items over them.
     fn map(&self, known: &[usize], figures: &mut Figures) -> Markup {
         let old: Vec<usize> = (0..self.old.ids.len()).filter(|item| !(self.is_repeated)(*item)).collect();
         let new: Vec<usize> = drawn_rows(known.len()).into_iter().map(|place| known[place]).collect();
@@ -143,7 +143,7 @@ impl Placed<'_> {
             places.iter_mut().for_each(|place| place.push(0.0));
         }
         scene.places("map", &names, &places, Value::Null);
-        let mut note = "Items are near where their dissimilarity is small.".to_owned();
+        let mut note = "Items with a small dissimilarity lie near each other.".to_owned();
         if self.dimension > 3 {
             note.push_str(" The first three dimensions are drawn.");
         }
@@ -153,7 +153,7 @@ impl Placed<'_> {
         section("map", "The map", &note, figures.add("picture", scene.figure()))
     }
 
-    /// The new items, those with the largest errors first.
+    /// Returns the table of new items, largest errors first.
     fn table(&self, known: &[usize]) -> Markup {
         let mut worst = known.to_vec();
         worst.sort_by(|&a, &b| self.errors[b].total_cmp(&self.errors[a]).then(a.cmp(&b)));
@@ -170,7 +170,7 @@ impl Placed<'_> {
         };
         let axes = axes(self.dimension);
         let head = ["item\t", "error", "nearest item of the map\t"].into_iter().chain(axes.iter().map(String::as_str));
-        let mut note = "The error is the root mean square of the differences between the distances in the map and the \
+        let mut note = "The error is the root mean square difference between the distances in the map and the \
                         dissimilarities, over the items that placed the item. An item with a much larger error than the \
                         others fits nowhere in the map."
             .to_owned();
@@ -180,7 +180,7 @@ impl Placed<'_> {
         section("placed", "The new items", &note, table("items", "The new items", head, body))
     }
 
-    /// The item of the map at the smallest distance in it, of several the first.
+    /// Returns the map's item that is nearest in the map; of several, the first.
     fn nearest(&self, position: &[f64]) -> usize {
         let square =
             |item: usize| -> f64 { self.old.position(item).iter().zip(position).map(|(a, b)| (a - b) * (a - b)).sum() };

@@ -1,4 +1,4 @@
-//! The page of a method that draws nothing of its own: its reports, its figures, its tables.
+//! The report of a method without a layout of its own: text, figures and tables.
 
 use lehr_methods::numbers::{counted, grouped, significant};
 use lehr_methods::{Column, Content, Data, Fit, Stream, Table, shown_label};
@@ -13,10 +13,10 @@ use crate::figure::Figures;
 use crate::markup::{self, Page, section, tile};
 use crate::picture;
 
-/// Rows of a table that the page shows; the file has all.
+/// The most rows that the report shows of a table; the file has all of them.
 const ROWS_SHOWN: usize = 50;
 
-/// The whole page.
+/// Returns the whole report.
 pub fn page(run: &Run<'_>, data: Data<'_>, fit: &dyn Fit) -> String {
     let about = run.about;
     let main = html! {
@@ -37,7 +37,7 @@ pub fn page(run: &Run<'_>, data: Data<'_>, fit: &dyn Fit) -> String {
     Page { headline, source: run.source, lead, warnings: run.warnings, main, figures: Figures::default() }.html()
 }
 
-/// The centres that a stream has left, as a separate file: discs whose areas are their weights.
+/// Draws the centres of a streaming clustering for a separate file, as discs whose areas are their weights.
 pub fn centers_drawing(run: &Run<'_>, stream: &Stream, model: &Model) -> Drawing {
     let own: Vec<Vec<f64>> = model.centers.chunks_exact(model.dimension).map(|center| stream.center(center)).collect();
     let weights: Vec<f64> = model.clusters.iter().map(|cluster| cluster.weight).collect();
@@ -59,7 +59,7 @@ fn capital(text: &str) -> String {
     text[..1].to_uppercase() + &text[1..]
 }
 
-/// The first rows of a table.
+/// Returns the first rows of a table.
 fn shown(file: &str, table: &Table<'_>) -> Markup {
     let rows = table.rows();
     let names = table.columns.iter().map(|(name, _)| name.as_ref());

@@ -1,12 +1,12 @@
-//! The two directions in which the rows of a table of many columns vary most, for drawing them.
+//! Finds the two directions in which the rows of a wide table vary most, to draw them.
 //!
-//! They are found by power iteration on a sample, which is enough for a picture. If two directions have nearly the same
-//! variance, any two in their plane show as much. No method uses these axes, so they belong to the page; a method's
-//! factors belong to `lehr-numerics`.
+//! The directions are found by power iteration on a sample, which is enough for a picture. If two directions have
+//! nearly the same variance, any two directions in their plane show as much. No method uses these axes, so this code is
+//! part of the report; `lehr-numerics` has the factors that methods use.
 
 use lehr_data::Sparse;
 
-/// Work for finding principal axes: rows times columns, and passes.
+/// The limits of the work: rows times columns, and iterations.
 const AXES_WORK: usize = 2_000_000;
 const AXES_PASSES: usize = 40;
 
@@ -14,13 +14,13 @@ const AXES_PASSES: usize = 40;
 pub struct PrincipalAxes {
     mean: Vec<f64>,
     directions: [Vec<f64>; 2],
-    /// Share of the whole variance along each.
+    /// The share of the total variance along each direction.
     pub shares: [f64; 2],
 }
 
 impl PrincipalAxes {
-    /// From rows, of which `read` copies one and gives its weight; a sample of them if they are many. Cost:
-    /// [`AXES_WORK`] × 8 × [`AXES_PASSES`] at most.
+    /// Computes the axes from rows; `read` copies a row and returns its weight. Uses a sample if there are many rows.
+    /// Cost: at most [`AXES_WORK`] × 8 × [`AXES_PASSES`].
     pub fn of(dimension: usize, rows: usize, read: impl Fn(usize, &mut [f64]) -> f64) -> Self {
         let every = rows.div_ceil((AXES_WORK / dimension).max(2)).max(1);
         let mut values = vec![0.0; rows.div_ceil(every) * dimension];
@@ -33,7 +33,7 @@ impl PrincipalAxes {
             })
             .collect();
         let total: f64 = sample.iter().map(|(_, weight)| weight).sum();
-        // A sample may hold only rows of weight 0; then all count the same.
+        // A sample may have only rows of weight 0; then all rows count equally.
         let weight_of = |weight: f64| if total > 0.0 { weight / total } else { 1.0 / sample.len() as f64 };
         let mut mean = vec![0.0; dimension];
         for (row, weight) in &sample {
@@ -69,8 +69,8 @@ impl PrincipalAxes {
         Self::finished(mean, directions, along, variance)
     }
 
-    /// The same of sparse rows, of which `rows` are meant; a sample of them if they have many values. Nothing is filled
-    /// in: `(x - mean) . d` is `x . d - mean . d`.
+    /// Does the same for the given rows of a sparse table, with a sample if they have many values. The rows stay
+    /// sparse: `(x - mean) . d` is `x . d - mean . d`.
     pub fn of_sparse(sparse: &Sparse, rows: &[usize]) -> Self {
         let dimension = sparse.dimension();
         let values: usize = rows.iter().map(|row| sparse.row(*row).0.len()).sum();
@@ -81,7 +81,7 @@ impl PrincipalAxes {
             columns.iter().zip(values).map(|(column, value)| (*column as usize, *value))
         };
         let total: f64 = sample.iter().map(|row| sparse.weight(*row)).sum();
-        // A sample may hold only rows of weight 0; then all count the same.
+        // A sample may have only rows of weight 0; then all rows count equally.
         let share = |row: usize| if total > 0.0 { sparse.weight(row) / total } else { 1.0 / sample.len() as f64 };
         let (mut mean, mut square) = (vec![0.0; dimension], 0.0);
         for &row in &sample {
@@ -115,7 +115,7 @@ impl PrincipalAxes {
         Self::finished(mean, directions, along, variance)
     }
 
-    /// The position of a sparse row along the two axes, counted from the mean.
+    /// Returns the position of a sparse row along the two axes, relative to the mean.
     pub fn project_sparse(&self, (columns, values): (&[u32], &[f64])) -> (f64, f64) {
         let along = |direction: &[f64]| {
             let row = columns.iter().zip(values).map(|(column, value)| value * direction[*column as usize]);
@@ -132,13 +132,13 @@ impl PrincipalAxes {
                 direction.iter_mut().for_each(|d| *d = -*d);
             }
         }
-        // What rounding leaves of equal rows is no variance.
+        // A remainder from rounding equal rows does not count as variance.
         let varies = variance > 1e-24 * dot(&mean, &mean);
         let shares = along.map(|along| if varies { along / variance } else { 0.0 });
         PrincipalAxes { mean, directions, shares }
     }
 
-    /// The position of a row along the two axes, counted from the mean.
+    /// Returns the position of a row along the two axes, relative to the mean.
     pub fn project(&self, row: &[f64]) -> (f64, f64) {
         let along = |direction: &[f64]| {
             row.iter().zip(&self.mean).zip(direction).map(|((value, mean), d)| (value - mean) * d).sum::<f64>()
@@ -147,13 +147,13 @@ impl PrincipalAxes {
     }
 }
 
-/// Starts that no symmetry of the data can be at right angles to, except by construction.
+/// Returns starting directions that are not at right angles to the axes of any data, unless the data are constructed
+/// for it.
 fn starts(dimension: usize) -> [Vec<f64>; 2] {
     std::array::from_fn(|axis| (0..dimension).map(|i| 0.1 + scatter(i + 1 + axis * (dimension + 7))).collect())
 }
 
-/// Gram and Schmidt on two vectors. A second vector that is a multiple of the first becomes the first free coordinate
-/// axis.
+/// Orthonormalises two vectors (Gram-Schmidt). If the second is a multiple of the first, a coordinate axis replaces it.
 fn orthonormal(directions: &mut [Vec<f64>; 2]) {
     let [first, second] = directions;
     scale_to_one(first);
@@ -188,7 +188,7 @@ fn add(to: &mut [f64], row: &[f64], factor: f64) {
     }
 }
 
-/// Numbers in [0, 1) that fill it evenly for any count: the golden ratio's multiples.
+/// Returns numbers in [0, 1) that are evenly spread for any count: the multiples of the golden ratio.
 pub fn scatter(index: usize) -> f64 {
     (index as f64 * 0.618_033_988_749_894_9).fract()
 }
@@ -199,7 +199,7 @@ mod tests {
 
     #[test]
     fn principal_axes_of_a_known_cloud() {
-        // Along (1, 1, 0)/sqrt 2 with variance 9, along z with variance 1, nothing else.
+        // The variance is 9 along (1, 1, 0)/sqrt 2, 1 along z, and 0 otherwise.
         let rows: Vec<[f64; 3]> = (0..100)
             .map(|i| {
                 let (a, z) = (if i % 2 == 0 { 3.0 } else { -3.0 }, if i % 4 < 2 { 1.0 } else { -1.0 });

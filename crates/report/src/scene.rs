@@ -1,4 +1,4 @@
-//! The points of a page: the name of each, its values, and its position.
+//! The points of a report: the name, the values and the position of each.
 
 use lehr_data::frame::{Values, date};
 use lehr_methods::Rows;
@@ -7,13 +7,13 @@ use serde_json::{Map, Value, json};
 use crate::packed;
 use crate::picture::Picture;
 
-/// Upper limits on the bytes of values and of names in an HTML report; the result tables have all of them.
+/// The most bytes of values and of names in an HTML report; the result tables have all of them.
 const VALUES_BYTES: usize = 3 << 20;
 const NAMES_BYTES: usize = 3 << 20;
-/// Columns that a page carries at most.
+/// The most columns that a report contains.
 const COLUMNS_MAX: usize = 60;
 
-/// Points to be drawn.
+/// A set of points to draw.
 pub struct Scene {
     rows: usize,
     fields: Map<String, Value>,
@@ -23,13 +23,13 @@ pub struct Scene {
 }
 
 impl Scene {
-    /// The given number of points of the data set with that name.
+    /// Creates a scene for this many points of the data set with this name.
     pub fn new(name: &str, rows: usize) -> Self {
         let fields = Map::from_iter([("name".to_owned(), json!(name)), ("isEqual".to_owned(), json!(false))]);
         Self { rows, fields, columns: Vec::new(), groupings: Vec::new(), layouts: Vec::new() }
     }
 
-    /// Some rows of a table, with their names and values.
+    /// Creates a scene for some rows of a table, with their names and values.
     pub fn of_rows(name: &str, space: &Rows, weights: Option<&str>, rows: &[usize]) -> Self {
         let mut scene = Self::new(name, rows.len());
         if let Some(ids) = space.ids() {
@@ -57,8 +57,8 @@ impl Scene {
                 }
             }
         } else if !space.has_many_columns() {
-            // Row by row, since they may be in a file; and only what the page will carry, since they may be more than
-            // memory holds.
+            // Rows are read one by one because they may be in a file; only the columns that the report contains are
+            // kept, because all may exceed memory.
             let names = &space.columns()[..room.min(space.columns().len())];
             let mut columns: Vec<Vec<f32>> = names.iter().map(|_| Vec::with_capacity(rows.len())).collect();
             for &row in rows {
@@ -75,24 +75,25 @@ impl Scene {
         scene
     }
 
-    /// The names of the points, unless they take too much room.
+    /// Sets the names of the points, unless they take too many bytes.
     pub fn name_rows(&mut self, ids: Vec<String>) {
         if ids.iter().map(String::len).sum::<usize>() <= NAMES_BYTES {
             self.fields.insert("ids".into(), Value::Array(ids.into_iter().map(Value::String).collect()));
         }
     }
 
-    /// A column of numbers.
+    /// Adds a column of numbers.
     pub fn column(&mut self, name: &str, values: impl Iterator<Item = f64>) {
         self.columns.push(named(name, "values", Value::String(packed::floats(values))));
     }
 
-    /// A column of texts.
+    /// Adds a column of texts.
     pub fn texts(&mut self, name: &str, texts: impl Iterator<Item = String>) {
         self.columns.push(named(name, "texts", Value::Array(texts.map(Value::String).collect())));
     }
 
-    /// The classes of points: a number each, [`u32::MAX`] for none. Classes have names.
+    /// Adds a grouping of the points: a group for each point ([`u32::MAX`] for none), and the names of the groups if
+    /// they have any.
     pub fn grouping(&mut self, title: &str, of: impl Iterator<Item = u32>, names: Option<&[String]>) {
         let mut grouping = json!({ "title": title, "of": packed::labels(of) });
         if let Some(names) = names {
@@ -101,22 +102,22 @@ impl Scene {
         self.groupings.push(grouping);
     }
 
-    /// A few words about each group of the last division.
+    /// Adds a short description of each group in the last grouping.
     pub fn about_groups(&mut self, about: Vec<&str>) {
         if let Some(grouping) = self.groupings.last_mut() {
             grouping["about"] = json!(about);
         }
     }
 
-    /// How surely each point is in its group of the last division.
+    /// Adds the probability of each point's group in the last grouping.
     pub fn probabilities(&mut self, probabilities: impl Iterator<Item = f64>) {
         if let Some(grouping) = self.groupings.last_mut() {
             grouping["probability"] = Value::String(packed::probabilities(probabilities));
         }
     }
 
-    /// The mean probability of each group of the last division, over all rows, and the groups that each merges with
-    /// first, if that is known.
+    /// Adds the mean probability of each group in the last grouping over all rows, and the groups that each merges with
+    /// first, if known.
     pub fn certainty_of_groups(&mut self, means: Vec<f64>, partners: &[String]) {
         if let Some(grouping) = self.groupings.last_mut() {
             grouping["means"] = json!(means);
@@ -126,17 +127,17 @@ impl Scene {
         }
     }
 
-    /// The column that colours points at first, where they have no groups.
+    /// Sets the column that colours the points at first, if they have no groups.
     pub fn coloured_by(&mut self, column: &str) {
         self.fields.insert("colour".into(), json!(format!("column:{column}")));
     }
 
-    /// The table whose rows are the groups.
+    /// Sets the table whose rows are the groups.
     pub fn with_table(&mut self, id: &str) {
         self.fields.insert("table".into(), json!(id));
     }
 
-    /// A picture, with its data beyond its points.
+    /// Adds a picture, and further data about its layout.
     pub fn picture(&mut self, picture: &Picture, beyond: Value) {
         let axes = [0, 1]
             .map(|axis| packed::floats(picture.points.iter().map(|point| if axis == 0 { point.0 } else { point.1 })));
@@ -156,7 +157,7 @@ impl Scene {
         self.layouts.push(layout);
     }
 
-    /// Places of two or three coordinates each that share a unit.
+    /// Adds positions of two or three coordinates that share a unit.
     pub fn places(&mut self, title: &str, names: &[&str], places: &[Vec<f64>], beyond: Value) {
         let axes: Vec<String> =
             (0..names.len()).map(|axis| packed::floats(places.iter().map(|place| place[axis]))).collect();
@@ -165,7 +166,7 @@ impl Scene {
         self.layouts.push(layout);
     }
 
-    /// As the script draws it.
+    /// Returns the scene as the script draws it.
     pub fn figure(self) -> Value {
         let Self { rows, mut fields, columns, groupings, layouts } = self;
         fields.insert("kind".into(), json!("scene"));
@@ -177,7 +178,7 @@ impl Scene {
     }
 }
 
-/// A column. `json!` would copy its values.
+/// Returns a column as JSON. The macro `json!` would copy the values.
 fn named(name: &str, key: &str, values: Value) -> Value {
     Value::Object(Map::from_iter([("name".to_owned(), json!(name)), (key.to_owned(), values)]))
 }

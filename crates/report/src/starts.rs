@@ -1,4 +1,4 @@
-//! The part of the page about the starts of k-means: the result of each.
+//! The section of a report about the initialisations of k-means and their results.
 
 use crate::figure::{Figures, lines};
 use crate::markup;
@@ -6,13 +6,13 @@ use lehr_methods::numbers::{counted, grouped, quantity, significant};
 use maud::Markup;
 use serde_json::json;
 
-/// The largest number of starts that are drawn. If there are more, the first ones are.
+/// The most initialisations that are drawn; of more, the first ones are.
 const DRAWN_MAX: usize = 500;
 
-/// Starts this near to the best, as a share, count as having found the same.
+/// The relative excess over the best result up to which an initialisation counts as having found it too.
 const SAME: f64 = 1e-6;
 
-/// The section: `starts` are the weighted sums of squares, at least one.
+/// Returns the section; `starts` has at least one weighted sum of squares.
 pub fn section(starts: &[f64], unit_squared: &str, figures: &mut Figures) -> Markup {
     markup::section("starts", "How the clusters came about", &note(starts, unit_squared), chart(starts, figures))
 }
@@ -21,24 +21,25 @@ fn least(starts: &[f64]) -> f64 {
     starts.iter().copied().fold(f64::INFINITY, f64::min)
 }
 
-/// The excess of a start over the best, in per cent.
+/// Returns the excess of a start over the best, in per cent.
 fn excess(start: f64, best: f64) -> f64 {
     if best > 0.0 { 100.0 * (start - best) / best } else { 0.0 }
 }
 
 fn note(starts: &[f64], unit_squared: &str) -> String {
     let best = least(starts);
-    let mut note = "Centres are drawn among the rows, the next with a probability in proportion to the squared distance from those before it (k-means++), then each moves to the mean of its rows until \
-                    none moves."
-        .to_owned();
+    let mut note =
+        "k-means++ draws the first centres among the rows. Then each centre moves to the mean of its rows, until none \
+                    moves."
+            .to_owned();
     if starts.len() < 2 {
-        note.push_str(" There was one start: what another would have come to is not known.");
+        note.push_str(" There was one initialisation. Another one may end at a lower sum of squares.");
         return note;
     }
     let same = starts.iter().filter(|&&start| excess(start, best) <= 100.0 * SAME).count();
     let worst = starts.iter().copied().fold(0.0, f64::max);
     note.push_str(&format!(
-        " Of {}, {} came to the best sum of squares, {}; the worst is {} % above it.",
+        " Of {}, {} reached the best sum of squares, {}; the worst is {} % above it.",
         counted(starts.len() as u64, "start"),
         grouped(same as u64),
         quantity(best, unit_squared),
@@ -47,7 +48,8 @@ fn note(starts: &[f64], unit_squared: &str) -> String {
     note
 }
 
-/// A dot for each start, as high as its sum of squares is above the best; nothing where there is nothing to compare.
+/// Draws a dot for each start, at the excess of its sum of squares over the best. Returns nothing if there is nothing
+/// to compare.
 fn chart(starts: &[f64], figures: &mut Figures) -> Markup {
     let best = least(starts);
     let shown: Vec<f64> = starts[..starts.len().min(DRAWN_MAX)].iter().map(|&start| excess(start, best)).collect();

@@ -1,15 +1,15 @@
-//! Probe, claim, take: how every waiter at ports gets its items.
+//! Probe, claim, take: the protocol by which every waiter at ports gets its items.
 //!
-//! An arbiter looks at all its ports with their locks held (*probe*). It then decides once and for all (*claim*), and
-//! only then removes items (*take*). It never has to undo a step: before the claim nothing has been removed, after it nothing
-//! can fail. [`Claim`] is a value that only a successful probe makes and every take asks for, so that taking without a
-//! claim does not compile.
+//! An arbiter looks at all its ports with their locks held (*probe*). It then decides irrevocably (*claim*), and only
+//! then removes items (*take*). It never has to undo a step: before the claim nothing has been removed, and after it
+//! nothing can fail. Only a successful probe creates a [`Claim`], and every take needs one, so taking without a claim
+//! does not compile.
 //!
 //! **Lock order, everywhere in this crate: ports in ascending identity, then an arbiter's own state, then a
 //! dispatcher's queue.**
 //!
 //! No lock is held while a task is woken, a handler runs or a user's value is dropped. Predicates are the one
-//! exception, and are documented so.
+//! exception, which their documentation mentions.
 //!
 //! A choice needs no protocol, because its branches hold nothing. It polls them in order, and the first that claims
 //! wins (`choice.rs`).
@@ -30,36 +30,37 @@ use crate::port::waiters::{Left, Ticket, Want};
 use crate::port::wake::Wake;
 use crate::port::{Port, State};
 
-/// The state that an arbiter sees at one port.
+/// The readiness of one port for an arbiter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Ready {
-    /// Enough to take.
+    /// The port has enough items to take.
     Yes,
-    /// Enough to take, but other woken waiters have been passed so often that it is their turn.
+    /// The port has enough items, but other woken waiters have been passed over so often that it is their turn.
     Later,
-    /// Not yet enough.
+    /// The port does not have enough items yet.
     NotYet,
-    /// Never again enough: the port is closed.
+    /// The port will never have enough items, because it is closed.
     Never,
 }
 
-/// The right to take, made by a probe that found enough at every port, worth something only while their locks are held.
+/// The right to take. A probe creates it when it finds enough at every port, and it is valid only while the locks of
+/// the ports are held.
 pub(crate) struct Claim(());
 
-/// The decision after a look at all ports.
+/// The decision after looking at all ports.
 pub(crate) enum Verdict {
     /// Every port has enough.
     Take(Claim),
-    /// This one of the ports never will.
+    /// The port at this position will never have enough.
     Closed(usize),
-    /// Every port has enough, and at one it is the turn of others: look again after them.
+    /// Every port has enough, but at one of them it is the turn of other waiters: look again after them.
     Yield,
     /// Wait to be woken.
     Wait,
 }
 
 impl Verdict {
-    /// Waits where it would take, if `may_take` says so: an interleave's branch takes only when it may run.
+    /// Turns a take into a wait unless `may_take` returns true: a branch of an interleave takes only when it may run.
     pub(crate) fn if_allowed(self, may_take: &mut dyn FnMut() -> bool) -> Self {
         if matches!(self, Self::Take(_)) && !may_take() { Self::Wait } else { self }
     }
@@ -78,13 +79,13 @@ pub(crate) fn judge(ready: &[Ready]) -> Verdict {
     }
 }
 
-/// Keeps [`Branch`] and the sets of branches closed to the outside, where the protocol could not be relied upon.
+/// Seals [`Branch`] and the sets of branches: implementations outside this crate could break the protocol.
 pub(crate) mod sealed {
     pub trait Sealed {}
 }
 
-/// One port's part in a join: `&port` asks for one item, `(&port, n)` for `n` of them in a `Vec`. The port may also be
-/// given by value, for a join that outlives the place where it is made.
+/// One port's part in a join: `&port` asks for one item, `(&port, n)` for `n` items in a `Vec`. You may also give the
+/// port by value, for a join that outlives the scope in which it is made.
 ///
 /// Sealed: the protocol of this module is not open to other crates.
 ///
@@ -96,11 +97,11 @@ pub trait Branch: sealed::Sealed + Unpin {
     /// The join's output for this port.
     type Output;
 
-    /// The port.
+    /// Returns the port.
     fn port(&self) -> &Port<Self::Item>;
-    /// The number of items that it asks for.
+    /// Returns the number of items that the branch asks for.
     fn needed(&self) -> usize;
-    /// The same part with its own port, for a task.
+    /// The same branch with its own port, for a task.
     #[doc(hidden)]
     type Owned: Branch<Item = Self::Item, Output = Self::Output, Owned = Self::Owned>;
     #[doc(hidden)]
@@ -217,12 +218,12 @@ fn several<T>(count: usize, items: &mut dyn Iterator<Item = T>) -> Vec<T> {
 
 pub(crate) type Locked<'a, T> = SpinLockGuard<'a, State<T>>;
 
-/// Values that must not be dropped before the locks are: user values, and waiters that dropping wakes.
+/// Values that must be dropped only after the locks are released: user values, and waiters whose drop wakes others.
 #[allow(dead_code, reason = "held only to be dropped late")]
 pub(crate) struct Late<T>(Option<Left<T>>, Option<Waker>, Wake);
 
 impl<T> Late<T> {
-    /// The counting filter that the waiter had left at the port.
+    /// Returns the counting filter that the waiter left at the port.
     fn sorter(&mut self) -> Option<Box<CountingFilter<T>>> {
         match std::mem::replace(&mut self.0.as_mut()?.want, Want::Watch(0)) {
             Want::Sort(sorter) => Some(sorter),
@@ -231,7 +232,7 @@ impl<T> Late<T> {
     }
 }
 
-/// Whether the branch has enough.
+/// Returns whether the port has enough for the branch.
 pub(crate) fn probe<B: Branch>(branch: &B, state: &State<B::Item>, ticket: Option<Ticket>) -> Ready {
     if state.queue.available() >= branch.needed() {
         if state.waiters.must_yield(ticket) { Ready::Later } else { Ready::Yes }
@@ -255,8 +256,8 @@ pub(crate) fn take<B: Branch>(
     branch.gather(&mut items)
 }
 
-/// Registers a waiter, or has a known one wait on. A waiter that yields where it is `ready` to take counts as woken
-/// from here on: the caller must tell its task to look again.
+/// Registers a waiter, or keeps a registered one waiting. A waiter that yields although it is `ready` to take counts as
+/// woken from here on: the caller must tell its task to look again.
 pub(crate) fn watch<T>(
     state: &mut State<T>,
     ticket: &mut Option<Ticket>,
@@ -276,7 +277,7 @@ pub(crate) fn watch<T>(
     }
 }
 
-/// Ends a wait, whether it had been registered or not, after its items have been taken.
+/// Ends a wait after its items have been taken, whether or not a waiter was registered.
 pub(crate) fn unwatch<T>(state: &mut State<T>, ticket: &mut Option<Ticket>) -> Late<T> {
     let mut wake = Wake::default();
     let left = ticket.take().map(|ticket| state.waiters.remove(ticket));

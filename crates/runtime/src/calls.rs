@@ -1,22 +1,22 @@
-//! The chain of handlers that wait for one another, kept so that a call fails if it could never be answered.
+//! The chain of handlers that wait for one another. It is recorded so that a call fails if it could never be answered.
 //!
-//! While a handler of an interleave is polled, its thread knows which operation of which interleave it is. A request
-//! that this handler makes carries a [`Frame`], and so does every request that is made while answering it. An
-//! interleave that is called by a chain which already runs in it would make the chain wait for itself. The interleave
-//! detects this at once, when the request is posted, under the lock under which the chain's operation would end. So the
-//! answer does not depend on timing.
+//! While a handler of an interleave is polled, its thread knows which operation of which interleave it polls. A request
+//! that this handler makes carries a [`Frame`], and so does every request that is made while answering it. If a chain
+//! already runs in an interleave and calls it again, the chain would wait for itself. The interleave detects this at
+//! once, when the request is posted, under the same lock under which the chain's operation would end. So the outcome
+//! does not depend on timing.
 //!
-//! Only requests carry a chain. A handler's posts that await no answer wait their turn like anything else, because
-//! nothing in the chain waits for them. The same holds for the requests of a task that it spawns. (A handler that
-//! awaits such a task, or an answer that comes by its own port, is not seen.)
+//! Only requests carry a chain. If a handler posts without awaiting an answer, nothing in the chain waits for the post,
+//! so it waits its turn like any other item. The same holds for the requests of a task that the handler spawns. (If a
+//! handler awaits such a task, or an answer that comes by a separate port, the deadlock is not detected.)
 
 use std::any::Any;
 use std::cell::{Cell, RefCell};
 
 use lehr_sync::Arc;
 
-/// A handler that was granted its start and has not ended: its slot (high) and which use of the slot it is (low). One
-/// word, because a write in two parts that is read as one costs as much as a lock.
+/// A handler that was granted its start and has not ended. The high half is its slot, the low half counts the uses of
+/// the slot. It is one word, because a value in two parts that must be read consistently costs as much as a lock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Operation(u64);
 
@@ -33,18 +33,18 @@ impl Operation {
         self.0 as u32
     }
 
-    /// The next use of the same slot.
+    /// Returns the next use of the same slot.
     pub(crate) fn next(self) -> Self {
         Self((self.0 & !u64::from(u32::MAX)) | u64::from(self.generation().wrapping_add(1)))
     }
 
-    /// The slot, to be used again.
+    /// Returns the slot, so that it can be used again.
     pub(crate) fn into_slot(self) -> u32 {
         (self.0 >> 32) as u32
     }
 }
 
-/// An operation that waits for an answer, and for whose sake it runs itself.
+/// An operation that waits for an answer, with the frame of the operation for which it runs itself.
 #[derive(Debug)]
 pub(crate) struct Frame {
     place: CallSite,
@@ -59,7 +59,7 @@ pub(crate) struct CallSite {
 }
 
 impl Frame {
-    /// The operations of this interleave in the chain, the caller first.
+    /// Returns the operations of this interleave in the chain, the caller first.
     pub(crate) fn operations(&self, interleave: u64) -> impl Iterator<Item = Operation> {
         std::iter::successors(Some(self), |frame| frame.parent.as_deref())
             .filter(move |frame| frame.place.interleave == interleave)
@@ -67,17 +67,17 @@ impl Frame {
     }
 }
 
-/// The state that the guard of an operation held, on its way back to the turn that runs the operation. Dropped on the
-/// way, it gives itself back.
+/// The state that the guard of an operation held, on its way back to the turn that runs the operation. If it is dropped
+/// on the way, it gives itself back.
 pub(crate) type Left = Box<dyn Any + Send>;
 
 /// The operation that a thread is polling.
 #[derive(Default)]
 struct Here {
     place: Cell<Option<CallSite>>,
-    /// The request that it serves, if any.
+    /// The request that the operation serves, if any.
     caller: RefCell<Option<Arc<Frame>>>,
-    /// The state that its guard has left, if it was dropped in this very poll.
+    /// The state that the operation's guard has left, if the guard was dropped in this very poll.
     left: Cell<Option<Left>>,
 }
 
@@ -91,11 +91,11 @@ mod current {
 }
 use current::HERE;
 
-/// A different place for as long as it lives; it restores the outer one, also after a panic.
+/// Sets another place while it lives; dropping it restores the outer place, even after a panic.
 struct Elsewhere<'a> {
     here: &'a Here,
     place: Option<CallSite>,
-    /// Nothing if the caller was left as it is.
+    /// The outer caller; `None` if the caller was not changed.
     caller: Option<Option<Arc<Frame>>>,
     left: Option<Left>,
 }
@@ -103,7 +103,8 @@ struct Elsewhere<'a> {
 impl<'a> Elsewhere<'a> {
     fn go(here: &'a Here, place: Option<CallSite>, caller: Option<&Arc<Frame>>) -> Self {
         let outer = here.place.replace(place);
-        // Hardly anything has a caller: then the slower cell is not touched, except to hide an outer caller.
+        // Hardly any operation has a caller. Without one, the slower cell is not touched, except to hide an outer
+        // caller.
         let hides = caller.is_some() || outer.is_some();
         let before = hides.then(|| here.caller.replace(caller.cloned()));
         Self { here, place: outer, caller: before, left: here.left.take() }
@@ -114,13 +115,13 @@ impl Drop for Elsewhere<'_> {
     fn drop(&mut self) {
         self.here.place.set(self.place);
         let _inner = self.caller.take().map(|before| self.here.caller.replace(before));
-        // After a panic there may be something left, which is dropped here and thereby given back.
+        // After a panic, a guard may have left its state here. Dropping it gives the state back.
         let _left = self.here.left.replace(self.left.take());
     }
 }
 
-/// Runs `poll` as part of the operation at `place`, which runs for the sake of `caller`. Gives the rest of its guard as
-/// well, if that was dropped meanwhile.
+/// Runs `poll` as part of the operation at `place`, which runs for `caller`. Also returns the state that the
+/// operation's guard left, if the guard was dropped meanwhile.
 pub(crate) fn within<R>(place: CallSite, caller: Option<&Arc<Frame>>, poll: impl FnOnce() -> R) -> (R, Option<Left>) {
     HERE.with(|here| {
         let _elsewhere = Elsewhere::go(here, Some(place), caller);
@@ -129,7 +130,7 @@ pub(crate) fn within<R>(place: CallSite, caller: Option<&Arc<Frame>>, poll: impl
     })
 }
 
-/// Runs `poll` as part of no operation: a task inside the poll of another.
+/// Runs `poll` outside every operation: for a task that is polled inside the poll of another.
 pub(crate) fn nowhere<R>(poll: impl FnOnce() -> R) -> R {
     HERE.with(|here| {
         let _elsewhere = Elsewhere::go(here, None, None);
@@ -137,11 +138,10 @@ pub(crate) fn nowhere<R>(poll: impl FnOnce() -> R) -> R {
     })
 }
 
-/// Leaves the state of the guard of the operation at `place` to its turn, if it is that operation which this thread is
-/// polling.
+/// Hands the state of a guard to the turn of the operation at `place`, if this thread is polling that operation.
 ///
 /// # Errors
-/// Otherwise it comes back: no handler would come for it.
+/// Otherwise returns the state, because no turn would collect it.
 pub(crate) fn leave<G: Any + Send>(place: CallSite, left: Box<G>) -> Result<(), Box<G>> {
     let mut left = Some(left);
     // A thread that is ending polls nothing.
@@ -153,7 +153,7 @@ pub(crate) fn leave<G: Any + Send>(place: CallSite, left: Box<G>) -> Result<(), 
     left.map_or(Ok(()), Err)
 }
 
-/// The frame of a request made here; none outside the handlers of interleaves.
+/// Returns the frame of a request made here; `None` outside the handlers of interleaves.
 pub(crate) fn frame() -> Option<Arc<Frame>> {
     let frame = HERE.try_with(|here| {
         let place = here.place.get()?;

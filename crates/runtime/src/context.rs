@@ -1,16 +1,16 @@
 //! The context that follows a message: its origin, its deadline, and the receiver of its errors.
 //!
 //! A [`Context`] is an immutable value with a parent. Code runs *in* a context. [`Context::run`] and [`Context::scope`]
-//! enter it. A task enters the one it was spawned in around each of its polls. A handler of
-//! [`Port::on`](crate::Port::on) enters the one that its item was posted in. A post and a spawn take along the context
-//! they happen in; nothing else does.
+//! enter one. Around each of its polls, a task enters the context in which it was spawned. A handler of
+//! [`Port::on`](crate::Port::on) enters the context in which its item was posted. Only posts and spawns take their
+//! context along.
 //!
-//! When you make the context you choose the parts that a post or a spawn takes along. Causes, deadline, cancellation,
-//! error sink and trace always cross; baggage only if it is marked [`Inheritance::Crosses`].
+//! When you make a context, you choose the parts that a post or a spawn takes along. Causes, deadline, cancellation,
+//! error sink and trace are always taken; baggage only if it is marked [`Inheritance::Crosses`].
 //!
-//! A program that never makes a context pays one predicted branch per post and per poll. Read next:
-//! `context/current.rs` (entering and taking along), `context/failure.rs` (where errors go), `context/cancel.rs` (the
-//! tree of cancellation).
+//! A program that never makes a context pays one predicted branch for each post and each poll. Read next:
+//! `context/current.rs` (entering and capturing contexts), `context/failure.rs` (where errors go), `context/cancel.rs`
+//! (the tree of cancellation).
 
 mod builder;
 pub(crate) mod cancel;
@@ -37,7 +37,8 @@ use builder::Baggage;
 use cancel::Node;
 use failure::Sink;
 
-/// The origin of work: its sender, its deadline, and the sink for its errors. Immutable; cheap to clone (one count).
+/// The origin of work: its sender, its deadline, and the sink for its errors. Immutable, and cheap to clone (one
+/// reference count).
 ///
 /// # Example
 /// ```
@@ -55,27 +56,29 @@ pub struct Context {
 }
 
 pub(crate) struct Inner {
-    /// Unique in the process, the same on both sides of a crossing.
+    /// A number that is unique in the process, and the same on both sides of a crossing.
     id: u64,
     name: Option<Box<str>>,
     parent: Option<Context>,
     /// The other parents, if several items were taken together. Such a context has nothing else of its own.
     links: Box<[Context]>,
     made_at: &'static Location<'static>,
-    /// Until when, by the clock it was made with; its own, already the earlier of its parent's and its own.
+    /// The deadline, on the clock with which it was set. It is the earlier one of the parent's deadline and the
+    /// context's own.
     deadline: Option<Duration>,
-    /// Its own node of the tree of cancellation, or its parent's.
+    /// The context's own node in the tree of cancellation, or its parent's node.
     node: Option<Arc<Node>>,
     sink: Option<Sink>,
     baggage: Box<[Baggage]>,
     trace: Option<TraceParent>,
-    /// The context as it is on the other side of a post or a spawn, where that is not the context itself.
+    /// The context as it is on the other side of a post or a spawn; `None` if that is this context itself.
     across: Option<Context>,
 }
 
 impl Drop for Inner {
     fn drop(&mut self) {
-        // One by one: a chain of a million hops would otherwise be dropped by a million nested calls.
+        // Parents are dropped one by one in a loop: a chain of a million contexts would otherwise be dropped by a
+        // million nested calls.
         let mut next = self.parent.take();
         while let Some(parent) = next {
             next = Arc::into_inner(parent.inner).and_then(|mut inner| inner.parent.take());
@@ -90,7 +93,7 @@ impl fmt::Debug for Context {
 }
 
 impl Context {
-    /// Begins a context below the one that you run in, or below none.
+    /// Begins a context below the one that you run in. If you run in none, the new context has no parent.
     ///
     /// # Example
     /// ```
@@ -117,7 +120,7 @@ impl Context {
         ContextBuilder::new(name.into(), Some(self.clone()))
     }
 
-    /// The context that you run in. Cost: where no context was ever made, one load.
+    /// Returns the context that you run in. Cost: one load as long as no context was ever made.
     ///
     /// # Example
     /// ```
@@ -139,7 +142,7 @@ impl Context {
         body()
     }
 
-    /// Unique in the process; a context keeps it when it crosses to another task.
+    /// Returns a number that is unique in the process; a context keeps it when it crosses to another task.
     ///
     /// # Example
     /// ```
@@ -150,7 +153,7 @@ impl Context {
         self.inner.id
     }
 
-    /// Its name, if it has one.
+    /// Returns the name of the context, if it has one.
     ///
     /// # Example
     /// ```
@@ -160,7 +163,7 @@ impl Context {
         self.inner.name.as_deref()
     }
 
-    /// The context it was made in; for that of several items, the first item's.
+    /// Returns the context in which this one was made; for the context of several items, the first item's.
     ///
     /// # Example
     /// ```
@@ -170,7 +173,7 @@ impl Context {
         self.inner.parent.as_ref()
     }
 
-    /// The other parents of a context that belongs to several items taken together.
+    /// Returns the other parents of a context that belongs to several items taken together.
     ///
     /// # Example
     /// ```
@@ -180,7 +183,7 @@ impl Context {
         &self.inner.links
     }
 
-    /// Whether `id` is this context, or one that it came from, linked ones included.
+    /// Returns whether `id` is this context or one of its ancestors, including linked ones.
     ///
     /// # Example
     /// ```
@@ -193,8 +196,8 @@ impl Context {
         self.lineage().any(|context| context.id() == id || context.links().iter().any(|link| link.descends_from(id)))
     }
 
-    /// The time by which its work should be over, on the clock it was made with: its own deadline or an outer one, if
-    /// earlier.
+    /// Returns the time by which the work should be done, on the clock with which the deadline was set. It is the
+    /// earlier one of the context's own deadline and the outer ones.
     ///
     /// # Example
     /// ```
@@ -209,7 +212,7 @@ impl Context {
         self.lineage().find_map(|context| context.inner.deadline)
     }
 
-    /// The innermost value of a key of its baggage.
+    /// Returns the innermost baggage value of a key.
     ///
     /// # Example
     /// See [`Context`].
@@ -219,7 +222,7 @@ impl Context {
         })
     }
 
-    /// The innermost trace parent, and those of the linked contexts.
+    /// Returns the innermost trace parent, and the trace parents of the linked contexts.
     ///
     /// # Example
     /// ```
@@ -246,13 +249,13 @@ impl Context {
         }
     }
 
-    /// Cancels the work in it and below it: tasks spawned there end as
+    /// Cancels the work in this context and below it: tasks spawned there end as
     /// [`TaskError::Cancelled`](crate::TaskError::Cancelled), their futures are dropped, a [`call`](Self::call) ends as
-    /// [`Cause::Cancelled`]. Only the first call has an effect. A context that was not made
-    /// [`cancellable`](ContextBuilder::cancellable) is not cancelled, and neither is the nearest outer one that was. So
-    /// code that did not make a context cancellable cannot cancel more than it.
+    /// [`Cause::Cancelled`]. Only the first call has an effect. If the context was not made
+    /// [`cancellable`](ContextBuilder::cancellable), nothing is cancelled, not even the nearest cancellable context
+    /// around it. So code cannot cancel more than it made cancellable.
     ///
-    /// Returns whether this call cancelled it.
+    /// Returns whether this call cancelled the context.
     ///
     /// # Example
     /// ```
@@ -269,7 +272,7 @@ impl Context {
         is_own && node.stop(cancel::Stop::Cancelled)
     }
 
-    /// Whether it, or a context around it, was cancelled or has passed its deadline.
+    /// Returns whether this context, or one around it, was cancelled or has passed its deadline.
     ///
     /// # Example
     /// See [`cancel`](Self::cancel).
@@ -277,7 +280,7 @@ impl Context {
         self.stopped().is_some()
     }
 
-    /// This context and those it came from by first parents, innermost first.
+    /// Returns this context and its ancestors by first parents, innermost first.
     fn lineage(&self) -> impl Iterator<Item = &Self> {
         std::iter::successors(Some(self), |context| context.parent())
     }
@@ -290,12 +293,13 @@ impl Context {
         self.inner.node.as_ref().and_then(|node| node.stopped())
     }
 
-    /// The context as it is on the other side of a post or a spawn.
+    /// Returns the context as it is on the other side of a post or a spawn.
     pub(crate) fn across(&self) -> Self {
         self.inner.across.as_ref().unwrap_or(self).clone()
     }
 
-    /// The context of several items taken together: the first with the others linked; nothing if no item had one.
+    /// Returns the context of several items taken together: the first, with the others linked; `None` if no item had
+    /// one.
     pub(crate) fn merge(mut contexts: Vec<Self>, taken_at: &'static Location<'static>) -> Option<Self> {
         let mut seen = Vec::with_capacity(contexts.len());
         contexts.retain(|context| {

@@ -1,13 +1,13 @@
 //! The dispatcher: a fixed set of worker threads that poll tasks.
 //!
-//! Work waits in a first-in-first-out queue per worker and in one queue for posts from outside; a worker without work
-//! steals. A woken task is queued at the worker that wakes it. Therefore a conversation stays on one core until another
-//! core is idle. Idle workers search for a while before they sleep ([`Idle`]). This is because waking a sleeping core
-//! costs tens of microseconds, and finding a message a tenth of one.
+//! Work waits in a first-in-first-out queue for each worker and in one queue for posts from outside; a worker without
+//! work steals. A woken task is queued at the worker that wakes it. So two tasks that wake each other stay on one core
+//! until another core is idle. Idle workers search for a while before they sleep ([`Idle`]). The reason is that waking
+//! a sleeping core costs tens of microseconds, and finding a message a tenth of a microsecond.
 //!
 //! Not here: timers, the context that follows messages, and queues with names, admission policies and priorities. Those
-//! are in `queue.rs`; while they have work, a worker looks there before its own queue. Read next: `dispatch/worker.rs`,
-//! then `dispatch/SLEEP.md`.
+//! queues are in `queue.rs`; while they have work, a worker looks there before its own queue. Read next:
+//! `dispatch/worker.rs`, then `dispatch/SLEEP.md`.
 
 mod blocking;
 #[allow(unsafe_code, reason = "closures lie in cells that are used again; the file says why that is right")]
@@ -55,18 +55,18 @@ use sleep::Sleep;
 use watchdog::{Doing, Watchdog};
 pub use watchdog::{Named, Stuck, named};
 
-/// Tasks are accepted and run.
+/// The stage in which tasks are accepted and run.
 pub(crate) const RUNNING: usize = 0;
-/// Tasks run; only tasks of this dispatcher may add new ones.
+/// The stage in which tasks run, but only tasks of this dispatcher may add new ones.
 pub(crate) const DRAINING: usize = 1;
-/// Nothing is polled any more; scheduled tasks are dropped.
+/// The stage in which nothing is polled any more; scheduled tasks are dropped.
 pub(crate) const ABORTING: usize = 2;
 
-/// The time for which a worker without work looks for some before it sleeps.
+/// The time for which an idle worker looks for work before it sleeps.
 ///
-/// A searching worker takes over work within a fraction of a microsecond, but keeps a core busy. A sleeping one costs
-/// tens of microseconds to wake. If there are more workers than cores, no worker spins, whatever is set here: the core
-/// is better given to the worker that has work.
+/// A searching worker takes over work within a fraction of a microsecond, but keeps a core busy. A sleeping worker
+/// takes tens of microseconds to wake. If there are more workers than cores, no worker spins, whatever is set here: a
+/// worker that has work makes better use of the core.
 ///
 /// # Example
 /// ```
@@ -76,9 +76,9 @@ pub(crate) const ABORTING: usize = 2;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Idle {
-    /// Time spent looking without a pause.
+    /// The time spent looking without a pause.
     pub spin: Duration,
-    /// Time spent after that looking again each time the system gives the core back.
+    /// The time spent after that, looking again each time the system gives the core back.
     pub yielding: Duration,
 }
 
@@ -102,22 +102,22 @@ impl Default for Idle {
 pub enum StartError {
     /// More threads were requested than [`Builder::THREADS_MAX`].
     TooManyThreads {
-        /// The number that was requested.
+        /// The requested number.
         threads: usize,
     },
-    /// A core of [`Builder::cores`] that this process may not run on, or that the machine does not have.
+    /// [`Builder::cores`] names a core that this process may not run on, or that the machine does not have.
     NoSuchCore {
-        /// The core.
+        /// The named core.
         core: usize,
-        /// The existing cores.
+        /// The cores that the process may run on.
         available: Vec<usize>,
     },
-    /// The system would not bind a thread to a core.
+    /// The system refused to bind a thread to a core.
     Pinning {
-        /// The core.
+        /// The core that was requested.
         core: usize,
     },
-    /// The system would not give another thread. The threads already started have ended again.
+    /// The system refused to start another thread. The threads that were already started have ended again.
     Thread(std::io::Error),
 }
 
@@ -167,13 +167,14 @@ pub struct Builder {
 }
 
 impl Builder {
-    /// The largest number of threads a dispatcher can have.
+    /// The most threads that a dispatcher can have.
     pub const THREADS_MAX: usize = 1024;
 
-    /// The largest number of spare threads that a dispatcher may start unless [`spares`](Self::spares) says otherwise.
+    /// The most spare threads that a dispatcher may start unless [`spares`](Self::spares) sets another limit.
     pub const SPARES: usize = 64;
 
-    /// As many threads as the machine runs at once, named `lehr-0`, `lehr-1`, …, with the default [`Idle`].
+    /// Creates the default settings: as many threads as the machine runs at once, named `lehr-0`, `lehr-1`, …, with the
+    /// default [`Idle`].
     ///
     /// # Example
     /// See [`Builder`].
@@ -181,7 +182,7 @@ impl Builder {
         Self::default()
     }
 
-    /// The name of the threads, before a dash and their number. Default: `lehr`.
+    /// Sets the prefix of the threads' names; a dash and a number follow. Default: `lehr`.
     ///
     /// # Example
     /// See [`Builder`].
@@ -190,8 +191,8 @@ impl Builder {
         self
     }
 
-    /// The number of threads. 0, the default, means as many as the machine runs at once, or as different
-    /// [`cores`](Self::cores).
+    /// Sets the number of threads. 0, the default, means as many as the machine runs at once, or as many as there are
+    /// different [`cores`](Self::cores).
     ///
     /// # Example
     /// See [`Builder`].
@@ -200,7 +201,7 @@ impl Builder {
         self
     }
 
-    /// The time for which workers look for work before they sleep.
+    /// Sets the time for which workers look for work before they sleep.
     ///
     /// # Example
     /// See [`Builder`].
@@ -209,15 +210,15 @@ impl Builder {
         self
     }
 
-    /// The weight of tasks spawned on the dispatcher itself beside its named queues
+    /// Sets the weight of tasks spawned on the dispatcher itself, compared with its named queues
     /// ([`Priority::Share`](crate::Priority::Share)). 0, the default, means 1.
     pub fn weight(mut self, weight: u32) -> Self {
         self.weight = weight;
         self
     }
 
-    /// The clock of its tasks; the default is a [real](Clock::real) one of its own. A clock may belong to several
-    /// dispatchers.
+    /// Sets the clock of the dispatcher's tasks. Default: its own [real](Clock::real) clock. Several dispatchers may
+    /// share a clock.
     ///
     /// # Example
     /// See [`Clock`].
@@ -226,16 +227,16 @@ impl Builder {
         self
     }
 
-    /// The largest number of threads that may be started to replace workers in a section that
+    /// Sets the maximum number of threads that may be started to replace workers in a section that
     /// [blocks](crate::blocking). They start when first needed. Default: [`SPARES`](Self::SPARES).
     pub fn spares(mut self, spares: usize) -> Self {
         self.spares = Some(spares.min(Self::THREADS_MAX));
         self
     }
 
-    /// The size of the stack of each worker and of each spare thread, for deep recursion in joins. Default: the size
-    /// that the system's library gives a thread, two million bytes as a rule. The system rounds it, and takes memory
-    /// only for the used part.
+    /// Sets the stack size of each worker and of each spare thread, for deep recursion in joins. Default: the size that
+    /// the system's library gives a thread, usually two million bytes. The system rounds the size, and takes memory
+    /// only for the part in use.
     ///
     /// # Example
     /// ```
@@ -252,7 +253,7 @@ impl Builder {
     }
 
     /// Binds each worker to one core: the first worker to the first core of the list, and so on. If there are more
-    /// workers than cores, it starts again from the front. Default: no worker is bound.
+    /// workers than cores, the list is used again from the start. Default: no worker is bound.
     ///
     /// # Example
     /// ```
@@ -267,13 +268,13 @@ impl Builder {
 
     /// Keeps workers apart that wait for each other in loops. The cores that the calling thread may run on are divided
     /// into `parts` equal shares, and worker `i` moves only within share `first + i`. Otherwise a system may run two of
-    /// them on one core for a whole slice, while another core is idle. Each then waits for one that it keeps from
-    /// running. With several processes on a machine, `parts` are the workers of all and `first` those of the processes
-    /// before this.
+    /// them on one core for a whole time slice, while another core is idle. Each worker then waits for the other, which
+    /// cannot run meanwhile. With several processes on a machine, `parts` is the number of all their workers. `first`
+    /// is the number of workers in the processes before this one.
     ///
-    /// Nothing is bound where there are fewer cores than parts, or one part, and on systems other than Linux. Threads
-    /// that a worker starts have its share. Takes the place of [`cores`](Self::cores). Default: all may run everywhere,
-    /// which is best beside other programs and for tasks that seldom wait so.
+    /// Nothing is bound if there are fewer cores than parts, if there is only one part, and on systems other than
+    /// Linux. Threads that a worker starts run in its share. Replaces [`cores`](Self::cores). Default: all workers may
+    /// run on every core, which is best beside other programs, and for tasks that seldom wait for each other in loops.
     ///
     /// # Example
     /// ```
@@ -286,11 +287,11 @@ impl Builder {
         self
     }
 
-    /// Calls `sink` for every worker that is in one job for longer than `limit`, from a thread that looks. Default: no
-    /// thread looks.
+    /// Calls `sink` for every worker that is in one job for longer than `limit`, from a separate thread. Default: no
+    /// thread watches.
     ///
-    /// The sink runs on the watchdog's thread, once for each job that lasts so long. A job that blocks on purpose is
-    /// better said to ([`blocking`](crate::blocking)).
+    /// The sink runs on the watchdog's thread, once for each job that takes longer. Mark a job that blocks on purpose
+    /// with [`blocking`](crate::blocking).
     ///
     /// # Example
     /// ```
@@ -313,11 +314,11 @@ impl Builder {
         self
     }
 
-    /// Starts the threads; all of them exist, and run on their cores, when this returns.
+    /// Starts the threads. When this returns, all of them exist, and run on their cores.
     ///
     /// # Errors
-    /// [`StartError::TooManyThreads`], [`StartError::NoSuchCore`] and [`StartError::Pinning`], or
-    /// [`StartError::Thread`] if the system refuses one.
+    /// Returns [`StartError::TooManyThreads`], [`StartError::NoSuchCore`] or [`StartError::Pinning`] for such settings,
+    /// or [`StartError::Thread`] if the system refuses a thread.
     ///
     /// # Example
     /// See [`Builder`].
@@ -332,7 +333,7 @@ impl Builder {
         let name = self.name.unwrap_or_else(|| "lehr".to_owned());
         let spares = self.spares.unwrap_or(Self::SPARES);
         let locals: Vec<_> = (0..threads).map(|_| crossbeam_deque::Worker::new_fifo()).collect();
-        // The latest first for their owner: a join takes back what it has just forked.
+        // The owner takes its latest fork first: a join takes back what it has just forked.
         let forks: Vec<_> = (0..threads).map(|_| crossbeam_deque::Worker::new_lifo()).collect();
         let shared = Arc::new(Shared {
             identity: next_identity(),
@@ -365,7 +366,7 @@ impl Builder {
             let share = shares.next();
             let started = thread::spawn_with_stack(format!("{name}-{index}"), self.stack_bytes, move || {
                 if let Some((core, told)) = pinned {
-                    // Nobody listens any more if another thread could not be started.
+                    // No thread receives this any more if another thread could not be started.
                     let _ = told.send((core, pinning::pin(core)));
                 }
                 if let Some(share) = share {
@@ -384,7 +385,7 @@ impl Builder {
             }
         }
         drop(told);
-        // Ends when every worker has told; at once if none is pinned.
+        // Ends when every worker has reported; at once if none is pinned.
         if let Some((core, _)) = heard.iter().find(|(_, is_pinned)| !is_pinned) {
             return Err(StartError::Pinning { core });
         }
@@ -396,10 +397,11 @@ impl Builder {
     }
 }
 
-/// Worker threads that poll tasks. The owner: when it is dropped, everything it ran has ended and its threads are gone.
+/// The owner of worker threads that poll tasks. When it is dropped, everything it ran has ended and its threads are
+/// gone.
 ///
-/// Dropping it is [`Shutdown::Abort`]: a task in the middle of a poll ends that poll first, all others are dropped.
-/// Call [`shutdown`](Self::shutdown) to drain instead, or to have the report.
+/// Dropping it is [`Shutdown::Abort`]: a task in the middle of a poll ends that poll first, and all others are dropped.
+/// Call [`shutdown`](Self::shutdown) to drain instead, or to get the report.
 ///
 /// # Example
 /// ```
@@ -417,7 +419,7 @@ impl Builder {
 pub struct Dispatcher {
     pub(crate) handle: Handle,
     pub(crate) workers: Vec<thread::JoinHandle<()>>,
-    /// Dropped after everything has ended.
+    /// Dropped after everything else has ended.
     watchdog: Option<Watchdog>,
 }
 
@@ -426,7 +428,7 @@ impl Dispatcher {
     /// [`Builder`].
     ///
     /// # Errors
-    /// The errors of [`Builder::start`].
+    /// Fails as [`Builder::start`] does.
     ///
     /// # Example
     /// See [`Dispatcher`].
@@ -434,7 +436,7 @@ impl Dispatcher {
         Builder::new().threads(threads).start()
     }
 
-    /// A handle that tasks can keep: it spawns here but does not keep the threads alive.
+    /// Returns a handle that tasks can keep: it spawns on this dispatcher but does not keep the threads alive.
     ///
     /// # Example
     /// See [`Handle::spawn`].
@@ -454,7 +456,7 @@ impl Dispatcher {
         self.handle.spawn(future)
     }
 
-    /// The number of its workers.
+    /// Returns the number of workers.
     ///
     /// # Example
     /// See [`Builder`].
@@ -478,7 +480,7 @@ impl Drop for Dispatcher {
 #[derive(Clone)]
 pub struct Handle {
     pub(crate) shared: Arc<Shared>,
-    /// The named queue that it represents; none for the dispatcher itself.
+    /// The named queue that the handle represents; `None` for the dispatcher itself.
     pub(crate) queue: Option<Arc<crate::queue::Core>>,
 }
 
@@ -489,10 +491,10 @@ impl fmt::Debug for Handle {
 }
 
 impl Handle {
-    /// Runs a future as a task. It is polled on the workers only, never in place.
+    /// Runs a future as a task. It is polled only on the workers, never in place.
     ///
     /// After the dispatcher has begun to shut down, the future is dropped at once and the task ends as
-    /// [`TaskError::Cancelled`]. While it drains, tasks running on it may still spawn.
+    /// [`TaskError::Cancelled`]. While the dispatcher drains, tasks running on it may still spawn.
     ///
     /// Cost: one allocation (the future and its state), two uncontended locks for the list of living tasks.
     ///
@@ -510,8 +512,8 @@ impl Handle {
         F::Output: Send + 'static,
     {
         if let Some(queue) = &self.queue {
-            // Boxed, so that a program with many kinds of tasks has the code of a queue's tasks once, and not once a
-            // kind.
+            // Boxed, so that a program with many kinds of tasks compiles the code of a queue's tasks once, and not once
+            // for each kind.
             let future: Pin<Box<dyn Future<Output = F::Output> + Send>> = Box::pin(future);
             return queue.spawn_unasked(&self.shared, future);
         }
@@ -521,23 +523,22 @@ impl Handle {
         Task::new(task)
     }
 
-    /// The same of a future that is on the heap already. Use it for tasks of many kinds with few of each. A kind of
-    /// task compiles to some thousand lines, and boxes share one kind.
+    /// Spawns a future that is already on the heap. Use it for many kinds of tasks with few tasks of each. Each kind of
+    /// task compiles to some thousand lines, and boxed futures share one kind.
     pub(crate) fn spawn_boxed(&self, future: Pin<Box<dyn Future<Output = ()> + Send>>) -> Task<()> {
         self.spawn(future)
     }
 
-    /// Calls a closure once on a worker: the cheapest way to run something elsewhere.
+    /// Calls a closure once on a worker. This is the cheapest way to run something elsewhere.
     ///
     /// There is no handle: use [`spawn`](Self::spawn) for work that has a result, waits or may be cancelled. The
-    /// closure must not block. A drain waits for it; after an abort it is dropped if it has not begun.
+    /// closure must not block. A drain waits for the closure; an abort drops it if it has not begun.
     ///
     /// # Errors
-    /// Gives the closure back if the dispatcher has begun to shut down; while it drains, only closures from outside are
+    /// Returns the closure if the dispatcher has begun to shut down; while it drains, only closures from outside are
     /// refused.
     ///
-    /// Cost: no allocation if the closure holds at most three words; called from a worker, no lock and no shared
-    /// counter.
+    /// Cost: no allocation if the closure is at most three words; called from a worker, no lock and no shared counter.
     ///
     /// # Example
     /// ```
@@ -563,7 +564,7 @@ impl Handle {
         Ok(())
     }
 
-    /// The clock of its tasks.
+    /// Returns the clock of the dispatcher's tasks.
     ///
     /// # Example
     /// ```
@@ -576,7 +577,7 @@ impl Handle {
         &self.shared.clock
     }
 
-    /// The number of workers of the dispatcher.
+    /// Returns the number of workers of the dispatcher.
     ///
     /// # Example
     /// See [`Builder`].
@@ -584,18 +585,19 @@ impl Handle {
         self.shared.threads
     }
 
-    /// Whether the dispatcher drops its tasks.
+    /// Returns whether the dispatcher drops its tasks.
     pub(crate) fn is_aborting(&self) -> bool {
         // Acquire: pairs with the Release in `end`.
         self.shared.stage.load(Ordering::Acquire) == ABORTING
     }
 
-    /// Whether it has more workers than the machine runs threads at once.
+    /// Returns whether there are more workers than the machine runs threads at once.
     pub fn is_oversubscribed(&self) -> bool {
         self.shared.is_oversubscribed
     }
 
-    /// The counts of each worker so far, at its index; after them those of the spare threads that were ever needed.
+    /// Returns the counts of each worker so far, by its index. After them come those of the spare threads that were
+    /// ever needed.
     ///
     /// # Example
     /// ```
@@ -609,7 +611,7 @@ impl Handle {
     }
 }
 
-/// Whether the calling thread is a worker of some dispatcher, where blocking is not allowed.
+/// Returns whether the calling thread is a worker of some dispatcher, where blocking is not allowed.
 ///
 /// # Example
 /// ```
@@ -622,17 +624,17 @@ pub fn is_on_worker() -> bool {
     with_current(|current| current.is_some_and(|current| !current.is_away.get()))
 }
 
-/// A task that is to be polled; it knows its dispatcher.
+/// A task to be polled; its metadata is its dispatcher.
 pub(crate) type Runnable = async_task::Runnable<Arc<Shared>>;
 
-/// A task, to be queued, and its handle.
+/// A task to be queued, and its handle.
 pub(crate) type Spawned<T> = (Runnable, async_task::Task<T, Arc<Shared>>);
 
-/// Queues a task of a dispatcher that has just been woken.
+/// Queues a task that has just been woken.
 ///
-/// A function, not a closure that holds the dispatcher. `async-task` calls such a closure under a reference to the task
-/// of its own, which costs three more atomic operations for each wake. For the same reason a worker uses its own
-/// reference to the dispatcher here. The task's future is gone as soon as it has been polled to its end.
+/// A function, and not a closure that holds the dispatcher. `async-task` calls such a closure while holding an extra
+/// reference to the task, which costs three more atomic operations for each wake. For the same reason a worker uses its
+/// own reference to the dispatcher here. A task's future is dropped as soon as it has been polled to its end.
 #[inline]
 pub(crate) fn woken(runnable: Runnable) {
     let elsewhere = with_current(|current| match current {
@@ -650,52 +652,52 @@ pub(crate) fn woken(runnable: Runnable) {
 
 /// The state that the workers share.
 pub(crate) struct Shared {
-    /// Unique in the process; a worker knows its dispatcher by it.
+    /// An identity that is unique in the process; a worker recognises its dispatcher by it.
     pub(crate) identity: u64,
     pub(crate) threads: usize,
     pub(crate) is_oversubscribed: bool,
     pub(crate) idle: Idle,
-    /// Work from threads that are not our workers.
+    /// Work from threads that are not workers of this dispatcher.
     pub(crate) injector: Injector<Job>,
     pub(crate) stealers: Box<[Stealer<Job>]>,
-    /// Halves of forks, by the worker that forked. The worker empties it before the job ends that forked, in any stage.
+    /// For each worker, the halves of its forks. In every stage, a worker empties its queue of forks before the job
+    /// that forked them ends.
     pub(crate) forks: Box<[Stealer<Fork>]>,
-    /// The clock of its tasks.
+    /// The clock of the tasks.
     pub(crate) clock: Clock,
     pub(crate) sleep: Sleep,
-    /// `RUNNING`, `DRAINING` or `ABORTING`; only ever rises, written by the owner alone.
+    /// `RUNNING`, `DRAINING` or `ABORTING`. It only rises, and only the owner writes it.
     pub(crate) stage: CachePadded<AtomicUsize>,
     /// The number of workers that have not ended.
     pub(crate) running: CachePadded<AtomicUsize>,
-    /// 1 when the owner has dropped the rest and looks for the last time: later ones are dropped by
-    /// [`Shared::drop_late`].
+    /// 1 when the owner has dropped the rest and looks for the last time; [`Shared::drop_late`] drops later work.
     pub(crate) is_swept: AtomicUsize,
     pub(crate) live: Live,
-    /// The names of tasks that have one.
+    /// The names of the tasks that have one.
     pub(crate) names: watchdog::Names,
-    /// The queues with names.
+    /// The named queues.
     pub(crate) queues: Arc<Registry>,
-    /// Threads for the time that workers block.
+    /// The spare threads, which replace workers that block.
     pub(crate) spares: Spares,
-    /// The current job of each worker, for the watchdog; empty if there is none.
+    /// The current job of each worker, for the watchdog; empty if there is no watchdog.
     pub(crate) doing: Box<[Arc<Doing>]>,
     pub(crate) counters: Box<[CachePadded<worker::Tally>]>,
 }
 
 impl Shared {
-    /// Queues a task for the first time, unless this dispatcher takes no more: then the task is cancelled.
+    /// Queues a new task. If this dispatcher accepts no more tasks, the task is cancelled.
     pub(crate) fn start(&self, runnable: Runnable) {
         if self.accepts() {
             self.push(Job::task(runnable));
         } else {
-            // Cancels it.
+            // Dropping it cancels the task.
             drop(runnable);
         }
     }
 
-    /// Whether the calling thread may add work.
+    /// Returns whether the calling thread may add work.
     pub(crate) fn accepts(&self) -> bool {
-        // Acquire: pairs with the Release in `end`; a late spawner sees everything the owner did before.
+        // Acquire: pairs with the Release in `end`, so that a late spawner sees everything the owner did before.
         match self.stage.load(Ordering::Acquire) {
             RUNNING => true,
             DRAINING => with_current(|current| current.is_some_and(|current| current.is_of(self))),
@@ -714,11 +716,11 @@ impl Shared {
         }
     }
 
-    /// The same on a worker that queues for us. At the end of the worker its queue goes to the thread that drops the
-    /// remaining work.
+    /// Queues a woken task on a worker that may queue for this dispatcher. At the end of the worker, its queue goes to
+    /// the thread that drops the remaining work.
     #[inline]
     fn schedule_near(&self, current: &current::Current, runnable: Runnable) {
-        // Acquire: as in `start`. What would be polled in place is not polled any more.
+        // Acquire: as in `start`. After an abort, tasks are no longer polled in place.
         if current.catch.takes() && self.stage.load(Ordering::Acquire) != ABORTING {
             current.catch.hold(runnable);
         } else {
@@ -726,7 +728,7 @@ impl Shared {
         }
     }
 
-    /// Queues work on a worker that queues for us.
+    /// Queues work on a worker that may queue for this dispatcher.
     #[inline]
     fn push_near(&self, current: &current::Current, job: Job) {
         current.local.push(job);
@@ -744,8 +746,8 @@ impl Shared {
 
     /// Queues work for the first worker that looks.
     pub(crate) fn share(&self, job: Job) {
-        // The caller may lose its core here, for as long as the end takes. To a checker, which sees no step in a push,
-        // that has to be said.
+        // The caller may lose its core here until the dispatcher has ended. A checker sees no step inside a push, so
+        // this loop adds steps.
         #[cfg(shuttle)]
         for _ in 0..60 {
             thread::yield_now();
@@ -759,19 +761,19 @@ impl Shared {
         self.drop_late();
     }
 
-    /// Whether some worker has a fork that no worker has begun.
+    /// Returns whether some worker has a fork that no worker has begun.
     pub(crate) fn has_forks(&self) -> bool {
         self.forks.iter().any(|forks| !forks.is_empty())
     }
 
-    /// Whether any queue holds work. Forks are not taken: they belong to a running job.
+    /// Returns whether any queue holds work. Forks do not count: they belong to a running job.
     pub(crate) fn has_work(&self) -> bool {
         !self.injector.is_empty() || self.queues.has_work() || self.stealers.iter().any(|stealer| !stealer.is_empty())
     }
 }
 
 impl TaskError {
-    /// Whether the task panicked.
+    /// Returns whether the task panicked.
     ///
     /// # Example
     /// ```

@@ -1,8 +1,8 @@
-//! Errors: a refused post, a receive that can never be answered, a refused question, a task without a result.
+//! Errors: a refused post, a receive that can never be answered, a refused request, a task without a result.
 
 use std::fmt;
 
-/// A post that was refused, with the item given back.
+/// The error of a post that was refused; it gives the item back.
 ///
 /// # Example
 /// ```
@@ -16,7 +16,7 @@ use std::fmt;
 pub struct PostError<T> {
     /// The item that could not be posted, unchanged.
     pub item: T,
-    /// The reason why it was refused.
+    /// The reason for the refusal.
     pub reason: Reason,
 }
 
@@ -56,10 +56,10 @@ impl<T> fmt::Display for PostError<T> {
 
 impl<T> std::error::Error for PostError<T> {}
 
-/// A receive, take or join that can never be answered. No item was taken.
+/// The error of a receive, take or join that can never be answered. No item was taken.
 ///
-/// One word, so that the output of a receive is two and goes in registers. It travels through every layer of futures
-/// above, nearly always without an error in it.
+/// It is one word, so that the output of a receive is two words and fits into registers. The output travels through
+/// every layer of futures, nearly always without an error in it.
 ///
 /// # Example
 /// ```
@@ -93,17 +93,17 @@ const _: () = assert!(size_of::<std::task::Poll<Result<u64, ReceiveError>>>() ==
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ReceiveErrorKind {
-    /// The port is closed and does not hold the wanted items; those it holds stay there.
+    /// The port is closed and does not hold the requested items; the items that it holds stay there.
     Closed {
         /// The port's name.
         port: String,
     },
-    /// A join names the same port twice. Ask for two of it instead: `(&port, 2)`.
+    /// A join names the same port twice. Instead, ask for two items of the port: `(&port, 2)`.
     SamePort {
         /// The port's name.
         port: String,
     },
-    /// The predicate panicked when it was shown an item. The item remains in its place.
+    /// The predicate panicked when it was shown an item. The item stays in its position.
     Predicate {
         /// The port's name.
         port: String,
@@ -113,7 +113,7 @@ pub enum ReceiveErrorKind {
 }
 
 impl ReceiveError {
-    /// Why.
+    /// Returns the kind of the error.
     ///
     /// # Example
     /// See [`ReceiveErrorKind`].
@@ -121,7 +121,7 @@ impl ReceiveError {
         &self.kind
     }
 
-    /// Whether the port is closed: for many a loop that receives, the good end.
+    /// Returns whether the port is closed, which is the normal end of many receiving loops.
     ///
     /// # Example
     /// See [`ReceiveError`].
@@ -161,7 +161,7 @@ impl fmt::Display for ReceiveError {
 
 impl std::error::Error for ReceiveError {}
 
-/// A question that got no answer, and why.
+/// The reason why a request got no answer.
 ///
 /// # Example
 /// ```
@@ -172,22 +172,22 @@ impl std::error::Error for ReceiveError {}
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Refusal {
-    /// The reply was dropped unanswered: its holder forgot it, panicked, was cancelled, or the question was discarded.
+    /// The reply was dropped unanswered: its holder forgot it, panicked or was cancelled, or the request was discarded.
     NoReply,
-    /// There is too much to do; the same question may succeed later.
+    /// There is too much to do; the same request may succeed later.
     Overloaded,
     /// The service that could answer is shutting down.
     Stopping,
-    /// The time for the answer has run out.
+    /// The time for the answer is up.
     DeadlineExceeded,
-    /// The question could only be answered after the operation that asks it has ended.
+    /// The request could only be answered after the operation that made it has ended.
     WouldDeadlock {
-        /// The operation that asks, and has to end first.
+        /// The operation that made the request, and that would have to end first.
         running: Box<str>,
         /// The requested operation.
         requested: Box<str>,
     },
-    /// It was tried and did not succeed.
+    /// The operation was carried out and failed.
     Failed(Box<str>),
 }
 
@@ -208,7 +208,7 @@ impl fmt::Display for Refusal {
 
 impl std::error::Error for Refusal {}
 
-/// A task that ended without a result.
+/// The reason why a task ended without a result.
 ///
 /// # Example
 /// ```
@@ -222,14 +222,14 @@ impl std::error::Error for Refusal {}
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum TaskError {
-    /// Its code panicked.
+    /// The task panicked.
     Panicked {
         /// The panic's message.
         message: String,
     },
-    /// It was cancelled: by its handle, or because its dispatcher was shut down first.
+    /// The task was cancelled: by its handle, or because its dispatcher was shut down first.
     Cancelled,
-    /// Its queue threw it away before it began: by its policy, or because the queue was cleared.
+    /// The queue discarded the task before it began: by its policy, or because the queue was cleared.
     Discarded,
 }
 
@@ -245,7 +245,7 @@ impl fmt::Display for TaskError {
 
 impl std::error::Error for TaskError {}
 
-/// The text of a panic, as far as it has one.
+/// Returns the text of a panic, if it has one.
 pub(crate) fn panic_message(payload: &(dyn std::any::Any + Send)) -> String {
     payload
         .downcast_ref::<&str>()

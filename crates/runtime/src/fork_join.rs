@@ -1,13 +1,14 @@
-//! Fork and join: two closures, or a set of them, of which idle workers take a part, and a wait that works.
+//! Fork and join: two closures, or a set of them, of which idle workers may take a part, and a wait that does useful
+//! work.
 //!
 //! [`join`] puts its second closure where idle workers look, calls the first, and takes the second back if no worker
-//! came. A worker that waits for a taken fork *helps*: it runs the forks of the taker meanwhile. It never runs anything
-//! else on the waiting stack, neither a task nor another worker's fork. So it cannot wait for itself, and its stack
-//! gets no deeper than by calling both closures one after the other. The reason why that is so, and its cost:
-//! `docs/design/fork-join.md`.
+//! took it. A worker that waits for a taken fork *helps*: meanwhile it runs the forks of the worker that took it. It
+//! never runs anything else on the waiting stack, neither a task nor another worker's fork. So it cannot wait for
+//! itself, and its stack gets no deeper than if it called both closures one after the other. For the reasons and the
+//! cost, see `docs/design/fork-join.md`.
 //!
-//! Not here: work that outlives its caller (tasks), and waiting for messages (futures). The loop over a range,
-//! [`ParallelLoop`](crate::ParallelLoop), is made of joins when it runs on a worker. Read next: `fork_join/half.rs`.
+//! Not here: work that outlives its caller (tasks), and waiting for messages (futures). On a worker, the loop over a
+//! range, [`ParallelLoop`](crate::ParallelLoop), is made of joins. Read next: `fork_join/half.rs`.
 
 #[allow(unsafe_code, reason = "a half lies on its owner's stack; the file says why that is right")]
 mod half;
@@ -31,29 +32,30 @@ use half::{Half, Head, Outcome};
 use latch::{End, Latch};
 pub use scope::{Scope, scope};
 
-/// A waiter looks for something to help with this often; a look takes the lines of a queue from the worker that uses
-/// it.
+/// The interval at which a waiter looks for forks to help with. A look takes the cache lines of a queue from the worker
+/// that uses it.
 const HELP_EVERY: Duration = Duration::from_nanos(500);
 
-/// The first sleep of a waiter, after which it looks for something to help with; the later ones are longer.
+/// The first sleep of a waiter, after which it looks for forks to help with; later sleeps are longer.
 const FIRST_SLEEP: Duration = Duration::from_micros(50);
 
-/// Calls two closures, maybe at once, and gives both results.
+/// Calls two closures, possibly in parallel, and returns both results.
 ///
-/// Your thread calls `a`. Meanwhile an idle worker may call `b`; if none came, your thread does so itself when `a` has
-/// ended. Both may borrow from your stack. While it waits for a `b` that another worker has begun, your thread runs the
-/// forks of that worker. It sleeps only if there are none. It does so in a task too. The worker is held until both have
-/// ended. So a long join in a task delays the others of its worker as any long poll does.
+/// Your thread calls `a`. Meanwhile an idle worker may call `b`; if none took it, your thread calls `b` itself when `a`
+/// has ended. Both may borrow from your stack. While it waits for a `b` that another worker has begun, your thread runs
+/// the forks of that worker. It sleeps only if there are none. In a task, the worker is blocked until both closures
+/// have ended. So a long join delays the worker's other tasks, as any long poll does.
 ///
-/// On a thread that is no worker, and on a dispatcher of one, it is `(a(), b())`: use [`Handle::install`] to begin.
+/// On a thread that is not a worker, and on a dispatcher with one worker, it is `(a(), b())`: use [`Handle::install`]
+/// to begin.
 ///
-/// Neither closure may wait for the other by its own means, such as a channel, or a lock that is held across `join`.
-/// They need not run at the same time: your thread may hold both.
+/// Neither closure may wait for the other by other means, such as a channel, or a lock that is held across `join`. They
+/// need not run at the same time: your thread may run both, one after the other.
 ///
-/// Cost: if no worker takes `b`, an entry and its removal in the worker's own queue (some 20 ns); no allocation.
+/// Cost: if no worker takes `b`, adding and removing an entry in the worker's own queue (some 20 ns); no allocation.
 ///
 /// # Panics
-/// Panics if a closure panics, after both have ended: with the panic of `a` if that did.
+/// Panics if a closure panics, after both have ended. If both panic, it is the panic of `a`.
 ///
 /// # Example
 /// ```
@@ -95,7 +97,7 @@ where
     })
 }
 
-/// [`join`] on a worker that others steal from.
+/// Runs [`join`] on a worker from which others steal.
 #[inline]
 #[allow(unsafe_code, reason = "keeps the half in this frame; each block says how")]
 fn fork<A, B, RA, RB>(current: &Current, a: A, b: B) -> (RA, RB)
@@ -106,23 +108,22 @@ where
     RB: Send,
 {
     let half = Half::new(b);
-    // SAFETY: this is the only fork of it, and until it has come back or its latch is set, nothing below leaves this
-    // function: the closure's panic is caught, and neither the queue nor the wait panics.
+    // SAFETY: this is the only fork of the half. Until the fork has come back or the latch is set, nothing below leaves
+    // this function: the closure's panic is caught, and neither the queue nor the wait panics.
     current.push_fork(unsafe { half.fork() });
     let a = catch_unwind(AssertUnwindSafe(a));
-    // Whatever was forked after it has been taken back or run, so what comes first out of the queue is it, or it was
-    // stolen.
+    // All later forks have been taken back or run. So the next fork out of the queue is this one, unless it was stolen.
     let end = match current.pop_fork() {
         Some(fork) if fork.is_of(half.head()) => End::Returned,
-        // An older one can only be there if this one was not stolen: thieves take the oldest. So this is a bug of ours,
-        // and leaving the frame would leave a pointer to it.
+        // An older fork can only be there if this one was not stolen, because thieves take the oldest. So this is our
+        // bug, and leaving the frame would leave a pointer to it.
         Some(_) => std::process::abort(),
         None => wait_for(current, half.head()),
     };
     match (a, end) {
-        // SAFETY: it has come out of our own queue, or the latch says so.
+        // SAFETY: the fork has come out of our own queue, or the latch says that it was returned.
         (Ok(a), End::Returned) => (a, unsafe { half.take_back() }()),
-        // SAFETY: the latch says so.
+        // SAFETY: the latch says that the half is done.
         (Ok(a), End::Done) => (a, unsafe { half.into_outcome() }.unwrap_or_else(|payload| resume_unwind(payload))),
         (Err(payload), End::Returned) => {
             // SAFETY: as above.
@@ -134,7 +135,7 @@ where
     }
 }
 
-/// Lets the second closure end, and then passes the panic of the first on.
+/// Lets the second closure end, and then passes on the panic of the first.
 #[cold]
 fn after_panic<RA, RB>(payload: Box<dyn Any + Send>, b: impl FnOnce() -> Outcome<RB>) -> (RA, RB) {
     drop(b());
@@ -151,18 +152,19 @@ fn wait_for(current: &Current, half: &Head) -> End {
     latch.end().expect("the wait is over")
 }
 
-/// Runs the oldest fork of `thief`, if that is still busy with our fork; whether there was one.
+/// Runs the oldest fork of `thief`, if the thief is still busy with our fork; returns whether there was one.
 ///
-/// A worker that waits has no fork of its own left in its queue. The oldest are stolen first, and the one it waits for
-/// was stolen. A worker that takes a fork begins with an empty queue. So all that is in the thief's queue belongs to
-/// its work. If it has ended that meanwhile, the fork that we took may be any worker's: it goes back to its owner.
+/// A waiting worker has no fork left in its own queue: the oldest are stolen first, and the fork that it waits for was
+/// stolen. A worker that takes a fork begins with an empty queue. So everything in the thief's queue belongs to its
+/// work for us. If the thief has ended that work meanwhile, the fork that we took may belong to any worker, and is
+/// given back to its owner.
 fn help(current: &Current, thief: Option<usize>, is_at_it: impl Fn() -> bool) -> bool {
     let Some(queue) = thief.and_then(|thief| current.shared.forks.get(thief)) else { return false };
     if queue.is_empty() {
         return false;
     }
     let Steal::Success(fork) = queue.steal() else { return false };
-    // Asked after the theft: if it is at it now, it was then.
+    // Checked after the theft: if the thief is still busy with our fork, it was so at the theft.
     if is_at_it() {
         current.count_steal();
         fork.run(current.index);
@@ -200,7 +202,7 @@ fn wait_until(current: &Current, is_over: impl Fn() -> bool, help: impl Fn() -> 
     }
 }
 
-/// Calls `work` in up to `parts` places at once, at least here.
+/// Calls `work` up to `parts` times in parallel, at least once here.
 pub(crate) fn spread(parts: usize, work: &(impl Fn() + Sync)) {
     if parts <= 1 {
         return work();
@@ -209,14 +211,14 @@ pub(crate) fn spread(parts: usize, work: &(impl Fn() + Sync)) {
 }
 
 impl Handle {
-    /// Runs a closure on a worker of this dispatcher and gives its result; the way from outside into [`join`] and
-    /// [`scope()`].
+    /// Runs a closure on a worker of this dispatcher and returns its result. Use it to call [`join`] and [`scope()`]
+    /// from other threads.
     ///
-    /// On a worker of this dispatcher it is a call. Elsewhere your thread sleeps until a worker has run it, so that it
-    /// may borrow from your stack. On a worker of another dispatcher, that worker is held meanwhile. If this dispatcher
-    /// ends before it has begun, your thread runs it itself.
+    /// On a worker of this dispatcher it is a plain call. On other threads, your thread sleeps until a worker has run
+    /// the closure, so the closure may borrow from your stack. If your thread is a worker of another dispatcher, that
+    /// worker is blocked meanwhile. If this dispatcher ends before the closure has begun, your thread runs it itself.
     ///
-    /// Cost from outside: two allocations, and waking a worker if all sleep.
+    /// Cost from other threads: two allocations, and waking a worker if all sleep.
     ///
     /// # Panics
     /// Panics if the closure does.
@@ -257,13 +259,14 @@ impl Handle {
                 self.shared.share(Job::call(Closure::uncounted(move || {
                     visit.loan.call(());
                 })));
-                // Orders the entry before the look at the stage, against the fence in `end` between the stage and the
-                // last look at the queues: either that finds the entry, or we see the end and do not wait for it.
+                // Orders the entry before the look at the stage. The fence in `end` is between the change of the stage
+                // and the last look at the queues. So either that look finds the entry, or we see the end and do not
+                // wait for the entry.
                 fence(Ordering::SeqCst);
                 let is_over = || latch.end().is_some();
                 if !self.is_aborting() && !wait_awake(is_over) {
                     while !is_over() {
-                        // The entry is called or dropped in any case, and ends the wait.
+                        // The entry is called or dropped in any case, and either ends the wait.
                         latch.sleep(Duration::MAX);
                     }
                 }
@@ -278,7 +281,7 @@ impl Handle {
     }
 }
 
-/// A closure on its way to a worker, and the wait for it. Dropped uncalled, it ends the wait too.
+/// A closure that is on its way to a worker, and the wait for it. Dropping it uncalled also ends the wait.
 struct Visit {
     loan: Arc<Loan<()>>,
     latch: Arc<Latch>,

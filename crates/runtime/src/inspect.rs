@@ -1,18 +1,19 @@
-//! The waits of tasks, and their reasons: a look from outside, which costs the tasks nothing.
+//! Shows the waits of tasks, and their reasons. It looks from outside and costs the tasks nothing.
 //!
 //! You give an [`Inspector`] the dispatchers and ports to look at. On request, it walks their own lists (living tasks,
-//! waiters, timers) and combines them. A wait keeps a waker, a waker belongs to a task, and a task has the context it
-//! was spawned in. If it was [`named`](crate::named) it also has a name. Nothing is written down for its sake on the
-//! way of a message; there is no list of all ports.
+//! waiters, timers) and combines them. A wait keeps a waker, a waker belongs to a task, and a task has the context in
+//! which it was spawned. If it was [`named`](crate::named), it also has a name. Nothing is recorded for the inspector
+//! on the path of a message, and there is no list of all ports.
 //!
-//! The start of a wait is not recorded either. An inspector that [remembers](Inspector::remembering) says at which of
-//! its own looks it first saw the wait. So the more often you ask, the more exact the time is.
+//! The start of a wait is not recorded either. An inspector that [remembers](Inspector::remembering) reports at which
+//! of its own looks it first saw the wait. So the more often you look, the more exact the time is.
 //!
-//! It cannot see waits at ports that it does not know, at a queue's door, for answers, for tasks or for locks. It does
-//! not say which of two tasks that wait for each other is at fault. A thread outside is not named.
+//! It cannot see waits at ports that it does not know, for a place in a queue, for answers, for tasks or for locks. It
+//! does not find out which of two tasks that wait for each other is at fault. Threads outside the dispatchers are not
+//! named.
 //!
-//! Each part was true under its own lock, but not all parts at one moment. Read next: `inspect/exposition.rs` for
-//! counters in the form that Prometheus reads.
+//! Each part was read under its own lock, but not all parts at the same moment. Read next: `inspect/exposition.rs` for
+//! counters in Prometheus's format.
 
 mod exposition;
 
@@ -32,7 +33,7 @@ use crate::timer::Clock;
 
 /// Looks at dispatchers and ports on request.
 ///
-/// It keeps no port and no task alive.
+/// An inspector does not keep ports or tasks alive.
 ///
 /// # Example
 /// ```
@@ -63,19 +64,19 @@ struct Memory {
     seen: SpinLock<HashMap<Registration, Seen>>,
 }
 
-/// A port's identity, a place there, and a position in the order of registration.
+/// A port's identity, a slot there, and a position in the order of registration.
 type Registration = (u64, u32, u64);
 
-/// Since which look a wait has been there.
+/// A wait that an earlier look saw.
 #[derive(Clone, Copy)]
 struct Seen {
     since: Duration,
-    /// The number of items that had been posted to the port, and how many were there.
+    /// The number of items that had been posted to the port, and the number of items in it.
     traffic: (u64, usize),
 }
 
 impl Memory {
-    /// The moment since when each of these waits of a port has been seen.
+    /// Returns the time since which each of these waits of a port has been seen.
     fn compare(
         now: Duration,
         before: &HashMap<Registration, Seen>,
@@ -84,7 +85,7 @@ impl Memory {
         reason: &Reason,
     ) -> Duration {
         let key = (port.identity, reason.registration.0, reason.registration.1);
-        // One that comes back to its position after each item has not been away if no item came or went.
+        // A waiter that comes back to its position after each item has waited all the time if no item came or went.
         let same = before.get(&key).filter(|seen| reason.is_for_once || seen.traffic == port.traffic);
         let since = same.map_or(now, |seen| seen.since);
         after.insert(key, Seen { since, traffic: port.traffic });
@@ -104,7 +105,7 @@ impl fmt::Debug for Inspector {
     }
 }
 
-/// The view of a port.
+/// A port that can be looked at.
 trait Look: Send + Sync {
     fn look(self: Arc<Self>) -> Looked;
 }
@@ -113,7 +114,7 @@ struct Looked {
     identity: u64,
     view: PortView,
     reasons: Vec<Reason>,
-    /// The number of items that were ever posted, and how many are there.
+    /// The number of items that were ever posted, and the number of items in the port.
     traffic: (u64, usize),
 }
 
@@ -128,7 +129,7 @@ impl<T: Send> Look for Core<T> {
 }
 
 impl Inspector {
-    /// It does not look at anything yet.
+    /// Creates an inspector that looks at nothing yet.
     ///
     /// # Example
     /// ```
@@ -138,11 +139,11 @@ impl Inspector {
         Self::default()
     }
 
-    /// Looks at nothing yet, and will say since which of its looks, by this clock, it has seen each wait
-    /// ([`WaitView::since`]).
+    /// Creates an inspector that looks at nothing yet. For each wait, it will report the time of its first look that
+    /// saw the wait, by this clock ([`WaitView::since`]).
     ///
-    /// A wait that began between two looks counts from the second, so its duration is at most the true one. Cost: an
-    /// entry for each wait that the last look saw; waiters pay nothing.
+    /// A wait that began between two looks counts from the second one, so its reported duration is at most the true
+    /// one. Cost: an entry for each wait that the last look saw; waiters pay nothing.
     ///
     /// # Example
     /// ```
@@ -165,7 +166,7 @@ impl Inspector {
         Self { memory: Some(Memory { clock: clock.clone(), seen: SpinLock::default() }), ..Self::default() }
     }
 
-    /// Looks at a dispatcher from now on, by a name for people: its workers, queues, tasks and timers.
+    /// Adds a dispatcher, with a name for people: its workers, queues, tasks and timers are shown from now on.
     ///
     /// # Example
     /// See [`Inspector`].
@@ -174,7 +175,7 @@ impl Inspector {
         self.watched.lock().dispatchers.push(dispatcher);
     }
 
-    /// Looks at a port from now on, for as long as another owner keeps it.
+    /// Adds a port, which is shown from now on for as long as another owner keeps it.
     ///
     /// # Example
     /// See [`Inspector`].
@@ -189,9 +190,9 @@ impl Inspector {
         drop(gone);
     }
 
-    /// The present state.
+    /// Returns the present state.
     ///
-    /// Cost: proportional to the living tasks and waiters; each list is locked once, for a walk along it.
+    /// Cost: proportional to the living tasks and waiters; each list is locked once while it is walked.
     ///
     /// # Example
     /// See [`Inspector`].
@@ -220,7 +221,7 @@ impl Inspector {
         if let Some(memory) = &self.memory {
             let _replaced = std::mem::replace(&mut *memory.seen.lock(), after);
         }
-        // Clocks that several dispatchers share are looked at with each of them, and a task belongs to one.
+        // A clock that several dispatchers share is looked at with each of them, but a task belongs to only one.
         let dispatchers = dispatchers.into_iter().map(|(name, handle)| look_at(name, &handle, &mut waits)).collect();
         others.extend(waits.into_values().flatten());
         Inspection { dispatchers, ports: views, other_waits: others }
@@ -264,7 +265,7 @@ fn look_at(name: String, handle: &Handle, waits: &mut HashMap<usize, Vec<WaitVie
     }
 }
 
-/// The view of an [`Inspector`]. `{}` shows it to people; [`prometheus`](Self::prometheus) to machines.
+/// The result of a look of an [`Inspector`]. `{}` formats it for people, [`prometheus`](Self::prometheus) for machines.
 ///
 /// # Example
 /// ```
@@ -274,12 +275,12 @@ fn look_at(name: String, handle: &Handle, waits: &mut HashMap<usize, Vec<WaitVie
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Inspection {
-    /// The dispatchers, in the order in which they were made known.
+    /// The dispatchers, in the order in which they were added.
     pub dispatchers: Vec<DispatcherView>,
-    /// The ports that still exist, in the order in which they were made known.
+    /// The ports that still exist, in the order in which they were added.
     pub ports: Vec<PortView>,
-    /// Waits whose owner is no task of these dispatchers: a thread, a one-time receiver, an interleave, or a waiter
-    /// that was just woken.
+    /// Waits that do not belong to a task of these dispatchers. They belong to a thread, a one-time receiver, an
+    /// interleave, or a waiter that was just woken.
     pub other_waits: Vec<WaitView>,
 }
 
@@ -290,25 +291,25 @@ pub struct Inspection {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct DispatcherView {
-    /// As it was made known.
+    /// The name with which the dispatcher was added.
     pub name: String,
-    /// The time on its clock.
+    /// The present time on the dispatcher's clock.
     pub now: Duration,
     /// The counts of each worker.
     pub workers: Vec<Counters>,
-    /// Jobs in each worker's queue.
+    /// The number of jobs in each worker's queue.
     pub queued: Vec<usize>,
-    /// Jobs in the common queue.
+    /// The number of jobs in the common queue.
     pub queued_outside: usize,
     /// The named queues, and their state.
     pub queues: Vec<(String, QueueCounters)>,
     /// The living tasks.
     pub tasks: Vec<TaskView>,
-    /// Tasks that have ended.
+    /// The number of tasks that have ended.
     pub finished: usize,
-    /// Tasks that were dropped before it.
+    /// The number of tasks that were dropped before their end.
     pub aborted: usize,
-    /// Timers pending on its clock.
+    /// The number of timers pending on the dispatcher's clock.
     pub timers: usize,
 }
 
@@ -319,17 +320,17 @@ pub struct DispatcherView {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TaskView {
-    /// The address of its wakers: no two living tasks have the same.
+    /// The address of the task's wakers: no two living tasks have the same.
     pub identity: usize,
-    /// As it was [`named`](crate::named).
+    /// The name that [`named`](crate::named) gave the task.
     pub name: Option<String>,
-    /// The name of the context it was spawned in.
+    /// The name of the context in which the task was spawned.
     pub context: Option<String>,
     /// The context's identity.
     pub context_id: Option<u64>,
     /// The context's deadline.
     pub deadline: Option<Duration>,
-    /// Its waits, as far as those are for a watched port or a timer. Empty also if it is queued or runs.
+    /// The task's waits at watched ports and for timers. Also empty if the task is queued or runs.
     pub waits: Vec<WaitView>,
 }
 
@@ -340,12 +341,12 @@ pub struct TaskView {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct WaitView {
-    /// The reason.
+    /// The reason of the wait.
     pub reason: String,
-    /// Since when at the latest, if it is a wait at a port and the inspector [remembers](Inspector::remembering). It is
-    /// the time of the first look that saw it, by the inspector's clock.
+    /// The time of the first look that saw the wait, by the inspector's clock; the wait may have begun earlier. Only
+    /// for waits at ports, and only if the inspector [remembers](Inspector::remembering).
     pub since: Option<Duration>,
-    /// Until when, if it ends by itself.
+    /// The time at which the wait ends by itself, if it does.
     pub until: Option<Duration>,
 }
 
@@ -358,7 +359,7 @@ pub struct WaitView {
 pub struct PortView {
     /// The port's name.
     pub name: String,
-    /// Its gauges.
+    /// The port's gauges.
     pub gauges: Gauges,
 }
 

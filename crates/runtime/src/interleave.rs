@@ -1,18 +1,20 @@
-//! An interleave: handlers around one state, in groups that say which may run together.
+//! An interleave: handlers for one state, in groups that determine which may run at the same time.
 //!
-//! Readers run together, a writer runs alone, one last handler ends it all. It is a scheduler over *messages*, not a
-//! lock in user code. A handler that may not start yet has not been called: its message is still in its port, and no
-//! task waits. While an asynchronous handler is suspended its exclusivity holds.
+//! Readers run together, a writer runs alone, and one last handler ends the interleave. It schedules *messages*; it is
+//! not a lock in user code. A handler that may not start yet has not been called: its message is still in its port, and
+//! no task waits. An asynchronous handler keeps its exclusivity while it is suspended.
 //!
-//! - *concurrent* ([`Handlers::concurrent`]): sees a [`Snapshot`] of the state; runs beside other concurrent ones.
+//! - *concurrent* ([`Handlers::concurrent`]): sees a [`Snapshot`] of the state; runs at the same time as other
+//!   concurrent handlers.
 //! - *exclusive* ([`Handlers::exclusive`]): has the state ([`Exclusive`]) and runs alone.
-//! - *independent* ([`Handlers::independent`]): sees the newest snapshot, runs at any time, never waits.
-//! - *teardown* ([`Handlers::teardown`]): once; closes the ports, waits until nothing runs, and consumes the state.
+//! - *independent* ([`Handlers::independent`]): sees the latest snapshot, runs at any time, never waits.
+//! - *teardown* ([`Handlers::teardown`]): runs once; the ports are closed, all running handlers end, then it consumes
+//!   the state.
 //!
-//! A setting decides which handler goes first ([`Order`]): by default the order of arrival, across all ports.
-//! Deliberately not here: a bound on waiting items (those are the port's), and a lock for code that is not a handler.
+//! A setting ([`Order`]) decides which handler goes first: by default the order of arrival, across all ports. Not here,
+//! on purpose: a bound on waiting items (set it on the ports), and a lock for code outside handlers.
 //!
-//! Read next: `interleave/admission.rs` (which handler may start), `interleave/branch.rs` (the way of an item),
+//! Read next: `interleave/admission.rs` (which handler may start), `interleave/branch.rs` (the path of an item),
 //! `docs/design/interleave.md`.
 
 mod admission;
@@ -45,8 +47,8 @@ use teardown::Teardown;
 
 /// The branches of an interleave: which handler gets the items of which port, in which group.
 ///
-/// A handler is called with its guard and an item and gives a future. Write the type of the guard, `|state:
-/// Exclusive<Counter>, n|`: it gives the group, and tells the compiler the type of the state.
+/// A handler is called with its guard and an item, and returns a future. Write the type of the guard, as in
+/// `|state: Exclusive<Counter>, n|`: it determines the group, and tells the compiler the type of the state.
 ///
 /// # Example
 /// See [`Interleave`].
@@ -57,7 +59,7 @@ use teardown::Teardown;
 /// let port = Port::new();
 /// Handlers::new().concurrent(&port, |mut state: Snapshot<Vec<u8>>, item: u8| async move { state.push(item) });
 /// ```
-/// and a handler of one group does not fit another:
+/// And a handler of one group does not fit another:
 /// ```compile_fail
 /// # use lehr_runtime::{Exclusive, Handlers, Port};
 /// let port = Port::new();
@@ -83,7 +85,7 @@ impl<S> Default for Handlers<S> {
 }
 
 impl<S: Clone + Send + Sync + 'static> Handlers<S> {
-    /// No branches yet.
+    /// Creates an empty set of branches.
     ///
     /// # Example
     /// See [`Interleave`].
@@ -91,10 +93,11 @@ impl<S: Clone + Send + Sync + 'static> Handlers<S> {
         Self::default()
     }
 
-    /// Adds handlers that look at the state and run together, but not with exclusive ones.
+    /// Adds handlers that read the state. They run together, but not with exclusive ones.
     ///
-    /// They see the changes of every exclusive handler before them. A request that such a handler makes to a concurrent
-    /// branch of its own interleave starts at once, even if others wait: it shares already.
+    /// They see the changes of every exclusive handler before them. If such a handler makes a request to a concurrent
+    /// branch of its own interleave, the request starts at once, even if others wait. This is safe because the handler
+    /// shares the state already.
     ///
     /// # Example
     /// See [`Interleave`].
@@ -108,10 +111,10 @@ impl<S: Clone + Send + Sync + 'static> Handlers<S> {
         self.with(move |core| I::Waits::install::<S, Concurrently, H, F>(source, core, handler))
     }
 
-    /// Adds handlers that may change the state and run alone, also while they are suspended.
+    /// Adds handlers that may change the state and run alone, even while they are suspended.
     ///
-    /// A request that such a handler makes to its own interleave fails at once
-    /// ([`Refusal::WouldDeadlock`](crate::Refusal)) unless it is made in [`Exclusive::reenter`].
+    /// A request from such a handler to its own interleave fails at once ([`Refusal::WouldDeadlock`](crate::Refusal))
+    /// unless it is made in [`Exclusive::reenter`].
     ///
     /// # Example
     /// See [`Interleave`].
@@ -125,10 +128,10 @@ impl<S: Clone + Send + Sync + 'static> Handlers<S> {
         self.with(move |core| I::Waits::install::<S, Exclusively, H, F>(source, core, handler))
     }
 
-    /// Adds handlers that run at any time, also together with an exclusive one and during the teardown. They see the
-    /// state as the last exclusive guard that was dropped left it.
+    /// Adds handlers that run at any time, even together with an exclusive one and during the teardown. They see the
+    /// state that the last dropped exclusive guard left.
     ///
-    /// With such a branch the first change that an exclusive handler makes copies the state.
+    /// If there is such a branch, the first change of each exclusive handler copies the state.
     ///
     /// # Example
     /// ```
@@ -161,15 +164,16 @@ impl<S: Clone + Send + Sync + 'static> Handlers<S> {
         self.with(move |core| I::Waits::install::<S, Independently, H, F>(source, core, handler))
     }
 
-    /// Adds the handler that ends the interleave, with the state. With several, the first item wins.
+    /// Adds the handler that ends the interleave and gets the state. If there are several such handlers, the first item
+    /// decides which one runs.
     ///
     /// From the moment that its item arrives, nothing more starts. Before the post of that item returns, the ports of
     /// all branches except the independent ones are closed, so later posters get an error. When the last running
-    /// handler has ended, pending items are in their ports, at their places, for any other receiver. Then the handler
-    /// runs alone.
+    /// handler has ended, pending items are in their ports, in their positions, for any other receiver. Then the
+    /// handler runs alone.
     ///
-    /// This answers no question among the pending items. Their askers wait until a receiver takes or
-    /// [drains](Port::drain) them, unless you set the interleave to [refuse](Settings::refuse_pending) them.
+    /// This does not answer requests among the pending items. Their senders wait until a receiver takes or
+    /// [drains](Port::drain) the requests, unless you set the interleave to [refuse](Settings::refuse_pending) them.
     ///
     /// # Example
     /// See [`Interleave`].
@@ -227,7 +231,8 @@ impl fmt::Debug for Settings {
 }
 
 impl Settings {
-    /// No name, [`Order::Arrival`], any number of concurrent handlers, ports closed by the teardown.
+    /// Creates the default settings: no name, [`Order::Arrival`], any number of concurrent handlers, ports closed by
+    /// the teardown.
     ///
     /// # Example
     /// See [`Settings`].
@@ -235,7 +240,7 @@ impl Settings {
         Self::default()
     }
 
-    /// The name in messages.
+    /// Sets the name of the interleave in messages.
     ///
     /// # Example
     /// See [`Settings`].
@@ -244,7 +249,7 @@ impl Settings {
         self
     }
 
-    /// The order of starts.
+    /// Sets the order in which waiting handlers start.
     ///
     /// # Example
     /// See [`Settings`].
@@ -253,8 +258,8 @@ impl Settings {
         self
     }
 
-    /// The largest number of concurrent handlers that may run at once, of all branches together. Requests that they
-    /// make to concurrent branches of the same interleave do not count.
+    /// Sets the maximum number of concurrent handlers that may run at once, of all branches together. Requests that
+    /// they make to concurrent branches of the same interleave do not count.
     ///
     /// # Panics
     /// Panics if `count` is 0.
@@ -267,7 +272,7 @@ impl Settings {
         self
     }
 
-    /// Has the teardown leave the ports open, for receivers that come after the interleave. Posters then get no notice
+    /// Lets the teardown leave the ports open, for receivers that come after the interleave. Posters are then not told
     /// that it has ended.
     ///
     /// # Example
@@ -289,15 +294,15 @@ impl Settings {
         self
     }
 
-    /// Makes the end refuse all items in the ports that it closes. Every question in them fails as
-    /// [`Refusal::Stopping`](crate::Refusal), and no asker waits for an answer that will never come. For services,
-    /// whose items are all questions: other items are dropped too, though the [discard
-    /// sink](crate::PortBuilder::on_discard) of a port that has one is given them. Items that are being handed to
-    /// another receiver of the port are left to it.
+    /// Makes the end refuse all items in the ports that it closes. Every request among them fails as
+    /// [`Refusal::Stopping`](crate::Refusal), so no sender waits for an answer that will never come. Use it for
+    /// services, whose items are all requests. Items that are not requests are dropped too. If their port has a
+    /// [discard sink](crate::PortBuilder::on_discard), the sink gets them. Items that are being handed to another
+    /// receiver of the port are left to that receiver.
     ///
-    /// It happens before the teardown handler begins (for the ports of independent branches, after it has ended), or
-    /// when the dispatcher ends. An interleave that closes no ports refuses nothing: with
-    /// [`keep_ports_open`](Self::keep_ports_open), or ended by [`Interleave::stop`] or by being dropped.
+    /// The refusal comes before the teardown handler begins (for the ports of independent branches, after it has
+    /// ended), or when the dispatcher ends. An interleave that closes no ports refuses nothing: with
+    /// [`keep_ports_open`](Self::keep_ports_open), or if it was ended by [`Interleave::stop`] or by being dropped.
     ///
     /// # Example
     /// ```
@@ -329,10 +334,10 @@ impl Settings {
         self
     }
 
-    /// Calls `tell` for each handler that panics or is cancelled, on the worker where that happened, under no lock.
+    /// Calls `tell` for each handler that panics or is cancelled, on the worker where this happened, under no lock.
     ///
-    /// Without it a panic goes to the sinks of the [`Context`](crate::Context) that the item was posted in. If that has
-    /// none, it goes to the process's [hook](crate::set_error_hook).
+    /// Without it, a panic goes to the sinks of the [`Context`](crate::Context) in which the item was posted. If the
+    /// context has no sink, the panic goes to the process's [hook](crate::set_error_hook).
     ///
     /// # Example
     /// See [`Failure`].
@@ -341,8 +346,8 @@ impl Settings {
         self
     }
 
-    /// Starts an interleave around `state`, its handlers on the workers of `dispatcher`. Items that are in the ports
-    /// already count as arriving now, branch by branch.
+    /// Starts an interleave around `state`; its handlers run on the workers of `dispatcher`. Items that are already in
+    /// the ports count as arriving now, branch by branch.
     ///
     /// # Example
     /// See [`Settings`].
@@ -375,15 +380,15 @@ impl Settings {
     }
 }
 
-/// Handlers around one state, running; the owner. See the page of [`Handlers`] for the groups.
+/// A running interleave; the owner. For the groups of handlers, see the page of [`Handlers`].
 ///
-/// Dropping it ends it at once: the branches leave their ports, which stay open with their items, and running handlers
-/// are cancelled. Let a teardown item end it, or [`stop`](Self::stop), to let running handlers finish;
-/// [`detach`](Self::detach) lets it live until then without an owner.
+/// Dropping it ends the interleave at once: the branches leave their ports, which stay open with their items, and
+/// running handlers are cancelled. To let running handlers finish, end it by a teardown item or by
+/// [`stop`](Self::stop). [`detach`](Self::detach) lets it live until then without an owner.
 ///
-/// Cost: an item on an idle interleave costs about as much as one of a persistent receiver. It needs no task or
-/// allocation of its own. It takes the interleave's lock three times more, or two in a queue that one branch works off.
-/// A start that has to wait, and handlers that run beside others, may cost a task each.
+/// Cost: on an idle interleave, an item costs about as much as with a persistent receiver. It needs no task or
+/// allocation of its own. It takes the interleave's lock three more times, or twice in a queue that one branch works
+/// off. A start that has to wait, and handlers that run beside others, may cost one task each.
 ///
 /// # Example
 /// ```
@@ -422,8 +427,8 @@ impl<S: Send + Sync + 'static> fmt::Debug for Interleave<S> {
 impl<S: Clone + Send + Sync + 'static> Interleave<S> {
     /// Starts an interleave with the default [`Settings`].
     ///
-    /// The state is `Clone` because an exclusive handler that changes it while a snapshot of it is still looked at
-    /// changes a copy. Large parts of it are best kept behind an `Arc`.
+    /// The state is `Clone` because an exclusive handler that changes it while a snapshot of it is in use changes a
+    /// copy. Keep large parts of the state behind an `Arc`.
     ///
     /// # Example
     /// See [`Interleave`].
@@ -431,10 +436,11 @@ impl<S: Clone + Send + Sync + 'static> Interleave<S> {
         Settings::new().start(dispatcher, state, handlers)
     }
 
-    /// Ends the interleave as a teardown item would, without a handler and without closing ports, and gives the state.
+    /// Ends the interleave as a teardown item would, but without a handler and without closing ports, and returns the
+    /// state.
     ///
-    /// Nothing more starts; running handlers finish; pending items stay in their ports. Cancel-safe: dropped half-way
-    /// it is as if the interleave had been dropped.
+    /// Nothing more starts; running handlers finish; pending items stay in their ports. Cancel-safe: dropping the
+    /// future half-way has the same effect as dropping the interleave.
     ///
     /// # Errors
     /// Returns [`TaskError::Cancelled`] if a teardown item came first, or the dispatcher has ended.
@@ -467,7 +473,7 @@ impl<S: Clone + Send + Sync + 'static> Interleave<S> {
             let _ = core.end.receive().await;
             return Err(TaskError::Cancelled);
         }
-        // Also when the interleave is aborted meanwhile, which wakes and drops the signal.
+        // Also woken if the interleave is aborted meanwhile, which wakes and drops the signal.
         let idle = signal.0.receive();
         let mut idle = std::pin::pin!(idle);
         let mut end = std::pin::pin!(core.end.receive());
@@ -491,7 +497,7 @@ impl<S: Clone + Send + Sync + 'static> Interleave<S> {
 }
 
 impl<S: Send + Sync + 'static> Interleave<S> {
-    /// A handle that others can keep.
+    /// Returns a handle that other code can keep.
     ///
     /// # Example
     /// ```
@@ -507,7 +513,7 @@ impl<S: Send + Sync + 'static> Interleave<S> {
         &self.handle
     }
 
-    /// Lets it live until its teardown, or as long as its dispatcher.
+    /// Lets the interleave live until its teardown, or as long as its dispatcher.
     ///
     /// # Example
     /// ```
@@ -539,7 +545,8 @@ impl<S: Send + Sync + 'static> Drop for Interleave<S> {
     }
 }
 
-/// An interleave without owning it: to add branches, to look at its activity, to wait for its end. Cheap to clone.
+/// Access to an interleave without owning it: to add branches, to see its activity, to wait for its end. Cheap to
+/// clone.
 ///
 /// # Example
 /// See [`Interleave::handle`].
@@ -569,18 +576,18 @@ impl<S: Send + Sync + 'static> fmt::Debug for InterleaveHandle<S> {
 /// See [`InterleaveHandle::shed`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shed {
-    /// The one that has waited longest.
+    /// The item that has waited longest.
     Oldest,
-    /// The one that came last.
+    /// The item that came last.
     Newest,
 }
 
-/// Branches were to be added to an interleave that is ending or has ended.
+/// The error of adding branches to an interleave that is ending or has ended.
 ///
 /// # Example
 /// See [`InterleaveHandle::combine`].
 pub struct CombineError<S> {
-    /// The branches, untouched.
+    /// The branches, unchanged.
     pub handlers: Handlers<S>,
 }
 
@@ -599,11 +606,11 @@ impl<S> fmt::Display for CombineError<S> {
 impl<S> std::error::Error for CombineError<S> {}
 
 impl<S: Send + Sync + 'static> InterleaveHandle<S> {
-    /// Adds branches while it runs: they and the old ones exclude each other as if all had been there from the start.
-    /// Items in their ports count as arriving now.
+    /// Adds branches to a running interleave: they and the existing ones exclude each other as if all had been there
+    /// from the start. Items in their ports count as arriving now.
     ///
     /// # Errors
-    /// Returns [`CombineError`] with the branches, once the interleave has begun to end.
+    /// Returns [`CombineError`] with the branches if the interleave has begun to end.
     ///
     /// # Example
     /// ```
@@ -630,13 +637,13 @@ impl<S: Send + Sync + 'static> InterleaveHandle<S> {
         Ok(())
     }
 
-    /// Waits until it has ended: the teardown handler has returned and no other handler runs.
+    /// Waits until the interleave has ended: the teardown handler has returned and no other handler runs.
     ///
-    /// Cancel-safe; any number may wait.
+    /// Cancel-safe; any number of tasks may wait.
     ///
     /// # Errors
-    /// Returns [`TaskError::Panicked`] if the teardown handler panicked; [`TaskError::Cancelled`] if the interleave or
-    /// its dispatcher was dropped first.
+    /// Returns [`TaskError::Panicked`] if the teardown handler panicked, and [`TaskError::Cancelled`] if the interleave
+    /// or its dispatcher was dropped first.
     ///
     /// # Example
     /// See [`Interleave`].
@@ -645,7 +652,7 @@ impl<S: Send + Sync + 'static> InterleaveHandle<S> {
         self.core.inner.lock().outcome.clone().unwrap_or(Err(TaskError::Cancelled))
     }
 
-    /// Its present and past activity.
+    /// Returns the present and past activity of the interleave.
     ///
     /// # Example
     /// See [`Activity`].
@@ -653,7 +660,7 @@ impl<S: Send + Sync + 'static> InterleaveHandle<S> {
         self.core.inner.lock().admission.activity()
     }
 
-    /// The number of items in `port` that wait to be admitted. They are counted by [`Port::len`] too, as is an item
+    /// Returns the number of items in `port` that wait to be admitted. [`Port::len`] counts them too, and also an item
     /// whose handler has been granted its start and has not begun.
     ///
     /// # Example
@@ -663,8 +670,8 @@ impl<S: Send + Sync + 'static> InterleaveHandle<S> {
         inner.at(port.core.identity).map(|(index, _)| inner.admission.lane(index).pending()).sum()
     }
 
-    /// Takes a pending item of `port` away from the interleave, if more than `deeper_than` wait there: for shedding
-    /// load. The caller decides its fate, and can answer the request that it carries.
+    /// Takes a pending item of `port` away from the interleave if more than `deeper_than` items wait there: for
+    /// shedding load. The caller decides what becomes of the item, and can answer the request that it carries.
     ///
     /// # Example
     /// ```
@@ -693,15 +700,15 @@ impl<S: Send + Sync + 'static> InterleaveHandle<S> {
                 Some((item, member))
             })?;
             let (ticket, sequence) = item;
-            // Gone if somebody else has just taken it: then there is another one to look at.
+            // The item is gone if another thread has just taken it: then there is another one to look at.
             if let Some(item) = port.shed(ticket, sequence, member.identity()) {
                 return Some(item);
             }
         }
     }
 
-    /// Cancels the running handlers of `port`: their futures are dropped, and their places are free. A suspended one is
-    /// dropped at once, another after the poll in progress. Gives the number.
+    /// Cancels the running handlers of `port`: their futures are dropped, and their places become free. A suspended
+    /// handler is dropped at once, a running one after the poll in progress. Returns the number of cancelled handlers.
     ///
     /// # Example
     /// ```
@@ -727,9 +734,9 @@ impl<S: Send + Sync + 'static> InterleaveHandle<S> {
         })
     }
 
-    /// The state, if a concurrent handler that took no time could start and end now: nothing exclusive runs or waits.
-    /// So it sees the changes of every item before it, and needs no turn, no task and no place in the count of
-    /// handlers. For more than a look, send an item.
+    /// Returns the state if a concurrent handler could start and end right now: if no exclusive handler runs or waits.
+    /// So the snapshot has the changes of every item before it, and needs no turn, no task and no place in the count of
+    /// handlers. To do more than look, send an item.
     ///
     /// Cost: one lock.
     ///
@@ -759,11 +766,11 @@ impl<S: Send + Sync + 'static> InterleaveHandle<S> {
         if inner.admission.may_glance() { inner.state.clone().map(Snapshot::of) } else { None }
     }
 
-    /// The state as the last exclusive guard that was dropped left it. `None` after the teardown, and while a guard
-    /// changes the state in place, which it does if no branch is independent.
+    /// Returns the state that the last dropped exclusive guard left. Returns `None` after the teardown, and while a
+    /// guard changes the state in place, which it does if no branch is independent.
     ///
-    /// The first call enables the snapshots. Until then a guard that is dropped in its handler's own poll may give the
-    /// state back only as that poll ends. So the very first call may find nothing if a handler has let go of the state
+    /// The first call enables the snapshots. Until then, a guard that is dropped in its handler's own poll may give the
+    /// state back only when that poll ends. So the very first call may find nothing if a handler has dropped its guard
     /// and continues to compute.
     ///
     /// # Example
@@ -775,7 +782,7 @@ impl<S: Send + Sync + 'static> InterleaveHandle<S> {
     }
 }
 
-/// Signals those that stop an interleave that nothing runs any more.
+/// Wakes callers of `stop` when no handler of the interleave runs any more.
 struct Signal(Port<()>);
 
 impl WakeTask for Signal {

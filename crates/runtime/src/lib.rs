@@ -1,16 +1,16 @@
-//! Messages become handlers, on one machine.
+//! Messages become handler calls, on one machine.
 //!
 //! A [`Port`] is a typed queue that any thread may post to. Waits at ports are futures. [`Port::receive`] waits for one
 //! item, [`Port::take`] for several, [`join()`] for items of several ports at once, [`choice!`] for the first of
 //! several. A [`Task`] is a future on a [`Dispatcher`], whose worker threads poll it when its item has arrived. An
-//! [`Interleave`] puts handlers around one state and says which may run together. A [`Context`] follows all of it.
+//! [`Interleave`] runs handlers for one state and decides which may run at the same time. A [`Context`] follows all of
+//! it.
 //!
-//! **Everything that waits holds nothing while it waits**: dropping a pending receive, take, join or choice loses no
-//! item and changes no order.
+//! **Waiting holds nothing**: dropping a pending receive, take, join or choice loses no item and changes no order.
 //!
 //! # A port and a task
 //!
-//! Posting never waits and runs nothing. A handler is sequential code: it suspends without holding a thread.
+//! Posting never waits and runs no handler. A handler is sequential code: it suspends without holding a thread.
 //!
 //! ```
 //! use lehr_runtime::{Dispatcher, Port, block_on};
@@ -29,15 +29,15 @@
 //! block_on(packer).unwrap();
 //! ```
 //!
-//! A port closes when [`close`](Port::close) is called, never by itself: handles that post and handles that receive are
-//! the same. A [`Task`] that is dropped is cancelled; await it, or [`detach`](Task::detach) it. [`Port::on`] is the
-//! short form of the loop above. [`Port::bounded`] gives a port a capacity, and [`post_wait`](Port::post_wait) waits
-//! for a place in it.
+//! A port closes when [`close`](Port::close) is called, never by itself, because the same handles post and receive. A
+//! [`Task`] that is dropped is cancelled; await it, or [`detach`](Task::detach) it. [`Port::on`] is the short form of
+//! the loop above. [`Port::bounded`] gives a port a capacity, and [`post_wait`](Port::post_wait) waits for a place in
+//! it.
 //!
 //! # Several ports at once
 //!
-//! A join takes from all its ports together or from none. A choice takes the first item that comes, and leaves the rest
-//! where it is.
+//! A join takes from all its ports together or from none. A choice takes the first item that comes, and leaves all
+//! others in their ports.
 //!
 //! ```
 //! use lehr_runtime::{Port, block_on, choice, join};
@@ -58,12 +58,12 @@
 //! assert_eq!(bell.waiting(), 0); // a branch that lost has left its port
 //! ```
 //!
-//! Beside them: [`gather`] (successes and failures that add up), [`exchange()`] (one item of each source), [`Join::on`]
-//! (a handler at a join).
+//! Related waits are [`gather`] (successes and failures up to a total), [`exchange()`] (one item of each source) and
+//! [`Join::on`] (a handler for a join).
 //!
 //! # Questions
 //!
-//! A question carries its [`Reply`]. A dropped reply is an answer too, so no asker waits for ever.
+//! A request carries its [`Reply`]. Dropping the reply also ends the wait, so no sender of a request waits for ever.
 //!
 //! ```
 //! use lehr_runtime::{Port, Refusal, Reply, block_on};
@@ -78,8 +78,9 @@
 //!
 //! # State
 //!
-//! Readers run together, a writer runs alone, by order of arrival across all ports; the type of a handler's first
-//! argument says which it is. A handler that may not start yet has not been called: its message is still in its port.
+//! Readers run together and a writer runs alone, in order of arrival across all ports. The type of a handler's first
+//! argument determines whether it reads or writes. A handler that may not start yet has not been called: its message is
+//! still in its port.
 //!
 //! ```
 //! use lehr_runtime::{Dispatcher, Exclusive, Handlers, Interleave, Port, Reply, Snapshot, block_on};
@@ -102,8 +103,8 @@
 //!
 //! # Queues, and the end
 //!
-//! A named [`Queue`] says how many tasks may wait to begin, and whose work goes first. Shutting down reports the
-//! outcomes of all.
+//! A named [`Queue`] limits how many tasks may wait to begin, and decides whose work goes first. Its shutdown reports
+//! the outcomes of all tasks.
 //!
 //! ```
 //! use std::time::Duration;
@@ -126,8 +127,9 @@
 //!
 //! # Time and errors
 //!
-//! A [`Context`] follows posts and spawns: it has a sender, a deadline and a sink for errors. The awaiter of a task
-//! gets its panic; without one, the innermost context's sink does. Time is a [`Clock`], and a test moves one by hand.
+//! A [`Context`] follows posts and spawns: it has a sender, a deadline and a sink for errors. The task that awaits
+//! another gets its panic; if none awaits it, the innermost context's sink does. Time comes from a [`Clock`], which a
+//! test can move by hand.
 //!
 //! ```
 //! use std::time::Duration;
@@ -150,21 +152,21 @@
 //!
 //! # Where to look
 //!
-//! | wanted | found |
+//! | you need | use |
 //! | --- | --- |
-//! | capacity, permits, the fate of one item too many | [`Port::builder`], [`Overflow`], [`Port::reserve`] |
+//! | capacity, permits, what happens to items beyond the capacity | [`Port::builder`], [`Overflow`], [`Port::reserve`] |
 //! | several kinds of messages as one enum | [`port_set`] |
 //! | at most n handlers at once | [`Port::on`]; with a state, [`Settings::max_concurrent`] |
 //! | code that blocks a thread | [`blocking`] |
-//! | waiting for a time, again and again, no longer than | [`sleep`], [`every`], [`timeout`], [`post_after`] |
-//! | two closures at once, a set of them, that borrow | [`fork_join::join`], [`fork_join::scope`], [`Handle::install`] |
+//! | waits for a time, repeated waits, time limits | [`sleep`], [`every`], [`timeout`], [`post_after`] |
+//! | two closures, or a set of them, in parallel, that borrow | [`fork_join::join`], [`fork_join::scope`], [`Handle::install`] |
 //! | a loop over an array, futures that borrow | [`ParallelLoop`], [`Handle::parallel_for`], [`Dispatcher::run_all`] |
-//! | who is stuck, how full it is | [`Builder::watchdog`], [`Port::gauges`], [`Handle::counters`] |
+//! | stuck workers, full ports | [`Builder::watchdog`], [`Port::gauges`], [`Handle::counters`] |
 //!
-//! Deliberately not here: sockets and files, ranks (crate `lehr-ranks`), anything of HTTP, a global pool. The guide,
-//! `docs/guide/ports.md`, explains the same more slowly; `docs/design/runtime.md` gives the reasons. The way of a
-//! message through the files: [`port`](Port) → `port/waiters.rs` → `arbiter/` → `task.rs` → `dispatch/worker.rs`, never
-//! back.
+//! Not here, on purpose: sockets and files, ranks (crate `lehr-ranks`), HTTP, a global pool. The guide,
+//! `docs/guide/ports.md`, explains the same more slowly; `docs/design/runtime.md` gives the reasons. A message goes
+//! through these files, and never back: [`port`](Port) → `port/waiters.rs` → `arbiter/` → `task.rs` →
+//! `dispatch/worker.rs`.
 #![deny(unsafe_code)]
 
 mod arbiter;
@@ -224,7 +226,7 @@ pub use reply::{Answer, Reply};
 pub use task::{Task, YieldNow, all, block_on, consume_budget, wake_elsewhere, yield_now};
 pub use timer::{Clock, Elapsed, Every, MissedTick, Posting, Sleep, Tick, Timeout, every, post_after, sleep, timeout};
 
-/// The parts that the model checkers look at one by one.
+/// The parts that the model checkers examine one by one.
 #[cfg(any(loom, shuttle))]
 #[doc(hidden)]
 pub mod model {
@@ -233,7 +235,7 @@ pub mod model {
     pub use crate::parallel::Gate;
 }
 
-/// The guide's chapter on ports: its code is compiled and run with the tests.
+/// The guide's chapter on ports; its code is compiled and run with the tests.
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/guide/ports.md")]
 struct Guide;

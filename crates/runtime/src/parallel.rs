@@ -1,12 +1,12 @@
-//! Work that borrows from your stack: parallel loops, loans of a body to other threads, and whole futures.
+//! Work that borrows from your stack: parallel loops, closures lent to other threads, and whole futures.
 //!
-//! The one idea: a [`Gate`]. Helpers on other workers hold only a counted reference to the gate. To use borrowed data
-//! they must enter, which fails once the lender has closed the gate. The lender does not return before every worker
-//! that entered has left. So it never waits for a helper that never came, and a late helper finds the gate closed and
-//! goes away.
+//! Everything here rests on the [`Gate`]. Helpers on other workers hold only a counted reference to the gate. To use
+//! borrowed data they must enter, which fails once the lender has closed the gate. The lender does not return before
+//! every worker that entered has left. So it never waits for a helper that never came, and a late helper finds the gate
+//! closed and leaves.
 //!
-//! The lifetimes of the borrowed values are not the compiler's to see here, hence `unsafe`: each block says why it is
-//! right.
+//! The compiler cannot check the lifetimes of the borrowed values here. Therefore this file uses `unsafe`, and each
+//! block gives its reason.
 
 use std::any::Any;
 use std::cell::UnsafeCell;
@@ -22,27 +22,27 @@ use crate::dispatch::{Closure, Dispatcher, Handle, Job, is_on_worker, woken};
 use crate::error::TaskError;
 use crate::task::{Task, admit, block_on};
 
-/// Turns of a waiting loop before the lender gives its core to others, and then before it sleeps.
+/// The number of spins before the lender yields its core to others, and then the number of yields before it sleeps.
 const SPINS: u32 = 2000;
 const YIELDS: u32 = 50;
 
-/// Somebody holds the gate. Set and cleared by the lender.
+/// Set while a lender holds the gate. Set and cleared by the lender.
 const TAKEN: usize = 1 << (usize::BITS - 1);
-/// Others may enter. Set and cleared by the lender, only while `TAKEN`.
+/// Set while others may enter. Set and cleared by the lender, only while `TAKEN`.
 const OPEN: usize = 1 << (usize::BITS - 2);
-/// The rest of the word: how many are inside.
+/// The rest of the word: the number of threads inside.
 const INSIDE: usize = OPEN - 1;
 
-/// Lets others in while it is open, and waits for them to leave before it is closed.
+/// Lets other threads in while it is open; closing it waits until they have left.
 ///
 /// | bit of `word` | meaning | who sets and clears it |
 /// | --- | --- | --- |
 /// | highest, `TAKEN` | a lender holds the gate | `take`, `release` |
 /// | second, `OPEN` | others may enter | `open`, `close`; never without `TAKEN` |
-/// | the rest | how many are inside | `try_enter` up (only while `OPEN`), `leave` down |
+/// | the rest | the number of threads inside | `try_enter` up (only while `OPEN`), `leave` down |
 pub struct Gate {
     word: CachePadded<AtomicUsize>,
-    /// The lender, once it has given up spinning.
+    /// The handle of the lender, once it has given up spinning.
     lender: SpinLock<Option<thread::Thread>>,
 }
 
@@ -53,24 +53,24 @@ impl Default for Gate {
 }
 
 impl Gate {
-    /// A gate without a holder.
+    /// Creates a gate without a holder.
     pub fn new() -> Self {
         Self { word: CachePadded::new(AtomicUsize::new(0)), lender: SpinLock::new(None) }
     }
 
-    /// Becomes the lender; false if there is one already.
+    /// Takes the gate as the lender; returns false if there is a lender already.
     pub fn take(&self) -> bool {
-        // Acquire: pairs with the Release in `release`; what the last lender did is over and visible.
+        // Acquire: pairs with the Release in `release`, so that everything the last lender did is over and visible.
         self.word.compare_exchange(0, TAKEN, Ordering::Acquire, Ordering::Relaxed).is_ok()
     }
 
-    /// Lets others in. Only the lender has the gate.
+    /// Lets other threads in. Only the lender may call it.
     pub fn open(&self) {
-        // Release: publishes what the lender wrote since `take` to those who enter.
+        // Release: publishes what the lender wrote since `take` to the threads that enter.
         self.word.store(TAKEN | OPEN, Ordering::Release);
     }
 
-    /// Goes in; false if the gate is not open.
+    /// Enters the gate; returns false if it is not open.
     pub fn try_enter(&self) -> bool {
         // Relaxed: only a guess for the exchange below.
         let mut word = self.word.load(Ordering::Relaxed);
@@ -84,23 +84,23 @@ impl Gate {
         false
     }
 
-    /// Goes out, after a `try_enter` that succeeded.
+    /// Leaves the gate, after a `try_enter` that succeeded.
     pub fn leave(&self) {
-        // Release: what was done inside is visible to the lender once it sees nobody inside; pairs with the Acquire
-        // loads in `close`.
+        // Release: what was done inside is visible to the lender once it sees that no thread is inside; pairs with the
+        // Acquire loads in `close`.
         let before = self.word.fetch_sub(1, Ordering::Release);
         if before & (OPEN | INSIDE) == 1 {
-            // Last out of a closed gate. The lock orders this against the lender: either it finds us gone after it has
-            // left its name, or we find its name.
+            // We are the last to leave a closed gate. The lock orders this against the lender: either it finds that we
+            // are gone after it has left its handle, or we find its handle.
             if let Some(lender) = self.lender.lock().take() {
                 lender.unpark();
             }
         }
     }
 
-    /// Closes the gate and waits until every worker has left. The lender only.
+    /// Closes the gate and waits until every thread has left. Only the lender may call it.
     pub fn close(&self) {
-        // Acquire: for the case that nobody is inside; pairs with the Release in `leave`.
+        // Acquire: needed if no thread is inside; pairs with the Release in `leave`.
         let before = self.word.fetch_and(!OPEN, Ordering::Acquire);
         if before & INSIDE == 0 {
             return;
@@ -111,8 +111,8 @@ impl Gate {
             return;
         }
         loop {
-            // Left anew each time: a visitor of an earlier opening may have been late to ring, and have taken the name
-            // away.
+            // Stored again each time: a visitor of an earlier opening may have been late to unpark, and have taken the
+            // handle away.
             *self.lender.lock() = Some(thread::current());
             if is_empty() {
                 break;
@@ -122,14 +122,15 @@ impl Gate {
         *self.lender.lock() = None;
     }
 
-    /// Gives the gate up after `close`.
+    /// Releases the gate after `close`.
     pub fn release(&self) {
         // Release: pairs with the Acquire in `take`.
         self.word.store(0, Ordering::Release);
     }
 }
 
-/// Waits for a while without sleeping; whether its event has arrived. A model has no patience: it must see every sleep.
+/// Waits for a while without sleeping; returns whether the event has happened. A model does not spin, because it must
+/// see every sleep.
 pub(crate) fn wait_awake(has_come: impl Fn() -> bool) -> bool {
     if cfg!(any(loom, shuttle)) {
         return has_come();
@@ -145,8 +146,8 @@ pub(crate) fn wait_awake(has_come: impl Fn() -> bool) -> bool {
 
 /// A closure on the lender's stack that other threads may call while it is lent.
 ///
-/// Threads that hold a shared reference to the loan call [`call`](Self::call); it reaches the closure if
-/// [`lend`](Self::lend) is in progress, and says no otherwise.
+/// Threads with a shared reference to the loan call [`call`](Self::call). It calls the closure if [`lend`](Self::lend)
+/// is in progress, and returns false otherwise.
 ///
 /// # Example
 /// ```
@@ -159,12 +160,12 @@ pub(crate) fn wait_awake(has_come: impl Fn() -> bool) -> bool {
 /// ```
 pub struct Loan<A> {
     gate: Gate,
-    /// Written by the lender between `take` and `open`, read by those inside.
+    /// The closure. The lender writes it between `take` and `open`; threads inside the gate read it.
     body: UnsafeCell<Option<*const (dyn Fn(A) + Sync + 'static)>>,
 }
 
-// SAFETY: the pointer is written only by the thread that took the gate, before it opens, and read only by threads
-// inside it; the gate orders the two. Its target is `Sync`, and is called only while `lend` keeps it borrowed.
+// SAFETY: the pointer is written only by the thread that took the gate, before it opens the gate, and is read only by
+// threads inside it; the gate orders the two. Its target is `Sync`, and is called only while `lend` keeps it borrowed.
 unsafe impl<A> Send for Loan<A> {}
 // SAFETY: as above.
 unsafe impl<A> Sync for Loan<A> {}
@@ -182,7 +183,7 @@ impl<A> fmt::Debug for Loan<A> {
 }
 
 impl<A> Loan<A> {
-    /// Nothing is lent yet.
+    /// Creates a loan without a closure.
     ///
     /// # Example
     /// See [`Loan`].
@@ -190,22 +191,22 @@ impl<A> Loan<A> {
         Self { gate: Gate::new(), body: UnsafeCell::new(None) }
     }
 
-    /// Lends `body` for as long as `during` runs, and returns once no worker is in `body` any more, also if `during`
-    /// panics.
+    /// Lends `body` while `during` runs, and returns once no thread is in `body` any more, even if `during` panics.
     ///
     /// # Panics
-    /// Panics if something is lent already.
+    /// Panics if a closure is lent already.
     ///
     /// # Example
     /// See [`Loan`].
     pub fn lend<R>(&self, body: &(dyn Fn(A) + Sync), during: impl FnOnce() -> R) -> R {
         assert!(self.gate.take(), "a loan holds one body at a time");
         let body: *const (dyn Fn(A) + Sync + '_) = body;
-        // SAFETY: only the lifetime of the pointer's type changes. It is dereferenced in `call` alone, inside the gate,
-        // and `Closing` below does not let this function end, by return or by panic, before everybody is out for good.
+        // SAFETY: only the lifetime of the pointer's type changes. It is dereferenced only in `call`, inside the gate,
+        // and `Closing` below does not let this function end, by return or by panic, before all threads have left for
+        // good.
         let body =
             unsafe { std::mem::transmute::<*const (dyn Fn(A) + Sync + '_), *const (dyn Fn(A) + Sync + 'static)>(body) };
-        // SAFETY: we have the gate and it is not open, so nobody reads the cell.
+        // SAFETY: we have the gate and it is not open, so no thread reads the cell.
         unsafe { *self.body.get() = Some(body) };
         let closing = Closing(&self.gate);
         self.gate.open();
@@ -214,7 +215,7 @@ impl<A> Loan<A> {
         result
     }
 
-    /// Calls the lent closure; false, without a call, if nothing is.
+    /// Calls the lent closure; returns false, without a call, if no closure is lent.
     ///
     /// # Example
     /// See [`Loan`].
@@ -223,11 +224,11 @@ impl<A> Loan<A> {
             return false;
         }
         let leaving = Leaving(&self.gate);
-        // SAFETY: we are inside the gate, so the lender wrote the cell before it opened and does not write again before
-        // we leave.
+        // SAFETY: we are inside the gate, so the lender wrote the cell before it opened the gate, and does not write
+        // again before we leave.
         if let Some(body) = unsafe { *self.body.get() } {
-            // SAFETY: `lend` keeps the target borrowed until we have left, which `leaving` does after the call, even if
-            // it panics.
+            // SAFETY: `lend` keeps the target borrowed until we have left. `leaving` leaves after the call, even if the
+            // call panics.
             unsafe { (*body)(argument) };
         }
         drop(leaving);
@@ -260,15 +261,15 @@ pub(crate) struct Region {
     next: CachePadded<AtomicUsize>,
     end: AtomicUsize,
     grain: AtomicUsize,
-    /// Calls for help still in a queue.
+    /// The number of calls for help that are still in a queue.
     calls: AtomicUsize,
     panic: SpinLock<Option<Box<dyn Any + Send>>>,
 }
 
 impl Region {
-    /// A worker's answer to a call for help.
+    /// Answers a call for help as a worker.
     pub(crate) fn help(&self) {
-        // Relaxed: a count of queue entries, for economy only.
+        // Relaxed: a count of queue entries, used only to save some.
         self.calls.fetch_sub(1, Ordering::Relaxed);
         self.loan.call(());
     }
@@ -285,13 +286,13 @@ impl Region {
             }
             let block = start..end.min(start + grain);
             if let Err(payload) = catch_unwind(AssertUnwindSafe(|| body(block))) {
-                // Not under the lock: a later payload is dropped, and its destructor is the user's.
+                // Not under the lock: a later payload is dropped, and its destructor is user code.
                 let _later = {
                     let mut first = self.panic.lock();
                     if first.is_none() { first.replace(payload) } else { Some(payload) }
                 };
                 if on_panic == OnPanic::Cancel {
-                    // The blocks that nobody has begun are given up. Relaxed: as above.
+                    // The blocks that have not begun are given up. Relaxed: as above.
                     self.next.store(end, Ordering::Relaxed);
                     return;
                 }
@@ -300,8 +301,8 @@ impl Region {
     }
 }
 
-/// How the other blocks of a parallel loop end when one panics. Either way the loop panics with the first payload once
-/// no block is running any more.
+/// The effect of a panicking block on the other blocks of a parallel loop. In either case the loop panics with the
+/// first payload once no block runs any more.
 ///
 /// # Example
 /// ```
@@ -320,14 +321,14 @@ impl Region {
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum OnPanic {
-    /// Blocks that have begun end, the others are given up.
+    /// Blocks that have begun run to their end; the others are given up.
     #[default]
     Cancel,
-    /// All blocks run. The indices of the panicked block after the panic are given up.
+    /// All blocks run. In the block that panicked, the indices after the panic are given up.
     Finish,
 }
 
-/// A parallel loop that can be run again and again without allocating.
+/// A parallel loop that can run repeatedly without allocating.
 ///
 /// # Example
 /// ```
@@ -351,7 +352,7 @@ impl fmt::Debug for ParallelLoop {
 }
 
 impl ParallelLoop {
-    /// A loop whose helpers are the workers of `handle`'s dispatcher.
+    /// Creates a loop whose helpers are the workers of `handle`'s dispatcher.
     ///
     /// # Example
     /// See [`ParallelLoop`].
@@ -367,7 +368,7 @@ impl ParallelLoop {
         Self { handle: handle.clone(), on_panic: OnPanic::Cancel, region: Arc::new(region) }
     }
 
-    /// Decides the fate of the other blocks when one panics. Default: [`OnPanic::Cancel`].
+    /// Decides what happens to the other blocks when one panics. Default: [`OnPanic::Cancel`].
     ///
     /// # Example
     /// See [`OnPanic`].
@@ -376,20 +377,20 @@ impl ParallelLoop {
         self
     }
 
-    /// Calls `body` once for each index of `range`, in blocks of `grain` indices, on your thread and every worker that
-    /// comes.
+    /// Calls `body` once for each index of `range`, in blocks of `grain` indices, on your thread and on every worker
+    /// that comes to help.
     ///
-    /// Your thread works too, and returns when all blocks have ended; it waits only for blocks that others have begun.
-    /// On a worker it helps meanwhile, as [`join`](crate::fork_join::join) does: with the forks of those blocks, loops
-    /// and scopes in them included. Blocks are handed out in ascending order, each to the next worker that asks; in a
-    /// block the indices ascend. It may be called on a worker and outside.
+    /// Your thread works too, and returns when all blocks have ended; it waits only for blocks that other threads have
+    /// begun. If it is a worker, it helps meanwhile as [`join`](crate::fork_join::join) does: it runs forks of those
+    /// blocks, including those of loops and scopes in them. Blocks are handed out in ascending order, each to the next
+    /// worker that asks; within a block the indices ascend. You may call it on a worker and on any other thread.
     ///
-    /// Cost: one atomic addition per block, one queue entry per helper, called from outside, or one fork; no
-    /// allocation.
+    /// Cost: one atomic addition for each block. For each helper, one queue entry if called on a thread that is not a
+    /// worker, otherwise one fork. No allocation.
     ///
     /// # Panics
-    /// Panics with the first panic of `body`, after all blocks that had begun have ended; the fate of the others,
-    /// [`on_panic`](Self::on_panic) says. Panics if `grain` is 0.
+    /// Panics with the first panic of `body`, after all blocks that had begun have ended; [`on_panic`](Self::on_panic)
+    /// decides about the others. Panics if `grain` is 0.
     ///
     /// # Example
     /// See [`ParallelLoop`].
@@ -407,11 +408,11 @@ impl ParallelLoop {
         let region = &self.region;
         let block = |block: Range<usize>| block.for_each(&body);
         let on_panic = self.on_panic;
-        // Relaxed: published by the opening of the gate. Nobody reads them before; a helper left over from the last run
-        // that comes now finds the gate closed, and one that comes later helps with this run.
+        // Relaxed: published by the opening of the gate. No thread reads them before; a helper left over from the last
+        // run that comes now finds the gate closed, and one that comes later helps with this run.
         region.next.store(range.start, Ordering::Relaxed);
         region.end.store(range.end, Ordering::Relaxed);
-        // No larger than the range, so that `next` cannot overflow however many helpers ask in vain.
+        // No larger than the range, so that `next` cannot overflow, however many helpers find no block left.
         region.grain.store(grain.min(range.len()).max(1), Ordering::Relaxed);
         let work = || region.work(on_panic, block);
         if is_inside {
@@ -426,16 +427,16 @@ impl ParallelLoop {
         }
     }
 
-    /// Works with up to this many workers, on a thread that is no worker. No worker could steal from it, so it calls
-    /// for help and lends its work.
+    /// Works with up to this many workers, on a thread that is not a worker. No worker could steal from such a thread,
+    /// so it calls for help and lends its work.
     fn lend(&self, helpers: usize, work: &(impl Fn() + Sync)) {
         let (region, shared) = (&self.region, &self.handle.shared);
         region.loan.lend(&|()| work(), || {
-            // Relaxed: for economy only; a stale value means one helper more or less.
+            // Relaxed: only to save entries; an old value means one helper more or less.
             let waiting = region.calls.load(Ordering::Relaxed);
             for _ in waiting..helpers {
                 region.calls.fetch_add(1, Ordering::Relaxed);
-                // For whoever is idle: queued here it would wait for this very worker.
+                // Queued for any idle worker: in this worker's own queue it would wait for this very worker.
                 let region = region.clone();
                 shared.share(Job::call(Closure::uncounted(move || region.help())));
             }
@@ -445,11 +446,11 @@ impl ParallelLoop {
 }
 
 impl Handle {
-    /// Calls `body` once for each index of `range`, in blocks of `grain` indices, on your thread and every worker that
-    /// comes.
+    /// Calls `body` once for each index of `range`, in blocks of `grain` indices, on your thread and on every worker
+    /// that comes to help.
     ///
-    /// One run of a [`ParallelLoop`], with its promises and panics; keep one of those to repeat the loop without
-    /// allocating.
+    /// This is one run of a [`ParallelLoop`], with the same guarantees and panics. To repeat the loop without
+    /// allocating, keep a `ParallelLoop`.
     ///
     /// # Example
     /// ```
@@ -467,13 +468,14 @@ impl Handle {
 }
 
 impl Dispatcher {
-    /// Runs your futures, which may borrow, as tasks here, and returns their outputs in order once all have ended.
+    /// Runs your futures, which may borrow, as tasks of this dispatcher, and returns their outputs in order once all
+    /// have ended.
     ///
-    /// For threads outside: your thread sleeps meanwhile. A future that panics ends as [`TaskError::Panicked`]; the
-    /// others run on, so futures that wait for each other must notice by themselves.
+    /// For threads that are not workers: your thread sleeps meanwhile. A future that panics ends as
+    /// [`TaskError::Panicked`]; the others run on, so futures that wait for each other must detect this themselves.
     ///
     /// # Panics
-    /// Panics on a dispatcher's worker.
+    /// Panics if called on a dispatcher's worker.
     ///
     /// # Example
     /// ```
@@ -495,9 +497,10 @@ impl Dispatcher {
             let home = async_task::Builder::new().metadata(shared.clone());
             let (runnable, task) = admit(&shared.live, future, |future| {
                 // SAFETY: the future and its output are `Send`, and the schedule function holds nothing. The future
-                // borrows from the caller, who is kept here by `ending` until the handle has told that the future was
-                // dropped: `async-task` answers a handle only after it has dropped the future, be it run or cancelled,
-                // and the output is moved out here. A waker that lives longer keeps the cell's header alone.
+                // borrows from the caller, and `ending` keeps the caller here until the handle has reported that the
+                // future was dropped: `async-task` answers a handle only after it has dropped the future, whether it
+                // ran or was cancelled, and the output is moved out here. A waker that lives longer keeps only the
+                // cell's header.
                 unsafe { home.spawn_unchecked(|_| future, woken) }
             });
             ending.tasks.push(Task::new(task));
@@ -508,7 +511,7 @@ impl Dispatcher {
     }
 }
 
-/// Waits for its tasks in any case.
+/// Waits for its tasks in any case, even after a panic.
 struct Ending<T> {
     tasks: Vec<Task<T>>,
     outputs: Vec<Result<T, TaskError>>,
@@ -524,7 +527,7 @@ impl<T> Ending<T> {
 
 impl<T> Drop for Ending<T> {
     fn drop(&mut self) {
-        // Only after a panic between the first spawn and the wait is anything left.
+        // Tasks are left only after a panic between the first spawn and the wait.
         for task in self.tasks.drain(..) {
             let _ = block_on(task.cancel());
         }

@@ -1,12 +1,12 @@
-//! `Port<T>`: a typed queue that many may post to and many may wait at.
+//! `Port<T>`: a typed queue with any number of posters and any number of waiters.
 //!
-//! Posting never blocks and never runs a handler; it appends, chooses the receiver of the item, and wakes that task.
-//! The item itself stays in the queue until the task fetches it. So a receive, take or join that is still pending holds
-//! nothing, and dropping it at any moment loses nothing and disturbs no order.
+//! Posting never blocks and never runs a handler; it appends the item, chooses its receiver, and wakes that task. The
+//! item itself stays in the queue until the task fetches it. So a receive, take or join that is still pending holds
+//! nothing, and dropping it at any moment loses nothing and changes no order.
 //!
-//! An item goes to the receivers for single items in order of registration, and then to whichever take or join is
-//! satisfied first. [`Port::try_receive`] ignores the order. It takes the oldest item, even one being handed to a
-//! receiver, which then keeps waiting at its old place.
+//! An item goes to the receivers for single items in order of registration, and then to the first take or join that it
+//! satisfies. [`Port::try_receive`] ignores the order. It takes the oldest item, even if the item is being handed to a
+//! receiver; that receiver then keeps waiting in its old position.
 //!
 //! The parts that only some ports have (capacity, permits, a discard sink) are stored separately, in `port/options.rs`.
 //! Read next: `port/waiters.rs`, then `arbiter.rs`.
@@ -46,9 +46,9 @@ pub(crate) use state::State;
 /// A typed first-in-first-out queue with an identity, any number of posters and any number of receivers. Cheap to
 /// clone: clones are the same port.
 ///
-/// A port takes as many items as come, unless it is made with a capacity ([`Port::bounded`], [`Port::builder`]). Order:
-/// items of one poster stay in its order, and a port's items are consumed in their order of arrival, except where a
-/// predicate picks.
+/// A port takes any number of items, unless it is made with a capacity ([`Port::bounded`], [`Port::builder`]). Order:
+/// the items of one poster keep their order, and items are consumed in their order of arrival, except by receivers with
+/// predicates.
 ///
 /// # Example
 /// ```
@@ -64,7 +64,7 @@ pub struct Port<T> {
 }
 
 pub(crate) struct Core<T> {
-    /// Unique in the process and ascending with creation: the order in which ports are locked.
+    /// An identity that is unique in the process and ascends with creation: the order in which ports are locked.
     pub(crate) identity: u64,
     pub(crate) name: Option<Box<str>>,
     pub(crate) state: SpinLock<State<T>>,
@@ -100,7 +100,7 @@ impl<T> fmt::Debug for Port<T> {
 }
 
 impl<T> Port<T> {
-    /// An open, empty port, called after its number.
+    /// Creates an open, empty port, named after its number.
     ///
     /// # Example
     /// See [`Port`].
@@ -108,7 +108,7 @@ impl<T> Port<T> {
         Self::with(None, None)
     }
 
-    /// An open, empty port with a name for messages.
+    /// Creates an open, empty port with a name for messages.
     ///
     /// # Example
     /// ```
@@ -124,7 +124,7 @@ impl<T> Port<T> {
         Self { core: Arc::new(Core { identity: next_identity(), name, state: SpinLock::new(state) }) }
     }
 
-    /// The name of the port in messages: `port "name"`, or `port 7` after its identity.
+    /// Returns the name of the port in messages: `port "name"`, or `port 7` if it is named after its identity.
     ///
     /// # Example
     /// See [`Port::named`].
@@ -135,14 +135,14 @@ impl<T> Port<T> {
         }
     }
 
-    /// Appends an item. Never waits, and never runs a handler in place; predicates of waiting receivers are called,
-    /// under the port's lock. A full port acts by its [`Overflow`](options::Overflow) policy;
-    /// [`post_wait`](Self::post_wait) is the form that waits.
+    /// Appends an item. It never waits and never runs a handler in place, but it calls predicates of waiting receivers,
+    /// under the port's lock. A full port follows its [`Overflow`](options::Overflow) policy; to wait for a place, use
+    /// [`post_wait`](Self::post_wait).
     ///
     /// # Errors
-    /// Returns [`PostError`] with the item, if the port is closed, or full and its policy is to refuse.
+    /// Returns [`PostError`] with the item if the port is closed, or if it is full and its policy is to refuse.
     ///
-    /// Cost: one lock; one wake-up if a waiter gets the item; amortised, no allocation.
+    /// Cost: one lock, and one wake-up if a waiter gets the item. Amortised, no allocation.
     ///
     /// # Example
     /// ```
@@ -164,7 +164,7 @@ impl<T> Port<T> {
         }
     }
 
-    /// A post to a port that is closed or has options, or where others wait than plain receivers.
+    /// Posts to a port that is closed or has options, or at which other waiters than plain receivers wait.
     #[inline(never)]
     fn post_by_policy(&self, item: T, mut state: Locked<'_, T>, mut wake: Wake) -> Result<(), PostError<T>> {
         let admitted = state.admit(item, None, &mut wake);
@@ -177,10 +177,11 @@ impl<T> Port<T> {
         Ok(())
     }
 
-    /// The same for an item whose poster will wait for an answer to it.
+    /// Posts an item whose poster will wait for an answer to it.
     ///
     /// # Errors
-    /// [`PostError`] as [`post`](Self::post), or the reason why no answer could ever come: then the item is dropped.
+    /// Returns [`PostError`] as [`post`](Self::post) does, or the reason why no answer could ever come; in the latter
+    /// case the item is dropped.
     pub(crate) fn post_call(&self, item: T) -> Result<Result<(), Refusal>, PostError<T>> {
         let Some(frame) = crate::calls::frame() else { return self.post(item).map(Ok) };
         let mut wake = Wake::default();
@@ -202,10 +203,10 @@ impl<T> Port<T> {
     }
 
     /// Appends an item without the current context. Use it for tokens and buffers that are used again: they would
-    /// otherwise carry the context of their last user. Otherwise as [`post`](Self::post).
+    /// otherwise carry the context of their last user. In all other respects it works as [`post`](Self::post) does.
     ///
     /// # Errors
-    /// The errors of [`post`](Self::post).
+    /// Fails as [`post`](Self::post) does.
     ///
     /// # Example
     /// ```
@@ -218,7 +219,7 @@ impl<T> Port<T> {
         crate::context::current::detached(|| self.post(item))
     }
 
-    /// Removes the oldest item, if there is one, even if it is being handed to a receiver.
+    /// Removes the oldest item, if there is one, even if the item is being handed to a receiver.
     ///
     /// # Example
     /// ```
@@ -235,7 +236,7 @@ impl<T> Port<T> {
         }
     }
 
-    /// The same at a port that has options, or of items that may be on their way to a receiver or carry a context.
+    /// Does the same for a port with options, and for items that may be on their way to a receiver or carry a context.
     #[inline(never)]
     fn try_receive_generally(&self, mut state: Locked<'_, T>) -> Option<T> {
         let mut wake = Wake::default();
@@ -251,10 +252,10 @@ impl<T> Port<T> {
         Some(item)
     }
 
-    /// Removes all items that are there now, oldest first, even those on their way to receivers. On a closed port this
-    /// leaves nothing behind; on an open one, waiters wait on.
+    /// Removes all items in the port, oldest first, even those on their way to receivers. On a closed port nothing can
+    /// follow; on an open port, waiters keep waiting.
     ///
-    /// Cost: one lock, whose section is as long as the number of items that were on their way.
+    /// Cost: one lock, held for a time that grows with the number of items that were on their way.
     ///
     /// # Example
     /// ```
@@ -268,7 +269,7 @@ impl<T> Port<T> {
         let elements = {
             let mut state = self.core.state.lock();
             let elements = state.queue.take_all();
-            // With the queue empty, a receiver that loses its item only goes back to its place in the order.
+            // The queue is empty now, so a receiver that loses its item only goes back to its position in the order.
             elements
                 .iter()
                 .filter_map(|element| Some((element.offered_to?, element.sequence)))
@@ -283,13 +284,14 @@ impl<T> Port<T> {
 
     /// Waits for an item: the oldest that no earlier waiter wants.
     ///
-    /// Cancel-safe: a pending receive holds nothing. Woken by a post that is for it, or by [`close`](Self::close).
+    /// Cancel-safe: a pending receive holds nothing. It is woken by a post that is meant for it, or by
+    /// [`close`](Self::close).
     ///
     /// # Errors
-    /// Returns [`ReceiveErrorKind::Closed`](crate::ReceiveErrorKind::Closed) if the port is closed and has nothing left
-    /// for it.
+    /// Returns [`ReceiveErrorKind::Closed`](crate::ReceiveErrorKind::Closed) if the port is closed and has no item left
+    /// for this receive.
     ///
-    /// Built and dropped without being awaited it does nothing, and the compiler says so:
+    /// If you drop it without awaiting it, it does nothing, and the compiler warns about this:
     // Catalogue: 14
     /// ```compile_fail
     /// #![deny(unused_must_use)]
@@ -309,18 +311,18 @@ impl<T> Port<T> {
         Receive::new(self, None)
     }
 
-    /// Waits for an item that `predicate` accepts; the others stay, in order.
+    /// Waits for an item that `predicate` accepts; the other items stay in the port, in order.
     ///
     /// The predicate runs under the port's lock, on the thread that posts or that polls: it must be quick and must not
-    /// use ports. If it panics, the item stays and this receive, alone, fails. In debug builds one that takes more than
-    /// 10 ms is reported to the process's hook ([`set_error_hook`](crate::set_error_hook)), with the port's name;
-    /// nothing else changes. Cancel-safe, as [`receive`](Self::receive).
+    /// use ports. If it panics, the item stays and only this receive fails. In debug builds, a predicate that takes
+    /// more than 10 ms is reported to the process's hook ([`set_error_hook`](crate::set_error_hook)) with the port's
+    /// name; nothing else changes. Cancel-safe, as [`receive`](Self::receive) is.
     ///
     /// # Errors
     /// Returns [`ReceiveErrorKind::Closed`](crate::ReceiveErrorKind::Closed) or
     /// [`ReceiveErrorKind::Predicate`](crate::ReceiveErrorKind::Predicate).
     ///
-    /// Cost: one call for each item that waits in the port, then one for each that is posted while it waits.
+    /// Cost: one call for each item that is in the port, then one for each item that is posted while it waits.
     ///
     /// # Example
     /// ```
@@ -331,7 +333,7 @@ impl<T> Port<T> {
     /// assert_eq!((port.try_receive(), port.try_receive()), (Some(1), Some(3)));
     /// ```
     ///
-    /// A slow one is reported:
+    /// A slow predicate is reported:
     /// ```standalone_crate
     /// # #[cfg(debug_assertions)] {
     /// # use std::time::{Duration, Instant};
@@ -353,12 +355,14 @@ impl<T> Port<T> {
         Receive::new(self, Some(Box::new(Box::new(predicate))))
     }
 
-    /// Waits until the port has `count` items to spare and takes them together, oldest first; 0 items at once.
+    /// Waits until the port has `count` available items and takes them together, oldest first. With a `count` of 0 it
+    /// is ready at once.
     ///
-    /// Cancel-safe: until there are enough, they all stay in the port.
+    /// Cancel-safe: until there are enough, all items stay in the port.
     ///
     /// # Errors
-    /// Returns [`ReceiveErrorKind::Closed`](crate::ReceiveErrorKind::Closed) if the port is closed and holds fewer.
+    /// Returns [`ReceiveErrorKind::Closed`](crate::ReceiveErrorKind::Closed) if the port is closed and holds fewer
+    /// items.
     ///
     /// # Example
     /// ```
@@ -372,13 +376,14 @@ impl<T> Port<T> {
         Take::new(self, count)
     }
 
-    /// Refuses posts from here on, those that wait for a place included. Items in the port can still be received;
-    /// receives that find nothing end as `Closed`. While [`Permit`](crate::Permit)s are out, their items are still
-    /// taken, and receives wait for them.
+    /// Refuses posts from now on, including those that wait for a place. Items in the port can still be received;
+    /// receives that find nothing end as `Closed`. While [`Permit`](crate::Permit)s exist, their items are still
+    /// accepted, and receives wait for them.
     ///
-    /// Nothing else closes a port: all its handles are alike, so that there is no last poster whose end could. So the
-    /// task that feeds a loop of receives must close the port on every way out. Or the owner of both must when one has
-    /// failed. And a close answers no question that is in the port: [`drain`](Self::drain) does, by dropping it.
+    /// Nothing else closes a port: its handles are all alike, so there is no last poster whose end could close it. So
+    /// the task that feeds a loop of receives must close the port on every way out. Alternatively, the owner of both
+    /// tasks closes it when one has failed. Closing does not answer the requests in the port: [`drain`](Self::drain)
+    /// does, by dropping them.
     ///
     /// # Example
     /// ```
@@ -408,7 +413,7 @@ impl<T> Port<T> {
         drop(state);
     }
 
-    /// Whether [`close`](Self::close) was called. [`is_drained`](Self::is_drained) says whether that was the end.
+    /// Returns whether [`close`](Self::close) was called. To check for the end, use [`is_drained`](Self::is_drained).
     ///
     /// # Example
     /// See [`Port::is_drained`].
@@ -417,7 +422,8 @@ impl<T> Port<T> {
         state.is_closed || state.options.as_ref().is_some_and(|options| options.is_closing)
     }
 
-    /// The number of items in the port, those on their way to a receiver included: out of date as soon as it is known.
+    /// Returns the number of items in the port, including those on their way to a receiver. The number may be out of
+    /// date when you read it.
     ///
     /// # Example
     /// See [`Port`].
@@ -425,7 +431,7 @@ impl<T> Port<T> {
         self.core.state.lock().queue.len()
     }
 
-    /// Whether the port holds no item.
+    /// Returns whether the port holds no items.
     ///
     /// # Example
     /// See [`Port::drain`].
@@ -433,8 +439,8 @@ impl<T> Port<T> {
         self.len() == 0
     }
 
-    /// The number of items that the port has memory for. After a burst it falls again, to a few dozen when the port is
-    /// empty. The number of *places* is its [`capacity`](Self::capacity).
+    /// Returns the number of items for which the port has memory. After a burst it falls again, to a few dozen when the
+    /// port is empty. For the number of *places*, see [`capacity`](Self::capacity).
     ///
     /// # Example
     /// ```
@@ -448,8 +454,8 @@ impl<T> Port<T> {
         self.core.state.lock().queue.capacity()
     }
 
-    /// The number of waiting receives, takes and joins: each from its first poll on, a persistent receiver once for
-    /// each turn that is free.
+    /// Returns the number of waiting receives, takes and joins. Each counts from its first poll on; a persistent
+    /// receiver counts once for each free turn.
     ///
     /// # Example
     /// ```
@@ -467,7 +473,7 @@ impl<T> Port<T> {
         self.core.state.lock().waiters.len()
     }
 
-    /// After the lock: drops the payload of a predicate's panic, and says so if one took too long.
+    /// Drops the payload of a predicate's panic, and reports a predicate that took too long. Call it after the lock.
     #[inline]
     pub(crate) fn settle_predicates(&self) {
         predicate::settle(|| self.name());
@@ -477,7 +483,7 @@ impl<T> Port<T> {
         ReceiveErrorKind::Closed { port: self.name() }.into()
     }
 
-    /// A poll of a receive; see [`Receive`].
+    /// Polls a receive; see [`Receive`].
     #[inline]
     pub(crate) fn poll_receive(
         &self,
@@ -495,8 +501,8 @@ impl<T> Port<T> {
         self.poll_receive_generally(state, ticket, order, predicate, context)
     }
 
-    /// The same in the general case. The receive may have a predicate, the port may be closed or have options, or the
-    /// receiver was woken to look and finds nothing.
+    /// Polls a receive in the general case. The receive may have a predicate, the port may be closed or have options,
+    /// or the receiver was woken to look and finds nothing.
     #[inline(never)]
     fn poll_receive_generally(
         &self,
@@ -513,7 +519,8 @@ impl<T> Port<T> {
         outcome
     }
 
-    /// The same without a predicate, for a caller that has its own lock: it wakes the waiters after that.
+    /// Polls a receive without a predicate, for a caller that holds its own lock and wakes the waiters after releasing
+    /// it.
     pub(crate) fn poll_receive_and_wake_later(
         &self,
         ticket: &mut Option<Ticket>,
@@ -527,7 +534,7 @@ impl<T> Port<T> {
         }
     }
 
-    /// A poll of a receive that is not the plain one.
+    /// Polls a receive that is not a plain one.
     fn poll_receive_by_rule(
         &self,
         mut state: Locked<'_, T>,
@@ -553,7 +560,7 @@ impl<T> Port<T> {
         })
     }
 
-    /// A waiter leaves: its offered item is offered to the next.
+    /// Removes a waiter that leaves; an item that was offered to it is offered to the next.
     #[cold]
     #[inline(never)]
     pub(crate) fn leave(&self, ticket: Ticket) {
@@ -564,7 +571,7 @@ impl<T> Port<T> {
             if let Standing::Offered(sequence) = left.standing {
                 state.withdraw(sequence, &mut wake);
             }
-            // A take that leaves may have been woken for items that the next one can use.
+            // A take that leaves may have been woken for items that the next take can use.
             let available = state.queue.available();
             state.waiters.wake_takes(available, &mut wake);
             left

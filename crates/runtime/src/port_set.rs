@@ -1,12 +1,13 @@
 //! Sets of ports: several kinds of messages that belong together, as one enum.
 //!
-//! `#[derive(PortSet)]` has two modes. The first is the one that most want; the second is for joins over kinds and for
-//! capacities of their own.
+//! `#[derive(PortSet)]` has two modes. Most programs need the first; the second is for joins over several kinds and for
+//! a separate capacity for each kind.
 //!
 //! **One queue** (the default): `enum Ops` gives `OpsPort`, a [`Port<Ops>`](crate::Port) that keeps the order of
-//! arrival across all kinds. It dereferences to its port, so that one receiver can take everything. For each variant
-//! `Add` it has `post_add`, `receive_add` (a [`Cancellable`](crate::Cancellable) future, so a branch of a choice) and
-//! `on_add`. A variant with one field gives that field, any other a tuple of its fields in the order of declaration.
+//! arrival across all kinds. It dereferences to its port, so that one receiver can take all kinds. For each variant
+//! `Add` it has `post_add`, `receive_add` (a [`Cancellable`](crate::Cancellable) future, so it can be a branch of a
+//! choice) and `on_add`. For a variant with one field these use the field, for any other a tuple of the fields in the
+//! order of declaration.
 //!
 //! ```
 //! use lehr_runtime::{Dispatcher, PortSet, Reply, block_on};
@@ -38,8 +39,8 @@
 //! ```
 //!
 //! **Split** (`#[port_set(split)]`): `enum Ops` gives `OpsPorts`, a struct with a port for each variant in a public
-//! field. Order is kept within each kind only. `post` takes the enum and finds the port; a port with a capacity or a
-//! sink is put in by struct update.
+//! field. The order is kept only within each kind. `post` takes the enum and finds the port. To use a port with a
+//! capacity or a sink, set its field by struct update.
 //!
 //! ```
 //! use lehr_runtime::{Overflow, Port, PortSet, block_on, join};
@@ -58,7 +59,7 @@
 //! assert_eq!(block_on(join((&parts.frame, (&parts.wheel, 2)))), Ok(("red", vec![1, 2])));
 //! ```
 //!
-//! The macro refuses a type that cannot be a set at its declaration:
+//! If a type cannot be a set, the macro reports an error at its declaration:
 //!
 //! ```compile_fail
 //! #[derive(lehr_runtime::PortSet)]

@@ -1,15 +1,15 @@
-//! Named queues of a dispatcher: whose tasks are admitted by a policy, ranked against other queues, suspended and
-//! closed.
+//! Named queues of a dispatcher. A policy admits their tasks, a rank orders them against other queues, and they can be
+//! suspended and closed.
 //!
-//! The dispatcher's workers poll a task of a queue like any other. But its first poll, and every wake after that, goes
-//! to its queue and not to a worker. So the queue's place among the others holds for the whole life of the task.
-//! Admission is checked once, before the first poll: a task that has begun is never thrown away.
+//! The dispatcher's workers poll a task of a queue like any other task. But its first poll, and every wake after that,
+//! goes to its queue and not to a worker. So the queue's rank applies for the whole life of the task. Admission is
+//! checked once, before the first poll: a task that has begun is never discarded.
 //!
-//! Refused work is not lost. [`Rejected`] gives the future back. A discarded task is dropped, so that the permits and
-//! replies it holds resolve. Its handle answers [`TaskError::Discarded`], and the queue counts it and calls its sink.
+//! Refused work is not lost: [`Rejected`] gives the future back. A discarded task is dropped, so that the permits and
+//! replies that it holds are resolved. Its handle returns [`TaskError::Discarded`], and the queue counts the task and
+//! calls its sink.
 //!
-//! Not here: the next choice of a worker (`queue/priority.rs`), the admission of tasks (`queue/admission.rs`). Read
-//! next: those two.
+//! For the choice of the next job, see `queue/priority.rs`; for the admission of tasks, `queue/admission.rs`.
 
 pub(crate) mod admission;
 mod builder;
@@ -39,7 +39,7 @@ use core::{Entrance, State};
 
 /// A named queue of a dispatcher. Cheap to clone: clones are the same queue.
 ///
-/// It lives as long as its dispatcher, or until it has been closed and its last task has ended.
+/// It lives until its dispatcher ends, or until it has been closed and its last task has ended.
 ///
 /// # Example
 /// ```
@@ -68,36 +68,36 @@ impl fmt::Debug for Queue {
     }
 }
 
-/// The state of a queue: gauges of this moment, and counts since it was made.
+/// The state of a queue: gauges at this moment, and counts since it was made.
 ///
-/// The rate of a queue is the difference of two readings of `scheduled` over the reader's own clock.
+/// To get the rate of a queue, divide the difference of two readings of `scheduled` by the time between them.
 ///
 /// # Example
 /// See [`Queue::suspend`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct QueueCounters {
-    /// Tasks that wait for their first poll, whose number [`Admission::Depth`] limits.
+    /// The number of tasks that wait for their first poll; [`Admission::Depth`] limits it.
     pub depth: usize,
-    /// Tasks that have begun, were woken and wait for a worker.
+    /// The number of tasks that have begun, were woken and wait for a worker.
     pub woken: usize,
-    /// Spawns that wait for admission.
+    /// The number of spawns that wait for admission.
     pub waiting: usize,
-    /// Tasks admitted and not ended.
+    /// The number of tasks that were admitted and have not ended.
     pub living: usize,
-    /// Tasks admitted.
+    /// The number of admitted tasks.
     pub scheduled: usize,
-    /// Tasks that have ended, be it a panic.
+    /// The number of tasks that ran to their end or panicked.
     pub finished: usize,
-    /// Tasks dropped after admission and before their end: cancelled, or aborted by a shutdown.
+    /// The number of tasks dropped after admission and before their end: cancelled, or aborted by a shutdown.
     pub aborted: usize,
-    /// Tasks thrown away by the policy or by [`Queue::clear`].
+    /// The number of tasks discarded by the policy or by [`Queue::clear`].
     pub discarded: usize,
-    /// Spawns refused with the future given back.
+    /// The number of spawns that were refused; their futures were given back.
     pub rejected: usize,
 }
 
 impl Queue {
-    /// Its name.
+    /// Returns the name of the queue.
     ///
     /// # Example
     /// See [`is_suspended`](Self::is_suspended).
@@ -105,10 +105,11 @@ impl Queue {
         &self.core.name
     }
 
-    /// A handle that stands for this queue wherever one is requested: [`Port::on`](crate::Port::on), for example.
+    /// Returns a handle that represents this queue where a handle is needed: [`Port::on`](crate::Port::on), for
+    /// example.
     ///
-    /// A task spawned through it is admitted without asking the policy, unless the queue is closed. A receiver leaves
-    /// items in its port that it cannot start, so discarding one would lose work for no reason.
+    /// A task spawned through it is admitted without the policy, unless the queue is closed. A receiver leaves items in
+    /// its port that it cannot start, so discarding one of its tasks would lose work for no reason.
     ///
     /// # Example
     /// See [`Queue`].
@@ -116,16 +117,16 @@ impl Queue {
         &self.handle
     }
 
-    /// Runs a future as a task of this queue if the policy admits it now; never waits.
+    /// Runs a future as a task of this queue if the policy admits it at once; never waits.
     ///
-    /// With a policy that discards, the answer is `Ok` all the same. The discarded task, this one or the oldest, ends
-    /// as [`TaskError::Discarded`].
+    /// A policy that discards returns `Ok` all the same. The discarded task, this one or the oldest, ends as
+    /// [`TaskError::Discarded`].
     ///
     /// # Errors
-    /// Gives the future back: [`Rejection::Full`] and [`Rejection::Rate`] with a policy that rejects or waits (then
-    /// [`spawn_wait`](Self::spawn_wait) waits), [`Rejection::Closed`].
+    /// Returns the future: with [`Rejection::Full`] or [`Rejection::Rate`] if the policy rejects or waits (to wait, use
+    /// [`spawn_wait`](Self::spawn_wait)), or with [`Rejection::Closed`].
     ///
-    /// Cost: that of [`Handle::spawn`] and three short locks of the queue, over the life of a task that is never woken.
+    /// Cost: that of [`Handle::spawn`], and three short locks of the queue over the life of a task that is never woken.
     ///
     /// # Example
     /// See [`Dispatcher::queue`](crate::Dispatcher::queue).
@@ -148,12 +149,13 @@ impl Queue {
     /// Waits until the policy admits a task, and spawns it. Waiting spawns are admitted in the order in which they were
     /// first polled.
     ///
-    /// Only a policy that says `Wait` makes it wait; with any other it is [`spawn`](Self::spawn). It holds no thread
-    /// while it waits, also not on a worker of the queue's own dispatcher. Cancel-safe: dropped, it has spawned
-    /// nothing, drops the future, and gives its place to the next. Woken when its turn has come or the queue is closed.
+    /// It waits only if the policy is `Wait`; with any other policy it is [`spawn`](Self::spawn). It does not block a
+    /// thread while it waits, not even on a worker of the queue's own dispatcher. Cancel-safe: if you drop it, nothing
+    /// is spawned, the future is dropped, and the place goes to the next waiter. It is woken when its turn has come or
+    /// the queue is closed.
     ///
     /// # Errors
-    /// The same as for [`spawn`](Self::spawn).
+    /// Fails as [`spawn`](Self::spawn) does.
     ///
     /// # Example
     /// ```
@@ -178,8 +180,8 @@ impl Queue {
         SpawnWait::new(self, future)
     }
 
-    /// Lets no task of the queue be polled until [`resume`](Self::resume); polls in progress end. Tasks are still
-    /// admitted, and woken tasks wait here. Suspending twice counts once.
+    /// Stops polling tasks of the queue until [`resume`](Self::resume) is called; polls in progress end. Tasks are
+    /// still admitted, and woken tasks wait in the queue. Suspending twice counts once.
     ///
     /// # Example
     /// ```
@@ -200,7 +202,7 @@ impl Queue {
         }
     }
 
-    /// Lets its tasks run again, in the order in which they came and were woken.
+    /// Lets the tasks run again, in the order in which they came and were woken.
     ///
     /// # Example
     /// See [`suspend`](Self::suspend).
@@ -220,7 +222,7 @@ impl Queue {
         }
     }
 
-    /// Whether it is suspended.
+    /// Returns whether the queue is suspended.
     ///
     /// # Example
     /// ```
@@ -234,8 +236,8 @@ impl Queue {
         self.core.state.lock().is_suspended
     }
 
-    /// Admits nothing from here on. Admitted tasks still run, unless [`clear`](Self::clear) is called too; spawns that
-    /// wait for admission end as [`Rejection::Closed`].
+    /// Admits no more tasks from now on. Admitted tasks still run, unless [`clear`](Self::clear) is called too; spawns
+    /// that wait for admission end as [`Rejection::Closed`].
     ///
     /// # Example
     /// ```
@@ -252,7 +254,7 @@ impl Queue {
         self.core.close();
     }
 
-    /// Whether it admits nothing more, because of [`close`](Self::close) or of its dispatcher's end.
+    /// Returns whether the queue admits no more tasks, because of [`close`](Self::close) or the end of its dispatcher.
     ///
     /// # Example
     /// See [`is_suspended`](Self::is_suspended).
@@ -260,7 +262,7 @@ impl Queue {
         self.core.state.lock().is_closed
     }
 
-    /// Throws away every task that has not begun, each ending as [`TaskError::Discarded`]; gives their number.
+    /// Discards every task that has not begun; each ends as [`TaskError::Discarded`]. Returns how many.
     ///
     /// # Example
     /// See [`close`](Self::close).
@@ -283,7 +285,8 @@ impl Queue {
         count
     }
 
-    /// The numbers of the queue, read one after the other: a sum of them may be off by the changes meanwhile.
+    /// Returns the numbers of the queue. They are read one after the other, so a sum of them may be off by changes in
+    /// between.
     ///
     /// # Example
     /// See [`suspend`](Self::suspend).
@@ -293,7 +296,7 @@ impl Queue {
 }
 
 impl TaskError {
-    /// Whether the task was thrown away by its queue before it began.
+    /// Returns whether the queue discarded the task before it began.
     ///
     /// # Example
     /// ```

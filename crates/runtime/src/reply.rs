@@ -1,9 +1,9 @@
-//! A reply: the right and the duty to answer one question, once.
+//! A reply: the right and the duty to answer one request, once.
 //!
-//! A question travels through a port like any item; with it goes a [`Reply`], and the asker keeps the [`Answer`], a
-//! future. The two share one small cell, and that is all: no port, no registration. Unlike a channel of capacity one, a
+//! A request travels through a port like any item; it carries a [`Reply`], and its sender keeps the [`Answer`], a
+//! future. The two share only one small cell, without a port or a registration. Unlike a channel of capacity one, a
 //! reply cannot be forgotten. If it is dropped unanswered, by a bug, by a panic or because the item was discarded, the
-//! answer is [`Refusal::NoReply`]. The asker learns this at once instead of waiting for ever.
+//! answer is [`Refusal::NoReply`]. The sender learns this at once and does not wait for ever.
 //!
 //! Read next: [`Port::ask`], then `error.rs` for the reasons.
 
@@ -23,15 +23,15 @@ mod stopping {
     use super::LocalCell;
 
     lehr_sync::thread_local! {
-        /// Replies that this thread drops are refused because the service is stopping.
+        /// Whether replies that this thread drops are refused as [`Refusal::Stopping`].
         pub(super) static STOPPING: LocalCell<bool> = LocalCell::new(false);
     }
 }
 use stopping::STOPPING;
 
-/// Runs `discard`, in which a reply that is dropped unanswered refuses as [`Refusal::Stopping`].
+/// Runs `discard`; a reply that is dropped unanswered in it refuses as [`Refusal::Stopping`].
 pub(crate) fn while_stopping<R>(discard: impl FnOnce() -> R) -> R {
-    /// Puts the flag back, also if `discard` panics.
+    /// Restores the flag, even if `discard` panics.
     struct Restore(bool);
     impl Drop for Restore {
         fn drop(&mut self) {
@@ -42,9 +42,9 @@ pub(crate) fn while_stopping<R>(discard: impl FnOnce() -> R) -> R {
     discard()
 }
 
-/// The state that the two ends share. User values are moved out of it under its lock and dropped after.
+/// The state that the two ends share. User values are moved out of it under its lock and dropped afterwards.
 enum Cell<T> {
-    /// No answer yet; the waiter to wake when there is one.
+    /// There is no answer yet; the waker is called when there is one.
     Open(Option<Waker>),
     /// Answered or refused, and not yet fetched.
     Answered(Result<T, Refusal>),
@@ -52,7 +52,8 @@ enum Cell<T> {
     Over,
 }
 
-/// The right to answer one question. Answer it, refuse it, or hand it on; dropped, it refuses as [`Refusal::NoReply`].
+/// The right to answer one request. Answer it, refuse it, or pass it on; dropping it refuses the request as
+/// [`Refusal::NoReply`].
 ///
 /// # Example
 /// ```
@@ -67,17 +68,17 @@ enum Cell<T> {
 /// ```
 #[must_use = "a reply that is dropped refuses its question: answer it"]
 pub struct Reply<T> {
-    /// Taken when the reply is used, so that dropping the rest of it does nothing.
+    /// The shared cell; `None` once the reply has been used, so that dropping it does nothing.
     cell: Option<Arc<SpinLock<Cell<T>>>>,
 }
 
 /// The future of an answer; see [`Reply`] and [`Port::ask`].
 ///
-/// Cancel-safe: waiting holds nothing. Dropping it gives the question up. The answerer can see that
-/// ([`Reply::is_wanted`]); a later answer goes back to the answerer, and an earlier one is dropped.
+/// Cancel-safe: waiting holds nothing. Dropping it gives the request up. The holder of the reply can see this
+/// ([`Reply::is_wanted`]); a later answer is returned to the holder, and an earlier one is dropped.
 ///
 /// # Errors
-/// The [`Refusal`] of the reply's holder.
+/// Returns the [`Refusal`] of the reply's holder.
 ///
 /// # Panics
 /// Panics if it is polled again after it was ready.
@@ -91,12 +92,12 @@ pub struct Reply<T> {
 /// ```
 #[must_use = "an answer that is not awaited is given up"]
 pub struct Answer<T> {
-    /// Taken when the answer has been fetched.
+    /// The shared cell; `None` once the answer has been fetched.
     cell: Option<Arc<SpinLock<Cell<T>>>>,
 }
 
 impl<T> Reply<T> {
-    /// A reply and the future of its answer. [`Port::ask`] makes and posts one in a single call.
+    /// Creates a reply and the future of its answer. [`Port::ask`] makes and posts one in a single call.
     ///
     /// Cost: one allocation.
     ///
@@ -108,12 +109,12 @@ impl<T> Reply<T> {
         (Self { cell: Some(cell.clone()) }, Answer { cell: Some(cell) })
     }
 
-    /// Answers the question and wakes the asker.
+    /// Answers the request and wakes its sender.
     ///
     /// # Errors
-    /// The value comes back if its waiter is gone.
+    /// Returns the value if the sender no longer waits.
     ///
-    /// Cost: one lock, one wake-up if the asker is already waiting.
+    /// Cost: one lock, and one wake-up if the sender is already waiting.
     ///
     /// # Example
     /// ```
@@ -128,16 +129,16 @@ impl<T> Reply<T> {
         })
     }
 
-    /// Refuses the question, with a reason that the asker can act upon.
+    /// Refuses the request, with a reason that its sender can act upon.
     ///
     /// # Example
     /// See [`Answer`].
     pub fn refuse(mut self, refusal: Refusal) {
-        // Nobody is there to be refused: that is no fault.
+        // If the sender is gone, the refusal is not needed.
         let _ = self.settle(Err(refusal));
     }
 
-    /// Whether the asker still waits: false at the latest when it has been dropped, so work for it can be skipped.
+    /// Returns whether the sender still waits. It is false once the sender has been dropped, so you can skip the work.
     ///
     /// # Example
     /// ```
@@ -150,7 +151,7 @@ impl<T> Reply<T> {
         self.cell.as_ref().is_some_and(|cell| matches!(*cell.lock(), Cell::Open(_)))
     }
 
-    /// Leaves the result for the asker and wakes it; returns the result if the asker is gone.
+    /// Stores the result for the sender and wakes it; returns the result if the sender is gone.
     fn settle(&mut self, result: Result<T, Refusal>) -> Result<(), Result<T, Refusal>> {
         let Some(cell) = self.cell.take() else { return Err(result) };
         let waker = {
@@ -176,7 +177,7 @@ impl<T> Reply<T> {
 
 impl<T> Drop for Reply<T> {
     fn drop(&mut self) {
-        // Used replies have no cell left, and an asker that has gone needs no refusal.
+        // A used reply has no cell any more, and a sender that is gone needs no refusal.
         if self.cell.is_some() {
             let is_stopping = STOPPING.try_with(LocalCell::get).unwrap_or(false);
             let _ = self.settle(Err(if is_stopping { Refusal::Stopping } else { Refusal::NoReply }));
@@ -191,7 +192,7 @@ impl<T> fmt::Debug for Reply<T> {
 }
 
 impl<T> Answer<T> {
-    /// Whether the answer or the refusal is there: awaiting it will not wait.
+    /// Returns whether the answer or the refusal is available: awaiting it will not wait.
     ///
     /// # Example
     /// ```
@@ -240,7 +241,7 @@ impl<T> Future for Answer<T> {
 impl<T> Drop for Answer<T> {
     fn drop(&mut self) {
         let Some(cell) = self.cell.take() else { return };
-        // An answer that nobody fetched, or the waker: dropped after the lock.
+        // An answer that was not fetched, or the waker: dropped after the lock.
         let _left = std::mem::replace(&mut *cell.lock(), Cell::Over);
     }
 }
@@ -252,14 +253,14 @@ impl<T> fmt::Debug for Answer<T> {
 }
 
 impl<T> Port<T> {
-    /// Posts a question: `question` is given the reply that the item must carry. Gives the future of the answer.
+    /// Posts a request: `question` gets the reply that the item must carry. Returns the future of the answer.
     ///
     /// # Errors
-    /// Returns [`PostError`] with the item, reply and all, if the port does not take it. The answer is
-    /// [`Refusal::WouldDeadlock`] at once if a handler of the [`Interleave`](crate::Interleave) asks that would have to
-    /// wait for that handler.
+    /// Returns [`PostError`] with the item and its reply if the port refuses the item. If a handler of an
+    /// [`Interleave`](crate::Interleave) makes the request, and the answer would have to wait for that handler, the
+    /// answer is [`Refusal::WouldDeadlock`] at once.
     ///
-    /// Cost: a post and one allocation; in a handler of an interleave, another for the chain of calls.
+    /// Cost: a post and one allocation; in a handler of an interleave, another allocation for the chain of calls.
     ///
     /// # Example
     /// ```

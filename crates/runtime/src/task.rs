@@ -16,13 +16,13 @@ use crate::error::TaskError;
 /// The handle of a spawned future: awaiting it gives the future's output.
 ///
 /// Dropping the handle *cancels* the task: the future is dropped at once if it is suspended, or after its current poll
-/// if it is running. A task has an owner, and without one it ends; [`detach`](Self::detach) says that it needs none.
+/// if it is running. A task without an owner ends; to let it run without one, call [`detach`](Self::detach).
 ///
-/// Awaiting is cancel-safe in the sense that it holds nothing, but the handle is consumed by being dropped, and that
-/// cancels.
+/// Waiting holds nothing, so it is cancel-safe in that sense. But dropping the future drops the handle, which cancels
+/// the task.
 ///
 /// # Errors
-/// Awaiting gives [`TaskError::Panicked`] or [`TaskError::Cancelled`] if there is no output.
+/// Awaiting returns [`TaskError::Panicked`] or [`TaskError::Cancelled`] if there is no output.
 ///
 /// # Example
 /// ```
@@ -58,7 +58,7 @@ impl<T> Task<T> {
     /// Cancels the task and waits until its future has been dropped; returns the output if it ended first.
     ///
     /// # Errors
-    /// Returns [`TaskError::Cancelled`] if the task was stopped, [`TaskError::Panicked`] if it panicked before.
+    /// Returns [`TaskError::Cancelled`] if the task was stopped, and [`TaskError::Panicked`] if it panicked before.
     ///
     /// # Example
     /// See [`TaskError`].
@@ -66,7 +66,7 @@ impl<T> Task<T> {
         outcome(self.inner.cancel().await)
     }
 
-    /// Whether the task has ended, in any way.
+    /// Returns whether the task has ended, in any way.
     ///
     /// # Example
     /// ```
@@ -89,12 +89,12 @@ impl<T> Future for Task<T> {
     }
 }
 
-/// The result that the owner of a task gets.
+/// Returns the result that the owner of a task gets.
 fn outcome<T>(output: Option<Result<T, Unclaimed>>) -> Result<T, TaskError> {
     output.map_or(Err(TaskError::Cancelled), |output| output.map_err(Unclaimed::claim))
 }
 
-/// The outputs of several tasks, in the order given, once the slowest has ended; at once if there are none.
+/// Returns the outputs of several tasks, in the order given, once the slowest has ended; at once if there are no tasks.
 ///
 /// # Example
 /// ```
@@ -111,12 +111,12 @@ pub async fn all<T>(tasks: Vec<Task<T>>) -> Vec<Result<T, TaskError>> {
     outputs
 }
 
-/// Counts as a wait that was answered at once. It returns immediately, unless the task has had this many of them that
-/// the others of its worker are due. Then it waits for its next turn. For work that gives a result without a port, as
-/// often as it is called.
+/// Counts as a wait that was answered at once. It returns immediately, unless the task has used its budget of such
+/// waits and must let the other tasks of its worker run. Then it waits for its next turn. Use it in operations that
+/// give a result without a port, however often they are called.
 ///
-/// On no worker, as under [`block_on`], nothing counts: there it lets the other futures of the same task be polled each
-/// time.
+/// Outside a worker, as in [`block_on`], waits are not counted: there it lets the other futures of the same task be
+/// polled each time.
 ///
 /// # Example
 /// ```
@@ -141,12 +141,12 @@ pub async fn consume_budget() {
         .await;
 }
 
-/// Wakes a task for whichever worker comes first.
+/// Wakes a task for any worker, whichever comes first.
 ///
 /// A worker queues the tasks that it wakes for itself, because a task that wakes another is usually about to wait. The
-/// two then talk on one core, without a message crossing to another. For a task that continues without a wait,
-/// computing or spinning until the other answers, that is wrong: the other would be behind it. Then this is the call.
-/// On no worker it is [`Waker::wake`].
+/// two tasks then communicate on one core, without a message crossing to another core. This is wrong for a task that
+/// continues without a wait, for example to spin until the other task answers. The other task would wait behind it. In
+/// that case use this function. Outside a worker it is [`Waker::wake`].
 ///
 /// Cost: the common queue and a fence; a system call if all other workers sleep.
 ///
@@ -174,7 +174,7 @@ pub fn wake_elsewhere(waker: Waker) {
     });
 }
 
-/// Gives the other tasks of this worker a turn.
+/// Lets the other tasks of this worker run.
 ///
 /// # Example
 /// ```
@@ -184,7 +184,7 @@ pub fn yield_now() -> YieldNow {
     YieldNow { has_yielded: false }
 }
 
-/// See [`yield_now`].
+/// The future of [`yield_now`].
 ///
 /// # Example
 /// See [`yield_now`].
@@ -209,7 +209,7 @@ impl Future for YieldNow {
 
 /// Runs a future on the calling thread, which sleeps whenever the future waits.
 ///
-/// For threads outside any dispatcher: a worker that blocked here could be the one that the future waits for.
+/// Use it on threads outside any dispatcher: a worker that blocked here could be the one that the future waits for.
 ///
 /// # Panics
 /// Panics on a dispatcher's worker, and if the future panics.
@@ -233,7 +233,7 @@ pub fn block_on<F: Future>(future: F) -> F::Output {
         if let Poll::Ready(output) = polled {
             return output;
         }
-        // Pairs with the Release store in `wake_by_ref`; what the waker wrote is visible to the next poll.
+        // `put_down` pairs with the Release store in `wake_by_ref`; what the waker wrote is visible to the next poll.
         while !bell.has_rung.put_down() {
             thread::park();
         }
@@ -258,15 +258,15 @@ impl Wake for Bell {
 }
 
 pin_project! {
-    /// A future as a task: in the context it was spawned in, its panics caught, on the list of the living until it is
-    /// dropped.
+    /// A future as a task. It runs in the context in which it was spawned, and its panics are caught. It is on the list
+    /// of living tasks until it is dropped.
     ///
-    /// Three words beside the future (checked below): ten million of these may wait at once.
+    /// Three words in addition to the future (checked below), because ten million tasks may wait at once.
     pub(crate) struct Guarded<F> {
         #[pin]
         future: F,
         context: Option<context::Context>,
-        // After `future`: the task is off the list when its future has been dropped.
+        // Declared after `future`: the task leaves the list when its future has been dropped.
         guard: Guard,
     }
 
@@ -283,7 +283,7 @@ pin_project! {
 #[cfg(not(any(loom, shuttle)))]
 const _: () = assert!(size_of::<Guarded<u64>>() <= size_of::<u64>() + 3 * size_of::<usize>());
 
-/// Makes a task from a future by `spawn`, in the current context: the end of the context by cancellation will wake it.
+/// Makes a task from a future by `spawn`, in the current context: cancelling the context will wake the task.
 pub(crate) fn admit<F: Future, T>(live: &Live, future: F, spawn: impl FnOnce(Guarded<F>) -> Spawned<T>) -> Spawned<T> {
     let context = context::current::capture();
     let listening = context.clone();
@@ -294,7 +294,7 @@ pub(crate) fn admit<F: Future, T>(live: &Live, future: F, spawn: impl FnOnce(Gua
     });
     if let (Some(context), Some(key)) = (listening, key) {
         if let Some(node) = context.node() {
-            // If it has stopped already, the first poll finds it so.
+            // If the context has stopped already, the first poll finds that.
             node.listen(key, &runnable.waker());
         }
         live.note_context(key, context);

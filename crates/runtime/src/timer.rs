@@ -1,10 +1,11 @@
-//! Waiting for a time: sleeping, giving up, and doing something again and again.
+//! Waits for a time: sleeping, time limits, and repeated actions.
 //!
-//! A dropped timer is gone: nothing stays registered, and nothing fires into a port without readers. Timers with the
-//! same deadline fire in the order in which they were registered. No timer is early, and a short one still waits.
+//! Dropping a timer removes it: nothing stays registered, and nothing is posted to a port without readers. Timers with
+//! the same deadline fire in the order in which they were registered. No timer fires early, and even a very short one
+//! waits.
 //!
-//! Time is counted by a [`Clock`], and tests use one that is advanced by hand. Read next: `timer/clock.rs`, then
-//! `timer/pending.rs` for how timers are kept.
+//! A [`Clock`] counts the time, and tests use a clock that is advanced by hand. Read next: `timer/clock.rs`, then
+//! `timer/pending.rs` for the storage of timers.
 
 mod clock;
 mod every;
@@ -27,12 +28,12 @@ use pending::{Action, Core, Registration, TimerKey};
 
 use crate::port::Port;
 
-/// Waits for `time` on the [current](Clock::current) clock, counted from this call; never less.
+/// Waits for at least `time` on the [current](Clock::current) clock, counted from this call.
 ///
-/// Cancel-safe: dropping it takes the timer away.
+/// Cancel-safe: dropping it removes the timer.
 ///
 /// # Panics
-/// Panics when polled, if the system will not start the clock's thread.
+/// Panics when polled, if the system does not start the clock's thread.
 ///
 /// # Example
 /// ```
@@ -46,7 +47,7 @@ pub fn sleep(time: Duration) -> Sleep {
 /// Waits for a future, but no longer than `time` on the [current](Clock::current) clock.
 ///
 /// # Errors
-/// Returns [`Elapsed`], the future having been dropped.
+/// Returns [`Elapsed`] if the time is up; the future has then been dropped.
 ///
 /// # Example
 /// ```
@@ -59,7 +60,7 @@ pub fn timeout<F: Future>(time: Duration, future: F) -> Timeout<F> {
     Clock::current().timeout(time, future)
 }
 
-/// Ticks every `period` on the [current](Clock::current) clock, for the first time after one period.
+/// Ticks every `period` on the [current](Clock::current) clock; the first tick is after one period.
 ///
 /// # Panics
 /// Panics if the period is 0.
@@ -121,7 +122,7 @@ impl Clock {
     }
 }
 
-/// See [`sleep`].
+/// The future of [`sleep`].
 ///
 /// # Example
 /// See [`sleep`].
@@ -177,7 +178,7 @@ impl Drop for Sleep {
     }
 }
 
-/// A timeout that passed before its future was done.
+/// The error of a timeout: the time was up before the future was done.
 ///
 /// # Example
 /// ```
@@ -195,7 +196,7 @@ impl fmt::Display for Elapsed {
 impl std::error::Error for Elapsed {}
 
 pin_project! {
-    /// See [`timeout`].
+    /// The future of [`timeout`].
     ///
     /// # Example
     /// See [`timeout`].
@@ -219,7 +220,7 @@ impl<F: Future> Future for Timeout<F> {
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
         let mut this = self.project();
         let future = this.future.as_mut().as_pin_mut().expect("a timeout is not polled again after it ended");
-        // The future first: what is done in time counts, even if nobody looked in time.
+        // The future is polled first: a result that is ready in time counts, even if this task was polled late.
         if let Poll::Ready(output) = future.poll(context) {
             this.future.set(None);
             this.sleep.stage.end(&this.sleep.core);
@@ -232,7 +233,7 @@ impl<F: Future> Future for Timeout<F> {
 }
 
 impl Stage {
-    /// Takes the timer away.
+    /// Removes the timer.
     fn end(&mut self, core: &Core) {
         if let Self::Registered(place) = std::mem::replace(self, Self::Over) {
             core.cancel(place);

@@ -45,7 +45,7 @@ impl Call {
         self.envelope.as_deref()
     }
 
-    /// The path of the service.
+    /// Returns the path of the service.
     ///
     /// # Example
     /// See [`Independent`](crate::Independent).
@@ -53,28 +53,29 @@ impl Call {
         &self.shared.path
     }
 
-    /// The service's incarnation: a new one after every start.
+    /// Returns the service's incarnation: a new one after every start.
     pub fn incarnation(&self) -> u64 {
         self.shared.incarnation
     }
 
-    /// The caller, if an edge has verified it; `None` for requests of this process.
+    /// Returns the caller, if a network edge has verified it; `None` for requests of this process.
     pub fn caller(&self) -> Option<&str> {
         self.envelope.as_ref()?.caller.as_deref()
     }
 
-    /// The key under which the request may be sent again.
+    /// Returns the key under which the request may be sent again.
     pub fn key(&self) -> Option<&str> {
         self.envelope.as_ref()?.key.as_deref()
     }
 
-    /// Until when the answer is of use, on the clock of the host. When it has passed, the handler's future is dropped.
+    /// Returns the time after which the answer is of no use, on the clock of the host. After that time the handler's
+    /// future is dropped.
     pub fn deadline(&self) -> Option<Duration> {
         Context::current()?.deadline()
     }
 
-    /// The part of that time that is left; nothing if there is no limit. The handler's requests to other services, here
-    /// or on other nodes, have at most as much, without any action of yours.
+    /// Returns the time left until the deadline; `None` if there is no limit. Requests of the handler to other
+    /// services, here or on other nodes, get at most this time, without any action of yours.
     ///
     /// # Example
     /// ```
@@ -115,22 +116,23 @@ impl Call {
         Some(deadline.saturating_sub(self.shared.host()?.clock().now()))
     }
 
-    /// The span of a distributed trace that the request belongs to.
+    /// Returns the span of the distributed trace that the request belongs to.
     pub fn trace(&self) -> Option<TraceParent> {
         Context::current()?.traces().first().copied()
     }
 
-    /// A reference to the service itself, for tasks that outlive the handler.
+    /// Returns a reference to the service itself, for tasks that outlive the handler.
     ///
     /// A handler that waits for an answer of its own service may be refused: [`Code::WouldDeadlock`].
     ///
     /// # Errors
-    /// Returns [`Code::ContractMismatch`] if `D` is not its document; [`Code::UnknownService`] while it stops.
+    /// Returns [`Code::ContractMismatch`] if `D` is not the service's document, and [`Code::UnknownService`] while the
+    /// service stops.
     pub fn own<D: Contract>(&self) -> Result<Reference<D>, Fault> {
         self.host()?.reference(&self.shared.path)
     }
 
-    /// The host that it runs on, to find others.
+    /// Returns the host that the service runs on, to find other services.
     ///
     /// # Errors
     /// Returns [`Code::ServiceStopping`] when the host has ended.

@@ -1,8 +1,8 @@
-//! Contracts: a service as its users see it, as data.
+//! Contracts: a service as its clients see it, as data.
 //!
 //! A contract is a name, a version, the type of the state document and the operations. Its schema is derived from the
-//! types and hashed, so two builds can check whether they agree without comparing texts. Compatibility itself is
-//! decided at each body: fields with a default may be missing, unknown fields are ignored.
+//! types and hashed, so two builds can compare hashes to check whether they agree. Whether a request is compatible is
+//! decided when its body is read: fields with a default may be missing, unknown fields are ignored.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -16,7 +16,7 @@ use xxhash_rust::xxh3::xxh3_64;
 use crate::operation::Operation;
 use crate::verb::{Kind, Verb};
 
-/// The state document of a kind of service, with the public name of the kind.
+/// The state document of a kind of service, and the public name of that kind.
 ///
 /// # Example
 /// ```
@@ -37,11 +37,14 @@ use crate::verb::{Kind, Verb};
 pub trait Contract: Clone + Send + Sync + Serialize + DeserializeOwned + JsonSchema + 'static {
     /// A unique name, such as `example.org/counter`.
     const NAME: &'static str;
-    /// Raise the minor number for changes that old clients need not know, the major one for those that they would get wrong.
+    /// The version. Raise the minor number for changes that old clients can ignore, the major one for changes that
+    /// would mislead them.
     const VERSION: Version;
-    /// Whether this is the document of many contracts, whose names are known when the program runs. Their services are started by [`Host::start_as`](crate::Host::start_as). A
-    /// reference takes each service whose document has the fields that this one cannot be read without, or those of [one contract](crate::Reference::of_contract). A partner with it is one that
-    /// the placement [binds](crate::Placement::bind): it is not looked for by its name. Default: no.
+    /// Whether many contracts share this document type, with names that are known only when the program runs.
+    /// [`Host::start_as`](crate::Host::start_as) starts their services. A reference accepts every service whose
+    /// document has the required fields of this type, or only those of [one contract](crate::Reference::of_contract). A
+    /// partner with this document type must be [bound](crate::Placement::bind) by the placement, because it cannot be
+    /// found by its name. Default: no.
     const IS_SHARED: bool = false;
 }
 
@@ -55,14 +58,14 @@ pub trait Contract: Clone + Send + Sync + Serialize + DeserializeOwned + JsonSch
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 pub struct Version {
-    /// Clients of another one are refused.
+    /// The major version. Clients of another major version are refused.
     pub major: u16,
-    /// Grows with additions.
+    /// The minor version, which grows with additions.
     pub minor: u16,
 }
 
 impl Version {
-    /// A version.
+    /// Creates a version.
     ///
     /// # Example
     /// See [`Version`].
@@ -83,13 +86,13 @@ impl fmt::Display for Version {
 /// See [`Description`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct OperationDescription {
-    /// Its effect on the state.
+    /// The effect of the operation on the state.
     pub verb: Verb,
-    /// The JSON schema of its body.
+    /// The JSON schema of the body.
     pub body: Value,
-    /// The JSON schema of its reply.
+    /// The JSON schema of the reply.
     pub reply: Value,
-    /// The media types of bodies that are bytes and no document; see [`Operation::RAW`].
+    /// The media types of bodies that are bytes and not a document; see [`Operation::RAW`].
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub raw: Vec<String>,
 }
@@ -101,7 +104,7 @@ impl OperationDescription {
     }
 }
 
-/// A contract as data: the answer of [`Verb::Lookup`](crate::Verb) about the kind of a service.
+/// A contract as data, as [`Verb::Lookup`](crate::Verb) returns it.
 ///
 /// # Example
 /// ```
@@ -121,13 +124,13 @@ impl OperationDescription {
 pub struct Description {
     /// The contract's name.
     pub name: String,
-    /// Its version.
+    /// The contract's version.
     pub version: Version,
-    /// A hash of all that follows, 16 hexadecimal digits.
+    /// A hash of the fields below, as 16 hexadecimal digits.
     pub hash: String,
     /// The JSON schema of the state document.
     pub state: Value,
-    /// The operations by name, in addition to the fixed ones.
+    /// The operations by name, apart from those that every service has.
     pub operations: BTreeMap<String, OperationDescription>,
 }
 
@@ -140,12 +143,12 @@ impl Description {
         Self::new(D::NAME, D::VERSION, schema::<D>(), operations)
     }
 
-    /// Whether a service that says this of itself has a document of type `D`.
+    /// Returns whether a service with this description has a document of type `D`.
     pub(crate) fn speaks<D: Contract>(&self) -> bool {
         if D::IS_SHARED { has_fields(&self.state, &schema::<D>()) } else { self.is(D::NAME, D::VERSION) }
     }
 
-    /// Whether it is a contract of this name and major version.
+    /// Returns whether the contract has this name and major version.
     pub(crate) fn is(&self, name: &str, version: Version) -> bool {
         self.name == name && self.version.major == version.major
     }
@@ -156,24 +159,25 @@ impl Description {
         state: Value,
         operations: BTreeMap<String, OperationDescription>,
     ) -> Self {
-        // `serde_json` keeps the keys of maps in order, so the text is one for each schema.
+        // `serde_json` sorts the keys of maps, so equal schemas give equal texts.
         let text = serde_json::to_string(&(name, version, &state, &operations)).unwrap_or_default();
         let hash = format!("{:016x}", xxh3_64(text.as_bytes()));
         Self { name: name.to_owned(), version, hash, state, operations }
     }
 }
 
-/// The JSON schema of a type.
+/// Returns the JSON schema of a type.
 fn schema<T: JsonSchema>() -> Value {
     schemars::schema_for!(T).to_value()
 }
 
-/// The schema of an operation's body, for comparison with another build's.
+/// Returns the schema of an operation's body, for comparison with another build's.
 pub(crate) fn body_schema<O: Operation>() -> Value {
     schema::<O>()
 }
 
-/// In which fields two schemas of one document differ, a line each: the sent against the expected one.
+/// Lists the fields in which two schemas of one document differ, one line each: the schema that was sent, and the
+/// expected one.
 ///
 /// # Example
 /// ```
@@ -209,7 +213,7 @@ pub fn schema_difference(sent: &Value, expected: &Value) -> Vec<String> {
     lines
 }
 
-/// Whether a document has the fields that another cannot do without.
+/// Returns whether a document has the required fields of another.
 fn has_fields(document: &Value, other: &Value) -> bool {
     let required = other.get("required").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
     required.iter().filter_map(Value::as_str).all(|name| {
@@ -218,7 +222,7 @@ fn has_fields(document: &Value, other: &Value) -> bool {
     })
 }
 
-/// The type of a schema in a word or two.
+/// Returns the type of a schema in a word or two.
 fn kind(schema: &Value) -> String {
     match (schema.get("type"), schema.get("$ref")) {
         (Some(Value::String(name)), _) => name.clone(),

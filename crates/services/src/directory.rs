@@ -1,4 +1,4 @@
-//! The directory: the services of a host, itself a service, so clients call and watch it like any other.
+//! The directory: the services of a host. It is a service too, so clients call and watch it like any other.
 
 use std::collections::BTreeMap;
 
@@ -54,15 +54,16 @@ pub struct Directory {
 /// See [`Directory`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Record {
-    /// Its contract.
+    /// The name of the service's contract.
     pub contract: String,
-    /// The version of that.
+    /// The version of the contract.
     pub version: Version,
     /// The incarnation of the service.
     pub incarnation: u64,
-    /// The state within that life.
+    /// The phase within this incarnation.
     pub phase: Phase,
-    /// Troubles of its start, such as a state that had to be restored from its copy. It works, but needs attention.
+    /// Problems at the start, such as a state that had to be restored from its copy. The service works, but needs
+    /// attention.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub reports: Vec<String>,
 }
@@ -72,27 +73,27 @@ impl Contract for Directory {
     const VERSION: Version = Version::new(1, 0);
 }
 
-/// A service is there, or has come into another phase. Sent by the host.
+/// Enters a service, or its new phase. Only the host sends it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, Operation)]
 #[operation(contract = Directory, verb = Upsert, name = "announce", key = path)]
 pub struct Announce {
-    /// Where.
+    /// The path of the service.
     pub path: String,
-    /// Its entry.
+    /// The entry of the service.
     pub record: Record,
 }
 
-/// A service is no longer there. Sent by the host.
+/// Removes a service that no longer exists. Only the host sends it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, Operation)]
 #[operation(contract = Directory, verb = Delete, name = "withdraw", key = path)]
 pub struct Withdraw {
-    /// Its former path.
+    /// The former path of the service.
     pub path: String,
-    /// The reason why it is not there, if it was not ended on request.
+    /// The reason why the service is gone, if it was not ended on request.
     pub fault: Option<Fault>,
 }
 
-/// The paths of all services with a contract, in order.
+/// Lists the paths of all services with a contract, in order.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, Operation)]
 #[operation(contract = Directory, verb = Query, name = "by_contract", reply = Vec<String>)]
 pub struct ByContract {
@@ -123,7 +124,7 @@ impl Concurrent<ByContract> for Directory {
     }
 }
 
-/// Requests that came over an edge have a caller.
+/// Refuses requests of clients: a request that came over a network edge has a caller.
 fn of_this_host(call: &Call) -> Result<(), Fault> {
     match call.caller() {
         None => Ok(()),

@@ -1,9 +1,10 @@
-//! Services whose contract is known only when the program runs: those that a program of another language is, or that a file describes.
+//! Services whose contract is known only when the program runs: because a program in another language implements them,
+//! or a file describes them.
 //!
-//! Everywhere else here an operation is a type. Such a service has an [`Outline`] instead: names, verbs, groups and
-//! schemas, as data. It has a [`Program`] that gets bodies as JSON, and a document that is JSON. Everything around a
-//! handler is the same: the interleave, keys, versions, subscribers, files, the directory. Clients with types of their
-//! own reach it as they reach another build of their contract, through bytes.
+//! In other services an operation is a Rust type. A dynamic service has an [`Outline`] instead: names, verbs, groups
+//! and schemas, as data. It has a [`Program`] that gets bodies as JSON, and a document that is JSON. Everything around
+//! a handler is the same: the interleave, keys, versions, subscribers, files, the directory. Clients with their own
+//! types reach a dynamic service as they reach another build of their contract: through bytes.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -30,18 +31,19 @@ use crate::shared::Shared;
 use crate::start::{Form, Starting};
 use crate::verb::{self, Kind, Looks, Verb};
 
-/// The handlers that may run beside a handler.
+/// The group of an operation, which determines the handlers that may run at the same time.
 ///
 /// # Example
 /// See [`Outline`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Group {
-    /// No handler that sees the state, also while it waits. Verbs that change the state take no other.
+    /// No other handler that sees the state may run, not even while this one waits. Verbs that change the state must be
+    /// in this group.
     Exclusive,
-    /// Others that look at the state.
+    /// Other handlers that read the state may run.
     Concurrent,
-    /// Everybody: it sees no state.
+    /// All other handlers may run, because this one does not see the state.
     Independent,
 }
 
@@ -51,17 +53,17 @@ pub enum Group {
 /// See [`Outline`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct OutlinedOperation {
-    /// Its effect on the state.
+    /// The effect of the operation on the state.
     pub verb: Verb,
-    /// The handlers that may run beside its own.
+    /// The handlers that may run at the same time as this operation's handler.
     pub group: Group,
-    /// The JSON schema of its body. Nothing is checked against it here: that is the program's.
+    /// The JSON schema of the body. Lehr does not check bodies against it; the program does.
     pub body: Value,
-    /// The JSON schema of its reply.
+    /// The JSON schema of the reply.
     pub reply: Value,
 }
 
-/// A contract as data, with the group of each operation: the description that a dynamic service is started with.
+/// A contract as data, with the group of each operation: the description from which the host starts a dynamic service.
 ///
 /// # Example
 /// ```
@@ -114,7 +116,7 @@ pub struct OutlinedOperation {
 pub struct Outline {
     /// The contract's name.
     pub name: String,
-    /// Its version.
+    /// The contract's version.
     pub version: Version,
     /// The JSON schema of the state document.
     pub state: Value,
@@ -122,7 +124,7 @@ pub struct Outline {
     pub operations: BTreeMap<String, OutlinedOperation>,
 }
 
-/// The document of a dynamic service: JSON. Cheap to clone; the content of a clone never changes.
+/// The JSON document of a dynamic service. It is cheap to clone, and the content of a clone never changes.
 ///
 /// # Example
 /// ```
@@ -135,7 +137,7 @@ pub struct Outline {
 pub struct AnyDocument(Arc<Value>);
 
 impl AnyDocument {
-    /// Whether the other is this one, and not merely equal.
+    /// Returns whether both are the same object, and not only equal.
     ///
     /// # Example
     /// See [`AnyDocument`].
@@ -181,7 +183,7 @@ impl JsonSchema for AnyDocument {
 }
 
 impl Contract for AnyDocument {
-    /// The description of all: an outline says which contract one has.
+    /// The name and version stand for all dynamic services; the outline names the contract of each.
     const NAME: &'static str = "lehr/dynamic";
     const VERSION: Version = Version::new(1, 0);
 }
@@ -192,14 +194,14 @@ impl Contract for AnyDocument {
 /// See [`Outline`].
 #[derive(Clone, Debug)]
 pub struct Handled {
-    /// The answer.
+    /// The reply.
     pub reply: Value,
-    /// The document from now on, if the operation is one that changes it; passed over otherwise.
+    /// The new document, if the operation changes it; ignored for other operations.
     pub document: Option<AnyDocument>,
 }
 
 impl Handled {
-    /// An answer to an operation that changes nothing.
+    /// Creates the outcome of an operation that changes nothing.
     ///
     /// # Example
     /// See [`Outline`].
@@ -207,7 +209,7 @@ impl Handled {
         Self { reply, document: None }
     }
 
-    /// An answer, and the document from now on.
+    /// Creates the outcome of an operation that changes the document.
     ///
     /// # Example
     /// See [`Outline`].
@@ -221,25 +223,26 @@ impl Handled {
 /// # Example
 /// See [`Outline`].
 pub trait Program: Send + Sync + 'static {
-    /// Prepares itself, before the first operation. The document is the one that the service was started with, or the one that was kept on disk. Default: nothing to do.
+    /// Prepares the program before the first operation. The document is the one that the service was started with, or
+    /// the one that was kept on disk. Default: nothing to do.
     ///
     /// # Errors
-    /// The service is not started.
+    /// If this fails, the service is not started.
     fn start<'a>(&'a self, _document: &'a AnyDocument) -> Pending<'a, Result<(), Fault>> {
         Box::pin(std::future::ready(Ok(())))
     }
 
-    /// Handles an operation. The document as the handler has it, depending on its group; an independent handler has
+    /// Handles an operation. Whether the handler gets the document depends on its group; an independent handler gets
     /// none.
     ///
-    /// A fault says that nothing happened. A change that cannot be kept on disk is undone after this has returned, and
-    /// the next call has the document from before. A program with the state in its own form must detect that by
-    /// [`AnyDocument::is`].
+    /// A fault means that nothing happened. A change that cannot be kept on disk is undone after this method has
+    /// returned, and the next call gets the earlier document. A program that keeps the state in its own form must
+    /// detect this by [`AnyDocument::is`].
     ///
-    /// The future is dropped if the request is given up.
+    /// The future is dropped if the client gives the request up.
     ///
     /// # Errors
-    /// The fault is the answer.
+    /// The client gets the fault as its answer.
     fn handle<'a>(
         &'a self,
         operation: &'static str,
@@ -248,7 +251,7 @@ pub trait Program: Send + Sync + 'static {
         call: &'a Call,
     ) -> Pending<'a, Result<Handled, Fault>>;
 
-    /// Ends it, when nothing runs in it. Default: nothing to do.
+    /// Ends the program, when none of its handlers runs. Default: nothing to do.
     fn stop(&self, _why: Stop) -> Pending<'_, ()> {
         Box::pin(std::future::ready(()))
     }
@@ -278,7 +281,7 @@ impl Service for Dynamic {
         &mut self.document
     }
 
-    /// They are in its outline.
+    /// The outline has the handlers.
     fn handlers(_: &mut Handlers<Self>) {}
 
     async fn start(&mut self, _: &Starting) -> Result<(), Fault> {
@@ -329,7 +332,7 @@ impl<V: Kind> Operation for Loose<V> {
     type Contract = AnyDocument;
     type Verb = V;
     type Reply = Value;
-    /// Each has its own, from the outline.
+    /// Each operation has its own name, from the outline.
     const NAME: &'static str = "";
 
     fn under(self, name: &'static str) -> Self {
@@ -354,7 +357,8 @@ impl<V: Looks> Concurrent<Loose<V>> for Dynamic {
     }
 }
 
-/// Installed like `Independent`, with the program beside it: without a state there is no service to ask for one.
+/// Installs an operation like an `Independent` one. The program is stored beside it, because a handler that sees no
+/// state has no service to ask for the program.
 fn install_independent<V: Looks>(
     name: &'static str,
     shared: &Arc<Shared>,
@@ -412,7 +416,7 @@ fn install(name: &str, operation: &OutlinedOperation) -> Result<Install<Dynamic>
 }
 
 impl Outline {
-    /// The form that the host starts.
+    /// Returns the form that the host starts.
     pub(crate) fn form(self, document: Value, program: impl Program) -> Form<Dynamic> {
         let service = Dynamic { document: document.into(), program: Arc::new(program) };
         let Self { name, version, state, operations } = self;
@@ -434,8 +438,8 @@ fn handlers(operations: &BTreeMap<String, OutlinedOperation>) -> Result<Handlers
     handlers.checked()
 }
 
-/// A name of an operation for as long as the program runs: one copy of each, however often its services start. They come from outlines, so that there are no more than the
-/// program has operations.
+/// Returns an operation's name for the lifetime of the program. There is one copy of each name, however often its
+/// services start. The names come from outlines, so there are no more copies than operations.
 fn lasting(name: &str) -> &'static str {
     static NAMES: OnceLock<Mutex<BTreeSet<&'static str>>> = OnceLock::new();
     let mut names = NAMES.get_or_init(Mutex::default).lock();

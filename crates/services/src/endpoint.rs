@@ -1,4 +1,4 @@
-//! A running service as edges see it: requests as bytes in, answers as bytes out, for any types.
+//! A running service as network edges see it: requests and answers as bytes, for any types.
 
 use std::convert::Infallible;
 
@@ -18,7 +18,7 @@ use crate::reference::{Cancels, State, end, stale};
 use crate::subscription::{End, Event, Subscribe, Subscription};
 use crate::written::Written;
 
-/// A service of this process behind the encoded form.
+/// A service of this process, called through bytes.
 ///
 /// # Example
 /// ```
@@ -55,12 +55,12 @@ impl Endpoint {
         Self { at, host }
     }
 
-    /// The description of the service.
+    /// Returns the description of the service.
     pub fn info(&self) -> Info {
         Info::of(&self.at)
     }
 
-    /// The numbers that the service shows, beside its counts.
+    /// Returns the numbers that the service publishes, apart from its counts.
     ///
     /// # Example
     /// See [`Measures`](crate::Measures).
@@ -68,22 +68,22 @@ impl Endpoint {
         self.at.shared().measures.clone()
     }
 
-    /// The description of an operation, if there is one of this name.
+    /// Returns the description of an operation, if there is one of this name.
     pub fn operation(&self, name: &str) -> Option<&OperationDescription> {
         self.at.shared().description.operations.get(name)
     }
 
-    /// The contract's name.
+    /// Returns the contract's name.
     pub fn contract(&self) -> &str {
         &self.at.shared().description.name
     }
 
-    /// The incarnation of the service.
+    /// Returns the incarnation of the service.
     pub fn incarnation(&self) -> u64 {
         self.at.shared().incarnation
     }
 
-    /// Whether the client speaks the contract, and means this life of the service.
+    /// Checks that the client uses the service's contract, and that it means this incarnation of the service.
     fn check(&self, options: &Options) -> Result<(), Fault> {
         let shared = self.at.shared();
         if let Some((name, version)) = &options.contract
@@ -97,7 +97,7 @@ impl Endpoint {
         }
     }
 
-    /// The context of one request.
+    /// Returns the context of one request.
     fn context(&self, name: &str, options: &Options) -> Context {
         let mut builder = Context::named(format!("{name} of {}", self.at.shared().path)).cancellable();
         if let (Some(limit), Some(host)) = (options.within, self.host.upgrade()) {
@@ -158,7 +158,7 @@ impl Link for Endpoint {
         };
         let context = self.context(name, &message.options);
         let begun = context.run(|| self.begin(&message));
-        // The end of a service is not given up half-way.
+        // The end of a service is not given up half-way, even if the client gives up the request.
         let is_drop = message.action == Action::Drop;
         Box::pin(async move {
             let begun = begun?;
@@ -188,19 +188,19 @@ impl Link for Endpoint {
     }
 }
 
-/// A subscription on its way.
+/// A subscription that is being made.
 type Subscribed = Pending<'static, Result<Box<dyn Events>, Fault>>;
 
-/// Requests for the state as a whole, without its type.
+/// Requests for the whole state, without knowing its type.
 pub(crate) trait Encoded: Send + Sync {
-    /// The state, if it is available without a message.
+    /// Returns the state, if it is available without a message.
     fn glance(&self, at: &Arc<Local>, accept: Format) -> Option<Result<Answered, Fault>>;
 
     fn get(&self, at: &Arc<Local>, accept: Format) -> Result<Pending<'static, Result<Answered, Fault>>, Fault>;
 
     fn subscribe(&self, at: &Arc<Local>, subscriber: Arc<Subscriber>, accept: Format) -> Result<Subscribed, Fault>;
 
-    /// Closes it, and refuses the requests that wait.
+    /// Closes the port, and refuses the requests that wait.
     fn close(&self);
 }
 

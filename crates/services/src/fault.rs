@@ -1,8 +1,8 @@
-//! Faults: the reasons why a request failed, in a text for the client and another for the log.
+//! Faults: the reasons why a request failed, with one text for the client and another for the log.
 //!
 //! A fault is an answer. Its code tells the client what to do, and its reason is written for the sender of the request.
-//! Text that only the operator may read (a panic's text, a path, a cause inside) is in the log text, which never leaves
-//! the process.
+//! Text that only the operator may read (a panic's message, a path, an internal cause) belongs in the log text, which
+//! never leaves the process.
 
 use std::fmt;
 use std::time::Duration;
@@ -11,7 +11,7 @@ use lehr_runtime::{Cause as ContextCause, Context, ContextError, PostError, Reas
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The kind of the fault: one for each thing that a client can do about it.
+/// The kind of a fault: one for each way in which a client can react.
 ///
 /// # Example
 /// ```
@@ -25,7 +25,7 @@ use serde::{Deserialize, Serialize};
 pub enum Code {
     /// The contract has no such operation, or the service does not offer it.
     ActionNotSupported,
-    /// The body is not as the operation expects.
+    /// The body is not the one that the operation expects.
     MessageNotSupported,
     /// The service speaks another contract than the client.
     ContractMismatch,
@@ -37,23 +37,23 @@ pub enum Code {
     InvalidValue,
     /// The state is of another version than the client expects.
     PreconditionFailed,
-    /// The body is larger than the service takes.
+    /// The body is larger than the service accepts.
     TooLarge,
-    /// Memory, disk or another means is exhausted.
+    /// Memory, disk or another resource is exhausted.
     InsufficientResources,
     /// The request was cancelled before it was done.
     OperationCancelled,
-    /// The service failed in doing it: its handler panicked, or gave no answer.
+    /// The service failed: its handler panicked, or gave no answer.
     OperationFailed,
     /// The node doesn't know the client.
     Unauthenticated,
-    /// The client has no right to do this.
+    /// The client is not allowed to do this.
     PermissionDenied,
-    /// Too many requests wait already.
+    /// Too many requests are waiting already.
     QueuingLimitExceeded,
-    /// No answer within the time that the request had.
+    /// No answer came within the time limit of the request.
     ResponseTimeout,
-    /// The answer would have to wait for the request itself.
+    /// The answer would have to wait for the request itself: a deadlock.
     WouldDeadlock,
     /// No service has this path.
     UnknownService,
@@ -61,14 +61,14 @@ pub enum Code {
     StaleReference,
     /// The service is stopping, and the request had not begun.
     ServiceStopping,
-    /// The service cannot be reached now: it restarts, or its node does not answer.
+    /// The service cannot be reached at present: it is restarting, or its node does not answer.
     Unavailable,
     /// The service could not be started.
     StartFailed,
 }
 
 impl Code {
-    /// Its name in documents, in snake case.
+    /// Returns the name of the code in documents, in snake case.
     ///
     /// # Example
     /// See [`Code`].
@@ -98,7 +98,7 @@ impl Code {
         }
     }
 
-    /// Whether the same request may succeed later, with nothing changed by the client.
+    /// Returns whether the same request may succeed later without any change by the client.
     ///
     /// # Example
     /// See [`Code`].
@@ -116,21 +116,21 @@ impl fmt::Display for Code {
     }
 }
 
-/// A fault behind a fault: the answer of an inner service.
+/// The fault of an inner service that caused a fault.
 ///
 /// # Example
 /// See [`Fault::caused_by`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct InnerFault {
-    /// Its kind.
+    /// The kind of the inner fault.
     pub code: Code,
-    /// Its text for the client.
+    /// The text of the inner fault for the client.
     pub reason: String,
 }
 
-/// A request that was not done, or not known to be done, and why.
+/// The reason why a request was not carried out, or is not known to have been.
 ///
-/// One word wide: a reply travels through every layer of futures, nearly always without a fault in it.
+/// A fault is one word wide, because a reply travels through every layer of futures, and hardly ever contains a fault.
 ///
 /// # Example
 /// ```
@@ -159,7 +159,7 @@ struct Parts {
 }
 
 impl Fault {
-    /// A fault with its text for the client.
+    /// Creates a fault with its text for the client.
     ///
     /// # Example
     /// See [`Fault`].
@@ -179,7 +179,7 @@ impl Fault {
         self
     }
 
-    /// Says which fault of another service is behind it, with those behind that one.
+    /// Adds the fault of another service as the cause, together with the causes of that fault.
     ///
     /// # Example
     /// ```
@@ -197,7 +197,7 @@ impl Fault {
         self
     }
 
-    /// Says after which time another try makes sense.
+    /// Sets the time after which the client should try again.
     ///
     /// # Example
     /// ```
@@ -211,8 +211,8 @@ impl Fault {
         self
     }
 
-    /// Notes the chain of requests that it happened in, unless it is noted already: the trace of the current context, or else
-    /// the context's number.
+    /// Records the chain of requests in which the fault happened, unless it is recorded already. It is the trace of the
+    /// current context, or else the context's number.
     pub(crate) fn here(mut self) -> Self {
         if self.0.causality.is_none() {
             self.0.causality = causality();
@@ -220,7 +220,7 @@ impl Fault {
         self
     }
 
-    /// Its kind.
+    /// Returns the kind of the fault.
     ///
     /// # Example
     /// See [`Fault`].
@@ -228,7 +228,7 @@ impl Fault {
         self.0.code
     }
 
-    /// The text for the client.
+    /// Returns the text for the client.
     ///
     /// # Example
     /// ```
@@ -239,7 +239,7 @@ impl Fault {
         &self.0.reason
     }
 
-    /// The text for the log, if it differs.
+    /// Returns the text for the log, if it differs.
     ///
     /// # Example
     /// ```
@@ -250,7 +250,7 @@ impl Fault {
         self.0.log.as_deref()
     }
 
-    /// The faults behind it, nearest first.
+    /// Returns the faults that caused this one, nearest first.
     ///
     /// # Example
     /// See [`caused_by`](Self::caused_by).
@@ -258,7 +258,8 @@ impl Fault {
         &self.0.causes
     }
 
-    /// The chain of requests that it happened in: a W3C trace identifier, or a number of this process; also in the log.
+    /// Returns the chain of requests in which the fault happened: a W3C trace identifier, or a number of this process.
+    /// It is also in the log.
     ///
     /// # Example
     /// ```
@@ -269,7 +270,7 @@ impl Fault {
         self.0.causality.as_deref()
     }
 
-    /// The time after which another try makes sense, if the service knows it.
+    /// Returns the time after which the client should try again, if the service knows it.
     ///
     /// # Example
     /// See [`retry_after`](Self::retry_after).
@@ -278,7 +279,7 @@ impl Fault {
     }
 }
 
-/// A name for the chain of requests that the caller is part of.
+/// Returns a name for the chain of requests that the caller is part of.
 pub(crate) fn causality() -> Option<String> {
     let context = Context::current()?;
     Some(
@@ -342,7 +343,7 @@ impl From<Refusal> for Fault {
     }
 }
 
-/// The fault of a request that the main port did not take: it is full. (One that is closed is looked into by its caller.)
+/// Returns the fault of a request that a full main port refused. (The caller handles a closed port.)
 pub(crate) fn overflow<T>(refused: &PostError<T>, path: &str, operation: &str) -> Option<Fault> {
     (refused.reason == Reason::Full).then(|| {
         let reason = format!("too many requests wait for {operation:?} of {path}");
@@ -350,7 +351,7 @@ pub(crate) fn overflow<T>(refused: &PostError<T>, path: &str, operation: &str) -
     })
 }
 
-/// The fault of a call whose context ended first.
+/// Returns the fault of a call whose context ended first.
 pub(crate) fn of_context(error: &ContextError) -> Fault {
     match error.cause() {
         ContextCause::DeadlineExceeded => Fault::new(Code::ResponseTimeout, "no answer within the time of the request"),

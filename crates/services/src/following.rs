@@ -1,7 +1,7 @@
-//! Subscriptions that survive breaks: they are made again when the service or the way to it comes back.
+//! Subscriptions that survive interruptions: they are renewed when the service or the connection comes back.
 //!
-//! A [`Subscription`] ends with its connection. A [`Following`] subscribes again, after pauses that grow. It reports a
-//! break as it is reported to a slow subscriber: first a gap, then the state. If nothing happened meanwhile, no event
+//! A [`Subscription`] ends with its connection. A [`Following`] subscribes again, after pauses that grow. It reports an
+//! interruption as a slow subscriber would see it: first a gap, then the state. If nothing happened meanwhile, no event
 //! follows.
 
 use std::fmt;
@@ -17,11 +17,11 @@ use crate::subscription::{End, Event, Subscribe, Subscription};
 /// The first pause between two tries to subscribe.
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// The longest.
+/// The longest pause.
 const PAUSE_MAX: Duration = Duration::from_secs(30);
 
-/// The changes of a service for as long as the subscriber wants them, even while the service is away. Dropping it
-/// unsubscribes.
+/// The changes of a service for as long as the subscriber wants them, even while the service is away. Dropping this
+/// value unsubscribes.
 ///
 /// # Example
 /// ```
@@ -57,15 +57,15 @@ pub struct Following<D: Contract> {
     reference: Reference<D>,
     wishes: Subscribe,
     clock: Clock,
-    /// The time at which it is over, if it ends by itself.
+    /// The time at which the subscription ends by itself, if it has a limit.
     until: Option<Duration>,
     pause: Duration,
     subscription: Option<Subscription<D>>,
-    /// The life and the version that were heard of last.
+    /// The incarnation and the version that were received last.
     last: Option<(u64, u64)>,
-    /// The next state is the first of a new subscription.
+    /// Whether the next state is the first of a new subscription.
     is_anew: bool,
-    /// The state behind a reported gap.
+    /// The state that follows a reported gap.
     seed: Option<State<D>>,
 }
 
@@ -87,18 +87,19 @@ impl<D: Contract> Following<D> {
         Self { reference, wishes, clock, until, pause, subscription: None, last: None, is_anew: false, seed: None }
     }
 
-    /// The next event. Waits while the service is away: 1 s between the first two tries, twice as long each time, 30 s
-    /// at most.
+    /// Returns the next event. Waits while the service is away: 1 s between the first two tries, then twice as long
+    /// each time, at most 30 s.
     ///
-    /// After a break [`Event::Gap`] comes first if anything was or may have been missed, then [`Event::Seed`]. The gap
-    /// has the number of changes where that is known (no filter, the same life of the service). Otherwise it has 1, or
-    /// 0 with a filter.
+    /// After an interruption, [`Event::Gap`] comes first if anything was or may have been missed, then [`Event::Seed`].
+    /// The gap has the number of missed changes if it is known (no filter, the same incarnation of the service).
+    /// Otherwise it has 1, or 0 with a filter.
     ///
-    /// Cancel-safe: dropped while it waits, it has taken nothing.
+    /// Cancel-safe: if you drop it while it waits, no event is lost.
     ///
     /// # Errors
-    /// Returns [`End`] when it is over for good. It ends when its count or its time is used up, or another has taken
-    /// its name. It is also so if the service can be reached and refuses, even because the path never had a service.
+    /// Returns [`End`] when the subscription is over for good: its count or its time is used up, or another subscriber
+    /// has taken its name. It is also over if the service can be reached and refuses, even because the path never had a
+    /// service.
     pub async fn next(&mut self) -> Result<Event<D>, End> {
         loop {
             if let Some(seed) = self.seed.take() {
@@ -137,7 +138,7 @@ impl<D: Contract> Following<D> {
         }
     }
 
-    /// The number of changes that lie between two states, as far as that can be known.
+    /// Returns the number of changes between two states, as far as it can be known.
     fn missed(&self, (life, version): (u64, u64), (life_now, version_now): (u64, u64)) -> u64 {
         match (self.wishes.is_filtered(), life == life_now) {
             (true, _) => 0,
@@ -146,7 +147,7 @@ impl<D: Contract> Following<D> {
         }
     }
 
-    /// Subscribes, or pauses.
+    /// Subscribes, or waits before the next try.
     async fn subscribe(&mut self) -> Result<(), End> {
         if let Some(until) = self.until {
             let left = until.saturating_sub(self.clock.now());
@@ -171,11 +172,11 @@ impl<D: Contract> Following<D> {
         }
     }
 
-    /// Whether a later try may find the service.
+    /// Returns whether a later try may find the service.
     fn may_come(&self, fault: &Fault) -> bool {
         match fault.code() {
             Code::ResponseTimeout | Code::OperationCancelled => true,
-            // Where something has stood something may stand again.
+            // A path that had a service may have one again.
             Code::UnknownService => self.last.is_some(),
             code => code.may_pass(),
         }

@@ -1,6 +1,7 @@
-//! The two forms of documents between processes: JSON for people, MessagePack between programs.
+//! The two formats of documents between processes: JSON for people, MessagePack between programs.
 //!
-//! Both carry the names of fields, so that an older and a newer contract can meet. Inside a process nothing is encoded.
+//! Both contain the names of fields, so that an older and a newer contract can communicate. Inside a process nothing is
+//! encoded.
 
 use serde::de::DeserializeOwned;
 use serde::ser::SerializeMap;
@@ -25,12 +26,12 @@ use crate::fault::{Code, Fault};
 pub enum Format {
     /// JSON, RFC 8259.
     Json,
-    /// MessagePack, structures as maps.
+    /// MessagePack, with structures as maps.
     MessagePack,
 }
 
 impl Format {
-    /// The media type.
+    /// Returns the media type.
     ///
     /// # Example
     /// ```
@@ -46,7 +47,8 @@ impl Format {
     /// Writes a document.
     ///
     /// # Errors
-    /// Returns [`Code::OperationFailed`] if the document has no form here: a map whose keys are no strings, in JSON.
+    /// Returns [`Code::OperationFailed`] if the format cannot express the document, such as a map in JSON whose keys
+    /// are not strings.
     ///
     /// # Example
     /// See [`Format`].
@@ -61,10 +63,10 @@ impl Format {
         }
     }
 
-    /// Reads a document. No bytes at all are read as nothing (`null`, or a structure without fields).
+    /// Reads a document. Empty input is read as nothing (`null`, or a structure without fields).
     ///
     /// # Errors
-    /// Returns [`Code::MessageNotSupported`], with the place for JSON.
+    /// Returns [`Code::MessageNotSupported`], for JSON with the position.
     ///
     /// # Example
     /// See [`Format`].
@@ -78,14 +80,14 @@ impl Format {
         }
         match self {
             Self::Json => serde_json::from_slice(bytes).or_else(|error| {
-                // `2059.0` is a whole number in JSON Schema, and some languages write it so.
+                // JSON Schema counts `2059.0` as a whole number, and some languages write whole numbers so.
                 let whole = error.is_data().then(|| serde_json::from_slice(&without_points(bytes)).ok()).flatten();
                 whole.ok_or_else(|| refuse(&error))
             }),
             Self::MessagePack => {
                 let mut rest = bytes;
                 let mut reader = rmp_serde::Deserializer::new(&mut rest);
-                // As deep as JSON may be: whoever walks what was read needs the stack for it.
+                // The same depth limit as for JSON: code that walks the document needs stack for each level.
                 reader.set_max_depth(128);
                 let document = T::deserialize(&mut reader).map_err(|error| refuse(&error))?;
                 if rest.is_empty() { Ok(document) } else { Err(refuse(&format!("{} bytes after the end", rest.len()))) }
@@ -94,8 +96,8 @@ impl Format {
     }
 }
 
-/// A text in JSON whose whole numbers have no point: `2059.0` is `2059`. A tree would lose fields that are there twice,
-/// which are faults.
+/// Returns a JSON text with the decimal points of whole numbers removed: `2059.0` becomes `2059`. Parsing into a tree
+/// would lose duplicate fields, which are faults.
 fn without_points(text: &[u8]) -> Vec<u8> {
     let mut kept = Vec::with_capacity(text.len());
     let (mut is_text, mut is_escaped) = (false, false);
@@ -115,7 +117,7 @@ fn without_points(text: &[u8]) -> Vec<u8> {
     kept
 }
 
-/// The types that serde expects by their names in Rust, and what a client calls them.
+/// The types that serde names in Rust's terms, and the words for clients.
 const TYPES: [(&str, &str); 10] = [
     ("usize", "a whole number of at least 0"),
     ("u64", "a whole number of at least 0"),
@@ -129,7 +131,7 @@ const TYPES: [(&str, &str); 10] = [
     ("f32", "a number"),
 ];
 
-/// A message of serde without names of Rust: clients do not know what a `usize` is.
+/// Returns a message of serde without Rust's type names: clients do not know what a `usize` is.
 ///
 /// # Example
 /// ```
@@ -138,7 +140,7 @@ const TYPES: [(&str, &str); 10] = [
 /// assert_eq!(lehr_services::in_words(message), in_words);
 /// ```
 pub fn in_words(message: &str) -> String {
-    // The last one: what was found may be a text that has the word too.
+    // The last occurrence: the value found may be a text that contains the same word.
     let Some((before, expected)) = message.rsplit_once(", expected ") else { return message.to_owned() };
     let is_end = |rest: &str| !rest.starts_with(|next: char| next.is_alphanumeric() || next == '_');
     let found =
@@ -149,11 +151,11 @@ pub fn in_words(message: &str) -> String {
     }
 }
 
-/// Bytes that a client sent unchanged, as the document of an operation ([`Operation::RAW`](crate::Operation::RAW)), in
-/// MessagePack: the other fields, `media_type` and `data`.
+/// Encodes bytes that a client sent unchanged as the document of an operation
+/// ([`Operation::RAW`](crate::Operation::RAW)), in MessagePack: the other fields, `media_type` and `data`.
 ///
 /// # Errors
-/// Returns [`Code::OperationFailed`] if a field has no form in MessagePack.
+/// Returns [`Code::OperationFailed`] if MessagePack cannot express a field.
 ///
 /// # Example
 /// ```
@@ -177,7 +179,7 @@ struct Raw<'a> {
 
 impl Serialize for Raw<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        // What the body says goes before what the address does.
+        // The fields of the body take precedence over those in the address.
         let others = self.fields.iter().filter(|(name, _)| *name != "data" && *name != "media_type");
         let mut map = serializer.serialize_map(Some(others.clone().count() + 2))?;
         for (name, value) in others {
@@ -189,7 +191,7 @@ impl Serialize for Raw<'_> {
     }
 }
 
-/// Written as bytes, and not as a list of numbers.
+/// A value that is written as bytes, and not as a list of numbers.
 struct Bytes<'a>(&'a [u8]);
 
 impl Serialize for Bytes<'_> {

@@ -1,7 +1,8 @@
-//! Turns handlers into branches of an interleave: the steps around a handler, the same for all of them.
+//! Turns handlers into branches of an interleave, with the steps around a handler that are the same for all of them.
 //!
-//! Before it: the version that the client expects, the key under which it may have been done already. After it: the
-//! version rises, the subscribers receive the change, the answer is given. A panic is an answer too.
+//! Before a handler runs, its request is checked. The client may expect another version, or the request may have been
+//! carried out already under the same key. After the handler the version rises, the subscribers receive the change, and
+//! the client gets the answer. A panic becomes an answer too.
 
 use std::any::Any;
 use std::fmt;
@@ -28,16 +29,16 @@ use crate::service::{Concurrent, Exclusive, Independent, Service};
 use crate::shared::{Remembered, Shared, StopRequest};
 use crate::verb::{Kind, Looks};
 
-/// Names that the edge gives to the fixed verbs.
+/// Names that network edges use for the fixed verbs.
 const RESERVED: [&str; 6] = ["lookup", "get", "subscribe", "drop", "events", "create"];
 
-/// The state of the interleave of a service.
+/// The state in the interleave of a service.
 pub(crate) struct Held<S> {
     pub(crate) service: S,
-    /// The version of the document: how many changes it has seen in this life.
+    /// The version of the document: the number of changes in this incarnation.
     pub(crate) revision: u64,
-    /// The call for requests with nothing but the operation. It is the same for all, so it is stored here and not made
-    /// for each.
+    /// The call for requests without options. It is the same for all of them, so it is stored here and not created for
+    /// each.
     plain: Call,
 }
 
@@ -46,7 +47,7 @@ impl<S> Held<S> {
         Self { service, revision: 0, plain: Call::new(shared, None) }
     }
 
-    /// The call of a request that comes with an envelope; nothing for others, whose call is `plain`.
+    /// Returns the call of a request with an envelope; `None` for other requests, which use `plain`.
     fn call(&self, envelope: Option<Box<Envelope>>) -> Option<Call> {
         envelope.map(|envelope| Call::new(self.plain.shared().clone(), Some(envelope)))
     }
@@ -59,7 +60,7 @@ impl<S: Clone> Clone for Held<S> {
     }
 }
 
-/// Makes the port and the branch of an operation under its name.
+/// A function that makes the port and the branch of an operation under its name.
 pub(crate) type Install<S> =
     fn(&'static str, &Arc<Shared>, usize, Branches<Held<S>>, &mut MainPort) -> Branches<Held<S>>;
 
@@ -72,7 +73,7 @@ struct Registration<S> {
 /// The operations that a service has handlers for; see [`Service::handlers`].
 ///
 /// # Example
-/// The page of the crate has one.
+/// See the page of the crate.
 pub struct Handlers<S: Service> {
     registrations: Vec<Registration<S>>,
     pub(crate) order: Order,
@@ -88,10 +89,10 @@ impl<S: Service> fmt::Debug for Handlers<S> {
 }
 
 impl<S: Service> Handlers<S> {
-    /// The handlers of `S`.
+    /// Returns the handlers of `S`.
     ///
     /// # Errors
-    /// The faults of the names, a line each.
+    /// Returns all faults in the names, one line each.
     pub(crate) fn of_service() -> Result<Self, Fault> {
         let mut handlers = Self::none();
         S::handlers(&mut handlers);
@@ -102,10 +103,10 @@ impl<S: Service> Handlers<S> {
         Self { registrations: Vec::new(), order: Order::default(), max_concurrent: None, is_permanent: false }
     }
 
-    /// These names, if they are valid.
+    /// Returns the handlers if their names are valid.
     ///
     /// # Errors
-    /// The faults of the names, a line each.
+    /// Returns all faults in the names, one line each.
     pub(crate) fn checked(self) -> Result<Self, Fault> {
         let mut faults = Vec::new();
         for (index, registration) in self.registrations.iter().enumerate() {
@@ -122,7 +123,7 @@ impl<S: Service> Handlers<S> {
         if faults.is_empty() { Ok(self) } else { Err(Fault::new(Code::StartFailed, faults.join("; "))) }
     }
 
-    /// Adds an operation whose handler looks at the state.
+    /// Adds an operation whose handler reads the state.
     pub fn concurrent<O>(&mut self) -> &mut Self
     where
         O: Operation<Contract = S::Document>,
@@ -132,7 +133,7 @@ impl<S: Service> Handlers<S> {
         self.add::<O>(install_concurrent::<S, O>)
     }
 
-    /// Adds an operation whose handler has the state to itself.
+    /// Adds an operation whose handler has exclusive access to the state.
     pub fn exclusive<O>(&mut self) -> &mut Self
     where
         O: Operation<Contract = S::Document>,
@@ -141,9 +142,9 @@ impl<S: Service> Handlers<S> {
         self.add::<O>(install_exclusive::<S, O, ByHandler>)
     }
 
-    /// Adds an operation whose handler needs no state and never waits.
+    /// Adds an operation whose handler needs no state and never has to wait for another handler.
     ///
-    /// With one of these, the first change that an exclusive handler makes copies the state.
+    /// If a service has such operations, the first change of each exclusive handler copies the state.
     pub fn independent<O>(&mut self) -> &mut Self
     where
         O: Operation<Contract = S::Document>,
@@ -153,7 +154,7 @@ impl<S: Service> Handlers<S> {
         self.add::<O>(install_independent::<S, O>)
     }
 
-    /// Lets clients put another document in the place of the state: adds [`Replace`].
+    /// Lets clients replace the state by another document: adds [`Replace`].
     ///
     /// # Example
     /// ```
@@ -185,13 +186,13 @@ impl<S: Service> Handlers<S> {
         self.add::<Replace<S::Document>>(install_exclusive::<S, Replace<S::Document>, ByReplacing>)
     }
 
-    /// The order of starts when a handler ends. Default: in order of arrival.
+    /// Sets the order in which waiting handlers start when a handler ends. Default: in order of arrival.
     pub fn order(&mut self, order: Order) -> &mut Self {
         self.order = order;
         self
     }
 
-    /// The largest number of concurrent handlers that may run at once. Default: any number.
+    /// Sets the maximum number of concurrent handlers that may run at once. Default: any number.
     ///
     /// # Panics
     /// Panics if `count` is 0.
@@ -201,7 +202,7 @@ impl<S: Service> Handlers<S> {
         self
     }
 
-    /// Only the host ends it: a drop by a client is refused.
+    /// Refuses a drop by a client: only the host ends the service.
     pub fn permanent(&mut self) -> &mut Self {
         self.is_permanent = true;
         self
@@ -211,7 +212,7 @@ impl<S: Service> Handlers<S> {
         self.add_as(O::NAME, OperationDescription::of::<O>(), install)
     }
 
-    /// Adds an operation under a name and a description that are not its type's.
+    /// Adds an operation under a name and a description that differ from those of its type.
     pub(crate) fn add_as(
         &mut self,
         name: &'static str,
@@ -222,7 +223,7 @@ impl<S: Service> Handlers<S> {
         self
     }
 
-    /// The operations as data.
+    /// Returns the operations as data.
     pub(crate) fn describe(&self) -> std::collections::BTreeMap<String, OperationDescription> {
         let described = self.registrations.iter();
         described.map(|operation| (operation.name.to_owned(), operation.description.clone())).collect()
@@ -242,12 +243,12 @@ impl<S: Service> Handlers<S> {
     }
 }
 
-/// A port of the main port of a service.
+/// Creates a port of the main port of a service.
 pub(crate) fn port<T>(shared: &Shared, name: &str, limit: usize) -> Port<T> {
     Port::builder().name(format!("{name} of {}", shared.path)).capacity(limit, Overflow::Reject).build()
 }
 
-/// Makes the port of an operation, and makes it known.
+/// Makes the port of an operation, and adds it to the main port.
 pub(crate) fn opened<O: Operation>(
     name: &'static str,
     shared: &Shared,
@@ -286,7 +287,7 @@ fn install_independent<S: Independent<O>, O: Operation<Contract = S::Document>>(
     let port = opened::<O>(name, shared, limit, main);
     let shared = shared.clone();
     branches.independent(&port, move |held: Snapshot<Held<S>>, request: Request<O>| {
-        // It may run for long: a state that it does not see is not to be kept for it.
+        // The handler may run for long: don't keep a state alive that it does not see.
         drop(held);
         let shared = shared.clone();
         async move {
@@ -316,9 +317,9 @@ pub(crate) async fn look<O: Operation>(
     }
 }
 
-/// The effect of an operation on a service.
+/// The effect of an operation on the state of a service.
 pub(crate) trait Changes<S: Service, O: Operation>: 'static {
-    /// The operation as it is handled.
+    /// Returns the operation in its complete form, as the handler gets it.
     fn complete(_service: &S, operation: O) -> Result<O, Fault> {
         Ok(operation)
     }
@@ -326,7 +327,7 @@ pub(crate) trait Changes<S: Service, O: Operation>: 'static {
     fn change(service: &mut S, operation: O, call: &Call) -> impl Future<Output = Result<O::Reply, Fault>> + Send;
 }
 
-/// By the author's handler.
+/// The change is made by the author's handler.
 pub(crate) struct ByHandler;
 
 impl<S: Exclusive<O>, O: Operation<Contract = S::Document>> Changes<S, O> for ByHandler {
@@ -339,12 +340,12 @@ impl<S: Exclusive<O>, O: Operation<Contract = S::Document>> Changes<S, O> for By
     }
 }
 
-/// By putting another document in the place of the state.
+/// The change replaces the state by another document.
 struct ByReplacing;
 
 impl<S: Service> Changes<S, Replace<S::Document>> for ByReplacing {
     async fn change(service: &mut S, operation: Replace<S::Document>, _: &Call) -> Result<(), Fault> {
-        // The document that it replaces is dropped here, in the handler's place.
+        // The replaced document is dropped here, where the handler would run.
         *service.document_mut() = operation.0;
         Ok(())
     }
@@ -361,7 +362,7 @@ pub(crate) fn install_exclusive<S: Service, O: Operation<Contract = S::Document>
     branches.exclusive(&port, move |mut held: ExclusiveGuard<Held<S>>, request: Request<O>| async move {
         let Request { operation, reply, envelope } = request;
         let own = held.call(envelope);
-        // Asked before the state is touched: who is not admitted changes nothing.
+        // Checked before the state is touched: a request that is not admitted changes nothing.
         let admitted = match &own {
             None => Ok(Keyed::without(name)),
             Some(call) => match admit::<O>(call, name, Some(held.revision)) {
@@ -395,22 +396,23 @@ pub(crate) fn install_exclusive<S: Service, O: Operation<Contract = S::Document>
     })
 }
 
-/// The change that subscribers will get for this operation, if it succeeds. `None` if it changes nothing or has no
-/// subscribers. A subscriber joins in the concurrent group, so no subscriber joins while an exclusive handler runs.
+/// Returns the change that subscribers will get for this operation, if it succeeds. Returns `None` if the operation
+/// changes nothing or there are no subscribers. Subscribers join in the concurrent group, so none joins while an
+/// exclusive handler runs.
 fn told<O: Operation>(call: &Call, name: &str, operation: &O) -> Option<Change> {
     let shared = call.shared();
     let is_told = <O::Verb as Kind>::VERB.changes_state() && shared.publisher.is_watched();
     is_told.then(|| Change::typed(shared.incarnation, name, operation.clone()))
 }
 
-/// An exclusive handler on its way: if it does not finish, its effect on the state is unknown.
+/// A running exclusive handler: if it does not finish, its effect on the state is unknown.
 struct Attempt<'a, S: Service> {
     service: &'a mut S,
     revision: &'a mut u64,
     shared: &'a Shared,
     operation: &'static str,
     changes: bool,
-    /// The document before, if it is kept on disk: the copies on disk and in memory stay the same.
+    /// The earlier document, if the document is kept on disk, so that disk and memory stay the same.
     before: Option<S::Document>,
     is_settled: bool,
 }
@@ -423,7 +425,7 @@ impl<'a, S: Service> Attempt<'a, S> {
         Self { service, revision, shared, operation: name, changes, before, is_settled: false }
     }
 
-    /// Makes the change known, or its fate.
+    /// Publishes the change, or handles the failure.
     fn end<T>(mut self, call: &Call, ended: Ended<T>, told: Option<Change>) -> Result<T, Fault> {
         let (outcome, panic) = ended.outcome(call, self.operation);
         match panic {
@@ -432,7 +434,7 @@ impl<'a, S: Service> Attempt<'a, S> {
                     && outcome.is_ok()
                     && let Err(fault) = self.keep()
                 {
-                    // Not settled: dropping it takes the change back.
+                    // Not settled: dropping this attempt undoes the change.
                     return Err(fault.here());
                 }
                 self.is_settled = true;
@@ -446,7 +448,7 @@ impl<'a, S: Service> Attempt<'a, S> {
             Some(message) => {
                 if self.shared.stops_on_panic {
                     let (reply, _) = Reply::new();
-                    // Refused if it ends already.
+                    // Refused if the service is ending already.
                     let _ = self.shared.stop.post(StopRequest { why: Stop::Crashed { message }, reply });
                 }
             }
@@ -454,7 +456,7 @@ impl<'a, S: Service> Attempt<'a, S> {
         outcome
     }
 
-    /// Writes the state to disk, if it is kept there.
+    /// Writes the state to disk, if the service keeps it there.
     fn keep(&self) -> Result<(), Fault> {
         let Some(store) = &self.shared.store else { return Ok(()) };
         blocking("the disk", || store.save(self.service.document()))
@@ -466,11 +468,11 @@ impl<S: Service> Drop for Attempt<'_, S> {
         if self.is_settled {
             return;
         }
-        // Panicked, cancelled, or not kept.
+        // The handler panicked or was cancelled, or the change could not be kept.
         match self.before.take() {
             Some(before) => *self.service.document_mut() = before,
             None => {
-                // A new version, which everybody has to look at anew.
+                // A new version, which all subscribers must load again.
                 *self.revision += 1;
                 self.shared.publisher.reset();
             }
@@ -478,23 +480,23 @@ impl<S: Service> Drop for Attempt<'_, S> {
     }
 }
 
-/// A request with a key that is being done: if it is not settled, it counts as never made.
+/// A request with a key that is being carried out. If it is not settled, it counts as never made.
 struct Keyed<T: Clone + Send + 'static> {
     operation: &'static str,
-    /// None without a key.
+    /// `None` for a request without a key.
     key: Option<(Arc<Shared>, Box<str>)>,
     _outcome: std::marker::PhantomData<fn() -> T>,
 }
 
 impl<T: Clone + Send + 'static> Keyed<T> {
-    /// For a request without a key.
+    /// Creates the value for a request without a key.
     fn without(operation: &'static str) -> Self {
         Self { operation, key: None, _outcome: std::marker::PhantomData }
     }
 
     fn settle(mut self, outcome: &Result<T, Fault>) {
         if let Some((shared, key)) = self.key.take() {
-            // What may pass, or failed inside, may be tried again; any other answer, be it a fault, stands.
+            // A fault that may pass, or a failure inside, may be tried again. Any other answer, even a fault, is final.
             let may_pass = |fault: &Fault| fault.code() == Code::OperationFailed || fault.code().may_pass();
             let is_known = !outcome.as_ref().is_err_and(may_pass);
             shared.settle(self.operation, &key, is_known.then(|| outcome.clone()));
@@ -510,7 +512,7 @@ impl<T: Clone + Send + 'static> Drop for Keyed<T> {
     }
 }
 
-/// Whether the handler is to run; if not, the answer.
+/// Decides whether the handler may run; if not, returns the answer.
 fn admit<O: Operation>(
     call: &Call,
     name: &'static str,
@@ -541,8 +543,8 @@ fn admit<O: Operation>(
     }
 }
 
-/// Counts, and then gives the answer, so that the receiver finds it counted. Whether it came too late is known only
-/// afterwards.
+/// Counts the request before giving the answer, so that the receiver finds it counted. Whether the answer came too late
+/// is known only afterwards.
 fn answer<T>(call: &Call, reply: Option<Reply<Result<T, Fault>>>, outcome: Result<T, Fault>) {
     let counters = &call.shared().counters;
     counters.handled.add(1);
@@ -554,14 +556,14 @@ fn answer<T>(call: &Call, reply: Option<Reply<Result<T, Fault>>>, outcome: Resul
     }
 }
 
-/// The end of a handler.
+/// How a handler ended.
 enum Ended<T> {
     Returned(Result<T, Fault>),
     Panicked(String),
 }
 
 impl<T> Ended<T> {
-    /// The answer, and the text of the panic if there was one.
+    /// Returns the answer, and the text of the panic if there was one.
     fn outcome(self, call: &Call, operation: &str) -> (Result<T, Fault>, Option<String>) {
         match self {
             Self::Returned(outcome) => (outcome.map_err(Fault::here), None),
@@ -576,14 +578,14 @@ impl<T> Ended<T> {
 }
 
 pin_project! {
-    /// A handler whose panic is an output.
+    /// A handler whose panic becomes an output.
     struct Caught<F> {
         #[pin]
         handler: F,
     }
 }
 
-/// A handler whose panic is an output and whose waits are noted.
+/// Returns a handler whose panic becomes an output and whose waits are recorded.
 fn caught<'a, T, F>(call: &'a Call, operation: &'static str, handler: F) -> Caught<Watched<'a, F>>
 where
     F: Future<Output = Result<T, Fault>>,
@@ -604,7 +606,7 @@ impl<T, F: Future<Output = Result<T, Fault>>> Future for Caught<F> {
     }
 }
 
-/// The text of a panic, as far as it has one.
+/// Returns the text of a panic, if it has one.
 pub(crate) fn text_of(payload: &(dyn Any + Send)) -> String {
     let text = payload.downcast_ref::<&str>().map(|text| (*text).to_owned());
     text.or_else(|| payload.downcast_ref::<String>().cloned()).unwrap_or_else(|| "a panic without a text".to_owned())

@@ -1,6 +1,6 @@
 //! A host: the services of one process, by path. It starts them, finds them, restarts them and ends them.
 //!
-//! A host has no wire; the crate `lehr-node` puts one before it. Many may live in one process, as in tests.
+//! A host has no network interface; the crate `lehr-node` adds one. A process may have many hosts, as tests do.
 
 use std::collections::BTreeMap;
 use std::collections::hash_map::RandomState;
@@ -30,16 +30,16 @@ use crate::service::Service;
 use crate::shared::{Counts, StopRequest};
 use crate::start::{Form, supervise};
 
-/// The services of one process. Cheap to clone; when the last clone is dropped, its services end at once.
+/// The services of one process. Clones share the host; when the last clone is dropped, its services end at once.
 ///
 /// # Example
-/// The page of the crate has one.
+/// See the page of the crate.
 #[derive(Clone)]
 pub struct Host {
     inner: Arc<Inner>,
 }
 
-/// A host that may have ended.
+/// A reference to a host that may have ended.
 #[derive(Clone)]
 pub(crate) struct WeakHost(Weak<Inner>);
 
@@ -57,20 +57,20 @@ impl WeakHost {
 
 type Constructor = Arc<dyn Fn(Host, Placement) -> Pending<'static, Result<(), Fault>> + Send + Sync>;
 
-/// How a host reaches a service of another node.
+/// A function that makes a link to a service of another node.
 type Reach = Arc<dyn Fn(&str) -> Result<Arc<dyn Link>, Fault> + Send + Sync>;
 
-/// A kind of services that a host can make: the facts needed to place one.
+/// The facts about a kind of service that are needed to place one.
 ///
 /// # Example
 /// See [`Host::kind`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct Kind {
-    /// The JSON schema of its configuration; nothing if it takes none.
+    /// The JSON schema of the configuration; `None` if the kind takes none.
     pub configuration: Option<Value>,
-    /// The names of its partners, with the contract of each.
+    /// The names of the partners, with the contract of each.
     pub partners: BTreeMap<String, String>,
-    /// Settings that it decides for itself, and a placement may not: "queue", "restart", "keep", "cores".
+    /// Settings that the kind decides itself, and that a placement may not set: "queue", "restart", "keep", "cores".
     pub fixed: Vec<String>,
 }
 
@@ -79,11 +79,11 @@ struct Inner {
     clock: Clock,
     inspector: Inspector,
     table: Mutex<Table>,
-    /// None as long as it reaches no other node.
+    /// `None` if the host reaches no other nodes.
     reach: Mutex<Option<Reach>>,
-    /// The news for the directory, in order, with the waiters until it has them.
+    /// The news for the directory, in order. Each has a reply for the sender that waits until the directory has it.
     news: Port<(News, Reply<()>)>,
-    /// Forwards the news.
+    /// The task that forwards the news.
     _messenger: Mutex<Option<Task<()>>>,
 }
 
@@ -91,10 +91,10 @@ struct Inner {
 struct Table {
     places: BTreeMap<String, Slot>,
     constructors: BTreeMap<String, (Kind, Constructor)>,
-    /// The tasks to wake when a service is ready or has ended.
+    /// The tasks to wake when a service becomes ready or ends.
     waiting: Vec<Waker>,
     incarnation: u64,
-    /// The directory has heard of itself.
+    /// Whether the directory has received its own entry.
     is_listed: bool,
     is_closed: bool,
 }
@@ -102,13 +102,13 @@ struct Table {
 /// The service at a path.
 struct Slot {
     what: Occupant,
-    /// The time at which it was started, for ending in the reverse order.
+    /// The position of its start among all starts; services end in the reverse order.
     order: u64,
     supervisor: Option<Task<()>>,
 }
 
 pub(crate) enum Occupant {
-    /// It prepares itself; requests wait if there is somewhere to wait.
+    /// The service prepares itself. If there is a port, requests wait in it.
     Starting(Option<Arc<Local>>),
     Ready(Arc<Local>),
     Restarting,
@@ -126,30 +126,31 @@ impl fmt::Debug for Host {
     }
 }
 
-/// A number that no other process is likely to have drawn.
+/// Returns a number that no other process is likely to have drawn.
 pub(crate) fn random() -> u64 {
     RandomState::new().build_hasher().finish()
 }
 
-/// How a host has ended.
+/// How a host ended.
 ///
 /// # Example
 /// See [`Host::shutdown`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct HostReport {
-    /// Services that have ended, in that order.
+    /// Services that have ended, in the order of their ends.
     pub stopped: Vec<String>,
-    /// Services that did not end within the limit, and were cut off.
+    /// Services that did not end within the limit and were cut off.
     pub cut_off: Vec<String>,
 }
 
 impl Host {
-    /// A host with nothing but its directory, on the workers and the clock of a dispatcher.
+    /// Creates a host with only its directory, on the workers and the clock of a dispatcher.
     ///
     /// # Example
-    /// The page of the crate has one.
+    /// See the page of the crate.
     pub fn new(dispatcher: &Handle) -> Self {
-        // Lives do not repeat over restarts of the process; below 2^53, as every reader of JSON has it exactly.
+        // Incarnations do not repeat over restarts of the process. They are below 2^53, so that every reader of JSON
+        // gets them exactly.
         let table = Table { incarnation: (random() >> 12) & !0xf_ffff, ..Table::default() };
         let inspector = Inspector::remembering(dispatcher.clock());
         inspector.watch_dispatcher("services", dispatcher);
@@ -175,7 +176,7 @@ impl Host {
         WeakHost(Arc::downgrade(&self.inner))
     }
 
-    /// The workers that its services run on, unless they have cores of their own.
+    /// Returns the dispatcher whose workers run the services that have no cores of their own.
     pub fn dispatcher(&self) -> &Handle {
         &self.inner.dispatcher
     }
@@ -184,13 +185,13 @@ impl Host {
         &self.inner.inspector
     }
 
-    /// The clock of its deadlines, leases and restarts.
+    /// Returns the clock for deadlines, leases and restarts.
     pub fn clock(&self) -> &Clock {
         &self.inner.clock
     }
 
-    /// Spawns a task on the workers of the host, in its own context: it outlives the request that it is started in.
-    /// Dropping the handle that is given back ends it.
+    /// Spawns a task on the workers of the host, in its own context: it outlives the request that started it. Dropping
+    /// the returned handle ends the task.
     ///
     /// # Example
     /// ```
@@ -208,12 +209,12 @@ impl Host {
         self.spawn_boxed(name, Box::pin(future))
     }
 
-    /// The same for all kinds of futures: the code of a task is compiled once.
+    /// Does the same for a boxed future, so that the code of a task is compiled only once.
     fn spawn_boxed(&self, name: &str, future: Pending<'static, ()>) -> Task<()> {
         Context::named(name).detached().build().run(|| self.inner.dispatcher.spawn(future))
     }
 
-    /// Waits until its directory answers, and is listed itself. [`start`](Self::start) does so itself.
+    /// Waits until the directory answers and is itself listed. [`start`](Self::start) waits for this too.
     ///
     /// # Example
     /// See [`Directory`].
@@ -221,13 +222,13 @@ impl Host {
         self.until(|host| (host.is_ready(DIRECTORY) && host.inner.table.lock().is_listed).then_some(())).await;
     }
 
-    /// Starts a service and waits until it is ready. `make` is called for each of its lives.
+    /// Starts a service and waits until it is ready. `make` is called for each incarnation.
     ///
-    /// Dropped while it waits, the start continues.
+    /// If you drop the future while it waits, the start continues.
     ///
     /// # Errors
-    /// Returns [`Code::DuplicateEntry`] if the path is in use; [`Code::InvalidValue`] if the placement is invalid;
-    /// [`Code::StartFailed`] with the reason, and nothing of the service remains.
+    /// Returns [`Code::DuplicateEntry`] if the path is in use, and [`Code::InvalidValue`] if the placement is invalid.
+    /// Returns [`Code::StartFailed`] with the reason if the start fails; then nothing of the service remains.
     pub async fn start<S: Service>(
         &self,
         placement: impl Into<Placement>,
@@ -236,12 +237,14 @@ impl Host {
         self.launch(placement.into(), Form::of(make)).await
     }
 
-    /// Starts a service whose contract has a name that is known only now: the description by its types goes through `describe`. The rest is as for [`start`](Self::start).
+    /// Starts a service whose contract gets its name only now: `describe` changes the description that was derived from
+    /// the types. Everything else is as for [`start`](Self::start).
     ///
-    /// Its document should be [shared](Contract::IS_SHARED), so that references of its type find it behind a link too.
+    /// The document type should be [shared](Contract::IS_SHARED), so that references of its type also find the service
+    /// through a link.
     ///
     /// # Errors
-    /// The same as for [`start`](Self::start).
+    /// Fails as [`start`](Self::start) does.
     ///
     /// # Example
     /// ```
@@ -286,12 +289,13 @@ impl Host {
         self.launch(placement.into(), Form::of(make).described(describe)).await
     }
 
-    /// Starts a service whose contract is known only now, and waits until it is ready. It begins with this document, or with the one that was kept.
+    /// Starts a service whose contract is known only now, and waits until it is ready. It begins with this document, or
+    /// with the one that was kept on disk.
     ///
-    /// Dropped while it waits, the start continues.
+    /// If you drop the future while it waits, the start continues.
     ///
     /// # Errors
-    /// The same as for [`start`](Self::start).
+    /// Fails as [`start`](Self::start) does.
     ///
     /// # Example
     /// See [`Outline`].
@@ -315,7 +319,7 @@ impl Host {
             let mut table = self.inner.table.lock();
             match table.places.get_mut(&path) {
                 Some(place) if place.order == order => place.supervisor = Some(supervisor),
-                // It has ended already.
+                // The service has ended already.
                 _ => supervisor.detach(),
             }
         }
@@ -323,7 +327,7 @@ impl Host {
         Ok(Reference::local(local, self.weak()))
     }
 
-    /// Lets services of this kind be made by the name of their contract: by [`create`](Self::create), as partners, by manifests.
+    /// Registers a kind of service by the name of its contract, for [`create`](Self::create), partners and manifests.
     pub fn register<S: Service>(&self, make: impl Fn() -> S + Clone + Send + Sync + 'static) {
         let constructor = move |host: Host, placement: Placement| -> Pending<'static, Result<(), Fault>> {
             let make = make.clone();
@@ -337,7 +341,7 @@ impl Host {
         let _replaced = self.inner.table.lock().constructors.insert(name, (kind, Arc::new(constructor)));
     }
 
-    /// Lets a function make services of a contract and put them at the given path: for kinds that need to know it.
+    /// Registers a function that makes services of a contract at the given path, for kinds that must know their path.
     ///
     /// # Example
     /// ```
@@ -359,7 +363,7 @@ impl Host {
         let _replaced = self.inner.table.lock().constructors.insert(contract.into(), (kind, Arc::new(make)));
     }
 
-    /// The facts for placing a service of this contract; `None` if none can be made here.
+    /// Returns the facts for placing a service of this contract; `None` if no such kind is registered.
     ///
     /// # Example
     /// ```
@@ -371,10 +375,10 @@ impl Host {
         self.inner.table.lock().constructors.get(contract).map(|(kind, _)| kind.clone())
     }
 
-    /// Makes a service of a kind that is [registered](Self::register).
+    /// Creates a service of a kind that is [registered](Self::register).
     ///
     /// # Errors
-    /// Returns [`Code::UnknownEntry`] if no kind has this contract; the rest as for [`start`](Self::start).
+    /// Returns [`Code::UnknownEntry`] if no kind has this contract. Otherwise fails as [`start`](Self::start) does.
     pub async fn create(&self, contract: &str, placement: impl Into<Placement>) -> Result<Info, Fault> {
         let placement = placement.into();
         let path = placement.path.clone();
@@ -386,13 +390,13 @@ impl Host {
         Ok(Info::of(&*self.find(&path)?))
     }
 
-    /// The contracts that can be made here.
+    /// Returns the contracts whose services can be created here.
     pub fn constructors(&self) -> Vec<String> {
         self.inner.table.lock().constructors.keys().cloned().collect()
     }
 
-    /// Sets how services of other nodes are reached. From now on a partner may be [bound](Placement::bind) to an
-    /// address, and [`reference`](Self::reference) takes one. `link` is called with the address for each; the crate
+    /// Sets how this host reaches services of other nodes. From then on a partner may be [bound](Placement::bind) to an
+    /// address, and [`reference`](Self::reference) accepts addresses. `link` is called with each address; the crate
     /// `lehr-node` has a client that makes links.
     ///
     /// # Example
@@ -415,7 +419,7 @@ impl Host {
         drop(before);
     }
 
-    /// A link to the service at an address. Nothing is sent yet.
+    /// Returns a link to the service at an address. Nothing is sent yet.
     pub(crate) fn link(&self, address: &str) -> Result<Arc<dyn Link>, Fault> {
         let reach = self.inner.reach.lock().clone();
         let reach = reach.ok_or_else(|| {
@@ -425,13 +429,14 @@ impl Host {
         reach(address)
     }
 
-    /// A reference to the service at a path, or at an address of another node: whether anything is there is seen with the first request.
+    /// Returns a reference to the service at a path, or at an address of another node. Whether a service exists at the
+    /// address shows only with the first request.
     ///
     /// # Errors
-    /// [`Code::UnknownService`], or [`Code::Unavailable`] while it restarts; [`Code::ContractMismatch`] if it has
-    /// another contract. One with the same name and major version from another build will do: it is spoken to in bytes.
-    /// Returns [`Code::InvalidValue`] for an invalid address, or if the host has no way to [other
-    /// nodes](Self::reach_by).
+    /// Returns [`Code::UnknownService`], or [`Code::Unavailable`] while the service restarts. Returns
+    /// [`Code::ContractMismatch`] if it has another contract. A contract with the same name and major version from
+    /// another build is accepted; the requests are then encoded. Returns [`Code::InvalidValue`] for an invalid address,
+    /// or if the host cannot reach [other nodes](Self::reach_by).
     pub fn reference<D: Contract>(&self, path: &str) -> Result<Reference<D>, Fault> {
         if is_address(path) {
             return self.link(path).map(Reference::linked);
@@ -443,23 +448,23 @@ impl Host {
         Ok(Reference::local(found, self.weak()))
     }
 
-    /// The service at a path, for edges.
+    /// Returns the service at a path, for network edges.
     ///
     /// # Errors
-    /// The same as for [`reference`](Self::reference).
+    /// Fails as [`reference`](Self::reference) does.
     pub fn endpoint(&self, path: &str) -> Result<Endpoint, Fault> {
         Ok(Endpoint::new(self.find(path)?, self.weak()))
     }
 
-    /// The paths in use, in order.
+    /// Returns the paths in use, in order.
     pub fn paths(&self) -> Vec<String> {
         self.inner.table.lock().places.keys().cloned().collect()
     }
 
-    /// The counts of a service.
+    /// Returns the counts of a service.
     ///
     /// # Errors
-    /// The same as for [`reference`](Self::reference).
+    /// Fails as [`reference`](Self::reference) does.
     ///
     /// # Example
     /// ```
@@ -472,7 +477,7 @@ impl Host {
         self.find(path).map(|found| found.shared().counts())
     }
 
-    /// The phase of the service at a path; nothing if nothing does.
+    /// Returns the phase of the service at a path; `None` if there is no service.
     pub fn phase(&self, path: &str) -> Option<Phase> {
         let table = self.inner.table.lock();
         table.places.get(path).map(|place| match &place.what {
@@ -483,7 +488,7 @@ impl Host {
         })
     }
 
-    /// Troubles of services at their start, by path: they work, but need attention.
+    /// Returns the problems of services at their start, by path. The services work, but need attention.
     ///
     /// # Example
     /// See [`Starting::report`](crate::Starting::report).
@@ -510,7 +515,7 @@ impl Host {
         Err(if may_pass { fault.retry_after(Duration::from_secs(1)) } else { fault }.here())
     }
 
-    /// The first service that is ready and has this contract.
+    /// Returns the path of the first ready service with this contract.
     pub(crate) fn find_contract(&self, contract: &str) -> Option<String> {
         let table = self.inner.table.lock();
         let mut ready = table.places.iter().filter_map(|(path, place)| match &place.what {
@@ -525,17 +530,17 @@ impl Host {
         table.places.get(path).is_some_and(|place| matches!(place.what, Occupant::Ready(_)))
     }
 
-    /// Waits until `found` returns something; called again whenever a service has become ready.
+    /// Waits until `found` returns something. It is called again whenever a service has become ready or has ended.
     pub(crate) async fn until<T>(&self, mut found: impl FnMut(&Self) -> Option<T>) -> T {
         poll_fn(|polling| {
-            // Registered before the look, so that nothing can come in between.
+            // Registered before the check, so that no event is missed in between.
             self.inner.table.lock().waiting.push(polling.waker().clone());
             found(self).map_or(Poll::Pending, Poll::Ready)
         })
         .await
     }
 
-    /// The directory has received its own entry: waiters may look.
+    /// Notes that the directory has received its own entry, and wakes the waiters.
     fn list(&self) {
         let waiting = {
             let mut table = self.inner.table.lock();
@@ -550,7 +555,7 @@ impl Host {
         if table.is_closed {
             return Err(Fault::new(Code::ServiceStopping, "the node is stopping").here());
         }
-        // What has failed makes place.
+        // A failed service gives up its path.
         if table.places.get(path).is_some_and(|place| !matches!(place.what, Occupant::Failed(_))) {
             drop(table);
             return Err(Fault::new(Code::DuplicateEntry, format!("a service exists at {path}")).here());
@@ -562,14 +567,14 @@ impl Host {
         Ok(order)
     }
 
-    /// The number of the next life.
+    /// Returns the number of the next incarnation.
     pub(crate) fn next_incarnation(&self) -> u64 {
         let mut table = self.inner.table.lock();
         table.incarnation += 1;
         table.incarnation
     }
 
-    /// Sets the service at a path from now on.
+    /// Puts a service at a path.
     pub(crate) fn occupy(&self, path: &str, what: Occupant) {
         let (waiting, _before) = {
             let mut table = self.inner.table.lock();
@@ -579,7 +584,7 @@ impl Host {
         waiting.into_iter().for_each(Waker::wake);
     }
 
-    /// Leaves a path. The supervisor that calls this is at its end.
+    /// Frees a path. Its supervisor calls this as the last step.
     pub(crate) fn vacate(&self, path: &str) {
         let (place, waiting) = {
             let mut table = self.inner.table.lock();
@@ -591,7 +596,7 @@ impl Host {
         }
     }
 
-    /// Tells the directory the present record of a service, and waits until it knows.
+    /// Sends the present record of a service to the directory, and waits until the directory has it.
     pub(crate) async fn announce(&self, local: &Local, phase: Phase) {
         let announce = Announce { path: local.shared().path.clone(), record: record(local, phase) };
         self.tell(News::Announce(announce)).await;
@@ -603,16 +608,17 @@ impl Host {
     }
 
     async fn tell(&self, news: News) {
-        // Refused only at the end of the host, when nobody asks the directory any more.
+        // Refused only at the end of the host, when nobody uses the directory any more.
         if let Ok(told) = self.inner.news.ask(|reply| (news, reply)) {
             let _ = told.await;
         }
     }
 
-    /// Ends all services, the youngest first and the directory last, each when the one before has ended. Takes no new ones.
+    /// Ends all services, the youngest first and the directory last, each when the one before has ended. No new
+    /// services are accepted.
     ///
     /// Returns when all have ended, or after `limit` on the host's clock. Services that have not ended by then are cut
-    /// off, which drops the futures of their handlers, and are named in the report.
+    /// off, which drops the futures of their handlers. The report names them.
     ///
     /// # Example
     /// ```
@@ -639,7 +645,7 @@ impl Host {
                 continue;
             };
             let asked = local.shared().stop.ask(|reply| StopRequest { why: Stop::Shutdown, reply });
-            // Refused if it is ending already: then its supervisor removes it.
+            // Refused if the service is ending already: then its supervisor removes it.
             let ended = async {
                 match asked {
                     Ok(answer) => drop(answer.await),
@@ -655,7 +661,7 @@ impl Host {
                 }
             }
         }
-        // It has nothing to clean up, and is told of the others to the last.
+        // The directory has nothing to clean up, and receives news about the others to the last.
         self.cut_off(DIRECTORY);
         report
     }
@@ -665,17 +671,17 @@ impl Host {
         self.until(|host| (!host.inner.table.lock().places.contains_key(path)).then_some(())).await;
     }
 
-    /// Ends the service at a path at once: its supervisor is dropped, and with that its interleave and its ports.
+    /// Ends the service at a path at once: drops its supervisor, and thus its interleave and its ports.
     fn cut_off(&self, path: &str) {
         let place = self.inner.table.lock().places.remove(path);
         drop(place);
     }
 }
 
-/// Starts the directory and sends it the events, one after the other.
+/// Starts the directory and sends it the news, one after the other.
 async fn tell_directory(host: WeakHost, news: Port<(News, Reply<()>)>) {
     let Some(strong) = host.upgrade() else { return };
-    // Its own announcement waits in the port until it is ready.
+    // The directory's own announcement waits in the port until the directory is ready.
     let (started, directory) = Reply::new();
     let placement = Placement::at(DIRECTORY).queue(usize::MAX >> 1);
     let supervisor = strong.spawn(DIRECTORY, supervise(host, placement, Form::of(Directory::default), started));
@@ -691,13 +697,14 @@ async fn tell_directory(host: WeakHost, news: Port<(News, Reply<()>)>) {
     let mut next = Some((itself, unread));
     let mut host = Some(weak);
     while let Some((news_item, reply)) = next {
-        // A withdrawal of what was never announced, and the end of the directory itself, are no faults of anybody's.
+        // Two failures are expected: withdrawing a service that was never announced, and the end of the directory
+        // itself.
         let _ = match news_item {
             News::Announce(announce) => directory.call(announce).await,
             News::Withdraw(withdraw) => directory.call(withdraw).await,
         };
         let _ = reply.answer(());
-        // The first is its own.
+        // The first announcement is the directory's own.
         if let Some(host) = host.take().and_then(|host| host.upgrade()) {
             host.list();
         }
@@ -705,7 +712,7 @@ async fn tell_directory(host: WeakHost, news: Port<(News, Reply<()>)>) {
     }
 }
 
-/// A service as the directory has it.
+/// Returns the record of a service for the directory.
 fn record(local: &Local, phase: Phase) -> Record {
     let (shared, description) = (local.shared(), &local.shared().description);
     let (contract, version) = (description.name.clone(), description.version);

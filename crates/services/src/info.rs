@@ -12,30 +12,31 @@ use crate::main_port::Local;
 use crate::shared::Counts;
 use crate::verb::Verb;
 
-/// The answer of [`Verb::Lookup`].
+/// The description of a service, as [`Verb::Lookup`] returns it.
 ///
 /// # Example
 /// See [`Reference::lookup`](crate::Reference::lookup).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Info {
-    /// Its path on its node.
+    /// The path of the service on its node.
     pub path: String,
-    /// Its incarnation.
+    /// The incarnation of the service.
     pub incarnation: u64,
-    /// Its phase in this incarnation, for example starting or ready.
+    /// The phase in this incarnation, for example starting or ready.
     pub phase: Phase,
-    /// Its operations.
+    /// The contract, with all operations.
     pub contract: Description,
-    /// Whether only its node may end it, and no client.
+    /// Whether only the node may end the service, and no client.
     #[serde(default)]
     pub is_permanent: bool,
-    /// The number of its subscribers.
+    /// The number of subscribers.
     pub subscribers: usize,
-    /// Its counts of requests.
+    /// The counts of requests.
     pub counts: Counts,
-    /// The requests that wait for it.
+    /// The numbers of waiting requests, by operation.
     pub waiting: Vec<Waiting>,
-    /// Troubles of its start, such as a state that had to be restored from its copy. It works, but needs attention.
+    /// Problems at the start, such as a state that had to be restored from its copy. The service works, but needs
+    /// attention.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub reports: Vec<String>,
 }
@@ -48,14 +49,14 @@ pub struct Info {
 pub struct Waiting {
     /// The operation.
     pub operation: String,
-    /// Its verb.
+    /// The verb of the operation.
     pub verb: Verb,
-    /// Their number.
+    /// The number of waiting requests.
     pub requests: usize,
 }
 
 impl Info {
-    /// Asks for it over a link.
+    /// Requests the description of a service over a link.
     pub(crate) async fn over(link: &dyn Link, options: Options) -> Result<Self, Fault> {
         let (action, format) = (Action::Lookup, Format::MessagePack);
         let message = Message { action, verb: Verb::Lookup, body: Vec::new(), format, accept: format, options };

@@ -1,5 +1,4 @@
-//! The activity of the services of a host: the waiting handlers and the reason, the requests behind them, and the
-//! subscribers.
+//! The activity of the services of a host: which handlers wait and why, the requests that wait, and the subscribers.
 
 use std::time::Duration;
 
@@ -10,7 +9,7 @@ use crate::info::{Info, Waiting};
 use crate::lifecycle::Phase;
 use crate::main_port::Local;
 
-/// The view of a host when it was examined.
+/// The state of a host at one moment.
 ///
 /// # Example
 /// See [`Host::inspect`].
@@ -18,25 +17,25 @@ use crate::main_port::Local;
 pub struct Inspected {
     /// The services, by path.
     pub services: Vec<ServiceView>,
-    /// The tasks, workers and timers below them.
+    /// The tasks, workers and timers of the runtime.
     pub runtime: Inspection,
 }
 
-/// A service, as it was seen.
+/// The state of a service at the moment of the inspection.
 ///
 /// # Example
 /// See [`Host::inspect`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ServiceView {
-    /// Its path.
+    /// The path of the service.
     pub path: String,
-    /// Its state.
+    /// The phase of the service.
     pub phase: Phase,
-    /// Its handlers that wait, in the order in which they began to.
+    /// The handlers that wait, in the order in which they began to wait.
     pub running: Vec<Running>,
     /// The number of requests that wait for each operation.
     pub waiting: Vec<Waiting>,
-    /// The subscribers to its changes.
+    /// The subscribers to changes.
     pub subscribers: Vec<SubscriberView>,
 }
 
@@ -46,14 +45,15 @@ pub struct ServiceView {
 /// See [`Host::inspect`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Running {
-    /// The operation that it handles.
+    /// The operation that the handler handles.
     pub operation: String,
-    /// Its caller, if the request came over an edge.
+    /// The caller, if the request came over a network edge.
     pub caller: Option<String>,
-    /// The time since it first waited, on the host's clock.
+    /// The time since the handler first waited, on the host's clock.
     pub age: Duration,
-    /// Its waits; more than one if it takes the first of several. Empty if it waits for neither an answer of a service,
-    /// nor a timer, nor a port that the host [looks at](Host::watch_port). Also if it has just been woken.
+    /// The waits of the handler; there are several if it takes the first of several. Empty if it has just been woken,
+    /// or if the host cannot see the wait. The host sees waits for answers of services, for timers, and at ports that
+    /// it [watches](Host::watch_port).
     pub waits_for: Vec<String>,
 }
 
@@ -63,19 +63,19 @@ pub struct Running {
 /// See [`Host::inspect`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SubscriberView {
-    /// Its name, if it gave one.
+    /// The name of the subscriber, if it gave one.
     pub name: Option<String>,
-    /// Changes that it has not taken.
+    /// The number of changes that the subscriber has not yet taken.
     pub queued: usize,
-    /// Changes that were given up, and that it has not been notified of yet.
+    /// The number of changes that were dropped, and that the subscriber has not been told about yet.
     pub missed: u64,
 }
 
 impl Host {
-    /// Looks at all services: running and waiting handlers, listeners.
+    /// Inspects all services: waiting handlers, waiting requests, subscribers.
     ///
     /// Cost: proportional to the services, their waiting handlers and subscribers, and the living tasks; each list is
-    /// locked once. A handler that never waits pays nothing for it.
+    /// locked once. A handler that never waits pays nothing for the inspection.
     ///
     /// # Example
     /// ```
@@ -102,7 +102,7 @@ impl Host {
         Inspected { services: services.collect(), runtime }
     }
 
-    /// Shows waits at a port of a service's own by the port's name, for as long as the port exists.
+    /// Lets inspections name a service's own port when a handler waits at it, for as long as the port exists.
     ///
     /// # Example
     /// ```

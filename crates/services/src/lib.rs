@@ -1,9 +1,9 @@
-//! Services: one state document, a fixed set of verbs, handlers around the state, partners and subscribers.
+//! Services: one state document, a fixed set of verbs, handlers for the state, partners and subscribers.
 //!
-//! A service is a type of yours. It has a *document*, the state that others may see, and *operations*, each with one of
-//! eleven [verbs](Verb). Each operation has a handler, and the handler's receiver says which others may run beside it:
-//! `&self` looks, `&mut self` changes, `self` ends. A [`Host`] runs it at a path, a [`Reference`] talks to it, the same
-//! way in this process and over a wire.
+//! A service is your own type. It has a *document*, the state that others may see, and *operations*, each with one of
+//! eleven [verbs](Verb). Each operation has a handler. The handler's receiver determines which others may run at the
+//! same time: `&self` reads, `&mut self` changes, `self` ends the service. A [`Host`] runs the service at a path, and a
+//! [`Reference`] sends it requests, in the same way in this process and over a network.
 //!
 //! # A service
 //!
@@ -75,25 +75,25 @@
 //!
 //! # Where to look
 //!
-//! | wanted | found |
+//! | you need | use |
 //! | --- | --- |
 //! | many requests at once, or without an answer | [`Reference::ask`], [`Reference::post`] |
-//! | hearing of changes | [`Reference::subscribe`], [`Subscription`] |
-//! | hearing of them over breaks | [`Reference::follow`], [`Following`] |
-//! | limits of time, keys for sending again, versions | [`Reference::within`], [`Reference::key`], [`Reference::if_version`] |
-//! | other services that one needs | [`Partners`], [`Starting`] |
-//! | restarting after a crash, bounds of queues | [`Placement`] |
-//! | which services there are | [`Directory`], itself a service |
+//! | notifications of changes | [`Reference::subscribe`], [`Subscription`] |
+//! | notifications that survive interruptions | [`Reference::follow`], [`Following`] |
+//! | time limits, keys that make it safe to repeat a request, versions | [`Reference::within`], [`Reference::key`], [`Reference::if_version`] |
+//! | other services that a service needs | [`Partners`], [`Starting`] |
+//! | restarts after a crash, limits of queues | [`Placement`] |
+//! | the list of services | [`Directory`], itself a service |
 //! | handlers that run, wait or are stuck | [`Host::inspect`] |
-//! | requests as bytes, for an edge | [`Endpoint`], [`Link`] |
-//! | services whose contract no type has | [`Outline`], [`Program`], [`Host::start_dynamic`] |
+//! | requests as bytes, for a network edge | [`Endpoint`], [`Link`] |
+//! | services whose contract is not a Rust type | [`Outline`], [`Program`], [`Host::start_dynamic`] |
 //!
-//! Deliberately not here: anything of HTTP (crate `lehr-node`). For the reasons, see `docs/design/services.md`. The way
-//! of a request through the files: `reference.rs` → `main_port.rs` → `handlers.rs` → the author's handler →
+//! This crate knows nothing of HTTP (see the crate `lehr-node`). For the reasons, see `docs/design/services.md`. A
+//! request goes through these files: `reference.rs` → `main_port.rs` → `handlers.rs` → the author's handler →
 //! `publisher.rs`.
 #![forbid(unsafe_code)]
 
-// The derive of operations names this crate as its users do.
+// The code that the derive of operations generates names this crate as users do.
 extern crate self as lehr_services;
 
 mod call;

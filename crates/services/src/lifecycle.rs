@@ -1,4 +1,4 @@
-//! The life of a service: its phases, why it ends, and whether it begins again.
+//! The life of a service: its phases, why it ends, and whether it restarts.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -17,15 +17,15 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Phase {
-    /// Its partners are looked for, and it prepares itself. Requests wait.
+    /// The service looks for its partners and prepares itself. Requests wait.
     Starting,
-    /// It handles requests.
+    /// The service handles requests.
     Ready,
-    /// Requests that run come to their end; new ones are refused.
+    /// Running requests are finished; new ones are refused.
     Stopping,
-    /// It has crashed and is about to start again.
+    /// The service has crashed and is about to start again.
     Restarting,
-    /// It could not be started, or crashed too often.
+    /// The service could not be started, or crashed too often.
     Failed,
 }
 
@@ -48,18 +48,18 @@ impl fmt::Display for Phase {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Stop {
-    /// A client sent it a drop.
+    /// A client sent the service a drop request.
     Dropped,
-    /// Its host shuts down.
+    /// The host shuts down.
     Shutdown,
-    /// One of its exclusive handlers panicked, and its restart policy says that it is not to continue.
+    /// One of its exclusive handlers panicked, and its restart policy allows no further restart.
     Crashed {
         /// The panic's text.
         message: String,
     },
 }
 
-/// Whether a service that crashes restarts.
+/// Whether a service restarts after a crash.
 ///
 /// # Example
 /// ```
@@ -70,16 +70,16 @@ pub enum Stop {
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Restart {
-    /// A handler that panics is a fault for the sender of the request, and the service continues.
+    /// A panic in a handler becomes a fault for the sender of the request, and the service continues.
     #[default]
     Never,
     /// A panic in an exclusive handler may have left the state half changed. It ends the service and restarts it, at
-    /// most `max` times in a span of `within`. After that it is left down, and its path answers
+    /// most `max` times in a period of `within`. After that the service stays down, and its path answers
     /// [`Code::StartFailed`](crate::Code).
     OnPanic {
-        /// The number of restarts.
+        /// The most restarts within the period.
         max: usize,
-        /// The span, on the host's clock.
+        /// The length of the period, on the host's clock.
         within: Duration,
     },
 }
@@ -91,7 +91,7 @@ pub(crate) struct Restarts {
 }
 
 impl Restarts {
-    /// Whether one more restart is within the policy; if so it is counted.
+    /// Returns whether the policy allows one more restart, and counts it if so.
     pub(crate) fn allow(&mut self, policy: Restart, now: Duration) -> bool {
         let Restart::OnPanic { max, within } = policy else { return false };
         while self.times.front().is_some_and(|time| now.saturating_sub(*time) >= within) {

@@ -1,9 +1,9 @@
-//! The seam between a reference and a service that is not in this process: requests as bytes, with their options.
+//! The interface between a reference and a service in another process: requests as bytes, with their options.
 //!
-//! An edge (HTTP, in the crate `lehr-node`) implements [`Link`] on one side and calls [`Endpoint`](crate::Endpoint),
-//! which is a link too, on the other. You can put the two together without anything between them. Then a reference goes
-//! through the encoded form inside one process. Tests compare the two ways so, and a client of one build of a contract
-//! reaches another so.
+//! A network edge (HTTP, in the crate `lehr-node`) implements [`Link`] on one side. On the other side it calls
+//! [`Endpoint`](crate::Endpoint), which is a link too. A reference can use an endpoint directly; it then encodes its
+//! requests inside one process. Tests compare both paths in this way, and a client of one build of a contract reaches a
+//! service of another build so.
 
 use std::fmt;
 use std::future::Future;
@@ -20,19 +20,19 @@ use crate::publisher::Change;
 use crate::subscription::{End, Subscribe};
 use crate::verb::Verb;
 
-/// A future on the heap, for seams between crates.
+/// A future on the heap, for interfaces between crates.
 pub type Pending<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
-/// The action on a service.
+/// The action that a request asks for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Action {
-    /// The description of the service.
+    /// Describe the service.
     Lookup,
-    /// The whole state.
+    /// Return the whole state.
     Get,
-    /// One of the contract's operations, by name.
+    /// Carry out one of the contract's operations, given by name.
     Operation(String),
-    /// Its end.
+    /// End the service.
     Drop,
 }
 
@@ -41,41 +41,41 @@ pub enum Action {
 pub struct Message {
     /// The action.
     pub action: Action,
-    /// The verb of that: whether it may be sent again when its fate is not known.
+    /// The verb of the action: whether the request may be sent again if its fate is unknown.
     pub verb: Verb,
-    /// The operation, in `format`.
+    /// The body of the operation, in `format`.
     pub body: Vec<u8>,
     /// The format of the body.
     pub format: Format,
     /// The requested format of the answer.
     pub accept: Format,
-    /// Its options.
+    /// The options of the request.
     pub options: Options,
 }
 
-/// The options of a request, whichever way it goes.
+/// The options of a request, whether it is encoded or not.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Options {
-    /// The time until the answer is of no more use.
+    /// The time after which the answer is of no use.
     pub within: Option<Duration>,
     /// A key that makes it safe to repeat the request.
     pub key: Option<String>,
-    /// Do it only if the state is of this version.
+    /// The version that the state must have; otherwise the request is refused.
     pub if_version: Option<u64>,
-    /// Do it only if the service is in this life.
+    /// The incarnation that the service must have; otherwise the request is refused.
     pub incarnation: Option<u64>,
-    /// The span that the request belongs to: its sender's on the way, that of the edge where it arrives.
+    /// The trace span that the request belongs to: on the way that of its sender, at the receiver that of the edge.
     pub trace: Option<TraceParent>,
-    /// The caller, as the edge has verified it; never a client's own claim.
+    /// The caller, as the network edge has verified it; never a client's own claim.
     pub caller: Option<String>,
     /// The contract that the client was built with.
     pub contract: Option<(String, Version)>,
 }
 
-/// An answer as bytes.
+/// An answer in encoded form.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Answered {
-    /// The reply, in the requested format. Shared by all receivers of the same state.
+    /// The reply, in the requested format. All receivers of the same state share it.
     pub body: Arc<Vec<u8>>,
     /// The version of the state, if the answer is the state.
     pub version: Option<u64>,
@@ -83,13 +83,14 @@ pub struct Answered {
     pub incarnation: u64,
 }
 
-/// A way to one service.
+/// A connection to one service.
 pub trait Link: fmt::Debug + Send + Sync {
-    /// Sends a request. It is handed over before this returns, so requests arrive in the order of the calls; the future
-    /// is the answer. Dropping the future gives the request up, and the service learns it if possible.
+    /// Sends a request. The request is handed over before this method returns, so requests arrive in the order of the
+    /// calls. The future gives the answer. Dropping the future gives up the request, and the service is notified if
+    /// possible.
     fn send(&self, message: Message) -> Pending<'static, Result<Answered, Fault>>;
 
-    /// Subscribes; the state comes first.
+    /// Subscribes to changes; the first event is the state.
     fn subscribe(
         &self,
         wishes: Subscribe,
@@ -98,12 +99,12 @@ pub trait Link: fmt::Debug + Send + Sync {
     ) -> Pending<'static, Result<Box<dyn Events>, Fault>>;
 }
 
-/// A subscriber's events over a link.
+/// An event of a subscription over a link.
 #[derive(Debug)]
 pub enum LinkEvent {
     /// The whole state.
     Seed {
-        /// Its version.
+        /// The version of the state.
         version: u64,
         /// The incarnation of the service.
         incarnation: u64,
@@ -114,15 +115,15 @@ pub enum LinkEvent {
     },
     /// A change.
     Change(Arc<Change>),
-    /// This many changes are missing here; the state comes next.
+    /// Changes are missing here; the state comes next.
     Gap {
-        /// At least this many.
+        /// A lower bound of the number of missing changes.
         missed: u64,
     },
 }
 
 /// A subscription over a link. Dropping it unsubscribes.
 pub trait Events: Send {
-    /// The next event. Cancel-safe.
+    /// Returns the next event. Cancel-safe.
     fn next(&mut self) -> Pending<'_, Result<LinkEvent, End>>;
 }

@@ -1,7 +1,7 @@
-//! The main port of a running service: a bounded port for each operation, and those of the fixed verbs.
+//! The main port of a running service: a bounded port for each operation, and ports for the fixed verbs.
 //!
-//! A port for each operation keeps messages typed, with no enum to convert to and nothing on the heap but the reply.
-//! The order of arrival is kept across all of them by the interleave, which stamps arrivals.
+//! With a port for each operation, messages keep their types. They need no conversion to an enum, and only the reply is
+//! on the heap. The interleave stamps arrivals, and so keeps the order of arrival across all ports.
 
 use std::any::TypeId;
 use std::fmt;
@@ -28,7 +28,7 @@ pub(crate) struct MainPort {
     entries: Vec<Entry>,
 }
 
-/// The result of an encoded request: the reply in the requested form.
+/// The reply to an encoded request, in the requested format.
 pub(crate) type Bytes = Pending<'static, Result<Vec<u8>, Fault>>;
 
 type Invoke =
@@ -56,7 +56,7 @@ impl MainPort {
             close: |port| {
                 if let Some(port) = port.downcast_ref::<Port<Request<O>>>() {
                     port.close();
-                    // Each says that it is refused.
+                    // Each waiting request is refused.
                     let left = port.drain().into_iter().filter_map(|request| request.reply);
                     left.for_each(|reply| reply.refuse(Refusal::Stopping));
                 }
@@ -64,7 +64,8 @@ impl MainPort {
         });
     }
 
-    /// A look at each: there are few, and their types are a word or two.
+    /// Returns the port of an operation. It checks one entry after the other: there are few, and a type identity is
+    /// only a word or two.
     fn of<O: Operation>(&self) -> Option<&Port<Request<O>>> {
         let entry = self.entries.iter().find(|entry| entry.operation == TypeId::of::<O>())?;
         entry.port.downcast_ref()
@@ -73,9 +74,9 @@ impl MainPort {
 
 /// The reason why a request was not handed over.
 pub(crate) enum Unsent<O> {
-    /// The service ends or has ended; the request is given back.
+    /// The service is ending or has ended; the request is given back.
     Closed(O, Option<Box<Envelope>>),
-    /// The contract has an operation of this name with another type: another build's.
+    /// The contract has an operation of this name with another type, from another build.
     Foreign(O),
     /// Any other reason.
     Fault(Fault),
@@ -125,7 +126,7 @@ fn unsent<O: Operation>(refused: PostError<Request<O>>, name: &str, shared: &Sha
     }
 }
 
-/// The fault of a request to a service that ends.
+/// Returns the fault of a request to a service that is ending.
 pub(crate) fn stopping(path: &str) -> Fault {
     Fault::new(Code::ServiceStopping, format!("{path} is stopping")).here()
 }
@@ -137,7 +138,7 @@ fn unsupported(shared: &Shared, operation: &str) -> Fault {
         .here()
 }
 
-/// An answer or a refusal as a result.
+/// Converts an answer or a refusal to a result.
 pub(crate) fn settled<T>(answer: Result<Result<T, Fault>, Refusal>) -> Result<T, Fault> {
     match answer {
         Ok(outcome) => outcome,
@@ -145,23 +146,23 @@ pub(crate) fn settled<T>(answer: Result<Result<T, Fault>, Refusal>) -> Result<T,
     }
 }
 
-/// A request about the state as a whole.
+/// A request for the whole state.
 pub(crate) enum Ask<D> {
-    /// The state.
+    /// Returns the state.
     Get(Reply<State<D>>),
-    /// The state, and every change after it; for an existing subscriber, from here on again.
+    /// Subscribes: returns the state, then every later change. An existing subscriber continues from this state.
     Subscribe(Arc<Subscriber>, Reply<State<D>>),
 }
 
-/// Looks at the state without a message; nothing if a message has to ask for it.
+/// Returns the state without a message; `None` if a message is needed.
 type Glance<D> = Arc<dyn Fn() -> Option<State<D>> + Send + Sync>;
 
-/// The request for the state as a whole.
+/// The port for requests for the whole state.
 pub(crate) struct Whole<D> {
     pub(crate) port: Port<Ask<D>>,
-    /// There while the service runs: it holds the state.
+    /// Present while the service runs; the function inside holds the state.
     glance: Arc<Mutex<Option<Glance<D>>>>,
-    /// The state as it was written last, for all receivers.
+    /// The last state in encoded form, for all receivers.
     pub(crate) written: Arc<Written>,
 }
 
@@ -176,31 +177,31 @@ impl<D> Whole<D> {
         Self { port, glance: Arc::default(), written: Arc::default() }
     }
 
-    /// From now on it can be looked at.
+    /// Allows the state to be read without a message from now on.
     pub(crate) fn show(&self, glance: impl Fn() -> Option<State<D>> + Send + Sync + 'static) {
         *self.glance.lock() = Some(Arc::new(glance));
     }
 
-    /// The state, if nothing changes it and nothing waits that would.
+    /// Returns the state, if no handler changes it and no waiting request would.
     pub(crate) fn glance(&self) -> Option<State<D>> {
         let glance = self.glance.lock().clone();
         glance.and_then(|glance| glance())
     }
 
-    /// Only a message can ask, which is refused.
+    /// Stops reads without a message. A message is needed from now on, and is refused.
     pub(crate) fn hide(&self) {
         let shown = self.glance.lock().take();
-        // The last of the state may go with it, which is its author's to drop.
+        // This may drop the last reference to the state, which runs the author's code.
         drop(shown);
     }
 }
 
-/// One running service, for its callers.
+/// A running service, as its callers see it.
 pub(crate) struct Local {
     shared: Arc<Shared>,
     main: MainPort,
     document: TypeId,
-    /// A `Whole<D>`.
+    /// A boxed `Whole<D>`.
     whole: Box<Anything>,
     encoded: Box<dyn Encoded>,
     is_permanent: bool,
@@ -230,8 +231,8 @@ impl Local {
         self.is_permanent
     }
 
-    /// Takes no more requests, refuses the waiting ones, and notifies subscribers. After a teardown only the last is
-    /// left to do.
+    /// Accepts no more requests, refuses the waiting ones, and notifies subscribers. After a teardown only the
+    /// notification is left to do.
     pub(crate) fn end(&self) {
         self.main.entries.iter().for_each(|entry| (entry.close)(&*entry.port));
         self.encoded.close();
@@ -240,17 +241,17 @@ impl Local {
         self.shared.publisher.end(&End::Stopped);
     }
 
-    /// Whether its state is a `D` of this very build.
+    /// Returns whether the state is of the type `D` of this very build.
     pub(crate) fn is_of<D: Contract>(&self) -> bool {
         self.document == TypeId::of::<D>()
     }
 
-    /// The number of waiting requests, by operation.
+    /// Returns the number of waiting requests, by operation.
     pub(crate) fn depths(&self) -> Vec<(&'static str, Verb, usize)> {
         self.main.entries.iter().map(|entry| (entry.name, entry.verb, (entry.depth)(&*entry.port))).collect()
     }
 
-    /// Hands over an operation.
+    /// Sends an operation and returns its answer.
     pub(crate) fn ask<O: Operation>(
         &self,
         operation: O,
@@ -259,7 +260,7 @@ impl Local {
         self.with_port(operation, |port, operation| ask(port, O::NAME, &self.shared, operation, envelope))
     }
 
-    /// Hands over an operation without waiting for the answer.
+    /// Sends an operation without waiting for the answer.
     pub(crate) fn post<O: Operation>(&self, operation: O, envelope: Option<Box<Envelope>>) -> Result<(), Unsent<O>> {
         self.with_port(operation, |port, operation| post(port, &self.shared, operation, envelope))
     }
@@ -276,7 +277,7 @@ impl Local {
         }
     }
 
-    /// Hands over an operation that came as bytes.
+    /// Sends an operation that came as bytes.
     pub(crate) fn invoke(
         &self,
         name: &str,
@@ -293,26 +294,26 @@ impl Local {
         self.whole.downcast_ref()
     }
 
-    /// The state, if it is available without a message: nothing changes it, and no waiting request would.
+    /// Returns the state, if it is available without a message: no handler changes it, and no waiting request would.
     pub(crate) fn glance<D: Contract>(&self) -> Option<State<D>> {
         let state = self.whole::<D>()?.glance()?;
         self.shared.counters.handled.add(1);
         Some(state)
     }
 
-    /// Asks for the state. Nothing if the service has ended.
+    /// Requests the state. Fails if the service has ended.
     pub(crate) fn get<D: Contract>(&self) -> Result<Answer<State<D>>, Unsent<()>> {
         let Some(whole) = self.whole::<D>() else { return Err(Unsent::Fault(other_contract::<D>(&self.shared))) };
         ask_for(&whole.port, &self.shared.path, Ask::Get)
     }
 
-    /// Asks for the state on behalf of a subscriber.
+    /// Requests the state on behalf of a subscriber.
     pub(crate) fn subscribe<D: Contract>(&self, subscriber: &Arc<Subscriber>) -> Result<Answer<State<D>>, Unsent<()>> {
         let Some(whole) = self.whole::<D>() else { return Err(Unsent::Fault(other_contract::<D>(&self.shared))) };
         ask_for(&whole.port, &self.shared.path, |reply| Ask::Subscribe(subscriber.clone(), reply))
     }
 
-    /// The state for a subscriber that has a gap.
+    /// Returns the state for a subscriber that missed changes.
     pub(crate) async fn seed<D: Contract>(&self, subscriber: &Arc<Subscriber>) -> Result<State<D>, Fault> {
         match self.subscribe::<D>(subscriber) {
             Ok(answer) => answer.await.map_err(Fault::from),
@@ -322,7 +323,7 @@ impl Local {
     }
 }
 
-/// Posts a question about the whole state.
+/// Posts a request for the whole state.
 pub(crate) fn ask_for<D: Contract>(
     asks: &Port<Ask<D>>,
     path: &str,
@@ -334,12 +335,12 @@ pub(crate) fn ask_for<D: Contract>(
     })
 }
 
-/// The fault of a reference to another kind of service.
+/// Returns the fault of a reference to another kind of service.
 pub(crate) fn other_contract<D: Contract>(shared: &Shared) -> Fault {
     mismatch(shared, D::NAME, D::VERSION)
 }
 
-/// The fault of a request for another contract than the service has.
+/// Returns the fault of a request for a contract that the service does not have.
 pub(crate) fn mismatch(shared: &Shared, name: &str, version: Version) -> Fault {
     let (path, found) = (&shared.path, &shared.description);
     let reason = format!("{path} speaks {} {}; the request is for {name} {version}", found.name, found.version);

@@ -1,29 +1,29 @@
 //! Numbers that a service adds to its node's `/metrics`, such as its jobs by state.
 //!
-//! They are no part of the document: they have no subscribers, are not kept, and start from zero in a new process.
+//! They are not part of the document: they have no subscribers, are not kept on disk, and start from zero in a new
+//! process.
 
 use std::collections::BTreeMap;
 
 use lehr_sync::{Arc, Mutex};
 
-/// A number's name and meaning, and whether it only grows.
+/// The name and meaning of a number, and whether it only grows.
 ///
-/// Names follow Prometheus: lower case with `_`, the unit last, `_total` for counters.
+/// Names follow Prometheus: lower case with `_`, the unit last, and `_total` for counters.
 ///
 /// # Example
 /// See [`Measures`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Measure {
-    /// Its name.
+    /// The name of the measure.
     pub name: &'static str,
-    /// Its meaning, as a sentence.
+    /// The meaning of the measure, as a sentence.
     pub help: &'static str,
-    /// Whether it only grows.
+    /// Whether the number only grows.
     pub is_counter: bool,
 }
 
-/// The numbers of a service, which it has from [`Starting::measures`](crate::Starting::measures). A copy is the same
-/// numbers.
+/// The numbers of a service; [`Starting::measures`](crate::Starting::measures) returns them. Clones share the numbers.
 ///
 /// # Example
 /// ```
@@ -40,7 +40,7 @@ pub struct Measure {
 #[derive(Clone, Debug, Default)]
 pub struct Measures(Arc<Mutex<BTreeMap<(Measure, MeasureLabel), f64>>>);
 
-/// The mark that distinguishes the numbers of one measure: a name and a value, such as `("state", "running")`.
+/// The label that distinguishes the numbers of one measure: a name and a value, such as `("state", "running")`.
 pub type MeasureLabel = Option<(&'static str, &'static str)>;
 
 impl Measures {
@@ -54,7 +54,7 @@ impl Measures {
         *self.0.lock().entry((measure, label)).or_default() += value;
     }
 
-    /// All numbers, grouped by measure.
+    /// Returns all numbers, grouped by measure.
     pub fn all(&self) -> Vec<(Measure, MeasureLabel, f64)> {
         self.0.lock().iter().map(|((measure, label), value)| (*measure, *label, *value)).collect()
     }

@@ -14,9 +14,9 @@ use crate::contract::Contract;
 use crate::fault::Fault;
 use crate::verb::{self, Kind};
 
-/// A message that a service of some contract can be sent.
+/// A message to services of a contract.
 ///
-/// A value moves: between services of one process nothing is copied or encoded, and only the receiver sees its changes.
+/// The message is moved: between services of one process nothing is copied or encoded, and the sender no longer has it.
 ///
 /// # Example
 /// ```
@@ -36,18 +36,18 @@ use crate::verb::{self, Kind};
 /// }
 /// ```
 pub trait Operation: Clone + Send + Sync + Serialize + DeserializeOwned + JsonSchema + 'static {
-    /// The contract that it belongs to.
+    /// The contract that the operation belongs to.
     type Contract: Contract;
-    /// Its effect on the state.
+    /// The effect of the operation on the state.
     type Verb: Kind;
-    /// The answer to its sender.
+    /// The type of the reply.
     type Reply: Clone + Send + Serialize + DeserializeOwned + JsonSchema + 'static;
-    /// Its name in the contract: lower case, digits and underscores.
+    /// The name in the contract: lower case letters, digits and underscores.
     const NAME: &'static str;
 
-    /// The media types of bodies that are bytes and no document, such as `text/csv`. The body that a client sends with
-    /// one of these is the field `data` of the operation, and its media type the field `media_type`. The other fields
-    /// are in the query of the address. Default: none.
+    /// The media types of bodies that are bytes and not a document, such as `text/csv`. A body with one of these types
+    /// becomes the field `data` of the operation, and its media type the field `media_type`. The other fields come from
+    /// the query of the address. Default: none.
     ///
     /// # Example
     /// ```
@@ -70,22 +70,24 @@ pub trait Operation: Clone + Send + Sync + Serialize + DeserializeOwned + JsonSc
     /// ```
     const RAW: &'static [&'static str] = &[];
 
-    /// The key of the entry that it is about, for subscribers that want changes of some entries only. Default: nothing
-    /// in particular.
+    /// Returns the key of the entry that the operation is about, for subscribers that want changes of some entries
+    /// only. Default: no key.
     fn key(&self) -> Option<Cow<'_, str>> {
         None
     }
 
-    /// The same operation, which came as bytes under this name: for operations of [dynamic services](crate::Outline), whose names no type has.
+    /// Returns the same operation under the name with which it came as bytes. This is for operations of [dynamic
+    /// services](crate::Outline), whose names are not known to a type.
     #[doc(hidden)]
     fn under(self, _name: &'static str) -> Self {
         self
     }
 }
 
-/// Puts another document in the place of the state, at once.
+/// Replaces the state by another document, in one step.
 ///
-/// A service takes it if its handlers say so: [`Handlers::replaceable`](crate::Handlers::replaceable), or a handler of its own.
+/// A service accepts it only if its handlers allow it: by [`Handlers::replaceable`](crate::Handlers::replaceable), or
+/// by their own handler.
 ///
 /// # Example
 /// See [`Handlers::replaceable`](crate::Handlers::replaceable).
@@ -100,21 +102,21 @@ impl<D: Contract> Operation for Replace<D> {
     const NAME: &'static str = "replace";
 }
 
-/// The options of a request, when it has any.
+/// The options of a request, if it has any.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Envelope {
-    /// The caller, as the edge has verified it.
+    /// The caller, as the network edge has verified it.
     pub(crate) caller: Option<Box<str>>,
     /// A key that makes it safe to repeat the request.
     pub(crate) key: Option<Box<str>>,
-    /// Do it only if the state is of this version.
+    /// The version that the state must have; otherwise the request is refused.
     pub(crate) if_version: Option<u64>,
 }
 
-/// An operation on its way.
+/// An operation that was sent, with its reply and options.
 pub(crate) struct Request<O: Operation> {
     pub(crate) operation: O,
-    /// None if it is not wanted.
+    /// `None` if no reply is wanted.
     pub(crate) reply: Option<Reply<Result<O::Reply, Fault>>>,
     pub(crate) envelope: Option<Box<Envelope>>,
 }
@@ -125,5 +127,5 @@ impl<O: Operation> fmt::Debug for Request<O> {
     }
 }
 
-/// A value of a type that only its owner knows.
+/// A value whose type only its owner knows.
 pub(crate) type Anything = dyn Any + Send + Sync;

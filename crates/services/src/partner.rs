@@ -14,13 +14,14 @@ use crate::link::{Link, Options};
 use crate::placement::{Placement, is_address};
 use crate::service::Service;
 
-/// The wait before the host looks again for a missing partner on another node; doubled each time, up to the second.
+/// The pause before the host looks again for a missing partner on another node. It doubles each time, from the first
+/// value up to the second.
 const PAUSES: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(2));
 
 /// The partners that a service needs, each with its own name; see [`Service::partners`](crate::Service::partners).
 ///
-/// A binding of the placement overrides this setting, and may name a service of another node. A partner is found again
-/// after it has been restarted, or when its node comes back. While it is away, requests to it fail with
+/// A binding in the placement overrides these settings, and may name a service of another node. A partner is found
+/// again after it has been restarted, or when its node comes back. While it is away, requests to it fail with
 /// [`Code::Unavailable`](crate::Code).
 ///
 /// # Example
@@ -68,7 +69,7 @@ pub struct Need {
     pub(crate) name: &'static str,
     pub(crate) contract: &'static str,
     pub(crate) version: Version,
-    /// Whether a service of this description is one.
+    /// Returns whether a service with this description is suitable.
     speaks: fn(&Description) -> bool,
     pub(crate) policy: Policy,
     pub(crate) is_optional: bool,
@@ -84,36 +85,38 @@ impl fmt::Debug for Need {
     }
 }
 
-/// The origin of a partner.
+/// How the host gets a partner.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Policy {
-    /// One that is there; of several the one whose path comes first.
+    /// An existing service; if there are several, the one whose path comes first.
     Existing,
-    /// One that is there, or else a new one.
+    /// An existing service, or else a new one.
     ExistingOrCreate,
-    /// Always a new one for this service.
+    /// A new service in every case, used only by this service.
     Create,
-    /// The one that the placement names.
+    /// The service that the placement names.
     Bound,
 }
 
 impl Partners {
-    /// One that is there; of several, the one whose path comes first. Waited for as long as the placement's patience lasts.
+    /// Uses an existing service; if there are several, the one whose path comes first. The start waits for one until
+    /// the placement's patience is over.
     pub fn existing<D: Contract>(&mut self, name: &'static str) -> &mut Need {
         self.add::<D>(name, Policy::Existing)
     }
 
-    /// One that is there, or else a new one, below the path of the service.
+    /// Uses an existing service, or else creates one below the path of this service.
     pub fn existing_or_create<D: Contract>(&mut self, name: &'static str) -> &mut Need {
         self.add::<D>(name, Policy::ExistingOrCreate)
     }
 
-    /// Always a new one, below the path of the service.
+    /// Always creates a service below the path of this service.
     pub fn create<D: Contract>(&mut self, name: &'static str) -> &mut Need {
         self.add::<D>(name, Policy::Create)
     }
 
-    /// The one that the placement names ([`Placement::bind`](crate::Placement::bind)), here or on another node.
+    /// Uses the service that the placement names ([`Placement::bind`](crate::Placement::bind)), here or on another
+    /// node.
     pub fn bound<D: Contract>(&mut self, name: &'static str) -> &mut Need {
         self.add::<D>(name, Policy::Bound)
     }
@@ -127,14 +130,14 @@ impl Partners {
 }
 
 impl Need {
-    /// Lets the service start without it.
+    /// Lets the service start without this partner.
     pub fn optional(&mut self) -> &mut Self {
         self.is_optional = true;
         self
     }
 }
 
-/// The address of a partner.
+/// Where a partner was found.
 #[derive(Clone, Debug)]
 pub(crate) enum Found {
     /// At a path of this host.
@@ -143,7 +146,7 @@ pub(crate) enum Found {
     There(Arc<dyn Link>),
 }
 
-/// The address of each of its partners.
+/// Returns the address of each partner that the service needs.
 pub(crate) async fn find_partners<S: Service>(
     host: &Host,
     placement: &Placement,
@@ -169,7 +172,7 @@ pub(crate) async fn find_partners<S: Service>(
         let is_elsewhere = placement.bindings.get(need.name).is_some_and(|at| is_address(at));
         match find_partner(host, placement, contract, &need, patience).await {
             Ok(partner) => found.push((need, Some(partner))),
-            // One that was named may be away, and may not be something else.
+            // A partner that the placement names may be away, but may not be of another kind.
             Err(fault) if need.is_optional && (!is_elsewhere || fault.code() == Code::Unavailable) => {
                 found.push((need, None));
             }
@@ -220,7 +223,7 @@ async fn find_partner(
     }
 }
 
-/// Asks a service of another node for its description, until it is ready.
+/// Requests the description of a service on another node, until that service is ready.
 async fn find_there(host: &Host, address: &str, need: &Need, patience: Duration) -> Result<Found, Fault> {
     let link = host.link(address)?;
     let mut last = None;
@@ -260,7 +263,7 @@ async fn find_there(host: &Host, address: &str, need: &Need, patience: Duration)
     )
 }
 
-/// Whether a service that does not exist now may exist later.
+/// Returns whether a service that does not exist now may exist later.
 fn is_away(code: Code) -> bool {
     code.may_pass() || matches!(code, Code::UnknownService | Code::ResponseTimeout | Code::StartFailed)
 }

@@ -1,4 +1,4 @@
-//! The place of a service, and the settings that are decided there and not by its author.
+//! Where a service runs, and the settings that are decided there and not by the service's author.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -9,13 +9,13 @@ use serde_json::Value;
 use crate::fault::{Code, Fault};
 use crate::lifecycle::Restart;
 
-/// The largest number of requests of one operation that may wait.
+/// The default for the maximum number of requests of one operation that may wait.
 const QUEUE: usize = 1024;
 
-/// The time for which partners are looked for.
+/// The default time for which the host looks for partners.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// A path, and how the service there is run.
+/// The path of a service, and the settings with which it runs.
 ///
 /// # Example
 /// ```
@@ -38,12 +38,13 @@ pub struct Placement {
     pub(crate) state: Option<PathBuf>,
     pub(crate) configuration: Option<Value>,
     pub(crate) cores: Vec<usize>,
-    /// The contracts of the services that this one is made for, outermost first.
+    /// The contracts of the services for which this one is created, outermost first.
     pub(crate) made_for: Vec<String>,
 }
 
 impl Placement {
-    /// A place at this path: `/` and names of lower case letters, digits, `.`, `_` and `-`, with `/` between them.
+    /// Creates a placement at this path: `/` and names of lower case letters, digits, `.`, `_` and `-`, with `/`
+    /// between them.
     pub fn at(path: impl Into<String>) -> Self {
         Self {
             path: path.into(),
@@ -58,26 +59,27 @@ impl Placement {
         }
     }
 
-    /// The path.
+    /// Returns the path.
     pub fn path(&self) -> &str {
         &self.path
     }
 
-    /// The largest number of requests of each operation that may wait; one more is refused with
+    /// Sets the maximum number of requests of each operation that may wait. Beyond it, requests are refused with
     /// [`Code::QueuingLimitExceeded`]. Default: 1024.
     pub fn queue(mut self, requests: usize) -> Self {
         self.queue = requests;
         self
     }
 
-    /// Whether it restarts after a crash. Default: never.
+    /// Sets whether the service restarts after a crash. Default: never.
     pub fn restart(mut self, policy: Restart) -> Self {
         self.restart = policy;
         self
     }
 
-    /// The service for one of its partners; overrides the author's choice. A path, or the address of a service of
-    /// another node, such as `http://node:8420/store`, if the host can [reach](crate::Host::reach_by) others.
+    /// Binds a partner of the service to another service; this overrides the author's choice. `at` is a path, or the
+    /// address of a service of another node, such as `http://node:8420/store`, if the host can
+    /// [reach](crate::Host::reach_by) other nodes.
     ///
     /// # Example
     /// ```
@@ -91,19 +93,21 @@ impl Placement {
         self
     }
 
-    /// The time for which its partners are looked for, on the host's clock. Default: 10 seconds.
+    /// Sets the time for which the host looks for the service's partners, on the host's clock. Default: 10 seconds.
     pub fn patience(mut self, time: Duration) -> Self {
         self.patience = time;
         self
     }
 
-    /// Keeps its document in this file: read when a life begins, if it is there, and written after each change.
+    /// Keeps the document in this file. The service reads the file when it starts, if the file exists, and writes it
+    /// after each change.
     ///
-    /// A change is answered when it is on disk, so that an acknowledged change is there after a crash of the machine. A
-    /// change that cannot be written, panics or is cancelled is undone. Default: the document is not kept.
+    /// A change is answered only when it is on disk, so that an acknowledged change survives a crash of the machine. A
+    /// change is undone if it cannot be written, or if its handler panics or is cancelled. Default: the document is not
+    /// kept.
     ///
-    /// Cost, for each change: a copy of the document, its form in JSON, and two synchronisations of the disk. No other
-    /// handler sees the state meanwhile.
+    /// Cost of each change: a copy of the document, its encoding in JSON, and two synchronisations of the disk. No
+    /// other handler sees the state meanwhile.
     ///
     /// # Example
     /// ```
@@ -137,22 +141,23 @@ impl Placement {
         self
     }
 
-    /// The configuration that the service gets when it starts:
-    /// [`Starting::configuration`](crate::Starting::configuration). Default: nothing.
+    /// Sets the configuration that the service gets when it starts:
+    /// [`Starting::configuration`](crate::Starting::configuration). Default: none.
     pub fn configuration(mut self, value: Value) -> Self {
         self.configuration = Some(value);
         self
     }
 
-    /// The configuration for the service, for the code that makes it.
+    /// Returns the configuration of the service, for the code that creates it.
     pub fn told(&self) -> Option<&Value> {
         self.configuration.as_ref()
     }
 
-    /// Runs the handlers of the service on these cores, by workers of its own, one for each core. Default: on the workers of the host.
+    /// Runs the handlers of the service on these cores, with one worker of its own for each core. Default: on the
+    /// workers of the host.
     ///
-    /// The service places its computations elsewhere by itself: [`Starting::cores`](crate::Starting::cores) says where. Two services on
-    /// disjoint cores do not take turns on a worker.
+    /// This does not move computations that the service runs elsewhere: it can place them by
+    /// [`Starting::cores`](crate::Starting::cores). Two services on disjoint cores never compete for a worker.
     ///
     /// # Example
     /// ```
@@ -164,15 +169,15 @@ impl Placement {
         self
     }
 
-    /// The cores that it should have, for its maker.
+    /// Returns the cores that the service should have, for the code that creates it.
     pub fn own_cores(&self) -> &[usize] {
         &self.cores
     }
 
-    /// Whether it is valid.
+    /// Checks whether the placement is valid.
     ///
     /// # Errors
-    /// Returns [`Code::InvalidValue`], with all invalid values.
+    /// Returns [`Code::InvalidValue`], with a list of all invalid values.
     pub fn check(&self) -> Result<(), Fault> {
         let mut faults = Vec::new();
         let mut wrong = |what: String, at: &str| {
@@ -207,7 +212,7 @@ impl From<String> for Placement {
     }
 }
 
-/// Whether a text is meant as the address of a service of another node, and not as a path of this host.
+/// Returns whether a text is an address of a service of another node, and not a path of this host.
 ///
 /// # Example
 /// ```
@@ -218,7 +223,7 @@ pub fn is_address(at: &str) -> bool {
     at.contains("://")
 }
 
-/// Whether an address can be one of a service: how the node is spoken to, where it is, and a path there.
+/// Returns whether an address can belong to a service: a scheme, a node, and a path there.
 fn is_service_of_a_node(at: &str) -> bool {
     let is_node = |node: &str| !node.is_empty() && node.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'@');
     at.len() <= 1000
@@ -232,7 +237,8 @@ fn is_service_of_a_node(at: &str) -> bool {
         )
 }
 
-/// Whether a text is a path of a service. Dots alone are no name, so that nothing here climbs anywhere.
+/// Returns whether a text is a path of a service. A name that consists only of dots is invalid, so no path can lead to
+/// a folder above.
 fn is_path(path: &str) -> bool {
     let is_name = |name: &str| {
         let mut bytes = name.bytes();

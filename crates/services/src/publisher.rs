@@ -1,10 +1,10 @@
-//! The subscribers to the changes of one service: a bounded queue for each, so that a slow one does not delay the
+//! The subscribers to the changes of one service, each with a bounded queue, so that a slow one does not delay the
 //! others.
 //!
-//! A change is published while its handler still has the state to itself, so that the order of changes is that of their
-//! versions. A subscriber registers in the concurrent group, where no change happens. So between its snapshot and its
-//! first change there is nothing. A full queue is emptied and marked. Its subscriber learns how much it has missed and
-//! gets the state again.
+//! A change is published while its handler still has exclusive access to the state, so changes are published in the
+//! order of their versions. A subscriber registers in the concurrent group, where no change happens. So no change is
+//! lost between its snapshot and its first change. A full queue is emptied and marked. Its subscriber learns how many
+//! changes it missed and gets the state again.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -21,7 +21,7 @@ use crate::operation::{Anything, Operation};
 use crate::subscription::{End, Filter, Slow};
 use crate::verb::{Kind, Verb};
 
-/// A change of a service's state: the operation that made it.
+/// A change of a service's state, given as the operation that made it.
 ///
 /// # Example
 /// See [`Subscription`](crate::Subscription).
@@ -32,14 +32,14 @@ pub struct Change {
     verb: Verb,
     key: Option<String>,
     body: Body,
-    /// The body as bytes, written once for all subscribers: JSON and MessagePack.
+    /// The encoded body, in JSON and in MessagePack. Each is encoded once for all subscribers.
     written: [OnceLock<Result<Arc<[u8]>, Fault>>; 2],
 }
 
 enum Body {
-    /// The operation itself, with the function that writes it.
+    /// The operation itself, with the function that encodes it.
     Typed(Arc<Anything>, fn(&Anything, Format) -> Result<Vec<u8>, Fault>),
-    /// As it came from another process.
+    /// The bytes that came from another process.
     Bytes(Format, Vec<u8>),
 }
 
@@ -70,7 +70,7 @@ impl Change {
         Self { incarnation, version: 0, operation, verb, key, body, written: Default::default() }
     }
 
-    /// A change in the form of another process.
+    /// Creates a change from the bytes of another process.
     ///
     /// # Example
     /// ```
@@ -94,36 +94,36 @@ impl Change {
         Arc::new(self)
     }
 
-    /// The incarnation of the service in which it happened.
+    /// Returns the incarnation of the service in which the change happened.
     pub fn incarnation(&self) -> u64 {
         self.incarnation
     }
 
-    /// The version of the state after it.
+    /// Returns the version of the state after the change.
     pub fn version(&self) -> u64 {
         self.version
     }
 
-    /// The name of the operation.
+    /// Returns the name of the operation.
     pub fn name(&self) -> &str {
         &self.operation
     }
 
-    /// Its effect on the state.
+    /// Returns the effect of the operation on the state.
     pub fn verb(&self) -> Verb {
         self.verb
     }
 
-    /// The key of its entry; see [`Operation::key`].
+    /// Returns the key of the changed entry; see [`Operation::key`].
     pub fn key(&self) -> Option<&str> {
         self.key.as_deref()
     }
 
-    /// The operation, if it is an `O`.
+    /// Returns the operation, if it is an `O`.
     ///
     /// # Errors
-    /// Returns [`Code::ActionNotSupported`] if it is another operation; [`Code::MessageNotSupported`] if it came from
-    /// another process in a form that is no `O`.
+    /// Returns [`Code::ActionNotSupported`] if it is another operation. Returns [`Code::MessageNotSupported`] if it
+    /// came from another process in a form that cannot be read as an `O`.
     ///
     /// # Example
     /// See [`Subscription`](crate::Subscription).
@@ -135,17 +135,18 @@ impl Change {
         match &self.body {
             Body::Typed(operation, _) => match Arc::downcast::<O>(operation.clone()) {
                 Ok(operation) => Ok(operation),
-                // The same name in another build of the contract.
+                // The operation has the same name in another build of the contract.
                 Err(_) => Format::MessagePack.decode(&self.body(Format::MessagePack)?).map(Arc::new),
             },
             Body::Bytes(format, bytes) => format.decode(bytes).map(Arc::new),
         }
     }
 
-    /// The operation as bytes, for edges. Written once for all who ask.
+    /// Returns the operation as bytes, for network edges. It is encoded once for all receivers.
     ///
     /// # Errors
-    /// Fails if it has no such form, or came from another process in the other one and is no document.
+    /// Fails if the operation cannot be expressed in the format. It also fails if the bytes came from another process
+    /// in the other format and are not a document.
     ///
     /// # Example
     /// See [`from_bytes`](Self::from_bytes).
@@ -163,20 +164,20 @@ impl Change {
     }
 }
 
-/// Those who hear of the changes of one service.
+/// The subscribers to the changes of one service.
 #[derive(Debug, Default)]
 pub(crate) struct Publisher {
     subscribers: Mutex<Vec<Arc<Subscriber>>>,
-    /// The number of subscribers, for [`is_watched`](Self::is_watched); set under their lock.
+    /// The number of subscribers, for [`is_watched`](Self::is_watched); set under the lock of `subscribers`.
     watching: Count,
 }
 
 impl Publisher {
-    /// Whether there is a subscriber to changes. Asked by exclusive handlers, before each change.
+    /// Returns whether anyone subscribes to changes. Exclusive handlers check this before each change.
     ///
-    /// No lock is needed. A subscriber that came before this handler started registered in a concurrent one. The
-    /// interleave has ended that, under its own lock, before it started this one. A subscriber that leaves in between
-    /// may still be counted, and then gets nothing.
+    /// No lock is needed. A subscriber that came before this handler started registered in a concurrent handler. The
+    /// interleave ended that handler, under its own lock, before it started this one. A subscriber that leaves in
+    /// between may still be counted, and then gets nothing.
     pub(crate) fn is_watched(&self) -> bool {
         self.watching.get() > 0
     }
@@ -185,7 +186,7 @@ impl Publisher {
         self.subscribers.lock().len()
     }
 
-    /// Changes who they are.
+    /// Changes the list of subscribers.
     fn change<R>(&self, change: impl FnOnce(&mut Vec<Arc<Subscriber>>) -> R) -> R {
         let mut subscribers = self.subscribers.lock();
         let result = change(&mut subscribers);
@@ -193,7 +194,7 @@ impl Publisher {
         result
     }
 
-    /// The state of each of them.
+    /// Returns the state of each subscriber.
     pub(crate) fn views(&self) -> Vec<SubscriberView> {
         let subscribers = self.subscribers.lock().clone();
         let view = |subscriber: &Arc<Subscriber>| {
@@ -203,7 +204,7 @@ impl Publisher {
         subscribers.iter().map(view).collect()
     }
 
-    /// Adds a subscriber in the place of the one with the same name, if it has one.
+    /// Adds a subscriber. If it has a name, it replaces the subscriber with the same name.
     pub(crate) fn add(&self, subscriber: Arc<Subscriber>) {
         let replaced = self.change(|subscribers| {
             let same = |other: &Arc<Subscriber>| subscriber.name.is_some() && other.name == subscriber.name;
@@ -224,7 +225,7 @@ impl Publisher {
         self.each(|subscriber| subscriber.offer(&change));
     }
 
-    /// The changes so far no longer give the state, so every subscriber needs it again.
+    /// Tells every subscriber to load the state again, because the published changes no longer lead to it.
     pub(crate) fn reset(&self) {
         self.each(|subscriber| subscriber.lose(1));
     }
@@ -234,7 +235,7 @@ impl Publisher {
         subscribers.iter().for_each(|subscriber| subscriber.end(why.clone()));
     }
 
-    /// Does something to each subscriber; those that are over leave.
+    /// Calls `act` for each subscriber; those that are over are removed.
     fn each(&self, mut act: impl FnMut(&Subscriber) -> Step) {
         let mut wakers = Vec::new();
         self.change(|subscribers| {
@@ -244,12 +245,12 @@ impl Publisher {
                 step.goes_on
             });
         });
-        // After the lock: a waker is somebody else's code.
+        // After the lock: a waker may run foreign code.
         wakers.into_iter().for_each(Waker::wake);
     }
 }
 
-/// The outcome for a subscriber.
+/// The effect of an action on a subscriber.
 struct Step {
     waker: Option<Waker>,
     goes_on: bool,
@@ -269,9 +270,9 @@ pub(crate) struct Subscriber {
 #[derive(Debug, Default)]
 struct Queue {
     changes: VecDeque<Arc<Change>>,
-    /// Changes that were given up; while any, nothing is queued.
+    /// The number of dropped changes. While it is not 0, no change is queued.
     missed: u64,
-    /// The number of changes that it still wants.
+    /// The number of changes that the subscriber still wants.
     remaining: Option<u64>,
     has_begun: bool,
     end: Option<End>,
@@ -281,7 +282,7 @@ struct Queue {
 /// The next event for a subscriber.
 pub(crate) enum Next {
     Change(Arc<Change>),
-    /// This many were given up; nothing comes until [`Subscriber::resume`].
+    /// This many changes were dropped; no event follows until [`Subscriber::resume`] is called.
     Gap(u64),
     End(End),
     Nothing,
@@ -372,11 +373,11 @@ impl Subscriber {
         Step { waker: queue.waker.take(), goes_on: queue.end.is_none() }
     }
 
-    /// The next event; if there is none, `waker` is woken when there is.
+    /// Returns the next event. If there is none, `waker` is woken when there is one.
     pub(crate) fn next(&self, waker: &Waker) -> Next {
         let mut queue = self.queue.lock();
         if let Some(change) = queue.changes.pop_front() {
-            // A burst's memory is given back.
+            // Frees the memory that a burst of changes needed.
             if queue.changes.is_empty() {
                 queue.changes = VecDeque::new();
             }
@@ -393,12 +394,12 @@ impl Subscriber {
         Next::Nothing
     }
 
-    /// Whether this is the first time that it is called: then the publisher has yet to know of it.
+    /// Returns whether this is the first call: then the publisher does not know the subscriber yet.
     pub(crate) fn begin(&self) -> bool {
         !std::mem::replace(&mut self.queue.lock().has_begun, true)
     }
 
-    /// Queues again, from the state that its caller looks at on; called where no change can happen.
+    /// Queues changes again, beginning after the state that the caller sees. Call it only where no change can happen.
     pub(crate) fn resume(&self) {
         let mut queue = self.queue.lock();
         queue.missed = 0;

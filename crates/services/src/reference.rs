@@ -1,7 +1,8 @@
-//! A reference to a service: the same calls whether it is in this process or behind an edge.
+//! A reference to a service: its methods are the same whether the service is in this process or behind a network edge.
 //!
-//! In this process an operation is moved into the main port; nothing is copied, encoded or put on the heap but the reply. Behind a
-//! [`Link`] it travels as bytes. You may rely on the same: one answer, in order of the calls, and a fault that says why not.
+//! In this process an operation is moved into the main port: nothing is copied or encoded, and only the reply is on the
+//! heap. Behind a [`Link`] the operation travels as bytes. The guarantees are the same: each request gets one answer,
+//! in the order of the calls. If there is no result, the answer is a fault that gives the reason.
 
 use std::convert::Infallible;
 use std::fmt;
@@ -31,9 +32,9 @@ use crate::shared::StopRequest;
 use crate::subscription::{Subscribe, Subscription};
 use crate::verb::{Kind, Verb};
 
-/// The state of a service at one version; it does not change, however long it is kept.
+/// The state of a service at one version. It never changes, however long you keep it.
 ///
-/// In this process it is the state itself and not a copy; while it is kept, the next change changes a copy.
+/// In this process it is the state itself and not a copy. While you keep it, the next change is made to a copy.
 ///
 /// # Example
 /// See [`Reference::get`].
@@ -43,7 +44,7 @@ pub struct State<D> {
     incarnation: u64,
 }
 
-/// A service with a document.
+/// Access to the document of a service, whatever the type of the service.
 trait Shows<D>: Send + Sync {
     fn document(&self) -> &D;
 }
@@ -77,12 +78,12 @@ impl<D> State<D> {
         Self { held: Arc::new(Owned(document)), version, incarnation }
     }
 
-    /// The number of changes that the service has made in this life.
+    /// Returns the number of changes that the service has made in this incarnation.
     pub fn version(&self) -> u64 {
         self.version
     }
 
-    /// The incarnation of the service that it belongs to.
+    /// Returns the incarnation of the service that the state belongs to.
     pub fn incarnation(&self) -> u64 {
         self.incarnation
     }
@@ -112,16 +113,16 @@ impl<D: fmt::Debug> fmt::Debug for State<D> {
     }
 }
 
-/// A service with the contract `D`, here or elsewhere. Cheap to clone.
+/// A service with the contract `D`, in this process or elsewhere. Cheap to clone.
 ///
 /// Requests that one client sends are admitted in the order of its calls, whatever their verbs.
 ///
 /// # Example
-/// The page of the crate has one.
+/// See the page of the crate.
 pub struct Reference<D: Contract> {
     target: Target,
     options: Option<Arc<Options>>,
-    /// Whether a missing service is a temporary fault.
+    /// Whether a missing service counts as a temporary fault.
     is_partner: bool,
     _document: PhantomData<fn() -> D>,
 }
@@ -155,7 +156,7 @@ impl<D: Contract> Reference<D> {
         Self { target: Target::Local(at, host), options: None, is_partner: false, _document: PhantomData }
     }
 
-    /// A reference over a link. Whether anything is there is seen with the first request.
+    /// Creates a reference over a link. Whether a service exists at the other end shows only with the first request.
     ///
     /// # Example
     /// See [`Endpoint`].
@@ -167,7 +168,7 @@ impl<D: Contract> Reference<D> {
         Self { target: Target::Link(link), options: None, is_partner: false, _document: PhantomData }
     }
 
-    /// Whether the service is in this process, so that a request moves and is not encoded.
+    /// Returns whether the service is in this process, so that requests are moved and not encoded.
     ///
     /// # Example
     /// ```
@@ -191,30 +192,33 @@ impl<D: Contract> Reference<D> {
         self
     }
 
-    /// Its requests end after this time: you get [`Code::ResponseTimeout`] and the handler's future is dropped.
+    /// Sets a time limit for requests. After it you get [`Code::ResponseTimeout`], and the handler's future is dropped.
     ///
-    /// Default: as long as the context of the caller; a handler's requests have at most the time [left](crate::Call::time_left) to it, also on other nodes. Between nodes there is always a limit, of 30 seconds if nothing else is said.
+    /// Default: the limit of the caller's context. A handler's requests have at most the time that is
+    /// [left](crate::Call::time_left) to the handler, also on other nodes. Between nodes there is always a limit; it is
+    /// 30 seconds if you set none.
     ///
     /// Cost: a context and a timer for each request.
     pub fn within(self, time: Duration) -> Self {
         self.with(|options| options.within = Some(time))
     }
 
-    /// Its next request may be sent again under this key: the service does it once, and answers the same.
+    /// Lets the next request be sent again under this key: the service carries it out once, and gives the same answer
+    /// again.
     pub fn key(self, key: impl Into<String>) -> Self {
         self.with(|options| options.key = Some(key.into()))
     }
 
-    /// Its requests are done only if the state is of this version; else [`Code::PreconditionFailed`].
+    /// Allows requests only if the state has this version; otherwise they fail with [`Code::PreconditionFailed`].
     pub fn if_version(self, version: u64) -> Self {
         self.with(|options| options.if_version = Some(version))
     }
 
-    /// Its requests are done only by this life of the service. When the service has been restarted they fail with
-    /// [`Code::StaleReference`]; without this, a reference finds the new one.
+    /// Binds the reference to the present incarnation of the service. After a restart, requests fail with
+    /// [`Code::StaleReference`]; a reference that is not pinned finds the restarted service.
     ///
     /// # Errors
-    /// Fails if the service cannot be asked which life it is in.
+    /// Fails if the service cannot be asked for its incarnation.
     pub async fn pinned(self) -> Result<Self, Fault> {
         let incarnation = match &self.target {
             Target::Local(at, _) => at.shared().incarnation,
@@ -225,18 +229,18 @@ impl<D: Contract> Reference<D> {
 
     /// Sends an operation and waits for the answer.
     ///
-    /// It is sent when the future is first polled. If it is dropped while it waits, it has been sent all the same. Over
-    /// a link, and with [`within`](Self::within), the service is asked to leave it. Cost, in this process: a post, and
-    /// one allocation for the reply.
+    /// The operation is sent when the future is first polled. Dropping the future afterwards does not undo the request.
+    /// Over a link, and with [`within`](Self::within), the service is asked to give the request up. Cost, in this
+    /// process: a post, and one allocation for the reply.
     ///
     /// # Errors
-    /// The fault of the service, or why it could not be asked.
+    /// Returns the fault of the service, or the reason why the request could not be sent.
     pub async fn call<O: Operation<Contract = D>>(&self, operation: O) -> Result<O::Reply, Fault> {
         match &self.target {
             Target::Local(at, host) if at.is_of::<D>() => {
                 let limit = self.options.as_ref().and_then(|options| options.within);
                 let (context, sent) = match limit {
-                    // The caller waits from here on: the handler may as well run in its place.
+                    // The caller waits from here on, so the handler may run in its place.
                     None => (None, in_place(|| self.hand_over(at, host, operation))),
                     Some(limit) => {
                         let context = context(O::NAME, host, limit);
@@ -258,13 +262,15 @@ impl<D: Contract> Reference<D> {
         }
     }
 
-    /// Sends an operation now; await its answer when you like. This many can be on their way at once, in order.
+    /// Sends an operation now, and lets you await its answer later. Many requests can be on their way at once; they
+    /// stay in order.
     ///
-    /// In this process it is sent in the call. Over a link, and with [`within`](Self::within), it is sent when the
-    /// answer is first polled. A dropped answer is given up; a request that has been sent is carried out all the same.
+    /// In this process the operation is sent in the call. Over a link, and with [`within`](Self::within), it is sent
+    /// when the answer is first polled. Dropping the answer gives it up, but a request that has been sent may still be
+    /// carried out.
     ///
     /// # Errors
-    /// Awaiting it gives those of [`call`](Self::call).
+    /// Awaiting the answer fails as [`call`](Self::call) does.
     ///
     /// # Example
     /// ```
@@ -307,15 +313,17 @@ impl<D: Contract> Reference<D> {
         Asked(On::Call(Box::pin(async move { reference.call(operation).await })))
     }
 
-    /// Sends an operation without waiting for its answer, and returns when the service has accepted it.
+    /// Sends an operation without waiting for its answer; returns when the service has accepted it.
     ///
-    /// Its outcome is counted and reported to subscribers only. Over a link this waits for the answer, because only
-    /// that shows that a request has arrived. A fault of the service is one of this call. Sent when first polled.
+    /// The outcome shows only in the counts, and subscribers get the change. Over a link this waits for the answer,
+    /// because only an answer shows that the request has arrived. A fault of the service then becomes the fault of this
+    /// call. The operation is sent when the future is first polled.
     ///
-    /// Cost, in this process: a post. Nothing is allocated.
+    /// Cost, in this process: a post, without an allocation.
     ///
     /// # Errors
-    /// The reason why it could not be sent; [`Code::QueuingLimitExceeded`] if as many wait as may.
+    /// Returns the reason why the operation could not be sent; [`Code::QueuingLimitExceeded`] if too many requests are
+    /// waiting already.
     ///
     /// # Example
     /// See [`ask`](Self::ask).
@@ -363,7 +371,7 @@ impl<D: Contract> Reference<D> {
         })
     }
 
-    /// The service that stands in the place of one that has ended.
+    /// Returns the service that replaced one that has ended.
     fn anew(&self, at: &Arc<Local>, host: &WeakHost) -> Result<Arc<Local>, Fault> {
         let path = &at.shared().path;
         let host = host.upgrade().ok_or_else(|| stopping(path))?;
@@ -379,7 +387,7 @@ impl<D: Contract> Reference<D> {
         if found.is_of::<D>() { Ok(found) } else { Err(other_contract::<D>(found.shared())) }
     }
 
-    /// For a partner, a missing service is away for a time.
+    /// Turns the fault of a missing partner into a temporary fault.
     fn absent(&self, fault: Fault) -> Fault {
         if self.is_partner && matches!(fault.code(), Code::UnknownService | Code::ServiceStopping) {
             return Fault::new(Code::Unavailable, "the partner is not available now").caused_by(&fault).here();
@@ -387,11 +395,12 @@ impl<D: Contract> Reference<D> {
         fault
     }
 
-    /// The service at the other end, if it is of this contract: for documents that many contracts [share](Contract::IS_SHARED).
+    /// Accepts the service at the other end only if it has this contract: for documents that many contracts
+    /// [share](Contract::IS_SHARED).
     ///
     /// # Errors
-    /// Returns [`Code::ContractMismatch`] if it is of another one. Fails if it is not in this process, that is the
-    /// answer to its requests.
+    /// Returns [`Code::ContractMismatch`] if the service is in this process and has another contract. A service behind
+    /// a link answers requests with this fault instead.
     ///
     /// # Example
     /// See [`Host::start_as`](crate::Host::start_as).
@@ -421,7 +430,7 @@ impl<D: Contract> Reference<D> {
         Some(Box::new(Envelope { caller: None, key, if_version: options.if_version }))
     }
 
-    /// Sends an operation as bytes.
+    /// Sends an encoded operation over a link.
     async fn send<O: Operation<Contract = D>>(&self, link: &dyn Link, operation: O) -> Result<O::Reply, Fault> {
         let body = Format::MessagePack.encode(&operation)?;
         let sent = link.send(self.message(Action::Operation(O::NAME.to_owned()), O::Verb::VERB, body));
@@ -432,10 +441,10 @@ impl<D: Contract> Reference<D> {
         }
     }
 
-    /// Adds to the fault of a body that was not understood the differences of the two builds.
+    /// Adds the differences between the two builds to the fault of a body that was not understood.
     async fn explain<O: Operation>(&self, link: &dyn Link, fault: Fault) -> Fault {
         if D::IS_SHARED {
-            // Its services may ask for more than these types say, each for something else.
+            // Services that share a document may need more fields than these types have, each service different ones.
             return fault;
         }
         let Ok(info) = self.ask_info(link).await else { return fault };
@@ -455,17 +464,18 @@ impl<D: Contract> Reference<D> {
             options.contract = Some((D::NAME.to_owned(), D::VERSION));
         }
         options.trace = Context::current().and_then(|context| context.traces().first().copied());
-        // What a handler asks has at most the time that its own caller waits. In this process the context says so; beyond it, this does.
+        // Requests of a handler have at most the time for which the handler's caller waits. In this process the context
+        // enforces this; over a link this line does.
         if let Some(left) = time_left() {
             options.within = Some(options.within.map_or(left, |within| within.min(left)));
         }
         Message { action, verb, body, format: Format::MessagePack, accept: Format::MessagePack, options }
     }
 
-    /// The whole state.
+    /// Returns the whole state.
     ///
     /// # Errors
-    /// The reason why the service could not be asked.
+    /// Returns the reason why the request could not be sent.
     ///
     /// # Example
     /// ```
@@ -526,15 +536,15 @@ impl<D: Contract> Reference<D> {
         let answered =
             link.send(self.message(Action::Get, Verb::Get, Vec::new())).await.map_err(|fault| self.absent(fault))?;
         let document = Format::MessagePack.decode(&answered.body)?;
-        // A state at rest is there at once: who asks for it again and again is to let others have their turn.
+        // An unchanged state is available at once, so a caller that reads it in a loop must let other tasks run.
         consume_budget().await;
         Ok(State::owned(document, answered.version.unwrap_or_default(), answered.incarnation))
     }
 
-    /// A description of the service: contract, path, operations, phase.
+    /// Returns a description of the service: contract, path, operations, phase.
     ///
     /// # Errors
-    /// The reason why it could not be asked.
+    /// Returns the reason why the request could not be sent.
     pub async fn lookup(&self) -> Result<Info, Fault> {
         match &self.target {
             Target::Local(at, host) => {
@@ -552,10 +562,10 @@ impl<D: Contract> Reference<D> {
         Info::over(link, options).await
     }
 
-    /// Subscribes to the changes of the service; its state comes first.
+    /// Subscribes to the changes of the service; the first event is its state.
     ///
     /// # Errors
-    /// Returns [`Code::InvalidValue`] if the wishes are invalid, or why the service could not be asked.
+    /// Returns [`Code::InvalidValue`] if `wishes` is invalid, or the reason why the request could not be sent.
     ///
     /// # Example
     /// See [`Subscription`].
@@ -584,8 +594,8 @@ impl<D: Contract> Reference<D> {
         }
     }
 
-    /// Subscribes, and again whenever the service or the way to it comes back. Nothing is sent before it is first asked for an event;
-    /// `clock` measures its pauses.
+    /// Subscribes, and subscribes again whenever the service or the connection comes back. Nothing is sent before you
+    /// ask for the first event; `clock` measures the pauses.
     ///
     /// # Example
     /// See [`Following`].
@@ -599,13 +609,14 @@ impl<D: Contract> Reference<D> {
         Ok(Subscription::remote(events))
     }
 
-    /// Ends the service. When the answer is there, nothing of it is left: later requests get [`Code::UnknownService`].
+    /// Ends the service. When you get the answer, nothing of the service remains: later requests get
+    /// [`Code::UnknownService`].
     ///
-    /// Running operations end, waiting ones are refused with [`Code::ServiceStopping`], then [`Service::stop`] runs.
-    /// Not to be waited for in a handler of the service itself, whose end it would wait for.
+    /// Running operations finish, waiting ones are refused with [`Code::ServiceStopping`], then [`Service::stop`] runs.
+    /// Don't wait for the answer in a handler of the service itself: the end would wait for the handler.
     ///
     /// # Errors
-    /// Returns [`Code::ActionNotSupported`] if only the host may end it.
+    /// Returns [`Code::ActionNotSupported`] if only the host may end the service.
     ///
     /// # Example
     /// See [`Subscription`].
@@ -625,7 +636,7 @@ impl<D: Contract> Reference<D> {
     }
 }
 
-/// The reason why a handler waits that has asked another service.
+/// Describes the wait of a handler that has asked another service.
 fn awaited(operation: &str, at: &Local) -> String {
     format!("the answer to {operation:?} of {}", at.shared().path)
 }
@@ -634,11 +645,11 @@ fn awaited(operation: &str, at: &Local) -> String {
 #[must_use = "an answer that is not awaited is given up, and over a link nothing is sent"]
 pub struct Asked<T>(On<T>);
 
-/// The state of a request on its way.
+/// The state of a request that is being sent.
 enum On<T> {
     Answer(Answer<Result<T, Fault>>),
     Call(Pending<'static, Result<T, Fault>>),
-    /// None once it has been told.
+    /// `None` once the fault has been returned.
     Refused(Option<Fault>),
 }
 
@@ -665,12 +676,12 @@ impl<T> Future for Asked<T> {
 
 /// The reason why an operation was not moved into a main port.
 enum NotSent<O> {
-    /// It is of another build, and may be understood as bytes.
+    /// The service is of another build, which may understand the operation as bytes.
     Foreign(O),
     Fault(Fault),
 }
 
-/// Sends a service its last request.
+/// Sends the request to end to a service.
 pub(crate) fn end(at: &Local) -> Result<Answer<Result<(), Fault>>, Fault> {
     if at.is_permanent() {
         let reason = format!("{} is ended by its node only", at.shared().path);
@@ -680,13 +691,13 @@ pub(crate) fn end(at: &Local) -> Result<Answer<Result<(), Fault>>, Fault> {
     at.shared().stop.ask(|reply| StopRequest { why, reply }).map_err(|_| stopping(&at.shared().path))
 }
 
-/// The fault of a reference to a service that no longer exists.
+/// Returns the fault of a reference to a service that no longer exists.
 pub(crate) fn stale(path: &str) -> Fault {
     let reason = format!("{path} has been restarted since the reference was made; look it up again");
     Fault::new(Code::StaleReference, reason).here()
 }
 
-/// A context for one request with a limit of time.
+/// Returns a context for one request with a time limit.
 fn context(name: &str, host: &WeakHost, limit: Duration) -> Context {
     let builder = Context::named(name).cancellable();
     match host.upgrade() {
@@ -695,7 +706,7 @@ fn context(name: &str, host: &WeakHost, limit: Duration) -> Context {
     }
 }
 
-/// Cancels a context when it is dropped: the result of its work is no longer wanted.
+/// Cancels a context when it is dropped, because the result is no longer wanted.
 pub(crate) struct Cancels(pub(crate) Context);
 
 impl Drop for Cancels {
@@ -704,7 +715,7 @@ impl Drop for Cancels {
     }
 }
 
-/// Waits for an answer as long as the context lasts.
+/// Waits for an answer until the context ends.
 async fn wait<T>(context: Context, answer: Answer<Result<T, Fault>>) -> Result<T, Fault> {
     let cancels = Cancels(context);
     let outcome = cancels.0.call(async { Ok::<_, Infallible>(answer.await) }).await;

@@ -1,13 +1,13 @@
-//! The running handlers of a service, their starting times, and the things that they wait for. Read it to see why
+//! The running handlers of a service, the times when they began to wait, and what they wait for. Use it to find out why
 //! something is stuck.
 //!
-//! A handler that does not wait is never noted. It is at its end after its first poll, and costs two stores to a
-//! thread's own word. A waiting handler is noted at its first wait, with the task that it runs in, and names its reason
-//! at each wait. An answer of another service says so itself (`waiting_for`). The runtime's inspector knows a wait at a
-//! port or a timer, by the task.
+//! A handler that does not wait is never recorded: it ends with its first poll, and costs two stores to a thread-local
+//! word. A handler is recorded at its first wait, with the task that it runs in, and gives its reason at each wait. A
+//! request to another service gives the reason itself (`waiting_for`). The runtime's inspector finds waits at ports and
+//! timers by the task.
 //!
-//! This does not see a handler that computes, or blocks its thread, within its first poll. The queue behind it is seen,
-//! and the runtime's watchdog names its worker.
+//! This module does not see a handler that computes, or blocks its thread, within its first poll. But the queue behind
+//! such a handler shows in the counts, and the runtime's watchdog names its worker.
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
@@ -26,11 +26,11 @@ use crate::shared::Shared;
 thread_local! {
     /// Whether a handler is being polled on this thread.
     static IS_HANDLING: Cell<bool> = const { Cell::new(false) };
-    /// The reason of a wait that the polled handler has just given.
+    /// The reason that the polled handler has just given for its wait.
     static REASON: RefCell<Option<String>> = const { RefCell::new(None) };
 }
 
-/// The handlers of a service that wait.
+/// The waiting handlers of a service.
 #[derive(Debug, Default)]
 pub(crate) struct Handling {
     entries: Mutex<Entries>,
@@ -47,22 +47,22 @@ struct Entries {
 pub(crate) struct Entry {
     pub(crate) operation: &'static str,
     pub(crate) caller: Option<Box<str>>,
-    /// By the clock of the host.
+    /// The time of the handler's first wait, by the clock of the host.
     pub(crate) since: Option<Duration>,
-    /// The identity of the task that it runs in.
+    /// The identity of the task in which the handler runs.
     pub(crate) task: usize,
-    /// The answer that it waits for, if it waits for one.
+    /// The answer that the handler waits for, if it waits for one.
     pub(crate) reason: Option<String>,
 }
 
 impl Handling {
-    /// Those that wait, in the order in which they first did.
+    /// Returns the waiting handlers, in the order of their first waits.
     pub(crate) fn entries(&self) -> Vec<Entry> {
         self.entries.lock().waiting.values().cloned().collect()
     }
 }
 
-/// An entry that disappears with its handler.
+/// An entry that is removed when its handler ends.
 struct Noted {
     shared: Arc<Shared>,
     number: u64,
@@ -76,7 +76,7 @@ impl Drop for Noted {
 }
 
 pin_project! {
-    /// A handler whose waits are noted.
+    /// A handler whose waits are recorded.
     pub(crate) struct Watched<'a, F> {
         call: &'a Call,
         operation: &'static str,
@@ -86,7 +86,7 @@ pin_project! {
     }
 }
 
-/// Notes the waits of a handler.
+/// Returns the handler with its waits recorded.
 pub(crate) fn watched<'a, F: Future>(call: &'a Call, operation: &'static str, handler: F) -> Watched<'a, F> {
     Watched { call, operation, noted: None, handler }
 }
@@ -107,8 +107,8 @@ impl<F: Future> Future for Watched<'_, F> {
     }
 }
 
-/// Says that the handler is no longer polled, also if it panics. One that is polled within another gives the word back
-/// to that.
+/// Resets the flag that a handler is being polled, even if the handler panics. If the handler was polled within another
+/// one, the flag is set back to the value for the outer handler.
 struct Polled(bool);
 
 impl Drop for Polled {
@@ -117,8 +117,8 @@ impl Drop for Polled {
     }
 }
 
-/// The time left of the request whose handler is being polled. A handler runs on the workers of its host, and so by its
-/// clock; elsewhere it is unknown by which clock a deadline was set.
+/// Returns the time left of the request whose handler is being polled; `None` outside a handler. A handler runs on the
+/// workers of its host, and so by the host's clock. Elsewhere it is not known by which clock a deadline was set.
 pub(crate) fn time_left() -> Option<Duration> {
     if !IS_HANDLING.get() {
         return None;
@@ -127,12 +127,12 @@ pub(crate) fn time_left() -> Option<Duration> {
     Some(deadline.saturating_sub(Clock::current().now()))
 }
 
-/// Not inlined: a future that does not wait does not come here.
+/// Not inlined: a future that does not wait never gets here.
 #[cold]
 fn note(call: &Call, operation: &'static str, noted: &mut Option<Noted>, task: usize) {
     let reason = REASON.take();
     let shared = call.shared();
-    // Asked before the lock: a clock may be the user's.
+    // Read before the lock is taken: a clock may be the user's code.
     let since = if noted.is_none() { shared.host().map(|host| host.clock().now()) } else { None };
     let mut entries = shared.handling.entries.lock();
     match noted {
@@ -153,7 +153,7 @@ fn note(call: &Call, operation: &'static str, noted: &mut Option<Noted>, task: u
 }
 
 pin_project! {
-    /// A wait that names its reason, if a handler waits.
+    /// A future that gives the reason of its wait, if a handler waits for it.
     pub(crate) struct WaitingFor<W, F> {
         what: W,
         #[pin]
@@ -161,7 +161,7 @@ pin_project! {
     }
 }
 
-/// Names the reason of a handler's wait while `future` is not there. `what` is called only then.
+/// Gives the reason of a handler's wait while `future` is not ready. `what` is called only then.
 pub(crate) fn waiting_for<W: Fn() -> String, F: Future>(what: W, future: F) -> WaitingFor<W, F> {
     WaitingFor { what, future }
 }

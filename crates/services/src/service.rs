@@ -1,11 +1,14 @@
-//! The service that an author writes: a type with a state document, and a handler for each operation. The receiver of a handler says who may run beside it.
+//! The service that an author writes: a type with a state document, and a handler for each operation. The receiver of a
+//! handler determines which others may run at the same time.
 //!
-//! - [`Concurrent`]: `&self`. Looks at the state as it was when the handler started; runs beside others of its kind.
-//! - [`Exclusive`]: `&mut self`. Changes the state; runs alone, also while it waits.
-//! - [`Independent`]: no receiver. Runs at any time, also while the service stops, and sees no state.
+//! - [`Concurrent`]: `&self`. Reads the state as it was when the handler started; runs at the same time as others of
+//!   its kind.
+//! - [`Exclusive`]: `&mut self`. Changes the state; no other handler that sees the state runs meanwhile, not even while
+//!   this one waits.
+//! - [`Independent`]: no receiver. Runs at any time, even while the service stops, and does not see the state.
 //! - [`Service::stop`]: `self`. Runs once, alone, at the end.
 //!
-//! The compiler keeps a handler to its group: there is nothing to borrow wrongly.
+//! The compiler enforces the group of a handler by its receiver.
 
 use std::future::Future;
 
@@ -20,54 +23,57 @@ use crate::operation::Operation;
 use crate::partner::Partners;
 use crate::start::Starting;
 
-/// A kind of service: its state document and whatever else its handlers need.
+/// A kind of service: its state document and everything else that its handlers need.
 ///
 /// It is `Clone` because a handler that changes the state while an older snapshot is in use changes a copy. Keep large
-/// parts behind an `Arc`, and resources (handles, references to partners) beside the document: cloning those is cheap.
+/// parts of the document behind an `Arc`, and resources (handles, references to partners) outside the document, so that
+/// cloning is cheap.
 ///
 /// # Example
-/// The whole of a service with two operations is in the crate's page.
+/// For a complete service with two operations, see the page of the crate.
 pub trait Service: Clone + Send + Sync + 'static {
-    /// The state that clients see, and with it the contract.
+    /// The state that clients see; its type also gives the contract.
     type Document: Contract;
 
-    /// The state document.
+    /// Returns the state document.
     fn document(&self) -> &Self::Document;
 
-    /// The state document, to be changed.
+    /// Returns the state document for changes.
     fn document_mut(&mut self) -> &mut Self::Document;
 
-    /// Says which operations it has handlers for, and in which group.
+    /// Registers the operations that have handlers, each in its group.
     fn handlers(on: &mut Handlers<Self>);
 
-    /// Says which other services it needs; see [`Partners`]. Default: none.
+    /// Declares the other services that this one needs; see [`Partners`]. Default: none.
     fn partners(_needs: &mut Partners) {}
 
-    /// The JSON schema of its settings in a [`Placement`](crate::Placement::configuration); nothing if it takes
-    /// nothing. A configuration that does not fit is found where the placement is planned; one that the service still
-    /// does not understand fails the start.
+    /// Returns the JSON schema of the service's configuration in a [`Placement`](crate::Placement::configuration);
+    /// `None` if it takes none. A configuration that does not match the schema is found when the placement is planned.
+    /// A configuration that the service cannot read fails the start.
     fn configuration() -> Option<Value> {
         None
     }
 
-    /// Prepares it, before the first request is handled; requests that come meanwhile wait. Default: nothing to do.
+    /// Prepares the service before the first request is handled; requests that come meanwhile wait. Default: nothing to
+    /// do.
     ///
     /// # Errors
-    /// The service is not started, nothing of it remains, and the caller that started it gets the fault.
+    /// If this fails, the service is not started, nothing of it remains, and the caller that started it gets the fault.
     fn start(&mut self, _starting: &Starting) -> impl Future<Output = Result<(), Fault>> + Send {
         async { Ok(()) }
     }
 
-    /// Ends it. Running operations have ended, and waiting ones have been refused. Default: the value is dropped.
+    /// Ends the service. Running operations have ended by then, and waiting ones have been refused. Default: the value
+    /// is dropped.
     fn stop(self, _why: Stop) -> impl Future<Output = ()> + Send {
         async { drop(self) }
     }
 }
 
-/// Handles `O` looking at the state, beside other handlers that look.
+/// Handles `O` by reading the state, at the same time as other handlers that read.
 ///
 /// # Example
-/// A handler that looks cannot change:
+/// A handler that reads cannot change the state:
 // Catalogue: 92
 /// ```compile_fail
 /// # use lehr_services::*;
@@ -100,28 +106,28 @@ pub trait Concurrent<O: Operation<Contract = Self::Document>>: Service {
     /// Carries out the operation.
     ///
     /// # Errors
-    /// The fault is the answer.
+    /// The client gets the fault as its answer.
     fn handle(&self, operation: O, call: &Call) -> impl Future<Output = Result<O::Reply, Fault>> + Send;
 }
 
-/// Handles `O` with the state to itself.
+/// Handles `O` with exclusive access to the state.
 ///
-/// A fault says that nothing happened: check first, then change. A handler may leave the state half changed if it
+/// A fault means that nothing happened: check first, then change. A handler may leave the state half changed if it
 /// panics, or if its request runs out of time during a wait. Subscribers then get the whole state again. A service with
 /// [`Restart::OnPanic`](crate::Restart) restarts after a panic.
 ///
 /// # Example
-/// The page of the crate has one.
+/// See the page of the crate.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` has no exclusive handler for `{O}`",
     note = "write `impl Exclusive<{O}> for {Self}`"
 )]
 pub trait Exclusive<O: Operation<Contract = Self::Document>>: Service {
-    /// The operation as it is handled and as subscribers get it. A service can fill in fields here that a client has
-    /// left out. Default: unchanged.
+    /// Returns the operation in the form that the handler and the subscribers get. A service can fill in fields here
+    /// that a client left out. Default: unchanged.
     ///
     /// # Errors
-    /// The fault is the answer; nothing is handled.
+    /// The client gets the fault as its answer, and the operation is not handled.
     fn complete(&self, operation: O) -> Result<O, Fault> {
         Ok(operation)
     }
@@ -129,11 +135,11 @@ pub trait Exclusive<O: Operation<Contract = Self::Document>>: Service {
     /// Carries out the operation.
     ///
     /// # Errors
-    /// The fault is the answer; the state is as before.
+    /// The client gets the fault as its answer; the handler must leave the state unchanged.
     fn handle(&mut self, operation: O, call: &Call) -> impl Future<Output = Result<O::Reply, Fault>> + Send;
 }
 
-/// Handles `O` at any time, without a look at the state.
+/// Handles `O` at any time, without reading the state.
 ///
 /// # Example
 /// ```
@@ -166,6 +172,6 @@ pub trait Independent<O: Operation<Contract = Self::Document>>: Service {
     /// Carries out the operation.
     ///
     /// # Errors
-    /// The fault is the answer.
+    /// The client gets the fault as its answer.
     fn handle(operation: O, call: &Call) -> impl Future<Output = Result<O::Reply, Fault>> + Send;
 }

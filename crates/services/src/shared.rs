@@ -1,4 +1,5 @@
-//! The state that handlers, references and subscriptions of one running service share, whatever its type.
+//! The state that handlers, references and subscriptions of one running service share, whatever the type of the
+//! service.
 
 use std::any::Any;
 use std::collections::{HashMap, VecDeque};
@@ -17,36 +18,36 @@ use crate::publisher::Publisher;
 use crate::running::Handling;
 use crate::store::Store;
 
-/// The number of request keys that a service remembers; the oldest go first.
+/// The number of request keys that a service remembers; the oldest are forgotten first.
 const KEYS_MAX: usize = 4096;
 
-/// See the module's page.
+/// The shared state; see the page of the module.
 pub(crate) struct Shared {
     pub(crate) path: String,
     pub(crate) incarnation: u64,
     pub(crate) description: Arc<Description>,
     pub(crate) publisher: Publisher,
     pub(crate) stop: Port<StopRequest>,
-    /// Whether a panic of an exclusive handler ends this life of the service.
+    /// Whether a panic of an exclusive handler ends this incarnation of the service.
     pub(crate) stops_on_panic: bool,
     pub(crate) store: Option<Store>,
     pub(crate) host: WeakHost,
-    /// Its handlers that wait.
+    /// The waiting handlers.
     pub(crate) handling: Handling,
-    /// Troubles of its start, with their repair: it works, but an operator should look.
+    /// Problems at the start, with their repair: the service works, but an operator should look at them.
     reports: Mutex<Vec<String>>,
     phase: Mutex<Phase>,
     keys: Mutex<Keys>,
     pub(crate) counters: Counters,
     pub(crate) measures: Measures,
-    /// The waiters for the end that has come, and its reason.
+    /// The request that ended the service: its reason, and the waiters for the end.
     ended: Mutex<Option<StopRequest>>,
 }
 
 /// The last request of a service.
 pub(crate) struct StopRequest {
     pub(crate) why: Stop,
-    /// Answered when nothing of the service is left.
+    /// Answered when nothing of the service remains.
     pub(crate) reply: Reply<Result<(), Fault>>,
 }
 
@@ -58,17 +59,17 @@ pub(crate) struct StopRequest {
 pub struct Counts {
     /// Requests whose handler has ended.
     pub handled: u64,
-    /// Those of them whose answer was a fault.
+    /// Requests among them that were answered with a fault.
     pub faults: u64,
     /// Handlers that panicked.
     pub panics: u64,
     /// Answers whose client had stopped waiting.
     pub late: u64,
-    /// Requests answered from memory, by their key.
+    /// Repeated requests that were answered from memory, by their key.
     pub repeated: u64,
 }
 
-/// [`Counts`] as they are counted: each by itself, because every request counts.
+/// The counters behind [`Counts`]. Each is a separate atomic, because every request changes some of them.
 #[derive(Default)]
 pub(crate) struct Counters {
     pub(crate) handled: Count,
@@ -81,24 +82,24 @@ pub(crate) struct Counters {
 /// An operation and a key.
 type Name = (&'static str, Box<str>);
 
-/// A result whose type the operation knows.
+/// A result whose type only the operation knows.
 type Outcome = Box<dyn Any + Send>;
 
-/// Outcomes of requests with a key, for those that are sent again.
+/// Outcomes of requests with a key, for requests that are sent again.
 #[derive(Default)]
 struct Keys {
-    /// Nothing while a request is being done.
+    /// The outcomes by key; `None` while the request is being carried out.
     outcomes: HashMap<Name, Option<Outcome>>,
     order: VecDeque<Name>,
 }
 
 /// The state of a request with a key.
 pub(crate) enum Remembered<T> {
-    /// It is new, and now noted as being done.
+    /// The key is new, and is now noted as running.
     New,
-    /// It is being done.
+    /// The request is being carried out.
     Running,
-    /// It was done.
+    /// The request was carried out.
     Done(T),
 }
 
@@ -193,7 +194,7 @@ impl Shared {
         Remembered::New
     }
 
-    /// Keeps the outcome of a request with a key; without one the request counts as never made.
+    /// Keeps the outcome of a request with a key. Without an outcome, the request counts as never made.
     pub(crate) fn settle<T: Send + 'static>(&self, operation: &'static str, key: &str, outcome: Option<T>) {
         let mut forgotten: Vec<Option<Outcome>> = Vec::new();
         let mut keys = self.keys.lock();
@@ -209,7 +210,7 @@ impl Shared {
                 }
             }
         }
-        // The values are the user's: dropped after the lock.
+        // The values are the user's types: drop them after the lock.
         drop(keys);
         drop(forgotten);
     }

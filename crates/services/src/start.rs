@@ -1,4 +1,4 @@
-//! The lives of one service: made, prepared, run, ended, and perhaps made again.
+//! The incarnations of one service: each is created, prepared, run and ended, and perhaps followed by another.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -24,7 +24,7 @@ use crate::reference::{Reference, State};
 use crate::service::Service;
 use crate::shared::{Shared, StopRequest};
 
-/// A service's view of its start, while it prepares itself; see [`Service::start`].
+/// The access of a service to its host, partners and configuration while it starts; see [`Service::start`].
 ///
 /// # Example
 /// See [`Partners`](crate::Partners).
@@ -38,7 +38,7 @@ pub struct Starting {
     shared: Arc<Shared>,
 }
 
-/// The initial state of a service.
+/// The origin of a service's document at the start.
 ///
 /// # Example
 /// See [`Starting::report`].
@@ -46,11 +46,11 @@ pub struct Starting {
 pub enum Beginning {
     /// An empty document, which is lost with the process.
     Volatile,
-    /// An empty document, which will be kept on disk: nothing was there.
+    /// An empty document, which will be kept on disk: no file existed.
     New,
-    /// The document that an earlier life kept.
+    /// The document that an earlier incarnation kept.
     Kept,
-    /// The same, restored from its copy: the file was damaged or gone.
+    /// The kept document, restored from its copy: the file was damaged or gone.
     Restored,
 }
 
@@ -65,20 +65,20 @@ impl fmt::Debug for Starting {
 }
 
 impl Starting {
-    /// The path that it will have.
+    /// Returns the path that the service will have.
     pub fn path(&self) -> &str {
         &self.path
     }
 
-    /// The host.
+    /// Returns the host.
     pub fn host(&self) -> &Host {
         &self.host
     }
 
-    /// The configuration of its placement; `None` if that has none.
+    /// Returns the configuration in the placement; `None` if it has none.
     ///
     /// # Errors
-    /// Returns [`Code::InvalidValue`] if the configuration is something else.
+    /// Returns [`Code::InvalidValue`] if the configuration is not a `C`.
     ///
     /// # Example
     /// See [`Placement::configuration`].
@@ -87,23 +87,24 @@ impl Starting {
         told.map_err(|error| Fault::new(Code::InvalidValue, format!("the configuration of {}: {error}", self.path)))
     }
 
-    /// The cores that it has to itself, by its placement; none if it runs where the host does.
+    /// Returns the cores that the placement reserves for the service; empty if it runs on the host's workers.
     pub fn cores(&self) -> &[usize] {
         &self.cores
     }
 
-    /// Whether its document is kept on disk, so that a later life, of another process too, begins with it.
+    /// Returns whether the document is kept on disk, so that a later incarnation begins with it, even in another
+    /// process.
     pub fn is_kept(&self) -> bool {
         self.beginning != Beginning::Volatile
     }
 
-    /// The origin of its document at the start.
+    /// Returns the origin of the service's document at the start.
     pub fn beginning(&self) -> Beginning {
         self.beginning
     }
 
-    /// Reports something that was wrong and has been dealt with, such as unknown files. The service starts; the
-    /// directory, `/ready` and the log show the text for as long as it lives.
+    /// Reports a problem that has been dealt with, such as unknown files. The service starts; the directory, `/ready`
+    /// and the log show the text as long as the service lives.
     ///
     /// # Example
     /// ```
@@ -120,7 +121,8 @@ impl Starting {
         self.shared.report(text.into());
     }
 
-    /// The numbers that the service shows to the watchers of the node, for it to keep and to set.
+    /// Returns the numbers that the service publishes in its node's metrics. The service keeps them and sets their
+    /// values.
     ///
     /// # Example
     /// See [`Measures`].
@@ -128,29 +130,29 @@ impl Starting {
         self.shared.measures.clone()
     }
 
-    /// A reference to the service itself. Requests to it wait until it is ready, so an answer is not to be waited for
-    /// here.
+    /// Returns a reference to the service itself. Requests to it wait until the service is ready, so don't wait for an
+    /// answer here.
     ///
     /// # Errors
-    /// Returns [`Code::ContractMismatch`] if `D` is not its document.
+    /// Returns [`Code::ContractMismatch`] if `D` is not the service's document.
     pub fn own<D: Contract>(&self) -> Result<Reference<D>, Fault> {
         self.host.reference(&self.path)
     }
 
-    /// A partner that the service cannot be without.
+    /// Returns a partner that the service needs.
     ///
     /// # Errors
-    /// Returns [`Code::StartFailed`] if the service has declared none of this name; [`Code::ContractMismatch`] if that
-    /// has another contract.
+    /// Returns [`Code::StartFailed`] if the service has not declared a partner of this name, and
+    /// [`Code::ContractMismatch`] if the partner has another contract.
     pub fn partner<D: Contract>(&self, name: &str) -> Result<Reference<D>, Fault> {
         let found = self.find_partner(name)?;
         found.ok_or_else(|| Fault::new(Code::StartFailed, format!("partner {name:?} of {} does not exist", self.path)))
     }
 
-    /// A partner that may be missing.
+    /// Returns a partner if it exists.
     ///
     /// # Errors
-    /// The same as for [`partner`](Self::partner).
+    /// Fails as [`partner`](Self::partner) does.
     pub fn find_partner<D: Contract>(&self, name: &str) -> Result<Option<Reference<D>>, Fault> {
         let declared = self.partners.iter().find(|(need, _)| need.name == name);
         let Some((need, found)) = declared else {
@@ -159,7 +161,7 @@ impl Starting {
         };
         let reference = |found: &Found| match found {
             Found::Here(path) => self.host.reference::<D>(path),
-            // What it speaks was looked up, and is what was declared.
+            // The partner's contract was looked up before, and is the declared one.
             Found::There(link) if need.contract == D::NAME && need.version.major == D::VERSION.major => {
                 Ok(Reference::linked(link.clone()))
             }
@@ -173,16 +175,16 @@ impl Starting {
     }
 }
 
-/// Describes a service: how one is made, its operations, and their names.
+/// The form of a service: how to create one, its handlers, and its description.
 pub(crate) struct Form<S: Service> {
-    /// Called for each of its lives.
+    /// Called for each incarnation.
     pub(crate) make: Box<dyn Fn() -> S + Send + Sync>,
     pub(crate) handlers: Box<dyn Fn() -> Result<Handlers<S>, Fault> + Send + Sync>,
     pub(crate) describe: Box<dyn Fn(BTreeMap<String, OperationDescription>) -> Description + Send + Sync>,
 }
 
 impl<S: Service> Form<S> {
-    /// As its types say.
+    /// Creates the form that the types of the service give.
     pub(crate) fn of(make: impl Fn() -> S + Send + Sync + 'static) -> Self {
         Self {
             make: Box::new(make),
@@ -191,19 +193,19 @@ impl<S: Service> Form<S> {
         }
     }
 
-    /// As its types say, with the changes of `describe`.
+    /// Changes the description of the form by `describe`.
     pub(crate) fn described(self, describe: impl Fn(Description) -> Description + Send + Sync + 'static) -> Self {
         let typed = self.describe;
         let describe = move |operations| {
             let Description { name, version, state, operations, .. } = describe(typed(operations));
-            // With the hash of what it says now.
+            // With the hash of the changed description.
             Description::new(&name, version, state, operations)
         };
         Self { describe: Box::new(describe), ..self }
     }
 }
 
-/// Runs the lives of a service. `started` is answered when the first one is ready, or will not be.
+/// Runs the incarnations of a service. `started` is answered when the first one is ready, or has failed.
 pub(crate) async fn supervise<S: Service>(
     host: WeakHost,
     placement: Placement,
@@ -212,7 +214,7 @@ pub(crate) async fn supervise<S: Service>(
 ) {
     let path = placement.path.clone();
     let (mut started, mut restarts) = (Some(started), Restarts::default());
-    // Its own workers, for all its lives.
+    // The service's own workers, for all its incarnations.
     let mut own: Option<Own> = None;
     loop {
         let Some(strong) = host.upgrade() else { return };
@@ -220,7 +222,7 @@ pub(crate) async fn supervise<S: Service>(
             Ok(workers) => begin(&strong, &placement, &form, &workers).await,
             Err(fault) => Err(fault),
         };
-        // Dropped at the end of this life: after the interleave, which is declared later.
+        // Dropped at the end of this incarnation: after the interleave, which is declared later.
         let (life, interleave) = match begun {
             Ok(begun) => begun,
             Err(fault) => {
@@ -243,7 +245,7 @@ pub(crate) async fn supervise<S: Service>(
         if let Some(started) = started.take() {
             let _ = started.answer(Ok(local.clone()));
         }
-        // The host may go while the service runs.
+        // The host may be dropped while the service runs.
         drop(strong);
         let _ = interleave.ended().await;
         drop(interleave);
@@ -274,8 +276,8 @@ pub(crate) async fn supervise<S: Service>(
     }
 }
 
-/// The workers of a service on its cores. Ended on a thread that may wait: the supervisor is a task, and the workers
-/// are joined.
+/// The workers of a service on its own cores. They are ended on a thread that may wait, because the supervisor is a
+/// task and the workers must be joined.
 struct Own(Option<Dispatcher>);
 
 impl Drop for Own {
@@ -286,7 +288,7 @@ impl Drop for Own {
     }
 }
 
-/// The dispatcher of a service's handlers.
+/// Returns the dispatcher for the handlers of a service.
 fn own_workers(own: &mut Option<Own>, host: &Host, placement: &Placement) -> Result<Handle, Fault> {
     let cores = &placement.cores;
     if cores.is_empty() {
@@ -303,7 +305,7 @@ fn own_workers(own: &mut Option<Own>, host: &Host, placement: &Placement) -> Res
     Ok(workers.unwrap_or_else(|| host.dispatcher()).clone())
 }
 
-/// The directory hears of its own start before others can send it news: from the messenger.
+/// Sends a phase of the service to the directory. The messenger sends the directory's own start, before all other news.
 async fn announce(host: &Host, local: &Local, phase: Phase) {
     if local.shared().path != crate::directory::DIRECTORY {
         host.announce(local, phase).await;
@@ -315,7 +317,7 @@ async fn give_up(host: &Host, path: &str, fault: Fault) {
     host.withdraw(path, Some(fault)).await;
 }
 
-/// One life, up to the point where it handles requests.
+/// Begins one incarnation, up to the point where it handles requests.
 async fn begin<S: Service>(
     host: &Host,
     placement: &Placement,
@@ -333,7 +335,7 @@ async fn begin<S: Service>(
     };
     let handlers = (form.handlers)()?;
     let partners = find_partners::<S>(host, placement).await.map_err(failed)?;
-    // Unwind safety: what panics here is dropped.
+    // Unwind safety: everything that a panic here could leave inconsistent is dropped.
     let mut service = catch_unwind(AssertUnwindSafe(&form.make)).map_err(panicked)?;
 
     let description = (form.describe)(handlers.describe());
@@ -366,7 +368,7 @@ async fn begin<S: Service>(
         .teardown(&shared.stop, |held: Held<S>, request: StopRequest| async move {
             last.set_phase(Phase::Stopping);
             let why = request.why.clone();
-            // Left before the author's code runs, which may panic.
+            // Stored before the author's code runs, which may panic.
             last.leave_end(request);
             held.service.stop(why).await;
         });
@@ -394,7 +396,8 @@ async fn begin<S: Service>(
     Ok((unfinished, interleave))
 }
 
-/// A life that ends when this is dropped, however that happens. Those who wait for it, or ask later, learn that.
+/// Ends an incarnation when dropped, however that happens. Tasks that wait for its end, or ask later, learn that it has
+/// ended.
 struct Gone(Arc<Local>);
 
 impl Drop for Gone {
@@ -403,10 +406,10 @@ impl Drop for Gone {
     }
 }
 
-/// Answers a question about the state as a whole. No change happens meanwhile.
+/// Answers a request for the whole state. No change happens meanwhile.
 fn answer_whole<S: Service>(shared: &Shared, held: Snapshot<Held<S>>, ask: Ask<S::Document>) {
     let state = State::of::<S>(held, shared.incarnation);
-    // Whoever has the answer finds it counted.
+    // Counted first, so that the receiver of the answer finds it counted.
     shared.counters.handled.add(1);
     let _unwanted = match ask {
         Ask::Get(reply) => reply.answer(state),

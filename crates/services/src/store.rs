@@ -1,12 +1,13 @@
-//! The state of a service on disk: written after each change, before it is acknowledged, all or nothing.
+//! Keeps the state of a service on disk: written atomically after each change, before the change is acknowledged.
 //!
-//! A file is a line of JSON that says whose state it is, and the document. It is written under another name,
-//! synchronised, and renamed over the old one, and the folder is synchronised. However that is stopped, the name leads
-//! to the old state or to the new one. A checksum tells a file that is neither.
+//! A file consists of a line of JSON that says to which service the state belongs, and the document. It is written
+//! under another name, synchronised, and renamed over the old file; then the folder is synchronised. However this is
+//! interrupted, the name leads to the old state or to the new one. A checksum detects any other content.
 //!
-//! Beside the file stands a copy with the same bytes, `NAME.copy`. It is written first and not synchronised, so that it costs little. If the file is damaged
-//! or gone, the copy takes its place, and the service reports that. If both are damaged, the service does not start: it
-//! never continues without the changes that it had acknowledged, and it removes nothing.
+//! Beside the file is a copy with the same bytes, `NAME.copy`. It is written first and not synchronised, so that it
+//! costs little. If the file is damaged or gone, the copy replaces it, and the service reports this. If both are
+//! damaged, the service does not start: it never continues without the changes that it acknowledged, and it never
+//! deletes anything.
 
 use std::ffi::OsString;
 use std::fmt;
@@ -20,7 +21,7 @@ use xxhash_rust::xxh3::{Xxh3Default, xxh3_64};
 use crate::contract::{Contract, Version};
 use crate::fault::{Code, Fault};
 
-/// The number of this form of files. In form 1 the checksum left the first line out.
+/// The number of the file format. In format 1 the checksum did not cover the first line.
 const FORM: u32 = 2;
 
 /// The first line of a file.
@@ -29,19 +30,19 @@ struct Header {
     lehr_state: u32,
     contract: String,
     version: Version,
-    /// Of all bytes but these.
+    /// The checksum of all bytes except its own.
     checksum: String,
 }
 
 /// A store's operations on files, one step at a time, so that tests can stop between any two.
 pub(crate) trait Files: Send + Sync {
-    /// Makes a file with these bytes.
+    /// Creates a file with these bytes.
     fn write(&self, path: &Path, bytes: &[u8]) -> io::Result<()>;
-    /// Has the written bytes reach the disk.
+    /// Forces the written bytes to the disk.
     fn synchronise(&self, path: &Path) -> io::Result<()>;
     /// Renames a file over another.
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()>;
-    /// Has a folder's names reach the disk.
+    /// Forces the names in a folder to the disk.
     fn synchronise_folder(&self, folder: &Path) -> io::Result<()>;
 }
 
@@ -64,7 +65,7 @@ impl Files for Disk {
     }
 
     fn synchronise_folder(&self, folder: &Path) -> io::Result<()> {
-        // Where folders cannot be opened, renames are durable by themselves or not at all.
+        // On systems where folders cannot be opened, renames are durable by themselves or not at all.
         match File::open(folder) {
             Ok(folder) => folder.sync_all(),
             Err(_) => Ok(()),
@@ -75,7 +76,7 @@ impl Files for Disk {
 /// The file with the state of one service.
 pub(crate) struct Store {
     path: PathBuf,
-    /// The owner of the state.
+    /// The contract of the service that owns the state.
     contract: String,
     version: Version,
     files: Box<dyn Files>,
@@ -98,10 +99,10 @@ impl Store {
         Self { path, contract: contract.to_owned(), version, files: Box::new(Disk) }
     }
 
-    /// Writes a state. When this returns without a fault, the state survives a crash.
+    /// Writes a state. If this returns without a fault, the state survives a crash.
     ///
     /// # Errors
-    /// [`Code::InsufficientResources`]; the file is unchanged, unless the fault is that of the last step.
+    /// Returns [`Code::InsufficientResources`]. The file is then unchanged, unless the last step failed.
     pub(crate) fn save<D: Contract>(&self, document: &D) -> Result<(), Fault> {
         let text = serde_json::to_string(document).map_err(|error| {
             Fault::new(Code::OperationFailed, "the state has no form in JSON").log(error.to_string())
@@ -126,7 +127,7 @@ impl Store {
         self.files.write(&unfinished, bytes)?;
         self.files.rename(&unfinished, &copy)?;
         self.replace_file(bytes).inspect_err(|_| {
-            // The change is refused, so nothing may come back with it.
+            // The change is refused, so the copy must not bring it back.
             let _ = fs::remove_file(&copy);
         })
     }
@@ -144,14 +145,15 @@ impl Store {
         beside(&self.path, ".copy")
     }
 
-    /// Reads the state; nothing if there is neither a file nor a copy.
+    /// Reads the state; `None` if there is neither a file nor a copy.
     ///
-    /// If the file is damaged or gone and its copy is whole, the copy takes its place; a damaged file is kept under another name.
+    /// If the file is damaged or gone and its copy is intact, the copy replaces it; a damaged file is kept under
+    /// another name.
     ///
     /// # Errors
-    /// Returns [`Code::StartFailed`] if the file cannot be read, or is of another contract or of a newer version. Also
-    /// if it is damaged and there is no whole copy. Then nothing is changed, so that every later start is refused too,
-    /// until an operator restores the file.
+    /// Returns [`Code::StartFailed`] if the file cannot be read, or is of another contract or of a newer version. It
+    /// also fails if the file is damaged and there is no intact copy. Then nothing is changed, so that every later
+    /// start is refused too, until an operator restores the file.
     pub(crate) fn load<D: Contract>(&self) -> Result<Option<Loaded<D>>, Fault> {
         let shown = self.path.display();
         let damage = match self.read(&self.path)? {
@@ -191,7 +193,7 @@ impl Store {
         Ok(Some(Loaded { document, recovered: Some(recovered) }))
     }
 
-    /// The contents of one of the two files.
+    /// Reads one of the two files.
     fn read<D: Contract>(&self, path: &Path) -> Result<Found<D>, Fault> {
         let shown = path.display();
         let bytes = match fs::read(path) {
@@ -213,7 +215,7 @@ impl Store {
                 "{shown} was written by a newer program ({contract} {found}; this one has {version}): start that one, or name another file"
             )));
         }
-        // Of an older version: what has a default may be missing.
+        // The state is of an older version: fields with a default may be missing.
         match serde_json::from_str(text) {
             Ok(document) => Ok(Found::Whole(document, bytes)),
             Err(error) if header.version == version => Ok(Found::Damaged(format!("its document: {error}"))),
@@ -224,7 +226,7 @@ impl Store {
         }
     }
 
-    /// Renames a damaged file, so that it is neither used nor lost.
+    /// Renames a damaged file, so that it is not used and not lost.
     fn put_aside(&self) -> io::Result<PathBuf> {
         let free = (1..).map(|number| beside(&self.path, &format!(".damaged-{number}"))).find(|path| !path.exists());
         let aside = free.unwrap_or_else(|| beside(&self.path, ".damaged"));
@@ -236,7 +238,7 @@ impl Store {
 #[derive(Debug, PartialEq)]
 pub(crate) struct Loaded<D> {
     pub(crate) document: D,
-    /// The repair that was needed.
+    /// A description of the repair, if one was needed.
     pub(crate) recovered: Option<String>,
 }
 
@@ -248,10 +250,10 @@ enum Found<D> {
     Whole(D, Vec<u8>),
 }
 
-/// The contract and the document of a state, from the bytes of its file, if they are as they were written.
+/// Returns the contract and the document of a state file with these bytes, if they are intact.
 ///
 /// # Errors
-/// The fault in them.
+/// Returns a description of the damage.
 ///
 /// # Example
 /// ```
@@ -266,7 +268,7 @@ fn start_failed(reason: String) -> Fault {
     Fault::new(Code::StartFailed, reason)
 }
 
-/// The checksum of a first line without one, and of the rest.
+/// Returns the checksum of a first line without its checksum, and of the rest.
 fn checksum(first: &str, rest: &str) -> String {
     let mut hash = Xxh3Default::new();
     [first, "\n", rest].iter().for_each(|text| hash.update(text.as_bytes()));
@@ -304,7 +306,7 @@ mod tests {
         const VERSION: Version = Version::new(1, 2);
     }
 
-    /// Stops after this many steps, and in the middle of a write.
+    /// Stops after a given number of steps, and in the middle of a write.
     struct Stopping {
         steps: Arc<Mutex<usize>>,
     }
@@ -319,7 +321,7 @@ mod tests {
 
     impl Files for Stopping {
         fn write(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
-            // Byte by byte would be the same, slower.
+            // A stop after each single byte would give the same results, only slower.
             for end in [0, 1, bytes.len() / 2, bytes.len()] {
                 self.step()?;
                 Disk.write(path, &bytes[..end])?;
@@ -383,7 +385,7 @@ mod tests {
         store.save(&note("kept")).unwrap();
         assert_eq!(store.load::<Note>().unwrap(), Some(kept("kept")));
 
-        // As another version and another service would have written it.
+        // The file as another version and another service would have written it.
         let written = |contract: &str, version: Version| {
             Store::new(path.clone(), contract, version).save(&note("other")).unwrap();
         };
@@ -393,14 +395,15 @@ mod tests {
         written("test/other", Note::VERSION);
         assert!(store.load::<Note>().unwrap_err().reason().contains("has the state of test/other; this is test/note"));
 
-        // As the form before this one was.
+        // The file as format 1 had it.
         let first = r#"{"lehr_state":1,"contract":"test/note","version":{"major":1,"minor":0},"checksum":"#;
         let text = r#"{"text":"old form"}"#;
         fs::write(&path, format!("{first}\"{:016x}\"}}\n{text}", xxh3_64(text.as_bytes()))).unwrap();
         assert_eq!(store.load::<Note>().unwrap(), Some(kept("old form")));
     }
 
-    /// The damage to a file by a disk, an editor or a careless hand; `None` stands for no file.
+    /// Returns damaged versions of a file, as a disk, an editor or a mistake would leave them; `None` stands for no
+    /// file.
     fn damages(whole: &[u8]) -> Vec<Option<Vec<u8>>> {
         let flipped = (0..whole.len()).step_by(7).map(|at| {
             let mut bytes = whole.to_vec();
@@ -435,7 +438,7 @@ mod tests {
             assert!(report.contains(expected) && report.contains("restored from its copy"), "{report}");
             assert_eq!((fs::read(&path).unwrap(), store.load::<Note>().unwrap()), (whole.clone(), Some(kept("kept"))));
 
-            // The copy alone is of no matter, and the next change makes it anew.
+            // A damaged copy alone does no harm, and the next change writes it again.
             put(&store.copy(), damaged.as_deref());
             assert_eq!(store.load::<Note>().unwrap(), Some(kept("kept")));
             store.save(&note("kept")).unwrap();

@@ -1,4 +1,4 @@
-//! Hearing of changes: a snapshot of the state, then every change after it, in order and without a gap that is not told.
+//! Subscriptions to changes: a snapshot of the state, then every change after it in order. A gap is always reported.
 
 use std::fmt;
 use std::future::poll_fn;
@@ -16,29 +16,31 @@ use crate::main_port::Local;
 use crate::publisher::{Change, Next, Subscriber};
 use crate::reference::State;
 
-/// The number of changes that wait for a subscriber that says nothing else.
+/// The default for the maximum number of changes that may wait for a subscriber.
 const CAPACITY: usize = 256;
 
-/// The largest number of changes that may wait.
+/// The upper limit of the number of changes that may wait.
 const CAPACITY_MAX: usize = 65_536;
 
-/// How a subscriber is handled that has not taken this many changes.
+/// How a subscriber is handled when its queue is full.
 ///
 /// # Example
 /// See [`Subscribe`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Slow {
-    /// They are given up. The subscriber learns the number, and gets the state again.
+    /// The waiting changes are dropped. The subscriber learns their number, and gets the state again.
     #[default]
     Reseed,
-    /// A newer change with the same operation and key takes the place of the older one; then as [`Slow::Reseed`].
+    /// A newer change with the same operation and key replaces the older one. If that is not enough, as for
+    /// [`Slow::Reseed`].
     Coalesce,
     /// The subscription ends.
     Disconnect,
 }
 
-/// The changes that a subscriber wants, and how. The default is everything, with the state again after a gap.
+/// The changes that a subscriber wants, and how it wants them. The default is all changes, and the state again after a
+/// gap.
 ///
 /// # Example
 /// ```
@@ -61,73 +63,75 @@ pub struct Subscribe {
 }
 
 impl Subscribe {
-    /// Another subscription with this name takes the place of this one.
+    /// Names the subscription. A later subscription with this name replaces it.
     pub fn named(mut self, name: impl Into<String>) -> Self {
         self.name = Some(name.into());
         self
     }
 
-    /// Only these operations. None: all.
+    /// Selects changes by these operations only. Without names: all operations.
     pub fn operations<T: Into<String>>(mut self, names: impl IntoIterator<Item = T>) -> Self {
         self.operations = names.into_iter().map(Into::into).collect();
         self
     }
 
-    /// Only changes about these keys. Changes without a key are reported all the same, because they may be about any.
+    /// Selects changes by these keys only. Changes without a key are always included, because they may concern any key.
     pub fn keys<T: Into<String>>(mut self, keys: impl IntoIterator<Item = T>) -> Self {
         self.keys = keys.into_iter().map(Into::into).collect();
         self
     }
 
-    /// Only changes about keys that match this regular expression. With [`keys`](Self::keys), one of the two is enough.
+    /// Selects changes whose key matches this regular expression. With [`keys`](Self::keys), a key must satisfy only
+    /// one of the two.
     pub fn pattern(mut self, pattern: impl Into<String>) -> Self {
         self.pattern = Some(pattern.into());
         self
     }
 
-    /// The largest number of changes that may wait for the subscriber. Default: 256.
+    /// Sets the maximum number of changes that may wait for the subscriber. Default: 256.
     pub fn capacity(mut self, changes: usize) -> Self {
         self.capacity = Some(changes);
         self
     }
 
-    /// How more of them are handled. Default: [`Slow::Reseed`].
+    /// Sets how the subscriber is handled when its queue is full. Default: [`Slow::Reseed`].
     pub fn slow(mut self, slow: Slow) -> Self {
         self.slow = slow;
         self
     }
 
-    /// Ends after this many changes. Default: never.
+    /// Ends the subscription after this many changes. Default: never.
     pub fn count(mut self, changes: u64) -> Self {
         self.count = Some(changes);
         self
     }
 
-    /// Ends after this time, on the host's clock. Default: never.
+    /// Ends the subscription after this time, on the host's clock. Default: never.
     pub fn expires(mut self, after: Duration) -> Self {
         self.expires_ms = Some(u64::try_from(after.as_millis()).unwrap_or(u64::MAX));
         self
     }
 
-    /// The time after which it ends by itself.
+    /// Returns the time after which the subscription ends by itself.
     pub(crate) fn time(&self) -> Option<Duration> {
         self.expires_ms.map(Duration::from_millis)
     }
 
-    /// Whether there are changes that it does not want to hear of.
+    /// Returns whether a filter excludes some changes.
     pub(crate) fn is_filtered(&self) -> bool {
         !self.operations.is_empty() || !self.keys.is_empty() || self.pattern.is_some()
     }
 
-    /// One less is wanted: for a subscription that continues where this one was. The last one has ended it.
+    /// Counts one received change, for a subscription that continues this one. The count stays at least 1, because the
+    /// last change would have ended the subscription.
     pub(crate) fn heard_one(&mut self) {
         self.count = self.count.map(|count| count.saturating_sub(1).max(1));
     }
 
-    /// Whether it is valid.
+    /// Checks whether the settings are valid.
     ///
     /// # Errors
-    /// Returns [`Code::InvalidValue`], with every field that cannot.
+    /// Returns [`Code::InvalidValue`], with every invalid field.
     pub fn check(&self) -> Result<(), Fault> {
         self.filter().map(|_| ())
     }
@@ -152,7 +156,7 @@ impl Subscribe {
         }
     }
 
-    /// The subscriber that it describes.
+    /// Creates the subscriber for these settings.
     pub(crate) fn subscriber(&self, clock: &lehr_runtime::Clock) -> Result<Subscriber, Fault> {
         let expires = self.expires_ms.map(|after| (clock.clone(), clock.now() + Duration::from_millis(after)));
         let queue = (self.capacity.unwrap_or(CAPACITY), self.slow);
@@ -189,15 +193,15 @@ impl Filter {
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum End {
-    /// It has heard of as many changes as it wanted.
+    /// The subscriber received as many changes as it wanted.
     Completed,
-    /// Its time has passed.
+    /// The time of the subscription is up.
     Expired,
-    /// Another subscription of its name has taken its place.
+    /// Another subscription with the same name has replaced it.
     Replaced,
-    /// It did not take its changes, and wanted to be ended then.
+    /// The subscriber did not take its changes in time, and its settings end it then.
     TooSlow {
-        /// The number of changes that it has not heard of.
+        /// The number of missed changes.
         missed: u64,
     },
     /// The service has ended.
@@ -221,24 +225,24 @@ impl fmt::Display for End {
 
 impl std::error::Error for End {}
 
-/// A subscriber's event.
+/// An event of a subscription.
 ///
 /// # Example
 /// See [`Subscription`].
 #[derive(Debug)]
 pub enum Event<D> {
-    /// The whole state: at the beginning, and after a gap.
+    /// The whole state: comes first, and after a gap.
     Seed(State<D>),
-    /// A change; its version is one more than that of the event before, unless there is a filter.
+    /// A change. Its version is one more than the version of the event before, unless there is a filter.
     Change(Arc<Change>),
-    /// This many changes are missing here. The state comes next.
+    /// Changes are missing here; the state comes next.
     Gap {
-        /// At least this many.
+        /// A lower bound of the number of missing changes.
         missed: u64,
     },
 }
 
-/// The changes of a service, from a snapshot of its state on. Dropping it unsubscribes.
+/// The changes of a service, beginning with a snapshot of its state. Dropping this value unsubscribes.
 ///
 /// # Example
 /// ```
@@ -297,12 +301,12 @@ impl<D: Contract> Subscription<D> {
         Self { source: Source::Remote(events) }
     }
 
-    /// The next event.
+    /// Returns the next event.
     ///
-    /// Cancel-safe: dropped while it waits, it has taken nothing.
+    /// Cancel-safe: if you drop the future while it waits, no event is lost.
     ///
     /// # Errors
-    /// Returns [`End`] when it is over, again at every later call.
+    /// Returns [`End`] when the subscription is over, and at every later call.
     pub async fn next(&mut self) -> Result<Event<D>, End> {
         match &mut self.source {
             Source::Remote(events) => match events.next().await? {
@@ -349,13 +353,13 @@ impl<D: Contract> Drop for Subscription<D> {
 
 /// The reason why there is no change.
 pub(crate) enum Over {
-    /// This many were given up.
+    /// This many changes were dropped.
     Gap(u64),
-    /// There will be none.
+    /// No change will follow.
     End(End),
 }
 
-/// The next change of a subscriber; ends it when its time has passed.
+/// Returns the next change of a subscriber; ends the subscription when its time is up.
 pub(crate) async fn next(subscriber: &Subscriber) -> Result<Arc<Change>, Over> {
     let taken = poll_fn(|polling| match subscriber.next(polling.waker()) {
         Next::Change(change) => Poll::Ready(Ok(change)),

@@ -1,8 +1,8 @@
 //! The fixed verbs: the effect of an operation on the state of a service, known without reading its code.
 //!
 //! Every service answers [`Verb::Lookup`], [`Verb::Get`], [`Verb::Subscribe`] and [`Verb::Drop`] without a handler of
-//! its author. Other verbs are given to operations by a type ([`Operation::Verb`](crate::Operation::Verb)). So the
-//! compiler keeps a handler that only looks from being registered for a verb that changes.
+//! its author. Operations get the other verbs through a type ([`Operation::Verb`](crate::Operation::Verb)). So the
+//! compiler refuses to register a handler that only reads for a verb that changes the state.
 
 use std::fmt;
 use std::str::FromStr;
@@ -10,7 +10,7 @@ use std::str::FromStr;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The effect of an operation: one of eleven.
+/// The effect of an operation on the state: one of eleven.
 ///
 /// # Example
 /// ```
@@ -22,11 +22,11 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Verb {
-    /// A description of the service: contract, path, operations, partners.
+    /// Returns a description of the service: contract, path, operations, phase.
     Lookup,
-    /// The whole state.
+    /// Returns the whole state.
     Get,
-    /// A part of the state, selected by the body.
+    /// Returns a part of the state, selected by the body.
     Query,
     /// Adds an element, which must not exist.
     Insert,
@@ -34,20 +34,20 @@ pub enum Verb {
     Update,
     /// Changes an element or adds it.
     Upsert,
-    /// The whole state, at once.
+    /// Replaces the whole state in one step.
     Replace,
     /// Removes a part of the state, which must exist.
     Delete,
-    /// Has something done, with no direct effect on the state.
+    /// Starts an action that has no direct effect on the state.
     Submit,
-    /// Hears of changes.
+    /// Subscribes to changes.
     Subscribe,
     /// Ends the service.
     Drop,
 }
 
 impl Verb {
-    /// All of them.
+    /// All verbs.
     ///
     /// # Example
     /// ```
@@ -67,7 +67,7 @@ impl Verb {
         Verb::Drop,
     ];
 
-    /// Whether it changes the state document; subscribers get such operations.
+    /// Returns whether the verb changes the state document; subscribers receive such operations.
     ///
     /// # Example
     /// See [`Verb`].
@@ -75,8 +75,8 @@ impl Verb {
         matches!(self, Self::Insert | Self::Update | Self::Upsert | Self::Replace | Self::Delete)
     }
 
-    /// Whether doing it twice is the same as doing it once, reply included. Such an operation may be sent again when
-    /// its fate is unknown.
+    /// Returns whether carrying out the operation twice has the same effect and reply as carrying it out once. Such an
+    /// operation may be sent again when its fate is unknown.
     ///
     /// # Example
     /// See [`Verb`].
@@ -84,7 +84,7 @@ impl Verb {
         matches!(self, Self::Lookup | Self::Get | Self::Query | Self::Upsert | Self::Replace)
     }
 
-    /// Its name, in lower case.
+    /// Returns the name of the verb, in lower case.
     ///
     /// # Example
     /// ```
@@ -113,7 +113,7 @@ impl fmt::Display for Verb {
     }
 }
 
-/// A word that is no verb.
+/// The error for a word that is not a verb.
 ///
 /// # Example
 /// ```
@@ -153,7 +153,7 @@ pub trait Kind: sealed::Sealed + Send + Sync + 'static {
     const VERB: Verb;
 }
 
-/// A verb whose handlers may look at the state only. Sealed.
+/// A verb whose handlers may only read the state. Sealed.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` changes the state, so its handler runs alone",
     note = "implement `Exclusive` and register it with `handlers.exclusive`"

@@ -1,4 +1,4 @@
-//! The state as bytes, kept while it is being sent to a client: a hundred slow readers share one copy.
+//! The encoded state, kept while it is being sent to a client, so that a hundred slow readers share one copy.
 
 use lehr_sync::{Arc, Mutex, Weak};
 
@@ -7,21 +7,21 @@ use crate::fault::Fault;
 use crate::format::Format;
 use crate::reference::State;
 
-/// The last version of the state that was written, in each format.
+/// The last version of the state that was encoded, in each format.
 #[derive(Default)]
 pub(crate) struct Written {
     last: Mutex<[Option<Last>; 2]>,
 }
 
 struct Last {
-    /// The life and the version of the state.
+    /// The incarnation and the version of the state.
     of: (u64, u64),
-    /// Weak: it costs no memory when it is not being sent.
+    /// A weak reference: the bytes are freed when no client is being sent them.
     body: Weak<Vec<u8>>,
 }
 
 impl Written {
-    /// The state in a format. Requests for one version share the bytes, as long as one of them holds these.
+    /// Returns the encoded state. Requests for the same version share the bytes as long as one of them holds them.
     pub(crate) fn body<D: Contract>(&self, state: &State<D>, format: Format) -> Result<Arc<Vec<u8>>, Fault> {
         let of = (state.incarnation(), state.version());
         let place = usize::from(format == Format::MessagePack);
@@ -31,8 +31,8 @@ impl Written {
         if let Some(body) = known(&self.last.lock()) {
             return Ok(body);
         }
-        // Without the lock: how a document is written is its author's code. Two who begin at once write it twice, and
-        // share the first.
+        // Without the lock: encoding runs the author's code. Two requests that begin at the same time both encode the
+        // state, and share the bytes of the first.
         let body = Arc::new(format.encode(&**state)?);
         let mut last = self.last.lock();
         if let Some(body) = known(&last) {

@@ -1,8 +1,8 @@
-//! The hosts that may be asked for data: those that the operator lists, at addresses outside private networks.
+//! The hosts that may be contacted: those that the operator lists, at addresses outside private networks.
 //!
-//! A service that fetches any address is a way into the network that it runs in. So only listed hosts are allowed. A
-//! name is looked up here, and the connection uses the very address that was checked. Every redirection is checked
-//! again.
+//! A service that fetches any address would open the network that it runs in to attackers. So only listed hosts are
+//! allowed. The name is resolved here, and the connection uses exactly the address that was checked. Every redirect is
+//! checked again.
 
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -10,7 +10,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use hyper::Uri;
 use lehr_services::{Code, Fault};
 
-/// Hosts that may be asked. The default is none.
+/// The hosts that may be contacted. By default there are none.
 ///
 /// # Example
 /// ```
@@ -31,12 +31,12 @@ pub struct Allowed {
     private: bool,
 }
 
-/// A host as it is listed.
+/// A host in the list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Entry {
-    /// A host name; with a leading dot, all its subdomains.
+    /// A host name. With a leading dot, it means all its subdomains.
     name: String,
-    /// The one port; else those of HTTP and HTTPS.
+    /// The only port allowed. By default, the ports of HTTP and HTTPS.
     port: Option<u16>,
 }
 
@@ -47,24 +47,24 @@ impl fmt::Display for Entry {
     }
 }
 
-/// An address that may be asked, apart from where its name leads.
+/// An address that may be requested, unless its host name resolves to a forbidden IP address.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Target {
     pub(crate) is_tls: bool,
     pub(crate) host: String,
     pub(crate) port: u16,
-    /// Path and query.
+    /// The path and query.
     pub(crate) path: String,
 }
 
 impl Target {
-    /// As the `host` header has it.
+    /// Returns the value for the `host` header.
     pub(crate) fn authority(&self) -> String {
         let usual = if self.is_tls { 443 } else { 80 };
         if self.port == usual { self.host.clone() } else { format!("{}:{}", self.host, self.port) }
     }
 
-    /// The address that a redirection from here leads to.
+    /// Returns the address of a redirect from here.
     pub(crate) fn join(&self, location: &str) -> String {
         let scheme = if self.is_tls { "https" } else { "http" };
         if location.contains("://") {
@@ -82,10 +82,10 @@ impl Target {
 }
 
 impl Allowed {
-    /// These hosts: `name` (ports 80 and 443), `name:port`, `.name` for all names below it.
+    /// Allows these hosts: `name` (ports 80 and 443), `name:port`, or `.name` for all names below it.
     ///
     /// # Errors
-    /// Returns [`Code::InvalidValue`], with every entry that is none of these.
+    /// Returns [`Code::InvalidValue`] that lists every entry of another form.
     ///
     /// # Example
     /// See [`Allowed`].
@@ -112,7 +112,7 @@ impl Allowed {
         }
     }
 
-    /// Lets names lead to addresses of this machine and of private networks.
+    /// Lets names resolve to addresses of this machine and of private networks.
     ///
     /// # Example
     /// ```
@@ -125,10 +125,10 @@ impl Allowed {
         self
     }
 
-    /// Whether this address is allowed, as far as that is known before its name is looked up.
+    /// Checks whether this address is allowed, as far as that is known before its host name is resolved.
     ///
     /// # Errors
-    /// Returns [`Code::InvalidValue`] if it is no address of HTTP; [`Code::PermissionDenied`] if its host is not
+    /// Returns [`Code::InvalidValue`] if it is not an HTTP address; [`Code::PermissionDenied`] if its host is not
     /// listed.
     ///
     /// # Example
@@ -149,7 +149,7 @@ impl Allowed {
             _ => return Err(refuse()),
         };
         let authority = uri.authority().ok_or_else(refuse)?;
-        // What stands before an @ is no business of the data's, and makes hosts look like others.
+        // Text before an @ is not needed to fetch data, and can make one host look like another.
         if authority.as_str().contains('@') {
             return Err(refuse());
         }
@@ -170,7 +170,7 @@ impl Allowed {
         Err(Fault::new(Code::PermissionDenied, reason))
     }
 
-    /// The addresses of a name to which connections are allowed.
+    /// Returns the addresses of a name to which connections are allowed.
     pub(crate) fn reachable(
         &self,
         host: &str,
@@ -191,7 +191,7 @@ impl Allowed {
     }
 }
 
-/// Whether an address is one of the public network's.
+/// Returns whether an address belongs to the public network.
 fn is_public(address: IpAddr) -> bool {
     match address {
         IpAddr::V4(address) => is_public_v4(address),
@@ -217,11 +217,11 @@ fn is_public_v6(address: Ipv6Addr) -> bool {
         is_public_v4(Ipv4Addr::new(a, b, c, d))
     };
     match parts {
-        // An address of IPv4, mapped, compatible, translated or tunnelled: what counts is that one.
+        // For an IPv4 address that is mapped, compatible, translated or tunnelled, the embedded address decides.
         [0, 0, 0, 0, 0, 0xffff, high, low] | [0, 0, 0, 0, 0, 0, high, low] => embedded(high, low),
         [0x64, 0xff9b, 0, 0, 0, 0, high, low] => embedded(high, low),
         [0x2002, high, low, ..] => embedded(high, low),
-        // Of the rest only what is given out, without Teredo and documentation.
+        // Of the other addresses, only the range assigned for global use, without Teredo and documentation.
         [0x2001, 0 | 0xdb8, ..] => false,
         [first, ..] => first & 0xe000 == 0x2000,
     }

@@ -1,5 +1,5 @@
-//! Files from elsewhere: requested by address, fetched in pieces that survive broken connections, checked, and only
-//! then available.
+//! Fetches files from other hosts: in pieces that survive broken connections, and available only after their checksum
+//! is verified.
 
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
@@ -20,73 +20,73 @@ use sha2::{Digest, Sha256};
 
 use crate::transfer::{Getter, TransferRequest};
 
-/// The path of the service for files from elsewhere.
+/// The path of the service that fetches files.
 pub const FETCH: &str = "/fetch";
 
-/// The number of transfers that run at once.
+/// The most transfers that run at once.
 const RUNNING_MAX: usize = 8;
 
-/// The number of transfers that are remembered.
+/// The most transfers that the state remembers.
 const TRANSFERS_MAX: usize = 10_000;
 
-/// After how many bytes the state says how far a transfer is.
+/// The number of bytes between two updates of a transfer's progress in the state.
 const PROGRESS_BYTES: u64 = 4 << 20;
 
-/// The beginning of the names of files that are not whole. No name may begin in this way.
+/// The prefix of the names of incomplete files. No requested name may begin with it.
 const PARTIAL: &str = ".partial-";
 
-/// The files that were requested, by name.
+/// The state of [`Fetch`]: the requested files, by name.
 ///
 /// # Example
 /// See [`Fetch`].
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Fetched {
-    /// The transfers.
+    /// The transfers, by file name.
     pub files: BTreeMap<String, Transfer>,
 }
 
-/// A file, complete or in transfer.
+/// A file, complete or being transferred.
 ///
 /// # Example
 /// See [`Fetch`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Transfer {
-    /// Its source.
+    /// The address that it comes from.
     pub url: String,
-    /// Its state.
+    /// The stage of the transfer.
     pub stage: Stage,
     /// The number of bytes that have arrived.
     pub bytes: u64,
-    /// The number of them, as far as the host has said.
+    /// The size of the file in bytes, if the host has given it.
     pub bytes_all: Option<u64>,
-    /// Its SHA-256 in hexadecimal, when it is there.
+    /// The SHA-256 in hexadecimal, when the file is complete.
     pub sha256: Option<String>,
-    /// The SHA-256 that it must have, if that was given.
+    /// The expected SHA-256, if the request gave one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expected: Option<String>,
-    /// The host's mark of the version that the bytes are of, if it has one.
+    /// The host's validator (entity tag or date) of the version that the bytes belong to, if the host sends one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mark: Option<String>,
-    /// The number of times the transfer was taken up again.
+    /// The number of times the transfer was resumed.
     pub resumed: u32,
-    /// The reason why it is not there.
+    /// The reason why the transfer failed.
     pub fault: Option<Fault>,
 }
 
-/// The state of a transfer.
+/// The stage of a transfer.
 ///
 /// # Example
 /// See [`Fetch`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Stage {
-    /// Its bytes are coming.
+    /// Bytes are arriving.
     Running,
-    /// The whole file is there, and its checksum is right if one was given.
+    /// The whole file is there, and its checksum is right if the request gave one.
     Done,
-    /// It is not there and will not be.
+    /// The transfer failed and will not be retried.
     Failed,
-    /// It was given up.
+    /// The transfer was cancelled.
     Cancelled,
 }
 
@@ -95,23 +95,24 @@ impl Contract for Fetched {
     const VERSION: Version = Version::new(1, 0);
 }
 
-/// Begins to fetch a file; its progress is in the state. One that failed or was given up may be requested again.
+/// Starts to fetch a file; the state shows its progress. A file whose transfer failed or was cancelled may be requested
+/// again.
 ///
 /// # Example
 /// See [`Fetch`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, Operation)]
 #[operation(contract = Fetched, verb = Upsert, name = "get_file", key = name)]
 pub struct Get {
-    /// The file's name here: letters, digits, `.`, `_` and `-`, not beginning with `.`.
+    /// The name under which the file is stored: letters, digits, `.`, `_` and `-`, not beginning with `.`.
     pub name: String,
-    /// Its address.
+    /// The address of the file.
     pub url: String,
-    /// The SHA-256 that it must have, in hexadecimal.
+    /// The expected SHA-256, in hexadecimal.
     #[serde(default)]
     pub sha256: Option<String>,
 }
 
-/// Gives a transfer up; nothing of the file remains.
+/// Cancels a transfer and removes what has arrived.
 ///
 /// # Example
 /// See [`Fetch`].
@@ -122,7 +123,7 @@ pub struct Cancel {
     pub name: String,
 }
 
-/// Removes a file, or a transfer that has ended, from disk and state.
+/// Removes a file, or a transfer that has ended, from the disk and the state.
 ///
 /// # Example
 /// See [`Fetch`].
@@ -133,10 +134,10 @@ pub struct Remove {
     pub name: String,
 }
 
-/// The progress of a transfer. Sent by the service to itself.
+/// Updates the progress of a transfer. The service sends this request to itself.
 ///
 /// # Example
-/// See [`Fetch`].
+/// The file's name.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, Operation)]
 #[operation(contract = Fetched, verb = Update, name = "progress", key = name)]
 pub struct Progress {
@@ -146,7 +147,7 @@ pub struct Progress {
     pub transfer: Transfer,
 }
 
-/// Brings files into a folder.
+/// The service that fetches files into a folder.
 ///
 /// # Example
 /// ```no_run
@@ -173,18 +174,19 @@ pub struct Fetch {
     fetched: Fetched,
     getter: Getter,
     folder: PathBuf,
-    /// Whether the document outlives the process, and with it half-brought files.
+    /// Whether the document, and with it incomplete files, outlives the process.
     is_kept: bool,
     running: Arc<Mutex<BTreeMap<String, Task<()>>>>,
 }
 
 impl Fetch {
-    /// Brings files into this folder, which is made if it does not exist. Files that are there already are not looked
-    /// at, except those that an earlier process left incomplete. A service whose document is kept
-    /// ([`Placement::keep`](lehr_services::Placement::keep)) resumes them; any other removes them when it starts.
+    /// Fetches files into this folder, and creates it if it does not exist. It ignores files that are already there,
+    /// except those that an earlier process left incomplete. A service whose document is kept
+    /// ([`Placement::keep`](lehr_services::Placement::keep)) resumes incomplete files; any other service removes them
+    /// when it starts.
     ///
     /// # Errors
-    /// Returns [`Code::InsufficientResources`] if the folder cannot be made.
+    /// Returns [`Code::InsufficientResources`] if the folder cannot be created.
     ///
     /// # Example
     /// See [`Fetch`].
@@ -194,7 +196,7 @@ impl Fetch {
         Ok(Self { fetched: Fetched::default(), getter, folder, is_kept: false, running: Arc::default() })
     }
 
-    /// Fetches a file from its source.
+    /// Starts to fetch a file from its source.
     fn begin(&self, name: &str, transfer: &Transfer, own: Reference<Fetched>, host: &Host) {
         let bringing = Bringing {
             own,
@@ -213,7 +215,7 @@ impl Fetch {
     }
 }
 
-/// The name of a file as long as it is incomplete.
+/// Returns the name of a file while it is incomplete.
 fn partial(name: &str) -> String {
     format!("{PARTIAL}{name}")
 }
@@ -252,7 +254,7 @@ impl Service for Fetch {
         self.is_kept = starting.is_kept();
         let mut names = Vec::new();
         for (name, transfer) in self.fetched.files.iter_mut().filter(|(_, transfer)| transfer.stage == Stage::Running) {
-            // Other hosts may be allowed than were.
+            // The allowed hosts may have changed since the request.
             match self.getter.allowed().check(&transfer.url) {
                 Ok(_) => {
                     transfer.resumed += 1;
@@ -272,7 +274,7 @@ impl Service for Fetch {
     async fn stop(self, why: Stop) {
         let running = std::mem::take(&mut *self.running.lock());
         for (_, task) in running {
-            // Its future is dropped before its file is used by another life, or goes.
+            // The task's future must be dropped before another transfer uses its file, or the file is removed.
             let _ = task.cancel().await;
         }
         if !self.is_kept || why == Stop::Dropped {
@@ -344,7 +346,7 @@ impl Exclusive<Cancel> for Fetch {
         }
         let task = self.running.lock().remove(&name);
         if let Some(task) = task {
-            // Its future is dropped before its file goes.
+            // The task's future must be dropped before its file is removed.
             let _ = task.cancel().await;
         }
         let _ = blocking("a file", || std::fs::remove_file(self.folder.join(partial(&name))));
@@ -380,7 +382,7 @@ impl Exclusive<Progress> for Fetch {
         match self.fetched.files.get_mut(&name) {
             Some(known) if known.stage == Stage::Running => {
                 if transfer.stage != Stage::Running {
-                    // The task that sends this is at its end, and waits for the answer: it is not cut off.
+                    // The task that sent this request is about to end and waits for the answer, so it is not cancelled.
                     if let Some(task) = self.running.lock().remove(&name) {
                         task.detach();
                     }
@@ -393,7 +395,7 @@ impl Exclusive<Progress> for Fetch {
     }
 }
 
-/// One file on its way.
+/// A file being fetched.
 struct Bringing {
     own: Reference<Fetched>,
     getter: Getter,
@@ -403,24 +405,24 @@ struct Bringing {
     partial: PathBuf,
     is_kept: bool,
     transfer: Transfer,
-    /// The number of bytes that have arrived, by the state.
+    /// The number of received bytes that the state shows.
     told: u64,
 }
 
-/// A file that grows, with the checksum of its bytes.
+/// A file that grows, and the checksum of its bytes so far.
 struct Growing {
     file: File,
     sum: Sha256,
 }
 
 impl Growing {
-    /// A file with its first `bytes` bytes; nothing if it has not this many.
+    /// Opens a file and keeps its first `bytes` bytes. Returns `None` if the file is shorter.
     fn open(partial: &Path, bytes: u64) -> io::Result<Option<Self>> {
         let mut file = OpenOptions::new().create(true).truncate(false).read(true).write(true).open(partial)?;
         if file.metadata()?.len() < bytes {
             return Ok(None);
         }
-        // What is behind them was written and not told.
+        // Later bytes were written but not recorded in the state.
         file.set_len(bytes)?;
         let (mut sum, mut buffer) = (Sha256::new(), vec![0; 1 << 16]);
         loop {
@@ -431,7 +433,7 @@ impl Growing {
         }
     }
 
-    /// Forgets its bytes.
+    /// Removes all bytes.
     fn clear(&mut self) -> io::Result<()> {
         self.file.set_len(0)?;
         self.file.rewind()?;
@@ -440,9 +442,9 @@ impl Growing {
     }
 }
 
-/// The reason why one try has ended.
+/// The reason why an attempt has ended.
 enum Broken {
-    /// Another may bring the rest.
+    /// Another attempt may fetch the rest.
     Again(Fault),
     Never(Fault),
 }
@@ -465,11 +467,11 @@ impl Bringing {
 
     async fn tell(&mut self) {
         self.told = self.transfer.bytes;
-        // Refused if it was cancelled, or the service has gone: then nobody wants to know.
+        // The state refuses this if the transfer was cancelled or the service has gone; then nobody needs the result.
         let _ = self.own.call(Progress { name: self.name.clone(), transfer: self.transfer.clone() }).await;
     }
 
-    /// Tells how far it is: the bytes that a kept document counts are on disk.
+    /// Records the progress in the state. If the document is kept, the recorded bytes are written to disk first.
     async fn tell_of(&mut self, growing: &Growing) -> Result<(), Fault> {
         if self.is_kept {
             blocking("the disk", || growing.file.sync_data()).map_err(|error| disk(&self.partial, &error))?;
@@ -478,14 +480,15 @@ impl Bringing {
         Ok(())
     }
 
-    /// The file as far as it is. Without a mark it is unknown whether the rest would fit.
+    /// Opens the file with the bytes received so far. Without a validator, these bytes may belong to another version,
+    /// so it starts again.
     fn open(&mut self) -> Result<Growing, Fault> {
         let bytes = if self.transfer.mark.is_some() { self.transfer.bytes } else { 0 };
         let open = || -> io::Result<(Growing, u64)> {
             if let Some(growing) = Growing::open(&self.partial, bytes)? {
                 return Ok((growing, bytes));
             }
-            // It has lost something: from the beginning, then.
+            // The file has lost bytes: start again.
             let growing = Growing::open(&self.partial, 0)?.ok_or(io::ErrorKind::UnexpectedEof)?;
             Ok((growing, 0))
         };
@@ -495,7 +498,7 @@ impl Bringing {
         Ok(growing)
     }
 
-    /// Brings the file to its place; the answer is its checksum.
+    /// Fetches the file, moves it to its final place and returns its checksum.
     async fn bring(&mut self) -> Result<String, Fault> {
         let mut growing = self.open()?;
         let (mut tries, mut pause) = (0, Duration::from_secs(1));
@@ -526,14 +529,14 @@ impl Bringing {
         let keep = || {
             growing.file.sync_all()?;
             std::fs::rename(&self.partial, &self.place)?;
-            // The name too is on disk before it is said to be.
+            // The new name must be on disk too before the file counts as complete.
             self.place.parent().map_or(Ok(()), |folder| File::open(folder)?.sync_all())
         };
         blocking("the disk", keep).map_err(|error| disk(&self.place, &error))?;
         Ok(sum)
     }
 
-    /// Asks for the missing bytes and writes them.
+    /// Requests the missing bytes and writes them.
     async fn try_once(&mut self, growing: &mut Growing) -> Result<(), Broken> {
         let url = self.transfer.url.clone();
         let from =
@@ -551,14 +554,14 @@ impl Bringing {
         };
         if !goes_on {
             if answered.status != StatusCode::OK {
-                // A part that was not asked for: the whole, then.
+                // The host sent a different part from the one requested: request the whole file.
                 self.transfer.mark = None;
                 return Err(Broken::Again(Fault::new(
                     Code::Unavailable,
                     "the host has sent another part than Lehr requested",
                 )));
             }
-            // Another version, or a host that knows no parts.
+            // The host has another version, or does not support partial requests.
             blocking("a file", || growing.clear()).map_err(|error| Broken::Never(disk(&self.partial, &error)))?;
             (self.transfer.bytes, self.transfer.mark) = (0, mark(&answered.headers));
         }
@@ -602,7 +605,7 @@ impl Bringing {
         if may_pass || status == StatusCode::RANGE_NOT_SATISFIABLE {
             let fault = Fault::new(Code::Unavailable, reason);
             let after = number(headers, header::RETRY_AFTER.as_str()).map(Duration::from_secs);
-            // A host that says "tomorrow" is not waited for.
+            // A host that asks for a pause longer than 10 minutes is not waited for.
             return Broken::Again(match after.filter(|after| *after <= Duration::from_secs(600)) {
                 Some(after) => fault.retry_after(after),
                 None => fault,
@@ -621,13 +624,13 @@ fn number(headers: &HeaderMap, name: &str) -> Option<u64> {
     headers.get(name)?.to_str().ok()?.trim().parse().ok()
 }
 
-/// The first byte of a part, from `bytes 100-199/200`.
+/// Returns the position of a part's first byte, for example 100 for `bytes 100-199/200`.
 fn begins_at(headers: &HeaderMap) -> Option<u64> {
     let range = headers.get(header::CONTENT_RANGE)?.to_str().ok()?;
     range.strip_prefix("bytes ")?.split_once('-')?.0.parse().ok()
 }
 
-/// The mark of a version: a strong tag, or else the time of its last change.
+/// Returns the validator of a version: a strong entity tag, or else the date of the last change.
 fn mark(headers: &HeaderMap) -> Option<String> {
     let text = |name: header::HeaderName| headers.get(name)?.to_str().ok().map(str::to_owned);
     text(header::ETAG).filter(|tag| tag.starts_with('"')).or_else(|| text(header::LAST_MODIFIED))

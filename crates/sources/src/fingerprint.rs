@@ -3,18 +3,18 @@
 /// The number of questions.
 pub const FINGERPRINT_BITS: usize = 881;
 
-/// The length that stands before the bits, in bytes.
+/// The length of the prefix before the bits, in bytes.
 const PREFIX_BYTES: usize = 4;
 
-/// The numbers of the questions that are answered with yes, ascending, from the packed form. That is the Base64 of the
-/// number of bits (four bytes, the highest first) and the bits (the first is the highest of its byte). Nothing if the
-/// text is no such thing.
+/// Returns the numbers of the questions answered with yes, in ascending order. The text is the Base64 of the number of
+/// bits (four bytes, big-endian) and the bits (most significant bit first). Returns `None` if the text has another
+/// form.
 ///
 /// Source: PubChem's specification of its substructure fingerprint, version 1.3.
 ///
 /// # Example
 /// ```
-/// // 881 bits of which the first, the ninth and the last are set.
+/// // The text has 881 bits; the first, the ninth and the last are set.
 /// let packed = format!("AAADcYCA{}gA==", "A".repeat(144));
 /// assert_eq!(lehr_sources::fingerprint_bits(&packed).unwrap(), [0, 8, 880]);
 /// assert_eq!(lehr_sources::fingerprint_bits("AAADcQ=="), None);
@@ -28,7 +28,7 @@ pub fn fingerprint_bits(packed: &str) -> Option<Vec<u16>> {
     is_whole.then(|| (0..FINGERPRINT_BITS as u16).filter(is_set).collect())
 }
 
-/// The bytes of a text in Base64 with its padding; nothing if it is none.
+/// Decodes padded Base64. Returns `None` if the text has another form.
 fn from_base64(text: &str) -> Option<Vec<u8>> {
     let text = text.as_bytes();
     let padding = text.iter().rev().take_while(|byte| **byte == b'=').count();

@@ -1,19 +1,18 @@
-//! Data from elsewhere, as services of a node: [`Fetch`] brings files over HTTP, [`PubChem`] asks the chemical database
-//! of that name.
+//! Services of a node that bring in data from outside: [`Fetch`] fetches files over HTTP, and [`PubChem`] queries the
+//! chemical database of that name.
 //!
-//! Only hosts that the operator has allowed are contacted. [`Allowed`] lists them, and addresses of private networks
-//! are refused unless a host is listed with them. A file is whole or not there: a file has its final name only when its
-//! length and checksum are right.
+//! The services contact only hosts that the operator has allowed. [`Allowed`] lists these hosts; addresses of private
+//! networks are refused unless [`Allowed::private`] admits them. A file gets its final name only when its length and
+//! checksum are right.
 //!
 //! | wanted | found |
 //! | --- | --- |
-//! | which hosts may be asked | [`Allowed`] |
+//! | the hosts that may be contacted | [`Allowed`]
 //! | a file from an address | [`Fetch`], [`Get`] |
 //! | properties and fingerprints of compounds | [`PubChem`] |
 //!
-//! Deliberately not here: the meaning of a file. Bytes are handed on by the file's name; reading tables is the room of
-//! `data`. For the reasons, see `docs/design/sources.md`. Reading order: `allowed.rs` → `transfer.rs` → `fetch.rs`,
-//! `pubchem.rs`.
+//! This crate does not interpret files. It hands them on by name, and `data` reads tables. For the reasons, see
+//! `docs/design/sources.md`. Reading order: `allowed.rs` → `transfer.rs` → `fetch.rs`, `pubchem.rs`.
 #![forbid(unsafe_code)]
 
 mod allowed;

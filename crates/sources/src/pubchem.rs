@@ -1,8 +1,9 @@
-//! PubChem, the public database of chemical compounds, as a service: compounds by name or likeness, their properties as a table, their fingerprints.
+//! A service for PubChem, the public database of chemical compounds. It finds compounds by name or similarity, and
+//! returns their properties as a table and their fingerprints.
 //!
-//! It speaks PubChem's PUG REST interface, as it is documented, over a [`Getter`]. It makes at most five requests a
-//! second. It tries again after a while when PubChem is busy, and waits when PubChem answers that a search runs. Paper
-//! 002 links its services to PubChem in this way.
+//! It uses PubChem's documented PUG REST interface over a [`Getter`], and makes at most five requests a second. When
+//! PubChem is busy, it tries again after a pause; when a search is still running, it waits. Paper 002 links its
+//! services to PubChem in this way.
 
 use std::time::Duration;
 
@@ -23,30 +24,29 @@ pub const PUBCHEM: &str = "/pubchem";
 /// The time between two requests: PubChem asks its users for no more than five a second.
 const BETWEEN: Duration = Duration::from_millis(200);
 
-/// The time that a request may wait for its turn.
+/// The longest time that a request may wait for its turn.
 const TURN_MAX: Duration = Duration::from_secs(30);
 
-/// The number of times a request is sent that PubChem is too busy for, and how often it is asked whether a search has
-/// ended.
+/// The most attempts of a request when PubChem is busy, and the most checks whether a search has ended.
 const TRIES: u32 = 5;
 const LOOKS: u32 = 60;
 
-/// The number of compounds that one request names.
+/// The number of compounds in one request to PubChem.
 const COMPOUNDS_EACH: usize = 200;
 
-/// The largest number of compounds of one operation.
+/// The most compounds in one operation.
 const COMPOUNDS_MAX: usize = 20_000;
 
-/// The longest answer to one request.
+/// The longest response that is read, in bytes.
 const ANSWER_BYTES: usize = 64 << 20;
 
-/// How the service stands to PubChem.
+/// The state of [`PubChem`].
 ///
 /// # Example
 /// See [`PubChem`].
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PubChemState {
-    /// The beginning of the addresses that it asks.
+    /// The base URL of its requests.
     pub base: String,
 }
 
@@ -55,7 +55,7 @@ impl Contract for PubChemState {
     const VERSION: Version = Version::new(1, 0);
 }
 
-/// The key that a compound is looked for by.
+/// The kind of key to find a compound by.
 ///
 /// # Example
 /// See [`PubChem`].
@@ -66,7 +66,7 @@ pub enum By {
     Name,
     /// A structure as SMILES.
     Smiles,
-    /// The hash of a structure.
+    /// The InChIKey, a hash of the structure.
     InchiKey,
 }
 
@@ -80,55 +80,56 @@ impl By {
     }
 }
 
-/// The numbers (CIDs) of the compounds that something is the name, the structure or the hash of.
+/// Finds the CIDs of the compounds with a given name, structure or hash.
 ///
 /// # Example
 /// See [`PubChem`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, Operation)]
 #[operation(contract = PubChemState, verb = Query, name = "find", reply = Vec<u64>)]
 pub struct Find {
-    /// The key that it is looked for by.
+    /// The kind of key.
     pub by: By,
     /// The name, structure or hash.
     pub text: String,
 }
 
-/// The numbers of compounds that are like one, by their fingerprints.
+/// Finds the CIDs of compounds with similar fingerprints.
 ///
 /// # Example
 /// See [`PubChem`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, Operation)]
 #[operation(contract = PubChemState, verb = Query, name = "similar", reply = Vec<u64>)]
 pub struct Similar {
-    /// The one.
+    /// The CID of the compound to compare with.
     pub cid: u64,
-    /// The smallest similarity, in percent of Tanimoto's measure: 0 to 100.
+    /// The smallest Tanimoto similarity, in percent: 0 to 100.
     pub percent: u32,
     /// The largest number of results.
     pub count: u32,
 }
 
-/// Properties of compounds as CSV: a line of names, `CID` the first, then a line for each compound, in the order of `cids`.
+/// Returns properties of compounds as CSV: a header line that begins with `CID`, then a line for each compound, in the
+/// order of `cids`.
 ///
 /// # Example
 /// See [`PubChem`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, Operation)]
 #[operation(contract = PubChemState, verb = Query, name = "csv", reply = String)]
 pub struct Csv {
-    /// The compounds, at most 20,000.
+    /// The CIDs of the compounds, at most 20,000.
     pub cids: Vec<u64>,
     /// PubChem's names of the properties, such as `MolecularWeight` and `XLogP`.
     pub properties: Vec<String>,
 }
 
-/// The substructure fingerprints of compounds, in the order of `cids`.
+/// Returns the substructure fingerprints of compounds, in the order of `cids`.
 ///
 /// # Example
 /// See [`PubChem`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, Operation)]
 #[operation(contract = PubChemState, verb = Query, name = "fingerprints", reply = Vec<Fingerprint>)]
 pub struct Fingerprints {
-    /// The compounds, at most 20,000.
+    /// The CIDs of the compounds, at most 20,000.
     pub cids: Vec<u64>,
 }
 
@@ -138,13 +139,13 @@ pub struct Fingerprints {
 /// See [`fingerprint_bits`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Fingerprint {
-    /// The compound.
+    /// The CID of the compound.
     pub cid: u64,
-    /// The questions of the 881 that are answered with yes, ascending.
+    /// The numbers of the questions answered with yes, of 881, in ascending order.
     pub bits: Vec<u16>,
 }
 
-/// Asks PubChem.
+/// The service that queries PubChem.
 ///
 /// # Example
 /// ```no_run
@@ -171,10 +172,10 @@ pub struct PubChem {
 }
 
 impl PubChem {
-    /// The public one.
+    /// Queries the public PubChem server.
     ///
     /// # Errors
-    /// The same as for [`Getter::new`].
+    /// Returns the errors of [`Getter::new`].
     ///
     /// # Example
     /// See [`PubChem`].
@@ -184,10 +185,10 @@ impl PubChem {
         Self::at(getter, &format!("https://{host}/rest/pug"))
     }
 
-    /// One that speaks the same interface at another address.
+    /// Queries a server with the same interface at another address.
     ///
     /// # Errors
-    /// Fails if the getter may not ask there.
+    /// Returns an error if the getter may not contact that host.
     ///
     /// # Example
     /// ```
@@ -221,7 +222,7 @@ impl PubChem {
         Ok(())
     }
 
-    /// Asks for a path, and again if PubChem is busy; returns the status and the answer.
+    /// Requests a path, and tries again if PubChem is busy. Returns the status and the response.
     async fn ask(&self, clock: &Clock, path: &str, form: Option<String>) -> Result<(u16, String), Fault> {
         let mut pause = Duration::from_secs(1);
         let mut tries = 0;
@@ -261,10 +262,10 @@ impl PubChem {
         Err(refused(status, &text, after))
     }
 
-    /// The numbers of compounds that a path leads to, when the search for them has ended.
+    /// Returns the CIDs that a path leads to, once the search for them has ended.
     async fn numbers(&self, clock: &Clock, path: &str, form: Option<String>) -> Result<Vec<u64>, Fault> {
         let (mut status, mut text) = match self.ask(clock, path, form).await {
-            // That there is none is an answer.
+            // No match is a valid answer.
             Err(fault) if fault.code() == Code::UnknownEntry => return Ok(Vec::new()),
             answer => answer?,
         };
@@ -272,7 +273,7 @@ impl PubChem {
             let document = document(&text)?;
             if status == 200 {
                 let found = document["IdentifierList"]["CID"].as_array();
-                // A structure that PubChem does not have is number 0.
+                // PubChem returns 0 for a structure that it does not have.
                 let found = found.into_iter().flatten().filter_map(Value::as_u64).filter(|cid| *cid > 0);
                 return Ok(found.collect());
             }
@@ -286,7 +287,7 @@ impl PubChem {
         Err(Fault::new(Code::ResponseTimeout, "PubChem's search has not ended"))
     }
 
-    /// Asks for something about many compounds, some at a time.
+    /// Requests data about many compounds, in batches.
     async fn each(&self, clock: &Clock, cids: &[u64], path: &str) -> Result<Vec<String>, Fault> {
         let mut answers = Vec::new();
         for some in cids.chunks(COMPOUNDS_EACH) {
@@ -302,13 +303,13 @@ fn document(text: &str) -> Result<Value, Fault> {
     serde_json::from_str(text).map_err(|error| strange(text).log(error.to_string()))
 }
 
-/// The fault of an answer that is not as the documentation says.
+/// Returns the fault for a response that contradicts PubChem's documentation.
 fn strange(text: &str) -> Fault {
     let beginning: String = text.chars().take(80).collect();
     Fault::new(Code::OperationFailed, format!("PubChem has answered something else than expected: {beginning:?}"))
 }
 
-/// PubChem's error.
+/// Returns PubChem's error as a fault.
 fn refused(status: u16, text: &str, after: Option<u64>) -> Fault {
     let fault = serde_json::from_str::<Value>(text).unwrap_or_default();
     let said = |name: &str| fault["Fault"][name].as_str().map(str::to_owned);
@@ -329,7 +330,7 @@ fn refused(status: u16, text: &str, after: Option<u64>) -> Fault {
     }
 }
 
-/// A text as a value of a form.
+/// Encodes a text as the value of a form.
 fn encoded(text: &str) -> String {
     let is_plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"-._~".contains(byte);
     text.bytes()
@@ -370,7 +371,8 @@ impl Concurrent<Find> for PubChem {
             ));
         }
         let (clock, word) = (call.host()?.clock().clone(), by.word());
-        // In a form: names and structures have slashes and other things that mean something in an address.
+        // Sent as a form, because names and structures may contain slashes and other characters that have a meaning in
+        // a URL.
         self.numbers(&clock, &format!("/compound/{word}/cids/JSON"), Some(format!("{word}={}", encoded(&text)))).await
     }
 }
@@ -404,7 +406,7 @@ impl Concurrent<Csv> for PubChem {
             if !names.trim_start_matches('"').starts_with("CID") {
                 return Err(strange(&part));
             }
-            // Every part has the line of names.
+            // Every batch has a header line.
             if table.is_empty() {
                 table.push_str(&format!("{}\n", names.trim_end()));
             }

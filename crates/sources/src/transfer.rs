@@ -1,4 +1,4 @@
-//! One request to a host that may be asked, over as many redirections as are allowed, and its answer as it comes.
+//! Sends one request to an allowed host, follows redirects up to a limit, and passes the response on as it arrives.
 
 use std::fmt;
 use std::time::Duration;
@@ -19,7 +19,7 @@ use tokio::time::timeout;
 
 use crate::allowed::{Allowed, Target};
 
-/// The limits of a transfer: bytes and patience.
+/// The limits of a transfer: size, redirects, waiting time and attempts.
 ///
 /// # Example
 /// ```
@@ -30,11 +30,11 @@ use crate::allowed::{Allowed, Target};
 pub struct Bounds {
     /// The largest file, in bytes. Default: 4 GiB.
     pub bytes: u64,
-    /// The number of redirections that are followed. Default: 5.
+    /// The most redirects that are followed. Default: 5.
     pub redirects: usize,
-    /// The time that a host may send nothing. Default: 60 s.
+    /// The longest time that a host may send nothing. Default: 60 s.
     pub silence: Duration,
-    /// The number of times a transfer that brings nothing more is tried again. Default: 5.
+    /// The most attempts in a row that bring no new bytes. Default: 5.
     pub tries: u32,
 }
 
@@ -44,7 +44,8 @@ impl Default for Bounds {
     }
 }
 
-/// A client that asks hosts for data: a thread, the allowed hosts, and the trusted certificates. Cheap to clone.
+/// A client that sends requests to hosts: a thread, the allowed hosts and the trusted certificates. It is cheap to
+/// clone.
 ///
 /// # Example
 /// ```
@@ -75,13 +76,13 @@ impl fmt::Debug for Getter {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct TransferRequest {
     pub(crate) url: String,
-    /// From which byte on, and the mark of the version that the bytes before are of.
+    /// The first byte requested, and the validator of the version that the earlier bytes belong to.
     pub(crate) from: Option<(u64, String)>,
-    /// A form to be posted.
+    /// A form to post.
     pub(crate) form: Option<String>,
 }
 
-/// The answer: its head, and the bytes as they arrive. Dropping it ends the transfer.
+/// The response: its status and headers, and the bytes as they arrive. Dropping it ends the transfer.
 pub(crate) struct Answered {
     pub(crate) status: StatusCode,
     pub(crate) headers: HeaderMap,
@@ -89,8 +90,8 @@ pub(crate) struct Answered {
 }
 
 impl Getter {
-    /// Asks these hosts and no others. Trusts the authorities given, or else those that the machine trusts, which are
-    /// looked for when they are needed.
+    /// Contacts only these hosts. Trusts the given certificate authorities, or else those that the machine trusts,
+    /// which are looked up when needed.
     ///
     /// # Errors
     /// Returns [`Code::InsufficientResources`] if no thread can be started.
@@ -111,7 +112,7 @@ impl Getter {
         &self.shared.allowed
     }
 
-    /// Asks, and gives the head of the answer when it is there.
+    /// Sends a request and returns the head of the response when it arrives.
     pub(crate) async fn ask(&self, asked: TransferRequest) -> Result<Answered, Fault> {
         let (allowed, bounds) = (self.shared.allowed.clone(), self.shared.bounds.clone());
         let trust = self.shared.trust.clone();
@@ -126,7 +127,7 @@ impl Getter {
                 Err(fault) => drop(answer.send(Err(fault))),
                 Ok(response) => {
                     let (parts, body) = response.into_parts();
-                    // A few pieces ahead of who writes them.
+                    // The channel holds a few pieces, so that reading may run ahead of writing.
                     let (sender, bytes) = mpsc::channel(4);
                     let head = Answered { status: parts.status, headers: parts.headers, bytes };
                     if answer.send(Ok(head)).is_ok() {
@@ -140,7 +141,7 @@ impl Getter {
     }
 }
 
-/// Passes a body on, until it ends, the receiver leaves, or nothing comes.
+/// Passes a body on until it ends, the receiver is dropped, or the host is silent for too long.
 async fn bring(mut body: Incoming, sender: &mpsc::Sender<Result<Bytes, String>>, silence: Duration) {
     loop {
         let piece = tokio::select! {
@@ -153,7 +154,7 @@ async fn bring(mut body: Incoming, sender: &mpsc::Sender<Result<Bytes, String>>,
             Ok(Some(Err(error))) => Err(format!("the connection broke: {error}")),
             Ok(Some(Ok(frame))) => match frame.into_data() {
                 Ok(data) => Ok(data),
-                // Trailers.
+                // The frame holds trailers.
                 Err(_) => continue,
             },
         };
@@ -201,7 +202,7 @@ fn unreachable(target: &Target, why: impl fmt::Display) -> Fault {
     Fault::new(Code::Unavailable, format!("{} cannot be reached: {why}", target.authority()))
 }
 
-/// One request on its own connection.
+/// Sends one request on its own connection.
 async fn exchange(
     allowed: &Allowed,
     bounds: &Bounds,
@@ -212,7 +213,7 @@ async fn exchange(
     let exchanged = async {
         let bare = target.host.trim_start_matches('[').trim_end_matches(']');
         let found = lookup_host((bare, target.port)).await.map_err(|error| unreachable(target, error))?;
-        // The connection goes to what was checked, not to what the name leads to a moment later.
+        // Connect to the address that was checked, because the name may resolve to another a moment later.
         let addresses = allowed.reachable(&target.host, found)?;
         let stream = TcpStream::connect(addresses.as_slice()).await.map_err(|error| unreachable(target, error))?;
         let request = request(target, asked)?;
@@ -243,7 +244,7 @@ fn request(target: &Target, asked: &TransferRequest) -> Result<Request<Full<Byte
     headers.insert(header::HOST, value(&target.authority())?);
     headers.insert(header::USER_AGENT, HeaderValue::from_static(concat!("lehr/", env!("CARGO_PKG_VERSION"))));
     headers.insert(header::ACCEPT, HeaderValue::from_static("*/*"));
-    // What is packed would have another length and checksum.
+    // A compressed file would have another length and checksum.
     headers.insert(header::ACCEPT_ENCODING, HeaderValue::from_static("identity"));
     if let Some((from, mark)) = &asked.from {
         headers.insert(header::RANGE, value(&format!("bytes={from}-"))?);
@@ -262,7 +263,7 @@ where
 {
     let handshake = http1::Builder::new().max_buf_size(64 << 10).handshake(TokioIo::new(stream)).await;
     let (mut sender, connection) = handshake.map_err(|error| unreachable(target, error))?;
-    // Its end is seen by who reads the body.
+    // The reader of the body notices when the connection ends.
     tokio::spawn(async move { drop(connection.await) });
     sender.send_request(request).await.map_err(|error| unreachable(target, error))
 }

@@ -1,4 +1,4 @@
-//! A file without a name: appended to, then mapped.
+//! A file without a name: numbers are appended to it, then it is mapped into memory.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
@@ -15,7 +15,7 @@ use rustix::io::{Errno, retry_on_intr};
 
 use crate::Error;
 
-/// A folder for numbers that memory should not hold.
+/// A folder for numbers that should not be kept in memory.
 ///
 /// # Example
 /// ```
@@ -37,21 +37,22 @@ pub struct Spill {
 }
 
 impl Spill {
-    /// A folder, which must be there when something is written.
+    /// Creates a spill to this folder, which must exist when something is written.
     pub fn new(folder: impl Into<PathBuf>) -> Self {
         Self { folder: folder.into() }
     }
 
-    /// The folder.
+    /// Returns the folder.
     pub fn folder(&self) -> &Path {
         &self.folder
     }
 
-    /// A new file for numbers of which there will be `expected`, or 0 if it is unknown. Their space is reserved at once
-    /// where the file system can do that, so that a full disk is reported before the work begins.
+    /// Creates a file for `expected` numbers; 0 if the count is unknown. Their space is reserved at once if the file
+    /// system supports it, so that a full disk is reported before the work begins.
     ///
     /// # Errors
-    /// Returns [`Error`] if the folder takes no files, or none without a name, or has no room for this many numbers.
+    /// Returns [`Error`] if no file can be made in the folder, if the file would keep its name, or if there is not
+    /// enough space.
     pub fn writer<T: Pod>(&self, expected: usize) -> Result<Writer<T>, Error> {
         let file = tempfile::tempfile_in(&self.folder).map_err(|cause| self.failed(cause))?;
         check_nameless(&file).map_err(|cause| self.failed(cause))?;
@@ -64,16 +65,16 @@ impl Spill {
     }
 }
 
-/// The number of bytes that are written together.
+/// The size of the write buffer, in bytes.
 const BUFFER: usize = 1 << 18;
 
 fn bytes_of<T>(numbers: usize) -> u64 {
-    // No file is longer than an offset can say.
+    // No file is longer than the largest offset.
     (numbers as u64).saturating_mul(size_of::<T>() as u64).min(i64::MAX as u64)
 }
 
-/// That no folder lists the file. If no file can be made without a name, it is deleted at once. But some network file
-/// systems rename a deleted file that is open, and others may refuse to delete it.
+/// Checks that no folder lists the file. If no file can be made without a name, it is deleted at once. But some network
+/// file systems rename a deleted file that is open, and others may refuse to delete it.
 fn check_nameless(file: &File) -> io::Result<()> {
     match file.metadata()?.nlink() {
         0 => Ok(()),
@@ -85,9 +86,9 @@ fn set_aside(file: &File, bytes: u64) -> io::Result<()> {
     if bytes == 0 {
         return Ok(());
     }
-    // The file's length stays what is written: no part of it is mapped that is not.
+    // The file's length stays the number of bytes written: no part of the file is mapped that was not written.
     match retry_on_intr(|| fallocate(file, FallocateFlags::KEEP_SIZE, 0, bytes)) {
-        // Not every file system can. There a full disk is told when it is full.
+        // Not every file system can reserve space. On those, a full disk is reported only when it is full.
         Ok(()) | Err(Errno::OPNOTSUPP | Errno::NOSYS | Errno::INVAL) => Ok(()),
         Err(cause) => Err(cause.into()),
     }
@@ -104,7 +105,7 @@ pub struct Writer<T> {
 
 #[allow(clippy::len_without_is_empty)] // it grows
 impl<T: Pod> Writer<T> {
-    /// The number of numbers so far.
+    /// Returns how many numbers have been written.
     pub fn len(&self) -> usize {
         self.len
     }
@@ -112,23 +113,23 @@ impl<T: Pod> Writer<T> {
     /// Appends numbers.
     ///
     /// # Errors
-    /// Returns [`Error`] if the disk does not take them.
+    /// Returns [`Error`] if they cannot be written to the disk.
     pub fn extend(&mut self, numbers: &[T]) -> Result<(), Error> {
         self.file.write_all(bytemuck::cast_slice(numbers)).map_err(|cause| self.spill.failed(cause))?;
         self.len += numbers.len();
         Ok(())
     }
 
-    /// All numbers, to be read, when the disk has them.
+    /// Returns all numbers for reading, once they are on the disk.
     ///
     /// # Errors
-    /// Returns [`Error`] if the disk did not take all of them, or the system has no room for another map.
+    /// Returns [`Error`] if the disk did not take all of them, or if the system cannot create another mapping.
     pub fn finish(self) -> Result<Slab<T>, Error> {
         let Self { file, len, spill, .. } = self;
         let file = file.into_inner().map_err(|error| spill.failed(error.into_error()))?;
         let mapped = || {
-            // The system writes later than it says. A page that the disk did not take would be read back as something
-            // else; only here would anybody be told.
+            // The system writes to the disk later than it reports success. A page that the disk did not take would be
+            // read back as something else, and only here would the error be reported.
             file.sync_data()?;
             map(&file, len * size_of::<T>())
         };
@@ -138,25 +139,25 @@ impl<T: Pod> Writer<T> {
 }
 
 fn map(file: &File, bytes: usize) -> io::Result<Mmap> {
-    // SAFETY: What is mapped must not change while it is borrowed. `file` was new and empty in `Spill::writer`, and
-    // `check_nameless` found there that it had no name, before the first number: so nobody can have opened it since.
-    // (Where it could not be made without a name it had one for a moment, random and open to this user alone. Who may
-    // act as this user may write to this process's memory, reach its maps, and could as well change any other
-    // variable.) This process has no other handle of it, and the one there is, which only `Writer::finish` has, is
-    // closed on its return without having been given out. What there is of the file was written before: `bytes` of it,
-    // the length it has, so no page lies beyond its end; and the disk has taken it (`sync_data`), so no page changes
-    // later because it could not be written. (A disk that cannot read back what it took ends the process by a signal,
-    // as it does where it holds the program itself.)
+    // SAFETY: What is mapped must not change while it is borrowed. `file` was new and empty in `Spill::writer`. Before
+    // the first number was written, `check_nameless` found that it had no name, so nobody can have opened it since. (If
+    // it could not be created without a name, it had a random one for a moment, which only this user could open. A
+    // program that runs as this user may write to this process's memory, reach its maps, and could as well change any
+    // other variable.) This process has one handle of the file. Only `Writer::finish` has it, and closes it on return
+    // without having given it out. Everything in the file was written before. Its length is `bytes`, so no page lies
+    // beyond its end. The disk has taken it (`sync_data`), so no page changes later because it could not be written.
+    // (If a disk cannot read back what it took, a signal ends the process, as it does if that disk holds the program
+    // itself.)
     unsafe { MmapOptions::new().len(bytes).map(file) }
 }
 
 struct Mapped {
-    /// None of no numbers, because no system maps nothing.
+    /// `None` if there are no numbers, because no system maps an empty file.
     map: Option<Mmap>,
     spill: Spill,
 }
 
-/// Numbers in a file, or a part of them: a slice that takes no memory of its own. Copies share the file.
+/// Numbers in a file, or a part of them, as a slice that needs no memory of its own. Clones share the file.
 pub struct Slab<T> {
     mapped: Arc<Mapped>,
     range: Range<usize>,
@@ -164,15 +165,15 @@ pub struct Slab<T> {
 }
 
 impl<T> Slab<T> {
-    /// The folder of the file.
+    /// Returns the folder of the file.
     pub fn spill(&self) -> &Spill {
         &self.mapped.spill
     }
 
-    /// Some of the numbers.
+    /// Returns a part of the numbers.
     ///
     /// # Panics
-    /// Panics if the range goes beyond them.
+    /// Panics if the range goes beyond the numbers.
     pub fn part(&self, range: Range<usize>) -> Self {
         assert!(range.start <= range.end && range.end <= self.range.len(), "{range:?} of {} numbers", self.range.len());
         let range = self.range.start + range.start..self.range.start + range.end;
@@ -191,7 +192,7 @@ impl<T: Pod> Deref for Slab<T> {
 
     #[inline]
     fn deref(&self) -> &[T] {
-        // A map begins at a page, so it is as aligned as any number.
+        // A map begins at a page boundary, so it is aligned for every type of number.
         let all: &[T] = self.mapped.map.as_ref().map_or(&[], |map| bytemuck::cast_slice(map));
         &all[self.range.clone()]
     }
@@ -216,7 +217,7 @@ mod tests {
         let part = slab.part(50_000..60_000).part(1..3);
         drop(slab);
         assert_eq!(part.clone()[..], [50_001.0, 50_002.0]);
-        // The folder goes, the numbers stay.
+        // The folder is deleted, the numbers remain readable.
         let spill = part.spill().clone();
         drop(folder);
         assert_eq!(part[..], [50_001.0, 50_002.0]);
@@ -234,7 +235,7 @@ mod tests {
     #[test]
     fn room_that_no_disk_has_is_refused_at_once() {
         let folder = tempfile::tempdir().unwrap();
-        // Of file systems that cannot set room aside nothing is promised.
+        // On file systems that cannot reserve space, nothing is promised.
         let probe = tempfile::tempfile_in(folder.path()).unwrap();
         if retry_on_intr(|| fallocate(&probe, FallocateFlags::KEEP_SIZE, 0, 1 << 12)).is_err() {
             return;
@@ -260,7 +261,8 @@ mod tests {
     #[cfg(target_os = "linux")]
     #[test]
     fn what_the_disk_may_not_have_is_not_mapped() {
-        // What is written to a pipe is taken, and can neither be synchronised nor mapped; the first is what is told.
+        // A pipe takes the bytes, and can neither be synchronised nor mapped; the first of these two errors is
+        // reported.
         let (reader, pipe) = std::io::pipe().unwrap();
         let file = BufWriter::new(File::from(std::os::fd::OwnedFd::from(pipe)));
         let mut writer = Writer { file, len: 0, spill: Spill::new("disk"), of: PhantomData };

@@ -1,16 +1,16 @@
-//! Numbers that memory should not hold: written to a file once, then read like a slice.
+//! Numbers that should not be kept in memory: written to a file once, then read like a slice.
 //!
-//! A [`Spill`] names a folder. A [`Writer`] appends numbers to a file there. When all are written it becomes a
-//! [`Slab`], which is a `&[T]` like any other. The file is mapped: the system reads the pages that are used, and drops
-//! those that have not been used lately. So you may iterate over far more numbers than fit into memory. [`Storage`] is
-//! the type of a field whose numbers may be in either place, and [`Builder`] puts one together.
+//! A [`Spill`] names a folder. A [`Writer`] appends numbers to a file there. When all are written, it becomes a
+//! [`Slab`], which dereferences to `&[T]`. The file is mapped: the system reads the pages that are used, and drops
+//! those that have not been used lately. So you can iterate over far more numbers than fit into memory. [`Storage`] is
+//! the type of a field whose numbers are in memory or in a file, and [`Builder`] fills a storage.
 //!
-//! The file has no name. It is made without one, or deleted as soon as it is made, and refused if it has a name all the
-//! same. Its only handle is closed before a thread reads from it. So no other program writes to it or truncates it, and
-//! nothing of it remains when the program ends, for any reason. All of it is on the disk before it is read. So a part
-//! that the disk did not take is an error and not other numbers.
+//! The file has no name. It is created without a name, or deleted as soon as it is created, and refused if it has a
+//! name all the same. Its only handle is closed before a thread reads from it. So no other program can write to it or
+//! truncate it, and nothing of it remains when the program ends, for any reason. All of it is on the disk before it is
+//! read. So if the disk does not take a part, you get an error and not wrong numbers.
 //!
-//! The folder should be on a disk: in one whose files are kept in memory (`tmpfs`) nothing is gained.
+//! The folder should be on a disk. A folder whose files are kept in memory (`tmpfs`) saves no memory.
 
 mod file;
 mod storage;
@@ -21,11 +21,11 @@ use std::path::PathBuf;
 pub use file::{Slab, Spill, Writer};
 pub use storage::{Builder, Storage};
 
-/// Numbers could not be kept.
+/// An error in keeping numbers.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// Not in a file.
+    /// The numbers could not be kept in a file.
     #[error("{}: cannot hold what memory should not: {}", .folder.display(), reason(.cause))]
     Folder {
         /// The folder, as it was given.
@@ -33,15 +33,15 @@ pub enum Error {
         /// The operating system's error.
         cause: io::Error,
     },
-    /// Not in memory, because the system gave no more.
+    /// The numbers could not be kept in memory, because the system gave no more.
     #[error("expected memory for {} of numbers, found too little", size(*.bytes))]
     Memory {
-        /// The number of bytes that there would have been at this point.
+        /// The number of bytes that the numbers would have needed at this point.
         bytes: usize,
     },
 }
 
-/// A size as people say it: `20 bytes`, `1.5 GiB`.
+/// Formats a size for people: `20 bytes`, `1.5 GiB`.
 ///
 /// # Example
 /// ```

@@ -25,7 +25,7 @@ pub enum Storage<T> {
 }
 
 impl<T> Storage<T> {
-    /// The folder of the file, if the numbers are in one.
+    /// Returns the folder of the file, if the numbers are in a file.
     pub fn spill(&self) -> Option<&Spill> {
         match self {
             Storage::Memory(_) => None,
@@ -70,7 +70,7 @@ impl<T: Pod + PartialEq> PartialEq for Storage<T> {
     }
 }
 
-/// Puts numbers together one after the other, in memory or in a file.
+/// Collects numbers one after the other, in memory or in a file.
 ///
 /// # Example
 /// ```
@@ -99,12 +99,12 @@ fn memory_for<T>(count: usize) -> Error {
 }
 
 impl<T: Pod> Builder<T> {
-    /// A builder for `expected` numbers, or 0 if the number is unknown: in a file of the folder, or in memory if none
-    /// is given. Room for as many is set aside at once, so that a number that somebody merely promises is not one to
-    /// give here.
+    /// Creates a builder for `expected` numbers; 0 if the count is unknown. The numbers go to a file of the folder, or
+    /// to memory if no folder is given. The space is reserved at once, so don't pass a count that comes from an
+    /// untrusted source.
     ///
     /// # Errors
-    /// Returns [`Error`] if the folder takes no files, or there is no room for this many numbers.
+    /// Returns [`Error`] if no file can be made in the folder, or if there is no space for this many numbers.
     pub fn new(spill: Option<&Spill>, expected: usize) -> Result<Self, Error> {
         Ok(match spill {
             None => {
@@ -119,7 +119,7 @@ impl<T: Pod> Builder<T> {
     /// Appends numbers.
     ///
     /// # Errors
-    /// Returns [`Error`] if the disk or the memory does not take them.
+    /// Returns [`Error`] if the disk or the memory has no space for them.
     pub fn extend(&mut self, numbers: &[T]) -> Result<(), Error> {
         match self {
             Builder::Memory(all) => {
@@ -132,10 +132,10 @@ impl<T: Pod> Builder<T> {
         Ok(())
     }
 
-    /// All numbers.
+    /// Returns all numbers.
     ///
     /// # Errors
-    /// Returns [`Error`] if the disk cannot store the last of them.
+    /// Returns [`Error`] if the disk cannot store the last numbers.
     pub fn finish(self) -> Result<Storage<T>, Error> {
         Ok(match self {
             Builder::Memory(numbers) => Storage::Memory(numbers),

@@ -1,5 +1,5 @@
-//! Atomic numbers and flags. Types of their own, because to the lints a re-export is still the type of `std`, which
-//! they ban outside this crate.
+//! Atomic numbers and flags. They are types of their own and not re-exports. The lints ban the types of `std` outside
+//! this crate, and treat a re-export as the type of `std`.
 
 use std::sync::atomic::AtomicU64;
 
@@ -24,7 +24,7 @@ impl Default for AtomicUsize {
 macro_rules! forward {
     ($($name:ident($($argument:ident: $type:ty),*) -> $output:ty;)*) => {
         impl AtomicUsize {
-            /// A number that starts with this value.
+            /// Creates a number with this value.
             #[inline]
             pub fn new(value: usize) -> Self {
                 Self(imp::sync::atomic::AtomicUsize::new(value))
@@ -56,50 +56,51 @@ forward! {
 pub struct AtomicBool(imp::sync::atomic::AtomicBool);
 
 impl AtomicBool {
-    /// A flag that is up or not.
+    /// Creates a flag that is raised or not.
     #[inline]
     pub fn new(value: bool) -> Self {
         Self(imp::sync::atomic::AtomicBool::new(value))
     }
 
-    /// Raises it or puts it down.
+    /// Raises or lowers the flag.
     #[inline]
     pub fn store(&self, value: bool, order: Ordering) {
         self.0.store(value, order);
     }
 
-    /// Puts a raised flag down; false if it was not up. Acquire if it was: pairs with the Release of the thread that
-    /// raised it.
+    /// Lowers a raised flag; returns false if it was not raised. Acquire if it was: pairs with the Release of the
+    /// thread that raised it.
     ///
-    /// An exchange and not a swap: loom lets a swap read an older value and yet be the latest to write, which loses the
-    /// flag.
+    /// A compare-and-exchange and not a swap: loom lets a swap read an older value although its write is the latest,
+    /// which loses the flag.
     #[inline]
     pub fn put_down(&self) -> bool {
         self.0.compare_exchange(true, false, Ordering::Acquire, Ordering::Relaxed).is_ok()
     }
 }
 
-/// A number that is counted on the way of every request, without a lock. No model looks at it: `std` always.
+/// A number that is counted on the path of every request, without a lock. The model checkers never see it: it is always
+/// the atomic of `std`.
 #[derive(Debug, Default)]
 pub struct Count(AtomicU64);
 
 impl Count {
-    /// Counts this many more, and gives how many there were before.
+    /// Adds this amount, and returns the number before.
     #[inline]
     pub fn add(&self, amount: u64) -> u64 {
-        // Relaxed: nothing is concluded from one count about another value. Whoever needs to see it is ordered by other
-        // means, such as the lock of an answer.
+        // Relaxed: nothing is concluded from one count about another value. A thread that must see a count is ordered
+        // by other means, such as the lock of an answer.
         self.0.fetch_add(amount, std::sync::atomic::Ordering::Relaxed)
     }
 
-    /// Sets it, for a count that has one writer at a time.
+    /// Sets the number, for a count that has one writer at a time.
     #[inline]
     pub fn set(&self, value: u64) {
         // Relaxed: as in `add`.
         self.0.store(value, std::sync::atomic::Ordering::Relaxed);
     }
 
-    /// The number of them.
+    /// Returns the number.
     #[inline]
     pub fn get(&self) -> u64 {
         // Relaxed: as in `add`.

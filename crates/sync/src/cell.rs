@@ -1,4 +1,4 @@
-//! Cells without rules of their own.
+//! Cells that don't check their accesses.
 
 #[cfg(loom)]
 use loom::cell::UnsafeCell;
@@ -10,13 +10,13 @@ use std::cell::UnsafeCell;
 pub struct Cell<T>(UnsafeCell<T>);
 
 impl<T> Cell<T> {
-    /// A cell that holds this.
+    /// Creates a cell with this value.
     #[inline]
     pub fn new(value: T) -> Self {
         Self(UnsafeCell::new(value))
     }
 
-    /// Gives a pointer to read through.
+    /// Calls `look` with a pointer to read through.
     #[inline]
     pub fn read<R>(&self, look: impl FnOnce(*const T) -> R) -> R {
         #[cfg(not(loom))]
@@ -25,7 +25,7 @@ impl<T> Cell<T> {
         return self.0.with(look);
     }
 
-    /// Gives a pointer to write through.
+    /// Calls `change` with a pointer to write through.
     #[inline]
     pub fn write<R>(&self, change: impl FnOnce(*mut T) -> R) -> R {
         #[cfg(not(loom))]
@@ -34,24 +34,24 @@ impl<T> Cell<T> {
         return self.0.with_mut(change);
     }
 
-    /// The value to look at. Loom checks the access when the reference is requested.
+    /// Returns the value to read. Loom checks the access when the reference is requested.
     ///
     /// # Safety
-    /// Nobody writes while the reference lives.
+    /// Nobody may write while the reference lives.
     #[inline]
     pub unsafe fn shared(&self) -> &T {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller guarantees it.
         self.read(|value| unsafe { &*value })
     }
 
-    /// The value to change. Loom checks the access when the reference is requested.
+    /// Returns the value to change. Loom checks the access when the reference is requested.
     ///
     /// # Safety
-    /// Nobody else reads or writes while the reference lives.
+    /// Nobody else may read or write while the reference lives.
     #[inline]
     #[allow(clippy::mut_from_ref, reason = "the point of a cell")]
     pub unsafe fn exclusive(&self) -> &mut T {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller guarantees it.
         self.write(|value| unsafe { &mut *value })
     }
 }

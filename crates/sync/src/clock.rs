@@ -9,7 +9,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 pub struct Moment(#[cfg(not(any(loom, shuttle)))] Instant);
 
 impl Moment {
-    /// This point.
+    /// Returns the present moment.
     #[inline]
     pub fn now() -> Self {
         Self(
@@ -18,7 +18,8 @@ impl Moment {
         )
     }
 
-    /// Time from an earlier point to this one; for ever in a model, as [`elapsed`](Self::elapsed).
+    /// Returns the time from an earlier moment to this one; in a model, the longest duration, as
+    /// [`elapsed`](Self::elapsed).
     #[inline]
     pub fn since(self, earlier: Self) -> Duration {
         #[cfg(not(any(loom, shuttle)))]
@@ -30,7 +31,8 @@ impl Moment {
         }
     }
 
-    /// Time since then; for ever in a model, where patience would only multiply the schedules to be explored.
+    /// Returns the time since this moment. In a model it is the longest duration: waiting would only multiply the
+    /// schedules to explore.
     #[inline]
     pub fn elapsed(self) -> Duration {
         #[cfg(not(any(loom, shuttle)))]
@@ -40,13 +42,13 @@ impl Moment {
     }
 }
 
-/// Milliseconds since the beginning of 1970: when something happened, for people.
+/// Returns the milliseconds since the beginning of 1970, to show people when something happened.
 pub fn unix_ms() -> u64 {
     let since = wall_time().duration_since(UNIX_EPOCH).unwrap_or_default();
     u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
 }
 
-/// The time of day: when something happened, for programs that collect records of several machines.
+/// Returns the time of day, for programs that collect records of several machines.
 pub fn wall_time() -> SystemTime {
     SystemTime::now()
 }

@@ -1,24 +1,24 @@
-//! The only way to locks, atomics, threads and the clock.
+//! The only access to locks, atomics, threads and the clock.
 //!
-//! Ordinary builds get `std`. Under `--cfg loom` and `--cfg shuttle` the same names are those of the model checkers, so
-//! that the protocols of `lehr-runtime` and `lehr-ranks` run unchanged inside them. Some things stay `std` on purpose.
-//! [`Arc`] does, because no protocol depends on its counts. So does everything that belongs to the process and outlives
-//! any one model ([`process`], [`Count`]).
+//! Ordinary builds use `std`. Under `--cfg loom` and `--cfg shuttle` the same names are those of the model checkers, so
+//! that the protocols of `lehr-runtime` and `lehr-ranks` run unchanged inside them. Some things are always those of
+//! `std`. [`Arc`] is, because no protocol depends on its counts. So is everything that belongs to the process and
+//! outlives any one model ([`process`], [`Count`]).
 //!
-//! | wanted | found |
+//! | you need | use |
 //! | --- | --- |
 //! | a lock | [`Mutex`]; for sections of a few instructions on the path of every message, [`SpinLock`] |
-//! | a number or flag that a protocol hangs on | [`AtomicUsize`], [`AtomicBool`], [`Ordering`], [`fence`] |
+//! | a number or flag that a protocol depends on | [`AtomicUsize`], [`AtomicBool`], [`Ordering`], [`fence`] |
 //! | a number that is counted and reported | [`Count`] |
 //! | a cell whose accesses a protocol orders | [`Cell`] |
 //! | threads, parking, sleeping | [`thread`] |
 //! | time since a moment, the time of day | [`Moment`], [`unix_ms`] |
 //! | flags, settings and identities of the process | [`process`] |
 //!
-//! There is no condition variable: a thread that waits does so in ports and replies of the runtime, or parks.
+//! There is no condition variable: a thread waits in the ports and replies of the runtime, or parks.
 //!
 //! The dependencies of the runtime (the stealing deques of `crossbeam-deque`, the task cell of `async-task`) are not
-//! modelled. To the checkers each of their calls is one step.
+//! modelled. The checkers treat each call to them as one step.
 #![deny(unsafe_code)]
 #![allow(clippy::disallowed_types, clippy::disallowed_methods, reason = "this is the door")]
 
@@ -53,13 +53,13 @@ pub use mutex::{Mutex, MutexGuard};
 #[cfg(not(any(loom, shuttle)))]
 pub use spin_lock::{SpinLock, SpinLockGuard};
 
-/// The lock of the model checkers in the place of [`spin_lock::SpinLock`]: one step to them, where that would be a
-/// waiting loop to be explored. The lock is modelled by itself, in the models of `lehr-runtime`.
+/// The model checkers' lock, in place of [`spin_lock::SpinLock`]: to the checkers it is one step, and a spin lock would
+/// be a loop to explore. The spin lock has its own models in `lehr-runtime`.
 #[cfg(any(loom, shuttle))]
 pub use mutex::{Mutex as SpinLock, MutexGuard as SpinLockGuard};
 
-/// Tells the core that this is a waiting loop. In a model, where a waiting loop must give the others their turn, a
-/// yield.
+/// Tells the core that this is a spin loop. In a model it yields, because a waiting loop must let the other threads
+/// run.
 #[inline]
 pub fn spin_loop() {
     #[cfg(not(any(loom, shuttle)))]

@@ -1,4 +1,4 @@
-//! The lock for everything that is not on the path of every message: waiters sleep.
+//! The lock for everything that is not on the path of every message: waiting threads sleep.
 
 use std::sync::{PoisonError, TryLockError};
 
@@ -6,14 +6,14 @@ use super::imp;
 
 pub use imp::sync::MutexGuard;
 
-/// A lock whose guard comes back even if a holder panicked. So the protected value must be changed in single steps that
-/// cannot panic between two consistent states. Otherwise a panic must end every thread that could read the inconsistent
-/// value.
+/// A lock that ignores poisoning: it can be taken even if a holder panicked. So the protected value must be changed in
+/// single steps that cannot panic between two consistent states. Otherwise a panic must end every thread that could
+/// read the inconsistent value.
 #[derive(Debug, Default)]
 pub struct Mutex<T>(imp::sync::Mutex<T>);
 
 impl<T> Mutex<T> {
-    /// A free lock.
+    /// Creates a free lock.
     #[inline]
     pub fn new(value: T) -> Self {
         Self(imp::sync::Mutex::new(value))
@@ -35,13 +35,13 @@ impl<T> Mutex<T> {
         }
     }
 
-    /// Uses the protected value. Not to be called from within.
+    /// Calls `change` with the protected value. `change` must not take the same lock.
     #[inline]
     pub fn with<R>(&self, change: impl FnOnce(&mut T) -> R) -> R {
         change(&mut self.lock())
     }
 
-    /// The protected value.
+    /// Returns the protected value.
     #[inline]
     pub fn into_inner(self) -> T {
         self.0.into_inner().unwrap_or_else(PoisonError::into_inner)

@@ -1,43 +1,43 @@
-//! A lock for a few instructions: taken by one exchange, given back by one store.
+//! A lock for a few instructions: one exchange takes it, one store releases it.
 //!
 //! The locks of the runtime protect sections of some ten nanoseconds, on the path of every message. A lock that can put
-//! waiting threads to sleep in the kernel must check for sleepers when it is released. This is a second exchange, which
-//! on an uncontended port costs as much as all the rest of a post. Here no thread sleeps in the kernel at once. A
-//! thread that finds the lock taken looks again for a while, then gives the core away, then sleeps for longer and
-//! longer. This is because the holder may have lost its core, and may never get it back if its waiters keep theirs.
+//! waiting threads to sleep in the kernel must check for sleepers when it is released. This check is a second exchange,
+//! which on an uncontended port costs as much as the rest of a post. With this lock no thread sleeps in the kernel at
+//! once. A thread that finds the lock taken checks it again for a while, then yields the core, then sleeps for longer
+//! and longer. It must sleep because the holder may have lost its core, and may never get it back if its waiters keep
+//! theirs.
 //!
-//! The model checkers get their own lock in its place (`lib.rs`); this one is modelled by itself, in the models of
-//! `lehr-runtime`.
+//! The model checkers get their own lock in its place (`lib.rs`). This lock has its own models in `lehr-runtime`.
 
 use std::fmt;
 use std::ops::{Deref, DerefMut};
 
 use super::{Cell, Ordering, imp, spin_loop, thread};
 
-/// Looks at a taken lock before the core is given away: about a microsecond, ten times the length of a section. (In a
-/// model every look gives the core away.)
+/// How often a taken lock is checked before the core is yielded: about a microsecond, ten times the length of a
+/// section. (In a model every check yields the core.)
 const LOOKS: u32 = if cfg!(loom) { 0 } else { 64 };
 
-/// The number of times that the core is yielded before sleeping. Giving away does not help a holder of lower priority,
+/// The number of times that the core is yielded before sleeping. Yielding does not help a holder of lower priority;
 /// sleeping does.
 const YIELDS: u32 = if cfg!(loom) { u32::MAX } else { 64 };
 
 /// The shortest and the longest sleep, in microseconds.
 const SLEEP: (u64, u64) = (50, 1_000);
 
-/// Mutual exclusion for short sections. A holder that panics gives it back: user code never runs under our locks, so
-/// the value that it protects is whole.
+/// Mutual exclusion for short sections. If a holder panics, the lock is released. User code never runs under our locks,
+/// so the protected value is consistent even then.
 pub struct SpinLock<T> {
     is_taken: imp::sync::atomic::AtomicBool,
     value: Cell<T>,
 }
 
-// SAFETY: `value` is reached through a guard only, and there is at most one guard at a time (see `lock`), so sharing
+// SAFETY: `value` is reached only through a guard, and there is at most one guard at a time (see `lock`), so sharing
 // the lock moves the value from thread to thread, which `T: Send` allows.
 unsafe impl<T: Send> Sync for SpinLock<T> {}
 
 impl<T> SpinLock<T> {
-    /// A free lock.
+    /// Creates a free lock.
     pub fn new(value: T) -> Self {
         Self { is_taken: imp::sync::atomic::AtomicBool::new(false), value: Cell::new(value) }
     }
@@ -91,7 +91,8 @@ impl<T: Default> Default for SpinLock<T> {
     }
 }
 
-/// The right to the value; given back when dropped. It stays on its thread, as the guards of other locks do.
+/// The right to access the value; dropping the guard releases the lock. The guard stays on its thread, as those of
+/// other locks do.
 pub struct SpinLockGuard<'a, T> {
     lock: &'a SpinLock<T>,
     _not_send: std::marker::PhantomData<*const ()>,
@@ -111,7 +112,7 @@ impl<T> Deref for SpinLockGuard<'_, T> {
 impl<T> DerefMut for SpinLockGuard<'_, T> {
     #[inline]
     fn deref_mut(&mut self) -> &mut T {
-        // SAFETY: as in `deref`; `&mut self` keeps other references made through this guard away.
+        // SAFETY: as in `deref`; `&mut self` excludes other references made through this guard.
         unsafe { self.lock.value.exclusive() }
     }
 }

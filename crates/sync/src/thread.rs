@@ -1,4 +1,4 @@
-//! Threads: started here and nowhere else.
+//! Threads: no other module starts any.
 
 use std::io;
 use std::time::Duration;
@@ -11,7 +11,7 @@ pub use imp::thread::{Thread, current, park};
 #[cfg(loom)]
 pub use parking::{Thread, current, park};
 
-/// Parking as `std` promises it. Loom's own lets an unpark that comes late break a thread out of a lock it waits for.
+/// Parking as `std` promises it. With loom's own parking, a late unpark can wake a thread that is waiting for a lock.
 #[cfg(loom)]
 mod parking {
     use std::sync::Arc;
@@ -24,12 +24,12 @@ mod parking {
         static OWN: Thread = Thread(Arc::new((loom::sync::Mutex::new(false), loom::sync::Condvar::new())));
     }
 
-    /// This thread.
+    /// Returns the handle of this thread.
     pub fn current() -> Thread {
         OWN.with(Clone::clone)
     }
 
-    /// Waits until another thread unparks this one, or returns if one already has.
+    /// Waits until another thread unparks this one; returns at once if one already has.
     pub fn park() {
         let Thread(own) = current();
         let mut token = own.0.lock().unwrap();
@@ -40,7 +40,7 @@ mod parking {
     }
 
     impl Thread {
-        /// Wakes the thread from where it parks, or from where it will park next.
+        /// Wakes the thread if it is parked; otherwise its next `park` returns at once.
         pub fn unpark(&self) {
             *self.0.0.lock().unwrap() = true;
             self.0.1.notify_one();
@@ -48,10 +48,10 @@ mod parking {
     }
 }
 
-/// Starts a named thread, which continues by itself if its handle is dropped.
+/// Starts a named thread. It continues if its handle is dropped.
 ///
 /// # Errors
-/// The system's error when it has no more threads to give.
+/// Returns the system's error if it cannot start another thread.
 pub fn spawn<T: Send + 'static>(
     name: impl Into<String>,
     body: impl FnOnce() -> T + Send + 'static,
@@ -59,17 +59,17 @@ pub fn spawn<T: Send + 'static>(
     spawn_with_stack(name, None, body)
 }
 
-/// Starts a named thread with a stack of this many bytes, or of as many as is usual.
+/// Starts a named thread with a stack of this many bytes, or of the usual size.
 ///
 /// # Errors
-/// The same as for [`spawn`].
+/// Fails as [`spawn`] does.
 pub fn spawn_with_stack<T: Send + 'static>(
     name: impl Into<String>,
     stack_bytes: Option<usize>,
     body: impl FnOnce() -> T + Send + 'static,
 ) -> io::Result<JoinHandle<T>> {
     let builder = imp::thread::Builder::new().name(name.into());
-    // A model brings stacks of its own.
+    // A model has its own stacks.
     #[cfg(not(any(loom, shuttle)))]
     let builder = match stack_bytes {
         Some(bytes) => builder.stack_size(bytes),
@@ -82,7 +82,7 @@ pub fn spawn_with_stack<T: Send + 'static>(
 /// Starts a named thread that is never joined; returns its handle, for unparking.
 ///
 /// # Errors
-/// The same as for [`spawn`].
+/// Fails as [`spawn`] does.
 pub fn spawn_detached(name: impl Into<String>, body: impl FnOnce() + Send + 'static) -> io::Result<Thread> {
     #[cfg(not(loom))]
     return Ok(spawn(name, body)?.thread().clone());
@@ -97,15 +97,15 @@ pub fn spawn_detached(name: impl Into<String>, body: impl FnOnce() + Send + 'sta
     }
 }
 
-/// A thread that is joined when this is dropped.
+/// A thread that is joined when this value is dropped.
 #[derive(Debug)]
 pub struct Joined(Option<JoinHandle<()>>);
 
 impl Joined {
-    /// Starts it.
+    /// Starts the thread.
     ///
     /// # Errors
-    /// The same as for [`spawn`].
+    /// Fails as [`spawn`] does.
     pub fn start(name: impl Into<String>, body: impl FnOnce() + Send + 'static) -> io::Result<Self> {
         spawn(name, body).map(|thread| Self(Some(thread)))
     }
@@ -114,7 +114,7 @@ impl Joined {
 impl Drop for Joined {
     fn drop(&mut self) {
         if let Some(thread) = self.0.take() {
-            // From its own last task there is nobody to wait for.
+            // If this runs in the thread's own last task, it must not join itself.
             if thread.thread().id() != current_id() {
                 let _ = thread.join();
             }
@@ -122,12 +122,12 @@ impl Drop for Joined {
     }
 }
 
-/// The thread's identity.
+/// Returns the thread's identity.
 pub fn current_id() -> imp::thread::ThreadId {
     imp::thread::current().id()
 }
 
-/// Parks until unparked, until `limit` has passed, or for no reason at all. A model has no clock: there it only yields.
+/// Parks until unparked, until `limit` has passed, or spuriously. A model has no clock: there it only yields.
 pub fn park_timeout(limit: Duration) {
     #[cfg(not(any(loom, shuttle)))]
     std::thread::park_timeout(limit);
@@ -138,7 +138,7 @@ pub fn park_timeout(limit: Duration) {
     }
 }
 
-/// Sleeps for so long. A model has no clock: there it only yields.
+/// Sleeps for this long. A model has no clock: there it only yields.
 pub fn sleep(time: Duration) {
     #[cfg(not(any(loom, shuttle)))]
     std::thread::sleep(time);
@@ -149,7 +149,7 @@ pub fn sleep(time: Duration) {
     }
 }
 
-/// The number of threads that the machine runs at once; 1 if it will not say.
+/// Returns the number of threads that the machine runs at once; 1 if the system does not report it.
 pub fn available() -> usize {
     std::thread::available_parallelism().map_or(1, std::num::NonZero::get)
 }

@@ -1,7 +1,8 @@
-//! The files of the viewer that `lehr serve` shows in a browser and of reports, as `make web` builds them from `web/`.
+//! The viewer's files, which `make web` builds from `web/`: those that `lehr serve` shows in a browser, and those that
+//! reports contain.
 //!
 //! They are committed, so that cargo needs neither Node.js nor the network. The gate `web` builds them again and
-//! compares. The node serves them and sets their headers. Read next: `docs/design/web.md`.
+//! compares both builds. The node serves the files and sets their HTTP headers. Read next: `docs/design/web.md`.
 #![forbid(unsafe_code)]
 
 /// A file of the viewer.
@@ -10,22 +11,22 @@
 /// See [`FILES`].
 #[derive(Clone, Copy, Debug)]
 pub struct File {
-    /// Its name below the address of the viewer.
+    /// The name, relative to the viewer's base URL.
     pub name: &'static str,
     /// The media type, as in `Content-Type`.
     pub media_type: &'static str,
-    /// The file's content.
+    /// The content.
     pub bytes: &'static [u8],
 }
 
-/// One entry: a name in `web/dist` and its kind.
+/// One entry: the name of a file in `web/dist`, and its media type.
 macro_rules! file {
     ($name:literal, $media_type:literal) => {
         File { name: $name, media_type: $media_type, bytes: include_bytes!(concat!("../../../web/dist/", $name)) }
     };
 }
 
-/// All files of the viewer. The page that loads the others is `index.html`.
+/// All files of the viewer. `index.html` loads the others.
 ///
 /// # Example
 /// ```
@@ -43,14 +44,14 @@ pub const FILES: &[File] = &[
     File { name: "coast.json", media_type: "application/json", bytes: COAST.as_bytes() },
 ];
 
-/// The coast and borders below maps of places, packed. Reports with such a map have it in them.
+/// The coastlines and borders that maps show below geographic positions, packed. Reports with such a map contain them.
 pub const COAST: &str = include_str!("../../../web/dist/coast.json");
 
-/// The script of reports: it draws the figures of a page from the data in it, and loads nothing.
+/// The script of reports. It draws a report's figures from the data in the page, and loads nothing.
 pub const REPORT_SCRIPT: &str = include_str!("../../../web/dist/report.js");
-/// The SHA-256 of [`REPORT_SCRIPT`] in base64, as content security policies have it.
+/// The SHA-256 of [`REPORT_SCRIPT`] in Base64, for a content security policy.
 pub const REPORT_SCRIPT_HASH: &str = include_str!("../../../web/dist/report.sha256");
-/// The style of reports.
+/// The style sheet of reports.
 pub const REPORT_STYLE: &str = include_str!("../../../web/dist/report.css");
 
 #[cfg(test)]

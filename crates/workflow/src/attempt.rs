@@ -16,18 +16,18 @@ use crate::runner::RunnerMessage;
 use crate::service::WORKFLOWS;
 use crate::surroundings::Surroundings;
 
-/// The operation that has a cancelled job continue.
+/// The operation that lets a cancelled job continue.
 const RESUME: &str = "resume";
 
-/// The field of an order under which a service knows it again.
+/// The field of an order by which a service recognises a repeated order.
 const KEY: &str = "key";
 
-/// The longest time that a request to another node may take, if the step does not say. It is the longest that nodes
+/// The longest time that a request to another node may take, if the step sets no limit. It is the longest that nodes
 /// allow by default.
 const REMOTE: Duration = Duration::from_secs(3600);
 
-/// The time that one request waits for a job, here and on another node. Then the answer says how far the job is, and
-/// another request follows.
+/// The time that one request waits for a job, here and on another node. After that time the reply reports the job's
+/// progress, and another request follows.
 const WAIT_HERE_MS: u64 = 1_000;
 const WAIT_THERE_MS: u64 = 10_000;
 
@@ -41,20 +41,20 @@ pub(crate) struct Attempt {
     pub(crate) body: Value,
     pub(crate) key: String,
     pub(crate) timeout: Option<Duration>,
-    /// Data sets to be brought: the node that has each, and its name.
+    /// Data sets to fetch: the node that has each, and its name.
     pub(crate) fetch: Vec<(Option<String>, String)>,
     pub(crate) is_job: bool,
-    /// The job that already does it.
+    /// The job that already does the item.
     pub(crate) job: Option<String>,
-    /// Whether the run was over before, so that an order may find a job that was cancelled then.
+    /// Whether the run had ended before, so that an order may find a job that was cancelled then.
     pub(crate) is_resumed: bool,
-    /// Takes the job that this attempt begins. It is closed when no job is wanted any longer. The one that brings a job
-    /// too late cancels it.
+    /// Receives the job that this attempt begins. The port is closed when no job is wanted any longer. If an attempt
+    /// posts a job too late, it cancels the job.
     pub(crate) ordered: Port<String>,
 }
 
 impl Attempt {
-    /// Makes it.
+    /// Makes the attempt.
     pub(crate) async fn make(mut self, told: &Port<RunnerMessage>) -> Result<Value, Fault> {
         for (from, dataset) in std::mem::take(&mut self.fetch) {
             self.bring(from.as_deref(), &dataset).await?;
@@ -75,14 +75,14 @@ impl Attempt {
     async fn job(&self, told: &Port<RunnerMessage>) -> Result<Value, Fault> {
         let (mut known, mut key) = (self.job.clone(), self.key.clone());
         loop {
-            // Of an earlier part of the run: it may have been cancelled with that, or be forgotten.
+            // The job is of an earlier part of the run: it may have been cancelled with that part, or been forgotten.
             let mut is_earlier = self.is_resumed || known.is_some();
             let mut before = None;
             let job = match known.take() {
                 Some(job) => job,
                 None => {
                     let job = self.begin(&key).await?;
-                    // Refused only when nobody listens any more.
+                    // Refused only if nobody receives any more.
                     let _ = told.post(RunnerMessage::Job { item: self.item, job: job.clone() });
                     job
                 }
@@ -103,7 +103,7 @@ impl Attempt {
                     }
                     Some("cancelled") if is_earlier => {
                         is_earlier = false;
-                        // It goes on from what it has saved, if its service can do that.
+                        // The job continues from its last saved state, if its service supports that.
                         match self.send(RESUME, json!({ "job": job }), None).await {
                             Ok(_) => {}
                             Err(fault) if fault.code().may_pass() => return Err(fault),
@@ -124,13 +124,13 @@ impl Attempt {
                     }
                 }
             }
-            // Under the old key the service would answer that job again.
+            // Under the old key the service would answer with the same job again.
             key = format!("{key}/{job}");
         }
     }
 
-    /// Orders the job, and gives its name. The order continues when the attempt is given up; otherwise an unknown job
-    /// might begin.
+    /// Orders the job, and returns its name. The order continues if the attempt is given up; otherwise a job could
+    /// begin that nobody knows of.
     async fn begin(&self, key: &str) -> Result<String, Fault> {
         let order = Format::Json.encode(&self.order(key).await?)?;
         let (link, options) =
@@ -159,8 +159,9 @@ impl Attempt {
         answer.await?
     }
 
-    /// Begins the job. If it takes a key, with ours. A service that keeps its jobs keeps the key with them. So an order
-    /// that is sent again after both have ended is still the first one.
+    /// Returns the order that begins the job, with our key if the operation takes one. A service that keeps its jobs
+    /// keeps the key with them. So an order that is sent again finds the first job, even after both processes have
+    /// ended.
     async fn order(&self, key: &str) -> Result<Value, Fault> {
         let mut body = self.body.clone();
         let info = self.places.lookup(self.node.as_deref(), &self.service).await?;
@@ -173,7 +174,7 @@ impl Attempt {
         Ok(body)
     }
 
-    /// Sends an operation in JSON.
+    /// Sends an operation as JSON.
     async fn send(&self, operation: &str, body: Value, key: Option<String>) -> Result<Value, Fault> {
         let link = self.places.link(self.node.as_deref(), &self.service)?;
         let body = Format::Json.encode(&body)?;
@@ -186,8 +187,8 @@ impl Attempt {
         Options { within, key, ..Options::default() }
     }
 
-    /// Brings a data set to the node of the step, unless it is there. Between nodes it travels as an Arrow stream, from
-    /// or to this process by its handle.
+    /// Copies a data set to the node of the step, unless it is there. Between nodes it travels as an Arrow stream, to
+    /// or from this process through its handle.
     async fn bring(&self, from: Option<&str>, dataset: &str) -> Result<(), Fault> {
         if from == self.node.as_deref() {
             return Ok(());
@@ -208,7 +209,7 @@ impl Attempt {
     }
 }
 
-/// The checksum of a data set's content; nothing if there is no such data set.
+/// Returns the checksum of a data set's content; `None` if there is no such data set.
 async fn checksum(datasets: &Reference<Datasets>, name: &str) -> Result<Option<String>, Fault> {
     Ok(datasets.get().await?.datasets.get(name).map(|found| found.checksum.clone()))
 }
@@ -216,14 +217,14 @@ async fn checksum(datasets: &Reference<Datasets>, name: &str) -> Result<Option<S
 async fn send(link: &dyn Link, operation: &str, body: (Format, Vec<u8>), options: Options) -> Result<Vec<u8>, Fault> {
     let (format, body) = body;
     let action = Action::Operation(operation.to_owned());
-    // Like one from outside: what a service asks of itself, a workflow may not.
+    // The request is marked as an outside one: a workflow may not do what a service may ask of itself.
     let options = Options { caller: Some(WORKFLOWS.to_owned()), ..options };
-    // Whether it may be sent again is the key's to say.
+    // The key decides whether the message may be sent again.
     let message = Message { action, verb: Verb::Submit, body, format, accept: format, options };
     Ok(std::sync::Arc::unwrap_or_clone(link.send(message).await?.body))
 }
 
-/// Tells a service that a job is no longer wanted. Whether it hears is its business.
+/// Tells a service that a job is no longer wanted. A failure of this request is ignored.
 pub(crate) async fn cancel_job(places: Surroundings, node: Option<String>, service: String, job: String) {
     let asked = async {
         let link = places.link(node.as_deref(), &service)?;

@@ -1,4 +1,4 @@
-//! A workflow as it is written: steps, parameters and links, read from TOML with every fault by line and field.
+//! A workflow file: steps, parameters and links, read from TOML. Every fault is reported with its line and field.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,10 +10,10 @@ use serde_json::Value;
 use crate::machine::Node;
 use crate::template::{Source, Template};
 
-/// Words that references use for something else than a step.
+/// Names that references use for something other than a step.
 const RESERVED: [&str; 3] = ["parameters", "item", "index"];
 
-/// The largest number of steps of a workflow.
+/// The most steps that a workflow may have.
 const STEPS_MAX: usize = 1000;
 
 /// A workflow, checked as far as it can be without its services.
@@ -47,9 +47,9 @@ const STEPS_MAX: usize = 1000;
 pub struct Workflow {
     tree: Tree,
     definition: Definition,
-    /// The steps in an order in which each stands after the steps that it needs.
+    /// The steps in an order in which each step comes after the steps that it needs.
     order: Vec<String>,
-    /// By step: the steps that it needs.
+    /// For each step: the steps that it needs.
     needs: BTreeMap<String, BTreeSet<String>>,
     services: Manifest,
 }
@@ -58,16 +58,16 @@ pub struct Workflow {
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Definition {
-    /// Its name, which runs have too.
+    /// The name of the workflow; its runs have the same name.
     #[schemars(length(min = 1, max = 60))]
     pub(crate) name: String,
-    /// Its purpose.
+    /// The purpose of the workflow.
     #[serde(default)]
     pub(crate) about: String,
-    /// The values that can be set for each run: a default, whose type then holds, or a table with `type`.
+    /// The values that can be set for each run: a default, which also sets the type, or a table with `type`.
     #[serde(default)]
     pub(crate) parameters: BTreeMap<String, Parameter>,
-    /// Services that it needs, as in a node's manifest. A run without a node starts them.
+    /// The services that the workflow needs, as in a node's manifest. A run without a node starts them.
     #[serde(default)]
     pub(crate) services: BTreeMap<String, ServiceRecord>,
     /// The steps by name.
@@ -75,23 +75,23 @@ pub(crate) struct Definition {
     /// The answer of the run; references are allowed. Default: nothing.
     #[serde(default)]
     pub(crate) output: Value,
-    /// The number of items of all steps that are done side by side. Default: 8.
+    /// The most items of all steps that are processed at the same time. Default: 8.
     #[serde(default)]
     #[schemars(range(min = 1, max = 1024))]
     pub(crate) parallel: Option<usize>,
 }
 
-/// A parameter: a plain default, or the form of the value.
+/// A parameter: a plain default, or a description of its value.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub(crate) enum Parameter {
-    /// Must be given, or has a default.
+    /// A described parameter, with or without a default.
     Described(Described),
     /// A default.
     Default(Plain),
 }
 
-/// A default that describes itself.
+/// A default whose type is the parameter's type.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub(crate) enum Plain {
@@ -107,22 +107,22 @@ pub(crate) enum Plain {
     List(Vec<Value>),
 }
 
-/// A parameter with words.
+/// A parameter with a description.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Described {
-    /// The kind of its value.
+    /// The type of the value.
     #[serde(rename = "type")]
     pub(crate) kind: Kind,
-    /// Its purpose.
+    /// The purpose of the parameter.
     #[serde(default)]
     pub(crate) about: String,
-    /// Its value if you give none. Without a default, you must give one.
+    /// The value if you give none. Without a default, you must give one.
     #[serde(default)]
     pub(crate) default: Option<Value>,
 }
 
-/// The kinds of values.
+/// The types of values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Kind {
@@ -139,7 +139,7 @@ pub(crate) enum Kind {
 }
 
 impl Kind {
-    /// The schema of its values.
+    /// Returns the schema of the values.
     pub(crate) fn schema(self) -> Value {
         let name = serde_json::to_value(self).unwrap_or_default();
         serde_json::json!({ "type": name })
@@ -153,37 +153,39 @@ pub(crate) struct Step {
     /// The path of the service.
     #[schemars(length(min = 1))]
     pub(crate) service: String,
-    /// The operation.
+    /// The operation of the service.
     #[schemars(length(min = 1))]
     pub(crate) operation: String,
-    /// The node where the service stands, such as `http://127.0.0.1:8420`; parameters are allowed. Default: the node of the run.
+    /// The node where the service runs, such as `http://127.0.0.1:8420`; parameters are allowed. Default: the node of
+    /// the run.
     #[serde(default)]
     pub(crate) node: Option<String>,
     /// The body of the operation; references to parameters and earlier steps are allowed. Default: an empty table.
     #[serde(default)]
     pub(crate) with: Option<Value>,
-    /// Steps that must be done before, beside those that it refers to.
+    /// Steps that must be done before, in addition to those that this step refers to.
     #[serde(default)]
     pub(crate) after: Vec<String>,
-    /// The list over whose items it is done, each as `${item}`; its answer is the list of answers, in the order of the items.
+    /// The list over whose items the step is done; each is available as `${item}`. The step's answer is the list of
+    /// answers, in the order of the items.
     #[serde(default)]
     pub(crate) map: Option<Value>,
-    /// The number of items that are done side by side. Default: all.
+    /// The most items that are processed at the same time. Default: all.
     #[serde(default)]
     #[schemars(range(min = 1))]
     pub(crate) parallel: Option<usize>,
-    /// Whether it is tried again. Default: no.
+    /// Whether and how the step is tried again after a failure. Default: no.
     #[serde(default)]
     pub(crate) retry: Option<Retry>,
-    /// The longest time that an attempt may take, in seconds. Default: as long as it takes here, one hour on another
-    /// node.
+    /// The longest time that an attempt may take, in seconds. Default: no limit on this node, one hour on another node.
     #[serde(default)]
     #[schemars(range(min = 0.001, max = 31_536_000))]
     pub(crate) timeout_seconds: Option<f64>,
-    /// The operation begins a job, and the step is done when the job is: its answer is the job as the service's `wait` answers it.
+    /// Whether the operation begins a job. If so, the step is done when the job is done, and its answer is that of the
+    /// service's `wait`.
     #[serde(default)]
     pub(crate) job: bool,
-    /// Fields of the body that name data sets: they are brought to the node of the step before it begins.
+    /// Data sets that are copied to the node of the step before it begins.
     #[serde(default)]
     pub(crate) fetch: Vec<Fetch>,
 }
@@ -192,25 +194,25 @@ pub(crate) struct Step {
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Fetch {
-    /// Its name, on both nodes; references are allowed.
+    /// The name of the data set, on both nodes; references are allowed.
     pub(crate) dataset: String,
-    /// The node that has it; parameters are allowed. Default: the node of the run.
+    /// The node that has the data set; parameters are allowed. Default: the node of the run.
     #[serde(default)]
     pub(crate) from: Option<String>,
 }
 
-/// How a step is tried again.
+/// How a step is tried again after a failure.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Retry {
-    /// The number of tries, after the first attempt.
+    /// The number of further attempts after the first.
     #[schemars(range(min = 1, max = 1000))]
     pub(crate) count: u32,
     /// The wait before the second attempt, in seconds. Default: 1.
     #[serde(default = "one")]
     #[schemars(range(min = 0, max = 86_400))]
     pub(crate) backoff_seconds: f64,
-    /// By how much each wait is longer than the one before. Default: 2.
+    /// The factor by which each wait is longer than the one before. Default: 2.
     #[serde(default = "two")]
     #[schemars(range(min = 1, max = 100))]
     pub(crate) factor: f64,
@@ -233,7 +235,7 @@ fn sixty() -> f64 {
 }
 
 impl Retry {
-    /// The wait after a failed attempt (counted from 1), in seconds.
+    /// Returns the wait after a failed attempt (counted from 1), in seconds.
     pub(crate) fn wait_seconds(self, attempt: u32) -> f64 {
         let exponent = i32::try_from(attempt.saturating_sub(1)).unwrap_or(i32::MAX);
         (self.backoff_seconds * self.factor.powi(exponent)).min(self.backoff_seconds_max)
@@ -241,11 +243,11 @@ impl Retry {
 }
 
 impl Workflow {
-    /// Reads a workflow. Messages call it `file`.
+    /// Reads a workflow. Messages use the name `file` for it.
     ///
     /// # Errors
-    /// Every fault that shows without its services: no TOML, unknown fields, wrong types, references to steps and
-    /// parameters that do not exist, circles.
+    /// Reports every fault that can be found without the services: invalid TOML, unknown fields, wrong types, missing
+    /// steps and parameters, circular needs.
     ///
     /// # Example
     /// See [`Workflow`].
@@ -270,27 +272,27 @@ impl Workflow {
         Ok(Self { tree, definition, order, needs, services })
     }
 
-    /// Its name.
+    /// Returns the name of the workflow.
     pub fn name(&self) -> &str {
         &self.definition.name
     }
 
-    /// Its purpose.
+    /// Returns the purpose of the workflow.
     pub fn about(&self) -> &str {
         &self.definition.about
     }
 
-    /// Its steps, each after those that it needs.
+    /// Returns the steps, each after the steps that it needs.
     pub fn steps(&self) -> impl Iterator<Item = &str> {
         self.order.iter().map(String::as_str)
     }
 
-    /// The services that a run without a node starts.
+    /// Returns the services that a run without a node starts.
     pub fn services(&self) -> &Manifest {
         &self.services
     }
 
-    /// The JSON schema of workflow files, for editors and for other programs.
+    /// Returns the JSON schema of workflow files, for editors and other programs.
     ///
     /// # Example
     /// ```
@@ -317,7 +319,7 @@ impl Workflow {
         self.order.iter().position(|step| step == name)
     }
 
-    /// The steps as the machine sees them.
+    /// Returns the steps as the state machine sees them.
     pub(crate) fn nodes(&self) -> Vec<Node> {
         let nodes = self.order.iter().map(|name| {
             let step = &self.definition.steps[name];
@@ -330,15 +332,15 @@ impl Workflow {
         nodes.collect()
     }
 
-    /// The number of items that are done side by side.
+    /// Returns the most items that are processed at the same time.
     pub(crate) fn parallel(&self) -> usize {
         self.definition.parallel.unwrap_or(8)
     }
 
-    /// A step, and all that need it, one way or another.
+    /// Returns a step and all steps that need it, directly or indirectly.
     pub(crate) fn affected_by(&self, name: &str) -> BTreeSet<String> {
         let mut found = BTreeSet::from([name.to_owned()]);
-        // In order, so each step comes after those it needs.
+        // The steps are in order, so each comes after the steps that it needs.
         for step in &self.order {
             if self.needs[step].iter().any(|need| found.contains(need)) {
                 found.insert(step.clone());
@@ -347,7 +349,8 @@ impl Workflow {
         found
     }
 
-    /// A value for a parameter that was typed as text: of the parameter's kind if it can be read so, else the text.
+    /// Converts a parameter's value that was typed as text: to the parameter's type if the text can be read so, else to
+    /// a string.
     ///
     /// # Example
     /// ```
@@ -365,10 +368,10 @@ impl Workflow {
         }
     }
 
-    /// The values of a run's parameters: those that are given, and the defaults.
+    /// Returns the values of a run's parameters: those that are given, and the defaults of the rest.
     ///
     /// # Errors
-    /// Unknown parameters, values of another kind, and missing ones.
+    /// Reports unknown parameters, values of another type, and missing values.
     ///
     /// # Example
     /// ```
@@ -409,7 +412,7 @@ impl Workflow {
 }
 
 impl Parameter {
-    /// The schema of its values.
+    /// Returns the schema of the parameter's values.
     pub(crate) fn schema(&self) -> Value {
         let kind = match self {
             Self::Described(described) => described.kind,
@@ -430,7 +433,7 @@ impl Parameter {
     }
 }
 
-/// Calls `see` with every text in a value, and its place.
+/// Calls `see` with every text in a value, and with its position.
 pub(crate) fn texts(value: &Value, field: &Field, see: &mut dyn FnMut(&Field, &str)) {
     match value {
         Value::String(text) => see(field, text),
@@ -442,7 +445,7 @@ pub(crate) fn texts(value: &Value, field: &Field, see: &mut dyn FnMut(&Field, &s
     }
 }
 
-/// The steps that each step needs, by its references and by `after`.
+/// Returns the steps that each step needs, by its references and by `after`.
 fn links(tree: &Tree, definition: &Definition, findings: &mut Findings) -> BTreeMap<String, BTreeSet<String>> {
     let mut links = BTreeMap::new();
     let steps = Field::default().name("steps");
@@ -468,23 +471,23 @@ fn links(tree: &Tree, definition: &Definition, findings: &mut Findings) -> BTree
     links
 }
 
-/// The references that a text may have, beside parameters.
+/// The sources that a text may refer to, in addition to parameters.
 #[derive(Clone, Copy, PartialEq)]
 enum Sources {
-    /// None.
+    /// No other source.
     Parameters,
-    /// Steps.
+    /// Steps of the workflow.
     Steps,
     /// Steps, and the item of a step with `map`.
     StepsAndItem,
 }
 
-/// The references of a step, or of the output: each leads to something, or is a fault.
+/// The references of a step, or of the output. A reference to something that does not exist is a fault.
 struct References<'a> {
     tree: &'a Tree,
     definition: &'a Definition,
     findings: &'a mut Findings,
-    /// The steps that they lead to.
+    /// The steps that the references lead to.
     needs: BTreeSet<String>,
 }
 
@@ -516,7 +519,7 @@ impl References<'_> {
         }
     }
 
-    /// Reads a text that may have references to these sources.
+    /// Reads a text that may refer to these sources.
     fn read(&mut self, field: &Field, text: &str, sources: Sources) {
         let template = match Template::parse(text) {
             Ok(template) => template,
@@ -557,7 +560,7 @@ fn unknown_step(definition: &Definition, found: &str) -> String {
     format!("expected a step ({}), found {found:?}", known.join(", "))
 }
 
-/// The steps, each after the steps that it needs. A circle is a fault that names all that are in it.
+/// Returns the steps, each after the steps that it needs. A circle is reported with the names of all its steps.
 fn order(tree: &Tree, needs: &BTreeMap<String, BTreeSet<String>>, findings: &mut Findings) -> Vec<String> {
     let mut order: Vec<String> = Vec::new();
     let mut left: BTreeSet<&String> = needs.keys().collect();
@@ -565,7 +568,8 @@ fn order(tree: &Tree, needs: &BTreeMap<String, BTreeSet<String>>, findings: &mut
         let ready: Vec<&String> =
             left.iter().copied().filter(|step| needs[*step].iter().all(|need| !left.contains(need))).collect();
         if ready.is_empty() {
-            // Everyone who is left needs someone who is left: following them comes back to where it was.
+            // Every step that is left needs another step that is left, so following the needs returns to a step already
+            // visited.
             let mut walk: Vec<&String> = left.iter().copied().take(1).collect();
             while let Some(next) = walk.last().and_then(|step| needs[*step].iter().find(|need| left.contains(need))) {
                 let first = walk.iter().position(|step| *step == next);

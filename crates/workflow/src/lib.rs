@@ -1,16 +1,16 @@
-//! Applications composed of services: a workflow is steps and links in a file, each step an operation of a service,
-//! here or on another node.
+//! Applications composed of services. A workflow is a file with steps and links; each step calls an operation of a
+//! service, here or on another node.
 //!
-//! | wanted | found |
+//! | you need | use |
 //! | --- | --- |
-//! | a workflow from its file, with every fault by line and field | [`Workflow`] |
-//! | runs as a service: begin, watch, cancel, resume, do again from a step | [`Workflows`] |
+//! | a workflow from its file, with every fault reported by line and field | [`Workflow`] |
+//! | runs as a service: begin, watch, cancel, resume, repeat from a step | [`Workflows`] |
 //! | the progress of a run, as a document | [`Run`] |
-//! | the next step, apart from everything that waits | [`machine`] |
+//! | the decision about the next step, apart from all waiting | [`machine`] |
 //!
-//! The way of a run: `definition.rs` (read) → `plan.rs` (compared with the services) → `machine.rs` (next step) →
-//! `runner.rs` (does it) → `attempt.rs` (one request) → `run.rs` (the document). Values between steps are references
-//! (`template.rs`). For the reasons, see `docs/design/workflow.md`.
+//! The files in the order of a run: `definition.rs` (read) → `plan.rs` (check) → `machine.rs` (next step) → `runner.rs`
+//! (do it) → `attempt.rs` (one request) → `run.rs` (document). Values between steps are references (`template.rs`). For
+//! the reasons, see `docs/design/workflow.md`.
 #![forbid(unsafe_code)]
 
 mod attempt;

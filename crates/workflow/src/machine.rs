@@ -1,29 +1,29 @@
-//! Decides the next steps of a run: a state machine apart from everything that waits, sends or writes.
+//! Decides the next steps of a run: a state machine that does not wait, send or write.
 //!
-//! It takes events and answers with commands. It knows the steps, the needs of each, the number of items of a mapped
-//! one, and how often an item may be tried. It knows no services, values, clocks or tasks. So every order of events can
-//! be tried: `tests/schedules.rs` does, over all small graphs.
+//! The state machine takes events and answers with commands. It knows the steps, the needs of each, the number of items
+//! of a mapped step, and how often an item may be tried. It knows no services, values, clocks or tasks. So
+//! `tests/schedules.rs` can try every order of events, over all small graphs.
 //!
-//! - A step is *expanded* when all that it needs is done: then it is known how many items it has (one, unless it is
-//!   mapped).
-//! - Each item is begun, and succeeds or fails. A failure that may pass is tried again after a wait, as often as the
-//!   step says.
-//! - After a failure that stands, nothing new begins; running steps come to their end, and the run has failed.
-//! - Cancelled, everything that runs is given up at once.
+//! - A step is *expanded* when everything that it needs is done. Only then is the number of its items known (one,
+//!   unless the step is mapped).
+//! - Each item is begun, and succeeds or fails. After a failure that may pass, the item is tried again after a wait, as
+//!   often as the step says.
+//! - After a permanent failure nothing new begins: running steps finish, then the run has failed.
+//! - If the run is cancelled, everything that runs is given up at once.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-/// One step as the machine sees it.
+/// One step as the state machine sees it.
 ///
 /// # Example
 /// See [`Machine`].
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Node {
-    /// The steps that must be done before it, by number.
+    /// The indices of the steps that must be done before this one.
     pub needs: Vec<usize>,
-    /// The number of times an item is tried, at least once.
+    /// The number of times that an item may be tried, at least one.
     pub attempts: u32,
-    /// The largest number of its items that are done side by side, at least one.
+    /// The most items of this step that are processed at the same time, at least one.
     pub parallel: usize,
 }
 
@@ -33,26 +33,26 @@ pub struct Node {
 /// See [`Machine`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Item {
-    /// The step, by number.
+    /// The index of the step.
     pub step: usize,
-    /// The item, by number.
+    /// The index of the item.
     pub item: usize,
 }
 
-/// The events.
+/// The events that the state machine takes.
 ///
 /// # Example
 /// See [`Machine`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Event {
-    /// It is known how many items a step has.
+    /// The number of a step's items is known.
     Expanded {
         /// The step.
         step: usize,
-        /// Their number.
+        /// The number of items.
         items: usize,
     },
-    /// The needs of a step could not be worked out.
+    /// The list that a step is mapped over could not be worked out.
     NotExpanded {
         /// The step.
         step: usize,
@@ -61,7 +61,7 @@ pub enum Event {
     Succeeded(Item),
     /// An item has failed.
     Failed {
-        /// The item.
+        /// The failed item.
         item: Item,
         /// Whether another attempt may succeed.
         may_pass: bool,
@@ -72,19 +72,19 @@ pub enum Event {
     Cancel,
 }
 
-/// The commands.
+/// The commands with which the state machine answers.
 ///
 /// # Example
 /// See [`Machine`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Command {
-    /// Say how many items a step has.
+    /// Work out how many items a step has.
     Expand(usize),
-    /// Do an item; its attempts are counted from 1.
+    /// Begin an attempt at an item.
     Begin {
         /// The item.
         item: Item,
-        /// The number of the attempt.
+        /// The number of the attempt, counted from 1.
         attempt: u32,
     },
     /// Wait before the item is tried again.
@@ -94,15 +94,15 @@ pub enum Command {
         /// The attempt that failed.
         attempt: u32,
     },
-    /// Give an item up: its answer, or the end of its wait, is not needed any more.
+    /// Give an item up: its answer, or the end of its wait, is no longer needed.
     Abort(Item),
-    /// A step is done: the answers of all its items are there.
+    /// A step is done: all its items have been answered.
     Complete(usize),
     /// The run has ended; nothing follows.
     End(Outcome),
 }
 
-/// How a run has ended.
+/// How a run ended.
 ///
 /// # Example
 /// See [`Machine`].
@@ -112,17 +112,17 @@ pub enum Outcome {
     Done,
     /// A step has failed.
     Failed,
-    /// It was cancelled.
+    /// The run was cancelled.
     Cancelled,
 }
 
-/// The state that an earlier part of the run has left.
+/// The state that an earlier part of the run left.
 ///
 /// # Example
 /// See [`Machine::resume`].
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Progress {
-    /// The number of items that each expanded step has, by step.
+    /// The number of items of each expanded step.
     pub items: BTreeMap<usize, usize>,
     /// The items that are done.
     pub done: BTreeSet<Item>,
@@ -141,7 +141,7 @@ enum Phase {
 enum Stage {
     Waiting,
     Expanding,
-    /// By item: its phase, and its attempts in this part of the run.
+    /// For each item: its phase, and the number of attempts in this part of the run.
     Open(Vec<(Phase, u32)>),
     Done,
     Failed,
@@ -166,16 +166,16 @@ pub struct Machine {
     nodes: Vec<Node>,
     stages: Vec<Stage>,
     parallel: usize,
-    /// The reason why nothing new begins.
+    /// Whether nothing new may begin.
     stopping: bool,
     outcome: Option<Outcome>,
 }
 
 impl Machine {
-    /// Creates a run and returns it with its first commands. At most `parallel` items are done side by side.
+    /// Creates a run and returns it with its first commands. At most `parallel` items are processed at the same time.
     ///
     /// # Panics
-    /// Panics if a step needs one that does not exist, or itself in a circle: plans are checked before.
+    /// Panics if a step needs a step that does not exist, or needs itself in a circle: plans are checked before.
     ///
     /// # Example
     /// See [`Machine`].
@@ -183,7 +183,8 @@ impl Machine {
         Self::resume(nodes, parallel, &Progress::default())
     }
 
-    /// A run that continues: finished steps are not done again. Attempts are counted from 0 again.
+    /// Creates a run that continues an earlier one: finished steps are not repeated, and attempts are counted from 0
+    /// again.
     ///
     /// # Panics
     /// Panics as for [`new`](Self::new).
@@ -215,7 +216,7 @@ impl Machine {
         (machine, commands)
     }
 
-    /// The outcome of the run, if it has ended.
+    /// Returns the outcome of the run, if it has ended.
     ///
     /// # Example
     /// ```
@@ -226,8 +227,8 @@ impl Machine {
         self.outcome
     }
 
-    /// The consequences of an event. Events that say nothing new (of an item that was given up, after the end) are
-    /// passed over.
+    /// Returns the commands that follow from an event. Events that change nothing (about an item that was given up, or
+    /// after the end) are ignored.
     ///
     /// # Example
     /// See [`Machine`].
@@ -258,7 +259,7 @@ impl Machine {
                 let stopping = self.stopping;
                 let Some(entry) = self.entry(item).filter(|entry| entry.0 == Phase::Running) else { return commands };
                 if may_pass && entry.1 < allowed {
-                    // Not while the run comes to its end: a wait would only hold it up.
+                    // Not while the run is ending: a wait would only delay it.
                     entry.0 = if stopping { Phase::Waiting } else { Phase::Backing };
                     let attempt = entry.1;
                     if !stopping {
@@ -284,7 +285,7 @@ impl Machine {
             }
         }
         if self.stopping {
-            // What waits for another attempt is given up; what runs comes to its end.
+            // Items that wait for another attempt are given up; running items finish.
             for item in self.items_in(&[Phase::Backing]) {
                 commands.push(Command::Abort(item));
                 if let Some(entry) = self.entry(item) {
@@ -314,10 +315,10 @@ impl Machine {
         found
     }
 
-    /// Completes, expands and begins whatever can be, and ends the run if nothing is left.
+    /// Completes, expands and begins all steps that can be, and ends the run if nothing is left.
     fn advance(&mut self) -> Vec<Command> {
         let mut commands = Vec::new();
-        // A step that is completed may be what another waits for.
+        // Another step may wait for a step that was just completed.
         loop {
             let before = commands.len();
             for step in 0..self.nodes.len() {
@@ -372,7 +373,7 @@ impl Machine {
     }
 }
 
-/// Whether the steps can be put into an order in which each stands after the steps that it needs.
+/// Returns whether the steps can be put into an order in which each comes after the steps that it needs.
 fn is_acyclic(nodes: &[Node]) -> bool {
     let mut done = vec![false; nodes.len()];
     loop {

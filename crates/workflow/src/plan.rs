@@ -1,4 +1,4 @@
-//! Plans a run before it does anything: the services are there, have the operations, and are sent bodies as they expect them.
+//! Plans a run before it does anything: checks that the services exist, have the operations, and accept the bodies.
 
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
@@ -22,23 +22,23 @@ pub(crate) const CANCEL: &str = "cancel";
 
 static ANYTHING: Value = Value::Bool(true);
 
-/// A step as it will be done.
+/// A step of a plan.
 ///
 /// # Example
 /// See [`Plan`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PlannedStep {
-    /// Its name.
+    /// The name of the step.
     pub name: String,
-    /// The node of the service; nothing for the node of the run.
+    /// The node of the service; `None` for the node of the run.
     pub node: Option<String>,
     /// The path of the service.
     pub service: String,
-    /// The operation.
+    /// The operation of the service.
     pub operation: String,
-    /// The steps that it needs.
+    /// The steps that this step needs.
     pub needs: BTreeSet<String>,
-    /// Whether it is done for each item of a list.
+    /// Whether the step is done for each item of a list.
     pub is_mapped: bool,
 }
 
@@ -52,7 +52,7 @@ pub struct PlannedStep {
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Plan {
-    /// The steps, each after those that it needs.
+    /// The steps, each after the steps that it needs.
     pub steps: Vec<PlannedStep>,
     /// The values of the parameters.
     pub parameters: Value,
@@ -101,7 +101,7 @@ pub(crate) async fn plan(
     Ok(Plan { steps: steps.collect(), parameters })
 }
 
-/// The node of each step, with parameters filled in.
+/// Returns the node of each step, with parameters filled in.
 fn nodes(workflow: &Workflow, parameters: &Value, findings: &mut Findings) -> BTreeMap<String, Option<String>> {
     let mut nodes = BTreeMap::new();
     for (name, step) in &workflow.definition().steps {
@@ -116,7 +116,7 @@ fn nodes(workflow: &Workflow, parameters: &Value, findings: &mut Findings) -> BT
     nodes
 }
 
-/// A node's address, with parameters filled in.
+/// Returns a node's address, with parameters filled in.
 pub(crate) fn node_of(text: &str, parameters: &Value) -> Result<String, String> {
     let scope = Scope { parameters, output: &|_| None, item: None };
     match fill(&Value::String(text.to_owned()), &scope)? {
@@ -125,7 +125,7 @@ pub(crate) fn node_of(text: &str, parameters: &Value) -> Result<String, String> 
     }
 }
 
-/// The source and the target of data sets: the place in the file, and the two nodes.
+/// Lists the data sets that go from one node to another: the position in the file, the source and the target.
 fn fetched(
     workflow: &Workflow,
     nodes: &BTreeMap<String, Option<String>>,
@@ -214,7 +214,7 @@ fn check(workflow: &Workflow, nodes: &BTreeMap<String, Option<String>>, known: &
         let body = step.with.as_ref().unwrap_or(&empty);
         let stands = |text: &str| types.stands(text, item);
         Schema::of(&operation.body).check(tree, &field.name("with"), body, &stands, findings);
-        // References into answers that have no such field.
+        // Checks for references to fields that the answers do not have.
         let mut see = |field: &Field, text: &str| {
             let Ok(template) = Template::parse(text) else { return };
             for reference in template.references() {
@@ -245,7 +245,7 @@ fn short(value: &Value) -> String {
     }
 }
 
-/// The types that references will have.
+/// The types that the values of references will have.
 struct Types<'a> {
     workflow: &'a Workflow,
     info: &'a dyn Fn(&str) -> Option<&'a Result<Info, Fault>>,
@@ -253,7 +253,7 @@ struct Types<'a> {
 }
 
 impl<'a> Types<'a> {
-    /// The schema of the value of a reference; nothing if that is not known.
+    /// Returns the schema of a reference's value; `None` if it is not known.
     fn of(&'a self, reference: &Reference, item: Option<Schema<'a>>) -> Result<Option<Schema<'a>>, String> {
         match &reference.source {
             Source::Parameters => {
@@ -271,7 +271,7 @@ impl<'a> Types<'a> {
                 let Some(reply) = self.reply(name, step) else { return Ok(None) };
                 let mut path = &reference.path[..];
                 if step.map.is_some() {
-                    // A list of answers: of one of them, or of all.
+                    // A list of answers: the reference is to one of them, or to all.
                     match path.split_first() {
                         None => return Ok(None),
                         Some((first, rest)) if first == "*" => {
@@ -306,9 +306,9 @@ impl<'a> Types<'a> {
         info.contract.operations.get(operation).map(|operation| Schema::of(&operation.reply))
     }
 
-    /// The meaning of a text in a body.
+    /// Returns what a text in a body stands for.
     fn stands(&'a self, text: &str, item: Option<Schema<'a>>) -> Stands<'a> {
-        // A text that cannot be read is told of elsewhere.
+        // A text that cannot be parsed is reported elsewhere.
         let Ok(template) = Template::parse(text) else { return Stands::Anything };
         match template.whole() {
             None => Stands::Itself,
@@ -319,7 +319,8 @@ impl<'a> Types<'a> {
         }
     }
 
-    /// The schema of the entries of the list that a step is mapped over; as an error, the found type if that is no list.
+    /// Returns the schema of the entries of the list that a step is mapped over. If the value is not a list, returns
+    /// its type as an error.
     fn entries(&'a self, map: &Value) -> Result<Option<Schema<'a>>, String> {
         match map {
             Value::Array(_) => Ok(None),
@@ -338,7 +339,7 @@ impl<'a> Types<'a> {
     }
 }
 
-/// The schema of a field of a field; as an error, the first that does not exist.
+/// Returns the schema of a nested field; as an error, the first name on the path that does not exist.
 fn follow<'a>(schema: Schema<'a>, path: &[String]) -> Result<Schema<'a>, String> {
     path.iter().try_fold(schema, |schema, name| {
         if schema.fields().is_empty() && schema.field(name).is_none() && schema.words() == "something else" {

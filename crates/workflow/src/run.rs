@@ -1,5 +1,5 @@
-//! A run as a document: finished steps, running steps, results. Only its runner's reports change it, so that every
-//! subscriber to the changes has the same document.
+//! A run as a document: finished steps, running steps, results. Only the events from its runner change it, so all
+//! subscribers to the changes have the same document.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,20 +17,20 @@ use serde_json::Value;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum RunState {
-    /// Its steps are being done.
+    /// The steps are being done.
     Running,
     /// All steps are done.
     Done,
-    /// A step has failed. It can be resumed.
+    /// A step has failed. The run can be resumed.
     Failed,
-    /// A client no longer wanted it. It can be resumed.
+    /// A client cancelled the run. The run can be resumed.
     Cancelled,
-    /// It was stopped, to be resumed.
+    /// The run was stopped, to be resumed later.
     Stopped,
 }
 
 impl RunState {
-    /// Whether nothing more happens.
+    /// Returns whether the run has ended.
     pub fn is_over(self) -> bool {
         self != Self::Running
     }
@@ -48,33 +48,33 @@ impl std::fmt::Display for RunState {
     }
 }
 
-/// The state of a step, or of an item of it.
+/// The state of a step, or of one of its items.
 ///
 /// # Example
 /// See [`StepRecord`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum StepState {
-    /// It has not begun, or is to be begun again.
+    /// The step or item has not begun, or will begin again.
     #[default]
     Waiting,
-    /// It is being done.
+    /// The step or item is being done.
     Running,
     /// An attempt has failed, and another will follow.
     Retrying,
-    /// Its answer is there.
+    /// The answer is available.
     Done,
-    /// It has failed.
+    /// The step or item has failed.
     Failed,
 }
 
-/// The progress of a job, as its service says.
+/// The progress of a job, as its service reports it.
 ///
 /// # Example
 /// See [`Progress`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct JobProgress {
-    /// The share that is done, from 0 to 1.
+    /// The fraction that is done, from 0 to 1.
     pub fraction: f64,
     /// The present stage.
     #[serde(default)]
@@ -82,10 +82,10 @@ pub struct JobProgress {
 }
 
 impl JobProgress {
-    /// The progress in the record of a job; `None` if there is none.
+    /// Returns the progress in the record of a job; `None` if there is none.
     pub(crate) fn of(progress: &Value) -> Option<Self> {
         let stage = progress.get("stage").and_then(Value::as_str).unwrap_or_default();
-        // Whole per cent: what is less is no news.
+        // Rounded down to whole per cent: smaller steps are not reported.
         let fraction = (progress.get("fraction")?.as_f64()? * 100.0).floor() / 100.0;
         Some(Self { fraction, stage: stage.to_owned() })
     }
@@ -97,30 +97,30 @@ impl JobProgress {
 /// See [`StepRecord`].
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ItemRecord {
-    /// Its state.
+    /// The state of the item.
     pub state: StepState,
-    /// The number of times it was begun.
+    /// The number of attempts that were begun.
     pub attempts: u32,
-    /// The number of times it was answered with a fault. Attempts with an unknown outcome do not count: they are sent
-    /// again with the same key.
+    /// The number of attempts that were answered with a fault. Attempts with an unknown outcome do not count: they are
+    /// sent again with the same key.
     #[serde(default)]
     pub refusals: u32,
-    /// The item that it works on, if the step is mapped.
+    /// The list item that this item works on, if the step is mapped.
     #[serde(default, skip_serializing_if = "Value::is_null")]
     pub item: Value,
-    /// The job that does it, if the step is done by jobs.
+    /// The job that does the item, if the step uses jobs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub job: Option<String>,
     /// The job's progress, if its service reports it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub progress: Option<JobProgress>,
-    /// The time at which it was last begun, in milliseconds of the run.
+    /// The time at which the last attempt began, in milliseconds of the run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub started_ms: Option<u64>,
-    /// The time at which its last attempt ended, in milliseconds of the run.
+    /// The time at which the last attempt ended, in milliseconds of the run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ended_ms: Option<u64>,
-    /// The answer.
+    /// The answer, once the item is done.
     #[serde(default, skip_serializing_if = "Value::is_null")]
     pub output: Value,
     /// The reason why the last attempt failed.
@@ -138,27 +138,27 @@ pub struct ItemRecord {
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct StepRecord {
-    /// Its state.
+    /// The state of the step.
     pub state: StepState,
-    /// Whether it is done for each item of a list.
+    /// Whether the step is done for each item of a list.
     #[serde(default)]
     pub is_mapped: bool,
-    /// Its items, when it is known which they are.
+    /// The items, once they are known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub items: Option<Vec<ItemRecord>>,
-    /// The time at which it began, in milliseconds of the run.
+    /// The time at which the step began, in milliseconds of the run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub started_ms: Option<u64>,
-    /// The time at which it ended, in milliseconds of the run.
+    /// The time at which the step ended, in milliseconds of the run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ended_ms: Option<u64>,
-    /// The reason why it failed.
+    /// The reason why the step failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fault: Option<Fault>,
 }
 
 impl StepRecord {
-    /// Its answer, if it is done: of a mapped step, the list of answers.
+    /// Returns the step's answer, if it is done; for a mapped step, the list of answers.
     pub fn output(&self) -> Option<Value> {
         if self.state != StepState::Done {
             return None;
@@ -167,7 +167,7 @@ impl StepRecord {
         if self.is_mapped { Some(Value::Array(outputs.collect())) } else { outputs.next() }
     }
 
-    /// The number of times its items were begun, together.
+    /// Returns the total number of attempts of the step's items.
     pub fn attempts(&self) -> u32 {
         self.items.iter().flatten().map(|item| item.attempts).sum()
     }
@@ -181,32 +181,33 @@ impl StepRecord {
 pub struct Run {
     /// The workflow's name.
     pub workflow: String,
-    /// The name of its file in messages.
+    /// The name of the workflow's file in messages.
     pub file: String,
-    /// The workflow, as it was given.
+    /// The text of the workflow, as the client sent it.
     pub definition: String,
-    /// The values that were given for its parameters.
+    /// The values that the client gave for the parameters.
     pub parameters: BTreeMap<String, Value>,
-    /// Its state.
+    /// The state of the run.
     pub state: RunState,
-    /// Its steps by name.
+    /// The steps by name.
     pub steps: BTreeMap<String, StepRecord>,
-    /// The time of the run, in milliseconds: it stands still while the run does.
+    /// The time of the run, in milliseconds. It does not count the time between two parts of the run.
     pub elapsed_ms: u64,
-    /// Its answer, when it is done.
+    /// The answer of the run, when it is done.
     #[serde(default, skip_serializing_if = "Value::is_null")]
     pub output: Value,
-    /// The reason why it failed.
+    /// The reason why the run failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fault: Option<Fault>,
-    /// The requested end, if there is one.
+    /// The end that a client requested, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wish: Option<RunState>,
-    /// The number of times it was begun, resumed or begun again from a step. Earlier runners may no longer change it.
+    /// The number of times that the run was begun, resumed or begun again from a step. Runners of earlier parts may no
+    /// longer change the run.
     pub part: u64,
-    /// Makes the keys of its requests different from those of all other runs, on any node.
+    /// A text that makes the keys of this run's requests different from those of all other runs, on any node.
     pub token: String,
-    /// The order in which runs were begun.
+    /// The position of the run in the order in which runs were begun.
     pub number: u64,
 }
 
@@ -223,11 +224,11 @@ pub struct Run {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "what", rename_all = "lowercase")]
 pub enum Progress {
-    /// It is known which items a step has.
+    /// The items of a step are known.
     Expanded {
         /// The step.
         step: String,
-        /// The items that it is mapped over; one `null` if it is not mapped.
+        /// The items that the step is mapped over; one `null` if it is not mapped.
         items: Vec<Value>,
     },
     /// An attempt begins.
@@ -237,7 +238,7 @@ pub enum Progress {
         /// The item.
         item: usize,
     },
-    /// A job carries it out.
+    /// A job does the item.
     Job {
         /// The step.
         step: String,
@@ -246,13 +247,13 @@ pub enum Progress {
         /// The job.
         job: String,
     },
-    /// The job has got further.
+    /// The job has made progress.
     Advanced {
         /// The step.
         step: String,
         /// The item.
         item: usize,
-        /// Its progress.
+        /// The new progress of the job.
         progress: JobProgress,
     },
     /// An attempt has succeeded.
@@ -268,11 +269,11 @@ pub enum Progress {
     Failed {
         /// The step.
         step: String,
-        /// The item; nothing if the step could not begin at all.
+        /// The item; `None` if the step could not begin at all.
         item: Option<usize>,
-        /// Why.
+        /// The reason for the failure.
         fault: Fault,
-        /// The wait until the next attempt, in milliseconds; nothing if there is none.
+        /// The wait until the next attempt, in milliseconds; `None` if there is none.
         again_ms: Option<u64>,
     },
     /// A step is done.
@@ -282,28 +283,28 @@ pub enum Progress {
     },
     /// The run, or this part of it, has ended.
     Ended {
-        /// How.
+        /// The final state.
         state: RunState,
         /// The answer.
         output: Value,
-        /// The reason why it failed.
+        /// The reason why the run failed.
         fault: Option<Fault>,
     },
 }
 
-/// Whether a request may have been done although it was answered with a fault.
+/// Returns whether a request may have been carried out although it was answered with a fault.
 pub(crate) fn is_fate_unknown(fault: &Fault) -> bool {
     matches!(fault.code(), Code::Unavailable | Code::ResponseTimeout | Code::OperationCancelled | Code::ServiceStopping)
 }
 
 impl Run {
-    /// Makes it a run that continues: finished steps stay. From a step: that step and `again`, all that need it, are
-    /// done again.
+    /// Makes it a run that continues: finished steps stay. The steps in `again` (the chosen step and all that need it)
+    /// are done again.
     pub(crate) fn reopen(&mut self, again: &BTreeSet<String>) {
         (self.state, self.fault, self.wish, self.output) = (RunState::Running, None, None, Value::Null);
         self.part += 1;
         if !again.is_empty() {
-            // What was answered before must not be answered for it again.
+            // Old answers must not be given again to these steps.
             self.token = format!("{}-{}", self.token, self.part);
         }
         for (name, record) in &mut self.steps {
@@ -312,7 +313,7 @@ impl Run {
             } else if record.state != StepState::Done {
                 record.state = StepState::Waiting;
                 (record.fault, record.ended_ms) = (None, None);
-                // A step that could not begin is worked out anew.
+                // A step that could not begin is expanded again.
                 for item in record.items.iter_mut().flatten().filter(|item| item.state != StepState::Done) {
                     item.state = StepState::Waiting;
                 }
@@ -320,7 +321,7 @@ impl Run {
         }
     }
 
-    /// Changes the document by an event, at a time of the run.
+    /// Changes the document by an event, at a given time of the run.
     ///
     /// # Example
     /// ```
@@ -376,7 +377,7 @@ impl Run {
                 if let Some(item) = item.and_then(|item| self.item(step, item)) {
                     (item.state, item.fault, item.ended_ms) = (state, Some(fault.clone()), Some(at_ms));
                     item.refusals += u32::from(!is_fate_unknown(fault));
-                    // The next attempt is another job.
+                    // The next attempt has another job.
                     item.job = None;
                 }
                 if state == StepState::Failed
@@ -392,7 +393,7 @@ impl Run {
             }
             Progress::Ended { state, output, fault } => {
                 (self.state, self.output, self.fault, self.wish) = (*state, output.clone(), fault.clone(), None);
-                // What was under way is to be begun again.
+                // Items that were running must begin again.
                 for record in self.steps.values_mut() {
                     let mut is_open = false;
                     for item in record.items.iter_mut().flatten() {

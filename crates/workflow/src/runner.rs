@@ -1,9 +1,9 @@
-//! Does a run: the commands of the machine become requests, waits and changes of the document; their outcomes become
-//! its events.
+//! Drives a run: turns the commands of the state machine into requests, waits and changes of the document, and their
+//! outcomes into its events.
 //!
-//! A change is in the document, and on disk if the document is kept, before its consequences are carried out. So a
-//! runner that ends at any moment leaves a run that another can resume. Finished work is not done again, and work under
-//! way is sent again with the same key.
+//! A change is in the document, and on disk if the document is kept there, before its consequences are carried out. So
+//! if a runner ends at any moment, another can resume its run. Finished work is not repeated, and unfinished work is
+//! sent again with the same key.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
@@ -21,7 +21,7 @@ use crate::service::{Tell, WorkflowState};
 use crate::surroundings::Surroundings;
 use crate::template::{Scope, fill};
 
-/// The largest answer of a step that is kept in the document.
+/// The size limit of a step's answer that is kept in the document, in bytes.
 const ANSWER_BYTES_MAX: usize = 1 << 20;
 
 /// The messages to a runner.
@@ -31,39 +31,39 @@ pub(crate) enum RunnerMessage {
     Ended { item: Item, outcome: Result<Value, Fault> },
     /// An attempt has begun a job.
     Job { item: Item, job: String },
-    /// A job has got further.
+    /// A job has made progress.
     Advanced { item: Item, progress: JobProgress },
     /// A wait is over.
     Elapsed(Item),
-    /// The run is to end like this.
+    /// A client requests that the run end in this state.
     Wish(RunState),
-    /// The service ends; another life of it may continue.
+    /// The service is stopping; its next start may continue the run.
     Halt,
 }
 
-/// Does one part of a run.
+/// Drives one part of a run.
 pub(crate) struct Runner {
     pub(crate) own: Reference<WorkflowState>,
     pub(crate) id: String,
     pub(crate) workflow: Workflow,
     pub(crate) parameters: Value,
-    /// As the document has it.
+    /// The runner's copy of the run in the document.
     pub(crate) run: Run,
     pub(crate) places: Surroundings,
     pub(crate) inbox: Port<RunnerMessage>,
 }
 
-/// An attempt, or the wait for the next one.
+/// A running attempt, or the wait for the next one.
 struct Underway {
     task: Task<()>,
     /// See [`Attempt::ordered`].
     ordered: Port<String>,
 }
 
-/// A part of a run, as it goes.
+/// The state of one part of a run.
 struct Part {
     machine: Machine,
-    /// The commands to carry out before any message is heard.
+    /// The commands to carry out before the next message is read.
     commands: VecDeque<Command>,
     tasks: BTreeMap<Item, Underway>,
     /// The requested end of the run, if there is one.
@@ -76,11 +76,11 @@ impl Part {
     }
 }
 
-/// The runner may no longer change the document, or has none.
+/// The runner may no longer change the document, or the document is gone.
 struct Deposed;
 
 impl Runner {
-    /// Continues until the run ends, or another runner has taken it over.
+    /// Continues until the run ends, or until another runner has taken it over.
     pub(crate) async fn drive(mut self) {
         let _deposed = self.steps().await;
         self.inbox.close();
@@ -133,7 +133,7 @@ impl Runner {
                 part.tasks.insert(item, self.begin(item));
             }
             Command::Abort(item) => {
-                // A run that is stopped to go on later finds its jobs again.
+                // A run that is stopped to be resumed later finds its jobs again.
                 let is_unwanted = part.wish != Some(RunState::Stopped);
                 let mut ordered = None;
                 if let Some(Underway { task, ordered: jobs }) = part.tasks.remove(&item) {
@@ -144,7 +144,7 @@ impl Runner {
                     }
                 }
                 if let Some(job) = ordered {
-                    // Its being told may lie in the inbox.
+                    // The message about the job may still lie in the inbox.
                     self.tell(Progress::Job { step: self.name(item.step), item: item.item, job }, at_ms).await?;
                 }
                 if is_unwanted {
@@ -152,13 +152,13 @@ impl Runner {
                 }
             }
             Command::Complete(step) => self.tell(Progress::Completed { step: self.name(step) }, at_ms).await?,
-            // A wait is told with the failure before it, its time too.
+            // A wait, and its length, are reported with the failure before it.
             Command::Wait { .. } | Command::End(_) => {}
         }
         Ok(())
     }
 
-    /// Takes in a message to the runner.
+    /// Handles a message to the runner.
     async fn hear(&mut self, heard: RunnerMessage, part: &mut Part, at_ms: u64) -> Result<(), Deposed> {
         match heard {
             RunnerMessage::Ended { item, outcome } => {
@@ -169,7 +169,7 @@ impl Runner {
             RunnerMessage::Job { item, job } => {
                 self.tell(Progress::Job { step: self.name(item.step), item: item.item, job }, at_ms).await?;
             }
-            // Of an attempt that has been given up meanwhile nobody wants to know.
+            // The attempt has been given up meanwhile: ignore its progress.
             RunnerMessage::Advanced { item, .. } if !part.tasks.contains_key(&item) => {}
             RunnerMessage::Advanced { item, progress } => {
                 self.tell(Progress::Advanced { step: self.name(item.step), item: item.item, progress }, at_ms).await?;
@@ -187,7 +187,7 @@ impl Runner {
         Ok(())
     }
 
-    /// An attempt has ended: reports this, and waits if there will be another.
+    /// Reports the end of an attempt, and waits if there will be another.
     async fn ended(
         &mut self,
         item: Item,
@@ -223,7 +223,7 @@ impl Runner {
         self.workflow.step(step).0.to_owned()
     }
 
-    /// Changes the document, there and here.
+    /// Applies an event to the document and to the runner's copy.
     async fn tell(&mut self, progress: Progress, at_ms: u64) -> Result<(), Deposed> {
         self.run.apply(&progress, at_ms);
         let tell = Tell { run: self.id.clone(), part: self.run.part, progress, at_ms };
@@ -235,7 +235,7 @@ impl Runner {
         body(&Scope { parameters: &self.parameters, output: &output, item })
     }
 
-    /// The items that a step is mapped over; one `null` if it is not mapped.
+    /// Returns the items that a step is mapped over; one `null` if it is not mapped.
     fn items(&self, step: usize) -> Result<Vec<Value>, Fault> {
         let (name, step) = self.workflow.step(step);
         let Some(map) = &step.map else { return Ok(vec![Value::Null]) };
@@ -246,7 +246,7 @@ impl Runner {
         }
     }
 
-    /// Begins an attempt; how it ends is posted.
+    /// Begins an attempt; its outcome is posted to the inbox.
     fn begin(&self, item: Item) -> Underway {
         let ordered = Port::new();
         let attempt = self.attempt(item, &ordered);
@@ -256,7 +256,7 @@ impl Runner {
                 Ok(attempt) => attempt.make(&inbox).await,
                 Err(fault) => Err(fault),
             };
-            // Refused only when the runner has ended.
+            // Refused only if the runner has ended.
             let _ = inbox.post(RunnerMessage::Ended { item, outcome });
         });
         Underway { task, ordered }
@@ -341,7 +341,7 @@ impl Runner {
     }
 }
 
-/// The results of an earlier part of the run.
+/// Returns the results of an earlier part of the run.
 fn done(workflow: &Workflow, run: &Run) -> machine::Progress {
     let mut progress = machine::Progress::default();
     for (name, record) in &run.steps {
@@ -353,7 +353,7 @@ fn done(workflow: &Workflow, run: &Run) -> machine::Progress {
     progress
 }
 
-/// Whether another attempt may succeed after this answer with a fault.
+/// Returns whether another attempt may succeed after this fault.
 fn may_pass(fault: &Fault) -> bool {
     let code = fault.code();
     code.may_pass()
@@ -367,7 +367,7 @@ fn may_pass(fault: &Fault) -> bool {
         )
 }
 
-/// An answer, if it is small enough for a document.
+/// Returns the answer, if it is small enough for the document.
 fn bounded(output: Value) -> Result<Value, Fault> {
     let bytes = serde_json::to_vec(&output).map_or(0, |text| text.len());
     if bytes <= ANSWER_BYTES_MAX {

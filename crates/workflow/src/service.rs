@@ -1,4 +1,4 @@
-//! Runs as a service: begun, watched, cancelled, resumed, begun again from a step.
+//! Runs as a service: clients begin, watch, cancel and resume them, and begin them again from a step.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -22,7 +22,7 @@ use crate::surroundings::Surroundings;
 /// The path of a node's runs.
 pub const WORKFLOWS: &str = "/workflows";
 
-/// The number of runs that are remembered: beyond, the oldest that is over is forgotten.
+/// The number of runs that the service remembers. Beyond it, the service forgets the oldest run that has ended.
 const REMEMBERED: usize = 256;
 
 /// Runs workflows.
@@ -66,14 +66,14 @@ const REMEMBERED: usize = 256;
 #[derive(Clone, Debug)]
 pub struct Workflows {
     document: WorkflowState,
-    /// By run: where its runner listens.
+    /// For each run: the inbox of its runner.
     live: BTreeMap<String, Port<RunnerMessage>>,
     client: Option<Client>,
     goes_on: bool,
 }
 
 impl Workflows {
-    /// A service that reaches other nodes through this client, if there is one.
+    /// Creates a service that reaches other nodes through this client, if there is one.
     ///
     /// # Example
     /// See [`Workflows`].
@@ -81,7 +81,7 @@ impl Workflows {
         Self { document: WorkflowState::default(), live: BTreeMap::new(), client, goes_on: true }
     }
 
-    /// Leaves runs that a node ended in the middle of as stopped, until a client resumes them. Default: they continue
+    /// Leaves runs that the end of a node interrupted as stopped, until a client resumes them. Default: they continue
     /// when the service starts.
     ///
     /// # Example
@@ -101,7 +101,7 @@ impl Workflows {
 pub struct WorkflowState {
     /// The runs.
     pub runs: BTreeMap<String, Run>,
-    /// The number of runs that were begun.
+    /// The number of runs that were ever begun.
     pub begun: u64,
 }
 
@@ -110,7 +110,7 @@ impl Contract for WorkflowState {
     const VERSION: Version = Version::new(1, 0);
 }
 
-/// Lists the steps of a run of a workflow, or its faults. Nothing is done.
+/// Lists the steps of a run of a workflow, or the faults. Nothing is run.
 ///
 /// # Example
 /// ```
@@ -122,7 +122,7 @@ impl Contract for WorkflowState {
 #[operation(contract = WorkflowState, verb = Submit, name = "review", reply = Plan)]
 pub struct Review(pub Begin);
 
-/// Plans a workflow and begins a run of it. The answer is its name.
+/// Plans a workflow and begins a run of it. The answer is the run's name.
 ///
 /// # Example
 /// See [`Workflows`].
@@ -133,13 +133,13 @@ pub struct Begin {
     pub file: String,
     /// The workflow, in TOML.
     pub definition: String,
-    /// Values for its parameters.
+    /// Values for the parameters.
     #[serde(default)]
     pub parameters: BTreeMap<String, Value>,
 }
 
 impl Begin {
-    /// A workflow with the defaults of its parameters.
+    /// Creates a request for a workflow with the defaults of its parameters.
     ///
     /// # Example
     /// See [`Workflows`].
@@ -154,11 +154,11 @@ impl Begin {
 /// See [`Workflows`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Begun {
-    /// Its name.
+    /// The name of the run.
     pub run: String,
 }
 
-/// Waits until a run is over. The answer is the run; if the time is up before, as it is then.
+/// Waits until a run has ended. The answer is the run, in its present state if the time is up first.
 ///
 /// # Example
 /// See [`Workflows`].
@@ -167,13 +167,13 @@ pub struct Begun {
 pub struct Wait {
     /// The run.
     pub run: String,
-    /// The longest wait, in milliseconds. Default: as long as it takes.
+    /// The longest wait, in milliseconds. Default: no limit.
     #[serde(default)]
     pub timeout_ms: Option<u64>,
 }
 
 impl Wait {
-    /// Waits as long as it takes.
+    /// Creates a wait without a limit.
     ///
     /// # Example
     /// See [`Workflows`].
@@ -182,7 +182,7 @@ impl Wait {
     }
 }
 
-/// Resumes a run that is over and not done; or, from a step, does that step and all that need it again.
+/// Resumes a run that has ended without being done. With a step, repeats that step and all that need it.
 ///
 /// # Example
 /// ```
@@ -194,12 +194,13 @@ impl Wait {
 pub struct Resume {
     /// The run.
     pub run: String,
-    /// The step. Default: finished steps stay.
+    /// The step to repeat from. Default: finished steps are not repeated.
     #[serde(default)]
     pub from: Option<String>,
 }
 
-/// Ends a run: running requests are given up, jobs are cancelled. Answered when the wish is noted; [`Wait`] for the end.
+/// Cancels a run: running requests are given up, jobs are cancelled. The answer comes when the request is noted; use
+/// [`Wait`] to wait for the end.
 ///
 /// # Example
 /// ```
@@ -212,7 +213,7 @@ pub struct Cancel {
     pub run: String,
 }
 
-/// Stops a run, to be resumed: running requests are given up, jobs continue and are found again.
+/// Stops a run so that it can be resumed: running requests are given up, jobs continue and are found again.
 ///
 /// # Example
 /// ```
@@ -225,7 +226,7 @@ pub struct Stop {
     pub run: String,
 }
 
-/// Forgets a run that is over.
+/// Forgets a run that has ended.
 ///
 /// # Example
 /// ```
@@ -238,7 +239,7 @@ pub struct Remove {
     pub run: String,
 }
 
-/// An event of a run. Told by the node itself; subscribers hear it.
+/// An event of a run. Only the node itself sends it; subscribers receive it.
 ///
 /// # Example
 /// ```
@@ -251,22 +252,22 @@ pub struct Remove {
 pub struct Tell {
     /// The run.
     pub run: String,
-    /// The part that this belongs to.
+    /// The part of the run that the event belongs to.
     pub part: u64,
     /// The event.
     pub progress: Progress,
-    /// When, in milliseconds of the run.
+    /// The time of the event, in milliseconds of the run.
     pub at_ms: u64,
 }
 
-/// Enters a planned run. Of the node itself.
+/// Enters a planned run. Only the node itself sends this.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, Operation)]
 #[operation(contract = WorkflowState, verb = Insert, name = "enter", reply = Begun)]
 struct Enter {
     begin: Begin,
 }
 
-/// Takes up a run again. Of the node itself.
+/// Reopens a run. Only the node itself sends this.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, Operation)]
 #[operation(contract = WorkflowState, verb = Update, name = "reopen")]
 struct Reopen {
@@ -274,7 +275,7 @@ struct Reopen {
     again: BTreeSet<String>,
 }
 
-/// How other nodes are called. It belongs to the node itself: a client's description of it is empty.
+/// How to reach other nodes. Only the node itself uses it: a client gets an empty description.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, Operation)]
 #[operation(contract = WorkflowState, verb = Query, name = "reach", reply = Reached)]
 struct Reach {}
@@ -297,7 +298,7 @@ impl Service for Workflows {
     }
 
     fn handlers(on: &mut Handlers<Self>) {
-        // Independent: they ask their own service for changes, or wait for long.
+        // Independent: these request changes from their own service, or wait for long.
         on.independent::<Review>().independent::<Begin>().independent::<Wait>().independent::<Resume>();
         on.exclusive::<Cancel>().exclusive::<Stop>().exclusive::<Remove>();
         on.exclusive::<Enter>().exclusive::<Reopen>().exclusive::<Tell>().concurrent::<Reach>();
@@ -316,7 +317,7 @@ impl Service for Workflows {
             }
             let (host, own) = (starting.host().clone(), starting.own()?);
             if let Some(run) = self.document.runs.get_mut(&id) {
-                // A wish that was acknowledged stands.
+                // A request to end that was acknowledged stays in force.
                 let wish = run.wish;
                 run.reopen(&BTreeSet::new());
                 run.wish = wish;
@@ -328,7 +329,7 @@ impl Service for Workflows {
 
     async fn stop(self, _why: Why) {
         for inbox in self.live.into_values() {
-            // Refused by those that have ended.
+            // Runners that have ended refuse it.
             let _ = inbox.post(RunnerMessage::Halt);
         }
     }
@@ -394,7 +395,7 @@ impl Independent<Wait> for Workflows {
         let over = async {
             let mut changes = own.subscribe(Subscribe::default().keys([&run]).capacity(16)).await?;
             loop {
-                // Each change is a reason to look; a gap is one too.
+                // Each change is a reason to look, and so is a gap.
                 let state = own.get().await?;
                 let found = state.runs.get(&run).ok_or_else(|| unknown(&run))?;
                 if found.state.is_over() {
@@ -421,7 +422,7 @@ impl Concurrent<Reach> for Workflows {
 }
 
 impl Workflows {
-    /// Starts the runner of a run that the document has as running.
+    /// Starts the runner of a run whose state in the document is running.
     fn launch(&mut self, id: &str, host: Host, own: Reference<WorkflowState>) -> Result<(), Fault> {
         let run = self.document.runs.get(id).cloned().ok_or_else(|| unknown(id))?;
         let workflow = Workflow::read(&run.file, &run.definition)?;
@@ -443,7 +444,7 @@ impl Workflows {
         }
         found.wish = Some(wish);
         if let Some(inbox) = self.live.get(run) {
-            // Refused by a runner that has just ended, and has said how.
+            // Refused by a runner that has just ended, and has reported how.
             let _ = inbox.post(RunnerMessage::Wish(wish));
         }
         Ok(())

@@ -1,4 +1,4 @@
-//! How the services of a workflow are called: on the host of the run, or on another node.
+//! Access to the services that a workflow calls: on the host of the run, or on another node.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use lehr_services::{Action, Code, Fault, Format, Host, Info, Link, Message, Opti
 /// The path of a node's data sets.
 pub(crate) const DATASETS: &str = "/datasets";
 
-/// The paths of services.
+/// The host of the run, and the client for other nodes.
 #[derive(Clone, Debug)]
 pub(crate) struct Surroundings {
     host: Host,
@@ -25,7 +25,7 @@ impl Surroundings {
         &self.host
     }
 
-    /// A way to a service: of this host, or of the node with this address.
+    /// Returns a link to a service: on this host, or on the node with this address.
     pub(crate) fn link(&self, node: Option<&str>, path: &str) -> Result<Box<dyn Link>, Fault> {
         match node {
             None => Ok(Box::new(self.host.endpoint(path)?)),
@@ -40,7 +40,7 @@ impl Surroundings {
         client.link(&format!("{}{path}", node.trim_end_matches('/')))
     }
 
-    /// The data sets of this host, whose tables pass by their handles, or of another node.
+    /// Returns the data sets of this host, whose tables are passed by their handles, or those of another node.
     pub(crate) fn datasets(&self, node: Option<&str>) -> Result<Reference<Datasets>, Fault> {
         match node {
             None => self.host.reference(DATASETS),
@@ -48,7 +48,7 @@ impl Surroundings {
         }
     }
 
-    /// The description of a service.
+    /// Returns the description of a service.
     pub(crate) async fn lookup(&self, node: Option<&str>, path: &str) -> Result<Info, Fault> {
         let format = Format::MessagePack;
         let message = Message {
@@ -63,5 +63,5 @@ impl Surroundings {
     }
 }
 
-/// Known services of a workflow, by node and path.
+/// The descriptions of a workflow's services, by node and path.
 pub(crate) type Known = BTreeMap<(Option<String>, String), Result<Info, Fault>>;

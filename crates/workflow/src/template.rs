@@ -1,7 +1,7 @@
 //! References in the values of a workflow: `${read.rows}` stands for a field of the answer of an earlier step.
 //!
-//! A text that is one reference stands for the value itself, with its type. References within a longer text are written
-//! into it. `$${` is `${` itself.
+//! A text that consists of one reference stands for the value itself, with its type. References within a longer text
+//! are written into the text. `$${` stands for `${`.
 
 use serde_json::Value;
 
@@ -12,17 +12,17 @@ pub(crate) enum Source {
     Parameters,
     /// The answer of a step.
     Step(String),
-    /// The item that a mapped step works on.
+    /// The item on which a mapped step works.
     Item,
-    /// Its place in the list, from 0.
+    /// The position of the item in the list, from 0.
     Index,
 }
 
-/// A reference, as `fit.0.clusters`.
+/// A reference, such as `fit.0.clusters`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Reference {
     pub(crate) source: Source,
-    /// Fields, places in lists, or `*` for a field of every entry.
+    /// Names of fields, positions in lists, or `*` for a field of every entry.
     pub(crate) path: Vec<String>,
     /// The text as it was written.
     pub(crate) text: String,
@@ -38,7 +38,7 @@ enum Part {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Template(Vec<Part>);
 
-/// The sources of values.
+/// The values that references refer to.
 pub(crate) struct Scope<'a> {
     pub(crate) parameters: &'a Value,
     pub(crate) output: &'a dyn Fn(&str) -> Option<Value>,
@@ -46,7 +46,7 @@ pub(crate) struct Scope<'a> {
 }
 
 impl Template {
-    /// Reads a text.
+    /// Parses a text.
     pub(crate) fn parse(text: &str) -> Result<Self, String> {
         let mut parts = Vec::new();
         let mut plain = String::new();
@@ -76,7 +76,7 @@ impl Template {
         Ok(Self(parts))
     }
 
-    /// The references in it.
+    /// Returns the references in the text.
     pub(crate) fn references(&self) -> impl Iterator<Item = &Reference> {
         self.0.iter().filter_map(|part| match part {
             Part::Reference(reference) => Some(reference),
@@ -84,7 +84,7 @@ impl Template {
         })
     }
 
-    /// The reference that it is, if it is nothing else.
+    /// Returns the reference if the text consists only of one.
     pub(crate) fn whole(&self) -> Option<&Reference> {
         match &self.0[..] {
             [Part::Reference(reference)] => Some(reference),
@@ -158,7 +158,7 @@ fn descend(value: Value, path: &[String]) -> Option<Value> {
     }
 }
 
-/// Fills the references anywhere in a value.
+/// Fills in all references in a value.
 pub(crate) fn fill(value: &Value, scope: &Scope<'_>) -> Result<Value, String> {
     Ok(match value {
         Value::String(text) => Template::parse(text)?.fill(scope)?,

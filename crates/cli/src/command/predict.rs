@@ -81,7 +81,7 @@ pub fn run(arguments: PredictArguments) -> Result<(), Failure> {
         let form = model.form_with(id.as_deref(), delimiter.map(char::from), header);
         let frame = read::data_frame(&input, &form)?;
         let OfTable { said, ids } = Predicted::of_table(&model, &frame, id.as_deref(), memberships).map_err(refused)?;
-        frame.notes().iter().for_each(|note| output::note(note));
+        frame.notes().iter().for_each(|note| output::note(&format!("{}: {note}", input.display())));
         tell(&said);
         return write(&said, ids.as_deref(), append.then_some(&frame), out);
     }

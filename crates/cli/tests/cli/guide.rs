@@ -3,8 +3,6 @@
 use std::fs;
 use std::path::Path;
 
-use lehr_data::synthetic::{Component, gaussian_mixture};
-
 use super::sandbox::Sandbox;
 
 /// Lines without how long it took.
@@ -13,65 +11,24 @@ fn timeless(text: &str) -> String {
     text.trim_end().lines().map(line).collect()
 }
 
-#[test]
-fn the_guide_to_maps_shows_what_the_commands_print() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let sandbox = Sandbox::with("iris.csv", fs::read(root.join("datasets/iris/iris.csv")).unwrap());
-    let guide = fs::read_to_string(root.join("docs/guide/maps.md")).unwrap();
-    let sessions: Vec<&str> = guide
-        .split("```console\n")
-        .skip(1)
-        .flat_map(|block| block.split("```").next().unwrap().split("$ lehr ").skip(1))
-        .collect();
-    assert_eq!(sessions.len(), 3, "distances, pairwise, embed");
-    for session in sessions {
-        let (line, expected) = session.split_once('\n').unwrap();
-        let words: Vec<&str> = line.split_whitespace().chain(["--quiet"]).collect();
-        let outcome = sandbox.lehr(&words).succeeded();
-        assert_eq!(timeless(&outcome.stdout), timeless(expected), "lehr {line}");
-    }
-    assert!(sandbox.list("iris-map").contains(&"report.html".to_owned()));
+/// A folder with the data sets, as a clone of the repository has them.
+fn with_datasets() -> Sandbox {
+    let sandbox = Sandbox::new();
+    let datasets = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../datasets");
+    sandbox.shell(&format!("ln -s '{}' datasets", datasets.display())).succeeded();
+    sandbox
 }
 
-/// The words of a line, as a shell parts them: quotes keep spaces.
-fn words(line: &str) -> Vec<String> {
-    let parts = line.split('"').enumerate();
-    parts.fold(vec![String::new()], |mut words, (place, part)| {
-        if place % 2 == 1 {
-            words.last_mut().unwrap().push_str(part);
-        } else {
-            let mut pieces = part.split(' ');
-            words.last_mut().unwrap().push_str(pieces.next().unwrap_or_default());
-            words.extend(pieces.map(str::to_owned));
-        }
-        words
-    })
+/// Is a line of standard error part of a note or a warning? Others are the progress of a run that takes a while.
+fn is_told(line: &str) -> bool {
+    ["note: ", "warning: ", "      "].iter().any(|start| line.starts_with(start))
 }
 
-/// What a line of a guide prints on a terminal: `lehr …`, `head -N FILE`, or the first `| head -N` of either.
+/// What a line of a guide prints on a terminal, without its progress.
 fn printed(sandbox: &Sandbox, line: &str) -> String {
-    let (line, head) = line.split_once(" | head -").map_or((line, None), |(line, count)| (line, Some(count)));
-    let words = words(line);
-    let words: Vec<&str> = words.iter().map(String::as_str).filter(|word| !word.is_empty()).collect();
-    let text = match words[..] {
-        ["lehr", ref arguments @ ..] => {
-            let outcome = sandbox.lehr(arguments).succeeded();
-            // Progress is shown of runs that take a while.
-            let is_progress =
-                |line: &str| line.contains(" %, annealing, ") || line.starts_with("choosing the number, ");
-            let told = outcome.stderr.lines().filter(|line| !is_progress(line));
-            told.map(|line| format!("{line}\n")).collect::<String>() + &outcome.stdout
-        }
-        ["head", count, file] => {
-            let count: usize = count.trim_start_matches('-').parse().unwrap();
-            sandbox.read(file).lines().take(count).map(|line| format!("{line}\n")).collect()
-        }
-        _ => panic!("{line}"),
-    };
-    match head {
-        Some(count) => text.lines().take(count.parse().unwrap()).map(|line| format!("{line}\n")).collect(),
-        None => text,
-    }
+    let outcome = sandbox.shell(line).succeeded();
+    let told = outcome.stderr.lines().filter(|line| is_told(line));
+    told.map(|line| format!("{line}\n")).collect::<String>() + &outcome.stdout
 }
 
 /// Runs the sessions of a page; with `UPDATE_EXPECT=1` writes what they print into it. Says how many there were.
@@ -83,24 +40,61 @@ fn check_page(name: &str, sandbox: &Sandbox) -> usize {
     let mut commands = 0;
     for block in blocks {
         let (session, rest) = block.split_once("```").unwrap();
-        let line = session.lines().next().unwrap();
-        commands += 1;
-        let text = printed(sandbox, line.strip_prefix("$ ").unwrap());
-        found += &format!("```console\n{line}\n{}```{rest}", timeless(&text));
+        found += "```console\n";
+        for line in session.lines().filter_map(|line| line.strip_prefix("$ ")) {
+            commands += 1;
+            found += &format!("$ {line}\n{}", timeless(&printed(sandbox, line)));
+        }
+        found += &format!("```{rest}");
     }
     expect_test::expect_file![page].assert_eq(&found);
     commands
 }
 
+/// A picture that a page shows is the one that its command drew; with `UPDATE_EXPECT=1` it is replaced.
+fn check_picture(name: &str, sandbox: &Sandbox) {
+    let picture = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/guide/pictures").join(name);
+    expect_test::expect_file![picture].assert_eq(&sandbox.read(name));
+}
+
 #[test]
-fn the_guide_to_the_number_of_clusters_shows_what_the_commands_print() {
-    let iris = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../datasets/iris/iris.csv");
-    let sandbox = Sandbox::with("iris.csv", fs::read(iris).unwrap());
-    let one = Component { center: vec![0.0, 0.0], deviation: 1.0, weight: 1.0 };
-    let (cloud, _) = gaussian_mixture(500, &[one], 0);
-    let rows: String = cloud.values().chunks_exact(2).map(|row| format!("{:.4},{:.4}\n", row[0], row[1])).collect();
-    sandbox.write("cloud.csv", format!("x,y\n{rows}"));
-    assert_eq!(check_page("clusters.md", &sandbox), 2);
+fn guides_show_what_their_commands_print() {
+    for page in ["clusters.md", "distances.md", "streams.md", "fingerprints.md", "sparse.md", "large-tables.md"] {
+        assert!(check_page(page, &with_datasets()) > 1, "{page}");
+    }
+}
+
+#[test]
+fn guides_show_the_pictures_that_their_commands_draw() {
+    for (page, picture) in [("maps.md", "iris-map.svg"), ("mixtures.md", "mixture.svg"), ("gtm.md", "wine-map.svg")] {
+        let sandbox = with_datasets();
+        assert!(check_page(page, &sandbox) > 1, "{page}");
+        check_picture(picture, &sandbox);
+    }
+}
+
+/// Is a line of a page among the printed lines? `…` stands for the words that the page leaves out.
+fn is_among(shown: &str, printed: &str) -> bool {
+    let parts: Vec<&str> = shown.split('…').map(str::trim).collect();
+    printed.lines().any(|line| parts.iter().all(|part| line.contains(part)))
+}
+
+#[test]
+fn the_readme_shows_what_the_commands_print() {
+    let readme = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../README.md")).unwrap();
+    let (_, section) = readme.split_once("\n## The command\n").unwrap();
+    let (section, _) = section.split_once("<!-- demo output: begin").unwrap();
+    let sandbox = with_datasets();
+    let mut text = String::new();
+    for block in section.split("```console\n").skip(1) {
+        for line in timeless(block.split_once("```").unwrap().0).lines() {
+            match line.strip_prefix("$ ") {
+                Some(command) => text += &timeless(&printed(&sandbox, command)),
+                None => assert!(is_among(line, &text), "not printed: {line}\n{text}"),
+            }
+        }
+    }
+    assert!(sandbox.list("map").contains(&"report.html".to_owned()));
 }
 
 #[test]

@@ -128,7 +128,7 @@ fn the_number_with_the_least_bic_is_taken_and_all_are_shown() {
     assert_eq!(asked, [1, 2, 3, 4]);
     // As is known of iris: BIC sees two groups, of which one is two species.
     assert_eq!(summary["result"]["components"], 2);
-    assert!(outcome.stdout.contains("the least BIC of all that were tried: 1 "), "{}", outcome.stdout);
+    assert!(outcome.stdout.contains("BIC by number of components, the lowest is best: 1: "), "{}", outcome.stdout);
     let (_, figures) = sandbox.page("lehr-mixture/report.html");
     let curve = &figures["criteria"]["lines"][0];
     assert_eq!(

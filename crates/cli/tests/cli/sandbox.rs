@@ -84,6 +84,15 @@ impl Sandbox {
         Outcome::new(arguments, &self.command(arguments).output().unwrap())
     }
 
+    /// Runs a line of a shell that finds the binary as `lehr`.
+    pub fn shell(&self, line: &str) -> Outcome {
+        let binaries = Path::new(env!("CARGO_BIN_EXE_lehr")).parent().unwrap();
+        let path = format!("{}:{}", binaries.display(), std::env::var("PATH").unwrap());
+        let mut shell = Command::new("bash");
+        shell.args(["-c", line]).env("PATH", path).current_dir(self.folder.path()).env_remove("COLUMNS");
+        Outcome::new(&[line], &shell.stdin(Stdio::null()).output().unwrap())
+    }
+
     /// Starts the binary with its outputs piped.
     pub fn start(&self, arguments: &[&str]) -> Child {
         self.command(arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()

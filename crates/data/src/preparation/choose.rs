@@ -1,4 +1,4 @@
-//! Chooses the columns that are used and how: as requested, and otherwise as the table suggests.
+//! Chooses which columns are used and how: as requested, or as the table suggests.
 
 use super::{ColumnUse, DatePart, EXCLUDED, Feature, FeatureValue, Missing, Preparation, Wishes, month_of, weekday_of};
 use crate::describe::{ColumnAccount, Facts, NumberFacts, Role, describe_columns};
@@ -7,15 +7,15 @@ use crate::frame::{Categories, DataFrame, FrameColumn, Values};
 use crate::points::Points;
 use crate::scale::{Scale, Scaling};
 
-/// Logarithms are taken of columns that are skewed by more than this, if that at least halves it.
+/// The skewness above which a column becomes its logarithm, if this at least halves the skewness.
 const SKEWED: f64 = 1.5;
-/// A column is left out if at least this share of its values is equal.
+/// The share of equal values from which a column is left out.
 const SAME: f64 = 0.95;
-/// A column of whole numbers that has no more different ones than these may be a class.
+/// The most different values of a column of whole numbers that may be a class.
 const FEW_VALUES: usize = 5;
-/// Texts of fewer than this share of the rows are not worth a feature of their own.
+/// The share of rows below which a text gets no feature of its own.
 const RARE: f64 = 0.01;
-/// The interquartile range of a normal column of standard deviation 1.
+/// The interquartile range of a normal distribution with standard deviation 1.
 const NORMAL_RANGE: f64 = 1.349;
 const WEEKDAYS: [&str; 7] = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"];
 const MONTHS: [&str; 12] = [
@@ -34,19 +34,19 @@ const MONTHS: [&str; 12] = [
 ];
 
 impl Preparation {
-    /// Decides the use of each column of a table.
+    /// Decides how each column of a table is used.
     ///
     /// # Errors
-    /// - [`Error::NoSuchColumns`] if a column that is named is not there.
-    /// - Returns [`Error::Shape`] if a column cannot be used as requested, or none is left to use.
+    /// - [`Error::NoSuchColumns`] if a named column does not exist.
+    /// - [`Error::Shape`] if a column cannot be used as requested, or if no column is left to use.
     pub fn new(frame: &DataFrame, wishes: &Wishes) -> Result<Self, Error> {
         Self::of_accounts(frame, &describe_columns(frame), wishes)
     }
 
-    /// The same where the columns have been described.
+    /// Decides the same from existing descriptions of the columns.
     ///
     /// # Errors
-    /// The same as for [`new`](Self::new).
+    /// Returns the errors of [`new`](Self::new).
     pub fn of_accounts(frame: &DataFrame, accounts: &[ColumnAccount], wishes: &Wishes) -> Result<Self, Error> {
         check_names(frame, wishes)?;
         let auto = wishes.is_auto;
@@ -89,7 +89,7 @@ struct How {
     words: String,
 }
 
-/// Checks that every named column is there.
+/// Checks that every named column exists.
 fn check_names(frame: &DataFrame, wishes: &Wishes) -> Result<(), Error> {
     frame.expect_columns(wishes.columns.iter().flatten().chain(&wishes.exclude).chain(&wishes.log))
 }
@@ -107,7 +107,7 @@ fn refused(frame: &DataFrame, wishes: &Wishes, uses: &[ColumnUse]) -> Result<(),
     })
 }
 
-/// How a column is used, or why not.
+/// Returns how a column is used, or why not.
 fn decided(
     column: &FrameColumn,
     account: &ColumnAccount,
@@ -150,7 +150,7 @@ fn decided(
     match (&column.values, &account.facts) {
         (Values::Numbers(_), Facts::Numbers(facts)) => {
             let mut how = logged(name, facts, wishes, account.rows)?;
-            // A class that is written as 1, 2, 3 looks like a measure.
+            // A class written as 1, 2, 3 looks like a measure.
             if facts.is_whole && (3..=FEW_VALUES).contains(&account.distinct) && account.rows > 10 * FEW_VALUES {
                 how.words = format!("{}; {} values only: --as-text makes it a category", how.words, account.distinct);
             }
@@ -166,11 +166,11 @@ fn decided(
     }
 }
 
-/// The reason why a column of numbers says too little for distances: most of its values are missing, or nearly all are
-/// one.
+/// Returns the reason why a numeric column is not informative enough for distances: most of its values are missing, or
+/// nearly all are equal.
 ///
-/// Filled values would otherwise make up most of a distance. The few rows that differ from all others would be clusters
-/// of their own.
+/// Otherwise, filled values would make up most of a distance, and the few rows that differ would become clusters of
+/// their own.
 fn too_little(column: &FrameColumn, account: &ColumnAccount) -> Option<String> {
     let Values::Numbers(values) = &column.values else { return None };
     if 2 * account.missing > account.rows {
@@ -190,7 +190,7 @@ fn told(what: &str, account: &ColumnAccount) -> String {
     account.reason.as_ref().map_or_else(|| what.to_owned(), |reason| format!("{what}: {reason}"))
 }
 
-/// Whether a table has no column of measures that says enough, so that its categories are all there is.
+/// Returns whether a table has no informative measure, so that only its categories can be used.
 fn has_no_measure(frame: &DataFrame, accounts: &[ColumnAccount], wishes: &Wishes) -> bool {
     wishes.is_auto
         && !frame.columns().iter().zip(accounts).any(|(column, account)| {
@@ -199,7 +199,7 @@ fn has_no_measure(frame: &DataFrame, accounts: &[ColumnAccount], wishes: &Wishes
         })
 }
 
-/// Whether the logarithm of a column of numbers is taken.
+/// Returns whether a numeric column becomes its logarithm.
 fn logged(name: &str, facts: &NumberFacts, wishes: &Wishes, rows: usize) -> Result<How, String> {
     if wishes.log.iter().any(|log| log == name) {
         if facts.low < 0.0 {
@@ -232,7 +232,7 @@ fn log_words(facts: &NumberFacts) -> String {
     }
 }
 
-/// The reason why the logarithm of a column should be taken, if it should.
+/// Returns the reason why a column should become its logarithm, if it should.
 ///
 /// # Example
 /// ```
@@ -256,7 +256,7 @@ pub fn log_reason(facts: &NumberFacts, rows: usize) -> Option<String> {
     })
 }
 
-/// The features of a column.
+/// Returns the features of a column.
 fn features_of(
     column: &FrameColumn,
     account: &ColumnAccount,
@@ -274,7 +274,7 @@ fn features_of(
         divisor: 1.0,
         fill: 0.0,
     };
-    // The levels of a category, each with its name and its number of rows.
+    // Makes the features of a category from the name and the number of rows of each level.
     let of_levels = |levels: Vec<(String, FeatureValue, usize)>| -> Vec<Feature> {
         let present = (account.rows - account.missing).max(1) as f64;
         let shares: Vec<f64> = levels.iter().map(|(.., count)| *count as f64 / present).collect();
@@ -282,7 +282,7 @@ fn features_of(
         let divisor = match scale {
             Scale::None => 1.0,
             Scale::Std => variance.sqrt(),
-            // A column of numbers has about this variance then.
+            // A column of numbers then has about this variance.
             Scale::Robust => variance.sqrt() * NORMAL_RANGE,
         };
         let divisor = if divisor > 0.0 { divisor } else { 1.0 };
@@ -334,7 +334,8 @@ fn features_of(
     })
 }
 
-/// The texts of a category that get a feature, by falling count, and last, without a text, those of few rows together.
+/// Returns the texts of a category that get a feature, by decreasing count, and last, without a text, the rare ones
+/// together.
 fn kept_levels(texts: &Categories) -> Vec<(Option<String>, usize)> {
     let counts = texts.counts();
     let present: usize = counts.iter().sum();
@@ -349,7 +350,7 @@ fn kept_levels(texts: &Categories) -> Vec<(Option<String>, usize)> {
     levels
 }
 
-/// A feature of numbers with its shift, divisor and fill, by the values that its column has.
+/// Returns a numeric feature with the shift, divisor and filling that follow from the values of its column.
 fn scaled(feature: Feature, column: &FrameColumn, scale: Scale, missing: Missing) -> Result<Feature, Error> {
     let rows = 0..column.values.len();
     let mut present: Vec<f64> =
@@ -364,7 +365,7 @@ fn scaled(feature: Feature, column: &FrameColumn, scale: Scale, missing: Missing
     Ok(Feature { shift: scaling.shifts()[0], divisor: scaling.divisors()[0], fill, ..feature })
 }
 
-/// The most frequent value, the smallest of those.
+/// Returns the most frequent value; of equally frequent ones, the smallest.
 fn mode_of_sorted(sorted: &[f64]) -> f64 {
     let mut best = (0, f64::NAN);
     for run in sorted.chunk_by(|a, b| a == b) {
@@ -381,7 +382,7 @@ mod tests {
 
     fn frame() -> DataFrame {
         let rows = 0..200usize;
-        // From 1 to e^10, so that few rows make the variance and logarithms are even.
+        // From 1 to e^10, so that a few rows dominate the variance, while the logarithms are evenly spread.
         let revenue = rows.clone().map(|row| libm::exp(row as f64 / 20.0)).collect();
         let age = rows.clone().map(|row| if row % 10 == 3 { f64::NAN } else { 20.0 + (row % 50) as f64 }).collect();
         let city = rows.clone().map(|row| ["Bern", "Basel", "Chur"][if row == 7 { 2 } else { row % 2 }]);
@@ -438,7 +439,7 @@ mod tests {
         assert!(preparation.uses[3].how.starts_with("95 % of its values are 0"), "{:?}", preparation.uses);
         let wishes = Wishes { columns: Some(vec!["snow".into()]), ..auto(Missing::Nearest) };
         assert_eq!(Preparation::new(&frame, &wishes).unwrap().columns(), ["snow"]);
-        // Without measures that say enough, categories are what there is.
+        // Without informative measures, only the categories are used.
         let columns = vec![
             FrameColumn::numbers("snow", rain(10)),
             FrameColumn::texts("city", rows.map(|row| ["Bern", "Basel"][row % 2])),
@@ -464,7 +465,7 @@ mod tests {
 
     #[test]
     fn a_date_is_days_or_its_weekday_and_month() {
-        // From Thursday, 1970-01-01, on: 35 days, each twice, and one missing.
+        // 35 days from Thursday, 1970-01-01, each twice, and one missing.
         let times: Vec<f64> =
             (0..71).map(|row| if row == 70 { f64::NAN } else { f64::from(row / 2) * 86_400.0 + 7.0 }).collect();
         let column = FrameColumn {
@@ -495,11 +496,11 @@ mod tests {
             ("day = January", "day = December")
         );
         let ones = |row: usize| (0..19).filter(|at| table[row * 19 + at] == 1.0).collect::<Vec<_>>();
-        // Thursday in January, Friday, Sunday the first of February.
+        // A Thursday in January, a Friday, and Sunday the first of February.
         assert_eq!((ones(0), ones(2), ones(62)), (vec![3, 7], vec![4, 7], vec![6, 8]));
-        // The gap gets the most frequent ones: the first weekday of five, and January.
+        // The missing date gets the most frequent parts: the first weekday that occurs five times, and January.
         assert_eq!(ones(70), [0, 7]);
-        // Each part weighs as much as one column of numbers.
+        // Each part has the same influence as one column of numbers.
         let (of_month, _) = prepared(&[DatePart::Month], Scale::Std);
         let rows = of_month.apply(&frame).unwrap().features;
         let variance: f64 = (0..12)
@@ -510,7 +511,7 @@ mod tests {
             })
             .sum();
         assert!((variance - 1.0).abs() < 0.05, "{variance}");
-        // Before 1970, too.
+        // Times before 1970 work too.
         assert_eq!((weekday_of(-1.0), month_of(-1.0)), (3, 12));
     }
 

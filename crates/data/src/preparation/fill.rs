@@ -1,15 +1,15 @@
 //! Fills missing values from the nearest rows by the columns that both have (k-nearest-neighbour imputation).
 
-/// Rows that values are taken from, at most.
+/// The most rows that values are taken from.
 const DONORS: usize = 2_000;
-/// The number of nearest rows whose mean fills a gap.
+/// The number of nearest rows whose mean fills a missing value.
 const NEAREST: usize = 5;
 
-/// Fills the gaps (NaN) of rows one after another with the mean of the nearest rows that have a value there.
+/// Fills missing values (NaN) of rows, one row after another, with the mean of the nearest rows that have a value
+/// there.
 ///
-/// The distance of two rows is the mean squared difference over the features that both have. Donors are rows evenly
-/// spaced in their order, so that the result depends on the rows alone. Gaps stay where no donor shares a feature with
-/// the row.
+/// The distance of two rows is the mean squared difference over the features that both have. Donors are evenly spaced
+/// rows, so that the result depends only on the rows. Values stay missing if no donor shares a feature with the row.
 ///
 /// Source: Troyanskaya et al. 2001 (KNNimpute), with equal weights.
 pub(super) fn from_nearest(values: &mut [f64], width: usize) {
@@ -30,14 +30,14 @@ pub(super) fn from_nearest(values: &mut [f64], width: usize) {
             let there = near.iter().map(|(_, donor)| donors[donor * width + feature]).filter(|value| !value.is_nan());
             let nearest: Vec<f64> = there.take(NEAREST).collect();
             if !nearest.is_empty() {
-                // What is filled is not looked at by distances any more: they were taken before.
+                // Distances do not see filled values, because they were computed before.
                 row[feature] = nearest.iter().map(|value| value / nearest.len() as f64).sum();
             }
         }
     }
 }
 
-/// The mean squared difference of two rows over the columns that both have, if there are any.
+/// Returns the mean squared difference of two rows over the columns that both have, if there are any.
 fn apart(left: &[f64], right: &[f64]) -> Option<f64> {
     let (mut sum, mut count) = (0.0, 0usize);
     for (a, b) in left.iter().zip(right) {
@@ -55,7 +55,7 @@ mod tests {
 
     #[test]
     fn a_gap_gets_the_mean_of_the_nearest_that_have_a_value() {
-        // Two groups; the gap's row is in the second, whose third feature is about 9.
+        // There are two groups; the row with the missing value is in the second, whose third feature is about 9.
         let mut values = Vec::new();
         for row in 0..6 {
             values.extend([f64::from(row) * 0.01, 0.0, 1.0]);

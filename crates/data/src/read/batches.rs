@@ -1,7 +1,7 @@
-//! A table as a stream: some rows at a time, so that no more of it is held than those.
+//! Reads a table as a stream, in batches, so that only one batch is in memory.
 //!
-//! The first rows of the stream decide columns, header and delimiter, as those of a table do. Rows of weight 0, which
-//! influence nothing, are examined and left out, so that where batches are cut does not hang on them.
+//! The first rows of the stream decide the columns, the header and the delimiter, as for a whole table. Rows of weight
+//! 0, which influence nothing, are checked but left out. So they do not affect where batches are cut.
 
 use std::io::Read;
 use std::path::Path;
@@ -15,15 +15,15 @@ use super::{Form, Selection, again, csv, form_of, npy, rows_of};
 use crate::error::Error;
 use crate::points::Points;
 
-/// The rows of a table of text or of an NPY array (each may be packed by gzip), some at a time. With the feature
-/// `parquet` also those of a Parquet file.
+/// The rows of a text table or an NPY array (plain or gzip), in batches. With the feature `parquet`, also those of a
+/// Parquet file.
 ///
-/// Faults are reported for the rows that are read together: all of them, the first ten in full. Faults that only show
-/// after all rows are reported at the end, such as a weight column of nothing but zeros.
+/// Faults are reported for the rows of a batch together: the first ten in full, and their number. Faults that concern
+/// all rows are reported at the end, such as a weight column with only zeros.
 ///
-/// If tables with the same header follow each other, as `cat day-*.csv` gives them, the header is skipped each time.
+/// If tables with the same header follow each other, as with `cat day-*.csv`, repeated headers are skipped.
 ///
-/// Memory: the rows of a batch, and a window of 64 KiB; of Parquet a page of each column.
+/// Memory: the rows of a batch and a window of 64 KiB; for Parquet, one page of each column.
 ///
 /// # Example
 /// ```
@@ -45,26 +45,26 @@ enum Rows<'a> {
     Array(Box<npy::Rows<'a>>),
     #[cfg(feature = "parquet")]
     Columns(Box<parquet::Rows>),
-    /// A format without rows until all of it was read, and the next row to give out.
+    /// A format that must be read completely first, and the next row to return.
     Whole(Box<Points>, usize),
 }
 
 impl Batches<'static> {
-    /// The rows of a file, as [`points`](super::points) reads it.
+    /// Reads the rows of a file in the way of [`points`](super::points).
     ///
     /// # Errors
-    /// The same as for [`points`](super::points), except for faults of rows. Also [`Error::Format`] for an array that
-    /// is stored column after column, because no row is whole before the last column.
+    /// Returns the errors of [`points`](super::points), except for faults in rows. Also [`Error::Format`] for a
+    /// column-major array, because no row is complete before the last column.
     pub fn open(path: &Path, selection: &Selection) -> Result<Self, Error> {
         Self::of(rows_of(path)?, &again(path), selection)
     }
 }
 
 impl<'a> Batches<'a> {
-    /// The rows of a reader; messages call it `name`.
+    /// Reads rows from a reader; messages call it `name`.
     ///
     /// # Errors
-    /// The same as for [`Batches::open`], except for those of opening a file.
+    /// Returns the errors of [`Batches::open`], except for opening a file.
     pub fn new(reader: impl Read + 'a, name: &str, selection: &Selection) -> Result<Self, Error> {
         let stream = Stream::new(reader);
         Self::of(Source::new(Handle(Rc::clone(&stream)), name)?, &|| stream.whole(name), selection)
@@ -81,13 +81,14 @@ impl<'a> Batches<'a> {
         Ok(Batches { rows })
     }
 
-    /// The next `rows` rows of weight above 0, fewer if the table ends before; `None` at its end, and from then on.
+    /// Returns the next `rows` rows of positive weight, or fewer if the table ends. Returns `None` at the end, and
+    /// after that.
     ///
-    /// After an error the rest can be read on: the rows of the batch in which the fault was are behind.
+    /// After an error, reading can continue after the batch that had the fault.
     ///
     /// # Errors
-    /// Returns [`Error::Faults`] for the faults of these rows, or at the end with all; [`Error::Read`],
-    /// [`Error::CutShort`], [`Error::Format`], [`Error::Encoding`] where nothing more can be read.
+    /// Returns [`Error::Faults`] for faults in these rows, or at the end for faults that concern all rows. Returns
+    /// [`Error::Read`], [`Error::CutShort`], [`Error::Format`] or [`Error::Encoding`] if nothing more can be read.
     ///
     /// # Panics
     /// Panics if `rows` is 0.
@@ -108,7 +109,8 @@ impl<'a> Batches<'a> {
         }
     }
 
-    /// The part of a file that has been read, packed or not: 0 to 1. `None` for readers, whose length is unknown.
+    /// Returns the share of the file that was read, from 0 to 1, whether compressed or not. Returns `None` for readers,
+    /// whose length is unknown.
     pub fn fraction(&self) -> Option<f64> {
         match &self.rows {
             Rows::Text(text) => text.fraction(),

@@ -1,4 +1,4 @@
-//! Classes of items that are known by name: two columns of text from a table with a header, an id and a class.
+//! Reads known classes of items: two text columns of a table with a header, for an id and a class.
 
 use std::collections::HashMap;
 use std::io::Read;
@@ -8,15 +8,15 @@ use crate::error::{Column, Error, Fault, Faults, Place, quoted};
 use crate::read::records::{Record, Records};
 use crate::read::source::Source;
 
-/// Ids and classes from the columns of these names, in the order of rows.
+/// Reads ids and classes from the columns with these names, in the order of rows.
 ///
-/// Both are text; spaces around them do not count. Cost: one pass; memory for the texts.
+/// Both are text; spaces around them are ignored. Cost: one pass; memory for the texts.
 ///
 /// # Errors
-/// - [`Error::Open`], [`Error::Directory`], [`Error::Read`], [`Error::CutShort`], [`Error::Encoding`]: it cannot be
-///   read to its end.
-/// - [`Error::Empty`], [`Error::NoSuchColumns`]: there are no rows, or not these columns.
-/// - [`Error::Faults`]: rows without an id or a class, ids with two classes; the first ten and their number.
+/// - [`Error::Open`], [`Error::Directory`], [`Error::Read`], [`Error::CutShort`], [`Error::Encoding`]: the file cannot
+///   be read to its end.
+/// - [`Error::Empty`], [`Error::NoSuchColumns`]: there are no rows or no such columns.
+/// - [`Error::Faults`]: rows without an id or a class, or ids with two classes; the first ten and their number.
 pub fn classes(path: &Path, id: &str, class: &str) -> Result<Vec<(String, String)>, Error> {
     told(Source::open(path)?, id, class, false, |_| false)
 }
@@ -24,7 +24,7 @@ pub fn classes(path: &Path, id: &str, class: &str) -> Result<Vec<(String, String
 /// Like [`classes`], from a reader; messages call it `name`.
 ///
 /// # Errors
-/// The same as for [`classes`], except for those of opening a file.
+/// Returns the errors of [`classes`], except for opening a file.
 ///
 /// # Example
 /// ```
@@ -40,15 +40,15 @@ pub fn classes_from(reader: impl Read, name: &str, id: &str, class: &str) -> Res
     told(Source::new(reader, name)?, id, class, false, |_| false)
 }
 
-/// The class of each of these items; none for items without one, or that the table doesn't have. Rows of other items do
-/// not matter.
+/// Returns the class of each of these items; none for items without a class or without a row. Rows of other items are
+/// ignored.
 ///
-/// If a table has exactly these items in this order, its rows give the classes, whatever the ids are. So items that
-/// share an id have the classes of their own rows in the results of a run over them. In any other, items are found by
-/// their ids.
+/// If the table has exactly these items in this order, its rows give the classes, whatever the ids are. So items with
+/// the same id have the classes of their own rows in the results of a run over them. In other tables, items are found
+/// by their ids.
 ///
 /// # Errors
-/// The same as for [`classes`]; ids with two classes are faults only where items are found by them.
+/// Returns the errors of [`classes`]; ids with two classes are faults only if items are found by id.
 ///
 /// # Example
 /// ```
@@ -74,8 +74,8 @@ pub fn classes_of(path: &Path, id: &str, class: &str, items: &[String]) -> Resul
     Ok(items.iter().map(|item| known.get(item).cloned().and_then(some)).collect())
 }
 
-/// Ids and classes in the order of rows. One id has one class, unless `may_differ` says of all rows that it need not.
-/// Missing classes are empty.
+/// Reads ids and classes in the order of rows. Each id must have one class, unless `may_differ` returns true for all
+/// rows. Missing classes are empty.
 fn told(
     source: Source<'_>,
     id: &str,
@@ -137,11 +137,10 @@ fn told(
     Ok(read)
 }
 
-/// The items for which a column is 1, if it is 0 for the others: a property that each has or has not. Rows of other
-/// items do not matter.
+/// Returns for each item whether a column is 1; other items must have 0. Rows of other items are ignored.
 ///
 /// # Errors
-/// The same as for [`classes`]; [`Error::Format`] for an item without a class, or with neither 0 nor 1.
+/// Returns the errors of [`classes`]; [`Error::Format`] for an item whose class is missing or is neither 0 nor 1.
 pub fn flags(path: &Path, id: &str, flag: &str, items: &[String]) -> Result<Vec<bool>, Error> {
     flags_of(classes(path, id, flag)?, &path.display().to_string(), flag, items)
 }

@@ -1,7 +1,8 @@
-//! The format that a file seems to have. With it, a file given to the wrong reader is reported by its own format.
+//! Detects the format that a file seems to have, so that a file given to the wrong reader is reported with its own
+//! format.
 //!
-//! A reader that cannot take the contents answers with [`Error::Contents`](crate::Error::Contents). Nothing here
-//! changes how a file is read. The readers of fingerprints and sparse rows decide whether a source is theirs.
+//! A reader that cannot read the contents returns [`Error::Contents`](crate::Error::Contents). This module does not
+//! affect how a file is read. The readers of fingerprints and sparse rows decide which sources are theirs.
 
 use std::path::Path;
 
@@ -14,11 +15,11 @@ use crate::read::{dissimilarities, fps, matrix_market, npy, svmlight};
 /// The number of bytes that are examined.
 pub(super) const LOOKED_AT: usize = 1 << 16;
 
-/// The format of a source that is surely neither a table of text nor an array. SVMlight's text is not looked for,
-/// because a table can look like it.
+/// Returns the format of a source that is certainly neither a text table nor an array. It does not look for SVMlight
+/// text, because a table can look like it.
 ///
 /// # Errors
-/// The errors of reading the first bytes.
+/// Returns the errors of reading the first bytes.
 pub(super) fn other_than_rows(source: &mut Source<'_>) -> Result<Option<Contents>, Error> {
     if fps::is_fps(source)? {
         return Ok(Some(Contents::Fingerprints));
@@ -32,7 +33,7 @@ pub(super) fn other_than_rows(source: &mut Source<'_>) -> Result<Option<Contents
         text.split(|byte| matches!(byte, b'\n' | b'\r')).map(<[u8]>::trim_ascii).filter(|line| !line.is_empty());
     let (_, second, third) = (lines.next(), lines.next(), lines.next());
     Ok(match text.first() {
-        // A table may begin so too, but no line of letters alone follows the names of its columns.
+        // A table may begin in the same way, but a line of only letters does not follow its header.
         Some(b'>') if second.is_none_or(|line| are_letters(line) || line.starts_with(b">")) => {
             Some(Contents::Sequences)
         }
@@ -48,10 +49,10 @@ pub(super) fn other_than_rows(source: &mut Source<'_>) -> Result<Option<Contents
     })
 }
 
-/// The kind of a source that is no array: a table unless it is something else.
+/// Returns the format of a source that is not an array: a table, unless it is something else.
 ///
 /// # Errors
-/// The errors of reading the first bytes; [`Error::Format`] for formats that nothing here reads.
+/// Returns the errors of reading the first bytes; [`Error::Format`] for formats that no reader supports.
 pub(super) fn other_than_array(source: &mut Source<'_>, expected: &'static str) -> Result<Option<Contents>, Error> {
     let head = source.fill(16, None)?;
     if head.starts_with(npy::MAGIC) {
@@ -72,8 +73,7 @@ pub(super) fn other_than_array(source: &mut Source<'_>, expected: &'static str) 
     Ok((!head.is_empty() && is_text && !head.contains(&0)).then_some(Contents::Table))
 }
 
-/// Whether there is a header of dissimilarities beside an array that names it: then the meaning of its numbers is
-/// known.
+/// Returns whether a header of dissimilarities beside an array names it, so that the meaning of its numbers is known.
 pub(super) fn is_described(array: &Path) -> bool {
     let is_array =
         array.extension().is_some_and(|ending| ["npy", "bin"].iter().any(|own| ending.eq_ignore_ascii_case(own)));
@@ -85,15 +85,16 @@ pub(super) fn is_described(array: &Path) -> bool {
             .is_ok_and(|described| described == array)
 }
 
-/// Whether a text begins like a JSON document: an object with a first key, or a list of objects, lists, texts or
-/// numbers. No table begins so: a bracket is neither a name nor a number.
+/// Returns whether a text begins like a JSON document: an object with a first key, or a list of objects, lists, texts
+/// or numbers. A table does not begin in this way, because a bracket is neither a name nor a number.
 fn is_json(text: &[u8]) -> bool {
     let inside = text[1..].trim_ascii_start();
     match text[0] {
         b'{' => matches!(inside.first(), Some(b'"' | b'}')),
         _ => match inside.first() {
             Some(b'{' | b'[' | b']' | b'"') => true,
-            // A table may have intervals (`[1,2)`) or lists in its cells: the list must not end before its line does.
+            // A table may have intervals (`[1,2)`) or lists in its cells, so the list must not end before its line
+            // does.
             Some(b'-' | b'0'..=b'9') => {
                 let end = inside.iter().position(|byte| *byte == b']').unwrap_or(inside.len());
                 let is_of_numbers = |byte: &u8| byte.is_ascii_digit() || b"+-.eE, \t\r\n".contains(byte);

@@ -1,13 +1,13 @@
-//! Tables of text into points: which columns, header or not, and every field that is wrong.
+//! Reads text tables into points: detects the columns and the header, and reports every invalid field.
 //!
-//! The first [`SAMPLE_ROWS`] rows decide, before any number is kept, whether there is a header. If no columns were
-//! requested, they also decide which columns are numeric. Then rows stream through one at a time.
+//! The first [`SAMPLE_ROWS`] rows decide whether there is a header, before any number is stored. If no columns were
+//! requested, they also decide which columns are numeric. Then rows are read one at a time.
 //!
-//! - **Header.** Whether the first row has names is decided in `header.rs`.
-//! - **Numeric columns.** A column in which any of the first rows has a number. A column that turns out to have numbers
-//!   in more than half of all rows although it had none in the first is reported. The others are left out, and reported
-//!   with an example value each ([`LeftOut`]). If values may be missing, a column whose first rows are all gaps is
-//!   still numeric when numbers follow and no text does.
+//! - **Header.** `header.rs` decides whether the first row has names.
+//! - **Numeric columns.** A column is numeric if any of the first rows has a number in it. A column without numbers
+//!   there that has numbers in more than half of all rows is reported as a fault. Other columns are left out, and
+//!   reported with an example value each ([`LeftOut`]). If values may be missing, a column whose first rows are all
+//!   missing is still numeric if numbers follow and no text does.
 
 use std::collections::HashSet;
 
@@ -26,18 +26,18 @@ use crate::read::rounded::Rounded;
 use crate::read::slip;
 use crate::read::source::Source;
 
-/// Rows on which header and numeric columns are decided.
+/// The number of rows that decide about the header and numeric columns.
 pub const SAMPLE_ROWS: usize = 100;
 
-/// Spellings of a missing value in files.
+/// The spellings of a missing value in files.
 pub const MISSING: [&str; 16] =
     ["", "?", "-", ".", "na", "n/a", "#n/a", "nan", "-nan", "null", "none", "nil", "inf", "-inf", "+inf", "missing"];
 
-/// The reason why a table is not one of numbers as programs write them.
+/// The reason why a table is not read as plain numbers.
 pub(super) enum Refused {
-    /// Something is wrong with it.
+    /// The table has an error.
     Wrong(Error),
-    /// It may be another one than it looks like.
+    /// The table may need another reading than it seems.
     Doubtful,
 }
 
@@ -47,19 +47,19 @@ impl From<Error> for Refused {
     }
 }
 
-/// Points, with their values in memory or in a file of a folder.
+/// Reads points, with their values in memory or in a file of a folder.
 pub(super) fn points(source: Source<'_>, selection: &Selection, spill: Option<&Spill>) -> Result<Points, Refused> {
     Ok(table(source, selection, false, spill)?.into_points()?)
 }
 
-/// Rows with gaps: the texts of [`MISSING`], infinities apart, are gaps.
+/// Reads rows with missing values: the texts of [`MISSING`], except infinite values, mark them.
 pub(super) fn incomplete(source: Source<'_>, selection: &Selection) -> Result<Incomplete, Refused> {
     Ok(table(source, selection, true, None)?.into_incomplete()?)
 }
 
 fn table(source: Source<'_>, selection: &Selection, has_gaps: bool, spill: Option<&Spill>) -> Result<Table, Refused> {
     let (mut records, sample, mut table) = begun(source, selection, has_gaps, spill)?;
-    // Whether a point stands before a fraction or before thousands is not sure where commas do not part fields.
+    // If commas do not separate fields, a point may be a decimal or a thousands separator.
     let may_be_thousands = |column: &usize| {
         let fields =
             || sample.iter().filter_map(|row| row.field(*column)).map(str::trim).filter(|field| field.contains('.'));
@@ -75,7 +75,7 @@ fn table(source: Source<'_>, selection: &Selection, has_gaps: bool, spill: Optio
     while records.read(&mut record)? {
         table.add(&record)?;
     }
-    // What the last row sums up is none of the rows.
+    // A last row with totals is not a row of data.
     let is_total = record.fields().map(str::trim).find(|field| !field.is_empty()).is_some_and(layout::is_total);
     let table = table.checked()?;
     let has_slip = table.layout.left_out.iter().any(|aside| slip(&aside.example).is_some());
@@ -85,7 +85,7 @@ fn table(source: Source<'_>, selection: &Selection, has_gaps: bool, spill: Optio
     Ok(table)
 }
 
-/// Whether a number with a point may be one of thousands: `1.234`.
+/// Returns whether a number with a point may have a thousands separator: `1.234`.
 fn are_thousands(field: &str) -> bool {
     let whole = field.trim_start_matches('-').split_once('.');
     whole.is_some_and(|(whole, rest)| {
@@ -96,8 +96,8 @@ fn are_thousands(field: &str) -> bool {
     })
 }
 
-/// A table with a known layout and no rows yet. With it, the records that the layout was found from, without the
-/// header, and the reader of the following ones.
+/// Creates a table with a known layout and no rows. Also returns the records that the layout was derived from, without
+/// the header, and the reader of the following ones.
 fn begun<'a>(
     source: Source<'a>,
     selection: &Selection,
@@ -116,7 +116,7 @@ fn begun<'a>(
     };
     let has_header = has_header(records.name(), &sample, selection)?;
     if has_header && sample.len() == 1 {
-        // A name that is not there is told first: it will not be there in a longer file either.
+        // A missing name is reported first, because a longer file would lack it too.
         Layout::new(
             records.name(),
             &sample,
@@ -134,7 +134,7 @@ fn begun<'a>(
     Ok((records, sample, table))
 }
 
-/// The layout of a text's rows, from the first of them, for a text that is read in parts.
+/// The layout of a text's rows, derived from the first of them, for a text that is read in parts.
 pub(super) struct Written {
     pub delimiter: u8,
     pub quoting: Quoting,
@@ -143,23 +143,23 @@ pub(super) struct Written {
     pub has_header: bool,
     pub names: Vec<String>,
     pub columns: Vec<usize>,
-    /// Number formats of the columns, and then of the weights; `None` for plain numbers.
+    /// The notations of the columns' numbers, and then of the weights; `None` for plain numbers.
     pub forms: Vec<Option<NumberForm>>,
     pub weights: Option<usize>,
     pub id: Option<usize>,
-    /// With the first value of each.
+    /// The columns that were left out, each with its first value.
     pub left_out: Vec<(usize, String)>,
     pub notes: Vec<String>,
 }
 
-/// The rows of a text, some at a time.
+/// The rows of a text, in batches.
 pub(super) struct Rows<'a> {
     records: Records<'a>,
-    /// The records that the layout was found from and that have not been taken yet.
+    /// The remaining records that the layout was derived from.
     sample: std::vec::IntoIter<Record>,
     record: Record,
     table: Table,
-    /// Whether there was a row of weight above 0.
+    /// Whether any row had a positive weight.
     has_weight: bool,
     is_over: bool,
 }
@@ -172,7 +172,7 @@ impl<'a> Rows<'a> {
         Ok(Rows { records, sample, record, table, has_weight: false, is_over: false })
     }
 
-    /// Rows after the leading lines, in known columns and forms.
+    /// Reads the rows after the leading lines, with known columns and notations.
     pub fn written(source: Source<'a>, written: Written) -> Result<Self, Error> {
         let Written { delimiter, quoting, lines, has_header, names, columns, forms, weights, id, left_out, notes } =
             written;
@@ -188,15 +188,15 @@ impl<'a> Rows<'a> {
         Ok(Rows { records, sample, record, table, has_weight: false, is_over: false })
     }
 
-    /// The part of a file that has been read.
+    /// Returns the share of the file that was read.
     pub fn fraction(&self) -> Option<f64> {
         self.records.fraction()
     }
 
-    /// The next rows of weight above 0, at most this many; none at the end.
+    /// Returns the next rows of positive weight, at most this many; `None` at the end.
     ///
     /// # Errors
-    /// The errors of reading; the faults of these rows; at the end the faults of all rows together.
+    /// Returns the errors of reading; faults of these rows; at the end, faults that concern all rows.
     pub fn next(&mut self, rows: usize) -> Result<Option<Points>, Error> {
         while self.table.kept < rows {
             match self.sample.next() {
@@ -224,36 +224,36 @@ impl<'a> Rows<'a> {
     }
 }
 
-/// Whether a field marks a missing value.
+/// Returns whether a field marks a missing value.
 pub(super) fn is_gap(field: &str) -> bool {
     let field = field.trim().to_lowercase();
     MISSING.contains(&field.as_str()) && !field.ends_with("inf")
 }
 
-/// A field that should be a number, as messages show it, with the reason if a comma makes it none.
+/// Shows a field that should be a number, with the reason if it is not one only because of a comma.
 fn shown(field: &str) -> String {
     let why = slip(field).map(|why| format!(", {why}")).unwrap_or_default();
     format!("{}{why}", quoted(field))
 }
 
-/// The number in a field, if it is one and finite; spaces around it do not matter.
+/// Returns the number in a field, if it is a finite number; spaces around it are ignored.
 pub(super) fn number(field: &str) -> Option<f64> {
     field.trim().parse().ok().filter(|number: &f64| number.is_finite())
 }
 
-/// Whether a field is a number beyond the largest one that can be held, in words (`Infinity`) or in digits (`1e400`).
+/// Returns whether a field is an infinite number, as a word (`Infinity`) or by its digits (`1e400`).
 pub(crate) fn is_infinite(field: &str) -> bool {
     field.trim().parse::<f64>().is_ok_and(f64::is_infinite)
 }
 
-/// Whether a field is digits of which the first is a 0 that no program writes.
+/// Returns whether a field is a number with a leading zero, which programs do not write.
 fn is_code(field: &str) -> bool {
     let bytes = field.as_bytes();
     bytes.len() > 1 && bytes[0] == b'0' && bytes[1] != b'.' && bytes.iter().all(u8::is_ascii_digit)
 }
 
-/// Whether a field that is no number is a name rather than a mistyped number. The mark of a missing value is no name;
-/// beside true numbers, neither is text that begins as a number does.
+/// Returns whether a field is a name, as opposed to a mistyped number. The mark of a missing value is not a name;
+/// neither is, beside true numbers, text that begins like a number.
 pub(super) fn is_name(field: &str, is_beside_numbers: bool) -> bool {
     let begins_as_number = field.starts_with(|first: char| first.is_ascii_digit() || matches!(first, '+' | '-' | '.'));
     let is_number_gone_wrong = is_beside_numbers && begins_as_number;
@@ -264,10 +264,10 @@ pub(super) fn is_numeric(rows: &[Record], column: usize) -> bool {
     rows.iter().any(|row| row.field(column).is_some_and(|field| number(field).is_some()))
 }
 
-/// The kind of a column without a name that comes first and numbers the rows.
+/// The description of a first column without a name that numbers the rows.
 pub(super) const ROW_NUMBERS: &str = "numbers of the rows, as an index of pandas";
 
-/// Whether fields number the rows: whole numbers that are all different.
+/// Returns whether fields number the rows: they are different whole numbers.
 pub(super) fn are_row_numbers<'a>(fields: impl Iterator<Item = Option<&'a str>>) -> bool {
     let mut seen = HashSet::new();
     let mut fields = fields.peekable();
@@ -279,21 +279,22 @@ pub(super) fn are_row_numbers<'a>(fields: impl Iterator<Item = Option<&'a str>>)
 
 /// The roles of the columns.
 struct Layout {
-    /// All columns of the file; `x0`, `x1`, … without a header.
+    /// The names of all columns of the file; `x0`, `x1`, … without a header.
     names: Vec<String>,
     has_header: bool,
     columns: Vec<usize>,
-    /// Number formats of these columns, and then of the weights; `None` for plain numbers, and empty if all are plain.
+    /// The notations of the chosen columns' numbers, and then of the weights; `None` for plain numbers, and empty if
+    /// all are plain.
     forms: Vec<Option<NumberForm>>,
     weights: Option<usize>,
     id: Option<usize>,
-    /// Columns that were left out because they looked like text, with the count of numbers seen in each.
+    /// The columns that were left out because they looked like text, with the count of numbers seen in each.
     left_out: Vec<Aside>,
-    /// Columns among `columns` of which nothing but gaps is known yet, with the count of texts seen in each.
+    /// Those of `columns` that had only missing values so far, with the count of texts seen in each.
     unknown: Vec<Aside>,
-    /// A column that numbers the rows and is left out, with its first value.
+    /// The column that numbers the rows and is left out, with its first value.
     row_names: Option<Aside>,
-    /// Decisions made on the first rows, for people.
+    /// Decisions from the first rows, for the user.
     notes: Vec<String>,
 }
 
@@ -302,7 +303,7 @@ struct Layout {
 struct Aside {
     column: usize,
     count: u64,
-    /// The first text in it; none where only gaps were seen.
+    /// The first text in the column; empty if only missing values were seen.
     example: String,
 }
 
@@ -320,7 +321,8 @@ impl Aside {
     }
 }
 
-/// The error for a table without a column of numbers. Its first row may have names or not: no number shows which.
+/// Returns the error for a table without a numeric column. Without numbers, it is unclear whether its first row has
+/// names.
 fn no_numbers(source: &str, sample: &[Record], has_header: bool, names: &[String], left_out: &[Aside]) -> Error {
     let shown = names.iter().map(|name| format!("{name:?}")).collect::<Vec<_>>().join(", ");
     let is_structure = |field: &str| looks_like_smiles(field.trim());
@@ -328,7 +330,7 @@ fn no_numbers(source: &str, sample: &[Record], has_header: bool, names: &[String
         sample.iter().skip(1).filter_map(|row| row.field(column)).all(is_structure) && sample.len() > 1
     });
     let mut found = match structures {
-        // The first row is as likely one of them as the names of the columns.
+        // The first row may just as well have the names of the columns.
         Some(column) => {
             let example = sample.last().and_then(|row| row.field(column)).unwrap_or_default();
             format!(
@@ -345,8 +347,8 @@ fn no_numbers(source: &str, sample: &[Record], has_header: bool, names: &[String
     Error::Format { name: source.into(), expected: "a column of numbers".into(), found }
 }
 
-/// Whether a text looks like a structure in SMILES: atoms, bonds, rings and branches. It must have at least two atoms
-/// of carbon or a bond. Words of a language have other letters.
+/// Returns whether a text looks like a structure in SMILES: atoms, bonds, rings and branches. It must have at least two
+/// carbon atoms or a bond. Words of a language have other letters.
 fn looks_like_smiles(text: &str) -> bool {
     let text = text.split_ascii_whitespace().next().unwrap_or_default();
     let is_plain =
@@ -388,7 +390,7 @@ impl Layout {
         Ok(Layout { names, has_header, columns, forms, weights, id, left_out, unknown, row_names, notes })
     }
 
-    /// The columns that were left out, as results report them.
+    /// Returns the columns that were left out, as results report them.
     fn left_out(&self) -> Vec<LeftOut> {
         let told = |aside: &Aside| LeftOut {
             column: self.names[aside.column].clone(),
@@ -400,8 +402,8 @@ impl Layout {
         index.into_iter().chain(self.left_out.iter().map(told)).collect()
     }
 
-    /// Whether a row is the header once more, as where tables with the same one follow each other. Only if it cannot be
-    /// a row.
+    /// Returns whether a row repeats the header, as when tables with the same header follow each other. Only if it
+    /// cannot be a row of data.
     fn is_header(&self, record: &Record) -> bool {
         self.has_header
             && record.len() == self.names.len()
@@ -409,12 +411,12 @@ impl Layout {
             && self.columns.iter().any(|column| number(&self.names[*column]).is_none())
     }
 
-    /// Takes the columns in that were left out although there is no text in them, as far as the first rows show.
+    /// Adds columns that were left out although the first rows have no text in them.
     fn wait_for_numbers(&mut self, rows: &[Record]) {
         let is_empty = |column: usize| rows.iter().all(|row| row.field(column).is_none_or(is_gap));
         let (unknown, text): (Vec<_>, Vec<_>) =
             std::mem::take(&mut self.left_out).into_iter().partition(|aside| is_empty(aside.column));
-        // Columns that were chosen have an order of their own, and nothing is left out of them.
+        // Chosen columns have their own order, and none of them is left out.
         if !unknown.is_empty() {
             self.columns.extend(unknown.iter().map(|aside| aside.column));
             self.columns.sort_unstable();
@@ -423,10 +425,10 @@ impl Layout {
     }
 }
 
-/// The rows read so far and their faults.
+/// The rows read so far, and their faults.
 struct Table {
     layout: Layout,
-    /// Fields in each row of the file.
+    /// The number of fields in each row of the file.
     width: usize,
     rows: u64,
     values: Builder<f64>,
@@ -435,13 +437,13 @@ struct Table {
     faults: Faults,
     /// The values of the row that is being added.
     fields: Vec<f64>,
-    /// Whether a field may mark a missing value.
+    /// Whether fields may mark missing values.
     has_gaps: bool,
-    /// Whether rows of weight 0 are examined, and not kept.
+    /// Whether rows of weight 0 are checked but not kept.
     leaves_weightless: bool,
-    /// Rows that are kept, or would be without a fault.
+    /// The number of rows that are kept, or would be without a fault.
     kept: usize,
-    /// Whether there is a number that begins with a 0, as codes do.
+    /// Whether any number has a leading zero, as codes have.
     has_codes: bool,
     rounded: Rounded,
 }
@@ -471,7 +473,7 @@ impl Table {
     fn add(&mut self, record: &Record) -> Result<(), Error> {
         let (width, layout) = (self.width, &self.layout);
         let is_first = self.rows == 0 && !layout.has_header;
-        // Blank lines before anything else are harmless, and those at the end never get here.
+        // Blank lines before the first row are harmless, and blank lines at the end are not passed to this function.
         let blank_lines = if is_first { 0 } else { record.blank_lines_before };
         for line in record.line - blank_lines..record.line {
             let expected = || plural(width, "field");
@@ -536,16 +538,16 @@ impl Table {
         if let Some(index) = id {
             self.ids.push(record.field(index).unwrap_or_default().to_string());
         }
-        // Where something is wrong, nobody will ask for the values.
+        // If there are faults, the values are not needed.
         if self.faults.is_empty() {
             self.values.extend(&self.fields).map_err(|error| Error::kept(self.faults.name(), error))?;
         }
         Ok(())
     }
 
-    /// Leaves out the columns that turned out to have text, or nothing at all.
+    /// Leaves out the columns that turned out to have text, or no values at all.
     fn settle(&mut self) {
-        // Only rows with gaps have columns of which nothing is known, and they are in memory.
+        // Only rows with missing values have undecided columns, and these rows are in memory.
         let Builder::Memory(values) = &mut self.values else { return };
         let (width, columns) = (self.layout.columns.len(), self.layout.columns.clone());
         let numbers =
@@ -568,9 +570,9 @@ impl Table {
         }
     }
 
-    /// The table, if nothing was wrong.
+    /// Returns the table, if there are no faults.
     fn checked(mut self) -> Result<Self, Error> {
-        // Rows that were left out for their faults have no values: then there is no table to settle.
+        // Rows with faults have no values, so there is no table to complete.
         if self.faults.is_empty() {
             self.settle();
         }
@@ -579,7 +581,7 @@ impl Table {
         if self.faults.is_empty() { Ok(self) } else { Err(Error::Faults(self.faults)) }
     }
 
-    /// A column as messages show it.
+    /// Returns a column as messages show it.
     fn column(&self, index: usize) -> Option<Column> {
         let Layout { names, has_header, .. } = &self.layout;
         Some(Column { index, name: has_header.then(|| names[index].clone()) })
@@ -606,7 +608,7 @@ impl Table {
         }
     }
 
-    /// The notes on the rows so far.
+    /// Adds notes about the rows so far.
     fn note(&mut self) {
         let Layout { names, columns, notes, .. } = &mut self.layout;
         notes.extend(self.rounded.notes(|column| columns.contains(&column).then(|| names[column].as_str())));
@@ -617,7 +619,7 @@ impl Table {
         points_of(&self.layout, self.faults.name(), self.values.finish()?, self.weights, self.ids)
     }
 
-    /// The rows that were kept since the last call, if the rows read meanwhile had no fault.
+    /// Returns the rows kept since the last call, if the rows read since then had no fault.
     fn taken(&mut self) -> Result<Points, Error> {
         self.look_at_the_total_weight();
         self.note();
@@ -643,7 +645,7 @@ impl Table {
     }
 }
 
-/// Rows of a layout as points.
+/// Converts rows of a layout to points.
 fn points_of(
     layout: &Layout,
     name: &str,

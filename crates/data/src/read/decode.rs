@@ -1,20 +1,20 @@
-//! Text in other encodings than UTF-8 into UTF-8, as it is read.
+//! Decodes text in other encodings than UTF-8 into UTF-8 while it is read.
 //!
-//! UTF-16 is known by its byte order mark, or by every other byte being 0 as in text of a European language. Bytes that
-//! are not UTF-8 are read as Windows-1252, which includes Latin-1 and gives every byte a letter. But if most letters
-//! beyond ASCII are UTF-8, the text is damaged and refused.
+//! UTF-16 is recognised by its byte order mark, or because every other byte is 0, as in text of European languages.
+//! Bytes that are not UTF-8 are read as Windows-1252, which includes Latin-1 and has a letter for every byte. But if
+//! most non-ASCII letters are UTF-8, the text is damaged and is refused.
 
 use std::io::{self, Read};
 
 use super::Encoding;
 
-/// The characters of the bytes 80 to 9F in Windows-1252; those that it leaves open are control characters.
+/// The characters of the bytes 80 to 9F in Windows-1252; unassigned bytes are control characters.
 const WINDOWS_1252: [char; 32] = [
     '€', '\u{81}', '‚', 'ƒ', '„', '…', '†', '‡', 'ˆ', '‰', 'Š', '‹', 'Œ', '\u{8d}', 'Ž', '\u{8f}', '\u{90}', '‘', '’',
     '“', '”', '•', '–', '—', '˜', '™', 'š', '›', 'œ', '\u{9d}', 'ž', 'Ÿ',
 ];
 
-/// The encoding that the first bytes of a text show, if it is another than UTF-8.
+/// Returns the encoding that the first bytes of a text show, if it is not UTF-8.
 pub(super) fn seen(head: &[u8]) -> Option<Encoding> {
     if head.starts_with(b"\xff\xfe") {
         return Some(Encoding::Utf16Le);
@@ -36,9 +36,10 @@ pub(super) fn seen(head: &[u8]) -> Option<Encoding> {
     }
 }
 
-/// What shows that a text is UTF-32, which is not read: its byte order mark, or that of four bytes three are 0.
+/// Returns the evidence that a text is UTF-32, which is not supported: its byte order mark, or three of every four
+/// bytes that are 0.
 ///
-/// The mark of UTF-32 with the lower byte first begins like that of UTF-16, so this is asked first.
+/// Call this before looking for UTF-16, because the byte order mark of little-endian UTF-32 begins like that of UTF-16.
 pub(super) fn utf32(head: &[u8]) -> Option<&'static str> {
     if head.starts_with(b"\xff\xfe\0\0") {
         return Some("FF FE 00 00, the byte order mark of UTF-32");
@@ -52,13 +53,12 @@ pub(super) fn utf32(head: &[u8]) -> Option<&'static str> {
     (letters.len() > 1 && (is_ascii(0) || is_ascii(3))).then_some("three zero bytes of four, as UTF-32 has")
 }
 
-/// Whether bytes that are not all UTF-8 are UTF-8 for the most part: more letters beyond ASCII than bytes that are
-/// none.
+/// Counts that show whether text is mostly UTF-8: whether it has more non-ASCII letters in UTF-8 than invalid bytes.
 #[derive(Debug, Default)]
 pub(super) struct Census {
     letters: usize,
     others: usize,
-    /// The beginning of a letter whose end has not come yet.
+    /// The start of a letter that is not complete yet.
     rest: Vec<u8>,
 }
 
@@ -92,11 +92,11 @@ impl Census {
     }
 }
 
-/// A reader that turns the text of another, in its encoding, into UTF-8.
+/// A reader that decodes another reader's text into UTF-8.
 pub(super) struct Decoder<R> {
     reader: R,
     encoding: Encoding,
-    /// Bytes that were read and not decoded: at most half of a letter.
+    /// Bytes that were read but not decoded: at most half of a letter.
     rest: Vec<u8>,
     decoded: Vec<u8>,
     given: usize,
@@ -108,7 +108,7 @@ impl<R: Read> Decoder<R> {
         Decoder { reader, encoding, rest: Vec::new(), decoded: Vec::new(), given: 0, is_at_start: true }
     }
 
-    /// Decodes more; false at the end.
+    /// Decodes more bytes; returns false at the end.
     fn more(&mut self) -> io::Result<bool> {
         let mut chunk = [0; 16 * 1024];
         let read = self.reader.read(&mut chunk)?;
@@ -131,7 +131,7 @@ impl<R: Read> Decoder<R> {
                     let pair = [pair[0], pair[1]];
                     if self.encoding == Encoding::Utf16Le { u16::from_le_bytes(pair) } else { u16::from_be_bytes(pair) }
                 };
-                // The second half of a letter may be still to come.
+                // The second half of a letter may follow.
                 if read > 0 && end >= 2 && (0xd800..0xdc00).contains(&unit(&self.rest[end - 2..])) {
                     end -= 2;
                 }
@@ -169,7 +169,7 @@ impl<R: Read> Read for Decoder<R> {
 mod tests {
     use super::*;
 
-    /// Returns one byte at a time.
+    /// A reader that returns one byte at a time.
     struct Slowly<'b>(&'b [u8]);
 
     impl Read for Slowly<'_> {
@@ -198,7 +198,7 @@ mod tests {
         assert_eq!(decoded(&[&b"\xff\xfe"[..], &little].concat(), Encoding::Utf16Le), text);
         assert_eq!(decoded(&big, Encoding::Utf16Be), text);
         assert_eq!(decoded(b"Z\xfcrich;5 \x80", Encoding::Windows1252), "Zürich;5 €");
-        // What is no text, is read to its end.
+        // Text with invalid characters is read to its end.
         assert_eq!(decoded(b"\x00\xd8a\0b", Encoding::Utf16Le), "\u{fffd}a\u{fffd}");
     }
 

@@ -1,10 +1,10 @@
-//! The format of a whole table as it was detected, to be saved with the results.
+//! The detected format of a whole table, which is saved with the results.
 
 use serde::{Deserialize, Serialize};
 
 use super::{DateOrder, Encoding, TableForm};
 
-/// How a table was read. It makes a [`TableForm`] that reads the next file of the same kind in the same way.
+/// How a table was read. A [`TableForm`] derived from it reads the next file of the same kind in the same way.
 ///
 /// # Example
 /// ```
@@ -23,21 +23,21 @@ pub struct Dialect {
     pub format: Format,
     /// The character encoding.
     pub encoding: Encoding,
-    /// The delimiter of fields; a space means any run of spaces and tabs.
+    /// The delimiter; a space means any run of spaces and tabs.
     pub delimiter: Option<char>,
-    /// The number of lines above the header that were left out.
+    /// The number of lines above the header that are left out.
     pub skipped: usize,
     /// The number of rows that name the columns.
     pub header_rows: usize,
-    /// The number of rows below the values that were left out.
+    /// The number of rows below the values that are left out.
     pub footer_rows: usize,
     /// The sheet of a workbook.
     pub sheet: Option<String>,
-    /// The decimal mark of numbers, where a column shows it.
+    /// The decimal separator of numbers, if a column shows it.
     pub decimal: Option<char>,
-    /// The order of the parts of dates, where a column shows it.
+    /// The order of the parts of dates, if a column shows it.
     pub dates: Option<DateOrder>,
-    /// Requested spellings of a missing value.
+    /// The spellings of a missing value that the user requested.
     pub missing: Vec<String>,
 }
 
@@ -51,7 +51,7 @@ pub enum Format {
     Delimited,
     /// A JSON value on each line.
     JsonLines,
-    /// An array in JSON.
+    /// A JSON array.
     Json,
     /// An Excel workbook.
     Xlsx,
@@ -61,12 +61,12 @@ pub enum Format {
     Ods,
     /// Parquet.
     Parquet,
-    /// NumPy's array.
+    /// A NumPy array.
     Npy,
 }
 
 impl Dialect {
-    /// The options for reading the next table of the same kind. The bounds of its values are found again.
+    /// Returns options to read the next table of the same kind. The position of its values is detected again.
     pub fn form(&self) -> TableForm {
         TableForm {
             delimiter: self.delimiter,

@@ -1,5 +1,5 @@
-//! Dissimilarities from files: those of [`crate::write::dissimilarities`], of NumPy and SciPy, and big-endian 16-bit
-//! rows.
+//! Reads dissimilarities from files: those of [`crate::write::dissimilarities`], of NumPy and SciPy, and big-endian
+//! 16-bit rows.
 
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
@@ -13,27 +13,27 @@ use crate::read::source::{Source, open, stopped};
 use crate::read::unpack::MAGIC;
 use crate::read::{contents, npy};
 
-/// The formats of a matrix.
+/// The supported formats of a matrix.
 const EXPECTED: &str = "an NPY array of dissimilarities, or the header beside one (.json)";
 
-/// The largest number of bytes that a header may have.
+/// The most bytes that a header may have.
 const HEADER_BYTES: u64 = 1 << 20;
 
-/// Dissimilarities from an array or from its header; either name will do.
+/// Reads dissimilarities, given either the array or its header.
 ///
-/// - `NAME.json`, or `NAME.npy` with a `NAME.json` beside it: form, element and scale as the header says.
-/// - `NAME.npy` alone: a square array is full, one of one dimension condensed (as SciPy's `pdist` gives it); numbers
-///   are the values themselves.
+/// - `NAME.json`, or `NAME.npy` beside a `NAME.json`: the header gives the form, the element and the scale.
+/// - `NAME.npy` alone: a square array is full, and a one-dimensional array is condensed (as from SciPy's `pdist`);
+///   numbers are the values themselves.
 ///
-/// Cost: one pass; memory for the numbers as they are stored, and a second pass to check them.
+/// Cost: one pass to read and one to check; memory for the numbers as they are stored.
 ///
 /// # Errors
-/// - [`Error::Open`], [`Error::Directory`], [`Error::Read`], [`Error::CutShort`]: it cannot be read to its end.
-/// - [`Error::Contents`]: a table, sequences, an array of rows: input for computing dissimilarities.
-/// - [`Error::Format`]: no array, no header of ours, one that contradicts its array, fixed point without a header, a
-///   number of values that no N has.
-/// - [`Error::Faults`]: negative or infinite values, a matrix that is not symmetric or not 0 on the diagonal; the first
-///   ten and their number.
+/// - [`Error::Open`], [`Error::Directory`], [`Error::Read`], [`Error::CutShort`]: the file cannot be read to its end.
+/// - [`Error::Contents`]: a table, sequences or an array of rows, which are input for computing dissimilarities.
+/// - [`Error::Format`]: not an array or a header of Lehr, or a header that contradicts its array. Also fixed point
+///   without a header, or a number of values that matches no N.
+/// - [`Error::Faults`]: negative or infinite values, an asymmetric matrix, or a nonzero diagonal; the first ten and
+///   their number.
 ///
 /// # Example
 /// ```
@@ -68,7 +68,7 @@ pub fn matrix(path: &Path) -> Result<Dissimilarities, Error> {
     let array = npy::Header::read(&mut source)?;
     let (items, form) = shape(&array, &shown)?;
     match array.element {
-        // Each number of 16 bits is one of 32.
+        // 16-bit numbers are read as 32-bit ones.
         npy::Element::F16 | npy::Element::F32 => {
             Dissimilarities::named(items, form, singles(&array, &mut source)?, 1.0, &shown)
         }
@@ -81,11 +81,11 @@ pub fn matrix(path: &Path) -> Result<Dissimilarities, Error> {
     }
 }
 
-/// Dissimilarities from one run of bytes: the header, and behind it the array that it names, as `cat d.json d.npy`
-/// makes them. Messages call it `name`.
+/// Reads dissimilarities from one stream of bytes: the header, followed by the array that it names, as
+/// `cat d.json d.npy` makes them. Messages call it `name`.
 ///
 /// # Errors
-/// The same as for [`matrix`].
+/// Returns the errors of [`matrix`].
 ///
 /// # Example
 /// ```
@@ -96,14 +96,14 @@ pub fn matrix(path: &Path) -> Result<Dissimilarities, Error> {
 pub fn matrix_from(reader: impl Read, name: &str) -> Result<Dissimilarities, Error> {
     let mut reader = BufReader::new(reader);
     let header = header_from(&mut reader, name)?;
-    // The line end of the header. Arrays begin with bytes that are no white space.
+    // Skip the line end of the header; an array does not begin with white space.
     let failed = |cause| stopped(name, cause, "the header".into());
     while let Some(byte) = reader.fill_buf().map_err(failed)?.first()
         && byte.is_ascii_whitespace()
     {
         reader.consume(1);
     }
-    // Whoever limits what the whole unpacks to does not see what its end would.
+    // Refuse a compressed array here, because a limit on the decompressed size of the whole would not cover it.
     if reader.fill_buf().map_err(failed)?.starts_with(&MAGIC) {
         let (expected, found) =
             ("a plain array behind the header".into(), "one packed by gzip; pack both together".into());
@@ -117,10 +117,10 @@ pub fn matrix_from(reader: impl Read, name: &str) -> Result<Dissimilarities, Err
     of_array(&mut Source::new(reader, name)?, name, header)
 }
 
-/// The header of dissimilarities.
+/// Reads the header of dissimilarities.
 ///
 /// # Errors
-/// The same as for [`matrix`].
+/// Returns the errors of [`matrix`].
 pub fn header(path: &Path) -> Result<Header, Error> {
     let shown = path.display().to_string();
     let mut file = BufReader::new(open(path)?);
@@ -135,14 +135,14 @@ pub fn header(path: &Path) -> Result<Header, Error> {
     Err(Error::Format { name: shown, expected, found: "more bytes".into() })
 }
 
-/// Reads a header, and not the bytes behind it.
+/// Reads a header, but not the bytes after it.
 ///
 /// # Errors
-/// The same as for [`matrix`].
+/// Returns the errors of [`matrix`].
 pub fn header_from(reader: &mut impl BufRead, name: &str) -> Result<Header, Error> {
     let wrong = |found: String| Error::Format { name: name.into(), expected: format!("a header {FORMAT:?}"), found };
     let head = reader.fill_buf().map_err(|cause| stopped(name, cause, "nothing".into()))?;
-    // Editors put a byte order mark before what they save.
+    // Some editors write a byte order mark first.
     if head.starts_with(b"\xef\xbb\xbf") {
         reader.consume(3);
     }
@@ -154,15 +154,15 @@ pub fn header_from(reader: &mut impl BufRead, name: &str) -> Result<Header, Erro
     if header.format != FORMAT {
         return Err(wrong(quoted(&header.format)));
     }
-    // Which file is the array's is looked at where there are files.
+    // [`array_path`] checks the name of the array, if the header comes from a file.
     Ok(header)
 }
 
-/// Big-endian 16-bit rows: N x N numbers and nothing else, as the papers' group stores them. A value is `scale` times
-/// its number (the group's: 1 / 32767); negative numbers are missing values.
+/// Reads big-endian 16-bit rows: N x N numbers and nothing else, as the papers' group stores them. A value is `scale`
+/// times its number (the group uses 1 / 32767); negative numbers are missing values.
 ///
 /// # Errors
-/// The same as for [`matrix`]; [`Error::Format`] if the file's length is that of no N.
+/// Returns the errors of [`matrix`]; [`Error::Format`] if the file's length matches no N.
 pub fn big_endian_rows(path: &Path, scale: f64) -> Result<Dissimilarities, Error> {
     let shown = path.display().to_string();
     rows_of(&bytes_of(path, &shown)?, scale, &shown)
@@ -186,12 +186,12 @@ fn rows_of(bytes: &[u8], scale: f64, name: &str) -> Result<Dissimilarities, Erro
     Dissimilarities::named(items, Form::Full, Values::U16(values), scale, name)
 }
 
-/// The array's path, given its header's: beside it.
+/// Returns the path of the array in the folder of its header.
 ///
 /// # Errors
-/// Returns [`Error::Format`] if the header names no file of its own folder.
+/// Returns [`Error::Format`] if the header does not name a file in its own folder.
 pub fn array_path(header_path: &Path, header: &Header) -> Result<PathBuf, Error> {
-    // A name with folders in it is none that we wrote, and may lead anywhere.
+    // Lehr writes no name with folders, and such a name could lead anywhere.
     let name = Path::new(&header.array);
     if name.file_name() != Some(name.as_os_str()) {
         return Err(Error::Format {
@@ -261,10 +261,10 @@ fn doubles(array: &npy::Header, source: &mut Source<'_>) -> Result<Values, Error
     Ok(Values::F64(values))
 }
 
-/// N and the form of an array: square, or as long as the pairs of some N.
+/// Returns N and the form of an array: square, or as long as the pairs of some N.
 fn shape(array: &npy::Header, name: &str) -> Result<(usize, Form), Error> {
     let [rows, columns] = array.shape;
-    // One number in one dimension is the one pair of two items.
+    // A single number in one dimension is the only pair of two items.
     if rows == columns && !array.is_flat {
         return Ok((rows, Form::Full));
     }

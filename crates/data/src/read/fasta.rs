@@ -1,9 +1,9 @@
-//! Sequences from FASTA: a line `>id description`, then lines of letters, and so on.
+//! Reads sequences from FASTA: a line `>id description`, then lines of letters, and so on.
 //!
-//! The alphabet is found out, unless given: see [`Alphabet::likely`]. Lower case, `\r\n`,
-//! blanks and blank lines among the letters, and a `*` at the end of a protein are fine. Everything else that is no
-//! letter of the alphabet is a fault, with its line and record. Gaps are letters only if you expect aligned sequences.
-//! A protein among nucleotides, or nucleotides among proteins, are one fault for the record.
+//! The alphabet is detected unless given: see [`Alphabet::likely`]. Lower case, `\r\n`, blanks and blank lines among
+//! the letters, and a `*` at the end of a protein are accepted. Any other character outside the alphabet is a fault,
+//! with its line and record. Gaps are accepted only if you expect aligned sequences. A protein among nucleotides, or
+//! nucleotides among proteins, is one fault for the whole record.
 
 use std::io::Read;
 use std::path::Path;
@@ -12,40 +12,38 @@ use crate::error::{Error, Fault, Faults, Place, quoted};
 use crate::read::source::{Source, foreign_format, open};
 use crate::sequences::{Alphabet, GAP, Sequences, is_gap};
 
-/// Among proteins, a record of at least this many letters, all of `ACGTUN`, is a fault if the alphabet was found out.
-/// Hardly any protein is made of these amino acids alone.
+/// The fewest letters of a record of only `ACGTUN` that is a fault among proteins, if the alphabet was detected. Hardly
+/// any protein consists only of these amino acids.
 const NUCLEOTIDES_MIN: usize = 20;
-/// A line longer than this is treated as a file of another kind.
+/// The length from which a line means that the file is of another kind.
 const LINE_BYTES_MAX: usize = 1 << 30;
 
-/// Options for reading a FASTA file. The default: the alphabet is found out, gaps are faults.
+/// Options for reading a FASTA file. By default, the alphabet is detected, and gaps are faults.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Expected {
-    /// The alphabet; `None`: found out.
+    /// The alphabet. `None`: detected.
     pub alphabet: Option<Alphabet>,
-    /// Whether the sequences are aligned: then gaps are welcome and all lengths must be the same.
+    /// Whether the sequences are aligned: then gaps are accepted, and all lengths must be equal.
     pub is_aligned: bool,
 }
 
-/// Sequences from a FASTA file, plain or packed by gzip.
+/// Reads sequences from a FASTA file, plain or gzip.
 ///
-/// The id is the first word after `>`; the rest of that line is left out. Cost: one pass; memory for the letters.
+/// The id is the first word after `>`; the rest of this line is ignored. Cost: one pass; memory for the letters.
 ///
 /// # Errors
-/// - [`Error::Open`], [`Error::Directory`], [`Error::Read`], [`Error::CutShort`]: the file could not be read to its
-///   end.
-/// - [`Error::Format`] if it does not start with `>` or there is nothing in it; [`Error::Encoding`] for ids that are
-///   not UTF-8.
-/// - [`Error::Faults`] with every invalid letter, every sequence without letters or id, and, among aligned ones, every
-///   different length.
+/// - [`Error::Open`], [`Error::Directory`], [`Error::Read`], [`Error::CutShort`]: the file cannot be read to its end.
+/// - [`Error::Format`] if it does not start with `>` or is empty; [`Error::Encoding`] for ids that are not UTF-8.
+/// - [`Error::Faults`] with every invalid letter, every sequence without letters or id, and, among aligned sequences,
+///   every different length.
 pub fn sequences(path: &Path, expected: Expected) -> Result<Sequences, Error> {
     sequences_from(open(path)?, &path.display().to_string(), expected)
 }
 
-/// Sequences from a reader of FASTA; messages call it `name`.
+/// Reads sequences from a reader of FASTA; messages call it `name`.
 ///
 /// # Errors
-/// The same as for [`sequences`], except for those of opening a file.
+/// Returns the errors of [`sequences`], except for opening a file.
 ///
 /// # Example
 /// ```
@@ -70,7 +68,7 @@ pub fn sequences_from(reader: impl Read, name: &str, expected: Expected) -> Resu
         text.find_nucleotides(&mut faults);
     }
     text.normalise(alphabet, expected.is_aligned, &mut faults);
-    // Faults of letters and of whole sequences are told together, in the order of lines as far as each kind goes.
+    // Faults of letters and faults of whole sequences are reported together, each kind in the order of lines.
     let Text { letters, ends, ids, heads, .. } = text;
     let place = |row: usize| Place::Line(heads[row]);
     for row in 0..ends.len() {
@@ -89,7 +87,7 @@ pub fn sequences_from(reader: impl Read, name: &str, expected: Expected) -> Resu
     Sequences::from_parts(letters, ends, ids, alphabet, name.into(), place)
 }
 
-/// The contents of a file, before the meaning of its letters is known.
+/// The contents of a file before its letters are interpreted.
 #[derive(Default)]
 struct Text {
     letters: Vec<u8>,
@@ -121,7 +119,7 @@ impl Text {
         Ok(text)
     }
 
-    /// Takes the first `length` bytes of the window in, line `number`.
+    /// Takes the first `length` bytes of the window, which are line `number`.
     fn line(&mut self, source: &Source<'_>, length: usize, number: u64, name: &str) -> Result<(), Error> {
         let whole = &source.window()[..length];
         let line = whole.trim_ascii();
@@ -143,18 +141,18 @@ impl Text {
         Ok(())
     }
 
-    /// The alphabet that the letters seem to be of.
+    /// Returns the likely alphabet of the letters.
     fn alphabet(&self) -> Alphabet {
         Alphabet::likely([&self.letters])
     }
 
-    /// The letters of a record, as written.
+    /// Returns the letters of a record, as written.
     fn record(&self, row: usize) -> &[u8] {
         let start = if row == 0 { 0 } else { self.ends[row - 1] };
         &self.letters[start..self.ends[row]]
     }
 
-    /// The fault of a record that is of another alphabet than most letters.
+    /// Returns the fault of a record whose alphabet differs from that of most letters.
     fn other_alphabet(&self, row: usize, found: &str) -> Fault {
         Fault {
             place: Place::Line(self.heads[row]),
@@ -164,7 +162,7 @@ impl Text {
         }
     }
 
-    /// Reports records of nucleotides among proteins, where nobody said that all are proteins.
+    /// Reports records of nucleotides among proteins, if the alphabet was detected.
     fn find_nucleotides(&self, faults: &mut Faults) {
         for row in 0..self.ends.len() {
             let letters = || self.record(row).iter().filter(|letter| !is_gap(**letter));
@@ -175,7 +173,7 @@ impl Text {
         }
     }
 
-    /// Writes each letter in its normal form, and reports those that are none.
+    /// Normalises each letter, and reports invalid ones.
     fn normalise(&mut self, alphabet: Alphabet, is_aligned: bool, faults: &mut Faults) {
         let mut line = 0;
         for row in 0..self.ends.len() {
@@ -218,8 +216,8 @@ impl Text {
         }
     }
 
-    /// Whether a record looks like a protein where nucleotides are expected. Letters before the first that is no
-    /// nucleotide are normal already, which changes none of an amino acid.
+    /// Returns whether a record looks like a protein where nucleotides are expected. Letters before the first invalid
+    /// one are already normalised, which does not change any amino acid.
     fn is_protein(&self, row: usize, alphabet: Alphabet) -> bool {
         let record = self.record(row);
         let is_amino_acid = |letter: &u8| is_gap(*letter) || Alphabet::Protein.normal(*letter).is_some();
@@ -300,7 +298,7 @@ mod tests {
             "g.fa, line 3: expected one alphabet in all records, found record \"d\", which looks like DNA, among proteins; \
              if all are proteins, name the alphabet"
         );
-        // Named, or too short to be sure.
+        // The alphabet is given, or the record is too short to decide.
         let expected = Expected { alphabet: Some(Alphabet::Protein), is_aligned: false };
         assert_eq!(sequences_from(text.as_bytes(), "g.fa", expected).unwrap().len(), 2);
         assert!(read(format!(">p\n{protein}\n>q\nACGTACGT\n").as_bytes(), false).is_ok());

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::frame::ReadAs;
 
-/// How a table is to be read. Each field that is `None` or empty is found out from the file.
+/// How to read a table. Each field that is `None` or empty is detected from the file.
 ///
 /// # Example
 /// ```
@@ -22,9 +22,9 @@ use crate::frame::ReadAs;
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct TableForm {
-    /// The delimiter of fields; a space means any run of spaces and tabs.
+    /// The delimiter; a space means any run of spaces and tabs.
     pub delimiter: Option<char>,
-    /// Whether there are names of columns above the values.
+    /// Whether the columns are named above the values.
     pub header: Option<bool>,
     /// The character encoding.
     pub encoding: Option<Encoding>,
@@ -32,33 +32,33 @@ pub struct TableForm {
     pub skip: Option<usize>,
     /// The sheet of a workbook: its name, or its number counted from 1.
     pub sheet: Option<String>,
-    /// The mark before the fraction of numbers: `.` or `,`.
+    /// The decimal separator: `.` or `,`.
     pub decimal: Option<char>,
-    /// The mark between thousands.
+    /// The thousands separator.
     pub thousands: Option<char>,
     /// The order of the parts of dates such as `3/4/2021`.
     pub dates: Option<DateOrder>,
-    /// How rows with more or fewer fields than there are columns are handled; they are faults unless all rows show why.
+    /// How rows with too many or too few fields are handled. By default they are faults, unless all rows show the
+    /// reason.
     pub ragged: Option<Ragged>,
     /// Further spellings of a missing value, such as `-999`.
     pub missing: Vec<String>,
-    /// Columns that are text, whatever they contain, by name.
+    /// The names of columns to read as text, whatever they contain.
     pub text: Vec<String>,
-    /// Columns that are numbers, by name, although their values begin with a 0 as codes do, or look like dates, times
-    /// or yes and no. Values that are no numbers are faults.
+    /// The names of columns to read as numbers, even if their values look like codes, dates, times or yes and no. Other
+    /// values in them are faults.
     pub number: Vec<String>,
-    /// How columns are read, by name, as a [`DataFrame`](crate::frame::DataFrame) has said before of a table of the
-    /// same kind.
+    /// How to read columns, by name, as a [`DataFrame`](crate::frame::DataFrame) reported for a table of the same kind.
     pub columns: BTreeMap<String, ReadAs>,
 }
 
-/// How rows with more or fewer fields than there are columns are handled.
+/// How rows with too many or too few fields are handled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Ragged {
     /// They are left out, and reported.
     LeaveOut,
-    /// Absent fields are missing values; rows with too many are faults.
+    /// Absent fields become missing values; rows with too many fields are faults.
     Fill,
 }
 
@@ -69,13 +69,13 @@ pub enum Encoding {
     #[default]
     #[serde(rename = "utf-8")]
     Utf8,
-    /// UTF-16, the lower byte first.
+    /// UTF-16, little-endian.
     #[serde(rename = "utf-16le")]
     Utf16Le,
-    /// UTF-16, the higher byte first.
+    /// UTF-16, big-endian.
     #[serde(rename = "utf-16be")]
     Utf16Be,
-    /// Windows-1252, which has Latin-1 within it.
+    /// Windows-1252, which includes Latin-1.
     #[serde(rename = "windows-1252")]
     Windows1252,
 }

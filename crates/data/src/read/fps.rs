@@ -1,8 +1,8 @@
-//! Fingerprints from FPS, the text format of chemical fingerprints: header lines that start with `#`, then
+//! Reads fingerprints from FPS, the text format of chemical fingerprints: header lines that start with `#`, then
 //! `HEX<tab>id`.
 //!
-//! Byte b of the hexadecimal text holds the bits 8 b to 8 b + 7, the lowest first. `#num_bits=N` says how many bits
-//! there are; without it, all that the first row has room for.
+//! Byte b of the hexadecimal text has the bits 8 b to 8 b + 7, lowest first. `#num_bits=N` gives the number of bits;
+//! without it, the length of the first row does.
 
 use std::io::Read;
 use std::path::Path;
@@ -14,31 +14,29 @@ use crate::read::source::{Source, foreign_format, open};
 /// The first bytes of a file with a header.
 const MAGIC: &[u8] = b"#FPS";
 
-/// More bits than this are treated as a damaged header.
+/// The number of bits from which a header is treated as damaged.
 const BITS_MAX: usize = 1 << 24;
 
-/// Whether to read a source as FPS: it begins as one, or is called `.fps`.
+/// Returns whether to read a source as FPS: it begins as FPS, or is called `.fps`.
 pub(super) fn is_fps(source: &mut Source<'_>) -> Result<bool, Error> {
     let is_called = source.name().to_lowercase().trim_end_matches(".gz").ends_with(".fps");
     Ok(source.fill(MAGIC.len(), Some(0))?.starts_with(MAGIC) || is_called)
 }
 
-/// Fingerprints from an FPS file, plain or packed by gzip.
+/// Reads fingerprints from an FPS file, plain or gzip.
 ///
 /// # Errors
-/// - [`Error::Open`], [`Error::Directory`], [`Error::Read`], [`Error::CutShort`]: the file could not be read to its
-///   end.
-/// - [`Error::Format`] if it is of another kind or without fingerprints; [`Error::Encoding`] for ids that are not
-///   UTF-8.
-/// - [`Error::Faults`] with every row whose text is not hexadecimal, of another length, or has a bit beyond the last.
+/// - [`Error::Open`], [`Error::Directory`], [`Error::Read`], [`Error::CutShort`]: the file cannot be read to its end.
+/// - [`Error::Format`] if it is of another kind or has no fingerprints; [`Error::Encoding`] for ids that are not UTF-8.
+/// - [`Error::Faults`] with every row whose text is not hexadecimal, has another length, or has a bit beyond the last.
 pub fn fingerprints(path: &Path) -> Result<Fingerprints, Error> {
     fingerprints_from(open(path)?, &path.display().to_string())
 }
 
-/// Fingerprints from a reader of FPS; messages call it `name`.
+/// Reads fingerprints from a reader of FPS; messages call it `name`.
 ///
 /// # Errors
-/// The same as for [`fingerprints`], except for those of opening a file.
+/// Returns the errors of [`fingerprints`], except for opening a file.
 ///
 /// # Example
 /// ```
@@ -62,7 +60,6 @@ pub(super) fn read(mut source: Source<'_>) -> Result<Fingerprints, Error> {
     if let Some(what) = foreign_format(source.fill(16, Some(0))?) {
         return Err(wrong(what.into()));
     }
-    // The whole text: rows are most of it, and half of what they become.
     let mut number = 0;
     let (mut bits, mut words, mut ids) = (None, Vec::new(), Vec::new());
     let mut faults = Faults::new(name.clone());
@@ -105,7 +102,7 @@ pub(super) fn read(mut source: Source<'_>) -> Result<Fingerprints, Error> {
     Ok(Fingerprints::new(words, bits)?.with_ids(ids)?.with_name(name))
 }
 
-/// Appends the words of one row; on a fault appends nothing.
+/// Appends the words of a row; appends nothing if there is a fault.
 fn unpack(digits: &[u8], bits: usize, words: &mut Vec<u64>) -> Result<(), String> {
     let start = words.len();
     words.resize(start + bits.div_ceil(64), 0);

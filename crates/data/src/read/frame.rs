@@ -1,8 +1,7 @@
-//! A table as people have it into a [`DataFrame`]: all values of a column decide its type.
+//! Reads an ordinary table into a [`DataFrame`]: all values of a column decide its type.
 //!
-//! First the rows of a table become a [`Grid`] of fields. Then every column is surveyed, and all of them are decided on
-//! together (`written.rs`). Last, each becomes values. Every decision that is not the usual one is a note of the data
-//! frame.
+//! First, the rows of a table become a [`Grid`] of fields. Then every column is surveyed, and `written.rs` decides
+//! about all columns together. Last, each column becomes values. The data frame notes every unusual decision.
 
 use std::io::Read;
 use std::path::Path;
@@ -23,15 +22,15 @@ use super::{DateOrder, Dialect, Encoding, Form, Format, Selection, TableForm, fo
 use crate::error::{Column, Error, Fault, Faults, Place, quoted};
 use crate::frame::{DataFrame, FrameColumn, NumberForm, ReadAs, Values};
 
-/// A table of named columns of numbers, categories and times, each read as all of its values show.
+/// Reads a table of named columns of numbers, categories and times; all values of a column decide how it is read.
 ///
-/// Everything that `form` leaves open is detected. The data frame reports the findings: for each column in
-/// [`read_as`](FrameColumn::read_as), for the table in [`dialect`](DataFrame::dialect), and for people in
+/// Everything that `form` leaves open is detected. The data frame reports the results: for each column in
+/// [`read_as`](FrameColumn::read_as), for the table in [`dialect`](DataFrame::dialect), and for users in
 /// [`notes`](DataFrame::notes).
 ///
 /// # Errors
-/// The same as for [`points`](super::points), except that text and gaps are no faults. Returns [`Error::Faults`] for
-/// rows that have more or fewer fields than the others.
+/// Returns the errors of [`points`](super::points), except that text and missing values are accepted. Returns
+/// [`Error::Faults`] for rows with too many or too few fields.
 ///
 /// # Example
 /// ```
@@ -54,7 +53,7 @@ pub fn data_frame(path: &Path, form: &TableForm) -> Result<DataFrame, Error> {
 /// Like [`data_frame`], from a reader; messages call it `name`.
 ///
 /// # Errors
-/// The same as for [`data_frame`], except for those of opening a file.
+/// Returns the errors of [`data_frame`], except for opening a file.
 ///
 /// # Example
 /// ```
@@ -72,20 +71,19 @@ pub fn data_frame_from(reader: impl Read, name: &str, form: &TableForm) -> Resul
     Ok(framed(&|| Source::new(&bytes[..], name), form)?.sound()?.told())
 }
 
-/// A column in your form.
+/// A column of your own data.
 #[derive(Clone, Debug)]
 pub enum InputColumn {
-    /// Its values are known.
+    /// A column whose values are known.
     Read(FrameColumn),
-    /// Its name and its texts, about which nothing is known: they are read as those of a file.
+    /// A name and texts, which are read like those of a file.
     Texts(String, Vec<String>),
 }
 
-/// A data frame of columns that are present already.
+/// Creates a data frame from existing columns.
 ///
 /// # Errors
-/// Returns [`Error::Faults`] for texts that don't have the form that `form` gives for their column; those of
-/// [`DataFrame::new`].
+/// Returns [`Error::Faults`] for texts that do not have the form in `form`, and the errors of [`DataFrame::new`].
 ///
 /// # Example
 /// ```
@@ -128,7 +126,7 @@ pub fn data_frame_of(name: &str, columns: Vec<InputColumn>, form: &TableForm) ->
     as_asked(frame.with_notes(of_texts.notes), form)
 }
 
-/// Turns columns of numbers and times into text where that is asked for. Columns of a text file are read so already.
+/// Converts columns of numbers and times to text where requested. Columns of a text file are already read in this way.
 fn as_asked(frame: DataFrame, form: &TableForm) -> Result<DataFrame, Error> {
     frame.expect_columns(&form.number)?;
     let is_text = |name: &String| form.text.contains(name) || form.columns.get(name) == Some(&ReadAs::Text);
@@ -170,7 +168,7 @@ pub(super) fn framed<'a>(open: &dyn Fn() -> Result<Source<'a>, Error>, form: &Ta
         }
     }
     if census.is_utf8() {
-        // With its place, which a second reading finds again.
+        // The error has a position, which the second reading finds again.
         return of_source(open()?, form);
     }
     let encoding = Encoding::Windows1252;
@@ -180,29 +178,29 @@ pub(super) fn framed<'a>(open: &dyn Fn() -> Result<Source<'a>, Error>, form: &Ta
     Ok(Framed { frame: framed.frame.with_notes(notes), ..framed })
 }
 
-/// A data frame with its source fields.
+/// A data frame, and the fields that it was read from.
 pub(super) struct Framed {
     pub(super) frame: DataFrame,
     grid: Grid,
-    /// The row of the grid that each row is of.
+    /// The grid's row for each row of the frame.
     rows: Vec<usize>,
-    /// Whether the first column names the rows: it has no name of its own.
+    /// Whether the first column names the rows: it has no name itself.
     pub(super) names_rows: bool,
-    /// For columns of text, the way they would be read as numbers.
+    /// How each text column would be read as numbers.
     as_numbers: Vec<Option<AsNumber>>,
     missing: Vec<String>,
-    /// Rows of other lengths than the others.
+    /// Rows with too many or too few fields.
     pub(super) faults: Faults,
 }
 
 impl Framed {
-    /// The same if no row has another length.
+    /// Returns the frame, or the faults of rows with too many or too few fields.
     pub(super) fn sound(self) -> Result<Self, Error> {
         self.faults.clone().or(())?;
         Ok(self)
     }
 
-    /// The frame, with notes on numbers that were rounded.
+    /// Returns the frame, with notes on rounded numbers.
     fn told(self) -> DataFrame {
         let mut rounded = Rounded::default();
         let is_number = |column: &FrameColumn| matches!(column.values, Values::Numbers(_));
@@ -215,7 +213,7 @@ impl Framed {
         self.frame.with_notes(notes)
     }
 
-    /// Whether it comes from a file whose columns have types, and has no text of its fields.
+    /// Returns whether it comes from a file with typed columns, and has no text of its fields.
     pub(super) fn is_typed(&self) -> bool {
         self.rows.is_empty()
     }
@@ -224,7 +222,7 @@ impl Framed {
         self.frame.dialect().is_none_or(|dialect| dialect.format != Format::Delimited || dialect.header_rows > 0)
     }
 
-    /// One of a file whose columns have types.
+    /// Creates it from a file with typed columns.
     fn typed(frame: DataFrame) -> Self {
         let as_numbers = frame.columns().iter().map(|_| None).collect();
         let faults = Faults::new(frame.name());
@@ -232,9 +230,9 @@ impl Framed {
         Framed { frame, grid, rows, names_rows: false, as_numbers, missing, faults }
     }
 
-    /// The line of a row, counted from 1.
+    /// Returns the line of a row, counted from 1.
     pub(super) fn line(&self, row: usize) -> u64 {
-        // Rows of a file with types have no lines, and are counted.
+        // Rows of a typed file have no lines, so rows are counted.
         self.rows.get(row).map_or(row as u64 + 1, |row| self.grid.line(*row))
     }
 
@@ -246,12 +244,12 @@ impl Framed {
         gap::is_gap(self.text(row, column), &self.missing)
     }
 
-    /// Whether most values of a column of text are numbers.
+    /// Returns whether most values of a text column are numbers.
     pub(super) fn is_nearly_number(&self, column: usize) -> bool {
         self.as_numbers[column].as_ref().is_some_and(|of| of.is_nearly)
     }
 
-    /// The form of the numbers of a column that is read as one; nothing where programs write them so.
+    /// Returns the notation of a numeric column; `None` if it is that of programs.
     pub(super) fn form_of(&self, column: usize) -> Option<NumberForm> {
         match &self.frame.columns()[column].read_as {
             ReadAs::WrittenNumber(form) => Some(form.clone()),
@@ -260,7 +258,7 @@ impl Framed {
         }
     }
 
-    /// The numbers of a column, nothing if it has none.
+    /// Returns the numbers of a column; `None` for rows without one.
     pub(super) fn numbers(&self, column: usize) -> Vec<Option<f64>> {
         let of = &self.frame.columns()[column];
         match (&of.values, &self.as_numbers[column]) {
@@ -384,7 +382,7 @@ fn of_text(
     of_grid(&name, grid, form, dialect, notes)
 }
 
-/// The delimiter that a first line such as `sep=;` names, and that line.
+/// Returns the delimiter that a first line such as `sep=;` names, and this line.
 fn separator_line(head: &[u8], terminator: u8) -> Option<(u8, String)> {
     let end = head.iter().position(|byte| *byte == terminator)?;
     let line = std::str::from_utf8(&head[..end]).ok()?.trim_end_matches(['\r', '\n']);
@@ -397,7 +395,7 @@ fn separator_line(head: &[u8], terminator: u8) -> Option<(u8, String)> {
     }
 }
 
-/// The text after this many lines.
+/// Returns the text after this many lines.
 fn behind_lines(mut text: &[u8], lines: usize, terminator: u8) -> &[u8] {
     for _ in 0..lines {
         let Some(end) = text.iter().position(|byte| *byte == terminator) else { return &[] };
@@ -406,8 +404,8 @@ fn behind_lines(mut text: &[u8], lines: usize, terminator: u8) -> &[u8] {
     text
 }
 
-/// How a text quotes its fields. The quote is `"`, unless `'` is at both ends of fields and `"` at none. Quotes are
-/// escaped by a backslash if they have one before them and are never doubled.
+/// Detects how a text quotes its fields. The quote is `"`, unless `'` is at both ends of fields and `"` is not. Quotes
+/// are escaped by a backslash if some follow a backslash and none is doubled.
 pub(super) fn quoting_of(head: &[u8]) -> Quoting {
     let is_edge =
         |byte: Option<&u8>| byte.is_none_or(|byte| matches!(byte, b',' | b';' | b'\t' | b'|' | b'\n' | b'\r'));
@@ -422,7 +420,7 @@ pub(super) fn quoting_of(head: &[u8]) -> Quoting {
     let pairs = |first: u8| head.windows(2).filter(|pair| pair[0] == first && pair[1] == quote).count();
     let is_escaped = |place: usize| head[place - 1] == b'\\' && head[place] == quote && !is_edge(head.get(place + 1));
     let has_escapes = (1..head.len()).any(is_escaped) && ends(quote) > 0;
-    // Empty quotes, "", are no doubled ones.
+    // Empty quotes, "", do not count as doubled.
     let doubled = (1..head.len().saturating_sub(2))
         .filter(|place| {
             head[*place] == quote
@@ -435,7 +433,7 @@ pub(super) fn quoting_of(head: &[u8]) -> Quoting {
     Quoting { quote, escape, is_tolerant: true }
 }
 
-/// Fields that are there, however they came: lays them out and reads their columns.
+/// Lays out existing fields and reads their columns.
 pub(super) fn of_grid(
     name: &str,
     mut grid: Grid,
@@ -448,7 +446,7 @@ pub(super) fn of_grid(
     of_laid(name, grid, form, Laid { notes, ..laid })
 }
 
-/// Surveys the columns of a table that is in its place, decides on them and reads them.
+/// Surveys the columns of a table whose position is known, decides how to read them, and reads them.
 fn of_laid(name: &str, grid: Grid, form: &TableForm, laid: Laid) -> Result<Framed, Error> {
     let Laid { names, mut rows, totals, names_rows, mut dialect, mut notes, faults } = laid;
     let mut read = columns(name, &names, &rows, &grid, form, dialect.delimiter)?;
@@ -498,7 +496,7 @@ fn of_laid(name: &str, grid: Grid, form: &TableForm, laid: Laid) -> Result<Frame
     Ok(Framed { frame, grid, rows, names_rows, as_numbers: read.as_numbers, missing: form.missing.clone(), faults })
 }
 
-/// Columns that were read, and the decisions for it.
+/// Columns that were read, and the decisions about them.
 pub(super) struct Columns {
     pub(super) columns: Vec<FrameColumn>,
     decimal: Option<char>,
@@ -549,11 +547,11 @@ fn columns(
     Ok(Columns { columns, decimal: decided.decimal, dates: decided.dates, as_numbers, notes: decided.notes })
 }
 
-/// The number of rows at the end that are sums of those above, whatever their labels. A table has one such row, or one
-/// for each part and then one for the whole.
+/// Returns the number of rows at the end that are sums of the rows above, whatever their labels. A table has one such
+/// row, or one for each part and then one for the whole.
 ///
-/// Sums of many values are no accident if two columns have them at least, and a fifth of all columns of numbers. Shares
-/// and means have none, and columns with gaps need not.
+/// Sums of many values are not a coincidence if at least two columns and a fifth of all numeric columns have them.
+/// Shares and means are not sums, and columns with missing values need not be.
 fn unnamed_totals(columns: &[FrameColumn], rows: usize) -> usize {
     const ROWS_MIN: usize = 8;
     let of_numbers = || {
@@ -573,7 +571,7 @@ fn unnamed_totals(columns: &[FrameColumn], rows: usize) -> usize {
     };
     let is_sum = |values: &[f64], total: f64| {
         let (sum, scale, summands) = sum(values);
-        // As exact as digits are: totals are rounded.
+        // Totals are rounded, so compare to the precision of the digits.
         summands > 2 && total != 0.0 && (total - sum).abs() <= f64::max(1e-9 * scale, 0.51_f64.min(1e-4 * scale))
     };
     let most = (rows / 3).min(50);
@@ -590,13 +588,13 @@ fn unnamed_totals(columns: &[FrameColumn], rows: usize) -> usize {
         .unwrap_or(0)
 }
 
-/// Whether a row has one field alone, its name.
+/// Returns whether only one field of a row is filled, its name.
 fn is_bare(row: usize, grid: &Grid) -> bool {
     grid.fields(row).filter(|field| !field.trim().is_empty()).count() == 1 && grid.fields(row).count() > 1
 }
 
-/// Whether a row is a total of those above it. All of its numbers must be sums, or all means, and at least one must be
-/// of numbers that are not all 0.
+/// Returns whether a row is a total of the rows above. All of its numbers must be sums, or all must be means, and at
+/// least one column must have nonzero values.
 fn sums_up(row: usize, columns: &[FrameColumn], count: usize, grid: &Grid) -> Option<&'static str> {
     let (mut sums, mut means, mut others) = (0, 0, 0);
     for (place, column) in columns.iter().enumerate() {
@@ -607,7 +605,7 @@ fn sums_up(row: usize, columns: &[FrameColumn], count: usize, grid: &Grid) -> Op
         if total == 0.0 || count < 2 {
             continue;
         }
-        // As exact as its digits: totals are rounded.
+        // Totals are rounded, so compare to the precision of the digits.
         let is_near = |value: f64, scale: f64| {
             (given - value).abs() <= scale * 1e-3 && (given - value).abs() <= 0.51_f64.max(scale * 1e-6)
         };

@@ -1,24 +1,24 @@
 //! The fields of a table as text, before their types are known.
 //!
-//! All values of a column show its type, so all are kept until then, as one text with the positions where fields end.
-//! This costs four bytes for each field beside its letters. Sheets and JSON documents have typed values; they are
-//! stored here as programs write them, with their kind.
+//! All values of a column decide its type, so all fields are kept until then, as one text with the end of each field.
+//! This takes four bytes for each field in addition to its letters. Sheets and JSON documents have typed values; they
+//! are stored here in the notation of programs, with their types.
 
 use std::collections::BTreeMap;
 
 use super::records::Record;
 
-/// The type of a value, as the file says it.
+/// The type of a value in the file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// Text, about which nothing is known.
+    /// Text that may mean anything.
     #[default]
     Text,
     /// A number.
     Number,
     /// True or false.
     Truth,
-    /// A date, written as `2021-04-23` or `2021-04-23T10:15:00`. For workbooks only.
+    /// A date, written as `2021-04-23` or `2021-04-23T10:15:00`; only in workbooks.
     #[cfg(feature = "sheets")]
     Time,
 }
@@ -33,11 +33,11 @@ pub(super) struct Grid {
     ends: Vec<u32>,
     /// The index of each row's first field.
     fields: Vec<usize>,
-    /// The line or row of the file for each row, counted from 1.
+    /// The line or row in the file of each row, counted from 1.
     lines: Vec<u64>,
-    /// The type of each field, where the file has types.
+    /// The type of each field, if the file has types.
     kinds: Vec<Kind>,
-    /// The number of blank lines before a row, where there were some.
+    /// The number of blank lines before a row, if there are any.
     blank: BTreeMap<usize, u64>,
 }
 
@@ -46,7 +46,7 @@ impl Grid {
         self.lines.len()
     }
 
-    /// The number of fields of a row.
+    /// Returns the number of fields of a row.
     pub(super) fn width(&self, row: usize) -> usize {
         self.fields.get(row + 1).copied().unwrap_or(self.ends.len()) - self.fields[row]
     }
@@ -55,7 +55,7 @@ impl Grid {
         self.lines[row]
     }
 
-    /// The text of a field; an empty one if the row has no such field.
+    /// Returns the text of a field; empty if the row has no such field.
     pub(super) fn field(&self, row: usize, column: usize) -> &str {
         let (first, start) = (self.fields[row], self.starts[row]);
         let last = self.fields.get(row + 1).copied().unwrap_or(self.ends.len());
@@ -75,7 +75,7 @@ impl Grid {
         self.blank.get(&row).copied().unwrap_or_default()
     }
 
-    /// Makes rows of blank lines: in a table of one column they are rows without a value.
+    /// Turns blank lines into rows: in a table of one column, they are rows without a value.
     pub(super) fn fill_blank_lines(&mut self) {
         if self.blank.is_empty() {
             return;
@@ -107,14 +107,14 @@ impl Grid {
         self.lines.push(line);
     }
 
-    /// A field of the row that was begun last.
+    /// Adds a field to the last row.
     pub(super) fn push(&mut self, text: &str) {
         self.text.push_str(text);
         let start = self.starts.last().copied().unwrap_or_default();
         self.ends.push((self.text.len() - start) as u32);
     }
 
-    /// Like [`push`](Grid::push), of a kind. Either all fields of a grid have one or none.
+    /// Like [`push`](Grid::push), with a type. Either all fields of a grid have a type, or none has.
     pub(super) fn push_typed(&mut self, text: &str, kind: Kind) {
         self.push(text);
         self.kinds.push(kind);

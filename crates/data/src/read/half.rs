@@ -1,6 +1,6 @@
-//! Floating point in 16 bits, as NumPy's `float16` and the columns of Parquet and Arrow have it.
+//! 16-bit floating point: NumPy's `float16` and the corresponding columns of Parquet and Arrow.
 
-/// The number that 16 bits of IEEE 754 represent, exactly.
+/// Returns the exact number that 16 bits represent in IEEE 754.
 ///
 /// # Example
 /// ```

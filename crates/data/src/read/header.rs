@@ -1,31 +1,32 @@
-//! Detects whether the first row of a table of text has names or values.
+//! Detects whether the first row of a text table has names or values.
 //!
-//! 1. The caller's word; a `#` before the row, as NumPy writes one; columns requested by a name: these decide.
-//! 2. A word in a wanted column is a name, and so the row is a header. The mark of a missing value
-//!    ([`MISSING`](super::csv::MISSING)) is no word. In addition to true numbers, text that begins with a digit, a sign
-//!    or a point is no name either. So a first row of values with an `n/a` or a `3.5x` is reported, not taken for
+//! 1. These decide first: the caller's choice; a `#` before the row, as NumPy writes it; columns requested by a
+//!    name.
+//! 2. A word in a wanted column is a name, so the row is a header. The mark of a missing value
+//!    ([`MISSING`](super::csv::MISSING)) is not a word. Beside true numbers, text that begins with a digit, a sign or a
+//!    point is not a name either. So a first row of values with an `n/a` or a `3.5x` is reported, and not mistaken for
 //!    names.
-//! 3. Numbers alone may be names too. They are names in two cases. Either they are years above columns that do not hold
-//!    years, with a word or nothing beside them (`country,2019,2020`). At least two years must ascend or descend,
-//!    within 1700 to 2100. Or they count the columns, from 0 or 1 on, with nothing beside them (`,0,1,2`).
-//! 4. If such numbers are likely to be names but the row beside them does not show it, the table is refused. Read as
-//!    values, they would change every result silently. The same holds for a single year beside a word, years that are
-//!    evenly spaced, and at least three numbers that count columns of fractions.
+//! 3. Numbers alone are names in two cases. Either they are years above columns without years, with a word or
+//!    nothing beside them (`country,2019,2020`). There must be at least two, ascending or descending, from 1700 to
+//!    2100. Or they count the columns from 0 or 1, with nothing beside them (`,0,1,2`).
+//! 4. If such numbers are likely names, but the row does not show it, the table is refused. Reading them as values
+//!    would silently change every result. This also holds for a single year beside a word, for evenly spaced years, and
+//!    for at least three numbers that count columns of fractions.
 //!
-//! All other rows of numbers are values, and so is a row whose word is repeated below it.
+//! Any other row of numbers has values, and so has a row whose word is repeated below it.
 
 use super::Selection;
 use super::csv::{is_gap, is_name, is_numeric, number};
 use super::records::Record;
 use crate::error::{Error, quoted};
 
-/// The numbers that count as years.
+/// The range of numbers that count as years.
 const YEARS: std::ops::RangeInclusive<u32> = 1700..=2100;
 
-/// Whether the first row of these has names.
+/// Returns whether the first of these rows has names.
 ///
 /// # Errors
-/// Returns [`Error::Format`] where the row may have either.
+/// Returns [`Error::Format`] if the row may have names or values.
 pub(super) fn has_header(source: &str, sample: &[Record], selection: &Selection) -> Result<bool, Error> {
     if let Some(given) = selection.header {
         return Ok(given);
@@ -47,7 +48,7 @@ pub(super) fn has_header(source: &str, sample: &[Record], selection: &Selection)
             .collect(),
     };
     if wanted.is_empty() {
-        // No numbers in any row: an error will say so.
+        // No row has numbers; a later error reports it.
         return Ok(true);
     }
     let fields = || wanted.iter().filter_map(|column| first.field(*column));
@@ -75,9 +76,10 @@ pub(super) fn has_header(source: &str, sample: &[Record], selection: &Selection)
     }
 }
 
-/// Whether the numbers of a first row are names for sure, or may be; nothing if they are values.
+/// Returns whether the numbers of a first row are certainly names (true) or possibly names (false); `None` if they are
+/// values.
 fn names_of_numbers(first: &Record, rows: &[Record], wanted: &[usize]) -> Option<bool> {
-    // What pandas writes above the index of a table.
+    // pandas writes an empty name above the index of a table.
     let is_unnamed = |column: &usize| first.field(*column).is_some_and(|field| field.trim().is_empty());
     let is_never_empty = |column: &usize| rows.iter().all(|row| !row.field(*column).is_some_and(is_gap));
     let has_unnamed = (0..first.len()).filter(|column| is_unnamed(column)).count() == 1
@@ -106,7 +108,7 @@ fn names_of_numbers(first: &Record, rows: &[Record], wanted: &[usize]) -> Option
         return match labels.len() {
             1 => (is_beside && is_none_below).then_some(has_unnamed),
             _ if is_ordered && is_beside => Some(true),
-            // A table of years alone is rare, and so is one whose first row alone has some.
+            // A table of only years is rare, and so is one with years only in its first row.
             _ if is_ordered && is_even && is_none_below => Some(false),
             _ => None,
         };
@@ -120,18 +122,18 @@ fn names_of_numbers(first: &Record, rows: &[Record], wanted: &[usize]) -> Option
     (counts && labels.len() >= 3 && have_fractions).then_some(false)
 }
 
-/// A whole number that is written with digits alone.
+/// Returns a whole number written only with digits.
 fn whole(field: &str) -> Option<u32> {
     let field = field.trim();
     field.bytes().all(|byte| byte.is_ascii_digit()).then(|| field.parse().ok())?
 }
 
-/// Whether the first row has a word, with words below it.
+/// Returns whether the first row has a word, with words below it.
 fn is_word_above_others(first: &Record, rows: &[Record], column: usize) -> bool {
     first.field(column).is_some_and(is_word) && rows.iter().filter_map(|row| row.field(column)).any(is_word)
 }
 
-/// Whether a word of the first row is repeated below it, unlike a column's name.
+/// Returns whether a word of the first row is repeated below it, unlike a column's name.
 fn comes_again(first: &Record, rows: &[Record], column: usize) -> bool {
     let word = first.field(column).map(str::trim).filter(|field| is_word(field));
     word.is_some_and(|word| rows.iter().filter_map(|row| row.field(column)).any(|field| field.trim() == word))

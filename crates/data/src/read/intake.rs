@@ -1,4 +1,4 @@
-//! The rows of an array or of columns during reading: checked one after the other, and assembled into points.
+//! Takes the rows of an array or of columns one by one, checks them, and assembles points.
 
 use lehr_spill::{Builder, Spill};
 
@@ -6,9 +6,9 @@ use crate::error::{Column, Error, Fault, Faults, Place};
 use crate::left_out::LeftOut;
 use crate::points::{Points, total_weight_fault, weight_fault};
 
-/// The names of the rows' columns, as messages and results call them.
+/// The columns of the rows, as messages and results name them.
 pub(super) struct Layout {
-    /// The values of the points, in their order.
+    /// The columns of the points, in order.
     pub columns: Vec<Column>,
     /// The names in results.
     pub names: Vec<String>,
@@ -17,34 +17,34 @@ pub(super) struct Layout {
     pub left_out: Vec<LeftOut>,
 }
 
-/// One row, as the file has it.
+/// A row, as in the file.
 pub(super) struct Row<'r> {
-    /// In the order of the layout.
+    /// The values, in the order of the layout.
     pub values: &'r [f64],
-    /// Whether each value is missing, and then the weight. Empty if there is no such place in the file.
+    /// Whether each value, and then the weight, is missing. Empty if the file cannot mark missing values.
     pub nulls: &'r [bool],
     pub weight: Option<f64>,
     pub id: Option<String>,
 }
 
-/// Takes rows in: the chosen ones, and the faults of others.
+/// The chosen rows read so far, and the faults of others.
 pub(super) struct Intake<'l> {
     layout: &'l Layout,
     faults: Faults,
-    /// Rows that are behind.
+    /// The number of rows read so far.
     pub row: usize,
     values: Builder<f64>,
     weights: Vec<f64>,
     ids: Vec<String>,
-    /// Whether rows of weight 0 are examined, and not kept.
+    /// Whether rows of weight 0 are checked but not kept.
     pub leaves_weightless: bool,
-    /// Rows that are kept, or would be without a fault.
+    /// The number of rows that are kept, or would be without a fault.
     pub kept: usize,
 }
 
 impl<'l> Intake<'l> {
-    /// For this many rows, or 0 if unknown, of the data called `name` in messages. Their values are in memory, or in a
-    /// file of a folder.
+    /// Creates an intake for this many rows (0 if unknown) of the data that messages call `name`. The values are in
+    /// memory, or in a file of a folder.
     pub fn new(name: &str, layout: &'l Layout, spill: Option<&Spill>, rows: usize) -> Result<Self, Error> {
         let values = Builder::new(spill, rows.saturating_mul(layout.columns.len()));
         let values = values.map_err(|error| Error::kept(name, error))?;
@@ -58,7 +58,7 @@ impl<'l> Intake<'l> {
             let is_null = row.nulls.get(at) == Some(&true);
             let found = || if is_null { "no value".to_owned() } else { value.to_string() };
             let fault = || Fault { place, column: Some(column.clone()), expected: expected.into(), found: found() };
-            // No row may do without its weight.
+            // A row cannot have a missing weight.
             let is_gap = value.is_nan() && at < row.values.len();
             if is_gap { faults.add_gap_with(fault) } else { faults.add_with(fault) }
         };
@@ -78,13 +78,13 @@ impl<'l> Intake<'l> {
         self.ids.extend(row.id);
         self.kept += 1;
         if !self.faults.is_empty() {
-            // Nobody will ask for the values.
+            // After a fault, the values are not needed.
             return Ok(());
         }
         self.values.extend(row.values).map_err(|error| Error::kept(self.faults.name(), error))
     }
 
-    /// Checks that the weights are not all 0, and have a sum.
+    /// Checks that the weights are not all 0, and that their sum is finite.
     fn look_at_the_total_weight(&mut self) {
         if let (Some(column), true) = (&self.layout.weights, self.faults.is_empty())
             && let Some((expected, found)) = total_weight_fault(&self.weights, self.row)
@@ -93,8 +93,8 @@ impl<'l> Intake<'l> {
         }
     }
 
-    /// The faults if no row was kept: those of the rows that were read. If `is_all` says that there are no other rows,
-    /// also those of their weights.
+    /// Returns the faults of the rows that were read, if no row was kept. If there are no other rows (`is_all`), it
+    /// also checks the total weight.
     pub fn into_faults(mut self, is_all: bool) -> Result<(), Error> {
         if is_all {
             self.look_at_the_total_weight();
@@ -102,7 +102,7 @@ impl<'l> Intake<'l> {
         self.faults.or(())
     }
 
-    /// The points, if nothing was wrong.
+    /// Returns the points, if there are no faults.
     pub fn into_points(mut self) -> Result<Points, Error> {
         self.look_at_the_total_weight();
         let Layout { columns, names, weights, has_ids, left_out } = self.layout;

@@ -1,8 +1,8 @@
-//! Rows as objects in JSON: one on each line, or all of them in an array.
+//! Reads rows from JSON objects: one on each line, or all in an array.
 //!
-//! The keys are the columns, in the order in which they come up first; a key that an object lacks is a missing value.
-//! Objects within objects become columns of their own (`a.b`). The same holds for lists of numbers that all have the
-//! same length (`a.0`, `a.1`); other lists stay text. Notes report all of that. A document of one object is no table.
+//! The keys are the columns, in the order of their first occurrence; a key that an object lacks is a missing value.
+//! Nested objects become columns of their own (`a.b`). So do lists of numbers that all have the same length (`a.0`,
+//! `a.1`); other lists stay text. Notes report all of this. A document with a single object is not a table.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -17,10 +17,10 @@ use crate::error::{Error, quoted};
 /// The deepest nesting of objects.
 const DEPTH_MAX: usize = 16;
 
-/// Lists of more numbers than this are no columns.
+/// The most numbers of a list that becomes columns.
 const LIST_MAX: usize = 16;
 
-/// A value, with the keys of objects in their order.
+/// A value; the keys of objects keep their order.
 enum Json {
     Null,
     Truth(bool),
@@ -113,8 +113,8 @@ impl fmt::Display for Json {
     }
 }
 
-/// Whether a text begins as rows in JSON: a list of objects, or an object on a line with another one after it. A name
-/// that ends as those of such files do promises it.
+/// Returns whether a text begins as rows in JSON: a list of objects, or an object on a line followed by another one. A
+/// file name with the usual ending is enough too.
 pub(super) fn begins_as_rows(head: &[u8], name: &str) -> bool {
     let text = head.trim_ascii_start();
     let name = name.to_lowercase();
@@ -132,20 +132,21 @@ pub(super) fn begins_as_rows(head: &[u8], name: &str) -> bool {
     }
 }
 
-/// The byte that ends lines: as in tables, also a lone carriage return, which no JSON text contains.
+/// Returns the byte that ends lines: a line feed or, as in tables, a carriage return alone, which JSON text does not
+/// contain.
 fn line_end(text: &[u8]) -> u8 {
     if text.contains(&b'\n') { b'\n' } else { b'\r' }
 }
 
-/// The fault of a text, with the byte and the word there. Python writes numbers that JSON does not have.
+/// Describes the fault of a text, with its byte and the word there. Python writes numbers that JSON does not allow.
 fn trouble(text: &str, error: &serde_json::Error) -> String {
     let said = error.to_string();
     let said = said.split(" at line ").next().unwrap_or_default();
     let line = text.split('\n').nth(error.line().saturating_sub(1)).unwrap_or_default();
-    // Places are bytes, and may be within a letter.
+    // Positions are bytes, and may be inside a letter.
     let from = |place: usize| line.as_bytes().get(place..).unwrap_or_default();
     let mut place = error.column().saturating_sub(1);
-    // A sign is read before the number.
+    // The sign is read before the number.
     if place > 0 && from(place - 1).starts_with(b"-Infinity") {
         place -= 1;
     }
@@ -157,7 +158,7 @@ fn trouble(text: &str, error: &serde_json::Error) -> String {
     }
 }
 
-/// Rows, their columns, and remarks about them.
+/// Rows, their columns, and notes about them.
 pub(super) struct Objects {
     pub(super) grid: Grid,
     pub(super) names: Vec<String>,
@@ -165,7 +166,7 @@ pub(super) struct Objects {
     pub(super) notes: Vec<String>,
 }
 
-/// All rows of a source.
+/// Reads all rows of a source.
 pub(super) fn objects(mut source: Source<'_>) -> Result<Objects, Error> {
     let name = source.name().to_owned();
     while source.more(None)? {}
@@ -275,7 +276,8 @@ pub(super) fn objects(mut source: Source<'_>) -> Result<Objects, Error> {
     Ok(Objects { grid, names, dialect: Dialect { format, ..Dialect::default() }, notes })
 }
 
-/// For each column, the length of its lists if it has only lists of numbers, all of one length: a position, a colour.
+/// Returns, for each column that has only lists of numbers of equal length, this length: for positions, colours and the
+/// like.
 fn lengths_of_lists(rows: &[(u64, Vec<(usize, Json)>)], columns: usize) -> Vec<Option<usize>> {
     let mut lengths = vec![None; columns];
     let mut are_lists = vec![true; columns];
@@ -295,7 +297,7 @@ fn lengths_of_lists(rows: &[(u64, Vec<(usize, Json)>)], columns: usize) -> Vec<O
     lengths.into_iter().zip(are_lists).map(|(length, are_lists)| length.filter(|_| are_lists)).collect()
 }
 
-/// The columns that have come up.
+/// The columns found so far.
 #[derive(Default)]
 struct Columns {
     names: Vec<String>,

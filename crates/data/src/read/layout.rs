@@ -1,9 +1,9 @@
-//! The position of the table in a file. Above it are title lines and units, below it totals and sources, and within it
-//! rows that are not its own.
+//! Finds the table in a file. Titles and units may be above it, totals and sources below it, and foreign rows inside
+//! it.
 //!
-//! The fields and types of most rows show the form of the others. A row is left out only if it cannot be a row of the
-//! table, and a note reports each that is left out. Rows that may be a total are kept apart until numbers are known:
-//! then the sum shows it (`frame.rs`).
+//! The fields and types of most rows show what a row of the table looks like. A row is left out only if it cannot be a
+//! row of the table, and a note reports it. Rows that may be totals are set aside until numbers are known: then the sum
+//! decides (`frame.rs`).
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -15,30 +15,30 @@ use super::written::{gap::is_gap, is_value};
 use super::{Dialect, Ragged, Selection, TableForm};
 use crate::error::{Error, Fault, Faults, Place, quoted};
 
-/// The largest number of title rows above a table, and of header rows.
+/// The most title rows above a table, and the most header rows.
 const TITLE_ROWS: usize = 50;
 const HEADER_ROWS: usize = 4;
-/// The largest number of rows below a table that may be notes on it.
+/// The most rows below a table that may be notes.
 const FOOTER_ROWS: usize = 20;
-/// The number of rows that are examined to find out the types of columns.
+/// The number of rows that are examined to detect the types of columns.
 const SAMPLE_ROWS: usize = 100;
 
-/// A table in its place.
+/// A table whose position is known.
 pub(super) struct Laid {
     pub(super) names: Vec<String>,
-    /// The rows of the grid that are rows of the table.
+    /// The grid's rows that belong to the table.
     pub(super) rows: Vec<usize>,
-    /// Rows behind them whose first words say that they sum up those above.
+    /// The rows after them whose first words mark them as totals.
     pub(super) totals: Vec<usize>,
-    /// Whether the first column names the rows: it has no name of its own.
+    /// Whether the first column names the rows: it has no name itself.
     pub(super) names_rows: bool,
     pub(super) dialect: Dialect,
     pub(super) notes: Vec<String>,
-    /// Rows of other lengths, which are not among the rows.
+    /// The faults of rows with too many or too few fields, which are not in `rows`.
     pub(super) faults: Faults,
 }
 
-/// Words with which notes below a table begin.
+/// Words at the start of notes below a table.
 const NOTES: [&str; 22] = [
     "source",
     "sources",
@@ -64,7 +64,7 @@ const NOTES: [&str; 22] = [
     "#",
 ];
 
-/// Words with which rows begin that sum up those above.
+/// Words at the start of rows with totals.
 const TOTALS: [&str; 25] = [
     "total",
     "totals",
@@ -136,7 +136,7 @@ pub(super) fn lay(name: &str, grid: &mut Grid, form: &TableForm, mut dialect: Di
     let totals = if kept > 0 { totals } else { Vec::new() };
     blank_lines(grid, &rows, width, &mut notes);
     let has_names = header_rows > 0;
-    // A delimiter at the end of every row divides nothing.
+    // A delimiter at the end of every row does not separate fields.
     let is_empty = |column: usize| rows.iter().all(|row| grid.field(*row, column).trim().is_empty());
     let is_unnamed = |column: usize| !has_names || grid.field(top, column).trim().is_empty();
     let usual = width;
@@ -161,7 +161,7 @@ pub(super) fn lay(name: &str, grid: &mut Grid, form: &TableForm, mut dialect: Di
     Ok(Laid { names, rows, totals, names_rows, dialect, notes, faults })
 }
 
-/// The most common number of fields in a row.
+/// Returns the most common number of fields in a row.
 fn usual_width(grid: &Grid) -> usize {
     let mut counts: BTreeMap<usize, usize> = BTreeMap::new();
     for row in 0..grid.rows() {
@@ -174,7 +174,7 @@ fn filled(grid: &Grid, row: usize) -> usize {
     grid.fields(row).filter(|field| !field.trim().is_empty()).count()
 }
 
-/// The number of rows above the table.
+/// Returns the number of rows above the table.
 fn title_rows(grid: &Grid, width: usize) -> usize {
     if width < 2 {
         return 0;
@@ -185,12 +185,12 @@ fn title_rows(grid: &Grid, width: usize) -> usize {
         let is_blank = filled(grid, top) == 0;
         let is_other =
             grid.width(top) != width && !has_row_names(grid, top, width) && !ends_with_delimiter(grid, top, width);
-        // Names of which one was lost or cut in two are reported, and not taken for a title.
+        // A header with a name too few or too many is reported, and not taken for a title.
         let is_near = grid.width(top).abs_diff(width) == 1 && filled(grid, top) >= 3 && !grid.fields(top).any(is_value);
         let next = (top + 1..grid.rows()).find(|row| filled(grid, *row) > 0);
         let is_above =
             |next: usize| filled(grid, next) * 5 >= width * 4 && (top + 1..next).all(|row| filled(grid, row) == 0);
-        // Names of groups of columns, which stand above the first of each, and names of columns below them.
+        // Names of groups of columns, each above its first column, followed by the names of the columns.
         let are_groups = |next: usize| {
             (2..=width / 2).contains(&filled(grid, next))
                 && !grid.fields(next).any(is_value)
@@ -198,7 +198,7 @@ fn title_rows(grid: &Grid, width: usize) -> usize {
                 && filled(grid, next + 1) * 5 >= width * 4
                 && !grid.fields(next + 1).any(is_value)
         };
-        // A name alone, filled up with delimiters.
+        // A single name, padded with delimiters.
         let is_padded = width > 2
             && filled(grid, top) == 1
             && grid.width(top) == width
@@ -208,11 +208,11 @@ fn title_rows(grid: &Grid, width: usize) -> usize {
         }
         top += 1;
     }
-    // What never ends is no title.
+    // A title must be followed by rows of the usual width.
     if (top..grid.rows()).any(|row| grid.width(row) == width) && top < most.max(1) { top } else { 0 }
 }
 
-/// Whether a row of names has a field less or more than the rows below it for a delimiter at their ends.
+/// Returns whether a header has one field less or more than the rows below it, because of a delimiter at their ends.
 fn ends_with_delimiter(grid: &Grid, row: usize, width: usize) -> bool {
     let own = grid.width(row);
     let is_empty = |row: usize, column: usize| grid.field(row, column).trim().is_empty();
@@ -221,7 +221,7 @@ fn ends_with_delimiter(grid: &Grid, row: usize, width: usize) -> bool {
         || (own + 1 == width && rows().count() > 0 && rows().all(|row| is_empty(row, width - 1)))
 }
 
-/// Whether rows have a field before those that are named: the names of the rows, as R writes them.
+/// Returns whether rows have an unnamed first field: the names of the rows, as R writes them.
 fn has_row_names(grid: &Grid, row: usize, width: usize) -> bool {
     if row + 1 >= grid.rows() || grid.width(row) + 1 != width || width < 2 {
         return false;
@@ -234,7 +234,7 @@ fn has_row_names(grid: &Grid, row: usize, width: usize) -> bool {
     are_words && has_values && names.len() == below().count() && is_last_filled
 }
 
-/// The columns that hold mostly numbers or dates below a row.
+/// Returns which columns have mostly numbers or dates below a row.
 fn typed_columns(grid: &Grid, top: usize, width: usize) -> Vec<bool> {
     let last = grid.rows().min(top + 1 + SAMPLE_ROWS);
     (0..width)
@@ -254,7 +254,7 @@ fn typed_columns(grid: &Grid, top: usize, width: usize) -> Vec<bool> {
         .collect()
 }
 
-/// The number of rows that name the columns.
+/// Returns the number of rows that name the columns.
 fn header_rows(
     name: &str,
     grid: &Grid,
@@ -264,7 +264,7 @@ fn header_rows(
     form: &TableForm,
 ) -> Result<usize, Error> {
     let is_name = |field: &str| !is_gap(field, &[]) && !is_value(field) && !is_infinite(field);
-    // Of a row, whether words stand above values, and whether values do.
+    // Returns whether a row has words above values, and whether it has values there.
     let above = |row: usize| {
         let columns = || (0..typed.len()).filter(|column| typed[*column]);
         let field = |column: usize| grid.field(row, if has_row_names && column > 0 { column - 1 } else { column });
@@ -294,7 +294,7 @@ fn header_rows(
         return Ok(0);
     }
     let mut rows = 1;
-    // Two rows of names show above values alone; and there must be values.
+    // Two rows of names are detected only above values, so there must be values.
     while rows < HEADER_ROWS
         && !has_row_names
         && top + rows + 1 < grid.rows()
@@ -309,13 +309,14 @@ fn header_rows(
     Ok(rows)
 }
 
-/// Whether a row has a value that no program writes, and so no name has either: a price, a date.
+/// Returns whether a row has a value that programs do not write, such as a price or a date, which cannot be a name
+/// either.
 fn has_written(grid: &Grid, row: usize) -> bool {
     grid.fields(row).any(|field| is_value(field) && field.trim().parse::<f64>().is_err())
 }
 
-/// Whether a row below the names holds data although it has words where others have values, because its values are
-/// missing or wrong. It has such words in at most half of those columns.
+/// Returns whether a row below the names has data with missing or wrong values: it has words in at most half of the
+/// typed columns.
 fn is_data_like(grid: &Grid, row: usize, typed: &[bool]) -> bool {
     let columns: Vec<usize> = (0..typed.len()).filter(|column| typed[*column]).collect();
     let words = columns
@@ -325,7 +326,7 @@ fn is_data_like(grid: &Grid, row: usize, typed: &[bool]) -> bool {
     words * 2 <= columns.len()
 }
 
-/// Leaves out rows that are the header once more, as where tables with the same one follow each other.
+/// Leaves out rows that repeat the header, as when tables with the same header follow each other.
 fn without_repeated_header(
     grid: &Grid,
     top: usize,
@@ -340,7 +341,7 @@ fn without_repeated_header(
         grid.width(row) == grid.width(header)
             && grid.fields(row).zip(grid.fields(header)).all(|(field, name)| field.trim() == name.trim())
     };
-    // One row of gaps or numbers may be the same as names by chance.
+    // A row of missing values or numbers may equal the names by chance.
     let is_word = |header: usize| grid.fields(header).any(|field| !is_gap(field, &[]) && !is_value(field));
     let headers: Vec<usize> = (top..top + header_rows).filter(|row| is_word(*row)).collect();
     let before = rows.len();
@@ -355,14 +356,14 @@ fn without_repeated_header(
     ));
 }
 
-/// Leaves out notes below the table and rows of nothing; how many there were.
+/// Leaves out notes below the table and empty rows. Returns the number of rows left out.
 fn without_footer(grid: &Grid, width: usize, typed: &[bool], rows: &mut Vec<usize>, notes: &mut Vec<String>) -> usize {
     let mut left = 0;
     let mut said: Option<(u64, u64, String)> = None;
     while rows.len() > 1 {
         let row = rows[rows.len() - 1];
         let count = filled(grid, row);
-        // Of rows of nothing there may be any number: a spreadsheet writes all that once were formatted.
+        // The number of empty rows is not limited: a spreadsheet writes every row that was ever formatted.
         if count > 0 && left >= FOOTER_ROWS {
             break;
         }
@@ -406,7 +407,7 @@ fn without_footer(grid: &Grid, width: usize, typed: &[bool], rows: &mut Vec<usiz
     left
 }
 
-/// Whether a text is one with which rows begin that sum up those above.
+/// Returns whether a text marks a row as a total.
 pub(super) fn is_total(text: &str) -> bool {
     if !text.starts_with(char::is_alphabetic) {
         return false;
@@ -418,7 +419,7 @@ pub(super) fn is_total(text: &str) -> bool {
         .any(|word| text == *word || text.strip_prefix(word).is_some_and(|rest| rest.starts_with([' ', ':', '('])))
 }
 
-/// The rows at the end whose first words say that they sum up those above.
+/// Returns the rows at the end whose first words mark them as totals.
 fn totals(grid: &Grid, rows: &[usize]) -> Vec<usize> {
     let is_total =
         |row: usize| is_total(grid.fields(row).find(|field| !field.trim().is_empty()).unwrap_or_default().trim());
@@ -443,8 +444,8 @@ fn blank_lines(grid: &Grid, rows: &[usize], width: usize, notes: &mut Vec<String
     }
 }
 
-/// Sees to rows that have more or fewer fields than there are columns; with empty fields behind the last one they may
-/// have `usual`.
+/// Handles rows with too many or too few fields. A row may have up to `usual` fields if those beyond the last column
+/// are empty.
 fn ragged(
     name: &str,
     grid: &Grid,
@@ -463,7 +464,7 @@ fn ragged(
     if wrong.is_empty() {
         return Ok(Faults::new(name));
     }
-    // A program that leaves out what is empty at the end of rows does so in all of them.
+    // A program that omits empty fields at the end of rows does so in all rows.
     let last = |row: usize| grid.width(row).checked_sub(1).map(|column| grid.field(row, column).trim());
     let drops = wrong.len() >= 2
         && wrong.len() * 20 >= rows.len()
@@ -519,7 +520,7 @@ fn ragged(
     Ok(faults)
 }
 
-/// The names of the columns, all different.
+/// Returns the names of the columns, all different.
 fn names(
     grid: &Grid,
     top: usize,
@@ -544,7 +545,7 @@ fn names(
                 .collect()
         })
         .collect();
-    // The mark that says that a line is none of the data.
+    // Remove the mark of a comment line.
     if let Some(first) = parts[0].first_mut()
         && let Some(rest) = first.strip_prefix('#')
     {
@@ -552,7 +553,7 @@ fn names(
     }
     if header_rows > 1 {
         let last_is_full = parts[header_rows - 1].iter().all(|part| !part.trim().is_empty());
-        // The name of a group stands above its first column.
+        // The name of a group is above its first column.
         for row in parts.iter_mut().take(header_rows - 1).filter(|_| last_is_full) {
             for column in 1..width {
                 if row[column].trim().is_empty() && !row[0].trim().is_empty() {
@@ -581,7 +582,7 @@ fn names(
     unique(given, has_row_names, notes)
 }
 
-/// Names that are all there and all different, as near to those of the file as can be.
+/// Returns names that are complete and distinct, and as similar to those of the file as possible.
 fn unique(given: Vec<String>, has_row_names: bool, notes: &mut Vec<String>) -> Vec<String> {
     let all: HashSet<&str> = given.iter().map(String::as_str).collect();
     let mut used: HashSet<String> = HashSet::new();

@@ -1,10 +1,10 @@
-//! Sparse rows from Matrix Market's coordinate files (`.mtx`): a header, comments, a line of sizes, then `row column
-//! value` a line, both counted from 1.
+//! Reads sparse rows from Matrix Market coordinate files (`.mtx`): a header, comments, a line of sizes, then
+//! `row column value` on each line, counted from 1.
 //!
-//! `matrix coordinate`, `real`, `integer` or `pattern` (values are then 1), `general`. Entries may come in any order,
-//! none of one place twice; values of 0 are dropped. The error for dense (`array`) files and complex numbers names
-//! them. The same holds for matrices that store only one half (`symmetric` and similar ones), because they are no rows
-//! of a table.
+//! Supported are `matrix coordinate` files with `real`, `integer` or `pattern` values (a pattern means 1) and the
+//! symmetry `general`. Entries may come in any order, but each position only once; values of 0 are dropped. Dense
+//! (`array`) files and complex numbers are refused. So are matrices that store only one half (`symmetric` and the
+//! like), because they are not rows of a table.
 
 use std::io::Read;
 use std::path::Path;
@@ -16,36 +16,36 @@ use crate::sparse::{FirstColumn, Sparse};
 /// The first bytes of a file.
 const MAGIC: &[u8] = b"%%MatrixMarket";
 
-/// Longer lines are treated as a file of another kind.
+/// The length from which a line means that the file is of another kind.
 const LINE_MAX: usize = 1 << 16;
 
-/// The reader accepts this many rows without an entry; beyond that, as many for each entry. A damaged line of sizes
-/// would otherwise demand any amount of memory.
+/// The number of rows without entries that the reader always accepts, and the number that it accepts for each entry.
+/// Without these limits, a damaged line of sizes could demand any amount of memory.
 const EMPTY_ROWS: u64 = 1 << 20;
 const EMPTY_ROWS_OF_ENTRY: u64 = 256;
 
-/// Whether to read a source as Matrix Market: it begins as one, or is called `.mtx`.
+/// Returns whether to read a source as Matrix Market: it begins as such, or is called `.mtx`.
 pub(super) fn is_matrix_market(source: &mut Source<'_>) -> Result<bool, Error> {
     let is_called = source.name().to_lowercase().trim_end_matches(".gz").ends_with(".mtx");
     Ok(source.fill(MAGIC.len(), Some(0))?.starts_with(MAGIC) || is_called)
 }
 
-/// Sparse rows from a Matrix Market file, plain or packed by gzip. Its columns are named from `x1` on, as they are
-/// numbered there.
+/// Reads sparse rows from a Matrix Market file, plain or gzip. The columns are named from `x1` on, because the format
+/// counts from 1.
 ///
 /// # Errors
-/// - [`Error::Open`], [`Error::Directory`], [`Error::Read`]: the file could not be read to its end.
-/// - [`Error::CutShort`] if it has fewer entries than its line of sizes says.
-/// - [`Error::Format`] if it is of another kind, or of a kind of matrix that is not read; [`Error::Encoding`].
-/// - [`Error::Faults`] with every line that is no entry, and every place that has two.
+/// - [`Error::Open`], [`Error::Directory`], [`Error::Read`]: the file cannot be read to its end.
+/// - [`Error::CutShort`] if it has fewer entries than its line of sizes declares.
+/// - [`Error::Format`] if it is of another kind, or a matrix of an unsupported kind; [`Error::Encoding`].
+/// - [`Error::Faults`] with every line that is not an entry, and every position with two entries.
 pub fn rows(path: &Path) -> Result<Sparse, Error> {
     rows_from(open(path)?, &path.display().to_string())
 }
 
-/// Sparse rows from a reader of a Matrix Market file; messages call it `name`.
+/// Reads sparse rows from a reader of a Matrix Market file; messages call it `name`.
 ///
 /// # Errors
-/// The same as for [`rows`], except for those of opening a file.
+/// Returns the errors of [`rows`], except for opening a file.
 ///
 /// # Example
 /// ```
@@ -59,7 +59,7 @@ pub fn rows_from(reader: impl Read, name: &str) -> Result<Sparse, Error> {
     read(Source::new(reader, name)?)
 }
 
-/// An entry, from 0, and its line.
+/// An entry with indices from 0, and its line.
 struct Entry {
     row: u32,
     column: u32,
@@ -87,7 +87,7 @@ pub(super) fn read(mut source: Source<'_>) -> Result<Sparse, Error> {
         if number == 1 {
             is_pattern = Some(header(text).map_err(|(expected, found)| wrong(expected, found))?);
         } else if text.is_empty() || text.starts_with('%') {
-            // Comments, and blank lines, which are no rows here.
+            // Skip comments and blank lines, which are not rows here.
         } else if let Some(sizes) = sizes {
             match entry(text, sizes, is_pattern == Some(true), number) {
                 Ok(_) if entries.len() as u64 + faults.total() >= sizes[2] => {
@@ -123,7 +123,7 @@ pub(super) fn read(mut source: Source<'_>) -> Result<Sparse, Error> {
     in_rows(entries, rows as usize, columns as usize, &name)
 }
 
-/// Whether the file is of a pattern; `Err` with the expected and the found value.
+/// Returns whether the file has a pattern; otherwise the expected and the found value.
 fn header(text: &str) -> Result<bool, (&'static str, String)> {
     const EXPECTED: &str = "a Matrix Market file that begins with \"%%MatrixMarket matrix coordinate\"";
     let words: Vec<String> = text.split_ascii_whitespace().map(str::to_lowercase).collect();
@@ -144,7 +144,7 @@ fn header(text: &str) -> Result<bool, (&'static str, String)> {
     }
 }
 
-/// Rows, columns and entries.
+/// Returns the numbers of rows, columns and entries.
 fn sizes_of(text: &str) -> Result<[u64; 3], (String, String)> {
     let numbers: Vec<u64> = text.split_ascii_whitespace().map_while(|field| field.parse().ok()).collect();
     let fields = text.split_ascii_whitespace().count();
@@ -160,7 +160,7 @@ fn sizes_of(text: &str) -> Result<[u64; 3], (String, String)> {
     Ok([*rows, *columns, *entries])
 }
 
-/// The entry of a line; `Err` with the expected form.
+/// Returns the entry of a line, or the expected form.
 fn entry(text: &str, [rows, columns, _]: [u64; 3], is_pattern: bool, line: u64) -> Result<Entry, String> {
     let mut fields = text.split_ascii_whitespace();
     let whole = || match is_pattern {
@@ -186,7 +186,7 @@ fn entry(text: &str, [rows, columns, _]: [u64; 3], is_pattern: bool, line: u64) 
     Ok(Entry { row, column, value, line })
 }
 
-/// Puts entries into their rows.
+/// Sorts entries into their rows.
 fn in_rows(entries: Vec<Entry>, rows: usize, dimension: usize, name: &str) -> Result<Sparse, Error> {
     let mut starts = vec![0; rows + 1];
     entries.iter().for_each(|entry| starts[entry.row as usize + 1] += 1);

@@ -1,8 +1,8 @@
-//! The columns of numbers of a table as people have it, as rows for methods: points, or rows with gaps.
+//! Converts the numeric columns of an ordinary table to rows for methods: points, or rows with missing values.
 //!
-//! A table of numbers as programs write them is read row by row (`csv.rs`), which is fast and holds no text. Whatever
-//! that reader finds wrong or doubtful is read here instead, as a data frame is: forms of numbers, titles and totals,
-//! encodings. So both say the same of a table; a fault is reported once, for all columns together.
+//! `csv.rs` reads tables of plain numbers row by row, which is fast and stores no text. If that reader finds faults or
+//! doubts, this module reads the table as a data frame, which supports other notations, titles, totals and encodings.
+//! So both readers treat a table alike, and a fault is reported once, for all columns together.
 
 use std::cell::RefCell;
 use std::io::{self, Read};
@@ -22,13 +22,13 @@ use crate::incomplete::Incomplete;
 use crate::left_out::LeftOut;
 use crate::points::{Points, total_weight_fault, weight_fault};
 
-/// The number of bytes of a stream that are kept, for reading it once more.
+/// The most bytes of a stream that are kept to read it again.
 const KEPT_BYTES: usize = 1 << 28;
 
-/// Opens a source once more, if that is possible.
+/// Opens a source again, if possible.
 pub(super) type Again<'o, 'a> = &'o dyn Fn() -> Option<Result<Source<'a>, Error>>;
 
-/// Points out of a table of text.
+/// Reads points from a text table.
 pub(super) fn points<'a>(
     source: Source<'a>,
     again: Again<'_, 'a>,
@@ -47,7 +47,7 @@ pub(super) fn points<'a>(
     settled(refused, again, selection, |framed| measures(framed, selection, spill, false)?.into_points())
 }
 
-/// Rows with gaps out of a table of text.
+/// Reads rows with missing values from a text table.
 pub(super) fn incomplete<'a>(
     source: Source<'a>,
     again: Again<'_, 'a>,
@@ -65,7 +65,7 @@ pub(super) fn incomplete<'a>(
     settled(refused, again, selection, |framed| measures(framed, selection, None, true)?.into_incomplete())
 }
 
-/// Points out of a file whose values have types.
+/// Reads points from a file with typed values.
 pub(super) fn points_of_typed<'a>(
     again: Again<'_, 'a>,
     selection: &Selection,
@@ -74,14 +74,14 @@ pub(super) fn points_of_typed<'a>(
     settled(csv::Refused::Doubtful, again, selection, |framed| measures(framed, selection, spill, false)?.into_points())
 }
 
-/// Rows with gaps out of a file whose values have types.
+/// Reads rows with missing values from a file with typed values.
 pub(super) fn incomplete_of_typed<'a>(again: Again<'_, 'a>, selection: &Selection) -> Result<Incomplete, Error> {
     settled(csv::Refused::Doubtful, again, selection, |framed| {
         measures(framed, selection, None, true)?.into_incomplete()
     })
 }
 
-/// The table as a data frame, or its faults, from the reader that finds less.
+/// Reads the table as a data frame. If this fails too, returns the error of the reader that found fewer faults.
 fn settled<'a, T>(
     refused: csv::Refused,
     again: Again<'_, 'a>,
@@ -94,7 +94,7 @@ fn settled<'a, T>(
         csv::Refused::Doubtful => None,
     };
     let form = asked(selection);
-    // What was opened is gone, or too long to be kept.
+    // The stream has been consumed, or is too long to be kept.
     let mut is_there = true;
     let open = || {
         again().unwrap_or_else(|| {
@@ -107,7 +107,7 @@ fn settled<'a, T>(
     }
     let read = if is_there {
         framed(&open, &form).and_then(|framed| match &first {
-            // An array where a text is asked for.
+            // An array was given where text is required.
             Some(_) if framed.is_typed() => Err(no_text(framed.frame.name())),
             _ => of(&framed),
         })
@@ -124,11 +124,11 @@ fn no_text(name: &str) -> Error {
     Error::Format { name: name.into(), expected: "a table of text".into(), found: "another file".into() }
 }
 
-/// The part of a stream that shows how its rows are written.
+/// The number of bytes of a stream that show the notation of its rows.
 const SAMPLE_BYTES: usize = 1 << 16;
 
-/// The rows of a table of text, some at a time. Its first rows show the forms of numbers and the title lines, which are
-/// skipped.
+/// Reads the rows of a text table in batches. The first rows show the notation of numbers and the title lines, which
+/// are skipped.
 pub(super) fn rows<'a>(mut source: Source<'a>, selection: &Selection) -> Result<csv::Rows<'a>, Error> {
     let form = asked(selection);
     if let (None, Some(found)) = (form.encoding, decode::utf32(source.peek(SAMPLE_BYTES))) {
@@ -152,13 +152,13 @@ pub(super) fn rows<'a>(mut source: Source<'a>, selection: &Selection) -> Result<
     }
     let mut head = source.peek(SAMPLE_BYTES).to_vec();
     if head.len() == SAMPLE_BYTES {
-        // Without the line that was cut.
+        // Remove the last line, which may be cut.
         let end = head.iter().rposition(|byte| matches!(byte, b'\n' | b'\r')).map_or(head.len(), |place| place + 1);
         head.truncate(end);
     }
     let name = source.name().to_owned();
     let form = TableForm { encoding: Some(Encoding::Utf8), ..form };
-    // The reader of all rows reports what is wrong.
+    // The reader of all rows reports the faults.
     let Ok(framed) = framed(&|| Source::new(&head[..], &name), &form).and_then(Framed::sound) else {
         return csv::Rows::new(source, selection);
     };
@@ -212,7 +212,7 @@ pub(super) fn rows<'a>(mut source: Source<'a>, selection: &Selection) -> Result<
     )
 }
 
-/// The options for a table of text.
+/// Returns the options for a text table.
 fn asked(selection: &Selection) -> TableForm {
     TableForm {
         delimiter: selection.delimiter.map(char::from).or(selection.form.delimiter),
@@ -221,7 +221,7 @@ fn asked(selection: &Selection) -> TableForm {
     }
 }
 
-/// Whether no other way to read a table helps.
+/// Returns whether another way of reading the table cannot help.
 fn is_final(error: &Error) -> bool {
     matches!(
         error,
@@ -233,23 +233,23 @@ fn is_final(error: &Error) -> bool {
     )
 }
 
-/// Whether to report the second of two errors: it found less wrong, as it read more.
+/// Returns whether to report the second of two errors, because the second reader understood more of the table.
 fn says_more(second: &Error, first: &Error) -> bool {
     match (second, first) {
         (Error::Faults(second), Error::Faults(first)) => second.total() < first.total(),
-        // An unclosed quote is reported as one, not as the fields that it leaves.
+        // An unclosed quote is reported as such, not by the wrong fields that it causes.
         (Error::Faults(_), Error::Format { expected, .. }) => !expected.starts_with("a quote"),
         (Error::Faults(_), Error::Encoding { .. }) => true,
         (Error::Format { .. }, Error::Encoding { .. }) => true,
-        // With the names of the columns, where a title stands above them.
+        // The second error has the names of the columns, if a title is above them.
         (Error::NoSuchColumns { columns: second, .. }, Error::NoSuchColumns { columns: first, .. }) => second != first,
-        // Of two tables in one file.
+        // The second error means that there are two tables in the file.
         (Error::Format { expected, .. }, Error::Faults(_)) => expected.starts_with("one table"),
         _ => false,
     }
 }
 
-/// Rows, in the order in which the columns were chosen.
+/// The rows, with the columns in the order in which they were chosen.
 struct Measures {
     name: String,
     columns: Vec<String>,
@@ -352,7 +352,7 @@ fn measures(framed: &Framed, selection: &Selection, spill: Option<&Spill>, has_g
     })
 }
 
-/// Whether a column is one of numbers, if no columns were chosen. All of its values are numbers, or most are and the
+/// Returns whether a column is numeric, if no columns were chosen. All values must be numbers, or most of them if the
 /// others look like mistakes, which are reported.
 fn is_measure(framed: &Framed, column: usize, has_gaps: bool) -> bool {
     if framed.names_rows && column == 0 {
@@ -377,13 +377,13 @@ fn left(framed: &Framed, column: usize) -> LeftOut {
     LeftOut { column: name.clone(), example, slip, kind }
 }
 
-/// A field that should be a number as messages show it.
+/// Shows a field that should be a number.
 fn shown(field: &str) -> String {
     let why = slip(field).map(|why| format!(", {why}")).unwrap_or_default();
     format!("{}{why}", quoted(field))
 }
 
-/// How a column is written, if a field is a number and only its form is another: `2` among numbers such as `1%`.
+/// Describes the notation of a column, if a field is a number in another notation: `2` among numbers such as `1%`.
 fn unlike(framed: &Framed, column: usize, field: &str) -> String {
     let is_number = field.trim().parse::<f64>().is_ok_and(f64::is_finite);
     match framed.form_of(column).map(ReadAs::WrittenNumber) {
@@ -414,10 +414,10 @@ impl Measures {
     }
 }
 
-/// A reader that keeps the bytes that it has given, so that it can be read once more, unless that becomes too much.
+/// A reader that keeps the bytes it has returned, up to a limit, so that they can be read again.
 pub(super) struct Stream<'a> {
     reader: RefCell<Box<dyn Read + 'a>>,
-    /// The bytes that were read; `None` if they were too many.
+    /// The bytes that were read; `None` if they exceeded the limit.
     kept: RefCell<Option<Rc<Vec<u8>>>>,
 }
 
@@ -426,7 +426,7 @@ impl<'a> Stream<'a> {
         Rc::new(Stream { reader: RefCell::new(Box::new(reader)), kept: RefCell::new(Some(Rc::default())) })
     }
 
-    /// All of it, with the rest that has not been read yet; nothing if that is too much.
+    /// Returns the whole stream, including the unread rest; `None` if it exceeds the limit.
     pub(super) fn whole(self: &Rc<Self>, name: &str) -> Option<Result<Source<'a>, Error>> {
         let rest = io::copy(&mut Handle(Rc::clone(self)), &mut io::sink());
         if let Err(cause) = rest {
@@ -437,7 +437,7 @@ impl<'a> Stream<'a> {
     }
 }
 
-/// Reads from a stream on behalf of a source.
+/// A reader of a shared stream.
 pub(super) struct Handle<'a>(pub(super) Rc<Stream<'a>>);
 
 impl Read for Handle<'_> {

@@ -1,8 +1,8 @@
-//! NPY arrays, versions 1 to 3, into points.
+//! Reads NPY arrays, versions 1 to 3, into points.
 //!
-//! The header is a Python dictionary with three known keys. A scanner reads it that never goes back and has a bounded
-//! length, so no header, however strange, costs more than its own bytes. Values are converted as they arrive, so a
-//! header that promises more than the file holds costs no memory. The `npyz` crate serves as the oracle in the tests.
+//! The header is a Python dictionary with three known keys. A scanner without backtracking and with a length limit
+//! reads it, so that a strange header costs no more than its own bytes. Values are converted as they arrive, so a
+//! header that declares more than the file has takes no memory. The tests compare with the `npyz` crate.
 
 use std::cell::Cell;
 use std::fs::File;
@@ -20,17 +20,17 @@ use crate::read::{SelectedColumns, Selection, half};
 
 /// The first bytes of every NPY file.
 pub(crate) const MAGIC: &[u8] = b"\x93NUMPY";
-/// A header longer than this is not one that any program writes for a plain array.
+/// The length from which a header is refused: no program writes such a header for a plain array.
 const HEADER_BYTES_MAX: usize = 1 << 20;
-/// The number of bytes that are converted at a time.
+/// The number of bytes that are converted at once.
 const CHUNK: usize = 1 << 16;
-/// The number of values of a column-major array that are held at a time, unless that is less than [`ROWS_ACROSS`] rows.
+/// The number of values of a column-major array that are held at once, unless this is less than [`ROWS_ACROSS`] rows.
 const ACROSS: usize = 1 << 22;
-/// The smallest number of rows that are read from a column at a time, so that each disk access reads many numbers.
+/// The fewest rows that are read from a column at once, so that each disk access reads many numbers.
 const ROWS_ACROSS: usize = 512;
 
-/// Points out of the columns that are chosen, with their values in memory or in a file of a folder. No more of the
-/// array is held than a block of it.
+/// Reads points from the chosen columns, with their values in memory or in a file of a folder. Only a block of the
+/// array is in memory.
 pub(super) fn points(mut source: Source<'_>, selection: &Selection, spill: Option<&Spill>) -> Result<Points, Error> {
     let header = Header::read(&mut source)?;
     header.needs_a_row(&mut source)?;
@@ -43,7 +43,7 @@ pub(super) fn points(mut source: Source<'_>, selection: &Selection, spill: Optio
     {
         header.rows_across(file, &source, |fields| intake.add(chosen.row(fields, &mut values)))?;
     } else if header.is_transposed() {
-        // What arrives once and column after column is kept until the last column is there.
+        // A column-major array that can be read only once is stored until its last column has arrived.
         let columns = header.stored(&mut source, spill)?;
         let mut fields = vec![0.0; header.shape[1]];
         for row in 0..header.shape[0] {
@@ -57,9 +57,9 @@ pub(super) fn points(mut source: Source<'_>, selection: &Selection, spill: Optio
     Ok(intake.into_points()?.with_notes(header.notes()))
 }
 
-/// Rows and columns, if the file is an array and long enough for the shape in its header.
+/// Returns the numbers of rows and columns, if the file is an array and as long as its header says.
 pub(super) fn shape(source: &mut Source<'_>) -> Result<Option<[usize; 2]>, Error> {
-    // What cannot be read is told by who reads it.
+    // The reader itself reports what it cannot read.
     if !source.peek(MAGIC.len()).starts_with(MAGIC) {
         return Ok(None);
     }
@@ -67,21 +67,21 @@ pub(super) fn shape(source: &mut Source<'_>) -> Result<Option<[usize; 2]>, Error
     Ok((header.rows_there(source) == header.shape[0]).then_some(header.shape))
 }
 
-/// The rows of an array, some at a time.
+/// The rows of an array, in batches.
 pub(super) struct Rows<'a> {
     source: Source<'a>,
     header: Header,
     chosen: Chosen,
-    /// Values of the array that are behind.
+    /// The number of values of the array that were read.
     done: usize,
-    /// Values that have been read and not taken, from `taken` on.
+    /// The values that were read; those from `taken` on are not used yet.
     block: Vec<f64>,
     taken: usize,
-    /// Rows that are behind.
+    /// The number of rows that were read.
     row: usize,
     /// The chosen values of a row.
     values: Vec<f64>,
-    /// Whether there was a row of weight above 0.
+    /// Whether any row had a positive weight.
     has_weight: bool,
 }
 
@@ -99,15 +99,15 @@ impl<'a> Rows<'a> {
         Ok(Rows { source, header, chosen, done: 0, block, taken: 0, row: 0, values, has_weight: false })
     }
 
-    /// The part of a file that has been read.
+    /// Returns the share of the file that was read.
     pub fn fraction(&self) -> Option<f64> {
         self.source.fraction()
     }
 
-    /// The next rows of weight above 0, at most this many; none at the end.
+    /// Returns the next rows of positive weight, at most this many; `None` at the end.
     ///
     /// # Errors
-    /// The errors of reading; the faults of these rows; at the end that no row had a weight.
+    /// Returns the errors of reading; faults of these rows; at the end, an error if no row had a positive weight.
     pub fn next(&mut self, rows: usize) -> Result<Option<Points>, Error> {
         let dimension = self.header.shape[1];
         let there = self.header.rows_there(&self.source);
@@ -137,14 +137,14 @@ impl<'a> Rows<'a> {
     }
 }
 
-/// The columns that are chosen, NaN a gap. Weights are not read.
+/// Reads the chosen columns, with NaN for missing values. Weights are ignored.
 pub(super) fn incomplete(mut source: Source<'_>, selection: &Selection) -> Result<Incomplete, Error> {
     let header = Header::read(&mut source)?;
     let [rows, dimension] = header.shape;
     let values = header.values(&mut source)?;
     let name = source.name();
     let chosen = Chosen::new(name, dimension, selection)?;
-    // With their places in the file, which the chosen columns alone do not know.
+    // Report positions in the file, which the chosen columns alone do not have.
     let mut faults = Faults::new(name);
     for (row, fields) in values.chunks_exact(dimension).enumerate() {
         for &index in chosen.columns.iter().filter(|index| fields[**index].is_infinite()) {
@@ -163,7 +163,7 @@ pub(super) fn incomplete(mut source: Source<'_>, selection: &Selection) -> Resul
     Ok(read.with_read_ids(ids).with_notes(header.notes()))
 }
 
-/// The shape and the bytes of an array of bytes in two dimensions, row after row.
+/// Returns the shape and the contents of a two-dimensional array of bytes, row by row.
 pub(super) fn bytes(source: &mut Source<'_>) -> Result<([usize; 2], Vec<u8>), Error> {
     let header = Header::read(source)?;
     if header.element != Element::U8 || header.is_flat {
@@ -207,7 +207,7 @@ impl Chosen {
         self.columns.iter().map(|index| column_name(*index)).collect()
     }
 
-    /// Messages name columns of arrays by their places alone.
+    /// Returns the layout. Messages name columns of arrays only by their positions.
     fn layout(&self) -> Layout {
         let column = |index: usize| Column { index, name: None };
         Layout {
@@ -219,8 +219,7 @@ impl Chosen {
         }
     }
 
-    /// The chosen values of a row of the array. If they are not all of its values in their order, they are put into
-    /// `values`.
+    /// Returns the chosen values of a row of the array. Copies them to `values`, unless all are chosen in order.
     fn row<'r>(&self, fields: &'r [f64], values: &'r mut Vec<f64>) -> Row<'r> {
         let (weight, id) = (self.weights.map(|index| fields[index]), self.id.map(|index| fields[index].to_string()));
         let values = if self.is_all() {
@@ -233,12 +232,12 @@ impl Chosen {
         Row { values, nulls: &[], weight, id }
     }
 
-    /// Whether all columns are chosen, in their order.
+    /// Returns whether all columns are chosen, in order.
     fn is_all(&self) -> bool {
         self.columns.len() == self.dimension && self.columns.iter().copied().eq(0..self.dimension)
     }
 
-    /// The columns' values, row after row, out of those of the whole array.
+    /// Returns the chosen values, row by row, given those of the whole array.
     fn of(&self, values: Vec<f64>, rows: usize) -> Vec<f64> {
         if self.is_all() {
             return values;
@@ -260,9 +259,9 @@ pub(super) struct Header {
     pub(super) element: Element,
     is_little_endian: bool,
     is_fortran_order: bool,
-    /// Rows and columns, both at least 1, and their product times the element's size fits in memory addresses.
+    /// The numbers of rows and columns, both at least 1; the size in bytes fits the address space.
     pub(super) shape: [usize; 2],
-    /// Whether it has one dimension, in rows of one column.
+    /// Whether the array has one dimension, read as rows of one column.
     pub(super) is_flat: bool,
     /// The first whole number that was rounded.
     rounded: Cell<Option<i128>>,
@@ -313,7 +312,7 @@ impl Element {
     }
 }
 
-/// An unsupported type of element, as far as its letter shows it, and how to convert it.
+/// Describes an unsupported element type by its letter, and how to convert it.
 fn about(element: &str) -> &'static str {
     match element.bytes().next() {
         Some(b'c') => ", complex numbers; save their real and imaginary parts",
@@ -363,7 +362,7 @@ impl Header {
         let Value::Text(descr) = descr else {
             return Err(format(numbers, "records of several fields".into()));
         };
-        // Without an order of bytes it is that of the machine, as NumPy reads it.
+        // Without a byte order, NumPy reads elements in the machine's order.
         let (order, element) = match descr.split_at_checked(1) {
             Some((order @ ("<" | ">" | "=" | "|"), element)) => (order, element),
             _ => ("=", descr),
@@ -400,25 +399,25 @@ impl Header {
         Ok(Header { element, is_little_endian, is_fortran_order, shape, is_flat, rounded })
     }
 
-    /// Whether the values are stored column after column.
+    /// Returns whether the values are in column-major order.
     fn is_transposed(&self) -> bool {
         self.is_fortran_order && self.shape[0] > 1 && self.shape[1] > 1
     }
 
-    /// The notes on its values. All are of one type, so no column is named.
+    /// Returns the notes on the values. All have one type, so no column is named.
     fn notes(&self) -> Vec<String> {
         self.rounded.get().map(|number| note("the array", number)).into_iter().collect()
     }
 
-    /// Checks that there is at least one row. A header may promise any number of columns, and memory for each of them
-    /// must not exceed the bytes that were read.
+    /// Checks that there is at least one row. A header may declare any number of columns, and the memory for each must
+    /// not exceed the bytes that were read.
     fn needs_a_row(&self, source: &mut Source<'_>) -> Result<(), Error> {
         let bytes = self.shape[1] * self.element.bytes();
         let found = source.fill(bytes, None)?.len();
         if found < bytes { Err(self.cut_short(source, found)) } else { Ok(()) }
     }
 
-    /// The error if the values end too early, after this many bytes.
+    /// Returns the error for values that end after this many bytes.
     fn cut_short(&self, source: &Source<'_>, found: usize) -> Error {
         let [rows, dimension] = self.shape;
         let bytes = rows * dimension * self.element.bytes();
@@ -429,7 +428,7 @@ impl Header {
         }
     }
 
-    /// The number of rows to expect, if the file is long enough for the shape in its header; 0 if that is unknown.
+    /// Returns the expected number of rows, if the file is as long as its header says; 0 if unknown.
     fn rows_there(&self, source: &Source<'_>) -> usize {
         let [rows, dimension] = self.shape;
         source.left().map_or(0, |left| {
@@ -437,15 +436,15 @@ impl Header {
         })
     }
 
-    /// A file of its own to look into, if all values are there and nothing else.
+    /// Returns a separate handle of the file, if it has exactly the values of the header.
     fn whole_file(&self, source: &Source<'_>) -> Option<File> {
         let [rows, dimension] = self.shape;
         let bytes = (rows * dimension * self.element.bytes()) as u64;
         source.again().filter(|_| source.left() == Some(bytes))
     }
 
-    /// The rows of an array that is stored column after column, one at a time. The file is read in blocks of rows.
-    /// `source` is where its values begin.
+    /// Passes on the rows of a column-major array, one at a time. Reads the file in blocks of rows; `source` is at the
+    /// first value.
     fn rows_across(
         &self,
         mut file: File,
@@ -472,7 +471,7 @@ impl Header {
         Ok(())
     }
 
-    /// All values in the order of the file, in memory or in a file of a folder.
+    /// Returns all values in the order of the file, in memory or in a file of a folder.
     fn stored(&self, source: &mut Source<'_>, spill: Option<&Spill>) -> Result<Storage<f64>, Error> {
         let name = source.name().to_owned();
         let kept = |error| Error::kept(&name, error);
@@ -481,10 +480,10 @@ impl Header {
         Ok(values.finish()?)
     }
 
-    /// The rows of an array that is stored row after row, one at a time.
+    /// Passes on the rows of a row-major array, one at a time.
     fn rows(&self, source: &mut Source<'_>, mut each: impl FnMut(&[f64]) -> Result<(), Error>) -> Result<(), Error> {
         let dimension = self.shape[1];
-        // The row that a block ends in the middle of, as far as it is there.
+        // The first part of a row that continues in the next block.
         let mut begun = Vec::new();
         self.try_stream(source, |mut block| {
             if !begun.is_empty() {
@@ -506,11 +505,11 @@ impl Header {
         })
     }
 
-    /// All values, row after row.
+    /// Returns all values, row by row.
     fn values(&self, source: &mut Source<'_>) -> Result<Vec<f64>, Error> {
         let [rows, dimension] = self.shape;
         let count = rows * dimension;
-        // Grows with what is really there: a header may promise anything.
+        // Let the memory grow with the values that exist, because a header may declare any number.
         let mut values = Vec::with_capacity(count.min(1 << 20));
         self.stream(source, |block| values.extend_from_slice(block))?;
         if self.is_transposed() {
@@ -523,7 +522,7 @@ impl Header {
         Ok(values)
     }
 
-    /// All values in the order of the file, a block at a time.
+    /// Passes on all values in the order of the file, in blocks.
     pub(super) fn stream(&self, source: &mut Source<'_>, mut each: impl FnMut(&[f64])) -> Result<(), Error> {
         self.try_stream(source, |block| {
             each(block);
@@ -531,7 +530,7 @@ impl Header {
         })
     }
 
-    /// Like [`stream`](Header::stream), until the receiver of the values fails.
+    /// Like [`stream`](Header::stream), but stops if the receiver fails.
     fn try_stream(
         &self,
         source: &mut Source<'_>,
@@ -545,8 +544,8 @@ impl Header {
         Ok(())
     }
 
-    /// Appends the next values in the order of the file, of which `done` are behind; false when all are, and the source
-    /// ends there.
+    /// Appends the next values in the order of the file, after `done` earlier ones. Returns false when all were read;
+    /// then the source must end.
     fn block(&self, source: &mut Source<'_>, done: &mut usize, block: &mut Vec<f64>) -> Result<bool, Error> {
         let ([rows, dimension], size) = (self.shape, self.element.bytes());
         let count = rows * dimension;
@@ -622,8 +621,8 @@ enum Value<'t> {
     List,
 }
 
-/// `descr`, `fortran_order` and `shape` of a header such as `{'descr': '<f8', 'fortran_order': False, 'shape': (3, 2),
-/// }`.
+/// Returns `descr`, `fortran_order` and `shape` of a header such as
+/// `{'descr': '<f8', 'fortran_order': False, 'shape': (3, 2), }`.
 fn dictionary(text: &str) -> Option<(Value<'_>, bool, Vec<usize>)> {
     let (mut descr, mut fortran_order, mut shape) = (None, None, None);
     let mut rest = text.trim().strip_prefix('{')?.trim_start();
@@ -680,7 +679,7 @@ fn value(text: &str) -> Option<(Value<'_>, &str)> {
     Some((Value::Text(text), rest))
 }
 
-/// The text after a list that starts here; brackets within quotes do not count.
+/// Returns the text after the list that starts here; brackets within quotes do not count.
 fn after_list(text: &str) -> Option<&str> {
     let (mut depth, mut quote) = (0usize, None);
     for (index, byte) in text.bytes().enumerate() {

@@ -1,5 +1,5 @@
-//! Rows of bits from packed NPY arrays. As `numpy.packbits` along the last axis writes them, a byte holds eight
-//! columns, the first in the highest bit.
+//! Reads rows of bits from packed NPY arrays. As with `numpy.packbits` along the last axis, a byte has eight columns,
+//! the first in the highest bit.
 
 use std::path::Path;
 
@@ -8,13 +8,12 @@ use crate::fingerprints::Fingerprints;
 use crate::read::npy;
 use crate::read::source::{Source, foreign_format};
 
-/// Rows of bits from an NPY array of bytes (`u1`) with two dimensions, plain or packed by gzip. There are `bits`
-/// columns, or eight per byte if it is `None`. Ids are row numbers.
+/// Reads rows of bits from a two-dimensional NPY array of bytes (`u1`), plain or gzip. There are `bits` columns, or
+/// eight per byte if it is `None`. Ids are row numbers.
 ///
 /// # Errors
-/// - [`Error::Open`], [`Error::Directory`], [`Error::Read`], [`Error::CutShort`]: the file could not be read to its
-///   end.
-/// - [`Error::Format`] if it is no such array, or a row has not the bytes that `bits` columns take.
+/// - [`Error::Open`], [`Error::Directory`], [`Error::Read`], [`Error::CutShort`]: the file cannot be read to its end.
+/// - [`Error::Format`] if it is not such an array, or if a row does not have the number of bytes for `bits` columns.
 /// - [`Error::Faults`] with every row that has a bit beyond the last.
 ///
 /// # Example
@@ -32,7 +31,7 @@ pub fn fingerprints(path: &Path, bits: Option<usize>) -> Result<Fingerprints, Er
 /// Like [`fingerprints`], from a reader; messages call it `name`.
 ///
 /// # Errors
-/// The same as for [`fingerprints`], except for those of opening a file.
+/// Returns the errors of [`fingerprints`], except for opening a file.
 pub fn fingerprints_from(reader: impl std::io::Read, name: &str, bits: Option<usize>) -> Result<Fingerprints, Error> {
     read(Source::new(reader, name)?, bits)
 }

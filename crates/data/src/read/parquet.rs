@@ -1,10 +1,10 @@
-//! Parquet files: rows of numbers out of their columns.
+//! Reads rows of numbers from the columns of Parquet files.
 //!
-//! Values are stored column after column in groups of rows, and become rows block by block. In turns, some thousand
-//! values of each chosen column are read. So no more of a file is held than a block of rows and a page of each column.
-//! [`Parquet`] checks the sizes that a file claims before it allocates memory for them. `pages.rs` checks the size of
-//! unpacked pages, `header.rs` reads their headers. If the library panics, the file is damaged. Read columns of other
-//! types one after the other with [`Parquet::column`].
+//! A file stores values column by column in groups of rows. To make a block of rows, the reader takes some thousand
+//! values of each chosen column in turn. So only a block of rows and a page of each column are in memory. [`Parquet`]
+//! checks the sizes that a file declares before it allocates memory for them. `pages.rs` checks the size of
+//! uncompressed pages, and `header.rs` reads their headers. A panic of the library means that the file is damaged. To
+//! read columns of other types one by one, use [`Parquet::column`].
 
 mod file;
 mod header;
@@ -30,20 +30,20 @@ use crate::read::{Dialect, Format, InputColumn, PARQUET, SelectedColumns, Select
 use file::Unit;
 pub use file::{CODECS, FOOTER_BYTES, Kind, Parquet, Refused, Room};
 
-/// The largest size of a page. Writers make pages of about a mebibyte.
+/// The largest size of a page, in bytes. Writers make pages of about a mebibyte.
 const PAGE_BYTES: u64 = 1 << 30;
 
-/// The number of values that a block of rows has, unless that is less than [`ROWS_MIN`] rows or more than [`ROWS_MAX`].
+/// The number of values in a block of rows, unless this means less than [`ROWS_MIN`] or more than [`ROWS_MAX`] rows.
 const BLOCK: usize = 1 << 20;
 const ROWS_MIN: usize = 64;
 const ROWS_MAX: usize = 8192;
 
-/// Whether to read a source as Parquet: by its first bytes, or by its name.
+/// Returns whether to read a source as Parquet: by its first bytes, or by its name.
 pub(super) fn is_parquet(source: &mut Source<'_>) -> bool {
     matches!(source.peek(PARQUET.len()), PARQUET | b"PARE") || source.name().to_lowercase().ends_with(".parquet")
 }
 
-/// Points out of the columns that are chosen, with their values in memory or in a file of a folder.
+/// Reads points from the chosen columns, with their values in memory or in a file of a folder.
 pub(super) fn points(source: &Source<'_>, selection: &Selection, spill: Option<&Spill>) -> Result<Points, Error> {
     let mut rows = Rows::new(source, selection)?;
     let count = usize::try_from(rows.parquet.rows()).unwrap_or(usize::MAX);
@@ -55,7 +55,7 @@ pub(super) fn points(source: &Source<'_>, selection: &Selection, spill: Option<&
     Ok(intake.into_points()?.with_notes(rows.notes()))
 }
 
-/// Rows that may have gaps: nulls and NaN are some. Weights are not read.
+/// Reads rows that may have missing values: nulls and NaN. Weights are ignored.
 pub(super) fn incomplete(source: &Source<'_>, selection: &Selection) -> Result<Incomplete, Error> {
     let mut rows = Rows::new(source, selection)?;
     rows.chosen.weights = None;
@@ -86,16 +86,16 @@ pub(super) fn incomplete(source: &Source<'_>, selection: &Selection) -> Result<I
     Ok(read.with_left_out(layout.left_out).with_notes(notes))
 }
 
-/// All columns that can be read: numbers, truth values, dates and times by their types, text as in other tables.
+/// Reads all supported columns: numbers, truth values, dates and times by their types, and text as in other tables.
 pub(super) fn frame(source: &Source<'_>, form: &TableForm) -> Result<DataFrame, Error> {
     frame_of(&open(source)?, source.name(), form, PAGE_BYTES)
 }
 
-/// A data frame of a file that is open, whose pages take at most `page_bytes` each; messages call it `name`. All its
+/// Reads a data frame from an open file whose pages have at most `page_bytes` each; messages call it `name`. All
 /// columns are in memory at once.
 ///
 /// # Errors
-/// The same as for [`data_frame`](crate::read::data_frame).
+/// Returns the errors of [`data_frame`](crate::read::data_frame).
 ///
 /// # Example
 /// ```
@@ -141,7 +141,7 @@ fn frame_of(parquet: &Parquet, name: &str, form: &TableForm, page_bytes: u64) ->
                 let is_time = matches!(unit, Some(Unit::Days | Unit::Seconds(_)));
                 match unit {
                     Some(Unit::Days) => values.iter_mut().for_each(|value| *value *= 86_400.0),
-                    // Divided, since a tenth is none in binary.
+                    // Divide, because a tenth has no exact binary form.
                     Some(Unit::Seconds(per_second) | Unit::Decimal(per_second)) => {
                         values.iter_mut().for_each(|value| *value /= per_second)
                     }
@@ -160,12 +160,12 @@ fn frame_of(parquet: &Parquet, name: &str, form: &TableForm, page_bytes: u64) ->
     faults.or(())?;
     let frame = super::frame::data_frame_of(name, columns, form)?;
     notes.extend(frame.notes().iter().cloned());
-    // Times are far beyond, and their last digits are fractions of a microsecond.
+    // Times exceed the limit by far, but their last digits are fractions of a microsecond.
     notes.extend(rounded.notes(|column| parquet.unit(column).is_none().then(|| names[column].as_str())));
     Ok(frame.with_notes(notes).with_dialect(Dialect { format: Format::Parquet, ..Dialect::default() }))
 }
 
-/// All numbers of a column, NaN where one is missing.
+/// Returns all numbers of a column; NaN means missing.
 fn numbers_of(
     parquet: &Parquet,
     (name, page_bytes): (&str, u64),
@@ -195,7 +195,7 @@ fn numbers_of(
     })
 }
 
-/// All texts of a column, empty where one is missing.
+/// Returns all texts of a column; an empty text means missing.
 fn texts_of(parquet: &Parquet, (name, page_bytes): (&str, u64), column: &Column) -> Result<Vec<String>, Error> {
     guarded(name, || {
         let mut values = Vec::new();
@@ -220,7 +220,7 @@ fn is_whole(read: usize, rows: usize, name: &str, column: &Column) -> Result<(),
     Err(told(Refused::Damaged(said), name, Some(column)))
 }
 
-/// The number of rows and columns of numbers.
+/// Returns the numbers of rows and of numeric columns.
 pub(super) fn shape(source: &Source<'_>) -> Result<Option<[usize; 2]>, Error> {
     let parquet = open(source)?;
     let numbers = (0..parquet.names().len()).filter(|column| is_number(&parquet.kind(*column))).count();
@@ -244,14 +244,14 @@ fn opened(file: File, name: &str) -> Result<Parquet, Error> {
     guarded(name, || Parquet::open(file).map_err(|refused| told(refused, name, None)))
 }
 
-/// Calls the library, which may panic where bytes are not as it expects: then they are damaged.
+/// Calls the library, which may panic on unexpected bytes: then the file is damaged.
 fn guarded<T>(name: &str, read: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
     catch_unwind(AssertUnwindSafe(read)).unwrap_or_else(|_| {
         Err(Error::Format { name: name.into(), expected: "a sound Parquet file".into(), found: "damage".into() })
     })
 }
 
-/// The error for a file that is refused, or for one of its columns.
+/// Returns the error for a refused file, or for one of its columns.
 fn told(refused: Refused, name: &str, column: Option<&Column>) -> Error {
     let name = match column {
         Some(Column { index, name: Some(column) }) => format!("{name}, column {} ({column:?})", index + 1),
@@ -269,7 +269,7 @@ fn told(refused: Refused, name: &str, column: Option<&Column>) -> Error {
     Error::Format { name, expected, found }
 }
 
-/// Whether a column of this kind is one of numbers here.
+/// Returns whether columns of this kind are read as numbers.
 fn is_number(kind: &Kind) -> bool {
     matches!(kind, Kind::Numbers | Kind::Halves | Kind::Whole | Kind::Counts | Kind::Truths)
 }
@@ -292,7 +292,7 @@ impl Chosen {
             chosen
         } else {
             let index = parquet.index_columns();
-            // The second is what pandas calls an index; other programs keep the name and not what says so.
+            // The second form is pandas' name for an index; other programs keep the name but lose the metadata.
             let is_index = |name: &String| index.contains(name) || name.starts_with("__index_level_");
             let free = (0..names.len()).filter(|column| Some(*column) != id && Some(*column) != weights);
             let (numbers, others): (Vec<_>, Vec<_>) =
@@ -349,14 +349,13 @@ impl Chosen {
         }
     }
 
-    /// The columns of numbers, those of the points first.
+    /// Iterates over the numeric columns, those of the points first.
     fn numbers(&self) -> impl Iterator<Item = &Column> {
         self.columns.iter().chain(&self.weights)
     }
 }
 
-/// The text in the first row of a column; nothing if it is missing, or cannot be read because the column was not
-/// requested.
+/// Returns the text in the first row of a column; `None` if it is missing, or if it cannot be read.
 fn first_text(parquet: &Parquet, column: usize) -> Option<String> {
     let read = || {
         let group = (0..parquet.groups()).find(|group| parquet.group_rows(*group) > 0)?;
@@ -370,11 +369,11 @@ fn first_text(parquet: &Parquet, column: usize) -> Option<String> {
     catch_unwind(AssertUnwindSafe(read)).ok().flatten()
 }
 
-/// Some rows, in the order of the columns of numbers.
+/// Some rows, with the numeric columns in order.
 #[derive(Default)]
 struct Block {
     rows: usize,
-    /// Columns of numbers, the weights among them.
+    /// The number of numeric columns, including the weights.
     width: usize,
     values: Vec<f64>,
     /// Whether each value is missing; empty if none is.
@@ -382,7 +381,7 @@ struct Block {
     ids: Vec<String>,
 }
 
-/// A column of the group that is read.
+/// A column of the current group.
 struct Open {
     column: Column,
     is_unsigned: bool,
@@ -391,22 +390,22 @@ struct Open {
     rounded: Option<i128>,
 }
 
-/// The rows of a file, some at a time.
+/// The rows of a file, in batches.
 pub(super) struct Rows {
     name: String,
     parquet: Parquet,
     chosen: Chosen,
-    /// The next group to be opened.
+    /// The index of the next group.
     group: usize,
-    /// From the group before it, the columns of numbers and then the ids, as long as rows are left.
+    /// The open columns of the current group: numeric ones, then the ids. Empty if no rows are left.
     open: Vec<Open>,
     left: u64,
     block: Block,
-    /// Rows of the block that have been taken.
+    /// The number of rows of the block that were taken.
     taken: usize,
     /// The number of rows taken so far.
     row: usize,
-    /// Whether there was a row of weight above 0.
+    /// Whether any row had a positive weight.
     has_weight: bool,
     rounded: Rounded,
 }
@@ -422,15 +421,15 @@ impl Rows {
         Ok(Rows { name, parquet, chosen, group: 0, open, left: 0, block, taken: 0, row: 0, has_weight: false, rounded })
     }
 
-    /// The part of the file that has been read, in rows.
+    /// Returns the share of the file's rows that was read.
     pub fn fraction(&self) -> f64 {
         (self.row as f64 / self.parquet.rows() as f64).min(1.0)
     }
 
-    /// The next rows of weight above 0, at most this many; none at the end.
+    /// Returns the next rows of positive weight, at most this many; `None` at the end.
     ///
     /// # Errors
-    /// The errors of reading; the faults of these rows; at the end that no row had a weight.
+    /// Returns the errors of reading; faults of these rows; at the end, an error if no row had a positive weight.
     pub fn next(&mut self, rows: usize) -> Result<Option<Points>, Error> {
         let layout = self.chosen.layout();
         let there = usize::try_from(self.parquet.rows()).unwrap_or(usize::MAX) - self.row;
@@ -448,14 +447,14 @@ impl Rows {
         intake.into_faults(is_all).map(|()| None)
     }
 
-    /// The notes on columns that are not told yet.
+    /// Returns the new notes on columns.
     fn notes(&mut self) -> Vec<String> {
         let columns = &self.chosen.columns;
         let name = |index: usize| columns.iter().find(|column| column.index == index)?.name.as_deref();
         self.rounded.notes(name)
     }
 
-    /// Passes on rows of the block that were not taken, until this many are kept.
+    /// Passes on the remaining rows of the block, until this many are kept.
     fn give(&mut self, intake: &mut Intake<'_>, kept: usize) -> Result<(), Error> {
         let (width, columns) = (self.block.width, self.chosen.columns.len());
         while self.taken < self.block.rows && intake.kept < kept {
@@ -470,7 +469,7 @@ impl Rows {
         Ok(())
     }
 
-    /// Makes sure that there are rows to take; false at the end of the file.
+    /// Makes sure that there are rows to take; returns false at the end of the file.
     fn fill(&mut self) -> Result<bool, Error> {
         if self.taken < self.block.rows {
             return Ok(true);
@@ -540,7 +539,7 @@ impl Rows {
     }
 }
 
-/// Hands on the next numbers of a column, and how many there were.
+/// Passes on the next numbers of a column, and returns how many there were.
 fn numbers(open: &mut Open, rows: usize, mut put: impl FnMut(usize, Option<f64>)) -> Result<usize, ParquetError> {
     let (is_unsigned, first) = (open.is_unsigned, &mut open.rounded);
     match &mut open.reader {
@@ -550,7 +549,7 @@ fn numbers(open: &mut Open, rows: usize, mut put: impl FnMut(usize, Option<f64>)
         ColumnReader::Int32ColumnReader(reader) => records(reader, rows, |row, value| {
             put(row, value.map(|number| if is_unsigned { f64::from(*number as u32) } else { f64::from(*number) }))
         }),
-        // Beyond 2⁵³ they are rounded.
+        // Whole numbers beyond 2⁵³ are rounded.
         ColumnReader::Int64ColumnReader(reader) => records(reader, rows, |row, value| {
             let whole = value.map(|number| if is_unsigned { i128::from(*number as u64) } else { i128::from(*number) });
             *first = first.or(whole.filter(|whole| is_rounded(*whole)));
@@ -573,7 +572,7 @@ fn numbers(open: &mut Open, rows: usize, mut put: impl FnMut(usize, Option<f64>)
     }
 }
 
-/// Passes on the next values of a column as texts, and their number; a missing value is an empty text.
+/// Passes on the next values of a column as texts, and returns their number; a missing value becomes an empty text.
 fn texts(open: &mut Open, rows: usize, mut put: impl FnMut(String)) -> Result<usize, ParquetError> {
     let is_unsigned = open.is_unsigned;
     fn said<T: ToString>(value: Option<T>) -> String {
@@ -596,7 +595,7 @@ fn texts(open: &mut Open, rows: usize, mut put: impl FnMut(String)) -> Result<us
                 is_text &= !matches!(text, Some(Err(_)));
                 put(said(text.and_then(Result::ok)));
             })?;
-            // Replaced letter by letter, two ids could be the same.
+            // Replacing invalid letters could make two ids equal.
             if is_text { Ok(done) } else { Err(ParquetError::General("text that is not UTF-8".into())) }
         }
         ColumnReader::FixedLenByteArrayColumnReader(reader) => {
@@ -606,15 +605,15 @@ fn texts(open: &mut Open, rows: usize, mut put: impl FnMut(String)) -> Result<us
     }
 }
 
-/// The error for values in 16 bits that have another length.
+/// The error for 16-bit values with another length.
 const NO_HALF: &str = "floating point in 16 bits that has another length";
 
-/// A number in 16 bits, the lower byte first; nothing of other lengths.
+/// Returns a little-endian 16-bit number; `None` for other lengths.
 fn half_of(bytes: &[u8]) -> Option<f64> {
     Some(half(u16::from_le_bytes(bytes.try_into().ok()?)))
 }
 
-/// The first of some things in words, and how many more there are.
+/// Lists the first of some things, and the number of further ones.
 fn list_of<T>(things: &[T], words: impl Fn(&T) -> String) -> String {
     const LISTED: usize = 10;
     let mut list = things.iter().take(LISTED).map(words).collect::<Vec<_>>().join(", ");
@@ -624,7 +623,7 @@ fn list_of<T>(things: &[T], words: impl Fn(&T) -> String) -> String {
     list
 }
 
-/// Hands on the next values of a column with their rows, counted from 0, and how many rows there were.
+/// Passes on the next values of a column with their rows, counted from 0, and returns the number of rows.
 fn records<T: DataType>(
     reader: &mut ColumnReaderImpl<T>,
     rows: usize,
@@ -642,7 +641,7 @@ fn records<T: DataType>(
         if levels.is_empty() {
             values.iter().enumerate().for_each(|(place, value)| put(done + place, Some(value)));
         } else {
-            // Of a flat column: 1 where there is a value.
+            // The definition level of a flat column is 1 where there is a value.
             let mut there = values.iter();
             for (place, level) in levels.iter().enumerate() {
                 put(done + place, if *level > 0 { there.next() } else { None });

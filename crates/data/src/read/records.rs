@@ -1,34 +1,34 @@
-//! Text into records and fields: lines, quotes, delimiters, and the position of each record.
+//! Splits text into records and fields: lines, quotes, delimiters, and the position of each record.
 //!
-//! A record is a line, or several where a quoted field has line ends in it. A record has the number of its first line,
-//! because messages need it. Therefore this is no library's reader: the usual readers count or repair CRLF, blank
-//! lines and open quotes in their own ways. The `csv` crate serves as the oracle in the tests.
+//! A record is a line, or several lines if a quoted field contains line ends. It knows the number of its first line,
+//! which messages need. Common CSV readers count or repair CRLF, blank lines and open quotes in their own ways, so this
+//! module does not use one. The tests compare with the `csv` crate.
 //!
-//! Quotes are `"`, doubled within quotes. A data frame needs more ([`Quoting`]): other quotes and letters escaped by a
+//! Quotes are `"`, doubled within quotes. A data frame needs more ([`Quoting`]): other quotes, and letters escaped by a
 //! backslash. Unclosed quotes are treated as letters, so that they do not swallow the following rows.
 //!
-//! Delimiters: one byte; or [`SPACES`], which means any run of spaces and tabs, with those at both ends of a line
-//! ignored. In a file divided by spaces, a lone `#` before the first record marks it as a header and is no field.
-//! NumPy's `savetxt` writes it so.
+//! A delimiter is one byte, or [`SPACES`]: any run of spaces and tabs, ignored at both ends of a line. In a file
+//! delimited by spaces, a lone `#` before the first record marks it as a header and is not a field. NumPy's `savetxt`
+//! writes it.
 
 use crate::error::{Error, quoted};
 use crate::read::slip::is_number_with_commas;
 use crate::read::source::{HEAD_BYTES, Source};
 
-/// A run of spaces and tabs as the delimiter: the meaning of `b' '` here.
+/// The delimiter `b' '`, which means a run of spaces and tabs.
 pub(crate) const SPACES: u8 = b' ';
-/// A record longer than this means that the file is no table.
+/// The length from which a record means that the file is not a table.
 const RECORD_BYTES_MAX: usize = 16 * 1024 * 1024;
-/// The number of lines that are examined to find the delimiter.
+/// The number of lines that are examined to detect the delimiter.
 const HEAD_LINES: usize = 50;
 
-/// How fields with delimiters in them are written.
+/// How fields that contain delimiters are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Quoting {
     pub(crate) quote: u8,
-    /// The escape before a quote within quotes, where quotes are not doubled.
+    /// The escape before a quote within quotes, if quotes are not doubled.
     pub(crate) escape: Option<u8>,
-    /// Whether a quote that opens a field and that nothing closes is a letter.
+    /// Whether an opening quote that is never closed counts as a letter.
     pub(crate) is_tolerant: bool,
 }
 
@@ -38,14 +38,14 @@ impl Default for Quoting {
     }
 }
 
-/// Fields of one record, in buffers that are used again.
+/// The fields of a record, in reusable buffers.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Record {
     /// The record's first line, counted from 1.
     pub(crate) line: u64,
-    /// The number of blank lines between the record before and this one.
+    /// The number of blank lines between the previous record and this one.
     pub(crate) blank_lines_before: u64,
-    /// Whether it is the first record and a `#` before it says that it is a header.
+    /// Whether it is the first record and a `#` before it marks it as a header.
     pub(crate) is_marked: bool,
     text: String,
     /// The end of each field in `text`.
@@ -53,7 +53,7 @@ pub(crate) struct Record {
 }
 
 impl Record {
-    /// A record of these fields.
+    /// Creates a record from these fields.
     pub(crate) fn of<'t>(line: u64, fields: impl Iterator<Item = &'t str>) -> Self {
         let mut record = Record { line, ..Record::default() };
         for field in fields {
@@ -67,13 +67,13 @@ impl Record {
         self.ends.len()
     }
 
-    /// The text of a field without its quotes; `None` if there is no such field.
+    /// Returns the text of a field without its quotes; `None` if there is no such field.
     pub(crate) fn field(&self, index: usize) -> Option<&str> {
         let start = if index == 0 { 0 } else { *self.ends.get(index - 1)? };
         self.text.get(start..*self.ends.get(index)?)
     }
 
-    /// The text of all fields, and where each of them ends in it.
+    /// Returns the text of all fields, and the end of each field in it.
     pub(crate) fn parts(&self) -> (&str, &[usize]) {
         (&self.text, &self.ends)
     }
@@ -83,21 +83,21 @@ impl Record {
     }
 }
 
-/// The records of a text, one after another.
+/// A reader of the records of a text.
 pub(crate) struct Records<'a> {
     source: Source<'a>,
     delimiter: u8,
     terminator: u8,
-    /// Lines that ended before the window.
+    /// The number of lines before the window.
     lines: u64,
     has_started: bool,
     quoting: Quoting,
-    /// The line of the first quote that was treated as a letter, and the number of those quotes.
+    /// The line of the first quote that was treated as a letter, and the number of such quotes.
     stray: Option<(u64, u64)>,
 }
 
 impl<'a> Records<'a> {
-    /// Finds the line ends, and the delimiter unless given.
+    /// Detects the line end, and the delimiter unless given.
     pub(crate) fn new(mut source: Source<'a>, delimiter: Option<u8>) -> Result<Self, Error> {
         let terminator = source.terminator()?;
         let name = source.name().to_owned();
@@ -112,7 +112,7 @@ impl<'a> Records<'a> {
         Records { quoting, ..self }
     }
 
-    /// Skips this many lines, fewer if there are no more.
+    /// Skips this many lines, or fewer if there are no more.
     pub(crate) fn skip_lines(&mut self, count: usize) -> Result<(), Error> {
         for _ in 0..count {
             let too_long = || Error::Format { name: String::new(), expected: String::new(), found: String::new() };
@@ -123,7 +123,7 @@ impl<'a> Records<'a> {
         Ok(())
     }
 
-    /// The line of the first quote that was treated as a letter, and the number of those quotes.
+    /// Returns the line of the first quote that was treated as a letter, and the number of such quotes.
     pub(crate) fn stray(&self) -> Option<(u64, u64)> {
         self.stray
     }
@@ -136,17 +136,18 @@ impl<'a> Records<'a> {
         self.delimiter
     }
 
-    /// The part of a file that has been read; nothing if the length of the source is unknown.
+    /// Returns the share of the file that was read; `None` if the length of the source is unknown.
     pub(crate) fn fraction(&self) -> Option<f64> {
         self.source.fraction()
     }
 
-    /// The next record into `record`; false at the end. Blank lines are passed over and counted.
+    /// Reads the next record into `record`; returns false at the end. Skips and counts blank lines.
     pub(crate) fn read(&mut self, record: &mut Record) -> Result<bool, Error> {
         record.blank_lines_before = 0;
         loop {
             let first_line = self.lines + 1;
-            // Bytes of the window that are surely in the record, and whether a quote is open at their end.
+            // The number of bytes of the window that certainly belong to the record, and whether a quote is open at
+            // their end.
             let mut length = 0;
             let mut scan = Quotes::default();
             let (quoting, mut is_looked_at) = (self.quoting, false);
@@ -192,7 +193,7 @@ impl<'a> Records<'a> {
                 }
             };
             let window = self.source.window();
-            // Half of a line end that has two bytes.
+            // The first byte of a two-byte line end.
             let half = if self.terminator == b'\r' {
                 window[..ends_at].strip_prefix(b"\n")
             } else {
@@ -223,8 +224,8 @@ impl<'a> Records<'a> {
         }
     }
 
-    /// Whether the open quote at the end of the window's first line, `length` bytes long, closes before a delimiter or
-    /// a line end.
+    /// Returns whether the quote that is open after the window's first `length` bytes, a line, closes before a
+    /// delimiter or a line end.
     fn closes(&mut self, length: usize) -> Result<bool, Error> {
         let (quoting, delimiter, terminator) = (self.quoting, self.delimiter, self.terminator);
         let Some(opening) = last_open(&self.source.window()[..length], delimiter, quoting) else { return Ok(true) };
@@ -236,7 +237,7 @@ impl<'a> Records<'a> {
                 None => {}
             }
             if !self.source.more(Some(self.lines))? {
-                // At the very end a quote closes what it can.
+                // At the end of the text, a quote closes any open field.
                 return Ok(self.source.window().trim_ascii_end().ends_with(&[quoting.quote]));
             }
         }
@@ -265,13 +266,13 @@ impl<'a> Records<'a> {
 
 /// A part of a split record.
 enum Piece<'t> {
-    /// The next part of the field's text.
+    /// A part of the field's text.
     Text(&'t str),
     /// The field is complete.
     End,
 }
 
-/// The place of the quote that is still open at the end of these bytes.
+/// Returns the position of the quote that is still open at the end of these bytes.
 fn last_open(bytes: &[u8], delimiter: u8, quoting: Quoting) -> Option<usize> {
     let (mut scan, mut opening) = (Quotes::default(), None);
     for (place, byte) in bytes.iter().enumerate() {
@@ -284,9 +285,9 @@ fn last_open(bytes: &[u8], delimiter: u8, quoting: Quoting) -> Option<usize> {
     opening.filter(|_| scan.is_open())
 }
 
-/// Whether the quote that closes the field around these bytes is before a delimiter or a line end. `None` if there is
-/// none, or if the bytes end before it is known. A quote before anything else is a letter. But if it is after a
-/// delimiter it opens a field, so the field around these bytes was opened by a letter.
+/// Returns whether the next closing quote is followed by a delimiter or a line end. Returns `None` if there is none, or
+/// if the bytes end before this is known. A quote before anything else is a letter. But after a delimiter it opens a
+/// field, so the quote that seemed to open the current field is a letter.
 fn closing(bytes: &[u8], delimiter: u8, terminator: u8, quoting: Quoting) -> Option<bool> {
     let mut place = 0;
     while place < bytes.len() {
@@ -309,15 +310,15 @@ fn closing(bytes: &[u8], delimiter: u8, terminator: u8, quoting: Quoting) -> Opt
     None
 }
 
-/// Whether bytes begin with the end of a field, perhaps behind blanks.
+/// Returns whether bytes begin with the end of a field, perhaps after blanks.
 fn is_end(bytes: &[u8], delimiter: u8, terminator: u8) -> bool {
     let next =
         bytes.iter().find(|byte| **byte == delimiter || **byte == terminator || !matches!(byte, b' ' | b'\t' | b'\r'));
     next.is_some_and(|next| *next == delimiter || *next == terminator)
 }
 
-/// Hands out the fields of one record. `""` within quotes is one quote; text after a closing quote belongs to the
-/// field. Spaces before a quote that opens a field are none of it.
+/// Passes on the fields of a record. `""` within quotes is one quote; text after a closing quote belongs to the field.
+/// Spaces before an opening quote do not belong to it.
 fn split<'t>(line: &'t str, delimiter: u8, quoting: Quoting, mut give: impl FnMut(Piece<'t>)) {
     let bytes = line.as_bytes();
     let is_delimiter = |byte: u8| byte == delimiter || (delimiter == SPACES && byte == b'\t');
@@ -325,7 +326,7 @@ fn split<'t>(line: &'t str, delimiter: u8, quoting: Quoting, mut give: impl FnMu
     let quote = quoting.quote;
     let mut at = if delimiter == SPACES { run(0) } else { 0 };
     loop {
-        // Common case: a field begins with a letter of its own.
+        // Common case: the field begins with a letter.
         let blanks = match bytes.get(at) {
             Some(b' ') => bytes[at..].iter().take_while(|byte| **byte == b' ').count(),
             _ => 0,
@@ -339,7 +340,8 @@ fn split<'t>(line: &'t str, delimiter: u8, quoting: Quoting, mut give: impl FnMu
                 give(Piece::Text(&line[at..at + length]));
                 at += length + 1;
                 if bytes[at - 1] != quote {
-                    // Before a quote or itself it says that that is a letter; elsewhere it is one, as in paths.
+                    // Before a quote or another escape it makes this a letter; elsewhere it is a letter itself, as in
+                    // paths.
                     match bytes.get(at) {
                         Some(next) if *next == quote || quoting.escape == Some(*next) => at += 1,
                         _ => {}
@@ -379,7 +381,7 @@ fn split<'t>(line: &'t str, delimiter: u8, quoting: Quoting, mut give: impl FnMu
     }
 }
 
-/// Whether a text that is within quotes has the quote that closes them before a delimiter or at its end.
+/// Returns whether a quoted text has a closing quote before a delimiter or at its end.
 fn is_closed(text: &str, delimiter: u8, quoting: Quoting) -> bool {
     match closing(text.as_bytes(), delimiter, b'\n', quoting) {
         Some(is_closed) => is_closed,
@@ -387,8 +389,8 @@ fn is_closed(text: &str, delimiter: u8, quoting: Quoting) -> bool {
     }
 }
 
-/// Whether a quote that opens a field before this text is one. It must be closed before a delimiter, or by a quote with
-/// the rest of the field after it. A quote after a delimiter opens a field of its own.
+/// Returns whether a quote before this text opens a field. It must be closed before a delimiter, or by a quote followed
+/// by the rest of the field. A quote after a delimiter opens another field.
 fn is_quoted(text: &str, delimiter: u8, quoting: Quoting) -> bool {
     if is_closed(text, delimiter, quoting) {
         return true;
@@ -399,18 +401,19 @@ fn is_quoted(text: &str, delimiter: u8, quoting: Quoting) -> bool {
     !is_behind_delimiter && !bytes[..end].iter().any(|byte| matches!(byte, b'\n' | b'\r'))
 }
 
-/// Whether a quote is open, byte by byte: the same rules as [`split`], for finding where a record ends.
+/// The state of a scan for open quotes, byte by byte, which finds where a record ends. The rules are those of
+/// [`split`].
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 enum Quotes {
-    /// At the start of a field, where a quote opens.
+    /// At the start of a field, where a quote may open.
     #[default]
     Start,
-    /// In a field without quotes, or behind its closing quote.
+    /// In an unquoted field, or after a closing quote.
     Plain,
     Open,
-    /// Behind a quote within quotes: a second one means a quote, anything else that the quotes are closed.
+    /// After a quote within quotes: a second quote means a quote, and anything else means that the field is closed.
     Doubtful,
-    /// Behind the prefix that says that the next byte is a letter.
+    /// After the escape that makes the next byte a letter.
     Escaped,
 }
 
@@ -419,7 +422,8 @@ impl Quotes {
         let is_delimiter = |byte: u8| byte == delimiter || (delimiter == SPACES && byte == b'\t');
         let quote = quoting.quote;
         if !matches!(self, Quotes::Open | Quotes::Doubtful | Quotes::Escaped) && !bytes.contains(&quote) {
-            // Common case. Where no quote is, only the last byte matters: is the next one at the start of a field?
+            // Common case: without a quote, only the last byte matters, because it decides whether the next one starts
+            // a field.
             if let Some(last) = bytes.iter().rev().find(|byte| **byte != b' ' || delimiter == SPACES) {
                 *self = if is_delimiter(*last) { Quotes::Start } else { Quotes::Plain };
             }
@@ -444,19 +448,18 @@ impl Quotes {
     }
 }
 
-/// Whether a field counts as a number when a delimiter is looked for. Numbers with decimal commas are not read, but
-/// their tables have semicolons as delimiters. With this, the error is about the commas and not about rows that are too
-/// long.
+/// Returns whether a field counts as a number when the delimiter is detected. Numbers with decimal commas count if the
+/// delimiter is a semicolon, a tab or a bar. So an error is about the commas, and not about rows that are too long.
 fn is_number(field: &str, delimiter: u8) -> bool {
     let may_have_commas = matches!(delimiter, b';' | b'\t' | b'|');
     field.parse::<f64>().is_ok() || may_have_commas && is_number_with_commas(field)
 }
 
-/// The delimiter under which the first lines look most like a table.
+/// Returns the delimiter that makes the first lines look most like a table.
 ///
 /// A candidate's score is the number of lines with the most common number of fields (at least two), times the number of
-/// numeric fields. The first of `, tab ; | space` wins a tie. A file called `.tsv` has tabs. If nothing divides the
-/// lines, there is one column, and the answer does not matter.
+/// numeric fields. The first of `, tab ; | space` wins a tie. A file called `.tsv` has tabs. If no candidate splits the
+/// lines, there is one column, and the delimiter does not matter.
 pub(crate) fn detect_delimiter(
     head: &[u8],
     terminator: u8,

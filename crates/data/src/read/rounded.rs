@@ -1,44 +1,44 @@
-//! Whole numbers with more digits than a floating point number has. Readers round them, and a note says so. Most are
-//! identifiers, of which two may become one.
+//! Whole numbers with more digits than floating point has. Readers round them, and a note says so. Most are
+//! identifiers, and two of them may become equal.
 
 use std::fmt::Display;
 
-/// From here on a floating point number may stand for several whole numbers (2⁵³).
+/// The limit from which a floating-point number may represent several whole numbers (2⁵³).
 const EXACT: f64 = 9_007_199_254_740_992.0;
 
 /// The shortest text of a whole number that may be rounded.
 const DIGITS: usize = 16;
 
-/// Whether a whole number is read as another one.
+/// Returns whether a whole number changes when it is read.
 pub(super) fn is_rounded(number: i128) -> bool {
     let read = number as f64;
     read.abs() >= EXACT && read as i128 != number
 }
 
-/// By column, the first number that was rounded.
+/// The first rounded number of each column.
 #[derive(Debug, Default)]
 pub(super) struct Rounded {
     first: Vec<(usize, String)>,
-    /// The number of columns that have their note.
+    /// The number of columns whose notes were returned.
     told: usize,
 }
 
 impl Rounded {
-    /// Looks at a field that was read as a number.
+    /// Examines a field that was read as a number.
     pub(super) fn look(&mut self, column: usize, field: &str) {
         if field.len() >= DIGITS && field.trim().parse().is_ok_and(is_rounded) {
             self.found(column, field.trim());
         }
     }
 
-    /// Keeps a number that was rounded.
+    /// Records a number that was rounded.
     pub(super) fn found(&mut self, column: usize, number: impl Display) {
         if self.first.iter().all(|(known, _)| *known != column) {
             self.first.push((column, number.to_string()));
         }
     }
 
-    /// A note on each column that is not told yet and has a name here.
+    /// Returns a note on each column that is new and has a name here.
     pub(super) fn notes<'n>(&mut self, names: impl Fn(usize) -> Option<&'n str>) -> Vec<String> {
         let first = &mut self.first[self.told..];
         first.sort();
@@ -49,7 +49,7 @@ impl Rounded {
     }
 }
 
-/// The note on whole numbers that were rounded, in what is called like this.
+/// Returns the note on rounded whole numbers in `of`.
 pub(super) fn note(of: &str, number: impl Display) -> String {
     format!("{of} has whole numbers that are rounded to 53 bits, such as {number}: for names of rows, use --id")
 }

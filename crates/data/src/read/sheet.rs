@@ -1,7 +1,8 @@
-//! Workbooks of Excel (`.xlsx`, `.xls`) and of OpenDocument (`.ods`): the cells of one sheet.
+//! Reads workbooks of Excel (`.xlsx`, `.xls`) and OpenDocument (`.ods`): the cells of one sheet.
 //!
-//! Files are read by `calamine`. Cells have types: a number stays a number, a date is one by its format. The table's
-//! position on the sheet is detected as in a text (`layout.rs`), because people put titles above it and totals below.
+//! `calamine` reads the files. Cells have types: a number stays a number, and its format makes it a date. The position
+//! of the table on the sheet is detected as in text (`layout.rs`), because people put titles above it and totals below
+//! it.
 
 use std::io::Cursor;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -17,12 +18,12 @@ use crate::error::{Error, quoted};
 /// The first bytes of these files.
 const ZIP: &[u8] = b"PK\x03\x04";
 const OLD: &[u8] = b"\xd0\xcf\x11\xe0";
-/// The largest number of cells of a sheet: a small file may say that its last cell is far away.
+/// The most cells of a sheet, because a small file may claim that its last cell is far away.
 const CELLS_MAX: usize = 1 << 28;
-/// A sheet with fewer cells than the fullest by this factor is no table but a page about it.
+/// A sheet with fewer cells than the largest one by this factor is a page about the data, not a table.
 const SMALL: usize = 4;
 
-/// The kind of workbook, by its first bytes and its name.
+/// Returns the kind of workbook, by its first bytes and its name.
 pub(super) fn kind(source: &mut Source<'_>) -> Option<Format> {
     let name = source.name().to_lowercase();
     let head = source.peek(LOOKED_AT);
@@ -46,7 +47,7 @@ pub(super) struct Cells {
     pub(super) notes: Vec<String>,
 }
 
-/// The cells of the requested sheet, or of the first that is not small compared with others.
+/// Returns the cells of the requested sheet, or of the first sheet that is not small compared with others.
 pub(super) fn cells(mut source: Source<'_>, format: Format, form: &TableForm) -> Result<Cells, Error> {
     while source.more(None)? {}
     let (name, bytes) = (source.name().to_owned(), source.window().to_vec());
@@ -55,7 +56,7 @@ pub(super) fn cells(mut source: Source<'_>, format: Format, form: &TableForm) ->
         expected: "a workbook that can be read here (.xlsx, .xls or .ods)".into(),
         found,
     };
-    // The library may panic where bytes are not as it expects: then they are damaged.
+    // The library may panic on unexpected bytes: then the file is damaged.
     let read = catch_unwind(AssertUnwindSafe(|| match format {
         Format::Ods => {
             of(Ods::new(Cursor::new(bytes)).map_err(|error| damaged(error.to_string()))?, &name, form, &damaged)
@@ -79,7 +80,7 @@ pub(super) fn cells(mut source: Source<'_>, format: Format, form: &TableForm) ->
     Ok(Cells { grid, dialect: Dialect { format, sheet: Some(sheet), ..Dialect::default() }, notes })
 }
 
-/// The cells, the name of the sheet and remarks about its choice.
+/// Returns the cells, the name of the sheet, and notes about its choice.
 fn of<R>(
     mut book: R,
     name: &str,
@@ -107,14 +108,14 @@ where
         }
         return Ok((range, sheet, Vec::new()));
     }
-    // A sheet of a chart has no cells.
+    // A chart sheet has no cells.
     let mut ranges: Vec<(Range<Data>, String)> = sheets
         .into_iter()
         .filter_map(|sheet| Some((book.worksheet_range(&sheet).ok().filter(|range| !range.is_empty())?, sheet)))
         .collect();
     let counts: Vec<usize> = ranges.iter().map(|(range, _)| range.used_cells().count()).collect();
     let most = counts.iter().copied().max().unwrap_or_default();
-    // A page about the data often stands before them, and is small beside them.
+    // A small page about the data often precedes them.
     let Some(place) = counts.iter().position(|count| count * SMALL >= most) else {
         return Err(Error::Empty { name: name.into(), found: "a workbook without cells" });
     };
@@ -143,7 +144,7 @@ fn push(grid: &mut Grid, cell: &Data) {
     }
 }
 
-/// A date or a time of day, as ISO 8601 writes it; nothing of a duration, which is a number of days.
+/// Returns a date or a time of day in ISO 8601; `None` for a duration, which is a number of days.
 fn date(time: &ExcelDateTime) -> Option<String> {
     if !time.is_datetime() || time.as_f64() < 0.0 {
         return None;

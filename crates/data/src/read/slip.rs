@@ -1,10 +1,10 @@
-//! Fields that a person reads as a number and no program does the same way twice: why they are none.
+//! Fields that people read as numbers but programs read differently, and the reason for each.
 //!
-//! A column whose values are all written in one form is read in it (`written.rs`). There remain fields of another form
-//! than the rest of their column, which are reported with a reason. A column of several forms that is left out is
-//! reported even under `--quiet`, because it was hardly meant as text.
+//! If all values of a column have one notation, they are read in it (`written.rs`). Fields in another notation than the
+//! rest of their column are reported with a reason. A column with several notations that is left out is reported even
+//! under `--quiet`, because it was hardly meant as text.
 
-/// The reason why a field is no number, if only a slip prevents it from being a finite one.
+/// Returns the reason why a field is not a number, if only a slip keeps it from being a finite one.
 ///
 /// # Example
 /// ```
@@ -31,7 +31,7 @@ pub fn slip(field: &str) -> Option<&'static str> {
     if let Some(number) = field.strip_suffix(['%', '‰']).or_else(|| field.strip_prefix('%')) {
         return is_loose(number).then_some("with a percent sign");
     }
-    // A sign may stand before either: -$5, $-5.
+    // A sign may come before or after the currency: -$5, $-5.
     let unsigned = field.strip_prefix(['-', '+']).unwrap_or(field);
     const CURRENCIES: [char; 5] = ['$', '€', '£', '¥', '₹'];
     if let Some(number) = unsigned.strip_prefix(CURRENCIES).or_else(|| field.strip_suffix(CURRENCIES)) {
@@ -44,12 +44,12 @@ fn is_number(text: &str) -> bool {
     text.parse::<f64>().is_ok_and(f64::is_finite)
 }
 
-/// Whether a field would be a finite number without its commas: `3,14` or `1,234.5`.
+/// Returns whether a field would be a finite number without its commas: `3,14` or `1,234.5`.
 pub(crate) fn is_number_with_commas(field: &str) -> bool {
     field.contains(',') && is_number(&field.trim().replace(',', ""))
 }
 
-/// Whether a field is a number whose thousands are divided by spaces, apostrophes or underscores, as `12 000`.
+/// Returns whether a field is a number with spaces, apostrophes or underscores between thousands, such as `12 000`.
 fn is_grouped(field: &str) -> bool {
     const MARKS: [char; 6] = [' ', '\u{a0}', '\u{202f}', '\'', '\u{2019}', '_'];
     let unsigned = field.strip_prefix(['-', '+']).unwrap_or(field);

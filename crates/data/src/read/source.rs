@@ -1,9 +1,10 @@
-//! The bytes of a data source: peeked before they are consumed, unpacked if they are gzip, and as text in lines.
+//! The bytes of a data source: peeked before they are consumed, decompressed if they are gzip, and split into lines as
+//! text.
 //!
-//! This file handles everything that may surround a file's contents, once for all readers. This covers packing
-//! ([`Unpacked`]), a byte order mark, the three kinds of line ends, and whether text is UTF-8. The first bytes show the
-//! packing, never the name, so that a wrongly named file still reads. A [`Source`] keeps a window of bytes that grows
-//! on demand, and gives out slices of it. It knows its position, so a reader can report where a fault is.
+//! For all readers, this module handles what surrounds a file's contents: compression ([`Unpacked`]), a byte order
+//! mark, line ends, and the check for UTF-8. Compression is detected from the first bytes, not the name, so that a
+//! wrongly named file can be read. A [`Source`] has a window of bytes that grows on demand, and returns slices of it.
+//! It knows its position, so a reader can report where a fault is.
 
 use std::cell::Cell;
 use std::fs::File;
@@ -16,14 +17,14 @@ use crate::read::Encoding;
 use crate::read::decode::{Decoder, utf32};
 use crate::read::unpack::{Damage, MAGIC, Unpacked};
 
-/// The number of bytes that are requested at a time.
+/// The number of bytes that are requested at once.
 const CHUNK: usize = 64 * 1024;
-/// The part of a text that is examined to find its line ends.
+/// The number of bytes of a text that are examined to detect its line ends.
 pub(crate) const HEAD_BYTES: usize = 64 * 1024;
-/// The mark that some programs put before text in UTF-8.
+/// The mark that some programs write before UTF-8 text.
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
-/// Opens a file that is no folder.
+/// Opens a file that is not a folder.
 pub(crate) fn open(path: &Path) -> Result<File, Error> {
     let failed = |cause| Error::Open { path: path.display().to_string(), cause };
     if std::fs::metadata(path).map_err(failed)?.is_dir() {
@@ -35,26 +36,26 @@ pub(crate) fn open(path: &Path) -> Result<File, Error> {
 pub(crate) struct Source<'a> {
     name: String,
     reader: Unpacked<'a>,
-    /// Bytes read from below the decompressor.
+    /// The number of bytes read from below the decompressor.
     taken: Rc<Cell<u64>>,
-    /// The length of a file, as it is on the disk.
+    /// The length of a file on disk.
     length: Option<u64>,
     /// The path of a file, to open it again.
     path: Option<PathBuf>,
-    /// Bytes read and not yet dropped; those before `start` are spent.
+    /// The bytes that were read; those before `start` are consumed.
     buffer: Vec<u8>,
     start: usize,
-    /// Offset of `buffer[start]` from the start of the unpacked bytes.
+    /// The offset of `buffer[start]` in the decompressed bytes.
     offset: u64,
     is_at_end: bool,
-    /// The error that stopped a [`Source::peek`], for the next read to report.
+    /// The error that stopped a [`Source::peek`], which the next read reports.
     pending: Option<io::Error>,
-    /// The byte that ends lines; `None` before it was first needed.
+    /// The byte that ends lines; `None` until it is needed.
     terminator: Option<u8>,
 }
 
 impl<'a> Source<'a> {
-    /// A file under its own name.
+    /// Opens a file; its path is the name in messages.
     pub(crate) fn open(path: &Path) -> Result<Self, Error> {
         let file = open(path)?;
         let length = file.metadata().ok().filter(|about| about.is_file()).map(|about| about.len());
@@ -62,8 +63,8 @@ impl<'a> Source<'a> {
         Ok(Source { length, path: again, ..Source::new(file, &path.display().to_string())? })
     }
 
-    /// Looks at the first bytes: unpacks if they are gzip's, and leaves out a byte order mark of UTF-8, which no binary
-    /// format begins with.
+    /// Examines the first bytes: decompresses gzip, and skips a UTF-8 byte order mark, which no binary format begins
+    /// with.
     pub(crate) fn new(reader: impl Read + 'a, name: &str) -> Result<Self, Error> {
         let taken = Rc::new(Cell::new(0));
         let counted = Counted { reader, taken: Rc::clone(&taken) };
@@ -87,7 +88,7 @@ impl<'a> Source<'a> {
         Ok(source)
     }
 
-    /// The rest of the source, decoded into UTF-8.
+    /// Returns the rest of the source, decoded into UTF-8.
     pub(crate) fn decoded(self, encoding: Encoding) -> Result<Self, Error> {
         let window = io::Cursor::new(self.buffer[self.start..].to_vec());
         let pending = Pending(self.pending);
@@ -108,39 +109,39 @@ impl<'a> Source<'a> {
         })
     }
 
-    /// The name of the source in messages.
+    /// Returns the name of the source in messages.
     pub(crate) fn name(&self) -> &str {
         &self.name
     }
 
-    /// The buffered bytes, without reading more.
+    /// Returns the buffered bytes, without reading more.
     pub(crate) fn window(&self) -> &[u8] {
         &self.buffer[self.start..]
     }
 
-    /// The number of bytes behind those that were consumed, if that can be known before they are read.
+    /// Returns the number of unconsumed bytes, if this is known before reading.
     pub(crate) fn left(&self) -> Option<u64> {
         self.length.filter(|_| !self.reader.is_packed()).map(|length| length.saturating_sub(self.offset))
     }
 
-    /// The file opened once more, to be read at any place, if its bytes are those of the disk.
+    /// Opens the file again for reading at any position, if it is not compressed.
     pub(crate) fn again(&self) -> Option<File> {
         File::open(self.path.as_ref().filter(|_| !self.reader.is_packed())?).ok()
     }
 
-    /// The part of a file that has been read, packed or not: 0 to 1; nothing if the length of the source is unknown.
+    /// Returns the share of the file that was read, from 0 to 1. Returns `None` if the length of the source is unknown.
     pub(crate) fn fraction(&self) -> Option<f64> {
         self.length.map(|length| (self.taken.get() as f64 / length.max(1) as f64).min(1.0))
     }
 
-    /// The offset of the window's first byte in the unpacked bytes.
+    /// Returns the offset of the window's first byte in the decompressed bytes.
     pub(crate) fn offset(&self) -> u64 {
         self.offset
     }
 
     /// Reads until the window has at least `bytes` bytes or the source ends; the window may be longer.
     ///
-    /// `lines` is how many lines of a text were read so far, if it is a text; it only serves the message.
+    /// For text, `lines` is the number of lines read so far; it is used only in messages.
     pub(crate) fn fill(&mut self, bytes: usize, lines: Option<u64>) -> Result<&[u8], Error> {
         while self.window().len() < bytes && !self.is_at_end {
             self.more(lines)?;
@@ -148,8 +149,8 @@ impl<'a> Source<'a> {
         Ok(self.window())
     }
 
-    /// The first `bytes` bytes of the window, fewer if the source ends or fails before them. The next read reports the
-    /// failure, with its position.
+    /// Returns the first `bytes` bytes of the window, or fewer if the source ends or fails before. The next read
+    /// reports the failure, with its position.
     pub(crate) fn peek(&mut self, bytes: usize) -> &[u8] {
         while self.window().len() < bytes && !self.is_at_end && self.pending.is_none() {
             self.pending = self.chunk().err();
@@ -157,7 +158,7 @@ impl<'a> Source<'a> {
         &self.window()[..bytes.min(self.window().len())]
     }
 
-    /// Reads one chunk more; false at the end of the source.
+    /// Reads another chunk; returns false at the end of the source.
     pub(crate) fn more(&mut self, lines: Option<u64>) -> Result<bool, Error> {
         if self.is_at_end {
             return Ok(false);
@@ -187,11 +188,11 @@ impl<'a> Source<'a> {
         Ok(!self.is_at_end)
     }
 
-    /// The line end of a text: a line feed, alone or after a carriage return, or a carriage return alone, as on old
-    /// Macintosh systems. The first line end outside of quotes says which.
+    /// Returns the last byte of line ends. It is a line feed, alone or after a carriage return, or a lone carriage
+    /// return, as on old Macintosh systems. The first line end outside quotes decides.
     ///
     /// # Errors
-    /// Returns [`Error::Encoding`] for text in UTF-16, by its byte order mark, and in UTF-32; those of reading.
+    /// Returns [`Error::Encoding`] for UTF-16 with a byte order mark and for UTF-32, and errors of reading.
     pub(crate) fn terminator(&mut self) -> Result<u8, Error> {
         if let Some(terminator) = self.terminator {
             return Ok(terminator);
@@ -208,10 +209,11 @@ impl<'a> Source<'a> {
         Ok(terminator)
     }
 
-    /// Makes the next line whole in the window: its length with the line end, if it has one; `None` at the end of the
-    /// source.
+    /// Makes sure that the window has the next line completely. Returns its length with the line end, if it has one;
+    /// `None` at the end of the source.
     ///
-    /// `lines` is how many were read so far; a line longer than `bytes_max` is the error that `too_long` makes.
+    /// `lines` is the number of lines read so far. For a line longer than `bytes_max`, returns the error from
+    /// `too_long`.
     pub(crate) fn line(
         &mut self,
         lines: u64,
@@ -219,11 +221,11 @@ impl<'a> Source<'a> {
         too_long: impl FnOnce() -> Error,
     ) -> Result<Option<usize>, Error> {
         let terminator = self.terminator()?;
-        // Where carriage returns end lines, a line feed behind one is of the same line end.
+        // If carriage returns end lines, a line feed after one belongs to the same line end.
         if terminator == b'\r' && self.fill(1, Some(lines))?.starts_with(b"\n") {
             self.consume(1);
         }
-        // Bytes of the window in which there is no line end.
+        // The number of bytes of the window that are known to have no line end.
         let mut seen = 0;
         loop {
             if let Some(place) = self.window()[seen..].iter().position(|byte| *byte == terminator) {
@@ -239,8 +241,8 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// Bytes as text: UTF-8 without zero bytes, or an error with the position where it is not. They begin `at` bytes
-    /// behind the start of the window, in line `line`.
+    /// Returns bytes as text, or an error with its position if they are not UTF-8 or have zero bytes. The bytes begin
+    /// at `at` in the window, in line `line`.
     pub(crate) fn text<'t>(&self, bytes: &'t [u8], at: usize, line: u64) -> Result<&'t str, Error> {
         let text = std::str::from_utf8(bytes);
         let valid = text.as_ref().map_or_else(|error| error.valid_up_to(), |text| text.len());
@@ -261,7 +263,7 @@ impl<'a> Source<'a> {
         Err(Error::Encoding { name: self.name.clone(), line, byte, found })
     }
 
-    /// Drops the first `bytes` bytes of the window.
+    /// Removes the first `bytes` bytes from the window.
     pub(crate) fn consume(&mut self, bytes: usize) {
         debug_assert!(bytes <= self.window().len());
         self.start += bytes;
@@ -277,7 +279,7 @@ impl<'a> Source<'a> {
     }
 }
 
-/// The reason why reading stopped after the result of `read`: in the bytes, or elsewhere.
+/// Returns the error for reading that stopped after `read`: because of the bytes, or for another reason.
 pub(crate) fn stopped(name: &str, cause: io::Error, read: String) -> Error {
     let name = name.to_owned();
     match Damage::of(&cause) {
@@ -297,7 +299,7 @@ pub(crate) fn stopped(name: &str, cause: io::Error, read: String) -> Error {
     }
 }
 
-/// The line end of a text that begins so.
+/// Returns the line end of a text with this beginning.
 fn terminator_of(head: &[u8]) -> u8 {
     let first = |heeds_quotes: bool| {
         let mut is_quoted = false;
@@ -306,13 +308,13 @@ fn terminator_of(head: &[u8]) -> u8 {
             !is_quoted && matches!(byte, b'\n' | b'\r')
         })
     };
-    // A quote that nothing closes is a letter.
+    // A quote that is never closed is a letter.
     let Some(place) = first(true).or_else(|| first(false)) else { return b'\n' };
     let ends = head[place..].iter().take_while(|byte| matches!(byte, b'\n' | b'\r'));
     if ends.copied().any(|byte| byte == b'\n') { b'\n' } else { b'\r' }
 }
 
-/// Fails once with the error that stopped a look ahead.
+/// A reader that fails once with the error that stopped a peek.
 struct Pending(Option<io::Error>);
 
 impl Read for Pending {
@@ -321,7 +323,7 @@ impl Read for Pending {
     }
 }
 
-/// Passes bytes on and counts them.
+/// A reader that counts the bytes it passes on.
 struct Counted<R> {
     reader: R,
     taken: Rc<Cell<u64>>,
@@ -335,7 +337,7 @@ impl<R: Read> Read for Counted<R> {
     }
 }
 
-/// The name of a format that is not read here, if a file's first bytes are of one.
+/// Returns the name of an unsupported format, if the first bytes belong to one.
 pub(crate) fn foreign_format(head: &[u8]) -> Option<&'static str> {
     const FOREIGN: [(&[u8], &str); 11] = [
         (b"PK\x03\x04", "a ZIP archive (as .npz and .xlsx files are)"),

@@ -1,13 +1,13 @@
-//! Sparse rows from SVMlight's text, which LIBSVM and others write too: `label column:value column:value … # comment`,
-//! a row on each line.
+//! Reads sparse rows from SVMlight text, which LIBSVM and others write too:
+//! `label column:value column:value … # comment`, one row on each line.
 //!
-//! Clusters are found without classes, so labels are read (a number, or several with commas between them), checked, and
-//! left out. A line may have no label. `qid:number`, by which SVMlight groups the rows of a ranking, is no column and
-//! left out as well. Text after `#` is a comment, and a line of nothing else is no row. Columns may come in any order,
-//! none twice; values of 0 are dropped.
+//! Clustering does not use classes, so labels (a number, or several separated by commas) are read, checked and left
+//! out. A line may have no label. `qid:number`, by which SVMlight groups the rows of a ranking, is not a column and is
+//! left out too. Text after `#` is a comment, and a line with only a comment is not a row. Columns may come in any
+//! order, but each only once; values of 0 are dropped.
 //!
-//! No file says whether columns count from 1, as in SVMlight itself, or from 0, as some programs write them. If you do
-//! not say it, they count from 0 if a column 0 occurs, else from 1.
+//! The format does not say whether columns count from 1, as in SVMlight itself, or from 0, as some programs write them.
+//! Unless you specify it, they count from 0 if a column 0 occurs, and otherwise from 1.
 
 use std::io::Read;
 use std::path::Path;
@@ -16,36 +16,36 @@ use crate::error::{Error, Fault, Faults, Place, quoted};
 use crate::read::source::{Source, foreign_format, open};
 use crate::sparse::{FirstColumn, Sparse};
 
-/// Longer lines are treated as a file of another kind.
+/// The length from which a line means that the file is of another kind.
 const LINE_MAX: usize = 1 << 28;
 
-/// The part of a file that is examined to see whether it is one.
+/// The number of bytes of a file that are examined to detect its format.
 const LOOKED_AT: usize = 1 << 14;
 
 /// The number of rows that are examined.
 const ROWS_ASKED: usize = 3;
 
-/// Whether a source is called as SVMlight's text is: `.svm`, `.svmlight` or `.libsvm`.
+/// Returns whether a source is called `.svm`, `.svmlight` or `.libsvm`.
 pub(super) fn is_called_svmlight(source: &Source<'_>) -> bool {
     let name = source.name().to_lowercase();
     let stem = name.trim_end_matches(".gz");
     [".svm", ".svmlight", ".libsvm"].iter().any(|ending| stem.ends_with(ending))
 }
 
-/// Whether a source begins as SVMlight's text: its first three rows are labels followed only by ascending columns with
-/// their values. One row must have two columns or a `qid`, because a table of numbers and times of day (`5 12:30`) also
-/// has single ones.
+/// Returns whether a source begins as SVMlight text: its first three rows are labels followed only by ascending columns
+/// with values. One row must have two columns or a `qid`, because a table of numbers and times of day (`5 12:30`) has
+/// single ones too.
 pub(super) fn begins_as_svmlight(source: &mut Source<'_>) -> bool {
     let head = source.peek(LOOKED_AT);
     let is_whole = head.len() < LOOKED_AT;
     let (mut asked, mut is_shown) = (0, false);
-    // Either byte ends a line: that of a line end with two leaves an empty one, which says nothing.
+    // Each of the two bytes ends a line; a line end with both leaves an empty line, which is ignored.
     for line in head.split_inclusive(|byte| matches!(byte, b'\n' | b'\r')) {
         let ends = is_whole || line.ends_with(b"\n") || line.ends_with(b"\r");
         let Ok(text) = std::str::from_utf8(before_comment(line)) else { return false };
         let mut fields: Vec<&str> = text.split_ascii_whitespace().collect();
         if !ends {
-            // The last one may be cut.
+            // The last field may be cut.
             fields.pop();
         }
         let [label, pairs @ ..] = &fields[..] else { continue };
@@ -63,23 +63,22 @@ pub(super) fn begins_as_svmlight(source: &mut Source<'_>) -> bool {
     is_shown
 }
 
-/// Sparse rows from SVMlight's text, plain or packed by gzip. `first_column` is the number of its first column; `None`:
-/// found out, as above.
+/// Reads sparse rows from SVMlight text, plain or gzip. `first_column` is the number of its first column. `None`:
+/// detected, as above.
 ///
 /// # Errors
-/// - [`Error::Open`], [`Error::Directory`], [`Error::Read`], [`Error::CutShort`]: the file could not be read to its
-///   end.
-/// - [`Error::Format`] if it is of another kind or no row has a value; [`Error::Empty`] if it has no rows;
+/// - [`Error::Open`], [`Error::Directory`], [`Error::Read`], [`Error::CutShort`]: the file cannot be read to its end.
+/// - [`Error::Format`] if it is of another kind or if no row has a value; [`Error::Empty`] if it has no rows;
 ///   [`Error::Encoding`].
-/// - [`Error::Faults`] with every invalid field, every duplicate column in a line, and every blank line between rows.
+/// - [`Error::Faults`] with every invalid field, every repeated column in a line, and every blank line between rows.
 pub fn rows(path: &Path, first_column: Option<FirstColumn>) -> Result<Sparse, Error> {
     rows_from(open(path)?, &path.display().to_string(), first_column)
 }
 
-/// Sparse rows from a reader of SVMlight's text; messages call it `name`.
+/// Reads sparse rows from a reader of SVMlight text; messages call it `name`.
 ///
 /// # Errors
-/// The same as for [`rows`], except for those of opening a file.
+/// Returns the errors of [`rows`], except for opening a file.
 ///
 /// # Example
 /// ```
@@ -107,7 +106,7 @@ pub(super) fn read(mut source: Source<'_>, first_column: Option<FirstColumn>) ->
     let (mut starts, mut columns, mut values) = (vec![0], Vec::<u32>::new(), Vec::new());
     let (mut has_zero, mut largest) = (false, None);
     let mut row: Vec<(u32, f64)> = Vec::new();
-    // The first of the blank lines that came last.
+    // The first of the most recent blank lines.
     let mut blank = None;
     let mut number = 0;
     while let Some(length) = source.line(number, LINE_MAX, || wrong("a line longer than 256 MiB".into()))? {
@@ -179,19 +178,19 @@ pub(super) fn read(mut source: Source<'_>, first_column: Option<FirstColumn>) ->
     Ok(Sparse::new(starts, columns, values, dimension)?.with_name(name).with_first_column(first))
 }
 
-/// The text before a comment.
+/// Returns the text before a comment.
 fn before_comment(line: &[u8]) -> &[u8] {
     let end = line.iter().position(|byte| *byte == b'#').unwrap_or(line.len());
     &line[..end]
 }
 
-/// Whether a field is a label: a number, or several with commas between them.
+/// Returns whether a field is a label: a number, or several separated by commas.
 fn is_label(field: &str) -> bool {
     field.split(',').all(|part| part.parse::<f64>().is_ok_and(f64::is_finite))
 }
 
-/// A column and its value; `None` for the field of a ranking that names the query of a row. `Err` with the expected
-/// form.
+/// Returns a column and its value; `None` for a `qid`, which names the query of a row in a ranking. The error is the
+/// expected form.
 fn pair(field: &str) -> Result<Option<(u32, f64)>, &'static str> {
     const EXPECTED: &str = "COLUMN:VALUE, a whole number and a finite one";
     let (column, value) = field.split_once(':').ok_or(EXPECTED)?;
@@ -202,7 +201,7 @@ fn pair(field: &str) -> Result<Option<(u32, f64)>, &'static str> {
         return Err(EXPECTED);
     }
     let value = value.parse::<f64>().ok().filter(|value| value.is_finite()).ok_or(EXPECTED)?;
-    // With columns from 1 on, the last one is numbered as many as there may be.
+    // If columns count from 1, the number of the last one equals the limit.
     match column.parse::<u32>() {
         Ok(column) if column as usize <= Sparse::COLUMNS_MAX => Ok(Some((column, value))),
         _ => Err("at most 16777216 columns"),
@@ -274,7 +273,7 @@ mod tests {
         for rows in [
             "+1 3:1 9:2.5\n",
             "# c\n\n0 qid:1 3:1\n",
-            // An empty row is one too, and what comes behind the third is not asked.
+            // An empty row counts too, and rows after the third are not examined.
             "1\n0 3:1\n1,2 1:1 2:1\nx,y\n",
             "1 3:1 9:2.5 # 12:30\n\n-1 2:1",
         ] {
@@ -289,8 +288,7 @@ mod tests {
             "",
             "1\n",
             "1:2 3:4\n",
-            // Times of day: one a row, or two of which the later is not always the second, or with a word in the third
-            // row.
+            // Times of day: one in each row; or two, the later not always second; or with a word in the third row.
             "5 12:30\n6 13:45\n7 9:15\n8 10:00\n",
             "12.5,3 10:20\n13,4 10:40\n",
             "5 9:30 12:30\n6 13:45 9:00\n",

@@ -1,9 +1,9 @@
-//! Gzip, unpacked while it is read and no further than a limit.
+//! Decompresses gzip while it is read, up to a limit.
 //!
-//! Gzip is recognised by its first two bytes. Several members one after another are one text, as `cat a.gz b.gz` makes
-//! them, and of each the checksum and the length are verified. A file within a file is not unpacked: each layer would
-//! multiply a few bytes. A fault in packed bytes is an [`io::Error`] that carries a [`Damage`]. So a caller above any
-//! number of readers can distinguish it from a failing disk.
+//! Gzip is recognised by its first two bytes. Several members in succession are one text, as from `cat a.gz b.gz`; the
+//! checksum and the length of each are verified. Nested gzip is not decompressed, because each layer would multiply a
+//! few bytes. A fault in compressed bytes is an [`io::Error`] that contains a [`Damage`], so that callers can
+//! distinguish it from a failing disk.
 
 use std::cell::Cell;
 use std::io::{self, Read};
@@ -14,7 +14,7 @@ use flate2::read::MultiGzDecoder;
 /// The first bytes of every gzip file.
 pub(crate) const MAGIC: [u8; 2] = [0x1f, 0x8b];
 
-/// A fault in the bytes, not in the disk that they come from.
+/// A fault in the bytes, as opposed to the disk.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Damage {
     #[error("a gzip file that ends too early")]
@@ -28,7 +28,7 @@ pub(crate) enum Damage {
 }
 
 impl Damage {
-    /// The damage that an error carries, if it is about bytes.
+    /// Returns the damage that an error contains, if it is about bytes.
     pub(crate) fn of(error: &io::Error) -> Option<&Self> {
         error.get_ref()?.downcast_ref()
     }
@@ -40,9 +40,9 @@ impl From<Damage> for io::Error {
     }
 }
 
-/// A reader of plain bytes out of plain or packed ones, which ends with an error once it gave more than a limit.
+/// A reader that returns plain bytes from plain or compressed ones, and fails once they exceed a limit.
 ///
-/// All readers of this crate unpack their input. If you limit the unpacked size, put this before them.
+/// All readers of this crate decompress their input. To limit the size, put this reader before them.
 ///
 /// # Example
 /// ```
@@ -62,7 +62,7 @@ impl From<Damage> for io::Error {
 pub struct Unpacked<'a> {
     plain: Box<dyn Read + 'a>,
     is_packed: bool,
-    /// Set when the reader below the decompressor failed: then the error does not concern its bytes.
+    /// Set when the reader below the decompressor failed, so that the error does not concern the bytes.
     failed: Rc<Cell<bool>>,
     bytes_max: u64,
     given: u64,
@@ -70,10 +70,10 @@ pub struct Unpacked<'a> {
 }
 
 impl<'a> Unpacked<'a> {
-    /// Looks at the first two bytes of `reader` and unpacks it if they are gzip's. `bytes_max` limits the plain bytes.
+    /// Examines the first two bytes of `reader`, and decompresses gzip. `bytes_max` limits the plain bytes.
     ///
     /// # Errors
-    /// The errors of reading the first two bytes.
+    /// Returns the errors of reading the first two bytes.
     pub fn new(reader: impl Read + 'a, bytes_max: u64) -> io::Result<Self> {
         let failed = Rc::new(Cell::new(false));
         let mut reader = Witness { reader, failed: Rc::clone(&failed) };
@@ -85,12 +85,12 @@ impl<'a> Unpacked<'a> {
         Ok(Unpacked { plain, is_packed, failed, bytes_max, given: 0, is_over: false })
     }
 
-    /// Whether the bytes were packed.
+    /// Returns whether the bytes were compressed.
     pub fn is_packed(&self) -> bool {
         self.is_packed
     }
 
-    /// Whether there were more plain bytes than the limit.
+    /// Returns whether there were more plain bytes than the limit.
     pub fn is_over(&self) -> bool {
         self.is_over
     }
@@ -109,7 +109,7 @@ impl<'a> Unpacked<'a> {
 impl Read for Unpacked<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let mut read = self.plain.read(buffer).map_err(|error| self.told(error))?;
-        // The first two bytes are looked at together.
+        // The first two bytes are examined together.
         while self.is_packed && self.given == 0 && read == 1 && buffer.len() > 1 {
             match self.plain.read(&mut buffer[1..]).map_err(|error| self.told(error))? {
                 0 => break,
@@ -125,7 +125,7 @@ impl Read for Unpacked<'_> {
     }
 }
 
-/// Passes bytes on, and records whether the reader below ever failed.
+/// A reader that passes bytes on, and records whether the reader below failed.
 struct Witness<R> {
     reader: R,
     failed: Rc<Cell<bool>>,
@@ -172,7 +172,7 @@ mod tests {
     #[test]
     fn a_gzip_file_within_another_is_not_unpacked_again() {
         assert_eq!(all(&gzip(&gzip(b"text")), 1 << 20), Err(Damage::Nested));
-        // Not even where its first byte comes alone.
+        // Nested gzip is found even if its first byte arrives alone.
         assert_eq!(all(&[gzip(b"\x1f"), gzip(b"\x8btext")].concat(), 1 << 20), Err(Damage::Nested));
     }
 

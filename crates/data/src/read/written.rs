@@ -1,8 +1,8 @@
-//! The ways in which people write values in the cells of a column, and their meaning.
+//! The notations in which people write values, and their meanings.
 //!
-//! Every value of a column is examined before any is read ([`Survey`]): its form is one that explains all of them. If
-//! several do, other columns of the table may show the right one ([`decide`]). If they show nothing either, Lehr
-//! assumes the more usual form and reports the column as ambiguous.
+//! Every value of a column is examined before any is read ([`Survey`]): the notation must explain all of them. If
+//! several notations do, other columns of the table may show the right one ([`decide`]). Otherwise Lehr assumes the
+//! more usual notation and reports the column as ambiguous.
 
 mod date;
 pub mod gap;
@@ -18,53 +18,53 @@ use crate::frame::{Categories, NumberForm, ReadAs, Values};
 use date::{Date, Orders};
 use number::{Mark, Parts};
 
-/// The types that the values of a column could have, as far as they have been examined.
+/// The types that a column may have, judging by the values examined so far.
 #[derive(Debug, Default)]
 pub(super) struct Survey {
-    /// The number of rows that have a value.
+    /// The number of rows with a value.
     filled: usize,
-    /// With a point and with a comma before the fraction.
+    /// The readings with a decimal point and with a decimal comma.
     readings: [Reading; 2],
-    /// Whether a value is another number in the other reading.
+    /// Whether the two readings give different numbers for any value.
     differs: bool,
     currencies: Vec<&'static str>,
     percents: usize,
-    /// Values with a word for thousands or millions behind them.
+    /// The number of values with a word for thousands or millions after them.
     powers: usize,
-    /// Values that are not 0 and not per cent.
+    /// The number of values that are not 0 and not percentages.
     plain: usize,
-    /// Values that are not as programs write them.
+    /// The number of values that are not in the notation of programs.
     written: usize,
-    /// The first number that begins with a 0 that no program writes, as codes and keys do.
+    /// The row of the first number with a leading zero, as codes and keys have.
     code: Option<usize>,
     times: Times,
     /// Up to three distinct values that are not numbers, ignoring case, in order of appearance.
     words: Vec<String>,
-    /// The number of rows that have nothing at all.
+    /// The number of empty rows.
     empty: usize,
-    /// Words for a gap that may be texts of the column, as they are written.
+    /// Words for a missing value, as written, that may be texts of the column.
     doubtful: Vec<String>,
 }
 
-/// The dates that the values of a column could be.
+/// The dates that a column may have.
 #[derive(Debug)]
 struct Times {
-    /// The orders that all of them allow.
+    /// The orders that all dates allow.
     orders: Orders,
-    /// For each order, the row of the first date that rules it out.
+    /// For each order, the row of the first date that excludes it.
     denied: [Option<usize>; 3],
     has_time: bool,
     zones: usize,
     is_short: bool,
     has_words: bool,
     separator: Option<char>,
-    /// Whether all of them are times of day.
+    /// Whether all values are times of day.
     are_clocks: bool,
-    /// Numbers written as 20210423 are dates for a person; they stay numbers.
+    /// The number of values examined. Numbers such as 20210423 are dates for people, but stay numbers.
     seen: usize,
-    /// The number of values that are dates, each in any order, as far as they were counted.
+    /// The number of values that are dates in some order, as far as they were counted.
     dates: usize,
-    /// The number of those that are none, and the row of the first.
+    /// The number of values that are not dates, and the row of the first.
     others: usize,
     other: Option<usize>,
 }
@@ -88,17 +88,17 @@ impl Default for Times {
     }
 }
 
-/// So many more texts than dates end the count of dates.
+/// The excess of texts over dates at which counting dates ends.
 const FEW_TEXTS: usize = 16;
 
 const ORDERS: [DateOrder; 3] = [DateOrder::DayFirst, DateOrder::MonthFirst, DateOrder::YearFirst];
 
 impl Times {
-    /// Looks at a value that is no number, the first one or after others that were dates.
+    /// Examines a value that may be a date.
     fn look(&mut self, row: usize, field: &str) {
         self.seen += 1;
         self.are_clocks = self.are_clocks && date::time_of_day(field).is_some();
-        // A column of text: one that has dates has many.
+        // This is a text column, because a column of dates would have more of them.
         if self.others > self.dates + FEW_TEXTS {
             return;
         }
@@ -125,7 +125,7 @@ impl Times {
         self.separator = self.separator.or(date.separator);
     }
 
-    /// The order that the column shows, if one alone fits.
+    /// Returns the order that the column shows, if exactly one fits.
     fn shown(&self) -> Option<DateOrder> {
         let mut fitting = ORDERS.into_iter().filter(|order| self.orders.has(*order));
         let first = fitting.next()?;
@@ -133,7 +133,7 @@ impl Times {
     }
 }
 
-/// How a column of text would be read as one of numbers.
+/// How a text column would be read as numbers.
 #[derive(Debug)]
 pub(super) struct AsNumber {
     pub(super) form: NumberForm,
@@ -141,20 +141,20 @@ pub(super) struct AsNumber {
     pub(super) is_nearly: bool,
 }
 
-/// Numbers in one of the two readings.
+/// The numbers of a column in one of the two readings.
 #[derive(Debug, Default)]
 struct Reading {
-    /// The number of values that are none.
+    /// The number of values that are not numbers.
     misfits: usize,
-    /// The row of the first of them.
+    /// The row of the first such value.
     misfit: Option<usize>,
     thousands: Option<char>,
-    /// Whether a value proves this reading: in the other one it is no number.
+    /// Whether a value proves this reading, because it is not a number in the other one.
     is_shown: bool,
 }
 
 impl Survey {
-    /// Looks at a field that means a missing value.
+    /// Examines a field that marks a missing value.
     pub(super) fn look_at_gap(&mut self, field: &str) {
         let field = field.trim();
         self.empty += usize::from(field.is_empty());
@@ -169,7 +169,7 @@ impl Survey {
             return;
         }
         if is_whole(field) {
-            // Common case: the same number in both readings.
+            // Common case: both readings give the same number.
             self.plain += usize::from(field != "0");
             if self.code.is_none() && field.len() > 1 && field.starts_with('0') {
                 self.code = Some(row);
@@ -177,7 +177,7 @@ impl Survey {
             return;
         }
         if let Some((whole, fraction)) = pointed(field) {
-            // Common case: with a point before the fraction, or before thousands.
+            // Common case: a point before the fraction or before thousands.
             self.plain += 1;
             if (1..=3).contains(&whole) && fraction == 3 && !field.trim_start_matches('-').starts_with('0') {
                 self.differs = true;
@@ -234,7 +234,8 @@ impl Survey {
         }
     }
 
-    /// Whether many rows have one text and many others none: fewer of either are gaps, or a remark.
+    /// Returns whether many rows have the same text and many others none; with few rows of either kind, these are
+    /// missing values or remarks.
     fn is_crossed(&self, rows: usize) -> bool {
         const ROWS: usize = 5;
         const PART: usize = 20;
@@ -242,7 +243,7 @@ impl Survey {
         self.words.len() == 1 && self.filled + self.empty == rows && self.filled.min(self.empty) >= least
     }
 
-    /// How the column would be read as one of numbers, if some of its values are numbers.
+    /// Returns how the column would be read as numbers, if some of its values are numbers.
     pub(super) fn as_number(&self, decimal: Option<char>) -> Option<AsNumber> {
         let misfits = |mark: Mark| self.readings[mark as usize].misfits;
         let mark = match misfits(Mark::Point).cmp(&misfits(Mark::Comma)) {
@@ -261,17 +262,17 @@ impl Survey {
             is_mixed: false,
             is_ambiguous: false,
         };
-        // Codes have no misfits and are no numbers all the same.
+        // Codes fit the reading, but are not numbers.
         let is_nearly = reading.misfits * 2 <= self.filled && self.code.is_none();
         (reading.misfits < self.filled).then_some(AsNumber { form, is_nearly })
     }
 
-    /// Whether all values are dates.
+    /// Returns whether all values are dates.
     fn is_date(&self) -> bool {
         self.filled > 0 && self.times.seen == self.filled && self.times.orders != Orders::NONE
     }
 
-    /// The reading that all values fit, if one alone does.
+    /// Returns the reading that all values fit, if exactly one does.
     fn shown(&self) -> Option<Mark> {
         match [self.readings[0].misfits, self.readings[1].misfits] {
             [0, 0] => None,
@@ -281,7 +282,7 @@ impl Survey {
         }
     }
 
-    /// The reading that fewest values do not fit.
+    /// Returns the reading that fits most values.
     fn best(&self) -> Mark {
         if self.readings[1].misfits < self.readings[0].misfits { Mark::Comma } else { Mark::Point }
     }
@@ -298,14 +299,14 @@ impl Reading {
     }
 }
 
-/// Whether a field is a number, a date or a time in any form.
+/// Returns whether a field is a number, a date or a time in any notation.
 pub(crate) fn is_value(field: &str) -> bool {
     let is_number = |parts: Parts<'_>| Mark::BOTH.iter().any(|mark| parts.number(*mark).is_some());
     let field = field.trim();
     Parts::of(field).is_some_and(is_number) || Date::of(field).is_some() || date::time_of_day(field).is_some()
 }
 
-/// Like [`is_value`], for finding the delimiter: a comma in a number is not seen where commas do.
+/// Like [`is_value`], for detecting the delimiter: if commas separate fields, a number cannot have a comma.
 pub(super) fn is_value_between(field: &str, delimiter: u8) -> bool {
     if delimiter == b',' && field.contains(',') {
         return false;
@@ -313,13 +314,13 @@ pub(super) fn is_value_between(field: &str, delimiter: u8) -> bool {
     is_value(field)
 }
 
-/// Digits and perhaps a sign.
+/// Returns whether a field has only digits, perhaps after a sign.
 fn is_whole(field: &str) -> bool {
     let digits = field.strip_prefix('-').unwrap_or(field);
     !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// The number of digits before and after the point of a number that has one and nothing else but a sign.
+/// Returns the number of digits before and after the point of a number with a point and perhaps a sign.
 fn pointed(field: &str) -> Option<(usize, usize)> {
     let bytes = field.as_bytes();
     let bytes = bytes.strip_prefix(b"-").unwrap_or(bytes);
@@ -331,21 +332,21 @@ fn pointed(field: &str) -> Option<(usize, usize)> {
     fraction.iter().all(u8::is_ascii_digit).then_some((whole, fraction.len()))
 }
 
-/// The decisions on the columns of a table.
+/// The decisions about the columns of a table.
 pub(super) struct Decided {
-    /// How each is read.
+    /// How each column is read.
     pub(super) read_as: Vec<ReadAs>,
-    /// The decimal mark of numbers, where a column shows it.
+    /// The decimal separator, if a column shows it.
     pub(super) decimal: Option<char>,
-    /// The order of the parts of dates, where a column shows it.
+    /// The order of the parts of dates, if a column shows it.
     pub(super) dates: Option<DateOrder>,
-    /// For each column of text, the words for missing values that are texts in it, because no column of numbers or
-    /// dates uses them so.
+    /// For each text column, the words for missing values that are texts in it, because no column of numbers or dates
+    /// uses them.
     pub(super) texts: Vec<Vec<String>>,
     pub(super) notes: Vec<String>,
 }
 
-/// Decides how columns are read, all together: an ambiguous column is read like the others.
+/// Decides how all columns are read: an ambiguous column is read like the others.
 pub(super) fn decide(
     names: &[String],
     surveys: &[Survey],
@@ -403,15 +404,15 @@ pub(super) fn decide(
     Decided { read_as, decimal, dates, texts, notes }
 }
 
-/// The evidence from all columns of a table together.
+/// The evidence from all columns of a table.
 struct Others {
     decimal: Option<char>,
     dates: Option<DateOrder>,
-    /// Whether a comma separates fields.
+    /// Whether commas separate fields.
     has_commas_between: bool,
 }
 
-/// How a column is read, with remarks about it. Some of `rows` rows may have gaps.
+/// Returns how a column is read, with notes about it. Some of the `rows` rows may have missing values.
 #[allow(clippy::too_many_arguments)] // one call, of everything that there is
 fn one(
     column: usize,
@@ -444,7 +445,7 @@ fn one(
         return ReadAs::Truth { yes, no };
     }
     if !survey.is_number() && !must_be_number {
-        // Numbers but for some: more likely a mistake than text.
+        // Most values are numbers, so the others are more likely mistakes than text.
         let best = survey.readings.iter().min_by_key(|reading| reading.misfits);
         if let Some(Reading { misfits, misfit: Some(row), .. }) = best
             && *misfits * 2 < survey.filled
@@ -457,7 +458,7 @@ fn one(
                 example(*row)
             ));
         }
-        // Dates but for some, or dates in forms that contradict each other.
+        // Most values are dates, or dates contradict each other.
         let Times { dates, other, .. } = survey.times;
         if dates * 2 > survey.filled {
             let why = match other {
@@ -499,14 +500,13 @@ fn one(
     let mut is_ambiguous = false;
     let mark = match survey.shown() {
         Some(mark) => mark,
-        // Asked for, although no reading fits all values: what does not fit is a fault.
+        // The user asked for numbers although no reading fits all values: values that do not fit are faults.
         None if !survey.is_number() => asked.unwrap_or_else(|| survey.best()),
         None if !survey.differs => Mark::Point,
         None => {
             let by_others = || others.decimal.map(|mark| if mark == ',' { Mark::Comma } else { Mark::Point });
             asked.or_else(by_others).unwrap_or_else(|| {
-                // Where commas part fields, none stands in a number that is not quoted, and a point is what programs
-                // write.
+                // If commas separate fields, an unquoted number has no comma, and a point is the notation of programs.
                 is_ambiguous = survey.readings[0].thousands.is_some() || !others.has_commas_between;
                 Mark::Point
             })
@@ -521,7 +521,7 @@ fn one(
     if survey.written == 0 && mark == Mark::Point && !is_ambiguous {
         return ReadAs::Number;
     }
-    // Reached only if that was asked for.
+    // Only a column that the user asked to read as numbers gets here.
     let is_mixed = survey.currencies.len() > 1 || survey.percents > 0 && survey.plain > 0;
     ReadAs::WrittenNumber(NumberForm {
         decimal: mark.character(),
@@ -534,7 +534,7 @@ fn one(
     })
 }
 
-/// How a column of dates is read.
+/// Returns how a column of dates is read.
 fn date(
     name: &str,
     times: &Times,
@@ -561,13 +561,13 @@ fn date(
             }
             order
         }
-        // Months that are words, and no others.
+        // All months are words.
         None if times.separator.is_none() => DateOrder::DayFirst,
         None => {
             let asked = form.dates.filter(|order| times.orders.has(*order));
             let by_others = others.dates.filter(|order| times.orders.has(*order));
             asked.or(by_others).unwrap_or_else(|| {
-                // With points the day stands first wherever such dates are written.
+                // With points, the day comes first wherever such dates are used.
                 let is_day = times.separator == Some('.') || others.decimal == Some(',');
                 let order = if is_day { DateOrder::DayFirst } else { DateOrder::MonthFirst };
                 let why = match times.separator {
@@ -604,7 +604,7 @@ fn date(
     ReadAs::Date { form, has_time: times.has_time }
 }
 
-/// The number in a field of a column of numbers.
+/// Returns the number in a field of a numeric column.
 pub(super) fn number_as(read_as: &ReadAs, field: &str) -> Option<f64> {
     match read_as {
         ReadAs::Number => number::plain(field.trim()),
@@ -613,7 +613,7 @@ pub(super) fn number_as(read_as: &ReadAs, field: &str) -> Option<f64> {
     }
 }
 
-/// The order of the parts of dates that a form names.
+/// Returns the order of the parts that a date form names.
 fn order_of(form: &str) -> DateOrder {
     if form.starts_with("year") {
         DateOrder::YearFirst
@@ -624,8 +624,8 @@ fn order_of(form: &str) -> DateOrder {
     }
 }
 
-/// The values of a column that is read so, and the rows that are not written so. `texts` are words for gaps that are
-/// texts in this column.
+/// Returns the values of a column that is read in this way, and the rows with another notation. `texts` are words for
+/// missing values that are texts in this column.
 pub(super) fn values(
     read_as: &ReadAs,
     column: usize,
@@ -635,7 +635,7 @@ pub(super) fn values(
     texts: &[String],
 ) -> (Values, Vec<usize>) {
     let mut misfits = Vec::new();
-    // -999 is missing in every way in which a column may write it: -999.0, -999,00.
+    // -999 is missing in any notation of the column: -999.0, -999,00.
     let marks: Vec<f64> = missing.iter().filter_map(|text| number::plain(text)).collect();
     let is_asked_gap =
         |field: &str, value: f64| !missing.is_empty() && (marks.contains(&value) || gap::is_gap(field, missing));

@@ -1,6 +1,6 @@
-//! Tables of text: a header, then rows of text and numbers.
+//! Writes text tables: a header, then rows of text and numbers.
 //!
-//! Fields are quoted only if they must be. Numbers are written in the shortest form that reads back as the same bits.
+//! Fields are quoted only if necessary. Numbers have the shortest form that reads back bit-identically.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -26,12 +26,12 @@ use crate::write::AtomicFile;
 pub struct Table<W> {
     out: W,
     width: usize,
-    /// Fields of the row that is being written.
+    /// The number of fields written in the current row.
     fields: usize,
 }
 
 impl<W: Write> Table<W> {
-    /// A table with these columns; the header is written at once. `out` should be buffered.
+    /// Creates a table with these columns and writes the header. `out` should be buffered.
     pub fn new<S: AsRef<str>>(out: W, columns: &[S]) -> io::Result<Self> {
         let mut table = Table { out, width: columns.len(), fields: 0 };
         for column in columns {
@@ -41,7 +41,7 @@ impl<W: Write> Table<W> {
         Ok(table)
     }
 
-    /// Rows of a table of this many columns whose header is written elsewhere. `out` should be buffered.
+    /// Creates a table with this many columns whose header is written elsewhere. `out` should be buffered.
     ///
     /// # Example
     /// ```
@@ -58,10 +58,11 @@ impl<W: Write> Table<W> {
         Table { out, width, fields: 0 }
     }
 
-    /// A field of text, in quotes if it has a delimiter, a quote, a line end, or spaces around it.
+    /// Writes a text field, in quotes if it has a delimiter, a quote, a line end, or spaces around it.
     pub fn text(&mut self, text: &str) -> io::Result<()> {
         self.next()?;
-        // A table of one column writes an empty field as quotes: an empty line would read as no row.
+        // In a table of one column, an empty field is written as quotes, because an empty line would not be read as a
+        // row.
         let is_plain =
             !text.contains([',', '"', '\n', '\r']) && text.trim() == text && (!text.is_empty() || self.width > 1);
         if is_plain {
@@ -70,7 +71,7 @@ impl<W: Write> Table<W> {
         write!(self.out, "\"{}\"", text.replace('"', "\"\""))
     }
 
-    /// A field with a number, in the shortest form that reads back as the same number: `0.1`, `7`, `1e300`.
+    /// Writes a number as a field, in the shortest form that reads back as the same number: `0.1`, `7`, `1e300`.
     pub fn number(&mut self, number: f64) -> io::Result<()> {
         self.next()?;
         write_number(&mut self.out, number)
@@ -82,7 +83,7 @@ impl<W: Write> Table<W> {
         write!(self.out, "{number}")
     }
 
-    /// A field with a whole number.
+    /// Writes a non-negative integer as a field.
     pub fn count(&mut self, count: u64) -> io::Result<()> {
         self.next()?;
         write!(self.out, "{count}")
@@ -91,7 +92,7 @@ impl<W: Write> Table<W> {
     /// Ends the row.
     ///
     /// # Panics
-    /// Panics if the row has not as many fields as there are columns.
+    /// Panics if the number of fields in the row differs from the number of columns.
     pub fn end_row(&mut self) -> io::Result<()> {
         assert_eq!(self.fields, self.width, "fields in a row of a table");
         self.fields = 0;
@@ -104,12 +105,12 @@ impl<W: Write> Table<W> {
     }
 }
 
-/// Writes points as a CSV file with a header: `id` if there are ids, the columns, `weight` if there are weights.
+/// Writes points as a CSV file with a header: `id` if there are ids, the columns, and `weight` if there are weights.
 ///
-/// Cost: about 100 ns a value.
+/// Cost: about 100 ns per value.
 ///
 /// # Errors
-/// [`Error::Write`], [`Error::Directory`]; then no file is left behind.
+/// Returns [`Error::Write`] or [`Error::Directory`]; then no file is left behind.
 ///
 /// # Example
 /// ```
@@ -147,7 +148,7 @@ fn rows(out: impl Write, points: &Points) -> io::Result<()> {
     Ok(())
 }
 
-/// The standard library's shortest round-trip form, less the `.0` of whole numbers.
+/// Writes the standard library's shortest round-trip form, without the `.0` of whole numbers.
 fn write_number(out: &mut impl Write, number: f64) -> io::Result<()> {
     if number == number.trunc() && number.abs() < 1e16 { write!(out, "{number}") } else { write!(out, "{number:?}") }
 }

@@ -1,26 +1,26 @@
-//! Dissimilarities into files: the numbers (NPY, or big-endian rows) and the header beside them.
+//! Writes dissimilarities to files: the numbers (NPY, or big-endian rows) and their header.
 //!
-//! You give rows one at a time, so that a matrix of several gigabytes is never held twice.
+//! Rows are passed one at a time, so that a matrix of several gigabytes is not held twice.
 
 use std::io::{self, Write};
 
 use crate::dissimilarities::{Element, Form, Header, LARGEST_U16, MISSING_I16, MISSING_U16};
 
-/// Facts about all values, known before the first is written: fixed point needs the largest.
+/// Facts about all values, needed before the first is written: fixed point depends on the largest.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Extent {
-    /// The largest value, 0 if there is none.
+    /// The largest value; 0 if there is none.
     pub largest: f64,
     /// The sum of the values.
     pub sum: f64,
-    /// The number of pairs that have a value.
+    /// The number of pairs with a value.
     pub present: u64,
-    /// The number of pairs that have none.
+    /// The number of pairs without a value.
     pub missing: u64,
 }
 
 impl Extent {
-    /// Counts one pair's value; NaN is missing.
+    /// Counts the value of one pair; NaN means missing.
     pub fn add(&mut self, value: f64) {
         if value.is_nan() {
             self.missing += 1;
@@ -31,27 +31,27 @@ impl Extent {
         }
     }
 
-    /// The mean of the values, NaN if there are none.
+    /// Returns the mean of the values; NaN if there are none.
     pub fn mean(&self) -> f64 {
         if self.present == 0 { f64::NAN } else { self.sum / self.present as f64 }
     }
 
-    /// The largest value for a header, NaN if there is none.
+    /// Returns the largest value for a header; NaN if there is none.
     pub fn stated_largest(&self) -> f64 {
         if self.present == 0 { f64::NAN } else { self.largest }
     }
 }
 
-/// Writes the numbers of `items` items to `out`: NPY of the element's type (little-endian), or raw big-endian rows for
-/// [`Element::I16be`], which are always full.
+/// Writes the numbers of `items` items to `out`, as NPY of the element's type (little-endian). [`Element::I16be`] is
+/// written as raw big-endian rows, which are always full.
 ///
-/// `row(i, values)` overwrites `values` with the row of item i: N numbers, 0 at i, NaN where a value is missing. It is
-/// called once for each i, in order. `scale` is that of [`Element::scale`].
+/// `row(i, values)` overwrites `values` with the row of item i: N numbers, 0 at i, and NaN for missing values. It is
+/// called once for each i, in order. `scale` is the result of [`Element::scale`].
 ///
-/// Cost: one call a row, and the bytes written; memory for one row.
+/// Cost: one call per row, and the bytes written; memory for one row.
 ///
 /// # Errors
-/// The errors of `out`.
+/// Returns the errors of `out`.
 ///
 /// # Example
 /// ```
@@ -97,14 +97,14 @@ pub fn numbers(
     Ok(())
 }
 
-/// The header as JSON, with a line end.
+/// Returns the header as JSON, with a line end.
 pub fn header(header: &Header) -> String {
     let mut text = serde_json::to_string_pretty(header).expect("a header has string keys and finite numbers");
     text.push('\n');
     text
 }
 
-/// The nearest fixed-point number; the largest value gives [`LARGEST_U16`] itself, whichever way its quotient was
+/// Returns the nearest fixed-point number; the largest value gives exactly [`LARGEST_U16`], however its quotient is
 /// rounded. NaN gives [`MISSING_U16`].
 ///
 /// # Example
@@ -128,7 +128,8 @@ mod tests {
 
     #[test]
     fn corrected_distances_above_one_do_not_turn_negative() {
-        // The defect of the reference code: 32767 times a distance of 3 as an int16 is negative, and so "missing".
+        // The reference code has a defect here: 32767 times a distance of 3 is negative as an int16, and thus
+        // "missing".
         let scale = Element::I16be.scale(3.0);
         assert_eq!([0.0, 3.0, 1.5, f64::NAN].map(|value| fixed_signed(value, scale)), [0, 32767, 16384, -1]);
         let scale = Element::I16be.scale(0.25);

@@ -1,16 +1,16 @@
-//! Names of columns in a table of results that has columns of the data beside computed ones.
+//! Names the columns of a table of results that has columns of the data in addition to computed ones.
 //!
-//! Computed columns keep their names, because programs look for them; a column of the data gets another. All names of a
-//! table are distinct.
+//! Computed columns keep their names, because programs look for them; columns of the data are renamed if necessary. All
+//! names of a table are distinct.
 
 use std::collections::HashSet;
 
-/// The names of data columns in a table whose other columns are called `ours`. A name stays unchanged, or gets as many
-/// `_` after it as make it distinct.
+/// Returns the names of data columns in a table whose computed columns are called `ours`. A name stays unchanged, or
+/// gets as many `_` appended as make it distinct.
 ///
-/// Each column has others named after it, with `prefixes` before its name; these too are distinct from all. A column of
-/// the data whose name is that of such a one gives way as it does to `ours`. Of columns with the same name the first
-/// keeps it.
+/// For each column, there are further columns named after it, with one of `prefixes` before its name; these names are
+/// distinct from all others too. A data column that clashes with such a name is renamed, as if it clashed with `ours`.
+/// Of data columns with the same name, the first keeps it.
 ///
 /// # Example
 /// ```
@@ -22,7 +22,7 @@ pub fn beside(ours: &[&str], columns: &[String], prefixes: &[&str]) -> Vec<Strin
     let after = |name: &str| -> Vec<String> { prefixes.iter().map(|prefix| format!("{prefix}{name}")).collect() };
     let ours: HashSet<String> = ours.iter().map(|&name| name.to_owned()).collect();
     let derived: HashSet<String> = columns.iter().flat_map(|column| after(column)).collect();
-    // Those that are in nobody's way come first, so that none has to give way to one that did so itself.
+    // Columns without a clash come first, so that no column must give way to a renamed one.
     let mut taken = ours.clone();
     let mut names: Vec<Option<String>> = Vec::with_capacity(columns.len());
     for column in columns {

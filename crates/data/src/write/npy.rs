@@ -1,4 +1,4 @@
-//! NPY arrays of 64-bit floats.
+//! Writes NPY arrays of 64-bit floats.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -7,13 +7,13 @@ use crate::error::Error;
 use crate::points::Points;
 use crate::write::AtomicFile;
 
-/// Writes the values of points as an NPY file: n × d, `f8`, little-endian, row after row.
+/// Writes the values of points as an NPY file: n × d, `f8`, little-endian, row-major.
 ///
-/// The format has no place for weights, ids and names; write those with [`write::csv`](crate::write::csv), or an array
-/// of their own.
+/// The format cannot store weights, ids and names; write these with [`write::csv`](crate::write::csv), or as a separate
+/// array.
 ///
 /// # Errors
-/// [`Error::Write`], [`Error::Directory`]; then no file is left behind.
+/// Returns [`Error::Write`] or [`Error::Directory`]; then no file is left behind.
 ///
 /// # Example
 /// ```
@@ -48,11 +48,11 @@ pub fn array(mut out: impl Write, values: &[f64], dimension: usize) -> io::Resul
     Ok(())
 }
 
-/// Writes the header of an array in NPY version 1: `descr` is its element type and `shape` its shape, both as NumPy
-/// writes them.
+/// Writes the header of an array in NPY version 1: `descr` is its element type and `shape` its shape, both in NumPy's
+/// notation.
 pub(crate) fn header(mut out: impl Write, descr: &str, shape: &str) -> io::Result<()> {
     let mut header = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': {shape}, }}");
-    // Values start at a multiple of 64 bytes: 10 bytes before the header, a line end behind it.
+    // Values start at a multiple of 64 bytes: 10 bytes precede the header, and a line end follows it.
     let padding = (10 + header.len() + 1).next_multiple_of(64) - (10 + header.len() + 1);
     header.extend(std::iter::repeat_n(' ', padding));
     header.push('\n');

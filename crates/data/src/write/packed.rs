@@ -1,4 +1,4 @@
-//! Packed NPY arrays of rows of bits, as [`read::packed`](crate::read::packed) and NumPy read them.
+//! Writes rows of bits as packed NPY arrays, which [`read::packed`](crate::read::packed) and NumPy read.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -7,13 +7,13 @@ use crate::error::Error;
 use crate::fingerprints::Fingerprints;
 use crate::write::{AtomicFile, npy};
 
-/// Writes rows of bits as an NPY file of bytes. As `numpy.packbits` along the last axis writes them, a byte holds eight
-/// columns, the first in the highest bit.
+/// Writes rows of bits as an NPY file of bytes. As with `numpy.packbits` along the last axis, a byte has eight columns,
+/// the first in the highest bit.
 ///
-/// The format has no place for weights, ids and names, nor for the number of columns: give the number to the reader.
+/// The format cannot store weights, ids and names, nor the number of columns, which the reader needs.
 ///
 /// # Errors
-/// [`Error::Write`], [`Error::Directory`]; then no file is left behind.
+/// Returns [`Error::Write`] or [`Error::Directory`]; then no file is left behind.
 ///
 /// # Example
 /// ```
@@ -32,12 +32,12 @@ pub fn fingerprints(path: &Path, rows: &Fingerprints) -> Result<(), Error> {
     file.commit()
 }
 
-/// Writes an array of `rows` rows of `bits` columns to `out`, in NPY version 1. `fill` is called with each row in turn
-/// and must write all of its words. Bit b of a row is bit `b % 64` of word `b / 64`. So rows need not be in memory
-/// together.
+/// Writes an array of `rows` rows of `bits` columns to `out`, in NPY version 1. Calls `fill` for each row in turn,
+/// which must write all of its words. Bit b of a row is bit `b % 64` of word `b / 64`. So the rows need not be in
+/// memory together.
 ///
 /// # Errors
-/// The errors of `out`.
+/// Returns the errors of `out`.
 pub fn array(mut out: impl Write, rows: usize, bits: usize, mut fill: impl FnMut(usize, &mut [u64])) -> io::Result<()> {
     let width = bits.div_ceil(8);
     npy::header(&mut out, "|u1", &format!("({rows}, {width})"))?;

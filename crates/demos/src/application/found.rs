@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 
 use super::Application;
 
-/// Marks of a cluster that the terminal shows; the report has more.
+/// The most marks of a cluster that the terminal shows; the report has more.
 const MARKS: usize = 3;
 
 /// The findings of a run.
@@ -23,27 +23,27 @@ pub struct Found<'a> {
     pub application: &'a Application,
     /// The header of the dissimilarities.
     pub header: &'a Header,
-    /// All of them.
+    /// The dissimilarities of all pairs.
     pub matrix: &'a Dissimilarities,
-    /// The clusters, and the cluster of each item.
+    /// The model, with the cluster of each item.
     pub model: &'a Model,
-    /// The same as classes.
+    /// The clusters as classes.
     pub clusters: &'a Classes,
     /// The map.
     pub map: &'a Map,
     /// The quality of the map.
     pub shepard: &'a Shepard,
-    /// Clusters beside known classes, if any are known.
+    /// How the clusters agree with the known classes, if any are known.
     pub agreement: Option<&'a Agreement>,
-    /// The marks of each cluster, where items have features.
+    /// The features that mark each cluster, if items have features.
     pub marks: &'a [Vec<(&'a str, f64)>],
-    /// The spread of the active items over the clusters, if some are known.
+    /// How the active items are spread over the clusters, if the active items are known.
     pub enrichment: Option<&'a Enrichment>,
-    /// Warnings for the user.
+    /// The warnings for the user.
     pub warnings: &'a [String],
 }
 
-/// The subject of [`knowledge`].
+/// Returns the heading for the descriptions by [`knowledge`].
 pub fn knowledge_name(found: &Found<'_>) -> &'static str {
     if found.enrichment.is_some() {
         "active"
@@ -54,8 +54,8 @@ pub fn knowledge_name(found: &Found<'_>) -> &'static str {
     }
 }
 
-/// Describes a cluster beyond its dissimilarities: its items by known class, or at most this many features that mark
-/// it.
+/// Describes a cluster beyond its dissimilarities: the number of its items in each known class, or at most `most`
+/// features that mark it.
 pub fn knowledge(found: &Found<'_>, cluster: usize, most: usize) -> String {
     if let Some(share) = found.enrichment.and_then(|enrichment| enrichment.clusters.get(cluster)) {
         return format!(
@@ -75,7 +75,7 @@ pub fn knowledge(found: &Found<'_>, cluster: usize, most: usize) -> String {
     marks.map(|(name, mean)| format!("{name} {mean:+.2}")).collect::<Vec<_>>().join(", ")
 }
 
-/// The share of active items in the rich clusters, in a sentence without its full stop.
+/// Returns a sentence, without its full stop, about the share of active items in the rich clusters.
 pub fn in_rich(enrichment: &Enrichment) -> String {
     let (active, items) = enrichment.in_rich();
     if active == 0 {
@@ -90,10 +90,10 @@ pub fn in_rich(enrichment: &Enrichment) -> String {
     )
 }
 
-/// Writes `item,id` and the known class, a line for each item.
+/// Writes a line for each item: `item`, `id`, and the known class if there is one.
 ///
 /// # Errors
-/// The errors of the writer.
+/// Returns the errors of the writer.
 pub fn write_ids(out: &mut impl io::Write, application: &Application) -> io::Result<()> {
     let columns: Vec<&str> =
         ["item", "id"].into_iter().chain(application.known.as_ref().map(|known| known.name.as_str())).collect();
@@ -109,7 +109,7 @@ pub fn write_ids(out: &mut impl io::Write, application: &Application) -> io::Res
     Ok(())
 }
 
-/// Its facts for `summary.json`.
+/// Returns the application's facts for `summary.json`.
 pub fn facts(found: &Found<'_>) -> Value {
     let Found { application, header, model, map, .. } = found;
     let mut clusters = lehr_methods::pairwise::cluster_facts(&application.ids, model);
@@ -160,7 +160,7 @@ pub fn facts(found: &Found<'_>) -> Value {
     })
 }
 
-/// The text at the end of a run.
+/// Returns the text that the command prints at the end.
 pub fn told(found: &Found<'_>) -> String {
     let Found { application, model, map, .. } = found;
     let items = counted(application.ids.len() as u64, application.subject.item());
@@ -178,7 +178,7 @@ pub fn told(found: &Found<'_>) -> String {
         let index = significant(agreement.adjusted_rand, 3);
         format!("clusters and known {} agree by an adjusted Rand index of {index}\n", known.name)
     });
-    // A partition into few classes of very unlike sizes is not what clusters are to agree with.
+    // Two classes of very different sizes are not a partition that clusters should agree with.
     let agreement = found.enrichment.map_or(agreement, |found| format!("{}\n", in_rich(found)));
     format!(
         "{items} in {}, a map in {} of stress {}\n\n{}{agreement}",

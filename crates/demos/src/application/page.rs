@@ -1,5 +1,5 @@
-//! The page of `lehr demo genes`, `lehr demo patients` and `lehr demo chemistry`: map, matrix, clusters and their known
-//! classes, and the time of each stage.
+//! The report of `lehr demo genes`, `lehr demo patients` and `lehr demo chemistry`: the map, the matrix, the clusters
+//! with their known classes, and the time of each stage.
 
 use lehr_methods::Classes;
 use lehr_methods::numbers::{counted, duration, grouped, share, significant};
@@ -12,7 +12,7 @@ use maud::{Markup, Render, html};
 
 use super::found::{Found, in_rich, knowledge};
 
-/// The whole page. `stages`: seconds by stage so far.
+/// Returns the whole report. `stages` holds the seconds that each stage took so far.
 pub fn page(found: &Found<'_>, stages: &[(&'static str, f64)]) -> String {
     let Found { application, header, model, map, shepard, .. } = found;
     let subject = application.subject;

@@ -1,5 +1,5 @@
-//! The stages of an application as jobs of services, and the input of the report and the tables. The report's input is
-//! the results of the jobs, and the data set and figures of the comparison.
+//! Runs the stages of an application as jobs of services, and collects the results of the jobs for the report and the
+//! tables.
 
 use lehr_data::dissimilarities::Dissimilarities;
 use lehr_jobs::datasets::Datasets;
@@ -21,10 +21,11 @@ pub struct Services {
     fits: Fits,
 }
 
-/// The services at the paths that the workflows name, each with all threads: one stage at a time.
+/// Starts the services at the paths that the workflows name. Each service uses all threads, because the stages run one
+/// at a time.
 ///
 /// # Errors
-/// Fails if one of them cannot be started.
+/// Returns an error if a service cannot be started.
 pub async fn start(host: &Host, threads: usize, distances: Distances) -> Result<Services, Fault> {
     let settings = Settings { threads: Some(threads), ..Settings::default() };
     let settings = ["/distances", "/pairwise", "/embedding"].map(|path| (path.to_owned(), settings.clone()));
@@ -38,19 +39,19 @@ pub async fn start(host: &Host, threads: usize, distances: Distances) -> Result<
     Ok(Services { datasets, distances, fits })
 }
 
-/// The duration of a step.
+/// Returns the seconds that a step took.
 pub fn seconds(run: &Run, step: &str) -> f64 {
     let times = run.steps.get(step).and_then(|step| step.started_ms.zip(step.ended_ms));
     times.map_or(0.0, |(started, ended)| ended.saturating_sub(started) as f64 / 1000.0)
 }
 
-/// The reason why a run has failed: the fault of the job, if a job has.
+/// Returns the fault of the first failed job, or else the reason why the run failed.
 pub fn first_fault(run: &Run) -> Fault {
     let of_steps = run.steps.values().find_map(|step| step.fault.clone());
     of_steps.or_else(|| run.fault.clone()).unwrap_or_else(|| Fault::new(Code::OperationFailed, "the run has failed"))
 }
 
-/// The id of the job that did a step.
+/// Returns the id of the job that ran a step.
 fn job<'a>(run: &'a Run, step: &str) -> Result<&'a String, Fault> {
     let items = run.steps.get(step).and_then(|step| step.items.as_ref());
     let id = items.and_then(|items| items.first()?.job.as_ref());
@@ -59,13 +60,13 @@ fn job<'a>(run: &'a Run, step: &str) -> Result<&'a String, Fault> {
 
 /// The results of a run's services.
 pub struct ServiceResults {
-    /// Pairs without a value.
+    /// The number of pairs without a value.
     pub missing: u64,
-    /// The largest value.
+    /// The largest dissimilarity.
     pub largest: f64,
-    /// The mean of all values.
+    /// The mean dissimilarity.
     pub mean: f64,
-    /// All pairs.
+    /// The dissimilarities of all pairs.
     pub matrix: Dissimilarities,
     /// The clusters.
     pub model: Model,
@@ -73,10 +74,10 @@ pub struct ServiceResults {
     pub map: Map,
 }
 
-/// The results of a run's services.
+/// Reads the results of a run's jobs.
 ///
 /// # Errors
-/// Fails if a job has not given the result of its method.
+/// Returns an error if a job has no result of its method.
 pub async fn given(services: &Services, run: &Run) -> Result<ServiceResults, Fault> {
     let compared = job(run, "compare")?;
     let state = services.distances.get().await?;

@@ -1,4 +1,4 @@
-//! The results of the views of regions: tables, the summary, and the text at the end of a run.
+//! The results of the views: tables, the summary, and the text that the command prints at the end.
 
 use std::io;
 
@@ -10,24 +10,24 @@ use serde_json::{Value, json};
 
 use super::{Profile, Regions, View, agreement};
 
-/// The method in summaries.
+/// The name of the method in summaries.
 pub const METHOD: &str = "deterministic annealing of regions by attributes, by position and by both";
-/// Marks of a cluster that the terminal shows; the report has all attributes.
+/// The most attributes that the terminal shows for a cluster; the report has all.
 const MARKS: usize = 3;
 
 /// The findings for one view of the regions.
 pub struct Found {
-    /// The view.
+    /// The view that was clustered.
     pub view: View,
-    /// Its clusters.
+    /// The clusters.
     pub model: Model,
-    /// Their profiles.
+    /// The profile of each cluster.
     pub profiles: Vec<Profile>,
-    /// The duration.
+    /// The duration in seconds.
     pub seconds: f64,
 }
 
-/// The columns of a view, in words.
+/// Returns a title that names the columns of a view.
 pub fn title(regions: &Regions, view: View) -> String {
     match (view, &regions.subgroup) {
         (View::Attributes, _) => "attributes".to_owned(),
@@ -37,10 +37,10 @@ pub fn title(regions: &Regions, view: View) -> String {
     }
 }
 
-/// Writes `id` and the cluster of each view, a line for each region.
+/// Writes a line for each region: `id`, and its cluster in each view.
 ///
 /// # Errors
-/// The errors of the writer.
+/// Returns the errors of the writer.
 pub fn write_labels(out: &mut impl io::Write, regions: &Regions, found: &[Found]) -> io::Result<()> {
     let columns: Vec<&str> = std::iter::once("id").chain(found.iter().map(|found| found.view.name())).collect();
     let mut table = Table::new(out, &columns)?;
@@ -54,11 +54,11 @@ pub fn write_labels(out: &mut impl io::Write, regions: &Regions, found: &[Found]
     Ok(())
 }
 
-/// Writes a line for each cluster of each view. Its columns are `view`, `cluster`, `regions`, `people`, `subgroup` and
-/// the middle where they are known, then the mean of each attribute.
+/// Writes a line for each cluster of each view. The columns are `view`, `cluster`, `regions`, `people`, then `subgroup`
+/// and the mean position where they are known, then the mean of each attribute.
 ///
 /// # Errors
-/// The errors of the writer.
+/// Returns the errors of the writer.
 pub fn write_profiles(out: &mut impl io::Write, regions: &Regions, found: &[Found]) -> io::Result<()> {
     let mut ours = vec!["view", "cluster", "regions", "people"];
     ours.extend(regions.subgroup.as_ref().map(|_| "subgroup"));
@@ -90,7 +90,7 @@ pub fn write_profiles(out: &mut impl io::Write, regions: &Regions, found: &[Foun
     Ok(())
 }
 
-/// The agreement of each two views.
+/// Returns the agreement of each pair of views.
 pub fn agreements(regions: &Regions, found: &[Found]) -> Vec<(View, View, f64)> {
     let pairs = (0..found.len()).flat_map(|i| (i + 1..found.len()).map(move |j| (i, j)));
     pairs
@@ -101,7 +101,7 @@ pub fn agreements(regions: &Regions, found: &[Found]) -> Vec<(View, View, f64)> 
         .collect()
 }
 
-/// Their facts for `summary.json`. `mix`: the share of positions in the variance where both count.
+/// Returns the facts for `summary.json`. `mix` is the share of positions in the variance when both count.
 pub fn facts(regions: &Regions, found: &[Found], mix: f64, parameters: &Parameters) -> Value {
     let people: f64 = regions.people.iter().sum();
     let views: Vec<Value> = found
@@ -154,7 +154,7 @@ pub fn facts(regions: &Regions, found: &[Found], mix: f64, parameters: &Paramete
     })
 }
 
-/// The text at the end of a run: the profiles of each view, and the agreement of the views.
+/// Returns the text that the command prints at the end: the profiles of each view, and the agreement of the views.
 pub fn told(regions: &Regions, found: &[Found]) -> String {
     let people: f64 = regions.people.iter().sum();
     let mut text =

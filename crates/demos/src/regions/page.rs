@@ -1,4 +1,4 @@
-//! The page of `lehr demo demography`: a map and a table of profiles for each view.
+//! The report of `lehr demo demography`: a map and a table of profiles for each view.
 
 use lehr_data::Points;
 use maud::{Markup, Render, html};
@@ -12,12 +12,12 @@ use lehr_report::markup::{Page, section, swatch, table, typeset};
 use lehr_report::picture::Picture;
 use lehr_report::scene::Scene;
 
-/// The largest number of regions that are drawn.
+/// The most regions that are drawn.
 const DRAWN: usize = 60_000;
-/// Attributes of a profile that the page shows, those that differ most first; profiles.csv has all.
+/// The most attributes that the report shows, those that differ most first; `profiles.csv` has all of them.
 const SHOWN: usize = 12;
 
-/// The whole page.
+/// Returns the whole report.
 pub fn page(regions: &Regions, found: &[Found], mix: f64, warnings: &[String]) -> String {
     let people: f64 = regions.people.iter().sum();
     let headline =
@@ -65,10 +65,10 @@ fn view_section(regions: &Regions, found: &Found, mix: f64, figures: &mut Figure
     section(name, &format!("By {}", title(regions, found.view)), &note(found.view, mix), content)
 }
 
-/// The profiles: attributes as means, with deviations from those of all.
+/// Returns the table of profiles: the mean of each attribute, with its deviation from the overall mean.
 fn profiles(regions: &Regions, found: &Found, id: &str) -> Markup {
     let columns = regions.attributes.columns();
-    // Those by which clusters differ most.
+    // The attributes by which the clusters differ most.
     let spread = |j: usize| found.profiles.iter().map(|profile| profile.deviations[j].abs()).fold(0.0, f64::max);
     let mut shown: Vec<usize> = (0..columns.len()).collect();
     shown.sort_by(|&a, &b| spread(b).total_cmp(&spread(a)));
@@ -99,7 +99,7 @@ fn profiles(regions: &Regions, found: &Found, id: &str) -> Markup {
     table(id, "Profiles", head.iter().map(String::as_str), rows)
 }
 
-/// The regions at their positions, in the colours of their clusters.
+/// Returns the map: the regions at their positions, in the colours of their clusters.
 fn map(regions: &Regions, position: &Points, found: &Found, table: &str) -> Value {
     let weights = regions.weights(found.view);
     let counted_in: Vec<usize> = (0..regions.ids.len()).filter(|&row| weights[row] > 0.0).collect();

@@ -1,64 +1,65 @@
-//! One sequence against a line of others: the dynamic programme of Smith and Waterman, and Needleman and Wunsch, with
-//! Gotoh's affine gaps.
+//! Aligns one sequence with a line of others: the dynamic programmes of Smith and Waterman, and of Needleman and
+//! Wunsch, with Gotoh's affine gaps.
 //!
-//! The query runs down, the others run across, one for each lane. A cell is eleven operations on a line and no branch:
+//! The query runs down, the other sequences run across, one in each lane. A cell takes eleven operations on a line and
+//! no branch:
 //!
 //! ```text
 //! h(i, j) = max(h(i-1, j-1) + s(a_i, b_j), e(i, j), f(i, j), 0 if local)
 //! e(i, j+1) = max(h(i, j) - open, e(i, j) - extend)        f likewise downwards
 //! ```
 //!
-//! The values are *packed*: see [`super::packing`]. The kernels don't know about counts. Packing turns a score with its
-//! counts into one whole number that adds up along an alignment as scores do. There is no "minus infinity" either: a
-//! gap that would begin before the first letter counts an opening less than the border. No alignment can gain from it,
+//! The values are *packed* ([`super::packing`]), so the kernels don't know about counts. Packing turns a score with its
+//! counts into one whole number that adds up along an alignment, as scores do. There is no "minus infinity" either: a
+//! gap that would begin before the first letter is worth the border less one opening. No alignment can gain from it,
 //! and every value has a bound that [`super::packing`] can compute.
 
 use crate::lanes::{Lanes, Number};
 
-/// The packed values that a cell may add.
+/// The packed values that a cell may subtract.
 #[derive(Clone, Debug)]
 pub(crate) struct Weights<N> {
-    /// The first letter in a gap costs this.
+    /// The cost of the first letter in a gap.
     pub(crate) open: N,
-    /// Each further one costs this.
+    /// The cost of each further letter in a gap.
     pub(crate) extend: N,
-    /// The cost of the first place of a border: as `open`, or 0 where end gaps are free.
+    /// The cost of the first position of a border: equal to `open`, or 0 where end gaps are free.
     pub(crate) border_open: N,
-    /// Each further place of a border costs this.
+    /// The cost of each further position of a border.
     pub(crate) border_extend: N,
     /// Whether gaps at the ends are free, if the alignment is not local.
     pub(crate) ends_are_free: bool,
 }
 
-/// Up to a line of sequences, arranged for the kernel.
+/// As many sequences as a line has lanes, or fewer, arranged for the kernel.
 #[derive(Debug)]
 pub(crate) struct Group<N: Number> {
-    /// Line `place * symbols + symbol`: the score of that symbol in the query against the letter of each lane at that
-    /// place.
+    /// Line `position * symbols + symbol`: the score of that symbol of the query against each lane's letter at that
+    /// position.
     pub(crate) profile: Vec<N::Line>,
     pub(crate) symbols: usize,
-    /// The length of each lane's sequence, 0 for a lane without one.
+    /// The length of each lane's sequence; 0 for a lane without a sequence.
     pub(crate) lengths: Vec<usize>,
 }
 
 impl<N: Number> Group<N> {
-    /// The length of the longest.
+    /// The length of the longest sequence.
     pub(crate) fn columns(&self) -> usize {
         self.profile.len() / self.symbols
     }
 }
 
-/// Memory of the kernel, used again from one pair to the next.
+/// Memory of the kernel, reused from one pair to the next.
 #[derive(Debug)]
 pub(crate) struct State<N: Number> {
-    /// By place of the query: the best alignment that ends there, in the last column.
+    /// For each position of the query: the best alignment that ends there, in the last column.
     h: Vec<N::Line>,
-    /// By place of the query: the best that ends there in a gap of the query, for the next column.
+    /// For each position of the query: the best alignment that ends there with a gap in the query, for the next column.
     e: Vec<N::Line>,
 }
 
 impl<N: Number> State<N> {
-    /// For queries of at most `longest` letters.
+    /// Allocates for queries of at most `longest` letters.
     pub(crate) fn new(longest: usize) -> Self {
         let lines = vec![N::line(N::default()); longest];
         Self { h: lines.clone(), e: lines }
@@ -68,7 +69,7 @@ impl<N: Number> State<N> {
 /// The result of a sweep.
 #[derive(Debug)]
 pub(crate) struct Sweep<N: Number> {
-    /// Lane by lane, the packed value of the best alignment.
+    /// The packed value of the best alignment, in each lane.
     pub(crate) best: N::Line,
 }
 
@@ -78,13 +79,13 @@ impl<N: Number> Sweep<N> {
     }
 }
 
-/// Aligns the query with each lane's sequence. `LOCAL`: the best part of either; otherwise all of both, with borders at
-/// the cost in `weights`.
+/// Aligns the query with each lane's sequence. With `LOCAL`, it finds the best part of each; without, it aligns all of
+/// both, with borders at the cost in `weights`.
 ///
-/// If end gaps are free, the best is taken over the last row and the last column. No overlap at all is allowed too, and
-/// is worth 0.
+/// If end gaps are free, the best alignment ends anywhere in the last row or the last column. The alignment without any
+/// overlap is allowed too, and is worth 0.
 ///
-/// Cost: query x longest cells of 11 operations on a line; no allocation.
+/// Cost: query x longest cells of 11 operations on a line. It allocates nothing.
 #[inline(always)]
 pub(crate) fn sweep<V: Lanes, const LOCAL: bool>(
     query: &[u8],
@@ -104,7 +105,7 @@ pub(crate) fn sweep<V: Lanes, const LOCAL: bool>(
         border.store(&mut h[row]);
         border.sub(open).store(&mut e[row]);
     }
-    // `best`: of all cells if local, otherwise of the last row as far as it went.
+    // `best` is the best of all cells in local alignments, otherwise the best of the last row so far.
     let mut best = zero;
     let mut above = zero;
     let columns = group.columns();
@@ -134,7 +135,7 @@ pub(crate) fn sweep<V: Lanes, const LOCAL: bool>(
         }
         if !LOCAL {
             best = if weights.ends_are_free { best.max(last) } else { last };
-            // Lanes whose sequence ends here are finished; the others go on.
+            // Lanes whose sequence ends here are finished; the other lanes continue.
             if group.lengths.contains(&(column + 1)) {
                 let mut line = <V::Number as Number>::line(V::Number::default());
                 best.store(&mut line);

@@ -1,19 +1,19 @@
-//! A score and the counts behind it in one whole number, so that the best alignment carries its counts along.
+//! Packs a score and its counts into one whole number, so that the best alignment carries its counts along.
 //!
-//! The percentage of identical letters needs, of the best alignment, the number of equal letters and its length. There
-//! are two usual ways. One remembers every decision and walks back, which needs memory and branches. The other carries
-//! the counts beside the score and chooses them with every maximum, which is three times the work. Here they are *in*
-//! the score:
+//! The percentage of identical letters needs two counts of the best alignment: its equal letters and its length. There
+//! are two usual ways. A traceback stores every decision and walks back, which needs memory and branches. The other way
+//! carries the counts beside the score and selects them with every maximum, which triples the work. Here the counts are
+//! *in* the score:
 //!
 //! ```text
-//! v = score · A + matches · B - columns · D - transitions        A > B > D, each larger than all that is below it can be
+//! v = score · A + matches · B - columns · D - transitions        A > B > D, each above the largest sum of the later terms
 //! ```
 //!
-//! All four add up along an alignment, so v does, and the recurrences for scores find the alignment of the largest v.
-//! Comparing v compares scores first. Of alignments with the same score it prefers more matches, then fewer columns. A
-//! score alone leaves thousands of alignments; this order defines *the* alignment, independent of the order of
-//! computing and of the sequences. Counts cost no instruction; they cost bits, and the lanes are 16, 32 or 64 wide as
-//! the longest sequence needs.
+//! All four add up along an alignment, and so does v. The recurrences for scores therefore find the alignment of the
+//! largest v. A comparison of v compares scores first. Among equal scores it prefers more matches, then fewer columns.
+//! Thousands of alignments may have the best score. This order selects *one*, which does not depend on the order of
+//! computation or of the sequences. Counts cost no instruction, but they cost bits: lanes are 16, 32 or 64 bits wide,
+//! as the longest sequence needs.
 
 use crate::alignment::{Alignment, Counted, Mode};
 use crate::scoring::Scoring;
@@ -21,17 +21,17 @@ use crate::scoring::Scoring;
 /// The bit position of each part.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Packing {
-    /// Bits of transitions; of columns and those; of matches and those.
+    /// The number of bits below each part: of the transitions; of these and the columns; of these and the matches.
     transitions: u32,
     columns: u32,
     matches: u32,
     counts_gaps: bool,
-    /// 16, 32 or 64.
+    /// The width of a lane: 16, 32 or 64 bits.
     width: u32,
 }
 
 impl Packing {
-    /// A packing for sequences of at most `longest` letters; `None` if 64 bits are too few.
+    /// Returns a packing for sequences of at most `longest` letters; `None` if 64 bits are too few.
     pub(super) fn new(scoring: &Scoring, mode: Mode, counted: Counted, longest: usize) -> Option<Self> {
         let bits = |most: usize| usize::BITS - most.leading_zeros();
         let (matches, columns, transitions) = match counted {
@@ -41,8 +41,8 @@ impl Packing {
             Counted::Transitions => (bits(longest), bits(longest), bits(longest)),
         };
         let (columns, matches) = (transitions + columns, transitions + columns + matches);
-        // The largest score a value can have, and the smallest: all of both sequences in gaps, one gap more
-        // (kernel.rs), and one mismatch.
+        // The largest and the smallest score that a value can have. The smallest is all of both sequences in gaps, one
+        // more gap (kernel.rs), and one mismatch.
         let longest = longest as i128;
         let (open, extend) = (i128::from(scoring.open()), i128::from(scoring.extend()));
         let most = i128::from(scoring.matrix().largest().max(0)) * longest;
@@ -51,18 +51,18 @@ impl Packing {
             Mode::Global | Mode::SemiGlobal => 3 * open + extend * (2 * longest + 1),
         };
         let least = least + i128::from(scoring.matrix().smallest().unsigned_abs());
-        // Two more: counts reach up to one score further, and none is left to chance.
+        // Two more: the counts reach at most one score further, and the second is a margin.
         let bound = (most.max(least) + 2) << matches;
         let width = [16, 32, 64].into_iter().find(|width| bound < 1 << (width - 1))?;
         Some(Self { transitions, columns, matches, counts_gaps: counted == Counted::Columns, width })
     }
 
-    /// Bits of a lane.
+    /// The width of a lane, in bits.
     pub(super) fn width(&self) -> u32 {
         self.width
     }
 
-    /// The value that two aligned letters add.
+    /// The packed value that two aligned letters add.
     pub(super) fn letters(&self, score: i32, is_match: bool, is_transition: bool) -> i64 {
         let mut value = i64::from(score) << self.matches;
         if self.matches > self.columns && is_match {
@@ -77,17 +77,17 @@ impl Packing {
         value
     }
 
-    /// The amount that a letter in a gap subtracts.
+    /// The packed value that a letter in a gap subtracts.
     pub(super) fn gap(&self, cost: i32) -> i64 {
         (i64::from(cost) << self.matches) + (i64::from(self.counts_gaps) << self.transitions)
     }
 
-    /// The score that a place beyond a sequence's end adds: less than nothing, so that no local alignment includes it.
+    /// The packed score of a position beyond a sequence's end: below 0, so that no local alignment includes it.
     pub(super) fn beyond(&self) -> i64 {
         -1 << self.matches
     }
 
-    /// The parts of a value.
+    /// Unpacks a value.
     pub(super) fn unpack(&self, value: i64) -> Alignment {
         let part = |bits: u32| (1i64 << bits) - 1;
         let below = value.wrapping_neg() & part(self.columns);

@@ -1,20 +1,20 @@
-//! The oracle: one pair, one cell at a time, each part of a value by name.
+//! The test oracle: it aligns one pair, one cell at a time, with a name for each part of a value.
 //!
-//! Slow and plain on purpose. It follows the recurrences as a textbook has them: minus infinity, three tables, a
-//! comparison part by part. It shares nothing with the kernel, so the two agree only if both are right.
+//! It is slow and plain on purpose. It follows the recurrences of textbooks: minus infinity, three tables, a comparison
+//! part by part. It shares no code with the kernel, so an error in one of them makes the two disagree.
 
 use crate::alignment::{Alignment, Counted, Mode, is_transition};
 use crate::scoring::Scoring;
 
-/// Score, matches, and the negatives of columns and transitions: comparing these in order is the task of
-/// [`super::packing`] in one number.
+/// Score, matches, and the negatives of columns and transitions. [`super::packing`] compares these in order as one
+/// number.
 type Parts = (i64, i64, i64, i64);
 
 const IMPOSSIBLE: Parts = (i64::MIN / 4, 0, 0, 0);
 
-/// The best alignment of two sequences, as [`super::Aligner`] defines it.
+/// Returns the best alignment of two sequences, as [`super::Aligner`] defines it.
 ///
-/// Cost: length x length cells, some 20 ns each. For tests, and for the curious.
+/// Cost: length x length cells, some 20 ns each. For tests and experiments.
 ///
 /// # Example
 /// ```
@@ -71,7 +71,7 @@ fn add(a: Parts, b: Parts) -> Parts {
     (a.0 + b.0, a.1 + b.1, a.2 + b.2, a.3 + b.3)
 }
 
-/// The parts that two aligned letters add.
+/// Returns the parts that two aligned letters add.
 pub(crate) fn letter_parts(x: u8, y: u8, scoring: &Scoring, counted: Counted) -> Parts {
     let score = i64::from(scoring.matrix().score(x, y));
     if counted == Counted::Score {

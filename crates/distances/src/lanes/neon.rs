@@ -1,14 +1,14 @@
-//! Lines in the vector registers of aarch64: the only file that names its instructions.
+//! Lines in the vector registers of aarch64; only this file contains its instructions.
 //!
-//! Every processor of this family has these instructions, and programs for it are compiled with them. So there is
-//! nothing to ask before a kernel is entered.
+//! Every processor of this family has these instructions, and programs for it are compiled with them. So kernels are
+//! entered without a check.
 
 use std::arch::aarch64::*;
 
 use super::{I16Line, I32Line, I64Line, Lanes};
 use crate::bits::{Counts, LANES, ROWS, Substitutions, Words};
 
-/// Runs instructions of the set.
+/// Runs instructions of this set.
 macro_rules! instructions {
     ($e:expr) => {
         // SAFETY: the target that this file is compiled for has the instruction set; loads and stores go through
@@ -84,10 +84,10 @@ macro_rules! neon {
     };
 }
 
-/// There is no maximum of 64-bit numbers.
+/// Returns the lane-wise maximum of 64-bit numbers, for which there is no instruction.
 ///
 /// # Safety
-/// As of instructions.
+/// The processor must have NEON.
 #[inline(always)]
 unsafe fn max_s64(a: int64x2_t, b: int64x2_t) -> int64x2_t {
     instructions!(vbslq_s64(vcgtq_s64(a, b), a, b))
@@ -97,10 +97,10 @@ neon!(NeonI16, I16Line, i16, int16x8_t, 8, vld1q_s16, vst1q_s16, vdupq_n_s16, va
 neon!(NeonI32, I32Line, i32, int32x4_t, 4, vld1q_s32, vst1q_s32, vdupq_n_s32, vaddq_s32, vsubq_s32, vmaxq_s32);
 neon!(NeonI64, I64Line, i64, int64x2_t, 2, vld1q_s64, vst1q_s64, vdupq_n_s64, vaddq_s64, vsubq_s64, max_s64);
 
-/// A word counts at most 8 a byte, so a byte takes as many.
+/// The counts that a byte can add up: each is at most 8.
 const BYTE_HOLDS: usize = 31;
 
-/// Eight words, two a register.
+/// Eight words, two in each register.
 type Across = [uint64x2_t; LANES / 2];
 
 #[inline(always)]
@@ -108,7 +108,7 @@ fn splat(word: u64) -> uint64x2_t {
     instructions!(vdupq_n_u64(word))
 }
 
-/// Counts of nothing yet.
+/// Counts of zero.
 #[inline(always)]
 fn none() -> [uint8x16_t; LANES / 2] {
     [instructions!(vdupq_n_u8(0)); LANES / 2]
@@ -120,7 +120,7 @@ fn read(words: &Words) -> Across {
     instructions!([vld1q_u64(words), vld1q_u64(words.add(2)), vld1q_u64(words.add(4)), vld1q_u64(words.add(6))])
 }
 
-/// The number of bits that are set, byte by byte, added to `sums`.
+/// Adds the number of set bits of each byte to `sums`.
 #[inline(always)]
 fn count(sums: &mut [uint8x16_t; LANES / 2], words: Across) {
     for n in 0..LANES / 2 {
@@ -128,7 +128,7 @@ fn count(sums: &mut [uint8x16_t; LANES / 2], words: Across) {
     }
 }
 
-/// The bytes of each word added up, and added to the counts of eight words.
+/// Adds up the bytes of each word, and adds the result to the counts of eight words.
 #[inline(always)]
 fn widen(counts: &mut Words, sums: [uint8x16_t; LANES / 2]) {
     for n in 0..LANES / 2 {

@@ -1,5 +1,5 @@
-//! A line handled lane by lane: for machines whose registers `lanes/x86.rs` does not know, and the reference that it is
-//! tested against.
+//! A line handled lane by lane, for processors without a vector set that Lehr knows. It is the reference for the tests
+//! of the others.
 
 use super::{I16Line, I32Line, I64Line, Lanes};
 

@@ -1,8 +1,8 @@
-//! Lines in the vector registers of x86-64: the only file that names instructions.
+//! Lines in the vector registers of x86-64; only this file contains its instructions.
 //!
-//! Values of these types exist only inside the copies of a kernel. [`crate::dispatch`] enters a copy after it has
-//! checked the processor for the instruction set: every `unsafe` block here relies on that. They are crate-private for
-//! that reason.
+//! Values of these types exist only inside the copies of a kernel, and the types are private to the crate.
+//! [`crate::dispatch`] enters a copy only after it has checked that the processor has the instruction set. Every
+//! `unsafe` block here relies on that.
 
 use std::arch::x86_64::*;
 
@@ -12,8 +12,8 @@ use super::{I16Line, I32Line, I64Line, Lanes};
 macro_rules! instructions {
     ($e:expr) => {
         // SAFETY: a value of this type is only made inside a kernel copy compiled for this instruction set, which
-        // `dispatch` enters after asking the processor for it; loads and stores go through references to lines, which
-        // are 64-byte aligned and 64 bytes long.
+        // `dispatch` enters after checking that the processor has it; loads and stores go through references to lines,
+        // which are 64-byte aligned and 64 bytes long.
         unsafe { $e }
     };
 }
@@ -59,7 +59,7 @@ avx512!(Avx512I16, I16Line, i16, _mm512_set1_epi16, _mm512_add_epi16, _mm512_sub
 avx512!(Avx512I32, I32Line, i32, _mm512_set1_epi32, _mm512_add_epi32, _mm512_sub_epi32, _mm512_max_epi32);
 avx512!(Avx512I64, I64Line, i64, _mm512_set1_epi64, _mm512_add_epi64, _mm512_sub_epi64, _mm512_max_epi64);
 
-/// 256-bit registers have no maximum of 64-bit numbers.
+/// Returns the lane-wise maximum of 64-bit numbers, for which 256-bit registers have no instruction.
 #[inline(always)]
 fn max_epi64(a: __m256i, b: __m256i) -> __m256i {
     instructions!(_mm256_blendv_epi8(b, a, _mm256_cmpgt_epi64(a, b)))

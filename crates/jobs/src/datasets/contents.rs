@@ -1,11 +1,11 @@
-//! The contents of data sets and uploads, by number: on disk below a folder, or in memory and in files without a name.
+//! The contents of data sets and uploads, by number: in a folder on disk, or in memory and unnamed files.
 //!
-//! A content is written once and never changed, so that nothing here has to agree with the document but the numbers.
-//! [`Contents::sweep`] removes contents that the document does not name, unless the document itself was lost or
-//! restored ([`Contents::freeze`]).
+//! Contents are written once and never change, so only their numbers must agree with the document. [`Contents::sweep`]
+//! removes contents that the document does not name, unless the document itself was lost or restored
+//! ([`Contents::freeze`]).
 //!
-//! Beside the bytes of an upload is a file of checksums, one for each piece. So no byte is read that differs from the
-//! acknowledged one.
+//! Each upload has a file with a checksum for every piece. So the service notices any byte that differs from the one it
+//! acknowledged.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File, OpenOptions};
@@ -22,32 +22,33 @@ use crate::format::arrow;
 use crate::format::column::Gaps;
 use crate::table::{Columns, Table};
 
-/// Contents by number.
+/// The stored contents, by number.
 #[derive(Debug)]
 pub(crate) struct Contents {
     folder: Option<PathBuf>,
-    /// The memory that the tables may take.
+    /// The most memory that tables may take, in bytes.
     memory_bytes: u64,
     held: Mutex<Held>,
-    /// Locked as long as this lives, so that a second node does not write here too.
+    /// The folder's lock, held as long as this value lives, so that no second node writes there.
     _lock: Option<File>,
 }
 
 #[derive(Debug, Default)]
 struct Held {
     tables: BTreeMap<u64, (Table, u64)>,
-    /// Files of uploads that have no name.
+    /// The unnamed files of uploads.
     parts: BTreeMap<u64, File>,
     bytes: u64,
-    /// Counts uses, to know which was the last.
+    /// Counts the uses of tables, to find the least recently used one.
     uses: u64,
-    /// Whether there is nothing that the document does not name.
+    /// Whether all stored contents are named in the document.
     is_swept: bool,
-    /// Whether nothing may be removed.
+    /// Whether removing is forbidden.
     is_frozen: bool,
 }
 
-/// The fault of a content that could not be kept. The client learns of a full disk too, because it can ask for room.
+/// Returns the fault for contents that could not be stored. It tells the client about a full disk, because the client
+/// can ask for space.
 fn disk(error: &(dyn std::error::Error + 'static)) -> Fault {
     let reason = if is_full(error) {
         "the data could not be kept: no space left on the disk of the node"
@@ -57,18 +58,18 @@ fn disk(error: &(dyn std::error::Error + 'static)) -> Fault {
     Fault::new(Code::InsufficientResources, reason).log(error.to_string())
 }
 
-/// The fault of an upload with other bytes than the acknowledged ones.
+/// Returns the fault for an upload whose bytes differ from the acknowledged ones.
 fn damaged_upload(damage: &str) -> Fault {
     let reason = format!("what was kept of the upload is damaged: {damage}; remove it and upload it again");
     Fault::new(Code::OperationFailed, reason)
 }
 
-/// Whether the system reports a full disk somewhere below an error.
+/// Returns whether a full disk is among the causes of an error.
 fn is_full(error: &(dyn std::error::Error + 'static)) -> bool {
     let mut causes = std::iter::successors(Some(error), |error| error.source());
     causes.any(|error| {
         let cause = match error.downcast_ref::<lehr_data::Error>() {
-            // Its text tells the cause, and its chain does not repeat it.
+            // The message of this error includes its cause, so its chain of sources does not have it.
             Some(lehr_data::Error::Write { cause, .. }) => Some(cause),
             _ => error.downcast_ref::<io::Error>(),
         };
@@ -96,7 +97,7 @@ impl Contents {
         Some(Sums { path: self.folder.as_ref()?.join(format!("{number}.sums")) })
     }
 
-    /// Keeps a table. When this returns without a fault, the content survives a crash, if anything is kept.
+    /// Stores a table. If this succeeds and the service keeps its data, the contents survive a crash.
     ///
     /// # Errors
     /// Returns [`Code::InsufficientResources`].
@@ -109,7 +110,7 @@ impl Contents {
         self.hold(number, table)
     }
 
-    /// Has a table in memory, in the place of those that were not used for longest and are on disk.
+    /// Holds a table in memory. If necessary, it first drops the least recently used tables, which are also on disk.
     fn hold(&self, number: u64, table: &Table) -> Result<(), Fault> {
         let mut held = self.held.lock();
         let held = &mut *held;
@@ -119,7 +120,7 @@ impl Contents {
         }
         while held.bytes + bytes > self.memory_bytes && self.folder.is_some() {
             let Some(oldest) = held.tables.iter().min_by_key(|(_, (_, used))| *used).map(|(number, _)| *number) else {
-                // Larger than all that may be held: it is on disk, and read when it is asked for.
+                // The table is larger than the memory limit: it stays on disk and is read when needed.
                 return Ok(());
             };
             if let Some((gone, _)) = held.tables.remove(&oldest) {
@@ -139,11 +140,11 @@ impl Contents {
         Ok(())
     }
 
-    /// A table.
+    /// Returns a table.
     ///
     /// # Errors
-    /// Returns [`Code::InsufficientResources`] if it cannot be read; [`Code::OperationFailed`] if it is not as it was
-    /// kept.
+    /// Returns [`Code::InsufficientResources`] if the table cannot be read; [`Code::OperationFailed`] if it has changed
+    /// since it was stored.
     pub(crate) fn read(&self, number: u64, checksum: &str, name: &str) -> Result<Table, Fault> {
         {
             let mut held = self.held.lock();
@@ -173,7 +174,7 @@ impl Contents {
         Ok(table)
     }
 
-    /// Makes an empty place for the bytes of an upload.
+    /// Creates an empty file for the bytes of an upload.
     ///
     /// # Errors
     /// Returns [`Code::InsufficientResources`].
@@ -195,8 +196,7 @@ impl Contents {
         }
     }
 
-    /// Writes bytes at an offset of an upload, and removes the bytes behind them, which were written but not
-    /// acknowledged.
+    /// Writes bytes at an offset of an upload. Removes later bytes, which were written but never acknowledged.
     ///
     /// # Errors
     /// Returns [`Code::InsufficientResources`].
@@ -218,7 +218,7 @@ impl Contents {
         put().map_err(|error| disk(&error))
     }
 
-    /// Whether as many bytes of an upload are there as were acknowledged.
+    /// Checks that all acknowledged bytes of an upload are there.
     fn check_length(&self, number: u64, bytes: u64) -> Result<(), Fault> {
         let Some(path) = self.part_path(number) else { return Ok(()) };
         match fs::metadata(path) {
@@ -234,11 +234,11 @@ impl Contents {
         held.parts.get(&number).ok_or_else(|| io::Error::from(io::ErrorKind::NotFound))?.try_clone()
     }
 
-    /// The bytes of an upload, checked.
+    /// Returns the bytes of an upload after checking them.
     ///
     /// # Errors
-    /// Returns [`Code::OperationFailed`] if they are not those that were acknowledged; [`Code::InvalidValue`] if their
-    /// SHA-256 is another; [`Code::InsufficientResources`] if they cannot be read.
+    /// Returns [`Code::OperationFailed`] if the bytes differ from the acknowledged ones; [`Code::InvalidValue`] if
+    /// their SHA-256 is not the expected one; [`Code::InsufficientResources`] if they cannot be read.
     pub(crate) fn part(&self, number: u64, bytes: u64, sha256: Option<&str>) -> Result<File, Fault> {
         self.check_length(number, bytes)?;
         let open = || -> io::Result<File> {
@@ -270,16 +270,16 @@ impl Contents {
         Ok(file)
     }
 
-    /// From here on nothing is removed, as long as this lives: the document may not list everything.
+    /// Forbids removing from now on, because the document may not list all contents.
     pub(crate) fn freeze(&self) {
         self.held.lock().is_frozen = true;
     }
 
-    /// The contents that no document names: the tables by number, and how many unfinished uploads. The bytes of these
-    /// are renamed, so that no later upload takes their place.
+    /// Returns the contents that no document names: the tables by number, and the number of unfinished uploads. It
+    /// renames the files of these uploads, so that no later upload overwrites them.
     ///
     /// # Errors
-    /// The disk's error.
+    /// Returns the errors of the disk.
     pub(crate) fn orphans(&self) -> io::Result<(Vec<(u64, Table)>, usize)> {
         let (mut tables, mut uploads) = (Vec::new(), 0);
         let Some(folder) = &self.folder else { return Ok((tables, uploads)) };
@@ -311,12 +311,12 @@ impl Contents {
         Ok((tables, uploads))
     }
 
-    /// Says that the document will name less.
+    /// Records that the document may name fewer contents.
     pub(crate) fn mark(&self) {
         self.held.lock().is_swept = false;
     }
 
-    /// Removes all contents that are not named here, if there may be any.
+    /// Removes all contents that are not in `named`, if there may be any.
     pub(crate) fn sweep(&self, named: &BTreeSet<u64>) {
         {
             let mut held = self.held.lock();
@@ -339,26 +339,26 @@ impl Contents {
                 path.extension().is_some_and(|ending| ending == "arrow" || ending == "part" || ending == "sums");
             let is_unfinished = path.extension().is_some_and(|ending| ending == "tmp");
             if (is_ours && number.is_some_and(|number| !named.contains(&number))) || is_unfinished {
-                // What cannot be removed now is tried again at the next start.
+                // A file that cannot be removed now is removed at the next start.
                 let _ = fs::remove_file(path);
             }
         }
     }
 }
 
-/// The checksums of the pieces of an upload, in a file. Each piece has two little-endian numbers of eight bytes: its
-/// end and its hash.
+/// The file with the checksums of an upload's pieces. Each piece has two little-endian numbers of eight bytes: its end
+/// and its hash.
 struct Sums {
     path: PathBuf,
 }
 
 impl Sums {
-    /// Adds a piece, and removes all behind its offset: pieces that were written and not acknowledged.
+    /// Adds a piece. Removes later pieces, which were written but never acknowledged.
     fn add(&self, offset: u64, bytes: &[u8]) -> io::Result<()> {
-        // If it is gone, what it should say of the pieces before this one is missed when all are read.
+        // If the file was lost, it lacks the earlier pieces; [`Sums::check`] notices this.
         let mut file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&self.path)?;
         let mut kept = file.metadata()?.len() / PIECE * PIECE;
-        // From the end: as a rule the last piece is the one before this one.
+        // Search from the end, because the last piece is usually the previous one.
         while kept > 0 {
             let mut end = [0; 8];
             file.seek(SeekFrom::Start(kept - PIECE))?;
@@ -375,7 +375,7 @@ impl Sums {
         file.sync_data()
     }
 
-    /// Reports the fault of the first `bytes` of a file, if there is one.
+    /// Describes the damage in the first `bytes` of a file, if there is any.
     fn check(&self, file: &mut impl Read, bytes: u64) -> io::Result<Option<String>> {
         let known = match fs::read(&self.path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
@@ -402,10 +402,10 @@ impl Sums {
     }
 }
 
-/// The length of a piece's record.
+/// The length of a piece's record, in bytes.
 const PIECE: u64 = 16;
 
-/// The pieces in a file of checksums, with the end of each; half a record at the end is ignored.
+/// Returns the end and the hash of each piece; ignores an incomplete record at the end.
 fn pieces(known: &[u8]) -> impl Iterator<Item = (u64, u64)> + '_ {
     let word = |bytes: &[u8]| bytes.try_into().map_or(0, u64::from_le_bytes);
     known.chunks_exact(PIECE as usize).map(move |piece| (word(&piece[..8]), word(&piece[8..])))
@@ -414,7 +414,7 @@ fn pieces(known: &[u8]) -> impl Iterator<Item = (u64, u64)> + '_ {
 /// Creates a folder if necessary, and locks it for this process.
 ///
 /// # Errors
-/// Returns [`Code::StartFailed`], also if another process has it.
+/// Returns [`Code::StartFailed`], also if another process has locked the folder.
 fn claim(folder: &Path) -> Result<File, Fault> {
     let failed = |error: &dyn std::fmt::Display| {
         Fault::new(Code::StartFailed, format!("the folder {} for data sets: {error}", folder.display()))
@@ -429,7 +429,7 @@ fn claim(folder: &Path) -> Result<File, Fault> {
     }
 }
 
-/// The SHA-256 of the rest of a file, in hexadecimal digits.
+/// Returns the SHA-256 of the rest of a file, in hexadecimal digits.
 pub(crate) fn digest(file: &mut impl Read) -> io::Result<String> {
     let mut hash = Sha256::new();
     let mut buffer = vec![0; 1 << 16];
@@ -442,7 +442,7 @@ pub(crate) fn digest(file: &mut impl Read) -> io::Result<String> {
     Ok(hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
-/// A new name is on disk only when its folder is.
+/// Synchronises the folder of a file, because a new name is on disk only when its folder is.
 fn synchronise_folder(path: &Path) -> io::Result<()> {
     let folder = path.parent().unwrap_or(Path::new("."));
     File::open(folder).and_then(|folder| folder.sync_all())

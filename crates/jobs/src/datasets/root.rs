@@ -1,11 +1,11 @@
-//! The data root: the one folder whose files clients may name.
+//! The data root: the only folder whose files clients may open.
 
 use std::fs::File;
 use std::path::{Component, Path, PathBuf};
 
 use lehr_services::{Code, Fault};
 
-/// A folder, and nothing outside of it.
+/// A folder from which files are opened, but none outside of it.
 #[derive(Debug)]
 pub(crate) struct Root {
     folder: File,
@@ -14,7 +14,7 @@ pub(crate) struct Root {
 
 impl Root {
     /// # Errors
-    /// Returns [`Code::StartFailed`] if it is no folder.
+    /// Returns [`Code::StartFailed`] if the path is not a folder.
     pub(crate) fn new(path: &Path) -> Result<Self, Fault> {
         let failed = |error: &dyn std::fmt::Display| {
             Fault::new(Code::StartFailed, format!("the data root {}: {error}", path.display()))
@@ -27,7 +27,7 @@ impl Root {
         Ok(Self { folder, path: canonical })
     }
 
-    /// Opens a file for reading. Links are followed inside the root and refused if they lead out of it.
+    /// Opens a file for reading. It follows links that stay inside the root and refuses links that lead out of it.
     ///
     /// # Errors
     /// Returns [`Code::InvalidValue`] for a path that leads outside; [`Code::UnknownEntry`] if there is no such file;
@@ -47,18 +47,19 @@ impl Root {
         Ok(file)
     }
 
-    /// If the system resolves a path beneath a folder in one step, nothing can be exchanged in between.
+    /// Opens a file in one step. Since the system resolves the path beneath the folder, nothing can be swapped in
+    /// between.
     #[cfg(target_os = "linux")]
     fn open_beneath(&self, path: &Path) -> Result<File, Fault> {
         use rustix::fs::{Mode, OFlags, ResolveFlags, openat2};
         use rustix::io::Errno;
         let shown = path.display().to_string();
-        // Not to wait for somebody at the other end of a named pipe.
+        // Without this flag, opening a named pipe would wait for its other end.
         let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK;
         match openat2(&self.folder, path, flags, Mode::empty(), ResolveFlags::BENEATH | ResolveFlags::NO_MAGICLINKS) {
             Ok(file) => Ok(file.into()),
             Err(Errno::XDEV | Errno::LOOP) => Err(leads_out(&shown)),
-            // An old system, or one that forbids the call.
+            // The system is too old, or forbids the call.
             Err(Errno::NOSYS | Errno::PERM) => self.open_resolved(path),
             Err(error) => Err(refused(&shown, &error.into())),
         }
@@ -70,7 +71,7 @@ impl Root {
         self.open_resolved(path)
     }
 
-    /// Elsewhere: resolved first, compared, and opened as resolved.
+    /// Resolves the path, compares it with the root, and opens the resolved path. For systems without the call.
     fn open_resolved(&self, path: &Path) -> Result<File, Fault> {
         let shown = path.display().to_string();
         let resolved = self.path.join(path).canonicalize().map_err(|error| refused(&shown, &error))?;

@@ -1,10 +1,9 @@
 //! The service of data sets.
 //!
-//! A client's request and the change of the document may be two operations. `begin`, `rename` and `remove` change the
-//! document themselves. `append`, `finish`, `open` and `put` run together with everything. They send the service a
-//! change of its own (`grow`, `start_reading`, `settle`), whose outer form has no data. Files are read on threads of
-//! their own. Every change leaves contents of which the document may not know yet; so they are removed one change
-//! later.
+//! A request and its change of the document may be two operations. `begin`, `rename` and `remove` change the document
+//! themselves. `append`, `finish`, `open` and `put` run alongside other operations, and send the service a change
+//! (`grow`, `start_reading`, `settle`). The serialised form of such a change has no data. Separate threads read files.
+//! A change may leave contents that the document no longer names; they are removed at the next change.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -21,13 +20,13 @@ use super::root::Root;
 use super::*;
 use crate::format::{self, Found};
 
-/// The largest number of bytes of one piece of an upload.
+/// The most bytes of one piece of an upload.
 pub(super) const PIECE_BYTES: u64 = 64 << 20;
 
-/// The largest table that leaves the node in one answer; larger ones are read in pieces.
+/// The largest table that leaves the node in one answer, in bytes; larger tables are read in pieces.
 const TAKEN_BYTES: u64 = 64 << 20;
 
-/// The folders that data come from and go to, and their limits.
+/// The folders and limits of the service of data sets.
 ///
 /// # Example
 /// ```
@@ -36,24 +35,24 @@ const TAKEN_BYTES: u64 = 64 << 20;
 /// ```
 #[derive(Clone, Debug)]
 pub struct Limits {
-    /// The folder in which data are kept. Default: none; data are lost with the process.
+    /// The folder that data are kept in. Default: none, so data are lost with the process.
     pub keep: Option<PathBuf>,
     /// The folder whose files clients may open. Default: none.
     pub root: Option<PathBuf>,
-    /// The largest number of bytes of one upload. Default: 4 GiB.
+    /// The most bytes of one upload. Default: 4 GiB.
     pub upload_bytes: u64,
-    /// The largest number of uploads at once. Default: 64.
+    /// The most uploads at once. Default: 64.
     pub uploads: usize,
-    /// The largest number of data sets. Default: 10,000.
+    /// The most data sets. Default: 10,000.
     pub datasets: usize,
-    /// The largest number of bytes of values of one data set. Default: 8 GiB.
+    /// The most bytes of values in one data set. Default: 8 GiB.
     pub dataset_bytes: u64,
-    /// The largest size of an upload, unpacked and as values, as a multiple of its own bytes. Default: 100.
+    /// The largest size of an upload, both uncompressed and as values, as a multiple of its own size. Default: 100.
     pub expansion: u64,
-    /// The size that any upload may reach, however small it is. Default: 64 MiB.
+    /// The size that an upload may always reach, however small it is. Default: 64 MiB.
     pub expanded_bytes: u64,
-    /// The memory that the values of all data sets may take. If the service keeps data on disk, the most recently used
-    /// are also in memory. Default: 8 GiB.
+    /// The memory limit for the values of all data sets. If the service keeps data on disk, it holds the most recently
+    /// used ones in memory too. Default: 8 GiB.
     pub memory_bytes: u64,
 }
 
@@ -73,7 +72,7 @@ impl Default for Limits {
     }
 }
 
-/// The service behind [`Datasets`].
+/// The service that implements [`Datasets`].
 ///
 /// # Example
 /// See [`Datasets`].
@@ -91,10 +90,10 @@ struct Inner {
 }
 
 impl DatasetService {
-    /// A service with these limits.
+    /// Creates a service with these limits.
     ///
     /// # Errors
-    /// Returns [`Code::StartFailed`] if one of the folders cannot be used, or another process keeps its data there.
+    /// Returns [`Code::StartFailed`] if a folder cannot be used, or if another process keeps its data there.
     ///
     /// # Example
     /// See [`Open`].
@@ -104,10 +103,10 @@ impl DatasetService {
         Ok(Self { document: Datasets::default(), inner: Arc::new(Inner { contents, root, limits }) })
     }
 
-    /// A service that keeps nothing on disk and opens no files.
+    /// Creates a service that keeps nothing on disk and opens no files.
     ///
     /// # Panics
-    /// Never, because the system is not called.
+    /// Never panics, because it does not use the disk.
     ///
     /// # Example
     /// See [`Datasets`].
@@ -115,7 +114,8 @@ impl DatasetService {
         Self::new(Limits::default()).expect("no folder is asked for")
     }
 
-    /// Removes contents that the document does not name. Contents that it names now were kept before this change began.
+    /// Removes contents that the document does not name. Contents that it names now were stored before this change
+    /// began.
     fn sweep(&self) {
         let contents = self.document.datasets.values().map(|dataset| dataset.content);
         let uploads = self.document.uploads.values().map(|upload| upload.content);
@@ -123,7 +123,7 @@ impl DatasetService {
         blocking("the disk", || self.inner.contents.sweep(&named));
     }
 
-    /// Makes data sets of tables that are there without a document: it was lost with its copy.
+    /// Makes data sets from stored tables after the document was lost together with its copy.
     fn adopt(&mut self, starting: &Starting) -> Result<(), Fault> {
         let found = blocking("the disk", || self.inner.contents.orphans());
         let (tables, uploads) = found.map_err(|error| {
@@ -166,7 +166,7 @@ impl DatasetService {
         blocking("the disk", || self.inner.contents.read(dataset.content, &dataset.checksum, name))
     }
 
-    /// Whether a name is free for a new data set.
+    /// Checks whether a name is free for a new data set.
     fn check_free(&self, name: &str, replace: bool) -> Result<(), Fault> {
         if !replace && self.document.datasets.contains_key(name) {
             let reason = format!("there is a data set {name:?}; \"replace\": true puts this one in its place");
@@ -179,7 +179,7 @@ impl DatasetService {
         Ok(())
     }
 
-    /// Keeps a table under a new number.
+    /// Stores a table under a new number.
     fn keep(&mut self, name: &str, dataset: Dataset, table: &Table, replace: bool) -> Result<Dataset, Fault> {
         self.check_free(name, replace)?;
         let most = self.inner.limits.dataset_bytes;
@@ -191,7 +191,7 @@ impl DatasetService {
         Ok(Dataset { content, ..dataset })
     }
 
-    /// Reads an upload or a file, on its own thread, and tells the service.
+    /// Reads an upload or a file on a separate thread, and sends the outcome to the service.
     fn start_reading(&self, name: String, upload: Upload, own: Reference<Datasets>) -> Result<(), Fault> {
         let inner = self.inner.clone();
         let body = move || {
@@ -205,7 +205,7 @@ impl DatasetService {
             };
             let (replace, read_from) = (upload.replace, Some(upload.content));
             let settle = Settle { name, dataset, fault, replace, read_from, table };
-            // Refused only if the service ends: then its next life reads again.
+            // The service refuses this only if it ends; it reads the upload again after its restart.
             let _ = block_on(own.call(settle));
         };
         spawn_detached("lehr-reading", body)
@@ -224,7 +224,7 @@ impl Inner {
         match &upload.source {
             Source::Upload { format } => {
                 let file = self.contents.part(upload.content, upload.offset, upload.sha256.as_deref())?;
-                // A few bytes of a packed file may stand for any number of rows.
+                // A few bytes of a compressed file may stand for any number of rows.
                 let Limits { expansion, expanded_bytes, .. } = self.limits;
                 let expanded = upload.offset.saturating_mul(expansion).max(expanded_bytes);
                 let read = format::read(file, *format, &upload.reading, name, most.min(expanded));
@@ -257,7 +257,7 @@ fn no_root() -> Fault {
     Fault::new(Code::PermissionDenied, "this node has no data root: its files are not to be opened")
 }
 
-/// Whether a text can be the name of a data set.
+/// Checks whether a text can be the name of a data set.
 pub(crate) fn check_name(name: &str) -> Result<(), Fault> {
     let is_part = |part: &str| {
         let is_letter = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'-');
@@ -270,7 +270,7 @@ pub(crate) fn check_name(name: &str) -> Result<(), Fault> {
     Err(Fault::new(Code::InvalidValue, format!("name: {rule}, found {name:?}")))
 }
 
-/// Whether the service sent this to itself.
+/// Checks that the service sent this to itself.
 fn check_own(call: &Call) -> Result<(), Fault> {
     if call.caller().is_none() {
         return Ok(());
@@ -302,7 +302,7 @@ impl Service for DatasetService {
             Beginning::Restored => self.inner.contents.freeze(),
             Beginning::New => self.adopt(starting)?,
         }
-        // What was being read when the last life ended is read again.
+        // Uploads that were being read when the service ended are read again.
         let reading = self.document.uploads.iter().filter(|(_, upload)| upload.state == UploadState::Reading);
         for (name, upload) in reading {
             self.start_reading(name.clone(), upload.clone(), starting.own()?)?;
@@ -341,7 +341,7 @@ impl Exclusive<Begin> for DatasetService {
         if let Some(before) = self.document.uploads.get(&begin.name)
             && before.state != UploadState::Failed
         {
-            // Also one that is complete and being read: whoever began it again goes on to finish it again.
+            // This includes a complete upload that is being read: a client that begins it again will finish it again.
             let same = Upload { state: before.state, offset: before.offset, content: before.content, ..upload.clone() };
             if *before == same {
                 return Ok(Offset { offset: before.offset, piece_bytes_max: PIECE_BYTES });
@@ -405,7 +405,7 @@ impl Independent<Finish> for DatasetService {
         let own = call.own::<Datasets>()?;
         let state = own.get().await?;
         if let (None, Some(dataset)) = (state.uploads.get(&name), state.datasets.get(&name)) {
-            // Finished before: the answer was lost.
+            // The upload was finished before, but the answer was lost.
             return Ok(dataset.clone());
         }
         drop(state);
@@ -413,14 +413,14 @@ impl Independent<Finish> for DatasetService {
     }
 }
 
-/// Work that a request has begun, and undoes if it ends in an error: it fails, its client disconnects, or its time is
-/// over. If bytes are being read then, the reading is wasted, because no client refers to them any more.
+/// Work that a request has begun. Dropping it undoes the work, because the request failed, its client disconnected or
+/// its deadline passed. If bytes are being read then, the result is discarded, because no client refers to them any
+/// more.
 pub(super) struct Begun(Option<(Reference<Datasets>, lehr_runtime::Handle, Abandon)>);
 
 impl Begun {
-    /// Begins something under a name, and says how it ended and whether the request has begun it. A separate task
-    /// begins it. If the request ends before the service has answered, the task still learns of the beginning, and
-    /// takes it back.
+    /// Begins something under a name. Returns the answer, and a [`Begun`] if this request began it. A separate task
+    /// sends the request: if the caller ends before the answer arrives, the task still receives it and undoes the work.
     pub(super) async fn by<O>(call: &Call, begin: O, name: String) -> Result<(O::Reply, Option<Self>), Fault>
     where
         O: Operation<Contract = Datasets>,
@@ -430,7 +430,7 @@ impl Begun {
         let (reply, answer) = Reply::new();
         let spawner = dispatcher.clone();
         let task = async move {
-            // Who waits no more leaves the outcome here, and dropping it takes back what was begun.
+            // If the caller no longer waits, the answer is dropped here, which undoes the work.
             drop(reply.answer(Self::of(own, dispatcher, begin, name).await));
         };
         Context::named("begin an upload").detached().build().run(|| spawner.spawn(task)).detach();
@@ -453,7 +453,7 @@ impl Begun {
         Ok((begun, after.map(|content| Self(Some((own, dispatcher, Abandon { name, content }))))))
     }
 
-    /// The request has succeeded.
+    /// Keeps the work, because the request has succeeded.
     pub(super) fn keep(mut self) {
         self.0 = None;
     }
@@ -462,13 +462,13 @@ impl Begun {
 impl Drop for Begun {
     fn drop(&mut self) {
         let Some((own, dispatcher, abandon)) = self.0.take() else { return };
-        // A service that has ended reads its uploads again in its next life, as after any end.
+        // A service that has ended reads its uploads again when it restarts.
         let task = async move { own.call(abandon).await.unwrap_or_default() };
         Context::named("take an upload back").detached().build().run(|| dispatcher.spawn(task)).detach();
     }
 }
 
-/// Has an upload read whose bytes are all there.
+/// Has the service read an upload whose bytes have all arrived.
 pub(super) async fn finished(own: Reference<Datasets>, name: String) -> Result<Dataset, Fault> {
     read_and_wait(own, StartReading { name, file: None }).await
 }
@@ -510,7 +510,7 @@ impl Independent<Open> for DatasetService {
 impl Exclusive<Abandon> for DatasetService {
     async fn handle(&mut self, Abandon { name, content }: Abandon, call: &Call) -> Result<(), Fault> {
         check_own(call)?;
-        // What failed has lost its number.
+        // A failed upload has no number any more.
         let is_it = |upload: &Upload| upload.content == content || upload.state == UploadState::Failed;
         if self.document.uploads.get(&name).is_some_and(is_it) {
             self.document.uploads.remove(&name);
@@ -520,7 +520,7 @@ impl Exclusive<Abandon> for DatasetService {
     }
 }
 
-/// Has the service read, and waits for the outcome.
+/// Has the service read an upload or a file, and waits for the outcome.
 async fn read_and_wait(own: Reference<Datasets>, start: StartReading) -> Result<Dataset, Fault> {
     let name = start.name.clone();
     let mut changes = own.subscribe(Subscribe::default().keys([name.clone()])).await?;
@@ -528,7 +528,7 @@ async fn read_and_wait(own: Reference<Datasets>, start: StartReading) -> Result<
     read(&own, &name, &mut changes).await
 }
 
-/// Waits until something has been read.
+/// Waits until the service has read an upload or a file.
 async fn read(own: &Reference<Datasets>, name: &str, changes: &mut Subscription<Datasets>) -> Result<Dataset, Fault> {
     loop {
         let state = own.get().await?;
@@ -538,7 +538,7 @@ async fn read(own: &Reference<Datasets>, name: &str, changes: &mut Subscription<
             (None, Some(dataset)) => return Ok(dataset.clone()),
             _ => return Err(Fault::new(Code::OperationCancelled, format!("{name:?} was removed while it was read"))),
         }
-        // Not to keep a state while it changes, or the change would copy it.
+        // Drop the state: a change would copy it while it is held.
         drop(state);
         match changes.next().await {
             Ok(Event::Seed(_) | Event::Change(_) | Event::Gap { .. }) => {}
@@ -562,10 +562,11 @@ impl Exclusive<StartReading> for DatasetService {
                     let reason = format!("{name:?} is coming in already");
                     return Err(Fault::new(Code::DuplicateEntry, reason));
                 }
-                // The same file under the same name is the same data set, read again: so a workflow can run twice.
+                // The same file under the same name is read again into the same data set, so that a workflow can run
+                // twice.
                 file.replace |= self.document.datasets.get(&name).is_some_and(|before| before.source == file.source);
                 self.check_free(&name, file.replace)?;
-                // Refused before anything is noted.
+                // Refuse a file that cannot be opened before the document changes.
                 let root = self.inner.root.as_ref().ok_or_else(no_root)?;
                 blocking("the disk", || root.open(path))?;
                 file.content = self.number();
@@ -590,7 +591,7 @@ impl Exclusive<StartReading> for DatasetService {
                 upload.clone()
             }
         };
-        // If this change cannot be kept, what is read is not wanted, and is passed over.
+        // If this change cannot be stored, the outcome of the reading is ignored.
         self.start_reading(name, upload, call.own()?)
     }
 }
@@ -634,7 +635,7 @@ impl Exclusive<Settle> for DatasetService {
                 let upload = self.upload(&name)?;
                 upload.state = UploadState::Failed;
                 upload.fault = Some(fault);
-                // Its bytes are of no more use.
+                // The bytes are not needed any more.
                 upload.content = 0;
                 upload.offset = 0;
                 self.inner.contents.mark();

@@ -1,4 +1,4 @@
-//! A data set from a file that fits into one request.
+//! Creates a data set from a file that fits into one request.
 
 use lehr_runtime::blocking;
 use lehr_services::{Call, Code, Fault, Independent, Operation};
@@ -11,7 +11,7 @@ use super::{Begin, Dataset, DatasetService, Datasets, Grow};
 use crate::bytes::Bytes;
 use crate::format::{Dialect, Form};
 
-/// Brings in a whole file, and answers when it can be used. Larger ones come in pieces: [`Begin`].
+/// Uploads a whole file, and answers when the data set is ready. For larger files, upload pieces: [`Begin`].
 ///
 /// Over HTTP the body may be the file itself, with the other fields in the query:
 ///
@@ -19,8 +19,9 @@ use crate::format::{Dialect, Form};
 /// $ curl -H 'content-type: text/csv' --data-binary @sites.csv 'http://127.0.0.1:8420/datasets:upload?name=sites'
 /// ```
 ///
-/// Its media type says its format: `text/csv`, `text/tab-separated-values`, `application/x-npy`, `application/vnd.apache.parquet`,
-/// `application/vnd.apache.arrow.stream` or `.file`; with `application/octet-stream` the field `format` says it. CSV and TSV may be packed by gzip themselves.
+/// The media type gives the format: `text/csv`, `text/tab-separated-values`, `application/x-npy`,
+/// `application/vnd.apache.parquet`, `application/vnd.apache.arrow.stream` or `.file`. With `application/octet-stream`,
+/// the field `format` gives it. CSV and TSV files may be compressed with gzip.
 ///
 /// # Example
 /// ```
@@ -55,15 +56,15 @@ use crate::format::{Dialect, Form};
 pub struct UploadFile {
     /// The name of the new data set.
     pub name: String,
-    /// The file.
+    /// The contents of the file.
     pub data: Bytes,
     /// The format of the file, as a media type.
     #[serde(default)]
     pub media_type: Option<String>,
-    /// The format of the file; takes precedence over the media type.
+    /// The format of the file. Overrides the media type.
     #[serde(default)]
     pub format: Option<Form>,
-    /// The columns to keep, in addition to weights and ids. Default: all; of text files, all of numbers.
+    /// The columns to keep, in addition to weights and ids. Default: all; of text files, all numeric columns.
     #[serde(default)]
     #[schemars(length(min = 1))]
     pub columns: Option<Vec<String>>,
@@ -73,25 +74,25 @@ pub struct UploadFile {
     /// The column of ids.
     #[serde(default)]
     pub id: Option<String>,
-    /// The separator of fields of a text file: one character, or `tab`. Default: found out.
+    /// The separator of fields of a text file: one character, or `tab`. Default: detected.
     #[serde(default)]
     pub delimiter: Option<String>,
-    /// Whether the first row of a text file has names. Default: found out.
+    /// Whether the first row of a text file has column names. Default: detected.
     #[serde(default)]
     pub header: Option<bool>,
     /// Whether numbers may be missing: empty fields of text files, NaN and nulls elsewhere. Default: no.
     #[serde(default)]
     pub gaps: bool,
-    /// How an ordinary table is written, with the format `table`. Default: found out.
+    /// The notation of an ordinary table, with the format `table`. Default: detected.
     #[serde(default)]
     pub dialect: Option<Dialect>,
-    /// Whether a data set of this name may be there; it stays until the new one is complete.
+    /// Whether to replace an existing data set of this name, which stays until the new one is complete.
     #[serde(default)]
     pub replace: bool,
 }
 
 impl UploadFile {
-    /// A file with nothing but its name and its format.
+    /// Creates a request from a name, a media type and the file; other fields have their defaults.
     ///
     /// # Example
     /// See [`UploadFile`].
@@ -130,7 +131,7 @@ impl Independent<UploadFile> for DatasetService {
         let UploadFile { name, data, columns, weights, id, delimiter, header, gaps, dialect, replace, .. } = file;
         let all = data.as_slice().len() as u64;
         let sum = blocking("a checksum", || Sha256::digest(data.as_slice()));
-        // With its sum, so that only the same file goes on where one was interrupted.
+        // The checksum makes sure that only the same file resumes an interrupted upload.
         let sha256 = Some(sum.iter().map(|byte| format!("{byte:02x}")).collect());
         let bytes = Some(all);
         let begin = Begin {

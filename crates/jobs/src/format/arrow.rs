@@ -1,5 +1,5 @@
-//! Arrow IPC, as a stream or a file: the format in which tables are kept and sent, and which others may send. Its
-//! messages are examined first (`messages.rs`).
+//! Arrow IPC, as a stream or a file: the format in which tables are stored and sent, and which clients may send.
+//! `messages.rs` examines the messages first.
 
 mod messages;
 
@@ -22,7 +22,7 @@ const MAGIC: &[u8] = b"ARROW1";
 /// Writes a table as a stream of one batch.
 ///
 /// # Errors
-/// [`Code::OperationFailed`], which memory gives no reason for.
+/// Returns [`Code::OperationFailed`] if writing fails. Writing to memory does not fail.
 pub(crate) fn write(table: &Table) -> Result<Vec<u8>, Fault> {
     let mut bytes = Vec::with_capacity(table.bytes() + 4096);
     write_to(&mut bytes, table)
@@ -30,18 +30,18 @@ pub(crate) fn write(table: &Table) -> Result<Vec<u8>, Fault> {
     Ok(bytes)
 }
 
-/// The same into a file.
+/// Writes a table to a file as a stream of one batch.
 pub(crate) fn write_to(out: impl std::io::Write, table: &Table) -> Result<(), ArrowError> {
     let mut writer = StreamWriter::try_new(out, table.batch().schema_ref())?;
     writer.write(table.batch())?;
     writer.finish()
 }
 
-/// Reads a table that is sent as bytes, with the roles that it has. A panic of the library is a fault, from any sender.
+/// Reads a table that was sent as bytes, with its roles. A panic of the library becomes a fault for any sender.
 ///
 /// # Errors
-/// Returns [`Code::InvalidValue`]. Also [`Code::TooLarge`] if its values would take more memory than its bytes can
-/// hold. A whole number of eight bits becomes one of 64, and words of a dictionary are not sent by us.
+/// Returns [`Code::InvalidValue`], or [`Code::TooLarge`] if its values take more than eight times the memory of the
+/// bytes. This suffices for our tables, because eight-bit numbers become 64-bit ones and Lehr sends no dictionaries.
 pub(crate) fn read(bytes: &[u8], name: &str) -> Result<Table, Fault> {
     let bytes_max = (bytes.len() as u64).saturating_mul(8);
     super::guarded(&format!("{name}: expected a sound Arrow stream or file"), || {
@@ -92,14 +92,14 @@ fn collect(
     let mut wanted = wanted.clone();
     wanted.weights = wanted.weights.or_else(|| schema.metadata().get(WEIGHTS).cloned());
     wanted.id = wanted.id.or_else(|| schema.metadata().get(ID).cloned());
-    // A table of ours says so itself.
+    // A table written by Lehr declares its missing values itself.
     let ours = schema.metadata().contains_key(GAPS);
     let gaps = if ours && gaps == Gaps::Nowhere { Gaps::InNumbers } else { gaps };
     let mut columns = Vec::new();
     for index in chosen(&names, &wanted, name)? {
         let (field, of) = (schema.field(index), schema.field(index).data_type());
         let scale = scale_of(field).map_err(|fault| Fault::new(fault.code(), format!("{name}: {}", fault.reason())))?;
-        // Of another program's, whole numbers of 16 bits are counts.
+        // In a table of another program, whole numbers of 16 bits are counts.
         let fixed = scale.filter(|_| *of == DataType::UInt16).map(|scale| Values::Fixed(Vec::new(), scale));
         let values = fixed.or_else(|| values_of(of));
         let values = values.ok_or_else(|| unsupported(name, index, &names[index], &of.to_string()))?;
@@ -117,15 +117,15 @@ fn collect(
     table(columns, &wanted, gaps, name, intake)
 }
 
-/// The values that a type becomes; `None` if no table holds them.
+/// Returns the kind of values that a type becomes, or `None` if tables do not support it.
 fn values_of(of: &DataType) -> Option<Values> {
     match of {
         DataType::Float32 => Some(Values::Singles(Vec::new())),
         DataType::Float16 | DataType::Float64 => Some(Values::Numbers(Vec::new())),
-        // True and false are 1 and 0.
+        // True is 1 and false is 0.
         DataType::Boolean => Some(Values::Counts(Vec::new())),
         DataType::Int8 | DataType::Int16 | DataType::Int32 | DataType::Int64 => Some(Values::Whole(Vec::new())),
-        // In their own unit, as in Parquet, whose files have durations as whole numbers without a unit.
+        // Durations keep their unit, as in Parquet, where they are whole numbers without a unit.
         DataType::Duration(_) => Some(Values::Whole(Vec::new())),
         DataType::UInt8 | DataType::UInt16 | DataType::UInt32 | DataType::UInt64 => Some(Values::Counts(Vec::new())),
         DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => Some(Values::texts()),
@@ -176,14 +176,14 @@ fn take(array: &ArrayRef, column: &mut Column, intake: &mut Intake) {
         DataType::UInt64 => each!(UInt64Type, value => column.count(value, intake)),
         DataType::Dictionary(..) => {
             let dictionary = array.as_any_dictionary();
-            // Of rows without a value a dictionary may have no words, and then there are no keys to put in order.
+            // If no row has a value, the dictionary may be empty, and its keys cannot be looked up.
             if dictionary.values().is_empty() {
                 (0..array.len()).for_each(|_| column.gap(intake));
                 return;
             }
             let words: Vec<_> = texts_of(dictionary.values()).collect();
             for (row, key) in dictionary.normalized_keys().into_iter().enumerate() {
-                // A gap in the dictionary itself is one in each row that uses it.
+                // A missing value in the dictionary is missing in each row that refers to it.
                 match words.get(key).copied().flatten().filter(|_| array.is_valid(row)) {
                     Some(word) => column.text(word, intake),
                     None => column.gap(intake),
@@ -201,7 +201,7 @@ fn take(array: &ArrayRef, column: &mut Column, intake: &mut Intake) {
     }
 }
 
-/// The texts of an array, at their places.
+/// Returns the texts of an array, row by row.
 fn texts_of(array: &ArrayRef) -> Box<dyn Iterator<Item = Option<&str>> + '_> {
     match array.data_type() {
         DataType::Utf8 => Box::new(array.as_string::<i32>().iter()),
@@ -332,7 +332,7 @@ mod tests {
         assert_eq!(Table::joined(&[table.slice(0, 1), part]).unwrap().checksum(), table.checksum());
     }
 
-    /// The fault of a file or stream of one batch.
+    /// Returns the fault of a file or stream of one batch.
     fn refused(bytes: &[u8], bytes_max: u64) -> Fault {
         read_from(Cursor::new(bytes), &Columns::default(), Gaps::Nowhere, "a", bytes_max).unwrap_err()
     }
@@ -354,7 +354,7 @@ mod tests {
                 fault.reason(),
                 "a, column 1 (\"words\"): with it the values take more than the 1048576 bytes that are allowed"
             );
-            // What comes from another process says no limit of its own.
+            // Bytes from another process declare no limit.
             assert_eq!(read(&bytes, "a").unwrap_err().code(), Code::TooLarge);
         }
         let batch = RecordBatch::try_from_iter([("view", Arc::new(view) as ArrayRef)]).unwrap();
@@ -365,8 +365,8 @@ mod tests {
     fn a_block_that_is_not_in_the_file_is_refused_before_there_is_room_for_it() {
         let batch = batch(Int32Array::from(vec![1, 2, 3]));
         let sound = written(&batch, true);
-        // The body's length of a block stands behind its offset and the length of its metadata, as 64 bits, in the
-        // footer.
+        // In the footer, a block has its offset, the length of its metadata, and then the length of its body in 64
+        // bits.
         let length = i32::from_le_bytes(*sound[sound.len() - 10..].first_chunk().unwrap()) as usize;
         let footer = sound.len() - 10 - length..sound.len() - 10;
         let root = arrow_ipc::root_as_footer(&sound[footer.clone()]).unwrap();
@@ -381,11 +381,12 @@ mod tests {
         assert!(fault.reason().contains("and 70368744177664 bytes at"), "{fault}");
     }
 
-    /// A batch message of `COLUMNS` columns of three numbers each, at these offsets of a body of this many bytes.
+    /// Returns a batch message with `COLUMNS` columns of three numbers each, at these offsets in a body of this many
+    /// bytes.
     fn message(places: &[i64; COLUMNS], body: i64) -> Vec<u8> {
         use arrow_ipc::{Buffer, FieldNode, MessageArgs, MessageHeader, RecordBatchArgs};
         let mut builder = flatbuffers::FlatBufferBuilder::new();
-        // None has a gap, so the bits that would say so are left out.
+        // No value is missing, so the validity bits are left out.
         let buffers: Vec<Buffer> = places.iter().flat_map(|&at| [Buffer::new(at, 0), Buffer::new(at, 24)]).collect();
         let buffers = Some(builder.create_vector(&buffers));
         let nodes = Some(builder.create_vector(&[FieldNode::new(3, 0); COLUMNS]));
@@ -412,7 +413,7 @@ mod tests {
         Schema::new((0..COLUMNS).map(field).collect::<Vec<_>>())
     }
 
-    /// A file with one message behind this prefix, which its footer names so often.
+    /// Returns a file with one message after this prefix; the footer names the message `times` times.
     fn file_of(prefix: &[u8], message: &[u8], body: &[u8], times: usize) -> Vec<u8> {
         let mut bytes = b"ARROW1\0\0".to_vec();
         let metadata = (prefix.len() + message.len()) as i32;
@@ -447,7 +448,8 @@ mod tests {
         let files = |places: &[i64; COLUMNS], body: usize| {
             let (message, body) = (message(places, body as i64), vec![0; body]);
             let length = (message.len() as u32).to_le_bytes();
-            // The length of a message is passed over in a file, so it may be anything: 0 is no end there.
+            // A reader of files ignores the length before a message, so it may be anything; even 0 does not mean the
+            // end.
             let prefixes = [[[0xff; 4], length].concat(), length.to_vec(), vec![0; 4]];
             let mut files = prefixes.map(|prefix| file_of(&prefix, &message, &body, 1)).to_vec();
             files.push(stream(&message, &body));
@@ -482,7 +484,8 @@ mod tests {
         let rows = arrow_array::DictionaryArray::new(Int32Array::new_null(2), Arc::new(words));
         let batch = RecordBatch::try_from_iter([("d", Arc::new(rows) as ArrayRef)]).unwrap();
         for as_file in [false, true] {
-            // Twice two rows; a library that panics would be told as damage.
+            // The batch of two rows is written twice, so there are four faults. A panic of the library would be
+            // reported as damage.
             let fault = refused(&written(&batch, as_file), 1 << 20);
             assert!(
                 fault.reason().starts_with("a, row 1, column 1 (\"d\"): expected a value, found none\n"),
@@ -494,8 +497,8 @@ mod tests {
 
     #[test]
     fn packed_columns_are_refused_by_the_name_of_their_codec() {
-        // What a batch of one column says of itself, with a body that is packed: the library writes none without its
-        // codecs.
+        // Take the metadata of a batch with one column and mark its body as compressed, because the library cannot
+        // write compressed bodies without its codecs.
         use arrow_ipc::{BodyCompressionArgs, CompressionType, MessageArgs, MessageHeader, RecordBatchArgs};
         let batch = RecordBatch::try_from_iter([("x", Arc::new(Float32Array::from(vec![0.5])) as ArrayRef)]).unwrap();
         let sound = written(&batch, false);
@@ -541,7 +544,7 @@ mod tests {
             let _ = read(&bytes[..at]);
         }
         assert!(read(&bytes).is_ok());
-        // The same of what another process sends.
+        // The same applies to bytes from another process.
         for as_file in [false, true] {
             let bytes = written(&batch(Int32Array::from(vec![1, 2, 3])), as_file);
             for at in 0..bytes.len() {

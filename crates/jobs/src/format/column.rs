@@ -1,4 +1,4 @@
-//! Columns as they are read from a file of columns, a batch after the other, with the faults in them.
+//! Columns of a columnar file as they are read, batch by batch, and the faults in them.
 
 use arrow_array::builder::StringBuilder;
 use lehr_data::dissimilarities::MISSING_U16;
@@ -8,7 +8,7 @@ use lehr_sync::{Arc, Mutex};
 
 use crate::table::{Builder, Columns};
 
-/// Whole numbers beyond this one are not all there among the floating point numbers.
+/// The largest number up to which floating point represents all whole numbers.
 const EXACT: u64 = 1 << 53;
 
 /// Which values of a file may be missing.
@@ -16,18 +16,18 @@ const EXACT: u64 = 1 << 53;
 pub(crate) enum Gaps {
     /// None.
     Nowhere,
-    /// Numbers that are no whole ones. A table of ours has its gaps there.
+    /// Only numbers that are not whole, as in tables written by Lehr.
     InNumbers,
-    /// All. Whole numbers with gaps become numbers, and a missing text is empty.
+    /// All. Whole numbers with missing values become floating point, and a missing text becomes empty.
     Anywhere,
 }
 
-/// The values of one column so far.
+/// The values of a column so far.
 #[derive(Debug)]
 pub(crate) enum Values {
     Numbers(Vec<f64>),
     Singles(Vec<f32>),
-    /// With the value of a unit.
+    /// Numbers in fixed point, with the value of a unit.
     Fixed(Vec<u16>, f64),
     Whole(Vec<i64>),
     Counts(Vec<u64>),
@@ -40,8 +40,7 @@ impl Values {
     }
 }
 
-/// The number of bytes that were left at the last [`Intake::tell`], for code that reserves memory for values in
-/// advance.
+/// The number of bytes left at the last [`Intake::tell`], for code that reserves memory for values in advance.
 #[derive(Clone, Debug)]
 pub(crate) struct Left(Arc<Mutex<u64>>);
 
@@ -51,42 +50,42 @@ impl Left {
     }
 }
 
-/// The faults in the columns of a file, and how much more they may take. A word of a dictionary is a few bytes of a
-/// file however often it is named. So its size in memory counts.
+/// The faults in a file's columns, and the memory that their values may still take. A word of a dictionary takes a few
+/// bytes of a file, however often it is used, so its size in memory counts.
 #[derive(Debug)]
 pub(crate) struct Intake {
     faults: Faults,
     bytes_max: u64,
     left: u64,
     told: Left,
-    /// The first column that there was no room for.
+    /// The first column that did not fit.
     full: Option<(usize, String)>,
 }
 
 impl Intake {
-    /// An intake for the file called `name` in messages, with room for this many bytes of values.
+    /// Creates an intake for a file, which messages call `name`, and this many bytes of values.
     pub(crate) fn new(name: &str, bytes_max: u64) -> Self {
         let told = Left(Arc::new(Mutex::new(bytes_max)));
         Self { faults: Faults::new(name), bytes_max, left: bytes_max, told, full: None }
     }
 
-    /// The memory that is left, updated by [`Intake::tell`].
+    /// Returns the memory that is left, updated by [`Intake::tell`].
     pub(crate) fn left(&self) -> Left {
         self.told.clone()
     }
 
-    /// Says how much is left, before more is made room for. Values come one at a time, and are too many to say it after
-    /// each.
+    /// Publishes how much is left, before more memory is reserved. Single values are too many to publish it after each
+    /// one.
     pub(crate) fn tell(&self) {
         *self.told.0.lock() = self.left;
     }
 
-    /// Whether there is no more room; then nothing else is kept.
+    /// Returns whether the memory is used up; then no further values are kept.
     pub(crate) fn is_full(&self) -> bool {
         self.full.is_some()
     }
 
-    /// The fault if there was no room.
+    /// Checks that all values fitted.
     ///
     /// # Errors
     /// Returns [`Code::TooLarge`].
@@ -96,7 +95,7 @@ impl Intake {
     }
 }
 
-/// A column with which a file takes more than it may.
+/// Returns the fault for the column with which a file exceeds its limit.
 pub(crate) fn too_large(file: &str, index: usize, name: &str, bytes_max: u64) -> Fault {
     let place = format!("{file}, column {} ({name:?})", index + 1);
     Fault::new(
@@ -105,15 +104,15 @@ pub(crate) fn too_large(file: &str, index: usize, name: &str, bytes_max: u64) ->
     )
 }
 
-/// A column on its way in.
+/// A column that is being read.
 #[derive(Debug)]
 pub(crate) struct Column {
     pub index: usize,
     pub name: String,
     pub values: Values,
-    /// Whether values may be missing.
+    /// Which values may be missing.
     pub gaps: Gaps,
-    /// Whether a table of Lehr declares that its numbers are whole.
+    /// Whether the file was written by Lehr and declares these numbers whole.
     pub is_whole: bool,
 }
 
@@ -129,7 +128,7 @@ impl Column {
         }
     }
 
-    /// Makes room for a value.
+    /// Reserves room for a value, and returns whether there is enough.
     fn has_room(&self, bytes: usize, intake: &mut Intake) -> bool {
         if intake.full.is_none() {
             match intake.left.checked_sub(bytes as u64) {
@@ -150,7 +149,7 @@ impl Column {
         });
     }
 
-    /// A row without a value. Where it must have one, that is a fault, and the value in its place is never seen.
+    /// Takes a row without a value. If a value is required, this is a fault, and the placeholder is never seen.
     pub(crate) fn gap(&mut self, intake: &mut Intake) {
         let is_number = matches!(self.values, Values::Numbers(_) | Values::Singles(_) | Values::Fixed(..));
         match self.gaps {
@@ -167,7 +166,7 @@ impl Column {
         }
     }
 
-    /// Makes whole numbers numbers, of which some may be missing.
+    /// Turns whole numbers into floating point, because some are missing.
     fn widen(&mut self) {
         let numbers = match &self.values {
             Values::Whole(values) => values.iter().map(|value| *value as f64).collect(),
@@ -189,13 +188,13 @@ impl Column {
         let has_room = self.has_room(bytes, intake);
         match &mut self.values {
             Values::Numbers(values) if has_room => values.push(number),
-            // It was one before it was widened.
+            // The number was an `f32` before it was widened to `f64`.
             Values::Singles(values) if has_room => values.push(number as f32),
             _ => {}
         }
     }
 
-    /// A whole number of 16 bits: a number in fixed point, or a count.
+    /// Takes a 16-bit whole number: a number in fixed point, or a count.
     pub(crate) fn small(&mut self, value: u16, intake: &mut Intake) {
         match self.values {
             Values::Fixed(..) if value == MISSING_U16 => self.gap(intake),
@@ -232,7 +231,7 @@ impl Column {
     }
 
     pub(crate) fn text(&mut self, text: &str, intake: &mut Intake) {
-        // Where it ends is 32 bits wide, and so is the sum of all.
+        // The end of each text is stored in 32 bits, and so is the total length.
         let mut has_room = self.has_room(text.len() + size_of::<i32>(), intake);
         let Values::Texts(values) = &mut self.values else { return };
         if has_room && values.values_slice().len() + text.len() > i32::MAX as usize {
@@ -245,8 +244,8 @@ impl Column {
         }
     }
 
-    /// Bytes that are no text: a fault. They count as if they were one, because each row that names them is another
-    /// look at all of them.
+    /// Reports bytes that are not text. They count as text, because they are examined again for each row that refers to
+    /// them.
     pub(crate) fn no_text(&mut self, bytes: &[u8], intake: &mut Intake) {
         self.fault(intake, "text in UTF-8", || format!("{} bytes that are none", bytes.len()));
         if self.has_room(bytes.len(), intake) {
@@ -254,8 +253,8 @@ impl Column {
         }
     }
 
-    /// The column, put into a table: whole numbers from 0 on are counts, others are numbers if that keeps them as they
-    /// are.
+    /// Adds the column to a table: non-negative whole numbers become counts; others become floating point if that keeps
+    /// their values.
     fn put(self, builder: Builder, intake: &mut Intake) -> Builder {
         let name = self.name.clone();
         match self.values {
@@ -283,7 +282,7 @@ impl Column {
     }
 }
 
-/// Puts columns together to a table.
+/// Assembles columns into a table.
 ///
 /// # Errors
 /// Returns [`Code::InvalidValue`] with the first ten faults and their number; [`Code::TooLarge`].
@@ -304,10 +303,10 @@ pub(crate) fn table(
     builder.build()
 }
 
-/// The wanted columns of a file, by index, in the requested order, then weights and ids.
+/// Returns the indices of the wanted columns: those requested, in their order, then weights and ids.
 ///
 /// # Errors
-/// Returns [`Code::InvalidValue`] with those that do not exist.
+/// Returns [`Code::InvalidValue`] with the names that do not exist.
 pub(crate) fn chosen(names: &[String], wanted: &Columns, file: &str) -> Result<Vec<usize>, Fault> {
     let all: Vec<&String> = match &wanted.columns {
         None => return roles_there(names, wanted, file).map(|()| (0..names.len()).collect()),
@@ -336,13 +335,13 @@ fn absent(names: &[String], missing: Vec<String>, file: &str) -> Fault {
     super::fault_of(&error)
 }
 
-/// A column that is packed in a way that is not read here.
+/// Returns the fault for a column whose compression is not supported.
 pub(crate) fn unread(file: &str, index: usize, name: &str, read: &str, codec: &str) -> Fault {
     let place = format!("{file}, column {} ({name:?})", index + 1);
     Fault::new(Code::InvalidValue, format!("{place}: expected {read}, found {codec}, which is not read here"))
 }
 
-/// A column of a type that no table holds.
+/// Returns the fault for a column of a type that tables do not support.
 pub(crate) fn unsupported(file: &str, index: usize, name: &str, found: &str) -> Fault {
     let place = format!("{file}, column {} ({name:?})", index + 1);
     let hint = "name the columns to read to leave it out";

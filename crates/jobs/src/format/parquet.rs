@@ -1,5 +1,5 @@
-//! Parquet files of flat columns, one column after the other. `lehr-data` checks the sizes that a file claims and the
-//! size of its unpacked pages. So a small file cannot take the memory of a node.
+//! Reads Parquet files of flat columns, column by column. `lehr-data` checks the sizes that a file declares and the
+//! size of its uncompressed pages, so that a small file cannot exhaust a node's memory.
 
 use std::fs::File;
 
@@ -23,7 +23,7 @@ impl Room for Left {
     }
 }
 
-/// Reads a file as an ordinary table, of which all columns of known kinds are kept.
+/// Reads a file as an ordinary table, with all columns of known types.
 ///
 /// # Errors
 /// Returns [`Code::InvalidValue`] with the first ten faults; [`Code::TooLarge`].
@@ -35,19 +35,19 @@ pub(crate) fn frame(file: &File, form: &TableForm, name: &str, bytes_max: u64) -
     let parquet = Parquet::open(again()?).map_err(|cause| refused(cause, name))?;
     let is_known = |(index, _): &(usize, String)| !matches!(parquet.kind(*index), Kind::Other(_));
     let known: Vec<String> = parquet.names().into_iter().enumerate().filter(is_known).map(|(_, name)| name).collect();
-    // Dates are not among these; of them the number of the rows is enough.
+    // The reader below skips columns of dates, so this check counts eight bytes per row for all columns.
     let bytes = (size_of::<f64>() as u64).saturating_mul(parquet.names().len() as u64).saturating_mul(parquet.rows());
     if bytes > bytes_max {
         return Err(super::too_large(name, bytes_max));
     }
     if !known.is_empty() {
-        // This counts what the values take while it reads them. A frame has all of them in memory at once.
+        // The reader counts the memory of the values, because a frame holds all of them at once.
         read(again()?, &Columns { columns: Some(known), ..Columns::default() }, Gaps::Anywhere, name, bytes_max)?;
     }
     data_frame_of_file(again()?, name, form, bytes_max).map_err(|error| super::fault_of(&error))
 }
 
-/// The fault of a file that is no Parquet file that can be read.
+/// Returns the fault for a file that is not a readable Parquet file.
 fn refused(refused: Refused, name: &str) -> Fault {
     match refused {
         Refused::Footer(bytes) => {
@@ -75,7 +75,7 @@ pub(crate) fn read(file: File, wanted: &Columns, gaps: Gaps, name: &str, bytes_m
         let values = match parquet.kind(index) {
             Kind::Numbers | Kind::Halves => Values::Numbers(Vec::new()),
             Kind::Whole => Values::Whole(Vec::new()),
-            // True and false are 1 and 0.
+            // True is 1 and false is 0.
             Kind::Counts | Kind::Truths => Values::Counts(Vec::new()),
             Kind::Texts => Values::texts(),
             Kind::Other(found) => return Err(unsupported(name, index, &names[index], &found)),
@@ -83,7 +83,7 @@ pub(crate) fn read(file: File, wanted: &Columns, gaps: Gaps, name: &str, bytes_m
         };
         columns.push(Column { index, name: names[index].clone(), values, gaps, is_whole: false });
     }
-    // What a file says too much of itself is refused before memory is taken.
+    // A file that declares too many values is refused before memory is allocated.
     let values = parquet.rows().saturating_mul(columns.len().max(1) as u64);
     if values.saturating_mul(size_of::<u32>() as u64) > bytes_max {
         return Err(super::too_large(name, bytes_max));
@@ -98,8 +98,8 @@ pub(crate) fn read(file: File, wanted: &Columns, gaps: Gaps, name: &str, bytes_m
                 Refused::Page(_) => too_large(name, index, &called, bytes_max),
                 other => refused(other),
             };
-            // A value that begins with a part of the one before it may be much longer than its bytes in the file: then
-            // there is one in memory at a time.
+            // A value that shares a prefix with the previous one may be much longer than its bytes in the file, so only
+            // one value is held in memory.
             let at_once = if parquet.has_prefixes(group, index) { 1 } else { ROWS };
             let reader = parquet.column(group, index, intake.left()).map_err(refused)?;
             let before = column.len();
@@ -114,7 +114,7 @@ pub(crate) fn read(file: File, wanted: &Columns, gaps: Gaps, name: &str, bytes_m
     table(columns, wanted, gaps, name, intake)
 }
 
-/// Takes the values of one group of a column; `at_once` of them are in memory.
+/// Takes the values of a column in one row group, `at_once` at a time.
 fn take(
     reader: ColumnReader,
     rows: usize,
@@ -128,7 +128,8 @@ fn take(
         }
         ColumnReader::FixedLenByteArrayColumnReader(mut reader) => {
             each(&mut reader, rows, at_once, put, |column, value, intake| {
-                // The schema says two bytes; of others the column ends early, which `read` refuses.
+                // The schema declares two bytes. If a value has another length, the column is too short, and `read`
+                // refuses it.
                 if let Ok(bytes) = value.data().try_into() {
                     column.number(half(u16::from_le_bytes(bytes)), intake)
                 }
@@ -164,8 +165,8 @@ fn take(
     }
 }
 
-/// Passes each value of a column of one group to `put`, and missing values to the column, as long as there is room.
-/// `at_once` of them are in memory.
+/// Passes each value of a column in one row group to `put`, and missing values to the column, as long as there is room.
+/// Holds `at_once` values in memory.
 fn each<T: DataType>(
     reader: &mut ColumnReaderImpl<T>,
     rows: usize,
@@ -184,7 +185,7 @@ fn each<T: DataType>(
             break;
         }
         left -= records.min(left);
-        // A look at a word that many rows name may take long: none is taken when nothing comes of it any more.
+        // Examining a long value for many rows takes time, so stop when its result would not be kept.
         if levels.is_empty() {
             for value in &values {
                 if intake.is_full() {
@@ -194,7 +195,7 @@ fn each<T: DataType>(
             }
             continue;
         }
-        // Of a flat column: 1 where there is a value.
+        // The definition level of a flat column is 1 where there is a value.
         let mut there = values.iter();
         for level in &levels {
             if intake.is_full() {
@@ -221,7 +222,7 @@ mod tests {
     use super::*;
     use lehr_sync::Arc;
 
-    /// A file of two groups; `gap` says whether the second row of each has no `n`.
+    /// Writes a file of two row groups; `gap` says whether `n` is missing in the second row of each.
     fn file(compression: Compression, gap: bool) -> File {
         let file = tempfile::tempfile().unwrap();
         let text = "message s { REQUIRED DOUBLE x; OPTIONAL INT64 n; REQUIRED BINARY id (UTF8); REQUIRED INT32 u (UINT_32); REQUIRED INT64 t (TIMESTAMP_MILLIS); }";
@@ -310,7 +311,7 @@ mod tests {
         assert_eq!(fault.code(), Code::InvalidValue, "{fault}");
     }
 
-    /// A file of one column `id`, of these texts.
+    /// Writes a file with one column `id` of these texts.
     fn of_texts(
         texts: &[&str],
         properties: parquet::file::properties::WriterPropertiesBuilder,
@@ -336,7 +337,7 @@ mod tests {
         read(file, &Columns::default(), Gaps::Nowhere, "f", bytes_max)
     }
 
-    /// The same file, whose only page claims to unpack to this many bytes.
+    /// Returns the same file with its only page claiming to be this many bytes uncompressed.
     fn saying(mut file: File, bytes: u32) -> File {
         use std::io::{Read, Seek, SeekFrom, Write};
         let metadata = ParquetMetaDataReader::new().parse_and_finish(&file).unwrap();
@@ -344,7 +345,7 @@ mod tests {
         let mut whole = Vec::new();
         file.seek(SeekFrom::Start(0)).unwrap();
         file.read_to_end(&mut whole).unwrap();
-        // Field 1, a page of values; field 2, the size, in three bytes of seven bits.
+        // Field 1 is the page type; field 2 is the uncompressed size, in three bytes of seven bits.
         assert_eq!((whole[at], whole[at + 1], whole[at + 2], whole[at + 6]), (0x15, 0, 0x15, 0x15));
         for (index, byte) in whole[at + 3..at + 6].iter_mut().enumerate() {
             let goes_on = if index < 2 { 0x80 } else { 0 };
@@ -402,7 +403,7 @@ mod tests {
         }
     }
 
-    /// A file of one column `id`, with one word that is not valid text in this many rows.
+    /// Writes a file with one column `id`, which has a word that is not valid UTF-8 in this many rows.
     fn of_no_text(word: &[u8], rows: usize) -> File {
         let file = tempfile::tempfile().unwrap();
         let schema = Arc::new(parse_message_type("message s { REQUIRED BINARY id (UTF8); }").unwrap());
@@ -454,7 +455,7 @@ mod tests {
                 column.text(&long, intake);
             })
             .unwrap();
-            // The last is the one for which there is no room.
+            // The last value is the one that did not fit.
             assert_eq!((looks.get(), column.len(), intake.is_full()), ((1 << 20) / 2_004 + 1, (1 << 20) / 2_004, true));
         }
     }
@@ -462,7 +463,7 @@ mod tests {
     #[test]
     fn what_is_left_is_told_before_more_is_read() {
         use parquet::file::properties::WriterProperties;
-        // A page for each value: 8192 of them at once, and then some more.
+        // Each value has its own page: first 8192 values at once, then some more.
         let texts = vec!["w"; ROWS + 1];
         let properties = WriterProperties::builder().set_dictionary_enabled(false);
         let file = of_texts(&texts, properties.set_data_page_row_count_limit(1).set_write_batch_size(1), false);
@@ -500,7 +501,7 @@ mod tests {
             assert_eq!(fault.code(), Code::InvalidValue);
             assert!(fault.reason().ends_with(&format!("a footer of {length} bytes in a file of {size}")), "{fault}");
         }
-        // As long as may be, of nothing that is a footer.
+        // The claimed size is as long as allowed, but the file has no valid footer.
         assert_eq!(all(saying(16 << 20, 64 << 20), 1 << 20).unwrap_err().code(), Code::InvalidValue);
     }
 
@@ -513,7 +514,8 @@ mod tests {
                 of_texts(&[long.as_str()], properties, false)
             };
             assert_eq!(all(file(), 1 << 20).unwrap().texts("id").unwrap()[0].len(), long.len());
-            // A megabyte where it is half of one, and where no more than 100,000 bytes are allowed.
+            // A page of half a megabyte where 100,000 bytes are allowed, and a page that claims a megabyte where one
+            // byte less is allowed.
             for (file, allowed) in [(file(), 100_000), (saying(file(), 1_000_000), 999_999)] {
                 let fault = all(file, allowed).unwrap_err();
                 assert_eq!(fault.code(), Code::TooLarge);
@@ -537,7 +539,7 @@ mod tests {
         let mut file = file(Compression::SNAPPY, false);
         file.seek(SeekFrom::Start(0)).unwrap();
         file.read_to_end(&mut sound).unwrap();
-        // Behind the path of its column stands field 4, the codec.
+        // Field 4, the codec, follows the path of the column.
         let path = [0x19, 0x18, 1, b'x', 0x15];
         let places: Vec<usize> = (0..sound.len() - 5).filter(|&at| sound[at..].starts_with(&path)).collect();
         assert_eq!(places.len(), 2, "one for each group");
@@ -567,7 +569,7 @@ mod tests {
             let mut file = tempfile::tempfile().unwrap();
             file.write_all(&bytes).unwrap();
             file.rewind().unwrap();
-            // A table or a fault, whatever was changed.
+            // The result is a table or a fault, whichever bytes were changed.
             let reading = crate::Reading { columns: wanted().columns, ..Default::default() };
             let _ = crate::format::read(file, crate::Form::Parquet, &reading, "f", 1 << 20);
         }

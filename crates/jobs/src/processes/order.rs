@@ -1,4 +1,4 @@
-//! Orders: the tasks of the processes of a job, in the files of a folder and as one run of bytes.
+//! Orders, which tell the processes of a job what to do, as files in a folder and as a single byte sequence.
 //!
 //! | part of the bytes | |
 //! | --- | --- |
@@ -6,7 +6,8 @@
 //! | tables | one for each input, in the order of the head, as Arrow streams |
 //! | checkpoint, log | the state that the job resumes from |
 //!
-//! Each part has its length in 8 bytes before it, the lowest first; all bits set say that there is no such part.
+//! Each part is preceded by its length in 8 little-endian bytes. A length with all bits set means that the part does
+//! not exist.
 
 use std::fs;
 use std::io::{ErrorKind, Write};
@@ -24,20 +25,20 @@ use crate::method::{Failure, Inputs};
 
 const HEAD: &str = "order.json";
 
-/// The length of a part that does not exist.
+/// The length that marks a missing part.
 const NONE: u64 = u64::MAX;
 
-/// The task, without the tables.
+/// The order without the tables.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Head {
     /// The name of the method's contract.
     pub contract: String,
     /// The id of the job.
     pub job: String,
-    /// Ranks of each process.
+    /// The number of ranks in each process.
     pub threads: usize,
     pub options: Value,
-    /// The method's name for each table, and that of its data set.
+    /// The method's name for each table, and the name of its data set.
     pub inputs: Vec<(String, String)>,
 }
 
@@ -57,16 +58,17 @@ impl Head {
     }
 }
 
-/// Names of inputs are those that methods give.
+/// Returns the path of an input's table. The method declares the names of its inputs.
 fn table_path(folder: &Path, name: &str) -> PathBuf {
     folder.join(format!("{name}.arrow"))
 }
 
-/// The order that a node has put into a folder, with the state that the job resumes from, for the first process of the
-/// job. That process gives it to all and makes its own [`Part`](super::Part) from it.
+/// Reads the order that a node has written into a folder, with the state that the job resumes from. The first process
+/// of the job calls this. It sends the bytes to all processes and makes its own [`Part`](super::Part) from them.
 ///
 /// # Errors
-/// A folder that cannot be read or has no order; a checkpoint that is damaged. The node finds that in the folder too.
+/// Returns an error if the folder cannot be read or has no order, or if a checkpoint is damaged. The error is also
+/// written into the folder for the node.
 ///
 /// # Example
 /// ```
@@ -75,7 +77,7 @@ fn table_path(folder: &Path, name: &str) -> PathBuf {
 /// ```
 pub fn order(folder: &Path) -> Result<Vec<u8>, Failure> {
     gathered(folder).inspect_err(|failure| {
-        // Where there is no folder, the text of this process has to do.
+        // If the folder does not exist, the message of this process must suffice.
         let _ = Outcome::Failed(failure.clone().into()).write(folder);
     })
 }
@@ -102,7 +104,7 @@ fn add(order: &mut Vec<u8>, part: Option<&[u8]>) {
     order.extend_from_slice(part.unwrap_or_default());
 }
 
-/// An order as its bytes say it.
+/// An order, read from its bytes.
 #[derive(Debug)]
 pub(super) struct Order<'a> {
     pub head: Head,
@@ -128,7 +130,7 @@ fn misread(reason: impl std::fmt::Display) -> Failure {
     Failure::Internal(format!("the order of the job cannot be read: {reason}"))
 }
 
-/// Takes a part off the front.
+/// Removes and returns the first part.
 fn next<'a>(bytes: &mut &'a [u8]) -> Result<Option<&'a [u8]>, Failure> {
     let cut = || misread("it is cut");
     let (length, rest) = bytes.split_first_chunk().ok_or_else(cut)?;
@@ -165,14 +167,15 @@ mod tests {
         for end in [0, 7, 20, bytes.len() - 17, bytes.len() - 1] {
             assert!(Order::read(&bytes[..end]).unwrap_err().to_string().contains("cannot be read"), "{end}");
         }
-        // With what the job goes on from.
+        // Save a state for the job to resume from.
         Job::kept_at(folder.path().join(CHECKPOINT)).save(b"saved").unwrap();
         fs::write(folder.path().join(LOG), b"rows").unwrap();
         let bytes = order(folder.path()).unwrap();
         let read = Order::read(&bytes).unwrap();
         assert_eq!((read.checkpoint, read.log), (Some(&b"saved"[..]), Some(&b"rows"[..])));
         fs::write(folder.path().join(CHECKPOINT), b"12345678damaged").unwrap();
-        // The node checks it before, and warns. If it is damaged since then, the job begins anew, to the same result.
+        // The node checks the checkpoint before, and warns. If it was damaged after that, the job starts again and
+        // reaches the same result.
         let bytes = order(folder.path()).unwrap();
         assert_eq!(Order::read(&bytes).unwrap().checkpoint, None);
     }

@@ -1,4 +1,4 @@
-//! Outcomes: the results of an order, in the files of its folder. Complete or not there.
+//! Reads and writes the outcomes of orders, as files in their folders. An outcome exists completely or not at all.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -24,16 +24,16 @@ pub(super) enum Outcome {
     Failed(Failed),
 }
 
-/// The results beside the tables, which are in files of their own.
+/// The results without the tables, which are in files of their own.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Done {
-    /// Their names and checksums.
+    /// The names and checksums of the tables.
     tables: BTreeMap<String, String>,
     figures: BTreeMap<String, f64>,
     warnings: Vec<String>,
 }
 
-/// A [`Failure`], in writing.
+/// A [`Failure`] in serialised form.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Failed {
@@ -70,7 +70,7 @@ fn table_path(folder: &Path, name: &str) -> PathBuf {
 }
 
 impl Outcome {
-    /// Writes the result of a method, its tables first.
+    /// Writes the result of a method: first the tables, then the outcome.
     pub fn keep(folder: &Path, ended: Result<Outputs, Failure>) -> Result<(), Failure> {
         let Outputs { tables, figures, warnings } = match ended {
             Ok(outputs) => outputs,
@@ -93,7 +93,7 @@ impl Outcome {
         Ok(file.commit()?)
     }
 
-    /// The outcome in a folder, if there is one.
+    /// Reads the outcome in a folder, if there is one.
     pub fn read(folder: &Path) -> Result<Option<Self>, Failure> {
         match fs::read(folder.join(FILE)) {
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
@@ -104,7 +104,7 @@ impl Outcome {
 }
 
 impl Done {
-    /// With the tables.
+    /// Reads the tables and returns the complete outputs.
     pub fn outputs(self, folder: &Path) -> Result<Outputs, Failure> {
         let mut tables = BTreeMap::new();
         for (name, sum) in self.tables {

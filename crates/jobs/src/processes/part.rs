@@ -1,4 +1,4 @@
-//! The part of one process in a job that several run.
+//! The part of one process in a job that several processes run.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
@@ -10,43 +10,43 @@ use crate::job::{Job, Listener, Progress, Saved, Signal, Stop};
 use crate::method::{Failure, Inputs, text_of};
 use crate::methods;
 
-/// One process's part in a job that several run: the same call in each.
+/// The part of one process in a job that several run; each process makes the same calls.
 #[derive(Debug)]
 pub struct Part {
     head: Head,
     inputs: Inputs,
     saved: Saved,
     signal: Signal,
-    /// For the first process: the target of the outcome.
+    /// The folder for the outcome, in the first process.
     folder: Option<PathBuf>,
 }
 
-/// Asks a [`Part`] to save its state, and to end.
+/// A handle that asks a [`Part`] to save its state and to end.
 #[derive(Clone, Debug)]
 pub struct Stopper(Signal);
 
 impl Stopper {
-    /// Asks. The first process's request applies to all.
+    /// Asks the part to stop. A request to the first process applies to all.
     pub fn stop(&self) {
         self.0.stop(Stop::Interrupted);
     }
 }
 
 impl Part {
-    /// The part of the first process, or of the only one, in the folder that the [`order`](super::order()) came from.
+    /// Creates the part of the first or only process. `folder` is the folder of the [`order`](super::order()).
     ///
     /// # Errors
-    /// An order that cannot be read.
+    /// Returns an error if the order cannot be read.
     pub fn lead(order: &[u8], folder: &Path) -> Result<Self, Failure> {
         let Order { head, inputs, .. } = Order::read(order)?;
         let saved = Saved::File(folder.join(CHECKPOINT));
         Ok(Self { head, inputs, saved, signal: Signal::default(), folder: Some(folder.into()) })
     }
 
-    /// The part of another process, which needs no folder in common with the first.
+    /// Creates the part of another process, which needs no folder in common with the first.
     ///
     /// # Errors
-    /// An order that cannot be read; no place for the state that the job resumes from.
+    /// Returns an error if the order cannot be read, or if the state to resume from cannot be stored.
     pub fn follow(order: &[u8]) -> Result<Self, Failure> {
         let Order { head, inputs, checkpoint, log } = Order::read(order)?;
         let saved = Saved::copied(checkpoint, log)
@@ -54,17 +54,17 @@ impl Part {
         Ok(Self { head, inputs, saved, signal: Signal::default(), folder: None })
     }
 
-    /// A handle that asks it to stop.
+    /// Returns a handle that asks the part to stop.
     pub fn stopper(&self) -> Stopper {
         Stopper(self.signal.clone())
     }
 
-    /// Does it, with the processes of a job if there are several. The first reports its progress, and leaves the
-    /// outcome in its folder; the others do neither.
+    /// Runs the method, together with the other processes if there are several. The first process reports its progress
+    /// and writes the outcome into its folder; the others do neither.
     ///
     /// # Errors
-    /// The outcome, sure or possible, of this process alone: the others may wait for it, and have to be ended. An error
-    /// that ends a run in all processes in the same way is the outcome, and no error here.
+    /// Returns an error that may concern this process alone: the other processes may wait for it, and must be ended. An
+    /// error that ends the run in all processes alike is written as the outcome and is not returned.
     pub fn run(
         self,
         processes: Option<lehr_ranks::Job>,
@@ -96,7 +96,7 @@ impl Part {
     }
 }
 
-/// Tells each report at once.
+/// A listener that reports each progress at once.
 struct TellEach<F>(F);
 
 impl<F: FnMut(&Progress) + Send> Listener for TellEach<F> {

@@ -1,4 +1,4 @@
-//! Tables of typed columns, as ordinary tables are read, and back.
+//! Converts between tables and the typed columns of ordinary tables.
 
 use lehr_data::Error;
 use lehr_data::frame::{DataFrame, FrameColumn, ReadAs, Values};
@@ -8,12 +8,12 @@ use lehr_services::Fault;
 use super::{Kind, Table};
 
 impl Table {
-    /// All columns of an ordinary table: numbers, which may be missing, and texts, which are empty where they are
-    /// missing. Dates are texts such as `2021-04-23`, yes and no the words of the file.
+    /// Creates a table with all columns of an ordinary table: numbers, which may be missing, and texts, which are empty
+    /// if missing. Dates become texts such as `2021-04-23`; yes and no become the words of the file.
     ///
     /// # Errors
-    /// Returns [`Code::InvalidValue`](lehr_services::Code::InvalidValue) if two columns have one name, or roles are of
-    /// columns that do not exist.
+    /// Returns [`Code::InvalidValue`](lehr_services::Code::InvalidValue) if two columns have the same name, or if a
+    /// role names a missing column.
     pub(crate) fn of_frame(frame: &DataFrame, weights: Option<String>, id: Option<String>) -> Result<Self, Fault> {
         let texts = |column: &FrameColumn| frame.texts(&column.name).expect("a column of the table");
         let mut builder = Self::builder().gaps(true).weights(weights).id(id);
@@ -28,10 +28,10 @@ impl Table {
         builder.build()
     }
 
-    /// The columns as they are described and prepared: numbers as they are, texts read as those of a file.
+    /// Returns the columns ready to be described and prepared: numbers unchanged, and texts read as in a file.
     ///
     /// # Errors
-    /// The errors of [`data_frame_of`].
+    /// Returns the errors of [`data_frame_of`].
     pub(crate) fn frame(&self, name: &str, form: &TableForm) -> Result<DataFrame, Error> {
         let given = |(column, kind): (&str, Kind)| match kind {
             Kind::Number | Kind::Count => {

@@ -1,4 +1,4 @@
-//! Tables as points, records and rows of bits, and back: which columns are meant, and the values that they must have.
+//! Converts tables to points, records and rows of bits, and back: which columns are used, and which values are valid.
 
 use std::borrow::Cow;
 
@@ -12,16 +12,16 @@ use serde::{Deserialize, Serialize};
 
 use super::{Kind, Table};
 
-/// The text column with rows of bits, in hexadecimal digits as in FPS.
+/// The text column with rows of bits, in hexadecimal as in FPS.
 pub(crate) const FINGERPRINT: &str = "fingerprint";
 
 /// The text column with sparse rows, as in SVMlight: `column:value`, separated by spaces.
 pub(crate) const SPARSE: &str = "sparse";
 
-/// Weights and ids of rows, if there are any.
+/// The weights and ids of rows, if any.
 type Beside = (Option<Vec<f64>>, Option<Vec<String>>);
 
-/// The columns of a table that are the points, their weights and their ids.
+/// The columns of a table to use as points, weights and ids.
 ///
 /// # Example
 /// ```
@@ -34,19 +34,19 @@ type Beside = (Option<Vec<f64>>, Option<Vec<String>>);
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Columns {
-    /// The columns of the points, in this order. Default: all of numbers, except weights and ids.
+    /// The columns of the points, in this order. Default: all numeric columns, except weights and ids.
     pub columns: Option<Vec<String>>,
-    /// The column of weights. Default: the one that the data set says, or none.
+    /// The column of weights. Default: the data set's own, or none.
     pub weights: Option<String>,
-    /// The column of ids. Default: the one that the data set says, or none.
+    /// The column of ids. Default: the data set's own, or none.
     pub id: Option<String>,
 }
 
 impl Table {
-    /// Points as a table: ids, columns, weights.
+    /// Converts points to a table of ids, columns and weights.
     ///
     /// # Errors
-    /// Returns [`Code::InvalidValue`](lehr_services::Code::InvalidValue) if two columns have one name.
+    /// Returns [`Code::InvalidValue`](lehr_services::Code::InvalidValue) if two columns have the same name.
     ///
     /// # Example
     /// ```
@@ -60,7 +60,7 @@ impl Table {
         Self::of_points_named(points, None, None)
     }
 
-    /// The same, with the names that weights and ids had.
+    /// Converts points to a table, with these names for the weights and ids.
     pub(crate) fn of_points_named(points: &Points, weights: Option<&str>, id: Option<&str>) -> Result<Self, Fault> {
         let mut builder = Self::builder();
         if let Some(ids) = points.ids() {
@@ -77,10 +77,10 @@ impl Table {
         builder.build()
     }
 
-    /// Records as a table: ids, and columns in which values may be missing.
+    /// Converts records to a table of ids, and columns in which values may be missing.
     ///
     /// # Errors
-    /// Returns [`Code::InvalidValue`](lehr_services::Code::InvalidValue) if two columns have one name.
+    /// Returns [`Code::InvalidValue`](lehr_services::Code::InvalidValue) if two columns have the same name.
     ///
     /// # Example
     /// ```
@@ -104,7 +104,7 @@ impl Table {
         builder.build()
     }
 
-    /// The columns of numbers that are wanted, in order.
+    /// Returns the names of the wanted numeric columns, in order.
     fn chosen(&self, name: &str, columns: &Columns) -> Result<Vec<String>, Error> {
         let weights = columns.weights.as_deref().or(self.weights());
         let id = columns.id.as_deref().or(self.id());
@@ -136,12 +136,12 @@ impl Table {
         Ok(chosen)
     }
 
-    /// The rows as points. Where `columns` leaves something open, the table's roles decide; else all columns of numbers
-    /// and counts are used.
+    /// Returns the rows as points. If `columns` does not name a role, the table's own applies; if it names no columns,
+    /// all numeric ones are used.
     ///
     /// # Errors
-    /// The errors of `lehr-data`, with their rows: a column that does not exist, or is text; numbers that are not
-    /// finite; invalid weights.
+    /// Returns the errors of `lehr-data`, with their rows: a column that does not exist or is text; numbers that are
+    /// not finite; invalid weights.
     pub fn points(&self, name: &str, columns: &Columns) -> Result<Points, Error> {
         let weights = columns.weights.as_deref().or(self.weights());
         let id = columns.id.as_deref().or(self.id());
@@ -177,11 +177,11 @@ impl Table {
         Ok(points)
     }
 
-    /// The rows as records, in which values may be missing; columns are chosen as for [`points`](Self::points), weights
-    /// and ids left out.
+    /// Returns the rows as records, in which values may be missing. The columns are chosen as for
+    /// [`points`](Self::points), without weights and ids.
     ///
     /// # Errors
-    /// The errors of `lehr-data`: a column that does not exist, or is text; numbers that are infinite, with their rows.
+    /// Returns the errors of `lehr-data`: a column that does not exist or is text; infinite numbers, with their rows.
     pub fn records(&self, name: &str, columns: &Columns) -> Result<Incomplete, Error> {
         let chosen = self.chosen(name, columns)?;
         if self.rows() == 0 {
@@ -192,18 +192,17 @@ impl Table {
         Incomplete::named(flat, chosen, name)
     }
 
-    /// Whether the rows are rows of bits: there is a column `fingerprint`, and it is text.
+    /// Returns whether the rows are bits: the table has a text column `fingerprint`.
     pub(crate) fn has_fingerprints(&self) -> bool {
         self.columns().any(|(name, kind)| name == FINGERPRINT && kind == Kind::Text)
     }
 
-    /// The rows as rows of bits, from the hexadecimal digits of the column `fingerprint`: eight bits for two digits.
-    /// Weights and ids are chosen as for [`points`](Self::points); ids are row numbers
-    /// if there are none.
+    /// Returns the rows as bits, from the hexadecimal digits of the column `fingerprint`: eight bits for two digits.
+    /// Weights and ids are chosen as for [`points`](Self::points); without ids, rows are numbered.
     ///
     /// # Errors
-    /// The errors of `lehr-data`: no such column, rows of different lengths or of other letters, with their rows; weights
-    /// that are none.
+    /// Returns the errors of `lehr-data`, with their rows: no such column; rows of different lengths or with invalid
+    /// digits; invalid weights.
     ///
     /// # Example
     /// ```
@@ -227,16 +226,16 @@ impl Table {
         }
     }
 
-    /// Whether the rows are sparse: there is a column `sparse`, and it is text.
+    /// Returns whether the rows are sparse: the table has a text column `sparse`.
     pub(crate) fn has_sparse(&self) -> bool {
         self.columns().any(|(name, kind)| name == SPARSE && kind == Kind::Text)
     }
 
-    /// The rows as sparse rows, from the fields `column:value` of the column `sparse`, separated by spaces as in
-    /// SVMlight. Weights and ids are chosen as for [`points`](Self::points).
+    /// Returns the rows as sparse rows, from the column `sparse`, which has fields `column:value` separated by spaces
+    /// as in SVMlight. Weights and ids are chosen as for [`points`](Self::points).
     ///
     /// # Errors
-    /// The errors of `lehr-data`: no such column, fields that are none, with their rows; weights that are none.
+    /// Returns the errors of `lehr-data`, with their rows: no such column; invalid fields; invalid weights.
     ///
     /// # Example
     /// ```
@@ -248,7 +247,7 @@ impl Table {
     /// ```
     pub fn sparse(&self, name: &str, columns: &Columns) -> Result<Sparse, Error> {
         let (weights, ids) = self.beside(SPARSE, name, columns)?;
-        // SVMlight's lines begin with a class.
+        // Lines of SVMlight begin with a class.
         let lines: String = self.texts(SPARSE).unwrap_or_default().iter().map(|text| format!("0 {text}\n")).collect();
         let mut rows = rows_from(lines.as_bytes(), name, None)?;
         if let Some(weights) = weights {
@@ -260,7 +259,7 @@ impl Table {
         }
     }
 
-    /// Weights and ids of rows in one text column.
+    /// Returns the weights and ids of rows that are in one text column.
     fn beside(&self, own: &str, name: &str, columns: &Columns) -> Result<Beside, Error> {
         let weights = columns.weights.as_deref().or(self.weights());
         let id = columns.id.as_deref().or(self.id());
@@ -282,7 +281,7 @@ impl Table {
         Ok((weights.map(numbers).transpose()?, id.and_then(|id| self.texts(id))))
     }
 
-    /// The column `fingerprint`, numbered row by row.
+    /// Returns the column `fingerprint` as fingerprints with row numbers as ids.
     pub(crate) fn hexadecimal(&self, name: &str) -> Result<Fingerprints, Error> {
         let texts = self.texts(FINGERPRINT).unwrap_or_default();
         let lines: String = texts.iter().enumerate().map(|(row, text)| format!("{text}\t{row}\n")).collect();

@@ -1,4 +1,4 @@
-//! A clustering that was found, whichever method found it.
+//! The result of a clustering, for any method.
 
 use std::any::Any;
 use std::sync::OnceLock;
@@ -23,81 +23,81 @@ use crate::rows::Rows;
 use crate::sections::{Named, Sections};
 use crate::table::Table;
 
-/// A clustering that was found. Clusters are numbered by decreasing weight.
+/// The result of a clustering. Clusters are numbered by decreasing weight.
 #[derive(Debug)]
 pub struct Fitted {
     /// The parameters.
     pub parameters: Parameters,
-    /// Coordinates of a point.
+    /// The number of coordinates of a point.
     pub dimension: usize,
-    /// K x D, row-major, in the unit of the points.
+    /// The centres, K x D, row-major, in the unit of the points.
     pub centers: Vec<f64>,
-    /// One for each centre.
+    /// The facts about each cluster.
     pub clusters: Vec<Cluster>,
     /// The cluster of each row; [`vector::OUTLIER`] for an outlier.
     pub labels: Vec<u32>,
-    /// The outliers, where there is an outlier radius.
+    /// The outliers, if there is an outlier radius.
     pub outliers: Option<Outliers>,
-    /// The probability that a row belongs to its cluster; of an outlier, the share of the noise component.
+    /// The probability that a row belongs to its cluster; for an outlier, the share of the noise component.
     pub probabilities: Vec<f64>,
-    /// Weighted mean squared distance, or cost in nats.
+    /// The weighted mean squared distance, or the weighted mean cost in nats.
     pub objective: f64,
-    /// Weighted sum of squared distances.
+    /// The weighted sum of squared distances.
     pub sum_of_squares: f64,
-    /// Passes over the rows.
+    /// The number of passes over the rows.
     pub iterations: u64,
-    /// The course of the run.
+    /// How the clusters were found.
     pub course: Provenance,
-    /// The centres with which other rows are labelled.
+    /// The centres that label other rows.
     pub centroids: Centroids,
-    /// Seconds by phase, of this process only.
+    /// The seconds of each phase, in this process only.
     pub phases: Vec<(String, f64)>,
-    /// Seconds over ranks.
+    /// The seconds by phase over all ranks.
     pub timers: Vec<Spread>,
     /// Warnings for the user.
     pub warnings: Vec<String>,
-    /// The rows of the rank with the most rows, divided by the mean.
+    /// The number of rows on the fullest rank, divided by the mean.
     pub imbalance: f64,
-    /// The rows' relation to the clusters, computed on request.
+    /// The distances of rows from clusters, computed on request.
     standing: OnceLock<Standing>,
-    /// The outliers, computed on request.
+    /// The outlying rows, computed on request.
     outlying: OnceLock<Outlying>,
-    /// The coarser levels, computed on request.
+    /// The merges to coarser levels, computed on request.
     merges: OnceLock<Vec<Merge>>,
     /// The differences between the clusters, computed on request.
     explanation: OnceLock<Option<Explanation>>,
 }
 
-/// The history of a clustering.
+/// How a clustering was found.
 #[derive(Debug)]
 pub enum Provenance {
-    /// By cooling.
+    /// By annealing.
     Annealed(Box<Annealed>),
-    /// By k-means: the weighted sum of squares that each start reached.
+    /// By k-means: the weighted sum of squares of each initialisation.
     Started(Vec<f64>),
 }
 
-/// The history of a clustering by cooling: fields of [`vector::Model`].
+/// The course of an annealing: fields of [`vector::Model`].
 #[derive(Debug)]
 pub struct Annealed {
-    /// At the last temperature.
+    /// The free energy at the last temperature.
     pub free_energy: f64,
-    /// The last soft one.
+    /// The last temperature before hard assignment.
     pub last_temperature: f64,
-    /// Below it the whole is unstable.
+    /// The temperature below which a single cluster is unstable.
     pub critical_temperature: f64,
-    /// One entry for each temperature.
+    /// A step for each temperature.
     pub history: Vec<Step>,
-    /// One entry for each division.
+    /// The splits of clusters.
     pub splits: Vec<Split>,
-    /// The choice of the number of clusters, if it was made.
+    /// The choice of the number of clusters, if the data decided.
     pub number: Option<Number>,
-    /// The candidates that the finish compared.
+    /// The candidates that the refinement compared.
     pub finish: Finish,
 }
 
 impl Fitted {
-    /// The result of annealing with these parameters.
+    /// Creates the result of annealing with these parameters.
     pub fn annealed(model: vector::Model, parameters: vector::Parameters) -> Self {
         let centroids = model.centroids();
         let annealed = Annealed {
@@ -133,7 +133,7 @@ impl Fitted {
         }
     }
 
-    /// The result of k-means with these parameters.
+    /// Creates the result of k-means with these parameters.
     pub fn by_kmeans(model: kmeans::Model, parameters: kmeans::Parameters) -> Self {
         let centroids = model.centroids();
         Self {
@@ -160,7 +160,7 @@ impl Fitted {
         }
     }
 
-    /// The root of the weighted mean squared distance from the centre, for any cost.
+    /// Returns the root of the weighted mean squared distance from the centre, for any cost.
     pub fn root_mean_square(&self) -> f64 {
         if !self.centroids.is_bernoulli() {
             return self.objective.sqrt();
@@ -169,7 +169,7 @@ impl Fitted {
         (self.sum_of_squares / weight).sqrt()
     }
 
-    /// The course of annealing, if it was annealed.
+    /// Returns the course of the annealing, if the clusters were found by annealing.
     pub fn cooled(&self) -> Option<&Annealed> {
         match &self.course {
             Provenance::Annealed(annealed) => Some(annealed),
@@ -177,12 +177,12 @@ impl Fitted {
         }
     }
 
-    /// The centres, one after another.
+    /// Iterates over the centres.
     pub fn each_center(&self) -> impl ExactSizeIterator<Item = &[f64]> {
         self.centers.chunks_exact(self.dimension)
     }
 
-    /// The rows' relation to the clusters.
+    /// Returns the distances of the rows from the clusters.
     ///
     /// # Panics
     /// Panics if `data` are not the rows that were clustered.
@@ -190,7 +190,7 @@ impl Fitted {
         self.standing.get_or_init(|| Standing::of(data.rows().vectors(), &self.labels, &self.centers))
     }
 
-    /// The outlying rows; nothing if costs are in nats.
+    /// Returns the outlying rows, or `None` if costs are in nats.
     ///
     /// # Panics
     /// Panics if `data` are not the rows that were clustered.
@@ -199,9 +199,9 @@ impl Fitted {
         is_squared.then(|| self.outlying.get_or_init(|| Outlying::of(self, self.standing(data), data.rows())))
     }
 
-    /// The differences between the clusters, by the columns of their table. `None` for positions on the sphere, rows of
-    /// bits and sparse rows. With more than 100,000 rows, or a million values, a sample of this size is used, evenly
-    /// chosen.
+    /// Returns the differences between the clusters in the columns of their table. Returns `None` for positions on the
+    /// sphere, rows of bits and sparse rows. Above 100,000 rows or a million values, it uses a sample of this size,
+    /// evenly spaced.
     ///
     /// # Panics
     /// Panics if `data` are not the rows that were clustered.
@@ -215,7 +215,7 @@ impl Fitted {
                 let features = rows.origin().into_iter().flat_map(|origin| &origin.preparation.features);
                 features.filter(|feature| feature.column == column).find_map(|feature| feature.log_offset)
             };
-            // Rows without weight, such as those that lie alone, say nothing about a cluster.
+            // Rows of weight 0, such as isolated ones, do not describe a cluster.
             let counts = |row: usize| rows.weights().is_none_or(|weights| weights[row] > 0.0);
             let label = |row: usize| (self.labels[row] != OUTLIER && counts(row)).then_some(self.labels[row] as usize);
             let row_of = |place: usize| chosen.as_ref().map_or(place, |chosen| chosen[place]);
@@ -237,8 +237,8 @@ impl Fitted {
         self.explanation.get_or_init(explained).as_ref()
     }
 
-    /// The marks of each cluster, a line for each mark: `cluster`, `name`, `column`, `text`, `inside`, `overall`,
-    /// `test_value`, `probability`, `effect`.
+    /// Returns the table of marks, a line each: `cluster`, `name`, `column`, `text`, `inside`, `overall`, `test_value`,
+    /// `probability`, `effect`.
     fn marks_table(&self, data: Data<'_>) -> Table<'static> {
         let explained = self.explanation(data);
         let portraits = explained.into_iter().flat_map(|explained| explained.clusters.iter().enumerate());
@@ -258,7 +258,7 @@ impl Fitted {
             .numbers("effect", numbers(|mark| mark.effect))
     }
 
-    /// The rows whose cluster is not sure, and their share; nothing if there are none.
+    /// Returns the number of rows near a border and their share; nothing if there are none.
     fn unsure(&self, rows: &Rows) -> Option<(u64, String)> {
         let counts = |row: usize| rows.weights().is_none_or(|weights| weights[row] > 0.0);
         let of_clusters = self.labels.iter().zip(&self.probabilities).enumerate();
@@ -269,7 +269,7 @@ impl Fitted {
         (count > 0).then(|| (count, share(count as f64, self.labels.len() as f64)))
     }
 
-    /// The coarser levels: which clusters would merge, the cheapest merge first. None if costs are in nats.
+    /// Returns the coarser levels: which clusters would merge, the cheapest merge first. Empty if costs are in nats.
     pub fn merges(&self) -> &[Merge] {
         self.merges.get_or_init(|| {
             let weights: Vec<f64> = self.clusters.iter().map(|cluster| cluster.weight).collect();
@@ -277,8 +277,9 @@ impl Fitted {
         })
     }
 
-    /// The mean silhouette of each cluster's rows by centres. That of a row is `(b - a) / max(a, b)`, with the distances
-    /// `a` from its own centre and `b` from the nearest other one: 1 in the centre, 0 on a border.
+    /// Returns the mean simplified silhouette of each cluster's rows. The silhouette of a row is `(b - a) / max(a, b)`,
+    /// with its distance `a` from its own centre and `b` from the nearest other one. It is 1 at the centre and 0 on a
+    /// border.
     ///
     /// # Panics
     /// Panics if `data` are not the rows that were clustered.
@@ -289,7 +290,7 @@ impl Fitted {
             if let Some((sum, all)) = sums.get_mut(*label as usize) {
                 let (own, other) = (standing.distances[row], standing.second_distances[row]);
                 let weight = weights.map_or(1.0, |weights| weights[row]);
-                // Rows of a run that was ended at a temperature may be nearer to another centre.
+                // If annealing stopped at a given temperature, rows may be nearer to another centre.
                 let silhouette = if own.max(other) > 0.0 { (other - own) / own.max(other) } else { 0.0 };
                 *sum += weight * silhouette;
                 *all += weight;
@@ -298,13 +299,13 @@ impl Fitted {
         sums.into_iter().map(|(sum, all)| if all > 0.0 { sum / all } else { f64::NAN }).collect()
     }
 
-    /// `cluster`, the columns, `weight`, `spread`: a line per cluster, by decreasing weight. Then `probability`, the
-    /// mean of its rows. Two or more clusters with squared distances have `silhouette` and `merges_with`. Clusters that
-    /// have names end with `name`.
+    /// Returns a line for each cluster, by decreasing weight: `cluster`, the columns, `weight`, `spread`, and
+    /// `probability`, the mean over its rows. With squared distances and at least two clusters, `silhouette` and
+    /// `merges_with` follow; if clusters have names, `name` is last.
     ///
     /// Centres are in the units of the columns (degrees on the sphere). The spread is the root mean square distance of
-    /// the cluster's rows to the centre. It is in km along the surface on the sphere, in scaled units where columns are
-    /// scaled. For rows of bits, a centre holds the frequency of each bit.
+    /// the cluster's rows from the centre. It is in km along the surface on the sphere, and in scaled units if columns
+    /// are scaled. For rows of bits, a centre is the frequency of each bit.
     fn centers_table(&self, data: Data<'_>) -> Table<'static> {
         let rows = data.rows();
         let centers = self.each_center().map(|center| rows.center(center));
@@ -324,10 +325,11 @@ impl Fitted {
         }
     }
 
-    /// `id`, `cluster`, `probability`, and the row's position: `distance`, `second_cluster`, `second_distance`.
+    /// Returns a line for each row: `id`, `cluster`, `probability`, then `distance`, `second_cluster` and
+    /// `second_distance`.
     ///
-    /// The cluster is -1 for outliers. The probability says how surely a row belongs to its cluster, by the borders with
-    /// the neighbouring ones. Rows that cost nats have no distances.
+    /// The cluster of an outlier is -1. A low probability means that the row is near a border between clusters. With
+    /// costs in nats, rows have no distances.
     fn labels_table<'a>(&'a self, data: Data<'a>) -> Table<'a> {
         let rows = data.rows();
         let table = Table::new("labels")
@@ -348,7 +350,7 @@ impl Fitted {
             .numbers("second_distance", shown(&standing.second_distances))
     }
 
-    /// A line for each temperature; of k-means, a line for each start.
+    /// Returns a line for each temperature, or for each initialisation of k-means.
     fn history(&self) -> Table<'_> {
         let table = Table::new("history");
         let steps = match &self.course {
@@ -372,7 +374,7 @@ impl Fitted {
             .numbers("next_critical", numbers(|step| step.next_critical))
     }
 
-    /// A line for each number of clusters that was compared; none if the number was given.
+    /// Returns a line for each number of clusters that was compared; no lines if the user gave the number.
     fn numbers(&self) -> Table<'_> {
         let number = self.number();
         let candidates = number.map_or(&[][..], |number| &number.candidates);
@@ -386,8 +388,7 @@ impl Fitted {
             .texts("verdict", candidates.iter().map(verdict).collect())
     }
 
-    /// The numbers of clusters that a person is shown, where the number was chosen: heads, and a line of cells for
-    /// each.
+    /// If the data chose the number of clusters, returns the candidates to show: headers, and a line of cells for each.
     pub fn shortlist(&self) -> Option<([&'static str; 4], Vec<[String; 4]>)> {
         let number = self.number().filter(|number| number.candidates.len() > 1)?;
         let line = |candidate: &Candidate| {
@@ -399,7 +400,7 @@ impl Fitted {
         Some((heads, number.shortlist().into_iter().map(line).collect()))
     }
 
-    /// The choice of the number of clusters, if it was made.
+    /// Returns the choice of the number of clusters, if the data decided.
     pub fn number(&self) -> Option<&Number> {
         self.cooled()?.number.as_ref()
     }
@@ -429,15 +430,15 @@ struct Outcome<'a> {
     way: Way<'a>,
 }
 
-/// The outliers, where there is an outlier radius: the rows that `labels.csv` has at -1.
+/// The outliers, if there is an outlier radius: the rows that `labels.csv` labels -1.
 #[derive(Serialize)]
 struct OutlierFacts {
     rows: u64,
     weight: f64,
 }
 
-/// The outlying rows, which `outliers.csv` lists, and the distance from which on rows of an ordinary cluster are
-/// outliers.
+/// The outlying rows, which `outliers.csv` lists, and the distance from which a row of an ordinary cluster is an
+/// outlier.
 #[derive(Serialize)]
 struct OutlyingFacts {
     rows: usize,
@@ -448,13 +449,13 @@ struct OutlyingFacts {
 struct Energies {
     free_energy: f64,
     last_temperature: f64,
-    /// Nats are not converted to lengths.
+    /// In nats, there are no lengths.
     #[serde(skip_serializing_if = "Option::is_none")]
     last_length: Option<f64>,
     critical_temperature: f64,
 }
 
-/// The way to the result.
+/// How the result was found.
 #[derive(Serialize)]
 #[serde(untagged)]
 enum Way<'a> {
@@ -463,21 +464,21 @@ enum Way<'a> {
         #[serde(skip_serializing_if = "Option::is_none")]
         number: Option<NumberFacts<'a>>,
     },
-    /// The weighted sum of squares that each start reached.
+    /// The weighted sum of squares of each initialisation.
     Started { starts: &'a [f64] },
 }
 
-/// The choice of the number of clusters, if it was made.
+/// The choice of the number of clusters, if the data decided.
 #[derive(Serialize)]
 struct NumberFacts<'a> {
     clusters: usize,
     reason: String,
-    /// The separation that is needed, in nats.
+    /// The required separation, in nats.
     needed: f64,
-    /// The number of rows that were examined, and how many have positive weight.
+    /// The number of rows that were examined, and the number of rows with positive weight.
     rows: usize,
     rows_of: usize,
-    /// The largest number of clusters that could be found, if there may be more.
+    /// The most clusters that could be found, if there may be more.
     #[serde(skip_serializing_if = "Option::is_none")]
     limit: Option<usize>,
     runners_up: Vec<&'a Candidate>,
@@ -515,23 +516,23 @@ struct Temperatures<'a> {
     history: &'a [Step],
 }
 
-/// A row with a smaller probability is near a border.
+/// The probability below which a row is near a border.
 const SURE: f64 = 0.8;
-/// Rows that clusters are explained by, at most.
+/// The most rows that explain clusters.
 const EXPLAINED_ROWS: usize = 100_000;
-/// Values of them, so that tables that memory does not hold are explained too.
+/// The most values that explain clusters, so that tables larger than memory can be explained too.
 const EXPLAINED_VALUES: usize = 1_000_000;
 
-/// The rows that clusters are explained by, if those are not all.
+/// Returns the rows that explain the clusters, or `None` for all rows.
 fn chosen(rows: usize, columns: usize) -> Option<Vec<usize>> {
     let most = EXPLAINED_ROWS.min(EXPLAINED_VALUES / columns.max(1)).max(1_000);
     let place = |index: usize| (index as u128 * rows as u128 / most as u128) as usize;
     (rows > most).then(|| (0..most).map(place).collect())
 }
 
-/// The differences of each cluster, a line each, for as many clusters as people read.
+/// Describes the differences of each cluster in a line, for at most 20 clusters.
 fn portraits(clusters: &[Portrait]) -> String {
-    /// The others are in `marks.csv`.
+    /// The most clusters that are described; `marks.csv` has the others.
     const MOST: usize = 20;
     if clusters.len() < 2 {
         return String::new();
@@ -661,7 +662,7 @@ impl Fit for Fitted {
         let row = |(k, (center, facts)): (usize, (&[f64], &Cluster))| ClusterRow {
             rows: facts.rows,
             weight: facts.weight,
-            // A thousand columns are for centers.csv.
+            // A thousand columns are left to `centers.csv`.
             center: filled.as_ref().map_or_else(|| rows.center(center), |filled| vec![filled.of_clusters[k]]),
             spread: rows.distance(facts.spread),
         };
@@ -674,14 +675,14 @@ impl Fit for Fitted {
         let headline = clusters::headline(all, self.clusters.len() as u64, self.root_mean_square(), rows.unit());
         let nats = self.centroids.is_bernoulli().then(|| {
             let cost = quantity(self.objective, super::options::NATS);
-            format!("by the frequencies of its cluster's bits a row has {cost} on average")
+            format!("a row costs {cost} on average: -ln of its probability by the bit frequencies of its cluster")
         });
         let outside = self.outliers.as_ref().map(|outliers| {
             let part = share(outliers.rows as f64, all as f64);
             format!("{} ({part}) in no cluster, labelled -1", counted(outliers.rows, "row"))
         });
         let (reason, others) = (self.number().map(Number::reason), self.number().and_then(Number::others));
-        // Where many rows are far out, the clusters have long tails, and no row stands out.
+        // If many rows are far out, the clusters have long tails and no row stands out.
         let is_any = |outlying: &&Outlying| !outlying.rows.is_empty();
         let outlying = self.outlying(data).filter(is_any).map(|outlying| {
             let shown = quantity(rows.distance(outlying.radius), rows.unit());
@@ -693,7 +694,7 @@ impl Fit for Fitted {
             }
             format!("{found} far out for {its} cluster (from the centre of a typical one: more than {shown}): see outliers.csv")
         });
-        // One cluster is an answer, and seldom the one that was hoped for.
+        // A single cluster is a valid result, but rarely the one that the user hoped for.
         let next = (self.number().is_some() && self.clusters.len() == 1).then(|| {
             "next: --clusters 3 divides the rows all the same; --columns and --exclude change what they are compared by"
                 .to_owned()
@@ -712,7 +713,7 @@ impl Fit for Fitted {
             aligned(&columns) + "\n"
         });
         let portraits = self.explanation(data).map(|explained| portraits(&explained.clusters)).unwrap_or_default();
-        // Their centres are no means of the columns.
+        // The centres of these columns are not means of the values.
         let features = rows.origin().into_iter().flat_map(|origin| &origin.preparation.features);
         let logged: Vec<&str> =
             features.filter(|feature| feature.log_offset.is_some()).map(|feature| &*feature.name).collect();

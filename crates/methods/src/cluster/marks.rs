@@ -1,8 +1,9 @@
-//! The marks of clusters with very many columns, bits or sparse rows.
+//! The marks of clusters with very many columns: bits or sparse rows.
 //!
-//! They are the columns in which a cluster differs most from all together, and how full its rows are.
+//! Marks are the columns in which a cluster differs most from all rows. This module also counts how full its rows are.
 //!
-//! A centre of a thousand numbers says nothing at a glance; the few that differ most from those of all rows do.
+//! A centre of a thousand numbers cannot be read at a glance; its few largest differences from the mean of all rows
+//! can.
 
 use lehr_mining::vector::OUTLIER;
 
@@ -13,16 +14,16 @@ use crate::rows::Rows;
 /// A column that marks a cluster.
 #[derive(Debug, PartialEq)]
 pub struct Mark {
-    /// The column, from 0.
+    /// The index of the column.
     pub column: usize,
-    /// Its mean in the cluster, as it was clustered; of a bit, how frequent it is, 0 to 1.
+    /// The mean in the cluster, in the scale of the clustering; for a bit, its frequency from 0 to 1.
     pub inside: f64,
-    /// Its mean in the rows of all clusters; outliers are in none.
+    /// The mean over the rows of all clusters, without outliers.
     pub overall: f64,
 }
 
-/// For each cluster, at most `most` columns whose means differ most from those in all clusters, the greatest difference
-/// first. Columns that do not differ are left out.
+/// Returns for each cluster at most `most` columns whose means differ most from the overall means, largest difference
+/// first. Leaves out columns without a difference.
 pub fn of_clusters(model: &Fitted, most: usize) -> Vec<Vec<Mark>> {
     let centers = || model.each_center();
     let total: f64 = model.clusters.iter().map(|cluster| cluster.weight).sum();
@@ -46,7 +47,7 @@ pub fn of_clusters(model: &Fitted, most: usize) -> Vec<Vec<Mark>> {
         .collect()
 }
 
-/// A mark in words: `bit 713 in 98 % (of all 12 %)`, or of sparse rows `x713 2.1 (of all 0.31)`, in the column's own
+/// Describes a mark: `bit 713 in 98 % (of all 12 %)`, or for sparse rows `x713 2.1 (of all 0.31)`, in the column's own
 /// unit.
 pub fn words(space: &Rows, mark: &Mark) -> String {
     if space.are_bits() {
@@ -56,19 +57,19 @@ pub fn words(space: &Rows, mark: &Mark) -> String {
     format!("{} {} (of all {})", space.columns()[mark.column], own(mark.inside), own(mark.overall))
 }
 
-/// The average share of set bits in the rows of each cluster.
+/// The average number of set bits, or of nonzero values, in the rows of each cluster.
 pub struct Filled {
-    /// The name of the things that are counted.
+    /// The name of the counted things.
     pub name: &'static str,
-    /// One for each cluster.
+    /// The average for each cluster.
     pub of_clusters: Vec<f64>,
 }
 
-/// The average number of bits that the rows of each cluster have set, or of values that are not 0. `None` for rows of
-/// few columns.
+/// Returns the average number of set bits, or of nonzero values, in the rows of each cluster. Returns `None` for rows
+/// of few columns.
 pub fn filled(space: &Rows, model: &Fitted) -> Option<Filled> {
     if space.are_bits() {
-        // The sum of the bits' frequencies.
+        // The sum of the bits' frequencies is the average number of set bits.
         let of_clusters = model.each_center().map(|center| center.iter().sum()).collect();
         return Some(Filled { name: "bits set", of_clusters });
     }
@@ -101,7 +102,7 @@ mod tests {
 
     #[test]
     fn the_bits_that_differ_most_mark_a_cluster() {
-        // Three rows with bits 0 to 19, one with bits 20 to 39; bit 40 in all.
+        // Three rows have bits 0 to 19, and one has bits 20 to 39; all have bit 40.
         let (low, high) = ((1 << 20) - 1, ((1 << 20) - 1) << 20);
         let rows = Fingerprints::new([low, low, low, high].map(|row: u64| row | 1 << 40).to_vec(), 41).unwrap();
         let space = Rows::of_bits(rows);

@@ -1,26 +1,26 @@
 //! The coarser levels of a clustering: which clusters would merge next, by Ward's rule.
 //!
 //! Merging two clusters raises the sum of squared distances by `w v / (w + v) |a - b|^2`, with their weights `w`, `v`
-//! and centres `a`, `b` (Ward 1963). Merging the cheapest two again and again gives a tree. Chains of nearest neighbours
-//! find it (Murtagh 1983) in K x K distances of D columns each.
+//! and centres `a`, `b` (Ward 1963). Repeatedly merging the cheapest pair gives a tree. Nearest-neighbour chains find
+//! it (Murtagh 1983) in K x K distances of D columns each.
 
 use serde::Serialize;
 
-/// Clusters beyond which no tree is made: nobody reads it, and it takes K x K distances.
+/// The most clusters for which a tree is made: a larger tree is unreadable, and needs K x K distances.
 const CLUSTERS_MAX: usize = 2_000;
 
-/// Two clusters, or groups of clusters, that become one.
+/// Two clusters or groups of clusters that merge.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Merge {
-    /// The clusters of the one, in order.
+    /// The clusters of the first group, in order.
     pub first: Vec<usize>,
-    /// The clusters of the other, in order; the first of them has a higher number.
+    /// The clusters of the second group, in order; its first cluster has a higher number.
     pub second: Vec<usize>,
-    /// By how much the weighted sum of squared distances rises.
+    /// The increase of the weighted sum of squared distances.
     pub rise: f64,
 }
 
-/// A group of clusters on the way.
+/// A group of clusters that were merged.
 struct Group {
     clusters: Vec<usize>,
     weight: f64,
@@ -44,8 +44,8 @@ impl Group {
     }
 }
 
-/// All merges from these centres, K x D, of these weights to one cluster, the cheapest first. None for more than
-/// 2,000 centres.
+/// Returns all merges from K x D centres with these weights down to one cluster, the cheapest first. Returns none for
+/// more than 2,000 centres.
 pub fn merges(centers: &[f64], weights: &[f64]) -> Vec<Merge> {
     let count = weights.len();
     if count > CLUSTERS_MAX {
@@ -70,7 +70,7 @@ pub fn merges(centers: &[f64], weights: &[f64]) -> Vec<Merge> {
         let others = groups.iter().enumerate().filter(|(place, _)| *place != last);
         let nearest = others
             .filter_map(|(place, other)| Some((here.rise_with(other.as_ref()?), place)))
-            // Of equals the one before, so that chains end.
+            // Of equally near groups, take the previous one of the chain, so that chains end.
             .min_by(|a, b| a.0.total_cmp(&b.0).then_with(|| (Some(b.1) == before).cmp(&(Some(a.1) == before))));
         let Some((rise, nearest)) = nearest else { break };
         if before != Some(nearest) {
@@ -83,12 +83,12 @@ pub fn merges(centers: &[f64], weights: &[f64]) -> Vec<Merge> {
         merges.push(Merge { first: first.clusters.clone(), second: second.clusters.clone(), rise });
         groups[last.min(nearest)] = Some(a.joined(b));
     }
-    // Merging a group never makes another merge cheaper than it, so that by cost a group is made before it merges.
+    // No later merge of a group is cheaper than the merge that made it, so sorting by cost keeps the order.
     merges.sort_by(|a, b| a.rise.total_cmp(&b.rise).then(a.first.len().cmp(&b.first.len())));
     merges
 }
 
-/// For each cluster the clusters that it merges with first: `3`, or `3+5` for a group. Empty where there is no merge.
+/// Returns the clusters that each cluster merges with first: `3`, or `3+5` for a group. Empty if there is no merge.
 pub fn partners(merges: &[Merge], clusters: usize) -> Vec<String> {
     let mut partners = vec![String::new(); clusters];
     for Merge { first, second, .. } in merges {
@@ -106,7 +106,7 @@ pub fn partners(merges: &[Merge], clusters: usize) -> Vec<String> {
 mod tests {
     use super::*;
 
-    /// The cheapest merge again and again, looked for among all pairs.
+    /// Finds the merges by searching all pairs for the cheapest one, again and again.
     fn by_search(centers: &[f64], dimension: usize, weights: &[f64]) -> Vec<f64> {
         let mut groups: Vec<(f64, Vec<f64>)> =
             centers.chunks_exact(dimension).zip(weights).map(|(center, weight)| (*weight, center.to_vec())).collect();

@@ -98,7 +98,7 @@ pub enum RowCost {
     Bernoulli,
 }
 
-/// The rows and centres that a k-means iteration looks at.
+/// The centres that a k-means iteration compares rows with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Sweeps {
@@ -137,20 +137,20 @@ impl From<vector::Precision> for Precision {
     }
 }
 
-/// The library's parameters, by method.
+/// The library's parameters for either method.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Parameters {
-    /// Of annealing.
+    /// The parameters of annealing.
     Annealing(vector::Parameters),
-    /// Of k-means.
+    /// The parameters of k-means.
     KMeans(kmeans::Parameters),
 }
 
-/// The unit of temperatures and costs that are likelihoods.
+/// The unit of temperatures and costs that are log-likelihoods.
 pub(super) const NATS: &str = "nats";
 
 impl Parameters {
-    /// The cost of a row in a cluster.
+    /// Returns the cost of a row in a cluster.
     pub fn cost(&self) -> Cost {
         match self {
             Parameters::Annealing(parameters) => parameters.cost,
@@ -158,12 +158,13 @@ impl Parameters {
         }
     }
 
-    /// The unit of temperatures, objective and free energy for people, that of squared distances being `squared`.
+    /// Returns the unit of temperatures, objective and free energy for display; `squared` is the unit of squared
+    /// distances.
     pub fn unit_of_cost(&self, squared: &'static str) -> &'static str {
         if self.cost().is_squared() { squared } else { NATS }
     }
 
-    /// The seed of draws, or of decisions between equals.
+    /// Returns the random seed.
     pub fn seed(&self) -> u64 {
         match self {
             Parameters::Annealing(parameters) => parameters.seed,
@@ -171,7 +172,7 @@ impl Parameters {
         }
     }
 
-    /// The precision of coordinates.
+    /// Returns the precision of coordinates.
     pub fn precision(&self) -> vector::Precision {
         match self {
             Parameters::Annealing(parameters) => parameters.precision,
@@ -180,7 +181,7 @@ impl Parameters {
     }
 }
 
-/// A summary has the parameters alone, since it names the method.
+/// Serialises the parameters alone, because a summary names the method separately.
 impl Serialize for Parameters {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self {
@@ -197,7 +198,7 @@ impl Default for Options {
 }
 
 impl Options {
-    /// The options with an equivalent among the parameters of the library.
+    /// Returns the options that correspond to parameters of the library.
     ///
     /// # Example
     /// ```
@@ -257,7 +258,7 @@ impl Options {
         }
     }
 
-    /// The parameters of the library that say the same.
+    /// Returns the corresponding parameters of the library.
     ///
     /// # Example
     /// See [`Options::of`].
@@ -306,7 +307,7 @@ impl Options {
         }
     }
 
-    /// Reports the faults of their combination, a line each.
+    /// Reports invalid combinations of options, one per line.
     pub(super) fn faults(&self) -> Vec<String> {
         let mut faults = self.of_the_other_method();
         if self.clusters.is_some() && self.max_clusters.is_some() {
@@ -320,7 +321,7 @@ impl Options {
                 "clusters: expected a number with method kmeans: only method da can tell how many there are".to_owned(),
             );
         }
-        // What only the data can say (more clusters than rows) is said when they are there.
+        // Faults that depend on the data, such as more clusters than rows, are reported once the data are read.
         let clusters = self.clusters.map(|clusters| clusters.min(1));
         if let (Ok(point), Ok(bit)) = (Points::new(vec![0.0], 1), Fingerprints::new(vec![0], 1)) {
             let row: vector::Input<'_> = if self.cost == RowCost::Bernoulli { (&bit).into() } else { (&point).into() };
@@ -333,7 +334,7 @@ impl Options {
         faults
     }
 
-    /// Options that were given to one method and belong to the other.
+    /// Returns the given options that apply only to the other method.
     fn of_the_other_method(&self) -> Vec<String> {
         let default = Self::default();
         let of_da = [

@@ -1,4 +1,4 @@
-//! How rows relate to the clusters: each row's distance from its centre, the next cluster, and the outliers.
+//! Distances of rows from the clusters: from the own centre and from the next one; and the outlying rows.
 
 use lehr_mining::vector::{Input, OUTLIER};
 
@@ -7,58 +7,58 @@ use crate::numbers::significant;
 use crate::rows::Rows;
 use crate::table::Table;
 
-/// A distance is out of the ordinary this many interquartile ranges above the upper quartile (Tukey's far out).
+/// A distance is far out this many interquartile ranges above the upper quartile (Tukey).
 const FAR_OUT: f64 = 3.0;
-/// Clusters of fewer rows have no quartiles of their own.
+/// The fewest rows with which a cluster has quartiles of its own.
 const ROWS_OF_QUARTILES: usize = 20;
-/// A cluster of at most this share of the rows is no group, but some rows that have nothing near.
+/// The largest share of rows at which a cluster counts as a few isolated rows, not as a group.
 const TINY: f64 = 0.002;
-/// Columns that are named as responsible for an outlier.
+/// The most columns that are named as responsible for an outlier.
 const COLUMNS_NAMED: usize = 3;
 
 /// Distances of rows from the centres, in the unit of the points.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Standing {
-    /// From the centre of the row's own cluster; of a row in none from the nearest.
+    /// The distance from the centre of the row's cluster; without a cluster, from the nearest centre.
     pub distances: Vec<f64>,
-    /// The nearest of the other clusters; [`OUTLIER`] where there is no other.
+    /// The nearest other cluster; [`OUTLIER`] if there is none.
     pub seconds: Vec<u32>,
-    /// The distance from the centre of that, infinite if there is none.
+    /// The distance from the centre of the nearest other cluster; infinite if there is none.
     pub second_distances: Vec<f64>,
 }
 
 /// The outlying rows.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outlying {
-    /// The distance from the centre beyond which a row of an ordinary cluster is out of the ordinary, in the unit of
-    /// the points.
+    /// The distance from the centre beyond which a row of an ordinary cluster is outlying, in the unit of the points.
     pub radius: f64,
-    /// The rows, by falling score.
+    /// The rows, by decreasing score.
     pub rows: Vec<OutlyingRow>,
 }
 
 /// An outlying row.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OutlyingRow {
-    /// Which, from 0.
+    /// The index of the row.
     pub row: usize,
     /// The nearest cluster that is a group.
     pub cluster: usize,
-    /// From its centre, in the unit of the points.
+    /// The distance from the centre of that cluster, in the unit of the points.
     pub distance: f64,
-    /// The distance over the radius of that cluster.
+    /// The distance divided by the radius of that cluster.
     pub score: f64,
-    /// The columns responsible, with their shares of the squared distance, the largest first.
+    /// The columns responsible and their shares of the squared distance, largest first.
     pub columns: Vec<(usize, f64)>,
 }
 
 impl Standing {
-    /// Measures rows in clusters with these centres, K x D.
+    /// Measures the distances of rows from these K x D centres.
     ///
-    /// Cost: a distance of each row to each centre; of bits and sparse rows by the values of the row that are not 0.
+    /// Cost: a distance from each row to each centre. For bits and sparse rows, the cost of a distance is proportional
+    /// to the nonzero values of the row.
     ///
     /// # Panics
-    /// Panics if a label names no centre.
+    /// Panics if a label has no centre.
     pub fn of(rows: Input<'_>, labels: &[u32], centers: &[f64]) -> Self {
         let dimension = rows.dimension();
         let mut distances = Distances::new(rows, centers, dimension);
@@ -78,18 +78,19 @@ impl Standing {
     }
 }
 
-/// The nearest centre but one that is left out, the first of equals.
+/// Returns the nearest centre other than `but`; of equally near centres, the first.
 fn least(distances: &[f64], but: usize) -> Option<(usize, f64)> {
     let others = distances.iter().copied().enumerate().filter(|(cluster, _)| *cluster != but);
     others.reduce(|best, next| if next.1 < best.1 { next } else { best })
 }
 
-/// Distances of one row after another to all centres.
+/// The distances from all centres, for one row after another.
 struct Distances<'a> {
     rows: Input<'a>,
     centers: &'a [f64],
     dimension: usize,
-    /// For rows that are mostly 0: the coordinates of all centres side by side, D x K, and the squares of the centres.
+    /// For rows that are mostly 0: the coordinates of all centres, column by column (D x K), and the squared norms of
+    /// the centres.
     across: Option<(Vec<f64>, Vec<f64>)>,
     row: Vec<f64>,
     lengths: Vec<f64>,
@@ -142,23 +143,23 @@ impl<'a> Distances<'a> {
             }
             Input::Numbers(_) => {}
         }
-        // Rounding may leave a little below 0.
+        // Rounding may leave a value slightly below 0.
         self.lengths.iter_mut().for_each(|sum| *sum = (*sum + own).max(0.0).sqrt());
         &self.lengths
     }
 }
 
 impl Outlying {
-    /// The unusual rows of a clustering: those far beyond the usual distance in their cluster, and those in a cluster
-    /// of hardly any rows.
+    /// Returns the outlying rows of a clustering: those far beyond the usual distance in their cluster, and those in a
+    /// cluster of very few rows.
     pub(super) fn of(fitted: &Fitted, standing: &Standing, rows: &Rows) -> Self {
         Self::of_rows(rows.vectors(), rows.weights(), &fitted.labels, &fitted.centers, standing)
     }
 
-    /// The same for rows with labels, and centres, K x D. Rows of weight 0 say nothing about the usual distance.
+    /// Returns the outlying rows for these labels and K x D centres. Rows of weight 0 do not affect the usual distance.
     ///
     /// # Panics
-    /// Panics if there is not one label for each row, or one names no centre.
+    /// Panics if the number of labels differs from the number of rows, or if a label has no centre.
     pub fn of_rows(
         input: Input<'_>,
         weights: Option<&[f64]>,
@@ -172,7 +173,7 @@ impl Outlying {
         labels.iter().filter(|label| **label != OUTLIER).for_each(|label| counts[*label as usize] += 1);
         let most = (TINY * all as f64) as usize;
         let is_group: Vec<bool> = counts.iter().map(|count| *count > most).collect();
-        // What influences no cluster says nothing about what is usual.
+        // Rows that do not influence clusters do not define the usual distance either.
         let counts_for = |row: &usize| weights.is_none_or(|weights| weights[*row] > 0.0) && labels[*row] != OUTLIER;
         let mut usual = vec![Vec::new(); clusters];
         for row in (0..all).filter(counts_for) {
@@ -194,7 +195,7 @@ impl Outlying {
         for row in 0..all {
             let label = labels[row];
             let is_in_group = label != OUTLIER && is_group[label as usize];
-            // The usual case needs no second look.
+            // Most rows need no closer look.
             if is_in_group && standing.distances[row] <= own[label as usize] {
                 continue;
             }
@@ -214,7 +215,7 @@ impl Outlying {
         Self { radius, rows: found }
     }
 
-    /// `id`, `cluster`, `distance`, `score`, `columns`: a line for each row, by falling score.
+    /// Returns a line for each row, by decreasing score: `id`, `cluster`, `distance`, `score`, `columns`.
     pub(super) fn table(&self, space: &Rows) -> Table<'static> {
         let id = |row: &OutlyingRow| space.ids().map_or_else(|| row.row.to_string(), |ids| ids[row.row].clone());
         let columns = |row: &OutlyingRow| {
@@ -233,7 +234,7 @@ impl Outlying {
     }
 }
 
-/// The distance of two points, whose squares may be beyond the largest number.
+/// Returns the distance of two points, whose squares may overflow.
 fn length(row: &[f64], center: &[f64]) -> f64 {
     let squared: f64 = row.iter().zip(center).map(|(x, y)| (x - y) * (x - y)).sum();
     if squared.is_finite() {
@@ -244,7 +245,7 @@ fn length(row: &[f64], center: &[f64]) -> f64 {
     (2.0 * largest * shares.sum::<f64>().sqrt()).min(f64::MAX)
 }
 
-/// The columns that contribute most to a row's squared distance from a centre.
+/// Returns the columns that contribute most to a row's squared distance from a centre.
 fn responsible(rows: Input<'_>, row: usize, center: &[f64]) -> Vec<(usize, f64)> {
     let mut values = vec![0.0; center.len()];
     rows.read(row, &mut values);
@@ -257,7 +258,7 @@ fn responsible(rows: Input<'_>, row: usize, center: &[f64]) -> Vec<(usize, f64)>
     columns.into_iter().map(|(column, squared)| (column, squared / total)).collect()
 }
 
-/// The distance above which one is out of the ordinary, by the quartiles; nothing if these are uninformative.
+/// Returns the distance above which a row is far out, by the quartiles; `None` if they are uninformative.
 fn fence(mut distances: Vec<f64>) -> Option<f64> {
     distances.sort_unstable_by(f64::total_cmp);
     let last = distances.len().checked_sub(1)?;

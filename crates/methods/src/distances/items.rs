@@ -1,4 +1,4 @@
-//! Items, and the dissimilarity that options name of them.
+//! Items, and the metric that options select for them.
 
 use lehr_data::duplicates::Duplicates;
 use lehr_data::sequences::Alphabet;
@@ -11,19 +11,19 @@ use serde_json::{Map, Value};
 
 use super::{Letters, Metric, Options};
 
-/// The columns by which rows were compared, among the parameters of their dissimilarities.
+/// The key, among the parameters of dissimilarities, for the columns by which rows were compared.
 pub const COLUMN_NAMES: &str = "column_names";
-/// Whether they were scaled before, likewise.
+/// The key for whether the columns were standardised before.
 pub const STANDARDISED: &str = "standardised";
-/// The column of their ids, if it was named, likewise.
+/// The key for the column of ids, if it was given.
 pub const ID_COLUMN: &str = "id_column";
-/// The alphabet of sequences, likewise.
+/// The key for the alphabet of sequences.
 pub const ALPHABET: &str = "alphabet";
 
-/// The kind of items.
+/// A kind of items.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ItemKind {
-    /// Genes or proteins.
+    /// Nucleotide or protein sequences.
     Sequences,
     /// Rows of bits.
     Fingerprints,
@@ -32,7 +32,7 @@ pub enum ItemKind {
 }
 
 impl ItemKind {
-    /// The name in messages.
+    /// Returns the name in messages.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Sequences => "sequences",
@@ -42,7 +42,7 @@ impl ItemKind {
     }
 }
 
-/// The input of dissimilarities.
+/// The items to compare.
 ///
 /// # Example
 /// ```
@@ -57,9 +57,9 @@ impl ItemKind {
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub enum Items {
-    /// Genes or proteins.
+    /// Nucleotide or protein sequences.
     Sequences(Sequences),
-    /// Compounds.
+    /// Fingerprints of compounds.
     Fingerprints(Fingerprints),
     /// Rows of a table, scaled if the options say so.
     Records(Incomplete),
@@ -67,7 +67,7 @@ pub enum Items {
 
 #[allow(clippy::len_without_is_empty, reason = "there is always at least one item")]
 impl Items {
-    /// Their kind.
+    /// Returns the kind of the items.
     pub fn kind(&self) -> ItemKind {
         match self {
             Items::Sequences(_) => ItemKind::Sequences,
@@ -76,7 +76,7 @@ impl Items {
         }
     }
 
-    /// The number of them.
+    /// Returns the number of items.
     pub fn len(&self) -> usize {
         match self {
             Items::Sequences(sequences) => sequences.len(),
@@ -85,7 +85,7 @@ impl Items {
         }
     }
 
-    /// An identifier for each: that of the data, or its number.
+    /// Returns an identifier for each item: from the data, or its number.
     pub fn ids(&self) -> Vec<String> {
         match self {
             Items::Sequences(sequences) => sequences.ids().to_vec(),
@@ -97,7 +97,7 @@ impl Items {
         }
     }
 
-    /// A checksum of the items as they are compared: names and identifiers do not count.
+    /// Returns a checksum of the items as they are compared, without names and identifiers.
     pub fn fingerprint(&self) -> u64 {
         match self {
             Items::Sequences(sequences) => sequences.fingerprint(),
@@ -106,7 +106,7 @@ impl Items {
         }
     }
 
-    /// The distinct items, and which of these each was.
+    /// Returns the distinct items, and which of them each item equals.
     pub fn distinct(&self) -> (Self, Duplicates) {
         match self {
             Items::Sequences(sequences) => {
@@ -124,7 +124,7 @@ impl Items {
         }
     }
 
-    /// Whether two of them are equal.
+    /// Returns whether two items are equal.
     pub fn are_equal(&self, a: usize, b: usize) -> bool {
         match self {
             Items::Sequences(sequences) => sequences.sequence(a) == sequences.sequence(b),
@@ -136,7 +136,7 @@ impl Items {
         }
     }
 
-    /// The same as they are compared: rows are scaled if the options say so.
+    /// Returns the items as they are compared: rows are scaled if the options say so.
     pub fn scaled(self, options: &Options) -> Self {
         match self {
             Items::Records(records) if options.standardize => Items::Records(records.standardised()),
@@ -144,11 +144,11 @@ impl Items {
         }
     }
 
-    /// Some of these, as given, and others behind them, to be compared with each other. Rows are scaled, if the options
-    /// say so, by means and deviations of all of these.
+    /// Returns some of these items, as given, followed by other items, to compare all with each other. Rows are scaled,
+    /// if the options say so, by the means and deviations of all of these items.
     ///
     /// # Errors
-    /// The kind that the others should be, and are not.
+    /// Returns the kind that the others should have, if they are of another kind.
     pub fn joined(&self, rows: &[usize], others: &Self, options: &Options) -> Result<Self, String> {
         match (self, others) {
             (Items::Sequences(own), Items::Sequences(others)) => {
@@ -189,9 +189,9 @@ impl Items {
         }
     }
 
-    /// The facts about the comparison of these, in addition to the name of the dissimilarity. They are its own
-    /// parameters, for sequences their alphabet, and for rows the columns and whether these were scaled.
-    /// [`Options::completed`] takes options from them.
+    /// Returns the facts about the comparison, in addition to the name of the metric. They are the metric's parameters,
+    /// the alphabet of sequences, and for rows the columns and whether they were scaled. [`Options::completed`] takes
+    /// options from these facts.
     pub fn parameters(&self, options: &Options, metric: &dyn lehr_distances::Metric) -> Map<String, Value> {
         let mut parameters = metric.parameters();
         if let Items::Records(records) = self {
@@ -208,10 +208,11 @@ impl Items {
         parameters
     }
 
-    /// Gives `go_on` the dissimilarity that the options name, of these items.
+    /// Calls `go_on` with the metric that the options select for these items.
     ///
     /// # Errors
-    /// Unknown scores, costs beyond their range, items that do not suit the metric; the errors of `go_on`.
+    /// Returns an error for unknown scores, for costs out of range and for items that do not suit the metric; also the
+    /// errors of `go_on`.
     pub fn compared<R, E: From<Error>>(
         &self,
         options: &Options,
@@ -251,7 +252,7 @@ fn of_rows(metric: Option<Metric>) -> rows::Measure {
     }
 }
 
-/// How sequences of an alphabet are aligned. Parameters that are not given depend on the alphabet.
+/// Returns how sequences of an alphabet are aligned. Parameters that are not given depend on the alphabet.
 fn of_alignments(options: &Options, alphabet: Alphabet) -> Result<sequence::Parameters, Error> {
     let measure = match options.metric {
         Some(Metric::IdentityWithoutGaps) => sequence::Measure::IdentityWithoutGaps,
@@ -278,7 +279,7 @@ fn of_alignments(options: &Options, alphabet: Alphabet) -> Result<sequence::Para
     })
 }
 
-/// Scores of letters by their name, or by those of equal and different ones.
+/// Returns the scores of letters: a matrix by name, or one score for equal letters and one for different ones.
 fn scores(name: &str, alphabet: Alphabet) -> Result<Matrix, Error> {
     match name.to_lowercase().as_str() {
         "ednafull" => return Ok(Matrix::ednafull()),

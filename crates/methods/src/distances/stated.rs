@@ -1,4 +1,5 @@
-//! Options of a comparison from the facts that its results state: new items are compared as those before.
+//! Derives the options of a comparison from the facts in its results, so that new items are compared as earlier ones
+//! were.
 
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
@@ -6,7 +7,7 @@ use serde_json::{Map, Value};
 use super::items::{ALPHABET, COLUMN_NAMES, ID_COLUMN, STANDARDISED};
 use super::{Ambiguous, Metric, Options};
 
-/// An option that differs from what was stated.
+/// An option that differs from the stated facts.
 ///
 /// # Example
 /// ```
@@ -19,19 +20,18 @@ use super::{Ambiguous, Metric, Options};
 pub struct Differs {
     /// The name of the option.
     pub option: &'static str,
-    /// The value that was stated.
+    /// The stated value.
     pub stated: String,
-    /// The value of the option.
+    /// The given value.
     pub given: String,
 }
 
 impl Options {
-    /// These options, with those that were not given taken from a metric and its parameters as [`Items::parameters`]
-    /// states them. Facts that are unknown leave an option as it is. The column of ids may be another: files differ
-    /// in it.
+    /// Takes options that were not given from the name and the parameters of a metric, as [`Items::parameters`] states
+    /// them. Unknown facts leave an option unchanged. The column of ids may differ, because it depends on the file.
     ///
     /// # Errors
-    /// The first option that was given and differs.
+    /// Returns the first given option that differs from the stated facts.
     ///
     /// # Example
     /// ```
@@ -52,7 +52,7 @@ impl Options {
             Some(alignment) => word(alignment),
             None => None,
         };
-        // Of aligned sequences, position by position, is the same with either option.
+        // Position by position means the same for aligned sequences, whichever option says so.
         let is_implied = self.metric.is_none() && self.alignment.is_some() && is_given && metric == Metric::Hamming;
         if !is_implied {
             agree("metric", &mut self.metric, Some(metric), |metric| metric.word().to_owned())?;
@@ -76,7 +76,7 @@ impl Options {
         }
         if let Some(names) = stated.get(COLUMN_NAMES).and_then(Value::as_array) {
             let names: Vec<String> = names.iter().filter_map(Value::as_str).map(str::to_owned).collect();
-            // Their order is of no consequence, and indices are compared once the columns are read.
+            // The order of columns does not matter; indices are compared after the columns are read.
             self.columns.get_or_insert(names);
         }
         match stated.get(STANDARDISED).and_then(Value::as_bool) {
@@ -92,12 +92,12 @@ impl Options {
     }
 }
 
-/// A word as results state it, with hyphens, or as options have it.
+/// Reads a word with hyphens, as results have it, or with underscores, as options have it.
 fn word<T: DeserializeOwned>(text: &str) -> Option<T> {
     serde_json::from_value(Value::String(text.replace('-', "_"))).ok()
 }
 
-/// Takes over what was stated, if nothing was given.
+/// Takes the stated value if none was given; checks that a given value equals it.
 fn agree<T: PartialEq>(
     option: &'static str,
     given: &mut Option<T>,
@@ -123,7 +123,7 @@ mod tests {
     use super::super::{Alignment, Items};
     use super::*;
 
-    /// The facts that results state about items compared by options.
+    /// Returns the facts that results state about items compared with these options.
     fn stated(items: &Items, options: &Options) -> (String, Map<String, Value>) {
         items
             .compared(options, |metric| Ok::<_, Error>((metric.name().to_owned(), items.parameters(options, metric))))
@@ -149,7 +149,7 @@ mod tests {
             let completed = Options::default().completed(&metric, &facts).unwrap();
             assert_eq!(completed.faults(), Vec::<String>::new(), "{told}");
             assert_eq!(stated(items, &completed), (metric.clone(), facts.clone()), "{told}");
-            // The same options again agree.
+            // The same options agree with the stated facts.
             let again = options.completed(&metric, &facts).unwrap();
             assert_eq!(stated(items, &again), (metric, facts), "{told}");
         }

@@ -1,4 +1,4 @@
-//! The words among the options of distances, each with its meaning.
+//! The named choices among the options of distances.
 
 use lehr_data::dissimilarities;
 use lehr_data::sequences::Alphabet;
@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use super::ItemKind;
 
-/// The dissimilarity between two items that is computed.
+/// The metric to compute.
 ///
 /// # Example
 /// ```
@@ -56,7 +56,7 @@ pub enum Metric {
 }
 
 impl Metric {
-    /// The kind of items that it measures.
+    /// Returns the kind of items that the metric compares.
     pub(super) fn of(self) -> ItemKind {
         match self {
             Self::Tanimoto => ItemKind::Fingerprints,
@@ -70,7 +70,7 @@ impl Metric {
         }
     }
 
-    /// Its name in headers and on the command line.
+    /// Returns its name in headers and on the command line.
     pub(super) fn word(self) -> &'static str {
         match self {
             Self::Identity => "identity",
@@ -114,7 +114,7 @@ pub enum Alignment {
 }
 
 impl Alignment {
-    /// Its name on the command line.
+    /// Returns its name on the command line.
     pub(super) fn word(self) -> &'static str {
         match self {
             Self::Local => "local",
@@ -124,7 +124,7 @@ impl Alignment {
         }
     }
 
-    /// The mode of the library, of one that is computed.
+    /// Returns the library's alignment mode, if the alignment is computed.
     pub(super) fn mode(self) -> Mode {
         match self {
             Self::Global => Mode::Global,
@@ -177,7 +177,7 @@ pub enum Letters {
 }
 
 impl Letters {
-    /// Its name on the command line.
+    /// Returns its name on the command line.
     pub(super) fn word(self) -> &'static str {
         match self {
             Self::Dna => "dna",
@@ -204,12 +204,12 @@ impl From<Letters> for Alphabet {
     }
 }
 
-/// The type of a dissimilarity that is stored.
+/// The type of a stored dissimilarity.
 ///
 /// # Example
 /// ```
 /// use lehr_methods::distances::Element;
-/// // As services were told before.
+/// // Services accepted this form before.
 /// assert_eq!(serde_json::from_str::<Element>("16").unwrap(), Element::U16);
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
@@ -238,7 +238,7 @@ impl From<Element> for dissimilarities::Element {
 }
 
 impl<'de> Deserialize<'de> for Element {
-    /// By its name, or by its bits, as earlier versions of services take it.
+    /// Reads a type by its name, or by its number of bits, as earlier versions of services accept it.
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let given = Value::deserialize(deserializer)?;
         Ok(match (given.as_str(), given.as_u64()) {

@@ -10,9 +10,9 @@ use crate::numbers::significant;
 /// A column that explains clusters.
 #[derive(Clone, Debug)]
 pub(super) struct Shown<'a> {
-    /// It, as it is explained by: yes and no as texts.
+    /// The column in the form used to explain: yes and no become texts.
     pub column: Cow<'a, FrameColumn>,
-    /// The number that is added before the logarithm, if it was clustered by logarithms.
+    /// The number added before the logarithm, if the clustering used the logarithm.
     pub log_offset: Option<f64>,
 }
 
@@ -22,7 +22,7 @@ impl<'a> Shown<'a> {
         Self { column: Cow::Borrowed(column), log_offset: None }
     }
 
-    /// The columns of a table that say something about clusters: measures, categories and dates.
+    /// Returns the columns of a table that can explain clusters: measures, categories and dates.
     pub fn of(
         frame: &'a DataFrame,
         accounts: Option<&[ColumnAccount]>,
@@ -50,7 +50,7 @@ impl<'a> Shown<'a> {
         &self.column.name
     }
 
-    /// A value as a person reads it.
+    /// Returns a value in readable form.
     pub fn value(&self, value: f64) -> String {
         if matches!(self.column.values, Values::Times(_)) {
             return date(value);
@@ -60,7 +60,7 @@ impl<'a> Shown<'a> {
         if has_fraction { shown.trim_end_matches('0').trim_end_matches('.').to_owned() } else { shown }
     }
 
-    /// A text, by its number.
+    /// Returns a text by its index.
     pub fn level(&self, level: usize) -> &str {
         match &self.column.values {
             Values::Categories(texts) => &texts.levels()[level],
@@ -69,7 +69,7 @@ impl<'a> Shown<'a> {
     }
 }
 
-/// Yes and no, or 0 and 1, as the texts that they were.
+/// Turns yes and no, or 0 and 1, back into their texts.
 fn as_texts(column: &FrameColumn, values: &[f64]) -> FrameColumn {
     let shown = |value: &f64| match &column.read_as {
         _ if value.is_nan() => String::new(),

@@ -1,56 +1,57 @@
-//! A small decision tree that says of which cluster a row is, by one column at a time.
+//! A small decision tree that predicts a row's cluster from one column at a time.
 //!
-//! Source: classification trees (Breiman et al. 1984) by Gini's impurity. They are grown where the impurity falls most,
-//! until they repeat nearly all labels or have as many leaves as a person reads.
+//! Source: classification trees (Breiman et al. 1984) with Gini impurity. The leaf whose split lowers the impurity most
+//! is split next. The tree is complete when it reproduces nearly all labels, or has as many leaves as a reader can
+//! follow.
 
 use lehr_data::frame::Values;
 use serde::Serialize;
 
 use super::columns::Shown;
 
-/// Rows that it is grown on, at most.
+/// The most rows that the tree is grown on.
 const GROWN_ON: usize = 10_000;
-/// Leaves, at most, for each cluster.
+/// The most leaves for each cluster.
 const LEAVES_A_CLUSTER: usize = 3;
-/// Leaves, at most, in all.
+/// The most leaves in total.
 const LEAVES_MOST: usize = 40;
-/// It stops growing beyond this share of reproduced labels.
+/// The share of reproduced labels at which the tree stops growing.
 const GOOD: f64 = 0.98;
 
-/// Rules that repeat the labels of the clusters.
+/// Rules that reproduce the labels of the clusters.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Tree {
-    /// The share of rows whose cluster the rules repeat, over all rows that are in a cluster.
+    /// The share of rows whose cluster the rules reproduce, of all rows that belong to a cluster.
     pub accuracy: f64,
-    /// The rules, one of which holds for each row.
+    /// The rules; exactly one applies to each row.
     pub rules: Vec<Rule>,
 }
 
 /// The condition that the rows of a leaf meet.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Rule {
-    /// Conditions that all hold, in words: `revenue > 812`.
+    /// The conditions, all of which hold, in words: `revenue > 812`.
     pub conditions: Vec<String>,
-    /// The cluster that most of its rows are of.
+    /// The cluster that most of the rule's rows belong to.
     pub cluster: usize,
-    /// The number of rows that it holds for.
+    /// The number of rows that the rule applies to.
     pub rows: usize,
-    /// The share of them that are of that cluster.
+    /// The share of these rows that belong to the cluster.
     pub purity: f64,
 }
 
 #[derive(Clone, Debug, PartialEq)]
 enum Test {
-    /// The value is at most this.
+    /// The value is at most this number.
     AtMost(f64),
-    /// The text is this one.
+    /// The text is this one, by its index.
     Is(usize),
 }
 
 struct Split {
     column: usize,
     test: Test,
-    /// The branch for rows without a value.
+    /// Whether rows without a value take this branch.
     takes_gaps: bool,
     gain: f64,
 }
@@ -62,8 +63,8 @@ struct Leaf {
 }
 
 impl Tree {
-    /// Grows one on some columns for the labels of the rows; rows without a label (`None`) do not count. `None` if
-    /// there are fewer than two clusters, no columns, or no labelled rows.
+    /// Grows a tree on some columns for the labels of the rows, ignoring rows without a label. Returns `None` if there
+    /// are fewer than two clusters, no columns, or no labelled rows.
     pub(super) fn grow(columns: &[Shown<'_>], labels: &[Option<usize>], clusters: usize) -> Option<Self> {
         let labelled: Vec<u32> = (0..labels.len()).filter(|row| labels[*row].is_some()).map(|row| row as u32).collect();
         if clusters < 2 || columns.is_empty() || labelled.is_empty() {
@@ -93,7 +94,8 @@ impl Tree {
             let of = |leaf: &Leaf| {
                 leaf.conditions.iter().all(|(column, test, holds)| grower.goes(*column, test, *row) == Some(*holds))
             };
-            // Rows with gaps follow the larger side, which their leaf does not say; they count where all else holds.
+            // Rows with missing values took the larger side of a split, but their leaf's conditions do not say so. They
+            // count if all other conditions hold.
             let Some(at) =
                 leaves.iter().position(of).or_else(|| leaves.iter().position(|leaf| grower.fits(leaf, *row)))
             else {
@@ -130,7 +132,7 @@ impl Grower<'_> {
         self.labels[row as usize].expect("rows without a label are left out")
     }
 
-    /// The most frequent cluster, the lowest of those, and how many rows it has.
+    /// Returns the most frequent cluster (of equals, the lowest number) and the number of its rows.
     fn majority(&self, rows: &[u32]) -> (usize, usize) {
         let mut counts = vec![0; self.clusters];
         rows.iter().for_each(|row| counts[self.label(*row)] += 1);
@@ -138,7 +140,7 @@ impl Grower<'_> {
         (most, counts[most])
     }
 
-    /// Whether a row passes a test; nothing if it has no value.
+    /// Returns whether a row passes a test; `None` if it has no value.
     fn goes(&self, column: usize, test: &Test, row: u32) -> Option<bool> {
         let row = row as usize;
         match (test, &self.columns[column].column.values) {
@@ -150,7 +152,7 @@ impl Grower<'_> {
         }
     }
 
-    /// Whether a row may be in a leaf, where nothing says that it is not.
+    /// Returns whether a row may be in a leaf: no condition excludes it.
     fn fits(&self, leaf: &Leaf, row: u32) -> bool {
         leaf.conditions
             .iter()
@@ -170,7 +172,7 @@ impl Grower<'_> {
         [self.leaf(yes, if_yes), self.leaf(no, if_no)]
     }
 
-    /// The split that lowers the impurity most; the first of equals.
+    /// Returns the split that lowers the impurity most; of equals, the first.
     fn best(&self, rows: &[u32]) -> Option<Split> {
         let splits = (0..self.columns.len()).filter_map(|column| match &self.columns[column].column.values {
             Values::Numbers(values) | Values::Times(values) => self.best_bound(column, values, rows),
@@ -230,7 +232,7 @@ impl Grower<'_> {
         Some(Split { column, test: Test::Is(level), takes_gaps, gain })
     }
 
-    /// Conditions in words: of several bounds of one column the narrowest.
+    /// Describes conditions in words; of several bounds on a column, only the tightest.
     fn words(&self, conditions: &[(usize, Test, bool)]) -> Vec<String> {
         let mut words = Vec::new();
         for (column, shown) in self.columns.iter().enumerate() {
@@ -266,13 +268,13 @@ impl Grower<'_> {
     }
 }
 
-/// The sum of squares of counts over their sum: the larger, the purer.
+/// Returns the sum of squared counts divided by the sum of counts: a larger value means a purer leaf.
 fn purity(counts: &[f64]) -> f64 {
     let total: f64 = counts.iter().sum();
     if total > 0.0 { counts.iter().map(|count| count * count).sum::<f64>() / total } else { 0.0 }
 }
 
-/// A number between two, with as few digits as that takes.
+/// Returns a number between two others with as few digits as possible.
 fn between(low: f64, high: f64) -> f64 {
     let middle = low / 2.0 + high / 2.0;
     let short = (0..17).map(|digits| format!("{middle:.digits$e}").parse().unwrap_or(middle));

@@ -1,28 +1,28 @@
-//! The sheet before it is stretched: a grid of nodes on `[-1, 1]^L`, and smooth functions on it.
+//! The sheet before it is stretched: a grid of nodes on `[-1, 1]^L`, and smooth basis functions on it.
 //!
-//! Gaussians of one width on a coarser grid of their own, and a constant, which comes last. Everything is computed from
-//! four numbers, so that nothing of it is stored.
+//! The functions are Gaussians of equal width on a coarser grid of their own, followed by a constant. Everything is
+//! computed from four numbers, and nothing is stored.
 
 use lehr_numerics::cholesky::{cholesky, inverse_of_factor, packed_row, triangle};
 use lehr_numerics::elementary::exp;
 use lehr_numerics::factor::leading_eigenpair;
 use serde::{Deserialize, Serialize};
 
-/// The ridge that is added to the diagonal of a matrix without a factor, over its mean diagonal entry. It grows tenfold
-/// each time until there is a factor.
+/// The initial ridge for the diagonal of a matrix without a Cholesky factor, as a share of its mean diagonal entry. It
+/// grows tenfold until there is a factor.
 const RIDGE: f64 = 1e-12;
 
-/// A grid of nodes and a grid of functions.
+/// A grid of nodes and a grid of basis functions.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Grid {
-    /// Dimensions, 1 to 3.
+    /// The number of dimensions, 1 to 3.
     pub latent: usize,
-    /// Nodes along each axis, at least 2.
+    /// The number of nodes along each axis, at least 2.
     pub nodes: usize,
-    /// Functions along each axis, at least 2.
+    /// The number of functions along each axis, at least 2.
     pub basis: usize,
-    /// Standard deviation of a function over the distance to the next.
+    /// The standard deviation of a function, divided by the distance to the next function.
     pub width: f64,
 }
 
@@ -32,17 +32,17 @@ impl Grid {
         self.nodes.pow(self.latent as u32)
     }
 
-    /// The number of functions, the constant included.
+    /// The number of functions, including the constant.
     pub fn functions(&self) -> usize {
         self.basis.pow(self.latent as u32) + 1
     }
 
-    /// The position of a node: coordinates beyond the map's dimensions are 0. The last axis runs fastest.
+    /// The position of a node; coordinates beyond the map's dimensions are 0. The last axis varies fastest.
     pub fn node(&self, k: usize) -> [f64; 3] {
         at(k, self.nodes, self.latent)
     }
 
-    /// Nodes next to node `k` on the grid, towards higher numbers: one for each axis where there is one.
+    /// The neighbours of node `k` with higher numbers: at most one along each axis.
     pub fn next_nodes(&self, k: usize) -> impl Iterator<Item = usize> + '_ {
         (0..self.latent).filter_map(move |axis| {
             let step = self.nodes.pow((self.latent - 1 - axis) as u32);
@@ -60,7 +60,7 @@ impl Grid {
         self.width * 2.0 / (self.basis as f64 - 1.0)
     }
 
-    /// The functions at a place of the map. Cost: M exponentials.
+    /// The values of the functions at a position on the map. Cost: M exponentials.
     pub fn functions_at(&self, place: &[f64]) -> Vec<f64> {
         let scale = -0.5 / (self.deviation() * self.deviation());
         let gaussian = |m: usize| {
@@ -71,7 +71,7 @@ impl Grid {
         (0..self.functions() - 1).map(gaussian).chain([1.0]).collect()
     }
 
-    /// The slopes of the functions at a place of the map along an axis.
+    /// The derivatives of the functions along an axis, at a position on the map.
     pub fn slopes_at(&self, place: &[f64], axis: usize) -> Vec<f64> {
         let square = self.deviation() * self.deviation();
         let mut slopes = self.functions_at(place);
@@ -83,13 +83,13 @@ impl Grid {
         slopes
     }
 
-    /// The functions at all nodes, K x M.
+    /// The values of the functions at all nodes, K x M.
     pub fn matrix(&self) -> Vec<f64> {
         (0..self.len()).flat_map(|k| self.functions_at(&self.node(k)[..self.latent])).collect()
     }
 }
 
-/// Place `index` of a grid of `count` a side.
+/// The position of point `index` of a grid with `count` points along each axis.
 fn at(index: usize, count: usize, latent: usize) -> [f64; 3] {
     let mut place = [0.0; 3];
     let mut rest = index;
@@ -100,7 +100,8 @@ fn at(index: usize, count: usize, latent: usize) -> [f64; 3] {
     place
 }
 
-/// `sum_k masses[k] phi_k phi_k'` as a packed lower triangle, `diagonal` added to its diagonal. `phi` is K x M.
+/// Returns `sum_k masses[k] phi_k phi_k'` as a packed lower triangle, with `diagonal` added to its diagonal. `phi` is K
+/// x M.
 pub(crate) fn gram(phi: &[f64], functions: usize, mass: impl Fn(usize) -> f64, diagonal: f64) -> Vec<f64> {
     let mut gram = vec![0.0; triangle(functions)];
     for (k, phi) in phi.chunks_exact(functions).enumerate() {
@@ -114,15 +115,15 @@ pub(crate) fn gram(phi: &[f64], functions: usize, mass: impl Fn(usize) -> f64, d
     gram
 }
 
-/// Cholesky's factor of a positive semidefinite matrix; where it is singular, of the matrix with a little on its
-/// diagonal.
+/// Returns the Cholesky factor of a positive semidefinite matrix. If the matrix is singular, a small ridge is added to
+/// its diagonal.
 ///
 /// # Panics
 /// Panics if a number is not finite.
 pub(crate) fn factored(functions: usize, mut matrix: Vec<f64>) -> Vec<f64> {
     let mean = (0..functions).map(|i| matrix[triangle(i) + i]).sum::<f64>() / functions as f64;
     assert!(mean.is_finite(), "sums of finite rows");
-    // Without any mass, as of a column that nobody has, anything may stand on the diagonal: the right side is 0.
+    // Without any mass, as for a column without values, any ridge will do: the right-hand side is 0.
     let mut ridge = if mean > 0.0 { RIDGE * mean } else { 1.0 };
     loop {
         if let Some(factor) = cholesky(functions, &matrix) {
@@ -133,9 +134,8 @@ pub(crate) fn factored(functions: usize, mut matrix: Vec<f64>) -> Vec<f64> {
     }
 }
 
-/// The largest eigenvalue of `P C`. It says how much of a displacement of the nodes the regularised regression on the
-/// functions lets through, after subtracting its mean. At most 1. `diagonal` is
-/// `alpha K / (beta N)`.
+/// The largest eigenvalue of `P C`: the share of a displacement of the nodes, minus its mean, that the regularised
+/// regression on the functions lets through. At most 1. `diagonal` is `alpha K / (beta N)`.
 pub(crate) fn transmission(phi: &[f64], functions: usize, diagonal: f64) -> f64 {
     let count = phi.len() / functions;
     let factor = factored(functions, gram(phi, functions, |_| 1.0, diagonal));
@@ -146,7 +146,7 @@ pub(crate) fn transmission(phi: &[f64], functions: usize, diagonal: f64) -> f64 
     }
     let centred: Vec<f64> =
         phi.chunks_exact(functions).flat_map(|phi| phi.iter().zip(&mean).map(|(phi, mean)| phi - mean)).collect();
-    // W (Phi' C Phi) W' with W the factor's inverse has the eigenvalues of P C. Rows of W Phi' first.
+    // W (Phi' C Phi) W', where W is the inverse of the factor, has the eigenvalues of P C. First the rows of W Phi'.
     let mut whitened = Vec::with_capacity(centred.len());
     for phi in centred.chunks_exact(functions) {
         for i in 0..functions {
@@ -177,7 +177,7 @@ mod tests {
         assert_eq!(GRID.next_nodes(0).collect::<Vec<_>>(), [3, 1]);
         assert_eq!(GRID.next_nodes(2).collect::<Vec<_>>(), [5]);
         assert_eq!(GRID.next_nodes(8).count(), 0);
-        // -1, 0 and 1.
+        // The nodes are at -1, 0 and 1.
         assert!((GRID.variance() - 2.0 / 3.0).abs() < 1e-15);
     }
 

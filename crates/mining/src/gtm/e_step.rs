@@ -1,8 +1,10 @@
-//! The E-step of a map: memberships of a leaf's rows in nodes and their sums. This file does not know about ranks.
+//! The E-step of a map: the memberships of a leaf's rows in the nodes, and their sums. This file does not know about
+//! ranks.
 //!
-//! With noise `1 / beta` and temperature T the memberships are those of annealed clustering with equal priors at
-//! `2 T / beta` (paper 004, section 7). So its kernels are used. A partial is [`TOTALS`], then for each node its mass
-//! and first moment. If cells are missing, it is the mass of each column and its first moment.
+//! With noise `1 / beta` and temperature T, the memberships are those of annealed clustering with equal priors at
+//! `2 T / beta` (paper 004, section 7). So this file uses the kernels of that method. A partial sum holds [`TOTALS`]
+//! numbers, then the mass and the first moment of each node. If cells are missing, it holds the mass and first moment
+//! of each column instead of a single mass.
 
 use std::cell::RefCell;
 
@@ -12,7 +14,7 @@ use lehr_numerics::soft::{SoftCenters, SoftScratch, Sums, soft_sums};
 use super::table::Table;
 use crate::round::Round;
 
-/// Sums of a whole block: `-2 T / beta sum w ln sum exp` and `sum w (1 - max m)`.
+/// The number of sums over a whole block: `-2 T / beta sum w ln sum exp` and `sum w (1 - max m)`.
 pub(crate) const TOTALS: usize = 2;
 
 thread_local! {
@@ -20,19 +22,19 @@ thread_local! {
     static OBSERVED: RefCell<ObservedScratch<f64>> = RefCell::default();
 }
 
-/// One pass over all rows with a fixed sheet.
+/// A pass over all rows with a fixed sheet.
 pub(crate) struct SheetRound<'a> {
     table: &'a Table,
     /// The nodes' images, K x D, in stored units.
     images: &'a [f64],
-    /// In stored squared units.
+    /// The temperature `2 T / beta`, in stored squared units.
     temperature: f64,
-    /// Made ready once for all leaves; empty where cells are missing.
+    /// The nodes, prepared once for all leaves; empty if cells are missing.
     centers: SoftCenters<f64>,
 }
 
 impl<'a> SheetRound<'a> {
-    /// A pass at `temperature = 2 T / beta`, in stored squared units.
+    /// Prepares a pass at `temperature = 2 T / beta`, in stored squared units.
     pub fn new(table: &'a Table, images: &'a [f64], temperature: f64) -> Self {
         let dimension = table.rows.dimension;
         let mut centers = SoftCenters::default();
@@ -44,7 +46,7 @@ impl<'a> SheetRound<'a> {
     }
 }
 
-/// Numbers of a partial for each node.
+/// The numbers of a partial sum for each node.
 pub(crate) fn per_node(table: &Table) -> usize {
     let dimension = table.rows.dimension;
     if table.observed.is_some() { 2 * dimension } else { 1 + dimension }

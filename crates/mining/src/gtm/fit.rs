@@ -1,14 +1,14 @@
-//! The course of a fit: one step at a time, each of which can be resumed.
+//! A fit as a series of steps, each of which can be resumed.
 //!
 //! ```text
-//! beginning   the principal axes, the critical temperature, and a sheet: a point with a seed of the plane in it, or the plane
+//! beginning   the principal axes, the critical temperature, and a sheet: a point with a trace of the plane, or the plane
 //! annealing   EM at each temperature to its fixed point, from above the critical temperature down to 1
-//! fitting     EM at temperature 1 until there is nothing left to gain
-//! measuring   the likelihood of the end, where both beginnings are followed: the point first, then the plane, and the likelier is kept
+//! fitting     EM at temperature 1 until it converges
+//! measuring   the final likelihood, if both starts are followed: first the point, then the plane; the better fit is kept
 //! ```
 //!
-//! All of the state is in [`State`], the content of a checkpoint. All ranks follow the same course, because they decide
-//! by the same bits.
+//! All of the state is in [`State`], which is the content of a checkpoint. All ranks take the same steps, because they
+//! decide from the same bits.
 
 use lehr_numerics::elementary::ln;
 use serde::{Deserialize, Serialize};
@@ -26,34 +26,35 @@ use crate::mixture::left_to_gain;
 use crate::round::{Rounds, total_of};
 use crate::rows::RowMajor;
 
-/// Sweeps of one step.
+/// The number of sweeps in one step.
 const SWEEPS_A_STEP: usize = 8;
-/// A temperature above 1 is done when a sweep gains no more than this per unit of weight, or after this many sweeps.
+/// A temperature above 1 ends when a sweep gains at most `SETTLED` per unit of weight, or after `MOST_SWEEPS`.
 const SETTLED: f64 = 1e-6;
 const MOST_SWEEPS: usize = 300;
-/// The share of each principal axis that a sheet has at least, at the beginning of every temperature above 1.
+/// The least share of each principal axis that a sheet has at the beginning of every temperature above 1.
 const SEED: f64 = 0.05;
-/// The variance of the cloud that a row counts as, over the mean variance of a column.
+/// The variance of the cloud that stands for a row, as a multiple of the mean variance of a column.
 const CLOUD: f64 = 1e-6;
-/// Share of the work of an annealed fit that is done when temperature 1 is reached.
+/// The share of an annealed fit's work that is done when it reaches temperature 1.
 const COOLED: f64 = 0.7;
-/// Share of the work that is done when the annealed fit of two has ended.
+/// The share of the work that is done when the annealed fit, the first of two, has ended.
 const FOLLOWED: f64 = 0.8;
-/// Share of the work that is done when the rows are placed.
+/// The share of the work that is done before the rows are placed.
 const FITTED: f64 = 0.98;
 
 /// The state at one temperature, in the input's units.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Step {
-    /// A pure number: 1 is ordinary EM.
+    /// The temperature, a pure number: 1 is ordinary EM.
     pub temperature: f64,
-    /// The tempered log-likelihood per unit of weight less the prior's cost, before the last sweep at this temperature.
+    /// The tempered log-likelihood per unit of weight minus the prior's cost, before the last sweep at this
+    /// temperature.
     pub objective: f64,
     /// The variance around the map.
     pub noise: f64,
-    /// Weighted mean of 1 less the largest membership.
+    /// The weighted mean of 1 minus the largest membership.
     pub softness: f64,
-    /// Passes over the rows at this temperature.
+    /// The number of passes over the rows at this temperature.
     pub sweeps: u64,
 }
 
@@ -68,7 +69,7 @@ enum Phase {
     Done,
 }
 
-/// One start and its progress, in stored units except for the history.
+/// The fit from one start, in stored units except for the history.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Climb {
     pub start: Start,
@@ -80,25 +81,25 @@ pub(crate) struct Climb {
     softness: f64,
     pub history: Vec<Step>,
     pub is_converged: bool,
-    /// Passes over the rows.
+    /// The number of passes over the rows.
     pub sweeps: u64,
-    /// At the end, where it is measured.
+    /// The log-likelihood, measured at the end.
     pub log_likelihood: f64,
 }
 
-/// Everything that a fit is: a checkpoint of it is a fit.
+/// The whole state of a fit, and so the content of its checkpoint.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct State {
     phase: Phase,
-    /// One more than the map has dimensions, where there are as many columns.
+    /// The principal axes: one more than the map has dimensions, if there are enough columns.
     axes: Vec<Axis>,
-    /// Below it a sheet that is a point at the mean is unstable.
+    /// The temperature below which a sheet that is collapsed to the mean is unstable.
     pub(crate) critical_temperature: f64,
-    /// The beginning that is followed; at the end the one that is kept.
+    /// The fit in progress; at the end the fit that is kept.
     pub(crate) climb: Climb,
-    /// The other start, if both are followed and this one has ended.
+    /// The fit from the other start, if both are followed and that fit has ended.
     pub(crate) other: Option<Climb>,
-    /// Passes over the rows.
+    /// The number of passes over the rows.
     pub(crate) sweeps: u64,
 }
 
@@ -118,19 +119,19 @@ impl<'a> Problem<'a> {
         Self { table, parameters, grid, frame }
     }
 
-    /// The noise around a sheet that is a point at the mean.
+    /// The noise around a sheet that is collapsed to the mean.
     pub fn collapsed_noise(&self) -> f64 {
         self.table.variance + self.frame.cloud
     }
 
-    /// The temperature below which that sheet is unstable, where the widest axis has the variance given.
+    /// The temperature below which a collapsed sheet is unstable, given the variance along the widest axis.
     pub fn critical_temperature(&self, widest: f64) -> f64 {
         let noise = self.collapsed_noise();
         let diagonal = self.frame.prior * noise * self.grid.len() as f64 / self.table.rows.total_weight;
         widest * transmission(&self.frame.phi, self.frame.functions, diagonal) / noise
     }
 
-    /// The weights of a sheet along one principal axis: nodes of its latent axis spread as the rows are.
+    /// The weights of a sheet along one principal axis, whose nodes spread as widely as the rows.
     fn plane(&self, axis: usize, of: &Axis) -> Vec<f64> {
         let scale = (of.variance / self.grid.variance()).sqrt();
         let images: Vec<f64> = (0..self.grid.len())
@@ -142,7 +143,7 @@ impl<'a> Problem<'a> {
         self.frame.fitted(&images)
     }
 
-    /// The part of a principal axis that is in the images of the nodes: 1 in the plane itself.
+    /// How much of a principal axis the images of the nodes contain: 1 for the plane itself.
     fn share(&self, images: &[f64], axis: usize, of: &Axis) -> f64 {
         let along: f64 = images
             .chunks_exact(of.direction.len())
@@ -155,8 +156,7 @@ impl<'a> Problem<'a> {
         along / (self.grid.len() as f64 * (self.grid.variance() * of.variance).sqrt())
     }
 
-    /// The noise with which a plane begins: the variance that it leaves out, or as much as blurs the nodes into each
-    /// other.
+    /// The noise with which a plane begins: the variance that it leaves out, or enough to blur neighbouring nodes.
     fn plane_noise(&self, images: &[f64], left_out: f64) -> f64 {
         let (dimension, count) = (self.table.rows.dimension, self.grid.len());
         let image = |k: usize| RowMajor::new(images, dimension).row(k);
@@ -173,10 +173,10 @@ impl<'a> Problem<'a> {
     }
 }
 
-/// A fit.
+/// A fit in progress.
 pub(crate) struct Fit<'a> {
     problem: &'a Problem<'a>,
-    /// One for each latent axis; empty before the principal axes are known.
+    /// The plane of each latent axis; empty until the principal axes are known.
     planes: Vec<Vec<f64>>,
     total: Vec<f64>,
     pub state: State,
@@ -202,14 +202,14 @@ impl run::Fit<Parameters> for Fit<'_> {
             Start::Plane => format!("{} from the plane", self.phase()).into(),
         };
         let mut figures = vec![("sweeps", self.state.sweeps as f64)];
-        // None is known before the principal axes are.
+        // The temperature is unknown until the principal axes are known.
         figures.extend((*temperature > 0.0).then_some(("temperature", *temperature)));
         let unit = self.problem.table.log_unit();
         figures.extend(objectives.last().map(|objective| ("objective", objective - unit)));
         Progress { stage, fraction: Some(self.fraction()), figures }
     }
 
-    /// One step: the beginning, a few sweeps, or the likelihood of an end.
+    /// Takes one step: the beginning, a few sweeps, or the likelihood at the end.
     async fn advance(&mut self, rounds: &mut dyn Rounds) -> Result<(), Error> {
         match self.state.phase {
             Phase::Beginning => self.begin(rounds).await,
@@ -221,7 +221,7 @@ impl run::Fit<Parameters> for Fit<'_> {
 }
 
 impl<'a> Fit<'a> {
-    /// A new fit, or one that resumes from a state.
+    /// Starts a new fit, or resumes one from its state.
     pub fn new(problem: &'a Problem<'a>, state: Option<State>) -> Self {
         let mut course = Self { problem, planes: Vec::new(), total: Vec::new(), state: state.unwrap_or_default() };
         course.lay_planes();
@@ -241,12 +241,13 @@ impl<'a> Fit<'a> {
         }
     }
 
-    /// Whether both starts are followed: if the sheet is stable as a point, the annealing is over before it begins.
+    /// Whether the fit follows both starts. If the collapsed sheet is stable at temperature 1, there is nothing to
+    /// anneal.
     fn follows_both(&self) -> bool {
         self.problem.parameters.start.is_none() && START * self.state.critical_temperature > 1.0
     }
 
-    /// Estimate of the share of the work that is done, 0 to 1. It never falls.
+    /// Estimates the share of the work that is done, 0 to 1.
     fn fraction(&self) -> f64 {
         let climb = &self.state.climb;
         let (from, to) = match (self.follows_both(), &self.state.other) {
@@ -293,7 +294,7 @@ impl<'a> Fit<'a> {
         Ok(())
     }
 
-    /// Begins as the plane of the principal axes.
+    /// Begins a fit with the plane of the principal axes.
     fn begin_as_plane(&mut self) {
         let problem = self.problem;
         let mut weights = vec![0.0; problem.frame.functions * problem.table.rows.dimension];
@@ -312,7 +313,7 @@ impl<'a> Fit<'a> {
         self.state.phase = Phase::Fitting;
     }
 
-    /// Brings back lost principal axes; at temperature 1 nothing is touched.
+    /// Restores principal axes that the sheet has lost; does nothing at temperature 1.
     fn seed(&mut self) {
         if self.state.phase != Phase::Annealing {
             return;
@@ -329,7 +330,7 @@ impl<'a> Fit<'a> {
         }
     }
 
-    /// A pass with the sheet as it is: its sums are in `total`.
+    /// Makes a pass with the present sheet, and leaves the sums in `total`.
     async fn pass(&mut self, rounds: &mut dyn Rounds) -> Result<(), Error> {
         let Problem { table, frame, .. } = self.problem;
         let climb = &mut self.state.climb;
@@ -341,7 +342,7 @@ impl<'a> Fit<'a> {
         Ok(())
     }
 
-    /// One sweep of EM: returns the objective per unit of weight before it.
+    /// Makes one sweep of EM, and returns the objective per unit of weight before it.
     async fn sweep(&mut self, rounds: &mut dyn Rounds) -> Result<f64, Error> {
         self.pass(rounds).await?;
         let Problem { table, frame, .. } = self.problem;
@@ -352,14 +353,14 @@ impl<'a> Fit<'a> {
         Ok(objective)
     }
 
-    /// A few sweeps at the present temperature, and the next stage when it is done.
+    /// Makes a few sweeps at the present temperature, and enters the next stage when this one is done.
     async fn climb(&mut self, rounds: &mut dyn Rounds) -> Result<(), Error> {
         let parameters = self.problem.parameters;
         for _ in 0..SWEEPS_A_STEP {
             let objective = self.sweep(rounds).await?;
             let climb = &mut self.state.climb;
             let objectives = &mut climb.objectives;
-            // EM cannot lower the objective; rounding can, by its own size.
+            // EM cannot lower the objective, except by rounding errors.
             debug_assert!(
                 objectives.last().is_none_or(|last| objective >= last - 1e-9 * last.abs().max(1.0)),
                 "the objective fell from {:?} to {objective} at temperature {}",
@@ -384,7 +385,7 @@ impl<'a> Fit<'a> {
         Ok(())
     }
 
-    /// Records a temperature and continues with the next, or ends.
+    /// Records a temperature, then continues with the next one or ends.
     fn cool(&mut self, is_converged: bool) {
         let table = self.problem.table;
         let climb = &mut self.state.climb;
@@ -409,8 +410,8 @@ impl<'a> Fit<'a> {
         self.seed();
     }
 
-    /// Measures an end. After the first, the fit begins again with the plane. After the second, the one with the higher
-    /// likelihood is kept; of equal ones the first.
+    /// Measures the likelihood at the end of a fit. After the first fit, a second begins from the plane. After the
+    /// second, the fit with the higher likelihood is kept, or the first if they are equal.
     async fn measure(&mut self, rounds: &mut dyn Rounds) -> Result<(), Error> {
         self.pass(rounds).await?;
         let Problem { table, frame, .. } = self.problem;

@@ -1,7 +1,7 @@
-//! The M-step of a map: the sheet and the noise from the sums of a pass, and the value of the objective.
+//! The M-step of a map: computes the sheet and the noise from the sums of a pass, and the value of the objective.
 //!
-//! The sheet first, from the memberships and the old noise; then the noise from the new sheet and the old memberships.
-//! In this order neither lowers the objective, at any temperature.
+//! First the sheet, from the memberships and the old noise; then the noise, from the new sheet and the old memberships.
+//! In this order neither step lowers the objective, at any temperature.
 
 use lehr_numerics::cholesky::solve;
 use lehr_numerics::elementary::ln;
@@ -14,7 +14,7 @@ use super::table::Table;
 /// A stretched sheet, in stored units.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Sheet {
-    /// M x D: weights of the basis functions.
+    /// The weights of the basis functions, M x D.
     pub weights: Vec<f64>,
     /// The variance around the sheet, `1 / beta`.
     pub noise: f64,
@@ -25,11 +25,11 @@ pub(crate) struct Sheet {
 pub(crate) struct Frame {
     /// The basis functions at all nodes, K x M.
     pub phi: Vec<f64>,
-    /// M, the constant included.
+    /// The number of functions M, including the constant.
     pub functions: usize,
-    /// `alpha`, in stored units.
+    /// The precision `alpha` of the prior, in stored units.
     pub prior: f64,
-    /// The variance of the cloud that a row counts as.
+    /// The variance of the cloud that stands for a row.
     pub cloud: f64,
 }
 
@@ -46,7 +46,7 @@ impl Frame {
         images
     }
 
-    /// Weights under which the sheet comes as near as it can to `images` (K x D), by least squares.
+    /// Returns the weights with which the sheet fits `images` (K x D) best, by least squares.
     pub fn fitted(&self, images: &[f64]) -> Vec<f64> {
         let dimension = images.len() / (self.phi.len() / self.functions);
         let factor = factored(self.functions, gram(&self.phi, self.functions, |_| 1.0, 0.0));
@@ -55,7 +55,7 @@ impl Frame {
         weights
     }
 
-    /// `Phi' X`, M x D.
+    /// Returns `Phi' X`, M x D.
     fn moments(&self, x: &[f64], dimension: usize) -> Vec<f64> {
         let mut moments = vec![0.0; self.functions * dimension];
         for (x, phi) in x.chunks_exact(dimension).zip(self.phi.chunks_exact(self.functions)) {
@@ -66,30 +66,31 @@ impl Frame {
         moments
     }
 
-    /// The log-likelihood in stored units. `free_energy` is the first total of a pass with this sheet at temperature 1.
+    /// Returns the log-likelihood in stored units. `free_energy` is the first total of a pass with this sheet at
+    /// temperature 1.
     pub fn log_likelihood(&self, table: &Table, sheet: &Sheet, free_energy: f64) -> f64 {
         let count = (self.phi.len() / self.functions) as f64;
         let of_cells = -0.5 * table.cells * ln(std::f64::consts::TAU * sheet.noise);
         of_cells - table.rows.total_weight * ln(count) - 0.5 * free_energy / sheet.noise
     }
 
-    /// The objective per unit of weight: the tempered log-likelihood less the prior's cost, rows counted as clouds.
-    /// `free_energy` is the first total of a pass with this sheet.
+    /// Returns the objective per unit of weight: the tempered log-likelihood minus the prior's cost, with a cloud in
+    /// place of each row. `free_energy` is the first total of a pass with this sheet.
     ///
-    /// At temperature 1, without prior and clouds, it is the log-likelihood in stored units.
+    /// At temperature 1, without prior and clouds, this is the log-likelihood in stored units.
     pub fn objective(&self, table: &Table, sheet: &Sheet, free_energy: f64) -> f64 {
         let square: f64 = sheet.weights.iter().map(|w| w * w).sum();
         let cost = 0.5 * (table.cells * self.cloud / sheet.noise + self.prior * square);
         (self.log_likelihood(table, sheet, free_energy) - cost) / table.rows.total_weight
     }
 
-    /// Replaces the sheet by that of the sums of a pass.
+    /// Replaces the sheet with the one that follows from the sums of a pass.
     pub fn update(&self, table: &Table, sheet: &mut Sheet, total: &[f64]) {
         let (functions, dimension) = (self.functions, table.rows.dimension);
         let length = per_node(table);
         let sums = &total[TOTALS..];
         let has_gaps = table.observed.is_some();
-        // Of node k: the mass of column j, and the first moments.
+        // For node k: the mass of column j, and the first moments.
         let mass = |k: usize, j: usize| sums[k * length + if has_gaps { j } else { 0 }];
         let firsts: Vec<f64> =
             sums.chunks_exact(length).flat_map(|sums| &sums[length - dimension..]).copied().collect();
@@ -115,7 +116,7 @@ impl Frame {
                 square += (mass(k, j) * y - 2.0 * s) * y;
             }
         }
-        // A difference, which rounding may take below 0.
+        // Rounding may take this difference below 0.
         sheet.noise = square.max(0.0) / table.cells + self.cloud;
     }
 }
@@ -127,7 +128,7 @@ mod tests {
     use super::*;
     use crate::input::Input;
 
-    /// Two nodes, at each of which one of two functions is 1.
+    /// Returns the frame of two nodes and two functions, each of which is 1 at one node and 0 at the other.
     fn frame(prior: f64) -> Frame {
         Frame { phi: vec![1.0, 0.0, 0.0, 1.0], functions: 2, prior, cloud: 0.0 }
     }
@@ -145,7 +146,7 @@ mod tests {
         let mut sheet = Sheet { weights: vec![0.0; 2], noise: 1.0 };
         frame(0.0).update(&table, &mut sheet, &[0.0, 0.0, 2.0, -2.0, 2.0, 2.0]);
         assert!(near(&sheet.weights, &[-1.0, 1.0]) && near(&[sheet.noise], &[0.25]), "{sheet:?}");
-        // A prior of 2 and noise of 0.25 count as half a row at 0.
+        // A prior of 2 and a noise of 0.25 count as half a row at 0.
         frame(2.0).update(&table, &mut sheet, &[0.0, 0.0, 2.0, -2.0, 2.0, 2.0]);
         assert!(near(&sheet.weights, &[-0.8, 0.8]) && near(&[sheet.noise], &[0.25 + 0.04]), "{sheet:?}");
     }
@@ -154,14 +155,15 @@ mod tests {
     fn columns_with_gaps_have_regressions_of_their_own() {
         let rows = Incomplete::new(vec![-1.0, -1.0, 1.0, f64::NAN, 0.0, 1.0], 2).unwrap();
         let table = Table::new(&Input::from(&rows)).unwrap();
-        // Rows about (0, 0): the unit is 1, and the mean of either column 0.
+        // The rows are around (0, 0): the unit is 1, and the mean of both columns is 0.
         assert_eq!((table.rows.units.length, table.rows.units.origin.as_slice()), (1.0, [0.0, 0.0].as_slice()));
         let mut sheet = Sheet { weights: vec![0.0; 4], noise: 1.0 };
-        // The first node has the first row, the second node the other two, of which one has the second column.
+        // The first node has the first row; the second node has the other two, one of which has a value in the second
+        // column.
         let total = [0.0, 0.0, 1.0, 1.0, -1.0, -1.0, 2.0, 1.0, 1.0, 1.0];
         frame(0.0).update(&table, &mut sheet, &total);
         assert!(near(&sheet.weights, &[-1.0, -1.0, 0.5, 1.0]), "{sheet:?}");
-        // Left over: 1/4 and 1/4 from the second node's first column, of five cells.
+        // The rest: 1/4 and 1/4 from the second node's first column, divided by five cells.
         assert!(near(&[sheet.noise], &[0.1]), "{sheet:?}");
     }
 

@@ -1,4 +1,4 @@
-//! A fitted map: its position in the data's space, how much it is stretched, and the positions of new rows on it.
+//! A fitted map: its position and stretch in the space of the data, and the placement of new rows.
 
 use lehr_numerics::tiles::Tiles;
 use serde::{Deserialize, Serialize};
@@ -12,7 +12,7 @@ use crate::Error;
 use crate::input::Input;
 use crate::rows::{RowMajor, RowMajorMut};
 
-/// Rows placed together.
+/// The number of rows placed together.
 const BLOCK: usize = 256;
 
 /// A map of one to three dimensions in the space of the data: `y(z) = origin + sum_m phi_m(z) w_m`, and the variance of
@@ -37,9 +37,9 @@ const BLOCK: usize = 256;
 #[serde(deny_unknown_fields)]
 pub struct Map {
     grid: Grid,
-    /// D numbers.
+    /// The constant term, D numbers.
     origin: Vec<f64>,
-    /// M x D.
+    /// The weights of the basis functions, M x D.
     weights: Vec<f64>,
     noise: f64,
 }
@@ -47,18 +47,18 @@ pub struct Map {
 /// Rows on a map, in the order in which they were given.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Projection {
-    /// Dimensions of the map.
+    /// The number of dimensions of the map.
     pub latent: usize,
-    /// N x L, row-major, -1 to 1: the posterior mean of each row. Between two far modes it may be where neither is; the
-    /// entropy shows this.
+    /// The posterior mean of each row: N x L, row-major, -1 to 1. Between two distant modes, the mean may be far from
+    /// both; a high entropy shows this.
     pub positions: Vec<f64>,
-    /// The most likely node of each row; of equal ones the first.
+    /// The most likely node of each row; the first if several are equally likely.
     pub modes: Vec<u32>,
-    /// Its share of the posterior.
+    /// The share of the posterior at that node.
     pub probabilities: Vec<f64>,
-    /// The entropy of the posterior over nodes, in nats: 0 where one node has it all.
+    /// The entropy of the posterior over nodes, in nats; 0 if one node has all of it.
     pub entropies: Vec<f64>,
-    /// `ln p(x)` over a row's non-missing values, in the input's units. Low values mark outliers.
+    /// The log-density `ln p(x)` of each row's non-missing values, in the input's units. Low values mark outliers.
     pub log_densities: Vec<f64>,
 }
 
@@ -82,7 +82,7 @@ impl Projection {
         }
     }
 
-    /// Copies the place of row `at` of `placed` to `row`.
+    /// Copies the position of row `at` of `placed` to `row`.
     pub(crate) fn set(&mut self, row: usize, placed: &Placed, at: usize) {
         let own = RowMajorMut::new(&mut self.positions, self.latent).into_row(row);
         own.copy_from_slice(RowMajor::new(&placed.positions, self.latent).row(at));
@@ -98,11 +98,11 @@ impl Map {
         Self { grid, origin, weights, noise }
     }
 
-    /// Checks a map from elsewhere.
+    /// Checks a map that comes from elsewhere.
     ///
     /// # Errors
-    /// Returns [`Error::Parameter`] if lengths disagree, a number is not finite, the noise is not positive, or the grid
-    /// is impossible for a fit.
+    /// Returns [`Error::Parameter`] if lengths disagree, a number is not finite, the noise is not positive, or no fit
+    /// can have such a grid.
     pub fn check(&self) -> Result<(), Error> {
         let wrong = |name, expected, found: String| Err(Error::Parameter { name, expected, found });
         let Grid { latent, nodes, basis, width } = self.grid;
@@ -112,7 +112,7 @@ impl Map {
         if !(1..=3).contains(&latent) {
             return wrong("latent", "1, 2 or 3", latent.to_string());
         }
-        // The same bounds as for a fit; of rows with enough columns, which nothing else is asked of here.
+        // The limits of a fit apply. The rows passed here only need enough columns.
         let points = lehr_data::Points::new(vec![0.0; latent], latent)?;
         Parameters { latent, nodes: Some(nodes), basis: Some(basis), width, ..Parameters::default() }.check(&points)?;
         if self.weights.len() != self.grid.functions() * self.origin.len() {
@@ -128,17 +128,17 @@ impl Map {
         Ok(())
     }
 
-    /// Dimensions of the map.
+    /// The number of dimensions of the map.
     pub fn latent(&self) -> usize {
         self.grid.latent
     }
 
-    /// Columns of the data.
+    /// The number of columns of the data.
     pub fn dimension(&self) -> usize {
         self.origin.len()
     }
 
-    /// Nodes along each axis.
+    /// The number of nodes along each axis.
     pub fn side(&self) -> usize {
         self.grid.nodes
     }
@@ -149,17 +149,17 @@ impl Map {
         self.grid.len()
     }
 
-    /// Basis functions, the constant included.
+    /// The number of basis functions, including the constant.
     pub fn functions(&self) -> usize {
         self.grid.functions()
     }
 
-    /// Numbers that are free in the map: weights, and the noise.
+    /// The number of free parameters of the map: the weights and the noise.
     pub fn free_parameters(&self) -> usize {
         self.weights.len() + 1
     }
 
-    /// The position of node `k` on the map, -1 to 1 along each axis. The last axis runs fastest.
+    /// The position of node `k` on the map, -1 to 1 along each axis. The last axis varies fastest.
     ///
     /// # Panics
     /// Panics if there is no such node.
@@ -168,7 +168,7 @@ impl Map {
         self.grid.node(k)[..self.latent()].to_vec()
     }
 
-    /// The variance of the noise around the map, the same along every column.
+    /// The variance of the noise around the map, equal for all columns.
     pub fn noise(&self) -> f64 {
         self.noise
     }
@@ -176,7 +176,7 @@ impl Map {
     /// The image of a map position in the space of the data.
     ///
     /// # Panics
-    /// Panics if `place` has not as many coordinates as the map has dimensions.
+    /// Panics if `place` does not have one coordinate for each dimension of the map.
     pub fn at(&self, place: &[f64]) -> Vec<f64> {
         assert_eq!(place.len(), self.latent());
         let mut image = self.along(&self.grid.functions_at(place));
@@ -184,18 +184,17 @@ impl Map {
         image
     }
 
-    /// The stretch of the map at a place. It is the length, area or volume in the space of the data over that on the
-    /// map: `sqrt det(J J')` with `J = dy/dz`.
+    /// The magnification of the map at a position: the length, area or volume in the space of the data, divided by that
+    /// on the map. It is `sqrt det(J J')` with `J = dy/dz`.
     ///
     /// # Panics
-    /// Panics if `place` has not as many coordinates as the map has dimensions.
+    /// Panics if `place` does not have one coordinate for each dimension of the map.
     pub fn magnification(&self, place: &[f64]) -> f64 {
         assert_eq!(place.len(), self.latent());
         let mut before: Vec<Vec<f64>> = Vec::new();
         let mut volume = 1.0;
         for axis in 0..self.latent() {
-            // What is left of a slope when those of the other axes are taken off: the sides of a box of the same
-            // volume.
+            // Orthogonalise the slopes: the remainders are the sides of a box with the same volume.
             let mut slope = self.along(&self.grid.slopes_at(place, axis));
             for other in &before {
                 let inner: f64 = slope.iter().zip(other).map(|(a, b)| a * b).sum();
@@ -211,12 +210,12 @@ impl Map {
         volume
     }
 
-    /// The rows' positions on the map, with the map as it is. The rows' weights do not matter.
+    /// Places rows on the map, which stays as it is. The rows' weights have no effect.
     ///
-    /// Cost: N x K x D multiply-adds and N x K exponentials, on this thread.
+    /// Cost: N x K x D multiply-adds and N x K exponentials, on the caller's thread.
     ///
     /// # Errors
-    /// Returns [`Error::Parameter`] if the rows have another number of columns.
+    /// Returns [`Error::Parameter`] if the rows have a different number of columns.
     pub fn project<'a>(&self, input: impl Into<Input<'a>>) -> Result<Projection, Error> {
         let input = input.into();
         let dimension = self.dimension();
@@ -248,14 +247,15 @@ impl Map {
         Ok(projection)
     }
 
-    /// The topological order of the map, -1 to 1. It is Spearman's correlation of the distances of pairs of nodes on
-    /// the map and in the space of the data. On the map, each axis is as long as it is stretched on average. Near 1 for
-    /// a map without folds, of any proportions. With more than 1,000 nodes every second, third, … is used.
+    /// The topological order of the map, -1 to 1. It is Spearman's correlation between the distances of node pairs on
+    /// the map and in the space of the data. On the map, each axis is scaled by its average stretch. It is near 1 for a
+    /// map without folds, whatever its proportions. If there are more than 1,000 nodes, it uses only every second,
+    /// third, … one.
     pub fn order(&self) -> f64 {
         let images = self.images();
         let images = RowMajor::new(&images, self.dimension());
         let chosen: Vec<usize> = (0..self.len()).step_by(self.len().div_ceil(1000)).collect();
-        // Squared lengths of the axes, up to a factor for all of them.
+        // Squared lengths of the axes, up to a common factor.
         let stretch: Vec<f64> = (0..self.latent())
             .map(|axis| {
                 let square = |k: usize| -> f64 {
@@ -277,13 +277,13 @@ impl Map {
         rank_correlation(&on_map, &in_space)
     }
 
-    /// The images of all nodes less the origin, K x D.
+    /// The images of all nodes minus the origin, K x D.
     fn images(&self) -> Vec<f64> {
         let frame = Frame { phi: self.grid.matrix(), functions: self.grid.functions(), prior: 0.0, cloud: 0.0 };
         frame.images(&Sheet { weights: self.weights.clone(), noise: self.noise })
     }
 
-    /// A combination of the weights, D numbers.
+    /// Returns a linear combination of the weights, D numbers.
     fn along(&self, factors: &[f64]) -> Vec<f64> {
         let mut sum = vec![0.0; self.dimension()];
         for (factor, weights) in factors.iter().zip(self.weights.chunks_exact(self.dimension())) {
@@ -293,8 +293,7 @@ impl Map {
     }
 }
 
-/// Spearman's correlation, which is that of ranks, with equal numbers sharing theirs. 0 if one of the two does not
-/// vary.
+/// Spearman's rank correlation, in which equal numbers share a rank; 0 if one of the two is constant.
 fn rank_correlation(a: &[f64], b: &[f64]) -> f64 {
     let (a, b) = (ranks(a), ranks(b));
     let mean = (a.len() as f64 - 1.0) / 2.0;
@@ -329,7 +328,7 @@ mod tests {
         assert_eq!(rank_correlation(&[1.0, 1.0], &[1.0, 2.0]), 0.0);
     }
 
-    /// A plane in three dimensions through (1, 2, 3), by least squares on the functions.
+    /// Returns a plane in three dimensions through (1, 2, 3), fitted to the functions by least squares.
     fn plane() -> Map {
         let grid = Grid { latent: 2, nodes: 9, basis: 4, width: 1.0 };
         let frame = Frame { phi: grid.matrix(), functions: grid.functions(), prior: 0.0, cloud: 0.0 };
@@ -354,7 +353,7 @@ mod tests {
         let area = cross.iter().map(|x| x * x).sum::<f64>().sqrt();
         let found = map.magnification(&place);
         assert!((found - area).abs() < 1e-6 * area, "{found} for {area}");
-        // The functions come near the plane, whose area is 6.
+        // The functions approximate the plane, whose area is 6.
         assert!((found - 6.0).abs() < 1.0, "{found}");
         assert!(map.order() > 0.9, "{}", map.order());
     }

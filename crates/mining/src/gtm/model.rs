@@ -10,72 +10,72 @@ use super::place::Placed;
 use crate::anneal::run::Spent;
 use crate::input::Input;
 
-/// If the noise is below this multiple of the clouds' that rows count as, it is theirs, not the rows'.
+/// A noise below this multiple of the clouds' variance comes from the clouds, not from the rows.
 const HELD_UP: f64 = 10.0;
-/// A map whose nodes spread less than this share of the rows' variance has not unfolded.
+/// A map has not unfolded if its nodes spread less than this share of the rows' variance.
 const COLLAPSED: f64 = 1e-4;
-/// By so much more order the end that was not kept is worth a look.
+/// The difference of order from which the warnings mention the map that was not kept.
 const ORDER: f64 = 0.05;
 
-/// A beginning that was followed to its end.
+/// A fit that was followed to its end.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Candidate {
-    /// The start of the run.
+    /// The start of the fit.
     pub start: Start,
-    /// The log-likelihood of its end: `sum w ln p(x)`, in the input's units.
+    /// The log-likelihood at the end: `sum w ln p(x)`, in the input's units.
     pub log_likelihood: f64,
-    /// The order of the end ([`Map::order`]).
+    /// The order of the map ([`Map::order`]).
     pub order: f64,
-    /// Whether it ended with nothing left to gain.
+    /// Whether the fit converged.
     pub is_converged: bool,
-    /// Passes over the rows.
+    /// The number of passes over the rows.
     pub sweeps: u64,
 }
 
-/// A map, where on it each row is, and how it was found.
+/// A fitted map, the position of each row on it, and facts about the fit.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Model {
     /// The map in the units of the rows.
     pub map: Map,
-    /// The position of each row on it.
+    /// The position of each row on the map.
     pub places: Projection,
-    /// `sum w ln p(x)`, in the input's units.
+    /// The log-likelihood `sum w ln p(x)`, in the input's units.
     pub log_likelihood: f64,
-    /// Spearman's correlation of the distances of nodes on the map and in the space of the data ([`Map::order`]):
-    /// likelihood does not see folds, this does.
+    /// Spearman's correlation between the distances of nodes on the map and in the space of the data ([`Map::order`]).
+    /// It detects folds, which the likelihood does not.
     pub order: f64,
-    /// The start of the kept run.
+    /// The start of the fit that was kept.
     pub start: Start,
-    /// All fits that were followed to their end, from each beginning in order, including this one. Of two, the one with
-    /// the higher likelihood was kept; of equal ones the first.
+    /// All fits that were followed to their end, including this one, in the order of their starts. If there are two,
+    /// the one with the higher likelihood was kept, or the first if they are equal.
     pub candidates: Vec<Candidate>,
     /// The temperature below which the map begins to unfold.
     pub critical_temperature: f64,
-    /// Every temperature, the highest first; the last is 1, and the only one of a map that began as a plane.
+    /// Every temperature, from the highest to the last, which is 1. A map that began as a plane has only the last.
     pub history: Vec<Step>,
-    /// The objective per unit of weight before each sweep at temperature 1: the log-likelihood less the prior's cost,
-    /// rows counted as tiny clouds. It never falls.
+    /// The objective per unit of weight before each sweep at temperature 1. It is the log-likelihood minus the prior's
+    /// cost, with a tiny cloud in place of each row. It never falls.
     pub ascent: Vec<f64>,
-    /// Whether the fit ended with nothing left to gain.
+    /// Whether the fit converged.
     pub is_converged: bool,
-    /// Passes over the rows, those of all candidates included.
+    /// The number of passes over the rows, for all candidates together.
     pub sweeps: u64,
-    /// Seconds by phase, of this process only.
+    /// The seconds spent in each phase, by this process only.
     pub phases: Vec<(String, f64)>,
-    /// Seconds over ranks, of each phase and of computing, communicating and waiting; empty for engines that have no
-    /// ranks.
+    /// The spread over ranks of the seconds spent in each phase, and in computing, communicating and waiting; empty for
+    /// engines without ranks.
     pub timers: Vec<Spread>,
     /// Warnings for the user.
     pub warnings: Vec<String>,
-    /// The rows of the rank with the most rows, divided by the mean.
+    /// The number of rows on the rank with the most, divided by the mean.
     pub imbalance: f64,
 }
 
-/// The result of a run's lead.
+/// The result of a run, on the lead rank.
 #[derive(Debug)]
 pub(crate) struct Outcome {
     pub state: State,
-    /// In stored units.
+    /// The log-likelihood, in stored units.
     pub log_likelihood: f64,
     pub spent: Spent,
 }
@@ -90,7 +90,7 @@ impl Model {
         let Outcome { state, log_likelihood, spent } = outcome;
         let State { climb, other, critical_temperature, sweeps, .. } = state;
         let map = map_of(problem, &climb);
-        // The likelihood that the places of the rows add up to, also where it was measured before.
+        // The likelihood is the sum over the placed rows, even if the fit has measured it before.
         let kept = candidate(problem, &climb, map.order(), log_likelihood);
         let other =
             other.map(|other| candidate(problem, &other, map_of(problem, &other).order(), other.log_likelihood));
@@ -118,7 +118,7 @@ impl Model {
     }
 }
 
-/// The rows' positions, in the order and the units of the input.
+/// Returns the positions of the rows, in the order and the units of the input.
 fn in_input_order(input: &Input<'_>, problem: &Problem<'_>, placed: impl Iterator<Item = Placed>) -> Projection {
     let rows = &problem.table.rows;
     let ln_unit = lehr_numerics::elementary::ln(rows.units.length);
@@ -134,14 +134,14 @@ fn in_input_order(input: &Input<'_>, problem: &Problem<'_>, placed: impl Iterato
     places
 }
 
-/// The map at the end of a beginning, in the units of the rows.
+/// Returns the map at the end of a fit, in the units of the rows.
 fn map_of(problem: &Problem<'_>, climb: &Climb) -> Map {
     let units = &problem.table.rows.units;
     let weights = climb.sheet.weights.iter().map(|weight| weight * units.length).collect();
     Map::new(problem.grid, units.origin.clone(), weights, units.squared(climb.sheet.noise))
 }
 
-/// A start that was followed to its end, with the end's likelihood in stored units.
+/// Describes a fit that was followed to its end; `log_likelihood` is in stored units.
 fn candidate(problem: &Problem<'_>, climb: &Climb, order: f64, log_likelihood: f64) -> Candidate {
     let (rows, unit) = (&problem.table.rows, problem.table.log_unit());
     Candidate {
@@ -153,7 +153,7 @@ fn candidate(problem: &Problem<'_>, climb: &Climb, order: f64, log_likelihood: f
     }
 }
 
-/// The warnings of a fit for the user.
+/// Returns the warnings for the user.
 fn warnings(
     input: &Input<'_>,
     problem: &Problem<'_>,

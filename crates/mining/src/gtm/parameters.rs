@@ -1,4 +1,4 @@
-//! The parameters of a map, and their one check.
+//! The parameters of a map, and their validation.
 
 use std::fmt;
 
@@ -9,22 +9,21 @@ use super::basis::Grid;
 use crate::Error;
 use crate::input::Input;
 
-/// Rows from which on a map of two dimensions has the finer grid.
+/// The number of rows from which a two-dimensional map has the finer grid by default.
 const MANY_ROWS: usize = 2000;
-/// The largest number of nodes of a map.
+/// The most nodes that a map may have.
 const MOST_NODES: usize = 10_000;
-/// The largest number of basis functions, the constant not counted: every rank factors a matrix of this many rows in
-/// every sweep.
+/// The most basis functions, without the constant. Every rank factors a matrix of this many rows in every sweep.
 const MOST_FUNCTIONS: usize = 400;
 
-/// The start of a map. Neither beginning is the better one on all data (`docs/design/gtm.md` has figures).
+/// The start of a map. Neither start is better on all data (`docs/design/gtm.md` has figures).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Start {
-    /// As a point at the mean, which unfolds while it cools.
+    /// Start from a point at the mean, which unfolds while it cools.
     #[default]
     Annealed,
-    /// As the plane of the principal axes, at temperature 1.
+    /// Start from the plane of the principal axes, at temperature 1.
     Plane,
 }
 
@@ -37,8 +36,8 @@ impl fmt::Display for Start {
     }
 }
 
-/// The parameters of a map's fit. The default lays out a plane of 15 x 15 nodes, or 20 x 20 from 2,000 rows on. It
-/// starts from either beginning, and keeps the fit with the higher likelihood.
+/// The parameters of a topographic map. The default lays out a plane of 15 x 15 nodes, or 20 x 20 from 2,000 rows on.
+/// It fits from both starts, and keeps the fit with the higher likelihood.
 ///
 /// # Example
 /// ```
@@ -49,29 +48,29 @@ impl fmt::Display for Start {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Parameters {
-    /// Dimensions of the map, 1 to 3 and at most the columns. Default: 2.
+    /// The number of dimensions of the map, 1 to 3 and at most the number of columns. Default: 2.
     pub latent: usize,
-    /// Nodes along each axis, at least 2; 10,000 in all at most. Default: none, which is 50 in one dimension, 15 in two
-    /// (20 from 2,000 rows on), 8 in three.
+    /// The number of nodes along each axis, at least 2, with at most 10,000 nodes in all. Default: none, which means 50
+    /// in one dimension, 15 in two (20 from 2,000 rows on), and 8 in three.
     pub nodes: Option<usize>,
-    /// Basis functions along each axis, at least 2, fewer in all than nodes, 400 in all at most. Default: none, which
-    /// is 8 in one dimension, 5 in two, 3 in three.
+    /// The number of basis functions along each axis: at least 2, at most 400 in all, and fewer in all than nodes.
+    /// Default: none, which means 8 in one dimension, 5 in two, and 3 in three.
     pub basis: Option<usize>,
-    /// Width (standard deviation) of a basis function over the distance to the next one, 0.1 to 10. Default: 1.
-    /// Narrower ones make a map that follows the rows more closely.
+    /// The width (standard deviation) of a basis function, divided by the distance to the next one, 0.1 to 10. With
+    /// narrower functions, the map follows the rows more closely. Default: 1.
     pub width: f64,
-    /// Precision of the prior of the basis' weights, in one over the mean variance of a column, 0 to 1e6. Default: 0.1.
-    /// More makes a stiffer map.
+    /// The precision of the prior on the basis weights, in units of 1 over the mean variance of a column, 0 to 1e6.
+    /// Default: 0.1. A higher precision makes a stiffer map.
     pub regularisation: f64,
-    /// The start of the map. Default: none, which is both, one after the other: the end of more likelihood is kept
-    /// ([`super::Model::candidates`] has both).
+    /// The start of the map. Default: none, which means both, one after the other. The fit with the higher likelihood
+    /// is kept ([`super::Model::candidates`] has both).
     pub start: Option<Start>,
-    /// Factor from one temperature to the next, 0.5 to 0.999. Default: 0.95.
+    /// The factor from one temperature to the next, 0.5 to 0.999. Default: 0.95.
     pub cooling: f64,
-    /// The fit ends when the objective per unit of weight can gain no more than this, by Aitken's estimate; 1e-12 to
+    /// The fit ends when, by Aitken's estimate, the objective per unit of weight can gain no more than this; 1e-12 to
     /// 1e-2. Default: 1e-6.
     pub tolerance: f64,
-    /// Passes over the rows at temperature 1 at most, at least 1. Default: 1000.
+    /// The most passes over the rows at temperature 1, at least 1. Default: 1000.
     pub max_sweeps: u64,
 }
 
@@ -110,16 +109,16 @@ impl Parameters {
     /// Checks each value, and the values against the rows.
     ///
     /// # Errors
-    /// Returns [`Error::Parameter`] with the first that is out of its range.
+    /// Returns [`Error::Parameter`] for the first value that is out of its range.
     pub fn check<'a>(&self, input: impl Into<Input<'a>>) -> Result<(), Error> {
         self.check_with(Some(&input.into()))
     }
 
-    /// Checks the values as far as it can without rows; [`check`](Self::check) checks the rest, and this in the same
-    /// words.
+    /// Checks the values as far as possible without rows. [`check`](Self::check) includes these checks, with the same
+    /// messages.
     ///
     /// # Errors
-    /// Returns [`Error::Parameter`] with the first that is out of its range, independent of the rows.
+    /// Returns [`Error::Parameter`] for the first value that is out of its range, whatever the rows.
     ///
     /// # Example
     /// ```
@@ -144,7 +143,7 @@ impl Parameters {
                 format!("{} of {}; ask for fewer dimensions, or use more columns", self.latent, input.dimension());
             return wrong("latent", "a map of at most as many dimensions as there are columns", found);
         }
-        // How many nodes a plane has by default depends on the rows.
+        // The default number of nodes of a plane depends on the number of rows.
         let (few, many) = (self.grid(1), self.grid(MANY_ROWS));
         let is_known = input.is_some() || few == many;
         let grid = input.map_or(few, |input| self.grid(input.len()));
@@ -207,7 +206,7 @@ mod tests {
         for (parameters, expected) in cases {
             let error = parameters.check(&points).unwrap_err();
             assert!(matches!(error, Error::Parameter { name, .. } if name == expected), "{expected}: {error}");
-            // Of three dimensions only the rows know that they are too many.
+            // Whether three dimensions are too many depends on the rows.
             match parameters.check_alone() {
                 Err(alone) => assert_eq!(alone.to_string(), error.to_string()),
                 Ok(()) => assert_eq!(parameters.latent, 3),
@@ -219,7 +218,7 @@ mod tests {
     fn how_many_functions_nodes_by_default_can_have_is_for_the_rows_to_say() {
         let rows = |count: usize| Points::new((0..2 * count).map(|at| (at * at % 17) as f64).collect(), 2).unwrap();
         let (few, many) = (rows(MANY_ROWS - 1), rows(MANY_ROWS));
-        // 225 nodes or 400, and one function beside those of the basis.
+        // 225 or 400 nodes, and one function more than the basis: the constant.
         for (basis, is_for_few, is_for_many) in
             [(14, true, true), (15, false, true), (19, false, true), (20, false, false)]
         {

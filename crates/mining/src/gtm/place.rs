@@ -1,6 +1,6 @@
-//! Places rows on the map: posterior over nodes, its mean, its mode, its entropy, and how likely the row is.
+//! Places rows on the map: the posterior over nodes, its mean, mode and entropy, and the density of the row.
 //!
-//! The same function places the rows of a fit and rows that come later. So a row of the fit gets the same place again.
+//! The same function places the rows of the fit and new rows. So a row of the fit gets the same position again.
 
 use std::cell::RefCell;
 
@@ -24,7 +24,7 @@ thread_local! {
     static SCRATCH: RefCell<Scratch> = RefCell::default();
 }
 
-/// A sheet made ready to place rows on it.
+/// A sheet prepared for placing rows.
 #[derive(Debug)]
 pub(crate) struct Placing<'a> {
     grid: Grid,
@@ -34,23 +34,23 @@ pub(crate) struct Placing<'a> {
     components: Components<f64>,
 }
 
-/// Rows on the map, in some order.
+/// Placed rows, in some order.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Placed {
-    /// N x L: the means of the posteriors.
+    /// The posterior means, N x L.
     pub positions: Vec<f64>,
-    /// The most likely node of each row; of equal ones the first.
+    /// The most likely node of each row; the first if several are equally likely.
     pub modes: Vec<u32>,
-    /// Its share of the posterior.
+    /// The share of the posterior at that node.
     pub probabilities: Vec<f64>,
-    /// The posterior's entropy in nats.
+    /// The entropy of the posterior, in nats.
     pub entropies: Vec<f64>,
-    /// `ln p(x)` over the cells that are present.
+    /// The log-density `ln p(x)` over the cells that are present.
     pub log_densities: Vec<f64>,
 }
 
 impl<'a> Placing<'a> {
-    /// `images` is K x D and `noise` a variance, both in the unit of the rows that will come.
+    /// Prepares a sheet. `images` is K x D and `noise` is a variance, both in the unit of the rows to place.
     pub fn new(grid: Grid, dimension: usize, images: &'a [f64], noise: f64) -> Self {
         let mut components = Components::new(dimension, Whitening::Diagonal, 1.0);
         let matrix = vec![1.0 / noise.sqrt(); dimension];
@@ -59,8 +59,8 @@ impl<'a> Placing<'a> {
         Self { grid, dimension, images, noise, components }
     }
 
-    /// Places the rows of a block. `observed` says which cells are there; nothing if all are. Returns `sum w ln p` over
-    /// rows of positive weight.
+    /// Places the rows of a block. `observed` marks the cells that are present; `None` if all are. Returns `sum w ln p`
+    /// over the rows of positive weight.
     pub fn add(&self, tiles: &Tiles<f64>, observed: Option<&Tiles<f64>>, placed: &mut Placed) -> f64 {
         let (rows, count) = (tiles.rows(), self.grid.len());
         SCRATCH.with_borrow_mut(|scratch| {
@@ -85,8 +85,8 @@ impl<'a> Placing<'a> {
         })
     }
 
-    /// Memberships and densities over the cells that are present, row by row: tables with gaps are placed once, at the
-    /// end.
+    /// Computes memberships and densities over the present cells, row by row. Tables with missing cells are placed only
+    /// once, at the end.
     fn posterior_of_cells(
         &self,
         tiles: &Tiles<f64>,
@@ -122,7 +122,7 @@ impl<'a> Placing<'a> {
         let latent = self.grid.latent;
         let (mode, probability) = likeliest(memberships);
         placed.modes.push(mode as u32);
-        // A row of weight 0 may be so far away that its squares overflow: nothing is known of where it came from.
+        // A row of weight 0 may be so far away that its squares overflow. Then nothing is known about its position.
         if !log_density.is_finite() {
             placed.positions.extend(std::iter::repeat_n(0.0, latent));
             placed.probabilities.push(1.0 / self.grid.len() as f64);
@@ -144,7 +144,7 @@ impl<'a> Placing<'a> {
 }
 
 impl Placed {
-    /// Appends as bytes: the number of rows, then their modes and numbers.
+    /// Appends the rows as bytes: their number, then their modes and numbers.
     pub fn write(&self, bytes: &mut Vec<u8>) {
         bytes.extend_from_slice(&(self.modes.len() as u64).to_le_bytes());
         self.modes.iter().for_each(|mode| bytes.extend_from_slice(&mode.to_le_bytes()));
@@ -167,7 +167,7 @@ impl Placed {
     }
 }
 
-/// The last pass: each row its place, those of weight 0 too.
+/// The last pass, which places each row, including rows of weight 0.
 pub(crate) struct PlaceRound<'a> {
     pub table: &'a Table,
     pub placing: &'a Placing<'a>,
@@ -175,7 +175,7 @@ pub(crate) struct PlaceRound<'a> {
 }
 
 impl Round for PlaceRound<'_> {
-    /// The log-likelihood.
+    /// The log-likelihood is the only sum.
     fn len(&self) -> usize {
         1
     }

@@ -1,8 +1,8 @@
-//! The principal axes of the rows: where a map is laid out, and when it begins to unfold.
+//! The principal axes of the rows, which say where a map is laid out and when it begins to unfold.
 //!
-//! Columns are divided by the root of their weight, which is the same for all where no cell is missing. The matrix is
-//! then the one whose eigenvalue decides the stability of a collapsed map. This holds with missing values too, because
-//! a missing cell adds nothing to any product. `docs/design/gtm.md` has the formula.
+//! Each column is divided by the square root of its weight; all weights are equal if no cell is missing. An eigenvalue
+//! of the resulting matrix decides the stability of a collapsed map. This holds with missing values too, because a
+//! missing cell adds nothing to any product. `docs/design/gtm.md` has the formula.
 
 use lehr_numerics::factor::{eigenpairs, orient};
 use lehr_numerics::random::Stream;
@@ -13,11 +13,11 @@ use crate::Error;
 use crate::round::{Round, Rounds, total_of};
 use crate::rows::{CovarianceRound, RowMajor};
 
-/// The covariance is formed and all of its eigenvectors are found up to this dimension.
+/// Up to this dimension, the covariance matrix is formed, and all of its eigenvectors are found.
 const LARGEST_FORMED: usize = 96;
-/// Directions beyond it are iterated with the wanted ones, which makes these converge faster.
+/// The number of additional directions that are iterated with the wanted ones, to speed up convergence.
 const GUARDS: usize = 3;
-/// Rounds of the iteration at most, and the relative change of the eigenvalues at which it ends.
+/// The most rounds of the iteration, and the relative change of the eigenvalues at which it ends.
 const MOST_ROUNDS: usize = 100;
 const SETTLED: f64 = 1e-9;
 
@@ -28,7 +28,7 @@ pub(crate) struct Axis {
     pub direction: Vec<f64>,
 }
 
-/// The first `count` principal axes, or as many as there are columns, the widest first.
+/// Returns the first `count` principal axes, the widest first; fewer if there are fewer columns.
 pub(crate) async fn principal_axes(rounds: &mut dyn Rounds, table: &Table, count: usize) -> Result<Vec<Axis>, Error> {
     let dimension = table.rows.dimension;
     let scale: Vec<f64> = table.column_weights.iter().map(|weight| 1.0 / weight.sqrt()).collect();
@@ -51,7 +51,7 @@ pub(crate) async fn principal_axes(rounds: &mut dyn Rounds, table: &Table, count
     let mut values = vec![0.0; wide];
     for _ in 0..MOST_ROUNDS {
         total_of(rounds, &ProductRound { table, scale: &scale, directions: &directions }, &mut total).await?;
-        // Rayleigh and Ritz: the best axes within the span of the directions.
+        // Rayleigh-Ritz: the best axes within the span of the directions.
         let mut inner = vec![0.0; wide * wide];
         let (u, products) = (RowMajor::new(&directions, dimension), RowMajor::new(&total, dimension));
         for a in 0..wide {
@@ -88,8 +88,8 @@ pub(crate) async fn principal_axes(rounds: &mut dyn Rounds, table: &Table, count
         .collect())
 }
 
-/// Gram and Schmidt, twice over, which leaves nothing of the others in a direction. One that is nothing but the others
-/// becomes 0.
+/// Orthonormalises the directions by two passes of Gram-Schmidt, which remove all of the other directions. A direction
+/// that depends linearly on earlier ones becomes 0.
 fn orthonormalise(directions: &mut [f64], dimension: usize) {
     let count = directions.len() / dimension;
     for a in 0..count {
@@ -109,11 +109,11 @@ fn orthonormalise(directions: &mut [f64], dimension: usize) {
     }
 }
 
-/// The covariance, columns scaled, times each of some directions.
+/// Multiplies the scaled covariance with some directions.
 struct ProductRound<'a> {
     table: &'a Table,
     scale: &'a [f64],
-    /// One after another.
+    /// The directions, one after another.
     directions: &'a [f64],
 }
 

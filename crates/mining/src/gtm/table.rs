@@ -1,4 +1,4 @@
-//! The rows of a map as all sweeps see them: in stored units, with their gaps.
+//! The rows of a map in the form that all sweeps use: in stored units, with their missing cells.
 
 use lehr_numerics::tiles::Tiles;
 
@@ -6,35 +6,35 @@ use crate::Error;
 use crate::input::Input;
 use crate::rows::{RowMajor, Rows};
 
-/// The mask of a leaf's present cells: 1 or 0.
+/// The mask of a leaf's cells: 1 if present, 0 if missing.
 #[derive(Debug)]
 pub(crate) struct Observed {
     pub tiles: Tiles<f64>,
     pub bystanders: Option<Tiles<f64>>,
 }
 
-/// The rows of a fit, in stored units, and the facts about them that all sweeps need.
+/// The rows of a fit in stored units, and facts about them that all sweeps need.
 #[derive(Debug)]
 pub(crate) struct Table {
     pub rows: Rows<f64>,
-    /// One for each leaf; nothing if no cell is missing.
+    /// The mask of each leaf; `None` if no cell is missing.
     pub observed: Option<Vec<Observed>>,
-    /// The stored weight of the rows that have each column.
+    /// For each column, the stored weight of the rows that have a value.
     pub column_weights: Vec<f64>,
-    /// Their sum: how many cells there are.
+    /// The sum of these weights: the weighted number of present cells.
     pub cells: f64,
     /// The mean variance of a column, in stored units.
     pub variance: f64,
-    /// Rows without any cell.
+    /// The number of rows without any value.
     pub empty_rows: usize,
 }
 
 impl Table {
-    /// Arranges the rows. Cost: N log N; two copies of the rows, a third where cells are missing.
+    /// Arranges the rows. Cost: N log N; two copies of the rows, or three if cells are missing.
     ///
     /// # Errors
-    /// [`Error::Unobserved`], [`Error::Constant`] if no column varies, [`Error::TooFar`], [`Error::TooManyPoints`],
-    /// [`Error::TooNear`], [`Error::Data`].
+    /// Returns [`Error::Unobserved`], [`Error::Constant`] if no column varies, [`Error::TooFar`],
+    /// [`Error::TooManyPoints`], [`Error::TooNear`] or [`Error::Data`].
     pub fn new(input: &Input<'_>) -> Result<Self, Error> {
         let points = input.filled()?;
         let rows = Rows::<f64>::new(&*points)?;
@@ -73,13 +73,13 @@ impl Table {
         Ok(Self { rows, observed, column_weights, cells, variance, empty_rows })
     }
 
-    /// The difference of a log-likelihood per unit of weight in stored units from that in the input's.
+    /// The log-likelihood per unit of weight in stored units, minus that in the units of the input.
     pub fn log_unit(&self) -> f64 {
         self.cells / self.rows.total_weight * lehr_numerics::elementary::ln(self.rows.units.length)
     }
 }
 
-/// The mask of some rows' present cells, as tiles.
+/// Returns the mask of some rows' present cells, as tiles.
 pub(crate) fn flags<'a>(count: usize, dimension: usize, row: impl Fn(usize) -> &'a [f64]) -> Tiles<f64> {
     let there: Vec<f64> = (0..count).flat_map(row).map(|x| if x.is_nan() { 0.0 } else { 1.0 }).collect();
     Tiles::new(count, dimension, &vec![0.0; dimension], |i| RowMajor::new(&there, dimension).row(i), |_| 1.0)

@@ -1,5 +1,5 @@
-//! The course of a run: the starts one after the other, in steps of some iterations. It can be resumed after each step,
-//! and the best start is kept.
+//! A run as a series of steps: one start after another, a few iterations in each step. It can be resumed after each
+//! step, and keeps the best start.
 
 use serde::{Deserialize, Serialize};
 
@@ -11,43 +11,43 @@ use crate::lloyd::{AWAY, Centers, LastMove, Lloyd, Patience, Remembered};
 use crate::round::{LeafCells, Rounds};
 use crate::rows::{Input, Rows, Scalar};
 
-/// The largest number of iterations of a step; a request to stop waits for no more than these.
+/// The most iterations in a step, and so the most that a request to stop has to wait for.
 const STEP_SWEEPS: u64 = 8;
 
-/// A start on its way.
+/// A start in progress.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 struct Start {
-    /// K x D.
+    /// The centres, K x D.
     centers: Vec<f64>,
-    /// Passes over the rows so far.
+    /// The number of passes over the rows so far.
     sweeps: u64,
-    /// The cost of the last of them; `None` before the first, and where an iteration is made again.
+    /// The cost at the last pass; `None` before the first, and if an iteration is repeated.
     cost: Option<f64>,
-    /// Sweeps that were made again because a centre had no row, which `sweeps` leaves out; the largest number where no
-    /// row is left for one.
+    /// The number of sweeps that were repeated because a centre had no row, which `sweeps` leaves out. It is the
+    /// largest number if there is no row left for such a centre.
     #[serde(default)]
     redone: u64,
 }
 
-/// Everything that a run is, in stored units: a checkpoint of it is a run.
+/// The whole state of a run, in stored units, and so the content of its checkpoint.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct State {
     /// The sum of squares that each start reached.
     pub(super) costs: Vec<f64>,
-    /// The starts that were ended before their fixed point.
+    /// The number of starts that ended before their fixed point.
     pub(super) unfinished: usize,
     best: Option<(Vec<f64>, f64)>,
-    /// Whether the best start reached its fixed point. Checkpoints of before did not say.
+    /// Whether the best start reached its fixed point. Older checkpoints do not have this field.
     #[serde(default)]
     is_best_fixed: bool,
-    /// The sweeps of the best start.
+    /// The number of sweeps of the best start.
     #[serde(default)]
     pub(super) best_sweeps: u64,
     current: Option<Start>,
     pub(super) sweeps: u64,
 }
 
-/// A run.
+/// A run in progress.
 pub(super) struct Fit<'a, T: Scalar> {
     input: Input<'a>,
     rows: &'a Rows<T>,
@@ -71,10 +71,10 @@ impl<'a, T: Scalar> Fit<'a, T> {
         Self { input, rows, parameters, near, lloyd, state }
     }
 
-    /// The centres that were given, as stored.
+    /// Converts given centres to stored units.
     ///
     /// # Errors
-    /// Returns [`Error::Parameter`] for one so far away that squared distances from it say nothing.
+    /// Returns [`Error::Parameter`] if a centre is so far away that squared distances from it are meaningless.
     fn given(&self, centers: &[f64]) -> Result<Vec<f64>, Error> {
         let mut stored = centers.to_vec();
         for (center, given) in stored.chunks_exact_mut(self.rows.dimension).zip(centers.chunks(self.rows.dimension)) {
@@ -89,8 +89,8 @@ impl<'a, T: Scalar> Fit<'a, T> {
         Ok(stored)
     }
 
-    /// Centres with a row in the place of each that no row was nearest to in the last iteration. `None` if every row is
-    /// where a centre is.
+    /// Replaces each centre without rows after the last iteration by a row. Returns `None` if every row coincides with
+    /// a centre.
     async fn without_empty(&mut self, rounds: &mut dyn Rounds, centers: &Centers) -> Result<Option<Vec<f64>>, Error> {
         let masses = self.lloyd.masses();
         let (empty, held): (Vec<usize>, Vec<usize>) = (0..centers.len()).partition(|&k| masses[k] == 0.0);
@@ -98,7 +98,7 @@ impl<'a, T: Scalar> Fit<'a, T> {
         let kept = Centers { dimension, values: held.iter().flat_map(|&k| centers.center(k)).copied().collect() };
         let all = farthest(self.input, self.rows, self.near, rounds, kept, centers.len()).await?;
         let mut values = centers.values.clone();
-        // Rows stand behind the centres that were kept, and take the places of empty ones.
+        // The new positions follow the centres that were kept, and replace the empty ones.
         let found = (held.len()..all.len()).map(|k| all.center(k));
         for (&k, row) in empty.iter().zip(found) {
             values[k * dimension..][..dimension].copy_from_slice(row);
@@ -106,13 +106,13 @@ impl<'a, T: Scalar> Fit<'a, T> {
         Ok((all.len() > held.len()).then_some(values))
     }
 
-    /// How the best centres move when rows are labelled. Means of their nearest rows are written to the last
-    /// digit; others decide the labels.
+    /// How the best centres move when rows are labelled. At a fixed point they become the exact means of their rows;
+    /// otherwise they stay, and decide the labels.
     pub fn last_move(&self) -> LastMove {
         if self.state.is_best_fixed { LastMove::ToTheMeans } else { LastMove::Nowhere }
     }
 
-    /// The best centres, once the run is done.
+    /// The best centres, once the run has ended.
     pub fn centers(&self) -> Centers {
         let values = self.state.best.as_ref().map(|(values, _)| values.clone()).unwrap_or_default();
         Centers { dimension: self.rows.dimension, values }
@@ -137,7 +137,7 @@ impl<T: Scalar> run::Fit<Parameters> for Fit<'_, T> {
         let cost = best.as_ref().map(|(_, cost)| *cost).or(current.as_ref().and_then(|start| start.cost));
         let cost = cost.unwrap_or(self.rows.square);
         let centers = best.as_ref().map(|(values, _)| values).or(current.as_ref().map(|start| &start.centers));
-        // How many sweeps a start takes is not known: it is half done after fifty.
+        // The number of sweeps of a start is unknown; assume that it is half done after fifty.
         let begun = current.as_ref().map_or(0.0, |start| start.sweeps as f64 / (start.sweeps as f64 + 50.0));
         Progress {
             stage: self.phase().into(),
@@ -169,7 +169,7 @@ impl<T: Scalar> run::Fit<Parameters> for Fit<'_, T> {
         };
         let mut centers = Centers { dimension, values: centers };
         let left = max_sweeps.saturating_sub(done).max(1);
-        // Rows that precision does not tell apart could have a sweep made again for ever.
+        // If the precision cannot tell rows apart, a sweep could be repeated for ever.
         let until_empty = redone < done + STEP_SWEEPS;
         let patience = Patience { sweeps: left.min(STEP_SWEEPS), tolerance, to_beat: None, until_empty };
         let before = self.lloyd.sweeps;
@@ -189,7 +189,7 @@ impl<T: Scalar> run::Fit<Parameters> for Fit<'_, T> {
             return Ok(());
         }
         self.state.unfinished += usize::from(!swept.has_ended);
-        // Of centres that a sweep has just moved nobody knows what they cost.
+        // After a sweep has moved the centres, their cost is unknown.
         let cost = if swept.is_fixed { swept.cost } else { self.lloyd.cost_of(rounds, &centers).await? };
         self.state.costs.push(cost);
         if self.state.best.as_ref().is_none_or(|(_, best)| cost < *best) {

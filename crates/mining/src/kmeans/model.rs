@@ -9,44 +9,44 @@ use crate::borders::Borders;
 use crate::lloyd::{Centroids, Cluster, Clusters, Labelled, Numbering, Totals};
 use crate::rows::{Input, Rows, Scalar};
 
-/// Clusters, their centres, each row's label, and the results of the starts. Clusters are numbered by decreasing
-/// weight, or as the centres that were given.
+/// Clusters, their centres, the label of each row, and the results of all starts. Clusters are numbered by decreasing
+/// weight, or in the order of centres that were given.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Model {
-    /// Coordinates of a point.
+    /// The number of columns of a point.
     pub dimension: usize,
-    /// K x D, row-major, in the unit of the points: the weighted means of the clusters.
+    /// The weighted means of the clusters: K x D, row-major, in the unit of the points.
     pub centers: Vec<f64>,
-    /// One for each centre.
+    /// The figures of each cluster.
     pub clusters: Vec<Cluster>,
     /// The cluster of each row, in the order of the input.
     pub labels: Vec<u32>,
-    /// The probability that each row belongs to its cluster, by the borders with the neighbours.
+    /// The probability that each row belongs to its cluster, from the borders with neighbouring clusters.
     pub probabilities: Vec<f64>,
-    /// Between neighbouring clusters.
+    /// The borders between neighbouring clusters.
     pub borders: Borders,
-    /// Weighted mean squared distance.
+    /// The weighted mean of squared distances.
     pub objective: f64,
-    /// Weighted sum of squared distances.
+    /// The weighted sum of squared distances.
     pub sum_of_squares: f64,
     /// The weighted sum of squares that each start reached.
     pub starts: Vec<f64>,
-    /// Passes over the rows in all starts, without those that drew centres.
+    /// The number of passes over the rows in all starts, without those that drew centres.
     pub iterations: u64,
-    /// The values of the best start.
+    /// The number of passes over the rows in the best start.
     pub best_iterations: u64,
-    /// Seconds by phase, of this process only.
+    /// The seconds spent in each phase, by this process only.
     pub phases: Vec<(String, f64)>,
-    /// Seconds over ranks, of each phase and of computing, communicating and waiting; empty for engines that have no
-    /// ranks.
+    /// The spread over ranks of the seconds spent in each phase, and in computing, communicating and waiting; empty for
+    /// engines without ranks.
     pub timers: Vec<Spread>,
     /// Warnings for the user.
     pub warnings: Vec<String>,
-    /// The rows of the rank with the most rows, divided by the mean.
+    /// The number of rows on the rank with the most, divided by the mean.
     pub imbalance: f64,
 }
 
-/// The result of a run's lead.
+/// The result of a run, on the lead rank.
 #[derive(Debug)]
 pub(super) struct Outcome {
     pub state: State,
@@ -55,14 +55,14 @@ pub(super) struct Outcome {
 }
 
 impl Model {
-    /// The answer of the clustering for other rows.
+    /// Returns the centres and borders, to assign other rows.
     pub fn centroids(&self) -> Centroids {
         let centroids = Centroids::new(self.dimension, self.centers.clone(), 0.0);
         let centroids = centroids.and_then(|centroids| centroids.with_borders(self.borders.clone()));
         centroids.expect("a clustering has centres, which are finite, and borders of its clusters")
     }
 
-    /// Puts a run's outcome into the units and the order that users see.
+    /// Converts the outcome of a run into the units and the order that users see.
     pub(super) fn new<T: Scalar>(
         input: Input<'_>,
         rows: &Rows<T>,

@@ -1,4 +1,4 @@
-//! The parameters of k-means, and their one check.
+//! The parameters of k-means, and their validation.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,17 +8,17 @@ use crate::Error;
 use crate::lloyd::MOST_CLUSTERS;
 use crate::rows::{Input, PLACE, Precision};
 
-/// How rows are assigned in a sweep. Both give the same bits.
+/// How a sweep assigns rows to centres. Both ways give the same bits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Sweeps {
-    /// Near rows share boxes. A centre is left out if every row of a box has a nearer one. A box around which no centre
-    /// has moved is not looked at again. In more than 16 dimensions every centre matters to every box, and this is the
-    /// plain form. Rows of bits remember how near each of 16 and more centres can be, and are compared with those that
-    /// may be near.
+    /// Assign rows in boxes of nearby rows. A centre is skipped if every row of a box has a nearer one. A box is
+    /// skipped if no centre around it has moved. In more than 16 dimensions every centre matters to every box, so the
+    /// plain form is used. For rows of bits and at least 16 centres, each row keeps a lower bound on its distance to
+    /// each centre. It is compared only with centres that may be nearest.
     #[default]
     Bounded,
-    /// Each row against each centre, as Lloyd's algorithm says.
+    /// Compare each row with each centre, as in Lloyd's algorithm.
     Plain,
 }
 
@@ -35,22 +35,22 @@ pub enum Sweeps {
 pub struct Parameters {
     /// The number of clusters, at least 1. Default: 8.
     pub clusters: usize,
-    /// The number of starts, and the best is kept; at least 1. Default: 10.
+    /// The number of starts, of which the best is kept; at least 1. Default: 10.
     pub starts: usize,
-    /// The largest number of sweeps of a start, at least 1. Default: 300.
+    /// The most sweeps of a start, at least 1. Default: 300.
     pub max_sweeps: u64,
-    /// An iteration that lowers the sum of squares by no more than this share is the last of its start, 0 to 1. With 0
-    /// iterations continue to the fixed point. Default: 0.
+    /// A start ends with the iteration that lowers the sum of squares by no more than this share, 0 to 1. With 0, it
+    /// continues to the fixed point. Default: 0.
     pub tolerance: f64,
-    /// The random seed, which draws the starts. Default: 0.
+    /// The random seed for drawing the starts. Default: 0.
     pub seed: u64,
-    /// Default: bounded.
+    /// How a sweep assigns rows to centres. Default: bounded.
     pub sweeps: Sweeps,
-    /// Default: double.
+    /// The precision in which rows are stored. Default: double.
     pub precision: Precision,
-    /// The initial centres, K x D, row-major, in the unit of the points; `starts` and `seed` then have no effect.
-    /// Default: none, and centres are drawn.
-    // Left out where there are none, so that checkpoints from before it was there are gone on with.
+    /// The initial centres: K x D, row-major, in the unit of the points. If they are given, `starts` and `seed` have no
+    /// effect. Default: none, so the centres are drawn.
+    // The field is omitted if there are no centres, so that older checkpoints, which lack it, can be resumed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub centers: Option<Vec<f64>>,
 }
@@ -71,7 +71,7 @@ impl Default for Parameters {
 }
 
 impl Parameters {
-    /// The number of starts.
+    /// The number of starts that are made.
     pub(super) fn begun(&self) -> usize {
         if self.centers.is_some() { 1 } else { self.starts }
     }

@@ -1,9 +1,9 @@
-//! The positions that rows are compared with while centres are drawn, as the kernels of each way of storing rows read
-//! them.
+//! The positions that rows are compared with while centres are drawn, in the form that the kernel of each storage
+//! needs.
 //!
-//! Rows of numbers and of bits are compared with them in the rows' precision. A position that is a row is at distance
-//! exactly 0 from it. For numbers, distances are formed from differences; for bits, all sums are whole numbers. Sparse
-//! rows are compared by differences in double precision.
+//! Rows of numbers and of bits are compared in the rows' precision. A row at a position is at distance exactly 0 from
+//! it. This holds for numbers because distances are formed from differences, and for bits because all sums are whole
+//! numbers. Sparse rows are compared by differences, in double precision.
 
 use lehr_numerics::bits::{BitRows, HardBitCenters, bit_distances};
 use lehr_numerics::lanes::Real;
@@ -12,13 +12,13 @@ use lehr_numerics::nearest::HardCenters;
 use crate::lloyd::Centers;
 use crate::rows::{Input, Rows, Scalar, Scratch, SparseDistance, Storage};
 
-/// Some positions.
+/// Positions to compare rows with.
 pub(super) struct Positions<'a, T: Real> {
     pub stored: Centers,
     numbers: HardCenters<T>,
-    /// In the coordinates of bits.
+    /// The positions, in the coordinates of bits.
     bits: HardBitCenters<T>,
-    /// A squared distance of 1 there, in stored units.
+    /// A squared distance of 1 in these coordinates, in stored units.
     per_bit: f64,
     sparse: Vec<SparseDistance<'a>>,
     unit: f64,
@@ -45,15 +45,15 @@ impl<'a, T: Scalar> Positions<'a, T> {
         Self { stored: stored.clone(), numbers, bits, per_bit, sparse, unit: units.length }
     }
 
-    /// As the kernel of rows of numbers reads them.
+    /// The positions in the form of the kernel for rows of numbers.
     pub fn numbers(&self) -> &HardCenters<T> {
         &self.numbers
     }
 
-    /// Whether some row of a box may be nearer to position `k` than at this squared distance.
+    /// Whether some row of a box may be nearer to position `k` than this squared distance.
     ///
-    /// The box is of the rows as stored, and the position is as the kernel has it. So rounding moves a distance by few
-    /// units in the last place. A margin allows for that.
+    /// The box holds the rows as stored, and the position is in the kernel's precision. So rounding changes a distance
+    /// by a few units in the last place. A margin covers this error.
     pub fn may_be_within(&self, squared: f64, bounds: &[f64], k: usize) -> bool {
         let dimension = self.stored.dimension;
         let (least, most) = bounds.split_at(dimension);
@@ -67,7 +67,7 @@ impl<'a, T: Scalar> Positions<'a, T> {
         from_box * margin < squared
     }
 
-    /// Writes the squared distance of each row of a leaf from each position to the buffer for sums, rows x K.
+    /// Writes the squared distance of each row of a leaf from each position to the scratch sums, rows x K.
     pub fn distances_of_bits(&self, rows: &BitRows, scratch: &mut Scratch<T>) {
         scratch.sums.clear();
         scratch.sums.resize(rows.rows() * self.stored.len(), 0.0);
@@ -75,7 +75,7 @@ impl<'a, T: Scalar> Positions<'a, T> {
         scratch.sums.iter_mut().for_each(|distance| *distance *= self.per_bit);
     }
 
-    /// The same of rows of the input that are kept sparse.
+    /// Does the same for rows of the input that are stored sparse.
     pub fn distances_of_sparse(&self, input: Input<'_>, rows: &[u32], scratch: &mut Scratch<T>) {
         let Input::Sparse(input) = input else { unreachable!("rows that are kept sparse were given so") };
         scratch.sums.clear();

@@ -1,12 +1,12 @@
-//! Initial centres: k-means++ with several candidates a centre. Also the row of the highest cost, for a centre that has
-//! no rows.
+//! Draws initial centres by k-means++ with several candidates for each centre. Also finds the row of the highest cost,
+//! for a centre without rows.
 //!
-//! Each centre is drawn among the rows. The probability is in proportion to weight times squared distance to the
-//! nearest centre so far. Of some drawn candidates, the seeding chooses the one that lowers the sum of squares most. A
-//! draw descends a tree that does not depend on ranks: groups of leaves, the leaves of one group, the rows of one leaf.
-//! So any layout draws the same rows.
+//! Each centre is a row, drawn with a probability in proportion to its weight times its squared distance to the nearest
+//! centre so far. Of several candidates, the one that lowers the sum of squares most becomes the centre. A draw
+//! descends a tree that does not depend on ranks: groups of leaves, the leaves of a group, the rows of a leaf. So every
+//! layout draws the same rows.
 //!
-//! Distances are those of the kernels, in the rows' precision ([`positions`](super::positions)).
+//! The kernels compute the distances, in the rows' precision ([`positions`](super::positions)).
 
 use lehr_numerics::bits::BitRows;
 use lehr_numerics::elementary::ln;
@@ -22,13 +22,13 @@ use crate::lloyd::Centers;
 use crate::round::{LeafCells, Round, Rounds, total_of};
 use crate::rows::{Input, OverStore, RowMajor, Rows, Scalar, Storage, Work};
 
-/// The distances that a leaf remembers while centres are drawn.
+/// The distances that a leaf stores while centres are drawn.
 #[derive(Debug, Default)]
 pub(super) struct Near<T: Real> {
-    /// The squared distance of each row to the nearest centre so far; 1 before there is a centre. As many rows are side
-    /// by side as a line has lanes.
+    /// The squared distance of each row to the nearest centre so far; 1 before there is a centre. A line holds as many
+    /// rows as it has lanes.
     squares: Vec<T::Line>,
-    /// Their sum, each times its row's weight, and the largest of them.
+    /// The weighted sum of these squares, and the largest of them.
     shortest: Shortest,
 }
 
@@ -37,7 +37,7 @@ impl<T: Real> Near<T> {
         self.squares[row / T::Line::COUNT].lanes()[row % T::Line::COUNT].to_f64()
     }
 
-    /// Lowers the squares to those that `distance` gives for each row, if these are shorter.
+    /// Lowers each row's square to `distance`, if that is shorter.
     fn lower(&mut self, rows: usize, weight: impl Fn(usize) -> f64, mut distance: impl FnMut(usize) -> f64) {
         self.shortest = Shortest::default();
         for row in 0..rows {
@@ -52,8 +52,8 @@ impl<T: Real> Near<T> {
         }
     }
 
-    /// Adds up the sum that [`lower`](Self::lower) would lead to with each of some positions. `distances` gives each
-    /// row's distances from them.
+    /// Adds up, for each of some positions, the sum that [`lower`](Self::lower) would lead to. `distances` gives each
+    /// row's distances from the positions.
     fn add_potentials(&self, rows: usize, weight: impl Fn(usize) -> f64, distances: &[f64], sums: &mut [f64]) {
         for (row, distances) in (0..rows).zip(distances.chunks_exact(sums.len())) {
             let (weight, square) = (weight(row), self.square(row));
@@ -64,17 +64,17 @@ impl<T: Real> Near<T> {
     }
 }
 
-/// The source of random numbers for some draws.
+/// A source of random numbers for draws.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Numbers {
     pub seed: u64,
     pub purpose: &'static str,
-    /// The number of centres that were drawn from them before. Each has as many numbers set apart as it can take, so
-    /// that draws share none.
+    /// The number of centres that were drawn from this source before. Each centre has its own range of numbers, as many
+    /// as it can need, so that draws share none.
     pub drawn: u64,
 }
 
-/// Draws further centres, until there are `clusters`; fewer if the rows have fewer positions.
+/// Draws further centres until there are `clusters`, or fewer if the rows have fewer distinct positions.
 pub(super) async fn draw<T: Scalar>(
     input: Input<'_>,
     rows: &Rows<T>,
@@ -100,7 +100,7 @@ pub(super) async fn draw<T: Scalar>(
             }
             break;
         }
-        // The first centre is any row; candidates would say nothing of it yet.
+        // The first centre may be any row: without a centre, candidates cannot be compared.
         let count = if known > 0 { tries } else { 1 };
         let draws: Vec<[f64; 3]> = (0..count as u64)
             .map(|number| [0, 1, 2].map(|level| stream.uniform(3 * (next + number) + level)))
@@ -132,8 +132,8 @@ pub(super) async fn draw<T: Scalar>(
     Ok(centers)
 }
 
-/// Adds centres until there are `clusters`; fewer if every row is where a centre is. Each is put at the row whose
-/// weight times squared distance to the nearest centre so far is largest. Of equal rows the first is chosen.
+/// Adds centres until there are `clusters`, or fewer if every row coincides with a centre. Each is the row with the
+/// largest weight times squared distance to the nearest centre so far. If several are equal, it is the first.
 pub(super) async fn farthest<T: Scalar>(
     input: Input<'_>,
     rows: &Rows<T>,
@@ -162,23 +162,23 @@ pub(super) async fn farthest<T: Scalar>(
     Ok(centers)
 }
 
-/// A share and its row: none.
+/// A share and its row, before there is any.
 const NO_ROW: (f64, f64) = (0.0, f64::INFINITY);
 
-/// The larger of two shares, with their rows; of equal ones the first row's.
+/// Returns the larger of two shares with its row; if they are equal, that of the first row.
 fn worse(a: (f64, f64), b: (f64, f64)) -> (f64, f64) {
     if b.0 > a.0 || (b.0 == a.0 && b.1 < a.1) { b } else { a }
 }
 
-/// Leaves that learn how near each row is to some centres, which come one after the other.
+/// Tracks how near each row is to the nearest of the centres, which arrive one after another.
 struct Nearest<'a, T: Scalar> {
     rows: &'a Rows<T>,
     near: &'a LeafCells<Near<T>>,
-    /// The number of centres that the leaves have taken into account.
+    /// The number of centres that have been taken into account.
     known: usize,
-    /// Leaves of a group.
+    /// The number of leaves in a group.
     group: usize,
-    /// Whether rows of numbers are compared in double precision, as the input has them.
+    /// Whether rows of numbers are compared in double precision, as they are in the input.
     is_close: bool,
 }
 
@@ -187,8 +187,8 @@ impl<'a, T: Scalar> Nearest<'a, T> {
         Self { rows, near, known: 0, group: rows.leaves.len().isqrt().max(1), is_close: false }
     }
 
-    /// Begins again in double precision if, in single precision, every row is where a centre is. Returns whether that
-    /// makes a difference.
+    /// Starts again in double precision if, in single precision, every row coincides with a centre. Returns whether
+    /// there is anything to gain from that.
     fn look_closer(&mut self) -> bool {
         let is_of_use = !self.is_close && self.rows.storage == Storage::Numbers && T::EPSILON > f64::EPSILON;
         if is_of_use {
@@ -197,7 +197,7 @@ impl<'a, T: Scalar> Nearest<'a, T> {
         is_of_use
     }
 
-    /// Takes new centres into account, and leaves the shares of each group of leaves in `total`.
+    /// Takes new centres into account, and leaves the sum of shares of each group of leaves in `total`.
     async fn update(
         &mut self,
         input: Input<'_>,
@@ -223,7 +223,7 @@ impl<'a, T: Scalar> Nearest<'a, T> {
     }
 }
 
-/// The share that a number in [0, 1) falls on; never one of 0.
+/// Returns the index of the share that a number in [0, 1) falls on; never that of a share of 0.
 fn pick(shares: &[f64], number: f64) -> usize {
     let target = number * shares.iter().sum::<f64>();
     let mut sum = 0.0;
@@ -237,14 +237,14 @@ fn pick(shares: &[f64], number: f64) -> usize {
     last
 }
 
-/// Takes the newest centre into account; sums the shares of each group of leaves. A share is a row's weight times its
-/// squared distance to the nearest centre so far.
+/// Takes the newest centre into account, and adds up the shares of each group of leaves. A share is a row's weight
+/// times its squared distance to the nearest centre so far.
 struct UpdateRound<'a, T: Scalar> {
     input: Input<'a>,
     rows: &'a Rows<T>,
     near: &'a LeafCells<Near<T>>,
     newest: Option<&'a Positions<'a, T>>,
-    /// Whether there was none before the newest.
+    /// Whether the newest centre is the first.
     is_first: bool,
     /// Whether rows of numbers are read from the input.
     is_close: bool,
@@ -253,7 +253,7 @@ struct UpdateRound<'a, T: Scalar> {
 }
 
 impl<T: Scalar> UpdateRound<'_, T> {
-    /// Lowers a leaf's distances by `lower`, which is given the newest centre, and sums the leaf's shares.
+    /// Lowers a leaf's distances by calling `lower` with the newest centre, and sums the leaf's shares.
     fn update(&self, leaf: usize, partial: &mut [f64], lower: impl FnOnce(&mut Near<T>, &Positions<'_, T>)) {
         let store = &self.rows.leaves[leaf].store;
         self.near.with(leaf, |near| {
@@ -322,7 +322,7 @@ impl<T: Scalar> Round for UpdateRound<'_, T> {
     }
 }
 
-/// The largest share of each leaf, and the number of its row.
+/// Finds the largest share of each leaf, and the number of its row.
 struct LargestRound<'a, T: Scalar> {
     rows: &'a Rows<T>,
     near: &'a LeafCells<Near<T>>,
@@ -354,7 +354,7 @@ impl<T: Scalar> Round for LargestRound<'_, T> {
     }
 }
 
-/// The sums of the leaves of some groups.
+/// Sums the shares of each leaf in some groups.
 struct LeavesRound<'a, T: Scalar> {
     near: &'a LeafCells<Near<T>>,
     group: usize,
@@ -382,11 +382,11 @@ impl<T: Scalar> Round for LeavesRound<'_, T> {
     }
 }
 
-/// For each of some leaves, the row on which a number falls.
+/// Finds, in each of some leaves, the row that a number falls on.
 struct RowsRound<'a, T: Scalar> {
     rows: &'a Rows<T>,
     near: &'a LeafCells<Near<T>>,
-    /// The leaf, and the number in [0, 1).
+    /// The leaf, and a number in [0, 1).
     chosen: &'a [(usize, f64)],
 }
 
@@ -415,7 +415,7 @@ impl<T: Scalar> Round for RowsRound<'_, T> {
     }
 }
 
-/// The sum of squares with each candidate.
+/// Computes the sum of squares with each candidate.
 struct PotentialRound<'a, T: Scalar> {
     input: Input<'a>,
     rows: &'a Rows<T>,
@@ -437,7 +437,7 @@ impl<T: Scalar> OverStore<T, Work<'_, T>> for PotentialRound<'_, T> {
             scratch.sums.clear();
             scratch.sums.resize(scratch.active.len(), 0.0);
             add_potentials(tiles, &scratch.hard_centers, &near.squares, &mut scratch.sums);
-            // One that is farther from every row than another centre lowers nothing.
+            // A candidate that is farther from every row than another centre lowers nothing.
             partial.fill(near.shortest.sum);
             for (&k, sum) in scratch.active.iter().zip(&scratch.sums) {
                 partial[k] = *sum;
@@ -495,7 +495,7 @@ mod tests {
 
     const NUMBERS: Numbers = Numbers { seed: 5, purpose: "k-means++", drawn: 0 };
 
-    /// Draws centres, as stored.
+    /// The program that draws centres, in stored units.
     struct Draw<'a, T: Scalar> {
         input: Input<'a>,
         rows: Rows<T>,
@@ -514,7 +514,7 @@ mod tests {
         }
     }
 
-    /// The centres on several layouts, which are the same.
+    /// Draws the centres on several layouts, and checks that all draw the same.
     fn drawn<T: Scalar>(input: Input<'_>, clusters: usize) -> Vec<f64> {
         let layouts = [(Engine::Ranks, 1, 1), (Engine::Ranks, 3, 2), (Engine::Loop, 1, 2), (Engine::Ports, 1, 4)];
         let found: Vec<Vec<f64>> = layouts
@@ -531,7 +531,7 @@ mod tests {
         found.into_iter().next().unwrap()
     }
 
-    /// The same by loops over rows in double precision, every distance by differences.
+    /// Draws the same centres by loops over rows in double precision, with every distance computed by differences.
     fn expected(input: Input<'_>, clusters: usize) -> Vec<f64> {
         let rows = Rows::<f64>::new(input).unwrap();
         let stream = Stream::new(NUMBERS.seed, NUMBERS.purpose);

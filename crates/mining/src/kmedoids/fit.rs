@@ -1,5 +1,5 @@
-//! The course of a run: medoids are added one by one, then swapped while a swap gains. The run proceeds one step at a
-//! time, and can be resumed after each.
+//! A run as a series of steps: it adds medoids one by one, then swaps them while a swap lowers the cost. It can be
+//! resumed after each step.
 
 use lehr_numerics::lanes::Real;
 use serde::{Deserialize, Serialize};
@@ -10,21 +10,21 @@ use crate::Error;
 use crate::anneal::{Progress, run};
 use crate::round::{LeafCells, Rounds, total_of};
 
-/// Everything that a run is: a checkpoint of it is a run.
+/// The whole state of a run, and so the content of its checkpoint.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct State {
-    /// In the order in which they were found, or took another's place.
+    /// The medoids, in the order in which they were found or replaced another.
     pub(crate) medoids: Vec<u32>,
-    /// Readings of the matrix.
+    /// The number of passes over the matrix.
     pub(crate) passes: u64,
-    /// The number of these that looked for swaps.
+    /// The number of passes that looked for swaps.
     pub(crate) swap_passes: u64,
     pub(crate) swaps: u64,
-    /// Whether the last pass found no swap that gains.
+    /// Whether the last pass found no swap that lowers the cost.
     pub(crate) is_converged: bool,
 }
 
-/// A run.
+/// A run in progress.
 pub(super) struct Fit<'a, 'm, T: Real> {
     problem: &'a Problem<'m, T>,
     parameters: &'a Parameters,
@@ -34,7 +34,7 @@ pub(super) struct Fit<'a, 'm, T: Real> {
 }
 
 impl<'a, 'm, T: Real> Fit<'a, 'm, T> {
-    /// A run from a state; the first has no medoids.
+    /// Starts or resumes a run; a new run has no medoids.
     pub fn new(
         problem: &'a Problem<'m, T>,
         parameters: &'a Parameters,
@@ -56,7 +56,7 @@ impl<'a, 'm, T: Real> Fit<'a, 'm, T> {
         self.state.passes += 1;
         self.state.medoids.push(found[1] as u32);
         self.assigned = Assigned::new(self.problem, self.state.medoids.clone());
-        // The best of one is a minimum over all items: nothing is left to swap.
+        // A single medoid is the best of all items, so there is nothing to swap.
         self.state.is_converged = self.parameters.clusters == 1;
         Ok(())
     }
@@ -95,7 +95,7 @@ impl<T: Real> run::Fit<Parameters> for Fit<'_, '_, T> {
 
     fn progress(&mut self) -> Progress {
         let (medoids, wanted) = (self.assigned.medoids.len() as f64, self.parameters.clusters as f64);
-        // How many passes swaps take is not known: half of them are done after three.
+        // The number of passes for swaps is unknown; assume that half of them are done after three.
         let swapping = self.state.swap_passes as f64 / (self.state.swap_passes as f64 + 3.0);
         let fraction = (medoids + swapping * 6.0) / (wanted + 6.0);
         let figures = vec![

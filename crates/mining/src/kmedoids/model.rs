@@ -8,49 +8,49 @@ use super::parameters::Parameters;
 use super::swap::{Assigned, Problem};
 use crate::anneal::run::Spent;
 
-/// A cluster's figures.
+/// The figures of a cluster.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Cluster {
-    /// The item that it is about.
+    /// The medoid of the cluster.
     pub medoid: usize,
-    /// Items, those of weight 0 too.
+    /// The number of items, including those of weight 0.
     pub items: u64,
-    /// The sum of their weights.
+    /// The sum of the items' weights.
     pub weight: f64,
-    /// The weighted mean dissimilarity of its items to the medoid; 0 without weight.
+    /// The weighted mean dissimilarity of the items to the medoid; 0 if they have no weight.
     pub mean: f64,
     /// The largest dissimilarity of an item of positive weight to the medoid.
     pub radius: f64,
 }
 
-/// Clusters about medoids, numbered by decreasing weight, of equals the lower medoid first.
+/// Clusters around medoids, numbered by decreasing weight; if weights are equal, by medoid.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Model {
     /// The cluster of each item: that of the nearest medoid.
     pub labels: Vec<u32>,
     /// The dissimilarity of each item to its medoid.
     pub distances: Vec<f64>,
-    /// One entry for each cluster.
+    /// The figures of each cluster.
     pub clusters: Vec<Cluster>,
     /// The weighted sum of dissimilarities of items to their medoids.
     pub cost: f64,
-    /// Readings of the matrix.
+    /// The number of passes over the matrix.
     pub iterations: u64,
-    /// Medoids that gave way to another item after the start.
+    /// The number of medoids that were swapped for another item after the start.
     pub swaps: u64,
     /// Whether the run ended because no swap lowers the cost.
     pub is_converged: bool,
-    /// Seconds by phase, of this process only.
+    /// The seconds spent in each phase, by this process only.
     pub phases: Vec<(String, f64)>,
-    /// Seconds over ranks; empty for engines that have no ranks.
+    /// The spread over ranks of the seconds; empty for engines without ranks.
     pub timers: Vec<Spread>,
     /// Warnings for the user.
     pub warnings: Vec<String>,
-    /// The items of the rank with the most items, divided by the mean.
+    /// The number of items on the rank with the most, divided by the mean.
     pub imbalance: f64,
 }
 
-/// The result of a run's lead.
+/// The result of a run, on the lead rank.
 pub(super) struct Outcome {
     pub state: State,
     pub assigned: Assigned,

@@ -1,4 +1,4 @@
-//! The parameters of k-medoids, and their one check.
+//! The parameters of k-medoids, and their validation.
 
 use lehr_data::dissimilarities::Dissimilarities;
 use serde::{Deserialize, Serialize};
@@ -17,7 +17,7 @@ use crate::Error;
 pub struct Parameters {
     /// The number of clusters, at least 1. Default: 8.
     pub clusters: usize,
-    /// Passes over all candidates for swaps at most; 0 keeps the medoids of the greedy start. Default: 100.
+    /// The most passes over all candidates for swaps; 0 keeps the medoids of the greedy start. Default: 100.
     pub max_passes: u64,
 }
 
@@ -28,10 +28,11 @@ impl Default for Parameters {
 }
 
 impl Parameters {
-    /// Checks each value, and the values against the matrix; `weights` are those of its items.
+    /// Checks each value, and the values against the matrix and the weights of its items.
     ///
     /// # Errors
-    /// [`Error::Parameter`]; [`Error::TooManyClusters`] for more clusters than items of positive weight.
+    /// Returns [`Error::Parameter`], or [`Error::TooManyClusters`] if there are more clusters than items of positive
+    /// weight.
     pub fn check(&self, matrix: &Dissimilarities, weights: Option<&[f64]>) -> Result<(), Error> {
         if self.clusters == 0 {
             return Err(Error::Parameter { name: "clusters", expected: "at least 1", found: "0".into() });

@@ -1,23 +1,23 @@
-//! Medoids, the items nearest to each, and the swaps that lower the cost.
+//! Medoids, the nearest medoids of each item, and swaps that lower the cost.
 //!
-//! The change of the cost by a swap of medoid m for candidate c is a sum over items. It needs each dissimilarity to c
-//! once for all m together (Schubert and Rousseeuw 2021, eq. 6 to 9). The cost of removing each medoid is kept, and an
-//! item changes only the share of its own medoid.
+//! If candidate c replaces medoid m, the cost changes by a sum over items. For all m together, the sum needs each
+//! dissimilarity to c once (Schubert and Rousseeuw 2021, eq. 6 to 9). The cost of removing each medoid is stored, and
+//! an item changes only the sum of its own medoid.
 
 use lehr_numerics::lanes::Real;
 
 use crate::matrix::Matrix;
 use crate::round::{LeafCells, Partition, Round};
 
-/// A swap gains if it lowers the cost by more than this share of it: rounding alone changes less.
+/// The least share of the cost that a swap must gain, because rounding alone can change less.
 const LEAST_GAIN: f64 = 1e-12;
 
 /// The items and their weights.
 pub(super) struct Problem<'a, T: Real> {
     pub matrix: Matrix<'a, T>,
-    /// About 1.
+    /// The weights, scaled to about 1.
     pub weights: Vec<f64>,
-    /// The value of the unit.
+    /// The weight that is stored as 1.
     pub weight_unit: f64,
 }
 
@@ -26,34 +26,34 @@ impl<T: Real> Problem<'_, T> {
         self.matrix.items
     }
 
-    /// The value of the unit of the matrix's numbers.
+    /// The dissimilarity that is stored as 1.
     pub fn unit(&self) -> f64 {
         self.matrix.unit
     }
 
     /// Overwrites `row` with the dissimilarities of an item.
     fn read(&self, item: usize, row: &mut [f64]) {
-        // No pair is missing: that was checked.
+        // No pair is missing, as was checked before.
         row.iter_mut().enumerate().for_each(|(other, value)| *value = self.matrix.get(item, other).unwrap_or(0.0));
     }
 }
 
-/// The medoids, and of each item the nearest two.
+/// The medoids, and the two nearest of them for each item.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Assigned {
     pub medoids: Vec<u32>,
-    /// Places among the medoids; of equals the lower.
+    /// The index of the nearest medoid; the lower if two are equally near.
     pub nearest: Vec<u32>,
     pub distance: Vec<f64>,
-    /// To the second nearest; infinite while there is only one.
+    /// The distance to the second nearest medoid; infinite while there is only one.
     second: Vec<f64>,
-    /// The cost of removing each medoid.
+    /// The change of the cost if each medoid were removed.
     removal: Vec<f64>,
     pub cost: f64,
 }
 
 impl Assigned {
-    /// Every item with the nearest of these medoids.
+    /// Assigns every item to the nearest of these medoids.
     pub fn new<T: Real>(problem: &Problem<'_, T>, medoids: Vec<u32>) -> Self {
         let items = problem.items();
         let mut assigned = Self {
@@ -84,8 +84,7 @@ impl Assigned {
         self.cost = self.distance.iter().zip(&problem.weights).map(|(distance, weight)| weight * distance).sum();
         self.removal = vec![0.0; self.medoids.len()];
         if self.medoids.is_empty() {
-            // Before the first medoid no item has a nearest one, and an item of weight 0 would make the sum not a
-            // number.
+            // Before the first medoid no item has a nearest one, and an item of weight 0 would make the sum NaN.
             self.cost = f64::INFINITY;
             return;
         }
@@ -94,14 +93,13 @@ impl Assigned {
         }
     }
 
-    /// The change of an item's cost if its nearest medoid is at another distance; an item of weight 0 costs nothing at
-    /// any.
+    /// The change of an item's cost if the distance to its nearest medoid changes; 0 for an item of weight 0.
     fn loss<T: Real>(&self, problem: &Problem<'_, T>, item: usize, distance: f64) -> f64 {
         let weight = problem.weights[item];
         if weight > 0.0 { weight * (distance - self.distance[item]) } else { 0.0 }
     }
 
-    /// The best medoid to give up for a candidate, and the change of the cost; `row` has the candidate's
+    /// Finds the best medoid to give up for a candidate, and the change of the cost. `row` holds the candidate's
     /// dissimilarities.
     fn best_swap<T: Real>(&self, problem: &Problem<'_, T>, row: &[f64], change: &mut Vec<f64>) -> (usize, f64) {
         change.clear();
@@ -133,18 +131,18 @@ impl Assigned {
     }
 }
 
-/// A candidate, and the change of the cost if it becomes a medoid.
+/// A candidate, and the change of the cost that its swap makes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Candidate {
     pub change: f64,
     pub item: u32,
 }
 
-/// A leaf's best candidates of two passes in turn.
+/// The best candidates of a leaf, in two passes that alternate.
 pub(super) type Sides = [Option<Candidate>; 2];
 
 impl Candidate {
-    /// Appends the result of a leaf, for other processes.
+    /// Appends the result of a leaf as bytes, for other processes.
     pub fn write(cell: &Option<Self>, bytes: &mut Vec<u8>) {
         if let Some(Self { change, item }) = cell {
             bytes.extend_from_slice(&change.to_le_bytes());
@@ -152,7 +150,7 @@ impl Candidate {
         }
     }
 
-    /// Reads the written bytes.
+    /// Reads the bytes of [`write`](Self::write).
     pub fn read(cell: &mut Option<Self>, bytes: &[u8]) {
         *cell = bytes
             .split_first_chunk()
@@ -161,14 +159,15 @@ impl Candidate {
     }
 }
 
-/// Looks for the item that lowers the cost most as one more medoid. A partial is that change, and the item.
+/// Finds the item that lowers the cost most as an additional medoid. A partial result is the change of the cost, and
+/// the item.
 pub(super) struct Build<'a, T: Real> {
     pub problem: &'a Problem<'a, T>,
     pub assigned: &'a Assigned,
     pub partition: Partition,
 }
 
-/// No candidate.
+/// Stands for no candidate.
 const NOBODY: f64 = -1.0;
 
 impl<T: Real> Round for Build<'_, T> {
@@ -197,7 +196,7 @@ impl<T: Real> Round for Build<'_, T> {
         }
     }
 
-    /// The lower change, of equals the left one, which has the lower item.
+    /// Keeps the lower change; if both are equal, the left one, whose item has the lower number.
     fn combine(&self, left: &mut [f64], right: &[f64]) {
         if right[0] < left[0] {
             left.copy_from_slice(right);
@@ -209,14 +208,14 @@ impl<T: Real> Round for Build<'_, T> {
     }
 }
 
-/// Evaluates every item as a candidate for a swap, and keeps the best of each leaf. A partial says how many leaves have
-/// one that gains.
+/// Evaluates every item as a candidate for a swap, and stores the best of each leaf. A partial result counts the leaves
+/// that have one.
 pub(super) struct Swaps<'a, T: Real> {
     pub problem: &'a Problem<'a, T>,
     pub assigned: &'a Assigned,
     pub partition: Partition,
     pub best: &'a LeafCells<Sides>,
-    /// The side of the cells that this pass writes: ranks that are not as far may still read the other.
+    /// The side of the cells that this pass writes; slower ranks may still read the other side.
     pub side: usize,
 }
 
@@ -248,7 +247,7 @@ impl<T: Real> Round for Swaps<'_, T> {
     }
 }
 
-/// Takes the candidates that still gain when their turn comes, the best first; says how many did.
+/// Makes the swaps that still lower the cost at their turn, the best first, and returns their number.
 pub(super) fn take<T: Real>(problem: &Problem<'_, T>, assigned: &mut Assigned, mut candidates: Vec<Candidate>) -> u64 {
     candidates.sort_by(|a, b| a.change.total_cmp(&b.change).then(a.item.cmp(&b.item)));
     let (mut row, mut change) = (vec![0.0; problem.items()], Vec::new());

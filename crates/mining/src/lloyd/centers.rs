@@ -1,14 +1,14 @@
-//! Centres without masses, and the planes that would divide their clusters.
+//! Centres without masses, and the planes that divide their clusters.
 
 use std::slice::{ChunksExact, ChunksExactMut};
 
 use crate::rows::{RowMajor, RowMajorMut};
 
-/// Centres. Positions are stored ones.
+/// Centres, in stored units.
 #[derive(Clone, Debug)]
 pub(crate) struct Centers {
     pub dimension: usize,
-    /// K x D.
+    /// The coordinates, K x D.
     pub values: Vec<f64>,
 }
 
@@ -32,12 +32,12 @@ impl Centers {
         self.values.chunks_exact_mut(self.dimension)
     }
 
-    /// Puts centre `k` at a position.
+    /// Moves centre `k` to a position.
     pub fn set(&mut self, k: usize, position: &[f64]) {
         RowMajorMut::new(&mut self.values, self.dimension).row(k).copy_from_slice(position);
     }
 
-    /// Puts centre `k` at a place without rows.
+    /// Moves centre `k` to a position far from all rows.
     pub fn set_away(&mut self, k: usize) {
         RowMajorMut::new(&mut self.values, self.dimension).row(k).fill(AWAY);
     }
@@ -50,7 +50,7 @@ impl Centers {
         self.values.drain(k * self.dimension..(k + 1) * self.dimension);
     }
 
-    /// Takes away the centres that have no mass.
+    /// Removes the centres that have no mass.
     pub fn remove_empty(&mut self, masses: &[f64]) {
         (0..self.len()).rev().filter(|&k| masses[k] == 0.0).for_each(|k| self.remove(k));
     }
@@ -60,7 +60,7 @@ impl Centers {
     }
 }
 
-/// A coordinate so far from all rows, which are about 1 from the origin, that nothing is nearest to it.
+/// A coordinate so far from all rows, which are about 1 from the origin, that no row is nearest to it.
 pub(crate) const AWAY: f64 = 1e9;
 
 /// Planes that divide clusters: normals (K x D) and thresholds.
@@ -82,7 +82,7 @@ impl Planes {
         RowMajorMut::new(&mut self.normals, self.dimension).into_row(k)
     }
 
-    /// Turns plane `k` over.
+    /// Reverses the sides of plane `k`.
     pub fn reverse(&mut self, k: usize) {
         self.normal_mut(k).iter_mut().for_each(|n| *n = -*n);
         self.thresholds[k] = -self.thresholds[k];

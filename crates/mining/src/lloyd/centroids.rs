@@ -1,4 +1,4 @@
-//! The answer of a clustering for other rows: the nearest centre, how surely, and how far away it is.
+//! Assigns new rows to the clusters of a fit: the nearest centre, its probability and its distance.
 
 use lehr_data::{Incomplete, Sparse};
 use lehr_numerics::elementary::exp;
@@ -14,19 +14,19 @@ use crate::borders::{Borders, Neighbourhoods};
 use crate::rows::bernoulli::Costs;
 use crate::rows::{Input, RowMajor, SparseDistance, entries};
 
-/// Rows handled together.
+/// The number of rows handled together.
 const BLOCK: usize = 256;
 
-/// Below this a squared distance has lost digits, because no smaller numbers have as many.
+/// A smaller squared distance has lost digits, because numbers below it have fewer.
 const TINY: f64 = 1e-280;
 
-/// Coordinates farther than this from the middle are compared without their squares, which have no number.
+/// Coordinates farther than this from the middle are compared without their squares, which would overflow.
 const VAST: f64 = 1e150;
 
-/// Centres, and how surely rows belong to them: a partition of the whole space.
+/// Centres, and the probability that a row belongs to each: a partition of the whole space.
 ///
-/// The centres of a fit know the borders between neighbouring clusters, and give each label a probability by those
-/// (docs/design/certainty.md). Centres made of coordinates alone give memberships at a temperature.
+/// The centres of a fit include the borders between neighbouring clusters, which give each label its probability
+/// (docs/design/certainty.md). Centres that are created from coordinates give memberships at a temperature.
 ///
 /// # Example
 /// ```
@@ -43,41 +43,42 @@ const VAST: f64 = 1e150;
 #[serde(deny_unknown_fields)]
 pub struct Centroids {
     dimension: usize,
-    /// K x D.
+    /// The coordinates, K x D.
     centers: Vec<f64>,
-    /// In the squared unit of the points: of the noise component, and of memberships where there are no borders.
+    /// The temperature of the noise component, and of memberships if there are no borders; in the squared unit of the
+    /// points.
     temperature: f64,
-    /// The radius beyond which a row is of no centre.
+    /// The outlier radius: a row beyond it belongs to no centre.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     sponge: Option<f64>,
-    /// Whether centres are frequencies of bits, and a row is nearest to the centre in which it is most likely.
+    /// Whether centres are frequencies of bits, so that a row is nearest to the centre in which it is most likely.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     bernoulli: bool,
-    /// Between neighbouring clusters.
+    /// The borders between neighbouring clusters.
     #[serde(default, skip_serializing_if = "Borders::is_empty")]
     borders: Borders,
 }
 
-/// The clusters of rows, in the order in which the rows were given.
+/// The clusters of rows, in the order of the input.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Assignment {
-    /// The nearest centre of each row; of equally near ones the first. [`OUTLIER`] if none is within the outlier
+    /// The nearest centre of each row; the first if several are equally near. [`OUTLIER`] if none is within the outlier
     /// radius.
     pub labels: Vec<u32>,
-    /// The probability that the row belongs to its cluster, by the borders with the neighbours; without borders, its
-    /// membership at the temperature, with equal priors. In [0, 1]. For an outlier it is the share of the noise
-    /// component.
+    /// The probability that each row belongs to its cluster, from the borders with neighbouring clusters. Without
+    /// borders, it is the membership at the temperature, with equal priors. Probabilities are in [0, 1]. For an
+    /// outlier, it is the share of the noise component.
     pub probabilities: Vec<f64>,
-    /// The distance, in the unit of the points; of an outlier, the distance to the nearest centre. With a Bernoulli
-    /// cost ([`Centroids::with_bernoulli`]) the cost of the row there, in nats.
+    /// The distance of each row to its nearest centre, in the unit of the points, even for an outlier. With a Bernoulli
+    /// cost ([`Centroids::with_bernoulli`]), it is the cost of the row in nats.
     pub distances: Vec<f64>,
 }
 
 impl Centroids {
-    /// From K x D coordinates and a temperature, 0 for memberships that are hard.
+    /// Takes K x D coordinates and a temperature; 0 makes memberships hard.
     ///
     /// # Errors
-    /// The errors of [`Centroids::check`].
+    /// Returns the errors of [`Centroids::check`].
     pub fn new(dimension: usize, centers: Vec<f64>, temperature: f64) -> Result<Self, Error> {
         let borders = Borders::default();
         let centroids = Self { dimension, centers, temperature, sponge: None, bernoulli: false, borders };
@@ -85,10 +86,10 @@ impl Centroids {
         Ok(centroids)
     }
 
-    /// The same with one more column, in which all centres are 0.
+    /// Adds a column in which all centres are 0.
     ///
     /// # Errors
-    /// Those of [`Centroids::check`].
+    /// Returns the errors of [`Centroids::check`].
     ///
     /// # Example
     /// ```
@@ -105,10 +106,10 @@ impl Centroids {
         Ok(centroids)
     }
 
-    /// The same with an outlier radius: rows farther than `radius` from every centre are in no cluster.
+    /// Sets an outlier radius: rows farther than `radius` from every centre are in no cluster.
     ///
     /// # Errors
-    /// The errors of [`Centroids::check`].
+    /// Returns the errors of [`Centroids::check`].
     ///
     /// # Example
     /// ```
@@ -124,11 +125,11 @@ impl Centroids {
         Ok(self)
     }
 
-    /// The same with the centres as frequencies of bits. A row of bits is given to the centre in which it costs least,
-    /// `-ln p(x)` in nats, as the temperature is.
+    /// Makes the centres frequencies of bits. A row of bits then belongs to the centre in which it costs least:
+    /// `-ln p(x)`, in nats like the temperature.
     ///
     /// # Errors
-    /// The errors of [`Centroids::check`].
+    /// Returns the errors of [`Centroids::check`].
     ///
     /// # Example
     /// ```
@@ -147,10 +148,10 @@ impl Centroids {
         Ok(self)
     }
 
-    /// The same with the borders that a fit found.
+    /// Sets the borders that a fit found.
     ///
     /// # Errors
-    /// The errors of [`Centroids::check`].
+    /// Returns the errors of [`Centroids::check`].
     pub fn with_borders(mut self, borders: Borders) -> Result<Self, Error> {
         self.borders = borders;
         self.check()?;
@@ -172,12 +173,12 @@ impl Centroids {
         self.sponge
     }
 
-    /// Checks centres from elsewhere.
+    /// Checks centres that come from elsewhere.
     ///
     /// # Errors
     /// Returns [`Error::Parameter`] if there is no centre, lengths disagree, a number is not finite, or the temperature
-    /// is negative. Also if frequencies are none, there is an outlier radius with frequencies, or borders are not those
-    /// of so many clusters.
+    /// is negative. It also does so if frequencies are outside 0 to 1 or are given an outlier radius, or if borders do
+    /// not match the clusters.
     pub fn check(&self) -> Result<(), Error> {
         let wrong = |name, expected, found: String| Err(Error::Parameter { name, expected, found });
         let length = self.centers.len();
@@ -213,20 +214,20 @@ impl Centroids {
         self.centers.len() / self.dimension
     }
 
-    /// Coordinates of a point.
+    /// The number of columns of a point.
     pub fn dimension(&self) -> usize {
         self.dimension
     }
 
-    /// A centre.
+    /// The coordinates of centre `k`.
     ///
     /// # Panics
-    /// Panics if there is no centre `k`.
+    /// Panics if there is no such centre.
     pub fn center(&self, k: usize) -> &[f64] {
         RowMajor::new(&self.centers, self.dimension).row(k)
     }
 
-    /// All centres, K x D.
+    /// The coordinates of all centres, K x D.
     pub(super) fn positions(&self) -> &[f64] {
         &self.centers
     }
@@ -236,13 +237,13 @@ impl Centroids {
         self.temperature
     }
 
-    /// The nearest centre of each row. The rows' weights do not matter.
+    /// Finds the nearest centre of each row. The rows' weights have no effect.
     ///
-    /// Cost: N x K x D multiply-adds, and some per neighbour of a cluster, on this thread.
+    /// Cost: N x K x D multiply-adds, and a few more for each neighbouring cluster, on the caller's thread.
     ///
     /// # Errors
-    /// Returns [`Error::Parameter`] if the points have another number of columns, or are no bits where centres are
-    /// frequencies of bits.
+    /// Returns [`Error::Parameter`] if the points have a different number of columns, or if centres are frequencies of
+    /// bits and the points are not bits.
     pub fn assign<'a>(&self, input: impl Into<Input<'a>>) -> Result<Assignment, Error> {
         let (mut found, shares) = (Assignment::default(), self.shares());
         self.for_each_row(input.into(), &mut |nearest, excess, distance| {
@@ -251,8 +252,7 @@ impl Centroids {
         Ok(found)
     }
 
-    /// Calls `each` for every row with its nearest centre, the amounts by which other centres cost more, and its
-    /// distance from the nearest.
+    /// Calls `each` for every row with its nearest centre, how much more the other centres cost, and its distance.
     fn for_each_row(&self, input: Input<'_>, each: &mut Each<'_>) -> Result<(), Error> {
         self.fits(input)?;
         if let (Input::Bits(rows), true) = (input, self.bernoulli) {
@@ -300,12 +300,12 @@ impl Centroids {
         Ok(())
     }
 
-    /// The same as [`for_each_row`](Self::for_each_row), for a row whose squares have no number.
+    /// Does the same as [`for_each_row`](Self::for_each_row) for a row whose squares overflow.
     fn without_squares(&self, row: &[f64], each: &mut Each<'_>) {
         let distances: Vec<f64> = (0..self.len()).map(|k| distance(row, self.center(k))).collect();
         let nearest = nearest_of(&distances);
         let least = distances[nearest];
-        // Of equal distances, which may be infinite, the difference is 0.
+        // The difference of equal distances is 0, even if they are infinite.
         let excess = |k: usize| match distances[k] == least {
             true => 0.0,
             false => (distances[k] - least) * (distances[k] + least),
@@ -313,20 +313,20 @@ impl Centroids {
         each(nearest, &excess, least);
     }
 
-    /// How rows are shared out among centres.
+    /// The way to divide rows among centres.
     fn shares(&self) -> Shares<'_> {
         let neighbours = (!self.borders.is_empty()).then(|| self.borders.neighbourhoods(self.len()));
         Shares { neighbours, temperature: self.temperature, clusters: self.len() }
     }
 
-    /// The nearest centre of rows with gaps: by the columns that a row has. Its squared distance is that over these
-    /// columns, times all columns over those, so that rows with few values are no nearer than others. Rows without a
-    /// gap get the answer of [`assign`](Self::assign).
+    /// Finds the nearest centre of rows with missing values, from the columns that a row has. The squared distance over
+    /// these columns is scaled up to all columns, so that rows with few values do not seem nearer. Rows without missing
+    /// values get the same result as from [`assign`](Self::assign).
     ///
-    /// Cost: as [`assign`](Self::assign), on this thread.
+    /// Cost: that of [`assign`](Self::assign), on the caller's thread.
     ///
     /// # Errors
-    /// Returns [`Error::Parameter`] if the rows have another number of columns, or one has no value at all.
+    /// Returns [`Error::Parameter`] if the rows have a different number of columns, or if a row has no value.
     ///
     /// # Example
     /// ```
@@ -345,11 +345,11 @@ impl Centroids {
         Ok(found)
     }
 
-    /// The memberships of rows with gaps, as [`memberships`](Self::memberships) gives those of whole rows, by the
-    /// columns that a row has.
+    /// Returns the memberships of rows with missing values, as [`memberships`](Self::memberships) does for complete
+    /// rows.
     ///
     /// # Errors
-    /// The same as for [`assign_incomplete`](Self::assign_incomplete).
+    /// Returns the same errors as [`assign_incomplete`](Self::assign_incomplete).
     pub fn memberships_incomplete(&self, rows: &Incomplete) -> Result<Vec<f64>, Error> {
         let (mut all, shares) = (Vec::with_capacity(rows.len() * self.len()), self.shares());
         self.for_each_incomplete(rows, &mut |nearest, excess, distance| {
@@ -358,7 +358,7 @@ impl Centroids {
         Ok(all)
     }
 
-    /// The same as [`for_each_row`](Self::for_each_row), for rows with gaps.
+    /// Does the same as [`for_each_row`](Self::for_each_row) for rows with missing values.
     fn for_each_incomplete(&self, rows: &Incomplete, each: &mut Each<'_>) -> Result<(), Error> {
         if rows.dimension() != self.dimension {
             return Err(Error::Parameter {
@@ -390,7 +390,7 @@ impl Centroids {
         Ok(())
     }
 
-    /// Appends the answer for a row that has a share in its nearest centre.
+    /// Appends the result for a row that has this share in its nearest centre.
     fn put(&self, nearest: usize, share: f64, distance: f64, found: &mut Assignment) {
         let (label, share) = match self.within(distance) {
             Ok(left) => (nearest as u32, left * share),
@@ -401,7 +401,7 @@ impl Centroids {
         found.distances.push(distance);
     }
 
-    /// Appends the share of a row in each cluster.
+    /// Appends the shares of a row in all clusters.
     fn put_all(&self, shares: &Shares<'_>, nearest: usize, excess: &Excess<'_>, distance: f64, all: &mut Vec<f64>) {
         let first = all.len();
         all.resize(first + self.len(), 0.0);
@@ -411,7 +411,7 @@ impl Centroids {
         all[first..].iter_mut().for_each(|share| *share *= left);
     }
 
-    /// The same as [`for_each_row`](Self::for_each_row), for sparse rows.
+    /// Does the same as [`for_each_row`](Self::for_each_row) for sparse rows.
     fn for_each_sparse(&self, rows: &Sparse, each: &mut Each<'_>) {
         let (origin, dimension, count) = (self.origin(), self.dimension, self.len());
         let is_vast = self.has_vast_centers(&origin) || self.is_vast(&vec![0.0; dimension], &origin);
@@ -455,15 +455,15 @@ impl Centroids {
         }
     }
 
-    /// The probability of each cluster for each row, by the borders of the row's nearest centre. Without borders it is
-    /// the membership at the temperature, with equal priors. N x K, row-major. Each row adds up to 1, with the noise
-    /// component's part, if there is an outlier radius.
+    /// Returns the probability of each cluster for each row, from the borders of the row's nearest centre. Without
+    /// borders, it is the membership at the temperature, with equal priors. The result is N x K, row-major. Each row
+    /// adds up to 1, together with the share of the noise component if there is an outlier radius.
     ///
-    /// Cost: as [`assign`](Self::assign); N x K numbers of memory.
+    /// Cost: that of [`assign`](Self::assign), and memory for N x K numbers.
     ///
     /// # Errors
-    /// Returns [`Error::Parameter`] if the points have another number of columns, or are no bits where centres are
-    /// frequencies of bits.
+    /// Returns [`Error::Parameter`] if the points have a different number of columns, or if centres are frequencies of
+    /// bits and the points are not bits.
     ///
     /// # Example
     /// ```
@@ -484,8 +484,8 @@ impl Centroids {
         Ok(all)
     }
 
-    /// The share that the noise component leaves of a row at a distance from its nearest centre. `Err` has the noise
-    /// component's own share, if the row is outside.
+    /// Returns the share that the noise component leaves of a row at this distance from its nearest centre. If the row
+    /// is an outlier, returns `Err` with the noise component's share.
     fn within(&self, distance: f64) -> Result<f64, f64> {
         match self.sponge {
             None => Ok(1.0),
@@ -501,7 +501,7 @@ impl Centroids {
         (0..self.len()).any(|k| self.is_vast(self.center(k), origin))
     }
 
-    /// Whether squares of distances from here may overflow.
+    /// Whether squared distances between this row and the origin may overflow.
     fn is_vast(&self, row: &[f64], origin: &[f64]) -> bool {
         row.iter().zip(origin).any(|(x, origin)| (x - origin).abs() > VAST)
     }
@@ -525,13 +525,13 @@ impl Centroids {
         })
     }
 
-    /// The middle of the centres: distances are between rows less this middle.
+    /// The mean of the centres, which is subtracted from rows before distances are computed.
     fn origin(&self) -> Vec<f64> {
         let count = self.len() as f64;
         (0..self.dimension).map(|j| self.centers[j..].iter().step_by(self.dimension).map(|x| x / count).sum()).collect()
     }
 
-    /// A block of rows, which `values` then holds as they are.
+    /// Reads a block of rows: as tiles, and unchanged into `values`.
     fn tiles(&self, input: Input<'_>, origin: &[f64], first: usize, values: &mut Vec<f64>) -> Tiles<f64> {
         let (rows, dimension) = (BLOCK.min(input.len() - first), self.dimension);
         values.resize(rows * dimension, 0.0);
@@ -540,23 +540,24 @@ impl Centroids {
     }
 }
 
-/// By how much a centre costs more than the nearest one.
+/// Returns by how much a centre costs more than the nearest one.
 type Excess<'a> = dyn Fn(usize) -> f64 + 'a;
 
-/// A nearest centre, the excess of the others, the distance from the nearest.
+/// Receives the nearest centre, the excess of the others, and the distance to the nearest.
 type Each<'a> = dyn FnMut(usize, &Excess<'_>, f64) + 'a;
 
-/// How rows are shared out among centres.
+/// The way to divide rows among centres.
 struct Shares<'c> {
-    /// Where borders are known.
+    /// The borders, if they are known.
     neighbours: Option<Neighbourhoods<'c>>,
-    /// Where none are.
+    /// The temperature of memberships, if there are no borders.
     temperature: f64,
     clusters: usize,
 }
 
 impl Shares<'_> {
-    /// A row's share in its nearest centre. `each` gets the odds of others against it; those that it does not get are 0.
+    /// Returns a row's share in its nearest centre. `each` receives the odds of other centres against it; odds that it
+    /// does not receive are 0.
     fn probability(&self, nearest: usize, excess: &Excess<'_>, mut each: impl FnMut(usize, f64)) -> f64 {
         if let Some(neighbours) = &self.neighbours {
             return neighbours.probability(nearest, |_, other| excess(other), each);
@@ -567,7 +568,7 @@ impl Shares<'_> {
         let mut sum = 0.0;
         for k in (0..self.clusters).filter(|k| *k != nearest) {
             let odds = exp(-excess(k) / self.temperature);
-            // At the lowest temperatures exponents overflow: in what it is nearest to a row is then surely.
+            // At the lowest temperatures exponents overflow; then the row surely belongs to its nearest centre.
             let odds = if odds.is_nan() { 0.0 } else { odds };
             each(k, odds);
             sum += odds;
@@ -580,7 +581,7 @@ fn squared(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(x, y)| (x - y) * (x - y)).sum()
 }
 
-/// The distance of two points, also where its square has no number.
+/// The distance of two points, even if its square overflows.
 fn distance(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).fold(0.0, |length: f64, (x, y)| libm::hypot(length, x - y))
 }
@@ -605,7 +606,7 @@ mod tests {
         assert!(found.probabilities.iter().zip(&model.probabilities).all(close));
         let square: f64 = found.distances.iter().map(|distance| distance * distance).sum();
         assert!((square - model.sum_of_squares).abs() < 1e-9 * square, "{square} for {}", model.sum_of_squares);
-        // Of all memberships the largest is the one that was told.
+        // The label's membership is the probability that was returned.
         let memberships = centroids.memberships(&points).unwrap();
         for (row, memberships) in memberships.chunks_exact(3).enumerate() {
             assert!((memberships.iter().sum::<f64>() - 1.0).abs() < 1e-12);
@@ -621,17 +622,17 @@ mod tests {
             let centroids = Centroids::new(1, vec![0.0, 6.0], temperature).unwrap();
             let found = centroids.assign(&points).unwrap();
             assert_eq!(found.labels[..2], [0, 1]);
-            // From so far away both are equally near; without a temperature the first of them has the row.
+            // From so far away both centres are equally near. Without a temperature, the row belongs to the first.
             let last = if temperature > 0.0 { 0.5 } else { 1.0 };
             assert_eq!(found.probabilities, [1.0, 1.0, last], "{temperature}");
             assert_eq!(found.distances, [1.0, 1.0, 1e200]);
             let memberships = centroids.memberships(&points).unwrap();
-            // What is not taken for surely may leave the smallest share that its exponential can be.
+            // The exponential of the other centre may leave a tiny share instead of 0.
             let close = |(found, expected): (&f64, f64)| (found - expected).abs() < 1e-300;
             assert!(memberships[..4].iter().zip([1.0, 0.0, 0.0, 1.0]).all(close), "{temperature}: {memberships:?}");
             assert_eq!(memberships[4] + memberships[5], 1.0);
         }
-        // Squares of these have no number, and the nearest is the nearest all the same.
+        // The squares overflow, but the nearest centre is still found.
         for temperature in [0.0, 1.0] {
             let centroids = Centroids::new(2, vec![0.0, 0.0, 9e199, -1e200, 1.0, 1.0], temperature).unwrap();
             let points = Points::new(vec![1e200, -1e200, 0.1, 0.0, 2.0, 2.0], 2).unwrap();

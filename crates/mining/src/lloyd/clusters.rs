@@ -6,61 +6,61 @@ use super::noise::OUTLIER;
 use crate::borders::Borders;
 use crate::rows::{Input, RowMajor, Rows, Scalar};
 
-/// A cluster's figures.
+/// The figures of a cluster.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Cluster {
-    /// Rows, those of weight 0 too.
+    /// The number of rows, including those of weight 0.
     pub rows: u64,
-    /// The sum of their weights.
+    /// The sum of the rows' weights.
     pub weight: f64,
-    /// Root mean square distance from the centre, weighted, in the unit of the points, for any cost.
+    /// The weighted root mean square distance from the centre, in the unit of the points, whatever the cost.
     pub spread: f64,
-    /// The mean probability of its rows' labels, weighted.
+    /// The weighted mean probability of the rows' labels.
     pub probability: f64,
 }
 
 /// The outliers: rows that are in no cluster.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outliers {
-    /// Rows, those of weight 0 too.
+    /// The number of rows, including those of weight 0.
     pub rows: u64,
-    /// The sum of their weights.
+    /// The sum of the rows' weights.
     pub weight: f64,
 }
 
 /// How clusters are numbered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Numbering {
-    /// By decreasing weight, of equal weights in the order in which they were found.
+    /// By decreasing weight; equal weights keep the order in which they were found.
     ByWeight,
-    /// As the centres that the user gave.
+    /// In the order of the centres that the user gave.
     AsGiven,
 }
 
 /// Clusters in the units and the order that users see.
 #[derive(Debug)]
 pub(crate) struct Clusters {
-    /// K x D, row-major, in the unit of the points: the weighted means of the clusters.
+    /// The weighted means of the clusters: K x D, row-major, in the unit of the points.
     pub centers: Vec<f64>,
-    /// One for each centre, in their order.
+    /// The figures of each cluster, in the order of the centres.
     pub clusters: Vec<Cluster>,
-    /// The cluster of each row, in the order of the input; [`OUTLIER`] for one that is in none.
+    /// The cluster of each row, in the order of the input; [`OUTLIER`] for a row that is in no cluster.
     pub labels: Vec<u32>,
     /// The probability of each row's label.
     pub probabilities: Vec<f64>,
-    /// Between neighbouring clusters.
+    /// The borders between neighbouring clusters.
     pub borders: Borders,
-    /// The weight of the rows that are in none.
+    /// The rows that are in no cluster.
     pub outliers: Outliers,
-    /// Weighted mean squared distance, or cost.
+    /// The weighted mean of squared distances, or of costs.
     pub objective: f64,
-    /// Weighted sum of squared distances.
+    /// The weighted sum of squared distances.
     pub sum_of_squares: f64,
 }
 
 impl Clusters {
-    /// Puts the result of [`label_all`](super::label::label_all) into units and order. A cluster that no row is in is
-    /// left out.
+    /// Converts the result of [`label_all`](super::label::label_all) to the units and the order that users see.
+    /// Clusters without rows are left out.
     pub fn new<T: Scalar>(
         input: Input<'_>,
         rows: &Rows<T>,
@@ -87,7 +87,7 @@ impl Clusters {
                 probabilities[row as usize] = probability;
             }
         }
-        // Of bits whose cost is none, the squared distances follow from the sums.
+        // If the cost of bits is not a squared distance, the squared distances follow from the sums.
         let squares: Vec<f64> = match rows.bernoulli {
             None => spreads.chunks_exact(2).map(|spread| spread[1]).collect(),
             Some(_) => (0..centers.len())
@@ -108,7 +108,7 @@ impl Clusters {
             rows: spreads[2 * k] as u64,
             weight: masses[k] * units.weight,
             spread: if masses[k] > 0.0 { (squares[k] / masses[k]).sqrt() * units.length } else { 0.0 },
-            // Sums of the same numbers in another order may differ in their last digits.
+            // The same numbers summed in another order may differ in their last digits.
             probability: if masses[k] > 0.0 { (sure / masses[k]).min(1.0) } else { 1.0 },
         });
         let stored_cost: f64 = order.iter().map(|&k| spreads[2 * k + 1]).sum();

@@ -1,9 +1,9 @@
-//! One pass of hard assignment, recomputed only if a centre has moved.
+//! One pass of hard assignment, which recomputes only what moved centres can change.
 //!
-//! In up to [`DIRECT_DIMENSION`] dimensions a leaf is a box. Centres that cannot be near are left out of it, and it
-//! remembers its sums until one of the others moves. A leaf of rows of bits knows for each row the smallest possible
-//! distance of each centre ([`Known`]). It computes only those distances for which the bound is not enough. Neither
-//! changes a bit.
+//! In up to [`DIRECT_DIMENSION`] dimensions, each leaf has a bounding box. The leaf skips centres that cannot be near
+//! its box, and reuses its sums until one of the remaining centres moves. A leaf of rows of bits stores a lower bound
+//! on the distance of each row to each centre ([`Known`]). It computes a distance only if the bound is not enough.
+//! Neither shortcut changes the result by a bit.
 
 use lehr_numerics::bits::{BitRows, Known, Moves, nearest_bit_sums, nearest_bit_sums_of_known};
 use lehr_numerics::nearest::{Kind, nearest_sums};
@@ -18,19 +18,19 @@ use crate::rows::{OverStore, RowMajor, RowMajorMut, Rows, Scalar, Storage, Work}
 /// A leaf's memory of earlier passes.
 #[derive(Debug, Default)]
 pub(crate) struct Remembered {
-    /// For the last pass, in up to [`DIRECT_DIMENSION`] dimensions.
+    /// The centres of the last pass that may be near, in up to [`DIRECT_DIMENSION`] dimensions.
     active: Vec<usize>,
-    /// One of these: it is nearer to every row of the leaf than all other centres.
+    /// One of the active centres: it is nearer to every row of the leaf than all inactive centres.
     reference: usize,
     positions: Vec<f64>,
     sums: Vec<f64>,
-    /// If rows are bits: the bounds after the last pass, and those of the base of trials.
+    /// For rows of bits: the bounds after the last pass, and those of the base of trials.
     last: Known,
     base: Known,
 }
 
 impl Remembered {
-    /// The bounds that a pass uses, and leaves behind.
+    /// Selects the bounds that a pass uses and updates.
     fn known(&mut self, from: Source, clusters: usize) -> &mut Known {
         match from {
             Source::Nothing => self.last.forget(),
@@ -45,30 +45,30 @@ impl Remembered {
     }
 }
 
-/// The bounds of rows of bits when a pass begins.
+/// The bounds of rows of bits at the beginning of a pass.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Source {
     Nothing,
-    /// The same, and its result is the base of trials.
+    /// None; the result becomes the base of trials.
     NothingForBase,
-    /// The centres of the last pass.
+    /// The bounds from the last pass.
     Last,
-    /// The centres of the pass that trials differ from.
+    /// The bounds from the pass that trials differ from.
     Base,
 }
 
-/// One pass of hard assignment over all rows. A leaf whose centres have not moved keeps its sums.
+/// A pass of hard assignment over all rows. A leaf reuses its sums if none of its centres has moved.
 pub(crate) struct HardRound<'a, T: Scalar> {
     pub rows: &'a Rows<T>,
     pub centers: &'a Centers,
     pub planes: Option<&'a Planes>,
-    /// The same in the form of the kernels that compare every row with every centre.
+    /// The centres in the form of the kernels that compare every row with every centre.
     pub side_by_side: &'a HardSideBySide<T>,
     pub memory: &'a LeafCells<Remembered>,
-    /// Whether every row is held against every centre, and nothing is remembered.
+    /// Whether every row is compared with every centre, and nothing is remembered.
     pub is_plain: bool,
-    /// For rows of bits: their bounds, and the distances that centres have moved since. None where every row is held
-    /// against every centre.
+    /// For rows of bits: their bounds, and how far centres have moved since. `None` if every row is compared with every
+    /// centre.
     pub known: Option<(Source, &'a Moves)>,
 }
 
@@ -77,7 +77,7 @@ impl<T: Scalar> HardRound<'_, T> {
         if self.planes.is_some() { Kind::Swaps } else { Kind::Centers }
     }
 
-    /// The rest of the work once the sums of all leaves are known: those of sparse rows are counted from the origin.
+    /// Completes the sums of all leaves: those of sparse rows are taken from 0 and must be moved to the origin.
     pub fn settle(&self, total: &mut [f64]) {
         if self.rows.storage != Storage::Sparse {
             return;
@@ -97,7 +97,7 @@ impl<T: Scalar> OverStore<T, Work<'_, T>> for HardRound<'_, T> {
         let (leaf, kind) = (&self.rows.leaves[index], self.kind());
         let (dimension, per_center) = (self.rows.dimension, kind.len(self.rows.dimension));
         if dimension > DIRECT_DIMENSION {
-            // Every centre matters to every leaf.
+            // In more dimensions, every centre matters to every leaf.
             return nearest_sums(tiles, &self.side_by_side.numbers, kind, &mut scratch.hard, partial);
         }
         let nearest = if self.planes.is_some() { 2 } else { 1 };
@@ -139,7 +139,7 @@ impl<T: Scalar> OverStore<T, Work<'_, T>> for HardRound<'_, T> {
         });
     }
 
-    /// In stored units.
+    /// Writes the sums in stored units.
     fn over_bits(&self, bits: &BitRows, Work { leaf, scratch, partial }: Work<'_, T>) {
         let (units, dimension, kind) = (&self.rows.units, self.rows.dimension, self.kind());
         let centers = &self.side_by_side.bits;
@@ -184,25 +184,25 @@ impl<T: Scalar> Round for HardRound<'_, T> {
     }
 }
 
-/// The difference that moving a few centres makes to the sums of the last [`HardRound`] without planes. A leaf far from
-/// all of them, before and after, has nothing to add. It says so in the first number of its partial (0); the rest is
-/// then not written and not read.
+/// Computes how moving a few centres changes the sums of the last [`HardRound`] without planes. A leaf that is far from
+/// all of them, before and after, contributes nothing. It then sets only the first number of its partial sums, to 0;
+/// the rest is neither written nor read.
 pub(crate) struct DifferenceRound<'a, T: Scalar> {
     pub rows: &'a Rows<T>,
     pub memory: &'a LeafCells<Remembered>,
     pub centers: &'a Centers,
     pub before: &'a Centers,
-    /// The centres that have moved, ascending.
+    /// The centres that have moved, in ascending order.
     pub moved: &'a [usize],
 }
 
 impl<T: Scalar> DifferenceRound<'_, T> {
-    /// Whether a leaf's sums can have changed.
+    /// Whether the sums of a leaf may have changed.
     fn concerns(&self, bounds: &[f64], memory: &Remembered) -> bool {
         if memory.active.is_empty() || memory.active.iter().any(|&k| self.has_moved(k)) {
             return true;
         }
-        // None of the leaf's own centres has moved: a newcomer has to beat the nearest.
+        // None of the leaf's own centres has moved, so a moved centre matters only if it is nearer than the reference.
         self.moved.iter().any(|&k| !beaten(bounds, self.centers.center(k), self.before.center(memory.reference)))
     }
 
@@ -210,13 +210,13 @@ impl<T: Scalar> DifferenceRound<'_, T> {
         self.moved.binary_search(&k).is_ok()
     }
 
-    /// The centres that may be nearest to a row of the leaf.
+    /// Finds the centres that may be nearest to a row of the leaf.
     fn active(&self, bounds: &[f64], memory: &Remembered, active: &mut Vec<usize>, reach: &mut Vec<f64>) {
         if memory.active.is_empty() || self.has_moved(memory.reference) {
             nearest_active(bounds, self.centers, 1, active, reach);
             return;
         }
-        // What the reference kept away before is kept away still, unless it has moved.
+        // Centres that the reference has excluded remain excluded, unless they have moved.
         active.clear();
         active.extend(memory.active.iter().chain(self.moved));
         active.sort_unstable();
@@ -230,7 +230,7 @@ impl<T: Scalar> Round for DifferenceRound<'_, T> {
         1 + self.centers.len() * Kind::Centers.len(self.rows.dimension)
     }
 
-    // One key, as by default: the first number says whether there are others.
+    // There is one key, which is the default: the first number says whether there are others.
 
     fn name(&self) -> &'static str {
         "a centre moved"
@@ -255,7 +255,7 @@ impl<T: Scalar> Round for DifferenceRound<'_, T> {
                 }
                 scratch.sums.clear();
                 scratch.sums.resize(scratch.active.len() * per_center, 0.0);
-                // Leaves remember in few dimensions, in which bits are numbers.
+                // Leaves remember only in few dimensions, where bits are stored as numbers.
                 let tiles = leaf.store.numbers();
                 nearest_sums(tiles, &scratch.hard_centers, Kind::Centers, &mut scratch.hard, &mut scratch.sums);
                 for (&k, sums) in scratch.active.iter().zip(RowMajor::new(&scratch.sums, per_center).rows()) {
@@ -283,8 +283,8 @@ impl<T: Scalar> Round for DifferenceRound<'_, T> {
 }
 
 /// Whether every row of a box is nearer to `reference` than to `y`. The difference of the two squared distances is
-/// linear in the row. So its greatest value over the box is found coordinate by coordinate, exactly up to rounding.
-/// There is a margin for that, because a tie must not lose a centre.
+/// linear in the row. So its maximum over the box is found coordinate by coordinate, exactly up to rounding. A margin
+/// covers the rounding error, so that a tie does not exclude a centre.
 fn beaten(bounds: &[f64], y: &[f64], reference: &[f64]) -> bool {
     let (least, most) = bounds.split_at(y.len());
     let (mut lead, mut scale) = (0.0, 0.0);
@@ -298,8 +298,8 @@ fn beaten(bounds: &[f64], y: &[f64], reference: &[f64]) -> bool {
     lead < -1e-6 * scale
 }
 
-/// Centres that may be among the `nearest` (1 or 2) nearest of some row in a box. Returns one that is nearer to every
-/// row of the box than any other that is left out.
+/// Finds the centres that may be among the `nearest` (1 or 2) nearest of some row in a box. Returns one that is nearer
+/// to every row of the box than any excluded centre.
 pub(crate) fn nearest_active(
     bounds: &[f64],
     centers: &Centers,
@@ -315,7 +315,7 @@ pub(crate) fn nearest_active(
     retain_nearest(bounds, centers, nearest, active, reach)
 }
 
-/// The same of some centres, in their order: takes away those that are none of the nearest.
+/// Removes from `active` the centres that cannot be among the nearest, and keeps the order of the rest.
 fn retain_nearest(
     bounds: &[f64],
     centers: &Centers,
@@ -324,8 +324,8 @@ fn retain_nearest(
     reach: &mut Vec<f64>,
 ) -> usize {
     let (least, most) = bounds.split_at(centers.dimension);
-    // The squared distance of each centre from the middle of the box is its reach; the references are the nearest and,
-    // for two, the second nearest.
+    // The reach of a centre is its squared distance from the middle of the box. The references are the nearest and the
+    // second nearest centre.
     let mut references = [(active[0], f64::INFINITY); 2];
     reach.clear();
     for &k in &*active {
@@ -343,10 +343,10 @@ fn retain_nearest(
         }
     }
     if active.len() > nearest + 1 {
-        // A centre that every row of the box has `nearest` nearer ones than is none of the `nearest`.
+        // A centre is excluded if, for every row of the box, `nearest` other centres are nearer.
         let is_beaten = |k: usize, reference: usize| beaten(bounds, centers.center(k), centers.center(reference));
-        // From a ball around the box a centre that is farther than a reference by the ball's width is beaten; of most
-        // that says enough.
+        // A quick check excludes most centres: those that are farther than a reference by the width of a ball around
+        // the box.
         let width = least.iter().zip(most).map(|(least, most)| (most - least) * (most - least)).sum::<f64>().sqrt();
         let far = (references[nearest - 1].1.sqrt() + width).powi(2) * (1.0 + 1e-4);
         let mut reach = reach.iter();

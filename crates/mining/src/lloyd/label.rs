@@ -1,9 +1,9 @@
-//! Labels: which cluster each row belongs to, how surely, and the sums of the clusters.
+//! Labels rows: the cluster of each row, its probability, and the sums of the clusters.
 //!
-//! Rounds over the hard centres, all in double precision from the rows as they were given, even where annealing ran in
-//! single precision. The first labels the rows, those of weight 0 too, and sums each cluster's rows, so that centres are
-//! means to the last digit. The second measures the distances from those centres. Some more find the borders between
-//! neighbouring clusters, and the last one the probability of each label.
+//! These rounds over hard centres run in double precision on the rows as they were given, even if annealing ran in
+//! single precision. The first labels all rows, including those of weight 0, and sums each cluster's rows, so that
+//! centres become exact means. The second measures the distances from those centres. Further rounds find the borders
+//! between neighbouring clusters, and the last one computes the probability of each label.
 
 use lehr_numerics::bits::BitRows;
 use lehr_numerics::nearest::nearest_labels;
@@ -19,14 +19,14 @@ use crate::round::{LeafCells, Round, Rounds, total_of};
 use crate::rows::bernoulli::Costs;
 use crate::rows::{BitDistance, Input, OverStore, RowMajor, RowMajorMut, Rows, Scalar, SparseDistance, Storage};
 
-/// Rows that are made numbers of double precision together, where they are not kept so.
+/// The number of rows that are converted to double precision together, if they are stored in another form.
 const UNPACKED: usize = 256;
-/// Differences of centres that are kept, at most: in numbers.
+/// The most differences of centres that are stored, counted in numbers.
 const MOST_DIFFERENCES: usize = 1 << 22;
-/// Rows of each cluster that find its borders. A larger cluster gives every n-th row.
+/// The number of rows of each cluster that determine its borders. A larger cluster contributes every n-th row.
 const ROWS_OF_BORDERS: u64 = 4096;
 
-/// The labels of a leaf's rows, then of its bystanders, in their order.
+/// The labels of a leaf's rows, followed by those of its bystanders, in their order.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Labelled {
     pub labels: Vec<u32>,
@@ -34,7 +34,7 @@ pub(crate) struct Labelled {
 }
 
 impl Labelled {
-    /// Appends the labels as bytes: the number of rows, their labels, their probabilities.
+    /// Appends the labels as bytes: the number of rows, the labels, the probabilities.
     pub fn write(&self, bytes: &mut Vec<u8>) {
         bytes.extend_from_slice(&(self.labels.len() as u64).to_le_bytes());
         self.labels.iter().for_each(|label| bytes.extend_from_slice(&label.to_le_bytes()));
@@ -59,37 +59,37 @@ impl Labelled {
 /// The outlier radius of a run.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Outside {
-    /// Its square.
+    /// The square of the radius.
     pub squared_radius: f64,
     /// The temperature of the membership in the noise component.
     pub temperature: f64,
 }
 
-/// How centres move when rows have been given to them.
+/// How centres move when rows have been assigned to them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum LastMove {
-    /// Each moves to the mean of its rows, to the last digit.
+    /// Each centre moves to the exact mean of its rows.
     ToTheMeans,
-    /// They stay, so that the labels are those of the nearest centres: those of a run that was ended on its way.
+    /// The centres stay, so that each label is the nearest centre. For a run that ended early.
     Nowhere,
 }
 
-/// The totals over clusters, in stored units.
+/// The totals of all clusters, in stored units.
 #[derive(Debug)]
 pub(crate) struct Totals {
-    /// Each in the mean of its rows, or at their frequencies with the prior, unless they were to stay.
+    /// The centres: means of their rows, or their frequencies with the prior, unless the centres were to stay.
     pub centers: Centers,
-    /// Mass and first moment of each cluster (1 + D).
+    /// The mass and first moment of each cluster (1 + D numbers).
     pub sums: Vec<f64>,
-    /// Rows and weighted squared distances, or costs, of each cluster (2).
+    /// The number of rows and the weighted squared distances, or costs, of each cluster (2 numbers).
     pub spreads: Vec<f64>,
-    /// Outliers, and their weight.
+    /// The number of outliers, and their weight.
     pub outside: [f64; 2],
-    /// Between neighbouring clusters.
+    /// The borders between neighbouring clusters.
     pub borders: Borders,
 }
 
-/// Labels all rows, moves each centre to the mean of its rows if it is to, and gives every process all labels.
+/// Labels all rows, moves the centres to the means of their rows if requested, and gives every process all labels.
 pub(crate) async fn label_all<T: Scalar>(
     rounds: &mut dyn Rounds,
     input: Input<'_>,
@@ -109,8 +109,8 @@ pub(crate) async fn label_all<T: Scalar>(
     let moves = last_move == LastMove::ToTheMeans;
     if rows.storage == Storage::Sparse {
         if moves {
-            // Counted from 0, where a column that no row of a cluster has is just that; from the origin it would be
-            // what rounding leaves.
+            // The sums are taken from 0, so that a column that no row of a cluster has stays exactly 0. Sums from the
+            // origin would leave a rounding error.
             exact_means(&mut centers, &sums, |j, sum, mass| sum / mass - rows.units.scaled_origin[j]);
         }
         sums.chunks_exact_mut(1 + rows.dimension).for_each(|sums| rows.units.subtract_origin(sums));
@@ -139,8 +139,8 @@ pub(crate) async fn label_all<T: Scalar>(
     Ok(Totals { centers, sums, spreads, outside, borders })
 }
 
-/// Finds the borders between neighbouring clusters. `spreads` begins with two numbers for each cluster, of which the
-/// first is its number of rows.
+/// Finds the borders between neighbouring clusters. `spreads` begins with two numbers for each cluster; the first is
+/// its number of rows.
 async fn find_borders<T: Scalar>(
     rounds: &mut dyn Rounds,
     cost: &CostIn<'_, T>,
@@ -166,8 +166,8 @@ async fn find_borders<T: Scalar>(
     Ok(borders)
 }
 
-/// Moves each centre to the mean of its rows, from their sums in double precision. `stored` turns a column, its sum and
-/// the mass into a stored coordinate. A centre whose rows have no weight does not move.
+/// Moves each centre to the mean of its rows, given their sums in double precision. `stored` converts a column, its sum
+/// and the mass to a stored coordinate. A centre whose rows have no weight does not move.
 fn exact_means(centers: &mut Centers, sums: &[f64], stored: impl Fn(usize, f64, f64) -> f64) {
     let sums = RowMajor::new(sums, 1 + centers.dimension);
     for (y, sums) in centers.rows_mut().zip(sums.rows()) {
@@ -179,16 +179,16 @@ fn exact_means(centers: &mut Centers, sums: &[f64], stored: impl Fn(usize, f64, 
     }
 }
 
-/// The centres that sparse rows are compared with at the end, in double precision.
+/// The centres that sparse rows are compared with at the end of a run, in double precision.
 pub(crate) struct SparseCenters<'a> {
-    /// The nearest centre.
+    /// The centres in the form that finds the nearest.
     side_by_side: HardSparseCenters<f64>,
-    /// The distance to it.
+    /// The centres in the form that measures the distance.
     distances: Vec<SparseDistance<'a>>,
 }
 
 impl<'a> SparseCenters<'a> {
-    /// Nothing, unless rows are kept sparse.
+    /// Returns `None` unless rows are stored sparse.
     fn new<T: Scalar>(rows: &'a Rows<T>, centers: &Centers) -> Option<Self> {
         if rows.storage != Storage::Sparse {
             return None;
@@ -201,7 +201,7 @@ impl<'a> SparseCenters<'a> {
     }
 }
 
-/// The least of some costs, the first of equals.
+/// Returns the index of the lowest cost; the first if several are equal.
 pub(crate) fn nearest_of(costs: &[f64]) -> usize {
     let (mut nearest, mut least) = (0, f64::INFINITY);
     for (k, &cost) in costs.iter().enumerate() {
@@ -212,29 +212,29 @@ pub(crate) fn nearest_of(costs: &[f64]) -> usize {
     nearest
 }
 
-/// First round: labels into `cells`; sums are mass and first moment of each cluster (1 + D), stored units; of sparse
-/// rows not from the origin.
+/// The first round: writes labels into `cells`, and sums the mass and first moment of each cluster (1 + D) in stored
+/// units. For sparse rows, the sums are not relative to the origin.
 pub(crate) struct LabelRound<'a, T: Scalar> {
     pub input: Input<'a>,
     pub rows: &'a Rows<T>,
     pub centers: &'a Centers,
-    /// The same for rows that are kept sparse.
+    /// The centres for rows that are stored sparse.
     pub sparse: Option<&'a SparseCenters<'a>>,
-    /// The costs of rows of bits in each, where those are no squared distances.
+    /// The costs of rows of bits in each cluster, if they are not squared distances.
     pub costs: Option<&'a Costs>,
     pub outside: Option<Outside>,
     pub cells: &'a LeafCells<Labelled>,
 }
 
-/// The rows that are labelled together, by their places in the input, and their labels.
+/// Rows that are labelled together, by their index in the input, and their labels.
 struct Labelling<'w> {
     rows: &'w [u32],
-    /// The box that holds them, if there is one.
+    /// The bounding box of the rows, if there is one.
     bounds: Option<&'w [f64]>,
     out: &'w mut Labelled,
 }
 
-/// In double precision, for any storage of the rows.
+/// Labels in double precision, for any storage of the rows.
 impl<T: Scalar> OverStore<T, Labelling<'_>> for LabelRound<'_, T> {
     fn over_numbers(&self, tiles: &Tiles<T>, Labelling { rows, bounds, out }: Labelling<'_>) {
         match T::exact(tiles) {
@@ -272,7 +272,7 @@ impl<T: Scalar> OverStore<T, Labelling<'_>> for LabelRound<'_, T> {
 }
 
 impl<T: Scalar> LabelRound<'_, T> {
-    /// Labels rows as the input has them.
+    /// Labels rows as they are in the input.
     fn label_read(&self, rows: &[u32], out: &mut Labelled) {
         let (units, dimension) = (&self.rows.units, self.rows.dimension);
         let zero = vec![0.0; dimension];
@@ -301,8 +301,8 @@ impl<T: Scalar> LabelRound<'_, T> {
         });
     }
 
-    /// Appends a row's label, and the share that the noise component leaves it. Of a row outside it is the share of the
-    /// noise component.
+    /// Appends a row's label, and the share that the noise component leaves it. For an outlier, it appends the noise
+    /// component's share.
     fn put(&self, nearest: usize, squared: impl FnOnce() -> f64, out: &mut Labelled) {
         let (label, probability) = match self.outside {
             None => (nearest as u32, 1.0),
@@ -364,7 +364,7 @@ impl<T: Scalar> Round for LabelRound<'_, T> {
             *labelled = Labelled::default();
             leaf.store.apply(self, Labelling { rows: &leaf.rows, bounds: Some(&leaf.bounds), out: &mut *labelled });
             if let Some(bystanders) = &leaf.bystanders {
-                // They were not asked where the box is.
+                // The leaf's box does not include its bystanders.
                 bystanders.apply(self, Labelling { rows: &leaf.bystander_rows, bounds: None, out: &mut *labelled });
             }
             let mut position = vec![0.0; if self.sparse.is_some() { 0 } else { self.rows.dimension }];
@@ -386,31 +386,31 @@ impl<T: Scalar> Round for LabelRound<'_, T> {
     }
 }
 
-/// What a row costs in a cluster: its squared distance, or nats. In stored units, in double precision.
+/// The cost of a row in a cluster, a squared distance or nats; in stored units, in double precision.
 pub(crate) struct CostIn<'a, T: Scalar> {
     pub input: Input<'a>,
     pub rows: &'a Rows<T>,
     pub centers: &'a Centers,
-    /// The same for rows that are kept sparse.
+    /// The centres for rows that are stored sparse.
     pub sparse: Option<&'a SparseCenters<'a>>,
-    /// The costs of rows of bits in each, where those are no squared distances.
+    /// The costs of rows of bits in each cluster, if they are not squared distances.
     pub costs: Option<&'a [BitDistance]>,
 }
 
 impl<T: Scalar> CostIn<'_, T> {
-    /// A buffer for one row's position.
+    /// Allocates a buffer for one row's position.
     fn position(&self) -> Vec<f64> {
         vec![0.0; if self.sparse.is_some() || self.costs.is_some() { 0 } else { self.rows.dimension }]
     }
 
-    /// Reads a row's position, before its costs are asked for.
+    /// Reads a row's position, before [`of`](Self::of) is called for it.
     fn read(&self, row: u32, position: &mut [f64]) {
         if !position.is_empty() {
             self.rows.units.read_stored(self.input, row, position);
         }
     }
 
-    /// The cost of the row that was read.
+    /// The cost, in a cluster, of the row that was read last.
     fn of(&self, row: u32, cluster: usize, position: &[f64]) -> f64 {
         match (self.input, self.sparse, self.costs) {
             (Input::Sparse(input), Some(centers), _) => {
@@ -422,15 +422,16 @@ impl<T: Scalar> CostIn<'_, T> {
     }
 }
 
-/// For each cluster, its centre less that of each neighbour in turn, with the squares of these differences.
+/// For each neighbour of a cluster: the cluster's centre minus that of the neighbour, and the square of this
+/// difference.
 struct NeighbourOffsets {
     differences: Vec<f64>,
     squares: Vec<f64>,
 }
 
 impl<T: Scalar> CostIn<'_, T> {
-    /// With these a row's excess in a neighbour is one product, `2 (x - a) (a - b) + |a - b|^2`. None for rows that are
-    /// no positions.
+    /// Returns the differences with which a row's excess cost in a neighbour is a single product,
+    /// `2 (x - a) (a - b) + |a - b|^2`. `None` if rows are not positions, or if there are too many differences.
     fn neighbour_offsets(&self, neighbours: &Neighbourhoods<'_>) -> Option<Vec<NeighbourOffsets>> {
         let others = |k: usize| neighbours.of(k).map(|(_, _, other)| self.centers.center(other));
         let count: usize = (0..self.centers.len()).map(|k| others(k).count()).sum();
@@ -449,8 +450,8 @@ impl<T: Scalar> CostIn<'_, T> {
     }
 }
 
-/// Second round: for each cluster the number of rows, those of weight 0 too, and `sum w d`. Then, if there is an
-/// outlier radius, the number of outliers, and their weight.
+/// The second round: for each cluster, the number of rows, including those of weight 0, and `sum w d`. If there is an
+/// outlier radius, the number and weight of outliers follow.
 pub(crate) struct SpreadRound<'a, T: Scalar> {
     pub cost: &'a CostIn<'a, T>,
     pub has_sponge: bool,
@@ -485,7 +486,7 @@ impl<T: Scalar> Round for SpreadRound<'_, T> {
                     continue;
                 }
                 partial[2 * label as usize] += 1.0;
-                // Nothing times the square of a row that is too far away is no number.
+                // A row may be so far away that its square is infinite, and 0 times infinity is NaN.
                 if weight > 0.0 {
                     cost.read(row, &mut position);
                     partial[2 * label as usize + 1] += weight * cost.of(row, label as usize, &position);
@@ -495,15 +496,15 @@ impl<T: Scalar> Round for SpreadRound<'_, T> {
     }
 }
 
-/// A step of expectation maximisation: the sums of the two sides of each border, over rows of their two clusters.
+/// A step of expectation maximisation: the sums of both sides of each border, over the rows of its two clusters.
 struct BorderRound<'a, T: Scalar> {
     cost: &'a CostIn<'a, T>,
     neighbours: &'a Neighbourhoods<'a>,
-    /// How many there are.
+    /// The number of borders.
     borders: usize,
-    /// Whether each row counts on the side of its label alone.
+    /// Whether each row counts only on the side of its label.
     is_hard: bool,
-    /// Of a cluster's rows those count whose number this divides.
+    /// For each cluster: only rows whose number is a multiple of this count.
     strides: &'a [u64],
     cells: &'a LeafCells<Labelled>,
 }
@@ -528,7 +529,7 @@ impl<T: Scalar> Round for BorderRound<'_, T> {
         self.cells.with(index, |labelled| {
             for (&row, &label) in cost.rows.leaves[index].rows.iter().zip(&labelled.labels) {
                 let Some(&stride) = self.strides.get(label as usize) else { continue };
-                // Most clusters count whole, and a division takes longer than to see that.
+                // Most clusters count every row, and the comparison is faster than a division.
                 if stride > 1 && !u64::from(row).is_multiple_of(stride) {
                     continue;
                 }
@@ -543,11 +544,11 @@ impl<T: Scalar> Round for BorderRound<'_, T> {
     }
 }
 
-/// The last round: multiplies each row's probability with that of its cluster among the neighbours.
+/// The last round: multiplies each row's probability by that of its cluster among the neighbours.
 struct ProbabilityRound<'a, T: Scalar> {
     cost: &'a CostIn<'a, T>,
     neighbours: &'a Neighbourhoods<'a>,
-    /// One for each cluster.
+    /// The offsets of each cluster.
     offsets: Option<&'a [NeighbourOffsets]>,
     cells: &'a LeafCells<Labelled>,
 }
@@ -594,7 +595,7 @@ impl<T: Scalar> Round for ProbabilityRound<'_, T> {
     }
 }
 
-/// The scalar product, as four sums side by side: one sum would wait for itself.
+/// The scalar product in four independent sums, because the additions of a single sum would wait for each other.
 fn product(a: &[f64], b: &[f64]) -> f64 {
     let (a_fours, a_rest) = a.as_chunks::<4>();
     let (b_fours, b_rest) = b.as_chunks::<4>();
@@ -613,7 +614,7 @@ mod tests {
     use super::*;
     use crate::round::{Execution, Program, drive};
 
-    /// Labels rows by centres, and says where these are then, all in stored units.
+    /// The program that labels rows by centres, and returns where the centres then are, in stored units.
     struct Run<'a> {
         input: Input<'a>,
         rows: &'a Rows<f64>,
@@ -633,7 +634,7 @@ mod tests {
         }
     }
 
-    /// The centres at the end, and the labels.
+    /// Returns the centres at the end, and the labels.
     fn labelled(input: Input<'_>, centers: &[f64]) -> (Vec<f64>, Vec<u32>) {
         let rows = Rows::<f64>::new(input).unwrap();
         let stored = |(index, y): (usize, &f64)| (y - rows.units.origin[index % rows.dimension]) / rows.units.length;
@@ -653,7 +654,7 @@ mod tests {
     #[test]
     fn a_centre_with_nothing_but_rows_of_weight_zero_stays_where_it_was() {
         const COLUMNS: usize = 20;
-        // The mean, which stored coordinates count from, is far from 0.
+        // The mean, from which stored coordinates are measured, is far from 0.
         let rows = [vec![(0, 3.0), (5, 100.0)], vec![(0, 5.0), (5, 100.0)], vec![(5, 100.0), (7, 40.0)]];
         let weights = vec![1.0, 3.0, 0.0];
         let rows = Sparse::from_rows(rows, COLUMNS).unwrap().with_weights(weights.clone()).unwrap();

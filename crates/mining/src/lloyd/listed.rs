@@ -1,7 +1,8 @@
-//! The nearest centres of rows of an array, read in place and in its precision, on several threads.
+//! Finds the nearest centres of an array's rows, which are read in place and in the array's precision, on several
+//! threads.
 //!
-//! Labels are those of double precision. The kernel returns the rows that the array's precision cannot decide.
-//! Differences in double precision decide these ([`lehr_numerics::listed`]).
+//! Labels are the same as in double precision. The kernel returns the rows for which the array's precision is not
+//! enough. For these, differences in double precision decide ([`lehr_numerics::listed`]).
 
 use lehr_numerics::lanes::Real;
 use lehr_numerics::listed::{ListedCenters, ListedScratch, nearest_listed};
@@ -10,14 +11,14 @@ use super::centroids::Centroids;
 use crate::Error;
 use crate::round::{LeafCells, Partition, on_threads};
 
-/// Below this many multiply-adds the caller's thread does the work, because starting others would take longer.
+/// Below this many multiply-adds the caller's thread does all the work, because starting threads would take longer.
 const WORTH_THREADS: usize = 1 << 22;
 /// Sums of squares in this range have lost no digits to underflow or overflow.
 const PLAIN: std::ops::Range<f64> = 1e-280..1e280;
-/// Differences that are added up side by side.
+/// The number of differences that are added up in parallel.
 const SIDE_BY_SIDE: usize = 8;
 
-/// The numbers of an array in C order: row after row.
+/// The numbers of an array in C order, row after row.
 ///
 /// # Example
 /// ```
@@ -30,9 +31,9 @@ const SIDE_BY_SIDE: usize = 8;
 /// ```
 #[derive(Clone, Copy, Debug)]
 pub enum Listed<'a> {
-    /// In double precision.
+    /// Numbers in double precision.
     F64(&'a [f64]),
-    /// In single precision.
+    /// Numbers in single precision.
     F32(&'a [f32]),
 }
 
@@ -46,21 +47,21 @@ impl Listed<'_> {
 }
 
 impl Centroids {
-    /// Writes the number of each row's nearest centre to `labels`, the first of equally near ones. If `distances` is
-    /// given, writes how far away that centre is, in the unit of the rows. Temperature and outlier radius do not
-    /// matter.
+    /// Writes the index of each row's nearest centre to `labels`; the first if several are equally near. Writes the
+    /// distance of that centre to `distances`, if given, in the unit of the rows. Temperature and outlier radius have
+    /// no effect.
     ///
-    /// Results are bit-identical on any number of threads. An array of single precision gives the bits of the same
+    /// Results are bit-identical on any number of threads. An array in single precision gives the same bits as the same
     /// numbers in double precision.
     ///
-    /// Cost: N x K x D multiply-adds; memory for nothing but the results.
+    /// Cost: N x K x D multiply-adds. It uses no memory except for the results.
     ///
     /// # Errors
-    /// Returns [`Error::Parameter`] if the numbers are not as many as rows times columns, or if centres are frequencies
-    /// of bits; [`Error`] of the threads.
+    /// Returns [`Error::Parameter`] if the array does not hold rows x columns numbers, or if centres are frequencies of
+    /// bits. Also returns the errors of the threads.
     ///
     /// # Panics
-    /// Panics with more than one thread, on a worker of a dispatcher.
+    /// Panics if called with more than one thread on a worker of a dispatcher.
     pub fn nearest(
         &self,
         rows: Listed<'_>,
@@ -118,7 +119,7 @@ impl Centroids {
         })
     }
 
-    /// The nearest of the centres to a row, by differences in double precision.
+    /// Finds the nearest centre of a row, by differences in double precision.
     fn nearest_exactly<T: Real>(&self, row: &[T]) -> usize {
         let (mut nearest, mut least) = (0, f64::INFINITY);
         for k in 0..self.len() {
@@ -135,7 +136,7 @@ impl Centroids {
     }
 }
 
-/// Some of the rows, and where their results go.
+/// Some of the rows, and the memory for their results.
 struct Part<'a, T: Real> {
     values: &'a [T],
     labels: &'a mut [u32],
@@ -160,7 +161,7 @@ impl<T: Real> Part<'_, T> {
     }
 }
 
-/// In double precision, in the same order on any machine.
+/// The squared distance in double precision, summed in the same order on any machine.
 fn squared_distance<T: Real>(row: &[T], center: &[f64]) -> f64 {
     let mut sums = [0.0; SIDE_BY_SIDE];
     let (rows, rest) = row.as_chunks::<SIDE_BY_SIDE>();
@@ -179,7 +180,7 @@ fn squared_distance<T: Real>(row: &[T], center: &[f64]) -> f64 {
     ((a + e) + (c + g)) + ((b + f) + (d + h))
 }
 
-/// The distance of two points, also where its square has no number.
+/// The distance of two points, even if its square overflows.
 fn distance<T: Real>(row: &[T], center: &[f64]) -> f64 {
     row.iter().zip(center).fold(0.0, |length: f64, (x, y)| libm::hypot(length, x.to_f64() - y))
 }
@@ -191,7 +192,7 @@ mod tests {
 
     use super::*;
 
-    /// Labels and distances in double precision, row by row.
+    /// Computes labels and distances in double precision, row by row.
     fn expected(values: &[f64], centroids: &Centroids) -> (Vec<u32>, Vec<f64>) {
         let row = |row: &[f64]| {
             let squares: Vec<f64> = (0..centroids.len()).map(|k| squared_distance(row, centroids.center(k))).collect();
@@ -205,7 +206,7 @@ mod tests {
     fn arrays_of_either_precision_have_the_labels_of_double_precision_and_the_same_bits_on_any_number_of_threads() {
         let stream = Stream::new(3, "listed rows");
         for (rows, dimension, clusters) in [(20_000, 16, 20), (3_000, 70, 30), (50_000, 2, 50), (5, 3, 1)] {
-            // Steps of a quarter: many rows are equally near to two centres.
+            // Coordinates are multiples of a quarter, so that many rows are equally near to two centres.
             let number = |index: usize| ((stream.normal(index as u64) * 8.0).round() / 4.0) as f32;
             let single: Vec<f32> = (0..rows * dimension).map(number).collect();
             let double: Vec<f64> = single.iter().map(|x| f64::from(*x)).collect();

@@ -1,13 +1,13 @@
-//! The noise component of an outlier radius. It has no centre and is equally far from every row. It takes the rows that
-//! no centre is near to, and these move no centre.
+//! The noise component, which an outlier radius adds. It has no centre, and is equally far from every row. It takes the
+//! rows that are near no centre, and these rows move no centre.
 //!
-//! It is after the outlier component of the group's annealing of mass spectra (Fox, Mani, Pyne 2013). Its
-//! cost is the square of a radius. So at temperature `T` a row at squared distance `d` from its centre leaves for it
-//! where `d > radius^2 + T ln(P_k / P_sponge)`. At high temperatures that is far beyond all that belongs together, and
-//! at low ones it is the radius. So it needs neither a late introduction nor a radius of its own for each temperature.
+//! It follows the outlier component in the authors' annealing of mass spectra (Fox, Mani, Pyne 2013). Its cost is the
+//! square of a radius. So at temperature `T` it takes a row at squared distance `d` from its centre if
+//! `d > radius^2 + T ln(P_k / P_sponge)`. At high temperatures this distance is far beyond every cluster; at low ones
+//! it is the radius. So the component can exist from the start, with the same radius at all temperatures.
 //!
-//! For the kernels of bits and of sparse rows a component is a constant and a term for each column. The noise component
-//! is one more, with terms of 0. The kernels for numbers do not know of it.
+//! To the kernels of bits and of sparse rows, a component is a constant and a term for each column. The noise component
+//! is one more of these, with terms of 0. The kernels of numbers do not know about it.
 
 use lehr_numerics::elementary::{exp, ln};
 
@@ -16,27 +16,27 @@ use crate::Error;
 /// The label of an outlier, which is in no cluster.
 pub const OUTLIER: u32 = u32::MAX;
 
-/// The noise component's share of all priors is this over the number of clusters.
+/// The prior of the noise component, before it is divided by the number of clusters.
 const PRIOR: f64 = 0.1;
-/// The default number.
+/// The number of clusters to assume if none is requested.
 const CLUSTERS: f64 = 10.0;
-/// With more than this share of the weight in it, the result is no clustering of the rows.
+/// If the noise component holds more than this share of the weight, the run fails.
 const MOST_OUTSIDE: f64 = 0.5;
 
 /// A noise component, in stored units.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct NoiseComponent {
-    /// The squared distance that it is away from every row.
+    /// The squared distance from the component to every row.
     pub cost: f64,
-    /// Its prior while masses are learnt, which add up to the rest of 1.
+    /// The prior of the component while masses are learnt; the masses add up to the rest of 1.
     prior: f64,
-    /// As it was given, for people.
+    /// The radius as the user gave it, for messages.
     radius: f64,
 }
 
 impl NoiseComponent {
-    /// The noise component of a radius in the unit of the points, for the requested number of clusters, if any. `unit`
-    /// of the points' units is one stored unit.
+    /// Creates the noise component of a radius in the unit of the points, for the requested number of clusters, if any.
+    /// `unit` is the length of one stored unit, in the unit of the points.
     pub fn new(radius: f64, unit: f64, clusters: Option<usize>) -> Self {
         let clusters = clusters.map_or(CLUSTERS, |clusters| clusters as f64);
         Self { cost: (radius / unit) * (radius / unit), prior: PRIOR / clusters, radius }
@@ -47,17 +47,17 @@ impl NoiseComponent {
         1.0 - self.prior
     }
 
-    /// Its score while masses are learnt: the logarithm of its prior, less its cost over the temperature.
+    /// The score while masses are learnt: the logarithm of the prior, minus the cost divided by the temperature.
     pub fn mass_score(&self, temperature: f64) -> f64 {
         ln(self.prior) - self.cost / temperature
     }
 
-    /// Its score where every centre counts the same.
+    /// The score if every centre has the same prior.
     pub fn plain_score(&self, temperature: f64) -> f64 {
         plain_score(self.cost, temperature)
     }
 
-    /// Whether it is a run's result that it holds so large a share.
+    /// Checks that the component does not hold too large a share of the weight.
     ///
     /// # Errors
     /// Returns [`Error::MostlyOutside`].
@@ -75,15 +75,17 @@ pub(crate) fn share_of(score: f64, log_sum: f64) -> f64 {
     1.0 / (1.0 + exp((log_sum - score).min(700.0)))
 }
 
-/// The score of the noise component of a squared radius, where every centre counts the same.
+/// The score of the noise component for a squared radius, if every centre has the same prior.
 pub(crate) fn plain_score(squared_radius: f64, temperature: f64) -> f64 {
     ln(PRIOR) - squared_radius / temperature
 }
 
-/// The place, in the hard limit, of a row at a squared distance from its nearest centre. Returns the share of it that
-/// the noise component leaves at the temperature, or `Err` with the share of that, if this is nearer.
+/// Decides, in the hard limit, whether a row at this squared distance from its nearest centre is an outlier. Returns
+/// the share that the noise component leaves of the row at the temperature. For an outlier, returns `Err` with the
+/// noise component's share.
 pub(crate) fn within(squared_radius: f64, squared: f64, temperature: f64) -> Result<f64, f64> {
-    // The logarithm of the centre's score over that of the noise component. Both squared distances may be infinite.
+    // The logarithm of the centre's score divided by that of the noise component. Both squared distances may be
+    // infinite.
     let above = (squared_radius - squared) / temperature - ln(PRIOR);
     let share = if above.is_nan() { 0.0 } else { 1.0 / (1.0 + exp(above.min(700.0))) };
     if squared > squared_radius { Err(share) } else { Ok(1.0 - share) }

@@ -1,4 +1,4 @@
-//! Centres side by side, as kernels read them.
+//! Centres in the layout of the kernels, side by side.
 
 use lehr_numerics::bits::HardBitCenters;
 use lehr_numerics::lanes::Real;
@@ -10,20 +10,21 @@ use super::centers::{Centers, Planes};
 use crate::rows::bernoulli::form;
 use crate::rows::{Rows, Storage};
 
-/// Centres in the form for the kernels of bits, of sparse rows and of many dimensions. They are made once a pass, since
-/// that takes as long as some ten rows.
+/// Centres in the layout of the kernels for bits, for sparse rows and for many dimensions. They are prepared once for
+/// each pass, because that takes as long as some ten rows.
 #[derive(Debug, Default)]
 pub(crate) struct HardSideBySide<T: Real> {
-    /// Stored, for rows of numbers in more than [`DIRECT_DIMENSION`] dimensions.
+    /// Stored positions, for rows of numbers in more than [`DIRECT_DIMENSION`] dimensions.
     pub numbers: HardCenters<T>,
-    /// In the coordinates of the bits.
+    /// Positions in the coordinates of bits.
     pub bits: HardBitCenters<T>,
-    /// Stored.
+    /// Stored positions, for sparse rows.
     pub sparse: HardSparseCenters<T>,
 }
 
 impl<T: Real> HardSideBySide<T> {
-    /// Nothing for rows of numbers in few dimensions, of which each leaf wants centres of its own.
+    /// Prepares the centres; does nothing for rows of numbers in few dimensions, where each leaf selects its own
+    /// centres.
     pub fn prepare(&mut self, rows: &Rows<T>, centers: &Centers, planes: Option<&Planes>) {
         match rows.storage {
             Storage::Bits => self.prepare_bits(rows, centers, planes),
@@ -65,7 +66,7 @@ impl<T: Real> HardSideBySide<T> {
     }
 }
 
-/// Adds centre `k`, and its plane, if there are planes.
+/// Adds centre `k`, with its plane if there are planes.
 pub(crate) fn push<T: Real>(into: &mut HardCenters<T>, centers: &Centers, planes: Option<&Planes>, k: usize) {
     into.push(centers.center(k));
     if let Some(planes) = planes {

@@ -11,59 +11,59 @@ use crate::Error;
 use crate::round::{LeafCells, Rounds, total_of};
 use crate::rows::{RowMajor, Rows, Scalar, Storage};
 
-/// Lloyd's algorithm on some rows: its data beside the centres.
+/// Lloyd's algorithm on some rows: its state, except for the centres.
 pub(crate) struct Lloyd<'a, T: Scalar> {
     pub rows: &'a Rows<T>,
     pub memory: &'a LeafCells<Remembered>,
     pub total: Vec<f64>,
-    /// Passes over the rows so far.
+    /// The number of passes over the rows so far.
     pub sweeps: u64,
-    /// Whether passes hold every row against every centre. Default: no.
+    /// Whether passes compare every row with every centre. Default: no.
     pub is_plain: bool,
-    /// The centres of the last pass that trials differ from, and its sums.
+    /// The base of trials: the centres of a pass that trials differ from, and its sums.
     base: Centers,
     base_total: Vec<f64>,
     moved: Vec<usize>,
-    /// For rows of bits: the centres of the last pass that leaves know something about, and the distances of others
-    /// from those.
+    /// For rows of bits: the centres of the last pass that updated the bounds, and how far the present centres have
+    /// moved from them.
     last: Centers,
     moves: Moves,
     side_by_side: HardSideBySide<T>,
 }
 
-/// The condition that ends sweeps, beside a fixed point.
+/// When to end sweeps before a fixed point.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Patience {
     pub sweeps: u64,
-    /// A sweep that gains no more than this share of the cost is the last.
+    /// A sweep that lowers the cost by no more than this share is the last.
     pub tolerance: f64,
-    /// A cost that must come within reach, or the sweeps are given up.
+    /// A cost to reach; sweeps end when it seems out of reach.
     pub to_beat: Option<f64>,
-    /// Whether a sweep in which a centre has no row is the last, and moves no centre.
+    /// Whether to end at a sweep in which a centre has no row, without moving centres.
     pub until_empty: bool,
 }
 
-/// The result of iterations.
+/// The result of sweeps.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Swept {
-    /// The cost of the centres before the last move; the present cost is at most this.
+    /// The cost of the centres before their last move; the present cost is at most this.
     pub cost: f64,
-    /// Whether there was nothing more to gain, in addition to having no more patience.
+    /// Whether sweeps ended because there is nothing more to gain.
     pub has_ended: bool,
-    /// Whether the centres are the means of the rows that are nearest to them, so that no sweep would move them.
+    /// Whether the centres are the means of their nearest rows, so that no sweep would move them.
     pub is_fixed: bool,
-    /// Whether a centre had no row in the last sweep, which therefore moved none ([`Patience::until_empty`]).
+    /// Whether a centre had no row in the last sweep, which therefore moved no centre ([`Patience::until_empty`]).
     pub has_empty: bool,
 }
 
-/// To the fixed point.
+/// Patience to sweep until the fixed point.
 pub(crate) const TO_THE_END: Patience = Patience { sweeps: 1000, tolerance: 0.0, to_beat: None, until_empty: false };
-/// From this many centres on, leaves of rows of bits keep bounds. With fewer, computing all distances takes no longer
-/// than the work to save them.
+/// The fewest centres for which leaves of rows of bits keep bounds. With fewer, keeping bounds takes as long as
+/// computing all distances.
 const LEAST_KNOWN: usize = 16;
-/// No more bounds than these are kept, of which there may be twice as many: a gibibyte each time.
+/// The most bounds that are kept for a set of centres. There are up to two sets, each of at most one gibibyte.
 const MOST_BOUNDS: usize = 1 << 28;
-/// The gains to come are guessed to be at most this many times the last one.
+/// The gains still to come are assumed to be at most this many times the last gain.
 const GAINS_TO_COME: f64 = 8.0;
 
 impl<'a, T: Scalar> Lloyd<'a, T> {
@@ -84,17 +84,17 @@ impl<'a, T: Scalar> Lloyd<'a, T> {
         }
     }
 
-    /// Whether leaves remember their sums, so that a trial need only go over those that it touches.
+    /// Whether leaves remember their sums, so that a trial visits only the leaves that it changes.
     fn remembers(&self) -> bool {
         self.rows.dimension <= DIRECT_DIMENSION
     }
 
-    /// Whether leaves know how near each centre can be to each row, so that few distances are formed once most centres
-    /// rest.
+    /// Whether leaves keep a lower bound on the distance of each row to each centre. Few distances are then computed
+    /// once most centres are at rest.
     fn knows(&self, clusters: usize) -> bool {
         let Rows { bernoulli, count, .. } = self.rows;
         let bounds = count.saturating_mul(clusters);
-        // What is not a squared distance does not say how it changes.
+        // The bounds hold only for squared distances.
         self.rows.storage == Storage::Bits
             && bernoulli.is_none()
             && !self.is_plain
@@ -102,7 +102,8 @@ impl<'a, T: Scalar> Lloyd<'a, T> {
             && bounds <= MOST_BOUNDS
     }
 
-    /// One pass at fixed centres; the sums are left in `total`. Without planes it is the base of later trials.
+    /// Makes a pass at fixed centres, and leaves the sums in `total`. A pass without planes is the base of later
+    /// trials.
     pub async fn pass(
         &mut self,
         rounds: &mut dyn Rounds,
@@ -112,7 +113,7 @@ impl<'a, T: Scalar> Lloyd<'a, T> {
         let known = (planes.is_none() && self.knows(centers.len())).then_some(Source::NothingForBase);
         let leaves_a_base = planes.is_none() && (self.remembers() || known.is_some());
         if leaves_a_base {
-            // Of a pass that is given up some leaves have a part.
+            // If a pass is abandoned, only some leaves have been updated.
             self.base.values.clear();
         }
         self.go_over(rounds, centers, planes, known).await?;
@@ -142,7 +143,7 @@ impl<'a, T: Scalar> Lloyd<'a, T> {
             moves.measure(&before.values, &centers.values, rows.dimension, rows.units.length);
         }
         if !matches!(known, None | Some(Source::NothingForBase)) {
-            // Of a pass that is given up some leaves know, and others do not.
+            // If a pass is abandoned, only some leaves have updated their bounds.
             self.last.values.clear();
         }
         let known = known.map(|from| (from, &*moves));
@@ -152,7 +153,7 @@ impl<'a, T: Scalar> Lloyd<'a, T> {
         Ok(())
     }
 
-    /// A pass of a run of sweeps, the first of which may be of a trial.
+    /// Makes one pass in a series of sweeps; the first pass of a trial starts from the base.
     async fn sweep(
         &mut self,
         rounds: &mut dyn Rounds,
@@ -174,7 +175,7 @@ impl<'a, T: Scalar> Lloyd<'a, T> {
         Ok(())
     }
 
-    /// One pass at centres that differ from the base in a few places: only leaves near those are visited.
+    /// Makes a pass at centres of which only a few differ from the base, and visits only the leaves near those.
     async fn difference(&mut self, rounds: &mut dyn Rounds, centers: &Centers) -> Result<(), Error> {
         self.moved.clear();
         self.moved
@@ -193,8 +194,8 @@ impl<'a, T: Scalar> Lloyd<'a, T> {
         Ok(())
     }
 
-    /// Sweeps until no centre moves or patience ends. Returns the cost of `centers` as they were before the last move,
-    /// which is at least theirs now.
+    /// Sweeps until no centre moves or `patience` ends. Returns the cost of `centers` before their last move; the
+    /// present cost is at most this.
     pub async fn run(
         &mut self,
         rounds: &mut dyn Rounds,
@@ -204,7 +205,7 @@ impl<'a, T: Scalar> Lloyd<'a, T> {
         Ok(self.sweep_until(rounds, centers, patience, None, false).await?.cost)
     }
 
-    /// The same from where sweeps were left, whose last came to `last`: to the bit the result of an unbroken run.
+    /// Continues sweeps whose last one had the cost `last`. The result has the same bits as an uninterrupted run.
     pub async fn go_on(
         &mut self,
         rounds: &mut dyn Rounds,
@@ -215,10 +216,10 @@ impl<'a, T: Scalar> Lloyd<'a, T> {
         self.sweep_until(rounds, centers, patience, last, false).await
     }
 
-    /// The same for centres that differ from the base in a few places, at a cost in proportion to those. In more than
-    /// [`DIRECT_DIMENSION`] dimensions whole passes are made, in which known rows of bits are compared with few
-    /// centres. There may be more of them than in the base, and one that is away ([`Centers::set_away`]) counts as not
-    /// there.
+    /// Sweeps from centres of which only a few differ from the base, at a cost in proportion to their number. In more
+    /// than [`DIRECT_DIMENSION`] dimensions it makes whole passes; with bounds, rows of bits are then compared with few
+    /// centres. There may be more centres than in the base. A centre that is away ([`Centers::set_away`]) counts as
+    /// absent.
     pub async fn trial(
         &mut self,
         rounds: &mut dyn Rounds,
@@ -229,13 +230,13 @@ impl<'a, T: Scalar> Lloyd<'a, T> {
         Ok(self.sweep_until(rounds, centers, patience, None, true).await?.cost)
     }
 
-    /// The cost of rows in centres that do not move.
+    /// Makes a pass, and returns the cost of the rows at centres that do not move.
     pub async fn cost_of(&mut self, rounds: &mut dyn Rounds, centers: &Centers) -> Result<f64, Error> {
         self.pass(rounds, centers, None).await?;
         Ok(self.cost_in(centers))
     }
 
-    /// The cost of the last pass, which was over these centres.
+    /// The cost of the last pass, which was made at these centres.
     fn cost_in(&self, centers: &Centers) -> f64 {
         let dimension = self.rows.dimension;
         let cost: f64 = self.total.chunks_exact(Kind::Centers.len(dimension)).map(|sums| sums[1 + dimension]).sum();
@@ -250,8 +251,8 @@ impl<'a, T: Scalar> Lloyd<'a, T> {
         last: Option<f64>,
         is_trial: bool,
     ) -> Result<Swept, Error> {
-        // In few dimensions every sweep of a trial differs from the base in a few places. Rows of bits are known from
-        // there at the first, others are gone over whole.
+        // In few dimensions, every sweep of a trial is computed as a difference from the base. Otherwise sweeps are
+        // whole passes, and the first uses the base's bounds for rows of bits.
         let (begins_at_base, is_trial) = (is_trial, is_trial && self.remembers());
         let dimension = self.rows.dimension;
         let per_center = Kind::Centers.len(dimension);
@@ -274,8 +275,8 @@ impl<'a, T: Scalar> Lloyd<'a, T> {
             let mut moved = false;
             let sums = RowMajor::new(&self.total, per_center);
             for (k, (y, sums)) in centers.rows_mut().zip(sums.rows()).enumerate() {
-                // A centre whose rows are those it had in the base stays where it is, to the bit, or rounding would
-                // make every leaf a concern.
+                // If a centre has the same rows as in the base, it stays exactly where it is. Otherwise rounding would
+                // change every leaf.
                 if is_trial
                     && k < self.base.len()
                     && y == self.base.center(k)
@@ -283,7 +284,7 @@ impl<'a, T: Scalar> Lloyd<'a, T> {
                 {
                     continue;
                 }
-                // A centre that no row is nearest to stays: the swap search moves it where it is of use.
+                // A centre without rows stays; the swap search moves it to where it is of use.
                 if sums[0] > 0.0 {
                     for (y, sum) in y.iter_mut().zip(&sums[1..]) {
                         let next = self.rows.center_of(*sum, sums[0]);
@@ -292,7 +293,7 @@ impl<'a, T: Scalar> Lloyd<'a, T> {
                     }
                 }
             }
-            // Centres that move and gain nothing move by rounding.
+            // If centres move but the cost does not fall, they move only by rounding.
             let is_fixed = !moved || gain <= 0.0;
             let has_ended = is_fixed || gain <= patience.tolerance * cost;
             if has_ended || hopeless || sweeps >= patience.sweeps {
@@ -301,7 +302,7 @@ impl<'a, T: Scalar> Lloyd<'a, T> {
         }
     }
 
-    /// The mass of each centre at the last pass without planes.
+    /// The mass of each centre in the last pass without planes.
     pub fn masses(&self) -> Vec<f64> {
         self.total.chunks_exact(Kind::Centers.len(self.rows.dimension)).map(|sums| sums[0]).collect()
     }

@@ -1,4 +1,4 @@
-//! Trimmed k-means: iterations in which a row outside the outlier radius is in no cluster.
+//! Trimmed k-means: Lloyd's algorithm in which a row outside the outlier radius is in no cluster.
 
 use lehr_numerics::bits::{BitRows, for_each_set_bit, nearest_bit_sums};
 use lehr_numerics::nearest::{Kind, nearest_sums};
@@ -13,15 +13,15 @@ use crate::Error;
 use crate::round::{Round, Rounds, total_of};
 use crate::rows::{BitDistance, OverStore, RowMajor, RowMajorMut, Rows, Scalar, SparseDistance, Storage, Work};
 
-/// The largest number of iterations, as of those without an outlier radius.
+/// The most iterations; the same number as without an outlier radius.
 const MOST_SWEEPS: u64 = 1000;
 
-/// One pass of hard assignment, in which a row outside the outlier radius of every centre is in no cluster. Sums are
-/// mass, first moment and cost of each centre, then the weight of outliers.
+/// A pass of hard assignment, in which a row outside the outlier radius of every centre is in no cluster. The sums are
+/// mass, first moment and cost of each centre, followed by the weight of outliers.
 struct TrimmedRound<'a, T: Scalar> {
     rows: &'a Rows<T>,
     centers: &'a Centers,
-    /// The same in the form of the kernels of bits and of sparse rows, and squared distances from them.
+    /// The centres in the layout of the kernels of bits and of sparse rows, and the squared distances from them.
     side_by_side: &'a HardSideBySide<T>,
     bit_distances: &'a [BitDistance],
     sparse_distances: &'a [SparseDistance<'a>],
@@ -33,8 +33,8 @@ impl<T: Scalar> TrimmedRound<'_, T> {
         2 + self.rows.dimension
     }
 
-    /// Counts a row at a squared distance from its nearest centre. Its moments are to be added to those that this
-    /// gives, unless it is outside.
+    /// Counts a row at this squared distance from its nearest centre. Returns the sums to which its moments must be
+    /// added, or `None` for an outlier.
     fn within<'a>(&self, nearest: usize, weight: f64, squared: f64, partial: &'a mut [f64]) -> Option<&'a mut [f64]> {
         if squared > self.cost {
             *partial.last_mut().expect("the weight outside") += weight;
@@ -47,7 +47,7 @@ impl<T: Scalar> TrimmedRound<'_, T> {
         Some(&mut sums[1..1 + dimension])
     }
 
-    /// The rest of the work once the sums of all leaves are known: those of sparse rows are counted from the origin.
+    /// Completes the sums of all leaves: those of sparse rows are taken from 0 and must be moved to the origin.
     fn settle(&self, total: &mut [f64]) {
         if self.rows.storage == Storage::Sparse {
             let (rows, per_center) = (self.rows, self.per_center());
@@ -62,7 +62,7 @@ impl<T: Scalar> OverStore<T, Work<'_, T>> for TrimmedRound<'_, T> {
         let (leaf, dimension) = (&self.rows.leaves[leaf], self.rows.dimension);
         nearest_active(&leaf.bounds, self.centers, 1, &mut scratch.active, &mut scratch.reach);
         let centers = if dimension > DIRECT_DIMENSION {
-            // Every centre matters to every leaf.
+            // In more dimensions, every centre matters to every leaf.
             &self.side_by_side.numbers
         } else {
             scratch.hard_centers.begin(dimension);
@@ -86,7 +86,7 @@ impl<T: Scalar> OverStore<T, Work<'_, T>> for TrimmedRound<'_, T> {
         }
     }
 
-    /// In stored units. Which rows are within the radius is decided in double precision, as for numbers.
+    /// Writes the sums in stored units. Double precision decides which rows are within the radius, as for numbers.
     fn over_bits(&self, bits: &BitRows, Work { scratch, partial, .. }: Work<'_, T>) {
         let (dimension, per_center) = (self.rows.dimension, self.per_center());
         scratch.sums.clear();
@@ -105,7 +105,7 @@ impl<T: Scalar> OverStore<T, Work<'_, T>> for TrimmedRound<'_, T> {
         }
     }
 
-    /// For the original rows. Which rows are within the radius is decided by differences.
+    /// Sums the original, sparse rows. Differences decide which rows are within the radius.
     fn over_sparse(&self, rows: &SparseRows<T>, Work { scratch, partial, .. }: Work<'_, T>) {
         scratch.sums.clear();
         scratch.sums.resize(self.centers.len() * Kind::Centers.len(self.rows.dimension), 0.0);
@@ -140,17 +140,17 @@ impl<T: Scalar> Round for TrimmedRound<'_, T> {
 
 /// The result of trimmed k-means.
 pub(crate) struct Trimmed {
-    /// `sum w min(d, radius^2)`.
+    /// The cost: `sum w min(d, radius^2)`.
     pub cost: f64,
-    /// The weight of the rows of each centre.
+    /// The weight of each centre's rows.
     pub masses: Vec<f64>,
     /// The weight of outliers.
     pub outside: f64,
     pub sweeps: u64,
 }
 
-/// Moves each centre to the mean of the rows that are nearest to it and within the radius, until none moves. Neither
-/// step can raise the cost.
+/// Moves each centre to the mean of its nearest rows within the radius, until none moves. Neither assigning rows nor
+/// moving centres can raise the cost.
 pub(crate) async fn trim<T: Scalar>(
     rounds: &mut dyn Rounds,
     rows: &Rows<T>,

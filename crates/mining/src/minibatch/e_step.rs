@@ -1,4 +1,4 @@
-//! The one pass over a batch: each row to its nearest centre, before any centre moves.
+//! The one pass over a batch: finds the nearest centre of each row before any centre moves.
 
 use lehr_numerics::nearest::{Kind, nearest_sums};
 
@@ -7,16 +7,16 @@ use crate::lloyd::{Centers, nearest_active};
 use crate::round::{Program, Round, Rounds, total_of};
 use crate::rows::{RowMajor, RowMajorMut, Rows, Scalar};
 
-/// The number of values that a pass keeps for a centre: mass, moments and cost, in stored units, and the number of
+/// The number of values that a pass sums for a centre: mass, moments and cost in stored units, and the number of
 /// nearest rows.
 pub(super) fn numbers(dimension: usize) -> usize {
     Kind::Centers.len(dimension) + 1
 }
 
-/// A pass as the engines see it: its outcome are the numbers of all centres.
+/// The program of a pass; its result is the sums of all centres.
 pub(super) struct Pass<'a, T: Scalar> {
     pub rows: &'a Rows<T>,
-    /// Stored.
+    /// The centres, in stored units.
     pub centers: &'a Centers,
 }
 

@@ -1,5 +1,5 @@
-//! The course of a run: the sample is annealed, then each batch is processed once. After each batch the run can be left
-//! and resumed.
+//! A run as a series of steps: the sample is annealed, then each batch is processed once. The run can be resumed after
+//! each batch.
 
 use lehr_data::Points;
 use serde::{Deserialize, Serialize};
@@ -18,12 +18,12 @@ use crate::round::{Execution, drive};
 use crate::rows::{Precision, Rows, Scalar};
 use crate::vector;
 
-/// The hash that identifies a stream so far.
+/// The part of a stream that has passed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 struct Passed {
-    /// The sample is one.
+    /// The number of batches, including the sample.
     batches: u64,
-    /// The hash of the batches' own hashes, one after the other.
+    /// A hash of the hashes of all batches in their order.
     fingerprint: u64,
 }
 
@@ -36,12 +36,12 @@ impl Passed {
     }
 }
 
-/// Everything that a run is: a checkpoint of it is a run.
+/// The whole state of a run, and so the content of its checkpoint.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum State {
     /// The sample is being annealed.
     Sample(Box<vector::Checkpoint>),
-    /// Batches go by.
+    /// The sample has been annealed, and batches are being processed.
     Stream(Stream),
 }
 
@@ -54,22 +54,22 @@ impl State {
     }
 }
 
-/// A stream whose sample at least has passed.
+/// A stream whose sample has passed.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Stream {
     passed: Passed,
     columns: Vec<String>,
     centers: Vec<Center>,
-    /// Rows of positive weight.
+    /// The number of rows of positive weight.
     rows: u64,
     weight: f64,
     objective: f64,
     last_objective: f64,
-    /// The state of the sample.
+    /// The warnings from the annealing of the sample.
     warnings: Vec<String>,
 }
 
-/// The source of batches, and the observer.
+/// A run in progress.
 pub(super) struct Fit<'a> {
     pub source: &'a mut dyn Source,
     pub parameters: &'a Parameters,
@@ -78,7 +78,7 @@ pub(super) struct Fit<'a> {
 }
 
 impl Fit<'_> {
-    /// From the first row.
+    /// Runs from the first row.
     pub fn begin(mut self) -> Result<Model, Error> {
         let sample = self.sample();
         if self.asks_to_stop(Vec::new()) {
@@ -90,7 +90,7 @@ impl Fit<'_> {
         self.walk(stream)
     }
 
-    /// From a checkpoint, the stream being given from its beginning.
+    /// Resumes from a checkpoint; the source gives the stream from its beginning.
     pub fn go_on(mut self, checkpoint: Checkpoint) -> Result<Model, Error> {
         let sample = self.sample();
         let figures = match &checkpoint.state {
@@ -110,7 +110,7 @@ impl Fit<'_> {
                 self.observer.checkpoint(&checkpoint);
                 return Err(Error::Stopped);
             }
-            // A stream that ends too early is another.
+            // A stream that ends too early is not the stream of the checkpoint.
             let Some(batch) = batch? else { break };
             passed = passed.and(&batch);
         }
@@ -131,9 +131,9 @@ impl Fit<'_> {
         Ok(sample.ok_or_else(empty)?)
     }
 
-    /// Tells you how far the stream is. Asked between reading a batch and taking it in. If the program that feeds the
-    /// stream was stopped too (Ctrl-C reaches every program of a pipe), that batch may be incomplete. Its last row may
-    /// be half a row, which is no fault of the data.
+    /// Reports the progress in the stream, and returns whether the observer wants to stop. It is called between reading
+    /// a batch and processing it. If the program that feeds the stream was stopped too (Ctrl-C reaches every program of
+    /// a pipe), that batch may be incomplete. Its last row may be cut off, which is not an error in the data.
     ///
     /// There are no figures before the sample has been clustered.
     fn asks_to_stop(&mut self, figures: Vec<(&'static str, f64)>) -> bool {
@@ -141,7 +141,7 @@ impl Fit<'_> {
         self.observer.progress(&progress) == Control::Stop
     }
 
-    /// Finds the first centres.
+    /// Anneals the sample to find the first centres.
     fn anneal(&mut self, sample: &Points, state: Option<vector::Checkpoint>) -> Result<Stream, Error> {
         let Parameters { clusters, seed, precision, .. } = *self.parameters;
         let passed = Passed::default().and(sample);
@@ -181,10 +181,10 @@ impl Fit<'_> {
         })
     }
 
-    /// Goes over all batches that are left.
+    /// Processes all remaining batches.
     fn walk(mut self, mut stream: Stream) -> Result<Model, Error> {
         loop {
-            // The stream is lent to the checkpoint for the call, not copied.
+            // The checkpoint borrows the stream for the call instead of copying it.
             let fingerprint = stream.passed.fingerprint;
             let checkpoint = Checkpoint::new(fingerprint, self.parameters.clone(), State::Stream(stream));
             self.observer.checkpoint(&checkpoint);
@@ -207,7 +207,7 @@ impl Fit<'_> {
 }
 
 impl Stream {
-    /// Gives a batch to the centres.
+    /// Updates the centres with a batch.
     fn add<T: Scalar>(&mut self, batch: &Points, parameters: &Parameters, execution: &Execution) -> Result<(), Error> {
         let dimension = self.columns.len();
         let shape = |expected, found| lehr_data::Error::Shape { what: batch.name().into(), expected, found };
@@ -246,15 +246,15 @@ impl Stream {
         Ok(())
     }
 
-    /// The position in the stream. Each batch is processed once.
+    /// The figures that the observer receives. `sweeps` equals `batches`, because each batch is processed once.
     fn figures(&self) -> Vec<(&'static str, f64)> {
         let (batches, clusters) = (self.passed.batches as f64, self.centers.len() as f64);
         vec![("batches", batches), ("clusters", clusters), ("sweeps", batches), ("mean_cost", self.objective)]
     }
 
-    /// Puts the centres into the order that users see.
+    /// Puts the centres in the order that users see.
     fn model(mut self) -> Model {
-        // Stable: of equal weights the first stays first.
+        // The sort is stable, so centres of equal weight keep their order.
         self.centers.sort_by(|a, b| b.weight.total_cmp(&a.weight));
         let mut warnings = std::mem::take(&mut self.warnings);
         let left = self.centers.iter().filter(|center| center.later == 0).count();
@@ -289,7 +289,7 @@ impl Stream {
     }
 }
 
-/// The sums of a pass for a centre, in the unit of the points; `None` if no row was nearest to it.
+/// Converts the sums of a pass for a centre to the unit of the points; `None` if no row was nearest to it.
 fn given<T: Scalar>(told: &[f64], rows: &Rows<T>) -> Option<Given> {
     let (mass, moments) = (told[0], &told[1..1 + rows.dimension]);
     let mean = || moments.iter().map(|moment| moment / mass).collect::<Vec<f64>>();
@@ -301,7 +301,7 @@ fn given<T: Scalar>(told: &[f64], rows: &Rows<T>) -> Option<Given> {
     })
 }
 
-/// Passes the annealing of the sample on to the stream's observer.
+/// Forwards the progress of the sample's annealing to the stream's observer.
 struct SampleWatch<'a> {
     observer: &'a mut dyn Observer,
     parameters: &'a Parameters,
@@ -319,7 +319,7 @@ impl SampleWatch<'_> {
 impl Observer for SampleWatch<'_> {
     fn progress(&mut self, progress: &Progress) -> Control {
         let (stage, figures) = (format!("sample: {}", progress.stage).into(), progress.figures.clone());
-        // How much of the stream the sample is, is not known before it is behind.
+        // Until the sample has been processed, its share of the stream is unknown.
         self.observer.progress(&Progress { stage, fraction: None, figures })
     }
 

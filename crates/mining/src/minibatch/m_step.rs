@@ -1,22 +1,23 @@
-//! Centres as running means: where they are, and the weight that they have received. Pure: no rows, no ranks.
+//! Centres as running means: their positions, and the weight that they have received. This file knows neither rows nor
+//! ranks.
 
 use lehr_numerics::elementary::exp;
 use serde::{Deserialize, Serialize};
 
-/// A centre while it moves.
+/// A centre as it moves.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Center {
-    /// In the unit of the points.
+    /// The position, in the unit of the points.
     pub position: Vec<f64>,
-    /// The present weight of all rows that it was given, less the forgotten part.
+    /// The weight of all rows that it has received, after forgetting.
     pub counts: f64,
-    /// Rows that it was given, with a weight above 0.
+    /// The number of rows with a weight above 0 that it has received.
     pub rows: u64,
-    /// Rows among them that came after the sample.
+    /// The number of these rows that came after the sample.
     pub later: u64,
-    /// Their weight.
+    /// The weight of all rows that it has received, without forgetting.
     pub weight: f64,
-    /// The weighted mean of their squared distances, each from the position of the centre when it came.
+    /// The weighted mean of the rows' squared distances, each from the centre's position when the row arrived.
     pub square: f64,
 }
 
@@ -24,21 +25,21 @@ pub(super) struct Center {
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Given {
     pub rows: u64,
-    /// Above 0.
+    /// The weight of the rows, above 0.
     pub weight: f64,
     /// The weighted mean of the rows.
     pub mean: Vec<f64>,
-    /// The weighted mean of their squared distances from the centre.
+    /// The weighted mean of the rows' squared distances from the centre.
     pub square: f64,
 }
 
 impl Center {
-    /// Forgets a share: the weight received so far is multiplied by this from here on.
+    /// Multiplies the weight received so far by `keeps`.
     pub fn forget(&mut self, keeps: f64) {
         self.counts *= keeps;
     }
 
-    /// Moves to the mean of all that counts.
+    /// Moves to the mean of all rows, weighted after forgetting.
     pub fn take(&mut self, given: &Given) {
         self.counts += given.weight;
         let share = given.weight / self.counts;
@@ -52,7 +53,7 @@ impl Center {
     }
 }
 
-/// The weight of a row after this many more rows, for a half-life in rows: `2^(-rows / half_life)`.
+/// The factor of a row's weight after this many further rows, for a half-life in rows: `2^(-rows / half_life)`.
 pub(super) fn kept(rows: u64, half_life: f64) -> f64 {
     exp(-std::f64::consts::LN_2 * (rows as f64 / half_life))
 }

@@ -2,50 +2,50 @@
 
 use crate::lloyd::Centroids;
 
-/// A cluster's figures: of its rows as they passed.
+/// The figures of a cluster, from its rows as they passed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Cluster {
-    /// Rows of positive weight that its centre was given.
+    /// The number of rows of positive weight that the centre received.
     pub rows: u64,
-    /// The sum of their weights.
+    /// The sum of the rows' weights.
     pub weight: f64,
-    /// The part of this weight that still counts: less than all of it if a half-life was requested.
+    /// The part of this weight that still counts; less than all of it if a half-life was requested.
     pub counts: f64,
-    /// Root mean square distance of its rows, weighted, in the unit of the points: each from the centre's position
-    /// before the row's batch.
+    /// The weighted root mean square distance of the rows, in the unit of the points. Each distance is from the
+    /// centre's position before the row's batch.
     pub spread: f64,
 }
 
-/// Centres, and the weight that they received. Clusters are numbered by decreasing weight. Rows have no labels:
-/// [`Model::centroids`] gives any row one.
+/// The centres of a stream, and the weight that they received. Clusters are numbered by decreasing weight. Rows have no
+/// labels, but [`Model::centroids`] assigns labels to any rows.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Model {
-    /// Coordinates of a point.
+    /// The number of columns of a point.
     pub dimension: usize,
-    /// K x D, row-major, in the unit of the points: the weighted means of the rows that each centre received.
+    /// The weighted means of the rows that each centre received: K x D, row-major, in the unit of the points.
     pub centers: Vec<f64>,
-    /// One for each centre.
+    /// The figures of each cluster.
     pub clusters: Vec<Cluster>,
-    /// Weighted mean squared distance of all rows as they passed. For rows of the sample it is from the centres that
-    /// annealing found in it. For all others it is from the centres before their batch. Not the mean over all rows at
-    /// [`Model::centers`].
+    /// The weighted mean squared distance of all rows as they passed. For rows of the sample, it is the distance from
+    /// the centres that annealing found. For all other rows, it is the distance from the centres before their batch. It
+    /// is not the mean over all rows with [`Model::centers`].
     pub objective: f64,
-    /// The same for the last batch alone.
+    /// The objective of the last batch alone.
     pub last_objective: f64,
-    /// Batches, the sample among them.
+    /// The number of batches, including the sample.
     pub batches: u64,
-    /// Rows of positive weight.
+    /// The number of rows of positive weight.
     pub rows: u64,
-    /// The sum of their weights.
+    /// The sum of the rows' weights.
     pub weight: f64,
-    /// Tells the rows that passed, and how they were cut into batches, from others.
+    /// Identifies the rows that passed, and how they were divided into batches.
     pub fingerprint: u64,
     /// Warnings for the user.
     pub warnings: Vec<String>,
 }
 
 impl Model {
-    /// The centres as a model for other rows: each row belongs surely to the nearest.
+    /// Returns the centres to assign other rows; each row belongs to its nearest centre with probability 1.
     pub fn centroids(&self) -> Centroids {
         Centroids::new(self.dimension, self.centers.clone(), 0.0).expect("a clustering has centres, which are finite")
     }

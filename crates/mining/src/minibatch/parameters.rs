@@ -1,4 +1,4 @@
-//! The parameters of a run over a stream, and their one check.
+//! The parameters of mini-batch clustering, and their validation.
 
 use serde::{Deserialize, Serialize};
 
@@ -19,17 +19,18 @@ use crate::rows::Precision;
 pub struct Parameters {
     /// The number of clusters, at least 1. Default: 8.
     pub clusters: usize,
-    /// Rows of a batch, at least 1. Default: 10,000.
+    /// The number of rows of a batch, at least 1. Default: 10,000.
     pub batch_rows: usize,
-    /// Rows at the beginning that are annealed, at least 1 and enough to have all clusters in them. Default: none, for
-    /// as many as those of a batch.
+    /// The number of rows at the beginning that are annealed; at least 1, and enough to contain all clusters. Default:
+    /// none, which means as many as a batch has.
     pub sample_rows: Option<usize>,
-    /// A row's weight halves after this many further rows, so that centres follow a stream that changes; above 0. The
-    /// rows of a batch count equally. Default: none, nothing is forgotten.
+    /// A row's weight halves after this many further rows, so that centres follow a changing stream; above 0. The rows
+    /// of one batch count equally. Default: none, so nothing is forgotten.
     pub half_life: Option<f64>,
-    /// The random seed, which only decides between equals while the sample is annealed. Default: 0.
+    /// The random seed, which only breaks ties while the sample is annealed. Default: 0.
     pub seed: u64,
-    /// In single precision rows are kept to seven digits of their batch's breadth. Default: double.
+    /// The precision of rows. In single precision, rows keep seven digits relative to the extent of their batch.
+    /// Default: double.
     pub precision: Precision,
 }
 
@@ -40,7 +41,7 @@ impl Default for Parameters {
 }
 
 impl Parameters {
-    /// Rows of the sample.
+    /// The number of rows of the sample.
     pub fn sample(&self) -> usize {
         self.sample_rows.unwrap_or(self.batch_rows)
     }
@@ -48,7 +49,7 @@ impl Parameters {
     /// Checks each value, and the values against each other.
     ///
     /// # Errors
-    /// [`Error::Parameter`], [`Error::TooManyClusters`] of the rows that the sample is to have.
+    /// Returns [`Error::Parameter`], or [`Error::TooManyClusters`] if there are more clusters than rows in the sample.
     pub fn check(&self) -> Result<(), Error> {
         let wrong = |name, expected, found: String| Err(Error::Parameter { name, expected, found });
         if self.clusters == 0 {

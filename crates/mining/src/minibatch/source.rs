@@ -3,7 +3,7 @@
 use lehr_data::Points;
 use lehr_data::read::Batches;
 
-/// Gives a stream batch by batch. A function of the number of rows is one.
+/// A stream of rows, read batch by batch. A function of the number of rows can be a source.
 ///
 /// # Example
 /// ```
@@ -19,13 +19,13 @@ use lehr_data::read::Batches;
 /// # Ok::<(), lehr_data::Error>(())
 /// ```
 pub trait Source {
-    /// The next rows, at most this many; `None` at the end.
+    /// Returns the next rows, at most this many; `None` at the end.
     ///
     /// # Errors
-    /// A fault in the rows, which ends the run.
+    /// Returns an error in the rows, which ends the run.
     fn next(&mut self, rows: usize) -> Result<Option<Points>, lehr_data::Error>;
 
-    /// The part of the stream that has been given, 0 to 1; `None` if it is unknown.
+    /// The share of the stream that has been read, 0 to 1; `None` if it is unknown.
     fn fraction(&self) -> Option<f64> {
         None
     }

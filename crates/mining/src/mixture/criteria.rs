@@ -1,34 +1,35 @@
-//! The criteria that compare numbers of components: the fit of a mixture to its rows, and its penalty.
+//! The criteria that compare numbers of components: the fit of a mixture to its rows, minus a penalty.
 
 use lehr_numerics::elementary::ln;
 use serde::{Deserialize, Serialize};
 
 use super::parameters::Covariance;
 
-/// Figures of one mixture. Lower BIC, AIC and ICL are better.
+/// Measures of one mixture. Lower BIC, AIC and ICL are better.
 ///
-/// The three criteria count rows by the effective sample size `n = (sum w)^2 / sum w^2` (Kish 1965), and the
-/// log-likelihood as `n / sum w` times its value. So weights in another unit choose the same mixture. Without weights n
-/// is the number of rows.
+/// The three criteria use the effective sample size `n = (sum w)^2 / sum w^2` (Kish 1965) as the number of rows, and
+/// multiply the log-likelihood by `n / sum w`. So the unit of the weights does not affect which mixture is chosen.
+/// Without weights n is the number of rows.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Criteria {
-    /// `sum w ln p(x)`, in the input's units.
+    /// The log-likelihood `sum w ln p(x)`, in the input's units.
     pub log_likelihood: f64,
-    /// `- sum w sum_k m ln m` of the memberships: 0 where every row is surely in one component.
+    /// The entropy of the memberships, `- sum w sum_k m ln m`: 0 if every row belongs to one component with certainty.
     pub entropy: f64,
-    /// Numbers that are free in the mixture ([`super::Covariance::free_parameters`]).
+    /// The number of free parameters of the mixture ([`super::Covariance::free_parameters`]).
     pub free_parameters: usize,
     /// Bayes' information criterion `-2 L n / sum w + p ln n` (Schwarz 1978).
     pub bic: f64,
     /// Akaike's information criterion `-2 L n / sum w + 2 p`.
     pub aic: f64,
     /// The integrated completed likelihood: BIC plus twice the entropy, times `n / sum w` (Biernacki, Celeux and
-    /// Govaert 2000). It prefers components that are apart.
+    /// Govaert 2000). It prefers well-separated components.
     pub icl: f64,
 }
 
 impl Criteria {
-    /// From a log-likelihood and an entropy, for rows of which `effective` count and of which one weighs `row_weight`.
+    /// Computes the criteria from a log-likelihood and an entropy. `effective` is the effective number of rows, and
+    /// `row_weight` the weight of one of them.
     ///
     /// # Example
     /// ```
@@ -50,14 +51,15 @@ impl Criteria {
 /// A number of components that was tried.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Candidate {
-    /// The number that was tried.
+    /// The requested number.
     pub asked: usize,
-    /// The number of components found: fewer only if the rows have no more distinct positions.
+    /// The number of components found; smaller only if the rows have no more distinct positions.
     pub components: usize,
-    /// The form of the mixture that the best fit came through on its way from clusters; nothing if it came straight.
+    /// The covariance type of the intermediate mixture that led to the best fit; `None` if the fit came directly from
+    /// the clusters.
     pub through: Option<Covariance>,
-    /// Whether the fit ended with nothing left to gain, rather than with the most sweeps allowed.
+    /// Whether the fit converged, rather than ending at the maximum number of sweeps.
     pub is_converged: bool,
-    /// Its figures.
+    /// The criteria of the best fit.
     pub criteria: Criteria,
 }

@@ -17,41 +17,41 @@ use crate::input::Input;
 use crate::round::Execution;
 use crate::rows::Rows;
 
-/// Matrices larger than this are not decomposed.
+/// The most scores: larger matrices are not decomposed.
 const MOST_SCORES: usize = 256;
 
-/// The one component of rows with missing values has the highest likelihood to the last digits, because temperatures
-/// are quotients of its derivatives.
+/// If values are missing, the single component is fitted to full precision, because the temperature is a quotient of
+/// derivatives of its likelihood.
 const LIKELIEST: SingleEnd = SingleEnd { left: 0.0, most_sweeps: 20_000 };
 
 /// The temperature at which one component becomes two.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Critical {
-    /// A pure number: 1 is ordinary EM. Two components that begin as one stay one above it.
+    /// A pure number: 1 is ordinary EM. Above it, two components that begin as one stay one.
     pub temperature: f64,
-    /// The one component that accounts for all rows: their mean and covariance.
+    /// The single component that accounts for all rows: their mean and covariance.
     pub mixture: Mixture,
-    /// The displacement of the mean (D numbers, in the unit of the points) that grows fastest below the temperature;
-    /// covariances change with it.
+    /// The displacement of the mean that grows fastest below the temperature: D numbers, in the unit of the points.
+    /// Covariances change with it.
     pub direction: Vec<f64>,
 }
 
 /// Finds the temperature below which a single component of this form is unstable.
 ///
-/// It is the largest eigenvalue of the covariance of the component's Fisher-normalised scores.
-/// These are whitened rows `z`, and beside them the part that the free covariance adds, such as `(z z' - 1) / sqrt 2`.
-/// The transition may be discontinuous for skewed data. Tied covariances give 1: annealing cannot help them.
+/// It is the largest eigenvalue of the covariance of the component's Fisher-normalised scores. These are whitened rows
+/// `z`, followed by the part that the free covariance adds, such as `(z z' - 1) / sqrt 2`. The transition may be
+/// discontinuous for skewed data. For tied covariances it is 1, because annealing cannot help them.
 ///
-/// With missing cells it is the same quotient of the observed cells. The scores are of these cells, at the one
-/// component under which they are most likely, and are normalised by the information in them.
+/// If cells are missing, it is the same quotient for the observed cells. The scores are those of the most likely
+/// component for these cells, normalised by the information in the cells.
 ///
-/// Cost: one pass with M² operations a row, M² more for each pattern of missing cells, and 30 M³, on this thread. M is
-/// D + 1 (spherical), 2 D (diagonal), D (tied), D (D + 3) / 2 (full).
+/// Cost: one pass with M² operations a row, M² more for each pattern of missing cells, and 30 M³, on the caller's
+/// thread. M is D + 1 (spherical), 2 D (diagonal), D (tied), D (D + 3) / 2 (full).
 ///
 /// # Errors
-/// Returns [`Error::Parameter`] if M is above 256, or if the observed cells do not determine all M numbers.
-/// [`Error::Constant`], [`Error::Collapsed`] if the rows have no width along a column or a direction.
-/// Returns [`Error::TooFar`] or [`Error::TooNear`].
+/// Returns [`Error::Parameter`] if M is above 256, or if the observed cells do not determine all M numbers. Returns
+/// [`Error::Constant`] or [`Error::Collapsed`] if the rows have no width along a column or a direction. Returns
+/// [`Error::TooFar`] or [`Error::TooNear`].
 ///
 /// # Example
 /// ```
@@ -119,7 +119,7 @@ pub fn critical_temperature<'a>(input: impl Into<Input<'a>>, covariance: Covaria
     Ok(Critical { temperature, mixture: Mixture::from_gaussians(in_input_units(&rows, &one)), direction })
 }
 
-/// The part that a free covariance adds to the scores of its mean, the whitened row.
+/// Appends the scores of a free covariance to those of the mean, which are the whitened row.
 fn add_scores_of_covariance(covariance: Covariance, dimension: usize, score: &mut Vec<f64>) {
     let root = std::f64::consts::SQRT_2;
     match covariance {
@@ -130,7 +130,7 @@ fn add_scores_of_covariance(covariance: Covariance, dimension: usize, score: &mu
         }
         Covariance::Diagonal => (0..dimension).for_each(|j| score.push((score[j] * score[j] - 1.0) / root)),
         Covariance::Full => for_pairs(dimension, |_, i, j| {
-            // An entry off the diagonal stands for two.
+            // An off-diagonal entry stands for two.
             score.push(if i == j { (score[i] * score[i] - 1.0) / root } else { score[i] * score[j] });
         }),
     }
@@ -146,7 +146,7 @@ fn for_rows(rows: &Rows<f64>, mut each: impl FnMut(&[f64], f64)) {
     }
 }
 
-/// Second moments about the origin, which is the mean, as a packed lower triangle.
+/// Returns second moments about the origin, which is the mean, as a packed lower triangle.
 fn second_moments(rows: &Rows<f64>) -> Vec<f64> {
     let mut moments = vec![0.0; triangle(rows.dimension)];
     for_rows(rows, |row, weight| {

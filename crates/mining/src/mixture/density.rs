@@ -1,4 +1,4 @@
-//! A mixture as a density: its values for rows that it has never seen, and rows drawn from it.
+//! A mixture as a density: its values for new rows, and rows drawn from it.
 
 use lehr_data::Points;
 use lehr_numerics::cholesky::{cholesky, packed_row, triangle};
@@ -15,7 +15,7 @@ use crate::Error;
 use crate::input::Input;
 use crate::rows::{RowMajor, RowMajorMut};
 
-/// Rows handled together.
+/// The number of rows handled together.
 const BLOCK: usize = 256;
 
 /// A mixture of Gaussians: a density over points.
@@ -41,11 +41,11 @@ pub struct Mixture(Gaussians);
 pub struct Posterior {
     /// The number of components.
     pub components: usize,
-    /// N x K, row-major: the probability that a row is of a component. Each row adds up to 1.
+    /// The probability that each row belongs to each component: N x K, row-major. Each row adds up to 1.
     pub memberships: Vec<f64>,
     /// For each row, the component with the largest membership; the first if several tie.
     pub labels: Vec<u32>,
-    /// `ln p(x)`, in the input's units.
+    /// The log-density `ln p(x)` of each row, in the input's units.
     pub log_densities: Vec<f64>,
 }
 
@@ -54,12 +54,12 @@ impl Mixture {
         Self(gaussians)
     }
 
-    /// From weights (K), means (K x D) and covariances. Spherical has K variances, diagonal K x D variances, tied one
-    /// and full K matrices. A matrix is its lower triangle row by row, `D (D + 1) / 2` numbers.
+    /// Takes weights (K), means (K x D) and covariances. Spherical: K variances. Diagonal: K x D variances. Tied: one
+    /// matrix. Full: K matrices. A matrix is its lower triangle row by row, `D (D + 1) / 2` numbers.
     ///
     /// # Errors
-    /// Returns [`Error::Parameter`] if the lengths disagree, a number is not finite, or weights are not positive or do
-    /// not add up to 1 (to 1e-6). Returns [`Error::Collapsed`] if a covariance is not positive definite.
+    /// Returns [`Error::Parameter`] if lengths disagree, a number is not finite, or weights are not positive or do not
+    /// add up to 1 (within 1e-6). Returns [`Error::Collapsed`] if a covariance is not positive definite.
     pub fn new(
         covariance: Covariance,
         dimension: usize,
@@ -72,10 +72,10 @@ impl Mixture {
         Ok(mixture)
     }
 
-    /// Checks a mixture from elsewhere.
+    /// Checks a mixture that comes from elsewhere.
     ///
     /// # Errors
-    /// The errors of [`Mixture::new`].
+    /// Returns the errors of [`Mixture::new`].
     pub fn check(&self) -> Result<(), Error> {
         let wrong = |name, expected, found: String| Err(Error::Parameter { name, expected, found });
         let Gaussians { covariance, dimension, weights, means, covariances } = &self.0;
@@ -108,12 +108,12 @@ impl Mixture {
         self.0.len()
     }
 
-    /// Coordinates of a point.
+    /// The number of columns of a point.
     pub fn dimension(&self) -> usize {
         self.0.dimension
     }
 
-    /// The form of its covariances.
+    /// The covariance type.
     pub fn form(&self) -> Covariance {
         self.0.covariance
     }
@@ -128,7 +128,7 @@ impl Mixture {
         &self.0.means
     }
 
-    /// The covariances as [`Mixture::new`] takes them.
+    /// The covariances, in the form of [`Mixture::new`].
     pub fn numbers(&self) -> &[f64] {
         &self.0.covariances
     }
@@ -151,16 +151,16 @@ impl Mixture {
         (0..dimension).flat_map(|i| (0..dimension).map(move |j| (i, j))).map(|(i, j)| entry(i, j)).collect()
     }
 
-    /// Applies the mixture to rows: memberships, labels and densities. The rows' weights do not matter.
+    /// Applies the mixture to rows: memberships, labels and densities. The rows' weights have no effect.
     ///
-    /// For a row with missing cells it uses those that are present: the density is theirs. A row without any has the
-    /// components' weights as memberships, and the log-density 0.
+    /// For a row with missing cells, it uses the cells that are present, and returns their density. A row without any
+    /// value has the components' weights as memberships, and the log-density 0.
     ///
-    /// Cost, on this thread: N x K x D (spherical, diagonal) or N x K x D² / 2 multiply-adds and N x K exponentials. K
-    /// x D³ more for each pattern of missing cells. N x K numbers of memory.
+    /// Cost, on the caller's thread: N x K x D (spherical, diagonal) or N x K x D² / 2 multiply-adds, and N x K
+    /// exponentials. Each pattern of missing cells costs K x D³ more. Memory: N x K numbers.
     ///
     /// # Errors
-    /// Returns [`Error::Parameter`] if the rows have another number of columns.
+    /// Returns [`Error::Parameter`] if the rows have a different number of columns.
     ///
     /// # Example
     /// ```
@@ -213,10 +213,11 @@ impl Mixture {
         Ok(found)
     }
 
-    /// Draws rows from the mixture, and says of which component each is. The same numbers for the same seed, for ever.
+    /// Draws rows from the mixture, and returns the component of each. A seed always gives the same numbers, in every
+    /// version.
     ///
     /// # Errors
-    /// Returns [`Error::Parameter`] if `rows` is 0; [`Error::Collapsed`] as in [`Mixture::check`].
+    /// Returns [`Error::Parameter`] if `rows` is 0, and [`Error::Collapsed`] as [`Mixture::check`] does.
     ///
     /// # Example
     /// ```
@@ -255,7 +256,7 @@ impl Mixture {
     }
 }
 
-/// Asks components of some columns about rows that have these.
+/// Computes memberships and densities of rows that all have the columns `observed`.
 fn said_of(
     input: &Input<'_>,
     observed: &[usize],

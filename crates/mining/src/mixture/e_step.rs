@@ -1,4 +1,4 @@
-//! The E-step of a mixture: memberships of a leaf's rows and their sums. This file does not know about ranks.
+//! The E-step of a mixture: the memberships of a leaf's rows, and their sums. This file does not know about ranks.
 
 use std::cell::RefCell;
 
@@ -9,10 +9,10 @@ use lehr_numerics::tiles::Tiles;
 use crate::round::{LeafCells, Round};
 use crate::rows::Rows;
 
-/// Sums of a whole block: `T sum w ln sum exp` and `sum w (1 - max m)`.
+/// The number of sums over a whole block: `T sum w ln sum exp` and `sum w (1 - max m)`.
 pub(crate) const TOTALS: usize = 2;
 
-/// The memory that a thread keeps between leaves, so that no round allocates.
+/// The memory that a thread reuses from leaf to leaf, so that no round allocates.
 #[derive(Debug, Default)]
 struct Scratch {
     gaussian: GaussianScratch<f64>,
@@ -24,7 +24,7 @@ thread_local! {
     static SCRATCH: RefCell<Scratch> = RefCell::default();
 }
 
-/// One pass over all rows with fixed components.
+/// A pass over all rows with fixed components.
 pub(crate) struct MixtureRound<'a> {
     pub rows: &'a Rows<f64>,
     pub components: &'a Components<f64>,
@@ -56,18 +56,18 @@ impl Round for MixtureRound<'_> {
     }
 }
 
-/// The results for the rows of a leaf, then for its rows of weight 0, in their order.
+/// The results for the rows of a leaf, followed by those of its rows of weight 0, in their order.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Assigned {
     pub labels: Vec<u32>,
-    /// The membership in the component of the label.
+    /// The membership of each row in the component of its label.
     pub probabilities: Vec<f64>,
-    /// In stored units.
+    /// The log-density of each row, in stored units.
     pub log_densities: Vec<f64>,
 }
 
 impl Assigned {
-    /// Appends as bytes: the number of rows, then their labels, probabilities and densities.
+    /// Appends the results as bytes: the number of rows, then their labels, probabilities and densities.
     pub fn write(&self, bytes: &mut Vec<u8>) {
         bytes.extend_from_slice(&(self.labels.len() as u64).to_le_bytes());
         self.labels.iter().for_each(|label| bytes.extend_from_slice(&label.to_le_bytes()));
@@ -87,7 +87,7 @@ impl Assigned {
         self.log_densities = numbers.collect();
     }
 
-    /// Gives a block's rows their components; returns `sum w ln p` and `- sum w sum m ln m`.
+    /// Assigns components to the rows of a block, and returns `sum w ln p` and `- sum w sum m ln m`.
     pub fn add(&mut self, tiles: &Tiles<f64>, components: &Components<f64>) -> [f64; 2] {
         let (rows, count) = (tiles.rows(), components.len());
         SCRATCH.with_borrow_mut(|scratch| {
@@ -111,7 +111,7 @@ impl Assigned {
         })
     }
 
-    /// Gives a row without observed cells the component with the largest weight.
+    /// Assigns the component of the largest weight to a row without observed cells.
     pub fn add_unknown(&mut self, weights: &[f64]) {
         let (label, probability) = likeliest(weights);
         self.labels.push(label as u32);
@@ -120,10 +120,10 @@ impl Assigned {
     }
 }
 
-/// The component with the largest membership, of equal ones the first, and the membership.
+/// Returns the component with the largest membership, the first if several are equal, and the membership.
 ///
-/// A row of weight 0 may be so far away that its squares overflow. It then has no memberships, and is surely in the
-/// first component.
+/// A row of weight 0 may be so far away that its squares overflow. It then has no memberships, and is assigned to the
+/// first component with certainty.
 pub(crate) fn likeliest(memberships: &[f64]) -> (usize, f64) {
     let mut best = (0, memberships[0]);
     for (k, &membership) in memberships.iter().enumerate().skip(1) {
@@ -134,7 +134,7 @@ pub(crate) fn likeliest(memberships: &[f64]) -> (usize, f64) {
     if best.1.is_nan() { (0, 1.0) } else { best }
 }
 
-/// The last pass: each row its component, its probability and its density, those of weight 0 too.
+/// The last pass, which gives each row its component, probability and density, including rows of weight 0.
 pub(crate) struct AssignRound<'a> {
     pub rows: &'a Rows<f64>,
     pub components: &'a Components<f64>,
@@ -142,7 +142,7 @@ pub(crate) struct AssignRound<'a> {
 }
 
 impl Round for AssignRound<'_> {
-    /// The log-likelihood and the entropy of the memberships.
+    /// The sums are the log-likelihood and the entropy of the memberships.
     fn len(&self) -> usize {
         2
     }

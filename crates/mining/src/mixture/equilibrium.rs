@@ -1,4 +1,4 @@
-//! EM at one temperature from a given start: the physics without the cooling.
+//! EM at one temperature from a given start, without cooling.
 
 use super::density::Mixture;
 use super::fit::{Columns, sweep};
@@ -14,23 +14,23 @@ use crate::round::{Execution, Program, Rounds, drive};
 pub struct Start<'a> {
     /// The components, in the units of the points.
     pub mixture: &'a Mixture,
-    /// A pure number, positive; 1 is ordinary EM.
+    /// The temperature, a pure number above 0: 1 is ordinary EM.
     pub temperature: f64,
-    /// As in [`super::Parameters::regularisation`]; 0 for none.
+    /// The regularisation, as in [`super::Parameters::regularisation`]; 0 for none.
     pub regularisation: f64,
-    /// The fixed point is reached when a sweep gains no more than this per unit of weight; not negative.
+    /// A sweep that gains no more than this per unit of weight has reached the fixed point; not negative.
     pub tolerance: f64,
-    /// Passes over the points at most.
+    /// The most passes over the points.
     pub most_sweeps: u64,
 }
 
-/// A fixed point: components in the order of the start.
+/// A fixed point, with its components in the order of the start.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Equilibrium {
     /// The components.
     pub mixture: Mixture,
-    /// `T ln sum_k exp(score / T)` per unit of weight before each sweep, in the input's units: it never falls. At
-    /// temperature 1 the log-likelihood, where there is no regularisation.
+    /// The objective `T ln sum_k exp(score / T)` per unit of weight before each sweep, in the input's units. It never
+    /// falls. At temperature 1 without regularisation, it is the log-likelihood.
     pub objectives: Vec<f64>,
     /// Whether the tolerance was reached.
     pub converged: bool,
@@ -38,12 +38,12 @@ pub struct Equilibrium {
 
 /// Iterates EM at one temperature to its fixed point.
 ///
-/// Memberships are in proportion to `[P_k N(x; u_k, S_k)]^(1 / T)` (paper 004 section 7); the M-step is that of
-/// temperature 1. Cost: passes as in [`super::fit`].
+/// Memberships are proportional to `[P_k N(x; u_k, S_k)]^(1 / T)` (paper 004 section 7); the M-step is the same as at
+/// temperature 1. Cost: passes like those of [`super::fit`].
 ///
 /// # Errors
-/// Returns [`Error::Parameter`] if a number is out of its range or the mixture has other columns; [`Error::Constant`],
-/// [`Error::Unobserved`], [`Error::Collapsed`], [`Error::TooFar`], [`Error::TooNear`].
+/// Returns [`Error::Parameter`] if a number is out of its range, or if the mixture has different columns. Returns
+/// [`Error::Constant`], [`Error::Unobserved`], [`Error::Collapsed`], [`Error::TooFar`] or [`Error::TooNear`].
 ///
 /// # Example
 /// ```

@@ -1,15 +1,15 @@
-//! The course of a fit: for each number of components the beginning, then the climb to the top of the likelihood. It
-//! proceeds one step at a time, and can be resumed after each.
+//! A fit as a series of steps: for each number of components, a start, then the climb to a maximum of the likelihood.
+//! It can be resumed after each step.
 //!
 //! ```text
 //! for each number of components that is tried
-//!     clustering   annealed clusters of as many centres, which do not hang on a lucky start (crate::vector)
-//!     fitting      covariances from the clusters, then EM at temperature 1 until there is nothing left to gain;
-//!                  the same through mixtures of simpler forms, fitted first; the likeliest is taken
+//!     clustering   as many clusters by annealing, which needs no lucky start (crate::vector)
+//!     fitting      covariances from the clusters, then EM at temperature 1 until it converges;
+//!                  again by way of mixtures of simpler covariance types; the most likely result is kept
 //! ```
 //!
-//! All of the state is in [`State`], the content of a checkpoint. All ranks follow the same course, because they decide
-//! by the same bits.
+//! All of the state is in [`State`], which is the content of a checkpoint. All ranks take the same steps, because they
+//! decide from the same bits.
 
 use lehr_numerics::cholesky::triangle;
 use lehr_numerics::gaussian::{Components, Whitening};
@@ -31,30 +31,30 @@ use crate::round::{LeafCells, Rounds, total_of};
 use crate::rows::Rows;
 use crate::vector;
 
-/// Sweeps of one step of a fit.
+/// The number of sweeps in one step.
 const SWEEPS_A_STEP: usize = 8;
-/// A column whose variance is below this share of the widest column's does not vary.
+/// A column whose variance is below this share of the widest column's counts as constant.
 const LEAST_VARIANCE: f64 = 1e-200;
-/// The temperature of the memberships from which covariances begin, over the mean squared distance of all rows from
-/// their mean: hard except for exact ties.
+/// The temperature of the memberships that give the first covariances, divided by the mean squared distance of all rows
+/// from their mean. Memberships are hard except for exact ties.
 const HARD: f64 = 1e-9;
-/// At the start the pooled covariance within clusters counts as this share of an average component's weight more of
-/// each component's own.
+/// At the start, the pooled covariance within clusters is added to each component's own. Its weight is this share of an
+/// average component's weight.
 const BORROWED: f64 = 0.1;
-/// A component whose variance along a column is below this share of the column's has collapsed: ten digits of the
-/// column are in it.
+/// A component has collapsed if its variance along a column is below this share of the column's: only ten digits of the
+/// column vary.
 const COLLAPSED: f64 = 1e-20;
-/// Centres nearer to each other than this share of the mean squared distance from the mean are one.
+/// Centres closer than this share of the mean squared distance from the mean count as one.
 const COINCIDENT: f64 = 1e-18;
-/// In more dimensions than this, tied covariances are no intermediate step: their pass would cost more than all others.
+/// The most dimensions in which tied covariances are an intermediate step: beyond, their pass would take longer than
+/// all others.
 pub(crate) const MOST_TIED: usize = 64;
-/// A mixture on the way to another is fitted to this many times the tolerance, because the next fit discards the
-/// precision.
+/// An intermediate mixture is fitted to this many times the tolerance, because the next fit discards the precision.
 const ON_THE_WAY: f64 = 100.0;
-/// A way is better than another if its log-likelihood per unit of weight is higher by this many tolerances: less is the
-/// same optimum.
+/// The number of tolerances by which the log-likelihood per unit of weight must be higher for a way to count as better.
+/// Smaller differences belong to the same optimum.
 const BETTER: f64 = 10.0;
-/// Share of the work for one number of components that is spent by the time its clusters are found.
+/// The share of the work for one number of components that is done when its clusters have been found.
 const CLUSTERED: f64 = 0.7;
 
 /// The present phase.
@@ -66,32 +66,32 @@ enum Phase {
     Done,
 }
 
-/// Everything that a fit is, in stored units: a checkpoint of it is a fit.
+/// The whole state of a fit, in stored units, and so the content of its checkpoint.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct State {
     phase: Phase,
-    /// The number that is tried, counting from 0.
+    /// The index of the number of components that is being tried.
     attempt: usize,
-    /// The clustering where it is; filled in when the state is shown.
+    /// The clustering in progress; only filled in when the state is shown.
     pub clustering: Option<vector::fit::State>,
-    /// The centres of the clusters found for this number, one for each distinct position.
+    /// The centres of the clusters that were found for this number, one for each distinct position.
     centers: Vec<f64>,
-    /// The number of the chosen way, counted from 0.
+    /// The index of the present way.
     way: usize,
-    /// The state of the present fit.
+    /// The components of the present fit.
     gaussians: Option<Gaussians>,
     /// The objective per unit of weight before each sweep of the present fit.
     ascent: Vec<f64>,
-    /// The end of the best way so far.
+    /// The result of the best way so far.
     highest: Option<Climbed>,
-    /// The candidate with the least BIC so far.
+    /// The candidate with the lowest BIC so far.
     pub(crate) best: Option<Fitted>,
     pub candidates: Vec<Candidate>,
-    /// Passes over the rows by all clusterings and fits that are finished, and by the present fit.
+    /// The number of passes over the rows, by all finished clusterings and fits and by the present fit.
     pub sweeps: u64,
 }
 
-/// The end of one way.
+/// The result of one way.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 struct Climbed {
     through: Option<Covariance>,
@@ -106,7 +106,7 @@ impl Climbed {
     }
 }
 
-/// A mixture at the top of its likelihood, in stored units.
+/// A mixture at a maximum of its likelihood, in stored units.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Fitted {
     pub asked: usize,
@@ -119,17 +119,18 @@ pub(crate) struct Fitted {
 /// The width of the columns, in stored units.
 #[derive(Clone, Debug)]
 pub(crate) struct Columns {
-    /// One for each column.
+    /// The variance of each column.
     pub variances: Vec<f64>,
-    /// The variance of the cloud that a row counts as, along each column.
+    /// The variance of the cloud that stands for a row, along each column.
     pub clouds: Vec<f64>,
 }
 
 impl Columns {
-    /// Cost: one pass.
+    /// Computes the variances of the columns. Cost: one pass.
     ///
     /// # Errors
-    /// Returns [`Error::Constant`] if no column varies, or one does not along which the covariance has its own width.
+    /// Returns [`Error::Constant`] if no column varies, or if a column is constant along which the covariance has its
+    /// own width.
     pub fn new(table: &Table<'_>, covariance: Covariance, regularisation: f64) -> Result<Self, Error> {
         let variances = match &table.patterns {
             Some(patterns) => patterns.moments().1,
@@ -144,13 +145,13 @@ impl Columns {
         Ok(columns)
     }
 
-    /// The columns that do not vary.
+    /// The columns that are constant.
     pub fn constant(&self) -> impl Iterator<Item = usize> + '_ {
         let widest = self.variances.iter().copied().fold(0.0, f64::max);
         (0..self.variances.len()).filter(move |&j| self.variances[j] <= LEAST_VARIANCE * widest)
     }
 
-    /// The first component that is narrower along a column than the precision of the numbers.
+    /// The first component that is narrower along a column than the precision of its numbers.
     fn collapsed(&self, gaussians: &Gaussians) -> Option<usize> {
         let is_narrow = |k: usize| {
             let packed = gaussians.packed(k);
@@ -165,23 +166,23 @@ pub(crate) struct Problem<'a> {
     pub table: &'a Table<'a>,
     pub parameters: &'a Parameters,
     pub columns: Columns,
-    /// One for each number that is tried.
+    /// The parameters of the clustering, for each number of components to try.
     pub clusterings: Vec<vector::Parameters>,
     pub memories: Vec<LeafCells<Remembered>>,
     pub cells: LeafCells<Assigned>,
 }
 
-/// A fit.
+/// A fit in progress.
 pub(crate) struct Fit<'a> {
     problem: &'a Problem<'a>,
     clustering: Option<vector::fit::Fit<'a, f64>>,
-    /// The largest fraction reported so far.
+    /// The largest fraction that has been reported.
     furthest: f64,
     total: Vec<f64>,
     pub state: State,
 }
 
-/// The variance of each column, in stored units. Cost: one pass.
+/// Returns the variance of each column, in stored units. Cost: one pass.
 fn variances(rows: &Rows<f64>) -> Vec<f64> {
     let mut variances = vec![0.0; rows.dimension];
     let mut row = vec![0.0; rows.dimension];
@@ -197,7 +198,7 @@ fn variances(rows: &Rows<f64>) -> Vec<f64> {
 
 impl run::Fit<Parameters> for Fit<'_> {
     fn with_state<T>(&mut self, show: impl FnOnce(&mut State) -> T) -> T {
-        // The clustering's own state stays where it works; a copy of it is far less than a pass over the rows.
+        // The clustering works on its own state. Copying it takes far less time than a pass over the rows.
         self.state.clustering = self.clustering.as_ref().map(|clustering| clustering.state.clone());
         let shown = show(&mut self.state);
         self.state.clustering = None;
@@ -221,7 +222,7 @@ impl run::Fit<Parameters> for Fit<'_> {
         Progress { stage: self.phase().into(), fraction: Some(self.fraction()), figures }
     }
 
-    /// One step: one of the clustering's, or a few sweeps of a fit.
+    /// Takes one step: a step of the clustering, or a few sweeps of a fit.
     async fn advance(&mut self, rounds: &mut dyn Rounds) -> Result<(), Error> {
         match self.state.phase {
             Phase::Clustering => self.cluster(rounds).await,
@@ -232,7 +233,7 @@ impl run::Fit<Parameters> for Fit<'_> {
 }
 
 impl<'a> Fit<'a> {
-    /// A new fit, or one that resumes from a state.
+    /// Starts a new fit, or resumes one from its state.
     pub fn new(problem: &'a Problem<'a>, state: Option<State>) -> Self {
         let mut state = state.unwrap_or_default();
         let attempt = state.attempt;
@@ -251,7 +252,7 @@ impl<'a> Fit<'a> {
         }
     }
 
-    /// The number of components that is tried.
+    /// The number of components that is being tried.
     fn components(&self) -> usize {
         let tried = self.state.attempt.min(self.problem.clusterings.len() - 1);
         self.problem.clusterings[tried].clusters.expect("every clustering has a number")
@@ -274,7 +275,8 @@ impl<'a> Fit<'a> {
         std::iter::once(None).chain(through.into_iter().filter(is_open).map(Some)).collect()
     }
 
-    /// Estimate of the share of the work that is done: a number of components costs in proportion to itself.
+    /// Estimates the share of the work that is done. The work for a number of components is assumed to be in proportion
+    /// to it.
     fn fraction(&mut self) -> f64 {
         let cost = |attempts: &[vector::Parameters]| -> f64 {
             attempts.iter().map(|parameters| parameters.clusters.unwrap_or(1) as f64).sum()
@@ -319,7 +321,7 @@ impl<'a> Fit<'a> {
         self.set_out(rounds).await
     }
 
-    /// Begins the present way: one pass of hard memberships in clusters, and an M-step from it.
+    /// Begins the present way with one pass of hard memberships in the clusters, and an M-step.
     async fn set_out(&mut self, rounds: &mut dyn Rounds) -> Result<(), Error> {
         let rows = &self.problem.table.rows;
         let covariance = self.ways()[self.state.way].unwrap_or(self.problem.parameters.covariance);
@@ -337,8 +339,8 @@ impl<'a> Fit<'a> {
         Ok(())
     }
 
-    /// One pass over the rows, and an M-step in the form given from the memberships in the components; `means` are
-    /// those of the components.
+    /// Makes one pass over the rows, then an M-step that turns the memberships in `components`, whose means are
+    /// `means`, into Gaussians of the type `covariance`.
     async fn reformed(
         &mut self,
         rounds: &mut dyn Rounds,
@@ -364,7 +366,7 @@ impl<'a> Fit<'a> {
         Ok(gaussians)
     }
 
-    /// Components of the requested form from the memberships in those of another: one pass over the rows.
+    /// Makes one pass over the rows to turn components of another covariance type into the requested type.
     async fn continued(&mut self, rounds: &mut dyn Rounds, gaussians: Gaussians) -> Result<Gaussians, Error> {
         let (problem, target) = (self.problem, self.problem.parameters.covariance);
         let columns = &problem.columns;
@@ -377,7 +379,7 @@ impl<'a> Fit<'a> {
         let round = PatternRound { patterns, gaussians: &gaussians, target, temperature: 1.0, clouds: &columns.clouds };
         seen(rounds, &round, &mut self.total).await?;
         self.state.sweeps += 1;
-        // What no row of a component has stays as wide as it is in all rows.
+        // Along a column that no row of a component has, the component is as wide as all rows.
         let widest = columns.variances.iter().copied().fold(0.0, f64::max);
         let covariances = match target {
             Covariance::Diagonal => columns.variances.repeat(count),
@@ -388,10 +390,11 @@ impl<'a> Fit<'a> {
         Ok(next)
     }
 
-    /// A few sweeps of EM on the present way, and the next stage when there is nothing left to gain.
+    /// Makes a few sweeps of EM on the present way, and enters the next stage when there is nothing left to gain.
     async fn fit(&mut self, rounds: &mut dyn Rounds) -> Result<(), Error> {
         match self.climb(rounds).await {
-            // A way that leads nowhere is left; the straight one is the user's own, and is answered for.
+            // A detour that collapses is abandoned. The direct way is what the user requested, so its collapse is an
+            // error.
             Err(Error::Collapsed { .. }) if self.state.way > 0 => self.next_way(rounds).await,
             climbed => climbed,
         }
@@ -407,7 +410,7 @@ impl<'a> Fit<'a> {
             let columns = &self.problem.columns;
             let objective = sweep(rounds, table, &mut gaussians, 1.0, columns, &mut self.total).await?;
             self.state.sweeps += 1;
-            // EM cannot lower the objective; rounding can, by its own size.
+            // EM cannot lower the objective, except by rounding errors.
             debug_assert!(
                 self.state.ascent.last().is_none_or(|last| objective >= last - 1e-10 * last.abs().max(1.0)),
                 "the objective fell from {:?} to {objective}",
@@ -441,7 +444,7 @@ impl<'a> Fit<'a> {
         self.next_way(rounds).await
     }
 
-    /// Continues with the next way, or with the result of the best of them.
+    /// Continues with the next way, or judges the best result if there are no more ways.
     async fn next_way(&mut self, rounds: &mut dyn Rounds) -> Result<(), Error> {
         self.state.way += 1;
         self.state.ascent.clear();
@@ -453,7 +456,7 @@ impl<'a> Fit<'a> {
         self.judge(rounds, highest).await
     }
 
-    /// Measures a finished fit, keeps it if it is the best, and continues with the next number.
+    /// Measures a finished fit, keeps it if it is the best, and continues with the next number of components.
     async fn judge(&mut self, rounds: &mut dyn Rounds, climbed: Climbed) -> Result<(), Error> {
         let (table, rows) = (self.problem.table, &self.problem.table.rows);
         let Climbed { through, gaussians, ascent, is_converged } = climbed;
@@ -475,14 +478,14 @@ impl<'a> Fit<'a> {
             self.state.best = Some(Fitted { asked, gaussians, ascent, is_converged, criteria });
         }
         self.state.attempt += 1;
-        // Where there are not even as many clusters as were asked for, more will not be found either.
+        // If fewer clusters were found than requested, a larger number will find no more.
         let is_last = self.state.attempt >= self.problem.clusterings.len() || found < asked;
         self.state.phase = if is_last { Phase::Done } else { Phase::Clustering };
         Ok(())
     }
 }
 
-/// Centres on spots of their own: those on the same one would share its rows for ever.
+/// Returns the distinct centres: centres at the same position would share its rows for ever.
 fn distinct(rows: &Rows<f64>, centers: &[f64]) -> Vec<f64> {
     let least = COINCIDENT * rows.square / rows.total_weight;
     let mut distinct: Vec<f64> = Vec::with_capacity(centers.len());
@@ -495,13 +498,13 @@ fn distinct(rows: &Rows<f64>, centers: &[f64]) -> Vec<f64> {
     distinct
 }
 
-/// Components ready for a pass.
+/// Prepares components for a pass.
 fn ready(gaussians: &Gaussians, temperature: f64, clouds: &[f64]) -> Result<Components<f64>, Error> {
     let components = gaussians.len();
     gaussians.ready(temperature, clouds).map_err(|component| Error::Collapsed { component, components })
 }
 
-/// Components of positive weight, the heaviest first, of equal ones the earlier.
+/// The components of positive weight, the heaviest first; if weights are equal, in their order.
 fn by_weight(gaussians: &Gaussians) -> Vec<usize> {
     let weights = &gaussians.weights;
     let mut order: Vec<usize> = (0..weights.len()).filter(|&k| weights[k] > LEAST_WEIGHT).collect();
@@ -509,7 +512,7 @@ fn by_weight(gaussians: &Gaussians) -> Vec<usize> {
     order
 }
 
-/// Runs one EM iteration and returns the objective per unit of weight before it.
+/// Makes one EM iteration, and returns the objective per unit of weight before it.
 pub(crate) async fn sweep(
     rounds: &mut dyn Rounds,
     table: &Table<'_>,
@@ -539,10 +542,11 @@ pub(crate) async fn sweep(
     Ok(total[0] / rows.total_weight)
 }
 
-/// A pass over rows with gaps.
+/// Makes a pass over rows with missing values.
 ///
 /// # Errors
-/// [`Error::Collapsed`]: a covariance may be positive definite to rounding as a whole, but not among the columns of some rows.
+/// Returns [`Error::Collapsed`]: a covariance may be positive definite as a whole within rounding, but not among the
+/// columns of some rows.
 async fn seen(rounds: &mut dyn Rounds, round: &PatternRound<'_>, total: &mut Vec<f64>) -> Result<(), Error> {
     total_of(rounds, round, total).await?;
     if total[0].is_nan() {
@@ -555,7 +559,8 @@ fn unseen(patterns: &Patterns, gaussians: &Gaussians) -> Error {
     Error::Collapsed { component: collapsed(patterns, gaussians).unwrap_or(0), components: gaussians.len() }
 }
 
-/// Gives every row its component; returns the log-likelihood and the entropy of the memberships, in the input's units.
+/// Gives every row its component, and returns the log-likelihood and the entropy of the memberships, in the input's
+/// units.
 pub(crate) async fn assign(
     rounds: &mut dyn Rounds,
     table: &Table<'_>,
@@ -578,8 +583,8 @@ pub(crate) async fn assign(
     Ok([(total[0] - volume) * rows.units.weight, total[1] * rows.units.weight])
 }
 
-/// Aitken's estimate of the gain that an ascent has still to come: its gains fall by about the same factor each time.
-/// It is unknown for one that has just begun, or whose gains grow.
+/// Estimates, by Aitken's method, how much an ascent can still gain, if its gains fall by a constant factor. `None` if
+/// the ascent has only just begun, or if its gains grow.
 pub(crate) fn left_to_gain(ascent: &[f64]) -> Option<f64> {
     let [.., before, between, last] = ascent else { return None };
     let (first, second) = (between - before, last - between);
@@ -597,7 +602,7 @@ mod tests {
 
     #[test]
     fn what_is_left_of_a_geometric_ascent_is_known() {
-        // 1 - 2^-n has 2^-n left.
+        // The sequence 1 - 2^-n has 2^-n left to gain.
         assert_eq!(left_to_gain(&[0.0, 0.5, 0.75]), Some(0.25));
         assert_eq!(left_to_gain(&[0.0, 0.5]), None);
         assert_eq!(left_to_gain(&[0.0, 0.1, 0.3]), None, "gains that grow say nothing about the end");

@@ -11,21 +11,22 @@ use crate::rows::RowMajor;
 /// `ln(2 pi)`.
 const LN_TAU: f64 = 1.837_877_066_409_345_3;
 
-/// Weighted Gaussians in any one unit.
+/// Weighted Gaussians, in any unit.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Gaussians {
     pub covariance: Covariance,
     pub dimension: usize,
-    /// K, adding up to 1.
+    /// The weights: K numbers that add up to 1.
     pub weights: Vec<f64>,
-    /// K x D.
+    /// The means, K x D.
     pub means: Vec<f64>,
-    /// Spherical: K. Diagonal: K x D. For tied covariances: one packed lower triangle. Full: K of them.
+    /// The covariances. Spherical: K variances. Diagonal: K x D variances. Tied: one packed lower triangle. Full: K
+    /// packed lower triangles.
     pub covariances: Vec<f64>,
 }
 
 impl Covariance {
-    /// Numbers of one covariance.
+    /// The number of values of one covariance.
     pub(crate) const fn len(self, dimension: usize) -> usize {
         match self {
             Covariance::Spherical => 1,
@@ -34,7 +35,7 @@ impl Covariance {
         }
     }
 
-    /// The second moments from which covariances are made.
+    /// The second moments that the M-step needs.
     pub(crate) const fn scatter(self) -> Scatter {
         match self {
             Covariance::Spherical | Covariance::Diagonal => Scatter::Diagonal,
@@ -60,7 +61,7 @@ impl Gaussians {
         RowMajor::new(&self.means, self.dimension).row(k)
     }
 
-    /// The numbers of component `k`'s covariance; of the common one where it is tied.
+    /// The covariance of component `k`, or the common one if it is tied.
     pub fn numbers(&self, k: usize) -> &[f64] {
         let length = self.covariance.len(self.dimension);
         let at = if self.covariance == Covariance::Tied { 0 } else { k };
@@ -82,8 +83,8 @@ impl Gaussians {
         }
     }
 
-    /// The matrix that whitens rows of component `k`, and the logarithm of its determinant. `None` if its covariance is
-    /// not positive definite.
+    /// Returns the matrix that whitens rows of component `k`, and the logarithm of its determinant. `None` if the
+    /// covariance is not positive definite.
     fn whitened(&self, k: usize) -> Option<(Vec<f64>, f64)> {
         let numbers = self.numbers(k);
         if self.covariance.whitening() == Whitening::Triangular {
@@ -96,14 +97,14 @@ impl Gaussians {
         matrix.iter().all(|w| w.is_finite() && *w > 0.0).then_some((matrix, log_determinant))
     }
 
-    /// Components ready for a pass at a temperature, over rows that are clouds of these variances (one for each column;
-    /// none: points).
+    /// Prepares components for a pass at a temperature. `clouds` has the variance of the clouds that stand for rows,
+    /// one for each column; if it is empty, rows are points.
     ///
-    /// The mean of a cloud's log-density is its middle's less half of `sum_j cloud_j (S^-1)_jj`. The clouds change
-    /// nothing else in the pass; the M-step adds them to the covariances.
+    /// The mean log-density over a cloud is that of its middle, minus half of `sum_j cloud_j (S^-1)_jj`. The clouds
+    /// change nothing else in the pass; the M-step adds them to the covariances.
     ///
     /// # Errors
-    /// The number of a component whose covariance is not positive definite.
+    /// Returns the index of a component whose covariance is not positive definite.
     pub fn ready(&self, temperature: f64, clouds: &[f64]) -> Result<gaussian::Components<f64>, usize> {
         let mut components = gaussian::Components::new(self.dimension, self.covariance.whitening(), temperature);
         let mut tied = None;
@@ -120,8 +121,8 @@ impl Gaussians {
         Ok(components)
     }
 
-    /// The smallest variance of each component along any column given the columns before it, over that of the cloud
-    /// there. It is near 1 where only the cloud keeps a component from collapsing.
+    /// For each component, the smallest variance of a column given the columns before it, divided by the variance of
+    /// the cloud there. It is near 1 if only the cloud keeps the component from collapsing.
     pub fn widths(&self, clouds: &[f64]) -> Vec<f64> {
         let widths = |k: usize| -> f64 {
             let numbers = self.numbers(k);
@@ -142,8 +143,7 @@ impl Gaussians {
         (0..self.len()).map(widths).collect()
     }
 
-    /// The same components with other numbers, in another order, some perhaps left out; weights are made to add up to 1
-    /// again.
+    /// Selects components in the given order, and normalises their weights to add up to 1.
     pub fn chosen(&self, order: &[usize]) -> Self {
         let sum: f64 = order.iter().map(|&k| self.weights[k]).sum();
         let covariances = match self.covariance {
@@ -160,7 +160,7 @@ impl Gaussians {
     }
 }
 
-/// `sum_j cloud_j (W' W)_jj`.
+/// Returns `sum_j cloud_j (W' W)_jj`.
 fn blur(whitening: Whitening, matrix: &[f64], clouds: &[f64]) -> f64 {
     match whitening {
         Whitening::Diagonal => matrix.iter().zip(clouds).map(|(w, cloud)| cloud * w * w).sum(),

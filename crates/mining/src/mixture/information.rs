@@ -1,16 +1,15 @@
-//! Scores and information of one component from rows with gaps: the scores of its own numbers, and the information in
-//! the cells that are present.
+//! The scores of a single component from rows with missing values, and the information in the cells that are present.
 //!
-//! Two components at the same spot part below a certain temperature. Below it, along some direction of their
-//! parameters, the scores vary more than the likelihood bends. Let `s_i` be the score of row i and J the observed
-//! information (minus the second derivative of the log-likelihood). They part where `delta' (sum w s s' - T J) delta`
-//! becomes positive. Without gaps J is Fisher's information at the rows' mean and covariance, and the quotient the
-//! covariance of the normalised scores. For a row that has the columns o, with `K = S_oo⁻¹`,
-//! `y = K (x_o - u_o)` and a symmetric change B of the covariance:
+//! Two components at the same position separate below a certain temperature. Below it, along some direction of their
+//! parameters, the variance of the scores exceeds the curvature of the likelihood. Let `s_i` be the score of row i, and
+//! J the observed information (minus the second derivative of the log-likelihood). The components separate when
+//! `delta' (sum w s s' - T J) delta` becomes positive. Without missing values, J is Fisher's information at the rows'
+//! mean and covariance, and the quotient is the covariance of the normalised scores. For a row that has the columns o,
+//! with `K = S_oo⁻¹`, `y = K (x_o - u_o)` and a symmetric change B of the covariance:
 //!
 //! ```text
-//! score   y of the mean, (y' B y - tr K B) / 2 of the covariance
-//! bend    a' K a + 2 a' K B y + y' B K B y - tr(K B K B) / 2      for a change (a, B)
+//! score      y of the mean, (y' B y - tr K B) / 2 of the covariance
+//! curvature  a' K a + 2 a' K B y + y' B K B y - tr(K B K B) / 2      for a change (a, B)
 //! ```
 
 use lehr_numerics::cholesky::{cholesky, inverse_of_factor, packed_row, triangle};
@@ -25,10 +24,10 @@ use super::seen::entry;
 use super::table::Table;
 use crate::Error;
 
-/// A change of the covariance: the entries that it adds 1 to.
+/// A change of the covariance: the entries to which it adds 1.
 type Change = Vec<(usize, usize)>;
 
-/// The changes that a form allows, one of each number that it has of its own.
+/// Returns the changes that a covariance type allows: one for each of its free numbers.
 fn changes(covariance: Covariance, dimension: usize) -> Vec<Change> {
     match covariance {
         Covariance::Tied => Vec::new(),
@@ -42,12 +41,12 @@ fn changes(covariance: Covariance, dimension: usize) -> Vec<Change> {
     }
 }
 
-/// The largest quotient of the scores' square and the information over directions of the component's own parameters, as
-/// far as one row shows. With it, its effect on the mean, in stored units.
+/// Returns the largest quotient of the squared scores, per row, and the information, over all directions of the
+/// component's own parameters. Also returns the effect of that direction on the mean, in stored units.
 ///
 /// # Errors
-/// Returns [`Error::Parameter`] if the information is not positive definite, [`Error::Collapsed`] if the covariance is
-/// not.
+/// Returns [`Error::Parameter`] if the information is not positive definite, and [`Error::Collapsed`] if the covariance
+/// is not.
 pub(crate) fn leading(table: &Table<'_>, one: &Gaussians, numbers: usize) -> Result<(f64, Vec<f64>), Error> {
     let dimension = one.dimension;
     let mut told = Told::new(one, numbers);
@@ -80,18 +79,18 @@ pub(crate) fn leading(table: &Table<'_>, one: &Gaussians, numbers: usize) -> Res
     Ok((temperature, direction))
 }
 
-/// The sums of groups of rows for a component. Columns are in units of their widths, which would be in the digits of
-/// the matrices otherwise.
+/// The sums over groups of rows for a component. Columns are divided by their widths, so that their scales do not cost
+/// digits of the matrices.
 struct Told<'a> {
     one: &'a Gaussians,
     numbers: usize,
-    /// D x D, lower triangle.
+    /// The covariance: lower triangle, packed.
     packed: Vec<f64>,
     widths: Vec<f64>,
     changes: Vec<Change>,
-    /// The square of the scores: lower triangle of a full matrix.
+    /// The sum of the squared scores: lower triangle of a full matrix.
     square: Vec<f64>,
-    /// Lower triangle.
+    /// The information: lower triangle, packed.
     information: Vec<f64>,
 }
 
@@ -100,7 +99,7 @@ struct Moments {
     mass: f64,
     /// The sums of `y`.
     first: Vec<f64>,
-    /// D x D.
+    /// The sums of `y y'`, D x D.
     second: Vec<f64>,
 }
 
@@ -124,7 +123,7 @@ impl<'a> Told<'a> {
         Ok(())
     }
 
-    /// K, the inverse of the covariance of some columns, as D x D; 0 where a column is not there.
+    /// Returns K, the inverse of the covariance of the observed columns, as D x D; 0 for missing columns.
     fn precision(&self, observed: &[usize]) -> Result<Vec<f64>, Error> {
         let (width, dimension) = (observed.len(), self.one.dimension);
         let mut among = Vec::with_capacity(triangle(width));
@@ -144,11 +143,11 @@ impl<'a> Told<'a> {
         Ok(precision)
     }
 
-    /// Adds the square of the scores of some rows; returns the moments of their `y`.
+    /// Adds the squared scores of some rows, and returns the moments of their `y`.
     fn add_scores(&mut self, tiles: &Tiles<f64>, observed: &[usize], precision: &[f64]) -> Moments {
         let (dimension, numbers) = (self.one.dimension, self.numbers);
         let k = |a: usize, b: usize| precision[a * dimension + b];
-        // K is 0 where a column is not there, and so is y: changes that reach there say nothing of these rows.
+        // For a missing column, K and y are 0, so these rows say nothing about changes of that column.
         let traces: Vec<f64> = self.changes.iter().map(|change| change.iter().map(|&(a, b)| k(a, b)).sum()).collect();
         let (mut there, mut y, mut score) = (vec![0.0; observed.len()], vec![0.0; dimension], vec![0.0; numbers]);
         let (mut mass, mut first, mut second) = (0.0, vec![0.0; dimension], vec![0.0; dimension * dimension]);
@@ -177,7 +176,7 @@ impl<'a> Told<'a> {
         Moments { mass, first, second }
     }
 
-    /// Adds the information of rows of these moments.
+    /// Adds the information of rows with these moments.
     fn add_information(&mut self, precision: &[f64], Moments { mass, first, second }: &Moments) {
         let (dimension, changes) = (self.one.dimension, &self.changes);
         let k = |a: usize, b: usize| precision[a * dimension + b];
@@ -199,7 +198,7 @@ impl<'a> Told<'a> {
     }
 }
 
-/// `W M W'` of a packed lower triangular W.
+/// Returns `W M W'`, where W is lower triangular and packed.
 fn congruent(n: usize, white: &[f64], matrix: &[f64]) -> Vec<f64> {
     let row = |i: usize| packed_row(white, i);
     let mut half = vec![0.0; n * n];

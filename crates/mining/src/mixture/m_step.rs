@@ -1,8 +1,8 @@
-//! The M-step of a mixture: new components from the sums of a pass.
+//! The M-step of a mixture: computes new components from the sums of a pass.
 //!
-//! Rows are clouds of variance R around their values, and this is the exact maximum for the given memberships. Means
-//! are as usual; covariances are those of the rows about the new means plus R (spherical: plus its mean). So the
-//! objective never falls, for any regularisation.
+//! Rows count as clouds of variance R around their values, and the result is the exact maximum for the given
+//! memberships. Means are as usual; covariances are those of the rows about the new means, plus R (spherical: plus the
+//! mean of R). So the objective never falls, whatever the regularisation.
 
 use lehr_numerics::cholesky::triangle;
 
@@ -11,20 +11,21 @@ use super::gaussians::Gaussians;
 use super::parameters::Covariance;
 use crate::rows::{RowMajor, RowMajorMut};
 
-/// A component with less than this share of the weight does not move: quotients of its sums would be noise.
+/// A component with less than this share of the weight does not move, because quotients of its sums would be noise.
 pub(crate) const LEAST_WEIGHT: f64 = 1e-12;
 
-/// Replaces the components by those of the sums, which are about the means that they had.
+/// Replaces the components with those that follow from the sums, which are relative to the old means.
 ///
-/// `borrowed` adds the pooled covariance within components to each component's own, with the weight of this many
-/// average components. It is 0 in a fit and more at a start, where a component of few rows has no reliable covariance.
+/// `borrowed` adds the pooled covariance within components to that of each component, with the weight of this many
+/// average components. It is 0 in a fit, and positive at a start, where a component of few rows has no reliable
+/// covariance.
 pub(crate) fn update(gaussians: &mut Gaussians, total: &[f64], total_weight: f64, clouds: &[f64], borrowed: f64) {
     let (dimension, count) = (gaussians.dimension, gaussians.len());
     let scatter = gaussians.covariance.scatter();
     let per_component = scatter.per_component(dimension);
     let sums = &total[TOTALS..];
     let second_len = per_component - 1 - dimension;
-    // Second moments about the new means, and their sum over components.
+    // Second moments about the new means, and their sum over the components.
     let pooled_len = if gaussians.covariance == Covariance::Tied { triangle(dimension) } else { second_len };
     let mut pooled = vec![0.0; pooled_len];
     if gaussians.covariance == Covariance::Tied {
@@ -89,11 +90,11 @@ pub(crate) fn update(gaussians: &mut Gaussians, total: &[f64], total_weight: f64
     }
 }
 
-/// The same from the sums of each column over the rows that have it. They are the mass of each component, then the
-/// masses, the first and the second moments of all columns about its mean.
+/// Replaces the components with those that follow from sums of each column over the rows that have it. For each
+/// component, the sums are its mass, then the masses, first moments and second moments of all columns about its mean.
 ///
-/// The exact maximum for the memberships at hand where columns are independent within a component, that is for
-/// spherical and diagonal covariances. A column for which a component has no rows does not move.
+/// This is the exact maximum for the memberships if columns are independent within a component: for spherical and
+/// diagonal covariances. A component does not move along a column that none of its rows has.
 pub(crate) fn update_by_column(gaussians: &mut Gaussians, total: &[f64], total_weight: f64, clouds: &[f64]) {
     let dimension = gaussians.dimension;
     let length = gaussians.covariance.len(dimension);
@@ -125,7 +126,7 @@ pub(crate) fn update_by_column(gaussians: &mut Gaussians, total: &[f64], total_w
     }
 }
 
-/// Calls back with the place, row and column of each entry of a packed lower triangle.
+/// Calls `each` with the index, row and column of each entry of a packed lower triangle.
 pub(crate) fn for_pairs(dimension: usize, mut each: impl FnMut(usize, usize, usize)) {
     let mut n = 0;
     for i in 0..dimension {
@@ -140,8 +141,8 @@ pub(crate) fn for_pairs(dimension: usize, mut each: impl FnMut(usize, usize, usi
 mod tests {
     use super::*;
 
-    /// Rows (0, 0), (2, 0) in the first component and (5, 5), (5, 9) in the second, each wholly. Sums are about the
-    /// means (0, 0) and (5, 6).
+    /// Updates components from the rows (0, 0), (2, 0), which belong to the first, and (5, 5), (5, 9), which belong to
+    /// the second. The sums are relative to the means (0, 0) and (5, 6).
     fn updated(covariance: Covariance, clouds: &[f64], borrowed: f64) -> Gaussians {
         let mut gaussians = Gaussians {
             covariance,
@@ -174,7 +175,8 @@ mod tests {
     fn clouds_widen_and_what_is_borrowed_is_the_pooled_covariance() {
         assert_eq!(updated(Covariance::Diagonal, &[0.25, 0.5], 0.0).covariances, [1.25, 0.5, 0.25, 4.5]);
         assert_eq!(updated(Covariance::Spherical, &[0.25, 0.75], 0.0).covariances, [1.0, 2.5]);
-        // Pooled: 0.5 and 2; an average component has two rows, so each is half its own and half the pooled one.
+        // Pooled: 0.5 and 2. An average component has two rows, so each covariance is half its own and half the pooled
+        // one.
         assert_eq!(updated(Covariance::Diagonal, &[0.0, 0.0], 1.0).covariances, [0.75, 1.0, 0.25, 3.0]);
     }
 
@@ -188,7 +190,7 @@ mod tests {
                 means: vec![0.0, 5.0],
                 covariances: vec![7.0; covariance.len(2)],
             };
-            // (0, 5), (2, ?), (4, ?): sums about (0, 5).
+            // The rows are (0, 5), (2, ?), (4, ?); sums are relative to (0, 5).
             update_by_column(&mut gaussians, &[0.0, 0.0, 3.0, 3.0, 1.0, 6.0, 0.0, 20.0, 0.0], 3.0, &[0.0, 0.5]);
             gaussians
         };

@@ -14,53 +14,54 @@ use crate::anneal::run::Spent;
 use crate::number::Number;
 use crate::rows::Rows;
 
-/// Only the clouds that rows count as keep a component from collapsing if it is less than this many times as wide.
+/// A component that is narrower than this many times the clouds is kept from collapsing only by the clouds.
 const COLLAPSED: f64 = 100.0;
 
-/// A mixture, each row's component, and how it was found. Components are numbered by decreasing weight.
+/// A fitted mixture, the component of each row, and facts about the fit. Components are numbered by decreasing weight.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Model {
     /// The mixture in the units of the points.
     pub mixture: Mixture,
     /// The component of each row: the one with the largest membership.
     pub labels: Vec<u32>,
-    /// The membership of that component.
+    /// The membership of each row in that component.
     pub probabilities: Vec<f64>,
-    /// `ln p(x)` of each row, in the input's units.
+    /// The log-density `ln p(x)` of each row, in the input's units.
     pub log_densities: Vec<f64>,
-    /// The figures of the mixture.
+    /// The criteria of the mixture.
     pub criteria: Criteria,
     /// Every number of components that was tried, in order.
     pub candidates: Vec<Candidate>,
-    /// The groups with a valley in the density between every two, where neither a number of components nor a limit was
-    /// given and no value is missing. Fewer than components where several describe one group.
+    /// The number of groups with a valley in the density between every two. It is computed if neither a number of
+    /// components nor a limit was given, and no value is missing. It is smaller than the number of components if
+    /// several describe one group.
     pub groups: Option<Number>,
-    /// The log-likelihood per unit of weight before each sweep of the fit, rows counted as the clouds of
-    /// [`Parameters::regularisation`]: it never falls.
+    /// The log-likelihood per unit of weight before each sweep of the fit, with rows counted as the clouds of
+    /// [`Parameters::regularisation`]. It never falls.
     pub ascent: Vec<f64>,
-    /// Whether the fit ended with nothing left to gain.
+    /// Whether the fit converged.
     pub is_converged: bool,
-    /// Passes over the rows, those of the annealing and of all numbers that were tried included.
+    /// The number of passes over the rows, including those of the annealing and of all numbers that were tried.
     pub sweeps: u64,
-    /// Seconds by phase, of this process only.
+    /// The seconds spent in each phase, by this process only.
     pub phases: Vec<(String, f64)>,
-    /// Seconds over ranks, of each phase and of computing, communicating and waiting; empty for engines that have no
-    /// ranks.
+    /// The spread over ranks of the seconds spent in each phase, and in computing, communicating and waiting; empty for
+    /// engines without ranks.
     pub timers: Vec<Spread>,
     /// Warnings for the user.
     pub warnings: Vec<String>,
-    /// The rows of the rank with the most rows, divided by the mean.
+    /// The number of rows on the rank with the most, divided by the mean.
     pub imbalance: f64,
 }
 
-/// The result of a run's lead.
+/// The result of a run, on the lead rank.
 #[derive(Debug)]
 pub(crate) struct Outcome {
     pub state: State,
     pub spent: Spent,
 }
 
-/// Components in the units of the points.
+/// Converts components to the units of the points.
 pub(crate) fn in_input_units(rows: &Rows<f64>, gaussians: &Gaussians) -> Gaussians {
     Gaussians {
         means: gaussians.means.chunks_exact(rows.dimension).flat_map(|mean| rows.units.position(mean)).collect(),
@@ -101,7 +102,7 @@ impl Model {
     }
 }
 
-/// The leaves' results for all rows, in the order and the units of the input.
+/// Collects the leaves' results for all rows, in the order and the units of the input.
 fn in_input_order(table: &Table<'_>, assigned: impl Iterator<Item = Assigned>) -> Assigned {
     let count = table.input.len();
     let mut all = Assigned { labels: vec![0; count], probabilities: vec![0.0; count], log_densities: vec![0.0; count] };
@@ -116,7 +117,7 @@ fn in_input_order(table: &Table<'_>, assigned: impl Iterator<Item = Assigned>) -
     all
 }
 
-/// The warnings of a fit for the user.
+/// Returns the warnings for the user.
 fn warnings(
     table: &Table<'_>,
     fitted: &Fitted,
@@ -167,7 +168,7 @@ fn warnings(
     warnings
 }
 
-/// A number of rows, for people.
+/// Formats a number of rows and their effective number, for messages.
 fn effective_rows(effective: f64, count: usize) -> String {
     if effective.round() == count as f64 {
         format!("{count} rows")
@@ -176,7 +177,7 @@ fn effective_rows(effective: f64, count: usize) -> String {
     }
 }
 
-/// The warning that only the regularisation keeps components wide, if it does.
+/// The warning that only the regularisation keeps components wide, if that is so.
 fn held_up(gaussians: &Gaussians, clouds: &[f64]) -> Option<String> {
     let narrow = gaussians.widths(clouds).iter().filter(|&&width| width < COLLAPSED).count();
     if narrow == 0 {
@@ -184,18 +185,19 @@ fn held_up(gaussians: &Gaussians, clouds: &[f64]) -> Option<String> {
     }
     Some(match gaussians.covariance {
         Covariance::Tied => {
-            "the common covariance has a direction in which only the regularisation keeps it wide: columns may depend on each other"
+            "the common covariance has a direction without variance, in which it keeps the least variance allowed: columns may depend on each other"
                 .to_string()
         }
         _ => format!(
-            "{narrow} of {} components have a direction in which only the regularisation keeps them wide: the likelihood says little; \
-             rows may be equal, or columns depend on each other",
+            "{narrow} of {} components have a direction without variance, in which they keep the least variance allowed: do not compare \
+             the likelihood; rows may be equal, or columns may depend on each other",
             gaussians.len()
         ),
     })
 }
 
-/// A warning about two columns with a covariance in the mixture although no row has both, if there are such columns.
+/// The warning about two columns that have a covariance in the mixture although no row has both, if there are such
+/// columns.
 fn never_together(table: &Table<'_>, covariance: Covariance) -> Option<String> {
     if !matches!(covariance, Covariance::Tied | Covariance::Full) {
         return None;

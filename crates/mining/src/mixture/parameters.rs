@@ -1,4 +1,4 @@
-//! The parameters of a mixture, and their one check.
+//! The parameters of a mixture, and their validation.
 
 use std::fmt;
 
@@ -9,20 +9,20 @@ use lehr_data::error::number;
 use crate::Error;
 use crate::input::Input;
 
-/// Covariances of more columns than this are not formed.
+/// The most columns for which covariance matrices are formed.
 pub(crate) const MOST_FORMED: usize = 512;
-/// The largest number of components that are tried where the number is not given, and the rows have no more groups.
+/// The most components that are tried if no number is given, unless the rows have more groups.
 const MOST_TRIED: usize = 10;
-/// Numbers of components that are tried on either side of the number of groups, where that is larger.
+/// The number of candidates on either side of the number of groups, if that is larger.
 const AROUND: usize = 3;
-/// The largest number of components that can be requested.
+/// The most components that can be requested.
 const MOST_COMPONENTS: usize = 65_536;
 
 /// The covariance type of components.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Covariance {
-    /// A variance for each component, the same in every direction.
+    /// A variance for each component, equal in every direction.
     Spherical,
     /// A variance for each component and column; columns are independent within a component.
     Diagonal,
@@ -34,10 +34,10 @@ pub enum Covariance {
 }
 
 impl Covariance {
-    /// All of them, the simplest first.
+    /// All types, the simplest first.
     pub const ALL: [Covariance; 4] = [Covariance::Spherical, Covariance::Diagonal, Covariance::Tied, Covariance::Full];
 
-    /// Its name in commands and files.
+    /// The name in commands and files.
     pub const fn name(self) -> &'static str {
         match self {
             Covariance::Spherical => "spherical",
@@ -47,7 +47,7 @@ impl Covariance {
         }
     }
 
-    /// The number of free parameters of a mixture of this many components: weights less one, means, covariances.
+    /// The number of free parameters of a mixture with this many components: weights minus 1, means, covariances.
     ///
     /// # Example
     /// ```
@@ -71,7 +71,7 @@ impl fmt::Display for Covariance {
     }
 }
 
-/// The parameters of a mixture's fit. The default chooses the number of components by BIC.
+/// The parameters of a mixture. The default chooses the number of components by BIC.
 ///
 /// # Example
 /// ```
@@ -82,27 +82,25 @@ impl fmt::Display for Covariance {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Parameters {
-    /// The number of components, at least 1. Default: none; the number with the least BIC is chosen.
+    /// The number of components, at least 1. Default: none, so the number with the lowest BIC is chosen.
     pub components: Option<usize>,
-    /// The largest number of components that are tried where the number is not given, at least 1. Default: 10, or as
-    /// many as there are rows; and the numbers around that of the groups with a valley in the density between every two
-    /// ([`number`](mod@crate::number)), if that is larger.
+    /// The most components that are tried if no number is given, at least 1. Default: 10, or as many as there are rows.
+    /// If the rows have more groups with a valley in the density between every two ([`number`](mod@crate::number)),
+    /// numbers around that are tried too.
     pub max_components: Option<usize>,
-    /// Default: full.
+    /// The covariance type. Default: full.
     pub covariance: Covariance,
-    /// Each row counts as a small cloud around it, whose variance along a column is this share of the column's. So no
-    /// component becomes narrower than that. Default: 1e-6, a thousandth of a standard deviation.
+    /// Each row counts as a small cloud, whose variance along a column is this share of the column's variance. So no
+    /// component becomes narrower than the cloud. Default: 1e-6, a thousandth of a standard deviation.
     pub regularisation: f64,
-    /// The fit ends when the log-likelihood per unit of weight can gain no more than this, by Aitken's estimate; 1e-12
+    /// The fit ends when, by Aitken's estimate, the log-likelihood per unit of weight can gain no more than this; 1e-12
     /// to 1e-2. Default: 1e-8.
     pub tolerance: f64,
-    /// Passes over the rows of one fit at most, at least 1. Default: 2000.
+    /// The most passes over the rows in one fit, at least 1. Default: 2000.
     pub max_sweeps: u64,
-    /// Factor from one temperature to the next in the annealing that finds where components begin, 0.5 to 0.999.
-    /// Default: 0.95.
+    /// The factor from one temperature to the next in the annealing that finds the starts, 0.5 to 0.999. Default: 0.95.
     pub cooling: f64,
-    /// The random seed, which only decides between equals in the annealing ([`crate::vector::Parameters::seed`]).
-    /// Default: 0.
+    /// The random seed, which only breaks ties in the annealing ([`crate::vector::Parameters::seed`]). Default: 0.
     pub seed: u64,
 }
 
@@ -122,12 +120,12 @@ impl Default for Parameters {
 }
 
 impl Parameters {
-    /// Whether the number of groups in the rows says which numbers of components are tried.
+    /// Whether the number of groups in the rows decides which numbers of components are tried.
     pub(crate) fn is_open(&self) -> bool {
         self.components.is_none() && self.max_components.is_none()
     }
 
-    /// The numbers of components that are tried, in their order; `rows` of positive weight, in so many groups if that is
+    /// The numbers of components to try, in order, for `rows` rows of positive weight in `groups` groups, if that is
     /// known.
     pub(crate) fn candidates(&self, rows: usize, groups: Option<usize>) -> Vec<usize> {
         if let Some(components) = self.components {

@@ -1,14 +1,14 @@
-//! The E-step of a mixture over rows with gaps: the sums of a leaf's rows, and the components they are given. This file
+//! The E-step of a mixture over rows with missing values: the sums of a leaf's rows, and their components. This file
 //! does not know about ranks.
 //!
-//! Missing cells enter by their expectation: Missing cells enter by their expectation:
+//! Missing cells enter by their expectation:
 //!
-//! - *Tied and full*: let `A` be the rows' regression on the observed cells (the identity for these). A group of mass C
-//!   and moments M and Q about the mean counts as `A M` and `A (Q + C R) A' + C V`. V is the covariance of the missing
-//!   cells given the observed ones, and R the variances of the clouds that rows are. From these sums the M-step is that
-//!   of whole rows.
-//! - *Spherical and diagonal*: columns are independent within a component. Therefore each has a mass and moments of its
-//!   own over the rows that have it. The M-step is a maximum, not a step towards one.
+//! - *Tied and full*: let `A` be the regression on the observed cells (the identity for the observed ones). A group of
+//!   mass C and moments M and Q about the mean counts as `A M` and `A (Q + C R) A' + C V`. V is the covariance of the
+//!   missing cells given the observed ones, and R the variances of the clouds that stand for rows. From these sums, the
+//!   M-step is the same as for complete rows.
+//! - *Spherical and diagonal*: columns are independent within a component. Therefore each has its own mass and moments,
+//!   over the rows that have it. The M-step is an exact maximum, not a step towards one.
 
 use std::cell::RefCell;
 
@@ -33,28 +33,28 @@ thread_local! {
     static SCRATCH: RefCell<Scratch> = RefCell::default();
 }
 
-/// One pass over all rows with fixed components, for an M-step in a form that may be another than theirs.
+/// A pass over all rows with fixed components, for an M-step to the same or another covariance type.
 pub(crate) struct PatternRound<'a> {
     pub patterns: &'a Patterns,
     pub gaussians: &'a Gaussians,
     pub target: Covariance,
     pub temperature: f64,
-    /// The variance of the cloud that a row counts as, along each column.
+    /// The variance of the cloud that stands for a row, along each column.
     pub clouds: &'a [f64],
 }
 
-/// Whether the sums of a form are those of each column over the rows that have it.
+/// Whether a covariance type sums each column over the rows that have it.
 fn is_by_column(target: Covariance) -> bool {
     matches!(target, Covariance::Spherical | Covariance::Diagonal)
 }
 
 impl PatternRound<'_> {
-    /// Components of the form of the round from its sums.
+    /// Computes components of the round's covariance type from its sums.
     pub fn update(&self, gaussians: &mut Gaussians, total: &[f64], total_weight: f64) {
         if is_by_column(self.target) {
             update_by_column(gaussians, total, total_weight, self.clouds);
         } else {
-            // The clouds are in the sums: rows that lack a column have none along it.
+            // The sums include the clouds, because a row has no cloud along a missing column.
             update(gaussians, total, total_weight, &vec![0.0; gaussians.dimension], 0.0);
         }
     }
@@ -64,7 +64,7 @@ impl PatternRound<'_> {
         if is_by_column(self.target) { 1 + 3 * dimension } else { self.target.scatter().per_component(dimension) }
     }
 
-    /// The sums of a group; `None` if a component's covariance is not positive definite among its columns.
+    /// Sums a group; `None` if a component's covariance is not positive definite among the group's columns.
     fn add(&self, group: &Group, scratch: &mut Scratch, partial: &mut [f64]) -> Option<()> {
         let Some(tiles) = &group.tiles else { return Some(()) };
         let (gaussians, width, count) = (self.gaussians, group.observed.len(), self.gaussians.len());
@@ -108,7 +108,8 @@ impl PatternRound<'_> {
             mass += own[0];
         }
         if self.target == Covariance::Tied {
-            // One regression for all components: theirs is the same matrix, or has columns that are independent.
+            // All components have one regression: their covariance is the same matrix, or their columns are
+            // independent.
             debug_assert!(gaussians.covariance != Covariance::Full, "no way leads from full covariances to a tied one");
             let own = &scratch.sums[count * of_each..];
             add_moments(group, &missing, told.as_ref()?, (mass, own), &clouds, pooled);
@@ -117,15 +118,15 @@ impl PatternRound<'_> {
     }
 }
 
-/// The first component whose covariance is not positive definite among the columns of some rows: the cause of a total
-/// that is not a number.
+/// The first component whose covariance is not positive definite among the columns of some rows, which makes a total
+/// NaN.
 pub(crate) fn collapsed(patterns: &Patterns, gaussians: &Gaussians) -> Option<usize> {
     let seen = patterns.groups().filter(|group| group.tiles.is_some());
     seen.filter_map(|group| gaussians.of_columns(&group.observed).ready(1.0, &[]).err()).min()
 }
 
-/// Mass and moments of the columns that are present: masses of all columns, their first moments, their second moments,
-/// after the component's own mass.
+/// Adds mass and moments of the present columns. After the component's own mass come the masses of all columns, their
+/// first moments and their second moments.
 fn add_by_column(observed: &[usize], own: &[f64], all: &mut [f64]) {
     let (width, dimension) = (observed.len(), (all.len() - 1) / 3);
     all[0] += own[0];
@@ -162,7 +163,7 @@ fn add_moments(
     }
     let lacking = missing.len();
     let share = |o: usize, m: usize| told.regression[o * lacking + m];
-    // Of each column that is missing with each that is there.
+    // Each missing column with each present one.
     let mut across = vec![0.0; lacking * width];
     for (m, across) in across.chunks_exact_mut(width).enumerate() {
         for (o, sum) in across.iter_mut().enumerate() {
@@ -202,8 +203,8 @@ impl Round for PatternRound<'_> {
     }
 }
 
-/// The last pass: each row its component, its probability and its density over the cells that are present, those of
-/// weight 0 too.
+/// The last pass, which gives each row its component, probability and density over the present cells, including rows of
+/// weight 0.
 pub(crate) struct PatternAssignRound<'a> {
     pub patterns: &'a Patterns,
     pub gaussians: &'a Gaussians,
@@ -211,7 +212,7 @@ pub(crate) struct PatternAssignRound<'a> {
 }
 
 impl Round for PatternAssignRound<'_> {
-    /// The log-likelihood and the entropy of the memberships.
+    /// The sums are the log-likelihood and the entropy of the memberships.
     fn len(&self) -> usize {
         2
     }

@@ -1,9 +1,9 @@
-//! Rows with gaps, in the order of their missing columns.
+//! Rows with missing values, sorted by the pattern of their missing columns.
 //!
-//! Rows that lack the same columns see the same part of every component: the covariance of the observed columns, and
-//! the rest given them. So rows are put in the order of their patterns before they are cut into leaves. A leaf is then
-//! a few groups of one pattern each. The work for a pattern is done once a group. A group's rows go through the kernels
-//! of whole rows, in as many columns as they have.
+//! For rows that lack the same columns, much of the work is the same: the work on the covariance of the observed
+//! columns, and on the missing columns given the observed ones. So rows are sorted by pattern before they are divided
+//! into leaves. A leaf then has a few groups of one pattern each. The work for a pattern is done once for each group.
+//! The kernels for complete rows process a group, in as many columns as its rows have.
 
 use std::cmp::Ordering;
 
@@ -13,19 +13,19 @@ use lehr_numerics::tiles::Tiles;
 use crate::input::Input;
 use crate::rows::{RowMajor, Rows};
 
-/// Rows that have the same columns.
+/// Rows that have values in the same columns.
 #[derive(Debug)]
 pub(crate) struct Group {
-    /// The columns that are present, ascending.
+    /// The columns that are present, in ascending order.
     pub observed: Vec<usize>,
     /// The observed cells of the rows, in stored units; `None` if no column is observed.
     pub tiles: Option<Tiles<f64>>,
-    /// The rows' places in the input.
+    /// The indices of the rows in the input.
     pub rows: Vec<u32>,
 }
 
 impl Group {
-    /// The columns that are missing, ascending.
+    /// The columns that are missing, in ascending order.
     pub fn missing(&self, dimension: usize) -> Vec<usize> {
         (0..dimension).filter(|column| !self.observed.contains(column)).collect()
     }
@@ -35,12 +35,12 @@ impl Group {
 #[derive(Debug)]
 pub(crate) struct PatternLeaf {
     pub groups: Vec<Group>,
-    /// Rows of weight 0 and rows without any value, to be labelled only.
+    /// Rows of weight 0 and rows without any value, which only get labels.
     pub bystanders: Vec<Group>,
 }
 
 impl PatternLeaf {
-    /// The rows' places in the input, those that count first.
+    /// The indices of the rows in the input, bystanders last.
     pub fn rows(&self) -> impl Iterator<Item = u32> + '_ {
         self.groups.iter().chain(&self.bystanders).flat_map(|group| group.rows.iter().copied())
     }
@@ -51,13 +51,13 @@ impl PatternLeaf {
 pub(crate) struct Patterns {
     pub leaves: Vec<PatternLeaf>,
     dimension: usize,
-    /// The stored weight of the cells that are present.
+    /// The stored weight of all present cells.
     pub cells: f64,
 }
 
 impl Patterns {
-    /// Arranges the rows in the units of `rows`, which are the same ones with their gaps filled; `points` has their
-    /// weights. Cost: N D log N, a copy of the rows.
+    /// Arranges the rows in the units of `rows`, which has the same rows with missing values filled; `points` has their
+    /// weights. Cost: N D log N, and a copy of the rows.
     pub fn new(input: &Input<'_>, points: &Points, rows: &Rows<f64>) -> Self {
         let dimension = rows.dimension;
         let (mut heavy, light): (Vec<u32>, Vec<u32>) =
@@ -99,12 +99,12 @@ impl Patterns {
         Self { leaves, dimension, cells }
     }
 
-    /// The groups of all leaves that count.
+    /// The groups of all leaves, without bystanders.
     pub fn groups(&self) -> impl Iterator<Item = &Group> {
         self.leaves.iter().flat_map(|leaf| &leaf.groups)
     }
 
-    /// The mean and the variance of the values that each column has, in stored units.
+    /// The mean and variance of each column's values, in stored units.
     pub fn moments(&self) -> (Vec<f64>, Vec<f64>) {
         let (mut weights, mut means) = (vec![0.0; self.dimension], vec![0.0; self.dimension]);
         let mut ends = vec![(f64::INFINITY, f64::NEG_INFINITY); self.dimension];
@@ -113,7 +113,7 @@ impl Patterns {
             means[column] += weight * x;
             ends[column] = (ends[column].0.min(x), ends[column].1.max(x));
         });
-        // Rounding may put a mean a digit outside, and a column of equal values beside itself.
+        // Rounding may put a mean just outside the range of the values, even of a column of equal values.
         for ((mean, weight), (least, most)) in means.iter_mut().zip(&weights).zip(&ends) {
             *mean = (*mean / weight).clamp(*least, *most);
         }
@@ -125,7 +125,7 @@ impl Patterns {
         (means, variances)
     }
 
-    /// Calls back with the column, the row's weight and the value of every cell that is there.
+    /// Calls `each` with the column, the row's weight and the value of every present cell.
     fn for_cells(&self, mut each: impl FnMut(usize, f64, f64)) {
         for group in self.groups() {
             let Some(tiles) = &group.tiles else { continue };
@@ -137,13 +137,13 @@ impl Patterns {
         }
     }
 
-    /// Pairs of columns that no row has both of.
+    /// Returns the pairs of columns that no row has both of.
     pub fn never_together(&self) -> Vec<(usize, usize)> {
         let dimension = self.dimension;
         let mut together = vec![false; dimension * dimension];
         let mut last: &[usize] = &[];
         for group in self.groups().filter(|group| group.tiles.is_some()) {
-            // A pattern that a leaf ends in the middle of begins the next.
+            // A pattern may end one leaf and begin the next.
             if group.observed == last {
                 continue;
             }
@@ -157,7 +157,7 @@ impl Patterns {
     }
 }
 
-/// Sorts rows by their patterns, and those of one pattern by their order in the input.
+/// Sorts rows by pattern, and within a pattern by their order in the input.
 pub(crate) fn order(input: &Input<'_>, rows: &mut [u32]) {
     rows.sort_unstable_by(|&a, &b| pattern_order(input, a, b).then(a.cmp(&b)));
 }
@@ -167,7 +167,7 @@ fn pattern_order(input: &Input<'_>, a: u32, b: u32) -> Ordering {
     lacks(a).cmp(lacks(b))
 }
 
-/// Makes something of each run of rows of the same pattern, given the columns that are present.
+/// Calls `make` for each run of rows with the same pattern, with the columns that are present.
 pub(crate) fn grouped<T>(input: &Input<'_>, rows: &[u32], mut make: impl FnMut(Vec<usize>, &[u32]) -> T) -> Vec<T> {
     rows.chunk_by(|&a, &b| pattern_order(input, a, b).is_eq())
         .map(|run| {

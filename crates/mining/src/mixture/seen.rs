@@ -1,8 +1,8 @@
-//! Components as rows with gaps see them: through the columns that are present.
+//! Components restricted to the columns that rows with missing values have.
 //!
-//! Take a component with mean u and covariance S, and a row that has the columns o and lacks the columns m. The row
-//! sees the Gaussian of mean `u_o` and covariance `S_oo`. The missing part is, under the component, a Gaussian too:
-//! `u_m + S_mo S_oo⁻¹ (x_o - u_o)` is its mean, `S_mm - S_mo S_oo⁻¹ S_om` its covariance.
+//! Take a component with mean u and covariance S, and a row that has the columns o and lacks the columns m. The row's
+//! density is that of the Gaussian with mean `u_o` and covariance `S_oo`. Under the component, the missing part is
+//! Gaussian too, with mean `u_m + S_mo S_oo⁻¹ (x_o - u_o)` and covariance `S_mm - S_mo S_oo⁻¹ S_om`.
 
 use lehr_numerics::cholesky::{cholesky, solve, triangle};
 
@@ -13,14 +13,14 @@ use super::parameters::Covariance;
 /// A component's distribution of the missing columns, given the observed ones.
 #[derive(Debug)]
 pub(crate) struct Conditional {
-    /// `S_oo⁻¹ S_om`, o x m; empty if columns are independent within a component.
+    /// The regression `S_oo⁻¹ S_om`, o x m; empty if columns are independent within a component.
     pub regression: Vec<f64>,
-    /// `S_mm - S_mo S_oo⁻¹ S_om` as a packed lower triangle.
+    /// The covariance `S_mm - S_mo S_oo⁻¹ S_om` as a packed lower triangle.
     pub covariance: Vec<f64>,
 }
 
 impl Gaussians {
-    /// The same components of some of the columns.
+    /// Returns the components restricted to some columns.
     pub fn of_columns(&self, columns: &[usize]) -> Self {
         let means = (0..self.len()).flat_map(|k| columns.iter().map(move |&j| self.mean(k)[j])).collect();
         let dimension = self.dimension;
@@ -48,8 +48,8 @@ impl Gaussians {
         }
     }
 
-    /// Component `k`'s distribution of missing columns; `None` if the covariance of the observed ones is not positive
-    /// definite.
+    /// Returns the distribution of the missing columns for component `k`; `None` if the covariance of the observed
+    /// columns is not positive definite.
     pub fn conditional(&self, k: usize, observed: &[usize], missing: &[usize]) -> Option<Conditional> {
         let numbers = self.numbers(k);
         let mut covariance = vec![0.0; triangle(missing.len())];
@@ -78,7 +78,7 @@ impl Gaussians {
     }
 }
 
-/// An entry of a symmetric matrix whose lower triangle is packed.
+/// Returns an entry of a symmetric matrix whose lower triangle is packed.
 pub(crate) fn entry(packed: &[f64], i: usize, j: usize) -> f64 {
     packed[triangle(i.max(j)) + i.min(j)]
 }
@@ -99,12 +99,12 @@ mod tests {
 
     #[test]
     fn what_is_missing_is_told_by_what_is_there() {
-        // Rows and columns 4 2 0, 2 5 1, 0 1 2; the first column missing.
+        // The matrix has the rows 4 2 0, 2 5 1 and 0 1 2; the first column is missing.
         let full = one(Covariance::Full, &[4.0, 2.0, 5.0, 0.0, 1.0, 2.0]);
         let part = full.of_columns(&[1, 2]);
         assert_eq!((part.means.as_slice(), part.numbers(0)), ([2.0, 3.0].as_slice(), [5.0, 1.0, 2.0].as_slice()));
         let told = full.conditional(0, &[1, 2], &[0]).unwrap();
-        // The inverse of 5 1, 1 2 is 2 -1, -1 5 over 9.
+        // The inverse of the matrix (5 1, 1 2) is (2 -1, -1 5) / 9.
         assert!((told.regression[0] - 4.0 / 9.0).abs() < 1e-15 && (told.regression[1] + 2.0 / 9.0).abs() < 1e-15);
         assert!((told.covariance[0] - (4.0 - 8.0 / 9.0)).abs() < 1e-15);
     }

@@ -1,5 +1,5 @@
-//! The one component under which rows are most likely. Without gaps it is their mean and covariance; with gaps it is
-//! found by EM, which from one component has nowhere else to go.
+//! Fits the single component under which rows are most likely. Without missing values, it is the mean and covariance of
+//! the rows; with missing values, EM finds it. Any start will do, because there is only one component.
 
 use super::fit::{Columns, left_to_gain, sweep};
 use super::gaussians::Gaussians;
@@ -9,19 +9,19 @@ use super::table::Table;
 use crate::Error;
 use crate::round::{Execution, Program, Rounds, drive};
 
-/// The time at which it is found.
+/// When to end the fit.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SingleEnd {
-    /// The log-likelihood per unit of weight can gain no more than this.
+    /// The fit ends when the log-likelihood per unit of weight can gain no more than this.
     pub left: f64,
-    /// Passes over the rows at most.
+    /// The most passes over the rows.
     pub most_sweeps: usize,
 }
 
-/// Fits it, in stored units.
+/// Fits a single component, in stored units.
 ///
 /// # Errors
-/// Returns [`Error::Collapsed`] if it has no width along a direction; [`Error::Ranks`].
+/// Returns [`Error::Collapsed`] if the component has no width along a direction, and [`Error::Ranks`].
 pub(crate) fn single(
     table: &Table<'_>,
     columns: &Columns,

@@ -1,4 +1,4 @@
-//! The rows of a mixture as all sweeps see them: in stored units, with their gaps.
+//! The rows of a mixture in the form that all sweeps use: in stored units, with their missing values.
 
 use std::borrow::Cow;
 
@@ -15,29 +15,29 @@ use crate::input::Input;
 use crate::round::Execution;
 use crate::rows::Rows;
 
-/// Deviations below this have variances that a number may not hold.
+/// The least deviation: the variance of smaller ones may underflow.
 const NEAREST: f64 = 1e-120;
-/// The limits of the fit that fills missing values for the clustering: the gain left per unit of weight, and the number
-/// of passes.
+/// When to end the fit that fills missing values for the clustering: the remaining gain per unit of weight, and the
+/// maximum number of passes.
 const FILLED: SingleEnd = SingleEnd { left: 1e-6, most_sweeps: 200 };
-/// Its rows are clouds of at least this share of a column's variance: it is a start, and must not fail.
+/// In that fit, rows are clouds of at least this share of a column's variance, because a fit for a start must not fail.
 const CLOUD: f64 = 1e-6;
 
 /// The rows of a fit.
 #[derive(Debug)]
 pub(crate) struct Table<'a> {
     pub input: Input<'a>,
-    /// All rows, gaps filled: the rows to cluster.
+    /// All rows with missing values filled, which are clustered.
     pub rows: Rows<f64>,
-    /// The same rows with their gaps, if there are any: the rows to fit.
+    /// The rows with their missing values, if there are any, to which the mixture is fitted.
     pub patterns: Option<Patterns>,
-    /// Rows without any value, which count as rows of weight 0.
+    /// The number of rows without any value, which count as rows of weight 0.
     pub empty_rows: usize,
 }
 
 impl<'a> Table<'a> {
-    /// Arranges the rows; gaps are filled by the means of the values that their columns have. Cost: N log N, a copy of
-    /// the rows; with gaps N D log N and three.
+    /// Arranges the rows, and fills missing values with the means of their columns. Cost: N log N and a copy of the
+    /// rows; with missing values N D log N and three copies.
     ///
     /// # Errors
     /// Returns [`Error::Unobserved`], [`Error::TooFar`], [`Error::TooNear`], [`Error::TooManyPoints`] or
@@ -47,12 +47,12 @@ impl<'a> Table<'a> {
         Self::of(input, &points)
     }
 
-    /// The same, but each missing value is filled from the rest of its row, under the one Gaussian that fits all rows
-    /// best. Filling by means would be worse: clusters would show which cells are missing as much as the values. Up to
-    /// 64 columns, all of which vary.
+    /// Arranges the rows, and fills each missing value from the rest of its row, under the one Gaussian that fits all
+    /// rows best. Filling with means would be worse: clusters would then reflect which cells are missing as much as the
+    /// values. If there are more than 64 columns, or if a column is constant, it fills with means.
     ///
     /// # Errors
-    /// The same as for [`new`](Self::new); [`Error::Ranks`].
+    /// Returns the errors of [`new`](Self::new), and [`Error::Ranks`].
     pub fn for_clusters(input: Input<'a>, regularisation: f64, execution: &Execution) -> Result<Self, Error> {
         let points = filled(&input)?;
         let table = Self::of(input, &points)?;
@@ -67,7 +67,7 @@ impl<'a> Table<'a> {
         Self::of(input, &table.expected(&points, &one)?)
     }
 
-    /// `points`: the input's rows without gaps, those without any value of weight 0.
+    /// `points` has the input's rows with missing values filled; rows without any value have weight 0.
     fn of(input: Input<'a>, points: &Points) -> Result<Self, Error> {
         let rows = Rows::<f64>::new(points)?;
         if rows.units.length < NEAREST {
@@ -78,7 +78,7 @@ impl<'a> Table<'a> {
         Ok(Self { input, rows, patterns, empty_rows })
     }
 
-    /// The difference of a log-likelihood per unit of weight in stored units from that in the input's.
+    /// The log-likelihood per unit of weight in stored units, minus that in the units of the input.
     pub fn log_unit(&self) -> f64 {
         let cells = match &self.patterns {
             Some(patterns) => patterns.cells / self.rows.total_weight,
@@ -87,7 +87,7 @@ impl<'a> Table<'a> {
         cells * ln(self.rows.units.length)
     }
 
-    /// The same of the log-density of one row.
+    /// The log-density of one row in stored units, minus that in the units of the input.
     pub fn log_unit_of(&self, row: usize) -> f64 {
         let there = match self.patterns {
             Some(_) => self.input.row(row).iter().filter(|x| !x.is_nan()).count(),
@@ -96,7 +96,7 @@ impl<'a> Table<'a> {
         there as f64 * ln(self.rows.units.length)
     }
 
-    /// The places of a leaf's rows in the input, those that count first.
+    /// The indices of a leaf's rows in the input, bystanders last.
     pub fn rows_of(&self, leaf: usize) -> Vec<u32> {
         match &self.patterns {
             Some(patterns) => patterns.leaves[leaf].rows().collect(),
@@ -107,7 +107,7 @@ impl<'a> Table<'a> {
         }
     }
 
-    /// The rows with each gap at its expectation under one component, given the values that the row has.
+    /// Fills each missing value with its expectation under one component, given the values that the row has.
     fn expected(&self, points: &Points, one: &Gaussians) -> Result<Points, Error> {
         let (rows, dimension) = (&self.rows, self.rows.dimension);
         let mut values = points.values().to_vec();
@@ -136,7 +136,7 @@ impl<'a> Table<'a> {
     }
 }
 
-/// The rows with gaps filled by means; those without any value weigh nothing.
+/// Returns the rows with missing values filled by means; rows without any value have weight 0.
 fn filled<'a>(input: &Input<'a>) -> Result<Cow<'a, Points>, Error> {
     let points = input.filled()?;
     let rows = 0..input.len();

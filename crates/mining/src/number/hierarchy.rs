@@ -1,5 +1,5 @@
-//! Merges cells until one is left. It begins with more cells than there are groups, and each time joins the two
-//! neighbours that the density between them separates least.
+//! Merges cells until one is left. It begins with more cells than there are groups, and each time merges the two
+//! neighbours with the least separation between them.
 
 use std::collections::BTreeMap;
 
@@ -9,35 +9,36 @@ use super::separation::{Separation, division, separation};
 use crate::Error;
 use crate::anneal::Control;
 
-/// The number of neighbours of each cell that are examined: those that are cheapest to merge it with.
+/// The number of neighbours of each cell that are examined: those with the lowest merging cost.
 const NEIGHBORS: usize = 6;
 
-/// A comparison of two cells holds until this share of their rows has been exchanged.
+/// A comparison of two cells is valid until this share of their rows has been exchanged.
 const STALE: f64 = 0.02;
 
-/// One number of groups on the way, and the evidence for it.
+/// A number of groups in the series of merges, and the evidence for it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Step {
     pub clusters: usize,
     pub cost: f64,
     /// The separation of the two neighbours that are separated least.
     pub separation: f64,
-    /// The division of the cell that is divided most, along the lines to its neighbours.
+    /// The deepest valley within any cell, along the lines to its neighbours.
     pub division: f64,
 }
 
 impl Step {
-    /// Whether every two neighbours have a valley between them. One that is shallower than one that divides a cell says
-    /// that the valley is within that cell, and seen from both sides.
+    /// Whether every two neighbours have a valley between them. If a valley between neighbours is shallower than one
+    /// within a cell, it is probably the same valley seen from both sides.
     pub fn is_separated(&self) -> bool {
         self.clusters > 1 && self.separation >= NEEDED && self.division < NEEDED.max(self.separation)
     }
 }
 
-/// All numbers from that of the cells down to 1, or to the first that is separated and more than `enough`.
+/// Returns all numbers from that of the cells down to 1, or down to the first that is separated and larger than
+/// `enough`.
 ///
 /// # Errors
-/// Returns [`Error::Stopped`] if `hear`, which gets the number of remaining cells, stops it.
+/// Returns [`Error::Stopped`] if `hear`, which receives the number of remaining cells, stops it.
 pub(super) fn merge_all(
     partition: &mut Partition<'_>,
     enough: usize,
@@ -61,10 +62,10 @@ pub(super) fn merge_all(
     Ok(steps)
 }
 
-/// The comparisons of each two cells, by their names, and how much weight both had exchanged then.
+/// The comparisons of pairs of cells, by the cells' names, and the weight that both had exchanged at that time.
 type Known = BTreeMap<(u64, u64), (Separation, f64)>;
 
-/// The evidence for the cells as they are, and the two neighbours to merge next.
+/// Returns the evidence for the present cells, and the two neighbours to merge next.
 pub(super) fn compare_neighbors(partition: &Partition<'_>, known: &mut Known) -> (Step, Option<(usize, usize)>) {
     let neighbors = neighbors(partition);
     let mut least: Option<((bool, f64), (usize, usize))> = None;
@@ -87,7 +88,7 @@ pub(super) fn compare_neighbors(partition: &Partition<'_>, known: &mut Known) ->
         };
         step.separation = step.separation.min(seen.between);
         step.division = step.division.max(seen.within);
-        // What is not separated goes in the order of what merging costs, and only then what is.
+        // Pairs that are not separated are merged first, in the order of the merging cost; separated pairs follow.
         let key = match seen.between >= NEEDED {
             false => (false, partition.merging_cost(a, b)),
             true => (true, seen.between),
@@ -99,7 +100,7 @@ pub(super) fn compare_neighbors(partition: &Partition<'_>, known: &mut Known) ->
     (step, least.map(|(_, pair)| pair))
 }
 
-/// The cheapest merge partners of each cell.
+/// Finds the neighbours of each cell that are cheapest to merge with it.
 fn neighbors(partition: &Partition<'_>) -> Vec<Vec<usize>> {
     (0..partition.len())
         .map(|a| {
@@ -116,7 +117,7 @@ fn neighbors(partition: &Partition<'_>) -> Vec<Vec<usize>> {
         .collect()
 }
 
-/// Every cell in two, and whether one of them has a valley between its halves.
+/// Divides every cell in two, and returns the deepest valley between the halves of any cell.
 pub(super) fn divide_all<'a>(partition: &Partition<'a>) -> (Vec<Vec<f64>>, f64) {
     let mut centers = Vec::with_capacity(2 * partition.len());
     let mut most: f64 = 0.0;

@@ -3,13 +3,13 @@
 
 use super::sample::Sample;
 
-/// Sweeps after a change: the cells need not be at their fixed point to the last digit.
+/// The number of sweeps after a change; the cells need not reach their exact fixed point.
 const SWEEPS: usize = 10;
-/// A centre rests that moves less than this share of its cell's mean squared distance, squared.
+/// A centre counts as at rest if its squared move is less than this share of its cell's mean squared distance.
 const REST: f64 = 1e-4;
-/// Steps of two-means inside a cell.
+/// The number of steps of two-means inside a cell.
 const TWO_MEANS: usize = 10;
-/// Steps of power iteration for the direction in which a cell is longest.
+/// The number of steps of power iteration for the longest direction of a cell.
 const POWER_STEPS: usize = 12;
 
 /// Centres and the rows nearest to them.
@@ -19,17 +19,17 @@ pub(super) struct Partition<'a> {
     pub centers: Vec<Vec<f64>>,
     pub masses: Vec<f64>,
     pub labels: Vec<usize>,
-    /// Squared distance of each row from its centre.
+    /// The squared distance of each row from its centre.
     pub own: Vec<f64>,
-    /// The name of each cell, for any numbering.
+    /// The name of each cell, which does not change with its index.
     pub names: Vec<u64>,
-    /// The weight of the rows that have come to each cell or left it so far.
+    /// The weight of the rows that have entered or left each cell so far.
     pub exchanged: Vec<f64>,
     next_name: u64,
 }
 
 impl<'a> Partition<'a> {
-    /// The rows with the nearest of these centres, which then move to the means.
+    /// Assigns rows to the nearest of these centres, which then move to the means.
     pub fn new(sample: &'a Sample, centers: Vec<Vec<f64>>) -> Self {
         let clusters = centers.len();
         let mut partition = Self {
@@ -50,24 +50,24 @@ impl<'a> Partition<'a> {
         self.centers.len()
     }
 
-    /// Weighted sum of squared distances.
+    /// The weighted sum of squared distances.
     pub fn cost(&self) -> f64 {
         self.own.iter().enumerate().map(|(row, own)| self.sample.weight(row) * own).sum()
     }
 
-    /// The increase of the sum of squares by merging two cells (Ward).
+    /// The increase of the sum of squares if two cells are merged (Ward).
     pub fn merging_cost(&self, a: usize, b: usize) -> f64 {
         let (x, y) = (self.masses[a], self.masses[b]);
         x * y / (x + y) * squared(&self.centers[a], &self.centers[b])
     }
 
-    /// The mean of two cells.
+    /// The mean of two cells together.
     pub fn middle(&self, a: usize, b: usize) -> Vec<f64> {
         let (x, y) = (self.masses[a], self.masses[b]);
         self.centers[a].iter().zip(&self.centers[b]).map(|(u, v)| (x * u + y * v) / (x + y)).collect()
     }
 
-    /// Merges two cells; the last one takes the second's number.
+    /// Merges two cells; the last cell takes the index of the second.
     pub fn merge(&mut self, a: usize, b: usize) {
         self.centers[a] = self.middle(a, b);
         self.names[a] = self.next_name;
@@ -94,8 +94,8 @@ impl<'a> Partition<'a> {
         }
     }
 
-    /// Lloyd's sweeps, which look only at rows that a moved centre can have reached. A cell that loses all rows
-    /// disappears.
+    /// Makes Lloyd's sweeps, which examine only rows that a moved centre can have reached. A cell that loses all rows
+    /// is removed.
     fn settle(&mut self, mut moved: Vec<bool>) {
         let dimension = self.sample.dimension;
         for _ in 0..SWEEPS {
@@ -161,8 +161,8 @@ impl<'a> Partition<'a> {
         }
     }
 
-    /// The centres of two halves of each cell. They are found by two-means, begun with a plane across the cell's
-    /// longest direction. `None` for a cell that has no two halves.
+    /// Returns the centres of the two halves of each cell. Two-means finds them, starting from a plane across the
+    /// cell's longest direction. `None` for a cell that cannot be halved.
     pub fn halves(&self) -> Vec<Option<[Vec<f64>; 2]>> {
         let mut rows: Vec<Vec<usize>> = vec![Vec::new(); self.len()];
         self.labels.iter().enumerate().for_each(|(row, &label)| rows[label].push(row));

@@ -1,14 +1,15 @@
-//! Gives columns back what rounding took.
+//! Undoes the rounding of columns.
 //!
-//! Rounded columns, such as counts, ages and answers from 1 to 5, have heaps at their steps, with valleys between them.
-//! So do the columns of a category, one for each level. These valleys say how values were written down, and nothing
-//! about groups. Each value is moved at random within its step. Where the steps are all that a column has, its density
-//! has one mode then. Groups that show in several columns at once keep the valleys between them.
+//! The values of rounded columns, such as counts, ages and answers from 1 to 5, pile up at the steps, with valleys
+//! between them. So do the columns of a category, one for each level. These valleys come from how values were recorded,
+//! and say nothing about groups. So each value is moved at random within its step. If a column has nothing but steps,
+//! its density then has one mode. Groups that show in several columns at once still have valleys between them.
 
 use lehr_numerics::elementary::ln;
 use lehr_numerics::random::Stream;
 
-/// With this many different values a column alone counts as rounded. With fewer it is a class, or the groups.
+/// The number of different values from which a single column counts as rounded. With fewer, its values may be classes,
+/// or the groups themselves.
 const LEAST_STEPS: usize = 5;
 /// Two values are the same if they differ by less than this share of the range.
 const SAME: f64 = 1e-9;
@@ -31,7 +32,7 @@ fn of(values: &[f64], dimension: usize, column: usize) -> impl Iterator<Item = f
     values.iter().skip(column).step_by(dimension).copied()
 }
 
-/// Moves each value of a column of equal steps within its step.
+/// Moves each value of a column with equal steps within its step.
 fn spread_steps(values: &mut [f64], dimension: usize, column: usize, seed: u64) {
     let draw = Stream::new(seed, "what rounding took");
     let mut sorted: Vec<f64> = of(values, dimension, column).collect();
@@ -43,8 +44,8 @@ fn spread_steps(values: &mut [f64], dimension: usize, column: usize, seed: u64) 
     }
 }
 
-/// The step of a column whose values are all equal steps apart. It has at least `least` different values, and few for
-/// its rows: twice the root of their number at most.
+/// Returns the step of a column whose values are multiples of one step apart. The column must have at least `least`
+/// different values, and at most twice the square root of the number of rows.
 fn step_of(sorted: &[f64], least: usize) -> Option<f64> {
     let range = sorted.last()? - sorted.first()?;
     let gaps = || sorted.windows(2).map(|pair| pair[1] - pair[0]).filter(|gap| *gap > SAME * range);
@@ -56,10 +57,10 @@ fn step_of(sorted: &[f64], least: usize) -> Option<f64> {
     gaps().all(|gap| ((gap / smallest).round() - gap / smallest).abs() < 1e-3).then_some(smallest)
 }
 
-/// The number of columns from this one on that are the levels of one category; 0 if they are not.
+/// Returns the number of columns, from `first` on, that are the levels of one category; 0 if they are not.
 ///
-/// Such columns have one range, and the same sum in each row. Most values are at the ends of the range: a filled gap
-/// may lie within it.
+/// Such columns have the same range, and the same sum in each row. Most values are at the ends of the range; filled
+/// missing values may lie between.
 fn levels_from(values: &[f64], dimension: usize, first: usize) -> usize {
     let range_of = |column: usize| {
         let own = of(values, dimension, column);
@@ -93,10 +94,10 @@ fn levels_from(values: &[f64], dimension: usize, first: usize) -> usize {
     0
 }
 
-/// Moves each row that is at a level of a category, in the simplex whose corners are the levels.
+/// Moves each row that is at a level of a category, within the simplex whose corners are the levels.
 ///
-/// The row goes anywhere nearer to its own level than to the others. So equally frequent levels fill the simplex
-/// evenly. The simplex grows about its middle until each level is the mean of its rows again.
+/// The row moves to any point that is nearer to its own level than to the others. So equally frequent levels fill the
+/// simplex evenly. The simplex is enlarged about its middle until each level is the mean of its rows again.
 fn spread_levels(values: &mut [f64], dimension: usize, first: usize, levels: usize, seed: u64) {
     let draw = Stream::new(seed, "what a category took");
     let lows: Vec<f64> =
@@ -104,7 +105,7 @@ fn spread_levels(values: &mut [f64], dimension: usize, first: usize, levels: usi
     let high = of(values, dimension, first).fold(f64::NEG_INFINITY, f64::max);
     let step = high - lows[0];
     let even = 1.0 / levels as f64;
-    // The mean of the largest of so many shares of 1 that are drawn evenly: a harmonic number times `even`.
+    // The mean of the largest of `levels` random shares that add up to 1: a harmonic number times `even`.
     let largest: f64 = (1..=levels).map(|rank| even / rank as f64).sum();
     let growth = (1.0 - even) / (largest - even);
     let mut shares = vec![0.0; levels];
@@ -146,7 +147,8 @@ mod tests {
         assert_eq!(step_of(&[], 2), None);
     }
 
-    /// Rows of a measure, a category of three levels in a scale of its own with one gap filled, and a measure.
+    /// Rows of a measure, a category of three levels on its own scale with one missing value filled, and another
+    /// measure.
     fn mixed(rows: usize) -> Vec<f64> {
         let row = |row: usize| {
             let level = |k: usize| if row == 5 { 1.0 / 3.0 } else { f64::from(u8::from(row % 3 == k)) };
@@ -161,7 +163,7 @@ mod tests {
         let values = mixed(60);
         let found: Vec<usize> = (0..5).map(|column| levels_from(&values, 5, column)).collect();
         assert_eq!(found, [0, 3, 0, 0, 0]);
-        // Several at a time, such as words of a text, are no category.
+        // Several levels at a time, such as the words of a text, are not a category.
         let words: Vec<f64> = (0..60).flat_map(|row| [row % 2, row / 2 % 2].map(f64::from)).collect();
         assert_eq!(levels_from(&words, 2, 0), 0);
     }

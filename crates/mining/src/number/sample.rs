@@ -1,4 +1,4 @@
-//! The rows that the number of clusters is chosen by: all of them, or as many as show groups of a thousandth.
+//! The rows from which the number of clusters is chosen: all rows, or enough to show groups with a thousandth of them.
 
 use lehr_data::Points;
 use lehr_numerics::compensated::Sum;
@@ -7,42 +7,42 @@ use lehr_numerics::random::Stream;
 use super::rounding;
 use crate::rows::Input;
 
-/// The largest number of rows, and the largest number of numbers, that are examined; but never fewer rows than
-/// `LEAST_ROWS`, if there are that many.
+/// The most rows, and the most numbers, that are examined. At least `LEAST_ROWS` rows are examined, if there are that
+/// many.
 const MOST_ROWS: usize = 16_384;
 const MOST_NUMBERS: usize = 1 << 20;
 const LEAST_ROWS: usize = 2_048;
-/// Rows of more columns than this are projected on fewer.
+/// Rows with more columns than `MOST_COLUMNS` are projected onto `PROJECTED` columns.
 const MOST_COLUMNS: usize = 1_024;
 const PROJECTED: usize = 256;
-/// Rows are on a sphere if their squared lengths differ by this share of them at most.
+/// Rows are on a sphere if their squared lengths differ by at most this share.
 const SAME_LENGTH: f64 = 1e-5;
 
-/// Some rows from their mean, in a power of two of their largest deviation, in double precision.
+/// Some rows relative to their mean, divided by a power of two near the largest deviation, in double precision.
 #[derive(Clone, Debug)]
 pub(crate) struct Sample {
     pub dimension: usize,
-    /// One input unit in units of the sample.
+    /// The unit of the sample, in the unit of the input.
     pub length: f64,
     /// The number of rows of positive weight in the input.
     pub rows_of: usize,
     /// The origin of the input, in the sample's coordinates.
     origin: Vec<f64>,
-    /// Whether all rows are equally far from the origin: positions on the globe, and rows scaled to length 1.
+    /// Whether all rows are equally far from the origin, such as positions on the globe, or rows scaled to length 1.
     is_on_sphere: bool,
     values: Vec<f64>,
     weights: Vec<f64>,
 }
 
 impl Sample {
-    /// Draws the rows: of each of as many equal runs of rows of positive weight, one.
+    /// Divides the rows of positive weight into runs of equal length, and draws one row from each run.
     pub fn of(input: Input<'_>, seed: u64) -> Self {
         let positive = (0..input.len()).filter(|&row| input.weight(row) > 0.0).count();
         let columns = input.dimension();
         let dimension = if columns > MOST_COLUMNS { PROJECTED } else { columns };
         let count = positive.min(MOST_ROWS).min((MOST_NUMBERS / dimension).max(LEAST_ROWS));
         let draw = Stream::new(seed, "rows to choose the number of clusters by");
-        // One in each run: distinct, and in order.
+        // One row from each run: so rows are distinct and in order.
         let start = |run: usize| (run as u128 * positive as u128 / count as u128) as usize;
         let drawn = |run: usize| {
             let length = start(run + 1) - start(run);
@@ -75,8 +75,9 @@ impl Sample {
         sample
     }
 
-    /// Appends a row. One of many columns is projected: each column goes to one of fewer, with a sign, both drawn by
-    /// its number. Distances stay about as they are, and the image of a density of one mode has one.
+    /// Appends a row. If it has many columns it is projected: each column goes to one of fewer columns, with a sign;
+    /// the column's number determines both. Distances stay approximately the same, and a density with one mode keeps
+    /// one mode.
     fn push(&mut self, input: Input<'_>, row: usize) {
         let start = self.values.len();
         self.values.resize(start + self.dimension, 0.0);
@@ -90,7 +91,7 @@ impl Sample {
         self.weights.push(input.weight(row));
     }
 
-    /// Whether all rows are equally far from the origin, except for the rounding of numbers in single precision.
+    /// Whether all rows are equally far from the origin, within the rounding of single precision.
     fn has_one_length(&self) -> bool {
         let lengths = self.values.chunks_exact(self.dimension).map(|row| row.iter().map(|x| x * x).sum::<f64>());
         let (low, high) = lengths.fold((f64::INFINITY, 0.0f64), |(low, high), at| (low.min(at), high.max(at)));
@@ -124,12 +125,12 @@ impl Sample {
         &self.values[row * self.dimension..][..self.dimension]
     }
 
-    /// The middle of the sphere that the rows are on, if they are.
+    /// The centre of the sphere that the rows are on, if they are on one.
     pub fn sphere(&self) -> Option<&[f64]> {
         self.is_on_sphere.then_some(&self.origin)
     }
 
-    /// The sample's coordinates for a position of the input.
+    /// Converts a position of the input to the sample's coordinates.
     pub fn image(&self, position: &[f64]) -> Vec<f64> {
         let mut image = vec![0.0; self.dimension];
         if position.len() == self.dimension {
@@ -142,12 +143,12 @@ impl Sample {
         image
     }
 
-    /// In units of the mean weight.
+    /// The weight of a row, divided by the mean weight.
     pub fn weight(&self, row: usize) -> f64 {
         self.weights[row]
     }
 
-    /// The same rows, to be clustered.
+    /// Returns the rows as points for clustering.
     pub fn points(&self) -> Option<Points> {
         Points::new(self.values.clone(), self.dimension)
             .and_then(|points| points.with_weights(self.weights.clone()))
@@ -155,12 +156,12 @@ impl Sample {
     }
 }
 
-/// The random numbers that project many columns on fewer.
+/// The random numbers for projecting many columns onto fewer.
 fn projection() -> Stream {
     Stream::new(0, "columns projected on fewer")
 }
 
-/// Adds a value of one of many columns to one of fewer.
+/// Adds the value of one of many columns to one of fewer columns.
 fn project(draw: &Stream, column: usize, value: f64, fewer: &mut [f64]) {
     let bits = draw.bits(column as u64);
     let sign = if bits & 1 == 0 { 1.0 } else { -1.0 };

@@ -1,36 +1,37 @@
 //! Tests whether the density of rows has a valley between two centres.
 //!
-//! The rows examined are those of one convex cell: nearer to the mean of the two than to any other centre. Suppose that
-//! the density has one log-concave mode. A normal, a uniform on any convex body and an exponential have one, in any
-//! direction and correlation. Then its projection from a convex cell onto any line is log-concave too (Prékopa), and
-//! has one mode. So a valley in the projection is a valley in the density. The two cells alone would not suffice: their
-//! common face is narrower than they are, and even uniform rows thin out there.
+//! It examines the rows of a convex cell: those nearer to the mean of the two centres than to any other centre. Suppose
+//! that the density has one log-concave mode. Examples in any direction and with any correlation are the normal
+//! distribution, the exponential distribution, and uniform distributions on convex bodies. Then its projection from a
+//! convex cell onto any line is log-concave too (Prékopa), and so has one mode. So a valley in the projection is a
+//! valley in the density. The two cells alone would not be enough: their common face is narrower than they are, so even
+//! uniform rows thin out there.
 //!
-//! Rows on a sphere, such as positions on the globe, are examined along a great circle in place of a line. Seen from
-//! the side, rows that are spread evenly over a cap thicken towards its rim.
+//! For rows on a sphere, such as positions on the globe, a great circle replaces the line. In a projection, rows that
+//! are spread evenly over a cap would become denser towards its rim.
 //!
-//! A row pulls its own centre towards itself; in many columns that alone divides the projections. Each row's own part
-//! in its centre is therefore taken out.
+//! A row pulls its centre towards itself; if there are many columns, this alone divides the projections. So the
+//! contribution of each row to its centre is removed.
 
 use super::partition::{Partition, squared};
 use super::valley::{bins, valley};
 
-/// In up to this many columns the direction that best separates two cells is tried as well as the line between their
-/// centres.
+/// Up to this number of columns, it also tries the direction that separates two cells best, besides the line between
+/// their centres.
 const MOST_FOR_DISCRIMINANT: usize = 32;
-/// The share of rows at each end of a line that is left out. Otherwise a single row far away would leave all others in
+/// The share of rows at each end of a line that is left out. Otherwise a single distant row would put all others into
 /// one bin.
 const TAIL: f64 = 0.005;
-/// A valley is looked for between the centres, so far from each of them, as a share of their distance.
+/// The margin, as a share of the centres' distance, by which a valley must be away from each centre.
 const MARGIN: f64 = 0.1;
 
-/// Two centres on a sphere are opposite each other if their middle is nearer than this to the sphere's, as a share of
-/// the radius.
+/// Two centres on a sphere count as opposite if their midpoint is nearer than this share of the radius to the sphere's
+/// centre.
 const NOT_OPPOSITE: f64 = 0.2;
-/// The weight of a valley between opposite centres.
+/// The factor for the evidence of a valley between opposite centres.
 const OPPOSITE_SHARE: f64 = 0.5;
 
-/// The evidence between two centres.
+/// The evidence of valleys along the line between two centres.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Separation {
     /// The gain in log-likelihood of a valley between the centres.
@@ -39,7 +40,7 @@ pub(super) struct Separation {
     pub within: f64,
 }
 
-/// Evidence of a valley between the centres of two cells.
+/// Tests for a valley between the centres of two cells.
 pub(super) fn separation(partition: &Partition<'_>, a: usize, b: usize) -> Separation {
     let middle = partition.middle(a, b);
     let sample = partition.sample;
@@ -63,7 +64,7 @@ pub(super) fn separation(partition: &Partition<'_>, a: usize, b: usize) -> Separ
     cell.separation()
 }
 
-/// Evidence of a valley between the halves of one cell.
+/// Tests for a valley between the halves of one cell.
 pub(super) fn division(partition: &Partition<'_>, k: usize, halves: &[Vec<f64>; 2]) -> f64 {
     let sample = partition.sample;
     let rows: Vec<usize> = (0..sample.len()).filter(|&row| partition.labels[row] == k).collect();
@@ -82,7 +83,7 @@ struct Cell<'a> {
     rows: &'a [usize],
     centers: [&'a [f64]; 2],
     masses: [f64; 2],
-    /// In which of the two a row had a part.
+    /// The index of the centre to which a row has contributed, if any.
     side: &'a dyn Fn(usize) -> Option<usize>,
 }
 
@@ -102,8 +103,8 @@ impl Cell<'_> {
         Separation { between: straight.between.max(best.between), within: straight.within.max(best.within) }
     }
 
-    /// The evidence along a direction, which is a metric times the difference of the centres. `square` is the metric's
-    /// squared length of a residual.
+    /// Tests along a direction, which is a metric applied to the difference of the centres. `square` returns the
+    /// squared length of a residual in that metric.
     fn along(&self, direction: &[f64], difference: &[f64], square: &dyn Fn(&[f64]) -> f64) -> Separation {
         let sample = self.partition.sample;
         let length: f64 = direction.iter().zip(difference).map(|(x, y)| x * y).sum();
@@ -112,7 +113,7 @@ impl Cell<'_> {
         }
         let sphere = self.partition.sample.sphere();
         let circle = sphere.and_then(|sphere| Circle::new(sphere, self.centers, direction));
-        // Opposite centres of rows all over the sphere turn to wherever the rows look most divided by chance.
+        // If rows cover the sphere, opposite centres end up where the rows look most divided by chance.
         let share = if sphere.is_some() && circle.is_none() { OPPOSITE_SHARE } else { 1.0 };
         let mut residual = vec![0.0; difference.len()];
         let mut placed: Vec<(f64, f64, Option<usize>)> = Vec::with_capacity(self.rows.len());
@@ -125,7 +126,7 @@ impl Cell<'_> {
                     values.iter().zip(middle).zip(direction).map(|((x, middle), d)| (x - middle) * d).sum()
                 }
             };
-            // The centre without the row is farther from it by 1 + w / (m - w).
+            // Without the row, its centre would be farther from it by the factor 1 + w / (m - w).
             if let Some(side) = side {
                 let rest = self.masses[side] - weight;
                 if rest > 1e-9 * weight {
@@ -147,7 +148,8 @@ impl Cell<'_> {
         Separation { between, within: if between < super::NEEDED { 0.0 } else { within(0).max(within(1)) } }
     }
 
-    /// The scatter about the two centres in one, drawn towards a round one the more the fewer rows a column has.
+    /// The common scatter about both centres, which is shrunk towards a spherical one if there are few rows for each
+    /// column.
     fn scatter(&self) -> Option<Factor> {
         let sample = self.partition.sample;
         let dimension = sample.dimension;
@@ -182,17 +184,17 @@ impl Cell<'_> {
     }
 }
 
-/// A great circle through two centres of rows on a sphere, or in another direction from their middle.
+/// A great circle through two centres of rows on a sphere, or in another direction through their midpoint.
 struct Circle<'a> {
     sphere: &'a [f64],
-    /// The direction from the middle of the sphere to that of the centres, and the direction of travel there, at right
-    /// angles. Both have length 1.
+    /// The direction from the middle of the sphere to the midpoint of the centres, and the direction of the circle
+    /// there, at right angles. Both have length 1.
     axes: [Vec<f64>; 2],
     angles: [f64; 2],
 }
 
 impl<'a> Circle<'a> {
-    /// Nothing if the centres are opposite each other, so that no circle is the one through them.
+    /// Returns `None` if the centres are opposite each other, so that no circle is determined.
     fn new(sphere: &'a [f64], centers: [&[f64]; 2], direction: &[f64]) -> Option<Self> {
         let unit = |vector: Vec<f64>| {
             let length = vector.iter().map(|x| x * x).sum::<f64>().sqrt();
@@ -219,13 +221,13 @@ impl<'a> Circle<'a> {
         libm::atan2(y, x)
     }
 
-    /// The position of a row: the centres are at -1/2 and 1/2.
+    /// The position of a row along the circle; the centres are at -1/2 and 1/2.
     fn place(&self, values: &[f64]) -> f64 {
         (self.angle(values) - self.angles[0]) / (self.angles[1] - self.angles[0]) - 0.5
     }
 }
 
-/// Cholesky's factor of a scatter.
+/// The Cholesky factor of a scatter matrix.
 struct Factor {
     lower: Vec<f64>,
     dimension: usize,
@@ -265,7 +267,7 @@ impl Factor {
     }
 }
 
-/// Evidence of a valley in sorted places with their weights: between two of them, or anywhere.
+/// Tests for a valley in sorted positions with their weights: between two positions, or anywhere.
 fn evidence(placed: impl Iterator<Item = (f64, f64)> + Clone, between: Option<(f64, f64)>) -> f64 {
     let (mut weights, mut squares) = (0.0, 0.0);
     for (_, weight) in placed.clone() {
@@ -275,7 +277,7 @@ fn evidence(placed: impl Iterator<Item = (f64, f64)> + Clone, between: Option<(f
     if squares <= 0.0 {
         return 0.0;
     }
-    // Weights have no unit: they count as so many rows as would know their mean as well (Kish).
+    // Weights have no unit, so they count as their effective sample size (Kish).
     let effective = weights * weights / squares;
     let at = |share: f64| {
         let mut passed = 0.0;
@@ -323,7 +325,7 @@ mod tests {
         for (degrees, place) in [(10.0, -0.5), (50.0, 0.5), (30.0, 0.0), (0.0, -0.75), (130.0, 2.5)] {
             assert!((circle.place(&at(degrees)) - place).abs() < 1e-12, "{degrees}");
         }
-        // Beside the circle: the angle at its axis.
+        // Beside the circle, only the angle around its axis counts.
         assert!(circle.place(&[0.3 * 30f64.to_radians().cos(), 0.3 * 30f64.to_radians().sin(), 0.9]).abs() < 1e-12);
         let opposite = at(189.0);
         assert!(Circle::new(&[0.0; 3], [&a, &opposite], &ahead).is_none());

@@ -1,21 +1,22 @@
-//! Tests whether counts along a line have one mode or two: a likelihood ratio of the two shapes, without any other
-//! assumption on the density.
+//! Tests whether counts along a line have one mode or two. It is a likelihood ratio of the two shapes, and assumes
+//! nothing else about the density.
 //!
-//! The most likely density that rises to one mode and falls from it is, left of the mode, the isotonic regression of
-//! the counts. The result is blocks of equal means, pooled where neighbours violate the order. On the right it is the
-//! mirror image. The most likely density with a valley at a cut is the most likely one-mode density on either side of
-//! it. Twice as many shapes always fit better; [`NEEDED`](super::NEEDED) was measured to show how much better they fit
-//! by chance.
+//! Take the most likely density that rises to one mode and falls from it. Left of the mode, it is the isotonic
+//! regression of the counts. That regression consists of blocks of equal means, which pool neighbours that violate the
+//! order. Right of the mode, it is the mirror image. The most likely density with a valley at a cut is the most likely
+//! one-mode density on each side of the cut. Two modes always fit at least as well; [`NEEDED`](super::NEEDED) is based
+//! on measurements of how much better they fit by chance.
 
 use lehr_numerics::elementary::ln;
 
-/// Bins for this many values: few enough that each holds some, enough to see a valley between two groups.
+/// The number of bins for this many values: few enough that each holds some values, and enough to show a valley between
+/// two groups.
 pub(super) fn bins(values: f64) -> usize {
     ((3.0 * values.sqrt().sqrt()).round() as usize).clamp(6, 48)
 }
 
-/// The gain in log-likelihood of a valley between two modes over one mode, at least 0. The valley is before one of the
-/// bins `cuts`.
+/// Returns the gain in log-likelihood of two modes with a valley over one mode, at least 0. The valley must be before
+/// one of the bins `cuts`.
 ///
 /// Cost: the square of the number of bins.
 pub(super) fn valley(counts: &[f64], cuts: std::ops::RangeInclusive<usize>) -> f64 {
@@ -27,8 +28,8 @@ pub(super) fn valley(counts: &[f64], cuts: std::ops::RangeInclusive<usize>) -> f
     (two_modes - before[bins]).max(0.0)
 }
 
-/// The log-likelihood of the most likely density of one mode on each first part of the counts, from none of them to
-/// all. The part that depends on their sum alone is left out.
+/// Returns the log-likelihood of the most likely one-mode density for each prefix of the counts, from the empty one to
+/// all. It leaves out the part that depends only on the sum of the counts.
 fn one_mode(counts: impl DoubleEndedIterator<Item = f64> + Clone) -> Vec<f64> {
     let ascents = rising(counts.clone());
     let length = ascents.len() - 1;
@@ -40,9 +41,9 @@ fn one_mode(counts: impl DoubleEndedIterator<Item = f64> + Clone) -> Vec<f64> {
         .collect()
 }
 
-/// The same for densities that rise.
+/// Returns the log-likelihood of the most likely rising density for each prefix of the counts.
 fn rising(counts: impl Iterator<Item = f64>) -> Vec<f64> {
-    // Blocks of equal means: their sums, widths, and the likelihood up to their end.
+    // Blocks of equal means: their sum, width, and the likelihood up to their end.
     let mut blocks: Vec<(f64, f64, f64)> = Vec::new();
     let mut likelihoods = vec![0.0];
     for count in counts {
@@ -67,7 +68,7 @@ mod tests {
     use super::*;
     use lehr_numerics::random::Stream;
 
-    /// The likelihood of the best of all densities that are constant on some blocks and have at most `modes` modes.
+    /// The likelihood of the best piecewise constant density with at most `modes` modes.
     fn brute_force(counts: &[f64], modes: usize) -> f64 {
         let mut best = f64::MIN;
         for borders in 0..1u32 << (counts.len() - 1) {
@@ -84,7 +85,7 @@ mod tests {
             let padded: Vec<f64> = [&[-1.0], &means[..], &[-1.0]].concat();
             let has_peak = |triple: &[f64]| triple[1] > triple[0] && triple[1] >= triple[2];
             let mut peaks = padded.windows(3).filter(|triple| has_peak(triple)).count();
-            // A stretch of equal means that goes on upwards is no mode.
+            // A run of equal means that continues upwards is not a mode.
             for pair in means.windows(2) {
                 peaks += usize::from(pair[0] == pair[1]) * counts.len();
             }
@@ -112,12 +113,12 @@ mod tests {
 
     #[test]
     fn two_equal_heaps_are_likelier_by_what_the_bins_between_take() {
-        // With one mode the heap at the end is spread over all bins but the first.
+        // With one mode, the counts at the end are spread over all bins but the first.
         let counts = [8.0, 0.0, 0.0, 0.0, 0.0, 8.0];
         let expected = 16.0 * 8f64.ln() - (8.0 * 8f64.ln() + 8.0 * (8.0f64 / 5.0).ln());
         assert!((valley(&counts, 1..=5) - expected).abs() < 1e-12);
         assert_eq!(valley(&[1.0, 2.0, 4.0, 3.0, 1.0], 1..=4), 0.0);
-        // A valley elsewhere than asked for is none.
+        // A valley outside the requested bins does not count.
         assert_eq!(valley(&[5.0, 0.0, 5.0, 4.0, 3.0, 2.0], 4..=5), 0.0);
     }
 

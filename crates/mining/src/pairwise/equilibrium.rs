@@ -1,4 +1,4 @@
-//! The fixed point of the mean field at one temperature, as a function: the physics without the cooling.
+//! The fixed point of the mean field at one temperature, without cooling.
 
 use lehr_data::dissimilarities::Dissimilarities;
 use lehr_numerics::lanes::Real;
@@ -14,50 +14,50 @@ use crate::vector::Mode;
 /// The state to start from.
 #[derive(Clone, Debug)]
 pub struct Start<'a> {
-    /// One item for each component, counted from 0: memberships start from the dissimilarities to them.
+    /// One item for each component, counted from 0. The first memberships follow from the dissimilarities to these
+    /// items.
     pub items: &'a [usize],
     /// Whether masses are learnt.
     pub mode: Mode,
-    /// In the unit of the dissimilarities ("full" convention), positive.
+    /// The temperature, in the unit of the dissimilarities ("full" convention); above 0.
     pub temperature: f64,
-    /// The fixed point is reached when no field moves by more than this share of the temperature, or after
-    /// `most_sweeps`. Positive.
+    /// Sweeps end when no field moves by more than this share of the temperature, or after `most_sweeps`. Above 0.
     pub tolerance: f64,
-    /// The largest number of sweeps.
+    /// The most sweeps.
     pub most_sweeps: u64,
 }
 
-/// A fixed point: components in the order of the start, never divided or merged.
+/// A fixed point, with the components of the start in their order; components are never divided or merged.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Equilibrium {
-    /// N x K; those of an item add up to 1.
+    /// The memberships, N x K; those of each item add up to 1.
     pub memberships: Vec<f64>,
-    /// N x K: eps, for squared Euclidean distances the squared distance to a component's mean.
+    /// The fields eps, N x K: for squared Euclidean distances, the squared distances to the components' means.
     pub fields: Vec<f64>,
-    /// Share of the weight in each component; they add up to 1.
+    /// The share of the weight in each component; the shares add up to 1.
     pub masses: Vec<f64>,
-    /// The mean dissimilarity of two members of each component.
+    /// The mean dissimilarity of two members, for each component.
     pub means_within: Vec<f64>,
-    /// Per unit of weight.
+    /// The free energy per unit of weight.
     pub free_energy: f64,
-    /// The free energy before each sweep: for squared distances it never rises.
+    /// The free energy before each sweep. For squared distances, it never rises.
     pub free_energies: Vec<f64>,
-    /// The mean field under the memberships.
+    /// The mean of the field under the memberships.
     pub mean_cost: f64,
     /// The temperature below which each component divides.
     pub critical_temperatures: Vec<f64>,
     /// Whether the tolerance was reached.
     pub converged: bool,
-    /// Whether sweeps were damped, because they were seen to swing.
+    /// Whether sweeps were damped because they oscillated.
     pub is_damped: bool,
 }
 
 /// Iterates to the fixed point at one temperature.
 ///
-/// Source: Hofmann and Buhmann 1997. Cost: a reading of the matrix a sweep.
+/// Source: Hofmann and Buhmann 1997. Cost: one pass over the matrix for each sweep.
 ///
 /// # Errors
-/// Returns [`Error::Parameter`] if a number is out of its range; those of weights and missing pairs, as for
+/// Returns [`Error::Parameter`] if a number is out of its range. Errors about weights and missing pairs are those of
 /// [`super::cluster`].
 ///
 /// # Example

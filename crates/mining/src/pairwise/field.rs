@@ -1,17 +1,17 @@
-//! The mean field of items that know each other only by their dissimilarities: two rounds a sweep.
+//! The mean field of items that are only known by their dissimilarities, computed in two rounds for each sweep.
 //!
-//! Hofmann and Buhmann 1997. With `q` the normalised weights of a component's members,
+//! Source: Hofmann and Buhmann 1997. With `q`, the normalised weights of a component's members:
 //!
 //! ```text
 //! B_i(k) = sum_j q_j D_ij       A(k) = -1/2 sum_i q_i B_i(k)       eps_i(k) = B_i(k) + A(k)       m_ik ~ P_k exp(-eps_i(k) / T)
 //! ```
 //!
-//! The first round reads the matrix once and leaves each row's B with its leaf. The second turns them into memberships,
-//! which all ranks get. For squared Euclidean distances eps is the squared distance to the component's mean, and a
-//! sweep is one of vector annealing.
+//! The first round reads the matrix once, and each leaf stores the B of its rows. The second round converts them to
+//! memberships, which all ranks receive. For squared Euclidean distances, eps is the squared distance to the
+//! component's mean, and a sweep is the same as in vector annealing.
 //!
-//! A leaf keeps the fields of the last three sweeps. A [`Jump`] goes from them to the expected end of the sweeps,
-//! without a reading of the matrix.
+//! A leaf stores the fields of the last three sweeps. From these, a [`Jump`] extrapolates to the expected end of the
+//! sweeps, without reading the matrix.
 
 use lehr_numerics::compact::{Columns, Entry, add_products};
 use lehr_numerics::elementary::{exp, exp_each, ln};
@@ -22,7 +22,7 @@ use crate::gather::{Gather, Side};
 use crate::matrix::{Matrix, check_tied, item_weights};
 use crate::round::{LeafCells, Partition, Round, Rounds, total_of};
 
-/// A row with known dissimilarities to less than this share of a component's members uses the component's own mean.
+/// If a row has dissimilarities to less than this share of a component's members, the component's own mean is used.
 const LEAST_KNOWN: f64 = 1e-6;
 
 /// The number of figures of a soft round.
@@ -34,11 +34,11 @@ pub(crate) struct Figures {
     pub free_energy: f64,
     pub mean_cost: f64,
     pub softness: f64,
-    /// The mean square of the change of the field since the sweep before.
+    /// The mean squared change of the field since the previous sweep.
     pub step: f64,
-    /// The mean square of the change of that change.
+    /// The mean squared change of that change.
     pub bend: f64,
-    /// The largest change of a field; infinite if there is no earlier one.
+    /// The largest change of a field; infinite if there is no previous field.
     pub largest_change: f64,
 }
 
@@ -54,7 +54,7 @@ impl From<Vec<f64>> for Figures {
 #[derive(Debug, Default)]
 pub(crate) struct Field {
     mean: Vec<f64>,
-    /// Fields of the last sweeps, the latest first.
+    /// The fields of the last three sweeps, the latest first.
     eps: [Vec<f64>; 3],
 }
 
@@ -72,7 +72,7 @@ pub(crate) struct Problem<'a, T: Real> {
 
 impl<'a, T: Real> Problem<'a, T> {
     /// # Errors
-    /// Returns [`Error::Parameter`] for weights that are none, [`Error::Unrelated`] for items without a dissimilarity,
+    /// Returns [`Error::Parameter`] for invalid weights, [`Error::Unrelated`] for items without a dissimilarity, or
     /// [`Error::Disconnected`].
     pub fn new(matrix: Matrix<'a, T>, weights: Option<&[f64]>) -> Result<Self, Error> {
         let items = matrix.items;
@@ -100,7 +100,7 @@ impl<'a, T: Real> Problem<'a, T> {
         self.matrix.items
     }
 
-    /// The weight of each component's members: N x K memberships.
+    /// The weight of each component's members, from N x K memberships.
     pub fn masses(&self, memberships: &[f64], count: usize) -> Vec<f64> {
         let mut masses = vec![0.0; count];
         for (row, weight) in memberships.chunks_exact(count).zip(&self.weights) {
@@ -111,18 +111,18 @@ impl<'a, T: Real> Problem<'a, T> {
 }
 
 impl<T: Real> Problem<'_, T> {
-    /// Logarithms of the components' shares, where they count by their masses, and nothing if they are all alike.
+    /// The logarithms of the components' shares if they count by mass, otherwise 0.
     pub fn log_priors(&self, means: &Means, by_mass: bool) -> Vec<f64> {
         let log_share = |mass: &f64| ln((mass / self.total_weight).max(f64::MIN_POSITIVE));
         means.masses.iter().map(|mass| if by_mass { log_share(mass) } else { 0.0 }).collect()
     }
 }
 
-/// The results of the first round of a sweep, beside the rows' means.
+/// The results of the first round of a sweep, except for the rows' means.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Means {
     pub masses: Vec<f64>,
-    /// A(k): less half the mean dissimilarity within a component.
+    /// A(k): minus half the mean dissimilarity within the component.
     pub own: Vec<f64>,
 }
 
@@ -131,7 +131,7 @@ struct MeanRound<'a, T: Real> {
     columns: &'a Columns<T>,
     memberships: &'a [f64],
     masses: &'a [f64],
-    /// The side to gather the means on, if all ranks are to get them.
+    /// The side to gather the means on, if all ranks need them.
     gather: Option<Side>,
 }
 
@@ -180,8 +180,8 @@ impl<T: Real> Round for MeanRound<'_, T> {
     }
 }
 
-/// The first round: each row's mean dissimilarity to each component, left with its leaf. With `all`, every rank gets it
-/// too (N x K; an unknown one is the component's own mean).
+/// Runs the first round: each leaf stores the mean dissimilarity of its rows to each component. With `all`, every rank
+/// receives them too (N x K; an unknown mean is replaced by the component's own).
 pub(crate) async fn means<T: Real>(
     rounds: &mut dyn Rounds,
     problem: &Problem<'_, T>,
@@ -207,29 +207,28 @@ pub(crate) async fn means<T: Real>(
     Ok(Means { masses, own })
 }
 
-/// Two halves of a component that are to part: the field of the one is raised along a direction, that of the other
-/// lowered.
+/// Separates two halves of a component: raises the field of one along a direction, and lowers that of the other.
 #[derive(Clone, Debug)]
 pub(crate) struct Push {
     pub raised: usize,
     pub lowered: usize,
-    /// For each item.
+    /// The direction, with one number for each item.
     pub along: Vec<f64>,
 }
 
-/// How memberships are made of fields.
+/// How to convert fields to memberships.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Softly<'a> {
     pub means: &'a Means,
-    /// Logarithms of the components' shares, as far as they count.
+    /// The logarithms of the components' shares, or 0 if the shares do not count.
     pub log_priors: &'a [f64],
     pub temperature: f64,
     pub pushes: &'a [Push],
-    /// The number of sweeps before this one that have left their fields with the leaves, to compare with.
+    /// The number of earlier sweeps whose fields the leaves have, for comparison.
     pub known: usize,
-    /// Whether to go half the way only.
+    /// Whether to move only half of the way.
     pub is_damped: bool,
-    /// Whether fields and memberships are kept, or only measured.
+    /// Whether fields and memberships are stored, or only measured.
     pub is_kept: bool,
 }
 
@@ -304,7 +303,7 @@ impl<T: Real> Round for SoftRound<'_, T> {
                 partial[2] += share * (1.0 - row.most);
             });
             if known > 0 {
-                // Where an item hardly is, its field decides nothing.
+                // Fields count in proportion to the item's membership.
                 for (place, m) in memberships.iter().enumerate() {
                     let (weight, step) = (m * share(rows.start + place / count), eps[place] - before[place]);
                     partial[3] += weight * step * step;
@@ -321,17 +320,18 @@ impl<T: Real> Round for SoftRound<'_, T> {
     }
 }
 
-/// The result for an item.
+/// The result of the conversion for an item.
 struct Softened {
-    /// The logarithm of the sum of the values that are normalised to memberships.
+    /// The logarithm of the sum by which memberships are normalised.
     log_sum: f64,
-    /// The mean field under the memberships.
+    /// The mean of the field under the memberships.
     cost: f64,
     /// The largest membership.
     most: f64,
 }
 
-/// Memberships of items whose fields are rows of `eps`; shows `each` the new memberships of each item, by its place.
+/// Computes the memberships of items whose fields are the rows of `eps`, and calls `each` with the index and result of
+/// each item.
 fn soften_all(
     (eps, out): (&[f64], &mut [f64]),
     log_priors: &[f64],
@@ -363,7 +363,8 @@ fn soften_all(
     }
 }
 
-/// Memberships of one item; returns the logarithm of their unnormalised sum, and the mean field under them.
+/// Computes the memberships of one item. Returns the logarithm of their sum before normalisation, and the mean of the
+/// field under them.
 pub(crate) fn soften(eps: &[f64], log_priors: &[f64], temperature: f64, out: &mut [f64]) -> (f64, f64) {
     let mut most = f64::NEG_INFINITY;
     for ((score, eps), log_prior) in out.iter_mut().zip(eps).zip(log_priors) {
@@ -383,7 +384,7 @@ pub(crate) fn soften(eps: &[f64], log_priors: &[f64], temperature: f64, out: &mu
     (most + ln(sum), cost)
 }
 
-/// The second round: figures, and with [`Softly::is_kept`] the new memberships for all ranks.
+/// Runs the second round: the figures and, with [`Softly::is_kept`], the new memberships for all ranks.
 pub(crate) async fn soft<T: Real>(
     rounds: &mut dyn Rounds,
     problem: &Problem<'_, T>,
@@ -403,15 +404,15 @@ pub(crate) async fn soft<T: Real>(
 /// The next fields, extrapolated from those of the last sweeps.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Jump {
-    /// From the fields x0, x1, x2 of three sweeps to `x0 + 2 a (x1 - x0) + a^2 (x2 - 2 x1 + x0)`. For a the inverse of
-    /// one less the factor by which changes shrink, that is where they end; for 1 it is x2.
+    /// From the fields x0, x1, x2 of three sweeps to `x0 + 2 a (x1 - x0) + a^2 (x2 - 2 x1 + x0)`. If changes shrink by
+    /// a factor f, `a = 1 / (1 - f)` leads to their limit; `a = 1` leads to x2.
     Ahead(f64),
-    /// One sweep after a jump: to the fields from which it was made.
+    /// After a jump and one sweep: back to the fields before the jump.
     Back,
 }
 
 impl Jump {
-    /// Moves the fields of the last three sweeps, the latest first.
+    /// Applies the jump to the fields of the last three sweeps, the latest first.
     pub fn of(self, latest: &mut [Vec<f64>; 3]) {
         match self {
             Jump::Ahead(length) => {
@@ -420,10 +421,10 @@ impl Jump {
                     let step = x1 - *x0;
                     *x0 += length * (2.0 * step + length * (x2 - x1 - step));
                 }
-                // Now the place of arrival, x2, x1.
+                // Now they are the fields after the jump, x2 and x1.
                 latest.rotate_right(1);
             }
-            // After a sweep they were: its fields, the place of arrival, x2.
+            // The fields were those after the sweep, those after the jump, and x2.
             Jump::Back => latest.swap(0, 2),
         }
     }
@@ -457,7 +458,7 @@ impl<T: Real> Round for JumpRound<'_, T> {
     }
 }
 
-/// Puts the memberships of all ranks where a jump leads, whose fields are then the latest. No reading of the matrix.
+/// Makes a jump, without reading the matrix, and gives all ranks the memberships of the new fields.
 pub(crate) async fn jump<T: Real>(
     rounds: &mut dyn Rounds,
     problem: &Problem<'_, T>,

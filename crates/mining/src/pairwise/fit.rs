@@ -1,10 +1,10 @@
-//! The course of a pairwise clustering: grow, harden, finish; one step for each temperature, each of which can be
-//! resumed.
+//! A pairwise clustering as a series of steps: grow, harden, finish. There is a step for each temperature, and each can
+//! be resumed.
 //!
-//! It is the same course as that of vectors (`vector/course.rs`). Growth with masses reaches the wanted number. From
-//! there one branch hardens with equal masses, while growth continues to half as many more, which are merged again. The
-//! better of both is the answer. The finish is different: it moves single items and needs no search by
-//! swaps: the matrix limits N here.
+//! The stages are those of vector annealing (`vector/fit.rs`). First, components grow by mass to the wanted number.
+//! From there, one branch hardens with equal masses, while growth continues to half as many more, which are merged
+//! again. The better branch is the result. The finish differs: it moves single items, and needs no search by swaps,
+//! because the matrix limits N.
 
 use lehr_numerics::lanes::Real;
 use serde::{Deserialize, Serialize};
@@ -20,12 +20,12 @@ use crate::anneal::{Progress, Settled, Stage, run, settle};
 use crate::gather::Side;
 use crate::round::Rounds;
 
-/// Hardening only prepares for moves of single items.
+/// The tolerance while hardening, which only prepares for moves of single items.
 const PLAIN_TOLERANCE: f64 = 1e-2;
-/// At the final temperature the answer is read off.
+/// The tolerance at the final temperature, whose state is the result.
 const LAST_TOLERANCE: f64 = 1e-8;
 
-/// The state of a run.
+/// The phase of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 enum Phase {
     Growing,
@@ -33,31 +33,31 @@ enum Phase {
     Done,
 }
 
-/// The branches that the finish compared: the cost H of hard clusters, in the unit of the dissimilarities times that of
-/// the weights.
+/// The branches that the finish compared: the costs H of their hard clusters, in the unit of the dissimilarities times
+/// that of the weights.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Finish {
-    /// The cost of the branch that hardened the wanted number.
+    /// The cost of the branch that was hardened with the wanted number of components.
     pub plain: Option<f64>,
-    /// The cost of the branch that grew beyond it and was merged.
+    /// The cost of the branch that grew beyond the wanted number and was merged.
     pub overshot: Option<f64>,
-    /// Single items that were moved at the end.
+    /// The number of single items that were moved at the end.
     pub moved: u64,
 }
 
-/// Everything that a run is, in the matrix's unit: a checkpoint of it is a run.
+/// The whole state of a run, in the matrix's unit, and so the content of its checkpoint.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct State {
     phase: Phase,
     #[serde(flatten)]
     pub(crate) grown: Grown<Components>,
-    /// The better branch so far: labels, their number, the cost.
+    /// The better branch so far: its labels, its number of clusters, its cost.
     best: Option<(Vec<u32>, usize, f64)>,
     pub(crate) finish: Finish,
     pub(crate) sweeps: u64,
 }
 
-/// A run.
+/// A run in progress.
 pub(crate) struct Fit<'a, 'm, T: Real> {
     problem: &'a Problem<'m, T>,
     parameters: &'a Parameters,
@@ -95,7 +95,7 @@ impl<T: Real> run::Fit<Parameters> for Fit<'_, '_, T> {
 }
 
 impl<'a, 'm, T: Real> Fit<'a, 'm, T> {
-    /// A new run: finds the first critical temperature.
+    /// Starts a new run, and finds the first critical temperature.
     pub async fn begin(
         problem: &'a Problem<'m, T>,
         parameters: &'a Parameters,
@@ -116,7 +116,7 @@ impl<'a, 'm, T: Real> Fit<'a, 'm, T> {
         Ok(Self { problem, parameters, turn, furthest: 0.0, state })
     }
 
-    /// Resumes from a state.
+    /// Resumes a run from its state.
     pub fn resume(problem: &'a Problem<'m, T>, parameters: &'a Parameters, state: State) -> Self {
         Self { problem, parameters, turn: Side::default(), furthest: 0.0, state }
     }
@@ -129,7 +129,7 @@ impl<'a, 'm, T: Real> Fit<'a, 'm, T> {
         }
     }
 
-    /// Estimate of the share of the work that is done; it never falls.
+    /// Estimates the share of the work that is done; the estimate never falls.
     fn fraction(&mut self) -> f64 {
         let grown = &self.state.grown;
         let present = match self.state.phase {
@@ -141,7 +141,7 @@ impl<'a, 'm, T: Real> Fit<'a, 'm, T> {
         self.furthest
     }
 
-    /// The hard clusters, once the run is done: labels, and their number.
+    /// The labels of the hard clusters and the number of clusters, once the run has ended.
     pub fn labels(&self) -> (Vec<u32>, usize) {
         let (labels, count, _) = self.state.best.as_ref().expect("a branch was finished");
         (labels.clone(), *count)
@@ -178,7 +178,7 @@ impl<'a, 'm, T: Real> Fit<'a, 'm, T> {
         self.end_growth(rounds, &limits).await
     }
 
-    /// Relaxes, divides and measures at the present temperature, and writes the history.
+    /// Relaxes, divides and measures at the present temperature, and adds to the history.
     async fn settle_at(
         &mut self,
         rounds: &mut dyn Rounds,
@@ -196,10 +196,10 @@ impl<'a, 'm, T: Real> Fit<'a, 'm, T> {
         Ok(settled)
     }
 
-    /// From growth to the two branches.
+    /// Goes from growth to the two branches.
     async fn end_growth(&mut self, rounds: &mut dyn Rounds, limits: &Limits) -> Result<(), Error> {
         if limits.last.is_some() {
-            // The answer is what there is at this temperature, made hard.
+            // The result is the present state at this temperature, made hard.
             self.state.finish.plain = Some(self.branch(rounds, None).await?);
             self.state.phase = Phase::Done;
             return Ok(());
@@ -226,8 +226,8 @@ impl<'a, 'm, T: Real> Fit<'a, 'm, T> {
         Ok(())
     }
 
-    /// Makes one branch hard, merging to `clusters` if given; keeps it if it is the better. Returns its cost in the
-    /// input's unit.
+    /// Makes one branch hard, merges it to `clusters` clusters if given, and stores it if it is the better one. Returns
+    /// its cost in the input's unit.
     async fn branch(&mut self, rounds: &mut dyn Rounds, clusters: Option<usize>) -> Result<f64, Error> {
         let problem = self.problem;
         let (labels, count) = numbered(&self.state.grown.components.labels());
@@ -255,7 +255,7 @@ impl<'a, 'm, T: Real> Fit<'a, 'm, T> {
     }
 }
 
-/// Labels without gaps in their numbers, in the same order.
+/// Renumbers labels without gaps, in the same order.
 fn numbered(labels: &[u32]) -> (Vec<u32>, usize) {
     let most = labels.iter().max().map_or(0, |most| *most as usize + 1);
     let mut number = vec![u32::MAX; most];

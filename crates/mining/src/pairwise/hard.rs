@@ -1,15 +1,15 @@
-//! The finish: each item in one cluster, and no single item that would be better off in another.
+//! The finish of a clustering: each item is in one cluster, and no single move of an item improves the result.
 //!
-//! The cost of hard clusters (Hofmann and Buhmann 1997) follows. In it, S is the weighted sum of
-//! dissimilarities within a cluster. O is the weight of the pairs that have one (the squared mass if all have).
+//! This is the cost of hard clusters (Hofmann and Buhmann 1997). In it, S is the weighted sum of dissimilarities within
+//! a cluster. O is the weight of the pairs that have one (the squared mass if all have).
 //!
 //! ```text
 //! H = sum_k C_k S_k / (2 O_k)
 //! ```
 //!
-//! First all items move at once to the cluster in which their field is least, as long as that lowers H. Then they move
-//! one at a time, until no single move lowers it. A move changes H by a closed form of the sums kept, and the sums by
-//! one row of the matrix.
+//! First all items move at once to the cluster with their lowest field, as long as that lowers H. Then they move one at
+//! a time, until no single move lowers it. A closed form of the stored sums gives the change of H by a move, and one
+//! row of the matrix updates the sums.
 
 use lehr_numerics::compact::{Columns, Entry};
 use lehr_numerics::lanes::Real;
@@ -21,31 +21,31 @@ use crate::product::products;
 use crate::round::Rounds;
 use crate::rows::RowMajor;
 
-/// Moves of all at once, at most.
+/// The most moves of all items at once.
 const MOST_SWEEPS: usize = 100;
-/// A gain below this share of the cost is rounding.
+/// A gain below this share of the cost is a rounding error.
 const ROUNDING: f64 = 1e-11;
 
-/// Hard clusters and the sums that their cost is made of. The same on every rank.
+/// Hard clusters, and the sums from which their cost follows. They are the same on every rank.
 #[derive(Clone, Debug)]
 pub(crate) struct Hard {
     pub labels: Vec<u32>,
     pub count: usize,
     pub masses: Vec<f64>,
-    /// Items of positive weight.
+    /// The number of items of positive weight in each cluster.
     members: Vec<usize>,
-    /// S, O.
+    /// S and O of each cluster.
     within: Vec<f64>,
     pairs: Vec<f64>,
-    /// N x K: for each item and each cluster, the weighted sum of dissimilarities to the members. With it, the weight
-    /// of the existing ones (empty if none is missing).
+    /// For each item and each cluster, the weighted sum of dissimilarities to the members (N x K). And the weight of
+    /// the dissimilarities that exist (empty if none is missing).
     sums: Vec<f64>,
     known: Vec<f64>,
     pub readings: u64,
 }
 
 impl Hard {
-    /// Clusters by labels below `count`.
+    /// Takes the clusters from labels below `count`.
     pub async fn new<T: Real>(
         rounds: &mut dyn Rounds,
         problem: &Problem<'_, T>,
@@ -68,7 +68,7 @@ impl Hard {
         Ok(hard)
     }
 
-    /// Forms the sums again: one reading of the matrix.
+    /// Computes the sums in one pass over the matrix.
     async fn read<T: Real>(
         &mut self,
         rounds: &mut dyn Rounds,
@@ -110,17 +110,17 @@ impl Hard {
         Ok(())
     }
 
-    /// The mean dissimilarity within a cluster; 0 if there is none.
+    /// The mean dissimilarity within a cluster; 0 if it has no pairs.
     pub fn mean_within(&self, k: usize) -> f64 {
         if self.pairs[k] > 0.0 { self.within[k] / self.pairs[k] } else { 0.0 }
     }
 
-    /// H.
+    /// The cost H.
     pub fn cost(&self) -> f64 {
         (0..self.count).map(|k| 0.5 * self.masses[k] * self.mean_within(k)).sum()
     }
 
-    /// The mean dissimilarity of an item to a cluster's members, the cluster's own mean if none is known.
+    /// The mean dissimilarity of an item to a cluster's members; the cluster's own mean if none is known.
     pub fn mean(&self, item: usize, k: usize) -> f64 {
         let known = self.known(item, k);
         if known > 0.0 { self.sums[item * self.count + k] / known } else { self.mean_within(k) }
@@ -130,12 +130,12 @@ impl Hard {
         if self.known.is_empty() { self.masses[k] } else { self.known[item * self.count + k] }
     }
 
-    /// The field of an item in a cluster: for squared distances that from its mean.
+    /// The field of an item in a cluster: for squared distances, the squared distance from the cluster's mean.
     pub fn field(&self, item: usize, k: usize) -> f64 {
         self.mean(item, k) - 0.5 * self.mean_within(k)
     }
 
-    /// Improves the clusters to the end.
+    /// Improves the clusters until no single move lowers the cost.
     pub async fn finish<T: Real>(
         &mut self,
         rounds: &mut dyn Rounds,
@@ -151,7 +151,7 @@ impl Hard {
             all.labels = next;
             all.read(rounds, problem, turn).await?;
             self.readings = all.readings;
-            // An emptied cluster leaves fewer than asked for; single moves do not empty any.
+            // An emptied cluster would leave fewer than requested; single moves never empty a cluster.
             if all.members.contains(&0) || all.cost() >= self.cost() {
                 break;
             }
@@ -172,13 +172,14 @@ impl Hard {
         best.1 as u32
     }
 
-    /// Moves single items as long as that lowers the cost; returns how many moves. Every rank does the same.
+    /// Moves single items as long as that lowers the cost, and returns the number of moves. Every rank makes the same
+    /// moves.
     fn exchange<T: Real>(&mut self, problem: &Problem<'_, T>) -> u64 {
         let items = problem.items();
         let (mut moves, mut since) = (0, 0);
         let mut item = 0;
-        // Each move lowers the cost by more than rounding, so there is an end; the bound is for dissimilarities that no
-        // number should hold.
+        // Each move lowers the cost by more than rounding, so the loop ends. The limit is for extreme values that
+        // exceed the precision of numbers.
         let most = 1000 * items as u64;
         while since < items && moves < most {
             let weight = problem.weights[item];
@@ -202,7 +203,7 @@ impl Hard {
         if pairs > 0.0 { 0.5 * mass * within / pairs } else { 0.0 }
     }
 
-    /// The cluster that an item had better be in.
+    /// The cluster to which moving an item lowers the cost most, if there is one.
     fn better(&self, item: usize, weight: f64) -> Option<usize> {
         let from = self.labels[item] as usize;
         let row = RowMajor::new(&self.sums, self.count).row(item);
@@ -253,10 +254,11 @@ impl Hard {
         }
     }
 
-    /// Merges pairs of least cost until this many clusters are left. Returns labels, whose sums must be formed again.
+    /// Merges the pair of clusters with the lowest merging cost until `clusters` are left. Returns the new labels, for
+    /// which the sums must be computed again.
     pub fn merged_to<T: Real>(&self, problem: &Problem<'_, T>, clusters: usize) -> Vec<u32> {
         let count = self.count;
-        // Between each two clusters: weighted sums of dissimilarities, and weights of pairs.
+        // For each two clusters: the weighted sum of dissimilarities, and the weight of their pairs.
         let (mut between, mut pairs) = (vec![0.0; count * count], vec![0.0; count * count]);
         for item in 0..problem.items() {
             let (k, weight) = (self.labels[item] as usize, problem.weights[item]);
@@ -302,14 +304,15 @@ impl Hard {
     }
 }
 
-/// The cost H of any clusters: half the sum over clusters of their weight times the weighted mean dissimilarity within,
-/// an item and itself included.
+/// Returns the cost H of any clusters: half the sum, over clusters, of their weight times the weighted mean
+/// dissimilarity within. The pairs include each item with itself.
 ///
-/// For squared Euclidean distances the sum of squares about the means. Missing pairs are left out of the means;
-/// `labels` are any numbers. In double precision, for any precision of the matrix. Cost: N² operations.
+/// For squared Euclidean distances, it is the sum of squares about the means. Missing pairs are left out of the means;
+/// `labels` may be any numbers. It computes in double precision, whatever the precision of the matrix. Cost: N²
+/// operations.
 ///
 /// # Errors
-/// Returns [`Error::Parameter`] if there are not as many labels as items, or weights are none.
+/// Returns [`Error::Parameter`] if there are not as many labels as items, or if weights are invalid.
 ///
 /// # Example
 /// ```
@@ -330,7 +333,7 @@ pub fn cost(
         return Err(Error::Parameter { name: "labels", expected: "as many as items", found });
     }
     let (weights, unit) = crate::matrix::item_weights(weights, matrix.items())?;
-    // Mass, S, O of each cluster.
+    // Mass, S and O of each cluster.
     let mut sums = std::collections::BTreeMap::<u32, [f64; 3]>::new();
     for i in 0..matrix.items() {
         let (mut within, mut pairs) = (0.0, weights[i]);

@@ -11,73 +11,73 @@ use crate::anneal::run::Spent;
 use crate::anneal::{Split, Step, Suggestion};
 use crate::borders::{Borders, STEPS, SUMS};
 
-/// The shares of a cluster's weight at which items represent it.
+/// The shares of a cluster's weight at which items are chosen to represent it.
 const REPRESENTED: [f64; 3] = [0.15, 0.4, 0.75];
 
-/// A cluster's figures.
+/// The figures of a cluster.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Cluster {
-    /// Items, those of weight 0 too.
+    /// The number of items, including those of weight 0.
     pub items: u64,
-    /// The sum of their weights.
+    /// The sum of the items' weights.
     pub weight: f64,
-    /// The item whose mean dissimilarity to the cluster is least (the medoid), the first of equals.
+    /// The medoid: the item with the lowest mean dissimilarity to the cluster, the first if several are equal.
     pub medoid: usize,
-    /// The mean.
+    /// The mean dissimilarity of the medoid to the cluster.
     pub medoid_mean: f64,
-    /// Items that represent the cluster's inner, middle and outer parts: by their mean dissimilarity to it, at 15, 40
-    /// and 75 % of its weight.
+    /// Items that represent the inner, middle and outer parts of the cluster. They are at 15, 40 and 75 % of its
+    /// weight, in the order of the mean dissimilarity to it.
     pub representatives: [usize; 3],
-    /// The mean dissimilarity of two of its members, an item and itself included; missing pairs are left out.
+    /// The mean dissimilarity of two members; pairs include each item with itself, and missing pairs are left out.
     pub mean_within: f64,
-    /// The mean dissimilarity of a member to the nearest other cluster's members; 0 if there is none.
+    /// The mean dissimilarity of a member to the members of the nearest other cluster; 0 if there is no other.
     pub mean_nearest: f64,
 }
 
-/// Clusters of items that know each other by their dissimilarities, and how they were found. Clusters are numbered by
+/// Clusters of items that are only known by their dissimilarities, and facts about the fit. Clusters are numbered by
 /// decreasing weight.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Model {
     /// The cluster of each item.
     pub labels: Vec<u32>,
-    /// The probability that each item belongs to its cluster, by the borders with the neighbours: 0 to 1.
+    /// The probability that each item belongs to its cluster, from the borders with neighbouring clusters: 0 to 1.
     pub probabilities: Vec<f64>,
-    /// One entry for each cluster.
+    /// The figures of each cluster.
     pub clusters: Vec<Cluster>,
-    /// The cost H of the clusters: half the sum over clusters of their weight times the mean dissimilarity within. For
-    /// squared distances the sum of squares about the means.
+    /// The cost H of the clusters: half the sum, over clusters, of their weight times the mean dissimilarity within.
+    /// For squared distances, it is the sum of squares about the means.
     pub cost: f64,
-    /// At the last temperature of the history, per unit of weight.
+    /// The free energy per unit of weight, at the last temperature of the history.
     pub free_energy: f64,
     /// The last soft temperature.
     pub last_temperature: f64,
-    /// The temperature below which the whole is unstable.
+    /// The temperature below which a single component is unstable.
     pub critical_temperature: f64,
-    /// Readings of the matrix.
+    /// The number of passes over the matrix.
     pub iterations: u64,
-    /// One entry for each temperature. `mean_cost` is the mean field under the soft assignment.
+    /// The state at each temperature, in order. `mean_cost` is the mean of the field under the soft assignment.
     pub history: Vec<Step>,
-    /// One entry for each division, in their order.
+    /// The divisions, in order.
     pub splits: Vec<Split>,
-    /// The choice of the number of clusters, if it was not given.
+    /// How the number of clusters was chosen, if it was not given.
     pub suggestion: Option<Suggestion>,
-    /// The candidates that the finish compared.
+    /// The branches that the finish compared.
     pub finish: Finish,
-    /// Whether sweeps were damped, because dissimilarities that are no distances made them swing.
+    /// Whether sweeps were damped, because dissimilarities that are not distances made them oscillate.
     pub is_damped: bool,
-    /// Pairs without a dissimilarity.
+    /// The number of pairs without a dissimilarity.
     pub missing_pairs: u64,
-    /// Seconds by phase, of this process only.
+    /// The seconds spent in each phase, by this process only.
     pub phases: Vec<(String, f64)>,
-    /// Seconds over ranks; empty for engines that have no ranks.
+    /// The spread over ranks of the seconds; empty for engines without ranks.
     pub timers: Vec<Spread>,
     /// Warnings for the user.
     pub warnings: Vec<String>,
-    /// The rows of the rank with the most rows, divided by the mean.
+    /// The number of rows on the rank with the most, divided by the mean.
     pub imbalance: f64,
 }
 
-/// The result of a run's lead.
+/// The result of a run, on the lead rank.
 pub(crate) struct Outcome {
     pub state: State,
     pub hard: Hard,
@@ -136,11 +136,11 @@ impl Model {
         }
     }
 
-    /// The cluster that a new item belongs to, and its membership there at a temperature (in the unit of the
+    /// Returns the cluster of a new item, and the item's membership in it at a temperature (in the unit of the
     /// dissimilarities).
     ///
-    /// `dissimilarities` are those to the N items, NaN where not known; `weights` the items' weights, all 1 if there
-    /// are none. Cost: N operations.
+    /// `dissimilarities` has those to the N items, NaN where unknown; `weights` has the items' weights, or is `None` if
+    /// all are 1. Cost: N operations.
     ///
     /// # Errors
     /// Returns [`Error::Parameter`] if shapes disagree, a value is negative or the temperature is not positive.
@@ -188,7 +188,7 @@ impl Model {
         if known.iter().all(|&known| known == 0.0) {
             return Err(crate::matrix::unrelated(vec![0]));
         }
-        // A cluster of which nothing is known is no candidate.
+        // A cluster to which no dissimilarity is known is not a candidate.
         let eps: Vec<f64> = (0..count)
             .map(|k| if known[k] > 0.0 { sums[k] / known[k] - 0.5 * self.clusters[k].mean_within } else { f64::MAX })
             .collect();
@@ -199,11 +199,11 @@ impl Model {
     }
 }
 
-/// The probability of each item's label: as of rows, with the field in the place of the squared distance.
+/// The probability of each item's label, computed as for rows, with the field instead of the squared distance.
 fn probabilities<T: Real>(problem: &Problem<'_, T>, hard: &Hard) -> Vec<f64> {
     let (items, count, weights) = (problem.items(), hard.count, &problem.weights);
     let label = |item: usize| hard.labels[item] as usize;
-    // The mean field in each cluster (columns) of the items of each (rows).
+    // The mean field in each cluster (columns) of the items of each cluster (rows).
     let mut fields = vec![0.0; count * count];
     for item in (0..items).filter(|item| weights[*item] > 0.0) {
         let share = weights[item] / hard.masses[label(item)];
@@ -212,7 +212,8 @@ fn probabilities<T: Real>(problem: &Problem<'_, T>, hard: &Hard) -> Vec<f64> {
             .enumerate()
             .for_each(|(k, sum)| *sum += share * hard.field(item, k));
     }
-    // The same from either side where all pairs are known: for squared distances, that of the two means.
+    // If all pairs are known, both directions give the same: for squared distances, the squared distance of the two
+    // means.
     let from = |a: usize, b: usize| fields[a * count + b] - fields[a * count + a];
     let apart = |a: usize, b: usize| 0.5 * (from(a, b) + from(b, a));
     let mut borders = Borders::of_neighbours(count, 1, |k| hard.masses[k] > 0.0, apart);

@@ -1,4 +1,4 @@
-//! The parameters of a pairwise clustering, checked.
+//! The parameters of a pairwise clustering, and their validation.
 
 use lehr_data::dissimilarities::Dissimilarities;
 use lehr_data::error::number;
@@ -6,30 +6,31 @@ use serde::{Deserialize, Serialize};
 
 use crate::Error;
 
-/// The largest number of components while the number of clusters is neither given nor limited.
+/// The most components, if the number of clusters is neither given nor limited.
 const MOST_SUGGESTED: usize = 20;
 
-/// The parameters of pairwise clustering. The end is a number of clusters, a temperature, or, without either, the
-/// number that lasts longest.
+/// The parameters of pairwise clustering. A run ends at a number of clusters or at a temperature. Without either, it
+/// chooses the number that persists longest.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Parameters {
-    /// The number of clusters, at least 1. Default: none given.
+    /// The number of clusters, at least 1. Default: none.
     pub clusters: Option<usize>,
     /// The final temperature, in the unit of the dissimilarities ("full" convention: memberships are `exp(-eps / T)`).
-    /// Default: none given.
+    /// Default: none.
     pub stop_temperature: Option<f64>,
-    /// The largest number of clusters where their number is not given. Default: 20, or as many as items with a final
-    /// temperature.
+    /// The most clusters, if their number is not given. Default: 20. With a final temperature, it is the number of
+    /// items.
     pub max_clusters: Option<usize>,
-    /// The temperature over the one before, 0.5 to 0.999. Default: 0.95.
+    /// The factor from one temperature to the next, 0.5 to 0.999. Default: 0.95.
     pub cooling: f64,
     /// A fixed point is reached when no field moves by more than this share of the temperature, 1e-12 to 0.1. Default:
     /// 1e-3.
     pub tolerance: f64,
-    /// Components at most over clusters wanted, 1 to 4; surplus ones are merged again. Default: 1.5.
+    /// The most components, as a multiple of the wanted clusters, 1 to 4; surplus components are merged again. Default:
+    /// 1.5.
     pub overshoot: f64,
-    /// For the directions that eigenvectors are looked for from. Default: 0.
+    /// The random seed for the directions from which the search for eigenvectors starts. Default: 0.
     pub seed: u64,
 }
 
@@ -48,7 +49,7 @@ impl Default for Parameters {
 }
 
 impl Parameters {
-    /// The largest number of components while the number is not given.
+    /// The most components, if the number of clusters is not given.
     pub(crate) fn most_clusters(&self, items: usize) -> usize {
         let default = if self.stop_temperature.is_some() { items } else { MOST_SUGGESTED.min(items) };
         self.max_clusters.unwrap_or(default)

@@ -1,30 +1,30 @@
-//! The way to a fixed point at one temperature: sweeps, and jumps to their expected end.
+//! Finds the fixed point at one temperature by sweeps, and by jumps to the expected end of the sweeps.
 //!
-//! Near a transition each sweep changes the fields by nearly as much as the one before, and hundreds end nowhere new.
-//! Three fields in a row show by which factor changes shrink, and the sum of all changes to come follows without making
-//! them. This is the squared extrapolation of EM (Varadhan and Roland 2008, their third length). A jump costs no
-//! reading of the matrix. The free energy at the next sweep shows whether a jump was too long. Then that sweep is
-//! undone, and jumps are shorter from then on.
+//! Near a transition, each sweep changes the fields by almost as much as the one before, so that hundreds of sweeps
+//! make little progress. Three fields in a row show the factor by which changes shrink, and so the sum of all changes
+//! to come. The method is the squared extrapolation of EM (Varadhan and Roland 2008, their third step length). A jump
+//! does not read the matrix. The free energy at the next sweep shows whether the jump was too long. If so, that sweep
+//! is undone, and later jumps are shorter.
 
 use super::field::{Figures, Jump};
 
-/// A rise of the free energy beyond this share of it is no rounding.
+/// A rise of the free energy by more than this share is not a rounding error.
 const RISE: f64 = 1e-7;
-/// The longest jump at first, in units of the length that is no jump. The bound grows by this factor when it was
-/// reached, and shrinks by it after a jump that was too long.
+/// The initial limit of a jump's length; a length of 1 is an ordinary sweep. The limit grows by this factor when a jump
+/// reaches it, and shrinks by it after a jump that was too long.
 const LONGEST: f64 = 4.0;
 
 /// The state of a relaxation.
 #[derive(Debug)]
 pub(crate) struct Relaxation {
     temperature: f64,
-    /// The free energy before the latest sweep that was not taken back.
+    /// The free energy before the latest sweep that was not undone.
     last: f64,
-    /// The mean square of the change before the latest.
+    /// The mean squared change before the latest.
     step: f64,
     /// The number of times the free energy rose.
     rises: usize,
-    /// The number of sweeps, or the end of a jump, that left fields to compare with.
+    /// The number of fields since the last jump, including the jump's own.
     known: usize,
     /// The length of the jump before the latest sweep.
     jumped: Option<f64>,
@@ -51,13 +51,13 @@ impl Relaxation {
         self.known
     }
 
-    /// For squared distances a sweep is one of EM, and cannot raise the free energy. If dissimilarities are no
-    /// distances, sweeps of all items at once may swing.
+    /// Whether sweeps oscillate. For squared distances a sweep is one of EM and cannot raise the free energy. With
+    /// dissimilarities that are not distances, sweeps of all items at once may oscillate.
     pub fn is_swinging(&self) -> bool {
         self.rises >= 2
     }
 
-    /// The jump that a sweep leads to, if any; pass it to [`jump`](Self::jump).
+    /// Returns the jump to make after a sweep, if any; pass it to [`jump`](Self::jump).
     pub fn after(&mut self, figures: &Figures, log_priors: Vec<f64>, is_damped: bool) -> Option<Jump> {
         self.log_priors.rotate_right(1);
         self.log_priors[0] = log_priors;
@@ -74,12 +74,12 @@ impl Relaxation {
             return None;
         }
         let length = (step / figures.bend).sqrt();
-        // One or less is a sweep and no more; a quotient of nothings is no length.
+        // A length of 1 or less is no more than a sweep, and 0 / 0 is not a length.
         let length = if length.is_finite() { length.min(self.longest) } else { 1.0 };
         (length > 1.0).then_some(Jump::Ahead(length))
     }
 
-    /// Notes that a jump is made; returns the logarithms of the shares of the components where it ends.
+    /// Records that a jump is made, and returns the logarithms of the components' shares at its end.
     pub fn jump(&mut self, jump: Jump) -> &[f64] {
         match jump {
             Jump::Ahead(length) => {
@@ -100,8 +100,8 @@ impl Relaxation {
 mod tests {
     use super::*;
 
-    /// Sweeps of a field of one number that shrinks by `factor` each time; its square is the free energy. Returns the
-    /// number of sweeps to 1e-6.
+    /// Sweeps a field of one number that shrinks by `factor` each time; its square is the free energy. Returns the
+    /// number of sweeps until it is below 1e-6.
     fn sweeps(factor: f64, mut is_jump: impl FnMut(Jump)) -> usize {
         let mut relaxation = Relaxation::new(1.0);
         let mut x = [1.0, 0.0, 0.0].map(|x| vec![x]);
@@ -176,7 +176,7 @@ mod tests {
         let back = relaxation.after(&figures(3.5, 1.0, 0.0), vec![], false).unwrap();
         assert!(matches!(back, Jump::Back) && !relaxation.is_swinging());
         relaxation.jump(back);
-        // No jump is worth it from here on, and rises count.
+        // From here on no jump is worthwhile, and rises count.
         for free_energy in [2.5, 2.0, 1.5] {
             assert!(relaxation.after(&figures(free_energy, 1.0, 0.01), vec![], false).is_none());
         }
@@ -188,7 +188,7 @@ mod tests {
     #[test]
     fn who_swings_or_is_damped_does_not_jump() {
         let mut lengths = Vec::new();
-        // Changes of the other sign each time: nothing to gain.
+        // The changes alternate in sign, so there is nothing to gain from a jump.
         sweeps(-0.9, |jump| lengths.push(jump));
         assert!(lengths.is_empty());
     }

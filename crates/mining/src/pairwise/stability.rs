@@ -1,14 +1,15 @@
 //! The stability of each component: the leading eigenvalue of its members' centred dissimilarities.
 //!
-//! With `q` the normalised weights of the members, a component divides below the largest eigenvalue of
+//! With `q`, the normalised weights of the members, a component divides below the largest eigenvalue of this matrix:
 //!
 //! ```text
 //! G_ij = -sqrt(q_i q_j) (D_ij - B_i - B_j - 2 A)
 //! ```
 //!
-//! which for squared Euclidean distances is twice that of its covariance. Dissimilarities that are no distances make G
-//! indefinite, so power iteration could end at the most negative eigenvalue. Instead each component climbs to the
-//! algebraically largest ([`Climb`]). All share the products with the matrix: one reading for each step.
+//! For squared Euclidean distances, this is twice the largest eigenvalue of the component's covariance. Dissimilarities
+//! that are not distances make G indefinite, so power iteration could end at the most negative eigenvalue. Instead each
+//! component climbs to its algebraically largest eigenvalue ([`Climb`]). All components share the products with the
+//! matrix, which is read once for each step.
 
 use lehr_numerics::compact::{Columns, Entry};
 use lehr_numerics::lanes::Real;
@@ -22,34 +23,34 @@ use crate::product::products;
 use crate::round::Rounds;
 use crate::rows::RowMajor;
 
-/// Readings of the matrix at most, in a division test.
+/// The most passes over the matrix in a division test.
 pub(crate) const STEPS: usize = 24;
-/// And for the first critical temperature.
+/// The most passes over the matrix to find the first critical temperature.
 pub(crate) const FIRST_STEPS: usize = 200;
-/// A division test ends when no eigenvalue changed by more than this share, the first critical temperature when none
-/// changed by more than the second.
+/// The relative change of all eigenvalues below which a division test ends, and below which the search for the first
+/// critical temperature ends.
 pub(crate) const TOLERANCE: f64 = 1e-5;
 pub(crate) const FIRST_TOLERANCE: f64 = 1e-13;
-/// Length of the vector that is added to a vector before it is used again. One that has become an eigenvector to the
-/// last digit would stay one when another eigenvalue has become the largest.
+/// The length of the random vector that is added to a vector before it is used again. Without it, an exact eigenvector
+/// would stay one even if another eigenvalue has become the largest.
 const KICK: f64 = 0.02;
 
-/// A component as a division test sees it.
+/// The result of a division test for a component.
 #[derive(Clone, Debug)]
 pub(crate) struct Unstable {
     /// The temperature below which it divides.
     pub critical: f64,
-    /// For each item how its field moves when the component divides by one unit along the eigenvector.
+    /// For each item, how its field moves when the component divides by one unit along the eigenvector.
     pub along: Vec<f64>,
 }
 
-/// The operator of all components at once.
+/// The operator G of all components.
 pub(crate) struct Centered<'a, 'm, T: Real> {
     pub problem: &'a Problem<'m, T>,
-    /// N x K.
+    /// The memberships, N x K.
     pub memberships: &'a [f64],
     pub means: &'a Means,
-    /// N x K: B.
+    /// The fields B, N x K.
     pub fields: &'a [f64],
 }
 
@@ -64,8 +65,8 @@ impl<T: Real> Centered<'_, '_, T> {
         (self.problem.weights[item] * self.memberships[item * self.count() + k] / mass).sqrt()
     }
 
-    /// For each component and item `-(D u - B (1'u) - B'u - 2 A (1'u))_i` with `u = sqrt(q) v`; a missing pair adds
-    /// nothing, and the rest is taken for all.
+    /// Computes, for each component and item, `-(D u - B (1'u) - B'u - 2 A (1'u))_i` with `u = sqrt(q) v`. Missing
+    /// pairs are left out, as if the others were all.
     async fn moves(
         &self,
         rounds: &mut dyn Rounds,
@@ -103,8 +104,8 @@ impl<T: Real> Centered<'_, '_, T> {
         Ok(moves)
     }
 
-    /// Climbs to each component's leading eigenvalue, from `starts` (N a component, any length) if there are any;
-    /// leaves the unit vectors there. Returns the readings of the matrix too.
+    /// Climbs to each component's leading eigenvalue, from `starts` (N numbers for each component, of any length) if
+    /// there are any. Leaves the unit eigenvectors in the result. Also returns the number of passes over the matrix.
     pub async fn climb(
         &self,
         rounds: &mut dyn Rounds,
@@ -174,7 +175,7 @@ impl<T: Real> Centered<'_, '_, T> {
         Ok((unstable, readings as u64 + 1))
     }
 
-    /// Takes away the part along `sqrt(q)`, which G makes nothing of.
+    /// Removes the part along `sqrt(q)`, which G maps to 0.
     fn center(&self, vector: &mut [f64], k: usize) {
         let along: f64 = vector.iter().enumerate().map(|(item, x)| x * self.root(item, k)).sum();
         vector.iter_mut().enumerate().for_each(|(item, x)| *x -= along * self.root(item, k));

@@ -1,4 +1,4 @@
-//! Pairwise components as a system that can be annealed.
+//! Pairwise components as a system for the annealing loop.
 
 use lehr_numerics::lanes::Real;
 use serde::{Deserialize, Serialize};
@@ -12,37 +12,37 @@ use crate::anneal::{Measured, Relaxed, System};
 use crate::gather::Side;
 use crate::round::Rounds;
 
-/// Sweeps of one relaxation. Reaching it is no error: just below a transition thousands would be needed, and the next
-/// temperature is better.
+/// The most sweeps of one relaxation. Reaching this limit is not an error: just below a transition thousands of sweeps
+/// would be needed, and the next temperature converges faster.
 const MOST_SWEEPS: u64 = 500;
-/// Components whose fields differ by less than this share of the temperature, root mean square over their members, are
-/// copies of one.
+/// Components count as copies if their fields differ by less than this share of the temperature, as a root mean square
+/// over their members.
 const MERGE_RADIUS: f64 = 0.04;
-/// The step by which the halves of a divided component are moved along the eigenvector: as a vector's by a tenth of a
-/// deviation.
+/// How far the halves of a divided component are moved along the eigenvector, as a share of a deviation.
 const DISPLACEMENT: f64 = 0.1;
-/// A component with less than this share of the whole has died: its memberships are the floor of the exponentials.
+/// A component with less than this share of the whole is dead: its memberships are the smallest that exponentials
+/// reach.
 const DEAD: f64 = 1e-280;
-/// Components lighter than this share of the whole do not divide.
+/// Components with less than this share of the weight do not divide.
 const LEAST_DIVIDED: f64 = 1e-9;
 
 /// The state that is annealed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Components {
-    /// The number of them.
+    /// The number of components.
     pub count: usize,
-    /// N x K; those of an item add up to 1.
+    /// The memberships, N x K; those of each item add up to 1.
     pub memberships: Vec<f64>,
-    /// The division test is passed over at temperatures above this.
+    /// The temperature above which a component is not tested for division.
     pub hold_until: Vec<f64>,
-    /// N a component: where the last search for a division got to.
+    /// For each component, N numbers: the result of the last search for a division.
     pub vectors: Vec<f64>,
-    /// Whether sweeps go half the way only, because they were seen to swing.
+    /// Whether sweeps move only half of the way, because they oscillated.
     pub is_damped: bool,
 }
 
 impl Components {
-    /// One component that all items are in.
+    /// One component that contains all items.
     pub fn one(items: usize) -> Self {
         Self {
             count: 1,
@@ -53,13 +53,13 @@ impl Components {
         }
     }
 
-    /// The component that each item is most in, the first of equals.
+    /// The component with the largest membership of each item; the first if several are equal.
     pub fn labels(&self) -> Vec<u32> {
         let most = |row: &[f64]| (0..row.len()).fold(0, |best, k| if row[k] > row[best] { k } else { best }) as u32;
         self.memberships.chunks_exact(self.count).map(most).collect()
     }
 
-    /// Rewrites each item's memberships.
+    /// Rewrites the memberships of each item.
     fn rewrite(&mut self, count: usize, row: impl Fn(&[f64], &mut Vec<f64>)) {
         let mut next = Vec::with_capacity(self.memberships.len() / self.count * count);
         self.memberships.chunks_exact(self.count).for_each(|old| row(old, &mut next));
@@ -72,7 +72,7 @@ impl Components {
 pub(crate) struct PairwiseSystem<'a, 'm, T: Real> {
     pub problem: &'a Problem<'m, T>,
     pub components: Components,
-    /// Whether masses take part in the assignment.
+    /// Whether masses count in the assignment.
     pub by_mass: bool,
     pub seed: u64,
     pub turn: &'a mut Side,
@@ -93,7 +93,8 @@ impl<'a, 'm, T: Real> PairwiseSystem<'a, 'm, T> {
         Self { problem, components, by_mass, seed, turn, is_growing: by_mass, pushes: Vec::new(), unstable: Vec::new() }
     }
 
-    /// One sweep after `known` others: its measures, the free energy being that before it.
+    /// Makes one sweep after `known` others. Returns its figures, with the free energy before the sweep, and the
+    /// logarithms of the components' shares.
     pub async fn sweep(
         &mut self,
         rounds: &mut dyn Rounds,
@@ -117,7 +118,8 @@ impl<'a, 'm, T: Real> PairwiseSystem<'a, 'm, T> {
         Ok((figures, log_priors))
     }
 
-    /// The fields of the present memberships, all of them on every rank, and their memberships at a temperature.
+    /// Computes the fields of the present memberships for all ranks, and measures the memberships that follow at a
+    /// temperature.
     pub async fn fields(
         &mut self,
         rounds: &mut dyn Rounds,
@@ -148,7 +150,7 @@ impl<'a, 'm, T: Real> PairwiseSystem<'a, 'm, T> {
         Ok((means, measured))
     }
 
-    /// Below it, one component is unstable.
+    /// The temperature below which a single component is unstable.
     pub async fn first_critical_temperature(&mut self, rounds: &mut dyn Rounds) -> Result<(f64, u64), Error> {
         let mut all = Vec::new();
         let (means, _) = self.fields(rounds, 1.0, &mut all).await?;
@@ -223,7 +225,7 @@ impl<T: Real> System for PairwiseSystem<'_, '_, T> {
     }
 
     fn merge(&mut self, temperature: f64) -> usize {
-        // In plain mode two copies pull twice as hard as one: merging them would change the fixed point.
+        // With equal masses, two copies count twice as much as one, so merging them would change the fixed point.
         if !self.by_mass {
             return 0;
         }
@@ -246,15 +248,16 @@ impl<T: Real> System for PairwiseSystem<'_, '_, T> {
         });
         components.hold_until[component] = CHILD_HOLD * temperature;
         components.hold_until.push(CHILD_HOLD * temperature);
-        // Copies search along the parent's vector: the kick tells them apart.
+        // Both halves search along the parent's vector; the random kick makes them differ.
         let items = self.problem.items();
         components.vectors.extend_from_within(component * items..(component + 1) * items);
     }
 }
 
 impl Components {
-    /// Merges components that have become copies of one another, the later into the earlier; those merged wait. Returns
-    /// how many went. Two are copies if their members' fields are the same, as the quotient of memberships shows.
+    /// Merges components that have become copies of each other, the later into the earlier; a merged component must
+    /// wait before it divides. Returns how many were removed. Two components are copies if their members have the same
+    /// fields, as the quotients of memberships show.
     fn merge(&mut self, weights: &[f64], hold_until: f64) -> usize {
         let before = self.count;
         let mut a = 0;
@@ -292,7 +295,8 @@ impl Components {
         if first <= least || second <= least {
             return true;
         }
-        // With equal fields the quotient is that of the masses; half the sum of both shares weighs it.
+        // With equal fields, the quotient of memberships is that of the masses. It is weighted by the mean of both
+        // shares.
         let mut square = 0.0;
         for (m, n) in pairs().map(|(m, n)| (m / first, n / second)).filter(|(m, n)| m + n > 0.0) {
             let apart = 2.0 * (m - n) / (m + n);
@@ -310,7 +314,7 @@ mod tests {
     fn what_has_died_is_merged_and_what_lives_is_not() {
         let components = |least: f64| Components {
             count: 3,
-            // Two items, three components, the second at the least that memberships come to.
+            // Two items and three components, of which the second has the smallest possible memberships.
             memberships: vec![1.0, least, 0.0, 0.0, 2.0 * least, 1.0],
             hold_until: vec![1.0, 2.0, 3.0],
             vectors: (0..6).map(f64::from).collect(),
@@ -323,7 +327,7 @@ mod tests {
         assert_eq!((dead.memberships[1], dead.memberships[3]), (0.0, 1.0));
         let mut living = components(1e-9);
         assert_eq!((living.merge(&[1.0, 3.0], 0.5), living.count), (0, 3));
-        // Without any weight there is nothing to tell components by.
+        // If items have no weight, components cannot be told apart.
         assert_eq!(components(1e-9).merge(&[0.0, 0.0], 0.5), 2);
     }
 }

@@ -1,20 +1,20 @@
-//! Rounds of one thread over its own rows, for passes that take less time than ranks wait for each other.
+//! Rounds of one thread over its own rows, for passes that take less time than ranks need to synchronise.
 
 use std::ops::Range;
 
 use lehr_ranks::{Fold, Node, Partition, Pending, Round, Rounds};
 
-/// The rounds of one loop over so few rows that no other thread helps. The others wait until it has ended. The bits are
-/// those of any layout.
+/// The rounds of one loop over so few rows that other threads would not help. The other threads wait until the loop has
+/// ended. The results have the same bits as on any layout.
 pub(crate) struct Alone<'a> {
-    /// The values of the run that it is a part of.
+    /// The rounds of the run that this loop is a part of.
     outer: &'a mut dyn Rounds,
     partition: Partition,
     fold: Fold,
 }
 
 impl<'a> Alone<'a> {
-    /// Rounds over `rows` rows, within a run over others.
+    /// Creates rounds over `rows` rows, within a run over other rows.
     pub fn new(outer: &'a mut dyn Rounds, rows: usize) -> Self {
         Self { outer, partition: Partition::new(rows, 1), fold: Fold::new(0) }
     }

@@ -1,9 +1,9 @@
-//! Rounds that can be cancelled. A leaf that begins after the request to stop is left out, and all ranks learn it from
-//! the total.
+//! Rounds that can be cancelled. A leaf that begins after a request to stop is skipped, and the total tells all ranks
+//! about it.
 //!
-//! A partial has one number more then (or one key more, of a round that has several), which says how many leaves were
-//! left out. So all ranks come to the same decision by the all-reduce that they make anyway, whichever of them was
-//! asked. No rank waits for one that has ended.
+//! A partial then has an additional number, which counts the skipped leaves; if the round has several keys, it is an
+//! additional key. So the usual all-reduce leads all ranks to the same decision, whichever rank received the request.
+//! No rank waits for a rank that has ended.
 
 use std::ops::Range;
 
@@ -15,7 +15,7 @@ use lehr_ranks::{CellBytes, Error, Partition, Pending, Round, Rounds};
 /// The rounds of one step.
 pub(crate) struct CancellableRounds<'a> {
     rounds: &'a mut dyn Rounds,
-    /// None if the step may not be interrupted: the same on all ranks.
+    /// `None` if the step cannot be interrupted, on all ranks alike.
     interrupt: Option<&'a Interrupt>,
     total: Vec<f64>,
     is_given_up: bool,
@@ -26,19 +26,20 @@ impl<'a> CancellableRounds<'a> {
         Self { rounds, interrupt, total: Vec::new(), is_given_up: false }
     }
 
-    /// Whether a round ended with [`Error::Cancelled`] because the step was given up, here or on another rank; the same
-    /// on all.
+    /// Whether a round ended with [`Error::Cancelled`] because the step was abandoned, on this rank or another. It is
+    /// the same on all ranks.
     pub fn is_given_up(&self) -> bool {
         self.is_given_up
     }
 
-    /// The outcome of a part that nothing can resume, such as the beginning of a run: stopped, if it was given up.
+    /// The result of a part that cannot be resumed, such as the beginning of a run:
+    /// [`Error::Stopped`](crate::Error::Stopped) if it was abandoned.
     pub fn outcome<T>(&self, result: Result<T, crate::Error>) -> Result<T, crate::Error> {
         if self.is_given_up { Err(crate::Error::Stopped) } else { result }
     }
 }
 
-/// A round, with the number of skipped leaves behind its numbers.
+/// A round that also counts skipped leaves, after its own numbers.
 struct Heeded<'a> {
     round: &'a dyn Round,
     interrupt: Option<&'a Interrupt>,
@@ -49,8 +50,7 @@ impl Heeded<'_> {
         self.round.key_len() >= self.round.len()
     }
 
-    /// The position of the number of skipped leaves: behind the round's numbers, in its own key if the round has
-    /// several.
+    /// The position of the count of skipped leaves: after the round's numbers, in its own key if the round has several.
     fn mark(&self) -> Option<Range<usize>> {
         self.interrupt?;
         let (len, key_len) = (self.round.len(), self.round.key_len());
@@ -80,7 +80,7 @@ impl Round for Heeded<'_> {
 
     fn combine(&self, left: &mut [f64], right: &[f64]) {
         if self.interrupt.is_none() || !self.has_one_key() {
-            // The mark is a key like others: rounds that have several add them.
+            // The count is an ordinary key, and rounds with several keys add them up.
             return self.round.combine(left, right);
         }
         let len = self.round.len();
@@ -102,7 +102,7 @@ impl Rounds for CancellableRounds<'_> {
         Box::pin(async move {
             let heeded = Heeded { round, interrupt: self.interrupt };
             let Some(mark) = heeded.mark() else { return self.rounds.round(&heeded, total).await };
-            // With no leaves the total stays as it was.
+            // If there are no leaves, the total keeps its values.
             self.total.clear();
             self.total.extend_from_slice(total);
             self.total.resize(heeded.len(), 0.0);

@@ -1,7 +1,7 @@
-//! Counts the messages between ranks in a run: experiment E25 (d).
+//! Counts the messages between ranks in a run, for experiment E25 (d).
 //!
-//! In tests [`drive`] replaces that of the ranks. It hands a program rounds that record each combine and gather, and
-//! pass everything on.
+//! In tests, [`drive`] replaces `lehr_ranks::drive`. It gives a program rounds that record each all-reduce and each
+//! gathering, and forward it.
 
 use std::cell::RefCell;
 use std::ops::Range;
@@ -14,21 +14,21 @@ use lehr_ranks::{CellBytes, Execution, LeafCells, Partition, Pending, Program, R
 /// The messages between ranks.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Traffic {
-    /// The all-reduces in their order: the round's name, and how many numbers of eight bytes each rank's partial has.
+    /// The all-reduces in order: the name of the round, and how many 8-byte numbers each rank's partial has.
     pub reduced: Vec<(&'static str, usize)>,
-    /// The gatherings in their order: bytes of all ranks together, which every rank then has.
+    /// The gatherings in order: the bytes of all ranks together, which every rank receives.
     pub gathered: Vec<usize>,
 }
 
 thread_local! {
-    /// The counter of the runs that this thread drives.
+    /// The counter for the runs that this thread starts.
     static COUNT: RefCell<Option<Rc<Count>>> = const { RefCell::new(None) };
 }
 
-/// One cell, for all ranks.
+/// A single cell, which all ranks share.
 type Count = LeafCells<Traffic>;
 
-/// Calls `run`, and counts the rounds that it drives.
+/// Calls `run`, and counts the rounds of the programs that it runs.
 fn counted<R>(run: impl FnOnce() -> R) -> (R, Traffic) {
     let count = Rc::new(Count::new(1, |_| Traffic::default()));
     COUNT.set(Some(count.clone()));
@@ -37,7 +37,7 @@ fn counted<R>(run: impl FnOnce() -> R) -> (R, Traffic) {
     (result, count.with(0, std::mem::take))
 }
 
-/// Runs a program, counting if you want it.
+/// Runs a program, and counts its messages within [`counted`].
 pub(crate) fn drive<P: Program>(execution: &Execution, rows: usize, program: &P) -> Result<P::Output, P::Error> {
     match COUNT.with_borrow(Clone::clone) {
         None => lehr_ranks::drive(execution, rows, program),
@@ -62,7 +62,7 @@ impl<P: Program> Program for Counted<'_, P> {
 struct Counting<'a> {
     rounds: &'a mut dyn Rounds,
     count: &'a Count,
-    /// The number that this rank has made.
+    /// The number of gatherings that this rank has made.
     gatherings: usize,
 }
 
@@ -137,7 +137,7 @@ mod tests {
     const DIMENSION: usize = 3;
     const DOUBLE: usize = size_of::<f64>();
 
-    /// Of a run on several ranks, which must equal that on one.
+    /// Runs on several ranks, whose result must equal that on one rank.
     fn on_ranks<R>(run: impl Fn(&Execution) -> R) -> (R, Traffic) {
         let on = |ranks: usize| {
             let execution = Execution { engine: Engine::Ranks, ranks, threads: ranks.min(2), job: None };
@@ -177,7 +177,7 @@ mod tests {
         assert!(sweeps > 2);
         let sweep = ("soft assignment", clusters * (DIMENSION + 1) + 2);
         assert_eq!(traffic.reduced[..sweeps], vec![sweep; sweeps]);
-        // Then the division test, with a covariance a centre.
+        // Then the division test, with a covariance for each centre.
         let covariance = DIMENSION * (DIMENSION + 1) / 2;
         assert_eq!(traffic.reduced[sweeps..], [("soft assignment", sweep.1 + clusters * covariance)]);
         assert!(traffic.gathered.is_empty(), "every rank has the centres");
@@ -198,7 +198,7 @@ mod tests {
                 "covariance" => vec![DIMENSION * DIMENSION],
                 "labels" => vec![k * (1 + DIMENSION)],
                 "spreads" => vec![k * 2],
-                // Six numbers for each two of the clusters.
+                // Six numbers for each pair of clusters.
                 "borders" => vec![k * (k - 1) / 2 * 6],
                 "probabilities" => vec![0],
                 "nearest centres" => [Kind::Centers, Kind::Swaps].map(|kind| k * kind.len(DIMENSION)).to_vec(),
@@ -207,7 +207,7 @@ mod tests {
             };
             assert!((1..=most + 1).any(|k| expected(k).contains(length)), "{name}: {length}, {most} clusters");
         }
-        // Labels of the rows, once, at the end.
+        // The labels of the rows, once, at the end.
         assert_eq!(traffic.gathered.len(), 1);
     }
 
@@ -237,7 +237,7 @@ mod tests {
         assert!(!map.history.is_empty());
         let passes = traffic.reduced.len();
         assert_eq!(traffic.reduced, vec![("Guttman transform", 2); passes]);
-        // With each position goes the stress of its point.
+        // Each position is accompanied by the stress of its point.
         assert_eq!(traffic.gathered, vec![items * (dimension + 1) * DOUBLE; passes]);
         assert!(passes >= map.history.len() && passes <= map.history.len() + 3, "{passes} passes");
     }

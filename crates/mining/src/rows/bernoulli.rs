@@ -1,26 +1,27 @@
 //! Rows of bits as draws from Bernoulli distributions.
 //!
-//! This file has the cost of a row in a component, the component's frequencies, and the coordinates for its stability.
+//! This file has the cost of a row in a component, the component's frequencies, and the coordinates for its stability
+//! test.
 //!
-//! A component has a frequency `y_j` for each column, and a row `x` costs
-//! `E = -sum_j [x_j ln y_j + (1 - x_j) ln(1 - y_j)]` nats there. That is `-sum_j ln(1 - y_j)` for the empty row and
-//! `ln((1 - y_j) / y_j)` more for each set bit. Squared distances of bits have such a constant and terms too, so their
-//! kernels are used. `docs/design/bits.md` derives the formulas of this file.
+//! A component has a frequency `y_j` for each column. A row `x` costs `E = -sum_j [x_j ln y_j + (1 - x_j) ln(1 - y_j)]`
+//! nats in it. That is `-sum_j ln(1 - y_j)` for the empty row, plus `ln((1 - y_j) / y_j)` for each set bit. Squared
+//! distances of bits have the same form, a constant and terms, so their kernels are used. `docs/design/bits.md` derives
+//! the formulas of this file.
 
 use lehr_numerics::bits::for_each_set_bit;
 use lehr_numerics::elementary::ln;
 
 use super::row_major::RowMajor;
 
-/// Frequencies nearer to 0 or 1 than this cost as if they were so near: 27.7 nats for a bit that never occurred.
-/// Without this bound the cost would be infinite.
+/// The bound on frequencies. Those nearer to 0 or 1 cost as much as the bound, which is 27.7 nats for a bit that never
+/// occurred. Without this bound the cost would be infinite.
 const LEAST: f64 = 1.0 / (1u64 << 40) as f64;
 
 fn inside(frequency: f64) -> f64 {
     frequency.clamp(LEAST, 1.0 - LEAST)
 }
 
-/// The variance of a bit of this frequency.
+/// The variance of a bit with this frequency.
 fn variance(frequency: f64) -> f64 {
     let y = inside(frequency);
     y * (1.0 - y)
@@ -36,14 +37,14 @@ pub(crate) fn form(frequencies: &[f64]) -> (f64, impl Iterator<Item = f64> + '_)
     (constant, frequencies.iter().map(term))
 }
 
-/// The distance of two frequencies of a column: the square of their difference over the larger of their variances. To
-/// second order it is the sum of the two divergences of one from the other. At least four times the square.
+/// The distance of two frequencies of a column: their squared difference, divided by the larger of their variances. To
+/// second order, it is the sum of the two divergences between them. It is at least four times the squared difference.
 pub(crate) fn apart(a: f64, b: f64) -> f64 {
     if a == b { 0.0 } else { (a - b) * (a - b) / variance(a).max(variance(b)) }
 }
 
-/// The increase of cost by merging two components of these masses, to second order and twice. It is Ward's rule in
-/// units of the variances of the merged one.
+/// Twice the increase of the cost, to second order, if two components of these masses are merged. It is Ward's rule in
+/// units of the merged component's variances.
 pub(crate) fn merging_cost(masses: [f64; 2], a: &[f64], b: &[f64]) -> f64 {
     let sum = masses[0] + masses[1];
     if sum <= 0.0 {
@@ -57,19 +58,20 @@ pub(crate) fn merging_cost(masses: [f64; 2], a: &[f64], b: &[f64]) -> f64 {
 /// Bernoulli distributions with a prior count, in stored weights.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Bernoulli {
-    /// Added to the ones and to the zeros of every column of every component.
+    /// The count that is added to the ones and to the zeros of every column of every component.
     pub prior: f64,
 }
 
 impl Bernoulli {
-    /// The most likely frequency of a column in a component of positive mass, of which `ones` has the bit set.
+    /// The most likely frequency of a column in a component of positive mass. `ones` is the mass of the rows that have
+    /// the bit set.
     pub fn frequency(&self, ones: f64, mass: f64) -> f64 {
-        // Rounding may put a sum of ones beside a sum of all.
+        // Rounding may make the sum of ones larger than the mass.
         ((ones + self.prior) / (mass + 2.0 * self.prior)).clamp(0.0, 1.0)
     }
 
-    /// The cost of the prior itself: `-b ln y (1 - y)` for each of these frequencies. With it, a pass cannot raise the
-    /// free energy.
+    /// The cost of the prior itself: `-b ln y (1 - y)` for each of these frequencies. If it is included, a pass cannot
+    /// raise the free energy.
     pub fn penalty(&self, frequencies: &[f64]) -> f64 {
         if self.prior == 0.0 {
             return 0.0;
@@ -77,10 +79,11 @@ impl Bernoulli {
         -self.prior * frequencies.iter().map(|&y| ln(variance(y))).sum::<f64>()
     }
 
-    /// The frame for the stability of a component. It is the mean of its rows, from which its frequency is made, and
-    /// the unit of each column. The unit is 0 for a column that does not vary.
+    /// The frame for a component's stability test: the mean of its rows, from which its frequencies are computed, and
+    /// the unit of each column. The unit is 0 for a constant column.
     ///
-    /// The unit is the standard deviation at the frequency that each of two halves would have, which has its own prior.
+    /// The unit is the standard deviation at the frequency that each half of the component would have; each half has
+    /// its own prior.
     pub fn frame(&self, frequencies: &[f64], mass: f64) -> (Vec<f64>, Vec<f64>) {
         let b = self.prior;
         let mean = |&y: &f64| if mass > 0.0 { ((y * (mass + 2.0 * b) - b) / mass).clamp(0.0, 1.0) } else { y };
@@ -93,20 +96,19 @@ impl Bernoulli {
         (means, units)
     }
 
-    /// The temperature below which a component of this mass divides, if `eigenvalue` is the leading one of its
+    /// The temperature below which a component of this mass divides, where `eigenvalue` is the leading one of its
     /// covariance in the units of [`frame`](Self::frame).
     pub fn critical_temperature(&self, eigenvalue: f64, mass: f64) -> f64 {
-        // What varies at all has an eigenvalue of some 1, so this is what rounding leaves of rows that are all the
-        // same.
+        // Any variation has an eigenvalue of about 1, so a tiny one is the rounding error of equal rows.
         if eigenvalue > ROUNDING { eigenvalue * mass / (mass + 4.0 * self.prior).max(f64::MIN_POSITIVE) } else { 0.0 }
     }
 }
 
-/// Eigenvalues of correlations up to this are none.
+/// Smaller eigenvalues of correlations are rounding errors.
 const ROUNDING: f64 = 1e-9;
 
-/// Half the way to 0 or 1 at most: the shift of the frequencies by a division along a direction, in deviations of each
-/// column.
+/// The shift of frequencies when a component divides along a direction, in deviations of each column; at most half the
+/// way to 0 or 1.
 pub(crate) fn displacement(frequencies: &[f64], direction: &[f64], deviations: f64) -> Vec<f64> {
     let column = |(&y, &u): (&f64, &f64)| {
         let most = y.min(1.0 - y).max(0.0) / 2.0;
@@ -119,12 +121,12 @@ pub(crate) fn displacement(frequencies: &[f64], direction: &[f64], deviations: f
 #[derive(Clone, Debug)]
 pub(crate) struct Costs {
     constants: Vec<f64>,
-    /// D x K.
+    /// The terms of the columns, D x K.
     terms: Vec<f64>,
 }
 
 impl Costs {
-    /// In components of these frequencies (K x D).
+    /// Prepares the costs in components with these frequencies (K x D).
     pub fn new(dimension: usize, frequencies: &[f64]) -> Self {
         let count = frequencies.len() / dimension;
         let (mut constants, mut terms) = (Vec::with_capacity(count), vec![0.0; dimension * count]);
@@ -136,14 +138,14 @@ impl Costs {
         Self { constants, terms }
     }
 
-    /// The row that these words encode.
+    /// Computes the costs of the row that these words encode.
     pub fn of(&self, words: &[u64], out: &mut Vec<f64>) {
         out.clone_from(&self.constants);
         let terms = RowMajor::new(&self.terms, out.len());
         for_each_set_bit(words, |j| {
             out.iter_mut().zip(terms.row(j)).for_each(|(cost, term)| *cost += term);
         });
-        // What rounding leaves of nothing is no cost below it.
+        // Rounding may take a cost of 0 below 0.
         out.iter_mut().for_each(|cost| *cost = cost.max(0.0));
     }
 }
@@ -157,11 +159,11 @@ mod tests {
         let frequencies = [0.5, 0.25, 0.9, 0.0, 1.0];
         let costs = Costs::new(5, &frequencies);
         let mut out = Vec::new();
-        // 1, 0, 1, 0, 1: what never and what always was as it is costs nothing.
+        // Bits that are always the same cost nothing if they have that value. The row is 1, 0, 1, 0, 1.
         costs.of(&[0b10101], &mut out);
         let expected = -(0.5f64.ln() + 0.75f64.ln() + 0.9f64.ln());
         assert!((out[0] - expected).abs() < 1e-11, "{} for {expected}", out[0]);
-        // What is not as it always was costs 40 ln 2.
+        // A bit that differs from its constant value costs 40 ln 2.
         costs.of(&[0b01101], &mut out);
         let expected = expected + 80.0 * 2f64.ln();
         assert!((out[0] - expected).abs() < 1e-3, "{} for {expected}", out[0]);

@@ -20,12 +20,12 @@ pub enum Cost {
     #[default]
     Squared,
     /// For rows of bits: how unlikely the row is, `-ln p(x)` in nats, if each bit is set independently with its
-    /// frequency in the cluster. Rare bits then say as much as frequent ones. Temperatures, costs and free energies are
-    /// in nats too.
+    /// frequency in the cluster. Then rare bits count as much as frequent ones. Temperatures, costs and free energies
+    /// are in nats too.
     Bernoulli {
-        /// The number of rows that are added to the ones and zeros of every column before a cluster's frequencies are
-        /// formed: `(ones + prior) / (weight + 2 prior)`. Such a row weighs `sum w^2 / sum w`, which is 1 without
-        /// weights. 0 to 1000.
+        /// The number of rows that are added to the ones and to the zeros of every column before a cluster's
+        /// frequencies are computed: `(ones + prior) / (weight + 2 prior)`. Each of these rows weighs
+        /// `sum w^2 / sum w`, which is 1 without weights. From 0 to 1000.
         prior: f64,
     },
 }
@@ -39,12 +39,12 @@ impl Cost {
         Cost::Bernoulli { prior: Self::PRIOR }
     }
 
-    /// Whether it is the squared distance, the default.
+    /// Whether the cost is the squared distance, the default.
     pub fn is_squared(&self) -> bool {
         *self == Cost::Squared
     }
 
-    /// Checks the prior, and that rows are bits where they must be.
+    /// Checks the prior, and that rows are bits if the cost needs bits.
     pub(crate) fn check(&self, input: Input<'_>) -> Result<(), Error> {
         let wrong = |name, expected, found: String| Err(Error::Parameter { name, expected, found });
         let Cost::Bernoulli { prior } = self else { return Ok(()) };

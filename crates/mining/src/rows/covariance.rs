@@ -5,7 +5,7 @@ use lehr_numerics::lanes::Real;
 use super::Rows;
 use crate::round::Round;
 
-/// The second moments of all rows about the origin, which is their mean: D x D, lower triangle.
+/// Sums the second moments of all rows about the origin, which is their mean: D x D, lower triangle.
 pub(crate) struct CovarianceRound<'a, T: Real> {
     pub rows: &'a Rows<T>,
 }

@@ -1,5 +1,4 @@
-//! Squared distances of rows of bits from one position, to the last digit: for values that are reported or decided by a
-//! distance itself.
+//! Accurate squared distances of rows of bits from one position, for reported values and for decisions by distance.
 
 use lehr_numerics::bits::for_each_set_bit;
 use lehr_numerics::lanes::Real;
@@ -7,8 +6,8 @@ use lehr_numerics::lanes::Real;
 use super::Rows;
 use super::bernoulli::form;
 
-/// Squared distances of rows of bits from one stored position, or their costs there, in double precision. They are the
-/// value of the empty row, and the amount that each set bit adds.
+/// Squared distances, or costs, of rows of bits from one stored position, in double precision. A distance is the value
+/// of the empty row, plus an amount for each set bit.
 #[derive(Debug)]
 pub(crate) struct BitDistance {
     constant: f64,
@@ -26,11 +25,11 @@ impl BitDistance {
         Self { constant, terms: position.iter().map(|y| (1.0 - 2.0 * y) / unit / unit).collect() }
     }
 
-    /// From the row that these words are.
+    /// The distance of the row that these words encode.
     pub fn of(&self, words: &[u64]) -> f64 {
         let mut sum = self.constant;
         for_each_set_bit(words, |j| sum += self.terms[j]);
-        // What rounding leaves of nothing is no distance below it.
+        // Rounding may take a distance of 0 below 0.
         sum.max(0.0)
     }
 }

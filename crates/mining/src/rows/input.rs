@@ -3,16 +3,16 @@
 use lehr_data::{Fingerprints, Points, Sparse, Spill};
 use lehr_numerics::bits::for_each_set_bit;
 
-/// The largest number of coordinates of all centres of sparse rows: 2 GiB. Every rank has several copies of them at the
-/// same time, some 15 in k-means and some 60 in annealing. Measured: 10 clusters of 100,000 columns are 8 MB. For them
-/// k-means takes 120 MB on one rank and 280 on two, annealing 420 and 940.
+/// The most coordinates of all centres of sparse rows: 2 GiB. Every rank holds several copies of the centres at the
+/// same time, some 15 in k-means and some 60 in annealing. For example, 10 clusters of 100,000 columns are 8 MB. For
+/// these, k-means was measured to take 120 MB on one rank and 280 MB on two; annealing 420 MB and 940 MB.
 pub(crate) const MOST_COORDINATES: usize = 1 << 28;
 
-/// The expected value where there would be more.
+/// The expected value in the error for more coordinates.
 pub(crate) const PLACE: &str = "at most 268435456 coordinates of centres, which are not sparse: clusters times columns";
 
 /// Rows for a clustering, borrowed. Rows of bits are points with coordinates 0 and 1, in a sixty-fourth of the memory.
-/// Sparse rows are points that store only coordinates other than 0. Both have the clusters of the same points.
+/// Sparse rows are points that store only coordinates other than 0. Both lead to the same clusters as the points.
 ///
 /// # Example
 /// ```
@@ -85,7 +85,7 @@ impl<'a> Input<'a> {
         }
     }
 
-    /// The folder of the file that the rows are in, if memory does not hold them: copies in other forms go there too.
+    /// The folder of the file that the rows are in, if they are not in memory; copies in other forms go there too.
     pub(crate) fn spill(&self) -> Option<&'a Spill> {
         match self {
             Input::Numbers(points) => points.spill(),
@@ -93,7 +93,8 @@ impl<'a> Input<'a> {
         }
     }
 
-    /// A number that identifies these data. Bits, sparse rows and the same rows as numbers have different ones.
+    /// A number that identifies these data. Rows of bits, sparse rows and the same rows as numbers have different
+    /// fingerprints.
     pub fn fingerprint(&self) -> u64 {
         match self {
             Input::Numbers(points) => points.fingerprint(),
@@ -102,10 +103,10 @@ impl<'a> Input<'a> {
         }
     }
 
-    /// Copies a row to `out`, bits as 0 and 1, sparse rows with their zeros.
+    /// Copies a row to `out`: bits as 0 and 1, sparse rows with their zeros.
     ///
     /// # Panics
-    /// Panics if there is no row `index`, or `out` has not a number for each column.
+    /// Panics if there is no row `index`, or if `out` does not have the length of a row.
     pub fn read(&self, index: usize, out: &mut [f64]) {
         assert_eq!(out.len(), self.dimension());
         match self {
@@ -118,7 +119,7 @@ impl<'a> Input<'a> {
         }
     }
 
-    /// One coordinate of a row.
+    /// Returns one coordinate of a row.
     pub(crate) fn value(&self, index: usize, column: usize) -> f64 {
         match self {
             Input::Numbers(points) => points.row(index)[column],
@@ -127,7 +128,7 @@ impl<'a> Input<'a> {
         }
     }
 
-    /// Calls `each` with the columns of a row that are not known to be 0, and their values.
+    /// Calls `each` with the columns of a row that may not be 0, and their values.
     pub(crate) fn for_each_value(&self, index: usize, mut each: impl FnMut(usize, f64)) {
         match self {
             Input::Numbers(points) => points.row(index).iter().enumerate().for_each(|(j, &value)| each(j, value)),
@@ -139,8 +140,8 @@ impl<'a> Input<'a> {
         }
     }
 
-    /// Whether this many centres, which are not sparse, have a place: rows that are not sparse take as much memory
-    /// themselves, these need not.
+    /// Whether this many centres fit in memory. Centres are not sparse: dense rows take as much memory themselves, but
+    /// sparse rows may take far less.
     pub(crate) fn has_place_for(&self, centers: usize) -> bool {
         !matches!(self, Input::Sparse(_)) || centers.saturating_mul(self.dimension()) <= MOST_COORDINATES
     }

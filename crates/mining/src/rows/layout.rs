@@ -1,13 +1,13 @@
 //! The leaf of each row, and the order of the leaves.
 //!
-//! Rows of weight 0 are set aside before anything is counted, so that they influence nothing, not even where the leaves
-//! are cut. Each leaf has its share of them as *bystanders*, which are only labelled at the end.
+//! Rows of weight 0 are set aside first, so that they have no influence, not even on where leaves are cut. Each leaf
+//! has its share of them as *bystanders*, which only get labels at the end.
 //!
-//! Within a section of 65,536 consecutive rows, the rows are put in the order of a k-d tree. Its cells are the leaves
-//! (up to 16 dimensions). A leaf is then a small box and only the centres near it matter to it, which is most of the
-//! speed at low temperatures. The leaves of a section are then dealt out, so that every rank has some of each region. A
-//! section's length is fixed. So a rank, or a reader of a file larger than memory, can build its own leaves from a part
-//! of the rows. It gets the same ones.
+//! Rows are sorted in sections of 65,536 consecutive rows, each in the order of a k-d tree. In up to 16 dimensions, the
+//! cells of the tree are the leaves. So a leaf has a small bounding box, and only the centres near it matter; this
+//! gives most of the speed at low temperatures. The leaves of a section are then shuffled, so that every rank has some
+//! of each region. The length of a section is fixed. So a rank, or a reader of a file larger than memory, can build its
+//! own leaves from only some of the rows. It gets the same leaves.
 
 use lehr_numerics::tiles::DIRECT_DIMENSION;
 
@@ -17,23 +17,23 @@ use super::store::Storage;
 use crate::Error;
 use crate::round::{LeafCells, Partition, on_threads};
 
-/// Rows put in order together.
+/// The number of rows that are sorted together.
 const SECTION: usize = 1 << 16;
 
 /// The rows of each leaf.
 pub(super) struct Layout {
     pub deal: Deal,
-    /// Rows of positive weight, leaf after leaf.
+    /// The rows of positive weight, leaf after leaf.
     pub heavy: Vec<u32>,
-    /// Rows of weight 0.
+    /// The rows of weight 0.
     light: Vec<u32>,
 }
 
 impl Layout {
-    /// Lays out the rows of positive weight, and those of weight 0, each in the input's order.
+    /// Lays out the rows of positive weight and those of weight 0, both in the input's order.
     ///
     /// # Errors
-    /// The errors of the threads.
+    /// Returns the errors of the threads.
     pub fn new(
         input: Input<'_>,
         mut heavy: Vec<u32>,
@@ -61,48 +61,49 @@ impl Layout {
         Ok(Self { deal, heavy, light })
     }
 
-    /// The rows of a leaf that count.
+    /// The rows of positive weight in a leaf.
     pub fn rows(&self, leaf: usize) -> &[u32] {
         let leaf_rows = self.deal.leaf_rows;
         &self.heavy[leaf * leaf_rows..self.heavy.len().min((leaf + 1) * leaf_rows)]
     }
 
-    /// The rows of weight 0 that a leaf carries.
+    /// The rows of weight 0 in a leaf.
     pub fn bystanders(&self, leaf: usize) -> &[u32] {
         let (count, leaves) = (self.light.len(), self.deal.leaves);
         &self.light[count * leaf / leaves..count * (leaf + 1) / leaves]
     }
 }
 
-/// How rows are dealt out in leaves.
+/// How rows are distributed over leaves.
 pub(super) struct Deal {
-    /// The last leaf may have fewer.
+    /// The number of rows in a leaf; the last leaf may have fewer.
     pub leaf_rows: usize,
     pub leaves: usize,
-    /// A number of rows of which [`Partition`] makes as many leaves.
+    /// A number of rows for which [`Partition`] makes as many leaves.
     pub dealt: usize,
 }
 
-/// No fewer leaves than these are made of more: ranks share them.
+/// Leaves are never enlarged until there are fewer than this, because ranks share them.
 const LEAST_LEAVES: usize = 64;
-/// A pass over this many rows takes longer than adding up their sums, in many dimensions.
+/// In many dimensions, a pass over this many rows takes longer than adding up their sums.
 const WIDE_LEAF_ROWS: usize = 512;
 
 impl Deal {
-    /// A leaf's sums are as long as all centres together, whatever its rows. In few dimensions they are short.
+    /// Distributes rows. A leaf's sums are as long as all centres together, whatever its rows, so wide rows need larger
+    /// leaves. In few dimensions the sums are short.
     fn of(count: usize, dimension: usize) -> Self {
         let partition = Partition::new(count, 1);
         let plain = Self { leaf_rows: partition.leaf_size(), leaves: partition.leaves(), dealt: count };
         if dimension > DIRECT_DIMENSION { plain.in_about(count, count / WIDE_LEAF_ROWS) } else { plain }
     }
 
-    /// The same of sparse rows: a leaf of fewer values than a few times the columns takes longer to add up than to go
-    /// over.
+    /// Distributes sparse rows. If a leaf has fewer values than a few times the columns, adding up its sums takes
+    /// longer than its pass.
     fn of_sparse(count: usize, values: usize, dimension: usize) -> Self {
         Self::of(count, dimension).in_about(count, values / (4 * dimension))
     }
 
-    /// Fewer leaves if this many are enough, and [`LEAST_LEAVES`] are there.
+    /// Uses fewer leaves if `enough` of them suffice, but at least [`LEAST_LEAVES`].
     fn in_about(self, count: usize, enough: usize) -> Self {
         let wanted = enough.max(LEAST_LEAVES);
         if wanted >= self.leaves {
@@ -115,23 +116,23 @@ impl Deal {
     }
 }
 
-/// The number of values of a row that are kept.
+/// The number of values of a row that are stored.
 fn values_of(input: Input<'_>, row: u32) -> usize {
     if let Input::Sparse(rows) = input { rows.row(row as usize).0.len() } else { input.dimension() }
 }
 
-/// Puts rows in the order of a k-d tree: halves along the widest coordinate, at a whole number of leaves, until one
-/// leaf is left.
+/// Sorts rows in the order of a k-d tree. It halves them along the widest column, at a whole number of leaves, until
+/// one leaf is left.
 fn arrange(input: Input<'_>, rows: &mut [u32], leaf_rows: usize, keys: &mut Vec<(f64, u32)>) {
     if rows.len() <= leaf_rows {
-        // The order inside a leaf is the input's.
+        // Within a leaf, rows keep the order of the input.
         rows.sort_unstable();
         return;
     }
     let widest = widest_column(input, rows);
     let half = rows.len().div_ceil(leaf_rows).div_ceil(2) * leaf_rows;
-    // Values beside their rows: comparisons then read memory in its order. Equal values in the order of the input: the
-    // arrangement is a function of the data alone.
+    // The values are stored beside the row numbers, so that comparisons read memory in order. Equal values keep the
+    // order of the input, so that the result depends on the data alone.
     keys.clear();
     keys.extend(rows.iter().map(|&row| (input.value(row as usize, widest), row)));
     keys.select_nth_unstable_by(half, |a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
@@ -141,7 +142,7 @@ fn arrange(input: Input<'_>, rows: &mut [u32], leaf_rows: usize, keys: &mut Vec<
     arrange(input, right, leaf_rows, keys);
 }
 
-/// The first of the columns in which some rows spread farthest.
+/// The column in which the rows have the largest range; the first if several are equal.
 fn widest_column(input: Input<'_>, rows: &[u32]) -> usize {
     let dimension = input.dimension();
     let (mut least, mut most) = (vec![f64::INFINITY; dimension], vec![f64::NEG_INFINITY; dimension]);
@@ -161,7 +162,7 @@ fn widest_column(input: Input<'_>, rows: &[u32]) -> usize {
     }
     let mut widest = (0, -1.0);
     for (j, (least, most)) in least.iter().zip(&most).enumerate() {
-        // Halves, because the difference of two finite numbers may overflow.
+        // It compares halves, because the difference of two finite numbers may overflow.
         let width = most / 2.0 - least / 2.0;
         if width > widest.1 {
             widest = (j, width);
@@ -172,8 +173,8 @@ fn widest_column(input: Input<'_>, rows: &[u32]) -> usize {
 
 /// Puts the whole leaves of a section in bit-reversed order, so that any run of leaves is a sample of all regions.
 ///
-/// A rank owns a run of leaves. Work is uneven over regions: few centres matter to a sparse one, and a trial of the
-/// swap search touches one corner of the data. Dealt like this, every rank has its share of each.
+/// A rank owns a run of leaves. The work differs between regions. Few centres matter to a sparse region, and a trial of
+/// the swap search touches only one corner of the data. In this order, every rank has its share of each region.
 fn shuffle(rows: &mut [u32], leaf_rows: usize) {
     let whole = rows.len() / leaf_rows;
     let mut order: Vec<usize> = (0..whole).collect();

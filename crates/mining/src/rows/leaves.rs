@@ -1,7 +1,7 @@
 //! Leaves: the rows that one call of a kernel processes.
 //!
-//! Leaves are made one at a time. For rows in a file larger than memory the tiles go to another file
-//! ([`super::spill`]). So memory holds one leaf, and content and order are the same.
+//! Leaves are made one at a time. For rows in a file larger than memory, the tiles are written to another file
+//! ([`super::spill`]). So memory holds only one leaf, and content and order stay the same.
 
 use lehr_numerics::bits::BitRows;
 use lehr_numerics::lanes::Real;
@@ -22,26 +22,26 @@ use crate::round::{LeafCells, on_threads};
 #[derive(Clone, Debug)]
 pub(crate) struct Leaf<T: Real> {
     pub store: RowStore<T>,
-    /// Least, then greatest value of each coordinate; nothing for bits and sparse rows.
+    /// The smallest values of all coordinates, followed by the largest; empty for bits and sparse rows.
     pub bounds: Vec<f64>,
-    /// The rows' places in the input.
+    /// The indices of the rows in the input.
     pub rows: Vec<u32>,
-    /// Rows of weight 0, to be labelled only.
+    /// Rows of weight 0, which only get labels.
     pub bystanders: Option<RowStore<T>>,
     pub bystander_rows: Vec<u32>,
 }
 
-/// The inputs of stores.
+/// The data for making the stores of leaves.
 struct Maker<'a> {
     input: Input<'a>,
     units: &'a Units,
     storage: Storage,
-    /// Squared distances of sparse rows from the origin.
+    /// The squared distances of sparse rows from the origin.
     from_origin: SparseDistance<'a>,
 }
 
 impl Maker<'_> {
-    /// The store of some rows of the input.
+    /// Makes the store of some rows of the input.
     fn store<T: Real>(&self, rows: &[u32]) -> RowStore<T> {
         let (units, dimension) = (self.units, self.input.dimension());
         let weight = |i: usize| units.stored_weight(self.input, rows[i]);

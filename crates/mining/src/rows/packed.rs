@@ -1,9 +1,9 @@
-//! Rows in the form that suits their values, for any file format.
+//! Converts rows to the form that suits their values, whatever the file format.
 //!
-//! Distances between rows of whole numbers are often equal. Rounding then decides between equal ones by the order of
-//! additions, which depends on the storage of the rows. So k-means stores a table, a sparse matrix and a file of bits
-//! in the same way, and the same rows get the same labels. Rows of 0 and 1 are stored as bits, others as numbers, and
-//! both sparse where most values are 0. The values alone decide.
+//! Rows of whole numbers often have equal distances. Rounding then breaks ties by the order of additions, which depends
+//! on the storage of the rows. So k-means stores a table, a sparse matrix and a file of bits in the same form, and the
+//! same rows get the same labels. Rows of 0 and 1 are stored as bits, other rows as numbers, and both are stored sparse
+//! if most values are 0. Only the values decide.
 
 use std::mem::size_of;
 
@@ -11,13 +11,14 @@ use lehr_data::{Fingerprints, Points, Sparse};
 
 use super::input::Input;
 
-/// Sparse rows become bits, or numbers, if these take at most this many times the memory. Beyond, passes over them
-/// would take longer than passes over the values that are present.
+/// The largest factor by which memory may grow when sparse rows become bits or numbers. Beyond it, passes over them
+/// would take longer than passes over the sparse values.
 const MOST_GROWTH: usize = 4;
-/// The largest size in bytes of a table that is stored sparse. The rows of a table may be in a file for lack of memory.
+/// The largest table, in bytes, that is converted to sparse rows. The rows of a larger table may be in a file because
+/// memory is short.
 const MOST_BYTES: usize = 1 << 30;
 
-/// Rows that were stored again.
+/// Rows in another form than the input's.
 #[derive(Debug)]
 pub(crate) enum Packed {
     Bits(Fingerprints),
@@ -26,8 +27,8 @@ pub(crate) enum Packed {
 }
 
 impl Packed {
-    /// The rows in the form in which they are clustered, if it is not the one that they have. Cost: two passes over the
-    /// rows, and the stored form.
+    /// Converts the rows to the form in which they are clustered; `None` if they already have it. Cost: two passes over
+    /// the rows, and the memory of the new form.
     pub fn of(input: Input<'_>) -> Option<Self> {
         let (count, columns) = (input.len(), input.dimension());
         let (mut kept, mut are_bits) = (0usize, true);
@@ -57,7 +58,7 @@ impl Packed {
             Input::Bits(_) => None,
             _ if are_bits => Some(Self::Bits(bits(input))),
             Input::Numbers(_) => None,
-            // More than a table may become: sparse rows of so many values stay what they are.
+            // Sparse rows with so many values stay sparse, because they would take too much memory as a table.
             Input::Sparse(_) if sparse_bytes > MOST_BYTES && cells_bytes > MOST_GROWTH.saturating_mul(sparse_bytes) => {
                 None
             }
@@ -146,7 +147,7 @@ mod tests {
         let weighted = points.with_weights(vec![2.0, 0.0]).unwrap();
         let Some(Packed::Bits(bits)) = Packed::of(Input::Numbers(&weighted)) else { panic!() };
         assert_eq!(bits.weights(), Some(&[2.0, 0.0][..]));
-        // One of four values is not 0: neither is far smaller.
+        // One of four values is not 0, so neither form is far smaller.
         (0..140).step_by(4).for_each(|place| values[place] = 0.5);
         let points = Points::new(values.clone(), 70).unwrap();
         assert!(Packed::of(Input::Numbers(&points)).is_none());

@@ -1,10 +1,10 @@
-//! Matrices as slices: rows of one width, one after the other.
+//! Matrices as slices: rows of equal width, one after another.
 //!
-//! Centres, directions and sums are kept like this. A view finds row `k` in one place instead of everywhere.
+//! Centres, directions and sums have this layout. With this view, the code that finds row `k` is in one place.
 
 use std::slice::ChunksExact;
 
-/// A matrix that is read.
+/// A matrix for reading.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct RowMajor<'a, X = f64> {
     values: &'a [X],
@@ -12,7 +12,7 @@ pub(crate) struct RowMajor<'a, X = f64> {
 }
 
 impl<'a, X> RowMajor<'a, X> {
-    /// The matrix of rows of `width` numbers; numbers behind the last whole row belong to none.
+    /// Views a slice as rows of `width` numbers; numbers after the last whole row are ignored.
     #[inline]
     pub fn new(values: &'a [X], width: usize) -> Self {
         Self { values, width }
@@ -21,7 +21,7 @@ impl<'a, X> RowMajor<'a, X> {
     /// Row `k`.
     ///
     /// # Panics
-    /// Panics if there is none.
+    /// Panics if there is no such row.
     #[inline]
     pub fn row(self, k: usize) -> &'a [X] {
         let start = k * self.width;
@@ -35,7 +35,7 @@ impl<'a, X> RowMajor<'a, X> {
     }
 }
 
-/// A matrix that is written.
+/// A matrix for writing.
 #[derive(Debug)]
 pub(crate) struct RowMajorMut<'a, X = f64> {
     values: &'a mut [X],
@@ -52,17 +52,17 @@ impl<'a, X> RowMajorMut<'a, X> {
     /// Row `k`.
     ///
     /// # Panics
-    /// Panics if there is none.
+    /// Panics if there is no such row.
     #[inline]
     pub fn row(&mut self, k: usize) -> &mut [X] {
         let start = k * self.width;
         &mut self.values[start..start + self.width]
     }
 
-    /// Row `k`, for as long as the matrix is lent.
+    /// Row `k`, for as long as the matrix is borrowed.
     ///
     /// # Panics
-    /// Panics if there is none.
+    /// Panics if there is no such row.
     #[inline]
     pub fn into_row(self, k: usize) -> &'a mut [X] {
         let start = k * self.width;

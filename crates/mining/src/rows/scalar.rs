@@ -1,4 +1,4 @@
-//! The precision in which rows are kept, and each thread's buffers for kernels of that precision.
+//! The precision in which rows are stored, and each thread's buffers for kernels of that precision.
 
 use std::cell::RefCell;
 
@@ -11,21 +11,21 @@ use lehr_numerics::sparse::{SparseRows, SparseScratch};
 use lehr_numerics::tiles::Tiles;
 use serde::{Deserialize, Serialize};
 
-/// The precision in which rows are kept. Sums over rows are double precision for both.
+/// The precision in which rows are stored. Sums over rows are in double precision for both.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Precision {
     /// Double precision.
     #[default]
     F64,
-    /// Single precision while annealing: half the memory, about two and a half times the speed. A row's position is
-    /// kept to 1e-7 of the distance of the farthest row from the mean. So clusters much narrower than a thousandth of
-    /// that are separated less surely than in double precision. Labels, probabilities, centres and figures are made in
-    /// double precision.
+    /// Single precision while annealing: half the memory, and about two and a half times the speed. The error of a
+    /// row's position is 1e-7 of the distance of the farthest row from the mean. So clusters much narrower than a
+    /// thousandth of that distance are separated less reliably than in double precision. Labels, probabilities, centres
+    /// and figures are still computed in double precision.
     F32,
 }
 
-/// The memory that a thread keeps between leaves, so that no round allocates.
+/// The memory that a thread reuses from leaf to leaf, so that no round allocates.
 #[derive(Debug, Default)]
 pub(crate) struct Scratch<T: Real> {
     pub active: Vec<usize>,
@@ -40,7 +40,7 @@ pub(crate) struct Scratch<T: Real> {
     pub weighted: WeightedScratch<T>,
 }
 
-/// Room for a leaf's rows with other weights.
+/// Memory for a leaf's rows with other weights.
 #[derive(Debug, Default)]
 pub(crate) struct WeightedScratch<T: Real> {
     pub gaussian: GaussianScratch<T>,
@@ -56,14 +56,14 @@ thread_local! {
     static SCRATCH_F32: RefCell<Scratch<f32>> = RefCell::default();
 }
 
-/// A precision that rows may be kept in, with this thread's buffers for it.
+/// A precision in which rows may be stored, with this thread's buffers.
 pub(crate) trait Scalar: Real {
-    /// Scores further than this below the best one of their row are left out: the largest share lost is about the
-    /// precision's own error.
+    /// The largest difference of a score from the best one of its row: scores further below are left out. The largest
+    /// share lost is about the precision's own error.
     const CUT: f64;
-    /// The tiles themselves, where they hold the rows as exactly as any.
+    /// The tiles themselves, if they hold the rows in double precision.
     fn exact(tiles: &Tiles<Self>) -> Option<&Tiles<f64>>;
-    /// The same of sparse rows.
+    /// The sparse rows themselves, if they are in double precision.
     fn exact_sparse(rows: &SparseRows<Self>) -> Option<&SparseRows<f64>>;
     fn with_scratch<R>(f: impl FnOnce(&mut Scratch<Self>) -> R) -> R;
 }

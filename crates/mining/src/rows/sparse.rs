@@ -1,17 +1,16 @@
-//! Sparse rows while they are clustered: distances to the last digit, and the terms of centres for kernels.
+//! Sparse rows during clustering: accurate distances, and the terms of centres for kernels.
 //!
-//! Kernels compare: their squared distances are off by some units in the last place of the squared lengths that cancel
-//! in them ([`lehr_numerics::sparse`]). Reported values are formed from differences as of rows of numbers. The same
-//! holds for those that decide by a distance itself: spreads, starts of k-means, membership within a radius. A row
-//! differs where it is not 0. All columns where it is 0 are together the empty row's sum, less the few in which this
-//! row is not empty. These are the same numbers, so that nothing is lost where they are taken away again in twice the
-//! precision.
+//! Kernels only compare: their squared distances have an error of some units in the last place of the squared lengths
+//! that cancel in them ([`lehr_numerics::sparse`]). Reported values are computed from differences, as for rows of
+//! numbers. The same holds where the distance itself decides: for spreads, the starts of k-means, and membership within
+//! a radius. The columns in which a row is 0 contribute the sum of the empty row, minus the terms of the few other
+//! columns. Equal numbers are added and subtracted in twice the precision, so no digits are lost.
 
 use lehr_data::Sparse;
 use lehr_numerics::compensated::Sum;
 
-/// A remainder of the empty row's squared distance below this share counts as 0. A compensated sum is off by no more,
-/// over millions of columns.
+/// If the rest of the empty row's squared distance is below this share, it counts as 0. The error of a compensated sum
+/// is smaller, even over millions of columns.
 const RESIDUE: f64 = 1e-26;
 
 /// Squared distances of sparse rows from one position.
@@ -19,19 +18,19 @@ const RESIDUE: f64 = 1e-26;
 pub(crate) struct SparseDistance<'a> {
     origin: &'a [f64],
     center: Vec<f64>,
-    /// For the row that is 0 everywhere.
+    /// The squared distance of the row that is 0 everywhere.
     empty: Sum,
 }
 
 impl<'a> SparseDistance<'a> {
-    /// From a position that is counted from the origin.
+    /// Prepares the distances from a position, which is relative to the origin.
     pub fn to(origin: &'a [f64], center: &[f64]) -> Self {
         let mut empty = Sum::default();
         origin.iter().zip(center).for_each(|(zero, y)| empty.add(squared(0.0, *zero, *y)));
         Self { origin, center: center.to_vec(), empty }
     }
 
-    /// From a row, given by its columns and values in the unit of the position.
+    /// The squared distance of a row, given by its columns and values in the unit of the position.
     pub fn of(&self, row: impl Iterator<Item = (usize, f64)>) -> f64 {
         let (mut elsewhere, mut there) = (self.empty, 0.0);
         for (j, x) in row {
@@ -43,8 +42,8 @@ impl<'a> SparseDistance<'a> {
         if elsewhere <= RESIDUE * self.empty.value() { there } else { elsewhere + there }
     }
 
-    /// The same to ten digits: by plain sums, unless these cancel. The row is given by its columns and values, which
-    /// are divided by `unit`.
+    /// The squared distance to ten digits, from plain sums unless they cancel. The row is given by its columns and
+    /// values, which are divided by `unit`.
     pub fn nearly(&self, columns: &[u32], values: &[f64], unit: f64) -> f64 {
         let (empty, mut elsewhere, mut there) = (self.empty.value(), 0.0, 0.0);
         for (&j, value) in columns.iter().zip(values) {
@@ -53,7 +52,8 @@ impl<'a> SparseDistance<'a> {
             there += squared(value / unit, zero, y);
         }
         let found = (empty - elsewhere) + there;
-        // What is left of two sums of so many terms is off by their number of units in the last place of the larger.
+        // The difference of two sums of so many terms has an error of as many units in the last place of the larger
+        // sum.
         if found > empty * 1e-5 && found.is_finite() {
             found
         } else {
@@ -62,13 +62,13 @@ impl<'a> SparseDistance<'a> {
     }
 }
 
-/// As of rows of numbers, so that a row's distance from itself is 0.
+/// Computed as for rows of numbers, so that a row's distance from itself is 0.
 fn squared(x: f64, zero: f64, y: f64) -> f64 {
     let apart = (x - zero) - y;
     apart * apart
 }
 
-/// The columns and values of a row, divided by a unit.
+/// The columns of a row, and its values divided by `unit`.
 pub(crate) fn entries(rows: &Sparse, index: usize, unit: f64) -> impl Iterator<Item = (usize, f64)> + '_ {
     let (columns, values) = rows.row(index);
     columns.iter().zip(values).map(move |(column, value)| (*column as usize, value / unit))
@@ -84,7 +84,7 @@ mod tests {
     fn distances_are_those_of_all_differences_and_0_from_a_row_itself() {
         let stream = Stream::new(5, "sparse distances");
         for offset in [0.0, 1.0, 1e6] {
-            // Column 0 is far from 0 in every row, one in ten of the others is not 0.
+            // Column 0 is far from 0 in every row; of the others, one in ten is not 0.
             let dimension = 300;
             let row = |row: u64| -> Vec<f64> {
                 let there = |j: u64| stream.uniform(row * 1000 + j) < 0.1;

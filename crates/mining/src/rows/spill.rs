@@ -1,5 +1,4 @@
-//! The place of the rows while leaves are made: they stay in memory, or go to a file that is mapped when all are
-//! present.
+//! Where rows are stored while leaves are made: in memory, or in a file that is mapped when all rows have been written.
 
 use lehr_data::Spill;
 use lehr_numerics::lanes::Real;
@@ -9,20 +8,20 @@ use lehr_spill::{Slab, Writer};
 use super::store::RowStore;
 use crate::Error;
 
-/// The writer of stores, one after the other.
+/// Stores rows one store after another, in memory or in a file.
 pub(super) enum SpillWriter<T: Real> {
     Memory,
     File(Writer<T::Line>),
 }
 
-/// A store that was put somewhere; [`SpillWriter::end`] gives the handle to get it back.
+/// A store that has been written; [`SpillWriter::end`] returns the file from which to read it.
 pub(super) enum Put<T: Real> {
     Here(RowStore<T>),
     There(Written),
 }
 
 impl<T: Real> SpillWriter<T> {
-    /// For stores of this many lines in all, which are reserved at once.
+    /// Prepares for stores of this many lines in all, whose space is reserved at once.
     pub fn new(spill: Option<&Spill>, lines: impl FnOnce() -> usize) -> Result<Self, Error> {
         Ok(match spill {
             None => SpillWriter::Memory,
@@ -37,7 +36,7 @@ impl<T: Real> SpillWriter<T> {
         }
     }
 
-    /// All lines that went to a file.
+    /// Returns all lines that were written to a file.
     pub fn end(self) -> Result<Option<Slab<T::Line>>, Error> {
         match self {
             SpillWriter::Memory => Ok(None),
@@ -47,10 +46,10 @@ impl<T: Real> SpillWriter<T> {
 }
 
 impl<T: Real> Put<T> {
-    /// The store.
+    /// Returns the store.
     ///
     /// # Panics
-    /// Panics if it went to a file and this is not the one.
+    /// Panics if the store was written to a file and `file` is not that file.
     pub fn store(self, file: Option<&Slab<T::Line>>) -> RowStore<T> {
         match self {
             Put::Here(store) => store,

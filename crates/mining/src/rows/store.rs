@@ -1,12 +1,13 @@
-//! The three ways in which a leaf keeps its rows: as numbers, as bits, or sparse.
+//! The three ways in which a leaf stores its rows: as numbers, as bits, or sparse.
 //!
-//! Rows of bits stay bits and sparse rows stay sparse where kernels exist that read them as they are. Centres and sums
-//! are numbers for all three; [`Units`] converts between the coordinates of bits and stored ones. Sparse rows are
-//! divided by the unit but not moved to the origin. The squared length of each from there is kept with it, and sums are
-//! corrected when all are present. In up to 16 columns both become numbers, except rows of bits whose cost is not a
-//! squared distance.
+//! Rows of bits stay bits and sparse rows stay sparse, if there are kernels that read them in that form. Centres and
+//! sums are numbers in all three cases; [`Units`] converts between the coordinates of bits and stored coordinates.
+//! Sparse rows are divided by the unit, but not moved to the origin. The squared length of each from the origin is
+//! stored with it, and sums are corrected at the end of a round. In up to 16 columns, bits and sparse rows become
+//! numbers, except rows of bits whose cost is not a squared distance.
 //!
-//! Nothing outside this file asks a store which of the three it is; a round says its treatment of each ([`OverStore`]).
+//! No code outside this file checks which of the three a store is; a round implements its computation for each of them
+//! ([`OverStore`]).
 
 use lehr_numerics::bits::{BitRows, for_each_set_bit};
 use lehr_numerics::compensated::Sum;
@@ -17,19 +18,19 @@ use lehr_numerics::tiles::{DIRECT_DIMENSION, Tiles};
 use super::input::Input;
 use super::units::Units;
 
-/// How all leaves of a run keep their rows.
+/// How all leaves of a run store their rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Storage {
     /// Stored coordinates.
     Numbers,
     /// The bits of the input.
     Bits,
-    /// The values of the input that are not 0, in stored units.
+    /// The nonzero values of the input, in stored units.
     Sparse,
 }
 
 impl Storage {
-    /// The storage for these rows. `is_squared` says whether their cost is a squared distance.
+    /// Returns the storage for these rows. `is_squared` says whether their cost is a squared distance.
     pub fn of(input: Input<'_>, is_squared: bool) -> Self {
         let is_wide = input.dimension() > DIRECT_DIMENSION;
         match input {
@@ -40,7 +41,7 @@ impl Storage {
     }
 }
 
-/// Rows as kernels read them.
+/// Rows in the form that kernels read.
 #[derive(Clone, Debug)]
 pub(crate) enum RowStore<T: Real> {
     /// [`Storage::Numbers`].
@@ -59,7 +60,7 @@ pub(crate) trait OverStore<T: Real, W> {
 }
 
 impl<T: Real> RowStore<T> {
-    /// Computes with the implementation for these rows.
+    /// Runs the implementation for the storage of these rows.
     #[inline]
     pub fn apply<W>(&self, computation: &impl OverStore<T, W>, work: W) {
         match self {
@@ -72,7 +73,7 @@ impl<T: Real> RowStore<T> {
     /// The tiles of rows of numbers.
     ///
     /// # Panics
-    /// Panics for bits and sparse rows: only methods that have kernels for them accept them as input.
+    /// Panics for bits and sparse rows, which only methods with kernels for them accept as input.
     pub fn numbers(&self) -> &Tiles<T> {
         match self {
             Self::Numbers(tiles) => tiles,
@@ -98,12 +99,12 @@ impl<T: Real> RowStore<T> {
         }
     }
 
-    /// The least, then the greatest value of each coordinate; nothing for bits and sparse rows.
+    /// The smallest values of all coordinates, followed by the largest; empty for bits and sparse rows.
     pub fn bounds(&self) -> Vec<f64> {
         if let Self::Numbers(tiles) = self { tiles.bounds() } else { Vec::new() }
     }
 
-    /// `sum w |x|^2`; of rows of bits `sum w c`, where `of_bits` is the cost `c` of a row.
+    /// The sum `sum w |x|^2`; for rows of bits `sum w c`, where `of_bits` returns the cost `c` of a row.
     pub fn square(&self, of_bits: impl Fn(&[u64]) -> f64) -> f64 {
         match self {
             Self::Numbers(tiles) => tiles.square(),

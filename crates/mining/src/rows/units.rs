@@ -1,8 +1,7 @@
-//! The origin and the units in which rows are stored, and the conversions between them and those of the input.
+//! The origin and the units in which rows are stored, and conversions between stored numbers and those of the input.
 //!
 //! The origin is the weighted mean and the unit a power of two near the largest deviation. Subtracting the mean saves
-//! the digits that large offsets cost; dividing by the unit keeps squares from overflowing and changes no bit of the
-//! result.
+//! the digits that large offsets cost. Dividing by a power of two prevents overflow of squares, and is exact.
 
 use lehr_data::Sparse;
 use lehr_numerics::compensated::Sum;
@@ -11,43 +10,43 @@ use super::input::Input;
 use super::sparse::entries;
 use crate::Error;
 
-/// Coordinates further than this from the mean have squares, times weights, that double precision may not hold.
+/// The largest distance of a coordinate from the mean: the squares of larger ones, times weights, may overflow.
 pub(crate) const FARTHEST: f64 = 1e140;
 
-/// How stored numbers relate to those of the input.
+/// The relation between stored numbers and those of the input.
 #[derive(Clone, Debug)]
 pub(crate) struct Units {
-    /// In `origin + length * x` the stored `x` is a row of the input.
+    /// A stored `x` stands for the input's `origin + length * x`.
     pub origin: Vec<f64>,
     pub length: f64,
-    /// One over it, which is exact.
+    /// 1 over the length, which is exact.
     pub per_length: f64,
     /// The origin in stored units.
     pub scaled_origin: Vec<f64>,
-    /// A stored weight is the input's divided by this power of two.
+    /// The power of two by which the input's weights are divided.
     pub weight: f64,
 }
 
 impl Units {
-    /// Coordinates count from `origin`, in units of `length`.
+    /// Creates units for coordinates that are relative to `origin` and divided by `length`.
     pub fn new(origin: Vec<f64>, length: f64, weight: f64) -> Self {
         let scaled_origin = origin.iter().map(|zero| zero / length).collect();
         Self { origin, length, per_length: 1.0 / length, scaled_origin, weight }
     }
 
-    /// The stored columns and values of a sparse row of the input, not from the origin.
+    /// The columns and stored values of a sparse row of the input, which are not relative to the origin.
     pub fn entries<'a>(&self, input: &'a Sparse, row: u32) -> impl Iterator<Item = (usize, f64)> + 'a {
         entries(input, row as usize, self.length)
     }
 
-    /// Turns a mass and, behind it, moments of sparse rows into moments from the origin; the mass stays.
+    /// Converts a mass and the following moments of sparse rows to moments about the origin; the mass stays the same.
     pub fn subtract_origin(&self, sums: &mut [f64]) {
         if let Some((mass, moments)) = sums.split_first_mut() {
             moments.iter_mut().zip(&self.scaled_origin).for_each(|(sum, zero)| *sum -= zero * *mass);
         }
     }
 
-    /// Turns a position in the input's unit into a stored one.
+    /// Converts a position in the input's unit to a stored one.
     pub fn store(&self, position: &mut [f64]) {
         position.iter_mut().zip(&self.origin).for_each(|(value, zero)| *value = (*value - zero) * self.per_length);
     }
@@ -65,17 +64,17 @@ impl Units {
         self.store(out);
     }
 
-    /// The weight of row `row` of the input, as stored.
+    /// The stored weight of row `row` of the input.
     pub fn stored_weight(&self, input: Input<'_>, row: u32) -> f64 {
         input.weight(row as usize) / self.weight
     }
 
-    /// Turns a mass and the moments of bits into moments of stored positions; the mass stays.
+    /// Converts the moments of bits to moments of stored positions.
     pub fn store_moments(&self, mass: f64, moments: &mut [f64]) {
         moments.iter_mut().zip(&self.origin).for_each(|(sum, zero)| *sum = (*sum - zero * mass) / self.length);
     }
 
-    /// `sum w |x|^2` of stored positions, from a mass and the moments of bits, whose squares are themselves.
+    /// The sum `sum w |x|^2` of stored positions, from a mass and the moments of bits, which are their own squares.
     pub fn square_of_moments(&self, mass: f64, moments: &[f64]) -> f64 {
         let columns = moments.iter().zip(&self.origin);
         columns.map(|(sum, zero)| sum * (1.0 - 2.0 * zero) + mass * zero * zero).sum::<f64>()
@@ -83,12 +82,12 @@ impl Units {
             / self.length
     }
 
-    /// A stored position in the input's unit.
+    /// Converts a stored position to the input's unit.
     pub fn position(&self, stored: &[f64]) -> Vec<f64> {
         stored.iter().zip(&self.origin).map(|(x, zero)| zero + self.length * x).collect()
     }
 
-    /// A squared length (a temperature, a cost) in the input's unit; of a cost in nats it is the same.
+    /// Converts a squared length (a temperature or a cost) to the input's unit; a cost in nats stays the same.
     pub fn squared(&self, stored: f64) -> f64 {
         stored * self.length * self.length
     }
@@ -96,9 +95,9 @@ impl Units {
 
 /// The statistics of the rows of positive weight, before they are laid out.
 pub(super) struct Survey {
-    /// The power of two near their mean weight.
+    /// The power of two near the mean weight.
     pub weight_unit: f64,
-    /// The sum of their weights in that unit.
+    /// The sum of the weights in that unit.
     pub total_weight: f64,
     /// The weight of one row in that unit ([`Rows::row_weight`](super::Rows::row_weight)).
     pub row_weight: f64,
@@ -109,7 +108,7 @@ pub(super) struct Survey {
 }
 
 impl Survey {
-    /// Surveys some rows; `others` are further positions, one after the other, that the deviation takes in.
+    /// Surveys some rows; `others` has further positions, one after another, which the deviation includes.
     ///
     /// # Errors
     /// Returns [`Error::TooFar`] if squared distances would overflow.
@@ -121,10 +120,10 @@ impl Survey {
         let row_weight = squares / total_weight;
         let (least, most) = extremes(input, rows);
         let largest = least.iter().chain(&most).fold(0.0f64, |largest, value| largest.max(value.abs()));
-        // Rows of about 1 cannot overflow when they are weighted and added.
+        // Numbers of about 1 cannot overflow when they are weighted and added.
         let guard = power_of_two_near(largest.max(f64::MIN_POSITIVE));
         let mut sums = vec![Sum::default(); input.dimension()];
-        // A power of two, so that products are what quotients would be.
+        // The guard is a power of two, so multiplying by its inverse is the same as dividing.
         let per_guard = 1.0 / guard;
         for &row in rows {
             let weight = input.weight(row as usize) / weight_unit;
@@ -136,13 +135,13 @@ impl Survey {
             }
             input.for_each_value(row as usize, |j, value| sums[j].add(weight * (value * per_guard)));
         }
-        // A mean lies between the least and the greatest value. Rounding may put it a digit outside, and rows that are
-        // all equal beside themselves.
+        // A mean lies between the smallest and the largest value. Rounding may put it just outside, even if all rows
+        // are equal.
         let mean = |sum: &Sum| sum.value() / total_weight * guard;
         let ends = least.iter().zip(&most);
         let means: Vec<f64> =
             sums.iter().zip(ends).map(|(sum, (least, most))| mean(sum).clamp(*least, *most)).collect();
-        // Nothing is further from the mean than the least and the greatest are.
+        // No value is further from the mean than the smallest or the largest.
         let ends = least.iter().zip(&most).zip(&means);
         let deviation = ends.fold(0.0f64, |far, ((least, most), zero)| far.max(zero - least).max(most - zero));
         let others = others.iter().zip(means.iter().cycle()).map(|(x, zero)| (x - zero).abs());
@@ -191,7 +190,7 @@ fn extremes(input: Input<'_>, rows: &[u32]) -> (Vec<f64>, Vec<f64>) {
             present[j] += 1;
         });
     }
-    // What was not seen is 0.
+    // Columns that do not occur in some row have the value 0 there.
     for j in (0..dimension).filter(|j| present[*j] < rows.len()) {
         least[j] = least[j].min(0.0);
         most[j] = most[j].max(0.0);
@@ -199,7 +198,7 @@ fn extremes(input: Input<'_>, rows: &[u32]) -> (Vec<f64>, Vec<f64>) {
     (least, most)
 }
 
-/// The power of two at or below a positive number.
+/// The largest power of two that is not above a positive number.
 fn power_of_two_near(value: f64) -> f64 {
     2f64.powi(libm::log2(value).floor().clamp(-1000.0, 1000.0) as i32)
 }

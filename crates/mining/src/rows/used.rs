@@ -1,27 +1,27 @@
-//! Sparse rows whose columns are mostly empty, without the empty columns.
+//! Removes the empty columns of sparse rows, if most columns are empty.
 //!
-//! Centres are not sparse: a stray number of a column (`1 16777216:2`) would need gigabytes of zeros, of which each
-//! rank has copies. A column that is 0 in every row adds nothing to a distance, and every centre is 0 there. So the
-//! columns that have a value are computed with alone, and the others are put back into the result.
+//! Centres are not sparse: a single stray column number (`1 16777216:2`) would need gigabytes of zeros, with copies on
+//! each rank. A column that is 0 in every row adds nothing to any distance, and every centre is 0 there. So the
+//! computation uses only the columns that have values, and the others are restored in the result.
 
 use lehr_data::Sparse;
 
 use super::input::Input;
 
-/// Rows of fewer columns than this are taken unchanged.
+/// Rows with fewer columns are used unchanged.
 const LEAST_COLUMNS: usize = 1 << 12;
 
-/// Sparse rows of their used columns.
+/// Sparse rows with only their used columns.
 #[derive(Debug)]
 pub(crate) struct UsedColumns {
     pub rows: Sparse,
-    /// Their columns among those that were given, ascending.
+    /// The used columns among those of the input, in ascending order.
     used: Vec<u32>,
     dimension: usize,
 }
 
 impl UsedColumns {
-    /// The rows without their empty columns, if more than half of many are empty. Cost: one pass over the values.
+    /// Removes the empty columns, if more than half of many columns are empty. Cost: one pass over the values.
     pub fn of(input: Input<'_>) -> Option<Self> {
         let Input::Sparse(rows) = input else { return None };
         let dimension = rows.dimension();
@@ -48,12 +48,12 @@ impl UsedColumns {
         Some(Self { rows: compact.with_name(rows.name()), used, dimension })
     }
 
-    /// The number of columns.
+    /// The number of columns of the input.
     pub fn dimension(&self) -> usize {
         self.dimension
     }
 
-    /// Centres with the columns that were left out, where they are 0.
+    /// Returns the centres with the removed columns, in which they are 0.
     pub fn widened(&self, centers: &[f64]) -> Vec<f64> {
         let mut wide = vec![0.0; centers.len() / self.used.len() * self.dimension];
         let of_centers = centers.chunks_exact(self.used.len());

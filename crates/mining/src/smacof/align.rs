@@ -1,33 +1,33 @@
-//! One map laid over another: the rotation, reflection, shift and, on request, scale that bring items nearest to
-//! themselves.
+//! Aligns one map with another: finds the rotation, reflection, translation and, on request, scale that bring items
+//! nearest to their positions on the other.
 //!
-//! Weighted orthogonal Procrustes analysis (Gower and Dijksterhuis 2004): of the cross-covariance `U S V'` the rotation
-//! is `U V'`. Stress does not depend on orientation, so align maps before you compare them or show one after the other.
+//! The method is weighted orthogonal Procrustes analysis (Gower and Dijksterhuis 2004): if the cross-covariance is
+//! `U S V'`, the rotation is `U V'`. Stress does not depend on orientation, so align maps before you compare them or
+//! show them one after another.
 
 use crate::Error;
 
-/// Sweeps of rotations at most; convergence is quadratic.
+/// The most sweeps of rotations; convergence is quadratic.
 const MOST_SWEEPS: usize = 60;
 
-/// How one map is laid over another.
+/// The transformation that aligns one map with another.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Alignment {
-    /// N x dimension: the map, moved.
+    /// The transformed map, N x dimension.
     pub positions: Vec<f64>,
-    /// Dimension x dimension, row-major, orthogonal: a row vector from the mean times this, times the scale, is the
-    /// moved one from its mean.
+    /// The rotation: an orthogonal matrix, dimension x dimension, row-major. A row vector relative to the mean, times
+    /// this matrix and the scale, is the transformed vector relative to its mean.
     pub rotation: Vec<f64>,
-    /// 1 unless it was requested.
+    /// The scale; 1 unless scaling was requested.
     pub scale: f64,
-    /// The weighted root mean square distance of items from themselves in the other map.
+    /// The weighted root mean square distance of items from their positions on the other map.
     pub error: f64,
 }
 
-/// Lays `map` over `onto`. Both are N x dimension, of the same items in the same order. `weights` has one for each
-/// item; without them all count equally.
+/// Aligns `map` with `onto`. Both are N x dimension, for the same items in the same order. `weights` has one number for
+/// each item; without weights, all items count equally.
 ///
-/// With `is_scaled` the map is also enlarged or shrunk. Reflections are allowed, because stress does not distinguish
-/// them.
+/// With `is_scaled`, the map is also scaled. Reflections are allowed, because stress does not distinguish them.
 ///
 /// # Errors
 /// Returns [`Error::Parameter`] if shapes disagree or a number is not finite.
@@ -92,8 +92,8 @@ pub fn align(
     Ok(Alignment { positions, rotation, scale, error: (error / total).sqrt() })
 }
 
-/// The orthogonal matrix nearest to `matrix`, and the sum of its singular values: one-sided rotations (Hestenes 1958)
-/// until the columns are at right angles.
+/// Returns the orthogonal matrix nearest to `matrix`, and the sum of its singular values. It uses one-sided rotations
+/// (Hestenes 1958) until the columns are orthogonal.
 fn nearest_rotation(n: usize, mut matrix: Vec<f64>) -> (Vec<f64>, f64) {
     let mut right = vec![0.0; n * n];
     (0..n).for_each(|p| right[p * n + p] = 1.0);
@@ -126,7 +126,7 @@ fn nearest_rotation(n: usize, mut matrix: Vec<f64>) -> (Vec<f64>, f64) {
     }
     let sizes: Vec<f64> = (0..n).map(|p| column(&matrix, p, p).sqrt()).collect();
     let most = sizes.iter().copied().fold(0.0, f64::max);
-    // Left vectors; where a singular value is nothing, any that is at right angles to the others.
+    // Left singular vectors; if a singular value is 0, any vector that is orthogonal to the others.
     let mut left: Vec<Vec<f64>> = vec![Vec::new(); n];
     for p in (0..n).filter(|&p| sizes[p] > 1e-14 * most) {
         left[p] = (0..n).map(|i| matrix[i * n + p] / sizes[p]).collect();
@@ -142,7 +142,7 @@ fn nearest_rotation(n: usize, mut matrix: Vec<f64>) -> (Vec<f64>, f64) {
                 }
             }
             let length = vector.iter().map(|x| x * x).sum::<f64>().sqrt();
-            // Of n axes one at least is more than 1 / sqrt(n) away from the span of the others.
+            // At least one of the n axes is more than 1 / sqrt(n) away from the span of the other vectors.
             if length > 0.5 / (n as f64).sqrt() {
                 left[p] = vector.iter().map(|x| x / length).collect();
             }
@@ -164,7 +164,7 @@ mod tests {
             let stream = Stream::new(dimension as u64, "alignment");
             let number = |index: usize| stream.normal(index as u64);
             let items = 20;
-            // The last dimension of every second map is flat.
+            // In every second map, all items have 0 in the last dimension.
             let flat = |k: usize| if dimension % 2 == 0 && k + 1 == dimension { 0.0 } else { 1.0 };
             let map: Vec<f64> = (0..items * dimension).map(|at| flat(at % dimension) * number(at)).collect();
             let (rotation, _) =

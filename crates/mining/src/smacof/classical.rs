@@ -1,9 +1,9 @@
-//! Classical scaling: positions from the leading eigenvectors of the centred squares, as a start.
+//! Classical scaling: initial positions from the leading eigenvectors of the centred squares.
 //!
-//! Torgerson 1952: with J the centring, `-1/2 J D² J` of Euclidean distances is the matrix of inner products. Its
-//! leading eigenvectors come from Lanczos' recurrence with all vectors kept orthogonal, one product with the matrix a
-//! step. The matrix is never squared or centred in memory. A missing square counts as the mean of its row plus that of
-//! its column less that of all. This adds nothing to the centred matrix.
+//! Torgerson 1952: with the centring J, `-1/2 J D² J` is the matrix of inner products if the distances are Euclidean.
+//! The Lanczos recurrence finds its leading eigenvectors; it keeps all vectors orthogonal, and takes one product with
+//! the matrix for each step. No squared or centred matrix is stored. A missing square is replaced by the mean of its
+//! row, plus that of its column, minus that of the whole matrix. Such a square adds nothing to the centred matrix.
 
 use lehr_numerics::compact::{Columns, Entry};
 use lehr_numerics::factor::eigenpairs;
@@ -16,15 +16,16 @@ use crate::gather::Side;
 use crate::product::products;
 use crate::round::Rounds;
 
-/// Lanczos' steps for few dimensions; it is a start, not a result.
+/// The number of Lanczos steps if there are few dimensions; the positions are only a start.
 const STEPS: usize = 30;
-/// The rest of a vector below this share of its length is rounding: the space that it spans is exhausted.
+/// If the rest of a vector is below this share of its length, it is a rounding error: the space that it spans is
+/// exhausted.
 const EXHAUSTED: f64 = 1e-10;
-/// If the squares have fewer positive eigenvalues than the map has dimensions, positions differ by this share of the
-/// map's size in the others. Otherwise the map would stay flat.
+/// The spread, as a share of the map's size, in dimensions for which the squares have no positive eigenvalue. Without
+/// it, the map would stay flat.
 const THICKNESS: f64 = 1e-3;
 
-/// Positions, centred, in the matrix's unit, and how many readings of the matrix they took.
+/// Returns centred positions in the matrix's unit, and the number of passes over the matrix.
 pub(crate) async fn classical<T: Real>(
     rounds: &mut dyn Rounds,
     problem: &Problem<'_, T>,
@@ -46,7 +47,7 @@ pub(crate) async fn classical<T: Real>(
         });
         center(&mut vector);
         let before = length(&vector);
-        // Twice: what the first time leaves by rounding, the second takes away.
+        // Orthogonalise twice: the second time removes the rounding errors of the first.
         for _ in 0..2 {
             for other in &basis {
                 let along = dot(&vector, other);
@@ -86,7 +87,7 @@ pub(crate) async fn classical<T: Real>(
     Ok((positions, count as u64 + 1))
 }
 
-/// Gives dimensions without differences a small share of the largest size.
+/// Gives dimensions in which all items coincide a small share of the largest size.
 fn thicken(positions: &mut [f64], dimension: usize, seed: u64) {
     let sizes: Vec<f64> =
         (0..dimension).map(|k| positions.iter().skip(k).step_by(dimension).map(|x| x * x).sum::<f64>()).collect();
@@ -103,7 +104,7 @@ fn thicken(positions: &mut [f64], dimension: usize, seed: u64) {
 
 /// The centred squares as an operator.
 struct Squares {
-    /// The mean square of each row less half that of all, where pairs are missing.
+    /// The mean square of each row, minus half of that of the whole matrix, if pairs are missing.
     means: Vec<f64>,
 }
 
@@ -143,7 +144,7 @@ impl Squares {
             let entries = [Entry::Square, Entry::Present];
             products(rounds, &problem.matrix, &columns, &entries, &problem.gather, turn, &mut products_of_rows).await?;
             let (sum, mean_sum) = (u.iter().sum::<f64>(), dot(u, &self.means));
-            // Of what is missing: (mean_i + mean_j) u_j, summed over the j that are not there.
+            // Adds, for each missing pair, (mean_i + mean_j) u_j.
             image = products_of_rows
                 .chunks_exact(4)
                 .zip(&self.means)

@@ -1,9 +1,8 @@
-//! The course of an embedding: starts, temperatures, iterations; one step for each iteration, each of which can be
-//! resumed.
+//! An embedding as a series of steps: starts, temperatures, iterations. Each iteration is a step that can be resumed.
 //!
-//! An iteration reads the matrix once, at a candidate for the next positions. It returns the stress there, which
-//! decides whether the candidate is accepted, and the moments from which the following candidate is made. A lengthened
-//! step (de Leeuw and Heiser 1980) that would raise the stress is replaced by the plain one, which cannot.
+//! An iteration reads the matrix once, at the candidate for the next positions. The pass returns the stress there,
+//! which decides whether the candidate is accepted, and the moments from which the next candidate is computed. If a
+//! lengthened step (de Leeuw and Heiser 1980) would raise the stress, it is replaced by the plain step, which cannot.
 
 use lehr_numerics::elementary::ln;
 use lehr_numerics::lanes::Real;
@@ -19,18 +18,18 @@ use crate::anneal::{Progress, run};
 use crate::gather::Side;
 use crate::round::Rounds;
 
-/// Steps are lengthened from this iteration on.
+/// The iteration from which steps are lengthened.
 const RELAXED_FROM: u64 = 10;
-/// Every n-th step is plain all the same: it removes errors that lengthened ones only flip.
+/// Every n-th step is plain anyway: it removes errors that lengthened steps only invert.
 const PLAIN_EVERY: u64 = 4;
-/// A stress of this share of the targets' sum of squares is nothing: its root is 1e-10.
+/// A stress below this share of the targets' sum of squares counts as 0: its root is 1e-10.
 const EXACT: f64 = 1e-20;
-/// The share of the residual that conjugate gradients leave, and the share near the end.
+/// The share of the residual at which conjugate gradients stop, and the share near the end.
 const LOOSE: f64 = 0.05;
 const TIGHT: f64 = 1e-3;
-/// Near the end: stress falls by less than this many times the tolerance.
+/// The end is near when stress falls by less than this many times the tolerance.
 const NEAR: f64 = 100.0;
-/// Annealing's tolerance at each temperature above 0.
+/// The tolerance of annealing at each temperature above 0.
 const ANNEALED_TOLERANCE: f64 = 1e-6;
 
 /// How an embedding ended.
@@ -38,17 +37,17 @@ const ANNEALED_TOLERANCE: f64 = 1e-6;
 pub enum Stop {
     /// Stress fell by less than the tolerance, or is 0.
     Converged,
-    /// After the most iterations allowed.
+    /// The most iterations were made.
     MostIterations,
 }
 
 /// One iteration of the history.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Iteration {
-    /// In the input's unit; 0 without annealing.
+    /// The temperature, in the input's unit; 0 without annealing.
     pub temperature: f64,
-    /// The weighted sum of squared errors over that of the squared targets without annealing: comparable only at one
-    /// temperature.
+    /// The weighted sum of squared errors, divided by that of the unannealed squared targets. Values at different
+    /// temperatures are not comparable.
     pub stress: f64,
 }
 
@@ -61,27 +60,27 @@ pub(crate) struct Attempt {
     pub stop: Stop,
 }
 
-/// Everything that an embedding is, in the matrix's unit: a checkpoint of it is an embedding.
+/// The whole state of an embedding, in the matrix's unit, and so the content of its checkpoint.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct State {
-    /// The start that is tried, counting from 0.
+    /// The index of the start that is being tried.
     pub(crate) attempt: usize,
-    /// The temperature of targets; 0 at the end and without annealing.
+    /// The temperature of the targets; 0 at the end and without annealing.
     temperature: f64,
     /// Whether the scale of the start has been found.
     is_scaled: bool,
-    /// The positions to look at next.
+    /// The positions to evaluate next.
     candidate: Vec<f64>,
-    /// The positions to try if the candidate, a lengthened step, is worse.
+    /// The plain step, which is tried if the candidate is a lengthened step and is worse.
     plain: Option<Vec<f64>>,
-    /// The last positions taken at this temperature, and their stress.
+    /// The last positions that were accepted at this temperature, and their stress.
     taken: Option<(Vec<f64>, f64)>,
-    /// Iterations at this temperature.
+    /// The number of iterations at this temperature.
     at_temperature: u64,
     last_decrease: f64,
     pub(crate) history: Vec<Iteration>,
     pub(crate) best: Option<Attempt>,
-    /// The stress of every start.
+    /// The stress that each start reached.
     pub(crate) stresses: Vec<f64>,
     /// The weighted sum of squared targets.
     pub(crate) norm: f64,
@@ -90,7 +89,7 @@ pub struct State {
     pub(crate) is_done: bool,
 }
 
-/// A running embedding.
+/// An embedding in progress.
 pub(crate) struct Fit<'a, T: Real> {
     problem: &'a Problem<'a, T>,
     parameters: &'a Parameters,
@@ -116,7 +115,7 @@ impl<T: Real> run::Fit<Parameters> for Fit<'_, T> {
 
     fn progress(&mut self) -> Progress {
         let history = &self.state.history;
-        // Of the last positions taken; before the first all items are in one place.
+        // The last positions that were accepted; before the first, all items are at one point.
         let Iteration { temperature, stress } =
             history.last().copied().unwrap_or(Iteration { temperature: 0.0, stress: 1.0 });
         let (start, iteration) = (self.state.attempt as f64, history.len() as f64);
@@ -125,7 +124,7 @@ impl<T: Real> run::Fit<Parameters> for Fit<'_, T> {
         Progress { stage: self.phase().into(), fraction: Some(self.fraction()), figures }
     }
 
-    /// One reading of the matrix, and the step that follows.
+    /// Makes one pass over the matrix, and the step that follows.
     async fn advance(&mut self, rounds: &mut dyn Rounds) -> Result<(), Error> {
         let (problem, parameters) = (self.problem, self.parameters);
         let root = (2.0 * problem.dimension as f64).sqrt();
@@ -135,8 +134,8 @@ impl<T: Real> run::Fit<Parameters> for Fit<'_, T> {
         let state = &mut self.state;
         state.passes += 1;
         if !state.is_scaled {
-            // sum w d^2 follows from the other sums. At the first temperature targets are small, and so is their map:
-            // the scale is that of the targets themselves.
+            // The sum of w d^2 follows from the other sums. At the first temperature targets are small, and so is their
+            // map, so the scale is that of these targets.
             let square = passed.stress - self.target_norm(rounds, shift).await? + 2.0 * passed.cross;
             let state = &mut self.state;
             state.is_scaled = true;
@@ -151,7 +150,7 @@ impl<T: Real> run::Fit<Parameters> for Fit<'_, T> {
                 state.candidate = plain;
                 return Ok(());
             }
-            // A plain step cannot raise the stress but by rounding: there is no more to gain.
+            // A plain step cannot raise the stress except by rounding, so there is no more to gain.
             return self.settle(rounds, Stop::Converged).await;
         }
         let norm = state.norm.max(f64::MIN_POSITIVE);
@@ -166,8 +165,8 @@ impl<T: Real> run::Fit<Parameters> for Fit<'_, T> {
             .push(Iteration { temperature: state.temperature * problem.matrix.unit, stress: passed.stress / norm });
         let tolerance = if state.temperature > 0.0 { ANNEALED_TOLERANCE } else { parameters.tolerance };
         let is_exact = passed.stress <= EXACT * norm;
-        // A lengthened step turns an error that a plain one would take away at once into its opposite: the stress then
-        // stays, and says nothing.
+        // A lengthened step may turn an error into its opposite, where a plain step would remove it. Then the unchanged
+        // stress means nothing.
         let was_lengthened = state.plain.take().is_some();
         let is_still = state.taken.is_some() && decrease < tolerance;
         let is_converged = is_exact || (is_still && !was_lengthened);
@@ -196,7 +195,7 @@ impl<T: Real> run::Fit<Parameters> for Fit<'_, T> {
 }
 
 impl<'a, T: Real> Fit<'a, T> {
-    /// A new embedding: weighs the targets and finds the first start.
+    /// Starts a new embedding: sums up the targets, and finds the first start.
     pub async fn begin(
         problem: &'a Problem<'a, T>,
         parameters: &'a Parameters,
@@ -204,7 +203,7 @@ impl<'a, T: Real> Fit<'a, T> {
     ) -> Result<Self, Error> {
         let mut turn = Side::default();
         let mut rows = Vec::new();
-        // With all points in one place the stress is that of the targets.
+        // If all points coincide, the stress is the sum of the squared targets.
         let nowhere = vec![0.0; problem.items() * problem.dimension];
         let norm = pass(rounds, problem, &nowhere, 0.0, &mut turn, &mut rows).await?.stress;
         let state = State {
@@ -229,7 +228,7 @@ impl<'a, T: Real> Fit<'a, T> {
         Ok(course)
     }
 
-    /// Resumes from a state.
+    /// Resumes an embedding from its state.
     pub async fn resume(
         problem: &'a Problem<'a, T>,
         parameters: &'a Parameters,
@@ -250,7 +249,7 @@ impl<'a, T: Real> Fit<'a, T> {
         Ok(Self { problem, parameters, solver, turn, rows: Vec::new(), furthest: 0.0, state })
     }
 
-    /// Starts that are tried.
+    /// The number of starts to try.
     fn starts(&self) -> usize {
         if self.problem.positions.is_none() && self.parameters.start == Start::Random {
             self.parameters.starts
@@ -259,7 +258,7 @@ impl<'a, T: Real> Fit<'a, T> {
         }
     }
 
-    /// The positions of the next start.
+    /// Computes the positions of the next start.
     async fn start(&mut self, rounds: &mut dyn Rounds) -> Result<(), Error> {
         let (problem, parameters) = (self.problem, self.parameters);
         let (items, dimension) = (problem.items(), problem.dimension);
@@ -283,13 +282,13 @@ impl<'a, T: Real> Fit<'a, T> {
         let state = &mut self.state;
         state.temperature =
             if parameters.annealed { parameters.cooling * largest / (2.0 * dimension as f64).sqrt() } else { 0.0 };
-        // Given positions have a scale, and are kept.
+        // Given positions have a scale, which is kept.
         state.is_scaled = problem.positions.is_some();
         (state.plain, state.taken) = (None, None);
         state.at_temperature = 0;
         state.last_decrease = 1.0;
         state.history.clear();
-        // Nothing apart: nothing to do, and no scale to find.
+        // If all dissimilarities are 0, there is nothing to do, and no scale to find.
         if state.norm == 0.0 {
             state.candidate.fill(0.0);
             state.is_scaled = true;
@@ -297,12 +296,12 @@ impl<'a, T: Real> Fit<'a, T> {
         Ok(())
     }
 
-    /// For each item, the sum of the weights of its pairs; empty where these are the weights of all items.
+    /// For each item, the sum of the weights of its pairs; empty if that is the weight of all items.
     pub fn degrees(&self) -> &[f64] {
         self.solver.degrees()
     }
 
-    /// Estimate of the share of the work that is done; it never falls.
+    /// Estimates the share of the work that is done; the estimate never falls.
     fn fraction(&mut self) -> f64 {
         let state = &self.state;
         let parameters = self.parameters;
@@ -320,15 +319,15 @@ impl<'a, T: Real> Fit<'a, T> {
         self.furthest
     }
 
-    /// The last temperature above 0: half that at which the smallest target would be nothing.
+    /// The last temperature above 0: half of the one at which the smallest target would be 0.
     fn lowest(&self) -> f64 {
         let smallest = self.problem.matrix.survey.smallest / self.problem.matrix.unit;
         let root = (2.0 * self.problem.dimension as f64).sqrt();
-        // Below a thousandth of the largest a temperature moves nothing that a map would show.
+        // Temperatures below a thousandth of the largest move nothing visibly.
         (0.5 * smallest / root).max(1e-3 * self.problem.matrix.survey.largest / self.problem.matrix.unit / root)
     }
 
-    /// The weighted sum of squared targets at a shift.
+    /// The weighted sum of squared targets, reduced by `shift`.
     async fn target_norm(&mut self, rounds: &mut dyn Rounds, shift: f64) -> Result<f64, Error> {
         if shift == 0.0 {
             return Ok(self.state.norm);
@@ -338,7 +337,7 @@ impl<'a, T: Real> Fit<'a, T> {
         Ok(pass(rounds, self.problem, &nowhere, shift, &mut self.turn, &mut Vec::new()).await?.stress)
     }
 
-    /// The end of a temperature: the next one, or the end of a start.
+    /// Ends a temperature: continues with the next, or ends the start.
     async fn settle(&mut self, rounds: &mut dyn Rounds, stop: Stop) -> Result<(), Error> {
         let lowest = self.lowest();
         let starts = self.starts();

@@ -1,10 +1,10 @@
-//! New items in a map that stays unchanged: each placed by its nearest items of the map (MI-MDS).
+//! Places new items on a map that stays unchanged, each by its nearest items of the map (MI-MDS).
 //!
-//! Bae, Choi, Qiu and Fox (HPDC 2010) minimise `sum_j (|x - y_j| - delta_j)^2` over the k nearest by majorisation from
-//! the neighbours' mean. With few neighbours that ends in a wrong place for every fifth item. Here
-//! the start is trilateration: differences of the squared equations are linear in x. If the neighbours lie in a plane
-//! (a line), both mirror images are tried and the better is kept. Items are independent of each other, so ranks share
-//! nothing.
+//! Bae, Choi, Qiu and Fox (HPDC 2010) minimise `sum_j (|x - y_j| - delta_j)^2` over the k nearest items by
+//! majorisation, starting from the neighbours' mean. With few neighbours, that ends at a wrong position for every fifth
+//! item. Here trilateration gives the start: differences of the squared equations are linear in x. If the neighbours
+//! lie on a plane or a line, both mirror images are tried and the better one is kept. Items are independent of each
+//! other, so ranks exchange nothing.
 
 use lehr_numerics::factor::eigenpairs;
 
@@ -14,20 +14,21 @@ use crate::matrix::unrelated;
 use crate::round::{Execution, Partition, Program, Round, Rounds, drive, total_of};
 use crate::rows::RowMajor;
 
-/// Neighbours spread in a direction by less than this share of their largest spread are no evidence about it.
+/// If the neighbours' spread in a direction is below this share of their largest spread, they do not determine the
+/// position in it.
 const FLAT: f64 = 1e-10;
-/// Moves below this share of the neighbours' distance end the iteration.
+/// Iterations end at a move below this share of the neighbours' distance.
 const STILL: f64 = 1e-14;
 
 /// How new items are placed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Interpolation {
-    /// Neighbours that place an item, at least one more than the map has dimensions. Default: 10.
+    /// The number of neighbours that place an item; at least one more than the map has dimensions. Default: 10.
     pub neighbours: usize,
-    /// Iterations at most. Default: 50.
+    /// The most iterations. Default: 50.
     pub most_iterations: usize,
-    /// Whether items that too little is known of are left without a position: coordinates and error are NaN. By default
-    /// they are an error.
+    /// Whether items that cannot be placed are left without a position, with NaN as coordinates and error. By default
+    /// they cause an error.
     pub leaves_out: bool,
 }
 
@@ -40,25 +41,26 @@ impl Default for Interpolation {
 /// The positions of new items.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Placed {
-    /// Coordinates of a position.
+    /// The number of dimensions.
     pub dimension: usize,
-    /// Items x dimension, row-major, in the map's unit.
+    /// The positions: items x dimension, row-major, in the map's unit.
     pub positions: Vec<f64>,
-    /// For each item the root mean square error of its distances to its neighbours, in the map's unit.
+    /// For each item, the root mean square error of its distances to its neighbours, in the map's unit.
     pub errors: Vec<f64>,
 }
 
-/// Places `items` new items into a map of N positions.
+/// Places `items` new items on a map of N positions.
 ///
-/// `dissimilarities(item, row)` writes those of a new item to all N of the map into `row`; an unknown one is NaN. An
-/// item with fewer than dimension + 1 known dissimilarities has no position. An item at distance 0 from one of the map is
-/// placed on it (of several, on the first), because nothing distinguishes the two.
+/// `dissimilarities(item, row)` writes the dissimilarities of a new item to all N items of the map into `row`; unknown
+/// ones are NaN. An item with fewer than dimension + 1 known dissimilarities has no position. An item at distance 0
+/// from an item of the map is placed on it, because nothing distinguishes the two. If there are several, it is placed
+/// on the first.
 ///
 /// # Errors
-/// Returns [`Error::Parameter`] for an invalid map or too few neighbours; [`Error::Unrelated`] with items that too
-/// little is known of, unless [`Interpolation::leaves_out`]; those of the ranks.
+/// Returns [`Error::Parameter`] for an invalid map or too few neighbours, and the errors of the ranks. Returns
+/// [`Error::Unrelated`] with items that cannot be placed, unless [`Interpolation::leaves_out`] is set.
 ///
-/// Cost: for each item N numbers and their k smallest, then some tens of iterations of k x dimension operations.
+/// Cost, for each item: N numbers and the k smallest of them, then tens of iterations of k x dimension operations.
 ///
 /// # Example
 /// ```
@@ -149,7 +151,7 @@ impl Round for Placing<'_> {
 }
 
 impl Placing<'_> {
-    /// Writes the position of an item, and its error; NaN if too little is known.
+    /// Writes the position of an item, and its error; NaN if it cannot be placed.
     fn place(&self, given: &[f64], out: &mut [f64]) {
         let dimension = self.dimension;
         let mut near: Vec<usize> = (0..given.len()).filter(|&j| given[j].is_finite() && given[j] >= 0.0).collect();
@@ -184,14 +186,14 @@ impl Placing<'_> {
     }
 }
 
-/// Starts: the solution of the equations' differences, or two on both sides of the flat through the neighbours.
+/// Returns starts: the solution of the linear equations, or its two mirror images if the neighbours lie in a flat.
 fn trilaterate(known: &[(&[f64], f64)], dimension: usize) -> Vec<Vec<f64>> {
     let count = known.len() as f64;
     let mean: Vec<f64> = (0..dimension).map(|k| known.iter().map(|(y, _)| y[k]).sum::<f64>() / count).collect();
     let mean_square = known.iter().map(|(_, delta)| delta * delta).sum::<f64>() / count;
     let apart = |y: &[f64]| y.iter().zip(&mean).map(|(y, mean)| y - mean).collect::<Vec<f64>>();
     let mean_length = known.iter().map(|(y, _)| apart(y).iter().map(|a| a * a).sum::<f64>()).sum::<f64>() / count;
-    // 2 (y_j - ybar) . x = |y_j|^2 - delta_j^2 less their means, from ybar.
+    // 2 (y_j - ybar) . x = |y_j|^2 - delta_j^2 minus their means, relative to ybar.
     let (mut matrix, mut right) = (vec![0.0; dimension * dimension], vec![0.0; dimension]);
     for (y, delta) in known {
         let a = apart(y);
@@ -214,7 +216,7 @@ fn trilaterate(known: &[(&[f64], f64)], dimension: usize) -> Vec<Vec<f64>> {
     let Some((_, axis)) = axes.iter().find(|(value, _)| *value <= FLAT * most) else {
         return vec![from_mean(inside)];
     };
-    // Out of the flat by what is left of the distances.
+    // The height above the flat follows from what the distances within it leave.
     let square = |(y, delta): &(&[f64], f64)| {
         delta * delta - apart(y).iter().zip(&inside).map(|(a, x)| (x - a) * (x - a)).sum::<f64>()
     };
@@ -223,7 +225,7 @@ fn trilaterate(known: &[(&[f64], f64)], dimension: usize) -> Vec<Vec<f64>> {
     vec![from_mean(beside(1.0)), from_mean(beside(-1.0))]
 }
 
-/// The position that a start reaches, and its root mean square error, which falls at every iteration.
+/// Returns the position that a start leads to, and its root mean square error, which falls in every iteration.
 fn majorise(known: &[(&[f64], f64)], mut x: Vec<f64>, most_iterations: usize) -> (Vec<f64>, f64) {
     let count = known.len() as f64;
     let scale = known.iter().map(|(_, delta)| delta).sum::<f64>() / count;

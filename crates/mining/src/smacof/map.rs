@@ -9,54 +9,55 @@ use super::problem::{Passed, Problem};
 use crate::anneal::run::Spent;
 use crate::rows::RowMajor;
 
-/// Positions of items in few dimensions, how well their distances reproduce the dissimilarities, and how they were
-/// found.
+/// Positions of items in few dimensions, how well their distances reproduce the dissimilarities, and facts about the
+/// fit.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Map {
-    /// Number of dimensions of the map.
+    /// The number of dimensions of the map.
     pub dimension: usize,
-    /// N x dimension, row-major, in the unit of the dissimilarities. About the weighted mean, along principal axes,
-    /// unless positions were given.
+    /// The positions: N x dimension, row-major, in the unit of the dissimilarities. They are relative to the weighted
+    /// mean and along principal axes, unless positions were given.
     pub positions: Vec<f64>,
-    /// The weighted sum of squared errors over that of the squared dissimilarities: 0 is exact.
+    /// The weighted sum of squared errors, divided by that of the squared dissimilarities: 0 is exact.
     pub stress: f64,
-    /// Kruskal's stress-1: the root of the sum of squared errors over that of the squared distances in the map.
+    /// Kruskal's stress-1: the square root of the ratio of the sum of squared errors to the sum of squared distances on
+    /// the map.
     pub stress_1: f64,
-    /// The weighted sum over pairs of squared errors, in the squared unit of the dissimilarities (times that of the
+    /// The weighted sum of squared errors over all pairs, in the squared unit of the dissimilarities (times that of the
     /// weights).
     pub raw_stress: f64,
-    /// For each item the weighted mean squared error of its pairs, over the mean squared dissimilarity of all pairs.
-    /// Their weighted mean is the stress.
+    /// For each item, the weighted mean squared error of its pairs, divided by the mean squared dissimilarity of all
+    /// pairs. The weighted mean over items is the stress.
     pub item_stress: Vec<f64>,
-    /// The reason for the end of the run.
+    /// Why the run ended.
     pub stop: Stop,
-    /// One entry an iteration of the best start: at one temperature stress never rises.
+    /// The iterations of the best start. At one temperature, stress never rises.
     pub history: Vec<Iteration>,
     /// The stress that each start reached.
     pub stresses: Vec<f64>,
-    /// Readings of the matrix by iterations, those for the start and for steps that were not taken included.
+    /// The number of passes over the matrix, including those for the start and for steps that were not accepted.
     pub passes: u64,
-    /// Conjugate gradient iterations; each reads the weights once.
+    /// The number of conjugate gradient iterations; each reads the weights once.
     pub solver_steps: u64,
-    /// Pairs without a dissimilarity.
+    /// The number of pairs without a dissimilarity.
     pub missing_pairs: u64,
-    /// The rows of the rank with the most rows, divided by the mean.
+    /// The number of rows on the rank with the most, divided by the mean.
     pub imbalance: f64,
-    /// Seconds by phase, of this process only.
+    /// The seconds spent in each phase, by this process only.
     pub phases: Vec<(String, f64)>,
-    /// Seconds over ranks; empty for engines that have no ranks.
+    /// The spread over ranks of the seconds; empty for engines without ranks.
     pub timers: Vec<Spread>,
     /// Warnings for the user.
     pub warnings: Vec<String>,
 }
 
-/// The result of a run's lead.
+/// The result of a run, on the lead rank.
 pub(crate) struct Outcome {
     pub state: State,
-    /// The sums of the best positions, and N x (dimension + 1) moments and stresses.
+    /// The sums at the best positions, and N x (dimension + 1) moments and stresses.
     pub passed: Passed,
     pub rows: Vec<f64>,
-    /// For each item, the sum of the weights of its pairs; empty where these are the weights of all items.
+    /// For each item, the sum of the weights of its pairs; empty if that is the weight of all items.
     pub degrees: Vec<f64>,
     pub spent: Spent,
 }
@@ -130,8 +131,8 @@ impl Map {
     }
 }
 
-/// Stress does not know which way is up: the axes of largest variance come first, each with its largest coordinate
-/// positive.
+/// Rotates positions to principal axes, because stress does not determine the orientation. The axes of largest variance
+/// come first, each with its largest coordinate positive.
 fn turn_to_principal_axes<T: Real>(problem: &Problem<'_, T>, positions: &mut [f64]) {
     let dimension = problem.dimension;
     let mut covariance = vec![0.0; dimension * dimension];

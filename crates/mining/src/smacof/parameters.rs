@@ -1,4 +1,4 @@
-//! The parameters of an embedding, checked.
+//! The parameters of an embedding, and their validation.
 
 use lehr_data::dissimilarities::Dissimilarities;
 use lehr_data::error::number;
@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::Error;
 
-/// The largest number of dimensions of a map.
+/// The most dimensions of a map.
 const MOST_DIMENSIONS: usize = 64;
 
 /// The start of an embedding.
@@ -19,16 +19,17 @@ pub enum Start {
     Random,
 }
 
-/// The pair weights as a function of the dissimilarity.
+/// The weight of a pair as a function of its dissimilarity.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Weighting {
     /// All equal.
     #[default]
     Equal,
-    /// One over the dissimilarity, as Sammon's mapping; below a thousandth of the mean it counts as that.
+    /// 1 over the dissimilarity, as in Sammon's mapping. Dissimilarities below a thousandth of the mean are treated as
+    /// a thousandth of it.
     Sammon,
-    /// The square of that: relative errors count equally. Below three hundredths of the mean a dissimilarity counts as
-    /// that.
+    /// 1 over the squared dissimilarity, so that relative errors count equally. Dissimilarities below three hundredths
+    /// of the mean are treated as three hundredths of it.
     InverseSquare,
 }
 
@@ -36,27 +37,27 @@ pub enum Weighting {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Parameters {
-    /// Dimensions of the map, 1 to 64. Default: 2.
+    /// The number of dimensions of the map, 1 to 64. Default: 2.
     pub dimension: usize,
     /// The start, unless the input has positions. Default: classical scaling.
     pub start: Start,
-    /// The number of random starts that are tried, and the best is kept, 1 to 10,000. Default: 4; other starts are
-    /// tried once.
+    /// The number of random starts, of which the best is kept, 1 to 10,000. Default: 4. Other starts are tried once.
     pub starts: usize,
     /// The weights of pairs. Default: equal.
     pub weighting: Weighting,
     /// Whether to anneal the targets (DA-SMACOF). Default: no.
     pub annealed: bool,
-    /// The temperature over the one before, while annealing, 0.5 to 0.999. Default: 0.95.
+    /// The factor from one temperature to the next while annealing, 0.5 to 0.999. Default: 0.95.
     pub cooling: f64,
-    /// The end: stress falls by less than this share of itself in an iteration, 1e-15 to 0.1. Default: 1e-6.
+    /// The tolerance: the embedding ends when an iteration lowers stress by less than this share, 1e-15 to 0.1.
+    /// Default: 1e-6.
     pub tolerance: f64,
-    /// Iterations at most, of each start, at least 1; not reaching the tolerance is reported, no error. Default: 1,000;
-    /// annealing has as many at each temperature.
+    /// The most iterations of each start, at least 1. Not reaching the tolerance is reported, but is not an error.
+    /// Default: 1,000; annealing makes up to as many at each temperature.
     pub most_iterations: u64,
-    /// Whether steps are lengthened where that lowers the stress, which about halves the iterations. Default: yes.
+    /// Whether to lengthen steps if that lowers the stress, which about halves the iterations. Default: yes.
     pub relaxed: bool,
-    /// For random starts. Default: 0.
+    /// The random seed for random starts. Default: 0.
     pub seed: u64,
 }
 
@@ -82,10 +83,10 @@ impl Default for Parameters {
 pub struct Input<'a> {
     /// N items and the dissimilarities between them; pairs without a value have no influence.
     pub dissimilarities: &'a Dissimilarities,
-    /// One weight for each item, 0 or more: a weight of 3 is three items at one place. An item of weight 0 is placed
-    /// and influences nothing.
+    /// The weight of each item, 0 or more; a weight of 3 stands for three items at the same position. An item of weight
+    /// 0 is placed, but has no influence.
     pub weights: Option<&'a [f64]>,
-    /// One weight for each pair, 0 or more; not together with [`Parameters::weighting`].
+    /// The weight of each pair, 0 or more; cannot be combined with [`Parameters::weighting`].
     pub pair_weights: Option<&'a Dissimilarities>,
     /// Initial positions, N x dimension.
     pub positions: Option<&'a [f64]>,
@@ -94,7 +95,7 @@ pub struct Input<'a> {
 }
 
 impl<'a> Input<'a> {
-    /// Dissimilarities, and nothing else.
+    /// An input with only dissimilarities.
     pub fn new(dissimilarities: &'a Dissimilarities) -> Self {
         Self { dissimilarities, weights: None, pair_weights: None, positions: None, fixed: &[] }
     }
@@ -104,7 +105,7 @@ impl Parameters {
     /// Checks each value, and the values against the input.
     ///
     /// # Errors
-    /// Returns [`Error::Parameter`].
+    /// Returns [`Error::Parameter`] for the first invalid value.
     pub fn check(&self, input: &Input<'_>) -> Result<(), Error> {
         let wrong = |name, expected, found: String| Err(Error::Parameter { name, expected, found });
         let items = input.dissimilarities.items();

@@ -1,4 +1,4 @@
-//! An embedding's data, ready for rounds: rows of targets, weights, the items that may move; and the one pass of an
+//! The data of an embedding, prepared for rounds: targets, weights, and which items may move. Also the pass of an
 //! iteration.
 
 use std::ops::Range;
@@ -15,9 +15,10 @@ use crate::matrix::{Matrix, check_tied, item_weights};
 use crate::round::{Partition, Round, Rounds, total_of};
 use crate::rows::RowMajor;
 
-/// Dissimilarities below this share of the mean count as that, where weights are one over them.
+/// If weights are 1 over dissimilarities, smaller dissimilarities count as this share of the mean.
 const SAMMON_FLOOR: f64 = 1e-3;
-/// The same where weights are one over their squares: the largest weight is then a thousand times that of the mean.
+/// If weights are 1 over squares, smaller dissimilarities count as this share of the mean. The largest weight is then a
+/// thousand times that of the mean.
 const SQUARE_FLOOR: f64 = 0.03;
 
 /// The parts that all ranks share.
@@ -26,24 +27,24 @@ pub(crate) struct Problem<'a, T: Real> {
     pub pair_weights: Option<Matrix<'a, T>>,
     pub weighting: Weighting,
     pub dimension: usize,
-    /// The items' weights, about 1.
+    /// The items' weights, scaled to about 1.
     pub weights: Vec<f64>,
     pub total_weight: f64,
     weight_column: Columns<T>,
-    /// The items that may move.
+    /// Whether each item may move.
     pub is_free: Vec<bool>,
     pub has_fixed: bool,
     pub positions: Option<Vec<f64>>,
     pub gather: Gather,
     pub partition: Partition,
     pub fingerprint: u64,
-    /// The sum over pairs of weights times squares, times all of these, is in the input's unit.
+    /// Multiplying a sum over pairs of weights times squares by all of these converts it to the input's unit.
     raw_units: Vec<f64>,
 }
 
 impl<'a, T: Real> Problem<'a, T> {
     /// # Errors
-    /// Returns [`Error::Parameter`] for weights that are none; [`Error::Unrelated`], [`Error::Disconnected`].
+    /// Returns [`Error::Parameter`] for invalid weights, [`Error::Unrelated`], or [`Error::Disconnected`].
     pub fn new(matrix: Matrix<'a, T>, input: &Input<'_>, parameters: &Parameters) -> Result<Self, Error> {
         let items = matrix.items;
         let (weights, weight_unit) = item_weights(input.weights, items)?;
@@ -94,7 +95,8 @@ impl<'a, T: Real> Problem<'a, T> {
         Ok(problem)
     }
 
-    /// A sum over pairs of weights times squares, in the input's unit: infinite only if the number itself is too large.
+    /// Converts a sum over pairs of weights times squares to the input's unit; infinite only if the result is too
+    /// large.
     pub fn raw(&self, sum: f64) -> f64 {
         let product: f64 = self.raw_units.iter().product();
         if product.is_normal() {
@@ -102,7 +104,7 @@ impl<'a, T: Real> Problem<'a, T> {
         }
         let mut units = self.raw_units.clone();
         let mut raw = sum;
-        // Large by small: the square of a unit may be beyond the numbers where the product is not.
+        // Multiply large by small: the square of a unit may overflow even if the whole product does not.
         while !units.is_empty() {
             let place = units.iter().position(|unit| (*unit < 1.0) == (raw > 1.0)).unwrap_or_default();
             raw *= units.remove(place);
@@ -114,7 +116,7 @@ impl<'a, T: Real> Problem<'a, T> {
         self.matrix.items
     }
 
-    /// Whether the weighted means are solved for in one step: no pair is missing or weighted by itself.
+    /// Whether the next positions have a closed form: no pair is missing, and pairs have no weights of their own.
     pub fn is_separable(&self) -> bool {
         !self.matrix.has_gaps() && self.pair_weights.is_none() && self.weighting == Weighting::Equal
     }
@@ -137,7 +139,7 @@ impl<'a, T: Real> Problem<'a, T> {
         }
     }
 
-    /// The matrix and the entry of it that is a pair's weight, beside those of its items.
+    /// The matrix, and which of its entries is a pair's weight in addition to those of its items.
     pub fn pair_weight(&self) -> (&Matrix<'a, T>, Entry) {
         if let Some(weights) = &self.pair_weights {
             return (weights, Entry::Value);
@@ -190,7 +192,7 @@ impl<T: Real> Round for PassRound<'_, T> {
             for (row, own) in rows.zip(out.chunks_exact(dimension + 1)) {
                 let position = RowMajor::new(self.positions, dimension).row(row);
                 let dot: f64 = position.iter().zip(own).map(|(x, moment)| x * moment).sum();
-                // Each pair is seen from both sides.
+                // Each pair is counted from both sides.
                 partial[0] += 0.5 * problem.weights[row] * own[dimension];
                 partial[1] += problem.weights[row] * dot;
             }
@@ -207,7 +209,7 @@ pub(crate) struct Passed {
     pub cross: f64,
 }
 
-/// One reading of the matrix at given positions: N x (dimension + 1) moments and stresses, and their sums.
+/// Makes a pass over the matrix at the given positions, for N x (dimension + 1) moments and stresses, and their sums.
 pub(crate) async fn pass<T: Real>(
     rounds: &mut dyn Rounds,
     problem: &Problem<'_, T>,

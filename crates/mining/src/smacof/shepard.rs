@@ -1,37 +1,37 @@
-//! The Shepard diagram: how often each distance represents each dissimilarity, as counts in a grid.
+//! The Shepard diagram: how often each distance represents each dissimilarity, as counts on a grid.
 
 use lehr_data::dissimilarities::Dissimilarities;
 
 use super::map::Map;
 
-/// The largest number of pairs that are counted: beyond it, rows are selected at even intervals.
+/// The most pairs that are counted. If there are more, rows are selected at even intervals.
 const MOST_PAIRS: usize = 50_000_000;
 
-/// Counts of pairs by dissimilarity and distance. N² / 2 pairs would be no diagram; a grid of counts is, and has the
-/// size of the page.
+/// Counts of pairs by dissimilarity and distance. A plot of N² / 2 pairs would be unreadable; a grid of counts has a
+/// fixed size.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Shepard {
-    /// Cells a side.
+    /// The number of cells along each side.
     pub bins: usize,
-    /// The upper end of dissimilarities: the largest that was counted.
+    /// The upper end of the dissimilarities: the largest that was counted.
     pub largest_dissimilarity: f64,
-    /// The upper end of distances.
+    /// The upper end of the distances.
     pub largest_distance: f64,
-    /// bins x bins, row by row: dissimilarities rise with the row, distances within it.
+    /// The counts: bins x bins, row by row. Dissimilarities increase with the row, distances within it.
     pub counts: Vec<u64>,
     /// Every n-th row of the matrix was counted.
     pub every: usize,
-    /// Pearson's correlation of dissimilarity and distance over the pairs that were counted.
+    /// Pearson's correlation of dissimilarity and distance, over the counted pairs.
     pub correlation: f64,
 }
 
 impl Shepard {
     /// Counts the pairs that have a dissimilarity.
     ///
-    /// Cost: N² / 2 distances, up to 50 million; beyond, of evenly chosen rows.
+    /// Cost: N² / 2 distances, up to 50 million; beyond that, those of evenly spaced rows.
     ///
     /// # Panics
-    /// Panics if the map has not as many items as the matrix, or there are no bins.
+    /// Panics if the map and the matrix differ in the number of items, or if `bins` is 0.
     ///
     /// # Example
     /// ```

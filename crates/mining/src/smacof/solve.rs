@@ -1,9 +1,9 @@
-//! The next positions from a pass's moments: `V X = B(Z) Z` on the items that may move.
+//! Solves for the next positions from the moments of a pass: `V X = B(Z) Z` on the items that may move.
 //!
-//! If all pairs count by their items' weights alone, V is diagonal less a product of two vectors, and the answer is
-//! written down. Otherwise conjugate gradients start from the present positions. They lower the majorising function at
-//! every step, so stopping early does not raise the stress. V is never formed, never made regular by adding to it: a
-//! map of missing pairs keeps its scale.
+//! If all pairs count only by their items' weights, V is a diagonal minus a product of two vectors, and there is a
+//! closed form. Otherwise conjugate gradients start from the present positions. Each of their steps lowers the
+//! majorising function, so stopping early does not raise the stress. V is never formed, and nothing is added to make it
+//! regular, so a map with missing pairs keeps its scale.
 
 use lehr_numerics::compact::Columns;
 use lehr_numerics::lanes::Real;
@@ -14,19 +14,19 @@ use crate::gather::Side;
 use crate::product::products;
 use crate::round::Rounds;
 
-/// Steps of conjugate gradients at most.
+/// The most steps of conjugate gradients.
 const MOST_STEPS: u64 = 20;
 
-/// The state that conjugate gradients keep between iterations.
+/// The state that is kept between iterations.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Solver {
-    /// For each item, the weights of its pairs without its own; empty where the answer is written down.
+    /// For each item, the sum of the weights of its pairs, without its own weight; empty if there is a closed form.
     degrees: Vec<f64>,
     pub steps: u64,
 }
 
 impl Solver {
-    /// Reads the matrix once, if it must.
+    /// Reads the matrix once, unless there is a closed form.
     pub async fn new<T: Real>(
         rounds: &mut dyn Rounds,
         problem: &Problem<'_, T>,
@@ -42,13 +42,13 @@ impl Solver {
         Ok(solver)
     }
 
-    /// For each item, the weights of its pairs; empty if they are the weights of all items.
+    /// For each item, the sum of the weights of its pairs; empty if that is the weight of all items.
     pub fn degrees(&self) -> &[f64] {
         &self.degrees
     }
 
-    /// The positions that the moments of a pass at `positions` ask for. `rows` has dimension + 1 numbers an item, the
-    /// moments first.
+    /// Returns the positions that follow from the moments of a pass at `positions`. `rows` has dimension + 1 numbers
+    /// for each item, the moments first.
     pub async fn solve<T: Real>(
         &mut self,
         rounds: &mut dyn Rounds,
@@ -70,7 +70,7 @@ impl Solver {
         Ok(next)
     }
 
-    /// `V u` for each column of `u`, without the items' own weights.
+    /// Computes `V u` for each column of `u`, without the items' own weights.
     async fn apply<T: Real>(
         &self,
         rounds: &mut dyn Rounds,
@@ -106,8 +106,8 @@ impl Solver {
         let mut product = Vec::new();
         self.apply(rounds, problem, x, turn, &mut product).await?;
         let mut residual = vec![0.0; items * dimension];
-        // What is left to do is measured by what there was to do: near the end that is nothing beside the sides of the
-        // equation, and would be called solved as it stands.
+        // The residual is compared with the initial residual. Compared with the right-hand side, it would be negligible
+        // near the end, and the system would seem solved from the start.
         let mut first = vec![0.0; dimension];
         for item in (0..items).filter(|&item| moves(item)) {
             for k in 0..dimension {
@@ -119,7 +119,7 @@ impl Solver {
         }
         let scaled =
             |item: usize, value: f64| value / (problem.weights[item] * self.degrees[item]).max(f64::MIN_POSITIVE);
-        // Each dimension is a system of its own with the same matrix.
+        // Each dimension is a separate system with the same matrix.
         let dots = |a: &[f64], b: &dyn Fn(usize, usize) -> f64| {
             let mut dots = vec![0.0; dimension];
             for item in (0..items).filter(|&item| moves(item)) {
@@ -172,7 +172,7 @@ impl Solver {
         Ok(())
     }
 
-    /// Items of weight 0 go where the others would have them.
+    /// Places items of weight 0 where the other items pull them.
     async fn place_weightless<T: Real>(
         &self,
         rounds: &mut dyn Rounds,
@@ -197,8 +197,8 @@ impl Solver {
     }
 }
 
-/// If V is `W diag(w) - w w'`: for an item that may move, `W x_i = moment_i + sum_j w_j x_j`, and the sum over those
-/// that may move follows from their own.
+/// Solves in closed form if V is `W diag(w) - w w'`. For an item that may move, `W x_i = moment_i + sum_j w_j x_j`; the
+/// sum over those items follows from their own moments.
 fn written_down<T: Real>(problem: &Problem<'_, T>, rows: &[f64], x: &mut [f64]) {
     let dimension = problem.dimension;
     let whole = problem.total_weight;

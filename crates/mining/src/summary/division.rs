@@ -1,4 +1,4 @@
-//! Divides weighted points into k-d cells. Each division takes the cell of the largest scatter, at its mean, along the
+//! Divides weighted points into k-d cells. Each division cuts the cell of the largest scatter, at its mean, along the
 //! column in which it scatters most.
 
 use std::cmp::Reverse;
@@ -11,7 +11,7 @@ use crate::rows::{RowMajor, Rows, Scalar};
 #[derive(Debug)]
 pub(super) struct Positions {
     dimension: usize,
-    /// One row for each point.
+    /// The coordinates, one row for each point.
     values: Vec<f64>,
     weights: Vec<f64>,
 }
@@ -21,7 +21,7 @@ impl Positions {
         Self { dimension, values: Vec::new(), weights: Vec::new() }
     }
 
-    /// The rows of a leaf, as stored.
+    /// The rows of a leaf, in stored units.
     pub fn of_leaf<T: Scalar>(rows: &Rows<T>, leaf: usize) -> Self {
         let (store, dimension) = (&rows.leaves[leaf].store, rows.dimension);
         let mut values = vec![0.0; store.len() * dimension];
@@ -47,7 +47,7 @@ impl Positions {
         }
     }
 
-    /// The cell of a run of points.
+    /// Computes the cell of a range of points.
     fn cell(&self, range: Range<usize>) -> Cell {
         let rows = || {
             RowMajor::new(&self.values[range.start * self.dimension..range.end * self.dimension], self.dimension)
@@ -76,7 +76,8 @@ impl Positions {
         Cell { scatter: scatters.iter().sum(), range, weight, mean, widest }
     }
 
-    /// Puts the points of a cell below its mean, in its widest column, before the others; returns where those begin.
+    /// Moves the points of a cell that are below its mean in its widest column before the others, and returns where the
+    /// others begin.
     fn part(&mut self, cell: &Cell) -> usize {
         let (mut from, mut to, column) = (cell.range.start, cell.range.end, cell.widest);
         let cut = cell.mean[column];
@@ -92,25 +93,25 @@ impl Positions {
     }
 }
 
-/// A run of points.
+/// A range of points.
 #[derive(Debug)]
 struct Cell {
     range: Range<usize>,
     weight: f64,
     mean: Vec<f64>,
-    /// The sum over its points of weight times squared distance from its mean.
+    /// The sum over the points of weight times squared distance from the mean.
     scatter: f64,
-    /// The column that has most of the scatter.
+    /// The column with most of the scatter.
     widest: usize,
 }
 
-/// Points that are being divided into ever smaller cells.
+/// Points that are divided into ever smaller cells.
 #[derive(Debug)]
 pub(super) struct Division<'a> {
     positions: &'a mut Positions,
     cells: Vec<Cell>,
-    /// The scatter of each cell that can be divided, as bits, which sort like the numbers. Of equal cells the first
-    /// counts.
+    /// The scatter of each cell that can be divided, as bits, which sort like the numbers. If several are equal, the
+    /// first cell comes first.
     widest: BinaryHeap<(u64, Reverse<usize>)>,
     scatter: f64,
 }
@@ -133,12 +134,13 @@ impl<'a> Division<'a> {
         self.cells.len()
     }
 
-    /// The scatter within cells, up to rounding.
+    /// The scatter within cells, with a rounding error.
     pub fn scatter(&self) -> f64 {
         self.scatter
     }
 
-    /// Divides the cell of the largest scatter; false if no cell has more than `bound`, or none can be divided.
+    /// Divides the cell of the largest scatter. Returns false if no cell has more than `bound`, or if none can be
+    /// divided.
     pub fn divide_widest(&mut self, bound: f64) -> bool {
         while let Some((bits, Reverse(place))) = self.widest.pop() {
             if f64::from_bits(bits) <= bound {
@@ -148,7 +150,7 @@ impl<'a> Division<'a> {
             let (start, end) = (cell.range.start, cell.range.end);
             let cut = self.positions.part(cell);
             if cut == start || cut == end {
-                // Points that differ by rounding only.
+                // The points differ only by rounding.
                 continue;
             }
             let (below, above) = (self.positions.cell(start..cut), self.positions.cell(cut..end));
@@ -162,7 +164,7 @@ impl<'a> Division<'a> {
         false
     }
 
-    /// Hands out the weight and the mean of each cell; returns the scatter within them.
+    /// Calls `each` with the weight and the mean of each cell, and returns the scatter within the cells.
     pub fn end(self, mut each: impl FnMut(f64, &[f64])) -> f64 {
         self.cells.iter().for_each(|cell| each(cell.weight, &cell.mean));
         self.cells.iter().map(|cell| cell.scatter).sum()

@@ -1,35 +1,35 @@
-//! Mass-constrained centres: where they are, how much of the weight each holds, and when it may divide.
+//! Mass-constrained centres: their positions, the share of the weight that each holds, and when it may divide.
 
 use serde::{Deserialize, Serialize};
 
 use crate::rows::RowMajor;
 
-/// Whether a centre's mass takes part in the assignment.
+/// Whether the masses of centres count in the assignment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Mode {
-    /// `g_k = 1`: every centre counts the same. The hard limit is the ordinary one.
+    /// `g_k = 1`: every centre counts equally. The hard limit is ordinary hard assignment.
     Plain,
-    /// `g_k = P_k`, learnt: a centre and its exact copies count as one, so the solution does not depend on how many
-    /// copies there are.
+    /// `g_k = P_k`, which is learnt. A centre and its exact copies count as one, so the solution does not depend on the
+    /// number of copies.
     Mass,
 }
 
-/// The state that is annealed. Positions are stored ones (see [`crate::rows::Rows`]).
+/// The state that is annealed. Positions are in stored units (see [`crate::rows::Rows`]).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Components {
     pub dimension: usize,
-    /// K x D.
+    /// The positions, K x D.
     pub centers: Vec<f64>,
-    /// Adding up to 1.
+    /// The priors, which add up to 1.
     pub priors: Vec<f64>,
-    /// The division test is passed over at temperatures above this; infinite where there is nothing to wait for.
+    /// The temperature above which a component is not tested for division; infinite if it need not wait.
     pub hold_until: Vec<f64>,
-    /// K x D, unit length: where the last division test got to. In many dimensions only.
+    /// The unit vectors that the last division test found, K x D. They are only used in many dimensions.
     pub directions: Vec<f64>,
 }
 
 impl Components {
-    /// One component in the middle of everything.
+    /// One component at the origin.
     pub fn one(dimension: usize) -> Self {
         Self {
             dimension,
@@ -61,16 +61,17 @@ impl Components {
         RowMajor::new(&self.directions, self.dimension).row(k)
     }
 
-    /// The distance of two centres, as `column` measures each coordinate.
+    /// The distance of two centres: the sum of `column` over their coordinates.
     fn apart(&self, a: usize, b: usize, column: impl Fn(f64, f64) -> f64) -> f64 {
         self.center(a).iter().zip(self.center(b)).map(|(x, y)| column(*x, *y)).sum()
     }
 
-    /// Divides component `k` along `direction`, which has unit length, or the length of the displacement, which is 1
-    /// then. The copies are at `+-displacement` with half the prior each, the new one last.
+    /// Divides component `k` along `direction`, which has unit length. If `displacement` is 1, the length of
+    /// `direction` is that of the displacement. The copies are at `+-displacement` with half the prior each; the new
+    /// one comes last.
     ///
-    /// `imbalance` is a tiny relative difference of the two displacements: on data with an exact symmetry it decides
-    /// which way a saddle is left.
+    /// `imbalance` is a tiny relative difference of the two displacements. For data with an exact symmetry, it decides
+    /// in which direction a saddle point is left.
     pub fn divide(&mut self, k: usize, direction: &[f64], displacement: f64, imbalance: f64, hold_until: f64) {
         let dimension = self.dimension;
         for j in 0..dimension {
@@ -87,9 +88,9 @@ impl Components {
         }
     }
 
-    /// Merges components that are less than `squared_radius` apart, the later one into the earlier; those merged wait
-    /// until `hold_until`. Returns how many went. They are the sum over the columns of `column` apart, which is no less
-    /// than the squared difference.
+    /// Merges components that are less than `squared_radius` apart, the later into the earlier; merged components wait
+    /// until `hold_until`. Returns how many were removed. The distance is the sum of `column` over the coordinates,
+    /// which is at least the squared distance.
     pub fn merge(&mut self, squared_radius: f64, hold_until: f64, column: impl Fn(f64, f64) -> f64) -> usize {
         if !self.has_pair_within(squared_radius, &column) {
             return 0;
@@ -121,8 +122,8 @@ impl Components {
         before - self.len()
     }
 
-    /// Whether two components are less than `squared_radius` apart. Cost: K log K where few are near in the first
-    /// coordinate, which spares the K^2 / 2 distances of merging at nearly every temperature.
+    /// Whether two components are less than `squared_radius` apart. Cost: K log K, if few are close in the first
+    /// coordinate. At almost every temperature this saves computing K^2 / 2 distances to merge.
     fn has_pair_within(&self, squared_radius: f64, column: impl Fn(f64, f64) -> f64) -> bool {
         let first = |k: usize| self.centers[k * self.dimension];
         let mut order: Vec<usize> = (0..self.len()).collect();
@@ -133,11 +134,11 @@ impl Components {
         })
     }
 
-    /// Takes away components lighter than this share of the whole; those left wait until `hold_until`. Returns the
+    /// Removes components with less than this share of the weight; the others wait until `hold_until`. Returns the
     /// number of removed components.
     ///
-    /// With a prior of its own each of two copies may cost more than one that has all rows and one that has none.
-    /// Dividing it was then useless.
+    /// If each of two copies has its own prior, they may cost more than one that has all rows and one that has none.
+    /// Then dividing the component was useless.
     pub fn drop_lighter(&mut self, least: f64, hold_until: f64) -> usize {
         let before = self.len();
         (0..before)
@@ -152,7 +153,7 @@ impl Components {
         before - self.len()
     }
 
-    /// Takes component `k` away; the later ones move up.
+    /// Removes component `k`; the later ones move up.
     pub fn remove(&mut self, k: usize) {
         let range = k * self.dimension..(k + 1) * self.dimension;
         self.centers.drain(range.clone());
@@ -164,7 +165,7 @@ impl Components {
     }
 }
 
-/// The distance of two coordinates, by their squared difference.
+/// The squared difference of two coordinates.
 pub(crate) fn squared(a: f64, b: f64) -> f64 {
     (a - b) * (a - b)
 }

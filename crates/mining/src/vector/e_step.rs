@@ -1,6 +1,6 @@
-//! The E-step of vector annealing: soft sums of a leaf, over the centres that matter to it.
+//! The E-step of vector annealing: the soft sums of a leaf, over the centres that matter to it.
 //!
-//! Paper 004 eq. (1)-(3). This file does not know about ranks: it adds up one leaf.
+//! Source: paper 004 eq. (1)-(3). This file does not know about ranks: it sums up one leaf.
 
 use lehr_numerics::bits::{BitRows, SoftBitCenters, soft_bit_sums};
 use lehr_numerics::elementary::ln;
@@ -15,23 +15,23 @@ use crate::round::Round;
 use crate::rows::bernoulli::form;
 use crate::rows::{OverStore, RowMajor, RowMajorMut, Rows, Scalar, Storage, Work};
 
-/// Sums of a whole block: `-T sum w ln sum exp` and `sum w (1 - max m)`.
+/// The number of sums over a whole block: `-T sum w ln sum exp` and `sum w (1 - max m)`.
 const TOTALS: usize = 2;
-/// After them, with an outlier radius: the weight of outliers, and `sum w |x|^2` of the rest. For rows of bits only
-/// [`Sums::First`] has it.
+/// The number of sums that follow if there is an outlier radius: the weight of outliers, and `sum w |x|^2` of the other
+/// rows. For rows of bits, only [`Sums::First`] computes the latter.
 const SOAKED: usize = 2;
 
-/// One pass over all rows at fixed centres.
+/// A pass over all rows with fixed centres.
 pub(crate) struct SoftRound<'a, T: Real> {
     pub rows: &'a Rows<T>,
     pub components: &'a Components,
     /// `ln g_k` of each component ([`log_priors`]).
     pub log_priors: &'a [f64],
-    /// The same components in the form of the kernels of bits and of sparse rows.
+    /// The components in the layout of the kernels of bits and of sparse rows.
     pub side_by_side: &'a SideBySide<T>,
     pub temperature: f64,
     pub sums: Sums,
-    /// The noise component's score, if there is one.
+    /// The score of the noise component, if there is one.
     pub sponge: Option<f64>,
 }
 
@@ -45,13 +45,12 @@ impl<T: Real> SoftRound<'_, T> {
     }
 }
 
-/// The number of numbers of a [`SoftRound`] that come before those of the centres.
+/// The number of sums of a [`SoftRound`] before those of the centres.
 pub(crate) fn totals(has_sponge: bool) -> usize {
     if has_sponge { TOTALS + SOAKED } else { TOTALS }
 }
 
-/// The logarithm of each component's prior: of its mass, of which there are `whole` together, or of 1 where masses take
-/// no part.
+/// Computes the logarithm of each component's prior: its share of the mass `whole`, or 1 if masses do not count.
 pub(crate) fn log_priors(components: &Components, mode: Mode, whole: f64, out: &mut Vec<f64>) {
     out.clear();
     out.extend(components.priors.iter().map(|&prior| match mode {
@@ -60,18 +59,18 @@ pub(crate) fn log_priors(components: &Components, mode: Mode, whole: f64, out: &
     }));
 }
 
-/// Components side by side, in the form for the kernels of bits and of sparse rows. After them comes the noise
-/// component, if it has a score. They are made once a pass, because that takes as long as some ten rows.
+/// Components in the layout of the kernels for bits and for sparse rows. The noise component follows them, if it has a
+/// score. They are prepared once for each pass, because that takes as long as some ten rows.
 #[derive(Debug, Default)]
 pub(crate) struct SideBySide<T: Real> {
-    /// In the coordinates of the bits.
+    /// Positions in the coordinates of bits.
     bits: SoftBitCenters<T>,
-    /// Stored.
+    /// Stored positions.
     sparse: SoftSparseCenters<T>,
 }
 
 impl<T: Real> SideBySide<T> {
-    /// Prepares the components for the way in which rows are stored. Rows of numbers need nothing.
+    /// Prepares the components for the storage of the rows. Does nothing for rows of numbers.
     pub fn prepare(
         &mut self,
         rows: &Rows<T>,
@@ -153,7 +152,7 @@ impl<T: Real> SideBySide<T> {
 }
 
 impl<T: Real> SoftRound<'_, T> {
-    /// The rest of the work once the sums of all leaves are known: those of sparse rows are counted from the origin.
+    /// Completes the sums of all leaves: those of sparse rows are taken from 0 and must be moved to the origin.
     pub fn settle(&self, total: &mut [f64]) {
         if self.rows.storage == Storage::Sparse {
             let sums = &mut total[self.totals()..];
@@ -203,7 +202,7 @@ impl<T: Scalar> OverStore<T, Work<'_, T>> for SoftRound<'_, T> {
         }
     }
 
-    /// In stored units. The noise component is one more component of the same pass.
+    /// Writes the sums in stored units. The noise component is an ordinary component in the same pass.
     fn over_bits(&self, bits: &BitRows, Work { scratch, partial, .. }: Work<'_, T>) {
         let (units, per_center, centers) = (&self.rows.units, self.per_center(), &self.side_by_side.bits);
         let (totals, sums) = partial.split_at_mut(self.totals());
@@ -228,13 +227,13 @@ impl<T: Scalar> OverStore<T, Work<'_, T>> for SoftRound<'_, T> {
             let (mass, moments) = sums.split_at_mut(1);
             units.store_moments(mass[0], moments);
             if self.sums == Sums::Along {
-                // What is along the direction is a length itself.
+                // The sum along the direction is a length, so it is divided by the unit too.
                 sums.iter_mut().for_each(|sum| *sum /= units.length);
             }
         }
     }
 
-    /// For the original rows. The noise component is one more component of the same pass.
+    /// Sums the original, sparse rows. The noise component is an ordinary component in the same pass.
     fn over_sparse(&self, rows: &SparseRows<T>, Work { scratch, partial, .. }: Work<'_, T>) {
         let (totals, sums) = partial.split_at_mut(self.totals());
         let (centers, scratch_sums) = (&self.side_by_side.sparse, &mut scratch.sums);
@@ -275,12 +274,12 @@ impl<T: Scalar> Round for SoftRound<'_, T> {
     }
 }
 
-/// Finds the centres that can matter to some row in a box. These are all except those with a score more than `cut`
-/// below another's everywhere in it.
+/// Finds the centres that can matter to some row in a box. A centre is excluded if its score is more than `cut` below
+/// that of another centre everywhere in the box.
 ///
-/// The difference of two squared distances is linear in the row, so its greatest value over the box is found coordinate
-/// by coordinate, exactly. The other is the centre best at the middle of the box. In many dimensions a box excludes no
-/// centre, and all centres are taken.
+/// The difference of two squared distances is linear in the row, so its maximum over the box is found coordinate by
+/// coordinate, exactly. The other centre is the one that scores best at the middle of the box. In many dimensions a box
+/// excludes no centre, so all centres are taken.
 pub(crate) fn active(
     bounds: &[f64],
     components: &Components,

@@ -1,4 +1,4 @@
-//! The fixed point of soft assignment at one temperature, as a function: the physics without the cooling.
+//! The fixed point of soft assignment at one temperature, without cooling.
 
 use super::components::{Components, Mode};
 use super::system::VectorSystem;
@@ -10,34 +10,33 @@ use crate::rows::{Cost, FARTHEST, Input, Rows};
 /// The state to start from.
 #[derive(Clone, Debug)]
 pub struct Start<'a> {
-    /// K x D, row-major, in the unit of the points. Priors start equal.
+    /// The initial centres: K x D, row-major, in the unit of the points. The initial priors are equal.
     pub centers: &'a [f64],
     /// Whether masses are learnt.
     pub mode: Mode,
-    /// The cost of a row in a centre. With [`Cost::Bernoulli`] rows are bits, centres are frequencies, 0 to 1, and
-    /// costs that are in squared units elsewhere are in nats.
+    /// The cost of a row in a centre. With [`Cost::Bernoulli`], rows are bits, centres are frequencies from 0 to 1, and
+    /// all costs are in nats instead of squared units.
     pub cost: Cost,
-    /// In the squared unit of the points ("full" convention), positive.
+    /// The temperature, in the squared unit of the points ("full" convention); above 0.
     pub temperature: f64,
-    /// The fixed point is reached when no squared move exceeds this share of the temperature, or after `most_sweeps`.
-    /// Positive.
+    /// Passes end when no squared move exceeds this share of the temperature, or after `most_sweeps`. Above 0.
     pub tolerance: f64,
-    /// Passes over the points at most.
+    /// The most passes over the points.
     pub most_sweeps: u64,
 }
 
-/// A fixed point: centres in the order of the start, never divided or merged.
+/// A fixed point, with the centres of the start in their order; centres are never divided or merged.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Equilibrium {
-    /// K x D, row-major, in the unit of the points.
+    /// The centres: K x D, row-major, in the unit of the points.
     pub centers: Vec<f64>,
-    /// Share of the weight in each centre; they add up to 1.
+    /// The share of the weight in each centre; the shares add up to 1.
     pub masses: Vec<f64>,
-    /// Per unit of weight, in the squared unit of the points.
+    /// The free energy per unit of weight, in the squared unit of the points.
     pub free_energy: f64,
-    /// The free energy before each sweep: it never rises.
+    /// The free energy before each sweep. It never rises.
     pub free_energies: Vec<f64>,
-    /// Weighted mean squared distance under the memberships.
+    /// The weighted mean of squared distances under the memberships.
     pub mean_cost: f64,
     /// The temperature below which each centre divides.
     pub critical_temperatures: Vec<f64>,
@@ -46,8 +45,8 @@ pub struct Equilibrium {
 }
 
 impl Equilibrium {
-    /// In mass mode the mutual information of rows and centres, in plain mode less the entropy of the memberships; in
-    /// nats.
+    /// In mass mode, the mutual information of rows and centres; in plain mode, minus the entropy of the memberships;
+    /// in nats.
     pub fn information(&self, temperature: f64) -> f64 {
         (self.free_energy - self.mean_cost) / temperature
     }
@@ -55,10 +54,10 @@ impl Equilibrium {
 
 /// Iterates to the fixed point at one temperature, in double precision.
 ///
-/// Source: paper 004 eq. (1)-(3). Cost: passes x N x K exponentials.
+/// Source: paper 004 eq. (1)-(3). Cost: N x K exponentials for each pass.
 ///
 /// # Errors
-/// Returns [`Error::Parameter`] if a number is out of its range or the shapes disagree; [`Error::TooFar`].
+/// Returns [`Error::Parameter`] if a number is out of its range or if shapes disagree, and [`Error::TooFar`].
 ///
 /// # Example
 /// ```

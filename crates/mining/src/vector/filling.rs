@@ -1,4 +1,4 @@
-//! Dividing centres until there are as many as are wanted.
+//! Divides centres until there are as many as wanted.
 
 use super::prospects::{PLANE_STEPS, prospects};
 use crate::Error;
@@ -6,11 +6,12 @@ use crate::lloyd::{Centers, Lloyd, TO_THE_END};
 use crate::round::Rounds;
 use crate::rows::Scalar;
 
-/// Filling up ends after this many divisions in a row that leave no more centres with rows than before.
+/// The number of unsuccessful divisions in a row that end the filling: they leave no more centres with rows than
+/// before.
 const FILL_IN_VAIN: u64 = 8;
 
-/// Removes centres without rows, and divides others where it gains most, until there are `clusters` with rows, or no
-/// division gains anything. Returns the cost.
+/// Removes centres without rows, and divides others where it gains most. It ends when `clusters` centres have rows, or
+/// when no division gains anything. Returns the cost.
 pub(crate) async fn fill<T: Scalar>(
     lloyd: &mut Lloyd<'_, T>,
     rounds: &mut dyn Rounds,
@@ -24,7 +25,8 @@ pub(crate) async fn fill<T: Scalar>(
         let cost = lloyd.run(rounds, centers, TO_THE_END).await?;
         let masses = lloyd.masses();
         centers.remove_empty(&masses);
-        // A division whose one half loses its rows again leaves as many as before: from other planes, but not for ever.
+        // If one half loses its rows again, there are as many centres as before. Other planes are tried, but not for
+        // ever.
         in_vain = if centers.len() > most { 0 } else { in_vain + 1 };
         most = most.max(centers.len());
         let missing = clusters.saturating_sub(centers.len());

@@ -1,14 +1,14 @@
-//! The course of a run: grow, harden, refine; one step at a time, each of which can be resumed.
+//! A run as a series of steps: grow, harden, refine. Each step can be resumed.
 //!
 //! ```text
-//! growing      one temperature a step; mass mode; the state is kept when the wanted number of components first exists
+//! growing      one temperature for each step, in mass mode; the state with the wanted number of components is stored
 //!              ├─ branch A: from that state in plain mode until memberships are hard, then Lloyd
-//!              └─ branch B: on to `overshoot` times as many, Lloyd, merged back by Ward's rule, Lloyd; not where clusters lie far apart
-//! refining     from the better branch: swaps and breaths, then Lloyd to the fixed point
+//!              └─ branch B: grow to `overshoot` times as many, Lloyd, merge by Ward's rule, Lloyd; not if clusters are far apart
+//! refining     from the better branch: swaps and breathing steps, then Lloyd to the fixed point
 //! ```
 //!
-//! All of the state is in [`State`], which a checkpoint holds; the rest ([`Fit`]) can be made from it again. All
-//! ranks follow the same course, because they decide by the same bits.
+//! All of the state is in [`State`], which is the content of a checkpoint; the rest of [`Fit`] can be computed from it.
+//! All ranks take the same steps, because they decide from the same bits.
 
 use serde::{Deserialize, Serialize};
 
@@ -29,65 +29,65 @@ use crate::round::{LeafCells, Rounds};
 use crate::rows::bernoulli::merging_cost;
 use crate::rows::{Rows, Scalar};
 
-/// Above this many clusters the overshooting branch is left out: merging back would take longer than the swaps that
-/// make it needless.
+/// The most clusters for which the overshooting branch is followed. With more, merging back would take longer than the
+/// swaps that replace the branch.
 const MOST_OVERSHOT: usize = 1000;
-/// Hardening only prepares for Lloyd's sweeps, which forget the rest of the way to a fixed point.
+/// The tolerance while hardening, which only prepares for Lloyd's sweeps; they go the rest of the way to a fixed point.
 const PLAIN_TOLERANCE: f64 = 1e-3;
-/// At the final temperature the answer is read off: it is relaxed as far as double precision goes.
+/// The tolerance at the final temperature, whose state is the result: as low as double precision allows.
 const LAST_TOLERANCE: f64 = 1e-10;
 
-/// The state of a run.
+/// The phase of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 enum Phase {
     Growing,
     Hardening,
     Refining,
-    /// From the result of a summary, over all rows.
+    /// Refining the result of a summary over all rows.
     Finishing,
     Done,
 }
 
-/// A critical temperature below this, in stored units, means that one point outweighs all others by as much. There is
-/// nothing to anneal, because such light points move no centre, and squared distances over such temperatures would
-/// leave the range of single precision. Centres are found by dividing alone.
+/// If the critical temperature in stored units is below this, one point far outweighs all others. There is nothing to
+/// anneal, because such light points move no centre. Squared distances divided by such temperatures would also exceed
+/// single precision. Then centres are found by division alone.
 pub(crate) const LEAST_CRITICAL: f64 = 1e-20;
 
-/// The share of annealing a summary in the work.
+/// The share of the work that annealing a summary takes.
 const OF_SUMMARY: f64 = 0.9;
 
 /// The costs and trials of the refinement.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Finish {
-    /// The weighted mean squared distance of the plain branch (A). With a Bernoulli cost it is the mean cost in nats,
-    /// including the prior's, as of the other branch.
+    /// The weighted mean squared distance of the plain branch (A). With a Bernoulli cost, both branches have the mean
+    /// cost in nats, including that of the prior.
     pub plain: Option<f64>,
-    /// The same of the overshooting branch (B); nothing if it was left out.
+    /// The weighted mean squared distance of the overshooting branch (B); `None` if the branch was left out.
     pub overshot: Option<f64>,
-    /// Swaps, breaths and disturbances tried.
+    /// The number of swaps, breathing steps and perturbations that were tried.
     pub tried: u64,
-    /// Those that were better, and the perturbations that led to something better.
+    /// The number of those that lowered the cost, including perturbations that led to a lower cost.
     pub taken: u64,
-    /// The summary that was annealed in place of the rows, if they are many in few columns.
+    /// The summary that was annealed instead of the rows, if there are many rows in few columns.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub summary: Option<Summarized>,
 }
 
-/// The summary that was annealed in place of the rows.
+/// A summary that was annealed instead of the rows.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Summarized {
     /// The number of cells.
     pub cells: usize,
-    /// The weighted mean squared distance of the rows from the means of their cells. Each cost of the history
-    /// and of the refinement exceeds the cost of the rows by at most this much.
+    /// The weighted mean squared distance of the rows from the means of their cells. Each cost of the history and of
+    /// the refinement exceeds the cost of the rows by at most this much.
     pub hidden: f64,
 }
 
-/// Everything that a run is, in stored units: a checkpoint of it is a run.
+/// The whole state of a run, in stored units, and so the content of its checkpoint.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct State {
     phase: Phase,
-    /// The choice of the number of clusters, if it was made.
+    /// How the number of clusters was chosen, if it was not given.
     pub(crate) number: Option<Number>,
     #[serde(flatten)]
     pub(crate) grown: Grown<Components>,
@@ -99,19 +99,19 @@ pub struct State {
 }
 
 impl State {
-    /// Whether a run continues over all rows from here, after a summary.
+    /// Whether the annealing of a summary is finished, so that the run continues over all rows.
     pub fn is_of_all_rows(&self) -> bool {
         matches!(self.phase, Phase::Finishing | Phase::Done)
     }
 }
 
-/// A run.
+/// A run in progress.
 pub(crate) struct Fit<'a, T: Scalar> {
     rows: &'a Rows<T>,
     parameters: &'a Parameters,
     lloyd: Lloyd<'a, T>,
     prepared: Prepared,
-    /// The largest fraction reported so far. The reported one never falls, though the search may begin again.
+    /// The largest fraction that has been reported. The reported fraction never falls, even if the search starts again.
     furthest: f64,
     pub state: State,
 }
@@ -144,14 +144,14 @@ impl<T: Scalar> run::Fit<Parameters> for Fit<'_, T> {
             Phase::Finishing => self.finish(rounds).await?,
             Phase::Done => {}
         }
-        // What a resumed search prepares once more was counted by the run that was stopped.
+        // If a resumed search repeats preparations, the interrupted run has already counted them.
         self.state.sweeps += self.lloyd.sweeps - before - std::mem::take(&mut self.prepared.repeated);
         Ok(())
     }
 }
 
 impl<'a, T: Scalar> Fit<'a, T> {
-    /// A new run: finds the first critical temperature.
+    /// Starts a new run, and finds the first critical temperature.
     pub async fn begin(
         rows: &'a Rows<T>,
         parameters: &'a Parameters,
@@ -163,7 +163,7 @@ impl<'a, T: Scalar> Fit<'a, T> {
         let mut system = VectorSystem::new(rows, one, Mode::Mass, parameters.seed);
         let critical_temperature = system.first_critical_temperature(rounds).await?;
         let state = State {
-            // Points that are all the same have nothing to anneal.
+            // If all points are equal, there is nothing to anneal.
             phase: if critical_temperature > LEAST_CRITICAL { Phase::Growing } else { Phase::Refining },
             number,
             grown: Grown::new(system.components, critical_temperature),
@@ -175,7 +175,7 @@ impl<'a, T: Scalar> Fit<'a, T> {
         Ok(Self::resume(rows, parameters, memory, state))
     }
 
-    /// Resumes from a state.
+    /// Resumes a run from its state.
     pub fn resume(
         rows: &'a Rows<T>,
         parameters: &'a Parameters,
@@ -194,8 +194,8 @@ impl<'a, T: Scalar> Fit<'a, T> {
         }
     }
 
-    /// Estimate of the share of the work that is done: each stage's own measure, in its share of a typical run. It
-    /// never falls.
+    /// Estimates the share of the work that is done: for each stage its own measure, times the stage's share of a
+    /// typical run. It never falls.
     pub fn fraction(&mut self) -> f64 {
         let state = &self.state;
         let present = match state.phase {
@@ -215,7 +215,7 @@ impl<'a, T: Scalar> Fit<'a, T> {
         self.furthest
     }
 
-    /// The hard centres and the mean cost, once the run is done.
+    /// The hard centres and the mean cost, once the run has ended.
     pub fn centers(&self) -> Centers {
         let values = match &self.state.search {
             Some(search) => search.centers.clone(),
@@ -254,7 +254,7 @@ impl<'a, T: Scalar> Fit<'a, T> {
 
     async fn grow(&mut self, rounds: &mut dyn Rounds) -> Result<(), Error> {
         if self.parameters.clusters == Some(1) {
-            // One cluster has nothing to divide. With a noise component it must find its rows.
+            // One cluster has nothing to divide. With a noise component, it must still find its rows.
             self.state.phase = if self.sponge().is_some() { Phase::Hardening } else { Phase::Refining };
             return Ok(());
         }
@@ -270,8 +270,8 @@ impl<'a, T: Scalar> Fit<'a, T> {
         self.end_growth(rounds, &limits).await
     }
 
-    /// Whether growing on would divide only single clusters. A Bernoulli cost's eigenvalues do not show the gain of
-    /// that.
+    /// Whether further growth would only divide single groups. With a Bernoulli cost, eigenvalues do not show what a
+    /// division gains.
     fn lie_far_apart(&self, measured: &Measured) -> bool {
         if self.rows.bernoulli.is_some() {
             return false;
@@ -283,7 +283,7 @@ impl<'a, T: Scalar> Fit<'a, T> {
         prospects::lie_far_apart(&centers, &masses, &variances)
     }
 
-    /// Relaxes, divides and measures at the present temperature, and writes the history.
+    /// Relaxes, divides and measures at the present temperature, and adds to the history.
     async fn settle_at(
         &mut self,
         rounds: &mut dyn Rounds,
@@ -304,11 +304,11 @@ impl<'a, T: Scalar> Fit<'a, T> {
         Ok(settled)
     }
 
-    /// From growth to the two branches.
+    /// Goes from growth to the two branches.
     async fn end_growth(&mut self, rounds: &mut dyn Rounds, limits: &Limits) -> Result<(), Error> {
         let centers = self.state.grown.components.centers.clone();
         if limits.last.is_some() {
-            // The answer is what there is at this temperature, made hard.
+            // The result is the present state at this temperature, made hard.
             self.state.finish.plain = Some(self.branch(rounds, centers, None).await?);
             self.state.phase = Phase::Refining;
             return Ok(());
@@ -321,8 +321,8 @@ impl<'a, T: Scalar> Fit<'a, T> {
         Ok(())
     }
 
-    /// Hardens one branch by Lloyd, merging to `clusters` if given; keeps it if it is the better. Returns its mean cost
-    /// in the input's unit.
+    /// Makes one branch hard by Lloyd's algorithm, merges it to `clusters` if given, and stores it if it is the better
+    /// one. Returns its mean cost in the input's unit.
     async fn branch(
         &mut self,
         rounds: &mut dyn Rounds,
@@ -405,8 +405,8 @@ impl<'a, T: Scalar> Fit<'a, T> {
         Ok(())
     }
 
-    /// From the result of a summary: iterates over all rows to the fixed point, then tries the swaps that promise to
-    /// improve it.
+    /// Continues from the result of a summary: iterates over all rows to the fixed point, then tries the swaps that
+    /// promise to improve it.
     async fn finish(&mut self, rounds: &mut dyn Rounds) -> Result<(), Error> {
         let Parameters { patience, seed, clusters, .. } = *self.parameters;
         let search = self.state.search.as_mut().expect("what the summary came to");
@@ -417,7 +417,7 @@ impl<'a, T: Scalar> Fit<'a, T> {
             _ => swap_that_must_gain(&mut self.lloyd, rounds, &centers, search.cost, seed).await?,
         };
         match better {
-            // Iterations continue from there.
+            // Iterations continue from the better centres.
             Some(better) => (search.centers, search.taken) = (better.values, search.taken + 1),
             None => {
                 search.centers = centers.values;
@@ -428,8 +428,8 @@ impl<'a, T: Scalar> Fit<'a, T> {
         Ok(())
     }
 
-    /// The end of a run with a Bernoulli cost. There are no swaps, because planes and squared distances do not give the
-    /// gain of dividing a cluster.
+    /// Ends a run with a Bernoulli cost. There is no search by swaps, because planes and squared distances do not show
+    /// what dividing a cluster gains.
     async fn keep_what_is_hard(&mut self, rounds: &mut dyn Rounds) -> Result<(), Error> {
         let values =
             self.state.best.take().map_or_else(|| self.state.grown.components.centers.clone(), |(values, _)| values);
@@ -442,8 +442,8 @@ impl<'a, T: Scalar> Fit<'a, T> {
         Ok(())
     }
 
-    /// The end of a run with a noise component. There are no swaps. Rows may leave for that component. So the sums of a
-    /// pass do not give the cost of a removal and the gain of a division.
+    /// Ends a run with a noise component. There is no search by swaps, because rows may leave for that component. So
+    /// the sums of a pass do not give the cost of a removal or the gain of a division.
     async fn keep_what_is_trimmed(&mut self, rounds: &mut dyn Rounds, sponge: &NoiseComponent) -> Result<(), Error> {
         let values =
             self.state.best.take().map_or_else(|| self.state.grown.components.centers.clone(), |(values, _)| values);

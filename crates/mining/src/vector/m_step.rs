@@ -1,17 +1,17 @@
-//! The M-step of vector annealing: new centres from soft sums, and their stability from second moments.
+//! The M-step of vector annealing: computes new centres from soft sums, and their stability from second moments.
 
 use lehr_numerics::factor::leading_eigenpair;
 
 use super::components::Components;
 use crate::rows::bernoulli::{Bernoulli, apart};
 
-/// A centre with a mass below this share of the whole does not move: the quotient would be noise.
+/// A centre with less than this share of the mass does not move, because the quotient would be noise.
 const LEAST_MASS: f64 = 1e-12;
-/// Masses below this share do not count for convergence.
+/// Centres with less than this share of the mass do not count for convergence.
 const COUNTED_MASS: f64 = 1e-9;
 
-/// Replaces centres and priors by those of the sums (`1 + D` numbers a centre), whose masses add up to `whole`. Returns
-/// the largest squared move, of frequencies in units of their variances.
+/// Replaces centres and priors with those that follow from the sums (`1 + D` numbers for each centre), whose masses add
+/// up to `whole`. Returns the largest squared move; for frequencies, in units of their variances.
 pub(crate) fn update(components: &mut Components, sums: &[f64], whole: f64, bernoulli: Option<Bernoulli>) -> f64 {
     let Components { dimension, centers, priors, .. } = components;
     let mut largest = 0.0f64;
@@ -43,11 +43,11 @@ pub(crate) fn update(components: &mut Components, sums: &[f64], whole: f64, bern
 pub(crate) struct Stability {
     /// The temperature below which the component divides: twice the leading eigenvalue of its covariance.
     pub critical_temperature: f64,
-    /// The unit eigenvector.
+    /// The eigenvector, of unit length.
     pub direction: Vec<f64>,
 }
 
-/// The stability of each component from its second moments about its centre, and the mean cost.
+/// Returns the stability of each component, from its second moments about its centre, and the mean cost.
 pub(crate) fn stabilities(dimension: usize, sums: &[f64]) -> (Vec<Stability>, f64) {
     let per_center = 1 + dimension + dimension * (dimension + 1) / 2;
     let mut cost = 0.0;

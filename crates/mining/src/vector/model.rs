@@ -13,63 +13,64 @@ use crate::lloyd::{Centroids, Cluster, Clusters, Labelled, Numbering, Outliers, 
 use crate::number::Number;
 use crate::rows::{Cost, Input, Rows, Scalar};
 
-/// Clusters, their centres, each row's label, and how they were found. Clusters are numbered by decreasing weight.
+/// Clusters, their centres, the label of each row, and facts about the fit. Clusters are numbered by decreasing weight.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Model {
-    /// Coordinates of a point.
+    /// The number of columns of a point.
     pub dimension: usize,
-    /// K x D, row-major, in the unit of the points: the weighted means of the clusters. With a Bernoulli cost they are
+    /// The weighted means of the clusters: K x D, row-major, in the unit of the points. With a Bernoulli cost, they are
     /// the frequencies of the bits, including the prior.
     pub centers: Vec<f64>,
-    /// One for each centre.
+    /// The figures of each cluster.
     pub clusters: Vec<Cluster>,
     /// The cluster of each row, in the order of the input; [`OUTLIER`](super::OUTLIER) for an outlier.
     pub labels: Vec<u32>,
-    /// The probability that each row belongs to its cluster, by the borders with the neighbours. For an outlier it is
-    /// the share of the noise component at `last_temperature`.
+    /// The probability that each row belongs to its cluster, from the borders with neighbouring clusters. For an
+    /// outlier, it is the share of the noise component at `last_temperature`.
     pub probabilities: Vec<f64>,
-    /// Between neighbouring clusters.
+    /// The borders between neighbouring clusters.
     pub borders: Borders,
     /// The outliers, if there is an outlier radius.
     pub outliers: Option<Outliers>,
     /// The cost of a row in a cluster.
     pub cost: Cost,
-    /// Weighted mean squared distance; with an outlier radius, of the rows that are in clusters. With a Bernoulli cost
-    /// the weighted mean of `-ln p(x)` in the row's own cluster, in nats, without the prior's part.
+    /// The weighted mean of squared distances; with an outlier radius, only over rows that are in clusters. With a
+    /// Bernoulli cost, it is the weighted mean of `-ln p(x)` in the row's own cluster, in nats, without the prior's
+    /// part.
     pub objective: f64,
-    /// Weighted sum of squared distances.
+    /// The weighted sum of squared distances.
     pub sum_of_squares: f64,
     /// The outlier radius.
     pub sponge: Option<f64>,
-    /// At the last temperature of the history; of the points if there was none.
+    /// The free energy at the last temperature of the history; that of the points if there was none.
     pub free_energy: f64,
     /// The last soft temperature.
     pub last_temperature: f64,
-    /// The temperature below which the whole is unstable: twice the leading eigenvalue of the covariance. With a
-    /// Bernoulli cost without a prior it is the leading eigenvalue of the correlations.
+    /// The temperature below which a single component is unstable: twice the leading eigenvalue of the covariance. With
+    /// a Bernoulli cost without a prior, it is the leading eigenvalue of the correlations.
     pub critical_temperature: f64,
-    /// Passes over the rows.
+    /// The number of passes over the rows.
     pub iterations: u64,
-    /// One entry for each temperature.
+    /// The state at each temperature, in order.
     pub history: Vec<Step>,
-    /// One entry for each division, in their order.
+    /// The divisions, in order.
     pub splits: Vec<Split>,
-    /// The choice of the number of clusters, if neither it nor a final temperature was given.
+    /// How the number of clusters was chosen, if neither a number nor a final temperature was given.
     pub number: Option<Number>,
-    /// The candidates that the finish compared.
+    /// The costs and trials of the refinement.
     pub finish: Finish,
-    /// Seconds by phase, of this process only.
+    /// The seconds spent in each phase, by this process only.
     pub phases: Vec<(String, f64)>,
-    /// Seconds over ranks, of each phase and of computing, communicating and waiting; empty for engines that have no
-    /// ranks.
+    /// The spread over ranks of the seconds spent in each phase, and in computing, communicating and waiting; empty for
+    /// engines without ranks.
     pub timers: Vec<Spread>,
     /// Warnings for the user.
     pub warnings: Vec<String>,
-    /// The rows of the rank with the most rows, divided by the mean.
+    /// The number of rows on the rank with the most, divided by the mean.
     pub imbalance: f64,
 }
 
-/// The result of a run's lead.
+/// The result of a run, on the lead rank.
 #[derive(Debug)]
 pub(crate) struct Outcome {
     pub state: State,
@@ -78,8 +79,7 @@ pub(crate) struct Outcome {
 }
 
 impl Model {
-    /// The answer of the clustering for other rows: its centres, and the last temperature at which assignments were
-    /// soft.
+    /// Returns the centres, the borders and the last soft temperature, to assign other rows.
     pub fn centroids(&self) -> Centroids {
         let centroids = Centroids::new(self.dimension, self.centers.clone(), self.last_temperature);
         let centroids = match self.cost {
@@ -94,7 +94,7 @@ impl Model {
         centroids.expect("a clustering has centres, which are finite, a temperature, and borders of its clusters")
     }
 
-    /// Puts a run's outcome into the units and the order that users see. A cluster that no row is in is left out.
+    /// Converts the outcome of a run to the units and the order that users see. Clusters without rows are left out.
     pub(crate) fn new<T: Scalar>(
         input: Input<'_>,
         rows: &Rows<T>,
@@ -120,7 +120,7 @@ impl Model {
                 format!("{asked} clusters were {how}, but the points of positive weight have only {positions} distinct positions")
             } else if rows.bernoulli.is_some() {
                 format!(
-                    "{asked} clusters were {how}, but only {} were found: no other division is likelier, with the prior that each cluster has",
+                    "{asked} clusters were {how}, but only {} were found: with the prior of each cluster, no further division raises the likelihood",
                     found.clusters.len()
                 )
             } else {
@@ -132,8 +132,8 @@ impl Model {
         }
         if grown.critical_temperature > 0.0 && grown.critical_temperature <= LEAST_CRITICAL {
             warnings.push(
-                "one point outweighs all others so far that there is nothing to anneal: clusters were found by dividing alone, \
-                 whatever the final temperature"
+                "one point has nearly all of the weight, so annealing has no effect: Lehr found the clusters by dividing alone, \
+                 and ignored the final temperature"
                     .to_string(),
             );
         }
@@ -150,7 +150,7 @@ impl Model {
             && last.clusters >= parameters.clusters.unwrap_or(parameters.most_clusters(rows))
         {
             warnings.push(format!(
-                "the most clusters allowed, {}, were reached before the final temperature: there would be more",
+                "the limit of {} clusters was reached before the final temperature: there may be more",
                 last.clusters
             ));
         }
@@ -184,7 +184,7 @@ impl Model {
     }
 }
 
-/// The number of different rows of positive weight; `most` if there are as many or more.
+/// Counts the different rows of positive weight, up to `most`.
 fn distinct_positions(input: Input<'_>, most: usize) -> usize {
     let mut seen = HashSet::new();
     for row in (0..input.len()).filter(|&row| input.weight(row) > 0.0) {
@@ -192,7 +192,7 @@ fn distinct_positions(input: Input<'_>, most: usize) -> usize {
             break;
         }
         seen.insert(match input {
-            // The two zeros are one position.
+            // Adding 0 makes the two zeros one position.
             Input::Numbers(points) => points.row(row).iter().map(|value| (value + 0.0).to_bits()).collect::<Vec<_>>(),
             Input::Bits(rows) => rows.row(row).to_vec(),
             Input::Sparse(rows) => {

@@ -1,4 +1,4 @@
-//! The parameters of vector annealing, and their one check.
+//! The parameters of vector annealing, and their validation.
 
 use lehr_numerics::lanes::Real;
 use serde::{Deserialize, Serialize};
@@ -9,12 +9,12 @@ use crate::Error;
 use crate::lloyd::MOST_CLUSTERS;
 use crate::rows::{Cost, Input, PLACE, Precision, Rows};
 
-/// The number of clusters that a run is expected to have where a temperature ends it.
+/// The number of clusters to expect if a temperature ends the run.
 const EXPECTED: usize = 32;
 
 /// The parameters of annealing. The default chooses the number of clusters.
 ///
-/// Without `clusters`, `stop_temperature` and `stop_length` the number is chosen. It is the largest at which the
+/// Without `clusters`, `stop_temperature` and `stop_length`, the number is chosen. It is the largest at which the
 /// density has a valley between every two neighbouring clusters ([`number`](crate::number)), or 1 if rows are one
 /// group.
 ///
@@ -29,44 +29,46 @@ const EXPECTED: usize = 32;
 pub struct Parameters {
     /// The number of clusters, at least 1. Default: none.
     pub clusters: Option<usize>,
-    /// The final temperature, in the squared unit of the points, or in nats with a cost in nats; positive. With
-    /// `clusters` too, whichever is reached first ends the growth. Default: none.
+    /// The final temperature, in the squared unit of the points, or in nats if the cost is in nats; above 0. If
+    /// `clusters` is given too, growth ends at whichever is reached first. Default: none.
     pub stop_temperature: Option<f64>,
-    /// The final length scale `sqrt(T / 2)`, in the unit of the points; positive. Another way to say
+    /// The final length scale `sqrt(T / 2)`, in the unit of the points; above 0. It is another way to give
     /// `stop_temperature`. Default: none.
     pub stop_length: Option<f64>,
-    /// The largest number of clusters where `clusters` is not given, at least 1. Default: as many as the rows allow
-    /// where the number is chosen (a group has some rows). None if a final temperature says when to stop. Sparse rows
-    /// never have more centres than have 268,435,456 coordinates together.
+    /// The most clusters if `clusters` is not given, at least 1. Default: if the number is chosen, as many as the rows
+    /// allow (a group has some rows). If a final temperature is given, there is no limit. The centres of sparse rows
+    /// never have more than 268,435,456 coordinates together.
     pub max_clusters: Option<usize>,
-    /// Rows farther than this from every centre are in no cluster: they are labelled [`OUTLIER`](super::OUTLIER) and
-    /// move no centre. In the unit of the points; positive. Default: none, and every row is in a cluster.
+    /// The outlier radius: rows farther than this from every centre are in no cluster. They are labelled
+    /// [`OUTLIER`](super::OUTLIER) and move no centre. In the unit of the points; above 0. Default: none, so every row
+    /// is in a cluster.
     pub sponge: Option<f64>,
     /// The cost of a row in a cluster. Default: the squared distance from its centre.
     #[serde(default, skip_serializing_if = "Cost::is_squared")]
     pub cost: Cost,
-    /// Factor from one temperature to the next while clusters divide, 0.5 to 0.999. Default: 0.95.
+    /// The factor from one temperature to the next while clusters divide, 0.5 to 0.999. Default: 0.95.
     pub cooling: f64,
     /// A fixed point is reached when no squared move exceeds this share of the temperature, 1e-12 to 1e-2. Default:
     /// 1e-4.
     pub tolerance: f64,
-    /// One branch of the finish grows to this many times `clusters` and merges back, 1 (none) to 4. Default: 1.5.
+    /// One branch of the finish grows to this many times `clusters`, and is merged back; 1 (no such branch) to 4.
+    /// Default: 1.5.
     pub overshoot: f64,
-    /// The number of unsuccessful swaps before the finish gives up those that look best, in multiples of the number of
-    /// clusters; 0: no swaps. If a first look improves nothing, the finish stops with the default, and searches on as
-    /// elsewhere with a larger number. Default: 4.
+    /// The patience of the search by swaps. The finish gives up the swaps that look best after this many unsuccessful
+    /// ones for each cluster; 0 for no swaps. If the first swaps improve nothing, the finish stops with the default,
+    /// but continues as usual with a larger number. Default: 4.
     pub patience: usize,
-    /// The random seed, which only decides between equals: the last digits of the displacement at a division, and the
-    /// directions in which swaps look first. Default: 0.
+    /// The random seed, which only breaks ties: the last digits of the displacement at a division, and the first
+    /// directions of the search by swaps. Default: 0.
     pub seed: u64,
-    /// Default: double.
+    /// The precision in which rows are stored. Default: double.
     pub precision: Precision,
-    /// Whether all rows are annealed instead of a summary. A summary is for 5,000 rows of numbers or more in up to 16
-    /// columns, to be divided into a given number of clusters (`docs/design/summary.md`). Default: no.
+    /// Whether to anneal all rows instead of a summary. A summary is used for 5,000 rows of numbers or more in up to 16
+    /// columns, with a given or chosen number of clusters (`docs/design/summary.md`). Default: no.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub exact: bool,
 }
-/// The patience that a run has by default.
+/// The default patience.
 pub(crate) const PATIENCE: usize = 4;
 
 impl Default for Parameters {
@@ -90,19 +92,19 @@ impl Default for Parameters {
 }
 
 impl Parameters {
-    /// The largest number of components while the number is not given, for `rows` rows.
+    /// The most components if the number is not given, for `rows` rows.
     pub(crate) fn most_clusters<T: Real>(&self, rows: &Rows<T>) -> usize {
         self.max_clusters.unwrap_or(rows.count).min(MOST_CLUSTERS).min(rows.most_centers())
     }
 
-    /// The number of clusters that a run has at once, as far as its parameters say; where a temperature ends it, that
-    /// is not known.
+    /// The most clusters that a run has at once, as far as its parameters show; if a temperature ends it, an expected
+    /// number.
     pub(crate) fn most_expected(&self, rows: usize) -> usize {
         let grown = self.clusters.map(|clusters| (clusters as f64 * self.overshoot).ceil() as usize);
         grown.or(self.max_clusters).unwrap_or(EXPECTED).min(rows)
     }
 
-    /// Whether the run chooses the number of clusters: neither it nor a final temperature is given.
+    /// Whether the run chooses the number of clusters: neither the number nor a final temperature is given.
     pub(crate) fn is_open(&self) -> bool {
         self.clusters.is_none() && self.final_temperature().is_none()
     }
@@ -129,13 +131,13 @@ impl Parameters {
             if clusters > points.len() {
                 return Err(Error::TooManyClusters { clusters, points: points.len() });
             }
-            // Growth goes on past it.
+            // Growth continues past the number.
             let most = (clusters as f64 * self.overshoot.clamp(1.0, 4.0)).ceil() as usize;
             if !points.has_place_for(most) {
                 return wrong(
                     "clusters",
                     PLACE,
-                    format!("{most} on the way to {clusters}, of {} columns", points.dimension()),
+                    format!("{most} while annealing to {clusters}, of {} columns", points.dimension()),
                 );
             }
         }
@@ -163,7 +165,7 @@ impl Parameters {
         }
         self.cost.check(points)?;
         if !self.cost.is_squared() {
-            // Both are lengths, and rows are no distance away from anything.
+            // Both are lengths, but with this cost rows have no distances.
             let lengths = [("stop_length", self.stop_length), ("sponge", self.sponge)];
             if let Some((name, Some(value))) = lengths.into_iter().find(|(_, value)| value.is_some()) {
                 return wrong(name, "none with the cost bernoulli, which is no distance", number(value));

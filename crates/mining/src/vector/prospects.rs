@@ -1,4 +1,4 @@
-//! The prospects of removing and dividing each centre, as one pass over the rows shows them.
+//! Estimates the cost of removing and the gain of dividing each centre, in a few passes over the rows.
 
 use lehr_numerics::nearest::Kind;
 use lehr_numerics::random::Stream;
@@ -9,23 +9,24 @@ use crate::lloyd::{Centers, Lloyd, Planes};
 use crate::round::Rounds;
 use crate::rows::{RowMajor, Scalar};
 
-/// Steps of two-means that turn a random plane into a good division.
+/// The number of steps of two-means that turn a random plane into a good division.
 pub(crate) const PLANE_STEPS: usize = 6;
-/// If every removal seems to cost more than this many times the seeming gain of any division, nothing is tried. After
-/// the others have settled, a removal may turn out to cost half of its estimate. By Ward's rule the lighter of two
-/// neighbours is the cheaper to remove, and merging them costs half of that or more. A division is guessed within a
-/// factor of two. Removing and dividing several at once costs and gains no less and no more for each. Twice the product
-/// of both, to be safe.
+/// If every removal seems to cost more than this many times the apparent gain of any division, nothing is tried. When
+/// the other centres have settled, a removal may cost only half of its estimate. By Ward's rule, removing the lighter
+/// of two neighbours is cheaper, and merging them costs at least half of that. The gain of a division is estimated
+/// within a factor of two. Removing and dividing several centres at once costs and gains the same for each. The factor
+/// is twice the product of both, to be safe.
 const HOPELESS: f64 = 8.0;
 
-/// The findings of one pass about each centre.
+/// The findings of the passes about each centre.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Prospects {
-    /// The most that removing the centre would cost.
+    /// The most that removing each centre would cost.
     pub removal: Vec<f64>,
-    /// The least that dividing its rows by its plane gains.
+    /// The least that dividing each centre's rows by its plane would gain.
     pub gain: Vec<f64>,
-    /// The means of the two sides, one after the other; empty if the plane has rows on one side only.
+    /// For each centre, the means of the two sides of its plane, one after the other; empty if all rows are on one
+    /// side.
     pub sides: Vec<Vec<f64>>,
 }
 
@@ -37,14 +38,14 @@ impl Prospects {
         least > HOPELESS * most
     }
 
-    /// The centres that can be divided, those that gain most first.
+    /// The centres that can be divided, the one with the largest gain first.
     pub fn divisible(&self) -> Vec<usize> {
         let mut order: Vec<usize> = (0..self.gain.len()).filter(|&k| !self.sides[k].is_empty()).collect();
         order.sort_by(|&a, &b| self.gain[b].total_cmp(&self.gain[a]).then(a.cmp(&b)));
         order
     }
 
-    /// All centres, those that are least missed first.
+    /// All centres, the one with the lowest cost of removal first.
     pub fn removable(&self) -> Vec<usize> {
         let mut order: Vec<usize> = (0..self.removal.len()).collect();
         order.sort_by(|&a, &b| self.removal[a].total_cmp(&self.removal[b]).then(a.cmp(&b)));
@@ -52,22 +53,22 @@ impl Prospects {
     }
 }
 
-/// Whether clusters are so far apart that merging any two costs [`HOPELESS`] times the gain of dividing any.
-/// `variances` are those along the longest axis of each. Overshooting would divide a single group and merge it again.
+/// Whether clusters are so far apart that merging any two costs more than [`HOPELESS`] times the gain of dividing any.
+/// `variances` has the variance along the longest axis of each cluster. If so, overshooting would only divide single
+/// groups and merge them again.
 ///
-/// Cost: K^2 / 2 distances at most, and few where two are near each other.
+/// Cost: at most K^2 / 2 distances, and few if two clusters are near each other.
 pub(crate) fn lie_far_apart(centers: &Centers, masses: &[f64], variances: &[f64]) -> bool {
-    // Two means differ along one direction, and cannot differ by more than the rows do.
+    // The means of two halves differ along one direction, by no more than the rows themselves.
     let most = masses.iter().zip(variances).map(|(mass, variance)| mass * variance).fold(0.0, f64::max);
     let merging = |a: usize, b: usize| ward([masses[a], masses[b]], centers.center(a), centers.center(b));
     (0..centers.len()).all(|a| (a + 1..centers.len()).all(|b| merging(a, b) > HOPELESS * most))
 }
 
-/// The most promising `count` pairs of different centres and perhaps some more, best first, equals in the order of
-/// their numbers.
+/// The `count` most promising pairs of different centres, and perhaps some more, the best first; equal pairs are in the
+/// order of their numbers.
 pub(crate) fn pairs(found: &Prospects, count: usize) -> Vec<(usize, usize)> {
-    // Of the pairs that gain most, one side or the other is among the first few of its own order; this many of each is
-    // generous.
+    // At least one side of the best pairs is among the first few of its own order; this many of each is generous.
     let few = 4 * (count as f64).sqrt().ceil() as usize;
     let (mut divide, mut remove) = (found.divisible(), found.removable());
     divide.truncate(few);
@@ -81,8 +82,8 @@ pub(crate) fn pairs(found: &Prospects, count: usize) -> Vec<(usize, usize)> {
     pairs
 }
 
-/// The cost of each centre's removal and the gain of its division. Planes start in directions that `seed` and
-/// `generation` name and are improved by two-means.
+/// Estimates the cost of each centre's removal and the gain of its division. Planes start in directions that `seed` and
+/// `generation` determine, and two-means improves them.
 pub(crate) async fn prospects<T: Scalar>(
     lloyd: &mut Lloyd<'_, T>,
     rounds: &mut dyn Rounds,
@@ -105,8 +106,8 @@ pub(crate) async fn prospects<T: Scalar>(
             found.removal.push(sums[2 + dimension]);
             if beyond <= 0.0 || before <= 1e-12 * mass {
                 if beyond > 0.0 {
-                    // What is before the plane is known by a difference only, and too light for that: from the other
-                    // side it is a sum.
+                    // The sums before the plane are only known as a difference, and are too small for that. From the
+                    // other side they are sums.
                     planes.reverse(k);
                 }
                 found.gain.push(0.0);
@@ -151,7 +152,7 @@ mod tests {
     #[test]
     fn clusters_lie_far_apart_by_what_they_weigh_and_how_wide_they_are_too() {
         let centers = Centers { dimension: 2, values: vec![0.0, 0.0, 10.0, 0.0, 0.0, 20.0] };
-        // Merging the first two costs 50 (1 / 2 of 100).
+        // Merging the first two costs 50, which is 1 / 2 of 100.
         assert!(lie_far_apart(&centers, &[1.0; 3], &[6.0; 3]));
         assert!(
             !lie_far_apart(&centers, &[1.0; 3], &[6.0, 6.0, 7.0]),

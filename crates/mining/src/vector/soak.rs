@@ -1,8 +1,8 @@
 //! Soft sums with an outlier radius, for rows of numbers.
 //!
-//! They are those without it of other weights: a row keeps the share `1 / (1 + g exp(-radius^2 / T) / Z)` of its
-//! weight, `Z` being its sum over the centres. So the kernels of numbers are independent of the noise component, and a
-//! leaf takes two passes in place of one.
+//! With an outlier radius, the sums are those of rows with other weights. A row keeps the share
+//! `1 / (1 + g exp(-radius^2 / T) / Z)` of its weight, where `Z` is its sum over the centres. So the kernels of numbers
+//! need not know about the noise component, but a leaf takes two passes instead of one.
 
 use lehr_numerics::elementary::{exp, ln};
 use lehr_numerics::gaussian::{Components as Gaussians, Whitening, posterior};
@@ -12,21 +12,21 @@ use lehr_numerics::tiles::Tiles;
 use crate::lloyd::share_of;
 use crate::rows::{RowMajor, WeightedScratch};
 
-/// The noise component's part of a leaf, beside that of its centres.
+/// The noise component's share of a leaf.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Soaked {
-    /// `-T sum w ln (Z + S)`.
+    /// The free energy `-T sum w ln (Z + S)`.
     pub free_energy: f64,
-    /// `sum w (1 - max m)`, with the noise component's share among the memberships.
+    /// The softness `sum w (1 - max m)`, where memberships include the noise component's share.
     pub softness: f64,
-    /// The weight in it.
+    /// The weight in the noise component.
     pub weight: f64,
-    /// `sum w |x|^2` of the rows in the centres.
+    /// The sum `sum w |x|^2` with the weight that is left to the centres.
     pub square: f64,
 }
 
-/// The rows of a leaf with the weights that the noise component leaves them, and its own part of them. `score` is the
-/// noise component's.
+/// Returns the rows of a leaf with the weights that the noise component leaves them, and the component's share. `score`
+/// is the score of the noise component.
 pub(crate) fn soak<'a, T: Real>(
     tiles: &Tiles<T>,
     centers: impl Iterator<Item = (&'a [f64], f64)>,
@@ -54,7 +54,7 @@ pub(crate) fn soak<'a, T: Real>(
         let share = share_of(score, log_sum);
         tiles.read_row(index, &mut scratch.row);
         let most = memberships.iter().copied().fold(0.0, f64::max) * (1.0 - share);
-        // The larger of the two is taken out of the logarithm.
+        // The larger of the two is factored out of the logarithm.
         let above = log_sum.max(score);
         let log_total = above + ln(exp((log_sum - above).max(-700.0)) + exp((score - above).max(-700.0)));
         soaked.free_energy -= temperature * weight * log_total;
@@ -99,7 +99,7 @@ mod tests {
             let mut sums = vec![0.0; count * (1 + dimension)];
             soft_sums(&left, &soft, Sums::First, &mut SoftScratch::default(), &mut sums);
 
-            // By the definition, row by row.
+            // The expected values follow from the definition, row by row.
             let (mut expected, mut of_sponge) = (vec![0.0; count * (1 + dimension)], Soaked::default());
             for i in 0..rows {
                 let squared = |k: usize| row(i).iter().zip(center(k)).map(|(x, y)| (x - y) * (x - y)).sum::<f64>();
@@ -127,7 +127,7 @@ mod tests {
             close(soaked.softness, of_sponge.softness);
             close(soaked.weight, of_sponge.weight);
             close(soaked.square, of_sponge.square);
-            // Labels say the share that the noise component leaves to the nearest centre.
+            // The labels use the share that the noise component leaves to the nearest centre.
             for i in 0..rows {
                 let squared = |k: usize| row(i).iter().zip(center(k)).map(|(x, y)| (x - y) * (x - y)).sum::<f64>();
                 let least = (0..count).map(squared).fold(f64::INFINITY, f64::min);

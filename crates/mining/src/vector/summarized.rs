@@ -1,7 +1,7 @@
-//! Anneals a summary in place of the rows, if they are many in few columns ([`summary`](crate::summary)).
+//! Anneals a summary instead of the rows, if there are many rows in few columns ([`summary`](crate::summary)).
 //!
-//! The lead anneals it alone, with swaps, while the other ranks wait: a pass takes less time than ranks take to wait
-//! for each other. Iterations over all rows begin from the result. A resumed run makes the same summary again.
+//! The lead anneals it alone, including the swaps, while the other ranks wait, because a pass takes less time than
+//! synchronising ranks. Iterations over all rows start from the result. A resumed run computes the same summary again.
 
 use lehr_numerics::tiles::DIRECT_DIMENSION;
 use lehr_ranks::timing::Phases;
@@ -16,23 +16,23 @@ use crate::round::{Alone, CancellableRounds, LeafCells, Rounds};
 use crate::rows::{Rows, Scalar, Storage};
 use crate::summary::{Wanted, divide_leaves, merge};
 
-/// With fewer rows, a summary saves too little.
+/// The fewest rows for which a summary is worthwhile.
 const LEAST_ROWS: usize = 5_000;
-/// Rows a cell, at least.
+/// The fewest rows for each cell.
 const ROWS_A_CELL: usize = 4;
-/// Cells a cluster, and the fewest at which a cluster has a shape.
+/// The number of cells for each cluster, and the fewest with which a cluster has a shape.
 const CELLS_A_CLUSTER: usize = 50;
 const LEAST_CELLS_A_CLUSTER: usize = 10;
-/// The smallest and the largest number of cells, for any number of clusters.
+/// The limits of the number of cells, whatever the number of clusters.
 const CELLS: std::ops::RangeInclusive<usize> = 2_000..=20_000;
-/// A search over few clusters takes little time, so that they get more cells. This many pairs of a cell and a cluster
-/// give the number. The limit is a number that decides between optima a thousandth apart.
+/// A search over few clusters takes little time, so they get more cells. The number of cells is `PAIRS` divided by the
+/// number of clusters, but at most `CELLS_OF_FEW`. That many cells can distinguish optima that differ by a thousandth.
 const PAIRS: usize = 200_000;
 const CELLS_OF_FEW: usize = 10_000;
-/// A share of the cost that is too small to decide anything.
+/// A share of the cost that is too small to matter.
 const SHARE: f64 = 1e-3;
 
-/// The size of the rows' summary; `None` if the rows themselves are annealed.
+/// Decides the size of the summary; `None` if the rows themselves are annealed.
 fn wanted<T: Scalar>(rows: &Rows<T>, parameters: &Parameters) -> Option<Wanted> {
     let clusters = parameters.clusters.filter(|&clusters| clusters > 1)?;
     let is_plain = parameters.cost.is_squared() && parameters.sponge.is_none();
@@ -46,8 +46,8 @@ fn wanted<T: Scalar>(rows: &Rows<T>, parameters: &Parameters) -> Option<Wanted> 
     (cells >= LEAST_CELLS_A_CLUSTER * clusters).then_some(Wanted { cells, clusters, share: SHARE })
 }
 
-/// Anneals a summary; returns the state from which the course over all rows continues, or `None` if it starts from
-/// scratch.
+/// Anneals a summary, and returns the state from which the run continues over all rows; `None` if it starts without
+/// one.
 pub(super) async fn anneal_summary<T: Scalar>(
     run: &Run<'_, '_, T>,
     rounds: &mut dyn Rounds,
@@ -69,7 +69,7 @@ pub(super) async fn anneal_summary<T: Scalar>(
     if rounds.is_lead() {
         match anneal_alone(run, rounds, phases, parameters, wanted, hidden).await {
             Ok(state) => run.handed_over.with(0, |cell| *cell = Some(state)),
-            // All stop together.
+            // All ranks stop together.
             Err(Error::Stopped) => stopped = true,
             Err(error) => return Err(error),
         }
@@ -90,7 +90,7 @@ pub(super) async fn anneal_summary<T: Scalar>(
     Ok(run.handed_over.with(0, |state| state.clone()))
 }
 
-/// The lead's part.
+/// Anneals the summary, on the lead.
 async fn anneal_alone<T: Scalar>(
     run: &Run<'_, '_, T>,
     rounds: &mut dyn Rounds,
@@ -112,7 +112,7 @@ async fn anneal_alone<T: Scalar>(
     Ok(course.state)
 }
 
-/// A course over these rows, resumed from the run's state or started from scratch.
+/// Resumes a run over these rows from the run's state, or starts a new one.
 async fn begin<'r, T: Scalar>(
     run: &Run<'_, '_, T>,
     rounds: &mut dyn Rounds,

@@ -1,19 +1,19 @@
-//! The swap search: moves the centre whose removal costs least to the place where it gains most.
+//! The search by swaps: moves the centre that costs least to remove to where it gains most.
 //!
-//! Annealing decides the centres from the coarse to the fine and never undoes a decision. If density varies by orders
-//! of magnitude, some regions end with one centre too many, others with one too few. Each pass of the hard assignment
-//! estimates two figures for every centre. One is the cost of its removal: its rows go to their second nearest centre.
-//! The other is the gain of dividing it by a plane. So the pairs (remove this, divide that) can be tried in the order
-//! of their promise. A trial costs little, because only leaves near the two are recomputed. If clusters are so far
-//! apart that even the cheapest removal costs several times the best division's gain, no pair can help. Then no swap is
-//! tried. When none of those helps any more, each removal and each division is carried out to its end before pairs are
-//! tried again. When that helps no more, several centres are added and as many removed at once (a breathing step,
+//! Annealing decides from coarse to fine, and never undoes a decision. If the density varies by orders of magnitude,
+//! some regions end with one centre too many, others with one too few. A pass of hard assignment estimates two figures
+//! for every centre. One is the cost of removing it, so that its rows go to their second nearest centre. The other is
+//! the gain of dividing it by a plane. So pairs (a centre to remove, a centre to divide) can be tried in the order of
+//! their promise. A trial costs little, because it recomputes only leaves near the two centres. If even the cheapest
+//! removal costs several times the gain of the best division, clusters are far apart. Then no pair can help, and none
+//! is tried. When these pairs no longer help, each removal and each division is carried out completely before pairs are
+//! tried again. When that no longer helps, several centres are added and as many removed at once (a breathing step,
 //! Fritzke). This escapes some optima of single swaps. When neither improves anything, the solution is perturbed: a
-//! random swap is made, whatever it costs, and the search continues from there. Unless the result is lower, it goes
-//! back. If none of the most promising pairs improves annealing's result, there is most often nothing to fix. Then the
-//! perturbation comes at once, and less often.
+//! random swap is made, whatever its cost, and the search continues from there. If the result does not have a lower
+//! cost, the search goes back. If none of the most promising pairs improves the result of annealing, there is usually
+//! nothing to improve. Then perturbations begin at once, and fewer are made.
 //!
-//! The seed draws these swaps, and turns the planes that divisions begin with; nothing else is left to chance.
+//! The seed determines these swaps, and the initial planes of divisions; nothing else is random.
 
 use lehr_numerics::random::Stream;
 use serde::{Deserialize, Serialize};
@@ -25,57 +25,58 @@ use crate::lloyd::{Centers, Lloyd, Patience};
 use crate::round::Rounds;
 use crate::rows::Scalar;
 
-/// Steps of two-means of the last check over all rows, each of which is a pass. After fewer steps the gain of a
-/// division is estimated less well, but never too high.
+/// The number of steps of two-means in the last check over all rows; each is a pass. After fewer steps, the gain of a
+/// division is underestimated more, but never overestimated.
 const LAST_PLANE_STEPS: usize = 2;
-/// Trials between two looks at the observer.
+/// The number of trials between two reports to the observer.
 const TRIALS_AT_ONCE: usize = 32;
-/// Centres added and removed at once, at first; one fewer after each failure.
+/// The number of centres in the first breathing step; each failure lowers it by one.
 const BREATH: usize = 6;
-/// The number of unsuccessful perturbations in a row that end the search; each is a look at the solutions beyond the
-/// present optimum. With ten all ten seeds of `uci_statlog` reach its optimum (`make quality`), six of which end 0.36 %
-/// above without. With many clusters one perturbation reaches few, so more are made. On Indiana's block groups at K =
-/// 80, with ten, one seed in ten ends 0.14 % above the best known. With twenty, two of ten end 0.12 % above; with
-/// forty, none more than 0.1 %. Each costs a few passes and as many trials as clusters, so there are not many more.
+/// The number of unsuccessful perturbations in a row that end the search; each explores solutions beyond the present
+/// optimum. With ten, all ten seeds of `uci_statlog` reach its optimum (`make quality`); without perturbations, six of
+/// them end 0.36 % above it. With many clusters, a perturbation changes only a few of them, so more are made. On
+/// Indiana's block groups at K = 80, with ten perturbations, one seed in ten ends 0.14 % above the best known cost.
+/// With twenty, two of ten end 0.12 % above it; with forty, none more than 0.1 %. A perturbation costs a few passes and
+/// as many trials as there are clusters, so there are not more.
 const DISTURBED_IN_VAIN: std::ops::RangeInclusive<usize> = 10..=40;
-/// At least this many on a summary, over which a pass costs next to nothing.
+/// The least number of unsuccessful perturbations on a summary, where a pass costs almost nothing.
 const DISTURBED_SUMMARY: usize = 30;
-/// Clusters for each unsuccessful disturbance, between these bounds.
+/// The number of clusters for each unsuccessful perturbation, within these limits.
 const CLUSTERS_PER_DISTURBANCE: usize = 2;
-/// One in this many if no trial has been better: that solution is most often the best. `tests/mining/swap.rs` counts
-/// how often it is not, in 300 uniform squares.
+/// The divisor of that number if no trial has lowered the cost: that solution is usually the best.
+/// `tests/mining/swap.rs` counts how often it is not, for 300 sets of uniform squares.
 const FEWER_IF_UNBETTERED: usize = 2;
-/// Iterations after a perturbation, before trials continue from there. With many clusters, pairs that are tried before
-/// all have settled lead to lower optima.
+/// The number of iterations after a perturbation before trials continue. If there are many clusters and pairs are tried
+/// before all have settled, the search ends at worse optima.
 const DISTURBED_SWEEPS: u64 = 8;
 /// A trial is accepted if it lowers the cost by more than this share.
 const WORTHWHILE: f64 = 1e-6;
-/// A perturbation has ended where it began if its result costs no more than this share more. Iterations of trials are
-/// given up some way before the fixed point, most often within a few 1e-5 of it.
+/// A perturbation has returned to its start if the cost of its result is higher by no more than this share. Trials stop
+/// iterating some way before the fixed point, usually within a few 1e-5 of it.
 const BACK: f64 = 1e-4;
-/// At least this many trials, for any number of clusters.
+/// The least number of trials, whatever the number of clusters.
 const LEAST_TRIALS: usize = 40;
 
-/// The attempts of the search from its present state.
+/// The next attempts of the search from its present state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "LevelAndBreath", into = "LevelAndBreath")]
 pub(crate) enum Effort {
-    /// Swaps that look best by one pass over the rows.
+    /// Swaps that look best after one pass over the rows.
     Quick,
-    /// Swaps that look best once each removal and each division has been carried out to the end. When they are
-    /// exhausted, the first breathing step follows.
+    /// Swaps that look best after each removal and each division has been carried out completely. When all have been
+    /// tried, the first breathing step follows.
     Careful,
-    /// Next a breathing step of this many centres, because larger ones led to nothing better.
+    /// A breathing step of this many centres, because larger ones improved nothing.
     Breathing(usize),
-    /// Nothing: the search is over.
+    /// Nothing, because the search is over.
     Over,
 }
 
-/// [`Effort`] in the form of checkpoints.
+/// [`Effort`] in the format of checkpoints.
 #[derive(Serialize, Deserialize)]
 struct LevelAndBreath {
     level: Level,
-    /// Centres of the next breath; 0 when the search is over.
+    /// The number of centres in the next breathing step; 0 when the search is over.
     breath: usize,
 }
 
@@ -107,7 +108,7 @@ impl From<Effort> for LevelAndBreath {
     }
 }
 
-/// The incumbent: the solution before a perturbation, to go back to.
+/// The incumbent: the solution before a perturbation, to which the search may return.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 struct Incumbent {
     centers: Vec<f64>,
@@ -115,48 +116,48 @@ struct Incumbent {
     taken: u64,
 }
 
-/// The progress of the search. All that a resumed run needs.
+/// The progress of the search. A resumed run needs nothing else.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Search {
-    /// K x D, stored positions.
+    /// The centres, K x D, in stored units.
     pub centers: Vec<f64>,
     pub cost: f64,
     pub tried: u64,
     pub taken: u64,
-    /// Unsuccessful trials since the last one that was accepted.
+    /// The number of unsuccessful trials since the last accepted one.
     pub in_vain: usize,
     #[serde(flatten)]
     pub effort: Effort,
-    /// The passes that prepared the present trials, already counted.
+    /// The number of passes that prepared the present trials, which have been counted.
     #[serde(default)]
     preparation: u64,
-    /// Disturbances so far.
+    /// The number of perturbations so far.
     #[serde(default)]
     disturbed: u64,
-    /// The trials since the last that led to something better.
+    /// The number of perturbations since the last one that lowered the cost.
     #[serde(default)]
     disturbed_in_vain: usize,
-    /// The start of the present perturbation.
+    /// The solution before the present perturbation.
     #[serde(default)]
     ground: Option<Incumbent>,
 }
 
-/// The state kept between calls of [`Searcher::advance`], which can be made again.
+/// State between calls of [`Searcher::advance`] that can be computed again.
 #[derive(Debug, Default)]
 pub(crate) struct Prepared {
     prospects: Option<Prospects>,
-    /// Centres whose removal and division have been carried out to the end, instead of estimated.
+    /// The number of centres whose removal and division have been carried out instead of estimated.
     measured: usize,
-    /// (centre to remove, centre to divide), the most promising first.
+    /// The pairs (centre to remove, centre to divide), the most promising first.
     pairs: Vec<(usize, usize)>,
-    /// Passes that all this took.
+    /// The number of passes that this preparation took.
     passes: u64,
-    /// The trials among the last passes that [`Search`] has counted before: a resumed run makes them once more.
+    /// The number of the latest passes that [`Search`] has already counted, because a resumed run repeats them.
     pub repeated: u64,
 }
 
 impl Prepared {
-    /// Takes note of passes made to prepare.
+    /// Records passes that prepared trials.
     fn spend(&mut self, passes: u64, search: &mut Search) {
         self.passes += passes;
         let unseen = self.passes.saturating_sub(search.preparation).min(passes);
@@ -190,18 +191,18 @@ impl Search {
         cost < self.cost * (1.0 - WORTHWHILE)
     }
 
-    /// Whether nothing has been better than annealing's result, with the default patience or less.
+    /// Whether no trial has lowered the cost since annealing, with the default patience or less.
     fn seems_best(&self, patience: usize) -> bool {
         self.taken == 0 && patience <= PATIENCE
     }
 
-    /// Whether a disturbance has led to where it began, from where nothing better was found.
+    /// Whether a perturbation has returned to its start, which has nothing better nearby.
     fn is_back(&self) -> bool {
         let back = 1.0 - WORTHWHILE..=1.0 + BACK;
         self.ground.as_ref().is_some_and(|ground| back.contains(&(self.cost / ground.cost)))
     }
 
-    /// Keeps the result of the present disturbance, if there is one and it is better, and goes back if it is not.
+    /// Ends the present perturbation, if there is one: keeps its result if it is better, otherwise goes back.
     fn judge_disturbance(&mut self) {
         let Some(ground) = self.ground.take() else { return };
         if self.cost < ground.cost * (1.0 - WORTHWHILE) {
@@ -212,7 +213,7 @@ impl Search {
         }
     }
 
-    /// Unsuccessful trials until single swaps of the present level are given up.
+    /// The number of unsuccessful trials after which single swaps at the present level are given up.
     pub fn trials(&self, dimension: usize, patience: usize) -> usize {
         let clusters = self.centers.len() / dimension;
         let patience = if self.effort == Effort::Quick { patience.min(1) } else { patience };
@@ -224,7 +225,7 @@ impl Search {
     }
 }
 
-/// A search at work: its state, and its working memory.
+/// A search in progress: its state and its working memory.
 pub(crate) struct Searcher<'s, 'l, T: Scalar> {
     pub search: &'s mut Search,
     pub prepared: &'s mut Prepared,
@@ -235,7 +236,7 @@ pub(crate) struct Searcher<'s, 'l, T: Scalar> {
 }
 
 impl<T: Scalar> Searcher<'_, '_, T> {
-    /// Goes on until something better is found, a group of trials is done, or the search is over.
+    /// Continues until the cost falls, a group of trials is done, or the search is over.
     pub async fn advance(&mut self) -> Result<(), Error> {
         let centers = self.centers();
         let trials = self.search.trials(centers.dimension, self.patience);
@@ -259,8 +260,8 @@ impl<T: Scalar> Searcher<'_, '_, T> {
         if self.search.in_vain < limit {
             return self.try_some(&centers, limit).await;
         }
-        // Beyond a disturbance quick trials say whether there is more, and where they have found nothing since
-        // annealing ended.
+        // After a perturbation, or if nothing has lowered the cost since annealing, quick trials show whether there is
+        // more to gain.
         if self.search.ground.is_some() || self.search.seems_best(self.patience) {
             return self.disturb().await;
         }
@@ -277,7 +278,7 @@ impl<T: Scalar> Searcher<'_, '_, T> {
         Centers { dimension: self.lloyd.rows.dimension, values: self.search.centers.clone() }
     }
 
-    /// Looks where centres are least missed and where they gain most; whether there is hope.
+    /// Estimates where centres cost least to remove and gain most when divided. Returns whether swaps may help.
     async fn look(&mut self, centers: &Centers, trials: usize) -> Result<bool, Error> {
         let before = self.lloyd.sweeps;
         let found = prospects(self.lloyd, self.rounds, centers, self.seed, self.search.taken, PLANE_STEPS).await?;
@@ -286,13 +287,13 @@ impl<T: Scalar> Searcher<'_, '_, T> {
         }
         self.prepared.pairs = pairs(&found, trials);
         self.prepared.prospects = Some(found);
-        // Trials differ from here.
+        // Trials are computed as differences from this pass.
         self.lloyd.pass(self.rounds, centers, None).await?;
         self.prepared.spend(self.lloyd.sweeps - before, self.search);
         Ok(true)
     }
 
-    /// Carries out the removal and the division of some more centres.
+    /// Carries out the removal and the division of a few more centres.
     async fn measure_some(&mut self, centers: &Centers, trials: usize) -> Result<(), Error> {
         let before = self.lloyd.sweeps;
         let found = self.prepared.prospects.as_mut().expect("looked for before");
@@ -308,7 +309,7 @@ impl<T: Scalar> Searcher<'_, '_, T> {
         Ok(())
     }
 
-    /// Tries the next pairs.
+    /// Tries the next few pairs.
     async fn try_some(&mut self, centers: &Centers, limit: usize) -> Result<(), Error> {
         let found = self.prepared.prospects.as_ref().expect("looked for before");
         let next = self.search.in_vain..limit.min(self.search.in_vain + TRIALS_AT_ONCE);
@@ -328,7 +329,7 @@ impl<T: Scalar> Searcher<'_, '_, T> {
         Ok(())
     }
 
-    /// Tries a breathing step of this many centres. After the smallest the search continues from a perturbation.
+    /// Tries a breathing step of this many centres. After the smallest step, the search continues with a perturbation.
     async fn try_breath(&mut self, centers: &Centers, count: usize) -> Result<(), Error> {
         let found = self.prepared.prospects.as_ref().expect("looked for before");
         let breath = count.min(centers.len() - 1);
@@ -342,8 +343,7 @@ impl<T: Scalar> Searcher<'_, '_, T> {
         Ok(())
     }
 
-    /// Keeps the result of the last disturbance if it is better, goes back if it is not, and makes the next; or ends
-    /// the search.
+    /// Ends the last perturbation, as [`Search::judge_disturbance`] does, and makes the next one, or ends the search.
     async fn disturb(&mut self) -> Result<(), Error> {
         self.search.judge_disturbance();
         let mut centers = self.centers();
@@ -354,7 +354,7 @@ impl<T: Scalar> Searcher<'_, '_, T> {
             self.search.effort = Effort::Over;
             return Ok(());
         }
-        // Halves by planes in any direction, not by the best: the best are what has been tried.
+        // The centre is divided by a random plane, because the best planes have been tried.
         let disturbed = self.search.disturbed;
         let found = prospects(self.lloyd, self.rounds, &centers, self.seed, disturbed, 1).await?;
         let Some((from, to)) = draw(&found, self.seed, disturbed) else {
@@ -376,7 +376,7 @@ impl<T: Scalar> Searcher<'_, '_, T> {
         Ok(())
     }
 
-    /// Continues from other centres.
+    /// Accepts new centres, and continues from them.
     fn take(&mut self, trial: Centers, cost: f64) {
         self.search.centers = trial.values;
         self.search.cost = cost;
@@ -388,8 +388,8 @@ impl<T: Scalar> Searcher<'_, '_, T> {
     }
 }
 
-/// Tries the swaps that gain more than they cost by the figures of one pass, the most promising first. Returns the
-/// centres of the first that lowers the cost. Few such swaps are left after the search on a summary.
+/// Tries the swaps that gain more than they cost by the estimates of a few passes, the most promising first. Returns
+/// the centres of the first swap that lowers the cost. The search on a summary leaves few such swaps.
 pub(crate) async fn swap_that_must_gain<T: Scalar>(
     lloyd: &mut Lloyd<'_, T>,
     rounds: &mut dyn Rounds,
@@ -416,10 +416,10 @@ pub(crate) async fn swap_that_must_gain<T: Scalar>(
     Ok(None)
 }
 
-/// The swap of a perturbation, drawn at random: the centre to remove and the one to divide; `None` if none can be
-/// divided.
+/// Draws the swap of a perturbation at random: the centre to remove and the one to divide. Returns `None` if no centre
+/// can be divided.
 fn draw(found: &Prospects, seed: u64, disturbed: u64) -> Option<(usize, usize)> {
-    // The name belongs to the random numbers: another would change results.
+    // The name determines the random numbers, so another name would change results.
     let stream = Stream::new(seed.wrapping_add(disturbed), "disturbances");
     let prefers = disturbed % 2 == 1;
     let divisible = found.divisible();
@@ -432,15 +432,15 @@ fn draw(found: &Prospects, seed: u64, disturbed: u64) -> Option<(usize, usize)> 
     Some((from, to))
 }
 
-/// One of `of` positions, from a uniform number. All are equally probable, or the first ones, which promise most, come
-/// more often. With nine clusters most pairs are worth a try; with 80 few are.
+/// Selects one of `of` positions from a uniform random number. All positions are equally probable, or, with `prefers`,
+/// the first ones, which promise most, are more probable. With nine clusters most pairs are worth trying; with 80
+/// clusters few are.
 fn lot(uniform: f64, of: usize, prefers: bool) -> usize {
     let share = if prefers { uniform * uniform } else { uniform };
     ((share * of as f64) as usize).min(of - 1)
 }
 
-/// Replaces the estimates for one centre by the changes when it is removed, and when it is divided, and all the others
-/// settle.
+/// Replaces the estimates for one centre by measured changes: the centre is removed or divided, and all others settle.
 async fn measure<T: Scalar>(
     lloyd: &mut Lloyd<'_, T>,
     rounds: &mut dyn Rounds,
@@ -468,8 +468,8 @@ fn trial_patience(best: f64) -> Patience {
     Patience { sweeps: 60, tolerance: 1e-6, to_beat: Some(best), until_empty: false }
 }
 
-/// Adds `breath` centres where they gain most, lets all settle, removes as many where they are least missed, and lets
-/// all settle again.
+/// Adds `breath` centres where they gain most, and lets all settle. Then it removes the same number, those that cost
+/// least to remove, and lets all settle again.
 async fn breathe<T: Scalar>(
     lloyd: &mut Lloyd<'_, T>,
     rounds: &mut dyn Rounds,
@@ -505,7 +505,7 @@ async fn breathe<T: Scalar>(
                 continue;
             }
             removed.push(k);
-            // What takes over the removed centre's rows must stay.
+            // The centre that takes over the removed centre's rows must stay.
             let nearest = (0..trial.len())
                 .filter(|&other| other != k)
                 .min_by(|&a, &b| trial.squared_distance(k, a).total_cmp(&trial.squared_distance(k, b)));

@@ -1,4 +1,5 @@
-//! Vectors as a system that can be annealed: relaxation is EM, stability is the leading eigenvalue of a covariance.
+//! Vectors as a system for the annealing loop: relaxation is EM, and the leading eigenvalue of a covariance decides
+//! stability.
 
 use std::ops::RangeInclusive;
 
@@ -19,43 +20,42 @@ use crate::round::{Rounds, total_of};
 use crate::rows::bernoulli::{apart, displacement, form};
 use crate::rows::{CovarianceRound, RowMajor, Rows, Scalar};
 
-/// Sweeps of one relaxation. Reaching it is no error: just below a transition thousands would be needed, and the next
-/// temperature is better.
+/// The most sweeps of one relaxation. Reaching this limit is not an error: just below a transition thousands of sweeps
+/// would be needed, and the next temperature converges faster.
 const MOST_SWEEPS: u64 = 500;
-/// Components whose squared distance is below this share of the temperature are copies of one.
+/// Components count as copies if their squared distance is below this share of the temperature.
 const MERGE_RADIUS: f64 = 1e-3;
-/// Displacement of a divided component, in standard deviations along its direction.
+/// The displacement of a divided component, in standard deviations along its direction.
 const DISPLACEMENT: f64 = 0.1;
-/// Components lighter than this share of the whole do not divide.
+/// Components with less than this share of the weight do not divide.
 const LEAST_DIVIDED: f64 = 1e-9;
-/// In many dimensions a division test ends when no eigenvalue changed by more than this share.
+/// In many dimensions, a division test ends when no eigenvalue has changed by more than this share.
 const TOLERANCE: f64 = 1e-4;
-/// The same for a component that is stable down to half of the temperature: only its rough distance from dividing is
-/// needed.
+/// The tolerance for a component that is stable down to half of the temperature, where only a rough value is needed.
 const STABLE_TOLERANCE: f64 = 1e-3;
-/// Passes of a division test: at least as many as let a direction other than the last be seen, and at most.
+/// The passes of a division test: at least enough to find a direction other than the last.
 const PASSES: RangeInclusive<u64> = 3..=40;
-/// The relative change of the first critical temperature at the last step to it, or the precision of the stored rows.
-/// It is also the largest number of passes there.
+/// The search for the first critical temperature ends when it changes by less than this share, or than the precision of
+/// the stored rows. It also ends after `FIRST_PASSES` passes.
 const FIRST_TOLERANCE: f64 = 1e-12;
 const FIRST_PASSES: u64 = 400;
-/// Length of the vector that is added to each direction before it is used again. If the data are symmetric, a direction
-/// becomes an eigenvector to the last digit. It would stay there when another eigenvalue has become the largest, and
-/// the division would be missed.
+/// The length of the random vector that is added to each direction before it is used again. If the data are symmetric,
+/// a direction may become an exact eigenvector. It would stay one even if another eigenvalue has become the largest,
+/// and the division would be missed.
 const KICK: f64 = 0.02;
 
-/// The covariance of all rows is formed up to this dimension.
+/// Up to this dimension, the covariance matrix of all rows is formed.
 const LARGEST_FORMED: usize = 64;
 
-/// Vectors, their components and the room to work on them.
+/// Vectors, their components and working memory.
 pub(crate) struct VectorSystem<'a, T: Scalar> {
     pub rows: &'a Rows<T>,
     pub components: Components,
     pub mode: Mode,
     pub seed: u64,
-    /// Whether components may still divide. If the components may not divide, their stability is not computed.
+    /// Whether components may still divide. If not, their stability is not computed.
     pub is_growing: bool,
-    /// Takes the rows that no component is near to.
+    /// The component that takes the rows that are near no other component.
     pub sponge: Option<NoiseComponent>,
     pub total: Vec<f64>,
     log_priors: Vec<f64>,
@@ -92,17 +92,17 @@ impl<'a, T: Scalar> VectorSystem<'a, T> {
         })
     }
 
-    /// The sums of the components in `total`.
+    /// The sums of the components, in `total`.
     fn sums(&self) -> &[f64] {
         &self.total[totals(self.sponge.is_some())..]
     }
 
-    /// After a pass: the weight of outliers, and `sum w |x|^2` of the rest.
+    /// After a pass: the weight of outliers, and `sum w |x|^2` of the other rows.
     fn soaked(&self) -> (f64, f64) {
         if self.sponge.is_some() { (self.total[2], self.total[3]) } else { (0.0, self.rows.square) }
     }
 
-    /// One pass that moves nothing; the sums are left in `total`.
+    /// Makes a pass that moves nothing, and leaves the sums in `total`.
     async fn pass(&mut self, rounds: &mut dyn Rounds, temperature: f64, sums: Sums) -> Result<(), Error> {
         let whole = self.sponge.map_or(1.0, |sponge| sponge.rest());
         log_priors(&self.components, self.mode, whole, &mut self.log_priors);
@@ -116,7 +116,7 @@ impl<'a, T: Scalar> VectorSystem<'a, T> {
         Ok(())
     }
 
-    /// One sweep of EM: returns the free energy before it and the largest squared move.
+    /// Makes one sweep of EM, and returns the free energy before it and the largest squared move.
     pub async fn sweep(&mut self, rounds: &mut dyn Rounds, temperature: f64) -> Result<(f64, f64), Error> {
         self.pass(rounds, temperature, Sums::First).await?;
         let whole = self.rows.total_weight - self.soaked().0;
@@ -126,10 +126,10 @@ impl<'a, T: Scalar> VectorSystem<'a, T> {
         Ok(((self.total[0] + penalty) / self.rows.total_weight, moved))
     }
 
-    /// The temperature below which one component is unstable. For squared distances it is twice the leading eigenvalue
-    /// of the covariance of all rows, for Bernoulli costs that of their correlations.
+    /// The temperature below which a single component is unstable. For squared distances, it is twice the leading
+    /// eigenvalue of the covariance of all rows; for Bernoulli costs, the leading eigenvalue of their correlations.
     pub async fn first_critical_temperature(&mut self, rounds: &mut dyn Rounds) -> Result<f64, Error> {
-        // One component takes all of every row whatever the temperature.
+        // A single component has all of every row, whatever the temperature.
         let dimension = self.rows.dimension;
         if dimension <= LARGEST_FORMED {
             let mut total = std::mem::take(&mut self.total);
@@ -147,19 +147,19 @@ impl<'a, T: Scalar> VectorSystem<'a, T> {
     }
 
     /// The temperature below which a component of this mass divides, from the leading eigenvalue of its covariance. For
-    /// Bernoulli costs that is in the units of its frame.
+    /// Bernoulli costs, the eigenvalue is in the units of the component's frame.
     fn critical_temperature(&self, eigenvalue: f64, mass: f64) -> f64 {
         let value = eigenvalue.max(0.0);
         self.rows.bernoulli.map_or(2.0 * value, |bernoulli| bernoulli.critical_temperature(value, mass))
     }
 
-    /// Turns the second moments of all rows of bits into their covariance in the units of the frame; others stay
-    /// unchanged.
+    /// Converts the second moments of all rows of bits to their covariance in the units of the frame; does nothing for
+    /// other rows.
     fn whiten(&self, moments: &mut [f64]) {
         let Some(bernoulli) = self.rows.bernoulli else { return };
         let dimension = self.rows.dimension;
         let units = bernoulli.frame(self.components.center(0), self.rows.total_weight).1;
-        // The square of a bit is the bit.
+        // The square of a bit is the bit itself.
         let means: Vec<f64> = (0..dimension).map(|j| moments[j * dimension + j]).collect();
         for i in 0..dimension {
             for j in 0..=i {
@@ -170,8 +170,7 @@ impl<'a, T: Scalar> VectorSystem<'a, T> {
         }
     }
 
-    /// For each component whose stability is computed, the unit of each column (K x 2 x D); nothing for squared
-    /// distances.
+    /// For each component, its mean and the unit of each column (K x 2 x D); empty for squared distances.
     fn frames(&self) -> Vec<(Vec<f64>, Vec<f64>)> {
         let Some(bernoulli) = self.rows.bernoulli else { return Vec::new() };
         let components = &self.components;
@@ -179,9 +178,9 @@ impl<'a, T: Scalar> VectorSystem<'a, T> {
         (0..components.len()).map(frame).collect()
     }
 
-    /// The stability of each component, by products of its covariance with vectors, one for each pass; no covariance is
-    /// formed. `tolerance` is for a critical temperature the share by which its last step may have changed it. Returns
-    /// the passes.
+    /// Finds the stability of each component from products of its covariance with vectors, one for each pass, without
+    /// forming a covariance. For a critical temperature, `tolerance` returns the share by which the last step may have
+    /// changed it. Returns the number of passes.
     async fn climb(
         &mut self,
         rounds: &mut dyn Rounds,
@@ -234,12 +233,12 @@ impl<'a, T: Scalar> VectorSystem<'a, T> {
         Ok(made)
     }
 
-    /// After a pass along the directions: a component's covariance times its direction, in the units of its frame, if
-    /// it has one.
+    /// After a pass along the directions: a component's covariance times its direction, in the units of its frame if it
+    /// has one.
     fn image(&self, k: usize, mass: f64, frame: Option<&(Vec<f64>, Vec<f64>)>) -> Vec<f64> {
         let sums = RowMajor::new(self.sums(), 1 + self.rows.dimension).row(k);
         let y = frame.map_or(self.components.center(k), |(means, _)| &means[..]);
-        // sum w m p (x - y) / mass, of which the first sum is sum w m p.
+        // The image is sum w m p (x - y) / mass; the first sum is sum w m p.
         let mass = mass.max(f64::MIN_POSITIVE);
         let mut image: Vec<f64> = sums[1..].iter().zip(y).map(|(sum, y)| (sum - sums[0] * y) / mass).collect();
         if let Some((_, units)) = frame {
@@ -250,8 +249,8 @@ impl<'a, T: Scalar> VectorSystem<'a, T> {
 }
 
 impl<T: Scalar> VectorSystem<'_, T> {
-    /// Adds to each direction a vector of length [`KICK`] whose coordinates differ by random signs only: no axis is
-    /// orthogonal to it.
+    /// Adds to each direction a vector of length [`KICK`] whose coordinates differ only by random signs, so that it is
+    /// orthogonal to no axis.
     fn kick(&mut self) {
         let dimension = self.rows.dimension;
         let size = KICK / (dimension as f64).sqrt();
@@ -280,8 +279,8 @@ impl<T: Scalar> System for VectorSystem<'_, T> {
         loop {
             let (free_energy, moved) = self.sweep(rounds, temperature).await?;
             sweeps += 1;
-            // EM cannot raise the free energy; rounding can, by its own size (of the rows' precision). A Bernoulli cost
-            // is what is left of up to some tens of nats a column.
+            // EM cannot raise the free energy, except by rounding errors in the rows' precision. A Bernoulli cost is
+            // the difference of terms of up to tens of nats for each column.
             let size = if self.rows.bernoulli.is_some() { self.rows.dimension as f64 } else { 1.0 };
             debug_assert!(
                 free_energy <= last + 64.0 * T::EPSILON * last.abs().max(temperature).max(size),
@@ -338,7 +337,7 @@ impl<T: Scalar> System for VectorSystem<'_, T> {
             }
         }
         measured.free_energy += self.rows.hidden.unwrap_or(0.0) / weight;
-        // Without second moments it is a difference, which rounding may take below 0.
+        // Without second moments, the cost is a difference, which rounding may take below 0.
         let of_sponge = self.sponge.map_or(0.0, |sponge| soaked * sponge.cost);
         measured.mean_cost = (cost.max(0.0) + of_sponge) / weight;
         measured.sponge = soaked / weight;
@@ -351,7 +350,7 @@ impl<T: Scalar> System for VectorSystem<'_, T> {
     }
 
     fn merge(&mut self, temperature: f64) -> usize {
-        // In plain mode two copies pull twice as hard as one: merging them would change the fixed point.
+        // With equal priors, two copies count twice as much as one, so merging them would change the fixed point.
         if self.mode == Mode::Plain {
             return 0;
         }

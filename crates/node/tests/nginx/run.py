@@ -249,7 +249,8 @@ def commands(lehr, url, folder):
         told("submit", f"{url}/notes", "upsert", '{"key": "shuttle", "value": {}}')
         assert "shuttle" in watching.stdout.readline() and time.monotonic() - began < PROMPT + 2
         assert watching.wait(20) == 0
-    assert "nothing" in told("get", f"{url}/nowhere", expected=1)
+    said = told("get", f"{url}/nowhere", expected=1)
+    assert "no service" in said, said
     return "ls, get, submit, query, upload, watch"
 
 

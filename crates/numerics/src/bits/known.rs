@@ -1,10 +1,10 @@
-//! Bounds that one pass of hard assignment over rows of bits leaves for the next, which can then skip distances.
+//! Bounds that one pass of hard assignment over rows of bits leaves for the next, so that it can skip distances.
 //!
-//! A centre that has moved by `m` is nearer to a row by `m` at most (Elkan 2003). So a known distance of a row to a
-//! centre leaves a bound, from which only the movement of the centre is subtracted. A centre need not be looked at if
-//! its bound is larger than the distance to the row's own centre. This is exact to the bit, because bounds are of true
-//! distances. A centre is left out only if its *computed* squared distance must exceed the one computed for the row's
-//! own centre, whatever rounding does. The remaining distances are computed as in a whole pass.
+//! If a centre moves by `m`, its distance to a row falls by at most `m` (Elkan 2003). So the distance of a row to a
+//! centre gives a lower bound on their distance after the move: the old distance minus the move. A centre can be
+//! skipped if its bound is larger than the distance to the row's own centre. The result has the same bits as a whole
+//! pass, because the bounds allow for rounding. A centre is skipped only if its *computed* squared distance is sure to
+//! exceed the one computed for the row's own centre. The remaining distances are computed as in a whole pass.
 
 use super::walks::{ROWS, Walks};
 use super::{BitRows, BitScratch, HardBitCenters, add_row};
@@ -12,32 +12,33 @@ use crate::dispatch::kernel;
 use crate::lanes::{Line, Real};
 use crate::nearest::Kind;
 
-/// A distance by itself takes as long as this many of those that are formed together.
+/// A distance computed on its own takes as long as this many that are computed together.
 const LOOK: usize = 3;
 
-/// The nearest centre of each row of a block, and how near the others can be.
+/// The nearest centre of each row of a block, and lower bounds on the distances to the others.
 ///
 /// Memory: 4 bytes for each row and centre.
 #[derive(Clone, Debug, Default)]
 pub struct Known {
     clusters: usize,
     nearest: Vec<u32>,
-    /// Rows x K: no centre is nearer than this.
+    /// The lower bound on the distance of each centre, rows x K.
     least: Vec<f32>,
 }
 
-/// Both a product and a difference in single precision are off by a 2^-24th at most.
+/// Reduces a bound for rounding: a product and a difference in single precision each have a relative error of at most
+/// 2^-24.
 const SHRINK: f32 = 1.0 - 1.0 / (1u32 << 22) as f32;
-/// Rounds a number in double precision up to one in single precision, with a small margin.
+/// Rounds a number up from double to single precision, with a small margin.
 const UP: f64 = 1.0 + 1e-6;
 
 impl Known {
-    /// The number of rows that are known.
+    /// The number of rows with bounds.
     pub fn rows(&self) -> usize {
         self.nearest.len()
     }
 
-    /// The number of centres that they are known of.
+    /// The number of centres with bounds.
     pub fn clusters(&self) -> usize {
         self.clusters
     }
@@ -50,10 +51,11 @@ impl Known {
         self.nearest[row] as usize
     }
 
-    /// Takes over the bounds of another set for `clusters` centres, at least as many as it has. Later centres get none.
+    /// Takes over the bounds of another set, for `clusters` centres: at least as many as it has. Additional centres get
+    /// no bounds.
     ///
     /// # Panics
-    /// Panics if `clusters` is less than that.
+    /// Panics if `clusters` is less than the other set has.
     ///
     /// # Example
     /// ```
@@ -76,13 +78,13 @@ impl Known {
         rows.for_each(|(to, from)| to[..other.clusters].copy_from_slice(from));
     }
 
-    /// Forgets all rows.
+    /// Forgets the bounds of all rows.
     pub fn forget(&mut self) {
         self.nearest.clear();
         self.least.clear();
     }
 
-    /// Gets ready for the given numbers of rows and centres.
+    /// Prepares for this many rows and centres.
     fn begin(&mut self, rows: usize, clusters: usize) {
         self.clusters = clusters;
         self.nearest.clear();
@@ -91,19 +93,19 @@ impl Known {
         self.least.resize(rows * clusters, 0.0);
     }
 
-    /// Takes note of a computed squared distance, of which rounding may have changed so much.
+    /// Stores the bound that follows from a computed squared distance, whose rounding error is at most `slack`.
     #[inline(always)]
     fn learn(&mut self, row: usize, k: usize, squared: f64, slack: f32) {
         self.least[row * self.clusters + k] = bound_of(squared, slack);
     }
 
-    /// Takes note of the nearest centre.
+    /// Stores the nearest centre of a row.
     #[inline(always)]
     fn choose(&mut self, row: usize, k: usize) {
         self.nearest[row] = k as u32;
     }
 
-    /// The next centre, from `first` on and but the row's own, that may be as near as `squared`.
+    /// The next centre, from `first` on and except the row's own, whose distance may be as small as `squared`.
     #[inline(always)]
     fn next_near(&self, row: usize, first: usize, squared: f64, slack: &[f32]) -> Option<usize> {
         let (own, squared) = (self.nearest[row] as usize, rounded_up(squared));
@@ -111,31 +113,31 @@ impl Known {
         (first..self.clusters).find(|&k| k != own && may_be_near(least[k], slack[k], squared))
     }
 
-    /// Whether another centre than the row's own may be as near as `squared`, rounding set aside.
+    /// Whether a centre other than the row's own may be as near as `squared`, apart from rounding.
     #[cfg(test)]
     pub(crate) fn has_others_near(&self, row: usize, squared: f64) -> bool {
         self.next_near(row, 0, squared, &vec![1e-9; self.clusters]).is_some()
     }
 
-    /// The smallest possible distance of each centre to a row.
+    /// The lower bounds on the distances of all centres to a row.
     #[inline(always)]
     fn bounds_mut(&mut self, row: usize) -> &mut [f32] {
         &mut self.least[row * self.clusters..][..self.clusters]
     }
 }
 
-/// The distance that each centre has moved since rows were known.
+/// How far each centre has moved since the bounds were computed.
 #[derive(Clone, Debug, Default)]
 pub struct Moves {
     moves: Vec<f32>,
 }
 
 impl Moves {
-    /// Measures the moves from one set of centres to another, both row after row. The coordinates of the bits are in
-    /// the unit `unit`. Centres that `before` does not have get 0.
+    /// Measures the moves from one set of centres to another, both row after row. `unit` is the unit of these
+    /// positions, in the coordinates of bits. Centres that are not in `before` have moved by 0.
     ///
     /// # Panics
-    /// Panics if there are fewer than before.
+    /// Panics if `after` has fewer centres than `before`.
     ///
     /// # Example
     /// ```
@@ -146,11 +148,11 @@ impl Moves {
     /// ```
     pub fn measure(&mut self, before: &[f64], after: &[f64], dimension: usize, unit: f64) {
         assert!(before.len() <= after.len() && after.len().is_multiple_of(dimension), "centres of {dimension} columns");
-        // Coordinates of bits are about 1, and each has been rounded on its way from those that are given.
+        // Coordinates of bits are about 1, and each has been rounded when it was converted from these positions.
         let rounded = (dimension as f64).sqrt() * 8.0 * f64::EPSILON;
         let moved = |(before, after): (&[f64], &[f64])| {
             let squared: f64 = before.iter().zip(after).map(|(a, b)| (a - b) * (a - b)).sum();
-            // What is where it was has not moved at all.
+            // A centre that has not changed has moved by exactly 0.
             if squared > 0.0 { rounded_up(squared.sqrt() * unit + rounded) } else { 0.0 }
         };
         self.moves.clear();
@@ -163,13 +165,14 @@ impl Moves {
         self.moves.len()
     }
 
-    /// Whether it is empty.
+    /// Whether there are no centres.
     pub fn is_empty(&self) -> bool {
         self.moves.is_empty()
     }
 
-    /// Lowers a row's bounds by the distance that each centre has moved. Returns how many centres may be as near as
-    /// `squared`, including the row's own. `slack` is the bound of rounding errors of a squared distance from each.
+    /// Lowers the bounds of a row by the moves of the centres. Returns how many centres may be as near as `squared`,
+    /// including the row's own. `slack` has an upper bound on the rounding error of the squared distance to each
+    /// centre.
     #[inline(always)]
     fn lower(&self, least: &mut [f32], slack: &[f32], squared: f64) -> usize {
         let squared = rounded_up(squared);
@@ -183,46 +186,47 @@ impl Moves {
     }
 }
 
-/// A number of single precision that is no smaller.
+/// Rounds up to single precision.
 #[inline(always)]
 fn rounded_up(number: f64) -> f32 {
     (number * UP) as f32
 }
 
-/// Whether a computed squared distance may be `squared` or less, of a centre that is no nearer than `bound`.
+/// Whether the computed squared distance of a centre may be at most `squared`, if its distance is at least `bound`.
 #[inline(always)]
 fn may_be_near(bound: f32, slack: f32, squared: f32) -> bool {
-    // Neither side is off by more than three 2^-24ths.
+    // The relative error of each side is at most three times 2^-24.
     !(bound > 0.0 && bound * bound * SHRINK > (squared + slack) * (2.0 - SHRINK))
 }
 
-/// The bound that a computed squared distance gives.
+/// The bound that follows from a computed squared distance.
 #[inline(always)]
 fn bound_of(squared: f64, slack: f32) -> f32 {
     let least = (squared - f64::from(slack)).max(0.0).sqrt() as f32;
     least * SHRINK
 }
 
-/// A bound of the rounding error in a squared distance: a sum of `terms` terms in a precision of `epsilon`. The first
-/// term was summed over `columns` in double precision; `size` is the sum of the sizes of all terms. Twice the bound of
-/// a sum's error, for terms that are rounded themselves.
+/// An upper bound on the rounding error of a squared distance that is a sum of `terms` terms in a precision of
+/// `epsilon`. The first term was summed over `columns` columns in double precision; `size` is the sum of the absolute
+/// terms. It is twice the bound for a sum, because the terms are rounded too.
 fn slack_of(terms: usize, columns: usize, size: f64, epsilon: f64) -> f32 {
     rounded_up(((terms + 16) as f64 * epsilon + columns as f64 * f64::EPSILON) * size) + f32::MIN_POSITIVE
 }
 
-/// The same sums, to the bit, as [`nearest_bit_sums`](super::nearest_bit_sums) with [`Kind::Centers`]. It computes
-/// fewer distances: it skips those that `known` proves larger than the one to the row's own centre. Afterwards `known`
-/// is of these centres.
+/// Computes the same sums, with the same bits, as [`nearest_bit_sums`](super::nearest_bit_sums) with [`Kind::Centers`].
+/// It skips distances that `known` proves larger than the one to the row's own centre. Afterwards `known` holds bounds
+/// for these centres.
 ///
-/// `moves` says how far each centre has moved since the pass that `known` is from, over the same rows and as many
-/// centres. If `known` is empty, or most distances would be needed, all are computed. Distances must be those of
-/// centres ([`HardBitCenters::set`]), because other forms say nothing of how they change.
+/// `moves` says how far each centre has moved since the pass that computed `known`, over the same rows and as many
+/// centres. If `known` is empty, or if most distances would be needed, all are computed. The distances must be those of
+/// centres ([`HardBitCenters::set`]), because for other forms the bounds do not hold.
 ///
-/// Cost: set bits x 2 additions, rows x K comparisons, and the set bits of a row for each further distance. At most a
-/// little more than [`nearest_bit_sums`](super::nearest_bit_sums). No allocation once `scratch` and `known` have grown.
+/// Cost: set bits x 2 additions, rows x K comparisons, and the set bits of a row for each further distance. At most,
+/// this is slightly more than [`nearest_bit_sums`](super::nearest_bit_sums) costs. It allocates nothing once `scratch`
+/// and `known` have grown.
 ///
 /// # Panics
-/// Panics if the shapes disagree, or there is no centre.
+/// Panics if shapes disagree, or if there is no centre.
 ///
 /// # Example
 /// ```
@@ -288,7 +292,7 @@ kernel! {
                 walks.add_up_one(index, centers.constants[k], terms).to_f64().max(0.0)
             };
             own.clear();
-            // Distances that there would have to be, beside those from the rows' own centres.
+            // The distances to compute, in addition to those from the rows' own centres.
             let mut looks = 0;
             for index in 0..if is_new { 0 } else { together } {
                 let squared = distance(walks, index, known.nearest(first + index));
@@ -347,7 +351,7 @@ mod tests {
         let mut moves = Moves::default();
         moves.measure(&[0.0, 0.0, 1.0, 1.0], &[3.0, 4.0, 1.0, 1.0, 9.0, 9.0], 2, 2.0);
         let mut least = [25.0, 6.0, 0.0];
-        // 25 - 10 and 6, whose squares are 225 and 36; of the third nothing is known.
+        // The bounds are 25 - 10 and 6, whose squares are 225 and 36; the third centre has no bound.
         assert_eq!(moves.lower(&mut least, &[0.0; 3], 36.1), 2);
         assert!(least[0] <= 15.0 && least[0] > 14.9999 && least[1] < 6.0 && least[1] > 5.9999);
         assert_eq!(moves.lower(&mut least.clone(), &[0.0; 3], 26.0), 2, "the first is at 5 then, and its square 25");

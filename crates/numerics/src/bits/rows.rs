@@ -1,23 +1,24 @@
-//! Rows of bits as they are stored, and where in a row bits are set.
+//! Rows of bits in the form in which they are stored, and the positions of their set bits.
 
 /// A block of weighted rows of bits. Bit b of a row is bit `b % 64` of word `b / 64`; bits beyond the last are 0.
 #[derive(Clone, Debug)]
 pub struct BitRows {
     pub(super) bits: usize,
-    /// Row after row, `bits.div_ceil(64)` words each.
+    /// The words of all rows, row after row, `bits.div_ceil(64)` words each.
     pub(super) words: Vec<u64>,
-    /// Bits that are set, of all rows.
+    /// The number of set bits in all rows.
     pub(super) set: usize,
-    /// Those of the row that has most.
+    /// The number of set bits in the row with the most.
     pub(super) most: usize,
     pub(super) weights: Vec<f64>,
 }
 
 impl BitRows {
-    /// Copies rows: `row(i)` gives the words of the i-th of `rows` rows and `weight(i)` its weight.
+    /// Copies rows: `row(i)` returns the words of the i-th of `rows` rows, and `weight(i)` its weight.
     ///
     /// # Panics
-    /// Panics if there is no row or no bit, or a row has not `bits.div_ceil(64)` words or has a bit beyond the last.
+    /// Panics if there is no row or no bit. Also panics if a row does not have `bits.div_ceil(64)` words, or has a bit
+    /// beyond the last.
     ///
     /// # Example
     /// ```
@@ -47,7 +48,7 @@ impl BitRows {
         self.weights.len()
     }
 
-    /// Bits in a row.
+    /// The number of bits in a row.
     pub fn bits(&self) -> usize {
         self.bits
     }
@@ -70,7 +71,7 @@ impl BitRows {
     }
 }
 
-/// Calls `each` with the place of every set bit, in rising order.
+/// Calls `each` with the position of every set bit, in ascending order.
 #[inline(always)]
 pub fn for_each_set_bit(words: &[u64], mut each: impl FnMut(usize)) {
     for (word, &bits) in words.iter().enumerate() {
@@ -82,14 +83,14 @@ pub fn for_each_set_bit(words: &[u64], mut each: impl FnMut(usize)) {
     }
 }
 
-/// Room behind the places of a row: the last of a word's may be written with seven that are none.
+/// Room after the positions of a row, because up to seven invalid positions may be written after a word's last.
 pub(super) const SLACK: usize = 64;
 
-/// Writes the places of the set bits, in rising order, and says how many there are. The places after them are
+/// Writes the positions of the set bits, in ascending order, and returns their number. Later entries may be
 /// overwritten.
 ///
-/// Handles eight at a time, whether they are there or not. A loop that ends with the bits of a word would be
-/// mispredicted at nearly every word, which is slower.
+/// It writes eight positions at a time, even if fewer bits are left. A loop that ended at a word's last bit would be
+/// mispredicted for almost every word, which is slower.
 #[inline(always)]
 pub(super) fn places_of(words: &[u64], places: &mut [u32]) -> usize {
     let mut at = 0;

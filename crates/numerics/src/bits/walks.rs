@@ -1,8 +1,8 @@
-//! Walks over the set bits of some rows, block of columns by block of columns.
+//! Walks over the set bits of rows, one block of columns after another.
 //!
-//! The lines of a thousand columns do not fit the first-level cache, and each row needs one in six of them. So columns
-//! are walked in blocks that fit it, for one line of centres at a time. All rows go through a block before the next
-//! begins. If bits are so few that a walk would be over before it has begun, blocks are wider.
+//! The lines of a thousand columns do not fit into the first-level cache, and each row needs one in six of them. So
+//! columns are walked in blocks that fit into it, for one line of centres at a time. All rows go through a block before
+//! the next begins. If there are so few bits that a walk would be too short to pay off, blocks are wider.
 
 use std::ops::Range;
 
@@ -10,34 +10,34 @@ use super::rows::{BitRows, SLACK, places_of};
 use crate::forms::Forms;
 use crate::lanes::{Lanes, Real};
 
-/// Words of a block, unless bits are few: 384 columns, whose lines of 64 bytes are three quarters of a first-level
-/// cache of 32 KiB.
+/// The words of a block, unless there are few bits: 384 columns, whose 64-byte lines fill three quarters of a 32-KiB
+/// first-level cache.
 const WORDS: usize = 6;
-/// Set bits that a row is to have in a block, on average, before columns are divided. They are divided evenly, so that
-/// it has half as many at least.
+/// The average number of a row's set bits in a block from which columns are divided. Blocks have equal widths, so each
+/// has at least half of this number.
 const BITS: usize = 32;
-/// Rows that are walked together: this many share one fetch of a block's lines.
+/// The number of rows that are walked together, and so share each load of a block's lines.
 pub(super) const ROWS: usize = 128;
-/// Places are added up in this many sums at once, because one addition would have to wait for the one before.
+/// The number of sums to which lines are added in turn, because additions to a single sum would wait for each other.
 const SUMS: usize = 4;
 
-/// The positions of the set bits of some rows. Reused, so that loops allocate nothing.
+/// The positions of the set bits of some rows. The memory is reused, so that loops allocate nothing.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Walks {
     columns: usize,
-    /// Columns of a block.
+    /// The number of columns in a block.
     width: usize,
     rows: usize,
-    /// For each block the places of each row within it. After a row's last position come positions of the padding
-    /// column, up to a whole number of [`SUMS`].
+    /// For each block, the positions of each row's bits within it. They are padded with positions of the padding column
+    /// to a multiple of [`SUMS`].
     places: Vec<u32>,
-    /// The end of each row's positions, in the order of [`Walks::places`].
+    /// The end of each row's positions in each block.
     ends: Vec<usize>,
 }
 
 impl Walks {
-    /// Gets ready for rows of a leaf. The leaf decides how columns are divided, so results do not depend on the rows
-    /// that are walked together.
+    /// Prepares for the rows of a leaf. The whole leaf determines the blocks, so results do not depend on which rows
+    /// are walked together.
     pub fn begin(&mut self, rows: &BitRows) {
         let words = rows.bits.div_ceil(64);
         let enough = (BITS * words * rows.rows()).div_ceil(rows.set.max(1));
@@ -55,12 +55,12 @@ impl Walks {
         block * self.width
     }
 
-    /// Looks where bits of some of the rows are set.
+    /// Finds the set bits of some of the rows.
     #[inline(always)]
     pub fn find(&mut self, rows: &BitRows, which: Range<usize>) {
         let (blocks, words) = (self.blocks(), self.width / 64);
         self.rows = which.len();
-        // For all rows of the leaf, each with a padding a block. Buffers never shrink.
+        // There is room for all rows of the leaf, with padding for each block. Buffers never shrink.
         let room = rows.set + SUMS * blocks * which.len() + SLACK;
         if self.places.len() < room {
             self.places.resize(room, 0);
@@ -80,7 +80,7 @@ impl Walks {
         }
     }
 
-    /// The places of the rows within a block, row after row.
+    /// The positions of the rows' bits within a block, row after row.
     #[inline(always)]
     fn of_block(&self, block: usize) -> impl Iterator<Item = &[[u32; SUMS]]> {
         let before = block * self.rows;
@@ -92,7 +92,7 @@ impl Walks {
         })
     }
 
-    /// Calls `each` with the column of every set bit of the `index`-th of the rows, in rising order.
+    /// Calls `each` with the column of every set bit of row `index`, in ascending order.
     #[inline(always)]
     pub fn for_each_column(&self, index: usize, mut each: impl FnMut(usize)) {
         for block in 0..self.blocks() {
@@ -107,7 +107,8 @@ impl Walks {
         }
     }
 
-    /// Writes `constant + terms of the set bits` of all centres to `out`, a line of centres of all rows after another.
+    /// Writes `constant + terms of the set bits` of all centres to `out`: one line of centres for all rows, then the
+    /// next line.
     #[inline(always)]
     pub fn add_up<T: Real, V: Lanes<Number = T>>(&self, forms: &Forms<T>, out: &mut [T::Line]) {
         for (line, out) in out.chunks_exact_mut(self.rows).enumerate() {
@@ -129,8 +130,8 @@ impl Walks {
         }
     }
 
-    /// The value of one form for the `index`-th row: `constant` and the `terms` of its set bits. `terms` has one for
-    /// each column and one for the padding column. The bits are those of [`Walks::add_up`].
+    /// Returns the value of one form for row `index`: `constant` plus the `terms` of its set bits. `terms` has a term
+    /// for each column and one for the padding column. The result has the same bits as that of [`Walks::add_up`].
     #[inline(always)]
     pub fn add_up_one<T: Real>(&self, index: usize, constant: T, terms: &[T]) -> T {
         let mut value = constant;
@@ -151,8 +152,8 @@ impl Walks {
         value
     }
 
-    /// Adds the memberships of each row to the lines of its set bits; `members` has a line of centres of all rows after
-    /// another. `columns` are laid out like [`Forms::terms`].
+    /// Adds the memberships of each row to the lines of its set bits. `members` has one line of centres for all rows,
+    /// then the next line. `columns` are laid out like [`Forms::terms`].
     #[inline(always)]
     pub fn add_to_columns<T: Real, V: Lanes<Number = T>>(&self, members: &[T::Line], columns: &mut [T::Line]) {
         let columns = columns.chunks_exact_mut(self.columns + 1);
@@ -176,7 +177,7 @@ mod tests {
     use super::*;
     use crate::random::Stream;
 
-    /// Rows of `columns` bits, a part of which is set.
+    /// Random rows of `columns` bits, of which the share `part` is set.
     fn rows(count: usize, columns: usize, part: f64) -> BitRows {
         let stream = Stream::new(columns as u64, "walks");
         let width = columns.div_ceil(64);
@@ -217,11 +218,11 @@ mod tests {
             walks.width
         };
         assert_eq!(width(1047, 0.2), 384);
-        // Folded fingerprints: two blocks of some 19 set bits.
+        // Folded fingerprints: two blocks with some 19 set bits each.
         assert_eq!(width(1024, 0.037), 512);
         assert_eq!(width(1047, 0.0), 1088);
         assert_eq!(width(100, 0.5), 128);
-        // One in a hundred of 30,000: some 3,200 columns for 32 bits.
+        // One in a hundred of 30,000 bits: 32 set bits are in some 3,200 columns.
         assert!((2500..4000).contains(&width(30_000, 0.01)), "{}", width(30_000, 0.01));
     }
 }

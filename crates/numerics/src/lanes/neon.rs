@@ -1,13 +1,13 @@
-//! Lines in the vector registers of aarch64: the only file that names its instructions.
+//! Lines in the vector registers of aarch64; only this file contains its instructions.
 //!
-//! Every processor of this family has these instructions, and programs for it are compiled with them. So there is
-//! nothing to ask before a kernel is entered, and one copy of it suffices.
+//! Every processor of this family has these instructions, and programs for it are compiled with them. So kernels are
+//! entered without a check, and need only one copy.
 
 use std::arch::aarch64::*;
 
 use super::{F32Line, F64Line, Lanes};
 
-/// Runs instructions of the set.
+/// Runs instructions of this set.
 macro_rules! instructions {
     ($e:expr) => {
         // SAFETY: the target that this file is compiled for has the instruction set. Loads and stores go through
@@ -16,7 +16,7 @@ macro_rules! instructions {
     };
 }
 
-/// The constant from which half the bits of a number are subtracted to guess one over its square root, as in
+/// The constant from which half of a number's bits are subtracted to estimate the inverse square root, as in
 /// `lanes/plain.rs`.
 const ROOT_F64: i64 = 0x5fe6_eb50_c7b5_37a9;
 const ROOT_F32: i32 = 0x5f37_5a86;
@@ -31,21 +31,21 @@ pub struct NeonF64(float64x2_t, float64x2_t, float64x2_t, float64x2_t);
 #[derive(Clone, Copy, Debug)]
 pub struct NeonF32(float32x4_t, float32x4_t, float32x4_t, float32x4_t);
 
-/// The same instruction on each of the four registers.
+/// Applies the same instruction to each of the four registers.
 macro_rules! each {
     ($function:ident($($line:expr),*)) => {
         instructions!(Self($function($($line.0),*), $function($($line.1),*), $function($($line.2),*), $function($($line.3),*)))
     };
 }
 
-/// The same function of each of the four registers.
+/// Applies the same function to each of the four registers.
 macro_rules! each_by {
     ($function:path, $($line:expr),*) => {
         Self($function($($line.0),*), $function($($line.1),*), $function($($line.2),*), $function($($line.3),*))
     };
 }
 
-/// The common part of the two precisions: the same operations, of 64 or of 32 bits.
+/// The code that both precisions share: the same operations, in 64 or in 32 bits.
 macro_rules! helpers {
     ($of:ident, $register:ty, $number:ty, $whole:ident, $fraction_bits:literal, $root:expr, $sqrt_half:expr,
      $select:ident, $greater:ident, $less:ident, $equal:ident, $and:ident, $splat_whole:ident, $add:ident, $sub:ident, $left:ident, $right:ident, $half:ident,
@@ -53,7 +53,8 @@ macro_rules! helpers {
         mod $of {
             use super::*;
 
-            // Not the instruction for it: that one gives what is not a number, and the larger of two zeros.
+            // This is not the instruction for the maximum, which returns NaN if either is NaN, and the larger of two
+            // zeros.
             #[inline(always)]
             pub(super) fn larger(a: $register, b: $register) -> $register {
                 instructions!($select($greater(a, b), a, b))
@@ -150,7 +151,7 @@ helpers!(
     vcvtq_f32_s32
 );
 
-/// The operations that are one instruction a register, or a helper.
+/// Operations that take one instruction for each register, or one helper.
 macro_rules! operations {
     ($number:ty, $line:ident, $of:ident, $per_register:literal, $read:ident, $write:ident, $splat:ident, $add:ident, $sub:ident, $mul:ident, $div:ident,
      $multiply_add:ident, $multiply_subtract:ident) => {
@@ -248,14 +249,14 @@ macro_rules! operations {
 /// Prefetches a cache line.
 #[inline(always)]
 fn prefetch(address: *const u8) {
-    // SAFETY: a hint, which reads nothing into the program and faults at no address.
+    // SAFETY: a prefetch is a hint, which reads nothing into the program and never faults, whatever the address.
     unsafe {
         std::arch::asm!("prfm pldl1keep, [{}]", in(reg) address, options(nostack, readonly, preserves_flags));
     }
 }
 
 impl NeonF64 {
-    /// The upper half onto the lower, then of those four numbers the upper two onto the lower two.
+    /// Adds the upper half onto the lower; then, of those four numbers, the upper two onto the lower two.
     #[inline(always)]
     fn two(self) -> float64x2_t {
         instructions!(vaddq_f64(vaddq_f64(self.0, self.2), vaddq_f64(self.1, self.3)))
@@ -263,7 +264,7 @@ impl NeonF64 {
 }
 
 impl NeonF32 {
-    /// The upper eight numbers onto the lower eight, as `f64`.
+    /// Adds the upper eight numbers onto the lower eight, as `f64`.
     #[inline(always)]
     fn eight(self) -> NeonF64 {
         instructions!({
@@ -278,7 +279,7 @@ impl NeonF32 {
     }
 }
 
-/// Eight times two numbers, each pair added up.
+/// Adds up each of eight pairs of numbers.
 #[inline(always)]
 fn pair_sums(twos: [float64x2_t; 8]) -> [f64; 8] {
     let mut sums = [0.0; 8];
@@ -400,7 +401,7 @@ impl Lanes for NeonF32 {
                     let b = vld1q_f32(from[4 * across + 1].0[4 * down..][..4].as_ptr());
                     let c = vld1q_f32(from[4 * across + 2].0[4 * down..][..4].as_ptr());
                     let d = vld1q_f32(from[4 * across + 3].0[4 * down..][..4].as_ptr());
-                    // Of two lines the lanes that go together side by side, then of four.
+                    // Puts lanes that belong together side by side, first of two lines, then of four.
                     let (even, odd) =
                         (vreinterpretq_f64_f32(vtrn1q_f32(a, b)), vreinterpretq_f64_f32(vtrn2q_f32(a, b)));
                     let (more_even, more_odd) =

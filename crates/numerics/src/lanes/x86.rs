@@ -1,8 +1,8 @@
-//! Lines in the vector registers of x86-64: the only file that names instructions.
+//! Lines in the vector registers of x86-64; only this file contains its instructions.
 //!
-//! Values of these types exist only inside the copies of a kernel. [`crate::dispatch`] enters a copy after it has
-//! checked the processor for the instruction set: every `unsafe` block here relies on that. They are crate-private for
-//! that reason.
+//! Values of these types exist only inside the copies of a kernel, and the types are private to the crate.
+//! [`crate::dispatch`] enters a copy only after it has checked that the processor has the instruction set. Every
+//! `unsafe` block here relies on that.
 
 use std::arch::x86_64::*;
 
@@ -12,18 +12,18 @@ use super::{F32Line, F64Line, Lanes, Registers};
 macro_rules! instructions {
     ($e:expr) => {
         // SAFETY: a value of this type is only made inside a kernel copy compiled for this instruction set, which
-        // `dispatch` enters after asking the processor for it; aligned loads and stores go through references to lines,
-        // which are 64-byte aligned, the others through slices that were just cut to the numbers read.
+        // `dispatch` enters after checking that the processor has it; aligned loads and stores go through references to
+        // lines, which are 64-byte aligned, the others through slices that were just cut to the numbers read.
         unsafe { $e }
     };
 }
 
-/// The constant from which half the bits of a number are subtracted to guess one over its square root, as in
+/// The constant from which half of a number's bits are subtracted to estimate the inverse square root, as in
 /// `lanes/plain.rs`.
 const ROOT_F64: i64 = 0x5fe6_eb50_c7b5_37a9;
 const ROOT_F32: i32 = 0x5f37_5a86;
 
-/// Four numbers added up: the upper two onto the lower two, then one onto the other.
+/// Adds up four numbers: the upper two onto the lower two, then one onto the other.
 #[inline(always)]
 fn halves(four: __m256d) -> f64 {
     instructions!({
@@ -32,11 +32,11 @@ fn halves(four: __m256d) -> f64 {
     })
 }
 
-/// Eight times eight numbers, each eight added up: the upper four onto the lower four, and so on.
+/// Adds up the eight numbers of each of eight lines: the upper four onto the lower four, and so on.
 #[inline(always)]
 fn eight_sums(lines: [__m512d; 8]) -> [f64; 8] {
     instructions!({
-        // Halves of two lines side by side, then quarters of four, then single numbers of eight.
+        // Halves of two lines side by side, then quarters of four lines, then single numbers of eight lines.
         let mut halves = [_mm512_setzero_pd(); 4];
         for n in 0..4 {
             let (a, b) = (lines[2 * n], lines[2 * n + 1]);
@@ -80,7 +80,7 @@ impl Lanes for Avx512F64 {
     }
     #[inline(always)]
     fn prefetch<N>(numbers: &[N], place: usize) {
-        // Any address will do: nothing is read from it.
+        // Any address is allowed, because nothing is read from it.
         instructions!(_mm_prefetch::<_MM_HINT_T0>(numbers.as_ptr().wrapping_add(place).cast()))
     }
     #[inline(always)]
@@ -157,13 +157,13 @@ impl Lanes for Avx512F64 {
             for n in 0..8 {
                 a[n] = _mm512_load_pd(from[n].0.as_ptr());
             }
-            // Of two lines the even lanes and the odd ones, side by side.
+            // The even lanes and the odd lanes of two lines, side by side.
             let mut pairs = a;
             for n in 0..4 {
                 pairs[2 * n] = _mm512_unpacklo_pd(a[2 * n], a[2 * n + 1]);
                 pairs[2 * n + 1] = _mm512_unpackhi_pd(a[2 * n], a[2 * n + 1]);
             }
-            // Of four lines, then of eight: quarters 0 and 2 of the one and of the other, and quarters 1 and 3.
+            // Then of four lines and of eight: quarters 0 and 2 of both, and quarters 1 and 3.
             let mut fours = pairs;
             for n in 0..2 {
                 for odd in 0..2 {
@@ -222,7 +222,7 @@ impl Lanes for Avx512F32 {
     }
     #[inline(always)]
     fn prefetch<N>(numbers: &[N], place: usize) {
-        // Any address will do: nothing is read from it.
+        // Any address is allowed, because nothing is read from it.
         instructions!(_mm_prefetch::<_MM_HINT_T0>(numbers.as_ptr().wrapping_add(place).cast()))
     }
     #[inline(always)]
@@ -303,7 +303,7 @@ impl Lanes for Avx512F32 {
             for n in 0..16 {
                 a[n] = _mm512_load_ps(from[n].0.as_ptr());
             }
-            // Within quarters of a line: of two lines, then of four, the lanes that go together side by side.
+            // Within quarters of a line, lanes that belong together side by side: first of two lines, then of four.
             let mut pairs = a;
             for n in 0..8 {
                 pairs[2 * n] = _mm512_unpacklo_ps(a[2 * n], a[2 * n + 1]);
@@ -318,7 +318,7 @@ impl Lanes for Avx512F32 {
                     fours[4 * n + 2 * odd + 1] = _mm512_castpd_ps(_mm512_unpackhi_pd(one, other));
                 }
             }
-            // Then the quarters: 0 and 2 of the one line and of the other, and 1 and 3.
+            // Then the quarters: 0 and 2 of both lines, and 1 and 3.
             let mut eights = fours;
             for n in 0..2 {
                 for lane in 0..4 {
@@ -385,7 +385,7 @@ impl Lanes for Avx2F64 {
     }
     #[inline(always)]
     fn prefetch<N>(numbers: &[N], place: usize) {
-        // Any address will do: nothing is read from it.
+        // Any address is allowed, because nothing is read from it.
         instructions!(_mm_prefetch::<_MM_HINT_T0>(numbers.as_ptr().wrapping_add(place).cast()))
     }
     #[inline(always)]
@@ -473,7 +473,8 @@ impl Lanes for Avx2F64 {
     }
     #[inline(always)]
     fn split_exponent(self) -> (Self, Self) {
-        // 256-bit registers cannot shift 64-bit numbers arithmetically; this is once a row, not once a row and centre.
+        // 256-bit registers cannot shift 64-bit numbers arithmetically. This happens once for each row, not for each
+        // row and centre.
         let mut line = F64Line::default();
         self.store(&mut line);
         let (exponents, fractions) = <f64 as Registers>::Plain::load(&line).split_exponent();
@@ -512,7 +513,7 @@ impl Lanes for Avx2F32 {
     }
     #[inline(always)]
     fn prefetch<N>(numbers: &[N], place: usize) {
-        // Any address will do: nothing is read from it.
+        // Any address is allowed, because nothing is read from it.
         instructions!(_mm_prefetch::<_MM_HINT_T0>(numbers.as_ptr().wrapping_add(place).cast()))
     }
     #[inline(always)]
@@ -610,7 +611,8 @@ impl Lanes for Avx2F32 {
     }
     #[inline(always)]
     fn split_exponent(self) -> (Self, Self) {
-        // 256-bit registers cannot shift 64-bit numbers arithmetically; this is once a row, not once a row and centre.
+        // 256-bit registers cannot shift 64-bit numbers arithmetically. This happens once for each row, not for each
+        // row and centre.
         let mut line = F32Line::default();
         self.store(&mut line);
         let (exponents, fractions) = <f32 as Registers>::Plain::load(&line).split_exponent();

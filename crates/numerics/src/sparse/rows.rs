@@ -1,32 +1,32 @@
-//! Sparse rows as kernels read them: with their squared lengths, and the columns and values that are not 0.
+//! Sparse rows in the form that kernels read: their squared lengths, and the columns and values that are not 0.
 
 use crate::lanes::Real;
 
-/// Columns behind those of the rows, of which each row has a value: its squared length, and 1.
+/// The number of additional columns, in which each row has a value: its squared length, and 1.
 pub(super) const BEYOND: usize = 2;
 
 /// A block of weighted sparse rows.
 #[derive(Clone, Debug)]
 pub struct SparseRows<T: Real> {
     pub(super) dimension: usize,
-    /// The first index of each row in the next two; the last entry is the end.
+    /// The start of each row in `columns` and `values`; the last entry is the end.
     pub(super) starts: Vec<usize>,
     pub(super) columns: Vec<u32>,
     pub(super) values: Vec<T>,
     /// The squared distance of each row from the origin.
     pub(super) lengths: Vec<T>,
     pub(super) weights: Vec<f64>,
-    /// The columns that some row has, ascending.
+    /// The columns in which some row has a value, in ascending order.
     pub(super) used: Vec<u32>,
     pub(super) square: f64,
 }
 
 impl<T: Real> SparseRows<T> {
-    /// Copies rows. `row(i)` gives the columns and values of the i-th of `rows` rows, which are divided by `unit`.
-    /// `length(i)` is its squared length from the origin, so divided; `weight(i)` is its weight.
+    /// Copies rows. `row(i)` returns the columns and values of the i-th of `rows` rows; values are divided by `unit`.
+    /// `length(i)` is its squared length relative to the origin, in that unit, and `weight(i)` its weight.
     ///
     /// # Panics
-    /// Panics if there is no row, a row has not as many values as columns, or a column beyond the last.
+    /// Panics if there is no row, if a row does not have as many values as columns, or if a column is beyond the last.
     ///
     /// # Example
     /// ```
@@ -92,7 +92,7 @@ impl<T: Real> SparseRows<T> {
         self.weights[index]
     }
 
-    /// The weighted sum of the rows' squared lengths from the origin.
+    /// The weighted sum of the rows' squared lengths relative to the origin.
     pub fn square(&self) -> f64 {
         self.square
     }

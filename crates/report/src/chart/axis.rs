@@ -1,29 +1,29 @@
-//! Ticks of an axis: round numbers, with as many digits as distinguish them.
+//! Places the ticks of an axis: round numbers with just enough digits to distinguish them.
 
 use lehr_methods::numbers::{fixed, significant};
 
-/// A tick: its value, and its text.
+/// A tick: its value and its label.
 pub type Tick = (f64, String);
 
-/// The distance of ticks for a stretch: 1, 2 or 5 times a power of ten, so that there are `most` at most.
+/// Returns the distance between ticks: 1, 2 or 5 times a power of ten, so that there are at most `most` ticks.
 fn step(length: f64, most: usize) -> f64 {
     let least = length / most as f64;
     let power = libm::pow(10.0, libm::floor(libm::log10(least)));
     [1.0, 2.0, 5.0].into_iter().map(|times| times * power).find(|step| *step >= least).unwrap_or(10.0 * power)
 }
 
-/// A number with a typographic minus sign.
+/// Gives a number a typographic minus sign.
 fn typeset(text: String) -> String {
     text.replace('-', "−")
 }
 
-/// The ticks between two values.
+/// Returns the ticks between two values.
 pub fn ticks(low: f64, high: f64, most: usize) -> Vec<Tick> {
     let step = step(high - low, most.max(1));
-    // A multiple of the step that rounding takes beyond an end is within.
+    // A multiple of the step that lies beyond an end only because of rounding still counts.
     let (first, last) = ((low / step - 1e-9).ceil(), (high / step + 1e-9).floor());
     if !(step > 0.0 && step.is_finite() && last - first < 1e3) || first + 1.0 == first {
-        // The values are so near to each other, or so large, that no round numbers lie between them.
+        // The values are so close together, or so large, that no round numbers lie between them.
         return Vec::new();
     }
     let values: Vec<f64> = (0..=(last - first).max(-1.0) as usize).map(|place| (first + place as f64) * step).collect();
@@ -45,7 +45,7 @@ pub fn ticks(low: f64, high: f64, most: usize) -> Vec<Tick> {
         .collect()
 }
 
-/// The ticks of degrees: of longitude, or of latitude.
+/// Returns the ticks for degrees of longitude or latitude.
 pub fn degrees(low: f64, high: f64, most: usize, is_longitude: bool) -> Vec<Tick> {
     let named = |(value, _): Tick| {
         let of_circle = if is_longitude { (value + 180.0).rem_euclid(360.0) - 180.0 } else { value };

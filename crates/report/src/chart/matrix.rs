@@ -1,19 +1,19 @@
-//! The dissimilarities of all pairs in the order of their clusters, as a [`Drawing`].
+//! Draws the dissimilarities of all pairs, in the order of the clusters, as a [`Drawing`].
 
 use super::{BOTTOM, LEGEND_GROUPS, LEGEND_MAX, Mark, NAME, NOTE, SIZE, SMALL, TITLE, TOP, add_legend, color_bar};
 use crate::drawing::{Anchor, Drawing, Font, INK, NOTHING, QUIET, Shape, WHITE, cluster_color, mixed};
 use crate::heat::Heat;
 
-/// The colour of items that are near.
+/// The colour of similar items.
 const NEAR: [u8; 3] = [0x0b, 0x2a, 0x4a];
-/// The bars of the clusters beside the matrix.
+/// The width of the bars that mark the clusters beside the matrix.
 const BAR: f64 = 8.0;
 
 fn shade(share: f64) -> [u8; 3] {
     mixed(NEAR, WHITE, share.clamp(0.0, 1.0))
 }
 
-/// The picture of a matrix; `names` has a few words about each cluster.
+/// Draws a matrix; `names` has a short description of each cluster.
 pub fn draw(title: &str, note: &str, heat: &Heat, names: &[String]) -> Drawing {
     let font = Font::default();
     let mut drawing = Drawing { size: SIZE, title: title.to_owned(), shapes: Vec::new() };

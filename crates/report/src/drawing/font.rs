@@ -1,11 +1,11 @@
-//! The letters of pictures made of pixels: DejaVu Sans, reduced to Latin, Greek and Cyrillic letters and the signs of
-//! figures (`font/README.md`). Other letters are drawn as empty boxes.
+//! The font for raster images: DejaVu Sans, reduced to Latin, Greek and Cyrillic letters and the symbols that figures
+//! use (`font/README.md`). Other letters are drawn as empty boxes.
 
 use ttf_parser::{Face, GlyphId, OutlineBuilder};
 
 const BYTES: &[u8] = include_bytes!("../../font/DejaVuSans-subset.ttf");
 
-/// Points on a curve of a letter, beside its ends.
+/// The number of segments for a curve of a letter.
 const STEPS: usize = 6;
 
 /// The font.
@@ -32,12 +32,12 @@ impl Font {
         f64::from(self.0.glyph_hor_advance(glyph).unwrap_or_default()) / f64::from(self.0.units_per_em())
     }
 
-    /// The length of a text of a size.
+    /// Returns the width of a text at a font size.
     pub fn width(&self, text: &str, size: f64) -> f64 {
         text.chars().map(|letter| self.advance(self.glyph(letter))).sum::<f64>() * size
     }
 
-    /// A text that is no longer than a length: cut, with `…` at its end, if need be.
+    /// Shortens a text to a width, with `…` at its end if it is cut.
     pub fn fitting(&self, text: &str, size: f64, length: f64) -> String {
         if self.width(text, size) <= length {
             return text.to_owned();
@@ -50,7 +50,7 @@ impl Font {
         kept + "…"
     }
 
-    /// A text in lines that are no longer than a length, broken between words.
+    /// Breaks a text between words into lines that fit a width.
     pub fn wrapped(&self, text: &str, size: f64, length: f64) -> Vec<String> {
         let mut lines: Vec<String> = Vec::new();
         for word in text.split_whitespace() {
@@ -65,8 +65,8 @@ impl Font {
         lines
     }
 
-    /// The outlines of a text's letters as closed polygons, from the beginning of its base line: x to the right, y
-    /// downwards.
+    /// Returns the outlines of a text's letters as closed polygons, relative to the start of the baseline: x to the
+    /// right, y downwards.
     pub(super) fn outlines(&self, text: &str, size: f64) -> Vec<Vec<(f64, f64)>> {
         let scale = size / f64::from(self.0.units_per_em());
         let mut outlines = Outlines { scale, origin: 0.0, found: Vec::new() };

@@ -1,18 +1,19 @@
-//! A drawing as pixels.
+//! Draws a drawing as a raster image.
 //!
-//! A shape covers a part of a pixel. For discs, rings and lines the distance decides it; for polygons and letters the
-//! crossings with a few lines through the pixel. All operations are those that every machine rounds alike.
+//! For each pixel, this module computes the share that a shape covers. For discs, rings and lines, the distance gives
+//! the share. For polygons and letters, it comes from where a few horizontal lines through the pixel cross the
+//! outlines. It uses only operations that round alike on every machine.
 
 use super::{Anchor, COVERS, Color, Drawing, Font, Shape, Text, WHITE, dashes, png};
 
-/// Pixels for one unit of a drawing.
+/// The pixels per unit of a drawing.
 const FINE: f64 = 2.0;
-/// Lines through a pixel, for polygons.
+/// The number of horizontal lines through a pixel, for polygons.
 const LINES: usize = 5;
-/// The reach of a halo around letters, in pixels.
+/// The width of a halo around letters, in pixels.
 const HALO: f64 = 3.0;
 
-/// The bytes of the file.
+/// Returns the bytes of the PNG file.
 pub(super) fn png(drawing: &Drawing) -> Vec<u8> {
     let [width, height] = [drawing.size.0, drawing.size.1].map(|length| (length * FINE).round() as usize);
     let mut image = Image { width, height, pixels: vec![255; 3 * width * height], font: Font::default() };
@@ -31,7 +32,7 @@ struct Image {
     font: Font,
 }
 
-/// Places in pixels.
+/// Converts positions to pixels.
 fn finer(points: &[(f64, f64)]) -> Places {
     points.iter().map(|(x, y)| (x * FINE, y * FINE)).collect()
 }
@@ -67,7 +68,7 @@ impl Image {
         }
     }
 
-    /// Covers a part of a pixel.
+    /// Covers a share of a pixel with a colour.
     fn cover(&mut self, x: usize, y: usize, color: Color, part: f64) {
         let at = 3 * (y * self.width + x);
         for (pixel, color) in self.pixels[at..at + 3].iter_mut().zip(color) {
@@ -75,7 +76,7 @@ impl Image {
         }
     }
 
-    /// The pixels from one place to another: columns and rows.
+    /// Returns the columns and rows of the pixels between two corners.
     fn pixels_of(&self, from: (f64, f64), to: (f64, f64)) -> [std::ops::Range<usize>; 2] {
         let range = |low: f64, high: f64, most: usize| {
             let [low, high] = [low.floor(), high.ceil()].map(|end| end.clamp(0.0, most as f64) as usize);
@@ -84,7 +85,7 @@ impl Image {
         [range(from.0, to.0, self.width), range(from.1, to.1, self.height)]
     }
 
-    /// Covers pixels by their distance from a place.
+    /// Covers pixels according to their distance from a position.
     fn around(&mut self, (x, y): (f64, f64), radius: f64, color: Color, part: impl Fn(f64) -> f64) {
         let reach = radius + 1.0;
         let [columns, rows] = self.pixels_of((x - reach, y - reach), (x + reach, y + reach));
@@ -99,7 +100,7 @@ impl Image {
         }
     }
 
-    /// Lines from place to place. If two meet, the pixels are covered once.
+    /// Draws a polyline. Pixels where two segments meet are covered once.
     fn lines(&mut self, points: &[(f64, f64)], width: f64, color: Color) {
         let reach = 0.5 * width + 1.0;
         let least = |of: fn(&(f64, f64)) -> f64| points.iter().map(of).fold(f64::INFINITY, f64::min) - reach;
@@ -124,14 +125,14 @@ impl Image {
         }
     }
 
-    /// Fills the area within closed outlines.
+    /// Fills the area inside closed outlines.
     fn fill(&mut self, outlines: &[Places], color: Color) {
         for (column, row, part) in self.covered(outlines) {
             self.cover(column, row, color, part);
         }
     }
 
-    /// The share of each pixel within closed outlines.
+    /// Returns the share of each pixel that lies inside closed outlines.
     fn covered(&self, outlines: &[Places]) -> Vec<(usize, usize, f64)> {
         let places = || outlines.iter().flatten();
         let low = places().fold((f64::INFINITY, f64::INFINITY), |(x, y), p| (x.min(p.0), y.min(p.1)));
@@ -198,7 +199,7 @@ impl Image {
         self.fill(&outlines, *color);
     }
 
-    /// Cells of colour, each pixel in that of the cell in which its middle is.
+    /// Draws coloured cells; each pixel takes the colour of the cell that contains its centre.
     fn cells(&mut self, at: (f64, f64), size: (f64, f64), columns: usize, cells: &[Color]) {
         let count = cells.len() / columns;
         let [from, size] = [at, size].map(|(x, y)| (x * FINE, y * FINE));
@@ -215,7 +216,7 @@ impl Image {
     }
 }
 
-/// Adds how much of each pixel of a row is between two places; the first pixel begins at `start`.
+/// Adds the share of each pixel in a row that lies between two positions; the first pixel begins at `start`.
 fn within(parts: &mut [f64], start: f64, from: f64, to: f64) {
     let (from, to) = (from - start, to - start);
     let last = (to.ceil().max(0.0) as usize).min(parts.len());
@@ -224,7 +225,7 @@ fn within(parts: &mut [f64], start: f64, from: f64, to: f64) {
     }
 }
 
-/// The distance of a place from the line between two others.
+/// Returns the distance of a point from a line segment.
 fn distance(place: (f64, f64), a: (f64, f64), b: (f64, f64)) -> f64 {
     let (dx, dy) = (b.0 - a.0, b.1 - a.1);
     let squared = dx * dx + dy * dy;
@@ -254,7 +255,7 @@ mod tests {
         assert!((ink(&drawn) - 10.25 * 15.0).abs() < 1.0, "{}", ink(&drawn));
         let mut drawn = image(40);
         drawn.draw(&Shape::Rings(vec![(10.0, 10.0)], 6.0, 1.0, black));
-        // In pixels: a ring of radius 12 and width 2.
+        // In pixels, the ring has radius 12 and width 2.
         assert!((ink(&drawn) - std::f64::consts::TAU * 12.0 * 2.0).abs() < 3.0, "{}", ink(&drawn));
         let mut drawn = image(40);
         drawn.draw(&Shape::Lines(vec![(2.0, 5.0), (15.0, 5.0), (15.0, 15.0)], 1.0, black, false));

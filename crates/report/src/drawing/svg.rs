@@ -1,4 +1,4 @@
-//! A drawing as SVG: text stays text, cells are an image within.
+//! Writes a drawing as SVG: text stays text, and cells become an embedded image.
 
 use std::fmt::Write;
 
@@ -8,10 +8,10 @@ use crate::packed::base64;
 /// The first bytes of every SVG that Lehr writes.
 pub(super) const HEAD: &str = "<!-- a figure of lehr -->\n<svg ";
 
-/// Fonts that are as wide as the one that was measured, or narrower.
+/// Fonts at most as wide as the font that measures the text.
 const FONTS: &str = "DejaVu Sans, Verdana, Helvetica, Arial, sans-serif";
 
-/// The whole file.
+/// Returns the whole file.
 pub(super) fn text(drawing: &Drawing) -> String {
     let (width, height) = drawing.size;
     let mut text = format!(
@@ -36,7 +36,7 @@ fn escaped(text: &str) -> String {
             '&' => escaped.push_str("&amp;"),
             '<' => escaped.push_str("&lt;"),
             '>' => escaped.push_str("&gt;"),
-            // XML has no way to write it.
+            // XML cannot contain this character.
             letter if letter < ' ' || letter == '\u{fffe}' || letter == '\u{ffff}' => escaped.push('\u{fffd}'),
             letter => escaped.push(letter),
         }
@@ -44,7 +44,7 @@ fn escaped(text: &str) -> String {
     escaped
 }
 
-/// A coordinate to a hundredth, without zeros at its end.
+/// Writes a coordinate to a hundredth, without trailing zeros.
 fn short(value: f64) -> String {
     let text = format!("{value:.2}");
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
@@ -96,7 +96,7 @@ fn add(text: &mut String, shape: &Shape) -> std::fmt::Result {
     }
 }
 
-/// The circles of a group, and its end.
+/// Writes the circles of a group, and closes the group.
 fn circles(text: &mut String, of: &[(f64, f64)], radius: f64) -> std::fmt::Result {
     for (x, y) in of {
         writeln!(text, "<circle cx=\"{}\" cy=\"{}\" r=\"{}\"/>", short(*x), short(*y), short(radius))?;

@@ -1,10 +1,11 @@
-//! One of several branches: the first that is ready, and only that one.
+//! A choice between several branches: takes from the first that is ready, and only from that one.
 //!
 //! A choice polls its branches in order. Each branch is a future that holds nothing while it waits ([`Cancellable`]). A
-//! branch that becomes ready takes its items in that one step. The others are dropped before the choice gives its
-//! output, and leave their items in their ports at their places. Branches need not agree on the winner: one task polls
-//! them one after the other, and the first that claims ends the choice. An item that is being handed to a losing branch
-//! stays counted. The port shows it to the next in line when the choice looks.
+//! branch that becomes ready takes its items in that one step. The other branches are dropped before the choice gives
+//! its output, and leave their items in their ports in their positions. Branches need not agree on the winner: one task
+//! polls them one after the other, and the first that claims ends the choice. An item that is being handed to a losing
+//! branch is still counted by its port. When the choice is decided, the port offers the item to the next waiter in
+//! line.
 //!
 //! If several are ready, the branch that was declared first wins (*biased*, the default). A *fair* choice draws a new
 //! order each time. Branches keep their registrations from one poll to the next; only the end of the choice ends them.
@@ -31,21 +32,21 @@ use crate::reply::Answer;
 use crate::task::{Task, YieldNow};
 use crate::timer::{Sleep, Tick, Timeout};
 
-/// Keeps [`Cancellable`] and [`Choices`] closed to the outside.
+/// Seals [`Cancellable`] and [`Choices`].
 mod sealed {
     pub trait Future {}
     pub trait Choices {}
 }
 
-/// A future that may be dropped at any moment without losing anything: the condition of a branch of a choice.
+/// A future that may be dropped at any moment without losing anything, as a branch of a choice must be.
 ///
-/// Sealed. It holds for the waits of this crate (receives, takes, joins, gathers, exchanges, choices, answers, tasks),
-/// and for references to and boxes of those. [`std::future::ready`] is a branch that is always ready. A task that loses
-/// is cancelled, and an answer that loses is given up, as always when their handles are dropped. Use `&mut task` as the
-/// branch to let the task continue. A post that waits holds an item, so that it is a branch only as `&mut post`. For a
-/// future of your own see [`cancel_safe`].
+/// Sealed. Implemented for the waits of this crate (receives, takes, joins, gathers, exchanges, choices, answers,
+/// tasks), and for references to them and boxes of them. [`std::future::ready`] is a branch that is always ready. A
+/// task that loses is cancelled, and an answer that loses is given up, as always when their handles are dropped. Use
+/// `&mut task` as the branch to let the task continue. A waiting post holds an item, so it can be a branch only as
+/// `&mut post`. For your own futures, see [`cancel_safe`].
 ///
-/// A persistent receiver cannot be a branch, for it would have to be registered again each time it lost:
+/// A persistent receiver cannot be a branch, because it would have to be registered again each time it lost:
 /// ```compile_fail,E0277
 /// # use lehr_runtime::{Dispatcher, Port, choice};
 /// # async fn wrong(dispatcher: Dispatcher, port: Port<u8>) {
@@ -54,7 +55,7 @@ mod sealed {
 /// # }
 /// ```
 ///
-/// Nor can a future that may hold an item when it is dropped:
+/// Neither can a future that may hold an item when it is dropped:
 /// ```compile_fail,E0277
 /// # use lehr_runtime::{Port, choice};
 /// # async fn wrong(port: Port<u8>) {
@@ -68,7 +69,7 @@ mod sealed {
     note = "if dropping this future at any await loses nothing, say so with `cancel_safe(future)`"
 )]
 pub trait Cancellable: Future + Unpin + sealed::Future {
-    /// The same branch with its output changed: so branches of different outputs fit into one `Vec`.
+    /// Returns the same branch with its output changed, so that branches with different outputs fit into one `Vec`.
     ///
     /// # Example
     /// ```
@@ -150,9 +151,9 @@ impl<F: Cancellable, U, M: FnOnce(F::Output) -> U + Unpin> Future for Mapped<F, 
     }
 }
 
-/// Lets any future be a branch, on your word that dropping it while it waits loses nothing.
+/// Lets any future be a branch; you guarantee that dropping it while it waits loses nothing.
 ///
-/// A future that must not move in memory is pinned first: `cancel_safe(pin!(future))`.
+/// Pin a future that must not move in memory first: `cancel_safe(pin!(future))`.
 ///
 /// # Example
 /// ```
@@ -183,7 +184,7 @@ impl<F: Future + Unpin> Future for CancelSafe<F> {
     }
 }
 
-/// The winning branch of a choice, with its output. The variants that a choice has no branch for cannot occur.
+/// The winning branch of a choice, with its output. Variants for which the choice has no branch cannot occur.
 ///
 /// # Example
 /// ```
@@ -217,8 +218,8 @@ pub enum OneOf<
     Eighth(H),
 }
 
-/// The branches of a choice. A tuple of one to eight branches of any kinds gives a [`OneOf`]. A `Vec` of any number of
-/// one kind gives the position of the winner and its output. Sealed.
+/// The branches of a choice. A tuple of one to eight branches of any kinds gives a [`OneOf`]. A `Vec` with any number
+/// of branches of one kind gives the position of the winner and its output. Sealed.
 pub trait Choices: sealed::Choices + Unpin {
     /// The winner and its output.
     type Output;
@@ -294,11 +295,11 @@ choices!(8: A First 0, B Second 1, C Third 2, D Fourth 3, E Fifth 4, F Sixth 5, 
 /// known only at run time, or that are made elsewhere.
 ///
 /// If several are ready, the first in order wins, unless the choice is made [`fair`](Choice::fair). The others are
-/// dropped before the output is given: their items are in their ports, at their places. Cancel-safe, as its branches
-/// are.
+/// dropped before the output is given: their items stay in their ports in their positions. Cancel-safe, because its
+/// branches are.
 ///
 /// Cost: a poll of each branch up to the winner, each time the choice is woken. Branches after the winner that were
-/// never polled never registered. No allocation for a tuple.
+/// never polled have not registered. A tuple needs no allocation.
 ///
 /// # Panics
 /// Panics if there are no branches: such a choice would wait for ever.
@@ -331,17 +332,17 @@ thread_local! {
 /// See [`choose`].
 #[must_use = "a choice does nothing unless awaited"]
 pub struct Choice<B: Choices> {
-    /// Gone when the choice has been made.
+    /// `None` once the choice has been made.
     branches: Option<B>,
     order: B::Order,
 }
 
 impl<B: Choices> Choice<B> {
-    /// Polls the branches in a new random order each time, each order equally likely, so none is preferred in the long
-    /// run.
+    /// Polls the branches in a new random order each time. Each order is equally likely, so no branch is preferred in
+    /// the long run.
     ///
-    /// The draws of a thread follow one sequence, the same in every run; which thread makes which choice is up to the
-    /// dispatcher. For draws that can be repeated: [`fair_by`](Self::fair_by).
+    /// The draws of a thread follow one sequence, the same in every run, but the dispatcher decides which thread makes
+    /// which choice. For reproducible draws, use [`fair_by`](Self::fair_by).
     ///
     /// # Example
     /// ```
@@ -360,7 +361,7 @@ impl<B: Choices> Choice<B> {
         })
     }
 
-    /// The same as [`fair`](Self::fair), with draws from your own sequence.
+    /// Does the same as [`fair`](Self::fair), with draws from your own sequence.
     ///
     /// # Example
     /// See [`TieBreaker`].
@@ -387,14 +388,14 @@ impl<B: Choices> Future for Choice<B> {
         }
         let output = as_one_wait(|| branches.poll(&mut this.order, context));
         if output.is_ready() {
-            // The losers go before the winner's handler runs.
+            // The losers are dropped before the winner's handler runs.
             this.branches = None;
         }
         output
     }
 }
 
-/// Breaks ties between the branches of fair choices: a sequence of numbers, the same for the same seed.
+/// Breaks ties between the branches of fair choices, with a sequence of numbers that is the same for the same seed.
 ///
 /// # Example
 /// ```
@@ -415,7 +416,7 @@ pub struct TieBreaker {
 }
 
 impl TieBreaker {
-    /// The sequence of this seed.
+    /// Creates the sequence of this seed.
     ///
     /// # Example
     /// See [`TieBreaker`].
@@ -423,7 +424,7 @@ impl TieBreaker {
         Self { state: seed }
     }
 
-    /// The next number: SplitMix64 (Steele, Lea and Flood 2014), which needs no state but a counter.
+    /// Returns the next number: SplitMix64 (Steele, Lea and Flood 2014), whose only state is a counter.
     fn draw(&mut self) -> u64 {
         self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut number = self.state;
@@ -432,7 +433,7 @@ impl TieBreaker {
         number ^ (number >> 31)
     }
 
-    /// Every order is equally likely, except for one part in 2^64 over the number of branches.
+    /// Shuffles the order. Every order is equally likely, except for one part in 2^64 over the number of branches.
     fn shuffle(&mut self, order: &mut [usize]) {
         for last in (1..order.len()).rev() {
             let bound = last as u128 + 1;
@@ -442,7 +443,7 @@ impl TieBreaker {
     }
 }
 
-/// Checks each branch for the macro, so that the compiler points at a branch that is no branch.
+/// Checks each branch for the macro, so that the compiler's error points at an unsuitable branch.
 #[doc(hidden)]
 pub fn branch<F: Cancellable>(future: F) -> F {
     future
@@ -451,17 +452,17 @@ pub fn branch<F: Cancellable>(future: F) -> F {
 /// Waits for the first of several branches and runs its handler.
 ///
 /// Each branch is `pattern = future => handler`. The futures are [`Cancellable`], up to eight of them. The handler is
-/// any expression of the surrounding code; `.await`, `?`, `break` and `return` have their meaning there. All handlers
-/// have one type. Exactly one handler runs. Before it does, the other branches are dropped: their items are in their
-/// ports, at their places, and nothing stays registered. Cancel-safe while it waits.
+/// any expression of the surrounding code; `.await`, `?`, `break` and `return` work in it as usual. All handlers have
+/// the same type. Exactly one handler runs. Before it does, the other branches are dropped: their items stay in their
+/// ports in their positions, and no registration remains. Cancel-safe while it waits.
 ///
-/// If several branches are ready at once, the first declared wins. `fair;` before the branches draws an order for each
-/// choice instead; `fair(&mut ties);` draws it from a [`TieBreaker`].
+/// If several branches are ready at once, the first declared wins. With `fair;` before the branches, each choice draws
+/// an order instead; with `fair(&mut ties);` it draws the order from a [`TieBreaker`].
 ///
-/// The patterns must always match, because a branch gives the output of its future. For a receive that is a `Result`,
-/// so the handler must deal with a closed port.
+/// The patterns must always match, because a branch gives the output of its future. For a receive this output is a
+/// `Result`, so the handler must deal with a closed port.
 ///
-/// For branches made at run time: [`choose`].
+/// For branches made at run time, use [`choose`].
 ///
 /// # Example
 /// ```
@@ -489,8 +490,8 @@ macro_rules! choice {
     ($($branches:tt)+) => { $crate::__choice!([] () () $($branches)+) };
 }
 
-/// Reads the branches of [`choice!`] one by one: how ties are broken, the futures so far, the patterns and handlers so
-/// far, the rest.
+/// Reads the branches of [`choice!`] one by one. Its arguments: how ties are broken, the futures so far, the patterns
+/// and handlers so far, the remaining branches.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __choice {
@@ -507,13 +508,13 @@ macro_rules! __choice {
         $crate::__choice!($how ($($future)* [$branch]) ($($arm)* [$pattern => $handler]))
     };
     ([$($how:tt)*] ($([$future:expr])+) $arms:tt) => {{
-        // A statement of its own, so that what the branches borrow is free again in the handler.
+        // A separate statement, so that the handler can use what the branches borrowed.
         let chosen = $crate::choose(($($crate::__branch($future),)+))$($how)*.await;
         $crate::__chosen!(chosen () (First Second Third Fourth Fifth Sixth Seventh Eighth) $arms)
     }};
 }
 
-/// The `match` of [`choice!`]: gives each pattern the variant of its position.
+/// The `match` of [`choice!`]: assigns each pattern the variant of its position.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __chosen {

@@ -1,11 +1,11 @@
-//! One item from each of several named sources, out of one port, all at once.
+//! Takes one item from each of several named sources, out of one port, all at once.
 //!
-//! This is the rendezvous of message-passing programs. A rank waits for the messages of its neighbours of *this* stage,
-//! and one neighbour may already be a stage ahead. A take of two could get both its items from the fast one; a port for
-//! every pair of ranks needs n² of them. An exchange looks into the one port and takes the oldest item of each source,
-//! or nothing.
+//! This is the rendezvous of message-passing programs. A rank waits for the messages of its neighbours in *this* stage,
+//! and one neighbour may already be a stage ahead. A take of two could get both its items from the faster neighbour,
+//! and a port for every pair of ranks would need n² ports. An exchange looks into the one port and takes the oldest
+//! item of each source, or nothing.
 //!
-//! While it waits it leaves a [`CountingFilter`] at the port, so that it is woken once, by the item that completes the
+//! While it waits, it leaves a [`CountingFilter`] at the port, so that it is woken once, by the item that completes the
 //! set.
 
 use std::fmt;
@@ -32,7 +32,7 @@ mod sealed {
 pub trait Sources: sealed::Sources + Clone + Send + Unpin + 'static {
     /// The name of a source.
     type Source: PartialEq + Clone + 'static;
-    /// As many entries as there are sources.
+    /// A row with one entry for each source.
     type Row<X>: AsMut<[X]>;
 
     #[doc(hidden)]
@@ -71,14 +71,14 @@ impl<S: PartialEq + Clone + Send + Unpin + 'static> Sources for Vec<S> {
     }
 }
 
-/// The way in which an exchange knows the source of an item and which part of the item it gives. Sealed.
+/// How an exchange finds the source of an item, and which part of the item it returns. Sealed.
 ///
 /// # Example
 /// See [`exchange_by`].
 pub trait Rule<T>: sealed::Rule + Clone + Send + Unpin + 'static {
     /// The name of a source.
     type Source;
-    /// The part of an item that is given.
+    /// The part of an item that is returned.
     type Value;
 
     #[doc(hidden)]
@@ -131,21 +131,21 @@ impl<T, S: Clone + 'static, K: Fn(&T) -> S + Clone + Send + Unpin + 'static> Rul
     }
 }
 
-/// Waits until the port holds an item from each of the named sources, and takes the oldest of each together. They come
-/// in the order in which the sources are named; a source named twice gives its two oldest.
+/// Waits until the port holds an item from each of the named sources, and takes the oldest of each together. The items
+/// come in the order in which the sources are named; a source that is named twice gives its two oldest items.
 ///
-/// Everything else stays: later items of the same sources, for the next stage, and items of others. Cancel-safe: until
-/// all are there, all stay in the port, visible to others. It may be awaited again, through `&mut`, for the items of
-/// the next stage, and then allocates nothing.
+/// All other items stay in the port: later items of the same sources, for the next stage, and items of other sources.
+/// Cancel-safe: until the set is complete, all items stay in the port, visible to others. You may await the exchange
+/// again, through `&mut`, for the items of the next stage; this allocates nothing.
 ///
 /// Sources are compared under the port's lock, as by a predicate.
 ///
 /// Cost: one lock and one wake-up, by the item that completes the set. Each item that waits in the port, up to the last
-/// one taken, is compared with each source that is still missing. Two small allocations the first time it has to wait.
+/// one taken, is compared with each source that is still missing. The first wait makes two small allocations.
 ///
 /// # Errors
 /// Returns [`ReceiveErrorKind::Closed`](crate::ReceiveErrorKind::Closed) if the port is closed and lacks an item of a
-/// source; [`ReceiveErrorKind::Predicate`](crate::ReceiveErrorKind::Predicate) if a comparison panics.
+/// source. Returns [`ReceiveErrorKind::Predicate`](crate::ReceiveErrorKind::Predicate) if a comparison panics.
 ///
 /// # Example
 /// ```
@@ -166,13 +166,13 @@ pub fn exchange<T, L: Sources>(
     Exchange::new(port, sources, BySource(PhantomData))
 }
 
-/// The same as [`exchange`] for items that name their source themselves. Gives whole items: the one with the first
-/// source as its `key`, then the second, and so on.
+/// Does the same as [`exchange`] for items that name their source themselves. It returns whole items: first the item
+/// whose `key` is the first source, then that of the second, and so on.
 ///
 /// `key` runs under the port's lock: it must be quick and must not use ports.
 ///
 /// # Errors
-/// The errors of [`exchange`].
+/// Fails as [`exchange`] does.
 ///
 /// # Example
 /// ```
@@ -190,7 +190,7 @@ where
     Exchange::new(port, sources, ByKey(key, PhantomData))
 }
 
-/// See [`exchange`] and [`exchange_by`].
+/// The future of [`exchange`] and [`exchange_by`].
 ///
 /// # Example
 /// See [`exchange`].
@@ -200,7 +200,7 @@ pub struct Exchange<'a, T, L: Sources, R: Rule<T, Source = L::Source>> {
     sources: L,
     rule: R,
     ticket: Option<Ticket>,
-    /// The counter that it leaves at the port while it waits, kept from one stage to the next.
+    /// The counting filter that the exchange leaves at the port while it waits, kept from one stage to the next.
     sorter: Option<Box<CountingFilter<T>>>,
 }
 
@@ -211,7 +211,7 @@ impl<T, L: Sources, R: Rule<T, Source = L::Source>> fmt::Debug for Exchange<'_, 
     }
 }
 
-/// The position of each source's item, as far as it is there.
+/// The position of each source's item, if there is one.
 type Places<L> = <L as Sources>::Row<Option<usize>>;
 
 impl<'a, T, L: Sources, R: Rule<T, Source = L::Source>> Exchange<'a, T, L, R> {
@@ -222,11 +222,11 @@ impl<'a, T, L: Sources, R: Rule<T, Source = L::Source>> Exchange<'a, T, L, R> {
     /// Finds the oldest available item of each source; returns how many sources have none.
     ///
     /// # Errors
-    /// The text of the panic of a comparison or key.
+    /// Returns the text of the panic of a comparison or of `key`.
     fn find(&self, queue: &Queue<T>, places: &mut Places<L>) -> Result<usize, String> {
         let sources = self.sources.sources();
         let places = places.as_mut();
-        // The places are not used after a panic.
+        // Unwind safety: the positions are not used after a panic.
         caught(|| {
             let mut missing = sources.len();
             for (place, item) in queue.available_items() {
@@ -250,7 +250,7 @@ impl<'a, T, L: Sources, R: Rule<T, Source = L::Source>> Exchange<'a, T, L, R> {
         state.waiters.takes(self.ticket);
         let places = places.as_mut();
         let mut items = self.sources.row(|_| None);
-        // The last place first, so that the places before it stay true.
+        // The last position first, so that the earlier positions stay valid.
         let mut sources = self.sources.row(|source| source);
         sources.as_mut().sort_unstable_by_key(|&source| std::cmp::Reverse(places[source]));
         for &mut source in sources.as_mut() {
@@ -260,7 +260,7 @@ impl<'a, T, L: Sources, R: Rule<T, Source = L::Source>> Exchange<'a, T, L, R> {
         items
     }
 
-    /// The counter to leave at the port.
+    /// Returns the counting filter to leave at the port.
     fn new_sorter(&mut self) -> Box<CountingFilter<T>> {
         self.sorter.take().unwrap_or_else(|| {
             let (sources, rule) = (self.sources.clone(), self.rule.clone());
@@ -271,8 +271,8 @@ impl<'a, T, L: Sources, R: Rule<T, Source = L::Source>> Exchange<'a, T, L, R> {
         })
     }
 
-    /// Waits, or waits on: writes down which sources are missing. A port that is named more than once counts under its
-    /// first name.
+    /// Waits, or continues to wait: notes which sources are missing. A source that is named more than once counts under
+    /// its first position.
     fn wait(
         &mut self,
         state: &mut State<T>,
@@ -298,7 +298,7 @@ impl<'a, T, L: Sources, R: Rule<T, Source = L::Source>> Exchange<'a, T, L, R> {
         Ok(late)
     }
 
-    /// Ends the registration and keeps the parts that can be used again.
+    /// Ends the registration and keeps the parts that can be reused.
     fn leave(&mut self, state: &mut State<T>) -> Late<T> {
         let mut late = unwatch(state, &mut self.ticket);
         self.sorter = late.sorter().or(self.sorter.take());
@@ -329,7 +329,7 @@ impl<T, L: Sources, R: Rule<T, Source = L::Source>> Future for Exchange<'_, T, L
                 let late = this.leave(&mut state);
                 drop(state);
                 drop(late);
-                // Only now, since what is not kept of an item is dropped.
+                // Only after the locks, because the parts of an item that are not kept are dropped here.
                 let kept = |source: usize| R::keep(items.as_mut()[source].take().expect("every source was found"));
                 return Poll::Ready(Ok(this.sources.row(kept)));
             }

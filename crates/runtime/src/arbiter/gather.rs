@@ -1,9 +1,9 @@
 //! Successes and failures that add up to a total: the answers to a batch of requests, however many of them failed.
 //!
-//! A gather holds nothing while it waits; it takes everything it gives in one step. From one port of results it takes
-//! the oldest items, in order. From two ports it is woken when one of them has got half of the missing number (rounded
-//! up). As long as neither has, the two together cannot be enough. So a gather of n looks about 2 log₂ n times and not
-//! n times.
+//! A gather holds nothing while it waits; it takes all its items in one step. From one port of results it takes the
+//! oldest items, in order. With two ports, it is woken when one of them has half of the missing number (rounded up). As
+//! long as neither port has, both together cannot have enough. So a gather of n looks about 2 log₂ n times and not n
+//! times.
 
 use std::fmt;
 use std::future::Future;
@@ -18,7 +18,7 @@ use crate::port::waiters::{Ticket, Want};
 use crate::port::wake::Wake;
 use crate::port::{Port, State};
 
-/// The end of a gather.
+/// The condition under which a gather ends.
 #[derive(Clone, Copy, Debug)]
 pub struct Goal {
     total: usize,
@@ -27,7 +27,7 @@ pub struct Goal {
 }
 
 impl Goal {
-    /// Whether these numbers of successes and failures are enough.
+    /// Returns whether these numbers of successes and failures are enough.
     fn is_met(&self, successes: usize, failures: usize) -> bool {
         successes + failures >= self.total || successes >= self.successes || (self.is_failing_fast && failures > 0)
     }
@@ -51,8 +51,8 @@ pub trait Results: sealed::Results + Unpin {
     fn leave(&self, tickets: &mut Tickets);
 }
 
-/// Registrations of a gather: of one port for the total, the first failure and the last requested success; or of two
-/// ports.
+/// The registrations of a gather. With two ports there is one for each. With one port there are those for the total,
+/// the first failure and the last requested success.
 pub type Tickets = [Option<Ticket>; 3];
 
 /// The output of a gather: successes and failures.
@@ -60,20 +60,22 @@ pub type Gathered<R> = Result<(Vec<<R as Results>::Success>, Vec<<R as Results>:
 
 type Gathering<R> = Poll<Gathered<R>>;
 
-/// Waits until successes and failures add up to `total` and takes them together; a total of 0 gives empty lists at
+/// Waits until successes and failures add up to `total`, and takes them together. A total of 0 gives empty lists at
 /// once.
 ///
 /// `results` is one port of `Result`s, or a port of successes with a port of failures. From one port the oldest items
-/// are taken. From two, failures are taken first, so that none is left behind for a success. Items beyond the total
-/// stay in their ports. Cancel-safe: until it is over, everything stays in the ports, visible to others.
+/// are taken. From two, failures are taken first, so that a success never takes the place of a failure. Items beyond
+/// the total stay in their ports. Cancel-safe: until the gather is over, all items stay in the ports, visible to
+/// others.
 ///
-/// [`fail_fast`](Gather::fail_fast) and [`first`](Gather::first) end it earlier.
+/// [`fail_fast`](Gather::fail_fast) and [`first`](Gather::first) end the gather earlier.
 ///
-/// Cost: a lock a port each time it looks, which is once for one port, and about 2 log₂ `total` times for two.
+/// Cost: one lock for each port each time it looks: once with one port, and about 2 log₂ `total` times with two.
 ///
 /// # Errors
-/// Returns [`ReceiveErrorKind::Closed`](crate::ReceiveErrorKind::Closed) if the items can no longer come; those that
-/// are there stay. Returns [`ReceiveErrorKind::SamePort`](crate::ReceiveErrorKind::SamePort) if the two ports are one.
+/// Returns [`ReceiveErrorKind::Closed`](crate::ReceiveErrorKind::Closed) if the missing items can no longer come; the
+/// items in the ports stay there. Returns [`ReceiveErrorKind::SamePort`](crate::ReceiveErrorKind::SamePort) if both
+/// ports are the same.
 ///
 /// # Example
 /// ```
@@ -92,7 +94,7 @@ pub fn gather<R: Results>(results: R, total: usize) -> Gather<R> {
     Gather { results, goal: Goal { total, is_failing_fast: false, successes: usize::MAX }, tickets: [None; 3] }
 }
 
-/// See [`gather`].
+/// The future of [`gather`].
 ///
 /// # Example
 /// See [`gather`].
@@ -104,8 +106,8 @@ pub struct Gather<R: Results> {
 }
 
 impl<R: Results> Gather<R> {
-    /// Ends with the first failure too. With one port it then gives the results up to that failure. With two, it gives
-    /// that failure and the successes that are there, fewer than the total.
+    /// Also ends at the first failure. With one port, it then gives the results up to that failure. With two, it gives
+    /// that failure and the successes that are in the port, fewer than the total.
     ///
     /// # Example
     /// ```
@@ -119,8 +121,8 @@ impl<R: Results> Gather<R> {
         self
     }
 
-    /// Ends with success number `count` too. From two ports it gives the failures that are there as well, as far as the
-    /// total goes.
+    /// Also ends at success number `count`. With two ports, it also gives the failures that are in the port, up to the
+    /// total.
     ///
     /// # Example
     /// ```
@@ -170,7 +172,7 @@ impl<T, E> Results for &Port<Result<T, E>> {
 
     fn poll(&self, goal: &Goal, tickets: &mut Tickets, context: &mut Context<'_>) -> Gathering<Self> {
         let mut state = self.core.state.lock();
-        // The shortest run of oldest items that is enough.
+        // Find the shortest run of oldest items that is enough.
         let (mut successes, mut failures) = (0, 0);
         for (_, item) in state.queue.available_items() {
             match item {
@@ -182,7 +184,7 @@ impl<T, E> Results for &Port<Result<T, E>> {
             }
         }
         let is_due = goal.is_met(successes, failures);
-        // One that was woken itself, by whichever of its registrations, gives way to nobody.
+        // If one of the registrations was woken itself, the gather does not give way.
         let gives_way = |ticket: &Option<Ticket>| ticket.is_none() || state.waiters.must_yield(*ticket);
         let yields = is_due && state.waiters.must_yield(None) && tickets.iter().all(gives_way);
         if is_due && !yields {
@@ -265,7 +267,7 @@ impl<T, E> Results for (&Port<T>, &Port<E>) {
         if done.identity == failed.identity {
             return Poll::Ready(Err(ReceiveErrorKind::SamePort { port: self.0.name() }.into()));
         }
-        // Ports in ascending identity.
+        // Lock ports in ascending identity.
         let (mut done, mut failed) = if done.identity < failed.identity {
             let done = done.state.lock();
             (done, failed.state.lock())

@@ -1,8 +1,8 @@
-//! One or more items of each of several ports, atomically.
+//! Takes one or more items from each of several ports, atomically.
 //!
-//! A join holds nothing while it waits. When one of its ports has enough it is woken, locks all its ports in ascending
-//! identity, and takes from all or from none. So of two joins that want the same items one always gets on, and two
-//! joins can never each hold half.
+//! A join holds nothing while it waits. When one of its ports has enough, the join is woken, locks all its ports in
+//! ascending identity, and takes from all or from none. So if two joins want the same items, one of them always
+//! proceeds: two joins can never each hold half.
 
 use std::fmt;
 use std::future::Future;
@@ -19,7 +19,7 @@ use crate::port::State;
 use crate::port::persistent::{Receiver, Turns};
 use crate::port::waiters::{Ticket, Want};
 
-/// The ports of a join: a tuple of two to eight [`Branch`]es, or any number of one type in a `Vec`. Sealed.
+/// The ports of a join: a tuple of two to eight [`Branch`]es, or a `Vec` of any number of branches of one type. Sealed.
 ///
 /// # Example
 /// See [`join`].
@@ -31,7 +31,7 @@ pub trait Branches: super::sealed::Sealed + Unpin {
     type Owned: Branches<Output = Self::Output, Owned = Self::Owned>;
     #[doc(hidden)]
     type Tickets: Unpin;
-    /// The positions of the branches, by ascending identity of their ports: the order of locking.
+    /// The positions of the branches in the order of locking: by ascending identity of their ports.
     #[doc(hidden)]
     type Order: AsRef<[usize]> + Unpin;
 
@@ -49,8 +49,8 @@ pub trait Branches: super::sealed::Sealed + Unpin {
     fn close(&self, branch: usize);
     #[doc(hidden)]
     fn refuse_left(&self, branch: usize);
-    /// Looks at all ports, and takes if every one has enough and `may_take`, called last and under all their locks,
-    /// allows it.
+    /// Looks at all ports, and takes if every port has enough and `may_take` allows it. `may_take` is called last,
+    /// under the locks of all ports.
     #[doc(hidden)]
     fn poll(
         &self,
@@ -63,7 +63,7 @@ pub trait Branches: super::sealed::Sealed + Unpin {
     fn leave(&self, tickets: &mut Self::Tickets);
 }
 
-/// See [`join`] and [`join_all`].
+/// The future of [`join`] and [`join_all`].
 ///
 /// # Example
 /// See [`join`].
@@ -72,7 +72,7 @@ pub struct Join<B: Branches> {
     branches: B,
     tickets: B::Tickets,
     order: B::Order,
-    /// The branch whose port another branch names too.
+    /// The branch whose port is also named by another branch.
     twin: Option<usize>,
 }
 
@@ -85,16 +85,16 @@ impl<B: Branches> fmt::Debug for Join<B> {
 /// Waits until every port holds the required items, and takes all of them at once, in the order of the ports.
 ///
 /// `&port` asks for one item and gives it; `(&port, n)` asks for `n` and gives a `Vec`. The types of the ports may
-/// differ. Cancel-safe: until it is satisfied, all items stay in the ports, visible to others.
+/// differ. Cancel-safe: until the join is satisfied, all items stay in the ports, visible to others.
 ///
-/// Single receives at the same ports go first; among joins and takes, the first to look wins. But not without end. A
-/// join that has been woken and has not looked yet is passed at most 32 times at each port. Then the one that passes it
-/// lets its dispatcher run the others first.
+/// Single receives at the same ports go first; among joins and takes, the first to look wins, but only up to a limit. A
+/// join that has been woken and has not looked yet is passed over at most 32 times at each port. Then the next waiter
+/// that would pass it yields, and its dispatcher runs the waiting joins first.
 ///
-/// Cost: one lock a port; no allocation for a tuple of ports.
+/// Cost: one lock for each port; no allocation for a tuple of ports.
 ///
 /// # Errors
-/// [`ReceiveErrorKind::SamePort`](crate::ReceiveErrorKind::SamePort) at once if a port is named twice;
+/// Returns [`ReceiveErrorKind::SamePort`](crate::ReceiveErrorKind::SamePort) at once if a port is named twice. Returns
 /// [`ReceiveErrorKind::Closed`](crate::ReceiveErrorKind::Closed) if a port is closed and lacks items.
 ///
 /// # Example
@@ -113,10 +113,10 @@ pub fn join<B: Branches>(branches: B) -> Join<B> {
     Join { tickets: branches.tickets(), branches, order, twin }
 }
 
-/// The same as [`join`] for any number of ports of one type; for none, an empty `Vec` at once.
+/// Does the same as [`join`] for any number of ports of one type; without ports, it gives an empty `Vec` at once.
 ///
 /// # Errors
-/// The errors of [`join`].
+/// Fails as [`join`] does.
 ///
 /// # Example
 /// ```
@@ -130,8 +130,8 @@ pub fn join_all<B: Branch>(branches: impl IntoIterator<Item = B>) -> Join<Vec<B>
 }
 
 impl<B: Branches> Join<B> {
-    /// The same, giving also the [`Context`](crate::Context) of the items. With items from several contexts it is the
-    /// first, with the others [linked](crate::Context::links), so that an error in it reaches the sink of each, once.
+    /// Also returns the [`Context`](crate::Context) of the items. If there are several contexts, it is the first, with
+    /// the others [linked](crate::Context::links), so that an error in it reaches the sink of each, once.
     ///
     /// # Example
     /// ```
@@ -150,12 +150,12 @@ impl<B: Branches> Join<B> {
 
     /// Registers a handler for every set of items that satisfies the join, those already in the ports first.
     ///
-    /// As [`Port::on`](crate::Port::on) for several ports. At most `concurrency` turns of the handler run at the same
-    /// time, on the workers of `dispatcher`; with 1 they never overlap. Items for which no turn is free stay in their
-    /// ports. Dropping the receiver ends the registration; it ends by itself when a port is closed and cannot satisfy
-    /// it.
+    /// Does for several ports what [`Port::on`](crate::Port::on) does for one. At most `concurrency` turns of the
+    /// handler run at the same time, on the workers of `dispatcher`; with 1 they never overlap. Items for which no turn
+    /// is free stay in their ports. Dropping the receiver ends the registration. It ends by itself when a port is
+    /// closed and cannot satisfy the join.
     ///
-    /// Cost: per set of items that of a join; a task for each turn, once.
+    /// Cost: each set of items costs as much as a join; each turn needs a task, which is made once.
     ///
     /// # Errors
     /// Returns [`ReceiveErrorKind::SamePort`](crate::ReceiveErrorKind::SamePort) if a port is named twice.
@@ -214,18 +214,18 @@ impl<B: Branches> Join<B> {
 }
 
 impl<B: Branches> Join<B> {
-    /// The error of a join that names a port twice.
+    /// Returns the error of a join that names a port twice.
     pub(crate) fn fault(&self) -> Option<ReceiveError> {
         self.twin.map(|twin| ReceiveErrorKind::SamePort { port: self.branches.name(twin) }.into())
     }
 
-    /// The same with ports of its own, for a task.
+    /// Returns the same branches with their own ports, for a task.
     pub(crate) fn owned(&self) -> B::Owned {
         self.branches.owned()
     }
 
-    /// A poll that takes only if `may_take` allows it, which is called when every port has enough. If it does not, the
-    /// join keeps waiting.
+    /// Polls the join, which takes only if `may_take` allows it. `may_take` is called when every port has enough. If it
+    /// returns false, the join keeps waiting.
     pub(crate) fn poll_if(
         &mut self,
         may_take: &mut dyn FnMut() -> bool,
@@ -234,22 +234,22 @@ impl<B: Branches> Join<B> {
         self.branches.poll(&self.order, &mut self.tickets, may_take, context)
     }
 
-    /// Whether the port with this identity is one of its ports.
+    /// Returns whether the join includes the port with this identity.
     pub(crate) fn names(&self, port: u64) -> bool {
         self.order.as_ref().iter().any(|branch| self.branches.identity(*branch) == port)
     }
 
-    /// Closes all its ports.
+    /// Closes all ports of the join.
     pub(crate) fn close_ports(&self) {
         self.order.as_ref().iter().for_each(|branch| self.branches.close(*branch));
     }
 
-    /// Refuses the items left in its ports.
+    /// Refuses the items left in the ports of the join.
     pub(crate) fn refuse_left(&self) {
         self.order.as_ref().iter().for_each(|branch| self.branches.refuse_left(*branch));
     }
 
-    /// The name of the join in messages: the names of its ports.
+    /// Returns the name of the join in messages, made of the names of its ports.
     pub(crate) fn name(&self) -> String {
         let count = self.order.as_ref().len();
         (0..count).map(|branch| self.branches.name(branch)).collect::<Vec<_>>().join(" with ")
@@ -278,7 +278,7 @@ impl<B: Branches> Drop for Join<B> {
     }
 }
 
-/// The registration of one branch after the look at all.
+/// Keeps or ends the registration of one branch, after all ports have been looked at.
 fn stay_or_go<B: Branch>(
     verdict: &Verdict,
     ready: Ready,
@@ -296,7 +296,7 @@ fn stay_or_go<B: Branch>(
     }
 }
 
-/// The output of a join's poll, once all locks are free.
+/// Returns the output of a join's poll, once all locks are free.
 fn outcome<T>(
     verdict: &Verdict,
     output: Option<T>,
@@ -359,7 +359,7 @@ impl<B: Branch> Branches for Vec<B> {
         may_take: &mut dyn FnMut() -> bool,
         context: &mut Context<'_>,
     ) -> Poll<Result<Self::Output, ReceiveError>> {
-        // Declared before the guards, hence dropped after them.
+        // Declared before the guards, and therefore dropped after them.
         let mut late: Vec<Late<B::Item>> = Vec::with_capacity(self.len());
         let mut guards: Vec<Option<Locked<'_, B::Item>>> = self.iter().map(|_| None).collect();
         for &branch in order {
@@ -470,7 +470,7 @@ macro_rules! branches {
                     }
                     Verdict::Closed(_) | Verdict::Yield | Verdict::Wait => None,
                 };
-                // What may run user code when dropped is kept until all locks are free.
+                // Values that may run user code when dropped are kept until all locks are released.
                 $(let $late = {
                     let ticket = &mut tickets[$index];
                     stay_or_go(&verdict, ready[$index], &self.$index, &mut $guard, ticket, context)

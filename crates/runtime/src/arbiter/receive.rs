@@ -1,4 +1,4 @@
-//! One item of one port, with or without a predicate.
+//! Takes one item from one port, with or without a predicate.
 
 use std::fmt;
 use std::future::Future;
@@ -12,7 +12,7 @@ use crate::error::ReceiveError;
 use crate::port::Port;
 use crate::port::waiters::{Predicate, Ticket};
 
-/// See [`Port::receive`] and [`Port::receive_if`].
+/// The future of [`Port::receive`] and [`Port::receive_if`].
 ///
 /// # Example
 /// See [`Port::receive`].
@@ -21,7 +21,7 @@ pub struct Receive<'a, T> {
     port: &'a Port<T>,
     predicate: Option<Predicate<T>>,
     ticket: Option<Ticket>,
-    /// The place in the order of registration that a persistent receiver keeps.
+    /// The position in the order of registration that a persistent receiver keeps.
     order: Option<NonZeroU64>,
 }
 
@@ -30,7 +30,7 @@ impl<'a, T> Receive<'a, T> {
         Self { port, predicate, ticket: None, order: None }
     }
 
-    /// The same, giving also the [`Context`](crate::Context) that the item was posted in; the task stays in its own.
+    /// Also returns the [`Context`](crate::Context) that the item was posted in; the task stays in its own context.
     ///
     /// # Example
     /// See [`Inheritance`](crate::Inheritance).
@@ -39,7 +39,7 @@ impl<'a, T> Receive<'a, T> {
         WithContext::new(self)
     }
 
-    /// A receive at a place in the order that was reserved before.
+    /// Creates a receive at a position in the order of registration that was reserved before.
     pub(crate) fn in_order(port: &'a Port<T>, order: u64, predicate: Option<Predicate<T>>) -> Self {
         Self { port, predicate, ticket: None, order: NonZeroU64::new(order) }
     }

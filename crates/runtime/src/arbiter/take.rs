@@ -1,4 +1,4 @@
-//! This many items of one port, together or not at all.
+//! Takes a number of items from one port, all together or none.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -12,7 +12,7 @@ use crate::port::Port;
 use crate::port::waiters::{Ticket, Want};
 use crate::port::wake::Wake;
 
-/// See [`Port::take`].
+/// The future of [`Port::take`].
 ///
 /// # Example
 /// See [`Port::take`].
@@ -28,8 +28,8 @@ impl<'a, T> Take<'a, T> {
         Self { branch: (port, count), ticket: None }
     }
 
-    /// The same, giving also the [`Context`](crate::Context) of the items. With items from several contexts it is the
-    /// first, with the others [linked](crate::Context::links), so that an error in it reaches the sink of each, once.
+    /// Also returns the [`Context`](crate::Context) of the items. If there are several contexts, it is the first, with
+    /// the others [linked](crate::Context::links), so that an error in it reaches the sink of each, once.
     ///
     /// # Example
     /// ```
@@ -70,7 +70,8 @@ impl<T> Future for Take<'_, T> {
                 (Poll::Pending, watch(&mut state, &mut this.ticket, || Want::Take(this.branch.1), false, context))
             }
         };
-        // It may have been woken for items of which some are gone since; what is left may do for another take.
+        // This take may have been woken for items of which some are gone since. The rest may be enough for another
+        // take.
         let mut wake = Wake::default();
         let available = state.queue.available();
         state.waiters.wake_takes(available, &mut wake);

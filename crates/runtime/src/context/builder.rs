@@ -1,4 +1,4 @@
-//! The options of a new context: its additions to the one it stands in, and the parts that cross to other tasks.
+//! The options of a new context: what it adds to its parent, and which parts cross to other tasks.
 
 use std::panic::Location;
 use std::time::Duration;
@@ -11,7 +11,7 @@ use super::{Context, Inner, TraceParent, current};
 use crate::port::Port;
 use crate::timer::Clock;
 
-/// Whether a piece of baggage crosses with a post or a spawn.
+/// Whether an entry of the baggage crosses with a post or a spawn.
 ///
 /// # Example
 /// ```
@@ -28,9 +28,9 @@ use crate::timer::Clock;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Inheritance {
-    /// It crosses.
+    /// The entry crosses.
     Crosses,
-    /// Only code that runs in the context itself sees it, and in scopes inside it.
+    /// Only code in the context itself, and in scopes inside it, sees the entry.
     Stays,
 }
 
@@ -41,7 +41,7 @@ pub(super) struct Baggage {
     inheritance: Inheritance,
 }
 
-/// A context being made; see [`Context::named`].
+/// The builder of a context; see [`Context::named`].
 ///
 /// # Example
 /// ```
@@ -86,7 +86,7 @@ impl ContextBuilder {
         }
     }
 
-    /// Creates a context below no other: for work without a caller, such as a service's own upkeep.
+    /// Makes a context without a parent: for work without a caller, such as a service's own maintenance.
     ///
     /// # Example
     /// ```
@@ -99,7 +99,7 @@ impl ContextBuilder {
         self
     }
 
-    /// Lets [`Context::cancel`] end the work in it and below it.
+    /// Lets [`Context::cancel`] end the work in the context and below it.
     ///
     /// # Example
     /// ```
@@ -111,10 +111,10 @@ impl ContextBuilder {
         self
     }
 
-    /// Cancels it once `time` has passed on `clock`, counted from [`build`](Self::build). An outer deadline that is
-    /// earlier stays.
+    /// Cancels the context once `time` has passed on `clock`, counted from [`build`](Self::build). An earlier outer
+    /// deadline stays in force.
     ///
-    /// Cost: one timer, which goes when the last clone of the context does.
+    /// Cost: one timer, which is removed when the last clone of the context is dropped.
     ///
     /// # Example
     /// See [`ContextBuilder`].
@@ -123,10 +123,11 @@ impl ContextBuilder {
         self
     }
 
-    /// Hands errors that happen in it, and in contexts inside it without a sink of their own, to `handler`.
+    /// Passes errors that happen in the context, or in contexts inside it without their own sink, to `handler`.
     ///
-    /// It is called on the thread where the error ended, with the context outside this one current. So an error in the
-    /// handler goes one level out, never back to it. Keep it short, or use [`errors_to`](Self::errors_to).
+    /// The handler is called on the thread where the error ended, in the context outside this one. So an error in the
+    /// handler goes one level out, never back to the handler. Keep the handler short, or use
+    /// [`errors_to`](Self::errors_to).
     ///
     /// # Example
     /// ```
@@ -145,10 +146,10 @@ impl ContextBuilder {
         self
     }
 
-    /// Posts errors that happen in it to `port`, as [`on_error`](Self::on_error). If the port refuses, the error goes
-    /// one level out.
+    /// Posts errors that happen in the context to `port`, as [`on_error`](Self::on_error) passes them to a handler. If
+    /// the port refuses, the error goes one level out.
     ///
-    /// The post carries the context outside this one, so that a handler of the port that fails reports there.
+    /// The post carries the context outside this one. If a handler of the port fails, its error goes there.
     ///
     /// # Example
     /// ```
@@ -173,7 +174,7 @@ impl ContextBuilder {
         self
     }
 
-    /// Says which span of a distributed trace it belongs to.
+    /// Sets the span of a distributed trace that the context belongs to.
     ///
     /// # Example
     /// ```
@@ -186,8 +187,8 @@ impl ContextBuilder {
         self
     }
 
-    /// Makes the context. Cost: one allocation, two where baggage stays, one more for cancellation and for a deadline
-    /// each.
+    /// Makes the context. Cost: one allocation, two if baggage stays, and one more each for cancellation and for a
+    /// deadline.
     ///
     /// # Example
     /// See [`ContextBuilder`].
@@ -233,7 +234,7 @@ impl ContextBuilder {
     }
 }
 
-/// The context of items from several contexts, at least two and all different.
+/// Returns the context of items from several contexts, at least two and all different.
 pub(super) fn merged(mut contexts: Vec<Context>, taken_at: &'static Location<'static>) -> Context {
     let links = contexts.split_off(1).into_boxed_slice();
     let parent = contexts.pop();

@@ -1,8 +1,8 @@
-//! The tree of cancellation: stopping a node stops all below it, and wakes the tasks there so that it ends.
+//! The tree of cancellation: stopping a node stops all nodes below it, and wakes their tasks so that they end.
 //!
-//! A node knows its children weakly and is known by them strongly. Lock order: while a node's lock is held, no other is
-//! taken and no task is woken. A child that is made while its parent is being stopped is found on the list, or sees the
-//! parent stopped.
+//! A node has weak references to its children, and the children have strong references to it. Lock order: while a
+//! node's lock is held, no other lock is taken and no task is woken. A child that is made while its parent is being
+//! stopped either is found on the list or sees that the parent has stopped.
 
 use std::collections::HashMap;
 use std::sync::Weak;
@@ -17,14 +17,14 @@ const LIVE: usize = 0;
 const CANCELLED: usize = 1;
 const EXPIRED: usize = 2;
 
-/// The reason why a context is over.
+/// The reason why a context has stopped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Stop {
     Cancelled,
     DeadlineExceeded,
 }
 
-/// The listeners that are woken when a node stops, by number.
+/// The key of a listener that is woken when a node stops.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Key {
     pub(crate) owner: usize,
@@ -32,16 +32,16 @@ pub(crate) struct Key {
 }
 
 impl Key {
-    /// A new one, unique in the process.
+    /// Creates a key that is unique in the process.
     pub(crate) fn unique() -> Self {
         Self { owner: 0, number: next_identity() }
     }
 }
 
-/// See the module's page.
+/// A node of the tree; see the page of the module.
 pub(crate) struct Node {
     id: u64,
-    /// `LIVE`, and then once and for all `CANCELLED` or `EXPIRED`; written under the lock of `listeners`.
+    /// `LIVE`, then finally `CANCELLED` or `EXPIRED`; written under the lock of `listeners`.
     state: AtomicUsize,
     listeners: SpinLock<Listeners>,
     parent: Option<Arc<Node>>,
@@ -55,7 +55,7 @@ struct Listeners {
 }
 
 impl Node {
-    /// A node that is stopped with its parent.
+    /// Creates a node that is stopped with its parent.
     pub(crate) fn below(parent: Option<&Arc<Self>>) -> Arc<Self> {
         let node = Arc::new(Self {
             id: next_identity(),
@@ -80,7 +80,7 @@ impl Node {
         node
     }
 
-    /// Stops it when so much time has passed, unless it is gone by then.
+    /// Stops the node after this time, unless the node has been dropped by then.
     pub(crate) fn stop_after(self: &Arc<Self>, clock: &Clock, time: Duration) {
         let node = Arc::downgrade(self);
         let timer = clock.schedule_in(time, move || {
@@ -91,9 +91,10 @@ impl Node {
         *self.deadline.lock() = Some(timer);
     }
 
-    /// Whether and why it was stopped.
+    /// Returns whether and why the node was stopped.
     pub(crate) fn stopped(&self) -> Option<Stop> {
-        // Acquire: pairs with the Release in `stop`; what the canceller did before is visible to what it stops.
+        // Acquire: pairs with the Release in `stop`, so that what the canceller did before is visible to the stopped
+        // work.
         match self.state.load(Ordering::Acquire) {
             LIVE => None,
             CANCELLED => Some(Stop::Cancelled),
@@ -101,7 +102,7 @@ impl Node {
         }
     }
 
-    /// Stops it and all below it; false if it was stopped before.
+    /// Stops the node and all nodes below it; returns false if it was stopped before.
     pub(crate) fn stop(self: &Arc<Self>, how: Stop) -> bool {
         // A list and not a recursion: trees may be deep.
         let mut nodes = vec![self.clone()];
@@ -127,7 +128,7 @@ impl Node {
         is_first
     }
 
-    /// Has `waker` woken when it stops; false, and nothing is kept, if it has stopped.
+    /// Registers `waker` to be woken when the node stops. Returns false, and registers nothing, if it has stopped.
     pub(crate) fn listen(&self, key: Key, waker: &Waker) -> bool {
         let _replaced = {
             let mut listeners = self.listeners.lock();
@@ -147,7 +148,7 @@ impl Node {
         let _forgotten = self.listeners.lock().wakers.remove(&key);
     }
 
-    /// The number of waiters that would be woken.
+    /// Returns the number of waiters that a stop would wake.
     #[cfg(test)]
     fn listening(&self) -> usize {
         self.listeners.lock().wakers.len()
@@ -158,7 +159,7 @@ impl Drop for Node {
     fn drop(&mut self) {
         let mut next = self.parent.take();
         let mut id = self.id;
-        // One by one, as the contexts themselves.
+        // Dropped one by one, as the contexts themselves are.
         while let Some(parent) = next {
             parent.listeners.lock().children.remove(&id);
             id = parent.id;

@@ -1,8 +1,8 @@
-//! The context that a thread runs in: entered around polls, taken along by posts and spawns.
+//! The context that a thread runs in: entered around polls, captured by posts and spawns.
 //!
-//! Items that are taken from a port under its lock leave their contexts in a thread-local place, [`leave`]. Dropping a
-//! context there may run the user's code (the last clone of a sink). [`collect`] picks up the requested ones;
-//! [`settle`] drops all others after the lock.
+//! When items are taken from a port under its lock, [`leave`] puts their contexts into a thread-local list. Dropping a
+//! context under the lock could run user code (with the last clone of a sink). [`collect`] picks up the requested
+//! contexts; [`settle`] drops all others after the lock.
 
 use std::cell::RefCell;
 
@@ -10,7 +10,7 @@ use lehr_sync::process::Flag;
 
 use super::Context;
 
-/// Raised by the first context made: before that, no thread-local is read.
+/// Raised when the first context is made; before that, no thread-local is read.
 pub(super) static CONTEXTS_IN_USE: Flag = Flag::new();
 
 #[derive(Default)]
@@ -31,19 +31,19 @@ mod local {
     }
 }
 
-/// Shows the thread's place to `look`, which must not drop a context: that may come back here. Nothing if the thread is
-/// ending.
+/// Calls `look` with the thread's data. `look` must not drop a context, because that may call this function again.
+/// Returns `None` if the thread is ending.
 fn with_local<R>(look: impl FnOnce(&mut Local) -> R) -> Option<R> {
     local::LOCAL.try_with(|local| look(&mut local.borrow_mut())).ok()
 }
 
-/// Whether any context was ever made.
+/// Returns whether a context was ever made.
 #[inline]
 pub(crate) fn in_use() -> bool {
     CONTEXTS_IN_USE.is_up()
 }
 
-/// The context that the thread runs in.
+/// Returns the context that the thread runs in.
 #[inline]
 pub(crate) fn current() -> Option<Context> {
     if !in_use() {
@@ -52,10 +52,10 @@ pub(crate) fn current() -> Option<Context> {
     with_local(|local| local.current.clone()).flatten()
 }
 
-/// The context that a post or a spawn takes along: the current one as it is on the other side.
+/// Returns the context that a post or a spawn takes along: the current context as it is on the other side.
 #[inline]
 pub(crate) fn capture() -> Option<Context> {
-    /// Kept out of the way of programs without contexts.
+    /// A separate cold function, so that programs without contexts do not pay for it.
     #[cold]
     fn across() -> Option<Context> {
         current().map(|context| context.across())
@@ -69,10 +69,10 @@ pub(crate) fn detached<R>(body: impl FnOnce() -> R) -> R {
     body()
 }
 
-/// Makes `context` current until the guard is dropped.
+/// Makes `context` current until the returned guard is dropped.
 pub(crate) fn enter(context: Option<Context>) -> Entered {
     let replaced = with_local(|local| {
-        // A panic that ended in here before was caught by somebody else.
+        // A panic that ended inside this context before was caught by other code.
         let stale = local.failed_in.take();
         (std::mem::replace(&mut local.current, context), stale)
     });
@@ -105,7 +105,7 @@ impl Drop for Entered {
     }
 }
 
-/// The innermost context that the panic just caught went through, or else `own`.
+/// Returns the innermost context that the panic just caught went through, or else `own`.
 pub(crate) fn failed_in(own: Option<&Context>) -> Option<Context> {
     if !in_use() {
         return None;
@@ -113,14 +113,15 @@ pub(crate) fn failed_in(own: Option<&Context>) -> Option<Context> {
     with_local(|local| local.failed_in.take()).flatten().or_else(|| own.cloned())
 }
 
-/// The context of an item that is being taken, left for later. May be called under a port's lock.
+/// Stores the context of an item that is being taken, so that it can be collected later. May be called under a port's
+/// lock.
 #[inline]
 pub(crate) fn leave(context: Option<Context>) {
-    /// Kept out of the way of programs without contexts.
+    /// A separate cold function, so that programs without contexts do not pay for it.
     #[cold]
     #[inline(never)]
     fn keep(context: Context) {
-        // On a thread that is ending there is nobody to collect it; it is dropped here.
+        // On a thread that is ending, no code collects the context; it is dropped here.
         let _ = with_local(|local| local.taken.push(context));
     }
     if let Some(context) = context {
@@ -128,10 +129,10 @@ pub(crate) fn leave(context: Option<Context>) {
     }
 }
 
-/// Drops the rest. Not to be called under a lock.
+/// Drops the contexts that were not collected. Don't call it under a lock.
 #[inline]
 pub(crate) fn settle() {
-    /// As in [`leave`].
+    /// Cold for the same reason as in [`leave`].
     #[cold]
     #[inline(never)]
     fn drop_taken() {
@@ -142,7 +143,7 @@ pub(crate) fn settle() {
     }
 }
 
-/// Runs `take` and gives the contexts of the items that it took, in the order of taking. May be called under a lock.
+/// Runs `take` and returns the contexts of the items that it took, in the order of taking. May be called under a lock.
 pub(crate) fn collect<R>(take: impl FnOnce() -> R) -> (R, Vec<Context>) {
     if !in_use() {
         return (take(), Vec::new());

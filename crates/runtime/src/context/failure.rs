@@ -1,5 +1,5 @@
-//! The way of errors: once, to the innermost sink; from a sink that fails, one level out; from the outermost level to
-//! the process's hook.
+//! The path of errors: each goes once to the innermost sink. If the sink fails, the error goes one level out, and from
+//! the outermost level to the process's hook.
 
 use std::any::Any;
 use std::error::Error;
@@ -14,12 +14,12 @@ use super::cancel::Stop;
 use super::{Context, TraceParent, current};
 use crate::error::{TaskError, panic_message};
 
-/// The longest trail that a failure keeps, from the inside.
+/// The longest trail that a failure keeps, counted from the inside.
 const TRAIL_MAX: usize = 32;
 
 /// A failure in a context, with its trail. Cheap to clone.
 ///
-/// Shown with `{}` it names the error; with `{:#}` also where, innermost first.
+/// With `{}` it shows the error; with `{:#}` also its trail, innermost first.
 ///
 /// # Example
 /// ```
@@ -53,7 +53,7 @@ pub enum Cause {
         /// The panic's message.
         message: String,
     },
-    /// An error was given.
+    /// An error was returned or reported.
     Error(Arc<dyn Error + Send + Sync>),
     /// The context's deadline passed before the work was done.
     DeadlineExceeded,
@@ -61,7 +61,7 @@ pub enum Cause {
     Cancelled,
 }
 
-/// One place on the way from an error outwards.
+/// One step of the trail from an error outwards.
 ///
 /// # Example
 /// ```
@@ -74,7 +74,7 @@ pub enum Cause {
 pub struct Step {
     /// The context's name.
     pub context: Option<String>,
-    /// The source position: of an error the place that reported it, of a context the place that made it.
+    /// The source position: for an error the place that reported it, for a context the place that made it.
     pub location: &'static Location<'static>,
 }
 
@@ -88,7 +88,7 @@ impl fmt::Display for Step {
 }
 
 impl ContextError {
-    /// A failure made of an error, with your place in the code as the first of its trail.
+    /// Creates a failure from an error, with the calling source position as the first step of its trail.
     ///
     /// # Example
     /// See [`ContextError`].
@@ -97,7 +97,7 @@ impl ContextError {
         Self::from_error(error.into(), Location::caller(), None)
     }
 
-    /// The cause of the failure.
+    /// Returns the cause of the failure.
     ///
     /// # Example
     /// See [`ContextError`].
@@ -105,7 +105,7 @@ impl ContextError {
         &self.inner.cause
     }
 
-    /// The cause as text.
+    /// Returns the cause as text.
     ///
     /// # Example
     /// ```
@@ -115,7 +115,7 @@ impl ContextError {
         self.to_string()
     }
 
-    /// The identity of the context that it happened in.
+    /// Returns the identity of the context in which the failure happened.
     ///
     /// # Example
     /// ```
@@ -125,7 +125,8 @@ impl ContextError {
         self.inner.context
     }
 
-    /// The way from the error outwards: where it was reported, then the calls and contexts around it, innermost first.
+    /// Returns the trail from the error outwards: the place that reported it, then the calls and contexts around it,
+    /// innermost first.
     ///
     /// # Example
     /// See [`Step`].
@@ -133,7 +134,8 @@ impl ContextError {
         &self.inner.trail
     }
 
-    /// The distributed traces it belongs to: several, if it happened while handling items of several requests.
+    /// Returns the distributed traces that the failure belongs to; there are several if it happened while handling
+    /// items of several requests.
     ///
     /// # Example
     /// ```
@@ -166,7 +168,8 @@ impl ContextError {
         Self { inner: Arc::new(ContextErrorInner { cause, context: context.map(Context::id), trail, traces }) }
     }
 
-    /// An error that leaves a call: a failure from deeper inside gets one more step, another error becomes a failure.
+    /// Converts an error that leaves a call: a failure from deeper inside gets one more step, any other error becomes a
+    /// failure.
     pub(super) fn leaving(
         error: Box<dyn Error + Send + Sync>,
         at: &'static Location<'static>,
@@ -193,7 +196,7 @@ impl ContextError {
         Self::of(cause, Some(at), Some(context))
     }
 
-    /// Hands the failure to the sinks of `context`, each once; without any, to the process's hook.
+    /// Passes the failure to the sinks of `context`, to each once; without sinks, to the process's hook.
     pub(crate) fn deliver(self, context: Option<&Context>) {
         let mut sinks = Vec::new();
         if let Some(context) = context {
@@ -206,12 +209,13 @@ impl ContextError {
             let failure = self.clone();
             let result = {
                 let _entered = current::enter(outer.clone());
-                // Unwind safety: a sink that panicked is as its own code left it, and reports that one level out.
+                // Unwind safety: only the sink's own code sees what its panic left behind, and that panic is reported
+                // one level out.
                 catch_unwind(AssertUnwindSafe(|| (sink.0)(failure)))
             };
             match result {
                 Ok(Ok(())) => {}
-                // Nobody reads there: the next level out gets the very same failure.
+                // The sink's port is closed, so the next level out gets the same failure.
                 Ok(Err(refused)) => refused.deliver(outer.as_ref()),
                 Err(payload) => panicked(payload.as_ref(), outer).deliver(),
             }
@@ -252,7 +256,7 @@ impl Error for ContextError {
 }
 
 impl Context {
-    /// Reports an error that has no other address: to the innermost sink, once; without one, to the process's hook.
+    /// Reports an error that no caller receives: to the innermost sink, once; without a sink, to the process's hook.
     ///
     /// # Example
     /// See [`ContextBuilder::on_error`](super::ContextBuilder::on_error).
@@ -264,7 +268,7 @@ impl Context {
 
 type Handler = dyn Fn(ContextError) -> Result<(), ContextError> + Send + Sync;
 
-/// The receiver of a context's errors; gives back the errors that it could not place.
+/// The receiver of a context's errors. It gives back errors that it could not pass on.
 #[derive(Clone)]
 pub(super) struct Sink(Arc<Handler>);
 
@@ -274,7 +278,7 @@ impl Sink {
     }
 }
 
-/// The nearest sink on each line of ancestors, each once, with the context outside it.
+/// Collects the nearest sink on each line of ancestors, each once, with the context outside it.
 fn innermost_sinks(context: &Context, sinks: &mut Vec<(Sink, Option<Context>)>) {
     for context in context.lineage() {
         if let Some(sink) = &context.inner.sink {
@@ -294,11 +298,11 @@ type Hook = dyn Fn(&ContextError) + Send + Sync;
 
 static HOOK: Setting<Hook> = Setting::new();
 
-/// Sets the hook for errors that no context has a sink for: panics of detached tasks among them. Replaces the hook set
-/// before.
+/// Sets the hook for errors without a sink, such as panics of detached tasks. Replaces the earlier hook.
 ///
-/// Without a hook they are written to standard error, a line each; never dropped. The hook runs on the thread where the
-/// error ended and must not panic: that panic is then the last thing written about the error.
+/// Without a hook, these errors are written to standard error, one line each; they are never dropped. The hook runs on
+/// the thread where the error ended and must not panic. If it panics, the panic is the last thing written about the
+/// error.
 ///
 /// # Example
 /// ```
@@ -316,30 +320,30 @@ pub fn set_error_hook(hook: impl Fn(&ContextError) + Send + Sync + 'static) {
 fn report(failure: &ContextError) {
     let hooked = HOOK.read().map(|hook| catch_unwind(AssertUnwindSafe(|| hook(failure))));
     if !matches!(hooked, Some(Ok(()))) {
-        // Nothing is left to tell if even this fails.
+        // If even this write fails, there is no other way to report it.
         let _ = writeln!(std::io::stderr(), "error without an address: {failure:#}");
     }
 }
 
-/// The reason why a task has no output, until its owner asks for it. If it is dropped before that, a panic goes to the
-/// sinks. This applies to a detached task, and to one whose handle was dropped unread.
+/// The reason why a task has no output, until its owner asks for it. If the reason is dropped before that, a panic goes
+/// to the sinks. This happens for a detached task, and for a task whose handle was dropped unread.
 pub(crate) struct Unclaimed(Why);
 
 enum Why {
     Panicked(Box<(ContextError, Option<Context>)>),
-    /// Only its owner learns of this, as of the next.
+    /// Only the owner learns of this reason and of the next one.
     Cancelled,
     Discarded,
 }
 
-/// The failure for a panic that was caught around code running in `own`, or deeper.
+/// Returns the failure for a panic that was caught around code running in `own`, or in a context inside it.
 pub(crate) fn panicked(payload: &(dyn Any + Send), own: Option<Context>) -> Unclaimed {
     let context = current::failed_in(own.as_ref());
     let failure = ContextError::of(Cause::Panicked { message: panic_message(payload) }, None, context.as_ref());
     Unclaimed(Why::Panicked(Box::new((failure, context))))
 }
 
-/// The panic of a closure that has no owner goes to the sinks of the context that it went through.
+/// Passes the panic of a closure without an owner to the sinks of the context that the panic went through.
 pub(crate) fn closure_panicked(message: String) {
     let context = current::failed_in(None);
     ContextError::of(Cause::Panicked { message }, None, context.as_ref()).deliver(context.as_ref());
@@ -354,7 +358,7 @@ impl Unclaimed {
         Self(Why::Discarded)
     }
 
-    /// Converts it to the `TaskError` that its owner receives.
+    /// Converts the reason to the `TaskError` that the owner receives.
     pub(crate) fn claim(mut self) -> TaskError {
         match std::mem::replace(&mut self.0, Why::Cancelled) {
             Why::Panicked(panicked) => TaskError::Panicked { message: panicked.0.message() },
@@ -363,7 +367,7 @@ impl Unclaimed {
         }
     }
 
-    /// Whether some context has a sink for it.
+    /// Returns whether some context has a sink for the failure.
     pub(crate) fn has_sink(&self) -> bool {
         let mut sinks = Vec::new();
         if let Why::Panicked(panicked) = &self.0
@@ -374,7 +378,7 @@ impl Unclaimed {
         !sinks.is_empty()
     }
 
-    /// Sends it to the sinks.
+    /// Passes the failure to the sinks.
     pub(crate) fn deliver(self) {
         drop(self);
     }

@@ -17,7 +17,8 @@ use crate::error::panic_message;
 impl Context {
     /// Runs a future in this context.
     ///
-    /// It is not stopped when the context is cancelled; [`call`](Self::call) is. Cancel-safe if the future is.
+    /// Cancelling the context does not stop the future; to stop it, use [`call`](Self::call). Cancel-safe if the future
+    /// is.
     ///
     /// # Panics
     /// Panics if the future does.
@@ -33,14 +34,15 @@ impl Context {
         Scope { context: self.clone(), future }
     }
 
-    /// Runs a future in this context, until it ends or the context does.
+    /// Runs a future in this context until the future or the context ends.
     ///
-    /// When the context is cancelled or its deadline passes, the future is dropped at the next poll, which follows at
+    /// When the context is cancelled or its deadline passes, the future is dropped at its next poll, which follows at
     /// once.
     ///
     /// # Errors
-    /// The future's own error as a [`ContextError`] with this call's place in its trail; a failure from a deeper call
-    /// gets one more step. Or [`Cause::DeadlineExceeded`](super::Cause) or [`Cause::Cancelled`](super::Cause), once.
+    /// Returns the future's own error as a [`ContextError`] with the position of this call in its trail. A failure from
+    /// a deeper call gets one more step. If the context ended, returns [`Cause::DeadlineExceeded`](super::Cause) or
+    /// [`Cause::Cancelled`](super::Cause), once.
     ///
     /// # Panics
     /// Panics if the future does.
@@ -67,7 +69,7 @@ impl Context {
 }
 
 pin_project! {
-    /// See [`Context::scope`].
+    /// The future of [`Context::scope`].
     ///
     /// # Example
     /// See [`Context::scope`].
@@ -95,7 +97,7 @@ impl<F: Future> Future for Scope<F> {
     }
 }
 
-/// Listens to a node of the tree of cancellation until it is dropped.
+/// Listens to a node of the tree of cancellation until this value is dropped.
 pub(crate) struct Listening {
     node: Arc<Node>,
     key: Key,
@@ -107,7 +109,7 @@ impl Drop for Listening {
     }
 }
 
-/// Whether the context continues; if so, its end will wake the poller.
+/// Returns whether the context continues; if so, its end will wake the poller.
 pub(crate) fn goes_on(context: &Context, listening: &mut Option<Listening>, polling: &Polling<'_>) -> bool {
     let Some(node) = context.node() else { return true };
     if node.stopped().is_some() {
@@ -118,7 +120,7 @@ pub(crate) fn goes_on(context: &Context, listening: &mut Option<Listening>, poll
 }
 
 pin_project! {
-    /// See [`Context::call`].
+    /// The future of [`Context::call`].
     ///
     /// # Example
     /// See [`Context::call`].
@@ -166,8 +168,8 @@ where
 pin_project! {
     /// One turn of a persistent handler, in the context of its item.
     ///
-    /// Ends when that context does, the rest of the turn being dropped. A panic goes to the item's sinks if it has any,
-    /// and the receiver continues with the next item. Without sinks the panic is the output.
+    /// It ends when the item's context does; the rest of the turn is dropped. A panic goes to the item's sinks if it
+    /// has any, and the receiver continues with the next item. Without sinks the panic is the output.
     #[must_use = "futures do nothing unless awaited"]
     struct Turn<F> {
         #[pin]
@@ -183,10 +185,10 @@ pub(crate) fn in_context<R>(context: Option<Context>, call: impl FnOnce() -> R) 
     call()
 }
 
-/// Runs the turn whose future `begin` makes, that being done in the context too.
+/// Runs the turn whose future `begin` makes; `begin` runs in the context too.
 ///
 /// # Errors
-/// The text of a panic that no context has a sink for.
+/// Returns the text of a panic for which no context has a sink.
 pub(crate) async fn turn<F: Future<Output = ()>>(
     context: Option<Context>,
     begin: impl FnOnce() -> F,
@@ -224,7 +226,7 @@ impl<F: Future<Output = ()>> Future for Turn<F> {
 }
 
 pin_project! {
-    /// A receive, take or join that also gives the context of the items that it took; see
+    /// A receive, take or join that also returns the context of its items; see
     /// [`Receive::with_context`](crate::Receive::with_context).
     ///
     /// # Example

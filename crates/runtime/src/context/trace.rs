@@ -1,9 +1,9 @@
-//! The one field of a context that means something outside the process: the parent span of a distributed trace.
+//! The one part of a context that has a meaning outside the process: the parent span of a distributed trace.
 
 use std::fmt;
 use std::str::FromStr;
 
-/// A span of a distributed trace, in the form that W3C's `traceparent` header gives it.
+/// A span of a distributed trace, as in W3C's `traceparent` header.
 ///
 /// # Example
 /// ```
@@ -15,16 +15,16 @@ use std::str::FromStr;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct TraceParent {
-    /// The trace; not 0.
+    /// The identifier of the trace; not 0.
     pub trace: u128,
-    /// The span; not 0.
+    /// The identifier of the span; not 0.
     pub span: u64,
-    /// Bit 0: the caller records this trace.
+    /// Flags. Bit 0: the caller records this trace.
     pub flags: u8,
 }
 
 impl TraceParent {
-    /// Whether the caller records this trace.
+    /// Returns whether the caller records this trace.
     ///
     /// # Example
     /// See [`TraceParent`].
@@ -39,7 +39,7 @@ impl fmt::Display for TraceParent {
     }
 }
 
-/// A text that is no `traceparent`.
+/// The error for a text that is not a valid `traceparent`.
 ///
 /// # Example
 /// ```
@@ -78,7 +78,7 @@ impl FromStr for TraceParent {
             span: u64::from_str_radix(span, 16).map_err(|_| refuse())?,
             flags: u8::from_str_radix(flags, 16).map_err(|_| refuse())?,
         };
-        // The standard: all zeros name nothing.
+        // The standard says that identifiers of only zeros are invalid.
         if parsed.trace == 0 || parsed.span == 0 { Err(refuse()) } else { Ok(parsed) }
     }
 }

@@ -1,13 +1,14 @@
-//! Sections that block: while a worker is in one, a spare thread works in its place.
+//! Sections that block: while a worker is in one, a spare thread replaces it.
 //!
-//! The worker announces it before it blocks. The work in its queue goes to the common queue. A spare thread, woken or
-//! started, does its part of the work until it comes back. A spare has no queue of its own, because no worker would
-//! look into it once the spare is off duty. Tasks that it wakes go to the common queue, and it takes one job at a time.
-//! So the number of threads that run tasks stays the same, and no work is where only a blocked thread could find it.
+//! The worker announces the section before it blocks, and the work in its queue goes to the common queue. A spare
+//! thread, woken or newly started, does the worker's part of the work until the worker comes back. A spare has no queue
+//! of its own, because no worker would look into that queue once the spare is off duty. Tasks that it wakes go to the
+//! common queue, and it takes one job at a time. So the number of threads that run tasks stays the same, and no work is
+//! in a queue that only a blocked thread empties.
 //!
-//! Spares are bounded ([`Builder::spares`](super::Builder::spares)). A program that blocks in more places at once has
-//! fewer workers for that time, not more threads than it requested. They start when first needed and stay until the
-//! end.
+//! The number of spares is bounded ([`Builder::spares`](super::Builder::spares)). A program that blocks in more places
+//! at once has fewer workers meanwhile, not more threads than it requested. Spares start when first needed and stay
+//! until the end.
 
 use lehr_sync::{Arc, AtomicBool, AtomicUsize, Ordering, SpinLock, thread};
 
@@ -15,16 +16,16 @@ use super::worker::{Role, serve};
 use super::{ABORTING, Shared, with_current};
 
 /// Runs a section that blocks its thread: a system call, a lock held for long, a computation that does not wait. On a
-/// worker, a spare thread takes over the tasks of that worker meanwhile; elsewhere it is just a call.
+/// worker, a spare thread takes over the worker's tasks meanwhile; on other threads this is only a call.
 ///
-/// `reason` is the text that a watchdog reports while it lasts. Inside, the thread counts as none of the dispatcher's:
-/// [`block_on`](crate::block_on) is allowed. The section runs on the calling thread, so that it may borrow, and
-/// thread-local state is unchanged.
+/// A watchdog reports the text of `reason` while the section lasts. Inside the section, the thread does not count as
+/// one of the dispatcher's: [`block_on`](crate::block_on) is allowed. The section runs on the calling thread, so it may
+/// borrow, and thread-local state is unchanged.
 ///
-/// Not for sections of microseconds: handing over and back costs about as much as waking a thread twice.
+/// Don't use it for sections of microseconds: the two handovers cost about as much as waking a thread twice.
 ///
 /// # Panics
-/// Panics if `section` does; the worker is back in its place then.
+/// Panics if `section` does; the worker is then back on duty.
 ///
 /// # Example
 /// ```
@@ -64,24 +65,24 @@ pub fn blocking<R>(reason: &'static str, section: impl FnOnce() -> R) -> R {
 
 /// The spare threads of a dispatcher.
 ///
-/// A spare does not replace one worker in particular: as many are on duty as there are sections, as far as the bound
-/// allows. So a spare that is about to leave stays if another section begins.
+/// A spare does not replace one worker in particular. There are as many spares on duty as sections, up to the limit. So
+/// a spare that is about to leave stays if another section begins.
 pub(crate) struct Spares {
     max: usize,
-    /// The name of the threads, before a dash and their number.
+    /// The prefix of the threads' names, before a dash and a number.
     name: String,
     stack_bytes: Option<usize>,
-    /// The number of workers on duty beyond the number of sections. Written under the lock of `state`.
+    /// The number of spares on duty beyond the number of sections. Written under the lock of `state`.
     surplus: AtomicUsize,
     state: SpinLock<State>,
 }
 
 #[derive(Default)]
 struct State {
-    /// Sections in progress.
+    /// The number of sections in progress.
     sections: usize,
     on_duty: Vec<Arc<Spare>>,
-    /// The spares off duty, the last to go first.
+    /// The spares off duty; the last to go comes first.
     free: Vec<Arc<Spare>>,
     threads: Vec<thread::JoinHandle<()>>,
     started: usize,
@@ -90,18 +91,18 @@ struct State {
 
 /// One spare thread.
 struct Spare {
-    /// Its place among the counters and the sleepers, after those of the workers.
+    /// The index of the spare among the counters and the sleepers, after those of the workers.
     slot: usize,
-    /// Called to duty: raised by the caller, put down by the thread.
+    /// Whether the spare is called to duty: raised by the caller, lowered by the thread.
     is_called: AtomicBool,
     thread: SpinLock<Option<thread::Thread>>,
 }
 
 impl Spare {
-    /// Waits for a call; false when the dispatcher ends.
+    /// Waits for a call; returns false when the dispatcher ends.
     fn wait(&self, shared: &Shared) -> bool {
         loop {
-            // Acquire: pairs with the Release store in `end`; put_down likewise with that in `ring`.
+            // Acquire: pairs with the Release store in `end`; likewise, `put_down` pairs with the store in `ring`.
             if shared.stage.load(Ordering::Acquire) == ABORTING {
                 return false;
             }
@@ -137,8 +138,8 @@ impl Drop for Section<'_> {
             let is_too_many = state.on_duty.len() > state.sections;
             state.on_duty.iter().filter(|_| is_too_many).map(|spare| spare.slot).collect()
         };
-        // One that sleeps is to leave. If none does, each will see the surplus before it sleeps: the lock of the
-        // sleepers orders its last look after ours.
+        // A sleeping spare should leave. If none sleeps, each spare will see the surplus before it sleeps: the lock of
+        // the sleepers orders its last look after ours.
         let _ = slots.into_iter().any(|slot| self.0.sleep.call_back(slot));
     }
 }
@@ -148,24 +149,24 @@ impl Spares {
         Self { max, name, stack_bytes, surplus: AtomicUsize::new(0), state: SpinLock::new(State::default()) }
     }
 
-    /// The largest number that was ever needed at once.
+    /// Returns the most spares that were ever needed at once.
     pub(super) fn started(&self) -> usize {
         self.state.lock().started
     }
 
-    /// Whether some spare is to go off duty.
+    /// Returns whether a spare should go off duty.
     pub(super) fn are_too_many(&self) -> bool {
         // Acquire: pairs with the Release in `count`.
         self.surplus.load(Ordering::Acquire) > 0
     }
 
-    /// Under the lock.
+    /// Counts the surplus. Call it under the lock.
     fn count(&self, state: &State) {
         // Release: pairs with the Acquire in `are_too_many`.
         self.surplus.store(state.on_duty.len().saturating_sub(state.sections), Ordering::Release);
     }
 
-    /// A section begins: one more spare should be on duty, if there is one or may be one more.
+    /// Begins a section. One more spare goes on duty, if one is free or may be started.
     fn begin<'a>(&self, shared: &'a Arc<Shared>) -> Section<'a> {
         let called = {
             let mut state = self.state.lock();
@@ -182,7 +183,7 @@ impl Spares {
         Section(shared)
     }
 
-    /// Starts one more thread; nothing at the bound, or if the system will not: a section then costs its worker.
+    /// Starts one more thread. Returns `None` at the limit, or if the system refuses; a section then costs its worker.
     fn start(&self, state: &mut State, shared: &Arc<Shared>) -> Option<Arc<Spare>> {
         if state.started == self.max {
             return None;
@@ -191,7 +192,7 @@ impl Spares {
         let slot = shared.threads + number;
         let spare = Arc::new(Spare { slot, is_called: AtomicBool::new(false), thread: SpinLock::new(None) });
         let (own, dispatcher) = (spare.clone(), shared.clone());
-        // Relaxed: under the lock, which `end` takes before it looks at the number.
+        // Relaxed: changed under the lock, which `end` takes before it looks at the number.
         shared.running.fetch_add(1, Ordering::Relaxed);
         let name = format!("{}-spare-{number}", self.name);
         let started = thread::spawn_with_stack(name, self.stack_bytes, move || live(&dispatcher, &own));
@@ -209,7 +210,7 @@ impl Spares {
         }
     }
 
-    /// A spare has seen that there are too many, or the end: whether it is the one to go off duty.
+    /// Returns whether this spare goes off duty, after it has seen that there are too many spares, or the end.
     fn leave(&self, spare: &Arc<Spare>) -> bool {
         let mut state = self.state.lock();
         let may_leave = state.has_ended || state.on_duty.len() > state.sections;
@@ -223,7 +224,7 @@ impl Spares {
         may_leave
     }
 
-    /// No more are started; those off duty see the end. Gives the threads to be joined.
+    /// Prevents further starts and lets the spares on duty see the end. Returns the threads to join.
     pub(super) fn end(&self) -> Vec<thread::JoinHandle<()>> {
         let (threads, free) = {
             let mut state = self.state.lock();
@@ -235,9 +236,9 @@ impl Spares {
     }
 }
 
-/// The life of a spare thread.
+/// The main loop of a spare thread.
 fn live(shared: &Arc<Shared>, spare: &Arc<Spare>) {
-    // A caller that rang before this line has raised the flag that `wait` looks at first.
+    // If a caller rang before this line, it has raised the flag that `wait` checks first.
     *spare.thread.lock() = Some(thread::current());
     while spare.wait(shared) {
         loop {

@@ -1,9 +1,9 @@
-//! A closure in a queue, without an allocation if it is small: the cheapest form of work that there is.
+//! A closure in a queue, without an allocation if it is small: the cheapest form of work.
 //!
-//! A task needs a cell of its own because others hold on to it: its handle, its wakers. Only its queue holds a closure
-//! that runs once to its end, so that its cell can serve the next one. A worker keeps the cells of closures that it has
-//! called, and puts those that it queues into them. A closure that is larger than three words, or aligned more strictly
-//! than a word, goes into a box, and the box into the cell.
+//! A task needs its own cell because its handle and its wakers refer to it. A closure that runs once to its end is held
+//! only by its queue, so its cell can be reused for the next one. A worker keeps the cells of the closures that it has
+//! called, and reuses them for the closures that it queues. A closure that is larger than three words, or aligned more
+//! strictly than a word, goes into a box, and the box into the cell.
 
 use std::cell::RefCell;
 use std::mem::{ManuallyDrop, MaybeUninit, align_of, size_of};
@@ -13,16 +13,16 @@ use std::ptr::NonNull;
 use super::current::with_current;
 use crate::error::panic_message;
 
-/// Room for the closures of most programs: a port or two, and a number.
+/// Space for the closures of most programs: a port or two, and a number.
 type Room = [usize; 3];
 
-/// Memory for a closure. The cell owns it only as long as a [`Closure`] holds the cell.
+/// Memory for a closure. The cell owns the closure only as long as a [`Closure`] holds the cell.
 pub(super) struct Cell {
     room: MaybeUninit<Room>,
     acts: &'static Acts,
 }
 
-/// Cells that a worker keeps for the next closures, at most this many.
+/// The most cells that a worker keeps for its next closures.
 const KEPT: usize = 256;
 
 /// The empty cells of a worker.
@@ -33,7 +33,7 @@ pub(super) struct Cells {
 }
 
 impl Cells {
-    /// An empty cell, from the worker's if there is one.
+    /// Returns an empty cell: one that the worker keeps, or else a new one.
     #[inline]
     fn get() -> Box<Cell> {
         let kept = with_current(|current| current.and_then(|current| current.cells.empty.borrow_mut().pop()));
@@ -53,40 +53,40 @@ impl Cells {
     }
 }
 
-/// The operations on the closure in the room.
+/// The operations on the closure in the cell.
 struct Acts {
-    /// Moves it out of its cell, gives the cell back, and calls it.
+    /// Moves the closure out of its cell, returns the cell to the worker, and calls the closure.
     call: unsafe fn(Box<Cell>),
-    /// Drops it where it is.
+    /// Drops the closure in place.
     drop: unsafe fn(&mut MaybeUninit<Room>),
-    /// Whether a thread outside requested it: then a shutdown reports its outcome.
+    /// Whether a user of the crate queued the closure: then a shutdown reports it.
     is_counted: bool,
 }
 
-/// The actions of an empty cell.
+/// The operations of an empty cell.
 static NOTHING: &Acts = &Acts { call: |_| {}, drop: |_| {}, is_counted: false };
 
-/// A closure to be called once, or dropped.
+/// A closure that is called once, or dropped.
 pub(crate) struct Closure {
     cell: ManuallyDrop<Box<Cell>>,
 }
 
-// SAFETY: `new` asks for a closure that may be sent, and the cell holds nothing else.
+// SAFETY: `new` and `uncounted` accept only closures that are `Send`, and the cell holds nothing else.
 unsafe impl Send for Closure {}
 
 impl Closure {
-    /// A closure of a user of the crate.
+    /// Creates a closure of a user of the crate.
     #[inline]
     pub(crate) fn new<F: FnOnce() + Send + 'static>(closure: F) -> Self {
         Self::of::<F, true>(closure)
     }
 
-    /// A closure of this crate, which is not counted.
+    /// Creates a closure of this crate, which is not counted.
     pub(crate) fn uncounted<F: FnOnce() + Send + 'static>(closure: F) -> Self {
         Self::of::<F, false>(closure)
     }
 
-    /// Whether a shutdown reports it.
+    /// Returns whether a shutdown reports the closure.
     #[inline]
     pub(crate) fn is_counted(&self) -> bool {
         self.cell.acts.is_counted
@@ -112,19 +112,19 @@ impl Closure {
         Self { cell: ManuallyDrop::new(cell) }
     }
 
-    /// Calls it; the text of its panic if it does not finish.
+    /// Calls the closure; returns the text of its panic if it does not finish.
     #[inline]
     pub(crate) fn call(self) -> Result<(), String> {
         let mut this = ManuallyDrop::new(self);
         // SAFETY: `this` is not used or dropped afterwards, so the box has one owner.
         let cell = unsafe { ManuallyDrop::take(&mut this.cell) };
         let call = cell.acts.call;
-        // Unwind safety: what the closure held is gone with it. SAFETY: the cell holds the closure that `acts` were
+        // Unwind safety: what the closure held is dropped with it. SAFETY: the cell holds the closure that `acts` were
         // made for.
         catch_unwind(AssertUnwindSafe(|| unsafe { call(cell) })).map_err(|payload| panic_message(payload.as_ref()))
     }
 
-    /// Its one word, for a queue; aligned as a pointer is.
+    /// Returns the closure as one word, for a queue; the word is aligned as a pointer is.
     #[inline]
     pub(super) fn into_raw(self) -> NonNull<()> {
         let mut this = ManuallyDrop::new(self);
@@ -134,10 +134,10 @@ impl Closure {
     }
 
     /// # Safety
-    /// The word is of `into_raw`, and nothing else is made of it that is used or dropped.
+    /// The word must come from `into_raw`, and must not be used or dropped elsewhere.
     #[inline]
     pub(super) unsafe fn from_raw(word: NonNull<()>) -> Self {
-        // SAFETY: the caller's promise; `into_raw` leaked a box.
+        // SAFETY: the caller guarantees it; `into_raw` leaked a box.
         Self { cell: ManuallyDrop::new(unsafe { Box::from_raw(word.cast::<Cell>().as_ptr()) }) }
     }
 }
@@ -145,32 +145,32 @@ impl Closure {
 impl Drop for Closure {
     fn drop(&mut self) {
         // SAFETY: the room holds the closure that `acts` were made for: only `call` and `into_raw` take the cell, and
-        // then this does not run. If the destructor panics, the cell is lost and nothing else.
+        // in those cases this does not run. If the closure's destructor panics, only the cell is leaked.
         unsafe { (self.cell.acts.drop)(&mut self.cell.room) };
-        // SAFETY: nobody uses a value after it was dropped.
+        // SAFETY: nothing uses `self` after it was dropped.
         Cells::put(unsafe { ManuallyDrop::take(&mut self.cell) });
     }
 }
 
-/// Whether a closure may be stored in the room itself.
+/// Returns whether a closure fits into the room itself.
 const fn fits<F>() -> bool {
     size_of::<F>() <= size_of::<Room>() && align_of::<F>() <= align_of::<Room>()
 }
 
 /// # Safety
-/// The cell holds an `F`.
+/// The cell must hold an `F`.
 unsafe fn call<F: FnOnce()>(cell: Box<Cell>) {
-    // SAFETY: the caller's promise; the cell is given back as an empty one, so the closure is not dropped in it.
+    // SAFETY: the caller guarantees it; the cell is returned as an empty one, so the closure is not dropped in it.
     let closure = unsafe { cell.room.as_ptr().cast::<F>().read() };
-    // Before the call: what the closure queues goes into the same cell, which is still near.
+    // Returned before the call: a closure that is queued by this one gets the same cell, which is still in the cache.
     Cells::put(cell);
     closure();
 }
 
 /// # Safety
-/// The room holds an `F`, which is moved out.
+/// The room must hold an `F`; it is dropped.
 unsafe fn drop_in<F>(room: &mut MaybeUninit<Room>) {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller guarantees it.
     unsafe { room.as_mut_ptr().cast::<F>().drop_in_place() };
 }
 

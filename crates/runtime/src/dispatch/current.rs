@@ -1,4 +1,4 @@
-//! The role of the calling thread: a worker of some dispatcher, or none. Asked at every wake, so that it is one
+//! The role of the calling thread: a worker of some dispatcher, or none. It is checked at every wake, so it is a single
 //! pointer.
 
 use std::cell::Cell;
@@ -20,43 +20,44 @@ pub(crate) struct Current {
     pub(crate) index: usize,
     pub(crate) local: Worker<Job>,
     pub(crate) shared: Arc<Shared>,
-    /// Room for closures that it queues.
+    /// Empty cells for the closures that the worker queues.
     pub(super) cells: Cells,
-    /// The dispatcher of the tasks that it may put in its own queue: its own, or none if its queue is not to be used.
+    /// The dispatcher whose tasks the worker may put into its own queue: its own dispatcher, or none if its queue must
+    /// not be used.
     pub(crate) queues_for: Cell<u64>,
-    /// It is in a section that blocks, and a spare does its work.
+    /// Whether the worker is in a section that blocks, while a spare does its work.
     pub(crate) is_away: Cell<bool>,
-    /// The trace that records its actions, if there is one.
+    /// The record of the worker's actions for the watchdog, if there is one.
     pub(crate) doing: Option<Arc<Doing>>,
-    /// The largest number of waits that the running job may still find answered at once.
+    /// How many waits the running job may still find answered at once.
     pub(crate) budget: Cell<u32>,
-    /// The number of times the watch had looked when it began.
+    /// The count of the watch's looks when the job began.
     pub(crate) looks: Cell<usize>,
-    /// The halves of its forks that no worker has begun; none if no worker could steal them.
+    /// The halves of the worker's forks that no worker has begun; `None` if no worker could steal them.
     pub(crate) forks: Option<Worker<Fork>>,
-    /// The time at which it next rings for a fork.
+    /// Decides when the worker next rings for a fork.
     pub(crate) bell: ForkBell,
-    /// The task that it polls in the middle of another poll.
+    /// The task that the worker polls in the middle of another poll.
     pub(super) catch: Catch,
 }
 
-/// Decides when a worker that forks rings for a sleeper. It rings at once at first. After each ring that brought no
-/// worker in time it waits for twice as many forks. So long halves find help, and empty ones cost no system call.
+/// Decides when a worker that forks rings for a sleeper. It rings at the first fork. After each ring that brought no
+/// worker in time, it waits for twice as many forks. So long halves find help, and short ones cost no system call.
 #[derive(Default)]
 pub(crate) struct ForkBell {
-    /// Forks that still pass in silence.
+    /// The number of forks until the next ring.
     left: Cell<u32>,
-    /// The number of forks that pass in silence after the next ring.
+    /// The number of forks without a ring after the next one.
     silence: Cell<u32>,
 }
 
-/// At most this many forks pass without a wake-up: a millisecond or two of the smallest forks.
+/// The most forks without a wake-up: a millisecond or two of the smallest forks.
 const SILENCE_MAX: u32 = 1 << 16;
 
 /// No dispatcher has this identity.
 pub(crate) const NOBODY: u64 = 0;
 
-/// Waits that a task finds answered at once before it gives the others of its worker a turn.
+/// The number of waits that a task may find answered at once before it must let the other tasks of its worker run.
 const BUDGET: u32 = 128;
 
 impl Current {
@@ -65,15 +66,15 @@ impl Current {
         self.dispatcher == shared.identity
     }
 
-    /// Whether tasks woken by this dispatcher's tasks belong in this worker's queue.
+    /// Returns whether tasks woken by this dispatcher's tasks belong in this worker's queue.
     #[inline]
     pub(crate) fn keeps(&self, shared: &Shared) -> bool {
         self.queues_for.get() == shared.identity
     }
 
-    /// Runs a section in which this thread is no worker, though its own for a shutdown.
+    /// Runs a section in which this thread does not count as a worker, except for a shutdown.
     pub(crate) fn away<R>(&self, section: impl FnOnce() -> R) -> R {
-        /// It is restored, also if the section panics.
+        /// Restores the worker's state, even if the section panics.
         struct Back<'a>(&'a Current);
         impl Drop for Back<'_> {
             fn drop(&mut self) {
@@ -87,7 +88,7 @@ impl Current {
 
     /// Runs a section in which woken and spawned tasks are queued for all workers.
     pub(crate) fn sharing<R>(&self, section: impl FnOnce() -> R) -> R {
-        /// Queues for itself again, also if the section panics.
+        /// Restores the worker's own queue, even if the section panics.
         struct Again<'a>(&'a Current, u64);
         impl Drop for Again<'_> {
             fn drop(&mut self) {
@@ -98,13 +99,13 @@ impl Current {
         section()
     }
 
-    /// Whether others steal its forks.
+    /// Returns whether other workers may steal this worker's forks.
     #[inline]
     pub(crate) fn has_thieves(&self) -> bool {
         self.forks.is_some()
     }
 
-    /// Puts the half of a fork where others find it.
+    /// Puts the half of a fork where other workers find it.
     #[inline]
     pub(crate) fn push_fork(&self, fork: Fork) {
         match &self.forks {
@@ -116,7 +117,7 @@ impl Current {
         }
     }
 
-    /// Takes the latest half back; none if it was stolen, and then all older ones were too.
+    /// Takes the latest half back; `None` if it was stolen, and then all older ones were stolen too.
     #[inline]
     pub(crate) fn pop_fork(&self) -> Option<Fork> {
         self.forks.as_ref().and_then(Worker::pop)
@@ -125,7 +126,8 @@ impl Current {
     #[cold]
     fn ring_for_fork(&self) {
         let ForkBell { left, silence } = &self.bell;
-        // Whoever was woken when everybody slept finds nobody on watch, and may not be silent: SLEEP.md, case 6.
+        // A worker that was woken when all slept finds no sleeper on watch, and must not skip the ring: SLEEP.md, case
+        // 6.
         if left.get() > 0 && self.shared.sleep.is_watched() {
             left.set(left.get() - 1);
             return;
@@ -135,27 +137,27 @@ impl Current {
         self.shared.sleep.notify();
     }
 
-    /// Somebody was there to take a half: ringing is worth it.
+    /// Notes that another worker took a half: ringing is worth it.
     pub(crate) fn fork_was_taken(&self) {
         self.bell.left.set(0);
         self.bell.silence.set(0);
     }
 
-    /// It has taken another worker's fork.
+    /// Counts a fork that this worker took from another one.
     pub(crate) fn count_steal(&self) {
         self.shared.counters[self.index].count_steal();
     }
 
-    /// A new job begins.
+    /// Begins a new job.
     #[inline]
     pub(crate) fn begin(&self, looks: usize) {
         self.budget.set(BUDGET);
         self.looks.set(looks);
     }
 
-    /// Makes the calling thread this worker for as long as `life` runs.
+    /// Makes the calling thread this worker while `life` runs.
     pub(crate) fn live<R>(&self, life: impl FnOnce() -> R) -> R {
-        /// Takes the pointer away again, also if `life` panics.
+        /// Clears the pointer, even if `life` panics.
         struct Leaving;
         impl Drop for Leaving {
             fn drop(&mut self) {
@@ -186,24 +188,25 @@ mod modelled {
 #[cfg(any(loom, shuttle))]
 use modelled::CURRENT;
 
-/// Shows `look` the worker of the calling thread; does nothing if the thread is none.
+/// Calls `look` with the worker of the calling thread; with `None` if the thread is not a worker.
 #[inline]
 pub(crate) fn with_current<R>(look: impl FnOnce(Option<&Current>) -> R) -> R {
-    // A model takes thread-local state away before a thread has ended; it is no longer a worker then.
+    // In a model, thread-local state is gone before a thread has ended; the thread is no longer a worker then.
     let current = CURRENT.try_with(Cell::get).unwrap_or(ptr::null());
-    // SAFETY: null, or set by `live`, which borrows the worker until it has taken the pointer away again; this thread
-    // is inside `live` now, so the worker outlives this call, and `look` cannot keep the reference beyond it. The
-    // worker is only ever shared.
+    // SAFETY: the pointer is null, or set by `live`, which borrows the worker until it has cleared the pointer again;
+    // this thread is inside `live` now, so the worker outlives this call, and `look` cannot keep the reference beyond
+    // it. The worker is only ever shared.
     look(unsafe { current.as_ref() })
 }
 
-/// The clock of the dispatcher whose worker calls this.
+/// Returns the clock of the dispatcher whose worker calls this.
 pub(crate) fn current_clock() -> Option<Clock> {
     with_current(|current| current.map(|current| current.shared.clock.clone()))
 }
 
-/// Asked by every wait that is polled for the first time: whether the task may continue. A task that always finds its
-/// item at once would otherwise keep its worker without end. If not, it has been woken, and is to say that it waits.
+/// Returns whether the task may continue; every wait asks this at its first poll. A task that always finds its item at
+/// once would otherwise keep its worker for ever. If the answer is no, the task has been woken again, and the wait must
+/// return pending.
 #[inline]
 pub(crate) fn may_go_on(context: &std::task::Context<'_>) -> bool {
     let may = with_current(|current| {
@@ -218,13 +221,13 @@ pub(crate) fn may_go_on(context: &std::task::Context<'_>) -> bool {
     may
 }
 
-/// Whether the waits of the calling thread are counted: it is a worker, and at work.
+/// Returns whether waits on the calling thread count: it must be a worker outside a section that blocks.
 pub(crate) fn is_counted() -> bool {
     with_current(|current| current.is_some_and(|current| !current.is_away.get()))
 }
 
-/// Runs `poll` without counting the waits in it. A choice is one wait: the count must not run out between two of its
-/// branches, or one of them could be passed over.
+/// Runs `poll` without counting the waits in it. A choice is one wait: if the budget ran out between two of its
+/// branches, a branch could be passed over.
 pub(crate) fn as_one_wait<R>(poll: impl FnOnce() -> R) -> R {
     let before = with_current(|current| current.map(|current| current.budget.replace(u32::MAX)));
     let output = poll();

@@ -1,43 +1,44 @@
-//! Polls a task that a post wakes on the posting thread, for an asker that has nothing to do until the answer is there.
+//! Polls a task that a post wakes directly on the posting thread, if the poster has nothing to do until the answer
+//! comes.
 //!
-//! An asker posts, waits, and goes off its worker; the worker takes the answerer from its queue, and then the asker
-//! again. If nothing else is queued, that order is known beforehand, and the answerer can be polled in the middle of
-//! the asker's poll. This saves two passages through the queue, and the answer is there when the asker first looks for
-//! it.
+//! Normally, a task that asks posts its request, waits, and leaves its worker. The worker takes the answering task from
+//! its queue, and then the asking task again. If nothing else is queued, this order is known beforehand, and the
+//! answering task can be polled in the middle of the asking task's poll. This saves two passages through the queue, and
+//! the answer is ready when the asking task first looks for it.
 //!
 //! It is the same poll of the same task that the worker would have made next, so the guarantees for tasks are
 //! unchanged. One thread polls a task at a time, and queued work runs in order. A task that waits often without
-//! suspending gives the others their turn ([`may_go_on`](super::may_go_on)). The one difference: both polls are one job
-//! to a thief and to a watchdog.
+//! suspending lets the other tasks run ([`may_go_on`](super::may_go_on)). There is one difference: both polls are one
+//! job to a thief and to a watchdog.
 
 use std::cell::Cell;
 
 use super::{Runnable, with_current};
 use crate::calls;
 
-/// The deepest nesting of polls in place: each takes its handlers' part of the stack.
+/// The deepest nesting of polls in place. It is limited because each nested poll needs more of the stack.
 const DEPTH: u32 = 4;
 
 /// The work that a worker holds back for [`in_place`].
 #[derive(Default)]
 pub(crate) struct Catch {
-    /// Whether to hold back the next task that is woken near.
+    /// Whether to hold back the next task that is woken on this worker.
     is_open: Cell<bool>,
     caught: Cell<Option<Runnable>>,
     depth: Cell<u32>,
 }
 
 impl Catch {
-    /// Whether a task that has been woken is to be held back; it is then given to [`hold`](Self::hold).
+    /// Returns whether the next woken task should be held back; the caller then passes it to [`hold`](Self::hold).
     #[inline]
     pub(super) fn takes(&self) -> bool {
         self.is_open.get()
     }
 
-    /// Holds a task back. No other until the next request.
+    /// Holds a task back, and no other one until the next request.
     pub(super) fn hold(&self, runnable: Runnable) {
         self.is_open.set(false);
-        // Empty: whoever opened it took what was there before.
+        // The slot is empty: the code that opened it took what was there before.
         self.caught.set(Some(runnable));
     }
 
@@ -55,11 +56,11 @@ impl Catch {
     }
 }
 
-/// Calls `post`, and polls here and now the first task that it wakes, instead of leaving that to the queue.
+/// Calls `post`, and polls the first task that it wakes immediately, instead of leaving the task to the queue.
 ///
-/// Only on a worker that has nothing else queued, for a task of its own dispatcher; else this is `post()` and nothing
-/// more. Call it as part of a wait. The polled task may take as long as a handler does, and a look at the answer
-/// follows `post`. You must hold no lock that a handler may want.
+/// This works only on a worker that has nothing else queued, for a task of its own dispatcher; otherwise this is only
+/// `post()`. Call it as part of a wait, and look for the answer after `post`. The polled task may take as long as a
+/// handler does. Don't hold a lock that a handler may need.
 ///
 /// Cost: less than a passage through the queue.
 ///
@@ -78,7 +79,7 @@ impl Catch {
 /// ```
 #[inline]
 pub fn in_place<R>(post: impl FnOnce() -> R) -> R {
-    /// Queues the held-back tasks, if `post` panics.
+    /// Queues the held-back task, if `post` panics.
     struct Closing;
     impl Drop for Closing {
         fn drop(&mut self) {
@@ -103,9 +104,9 @@ pub fn in_place<R>(post: impl FnOnce() -> R) -> R {
     result
 }
 
-/// Polls a task inside the poll of another.
+/// Polls a task inside the poll of another task.
 fn poll(runnable: Runnable) {
-    /// Comes up again, also if the poll panics.
+    /// Restores the depth, even if the poll panics.
     struct Rising;
     impl Drop for Rising {
         fn drop(&mut self) {
@@ -123,6 +124,6 @@ fn poll(runnable: Runnable) {
         }
     });
     let _rising = Rising;
-    // Its own calls are not made for the sake of the handler that it happens to be polled in.
+    // Calls of the inner task are not made on behalf of the handler in whose poll it happens to run.
     calls::nowhere(|| runnable.run());
 }

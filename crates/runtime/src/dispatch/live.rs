@@ -1,7 +1,7 @@
-//! The list of living tasks, kept so that an abort reaches suspended ones: nothing else knows their wakers.
+//! The list of living tasks. An abort needs it to reach suspended tasks, because nothing else knows their wakers.
 //!
-//! The list has one part for each worker and one for all other threads. So the two locks that a task takes in its life
-//! are hardly ever contended.
+//! The list has one part for each worker and one for all other threads. So the two locks that each task takes are
+//! hardly ever contended.
 
 use std::collections::HashMap;
 use std::task::Waker;
@@ -13,7 +13,7 @@ use super::Spawned;
 use crate::context::Context;
 use crate::context::cancel::Key;
 
-/// See the module's page. Cheap to clone.
+/// The list of living tasks; see the page of the module. Cheap to clone.
 #[derive(Clone)]
 pub(crate) struct Live {
     inner: Arc<Inner>,
@@ -23,7 +23,7 @@ struct Inner {
     parts: Box<[CachePadded<Part>]>,
     /// The waker of the thread that waits for the list to become empty.
     drainer: SpinLock<Option<thread::Thread>>,
-    /// 1 while something waits; read by every ending task, written only by `wait_begin` and `wait_end`.
+    /// 1 while a thread waits. Every ending task reads it; only `wait_begin` and `wait_end` write it.
     is_awaited: CachePadded<AtomicUsize>,
 }
 
@@ -33,20 +33,20 @@ struct Part {
 
 #[derive(Default)]
 struct Slots {
-    /// `None` is a free slot, or one whose task is being built.
+    /// `None` for a free slot, or for a slot whose task is being built.
     wakers: Vec<Option<Waker>>,
     free: Vec<u32>,
-    /// By slot, of tasks that were spawned in one: for inspectors.
+    /// The contexts of tasks that were spawned in one, by slot: for inspectors.
     contexts: HashMap<u32, Context>,
     ended: Ended,
 }
 
-/// Tasks that ended since the start.
+/// The number of tasks that ended since the start.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Ended {
-    /// By coming to their end, be it a panic.
+    /// Tasks that ran to their end or panicked.
     pub(crate) finished: usize,
-    /// By being dropped before it.
+    /// Tasks that were dropped before their end.
     pub(crate) aborted: usize,
 }
 
@@ -56,10 +56,10 @@ impl Slots {
     }
 }
 
-/// Takes a task off the list when its future is dropped.
+/// Removes a task from the list when its future is dropped.
 pub(crate) struct Guard {
     live: Live,
-    // Two words for all of it: a task is small, and there may be millions.
+    // Only two words: a task is small, and there may be millions.
     slot: u32,
     part: u16,
     is_finished: bool,
@@ -71,7 +71,7 @@ impl Guard {
         self.is_finished = true;
     }
 
-    /// A number that no other living task has.
+    /// Returns a key that no other living task has.
     pub(crate) fn key(&self) -> Key {
         Key { owner: Arc::as_ptr(&self.live.inner).addr(), number: u64::from(self.part) << 32 | u64::from(self.slot) }
     }
@@ -93,8 +93,8 @@ impl Live {
 
     /// Builds a task around a guard and puts it on the list.
     pub(crate) fn admit<T>(&self, build: impl FnOnce(Guard) -> Spawned<T>) -> Spawned<T> {
-        // The last part is for threads that are not workers; a worker of another dispatcher may share a part, which
-        // costs nothing but contention.
+        // The last part is for threads that are not workers. A worker of another dispatcher may share a part, which
+        // costs only contention.
         let outside = self.inner.parts.len() - 1;
         let part = super::with_current(|current| current.map_or(outside, |current| current.index.min(outside)));
         let slot = {
@@ -112,12 +112,12 @@ impl Live {
         (runnable, task)
     }
 
-    /// The number of living tasks.
+    /// Returns the number of living tasks.
     pub(crate) fn living(&self) -> usize {
         self.inner.parts.iter().map(|part| part.lock().living()).sum()
     }
 
-    /// The number of tasks that have ended.
+    /// Returns the number of tasks that have ended.
     pub(crate) fn ended(&self) -> Ended {
         self.inner.parts.iter().fold(Ended::default(), |sum, part| {
             let Ended { finished, aborted } = part.lock().ended;
@@ -127,12 +127,12 @@ impl Live {
 
     /// Records the context of a task that has not begun.
     pub(crate) fn note_context(&self, key: Key, context: Context) {
-        // As `Guard::key` made it.
+        // Splits the number as `Guard::key` made it.
         let (part, slot) = ((key.number >> 32) as usize, key.number as u32);
         let _none = self.inner.parts[part].lock().contexts.insert(slot, context);
     }
 
-    /// The living tasks: the mark of their wakers, and their contexts.
+    /// Returns the living tasks: the identity of their wakers, and their contexts.
     pub(crate) fn tasks(&self) -> Vec<(usize, Option<Context>)> {
         let mut tasks = Vec::new();
         for part in &self.inner.parts {
@@ -146,18 +146,18 @@ impl Live {
     /// Wakes every living task.
     pub(crate) fn wake_all(&self) {
         for part in &self.inner.parts {
-            // Cloned out: waking runs the scheduler, which may end a task and come back here for the lock.
+            // Cloned first: waking runs the scheduler, which may end a task and come back here for the lock.
             let wakers: Vec<Waker> = part.lock().wakers.iter().flatten().cloned().collect();
             wakers.into_iter().for_each(Waker::wake);
         }
     }
 
-    /// From here on, an ending task unparks the calling thread.
+    /// From this call on, an ending task unparks the calling thread.
     pub(crate) fn wait_begin(&self) {
         *self.inner.drainer.lock() = Some(thread::current());
         // Relaxed: published by the locks of the parts. The drainer takes each part's lock after this store, and an
-        // ending task reads the flag under its part's lock: either the drainer sees the task gone, or the task sees the
-        // flag.
+        // ending task reads the flag under its part's lock. So either the drainer sees that the task is gone, or the
+        // task sees the flag.
         self.inner.is_awaited.store(1, Ordering::Relaxed);
     }
 
@@ -168,7 +168,7 @@ impl Live {
         *self.inner.drainer.lock() = None;
     }
 
-    /// Wakes the thread that waits, if any.
+    /// Wakes the waiting thread, if any.
     pub(crate) fn ring(&self) {
         if let Some(drainer) = &*self.inner.drainer.lock() {
             drainer.unpark();
@@ -197,7 +197,7 @@ impl Drop for Guard {
             if slots.living() == 0 && slots.wakers.len() > 1024 {
                 *slots = Slots { ended: slots.ended, ..Slots::default() };
             }
-            // Relaxed: under the lock; see `wait_begin`.
+            // Relaxed: read under the lock; see `wait_begin`.
             (waker, context, self.live.inner.is_awaited.load(Ordering::Relaxed) == 1)
         };
         drop(waker);

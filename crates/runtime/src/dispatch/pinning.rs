@@ -1,7 +1,7 @@
-//! Workers on cores that the user names, or each in a share of the cores.
+//! Places workers on cores that the user names, or each worker in a share of the cores.
 //!
-//! The available cores are queried before any thread starts. So a list written for another machine is an error, not a
-//! hint that is ignored. Shares are only a hint: where the system refuses them, workers run where the system puts them.
+//! The available cores are queried before any thread starts. So a core in the list that this machine lacks is an error,
+//! and is not ignored. Shares are only a hint: if the system refuses them, it decides where the workers run.
 
 use super::StartError;
 
@@ -11,14 +11,14 @@ pub(super) enum Pinning {
     /// The system decides where workers run.
     #[default]
     Free,
-    /// On the cores of a list, in turn.
+    /// Each worker runs on one core of a list, in turn.
     Listed(Vec<usize>),
-    /// Each within its share of the cores: worker `i` in share `first + i` of `parts`.
+    /// Each worker runs within its share of the cores: worker `i` in share `first + i` of `parts`.
     Shares { first: usize, parts: usize },
 }
 
 impl Pinning {
-    /// The number of different cores in a list; none if workers are not pinned to one.
+    /// Returns the number of different cores in a list; `None` if workers are not each pinned to one core.
     pub(super) fn distinct(&self) -> Option<usize> {
         let Self::Listed(cores) = self else { return None };
         let mut cores = cores.clone();
@@ -27,10 +27,10 @@ impl Pinning {
         (!cores.is_empty()).then_some(cores.len())
     }
 
-    /// Whether this process may run on all cores of a list.
+    /// Checks that this process may run on all cores of a list.
     ///
     /// # Errors
-    /// Returns [`StartError::NoSuchCore`] for the first that is missing.
+    /// Returns [`StartError::NoSuchCore`] for the first missing core.
     pub(super) fn check(&self) -> Result<(), StartError> {
         let Self::Listed(cores) = self else { return Ok(()) };
         if cores.is_empty() {
@@ -44,13 +44,13 @@ impl Pinning {
         }
     }
 
-    /// The core of one worker: the list is gone through again if there are more workers than cores in it.
+    /// Returns the core of one worker. If there are more workers than cores, the list is used again from the start.
     pub(super) fn core_of(&self, worker: usize) -> Option<usize> {
         let Self::Listed(cores) = self else { return None };
         (!cores.is_empty()).then(|| cores[worker % cores.len()])
     }
 
-    /// The shares of this many workers; none if all workers share all cores.
+    /// Returns the shares of this many workers; empty if all workers share all cores.
     pub(super) fn shares(&self, workers: usize) -> Vec<Vec<usize>> {
         let Self::Shares { first, parts } = *self else { return Vec::new() };
         let cores = shares::cores();
@@ -61,12 +61,12 @@ impl Pinning {
     }
 }
 
-/// A part of the cores; with at least as many cores as parts, none is empty and sizes differ by one at most.
+/// Returns a part of the cores. With at least as many cores as parts, no part is empty and sizes differ by at most one.
 fn share(cores: &[usize], part: usize, parts: usize) -> &[usize] {
     &cores[part * cores.len() / parts..(part + 1) * cores.len() / parts]
 }
 
-/// Binds the calling thread to a core; false if the system refuses.
+/// Binds the calling thread to a core; returns false if the system refuses.
 pub(super) fn pin(core: usize) -> bool {
     core_affinity::set_for_current(core_affinity::CoreId { id: core })
 }
@@ -77,8 +77,8 @@ pub(super) use shares::keep_to;
 mod shares {
     use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 
-    /// The cores that the calling thread may run on; empty if the system does not say. Cores that share a hardware core
-    /// are side by side.
+    /// Returns the cores that the calling thread may run on; empty if the system does not report them. Logical cores of
+    /// the same hardware core are adjacent.
     pub(super) fn cores() -> Vec<usize> {
         let Ok(allowed) = sched_getaffinity(None) else { return Vec::new() };
         let mut cores: Vec<usize> = (0..CpuSet::MAX_CPU).filter(|core| allowed.is_set(*core)).collect();
@@ -86,15 +86,15 @@ mod shares {
         cores
     }
 
-    /// The first of the threads that the hardware runs on the same core; the core itself where the system does not say.
+    /// Returns the first logical core of the same hardware core; the core itself if the system does not report it.
     fn first_of_siblings(core: usize) -> usize {
         let list = std::fs::read_to_string(format!("/sys/devices/system/cpu/cpu{core}/topology/thread_siblings_list"));
-        // As "3,19" or "6-7".
+        // The list has a form such as "3,19" or "6-7".
         let first = list.ok().and_then(|list| list.trim().split([',', '-']).next()?.parse().ok());
         first.unwrap_or(core)
     }
 
-    /// Lets the calling thread run on these cores only. A system that refuses lets it run on all.
+    /// Restricts the calling thread to these cores. If the system refuses, the thread may run on all cores.
     pub(in crate::dispatch) fn keep_to(cores: &[usize]) {
         let mut set = CpuSet::new();
         cores.iter().for_each(|core| set.set(*core));
@@ -104,7 +104,7 @@ mod shares {
 
 #[cfg(not(target_os = "linux"))]
 mod shares {
-    /// No system but Linux binds a thread to more than one core.
+    /// Only Linux binds a thread to more than one core.
     pub(super) fn cores() -> Vec<usize> {
         Vec::new()
     }

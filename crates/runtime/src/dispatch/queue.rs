@@ -1,8 +1,8 @@
-//! An entry of a queue: one word, a task or a closure.
+//! An entry of a queue: one word that holds a task or a closure.
 //!
-//! An entry is one word and no more, because one thread writes a queue while others may read it, so entries pass
-//! through memory. The processor forwards one word as soon as it is written. Two words that were written apart and are
-//! read together must reach the cache first, which takes some five nanoseconds at every wake.
+//! An entry is only one word, because one thread writes a queue while others may read it, so entries pass through
+//! memory. The processor forwards one word as soon as it is written. Two words that are written separately and read
+//! together must reach the cache first, which takes some five nanoseconds at every wake.
 
 use std::fmt;
 use std::mem::ManuallyDrop;
@@ -12,16 +12,16 @@ use super::Runnable;
 use super::closure::Closure;
 use crate::context::closure_panicked;
 
-/// A piece of work: a task to be polled once, or a closure to be called once. The closure is a user's, or a parallel
-/// region that would like help. Dropped, it cancels the task or drops the closure.
+/// A piece of work: a task to be polled once, or a closure to be called once. The closure comes from a user, or from a
+/// parallel region that looks for help. Dropping the job cancels the task or drops the closure.
 ///
-/// The word is the task's or the closure's own pointer. Both are aligned to a word, so the lowest bit is free to say
-/// which: it is [`CALL`] for a closure.
+/// The word is the task's or the closure's own pointer. Both are aligned to a word, so the lowest bit is free as a tag:
+/// [`CALL`] marks a closure.
 pub(crate) struct Job(NonNull<()>);
 
 const CALL: usize = 1;
 
-// SAFETY: a `Job` owns a `Runnable` or a `Closure` and nothing else, and both may be sent.
+// SAFETY: a `Job` owns only a `Runnable` or a `Closure`, and both are `Send`.
 unsafe impl Send for Job {}
 
 enum Opened {
@@ -46,11 +46,11 @@ impl Job {
         self.0.addr().get() & CALL != 0
     }
 
-    /// Whether it is a closure that a shutdown reports.
+    /// Returns whether the job is a closure that a shutdown reports.
     #[inline]
     pub(crate) fn is_counted_call(&self) -> bool {
-        // SAFETY: the word came from `Closure::into_raw`; what is made of it here is not dropped, so `self` still owns
-        // it.
+        // SAFETY: the word came from `Closure::into_raw`; the closure made from it here is not dropped, so `self` still
+        // owns it.
         self.is_call() && unsafe { ManuallyDrop::new(Closure::from_raw(untagged(self.0))) }.is_counted()
     }
 
@@ -62,15 +62,15 @@ impl Job {
     }
 
     /// # Safety
-    /// To be called once, and `self` is not used afterwards.
+    /// Call it only once, and don't use `self` afterwards.
     #[inline]
     unsafe fn reopen(&self) -> Opened {
         if self.is_call() {
-            // SAFETY: the bit says that `call` made this of `Closure::into_raw`, and the caller that nobody takes it
-            // twice.
+            // SAFETY: the bit says that `call` made this word by `Closure::into_raw`, and the caller guarantees that it
+            // is taken only once.
             Opened::Call(unsafe { Closure::from_raw(untagged(self.0)) })
         } else {
-            // SAFETY: likewise, `task` made this of `Runnable::into_raw`.
+            // SAFETY: likewise, `task` made this word by `Runnable::into_raw`.
             Opened::Task(unsafe { Runnable::from_raw(self.0) })
         }
     }
@@ -97,7 +97,7 @@ fn untagged(word: NonNull<()>) -> NonNull<()> {
 
 impl Drop for Job {
     fn drop(&mut self) {
-        // SAFETY: nobody uses a value after it was dropped.
+        // SAFETY: nothing uses `self` after it was dropped.
         drop(unsafe { self.reopen() });
     }
 }

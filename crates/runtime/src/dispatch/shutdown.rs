@@ -1,4 +1,4 @@
-//! How a dispatcher ends, and its report.
+//! Ends a dispatcher and reports the fate of its work.
 
 use std::time::Duration;
 
@@ -8,28 +8,28 @@ use lehr_sync::{Arc, Moment, Ordering, fence, thread};
 use super::{ABORTING, DRAINING, Dispatcher, Job, Shared};
 use crate::queue::{Core, QueueCounters};
 
-/// The time for a poll in progress to end when the limit of a drain passes, and for a wake in progress to arrive. Both
-/// take microseconds; this is for a machine that has given its cores to other work.
+/// The time that a poll or a wake in progress has to end when the limit of a drain passes. Both take microseconds; this
+/// time is for a machine that has given its cores to other work.
 const GRACE: Duration = Duration::from_millis(100);
 
-/// The number of times a drain looks whether the closures are done.
+/// The interval at which a drain checks whether the closures are done.
 const CLOSURES_LOOK: Duration = Duration::from_millis(1);
 
-/// The way in which a dispatcher is to end.
+/// How a dispatcher ends.
 ///
 /// # Example
 /// See [`Dispatcher::shutdown`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shutdown {
     /// Accept nothing new from outside, let tasks that run, are queued or wait finish, and abort the rest after
-    /// `limit`. A task still in the middle of a poll a tenth of a second later is counted as leaked. Nothing can stop
-    /// it, and its thread ends by itself as soon as the poll does.
+    /// `limit`. A task that is still in the middle of a poll a tenth of a second later counts as leaked. Nothing can
+    /// stop it, and its thread ends by itself as soon as the poll does.
     Drain {
-        /// The longest wait.
+        /// The longest time to wait.
         limit: Duration,
     },
-    /// Let polls in progress end, drop everything else. When it returns, no code of any task runs any more and the
-    /// destructors of all futures have run.
+    /// Let polls in progress end, and drop everything else. When the shutdown returns, no code of any task runs any
+    /// more and the destructors of all futures have run.
     Abort,
 }
 
@@ -39,8 +39,8 @@ pub enum Shutdown {
 /// See [`Dispatcher::shutdown`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Report {
-    /// Tasks and closures that have ended after the shutdown began. The turns of persistent receivers and of
-    /// interleaves are tasks too.
+    /// Tasks and closures that ended after the shutdown began. The turns of persistent receivers and of interleaves are
+    /// tasks too.
     pub finished: usize,
     /// Tasks whose futures were dropped before their end, and closures that were not called.
     pub aborted: usize,
@@ -66,15 +66,15 @@ pub struct Report {
 pub struct QueueReport {
     /// The queue's name.
     pub name: String,
-    /// Tasks that have ended.
+    /// Tasks that ended.
     pub finished: usize,
     /// Tasks whose futures were dropped before their end.
     pub aborted: usize,
-    /// Tasks that the queue threw away; [`Report::finished`] does not count them, [`Report::aborted`] does.
+    /// Tasks that the queue discarded. [`Report::aborted`] counts them, [`Report::finished`] does not.
     pub discarded: usize,
 }
 
-/// The queues of a dispatcher and their work when it began to end.
+/// The queues of a dispatcher, with their counters when the shutdown began.
 struct Before(Vec<(Arc<Core>, QueueCounters)>);
 
 impl Before {
@@ -82,7 +82,7 @@ impl Before {
         Self(shared.queues.all().into_iter().map(|queue| (queue.clone(), queue.counters())).collect())
     }
 
-    /// The tasks that were made while the dispatcher drained.
+    /// Adds the queues that were made while the dispatcher drained.
     fn add_new(&mut self, shared: &Shared) {
         for queue in shared.queues.all() {
             if !self.0.iter().any(|(known, _)| Arc::ptr_eq(known, &queue)) {
@@ -108,7 +108,8 @@ impl Before {
 impl Dispatcher {
     /// Ends the dispatcher and reports the outcomes of its tasks.
     ///
-    /// Called from one of its own workers it cannot wait for that worker, which then counts as leaked.
+    /// If one of the dispatcher's own workers calls this, the shutdown cannot wait for that worker, which then counts
+    /// as leaked.
     ///
     /// # Example
     /// ```
@@ -134,11 +135,12 @@ impl Dispatcher {
         if let Shutdown::Drain { limit } = how {
             // Release: pairs with the Acquire loads in `start` and the workers.
             shared.stage.store(DRAINING, Ordering::Release);
-            // Spawns from outside that wait for a place in a queue are refused from here on.
+            // From here on, spawns from outside that wait for a place in a queue are refused.
             shared.queues.all().iter().for_each(|queue| queue.wake_waiting());
             while shared.live.living() > 0 || is_calling(&shared) {
                 let Some(left) = limit.checked_sub(begin.elapsed()) else { break };
-                // The last task rings. Closures do not: who calls them does not count them.
+                // The last task wakes this thread. Closures do not, because the workers that call them do not count
+                // them.
                 thread::park_timeout(if shared.live.living() > 0 { left } else { left.min(CLOSURES_LOOK) });
             }
         }
@@ -155,7 +157,7 @@ impl Dispatcher {
             Shutdown::Abort => self.wait_for_workers(own, None),
         };
         queues.add_new(&shared);
-        // A worker that is left behind keeps its task for as long as its poll takes.
+        // A worker that is left behind keeps its task until the poll ends.
         let mut uncalled = if leaked == 0 { drop_all(&shared) } else { 0 };
         shared.live.wait_end();
         uncalled += drop_leftovers(&shared);
@@ -168,10 +170,10 @@ impl Dispatcher {
         }
     }
 
-    /// Waits until all workers but `own` have ended, and joins them; returns the number of those that had not in time.
+    /// Waits until all workers but `own` have ended, and joins them. Returns how many had not ended in time.
     ///
-    /// Only a worker inside a job can be late. Any other ends as soon as the system gives it a core, however busy the
-    /// machine is, so it is waited for.
+    /// Only a worker inside a job can be late. Any other worker ends as soon as the system gives it a core, however
+    /// busy the machine is, so this waits for it.
     fn wait_for_workers(&mut self, own: usize, until: Option<(Moment, Duration)>) -> usize {
         let shared = &self.handle.shared;
         let workers = std::mem::take(&mut self.workers);
@@ -187,15 +189,15 @@ impl Dispatcher {
             };
             match (limit + GRACE).checked_sub(begin.elapsed()) {
                 Some(left) => thread::park_timeout(left),
-                // An ended worker is in no job, so these are all that have not ended.
+                // An ended worker is not in a job, so these are all the workers that have not ended.
                 None if shared.counters.iter().filter(|tally| tally.is_running()).count() == running => return running,
                 None => thread::park_timeout(Duration::from_millis(1)),
             }
         }
         if own == 0 {
             for worker in workers {
-                // A worker catches the panics of tasks; one that panicked itself is our bug and is passed on, except
-                // while another panic is already on its way.
+                // A worker catches the panics of tasks. A panic of the worker itself is our bug and is passed on,
+                // except while another panic is unwinding.
                 if let Err(payload) = worker.join()
                     && !std::thread::panicking()
                 {
@@ -207,26 +209,26 @@ impl Dispatcher {
     }
 }
 
-/// The number of closures that have been called.
+/// Returns how many closures have been called.
 fn calls(shared: &Shared) -> usize {
     shared.counters.iter().map(|tally| tally.calls()).sum()
 }
 
-/// Whether closures may still be queued or running: a worker is in a job, or a queue is not empty.
+/// Returns whether closures may still be queued or running: a worker is in a job, or a queue is not empty.
 fn is_calling(shared: &Shared) -> bool {
     shared.has_work() || shared.counters.iter().any(|tally| tally.is_running())
 }
 
 impl Shared {
-    /// Hands over a task or a closure that will not run any more, to be dropped. The dispatcher's owner drops it,
-    /// because the owner checks the common queue until all tasks are gone. After the owner's last look,
-    /// [`drop_late`](Self::drop_late) says which thread does.
+    /// Hands over a task or a closure that will not run any more, so that it can be dropped. The dispatcher's owner
+    /// drops it, because the owner checks the common queue until all tasks are gone. After the owner's last look,
+    /// [`drop_late`](Self::drop_late) decides which thread drops it.
     ///
-    /// It is never dropped here. Wakers are called under locks of their callers. A future may want the same lock when
-    /// it is dropped, and then the thread would wait for itself.
+    /// It is never dropped here. Callers of wakers may hold locks. If dropping the future took the same lock, the
+    /// thread would wait for itself.
     pub(crate) fn surrender(&self, job: Job) {
         self.injector.push(job);
-        // As `drop_late` asks for.
+        // Required by `drop_late`.
         fence(Ordering::SeqCst);
         // The owner may be waiting for this very task; see `drop_all`.
         self.live.ring();
@@ -234,14 +236,14 @@ impl Shared {
     }
 
     /// Drops work that was queued after the owner's last look. A thread that saw a running dispatcher and then lost its
-    /// core may queue work that nothing else will ever look at. Call it after the work is in the common queue and after
+    /// core may queue work that no thread will ever look at. Call this after the work is in the common queue and after
     /// a `SeqCst` fence ([`Sleep::notify`](super::sleep::Sleep::notify) is one).
     ///
-    /// A thread of its own does it, for the reason that [`surrender`](Self::surrender) gives. If the system has no
-    /// thread to give, the caller does.
+    /// A separate thread does it, for the reason that [`surrender`](Self::surrender) gives. If the system cannot start
+    /// a thread, the caller does it.
     pub(crate) fn drop_late(&self) {
-        // Relaxed: the caller's fence orders its push before this, the fence in `drop_leftovers` the flag before the
-        // last look at the queues. So either we see the flag, or the owner sees the work.
+        // Relaxed: the caller's fence orders its push before this load, and the fence in `drop_leftovers` orders the
+        // flag before the last look at the queues. So either we see the flag, or the owner sees the work.
         if self.is_swept.load(Ordering::Relaxed) == 1 {
             self.drop_late_elsewhere();
         }
@@ -254,32 +256,33 @@ impl Shared {
             late.extend(self.injector.steal().success());
         }
         if !late.is_empty() {
-            // If there is no thread, what it was to run is dropped with the error.
+            // If no thread can be started, its closure is dropped with the error.
             drop(thread::spawn("lehr-reaper".to_owned(), move || drop(late)));
         }
     }
 }
 
-/// Drops the queued closures, and those that others are about to queue; returns the number of closures.
+/// Drops the queued closures, and those that other threads are about to queue; returns the number of closures.
 ///
-/// A thread outside that has marked a task as woken, and lost its core before it queued it, is the only one that can.
-/// The dispatcher waits for that, so that no destructor runs after the end; but not for ever.
+/// If an outside thread has marked a task as woken, and lost its core before it queued the task, only that thread can
+/// queue it. The dispatcher waits for this, so that no destructor runs after the end; but it does not wait for ever.
 fn drop_all(shared: &Shared) -> usize {
     let (begin, mut uncalled) = (Moment::now(), drop_queued(shared));
     while shared.live.living() > 0
         && let Some(left) = GRACE.checked_sub(begin.elapsed())
     {
-        // Who hands the task over rings, and so does the task that is gone.
+        // A thread that hands the task over wakes this one, and so does the end of the task.
         thread::park_timeout(left);
         uncalled += drop_queued(shared);
     }
     uncalled
 }
 
-/// Drops every task and closure that is left, also those queued while it looked; returns the number of closures.
+/// Drops every task and closure that is left, including those that are queued while it looks; returns the number of
+/// closures.
 ///
-/// Twice: a task that is there at the first look is counted here. Work after the flag is up is dropped as late and not
-/// counted. Work between the two looks is seen by at least one of the two sides.
+/// It looks twice. Work that is there at the first look is counted here. Work that comes after the flag is set is
+/// dropped as late and not counted. Work between the two looks is seen by at least one of the two sides.
 fn drop_leftovers(shared: &Shared) -> usize {
     let uncalled = drop_queued(shared);
     // Relaxed, with the fence: see `Shared::drop_late`.
@@ -288,7 +291,7 @@ fn drop_leftovers(shared: &Shared) -> usize {
     uncalled + drop_queued(shared)
 }
 
-/// Drops everything that waits anywhere, and whatever its destructors schedule; returns the number of closures.
+/// Drops all waiting work, and all work that its destructors schedule; returns the number of closures.
 fn drop_queued(shared: &Shared) -> usize {
     let mut uncalled = 0;
     let mut drop_job = |job: Job| {
@@ -296,7 +299,7 @@ fn drop_queued(shared: &Shared) -> usize {
         drop(job);
     };
     loop {
-        // A suspended task is scheduled by this and, the stage being `ABORTING`, comes into one of the queues below.
+        // This schedules each suspended task. Since the stage is `ABORTING`, the task goes to one of the queues below.
         shared.live.wake_all();
         loop {
             match shared.injector.steal() {
@@ -306,7 +309,7 @@ fn drop_queued(shared: &Shared) -> usize {
             }
         }
         shared.queues.end().into_iter().for_each(&mut drop_job);
-        // What the queues of leaked workers hold is dropped here too; only the poll in progress remains theirs.
+        // The queues of leaked workers are emptied here too; those workers keep only the poll in progress.
         for stealer in &shared.stealers {
             while let Steal::Success(job) = stealer.steal() {
                 drop_job(job);

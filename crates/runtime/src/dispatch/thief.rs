@@ -1,15 +1,16 @@
 //! Decides when work is worth stealing.
 //!
-//! Two tasks in conversation wake each other on one worker in a tenth of a microsecond. A thief that takes one of them
-//! to another core makes each of their messages cross between cores, which is three to five times slower. It also takes
-//! the task from a worker that would have run it at once. So queued work is stolen only if it *waits*. Either its owner
-//! has been inside one job for [`STUCK`], or would need longer than [`WORTH`] to finish its queue at its present pace.
+//! Two tasks that exchange messages wake each other on one worker in a tenth of a microsecond. If a thief takes one of
+//! them to another core, each of their messages crosses between cores, which is three to five times slower. It also
+//! takes the task from a worker that would have run it at once. So queued work is stolen only if it *waits*. It does so
+//! if its owner has been inside one job for [`STUCK`]. It also does so if the owner would need longer than [`WORTH`] to
+//! finish its queue at its present pace.
 //!
-//! Looking costs the owner too: each look takes the cache lines of its queue away from it. A worker that gets on is
-//! examined less and less often.
+//! Looking costs the owner too: each look takes the cache lines of its queue away from it. A worker that makes progress
+//! is examined less and less often.
 //!
-//! Halves of forks wait in queues of their own, and are taken at once, because a fork asks for help. But looking for
-//! them is rationed in the same way, unless the last one that was taken was worth the trip.
+//! Halves of forks wait in separate queues, and are taken at once, because a fork asks for help. But looks for forks
+//! are rationed in the same way, unless the last fork that was taken was worth it.
 
 use std::time::Duration;
 
@@ -19,40 +20,40 @@ use lehr_sync::Moment;
 use super::Shared;
 use crate::fork_join::Fork;
 
-/// A queue whose owner has been in one job for so long is stuck behind it. About the cost of a steal.
+/// If the owner of a queue has been in one job for this long, the queue is stuck behind it. About the cost of a steal.
 const STUCK: Duration = Duration::from_nanos(250);
 
-/// A queue that its owner needs longer than this to empty is worth sharing.
+/// If the owner needs longer than this to empty its queue, the queue is worth sharing.
 const WORTH: Duration = Duration::from_micros(4);
 
-/// The longest time for which a worker that gets on is left alone.
+/// The longest time for which a worker that makes progress is not examined.
 const LEFT_ALONE: Duration = Duration::from_micros(20);
 
-/// The number of times a thief looks for forks, if the last one was not worth it.
+/// The interval at which a thief looks for forks, if the last one was not worth taking.
 const FORKS_EVERY: Duration = Duration::from_micros(1);
 
-/// A fork that keeps its thief busy for so long was worth it: a few times the cost of taking it.
+/// If a fork keeps its thief busy for this long, it was worth taking: a few times the cost of the steal.
 const FORK_WORTH: Duration = Duration::from_micros(2);
 
-/// A searching worker's knowledge of the others.
+/// The observations of a searching worker about the other workers.
 pub(crate) struct Thief {
     own: usize,
-    /// The last look for forks, and the time for which none is due after it.
+    /// The time of the last look for forks, and the pause after it.
     forks: Option<Moment>,
     forks_pause: Duration,
-    /// From the time it took a fork until it looks again.
+    /// The time when the worker took a fork, until it looks again.
     fork_taken: Option<Moment>,
-    /// The victim to look at first: the last one.
+    /// The index of the victim to look at first: the last victim.
     first: usize,
     seen: Box<[Seen]>,
 }
 
-/// The last look at a worker.
+/// The findings of the last look at a worker.
 #[derive(Clone, Copy)]
 struct Seen {
     turns: usize,
     at: Option<Moment>,
-    /// For how long it is left alone after that look.
+    /// The time for which the worker is not examined after that look.
     pause: Duration,
 }
 
@@ -72,7 +73,7 @@ impl Thief {
         }
     }
 
-    /// Takes the oldest, and so the largest, fork of some worker.
+    /// Takes the oldest, and therefore the largest, fork of some worker.
     pub(crate) fn take_fork(&mut self, shared: &Shared, now: Moment) -> Option<Fork> {
         if let Some(taken) = self.fork_taken.take() {
             self.forks_pause = if now.since(taken) >= FORK_WORTH { Duration::ZERO } else { FORKS_EVERY };
@@ -97,7 +98,7 @@ impl Thief {
         None
     }
 
-    /// A worker whose queue is worth stealing from.
+    /// Returns a worker whose queue is worth stealing from.
     pub(crate) fn choose(&mut self, shared: &Shared, now: Moment) -> Option<usize> {
         let workers = self.seen.len();
         for step in 0..workers {
@@ -110,7 +111,8 @@ impl Thief {
         None
     }
 
-    /// Whether some queue is worth stealing from, for a worker about to sleep or on watch: no queue is left alone.
+    /// Returns whether some queue is worth stealing from, for a worker about to sleep or on watch. It examines every
+    /// queue, even during its pause.
     pub(crate) fn sees_waiting_work(&mut self, shared: &Shared) -> bool {
         for seen in &mut self.seen {
             seen.pause = Duration::ZERO;
@@ -130,12 +132,12 @@ impl Thief {
         let turns = shared.counters[victim].turns();
         let queued = shared.stealers[victim].len();
         if turns == seen.turns {
-            // In one job, or in none, since that look: from here on whatever comes into its queue waits. Looking is
-            // free to a worker that does not touch its queue.
+            // The worker has been in one job, or in none, since that look, so work that comes into its queue waits.
+            // Looking costs nothing to a worker that does not touch its queue.
             seen.pause = Duration::ZERO;
             return queued > 0 && past >= STUCK;
         }
-        // Two turns are one job. The time to the end of the queue at the pace seen: queued x past / jobs.
+        // Two turns are one job. The time to empty the queue at the observed pace is queued x past / jobs.
         let jobs = turns.wrapping_sub(seen.turns).div_ceil(2);
         let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
         if past.saturating_mul(count(queued)) / count(jobs) > WORTH {

@@ -1,8 +1,8 @@
-//! A thread that looks whether workers get on, and says so when one does not.
+//! A thread that checks whether workers make progress, and reports those that do not.
 //!
 //! A worker counts the beginnings and ends of its jobs anyway, for thieves and for the shutdown; the watchdog reads
-//! that count now and then. A count that is odd and does not change is a job that does not end. So watching costs a
-//! worker nothing. Only the name of a job is noted, if it has one ([`named`], [`blocking`](super::blocking)) and if
+//! that count now and then. A count that is odd and does not change means a job that does not end. So watching costs a
+//! worker nothing. Only the name of a job is recorded, if it has one ([`named`], [`blocking`](super::blocking)) and if
 //! there is a watchdog.
 
 use std::collections::HashMap;
@@ -18,7 +18,8 @@ use pin_project_lite::pin_project;
 
 use super::{Shared, with_current};
 
-/// A worker that has been in one job for too long, as the watchdog's sink is given it. Once for each such job.
+/// A worker that has been in one job for too long, as the watchdog reports it to its sink. It is reported once for each
+/// such job.
 ///
 /// # Example
 /// See [`Builder::watchdog`](crate::Builder::watchdog).
@@ -27,17 +28,17 @@ use super::{Shared, with_current};
 pub struct Stuck {
     /// The worker's number.
     pub worker: usize,
-    /// The name of its thread.
+    /// The name of the worker's thread.
     pub thread: String,
-    /// The innermost name of the task that is being polled, if it was [`named`].
+    /// The innermost name of the task that is being polled, if the task was [`named`].
     pub task: Option<String>,
-    /// The reason why it blocks, if it gave one: [`blocking`](super::blocking).
+    /// The reason why the worker blocks, if it gave one: [`blocking`](super::blocking).
     pub reason: Option<&'static str>,
-    /// For how long the watchdog has seen it there; it may have been there for longer.
+    /// The time for which the watchdog has seen the worker in the job; the job may have lasted longer.
     pub since: Duration,
-    /// Jobs that wait in this worker's own queue. Others take them over, unless all are stuck.
+    /// The number of jobs that wait in this worker's own queue. Other workers take them over, unless all are stuck.
     pub behind: usize,
-    /// Whether no worker of the dispatcher gets on.
+    /// Whether all workers of the dispatcher are stuck.
     pub are_all: bool,
 }
 
@@ -54,7 +55,7 @@ struct Note {
 }
 
 impl Doing {
-    /// Notes a name and gives back the earlier one.
+    /// Records a name and returns the earlier one.
     fn begin(&self, name: Arc<str>) -> Option<Arc<str>> {
         self.note.lock().task.replace(name)
     }
@@ -64,7 +65,7 @@ impl Doing {
         let _name = std::mem::replace(&mut self.note.lock().task, before);
     }
 
-    /// Notes a reason, for as long as `body` runs.
+    /// Records a reason while `body` runs.
     pub(crate) fn because<R>(&self, reason: &'static str, body: impl FnOnce() -> R) -> R {
         struct Restore<'a>(&'a Doing, Option<&'static str>);
         impl Drop for Restore<'_> {
@@ -78,12 +79,12 @@ impl Doing {
     }
 }
 
-/// Calls a future by a name: in the reports of the watchdog while it is polled, and in what an
-/// [`Inspector`](crate::Inspector) shows of its task. Names nest; the watchdog reports the innermost, the inspector the
-/// outermost.
+/// Gives a future a name. The watchdog reports the name while the future is polled, and an
+/// [`Inspector`](crate::Inspector) shows it for the future's task. Names nest; the watchdog reports the innermost, the
+/// inspector the outermost.
 ///
 /// Cost: a lock at the first poll and at the end, and one look at a thread-local pointer for each poll. With a
-/// watchdog, also two uncontended locks.
+/// watchdog, also two uncontended locks for each poll.
 ///
 /// # Example
 /// ```
@@ -96,7 +97,7 @@ pub fn named<F: Future>(name: impl Into<Arc<str>>, future: F) -> Named<F> {
 }
 
 pin_project! {
-    /// See [`named`].
+    /// The future of [`named`].
     ///
     /// # Example
     /// See [`named`].
@@ -136,10 +137,10 @@ impl<F: Future> Future for Named<F> {
     }
 }
 
-/// The names of tasks, for inspectors; by the address that identifies a task's wakers.
+/// The names of tasks, for inspectors, by the address that identifies a task's wakers.
 pub(crate) type Names = SpinLock<HashMap<usize, Arc<str>>>;
 
-/// A name that is in the list until this is dropped, if the task had none before.
+/// A name in the list that dropping this value removes; empty if the task had a name before.
 struct Noted(Option<(Arc<Shared>, usize)>);
 
 impl Noted {
@@ -165,7 +166,7 @@ impl Drop for Noted {
     }
 }
 
-/// The settings of a [`Builder`](super::Builder) for the watchdog.
+/// The watchdog's settings in a [`Builder`](super::Builder).
 #[derive(Clone)]
 pub(super) struct Plan {
     pub(super) limit: Duration,
@@ -178,7 +179,7 @@ impl fmt::Debug for Plan {
     }
 }
 
-/// The running watchdog; ends when this is dropped.
+/// The running watchdog; dropping it ends its thread.
 #[derive(Debug)]
 pub(crate) struct Watchdog {
     is_over: Arc<AtomicBool>,
@@ -186,10 +187,10 @@ pub(crate) struct Watchdog {
 }
 
 impl Watchdog {
-    /// Starts it. `name` is that of the dispatcher's threads.
+    /// Starts the watchdog. `name` is the name of the dispatcher's threads.
     ///
     /// # Errors
-    /// Fails if the system will not start a thread.
+    /// Fails if the system does not start a thread.
     pub(super) fn start(plan: Plan, name: &str, shared: &Arc<Shared>) -> std::io::Result<Self> {
         let is_over = Arc::new(AtomicBool::new(false));
         let mut watch = Watch {
@@ -200,7 +201,7 @@ impl Watchdog {
         };
         let over = is_over.clone();
         let thread = thread::spawn(format!("{name}-watchdog"), move || {
-            // Looking twice in the time that is the limit: a report is at most half of it late.
+            // The period is half the limit, so a report is late by at most half the limit.
             let period = (watch.plan.limit / 2).clamp(Duration::from_millis(1), Duration::from_secs(1));
             while !over.put_down() {
                 watch.look();
@@ -217,9 +218,9 @@ impl Drop for Watchdog {
         self.is_over.store(true, Ordering::Release);
         let Some(thread) = self.thread.take() else { return };
         thread.thread().unpark();
-        // Its own sink may have dropped the dispatcher: then it ends by itself.
+        // The watchdog's own sink may have dropped the dispatcher: then its thread ends by itself.
         if thread.thread().id() != thread::current_id() {
-            // A sink that panicked has said so in the panic's message; a drop has no better place for it.
+            // If the sink panicked, its message has been printed already; a drop has no better place to report it.
             let _ = thread.join();
         }
     }
@@ -229,7 +230,7 @@ struct Watch {
     plan: Plan,
     name: String,
     shared: Arc<Shared>,
-    /// By worker.
+    /// The last look at each worker.
     seen: Vec<Seen>,
 }
 

@@ -13,11 +13,12 @@ use super::{ABORTING, Closure, Job, Shared};
 use crate::fork_join::Fork;
 use crate::queue::priority::Rotation;
 
-/// After this many jobs of its own a worker looks at the common queue first. Otherwise a busy conversation could delay
-/// posts from outside without end. A prime, so that it does not fall into step with a program's own rhythm.
+/// After this many jobs from its own queue, a worker looks at the common queue first. Otherwise tasks that keep waking
+/// each other could delay posts from outside without end. A prime, so that it does not fall into step with a program's
+/// own rhythm.
 const OUTSIDE_EVERY: u32 = 61;
 
-/// The largest number of jobs that a worker takes from the common queue at once.
+/// The most jobs that a worker takes from the common queue at once.
 const OUTSIDE_SHARE: usize = 32;
 
 /// Counts of a worker's work since the dispatcher started.
@@ -26,22 +27,22 @@ const OUTSIDE_SHARE: usize = 32;
 /// See [`Handle::counters`](crate::Handle::counters).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
-    /// Jobs run: polls of tasks, and parallel regions helped.
+    /// The number of jobs run: polls of tasks, and parallel regions helped.
     pub polls: usize,
-    /// Jobs and halves of forks taken from another worker's queue.
+    /// The number of jobs and halves of forks taken from another worker's queue.
     pub steals: usize,
-    /// Times it fell asleep.
+    /// The number of times that the worker fell asleep.
     pub sleeps: usize,
-    /// Whether it is inside a job at this moment.
+    /// Whether the worker is inside a job at this moment.
     pub is_running: bool,
 }
 
-/// The counters of one worker: written by it alone, read by anyone.
+/// The counters of one worker: only the worker writes them, any thread may read them.
 pub(crate) struct Tally {
-    /// Beginnings and ends of jobs: odd while one runs. A thief sees by it whether its victim is getting on, the owner
-    /// at a shutdown which workers are in user code.
+    /// The number of beginnings and ends of jobs: odd while a job runs. It tells a thief whether its victim makes
+    /// progress, and the owner at a shutdown which workers are in user code.
     turns: AtomicUsize,
-    /// Closures called.
+    /// The number of closures called.
     calls: AtomicUsize,
     steals: AtomicUsize,
     sleeps: AtomicUsize,
@@ -69,30 +70,30 @@ impl Tally {
         }
     }
 
-    /// Closures called to their end, be it a panic.
+    /// Returns the number of closures that ran to their end or panicked.
     pub(crate) fn calls(&self) -> usize {
-        // Relaxed: as in `read`; the shutdown reads it when the worker has ended.
+        // Relaxed: as in `read`; the shutdown reads it after the worker has ended.
         self.calls.load(Ordering::Relaxed)
     }
 
-    /// Beginnings and ends of jobs.
+    /// Returns the number of beginnings and ends of jobs.
     pub(crate) fn turns(&self) -> usize {
-        // Relaxed: as in `read`; a thief that is deceived steals too early or too late.
+        // Relaxed: as in `read`; a thief that reads an old value steals too early or too late.
         self.turns.load(Ordering::Relaxed)
     }
 
-    /// Whether the worker is inside a job, which may be over by the time the caller knows.
+    /// Returns whether the worker is inside a job; the job may have ended by the time the caller knows.
     pub(crate) fn is_running(&self) -> bool {
-        // Relaxed: as in `read`; the shutdown, which concludes something from it, looks again until it is stable.
+        // Relaxed: as in `read`; the shutdown, which does conclude something from it, looks again until it is stable.
         self.turns() % 2 == 1
     }
 
-    /// A fork was taken from another worker.
+    /// Counts a fork that was taken from another worker.
     pub(super) fn count_steal(&self) {
         Self::count(&self.steals);
     }
 
-    /// One more. A load and a store, because the worker is the only writer.
+    /// Adds one by a load and a store, because the worker is the only writer.
     fn count(count: &AtomicUsize) {
         // Relaxed: as in `read`.
         count.store(count.load(Ordering::Relaxed).wrapping_add(1), Ordering::Relaxed);
@@ -104,17 +105,17 @@ impl Tally {
 pub(super) enum Role {
     /// A worker, with a queue that others steal from.
     Worker,
-    /// A spare in the place of a worker that blocks; without a queue.
+    /// A spare that replaces a blocked worker; it has no queue.
     Spare,
 }
 
-/// The life of a worker thread.
+/// The main loop of a worker thread.
 pub(crate) fn run(shared: Arc<Shared>, index: usize, local: Worker<Job>, forks: Worker<Fork>) {
     serve(&shared, index, local, Role::Worker, Some(forks).filter(|_| shared.threads > 1));
     leave(&shared);
 }
 
-/// Takes jobs and runs them, until the dispatcher ends or, for a spare, until it is called off.
+/// Takes jobs and runs them until the dispatcher ends or, for a spare, until it goes off duty.
 pub(super) fn serve(shared: &Arc<Shared>, index: usize, local: Worker<Job>, role: Role, forks: Option<Worker<Fork>>) {
     let doing = shared.doing.get(index).cloned();
     let worker = Current {
@@ -148,23 +149,23 @@ pub(super) fn serve(shared: &Arc<Shared>, index: usize, local: Worker<Job>, role
             Tally::count(&tally.turns);
         }
     });
-    // What is left belongs to whoever shuts down: it drops the jobs only after every worker has ended.
+    // The remaining jobs go to the thread that shuts down: it drops them only after every worker has ended.
     while let Some(job) = worker.local.pop() {
         shared.injector.push(job);
     }
-    // A worker that was leaked comes here after that; see `drop_late`.
+    // A leaked worker gets here after that; see `drop_late`.
     fence(Ordering::SeqCst);
     shared.drop_late();
 }
 
-/// The thread ends.
+/// Counts a thread that ends.
 pub(super) fn leave(shared: &Shared) {
-    // Release: pairs with the Acquire load in `end`; the leftovers of `serve` are visible to it.
+    // Release: pairs with the Acquire load in `end`, so that the jobs that `serve` left are visible to it.
     shared.running.fetch_sub(1, Ordering::Release);
     shared.live.ring();
 }
 
-/// Whether a thread is to stop taking jobs.
+/// Returns whether a thread should stop taking jobs.
 fn is_over(shared: &Shared, role: Role) -> bool {
     // Acquire: pairs with the Release store in `end`.
     shared.stage.load(Ordering::Acquire) == ABORTING || (role == Role::Spare && shared.spares.are_too_many())
@@ -175,14 +176,14 @@ struct Run<'a> {
     role: Role,
     index: usize,
     local: &'a Worker<Job>,
-    /// The number of jobs since the last look at the common queue first.
+    /// The number of jobs since the common queue was last checked first.
     jobs: u32,
-    /// Its knowledge of the other workers' queues.
+    /// The worker's observations about the other workers' queues.
     thief: Thief,
 }
 
 impl Run<'_> {
-    /// The next job, waited for as the idle policy says; nothing when the dispatcher ends.
+    /// Returns the next job, after waiting for it as the idle policy says; `None` when the dispatcher ends.
     fn next(&mut self, turns: &mut Rotation) -> Option<Job> {
         if self.is_over() {
             return None;
@@ -194,7 +195,7 @@ impl Run<'_> {
         self.shared.sleep.start_search();
         let job = self.search(turns);
         if self.shared.sleep.stop_search() && (self.shared.has_work() || self.shared.has_forks()) {
-            // Posters relied on us, the last searcher, to see their work: hand that duty on.
+            // We were the last searcher, and posters relied on us to see their work: hand that duty on.
             self.shared.sleep.notify();
         }
         job
@@ -204,7 +205,7 @@ impl Run<'_> {
         is_over(self.shared, self.role)
     }
 
-    /// From its own queue, and now and then from the common one.
+    /// Takes a job from the worker's own queue, and now and then from the common one.
     #[inline]
     fn take_near(&mut self) -> Option<Job> {
         self.jobs += 1;
@@ -217,11 +218,11 @@ impl Run<'_> {
         self.local.pop()
     }
 
-    /// While named queues have work: whatever is next by rank, all queues without a name being one.
+    /// Takes the next job by rank, while named queues have work. All queues without a name count as one queue.
     fn take_by_rank(&mut self, turns: &mut Rotation) -> Option<Job> {
         let shared = self.shared;
         turns.take(&shared.queues, || {
-            // Stealing too: the worker may never be without named work, and so never search.
+            // It also steals: the worker may always have named work, and so never search.
             let near = self.take_near().or_else(|| self.take_from_outside());
             near.or_else(|| {
                 let now = Moment::now();
@@ -253,7 +254,7 @@ impl Run<'_> {
             } else {
                 Tally::count(&self.shared.counters[self.index].sleeps);
                 let (shared, role, thief) = (self.shared, self.role, &mut self.thief);
-                // The end is part of the last look, or a worker could sleep through it.
+                // The last look includes the dispatcher's end, or a worker could sleep through it.
                 shared.sleep.sleep(self.index, || {
                     !shared.injector.is_empty()
                         || shared.queues.has_work()
@@ -266,8 +267,8 @@ impl Run<'_> {
     }
 
     fn take_from_outside(&self) -> Option<Job> {
-        // One worker's share and not half of it all: what a dispatcher is given at once is mostly meant to run at once.
-        // A spare takes one: it has no queue that others look into.
+        // One worker's share and not half of the queue: jobs that are posted together are mostly meant to run at the
+        // same time. A spare takes one job: it has no queue that others look into.
         let share = match self.role {
             Role::Worker => (self.shared.injector.len() / self.shared.threads).clamp(1, OUTSIDE_SHARE),
             Role::Spare => 1,
@@ -285,7 +286,7 @@ impl Run<'_> {
         let fork = self.thief.take_fork(self.shared, now)?;
         self.shared.counters[self.index].count_steal();
         let index = self.index;
-        // Not to be queued, and so never dropped uncalled: its owner waits for it.
+        // It is not queued, so it is never dropped uncalled: its owner waits for it.
         Some(Job::call(Closure::uncounted(move || fork.run(index))))
     }
 

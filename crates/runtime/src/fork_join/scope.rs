@@ -1,10 +1,10 @@
-//! A set of closures that borrow from outside it, and end before it does.
+//! A set of closures that borrow from outside the scope, and end before it does.
 //!
-//! Spawned closures are in a list of the scope's own. A worker that comes to help registers in the scope and runs
-//! closures of the list until it is empty. The owner does the same when its body has ended. Helpers are called through
-//! the common queue, so that they come only when they have nothing else on their stack. This is because a spawn may
-//! outlive the fork that it was made in. A worker that waits for that fork must not run it (see
-//! `docs/design/fork-join.md`).
+//! Spawned closures are in a list that belongs to the scope. A worker that comes to help registers in the scope and
+//! runs closures of the list until it is empty. The owner does the same when its body has ended. Helpers are called
+//! through the common queue, so that they come only when they have nothing else on their stack. This is necessary
+//! because a spawn may outlive the fork in which it was made. A worker that waits for that fork must not run the spawn
+//! (see `docs/design/fork-join.md`).
 
 use std::any::Any;
 use std::marker::PhantomData;
@@ -17,7 +17,7 @@ use crate::context::{self, Context};
 use crate::dispatch::sleep::WATCH;
 use crate::dispatch::{Closure, Current, Job, Shared, with_current};
 
-/// A spawned closure. `'static` is not true of it: see `Scope::spawn`.
+/// A spawned closure. Its real lifetime is shorter than `'static`: see `Scope::spawn`.
 type Body = Box<dyn FnOnce(&Scope<'static>) + Send + 'static>;
 
 struct Spawned {
@@ -27,33 +27,33 @@ struct Spawned {
 
 #[derive(Default)]
 struct State {
-    /// Spawned and not begun.
+    /// Closures that were spawned and have not begun.
     list: Vec<Spawned>,
-    /// Workers that run the closures in the list, and have nothing else on their stack.
+    /// Workers that run closures of the list, and have nothing else on their stack.
     helpers: Vec<usize>,
-    /// Calls for help in the common queue.
+    /// The number of calls for help in the common queue.
     calls: usize,
     /// The first panic of a spawned closure.
     panic: Option<Box<dyn Any + Send>>,
-    /// The owner, if it sleeps or is about to.
+    /// The handle of the owner, if it sleeps or is about to.
     owner: Option<thread::Thread>,
 }
 
 struct Core {
     state: SpinLock<State>,
-    /// Spawned and not ended. Changed under the lock.
+    /// The number of closures that were spawned and have not ended. Changed under the lock.
     left: AtomicUsize,
-    /// The dispatcher whose workers help; `None` if the scope was opened outside.
+    /// The dispatcher whose workers help; `None` if the scope was opened on a thread that is not a worker.
     shared: Option<Arc<Shared>>,
 }
 
-/// Spawns closures that borrow values that outlive `'scope`. Made by [`scope()`].
+/// Spawns closures that borrow values that outlive `'scope`; see [`scope()`].
 ///
 /// # Example
 /// See [`scope()`].
 pub struct Scope<'scope> {
     core: Arc<Core>,
-    /// Invariant: a longer or a shorter life would let a closure borrow too little or too much.
+    /// Invariant: with a longer or a shorter lifetime, a closure could borrow too little or too much.
     life: PhantomData<fn(&'scope ()) -> &'scope ()>,
 }
 
@@ -63,19 +63,19 @@ impl std::fmt::Debug for Scope<'_> {
     }
 }
 
-/// Calls `body` with a scope to spawn into, and returns its result when all that was spawned has ended.
+/// Calls `body` with a scope to spawn into, and returns its result when all spawned closures have ended.
 ///
-/// Idle workers begin with spawned closures at once, in no promised order. When `body` has ended your thread works too,
-/// and waits for work in progress elsewhere as [`join`](super::join) does. On a thread that is no worker, and on a
-/// dispatcher of one, your thread runs all of it after `body`. Spawned closures must not wait for others by their own
-/// means.
+/// Idle workers begin with spawned closures at once, in no particular order. When `body` has ended, your thread runs
+/// closures too, and waits for those that run elsewhere as [`join`](super::join) does. On a thread that is not a
+/// worker, and on a dispatcher with one worker, your thread runs all of them after `body`. Spawned closures must not
+/// wait for others by other means.
 ///
-/// Cost: one allocation a spawn, and a lock that the helpers share: for pieces of many microseconds.
-/// [`join`](super::join) is for smaller ones.
+/// Cost: one allocation for each spawn, and a lock that the helpers share. Use it for pieces of many microseconds, and
+/// [`join`](super::join) for smaller ones.
 ///
 /// # Panics
-/// Panics if `body` panics, or a spawned closure does, after all have ended: with the panic of `body`, or else with the
-/// first.
+/// Panics if `body` or a spawned closure panics, after all have ended: with the panic of `body`, or else with the first
+/// one.
 ///
 /// # Example
 /// ```
@@ -111,16 +111,16 @@ pub fn scope<'scope, R>(body: impl FnOnce(&Scope<'scope>) -> R) -> R {
 }
 
 impl<'scope> Scope<'scope> {
-    /// Has a closure called before the scope ends. It may spawn more.
+    /// Spawns a closure that is called before the scope ends. The closure may spawn more.
     ///
     /// # Example
     /// See [`scope()`].
     pub fn spawn(&self, body: impl FnOnce(&Scope<'scope>) + Send + 'scope) {
         let body: Box<dyn FnOnce(&Scope<'scope>) + Send + 'scope> = Box::new(body);
         // SAFETY: only lifetimes change. What the closure borrows lives for `'scope`, and `scope` does not return, by
-        // result or by panic, before every closure of the list has been called and is gone (`Core::finish` waits for
-        // `left`, which falls after that). The `Scope` it is given has the same layout for every lifetime, and lets it
-        // spawn only what it could have borrowed itself.
+        // result or by panic, before every closure of the list has been called and dropped (`Core::finish` waits for
+        // `left`, which falls after that). The `Scope` that the closure gets has the same layout for every lifetime,
+        // and lets it spawn only what it could have borrowed itself.
         let body = unsafe { std::mem::transmute::<Box<dyn FnOnce(&Scope<'scope>) + Send + 'scope>, Body>(body) };
         self.core.add(Spawned { body, context: context::current::current() });
     }
@@ -136,9 +136,10 @@ impl Core {
         let (is_calling, owner) = {
             let mut state = self.state.lock();
             state.list.push(spawned);
-            // Relaxed: under the lock; the owner, which reads it without, is told under the lock too.
+            // Relaxed: changed under the lock; the owner, which reads it without the lock, is notified under the lock
+            // too.
             self.left.fetch_add(1, Ordering::Relaxed);
-            // The owner works at the end, so one less than there are.
+            // The owner works at the end, so one helper less than there are workers.
             let wanted = shared.map_or(0, |shared| state.list.len().min(shared.threads - 1));
             let is_calling = state.calls + state.helpers.len() < wanted;
             state.calls += usize::from(is_calling);
@@ -153,7 +154,7 @@ impl Core {
         }
     }
 
-    /// A worker's answer to a call for help.
+    /// Answers a call for help as a worker.
     fn answer(self: &Arc<Self>) {
         let index = with_current(|current| current.map(|current| current.index));
         {
@@ -182,7 +183,7 @@ impl Core {
         }
     }
 
-    /// One spawned closure has been called and dropped.
+    /// Records that one spawned closure has been called and dropped.
     fn ended(&self, panic: Option<Box<dyn Any + Send>>) {
         let (later, owner) = {
             let mut state = self.state.lock();
@@ -194,7 +195,7 @@ impl Core {
             let is_last = self.left.fetch_sub(1, Ordering::Release) == 1;
             (later, if is_last { state.owner.take() } else { None })
         };
-        // Not under the lock: its destructor is the user's.
+        // Not under the lock: the payload's destructor is user code.
         drop(later);
         if let Some(owner) = owner {
             owner.unpark();
@@ -206,7 +207,7 @@ impl Core {
         self.left.load(Ordering::Acquire) == 0
     }
 
-    /// The owner's part when its body has ended.
+    /// Does the owner's part when its body has ended.
     fn finish(self: &Arc<Self>) {
         while !self.is_over() {
             let parts = self.shared.as_ref().map_or(1, |shared| shared.threads).min(self.state.lock().list.len());
@@ -225,15 +226,15 @@ impl Core {
         }
     }
 
-    /// Runs a fork of some helper; whether there was one.
+    /// Runs a fork of some helper; returns whether there was one.
     fn help_helpers(&self, current: &Current) -> bool {
         for place in 0.. {
             let helper = self.state.lock().helpers.get(place).copied();
             if helper.is_none() {
                 break;
             }
-            // A helper comes with an empty stack and leaves when the list is empty: while it is registered, all that it
-            // has forked belongs to this scope.
+            // A helper comes with an empty stack and leaves when the list is empty. So while it is registered,
+            // everything that it has forked belongs to this scope.
             if help(current, helper, || self.state.lock().helpers.iter().any(|&other| Some(other) == helper)) {
                 return true;
             }
@@ -241,12 +242,13 @@ impl Core {
         false
     }
 
-    /// Sleeps until all has ended, something is spawned, `limit` has passed, or for no reason. A model has no clock,
-    /// and no limit.
+    /// Sleeps until all closures have ended, something is spawned, `limit` has passed, or a spurious wake-up. A model
+    /// has no clock, and no limit.
     fn sleep(&self, limit: std::time::Duration) {
         {
             let mut state = self.state.lock();
-            // Under the lock, under which it changes: whoever ends or spawns the next one finds our name.
+            // Checked under the lock, under which both change: a thread that ends or spawns the next closure finds our
+            // handle.
             if self.is_over() || !state.list.is_empty() {
                 return;
             }

@@ -1,4 +1,4 @@
-//! Counters as text that Prometheus reads: a line for each figure, under a header for each kind.
+//! Writes counters as text in Prometheus's format: a line for each figure, under a header for each kind.
 
 use std::fmt::{Display, Write};
 
@@ -11,7 +11,7 @@ struct Family<'a> {
 }
 
 impl<'a> Family<'a> {
-    /// Begins a family. The name of one that only rises ends in `_total`.
+    /// Begins a family. If its figures only rise, its name ends in `_total`.
     fn begin(text: &'a mut String, name: &'a str, help: &str) -> Self {
         let kind = if name.ends_with("_total") { "counter" } else { "gauge" };
         // Writing to a `String` cannot fail.
@@ -40,8 +40,8 @@ const DISPATCHERS: [OfDispatcher; 5] = [
 ];
 
 impl Inspection {
-    /// The counters and gauges in Prometheus's text format, version 0.0.4. Two ports of one name, two lines of one
-    /// name: name the metrics to scrape.
+    /// Returns the counters and gauges in Prometheus's text format, version 0.0.4. Two ports of the same name give two
+    /// lines of the same name, so give different names to the metrics that you scrape.
     ///
     /// # Example
     /// ```

@@ -1,16 +1,16 @@
-//! Decides which operation may start: the state machine of an interleave. It knows no ports, no state and no handlers;
-//! its callers report arrivals and ends, and it grants.
+//! Decides which operation may start: the state machine of an interleave. It knows no ports, no state and no handlers.
+//! Its callers report arrivals and ends, and it grants starts.
 //!
-//! Everything that arrives is stamped, in the order in which posts reach the interleave's lock. An item that cannot
-//! start yet is noted in the lane of its branch. The oldest stamp of each lane that may run more is in the list of its
-//! group (`heads`). So a decision looks at two numbers, for any number of branches and of pending items.
+//! Everything that arrives gets a stamp, in the order in which posts reach the interleave's lock. An item that cannot
+//! start yet is noted in the lane of its branch. For each lane that may run more, the oldest stamp is in the list of
+//! its group (`heads`). So a decision looks at two numbers, whatever the number of branches and pending items.
 //!
-//! | arrives | nothing runs | concurrent ones run | an exclusive one runs |
+//! | arriving item | nothing runs | concurrent ones run | an exclusive one runs |
 //! | --- | --- | --- | --- |
 //! | concurrent | starts | starts, unless an exclusive one waits (see [`Order`]) or `max_concurrent` run | waits |
 //! | exclusive | starts | waits | waits |
 //! | independent | starts | starts | starts |
-//! | teardown | closes; starts | closes; starts when all have ended | the same |
+//! | teardown | closes; starts | closes; starts when all have ended | closes; starts when all have ended |
 
 mod activity;
 mod heads;
@@ -43,21 +43,21 @@ use crate::port::wake::Wake;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Order {
-    /// As items arrive, in any group; neighbours that are concurrent run together. The effect is as if the items had
-    /// been handled one after the other in order of arrival. So a reader sees the earlier changes of its own poster. No
-    /// exclusive item passes a concurrent one that came earlier.
+    /// Starts items in order of arrival, in any group; adjacent concurrent items run together. The effect is as if the
+    /// items had been handled one after the other in order of arrival. So a reader sees the earlier changes of its own
+    /// poster. No exclusive item passes a concurrent one that came earlier.
     #[default]
     Arrival,
-    /// Phases in turn: when an exclusive handler ends, all concurrent items that wait start; when they have ended, the
-    /// oldest exclusive one. A concurrent item waits for one exclusive handler at most, even if many are queued before
-    /// it.
+    /// Alternates between phases: when an exclusive handler ends, all waiting concurrent items start; when they have
+    /// ended, the oldest exclusive one starts. A concurrent item waits for at most one exclusive handler, even if many
+    /// are queued before it.
     PhaseFair,
-    /// Exclusive items first, in the order of arrival. A steady stream of them starves concurrent ones, which is
-    /// counted: [`Activity::passes`].
+    /// Starts exclusive items first, in order of arrival. A steady stream of them starves concurrent items;
+    /// [`Activity::passes`] shows this.
     ExclusiveBias,
 }
 
-/// The part of an interleave that a branch belongs to.
+/// The group of a branch, which determines the handlers that may run at the same time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Group {
     Concurrent,
@@ -66,19 +66,19 @@ pub enum Group {
     Teardown,
 }
 
-/// The state of the interleave. It only ever goes down this list, except from `Closing` back to `Open` if another
-/// receiver takes the teardown item before it is accepted.
+/// The state of the interleave. It only moves down this list, except from `Closing` back to `Open` if another receiver
+/// takes the teardown item before it is accepted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Phase {
     Open,
-    /// A teardown item has arrived: only items that running handlers wait for still start.
+    /// A teardown item has arrived. Only items that running handlers wait for may still start.
     Closing,
-    /// Only the teardown handler and independent ones run.
+    /// Only the teardown handler and independent handlers run.
     Tearing,
     Ended,
 }
 
-/// See the module's page.
+/// The state of admission; see the page of the module.
 pub(super) struct Admission {
     identity: u64,
     order: Order,
@@ -87,24 +87,24 @@ pub(super) struct Admission {
     next_stamp: u64,
     lanes: Vec<Option<Lane>>,
     free_lanes: Vec<usize>,
-    /// For concurrent and exclusive lanes that have pending entries and may run more: lanes by their oldest stamp.
+    /// The concurrent and the exclusive lanes that have pending entries and may run more, by their oldest stamp.
     heads: [Heads; 2],
     pending: [usize; 2],
     operations: Vec<(u32, Option<Running>)>,
     free_operations: Vec<u32>,
     concurrent: usize,
     independent: usize,
-    /// The exclusive operations, the one that runs last; those below have lent their exclusivity.
+    /// The exclusive operations; the running one is last, and those below it have lent their exclusivity.
     stack: Vec<Operation>,
-    /// Calls of a chain that has lent its exclusivity, waiting for another such call to end.
+    /// Calls from a chain that has lent its exclusivity; they wait for another such call to end.
     nested: VecDeque<(usize, Entry)>,
-    /// Whether an exclusive handler has the state, and left no copy that independent ones could look at.
+    /// Whether an exclusive handler has the state without leaving a copy that independent handlers could see.
     is_state_out: bool,
-    /// With phases: concurrent entries with smaller stamps go before the next exclusive one.
+    /// For [`Order::PhaseFair`]: concurrent entries with smaller stamps go before the next exclusive one.
     phase_end: u64,
-    /// Branches that have gone within the present hold of the lock.
+    /// Branches that left while the lock is held this time.
     retired: Vec<(usize, Lane)>,
-    /// Woken when nothing runs any more, once closing.
+    /// Woken when no handler runs any more, once the interleave is closing.
     on_idle: Option<Waker>,
     activity: Activity,
 }
@@ -148,7 +148,7 @@ impl Admission {
         }
     }
 
-    /// A number for a branch that is being made.
+    /// Reserves a number for a branch that is being made.
     pub(super) fn reserve(&mut self) -> usize {
         self.free_lanes.pop().unwrap_or_else(|| {
             self.lanes.push(None);
@@ -169,7 +169,7 @@ impl Admission {
         self.lanes[index].as_mut().expect("a branch knows its lane until it removes it")
     }
 
-    /// Removes a spent branch of which nothing runs; gives it back, to be dropped after the lock.
+    /// Removes a spent branch that has no running handlers; returns it, to be dropped after the lock.
     pub(super) fn remove_if_done(&mut self, index: usize, identity: u64) -> Option<Lane> {
         let lane = self.lanes[index].as_ref()?;
         if lane.identity != identity || !lane.is_spent || lane.running > 0 || !lane.pending.is_empty() {
@@ -179,7 +179,7 @@ impl Admission {
         self.lanes[index].take()
     }
 
-    /// Takes note of something that wants to start, and starts it if it may.
+    /// Records an item or call that wants to start, and starts it if it may.
     pub(super) fn arrive(
         &mut self,
         lane: usize,
@@ -214,7 +214,7 @@ impl Admission {
         }
     }
 
-    /// An operation has ended, as far as one of its holders is concerned.
+    /// Ends an operation for one of its holders.
     #[inline]
     pub(super) fn release(&mut self, operation: Operation, wake: &mut Wake) {
         let Some(running) = self.running_mut(operation) else { return };
@@ -224,7 +224,7 @@ impl Admission {
         }
     }
 
-    /// An abandoned operation makes room for others.
+    /// Frees the place of an operation that all its holders have left.
     fn leave(&mut self, operation: Operation, wake: &mut Wake) {
         let slot = &mut self.operations[operation.slot()];
         slot.0 = slot.0.wrapping_add(1);
@@ -254,28 +254,27 @@ impl Admission {
         self.retire_if_done(ended.lane, wake);
     }
 
-    /// A branch that must leave while its handlers run leaves with the last of them: see
-    /// [`take_retired`](Self::take_retired).
+    /// Removes a spent branch when its last running handler has ended: see [`take_retired`](Self::take_retired).
     fn retire_if_done(&mut self, index: usize, wake: &mut Wake) {
         let Some(lane) = &self.lanes[index] else { return };
         if !lane.is_spent || self.nested.iter().any(|(lane, _)| *lane == index) {
             return;
         }
         if let Some(mut lane) = self.remove_if_done(index, lane.identity) {
-            // Nobody would wake them any more.
+            // Nothing else would wake these turns any more.
             lane.idle.drain(..).for_each(|(_, waker)| wake.add(Some(waker)));
             self.retired.push((index, lane));
         }
     }
 
-    /// Whether [`take_retired`](Self::take_retired) would give any.
+    /// Returns whether [`take_retired`](Self::take_retired) would return a branch.
     #[inline]
     pub(super) fn has_retired(&self) -> bool {
         !self.retired.is_empty()
     }
 
-    /// The branches that left with their last handler, and their places. Everything that holds them must let go; they
-    /// are dropped after the lock.
+    /// Returns the branches that left with their last handler, and their positions. Everything that refers to them must
+    /// be removed; they are dropped after the lock.
     pub(super) fn take_retired(&mut self) -> Vec<(usize, Lane)> {
         std::mem::take(&mut self.retired)
     }
@@ -310,12 +309,12 @@ impl Admission {
         }
     }
 
-    /// Whether nothing runs that the teardown would have to wait for.
+    /// Returns whether no handler runs for which the teardown would have to wait.
     fn is_idle(&self) -> bool {
         self.concurrent == 0 && self.stack.is_empty()
     }
 
-    /// Whether a look that takes no time is allowed now: nothing changes the state, and no change waits.
+    /// Returns whether a look at the state is allowed now: nothing changes the state, and no change waits.
     pub(super) fn may_glance(&self) -> bool {
         self.phase == Phase::Open && self.stack.is_empty() && self.pending[EXCLUSIVE] == 0
     }
@@ -388,12 +387,12 @@ impl Admission {
         }
     }
 
-    /// An exclusive handler takes the state: independent items wait.
+    /// Records that an exclusive handler has taken the state: independent items wait.
     pub(super) fn state_is_out(&mut self) {
         self.is_state_out = true;
     }
 
-    /// The state is back: independent items may start, if there is such a branch.
+    /// Records that the state is back: items of independent branches may start.
     pub(super) fn state_is_back(&mut self, has_independents: bool, wake: &mut Wake) {
         if std::mem::take(&mut self.is_state_out) && has_independents {
             for index in 0..self.lanes.len() {
@@ -404,12 +403,12 @@ impl Admission {
         }
     }
 
-    /// Another receiver has taken a pending item.
+    /// Removes a pending item that another receiver has taken.
     pub(super) fn lose(&mut self, index: usize, sequence: u64, wake: &mut Wake) {
         let is_it = |entry: &Entry| entry.item.is_some_and(|(_, other)| other == sequence);
         let lane = self.lane_mut(index);
         let group = lane.group;
-        // Not there if it has been granted: then its turn finds it missing.
+        // If the item is not there, it has been granted: its turn will then not find it.
         if let Some(place) = lane.pending.iter().position(is_it) {
             lane.pending.remove(place);
             self.count_pending(group, -1);
@@ -440,7 +439,7 @@ impl Admission {
         entry?.item
     }
 
-    /// Forgets the pending items of a branch: its items go back to their port.
+    /// Forgets the pending items of a branch; they go back to their port.
     pub(super) fn clear(&mut self, index: usize, wake: &mut Wake) {
         let lane = self.lane_mut(index);
         let (group, count) = (lane.group, lane.pending.len());
@@ -451,7 +450,8 @@ impl Admission {
         self.pump(wake);
     }
 
-    /// Nothing more starts; `on_idle` is woken when nothing runs. False if the interleave is closing already.
+    /// Stops all further starts; `on_idle` is woken when no handler runs. Returns false if the interleave is closing
+    /// already.
     pub(super) fn close(&mut self) -> bool {
         let was_open = self.phase == Phase::Open;
         if was_open {
@@ -460,13 +460,13 @@ impl Admission {
         was_open
     }
 
-    /// The teardown item is in hand: `on_idle` is woken when nothing runs any more.
+    /// Registers `on_idle`, to be woken when no handler runs any more, after the teardown item has been fetched.
     pub(super) fn when_idle(&mut self, on_idle: Waker, wake: &mut Wake) {
         self.on_idle = Some(on_idle);
         self.pump(wake);
     }
 
-    /// The teardown item has been taken away before it was accepted: as if it had never come.
+    /// Undoes `close`, because another receiver took the teardown item before it was accepted.
     pub(super) fn reopen(&mut self, wake: &mut Wake) {
         if self.phase == Phase::Closing {
             self.phase = Phase::Open;
@@ -474,12 +474,12 @@ impl Admission {
         }
     }
 
-    /// Whether no handler is left, detached ones included.
+    /// Returns whether no handler is left, including detached ones.
     pub(super) fn is_empty(&self) -> bool {
         self.operations.len() == self.free_operations.len()
     }
 
-    /// Ends everything: nothing more begins, running handlers are cancelled, idle branches end.
+    /// Ends everything: nothing more begins, running handlers are cancelled, idle turns end.
     pub(super) fn abort(&mut self, wake: &mut Wake) {
         self.phase = Phase::Ended;
         self.nested.clear();
@@ -489,7 +489,7 @@ impl Admission {
         self.wake_idle(wake);
     }
 
-    /// Puts a lane into the list of its group, takes it out, or moves it, by its present state.
+    /// Adds a lane to the list of its group, removes it, or moves it, according to its present state.
     fn relist(&mut self, index: usize) {
         let Some(lane) = self.lanes[index].as_mut() else { return };
         let Some(list) = lane.group.list() else { return };

@@ -1,9 +1,9 @@
 //! A branch that takes single items: a persistent waiter at its port, and the turns that run its handler.
 //!
-//! A post shows its item to the persistent waiter, which notes it with admission, under the port's lock. If admission
-//! grants the start at once, or later when something ends, a turn is woken, or spawned if none is idle. A turn is a
-//! task. It fetches the item from the port, enters the state, runs the handler to its end, and looks for the next
-//! grant. So a busy branch costs no task per item.
+//! A post shows its item to the persistent waiter, which reports it to admission, under the port's lock. If admission
+//! grants the start at once, or later when a handler ends, a turn is woken, or spawned if none is idle. A turn is a
+//! task. It fetches the item from the port, gets the state, runs the handler to its end, and asks for the next grant.
+//! So a busy branch does not need a task for each item.
 
 use std::future::Future;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -26,7 +26,7 @@ use crate::port::predicate::caught;
 use crate::port::waiters::Ticket;
 use crate::port::wake::Wake;
 
-/// Options of a branch beside its source.
+/// The options of a branch, apart from its source.
 #[derive(Debug, Default)]
 pub(super) struct Options {
     pub(super) is_once: bool,
@@ -34,15 +34,15 @@ pub(super) struct Options {
     pub(super) name: Option<String>,
 }
 
-/// Shows whether a branch wants an item.
+/// A function that returns whether a branch wants an item.
 pub(super) type Filter<T> = Box<dyn Fn(&T) -> bool + Send + Sync>;
 
-/// Asks a filter, if there is one. One that panics does not want the item.
+/// Applies the filter, if there is one. If it panics, the item is not taken.
 pub(super) fn accepts<T>(filter: Option<&Filter<T>>, item: &T) -> bool {
     filter.is_none_or(|filter| caught(|| filter(item)).unwrap_or(false))
 }
 
-/// See the module's page.
+/// The branch; see the page of the module.
 pub(super) struct Single<S, T, K, H> {
     core: Arc<Core<S>>,
     lane: usize,
@@ -67,7 +67,7 @@ where
         let identity = next_identity();
         let group = K::group();
         let limit = options.limit.unwrap_or(usize::MAX);
-        // One turn is enough for handlers that exclude each other, except within their own calls.
+        // One turn is enough for handlers that exclude each other, except for calls from their own chain.
         let turns_kept = if group == Group::Exclusive { 1 } else { core.handle.threads().min(limit) };
         let name = options.name.unwrap_or_else(|| port.name());
         let branch = core.seat(identity, group == Group::Independent, |lane| {
@@ -101,13 +101,13 @@ where
         self.port.fetch(ticket, sequence, self.address(), self.is_once)
     }
 
-    /// The life of a turn.
+    /// The main function of a turn's task.
     async fn turn(mut turn: TurnGuard<S, T, K, H, F>) {
         Self::serve(&turn).await;
         turn.is_over = true;
     }
 
-    /// Runs the items granted to the branch until there is nothing for this turn to wait for any more.
+    /// Runs the items granted to the branch until there is nothing left for this turn to wait for.
     async fn serve(TurnGuard { branch, number, .. }: &TurnGuard<S, T, K, H, F>) {
         let mut ended: Option<Pass<'_, S>> = None;
         let mut room = None;
@@ -116,12 +116,11 @@ where
             let mut granted = None;
             branch.go_on(*number, ended.take(), &mut free, &mut granted).await;
             let Some(grant) = granted else { return };
-            // From here to the handler nothing waits, so what was granted cannot be lost with this turn.
+            // From here to the handler nothing waits, so the grant cannot be lost with this turn.
             let pass = Pass { core: &branch.core, operation: grant.operation };
             let guard = K::guard(free);
             if let Some((item, context)) = grant.item.and_then(|item| branch.fetch(item)) {
-                // Pinned where they are made: what a handler's future may need for its waits is not copied for one that
-                // has none.
+                // Pinned where it is made: the space that a handler's future needs for its waits is not copied.
                 let handler = pin!(async { pin!((branch.handler)(guard, item)).await });
                 room = run(&branch.core, &grant, context, handler).await.and_then(K::recover);
             }
@@ -129,16 +128,15 @@ where
         }
     }
 
-    /// Ends the operation that the turn has run, if any, and waits for the next, which comes into `granted`. Returns
-    /// nothing if the turn must end. One lock if the next is there.
+    /// Ends the operation that the turn has run, if any, and waits for the next grant, which comes into `granted`.
+    /// Returns `None` if the turn must end. If the next grant is available, this takes only one lock.
     ///
-    /// Under that lock the state that a guard has left in its room goes back, and the room is made ready for the next.
-    /// And the next item of the branch is taken rather than another turn woken for it, or made: this one does not wait
-    /// yet.
+    /// Under the same lock, the state that a guard left in its room is put back, and the room is prepared for the next
+    /// guard. This turn also takes the branch's next item, so that no other turn needs to be woken or made for it.
     async fn go_on(&self, turn: u64, mut ended: Option<Pass<'_, S>>, room: &mut K::Room, granted: &mut Option<Grant>) {
         let lane = (self.lane, self.identity);
         std::future::poll_fn(move |polling| {
-            // If others are due, what has ended ends all the same.
+            // If other tasks must run first, the finished operation is ended all the same.
             let may_go_on = may_go_on(polling);
             if !may_go_on && ended.is_none() {
                 return Poll::Pending;
@@ -172,7 +170,7 @@ where
     }
 }
 
-/// Waits for a grant; nothing if the turn is to end.
+/// Waits for a grant; returns `None` if the turn should end.
 pub(super) async fn next<S: Send + Sync + 'static>(
     core: &Arc<Core<S>>,
     lane: (usize, u64),
@@ -192,11 +190,11 @@ pub(super) async fn next<S: Send + Sync + 'static>(
     .await
 }
 
-/// Runs a handler to its end, its panic or its cancellation, as part of its operation. It runs in the context that its
-/// items were posted in. When that context is cancelled or its time has passed, so is the handler, be it before it has
-/// begun.
+/// Runs a handler to its end, its panic or its cancellation, as part of its operation. It runs in the context in which
+/// its items were posted. If that context is cancelled or passes its deadline, the handler is cancelled too, even
+/// before it has begun.
 ///
-/// Gives the rest of the guard, if it was dropped as the handler ended.
+/// Returns the state that the guard left, if the guard was dropped as the handler ended.
 pub(super) async fn run<S: Send + Sync + 'static>(
     core: &Arc<Core<S>>,
     grant: &Grant,
@@ -221,7 +219,7 @@ pub(super) async fn run<S: Send + Sync + 'static>(
         match catch_unwind(AssertUnwindSafe(poll)) {
             Ok((Poll::Ready(()), left)) => Poll::Ready(Ok(left)),
             Ok((Poll::Pending, left)) => {
-                // Of a guard that was dropped before the handler's end: given back.
+                // Left by a guard that was dropped before the handler's end: give it back.
                 drop(left);
                 was_suspended = true;
                 if core.inner.lock().admission.suspend(grant.operation, polling.waker()) {
@@ -240,14 +238,14 @@ pub(super) async fn run<S: Send + Sync + 'static>(
     })
 }
 
-/// The right to run, given back when it is dropped.
+/// The right to run; dropping it gives it back.
 pub(super) struct Pass<'a, S: Send + Sync + 'static> {
     pub(super) core: &'a Arc<Core<S>>,
     pub(super) operation: Operation,
 }
 
 impl<S: Send + Sync + 'static> Pass<'_, S> {
-    /// The operation, for the code that otherwise gives the right back.
+    /// Returns the operation without giving the right back; the caller must do that.
     fn give_up(self) -> Operation {
         let operation = self.operation;
         std::mem::forget(self);
@@ -261,7 +259,7 @@ impl<S: Send + Sync + 'static> Drop for Pass<'_, S> {
     }
 }
 
-/// Part of every turn: decides the fate of its work if the dispatcher drops it.
+/// A part of every turn that decides what becomes of its work if the dispatcher drops the turn.
 struct TurnGuard<S, T, K, H, F>
 where
     S: Send + Sync + 'static,
@@ -288,11 +286,11 @@ where
             return;
         }
         let branch = &self.branch;
-        // Before anything is released: what that would start, the dispatcher would refuse, and so release the next, one
-        // inside the other, as deep as items wait.
+        // Done before anything is released. Otherwise each release would start an item that the dispatcher refuses,
+        // which releases the next, nested as deep as the number of waiting items.
         branch.core.turn_dropped();
         let lane = (branch.lane, branch.identity);
-        // Its queue is closed, or takes nothing from this thread any more.
+        // The turn's queue is closed, or accepts nothing from this thread any more.
         let left = branch.core.change(|inner, wake| {
             let left = inner.admission.abandon_turn(lane, self.number, wake);
             if branch.is_once && !left.items.is_empty() {
@@ -320,7 +318,7 @@ where
     fn wake(self: Arc<Self>) {
         let handle = self.core.handle.clone();
         let turn = TurnGuard { branch: self, number: next_identity(), is_over: false };
-        // In no context: it outlives the item whose poster happens to make it.
+        // In no context: the turn outlives the item whose poster happens to make it.
         detached(|| handle.spawn_boxed(Box::pin(Self::turn(turn)))).detach();
     }
 }

@@ -1,8 +1,8 @@
 //! The core that the branches, the guards and the handles of one interleave share: admission and the state, under one
 //! lock.
 //!
-//! The lock comes after those of ports and before those of queues. Whatever is decided under it takes effect after it:
-//! wakers are gathered in a [`Wake`], and values of the user are dropped outside.
+//! The lock comes after those of ports and before those of queues. Decisions made under it take effect after it is
+//! released: wakers are collected in a [`Wake`], and user values are dropped outside.
 
 use std::task::Waker;
 
@@ -17,13 +17,13 @@ use crate::port::Port;
 use crate::port::waiters::Ticket;
 use crate::port::wake::Wake;
 
-/// See the module's page.
+/// The core of an interleave; see the page of the module.
 pub struct Core<S> {
     pub(super) identity: u64,
     pub(super) name: String,
     pub(super) handle: Handle,
     pub(super) keeps_ports_open: bool,
-    /// Whether the items that remain in its closed ports are refused.
+    /// Whether the items that remain in closed ports are refused.
     pub(super) refuses_pending: bool,
     pub(super) on_failure: Option<Box<dyn Fn(Failure) + Send + Sync>>,
     pub(super) inner: SpinLock<Inner<S>>,
@@ -33,42 +33,43 @@ pub struct Core<S> {
 
 pub struct Inner<S> {
     pub(super) admission: Admission,
-    /// The state as the last exclusive handler left it; nothing while one changes it in place, and after the teardown.
+    /// The state that the last exclusive handler left; `None` while a handler changes it in place, and after the
+    /// teardown.
     pub(super) state: Option<Version<S>>,
-    /// The branches, at the numbers of their lanes.
+    /// The branches, by the numbers of their lanes.
     pub(super) members: Vec<Option<Seat>>,
-    /// The number of branches that are independent: if any, the old state stays visible while a new one is made.
+    /// The number of independent branches. If there are any, the old state stays visible while a new one is made.
     pub(super) independents: usize,
-    /// Whether there is a view of the state from outside ([`latest`](super::InterleaveHandle::latest)), be it between a
-    /// guard and the end of its handler.
+    /// Whether the state is read from outside ([`latest`](super::InterleaveHandle::latest)). If so, it must be visible
+    /// even between the drop of a guard and the end of its handler.
     pub(super) is_followed: bool,
-    /// There while the teardown handler runs: the waiter to wake if it is cancelled.
+    /// Set while the teardown handler runs: the waker to call if it is cancelled.
     pub(super) teardown: Option<Waker>,
-    /// The outcome, once it has ended.
+    /// The outcome, once the interleave has ended.
     pub(super) outcome: Option<Result<(), TaskError>>,
 }
 
-/// A branch in its place.
+/// A branch in its position.
 pub(super) struct Seat {
-    /// The branch's own, as its lane is used again.
+    /// The identity of the branch, because its lane's number is used again.
     pub(super) identity: u64,
     pub(super) member: Arc<dyn Member>,
-    /// Its ticket, once it has registered at its port.
+    /// The branch's ticket, once it has registered at its port.
     pub(super) ticket: Option<Ticket>,
     pub(super) is_independent: bool,
 }
 
-/// A branch, for any kind of wait.
+/// A branch with any kind of wait.
 pub(super) trait Member: Send + Sync {
-    /// Whether it waits at the port with this identity.
+    /// Returns whether the branch waits at the port with this identity.
     fn is_at(&self, port: u64) -> bool;
-    /// Closes its ports.
+    /// Closes the branch's ports.
     fn close_ports(&self);
-    /// Leaves its ports.
+    /// Ends the branch's registrations at its ports.
     fn leave(&self, ticket: Option<Ticket>);
-    /// Refuses the items left in its ports.
+    /// Refuses the items left in the branch's ports.
     fn refuse_left(&self);
-    /// The address of a persistent waiter: see [`Port::fetch`].
+    /// Returns the address of a persistent waiter: see [`Port::fetch`].
     fn identity(&self) -> *const ();
 }
 
@@ -102,7 +103,7 @@ impl<B: AtPort> Member for B {
     }
 }
 
-/// A handler that did not finish.
+/// A handler that did not finish, and why.
 ///
 /// # Example
 /// ```
@@ -118,9 +119,9 @@ impl<B: AtPort> Member for B {
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failure {
-    /// The operation's name in messages.
+    /// The name of the operation in messages.
     pub operation: String,
-    /// The reason why it ended.
+    /// The reason why the handler ended.
     pub error: TaskError,
 }
 
@@ -130,7 +131,7 @@ impl std::fmt::Display for Failure {
     }
 }
 
-/// Wakes those that wait for the end when it is dropped.
+/// When dropped, wakes the tasks that wait for the end.
 struct Signal<'a>(&'a Port<std::convert::Infallible>);
 
 impl Drop for Signal<'_> {
@@ -149,26 +150,26 @@ impl<S: Send + Sync + 'static> Core<S> {
         };
         match (&self.on_failure, name, error) {
             (Some(tell), Some(operation), _) => tell(Failure { operation, error: error.clone() }),
-            // One address: the sinks of the context that the panic went through, or else the process's hook.
+            // The panic goes to one place: the sinks of the context that it went through, or else the process's hook.
             (None, _, TaskError::Panicked { message }) => context::closure_panicked(message.clone()),
             _ => {}
         }
     }
 
-    /// A turn was dropped: if that is because the dispatcher ends, so does the interleave.
+    /// Handles the drop of a turn: if the dispatcher is ending, the interleave ends too.
     pub(super) fn turn_dropped(&self) {
         if self.handle.is_aborting() {
             self.abort(true);
         }
     }
 
-    /// Changes the state under the lock, and does the rest afterwards.
+    /// Changes the state under the lock, and wakes and drops afterwards.
     pub(super) fn change<R>(&self, change: impl FnOnce(&mut Inner<S>, &mut Wake) -> R) -> R {
         let mut wake = Wake::default();
         let (result, gone) = {
             let mut inner = self.inner.lock();
             let result = change(&mut inner, &mut wake);
-            // Neither is so for all the time that an interleave lives without branches that come and go.
+            // Both are false as long as no branches come and go.
             let may_be_gone = inner.admission.has_retired() || inner.outcome.is_some();
             (result, may_be_gone.then(|| inner.take_gone()))
         };
@@ -179,11 +180,12 @@ impl<S: Send + Sync + 'static> Core<S> {
         result
     }
 
-    /// Drops values that are no longer of the interleave, after the lock.
+    /// Drops values that no longer belong to the interleave, after the lock.
     #[cold]
     #[inline(never)]
     fn let_go(&self, gone: Gone<S>) {
-        // Whoever is told of the end finds nothing left, and is told even if the user's drop panics.
+        // Tasks that learn of the end find that nothing is left, and they are woken even if a user value panics when
+        // dropped.
         let _end = gone.has_ended.then(|| Signal(&self.end));
         drop(gone);
     }
@@ -193,7 +195,7 @@ impl<S: Send + Sync + 'static> Core<S> {
         self.change(|inner, wake| inner.admission.release(operation, wake));
     }
 
-    /// Makes room for a branch; `build` gives it, with its lane. Nothing if the interleave is not open any more.
+    /// Reserves a lane for a branch, which `build` makes. Returns `None` if the interleave is no longer open.
     pub(super) fn seat<M: Member + 'static>(
         &self,
         identity: u64,
@@ -218,7 +220,8 @@ impl<S: Send + Sync + 'static> Core<S> {
         Some(member)
     }
 
-    /// A branch has registered at its port; false if it must leave again, the interleave being over.
+    /// Records that a branch has registered at its port. Returns false if it must leave again, because the interleave
+    /// is over.
     pub(super) fn settle(&self, index: usize, identity: u64, ticket: Ticket) -> bool {
         let mut inner = self.inner.lock();
         match inner.members[index].as_mut().filter(|seat| seat.identity == identity) {
@@ -230,7 +233,7 @@ impl<S: Send + Sync + 'static> Core<S> {
         }
     }
 
-    /// Closes the ports of all branches but the independent ones.
+    /// Closes the ports of all branches, or of all except the independent ones.
     pub(super) fn close_ports(&self, independents_too: bool) {
         let members: Vec<_> = {
             let inner = self.inner.lock();
@@ -240,8 +243,8 @@ impl<S: Send + Sync + 'static> Core<S> {
         members.iter().for_each(|member| member.close_ports());
     }
 
-    /// All branches, or all except the independent ones, leave their ports. Items that they had not started stay there,
-    /// unless the ports are closed and the rest is to be refused.
+    /// Removes all branches, or all except the independent ones, from their ports. Items that have not started stay
+    /// there, unless the ports are closed and the remaining items must be refused.
     pub(super) fn leave_ports(&self, independents_too: bool, are_closed: bool) {
         let seats = self.change(|inner, wake| {
             let mut seats = Vec::new();
@@ -286,7 +289,7 @@ impl<S: Send + Sync + 'static> Core<S> {
         }
     }
 
-    /// The teardown is done: the last branches leave. The end is signalled when the last handler has ended.
+    /// Finishes the teardown: the last branches leave. The end is signalled when the last handler has ended.
     pub(super) fn finish(&self, outcome: Result<(), TaskError>) {
         if !self.keeps_ports_open {
             self.close_ports(true);
@@ -294,7 +297,7 @@ impl<S: Send + Sync + 'static> Core<S> {
         self.leave_for_good(outcome, !self.keeps_ports_open);
     }
 
-    /// Like `finish`, but leaves the ports open.
+    /// Does the same as `finish`, but leaves the ports open.
     pub(super) fn finish_quietly(&self, outcome: Result<(), TaskError>) {
         self.leave_for_good(outcome, false);
     }
@@ -308,29 +311,29 @@ impl<S: Send + Sync + 'static> Core<S> {
         });
     }
 
-    /// The state, for the handler that consumes it.
+    /// Returns the state, for the handler that consumes it.
     pub(super) fn consume_state(&self) -> Option<Version<S>> {
         let mut inner = self.inner.lock();
         if inner.independents > 0 { inner.state.clone() } else { inner.state.take() }
     }
 
-    /// The name of an operation of this interleave in messages.
+    /// Returns the name of an operation of this interleave, for messages.
     pub(super) fn describe(&self, operation: &str) -> String {
         if self.name.is_empty() { operation.to_owned() } else { format!("{operation} of {}", self.name) }
     }
 }
 
-/// Parts that no longer belong to an interleave.
+/// Parts that no longer belong to an interleave, to be dropped.
 struct Gone<S> {
     _lanes: Vec<(usize, Lane)>,
     _seats: Vec<Seat>,
     _state: Option<Version<S>>,
-    /// Whether it was the last.
+    /// Whether the interleave has ended as well.
     has_ended: bool,
 }
 
 impl<S> Inner<S> {
-    /// Takes the state out for a guard; with independent branches, which see it all the while, a copy of the pointer.
+    /// Takes the state out for a guard. With independent branches, which keep seeing it, returns a copy of the pointer.
     pub(super) fn take_out(&mut self) -> Option<Version<S>> {
         if self.independents > 0 {
             return self.state.clone();
@@ -353,23 +356,23 @@ impl<S> Inner<S> {
         let seats = lanes.iter().filter_map(|(index, lane)| self.unseat_own(*index, lane.identity)).collect();
         let is_done = self.outcome.is_some() && self.teardown.is_none() && self.admission.is_empty();
         let has_ended = is_done && self.admission.phase == Phase::Ended;
-        // With independent branches it is still there after the teardown, for those that run until now.
+        // With independent branches the state is still there after the teardown, for their handlers that run until now.
         let state = if has_ended { self.state.take() } else { None };
         Gone { _lanes: lanes, _seats: seats, _state: state, has_ended }
     }
 
-    /// The branches at the port with this identity, with their lanes.
+    /// Returns the branches at the port with this identity, with their lanes.
     pub(super) fn at(&self, port: u64) -> impl Iterator<Item = (usize, Arc<dyn Member>)> {
         let seats = self.members.iter().enumerate().filter_map(|(index, seat)| Some((index, seat.as_ref()?)));
         seats.filter(move |(_, seat)| seat.member.is_at(port)).map(|(index, seat)| (index, seat.member.clone()))
     }
 
-    /// Whether the branch is still one of this interleave's.
+    /// Returns whether the branch still belongs to this interleave.
     pub(super) fn is_seated(&self, index: usize, identity: u64) -> bool {
         self.members[index].as_ref().is_some_and(|seat| seat.identity == identity)
     }
 
-    /// The same if the place is still this branch's.
+    /// Removes the branch if the position is still its own.
     fn unseat_own(&mut self, index: usize, identity: u64) -> Option<Seat> {
         if self.is_seated(index, identity) { self.unseat(index) } else { None }
     }

@@ -1,8 +1,8 @@
-//! Guards give a handler the state: [`Exclusive`] to change it, [`Snapshot`] to look at it.
+//! The guards that give a handler the state: [`Exclusive`] to change it, [`Snapshot`] to read it.
 //!
-//! Both are values and not borrows. So a handler is any function of its guard and its message that gives a future, and
-//! the future may be sent to any worker. The group of a handler is the type of its first argument, and the compiler
-//! enforces it. A snapshot cannot be changed, and there is one exclusive guard at a time.
+//! Both are values and not borrows. So a handler is any function of its guard and its message that returns a future,
+//! and the future may be sent to any worker. The type of a handler's first argument determines its group. The compiler
+//! enforces the rules: a snapshot cannot be changed, and there is only one exclusive guard at a time.
 
 use std::fmt;
 use std::future::{Future, poll_fn};
@@ -15,7 +15,7 @@ use super::core::{Core, Inner};
 use crate::calls::{self, CallSite, Left};
 use crate::port::wake::Wake;
 
-/// The state as it was after this many changes.
+/// The state after a number of changes.
 pub struct Version<S> {
     pub(super) number: u64,
     pub(super) state: Arc<S>,
@@ -27,10 +27,10 @@ impl<S> Clone for Version<S> {
     }
 }
 
-/// The state of an interleave as it was when the handler started; it does not change, however long it is kept.
+/// The state of an interleave as it was when the handler started. It never changes, however long you keep it.
 ///
-/// A snapshot blocks nothing: it may be cloned, sent elsewhere and outlive the handler. While one of an older version
-/// lives, the next exclusive handler that changes the state changes a copy.
+/// A snapshot blocks nothing: it may be cloned, sent elsewhere and outlive the handler. While a snapshot of an older
+/// version lives, the next exclusive handler that changes the state changes a copy.
 ///
 /// Cost: a reference count.
 ///
@@ -59,7 +59,7 @@ impl<S> Snapshot<S> {
         Self { version }
     }
 
-    /// The number of exclusive handlers that had changed the state when the snapshot was taken.
+    /// Returns the number of exclusive handlers that had changed the state when the snapshot was taken.
     ///
     /// # Example
     /// See [`Snapshot`].
@@ -90,36 +90,36 @@ impl<S: fmt::Debug> fmt::Debug for Snapshot<S> {
 
 /// The state of an interleave, for the one handler that may change it.
 ///
-/// The handler's exclusivity ends when its future has ended *and* this has been dropped. A handler that does not use
-/// its guard is exclusive all the same. One that moves it into another task is so until that task drops it. Every
-/// handler that starts later sees the changes, also if this one panics after the change or is cancelled: there is no
-/// rollback.
+/// The handler's exclusivity ends when its future has ended *and* this guard has been dropped. A handler that does not
+/// use its guard is exclusive too. If a handler moves its guard into another task, it stays exclusive until that task
+/// drops the guard. Every later handler sees the changes, even if this handler panics after the change or is cancelled:
+/// there is no rollback.
 ///
-/// The first change copies the state if an older version is in use ([`Snapshot`]) or may be, because there is an
-/// independent branch. Otherwise it changes the state in place. Each mutable dereference checks that, for a few
-/// nanoseconds: in a loop, take `let state = &mut *guard` once.
+/// The first change copies the state if an older version is in use ([`Snapshot`]), or could be because there is an
+/// independent branch. Otherwise it changes the state in place. Each mutable dereference checks this, which takes a few
+/// nanoseconds; in a loop, take `let state = &mut *guard` once.
 ///
 /// # Example
 /// See [`Interleave`](crate::Interleave).
 pub struct Exclusive<S: Send + Sync + 'static> {
-    /// Nothing only in its drop.
+    /// `None` only while the guard is being dropped.
     hold: Option<Box<Hold<S>>>,
 }
 
-/// The contents of a guard: a place in its operation, and the state. Dropping it gives both back.
+/// The contents of a guard: its hold on the operation, and the state. Dropping it gives both back.
 ///
-/// It is a box, so that a turn has it back when its handler has ended, and uses it for the next: see
+/// It is a box, so that a turn gets it back when its handler has ended, and uses it for the next handler: see
 /// [`Exclusive::drop`].
 pub struct Hold<S: Send + Sync + 'static> {
     core: Arc<Core<S>>,
-    /// Nothing while it has no owner.
+    /// The operation; `None` while there is no owner.
     operation: Option<Operation>,
-    /// Nothing while it is lent, and while it has no owner.
+    /// The state; `None` while it is lent, and while there is no owner.
     version: Option<Version<S>>,
     is_changed: bool,
-    /// Whether the state is visible before the operation has ended.
+    /// Whether the state must be visible before the operation has ended.
     is_looked_at: bool,
-    /// The version that it has replaced: the user's, and so to be dropped after the lock.
+    /// The replaced version. It is a user value, and so must be dropped after the lock.
     replaced: Option<Version<S>>,
 }
 
@@ -129,7 +129,7 @@ impl<S: Send + Sync + 'static> Hold<S> {
         Self { core, operation: None, version: None, is_changed: false, is_looked_at: false, replaced: None }
     }
 
-    /// Becomes the guard's of an operation that starts.
+    /// Assigns the contents to the guard of an operation that starts.
     fn begin(&mut self, inner: &mut Inner<S>, operation: Operation) {
         inner.admission.hold(operation);
         self.operation = Some(operation);
@@ -150,7 +150,7 @@ impl<S: Send + Sync + 'static> Hold<S> {
         self.replaced = inner.put_back(version, wake);
     }
 
-    /// Has no owner from now on.
+    /// Ends the ownership.
     fn end(&mut self, inner: &mut Inner<S>, wake: &mut Wake) {
         let Some(operation) = self.operation.take() else { return };
         self.put_back(inner, wake);
@@ -180,7 +180,7 @@ impl<S: Send + Sync + 'static> Exclusive<S> {
         self.hold().version.as_ref().expect("who has the guard has the state")
     }
 
-    /// The number of exclusive handlers that had changed the state before this one.
+    /// Returns the number of exclusive handlers that had changed the state before this one.
     ///
     /// # Example
     /// See [`Snapshot::version`].
@@ -188,17 +188,17 @@ impl<S: Send + Sync + 'static> Exclusive<S> {
         self.version_ref().number
     }
 
-    /// Runs `calls` while requests that this handler makes may enter its own interleave, and gives the guard back with
-    /// the output. Without it, such a request fails: nothing could answer it before this handler ends.
+    /// Runs `calls`, whose requests may enter this handler's own interleave, and returns the guard with the output.
+    /// Outside this method, such a request fails, because nothing could answer it before this handler ends.
     ///
-    /// Only the chain of this handler's own calls enters, one at a time: requests made in `calls`, and those made to
-    /// answer them. Everything else keeps waiting. The state may be another one afterwards, so that the guard must be
-    /// given up and taken back. No reference to the earlier state survives.
+    /// Only the chain of this handler's own calls enters, one call at a time: requests made in `calls`, and requests
+    /// made to answer them. Everything else keeps waiting. The state may have changed afterwards; therefore the method
+    /// takes the guard and returns it. No reference to the earlier state survives.
     ///
-    /// Cancel-safe: dropped half-way it gives the guard up.
+    /// Cancel-safe: if you drop the future half-way, the guard is given up.
     ///
     /// # Example
-    /// See [`Port::ask`](crate::Port::ask) for requests.
+    /// For requests, see [`Port::ask`](crate::Port::ask).
     pub async fn reenter<C, F>(self, calls: C) -> (Self, F::Output)
     where
         C: FnOnce() -> F,
@@ -234,18 +234,18 @@ impl<S: fmt::Debug + Send + Sync + 'static> fmt::Debug for Exclusive<S> {
 }
 
 impl<S: Send + Sync + 'static> Drop for Exclusive<S> {
-    /// Gives the state back: at once, or together with the right to run, if that comes next anyway and the difference
-    /// is invisible.
+    /// Gives the state back, either at once or together with the right to run. It waits for the right to run if that is
+    /// given back next anyway and nobody can see the difference.
     ///
-    /// While the operation's own turn polls it, nothing that waits for the state can start: the turn may run until the
-    /// handler has ended. So the guard leaves its state to the turn. The turn gives all back under one lock, and under
-    /// the same lock takes the needs of the next handler. If the handler waits once more, it is given back as the poll
-    /// ends.
+    /// While the operation's own turn polls the handler, nothing that waits for the state can start: the turn may run
+    /// until the handler has ended. So the guard leaves its state to the turn. The turn gives everything back under one
+    /// lock, and under the same lock takes what the next handler needs. If the handler waits once more, the state is
+    /// given back when the poll ends.
     fn drop(&mut self) {
         let Some(hold) = self.hold.take() else { return };
         if let (Some(operation), false) = (hold.operation, hold.is_looked_at) {
             let place = CallSite { interleave: hold.core.identity, operation };
-            // What comes back is dropped.
+            // If the turn does not take it, it is dropped.
             let _ = calls::leave(place, hold);
         }
     }
@@ -279,7 +279,7 @@ impl<S: Send + Sync + 'static> Loan<S> {
             if is_back {
                 hold.take_out(inner);
             }
-            // Nothing if the interleave has ended meanwhile, which cancels the handler.
+            // `None` if the interleave has ended meanwhile, which cancels the handler.
             hold.version.is_some()
         });
         if self.is_over { std::task::Poll::Ready(()) } else { std::task::Poll::Pending }
@@ -300,23 +300,23 @@ impl<S: Send + Sync + 'static> Drop for Loan<S> {
     }
 }
 
-/// The kinds of handlers that take turns: the types of their guards.
+/// The kinds of handlers that run in turns: the types of their guards.
 pub trait Kind<S>: 'static {
-    /// The guard of the state that its handlers are given.
+    /// The guard that the handlers get.
     type Guard: Send + 'static;
     /// The memory from which the guards of one turn are made, one after the other.
     type Room: Send + 'static;
-    /// The room for a guard.
+    /// Creates the room for a guard.
     fn room(core: &Arc<Core<S>>) -> Self::Room;
-    /// The room of a guard that is no more, which may still have the guard's content.
+    /// Returns the room of a guard that was dropped; it may still hold the guard's content.
     fn recover(left: Left) -> Option<Self::Room>;
-    /// Gives back the rest of a guard. Under the interleave's lock.
+    /// Gives back what a guard left. Called under the interleave's lock.
     fn clear(room: &mut Self::Room, inner: &mut Inner<S>, wake: &mut Wake);
-    /// Takes the state for the guard of an operation that starts. Under the interleave's lock.
+    /// Takes the state for the guard of an operation that starts. Called under the interleave's lock.
     fn begin(room: &mut Self::Room, inner: &mut Inner<S>, operation: Operation);
-    /// The guard of the operation that has begun. After the lock.
+    /// Returns the guard of the operation that has begun. Called after the lock.
     fn guard(room: Self::Room) -> Self::Guard;
-    /// The group whose rules hold for them.
+    /// Returns the group whose rules apply to the handlers.
     fn group() -> Group;
 }
 
@@ -324,11 +324,11 @@ pub trait Kind<S>: 'static {
 #[derive(Debug)]
 pub struct Exclusively;
 
-/// Handlers that run together with others of their kind.
+/// Handlers that run together with others of their group.
 #[derive(Debug)]
 pub struct Concurrently;
 
-/// Handlers that run whenever they come.
+/// Handlers that run at any time.
 #[derive(Debug)]
 pub struct Independently;
 
@@ -362,7 +362,7 @@ impl<S: Send + Sync + 'static> Kind<S> for Exclusively {
     }
 }
 
-/// Kinds whose guards are snapshots, of which nothing comes back.
+/// The kinds whose guards are snapshots, which leave nothing to give back.
 macro_rules! looking {
     ($($kind:ident => $group:ident),*) => {$(
         impl<S: Send + Sync + 'static> Kind<S> for $kind {

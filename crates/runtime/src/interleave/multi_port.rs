@@ -1,9 +1,9 @@
 //! A branch that takes several items together: a join of ports, or a number of items of one port.
 //!
-//! Its items have no owner until they are taken, so no single item can be noted with admission. Its turns ask first and
-//! then take. A turn waits at its ports until they hold enough, and notes that with admission, which counts as the
-//! arrival. After its grant it takes everything under the locks of the ports. If others have been quicker, it gives the
-//! grant back and waits again.
+//! Its items have no owner until they are taken, so no single item can be reported to admission. Its turns ask first
+//! and then take. A turn waits until its ports hold enough, and reports this to admission, which counts as the arrival.
+//! After its grant it takes everything under the locks of the ports. If other receivers were faster, it gives the grant
+//! back and waits again.
 
 use std::collections::BTreeMap;
 use std::future::Future;
@@ -23,22 +23,22 @@ use crate::context::current::{collect, detached};
 use crate::dispatch::may_go_on;
 use crate::port::waiters::Ticket;
 
-/// See the module's page.
+/// The branch; see the page of the module.
 pub(super) struct MultiPortBranch<S, B: Branches, K, H> {
     core: Arc<Core<S>>,
     lane: usize,
     identity: u64,
-    /// Its ports, without waiters: every turn has its own join.
+    /// The ports, without waiters: every turn has its own join.
     ports: Join<B>,
     is_once: bool,
-    /// The place in the program that made it: the trace of the items' common context shows this.
+    /// The source position that made the branch: the trace of the items' common context shows it.
     made_at: &'static Location<'static>,
     attendance: SpinLock<Attendance>,
     handler: H,
     _kind: std::marker::PhantomData<fn() -> K>,
 }
 
-/// The turns that wait at the ports, to be woken when the branch leaves.
+/// The turns that wait at the ports; they are woken when the branch leaves.
 #[derive(Default)]
 struct Attendance {
     has_left: bool,
@@ -80,7 +80,7 @@ where
                 handler,
                 _kind: std::marker::PhantomData,
             });
-            // Its turns are there from the start: none is ever made for a grant.
+            // The turns exist from the start: none is ever made for a grant.
             let spawner = Waker::noop().clone();
             (branch, Lane::new(identity, K::group(), usize::MAX, turns, spawner, core.describe(&name)))
         });
@@ -92,7 +92,7 @@ where
         }
     }
 
-    /// The life of a turn.
+    /// The main function of a turn's task.
     async fn turn(mut turn: TurnGuard<S, B, K, H>) {
         let TurnGuard { branch, number, .. } = &turn;
         let mut join = join(branch.ports.owned());
@@ -131,7 +131,7 @@ where
 }
 
 impl<S, B: Branches, K, H> MultiPortBranch<S, B, K, H> {
-    /// Waits until the ports hold enough; false if they never will again, or the branch has left.
+    /// Waits until the ports hold enough; returns false if they never will again, or the branch has left.
     fn poll_ready(&self, join: &mut Join<B>, turn: u64, context: &mut Context<'_>) -> Poll<bool> {
         let _replaced = {
             let mut attendance = self.attendance.lock();
@@ -156,7 +156,7 @@ impl<S, B: Branches, K, H> MultiPortBranch<S, B, K, H> {
     }
 }
 
-/// Part of every turn: decides the fate of its work if the dispatcher drops it.
+/// A part of every turn that decides what becomes of its work if the dispatcher drops the turn.
 struct TurnGuard<S: Send + Sync + 'static, B: Branches, K, H> {
     branch: Arc<MultiPortBranch<S, B, K, H>>,
     number: u64,
@@ -168,7 +168,7 @@ impl<S: Send + Sync + 'static, B: Branches, K, H> Drop for TurnGuard<S, B, K, H>
         let branch = &self.branch;
         let _late = branch.attendance.lock().waiting.remove(&self.number);
         if !self.is_over {
-            // First, as for a branch of single items.
+            // Done first, as for a branch of single items.
             branch.core.turn_dropped();
             let lane = (branch.lane, branch.identity);
             let orphan = branch.core.change(|inner, _| inner.admission.drop_turn(lane, self.number));

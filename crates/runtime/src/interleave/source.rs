@@ -1,4 +1,4 @@
-//! The source of a branch: `&port`, or a [`Source`] with a filter, a limit or a name.
+//! The source of a branch's items: `&port`, or a [`Source`] with a filter, a limit or a name.
 
 use std::fmt;
 use std::future::Future;
@@ -15,7 +15,7 @@ use crate::arbiter::sealed::Sealed;
 use crate::error::ReceiveError;
 use crate::port::Port;
 
-/// The ports that a branch of an interleave waits for, with its options. `&port` is the short form of `port.branch()`.
+/// The ports at which a branch of an interleave waits, with the branch's options. `&port` is short for `port.branch()`.
 ///
 /// # Example
 /// ```
@@ -57,7 +57,7 @@ impl<T> fmt::Debug for Items<T> {
 }
 
 impl<T> Port<T> {
-    /// A source of this port's items, one by one, for a branch of an interleave.
+    /// Returns a source of this port's items, one by one, for a branch of an interleave.
     ///
     /// # Example
     /// See [`Source`].
@@ -67,7 +67,7 @@ impl<T> Port<T> {
 }
 
 impl<W> Source<W> {
-    /// Takes its items once, then leaves: nothing of the branch stays behind.
+    /// Takes its items once, then leaves; nothing of the branch remains.
     ///
     /// # Example
     /// See [`Source`].
@@ -76,8 +76,8 @@ impl<W> Source<W> {
         self
     }
 
-    /// Lets at most this many handlers of this branch run at once. Without it, a branch of the concurrent or of the
-    /// independent group has no limit of its own. Exclusive handlers never overlap anyway.
+    /// Lets at most this many handlers of this branch run at once. Without it, a concurrent or independent branch has
+    /// no limit of its own. Exclusive handlers never overlap anyway.
     ///
     /// # Panics
     /// Panics if `count` is 0.
@@ -90,7 +90,7 @@ impl<W> Source<W> {
         self
     }
 
-    /// The name of its operation in messages, in place of the name of its port.
+    /// Sets the name of the branch's operation in messages; it replaces the name of the port.
     ///
     /// # Example
     /// See [`Source`].
@@ -101,8 +101,8 @@ impl<W> Source<W> {
 }
 
 impl<T> Source<Items<T>> {
-    /// Takes only items that `filter` accepts; the others are left to other receivers. A second filter narrows the
-    /// first.
+    /// Takes only items that `filter` accepts; other items are left to other receivers. With a second filter, both must
+    /// accept an item.
     ///
     /// The filter runs under the port's lock, once for each item: it must be quick and must not use ports. If it
     /// panics, the item is not taken.
@@ -155,8 +155,8 @@ impl<B> fmt::Debug for Both<B> {
 impl<T> Source<Several<T>> {
     /// Takes `count` items of a port together, as [`Port::take`] does.
     ///
-    /// It arrives when the port has enough to spare, and takes when it may run: until then any receiver may take the
-    /// items. Handlers of one such branch do not overlap, unless [`limit`](Source::limit) says how many may.
+    /// The branch asks to start when the port has enough, and takes the items when it may run; until then any receiver
+    /// may take them. Handlers of such a branch do not overlap, unless [`limit`](Source::limit) allows several.
     ///
     /// # Example
     /// ```
@@ -182,7 +182,7 @@ impl<T> Source<Several<T>> {
 }
 
 impl<B: Branches<Owned = B>> Source<Both<B>> {
-    /// Takes of several ports together, as [`join`](crate::join()) does; the rest as for [`take`](Source::take).
+    /// Takes items from several ports together, as [`join`](crate::join()) does; otherwise as [`take`](Source::take).
     ///
     /// # Errors
     /// Returns [`ReceiveErrorKind::SamePort`](crate::ReceiveErrorKind::SamePort) if a port is named twice.
@@ -215,7 +215,7 @@ impl<B: Branches<Owned = B>> Source<Both<B>> {
 
 /// A source of items that an interleave can wait for. Sealed.
 pub trait Waits: Sealed + Send + 'static {
-    /// The item that its handlers are given.
+    /// The item that the handlers get.
     type Item: Send + 'static;
     #[doc(hidden)]
     fn install<S, K, H, F>(source: Source<Self>, core: &Arc<Core<S>>, handler: H)
@@ -298,7 +298,7 @@ where
     note = "give `&port`, `port.branch()` with options, `Source::take(&port, n)` or `Source::join((&a, &b))`"
 )]
 pub trait IntoSource: Sealed {
-    /// The kind of its wait.
+    /// The kind of wait.
     type Waits: Waits;
     #[doc(hidden)]
     fn into_source(self) -> Source<Self::Waits>;

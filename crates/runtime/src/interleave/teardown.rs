@@ -1,14 +1,14 @@
-//! The way in which an interleave ends.
+//! Ends an interleave.
 //!
-//! 1. A teardown item arrives: under the interleave's lock it closes, so that nothing more starts.
-//! 2. Before the post returns, the item is fetched (accepted), and the ports of all branches are closed, so later
+//! 1. A teardown item arrives. Under the interleave's lock, the interleave closes, so that nothing more starts.
+//! 2. Before the post returns, the item is fetched (accepted) and the ports of all branches are closed, so later
 //!    posters get an error.
-//! 3. When the last running handler has ended, the branches leave their ports. Items that had not started are still
-//!    there, at their places, and are offered to other waiters.
-//! 4. The handler runs alone, with the state.
-//! 5. When it has returned, the end is signalled, and not before.
+//! 3. When the last running handler has ended, the branches leave their ports. Items that have not started are still
+//!    there, in their positions, and are offered to other waiters.
+//! 4. The teardown handler runs alone, with the state.
+//! 5. Only when it has returned is the end signalled.
 //!
-//! Independent branches take no part until 5.
+//! Independent branches are not affected until step 5.
 
 use std::future::Future;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -41,13 +41,13 @@ pub(super) struct Teardown<S, T, H> {
     handler: SpinLock<Option<H>>,
 }
 
-/// The progress of a teardown; it is woken once in each of the first two.
+/// The progress of a teardown; the waiter is woken once in each of the first two stages.
 enum Stage<T> {
     /// The item is in the port.
     Noted(Ticket, u64),
-    /// The item is here, with the context it was posted in; running handlers are waited for.
+    /// The item has been fetched, with the context in which it was posted; the teardown waits for running handlers.
     Accepted(T, Option<Context>),
-    /// Nothing has come, or the handler has begun.
+    /// No item has come, or the handler has begun.
     Idle,
 }
 
@@ -73,7 +73,7 @@ where
         }
     }
 
-    /// Fetches the item, closes the ports and has the handler begin when nothing runs any more.
+    /// Fetches the item, closes the ports, and lets the handler begin when no other handler runs any more.
     fn accept(self: &Arc<Self>, ticket: Ticket, sequence: u64) {
         let address = std::ptr::from_ref(&**self).cast();
         match self.port.fetch(ticket, sequence, address, true) {
@@ -99,11 +99,12 @@ where
                 let handler = async { handler(state, item).await };
                 match context {
                     None => self.core.clone().tear(handler).await,
-                    // Entered, and not stopped by it: half an end would be none.
+                    // The handler runs in the context, but cancelling the context does not stop it, because a teardown
+                    // must not end half-way.
                     Some(context) => self.core.clone().tear(context.scope(handler)).await,
                 }
             }
-            // It has been aborted meanwhile.
+            // The interleave has been aborted meanwhile.
             _ => Err(TaskError::Cancelled),
         };
         guard.is_finished = true;
@@ -133,7 +134,7 @@ impl<S: Send + Sync + 'static> Core<S> {
     }
 }
 
-/// If the dispatcher drops the teardown, the interleave ends all the same.
+/// Ends the interleave even if the dispatcher drops the teardown.
 struct Unfinished<S: Send + Sync + 'static> {
     core: Arc<Core<S>>,
     is_finished: bool,
@@ -144,7 +145,7 @@ impl<S: Send + Sync + 'static> Drop for Unfinished<S> {
         if !self.is_finished {
             self.core.abort(true);
         }
-        // The handler's future has been dropped before this: nothing of it runs any more.
+        // The handler's future has been dropped before this, so none of it runs any more.
         self.core.change(|inner, _| inner.teardown = None);
     }
 }
@@ -199,7 +200,7 @@ where
     }
 
     fn judge(&self, item: &T, _call: &Frame) -> Judgement {
-        // Whoever ends the interleave from within must not wait for the end; but its answer may come before.
+        // A handler that ends its own interleave must not wait for the end, but the answer may come before it.
         if accepts(self.filter.as_ref(), item) { Judgement::Admissible } else { Judgement::OfOthers }
     }
 

@@ -1,4 +1,4 @@
-//! A port with more than the defaults: [`Port::builder`].
+//! Builds a port whose settings differ from the defaults: [`Port::builder`].
 
 use std::fmt;
 use std::num::NonZeroUsize;
@@ -38,7 +38,7 @@ impl<T> Default for PortBuilder<T> {
 }
 
 impl<T> PortBuilder<T> {
-    /// The port's name, for messages.
+    /// Sets the port's name, for messages.
     ///
     /// # Example
     /// See [`PortBuilder`].
@@ -47,11 +47,10 @@ impl<T> PortBuilder<T> {
         self
     }
 
-    /// The number of items and permits that the port has places for, and its policy beyond that. Default: as many as
-    /// come.
+    /// Sets the number of places for items and permits, and the policy when all are taken. Default: no limit.
     ///
     /// # Panics
-    /// Panics if `capacity` is 0: nothing could ever be posted.
+    /// Panics if `capacity` is 0, because nothing could ever be posted.
     ///
     /// # Example
     /// See [`Overflow`].
@@ -61,8 +60,9 @@ impl<T> PortBuilder<T> {
         self
     }
 
-    /// Several persistent receivers take turns: an item goes to the one that has waited longest since its last item,
-    /// not to the one registered first. (Single receives take turns by themselves, because each registers again.)
+    /// Lets several persistent receivers take turns. An item goes to the receiver that has waited longest since its
+    /// last item, not to the receiver that was registered first. (Single receives take turns by themselves, because
+    /// each registers again.)
     ///
     /// # Example
     /// ```
@@ -85,9 +85,9 @@ impl<T> PortBuilder<T> {
         self
     }
 
-    /// Notes when items arrive, for [`Gauges::age_of_oldest`](super::gauges::Gauges::age_of_oldest).
+    /// Records when items arrive, for [`Gauges::age_of_oldest`](super::gauges::Gauges::age_of_oldest).
     ///
-    /// Cost: a clock read and 16 to 32 bytes an item.
+    /// Cost: for each item, a clock read and 16 to 32 bytes.
     ///
     /// # Example
     /// See [`Gauges`](super::gauges::Gauges).
@@ -96,9 +96,9 @@ impl<T> PortBuilder<T> {
         self
     }
 
-    /// The sink that gets each item that the port gives up. The thread that makes the port give up the item calls it,
-    /// with no lock held. A post makes it give an item up, and so does dropping the port. A panic of it is a panic of
-    /// that call, which still takes effect. Default: none; the items are still counted.
+    /// Sets the sink that gets each item that the port gives up. It runs on the thread whose action makes the port give
+    /// up the item, with no lock held. Such an action is a post, or dropping the port. If the sink panics, that call
+    /// panics, but still takes effect. Default: no sink; the items are only counted.
     ///
     /// # Example
     /// ```
@@ -118,7 +118,7 @@ impl<T> PortBuilder<T> {
         self
     }
 
-    /// Posts each item that the port gives up to `sink`, as long as that takes any.
+    /// Posts each item that the port gives up to `sink`, as long as `sink` accepts items.
     ///
     /// # Example
     /// ```
@@ -134,12 +134,12 @@ impl<T> PortBuilder<T> {
     {
         let sink = sink.clone();
         self.on_discard(move |discarded| {
-            // The sink may be closed or full: the item is counted, and there is nobody else to tell.
+            // If the sink is closed or full, the item has been counted, and there is no one else to notify.
             let _ = sink.post(discarded);
         })
     }
 
-    /// An open, empty port.
+    /// Creates an open, empty port with these settings.
     ///
     /// # Example
     /// See [`PortBuilder`].
@@ -157,7 +157,7 @@ impl<T> PortBuilder<T> {
 }
 
 impl<T> Port<T> {
-    /// An open, empty port with a capacity.
+    /// Creates an open, empty port with a capacity.
     ///
     /// # Panics
     /// Panics if `capacity` is 0.
@@ -174,7 +174,8 @@ impl<T> Port<T> {
         Self::builder().capacity(capacity, overflow).build()
     }
 
-    /// Settings for a port: name, capacity, the sink for discarded items, turns among receivers, age of items.
+    /// Returns a builder for a port's settings: name, capacity, the sink for discarded items, turns among receivers,
+    /// age of items.
     ///
     /// # Example
     /// See [`PortBuilder`].

@@ -1,17 +1,17 @@
-//! The counting filter that a watcher leaves at its port while it waits for items of certain classes. It says which
-//! class an item is of, and which are lacking.
+//! The counting filter that a watcher leaves at its port while it waits for items of certain classes. It determines the
+//! class of an item, and counts how many items of each class are missing.
 //!
-//! The owner counts the items when it looks, under the port's lock, and writes down how many are missing. Each item
-//! that arrives takes one off. The owner is woken when nothing lacks any more: at the earliest moment at which a look
-//! can succeed, and not before. Items that others take meanwhile are not counted back; then the look finds them missing
-//! and notes them again. So the owner may look once without success, but is never forgotten: of a class that is noted
-//! nothing has arrived since.
+//! The owner counts the items when it looks, under the port's lock, and notes how many are missing. Each item that
+//! arrives reduces the number by one. The owner is woken when nothing is missing any more: at the first moment at which
+//! a look can succeed, and not before. Items that other receivers take meanwhile are not counted back; then the owner's
+//! look finds them missing and notes them again. So the owner may look once without success. But it is never forgotten,
+//! because every item that has arrived since its last look was counted off.
 
 use super::predicate::caught;
 
 type Closure<T> = Box<dyn Fn(&T) -> Option<usize> + Send>;
 
-/// Gives the class of an item, or none if the item is of no interest. Called under the port's lock.
+/// A function that returns the class of an item, or `None` if the item is of no interest. Called under the port's lock.
 pub(crate) enum Classify<T> {
     /// A filter of Lehr, which looks only at the item.
     Function(fn(&T) -> Option<usize>),
@@ -19,22 +19,22 @@ pub(crate) enum Classify<T> {
     Closure(Closure<T>),
 }
 
-/// See the module's page.
+/// The filter; see the page of the module.
 pub(crate) struct CountingFilter<T> {
     classify: Classify<T>,
-    /// For each class, how many items the owner lacks.
+    /// For each class, the number of missing items.
     lacking: Vec<usize>,
-    /// The number of classes that lack anything.
+    /// The number of classes with missing items.
     open: usize,
 }
 
 impl<T> CountingFilter<T> {
-    /// For this many classes, none of which lacks anything yet.
+    /// Creates a filter for this many classes, of which none has missing items yet.
     pub(crate) fn new(classes: usize, classify: Classify<T>) -> Self {
         Self { classify, lacking: vec![0; classes], open: 0 }
     }
 
-    /// Writes down how many items of each class are lacking.
+    /// Notes how many items of each class are missing.
     pub(crate) fn lacks(&mut self, lacking: impl IntoIterator<Item = usize>) {
         self.open = 0;
         for (count, now) in self.lacking.iter_mut().zip(lacking) {
@@ -43,10 +43,10 @@ impl<T> CountingFilter<T> {
         }
     }
 
-    /// Counts an item that has arrived: true if with it nothing is lacking any more.
+    /// Counts an item that has arrived; returns true if nothing is missing any more.
     ///
     /// # Errors
-    /// The text of the classifier's panic.
+    /// Returns the text of the classifier's panic.
     pub(crate) fn arrives(&mut self, item: &T) -> Result<bool, String> {
         let class = caught(|| match &self.classify {
             Classify::Function(class) => class(item),

@@ -1,4 +1,4 @@
-//! The state of a port ([`Gauges`]), and waiting for its end ([`Drained`]).
+//! The state of a port ([`Gauges`]), and a wait for its end ([`Drained`]).
 
 use std::fmt;
 use std::future::Future;
@@ -9,8 +9,7 @@ use std::time::Duration;
 use super::Port;
 use super::options::Options;
 
-/// The state of a port at one moment. The counts cost nothing to keep: they follow from the number of the youngest
-/// item.
+/// The state of a port at one moment. Keeping the counts costs nothing: they follow from the number of the latest item.
 ///
 /// Always `posted == received + discarded + len`.
 ///
@@ -27,29 +26,29 @@ use super::options::Options;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Gauges {
-    /// Items in the port, those on their way to a receiver included.
+    /// The number of items in the port, including those on their way to a receiver.
     pub len: usize,
-    /// Places for items and permits; none if there is no limit.
+    /// The number of places for items and permits; `None` if there is no limit.
     pub capacity: Option<usize>,
-    /// Places kept for permits.
+    /// The number of places reserved for permits.
     pub permits: usize,
-    /// Receives, takes, joins and other arbiters that wait here.
+    /// The number of receives, takes, joins and other arbiters that wait at the port.
     pub receivers_waiting: usize,
-    /// Posts and reservations that wait for a place.
+    /// The number of posts and reservations that wait for a place.
     pub posters_waiting: usize,
-    /// Items that the port has accepted.
+    /// The number of items that the port has accepted.
     pub posted: u64,
-    /// Items that have been taken out.
+    /// The number of items that have been taken out.
     pub received: u64,
-    /// Items that the port has given up.
+    /// The number of items that the port has given up.
     pub discarded: u64,
-    /// The time that the oldest item has been here, if there is one and the port was built to
+    /// The time since the oldest item arrived, if there is one and the port was built to
     /// [`measure_age`](super::builder::PortBuilder::measure_age).
     pub age_of_oldest: Option<Duration>,
 }
 
 impl<T> Port<T> {
-    /// The port's state: out of date as soon as it is known.
+    /// Returns the port's state; it may be out of date when you read it.
     ///
     /// # Example
     /// See [`Gauges`].
@@ -82,7 +81,7 @@ impl<T> Port<T> {
         gauges
     }
 
-    /// The number of items and permits that the port has places for; none if it takes as many as come.
+    /// Returns the number of places for items and permits; `None` if there is no limit.
     ///
     /// # Example
     /// ```
@@ -95,7 +94,7 @@ impl<T> Port<T> {
         state.options.as_ref().and_then(|options| options.limit).map(|limit| limit.capacity.get())
     }
 
-    /// Whether the port is closed and empty, and no permit is out: nothing will come out of it any more.
+    /// Returns whether the port is closed and empty, and no permit exists: nothing will come out of it any more.
     ///
     /// # Example
     /// ```
@@ -111,8 +110,8 @@ impl<T> Port<T> {
         state.is_closed && state.queue.is_empty()
     }
 
-    /// Whether the port is closed and empty, and no permit is out: nothing will ever come out of it. It is cancel-safe;
-    /// the removal of the last item wakes it, and so does the close.
+    /// Waits until the port is closed and empty, and no permit exists: nothing will come out of it any more.
+    /// Cancel-safe. It is woken by the removal of the last item and by the close.
     ///
     /// # Example
     /// ```
@@ -130,14 +129,14 @@ impl<T> Port<T> {
     }
 }
 
-/// See [`Port::drained`].
+/// The future of [`Port::drained`].
 ///
 /// # Example
 /// See [`Port::drained`].
 #[must_use = "a wait does nothing unless awaited"]
 pub struct Drained<'a, T> {
     port: &'a Port<T>,
-    /// Under which it is registered, from its first poll on.
+    /// The number under which it is registered, from its first poll on.
     number: Option<u64>,
 }
 

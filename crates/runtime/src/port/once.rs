@@ -1,8 +1,8 @@
 //! One-time receivers: a handler that waits at a port for one item, without a task.
 //!
-//! This is the cheapest way to wait, and the one for millions of waits. It takes a place in the port's list and one
-//! small allocation that holds the handler. A suspended task costs its cell and its entry in the list of the living
-//! besides. The handler becomes work only when its item is there: then it is a closure in a worker's queue.
+//! This is the cheapest way to wait, also for millions of waits. It needs a slot in the port's list and one small
+//! allocation that holds the handler. A suspended task also needs its cell and its entry in the list of living tasks.
+//! The handler becomes work only when its item is there: then it is a closure in a worker's queue.
 
 use std::fmt;
 use std::sync::Weak;
@@ -16,7 +16,7 @@ use crate::port::waiters::{Standing, Ticket, Want};
 use crate::port::wake::Wake as ManyWakers;
 use crate::port::{Core, Port, State};
 
-/// A one-time receiver that is waiting, see [`Port::once`]. It leaves its port when this is dropped.
+/// A one-time receiver that is waiting; see [`Port::once`]. Dropping this value removes it from its port.
 ///
 /// # Example
 /// See [`Port::once`].
@@ -32,7 +32,7 @@ impl fmt::Debug for Once {
 }
 
 impl Once {
-    /// Lets the receiver wait for as long as its port exists.
+    /// Lets the receiver wait as long as its port exists.
     ///
     /// # Example
     /// See [`Port::once`].
@@ -49,34 +49,35 @@ impl Drop for Once {
     }
 }
 
-/// The operations of a guard for any types.
+/// The operations of a receiver of any type.
 trait Leave: Send + Sync {
     fn leave(&self);
 }
 
-/// The receiver. Its port keeps it alive through the waker in its list; it knows its port weakly, or neither would ever
-/// end.
+/// The receiver. The waker in the port's list keeps it alive. Its reference to the port is weak; with a strong one,
+/// neither would ever be dropped.
 struct Waiting<T, H> {
     port: Weak<Core<T>>,
     shared: Arc<Shared>,
     stage: SpinLock<Stage<H>>,
 }
 
-/// Its lock comes before the ports', which never take it.
+/// The stage. Its lock comes before those of the ports, which never take it.
 struct Stage<H> {
     ticket: Option<Ticket>,
     handler: Option<H>,
 }
 
 impl<T: Send + 'static> Port<T> {
-    /// Registers a handler for one item. It is called once on a worker of `dispatcher`, with the oldest item there, or
-    /// else with the next one that no earlier receiver wants. Registration is done when this returns.
+    /// Registers a handler for one item. The handler is called once on a worker of `dispatcher`. It gets the oldest
+    /// item in the port, or else the next item that no earlier receiver wants. Registration is complete when this
+    /// returns.
     ///
-    /// The handler must not block or wait; use [`receive`](Self::receive) in a task for work that does. Until it is
-    /// called the item stays in its port: dropping the receiver, or the end of its dispatcher, loses nothing. If the
-    /// port is closed first, or goes away, the handler is dropped without having been called.
+    /// The handler must not block or wait; for work that waits, use [`receive`](Self::receive) in a task. Until the
+    /// handler is called, the item stays in its port: dropping the receiver, or the end of its dispatcher, loses
+    /// nothing. If the port is closed or dropped first, the handler is dropped without having been called.
     ///
-    /// Cost: one allocation, and a place in the port's list: about 100 bytes for each receiver that waits.
+    /// Cost: one allocation, and a slot in the port's list: about 100 bytes for each waiting receiver.
     ///
     /// # Example
     /// ```
@@ -105,18 +106,19 @@ impl<T: Send + 'static> Port<T> {
             let mut stage = waiting.stage.lock();
             stage.ticket = Some(self.core.state.lock().enlist(waker, &mut wake));
         }
-        // What is woken here takes the stage's lock.
+        // Waking takes the lock of the stage.
         drop(wake);
         Once { waiting: Some(waiting) }
     }
 }
 
 impl<T> State<T> {
-    /// Registers a waiter for one item. If an item is there already, it is offered that; if the port is closed, it is
-    /// woken to notice this. Nothing is taken before it has been called to look: until then its item is in the port.
+    /// Registers a waiter for one item. If an item is available, it is offered to the waiter; if the port is closed,
+    /// the waiter is woken to notice this. Nothing is taken before the waiter has been called to look: until then its
+    /// item is in the port.
     fn enlist(&mut self, waker: Waker, wake: &mut ManyWakers) -> Ticket {
         let order = self.waiters.next_order();
-        // Invariant 1 of the port: what is available, no earlier receiver wants.
+        // Invariant 1 of the port: no earlier receiver wants an available item.
         let oldest = self.queue.available_items().next().map(|(place, _)| place);
         let ticket = self.waiters.register(order, Want::One(None), Some(waker));
         if let Some(place) = oldest {
@@ -131,16 +133,17 @@ impl<T> State<T> {
 }
 
 impl<T: Send + 'static, H: FnOnce(T) + Send + 'static> Waiting<T, H> {
-    /// Asks the port for an item, or waits in its list; with an item, has `run` run the handler.
+    /// Takes an item from the port, or waits in its list. With an item, calls `run` to run the handler.
     fn look(self: Arc<Self>, run: impl FnOnce(T, H, Option<ItemContext>)) {
         let Some(core) = self.port.upgrade() else { return };
         let port = Port { core };
         let waker = Waker::from(self.clone());
-        // Woken when it is dropped, after the stage's lock: whoever waits for the place of the item may run anything.
+        // Woken when it is dropped, after the lock of the stage: a task that waits for the item's place may run any
+        // code.
         let mut wake = ManyWakers::default();
         let mut stage = self.stage.lock();
         if stage.handler.is_none() {
-            // It left in the meantime: an item taken now would be nobody's.
+            // The receiver has left meanwhile: an item taken now would be lost.
             return;
         }
         let (answer, contexts) = current::collect(|| {
@@ -153,7 +156,7 @@ impl<T: Send + 'static, H: FnOnce(T) + Send + 'static> Waiting<T, H> {
         drop(stage);
         drop(wake);
         if let (Poll::Ready(Ok(item)), Some(handler)) = (answer, handler) {
-            // One item, so at most one context.
+            // One item has at most one context.
             run(item, handler, contexts.into_iter().next());
         }
     }
@@ -171,10 +174,10 @@ impl<T: Send + 'static, H: FnOnce(T) + Send + 'static> Leave for Waiting<T, H> {
     }
 }
 
-/// The port has an item for the receiver, or has been closed.
+/// Called when the port has an item for the receiver, or has been closed.
 impl<T: Send + 'static, H: FnOnce(T) + Send + 'static> Wake for Waiting<T, H> {
     fn wake(self: Arc<Self>) {
-        /// Work that, if it is dropped instead of being run, gives the item back to the port.
+        /// The call of the handler. If it is dropped instead of being run, it gives the item back to the port.
         struct Call<T: Send + 'static, H: FnOnce(T) + Send + 'static>(Option<Arc<Waiting<T, H>>>);
 
         impl<T: Send + 'static, H: FnOnce(T) + Send + 'static> Drop for Call<T, H> {

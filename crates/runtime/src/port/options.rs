@@ -1,11 +1,11 @@
 //! Options that only some ports have: a capacity, permits, a discard sink, times of arrival, turns among receivers.
 //!
-//! All of it is in one box that a plain port does not allocate. So in a port without options, a message costs one
+//! All options are in one box that a plain port does not allocate. So in a port without options, a message costs one
 //! pointer check. A place in the port is taken by an item or by a *permit*; the two together never exceed the capacity.
-//! Waiters for a place are in order, and a place that becomes free is *granted*. From that moment it is theirs, as a
-//! permit, so that no poster can overtake them between their wake-up and their post.
+//! Waiters for a place are in order, and a place that becomes free is *granted*. From that moment the place belongs to
+//! the waiter, as a permit. So no poster can overtake the waiter between its wake-up and its post.
 //!
-//! Invariant whenever the port's lock is free: a waiter is without a grant only if no place is free.
+//! Invariant whenever the port's lock is free: a waiter has no grant only if no place is free.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
@@ -19,7 +19,7 @@ use super::queue::Queue;
 use super::wake::Wake;
 use crate::context::{Context, in_context};
 
-/// How a full port handles one more item.
+/// How a full port handles another item.
 ///
 /// # Example
 /// ```
@@ -34,8 +34,8 @@ pub enum Overflow {
     Wait,
     /// `post`, `post_wait` and `reserve` are refused at once.
     Reject,
-    /// The oldest item makes place, even if it is being handed to a receiver. Refused only when every place is taken by
-    /// a permit.
+    /// The oldest item is dropped, even if it is being handed to a receiver. The new item is refused only if every
+    /// place is taken by a permit.
     DropOldest,
     /// The new item is dropped; a `reserve` is refused.
     DropNewest,
@@ -49,7 +49,7 @@ pub enum Overflow {
 pub struct DiscardedItem<T> {
     /// The item.
     pub item: T,
-    /// The reason why it was given up.
+    /// The reason why the item was given up.
     pub reason: Discard,
 }
 
@@ -66,31 +66,31 @@ impl<T> fmt::Debug for DiscardedItem<T> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Discard {
-    /// It was the oldest in a full port that drops the oldest.
+    /// The item was the oldest in a full port that drops the oldest.
     Oldest,
-    /// It was posted to a full port that drops the newest.
+    /// The item was posted to a full port that drops the newest.
     Newest,
-    /// It was still in the port when the last handle of the port went away.
+    /// The item was still in the port when the last handle of the port was dropped.
     Abandoned,
-    /// It was still in the port when an interleave ended that [refuses](crate::Settings::refuse_pending) leftover
-    /// items.
+    /// The item was still in the port when an interleave ended that [refuses](crate::Settings::refuse_pending) the
+    /// remaining items.
     Stopping,
 }
 
 /// The sink that gets the items that a port gives up.
 pub(crate) type Sink<T> = Arc<dyn Fn(DiscardedItem<T>) + Send + Sync>;
 
-/// An item given up under the lock, on its way to the sink.
+/// An item that was given up under the lock, on its way to the sink.
 #[must_use = "the sink is told of a discarded item after the lock"]
 pub(crate) struct Loss<T> {
     pub(crate) sink: Option<Sink<T>>,
     pub(crate) discarded: DiscardedItem<T>,
-    /// The context that the item was posted in.
+    /// The context in which the item was posted.
     pub(crate) context: Option<Context>,
 }
 
 impl<T> Loss<T> {
-    /// Tells the sink. Without one the item, which the port has counted, is dropped.
+    /// Passes the item to the sink. Without a sink the item is dropped; the port has counted it.
     pub(crate) fn report(self) {
         if let Some(sink) = self.sink {
             in_context(self.context, || sink(self.discarded));
@@ -105,26 +105,26 @@ pub(crate) struct Limit {
     pub(crate) overflow: Overflow,
 }
 
-/// See the module's page.
+/// The options of a port; see the page of the module.
 pub(crate) struct Options<T> {
     pub(crate) limit: Option<Limit>,
     pub(crate) sink: Option<Sink<T>>,
-    /// Whether persistent receivers take turns instead of keeping their place.
+    /// Whether persistent receivers take turns instead of keeping their position.
     pub(crate) is_fair: bool,
     pub(crate) arrivals: Option<Arrivals>,
-    /// `close` was called while permits were out: no more posts, except theirs.
+    /// Whether `close` was called while permits existed: no more posts, except those of the permits.
     pub(crate) is_closing: bool,
-    /// Permits that are out, granted places included.
+    /// The number of permits, including granted places.
     permits: usize,
-    /// Items that were in the port and were given up.
+    /// The number of items that were given up after they had entered the port.
     pub(crate) dropped_oldest: u64,
-    /// Items that were given up before they entered.
+    /// The number of items that were given up before they entered.
     pub(crate) dropped_newest: u64,
     /// The waiters for a place, by number, in order. Requests below `first_ungranted` have been granted a place.
     requests: BTreeMap<u64, Option<Waker>>,
     first_ungranted: u64,
     next_number: u64,
-    /// The waiters for the port to be closed and empty, by number.
+    /// The waiters for the end of the port (closed and empty), by number.
     mourners: BTreeMap<u64, Waker>,
 }
 
@@ -149,16 +149,16 @@ impl<T> Default for Options<T> {
 
 /// The state of a request for a place.
 pub(crate) enum Request {
-    /// The place is the asker's: it counts as a permit.
+    /// The request has a place, which counts as a permit.
     Granted,
-    /// Its turn has not come; the waker that was replaced is to be dropped after the lock.
+    /// The request must wait for its turn. The replaced waker must be dropped after the lock.
     Waiting(#[allow(dead_code, reason = "held only to be dropped late")] Option<Waker>),
     /// The port was closed meanwhile.
     Revoked,
 }
 
 impl<T> Options<T> {
-    /// Whether one more item or permit fits beside `len` items.
+    /// Returns whether one more item or permit fits in addition to `len` items.
     pub(crate) fn has_room(&self, len: usize) -> bool {
         self.limit.is_none_or(|limit| len + self.permits < limit.capacity.get())
     }
@@ -167,29 +167,29 @@ impl<T> Options<T> {
         self.permits
     }
 
-    /// The number that wait for a place and have not been granted one.
+    /// Returns the number of requests that wait for a place and have not been granted one.
     pub(crate) fn waiting(&self) -> usize {
         self.requests.range(self.first_ungranted..).count()
     }
 
-    /// Takes a free place.
+    /// Counts a new permit.
     pub(crate) fn permit(&mut self) {
         self.permits += 1;
     }
 
-    /// A permit is used up or given back.
+    /// Counts a permit that was used or given back.
     pub(crate) fn release(&mut self) {
         self.permits -= 1;
     }
 
-    /// Queues a request for a place when there is none; returns the request's number.
+    /// Queues a request for a place, when no place is free; returns the request's number.
     pub(crate) fn request(&mut self, waker: &Waker) -> u64 {
         let number = self.number();
         self.requests.insert(number, Some(waker.clone()));
         number
     }
 
-    /// The state of a request; a granted one is over with this look.
+    /// Returns the state of a request; a granted request ends with this call.
     pub(crate) fn look(&mut self, number: u64, waker: &Waker) -> Request {
         let Some(known) = self.requests.get_mut(&number) else { return Request::Revoked };
         if number < self.first_ungranted {
@@ -202,7 +202,8 @@ impl<T> Options<T> {
         Request::Waiting(known.replace(waker.clone()))
     }
 
-    /// A request is given up; gives its waker, to be dropped after the lock. A place that it was granted is free again.
+    /// Withdraws a request; returns its waker, to be dropped after the lock. A place that was granted to it is free
+    /// again.
     pub(crate) fn withdraw(&mut self, number: u64) -> Option<Waker> {
         let waker = self.requests.remove(&number)?;
         if number < self.first_ungranted {
@@ -224,7 +225,7 @@ impl<T> Options<T> {
         }
     }
 
-    /// The port closes: requests are revoked, granted ones too. Only permits with an owner remain.
+    /// Revokes all requests, including granted ones, because the port closes. Only permits with an owner remain.
     pub(crate) fn revoke(&mut self, wake: &mut Wake) {
         for (number, waker) in std::mem::take(&mut self.requests) {
             self.permits -= usize::from(number < self.first_ungranted);
@@ -232,18 +233,18 @@ impl<T> Options<T> {
         }
     }
 
-    /// Waits for the end of the port, under a number of its own from the first time on.
+    /// Registers a waiter for the end of the port, under a number that it keeps from its first call on.
     pub(crate) fn mourn(&mut self, number: &mut Option<u64>, waker: &Waker) -> Option<Waker> {
         let number = *number.get_or_insert_with(|| self.number());
         self.mourners.insert(number, waker.clone())
     }
 
-    /// Waits no more for the end of the port.
+    /// Removes a waiter for the end of the port.
     pub(crate) fn stop_mourning(&mut self, number: u64) -> Option<Waker> {
         self.mourners.remove(&number)
     }
 
-    /// The port is closed and empty.
+    /// Wakes the waiters for the end of the port, because it is closed and empty.
     pub(crate) fn announce_end(&mut self, wake: &mut Wake) {
         std::mem::take(&mut self.mourners).into_values().for_each(|waker| wake.add(Some(waker)));
     }
@@ -255,19 +256,19 @@ impl<T> Options<T> {
     }
 }
 
-/// The arrival times of items, for a port that measures them. Beside the queue and not in its elements, which the
-/// others would pay for too.
+/// The arrival times of items, for a port that measures them. They are stored outside the queue's elements, because
+/// those would be larger for all other ports too.
 #[derive(Default)]
 pub(crate) struct Arrivals {
-    /// Sequence number and time, ascending; entries of items that have left are dropped now and then.
+    /// Sequence numbers and times, ascending; entries of items that have left are dropped now and then.
     times: VecDeque<(u64, Moment)>,
 }
 
 impl Arrivals {
-    /// Notes the arrival of the youngest item of `queue`.
+    /// Records the arrival of the latest item of `queue`.
     pub(crate) fn note<T>(&mut self, sequence: u64, queue: &Queue<T>) {
         self.times.push_back((sequence, Moment::now()));
-        // Twice as many as needed: cleared at a constant cost per item.
+        // Cleared when twice as many as needed, so that the cost per item is constant.
         if self.times.len() > 2 * queue.len() + 32 {
             let mut present = queue.sequences().peekable();
             self.times.retain(|&(sequence, _)| {
@@ -278,7 +279,7 @@ impl Arrivals {
         }
     }
 
-    /// The age of the oldest item of `queue`.
+    /// Returns the age of the oldest item of `queue`.
     pub(crate) fn age_of_oldest<T>(&mut self, queue: &Queue<T>) -> Option<Duration> {
         let oldest = queue.sequences().next()?;
         while self.times.front().is_some_and(|&(sequence, _)| sequence < oldest) {

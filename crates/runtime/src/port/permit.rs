@@ -1,7 +1,7 @@
-//! Waiting for a place in a bounded port: [`Port::post_wait`] and [`Port::reserve`].
+//! Waits for a place in a bounded port: [`Port::post_wait`] and [`Port::reserve`].
 //!
-//! Both ask for a place, and take it when it is granted (`options.rs`). A future that is dropped gives its place,
-//! granted or not, to the next in order; you still have the item.
+//! Both request a place, and take it when it is granted (`options.rs`). If you drop the future, its place, granted or
+//! not, goes to the next waiter in order; you still have the item.
 
 use std::fmt;
 use std::future::Future;
@@ -14,10 +14,10 @@ use super::{Port, State};
 use crate::dispatch::may_go_on;
 use crate::error::{PostError, Reason};
 
-/// A right to post one item, for which a place is kept; see [`Port::reserve`].
+/// The right to post one item, for which a place is reserved; see [`Port::reserve`].
 ///
-/// If it is dropped unused, the next waiter for a place gets it. A port that is closed while permits are out still
-/// takes their items, and ends when the last of them is gone.
+/// If you drop it unused, the place goes to the next waiter for one. A port that is closed while permits exist still
+/// takes their items, and ends when the last permit is gone.
 ///
 /// # Example
 /// ```
@@ -30,12 +30,12 @@ use crate::error::{PostError, Reason};
 /// ```
 #[must_use = "a permit keeps a place until it is used or dropped"]
 pub struct Permit<T> {
-    /// Taken when the permit is used.
+    /// The port; `None` once the permit has been used.
     port: Option<Port<T>>,
 }
 
 impl<T> Permit<T> {
-    /// Posts the item into the place that was kept for it. Never refused, and never waits.
+    /// Posts the item into the reserved place. This is never refused, and never waits.
     ///
     /// # Example
     /// See [`Permit`].
@@ -59,17 +59,17 @@ impl<T> fmt::Debug for Permit<T> {
     }
 }
 
-/// A request that waits for its turn. Dropped, it leaves the order.
+/// A request that waits for its turn. Dropping it withdraws the request.
 struct LinePosition<'a, T> {
     port: &'a Port<T>,
-    /// Its number, while it waits.
+    /// The number of the request, while it waits.
     number: Option<u64>,
 }
 
 impl<T> LinePosition<'_, T> {
-    /// Polls a request that has been made: ready when a place is ours or never will be.
+    /// Polls a request that has been made. It is ready when we have a place, or never can have one.
     fn poll(&mut self, number: u64, context: &Context<'_>) -> Poll<Result<(), Reason>> {
-        // Declared before the guard: what it may hold is dropped after the lock.
+        // Declared before the guard: a waker in it is dropped after the lock.
         let seen;
         {
             let mut state = self.port.core.state.lock();
@@ -101,19 +101,19 @@ impl<T> Drop for LinePosition<'_, T> {
     }
 }
 
-/// See [`Port::post_wait`].
+/// The future of [`Port::post_wait`].
 ///
 /// # Example
 /// See [`Port::post_wait`].
 #[must_use = "a post that waits does nothing unless awaited"]
 pub struct PostWait<'a, T> {
     place: LinePosition<'a, T>,
-    /// Taken when it is posted or given back.
+    /// The item; `None` once it has been posted or given back.
     item: Option<T>,
 }
 
 impl<T> PostWait<'_, T> {
-    /// Gives up waiting; returns the item back, if it was not posted.
+    /// Gives up waiting; returns the item if it was not posted.
     ///
     /// # Example
     /// ```
@@ -169,7 +169,7 @@ impl<T> fmt::Debug for PostWait<'_, T> {
     }
 }
 
-/// See [`Port::reserve`].
+/// The future of [`Port::reserve`].
 ///
 /// # Example
 /// See [`Port::reserve`].
@@ -207,15 +207,15 @@ impl<T> fmt::Debug for Reserve<'_, T> {
 }
 
 impl<T> Port<T> {
-    /// Posts an item, waiting for a place if the port is full and its policy is [`Overflow::Wait`]. With every other
-    /// policy, and on a port without a capacity, it posts at once, as [`post`](Self::post).
+    /// Posts an item, and waits for a place if the port is full and its policy is [`Overflow::Wait`]. With any other
+    /// policy, and on a port without a capacity, it posts at once, as [`post`](Self::post) does.
     ///
-    /// Waiters for a place get one in the order of their requests. Cancel-safe: dropped before it is ready, it has
-    /// posted nothing and gives its turn to the next; [`PostWait::into_item`] gives the item back. It wakes when an
-    /// item leaves the port, when a permit is dropped, or at [`close`](Self::close).
+    /// Waiters for a place get one in the order of their requests. Cancel-safe: if you drop the future before it is
+    /// ready, nothing is posted and the next waiter gets the turn. [`PostWait::into_item`] gives the item back. The
+    /// future is woken when an item leaves the port, when a permit is dropped, or by [`close`](Self::close).
     ///
     /// # Errors
-    /// Returns [`PostError`] with the item, if the port is closed, also while it waits, or refuses it by its policy.
+    /// Returns [`PostError`] with the item if the port is or becomes closed, or if its policy is to refuse the item.
     ///
     /// # Panics
     /// Panics if it is polled again after it was ready.
@@ -238,14 +238,14 @@ impl<T> Port<T> {
         PostWait { place: LinePosition { port: self, number: None }, item: Some(item) }
     }
 
-    /// Waits for a place, and reserves it for an item that is made afterwards.
+    /// Waits for a place, and reserves it for an item that you make later.
     ///
-    /// On a port without a capacity there is always a place. Cancel-safe, and in the same order as
+    /// On a port without a capacity there is always a place. Cancel-safe, and in one order with the requests of
     /// [`post_wait`](Self::post_wait).
     ///
     /// # Errors
-    /// Returns [`Reason::Closed`], also while it waits. Returns [`Reason::Full`] on a full port whose policy is not
-    /// [`Overflow::Wait`]. A port that drops the oldest gives up an item for the permit, if it has one.
+    /// Returns [`Reason::Closed`] if the port is or becomes closed, and [`Reason::Full`] if it is full and its policy
+    /// is not [`Overflow::Wait`]. A port that drops the oldest item gives up an item for the permit, if it has one.
     ///
     /// # Example
     /// See [`Permit`].
@@ -253,10 +253,10 @@ impl<T> Port<T> {
         Reserve { place: LinePosition { port: self, number: None } }
     }
 
-    /// A place, if there is one now; never waits, and overtakes no waiter.
+    /// Reserves a place if one is free; never waits, and does not overtake waiters.
     ///
     /// # Errors
-    /// The errors of [`reserve`](Self::reserve), and [`Reason::Full`] where that would wait.
+    /// Fails as [`reserve`](Self::reserve) does, and returns [`Reason::Full`] where that method would wait.
     ///
     /// # Example
     /// ```
@@ -271,7 +271,7 @@ impl<T> Port<T> {
         self.reserve_or_request(None).map_err(|(reason, _)| reason)
     }
 
-    /// Posts by the port's policy, or asks for a place if that is to wait.
+    /// Posts by the port's policy, or requests a place if the policy is to wait.
     fn post_or_request(&self, item: T, context: &Context<'_>) -> Result<(), (PostError<T>, Option<u64>)> {
         let mut wake = Wake::default();
         let (outcome, loss) = {
@@ -292,7 +292,7 @@ impl<T> Port<T> {
         outcome
     }
 
-    /// Takes a place by the port's policy, or asks for one if that is to wait and there is a context to wait in.
+    /// Takes a place by the port's policy, or requests one if the policy is to wait and there is a context to wait in.
     fn reserve_or_request(&self, context: Option<&Context<'_>>) -> Result<Permit<T>, (Reason, Option<u64>)> {
         let mut wake = Wake::default();
         let loss = {
@@ -308,7 +308,7 @@ impl<T> Port<T> {
                 }
             }
         };
-        // The place is taken: from here on the permit answers for it, whatever the sink does.
+        // The place is taken: from here on the permit is responsible for it, whatever the sink does.
         let permit = Permit { port: Some(self.clone()) };
         drop(wake);
         self.settle_predicates();
@@ -318,7 +318,7 @@ impl<T> Port<T> {
         Ok(permit)
     }
 
-    /// Puts an item into a place that was kept for it.
+    /// Puts an item into a place that was reserved for it.
     fn fill_place(&self, item: T) {
         let mut wake = Wake::default();
         let mut state = self.core.state.lock();
@@ -345,7 +345,7 @@ impl<T> State<T> {
         self.options.as_mut().expect("a permit is out, so there are options").release();
     }
 
-    /// Asks for a place at the end of the order, if the policy is to wait.
+    /// Requests a place at the end of the order, if the policy is to wait.
     fn request_if_waiting(&mut self, context: &Context<'_>) -> Option<u64> {
         let options = self.options.as_mut()?;
         let waits = options.limit.is_some_and(|limit| limit.overflow == Overflow::Wait);

@@ -1,8 +1,9 @@
 //! Persistent receivers: a handler that stays at a port and gets item after item.
 //!
-//! A receiver is a few tasks that take turns at the port, as many as its handler may run at once. They keep the
-//! receiver's place in the order of registration. So the receiver registered first gets every item that it has a free
-//! task for. When all its tasks are busy, the next receiver gets it. An item costs no allocation and no new task.
+//! A receiver consists of a few tasks that take turns at the port, as many as its handler may run at once. They keep
+//! the receiver's position in the order of registration. So the receiver that was registered first gets every item for
+//! which it has a free task. When all its tasks are busy, the next receiver gets the item. An item costs no allocation
+//! and no new task.
 
 use std::future::Future;
 
@@ -16,7 +17,7 @@ use crate::port::Port;
 use crate::port::waiters::Predicate;
 use crate::task::{Task, all};
 
-/// A persistent receiver; it stays at its port until this is dropped.
+/// A persistent receiver. It stays at its port until this value is dropped.
 ///
 /// # Example
 /// ```
@@ -39,9 +40,9 @@ pub struct Receiver {
     tasks: Vec<Task<Result<(), String>>>,
 }
 
-/// The number of turns of a receiver that are left, for the report of those that are lost.
+/// The number of a receiver's turns that are left, for reports of lost turns.
 pub(crate) struct Turns {
-    /// The name of its port or ports in messages.
+    /// The name of the port or ports in messages.
     name: String,
     left: SpinLock<usize>,
 }
@@ -51,7 +52,7 @@ impl Turns {
         Arc::new(Self { name, left: SpinLock::new(count) })
     }
 
-    /// A turn is lost for this reason: calls the process's hook, because the receiver may never be asked how it ended.
+    /// Counts a lost turn and calls the process's hook, because no caller may ever ask how the receiver ended.
     pub(crate) fn lose(&self, what: &str, message: &str) {
         let left = {
             let mut left = self.left.lock();
@@ -68,7 +69,7 @@ impl Turns {
 }
 
 impl Receiver {
-    /// A receiver whose turns are taken by these tasks.
+    /// Creates a receiver with these tasks as its turns.
     pub(crate) fn of(tasks: Vec<Task<Result<(), String>>>) -> Self {
         Self { tasks }
     }
@@ -76,10 +77,10 @@ impl Receiver {
     /// Waits until the receiver has ended because its port was closed and drained.
     ///
     /// # Errors
-    /// The first panic of a handler. The handler loses that turn, with its item. A receiver with a limit of 1 then
+    /// Returns the first panic of a handler. Each panic loses a turn, with its item. A receiver with a limit of 1 then
     /// leaves its port, and one with a higher limit continues with one turn less. The process's
     /// [hook](crate::set_error_hook) was called for each panic when it happened. A panic that went to the sink of a
-    /// context costs no turn and is no error here.
+    /// context loses no turn and is not returned here.
     ///
     /// # Example
     /// See [`Receiver`].
@@ -88,7 +89,7 @@ impl Receiver {
         outcomes.try_for_each(|outcome| outcome?.map_err(|message| TaskError::Panicked { message }))
     }
 
-    /// Lets the receiver stay for as long as its port and its dispatcher.
+    /// Lets the receiver stay as long as its port and its dispatcher exist.
     ///
     /// # Example
     /// ```
@@ -111,25 +112,25 @@ impl Receiver {
 }
 
 impl<T: Send + 'static> Port<T> {
-    /// Registers a handler for every item, those already in the port first.
+    /// Registers a handler for every item, beginning with those already in the port.
     ///
     /// At most `concurrency` turns of the handler run at the same time, on the workers of `dispatcher`. With 1 they
-    /// never overlap and see the items in order. Items that come while all turns are in use stay in the port.
-    /// Registration is done when this returns. A handler gives a future; one that has nothing to wait for ends with
-    /// `async {}`.
+    /// never overlap and see the items in order. Items that come while all turns are busy stay in the port.
+    /// Registration is complete when this returns. A handler returns a future; if it has nothing to wait for, end it
+    /// with `async {}`.
     ///
-    /// Each turn runs in the [`Context`](crate::Context) that its item was posted in, and ends with it. If that context
+    /// Each turn runs in the [`Context`](crate::Context) in which its item was posted, and ends with it. If the context
     /// has a sink for errors, a panic of the handler goes there and the receiver continues. Otherwise the turn is lost:
-    /// with a concurrency of 1 that is the end of the receiver, and later items stay in the port. The process's
-    /// [hook](crate::set_error_hook) is called at once, with the port's name and the number of turns that remain; by
-    /// default it prints. The error is also the output of [`Receiver::ended`]. A handler that is to survive its panics
-    /// wants a context with a sink, or catches them itself.
+    /// with a concurrency of 1 this is the end of the receiver, and later items stay in the port. The process's
+    /// [hook](crate::set_error_hook) is called at once, with the port's name and the number of remaining turns; by
+    /// default it prints. [`Receiver::ended`] returns the error too. To survive its panics, a handler needs a context
+    /// with a sink, or must catch them itself.
     ///
     /// # Panics
     /// Panics if `concurrency` is 0.
     ///
     /// # Example
-    /// [`Receiver`] has the plain case; this is the effect of a panic:
+    /// For the plain case, see [`Receiver`]; this is the effect of a panic:
     /// ```standalone_crate
     /// use lehr_runtime::{Dispatcher, Port, block_on, set_error_hook};
     /// let dispatcher = Dispatcher::new(1).unwrap();
@@ -151,13 +152,13 @@ impl<T: Send + 'static> Port<T> {
         self.receiver(dispatcher, concurrency, || None, handler)
     }
 
-    /// The same for the items that `predicate` accepts; the others stay, in order, for other receivers.
+    /// Does the same for the items that `predicate` accepts; other items stay, in order, for other receivers.
     ///
-    /// The predicate runs under the port's lock, as that of [`receive_if`](Self::receive_if). If it panics, the item
-    /// stays, and the turn of the receiver that called it ends.
+    /// The predicate runs under the port's lock, as the predicate of [`receive_if`](Self::receive_if) does. If it
+    /// panics, the item stays, and the turn that called it ends.
     ///
-    /// Cost: that of [`on`](Self::on), and a copy of the predicate for each item; in one allocation, or two if it
-    /// captures anything.
+    /// Cost: that of [`on`](Self::on), and for each item a copy of the predicate; one allocation, or two if the
+    /// predicate captures anything.
     ///
     /// # Panics
     /// Panics if `concurrency` is 0.
@@ -189,7 +190,7 @@ impl<T: Send + 'static> Port<T> {
         self.receiver(dispatcher, concurrency, predicate, handler)
     }
 
-    /// The turns of a receiver; `predicate` makes the predicate of one receive.
+    /// Creates a receiver with its turns; `predicate` makes the predicate of one receive.
     fn receiver<P, H, F>(&self, dispatcher: &Handle, concurrency: usize, predicate: P, handler: H) -> Receiver
     where
         P: Fn() -> Option<Predicate<T>> + Clone + Send + 'static,
@@ -202,8 +203,8 @@ impl<T: Send + 'static> Port<T> {
         let turns = Turns::new(self.name(), concurrency);
         let tasks = (0..concurrency).map(|_| {
             let (port, predicate, handler, turns) = (self.clone(), predicate.clone(), handler.clone(), turns.clone());
-            // The receiver's own task is in no context: an error handler registered in the very context whose errors it
-            // handles would otherwise be told of its own.
+            // The receiver's own task is in no context. Otherwise an error handler that is registered in the context
+            // whose errors it handles would receive its own errors.
             context::current::detached(|| {
                 dispatcher.spawn(async move {
                     loop {

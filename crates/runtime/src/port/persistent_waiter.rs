@@ -1,10 +1,11 @@
-//! A persistent waiter: a waiter that stays at its port and is offered item after item. The branches of an interleave
-//! are persistent waiters.
+//! A waiter that stays at its port and is offered item after item. The branches of an interleave are persistent
+//! waiters.
 //!
-//! An item that a persistent waiter takes is marked as offered to it. It stays in its place in the port as long as the
-//! interleave makes it wait. The interleave notes its sequence number, in the order in which posts of all its ports
-//! arrive. So the port still counts the item, and any receiver may take it with [`Port::try_receive`]. When the
-//! persistent waiter leaves, items that it had not fetched are offered to the next in order, in the old order.
+//! An item that a persistent waiter takes is marked as offered to it. The item stays in its position in the port as
+//! long as the interleave makes it wait. The interleave records its sequence number, in the order in which posts to all
+//! its ports arrive. So the port still counts the item, and any receiver may take it with [`Port::try_receive`]. When
+//! the persistent waiter leaves, items that it had not fetched are offered to the next waiters, in their original
+//! order.
 
 use lehr_sync::Arc;
 
@@ -18,38 +19,39 @@ use crate::context::Context;
 use crate::error::Refusal;
 use crate::reply::while_stopping;
 
-/// The owner's decisions about a persistent waiter's items. Called under the port's lock, so it may take locks that
-/// come after those of ports, and no others.
+/// How the owner of a persistent waiter decides about items. Called under the port's lock, so it may take only locks
+/// that come after those of ports.
 pub(crate) trait PersistentWaiter<T>: Send + Sync {
-    /// An item has become available. `call` is there if the poster waits for an answer to it.
+    /// Decides about an item that has become available. `call` is present if the poster waits for an answer to the
+    /// item.
     fn arrives(&self, item: &T, sequence: u64, ticket: Ticket, call: Option<&Arc<Frame>>, wake: &mut Wake) -> Response;
 
-    /// The judgement of an item whose poster would wait for an answer to it.
+    /// Decides about an item before it is posted; its poster would wait for an answer to it.
     fn judge(&self, item: &T, call: &Frame) -> Judgement;
 
-    /// Another receiver has fetched an item that it took but had not fetched.
+    /// Handles the loss of an item that the waiter took but had not fetched: another receiver has fetched it.
     fn loses(&self, sequence: u64, wake: &mut Wake);
 }
 
 /// A persistent waiter's response to an item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Response {
-    /// It is for others.
+    /// The item is for other waiters.
     Pass,
-    /// It is mine, and so may the next be.
+    /// The waiter takes the item, and may take the next one too.
     Take,
-    /// It is mine, and I want no other.
+    /// The waiter takes the item, and wants no other.
     TakeLast,
 }
 
 /// A persistent waiter's judgement of a call that has not been posted.
 #[derive(Debug)]
 pub(crate) enum Judgement {
-    /// It is for others.
+    /// The call is for other waiters.
     OfOthers,
-    /// I would take it.
+    /// The waiter would take the call.
     Admissible,
-    /// I would take it, and its poster would wait for ever.
+    /// The waiter would take the call, and its poster would wait for ever.
     Deadlock(Refusal),
 }
 
@@ -74,8 +76,8 @@ impl<T> Port<T> {
         self.settle_predicates();
     }
 
-    /// A persistent waiter goes away, if it has not: items that it took and did not fetch are offered to the others,
-    /// oldest first.
+    /// Removes a persistent waiter if it is still there. Items that it took and did not fetch are offered to other
+    /// waiters, oldest first.
     pub(crate) fn depart(&self, ticket: Ticket, identity: *const ()) {
         let mut wake = Wake::default();
         let _dropped_after_the_lock = {
@@ -86,8 +88,8 @@ impl<T> Port<T> {
             let left = state.waiters.remove(ticket);
             let places: Vec<usize> = state.queue.offered_to(ticket).collect();
             for place in places {
-                // One by one: a watcher is woken when the items are as many as it needs, so their number must not leap
-                // over that.
+                // One by one: a watcher is woken when the number of items equals its need, so the number must not jump
+                // past that.
                 state.queue.withdraw(place);
                 let sequence = state.queue.element(place).sequence;
                 state.offer(place, sequence, None, &mut wake);
@@ -98,10 +100,10 @@ impl<T> Port<T> {
         self.settle_predicates();
     }
 
-    /// A persistent waiter fetches an item that it took, with the context that it was posted in. `None` if the item was
-    /// fetched elsewhere or the persistent waiter has left. With `is_last` the persistent waiter leaves.
+    /// Fetches an item that a persistent waiter took, with the context in which it was posted. Returns `None` if the
+    /// item was fetched elsewhere or the persistent waiter has left. With `is_last` the persistent waiter leaves.
     ///
-    /// `identity` is the persistent waiter's address: a ticket alone may have become another waiter's.
+    /// `identity` is the persistent waiter's address. It is needed because a ticket may have become another waiter's.
     pub(crate) fn fetch(
         &self,
         ticket: Ticket,
@@ -124,14 +126,14 @@ impl<T> Port<T> {
         Some((element.item, element.context))
     }
 
-    /// Items that a persistent waiter took and cannot handle go back to their places. They are offered, in order, to
-    /// those that wait for them. The persistent waiter must pass them over meanwhile, and keeps waiting.
+    /// Puts items that a persistent waiter took and cannot handle back into their positions. They are offered, in
+    /// order, to other waiters. Meanwhile the persistent waiter must not take them, and keeps waiting.
     pub(crate) fn decline(&self, items: &[(Ticket, u64)], identity: *const ()) {
         let mut wake = Wake::default();
         {
             let mut state = self.core.state.lock();
             for &(ticket, sequence) in items {
-                // Somebody else may have taken it.
+                // Another receiver may have taken it.
                 let Some(place) = state.place_of(ticket, sequence, identity) else { continue };
                 if state.waiters.standing(ticket) != Standing::Waiting {
                     state.waiters.disappoint(ticket);
@@ -144,8 +146,8 @@ impl<T> Port<T> {
         self.settle_predicates();
     }
 
-    /// Takes out the items that are being handed to no receiver, oldest first, and refuses the questions among them
-    /// because the service is stopping. The port's sink, if it has one, is given the items.
+    /// Takes out the items that are not being handed to a receiver, oldest first, and refuses the requests among them
+    /// because the service is stopping. If the port has a sink, the sink gets the items.
     pub(crate) fn refuse_left(&self) {
         let mut wake = Wake::default();
         let (elements, sink) = {
@@ -162,8 +164,8 @@ impl<T> Port<T> {
         }
     }
 
-    /// Like [`fetch`](Self::fetch), for an item that the persistent waiter is not going to handle: one that wanted a
-    /// single item waits on.
+    /// Works as [`fetch`](Self::fetch) does, for an item that the persistent waiter will not handle: a waiter that
+    /// wanted a single item keeps waiting.
     pub(crate) fn shed(&self, ticket: Ticket, sequence: u64, identity: *const ()) -> Option<T> {
         let mut wake = Wake::default();
         let item = {
@@ -186,7 +188,7 @@ impl<T> State<T> {
         (self.waiters.resident(ticket) == Some(identity)).then_some(place)
     }
 
-    /// Shows a persistent waiter all that is available, oldest first.
+    /// Shows a persistent waiter all available items, oldest first.
     fn show_all(&mut self, ticket: Ticket, wake: &mut Wake) {
         for place in 0..self.queue.len() {
             let element = self.queue.element(place);
@@ -205,13 +207,13 @@ impl<T> State<T> {
         }
     }
 
-    /// Another receiver has fetched an item that a persistent waiter took.
+    /// Handles an item that a persistent waiter took and another receiver has fetched.
     pub(super) fn rob(&mut self, ticket: Ticket, sequence: u64, wake: &mut Wake) {
         if let Want::PersistentWaiter(resident) = self.waiters.want(ticket) {
             resident.loses(sequence, wake);
         }
         if self.waiters.standing(ticket) != Standing::Waiting {
-            // It wanted one only and has lost it: it waits on at its old place.
+            // The waiter wanted only one item and has lost it: it keeps waiting in its old position.
             self.waiters.disappoint(ticket);
             self.show_all(ticket, wake);
         }

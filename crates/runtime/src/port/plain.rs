@@ -1,8 +1,8 @@
-//! The way of most messages: a port without options, and a receiver without a predicate.
+//! The path of most messages: a port without options, and a receiver without a predicate.
 //!
 //! This file does the work of `port.rs` and `waiters.rs` in the plain case: no policy, no predicate, no take or join to
-//! wake. It decides the same, with a third of the instructions. If anything is unusual it does nothing and says so, and
-//! the general way is taken under the same lock.
+//! wake. It makes the same decisions with a third of the instructions. If anything is unusual, it does nothing and
+//! returns this; then the general path is taken under the same lock.
 
 use std::task::{Poll, Waker};
 
@@ -11,7 +11,7 @@ use super::waiters::Ticket;
 use crate::context;
 
 impl<T> State<T> {
-    /// Posts an item; returns the waiter to wake, or the item if the general way must be taken.
+    /// Posts an item; returns the waiter to wake, or the item if the general path must be taken.
     #[inline]
     pub(crate) fn post_plainly(&mut self, item: T) -> Result<Option<Waker>, T> {
         if self.is_closed || self.options.is_some() {
@@ -25,16 +25,16 @@ impl<T> State<T> {
         Ok(receiver.and_then(|ticket| self.waiters.settle_plain(ticket, sequence)))
     }
 
-    /// Takes the oldest item, if there is one; nothing if the general way must be taken.
+    /// Takes the oldest item, if there is one; returns `None` if the general path must be taken.
     #[inline]
     pub(crate) fn take_plainly(&mut self) -> Option<Option<T>> {
-        // An item that was posted in a context says that contexts are in use.
+        // If contexts are in use, the item may have been posted in one.
         let is_plain = self.options.is_none() && !self.queue.has_offered() && !context::current::in_use();
         is_plain.then(|| self.queue.take_oldest())
     }
 
-    /// A poll of a receive without a predicate. It may have a place to keep in the order of registration, which matters
-    /// only if others wait. `None` if the general way must be taken.
+    /// Polls a receive without a predicate. The receive may have to keep a position in the order of registration, which
+    /// matters only if others wait. Returns `None` if the general path must be taken.
     #[inline]
     pub(crate) fn receive_plainly(
         &mut self,
@@ -50,7 +50,7 @@ impl<T> State<T> {
             *ticket = None;
             return Some(Poll::Ready(self.queue.remove_numbered(sequence).into_item()));
         }
-        // Invariant 1: what is available, no earlier receiver wants.
+        // Invariant 1: no earlier receiver wants an available item.
         if let Some(item) = self.queue.take_oldest() {
             return Some(Poll::Ready(item));
         }

@@ -1,9 +1,8 @@
-//! Asking a predicate under its port's lock: its panic is an answer, and in debug builds its time is watched.
+//! Calls a predicate under its port's lock: its panic becomes an answer, and debug builds measure its time.
 //!
-//! A predicate that takes long delays all users of its port. This is a fault of the program and not of the message, so
-//! it is not an error of the receive. It is reported to the process's hook, once the lock is free, with the port's
-//! name. Time is the wall's, so a thread that lost its core in the middle may be reported too. Release builds read no
-//! clock.
+//! A slow predicate delays all users of its port. This is a fault of the program and not of the message, so it is not
+//! an error of the receive. It is reported to the process's hook, once the lock is free, with the port's name. The time
+//! is wall time, so a thread that lost its core in the middle may be reported too. Release builds read no clock.
 
 use std::any::Any;
 use std::cell::RefCell;
@@ -13,31 +12,31 @@ use lehr_sync::process::Flag;
 
 use crate::error::panic_message;
 
-/// Asks a predicate.
+/// Calls a predicate.
 ///
 /// # Errors
-/// The text of its panic.
+/// Returns the text of the predicate's panic.
 pub(crate) fn accepts<T>(predicate: &(dyn Fn(&T) -> bool + Send), item: &T) -> Result<bool, String> {
     watch::timed(|| caught(|| predicate(item)))
 }
 
-/// Asks code of the user's under a lock. A panic's payload is kept until [`settle`], because dropping it may run more
-/// of that code.
+/// Calls user code under a lock. A panic's payload is kept until [`settle`], because dropping it may run more user
+/// code.
 ///
 /// # Errors
-/// The text of its panic.
+/// Returns the text of the panic.
 pub(crate) fn caught<R>(ask: impl FnOnce() -> R) -> Result<R, String> {
-    // Unwind safety: what panicked is not called again, and it saw the item through a shared reference only.
+    // Unwind safety: the code that panicked is not called again, and it saw the item only through a shared reference.
     catch_unwind(AssertUnwindSafe(ask)).map_err(|payload| {
         let message = panic_message(payload.as_ref());
         HAS_PANICKED.raise();
-        // On a thread that is ending, nobody would drop it later.
+        // If the thread is ending, no code would drop the payload later.
         let _ = payloads::PAYLOADS.try_with(|payloads| payloads.borrow_mut().push(payload));
         message
     })
 }
 
-/// Raised by the first predicate that panics: before that, nothing looks for payloads.
+/// Raised by the first predicate that panics; before that, no code looks for payloads.
 static HAS_PANICKED: Flag = Flag::new();
 
 #[allow(clippy::missing_const_for_thread_local, reason = "the model checkers' macros take no const block")]
@@ -45,25 +44,25 @@ mod payloads {
     use super::{Any, RefCell};
 
     lehr_sync::thread_local! {
-        /// The payloads of panics under a lock that this thread holds, or has just given back.
+        /// The payloads of panics under a lock that this thread holds, or has just released.
         pub(super) static PAYLOADS: RefCell<Vec<Box<dyn Any + Send>>> = RefCell::new(Vec::new());
     }
 }
 
-/// Drops the payloads of panics of predicates. A payload that panics in its turn is let go as it is.
+/// Drops the payloads of predicates' panics. If dropping a payload panics, the second payload is leaked.
 #[cold]
 fn drop_payloads() {
     let payloads = payloads::PAYLOADS.try_with(|payloads| std::mem::take(&mut *payloads.borrow_mut()));
     for payload in payloads.into_iter().flatten() {
-        // Unwind safety: nothing is left of it.
+        // Unwind safety: nothing of the payload is used afterwards.
         if let Err(second) = catch_unwind(AssertUnwindSafe(|| drop(payload))) {
             std::mem::forget(second);
         }
     }
 }
 
-/// Call it after the lock wherever predicates may have run. It drops the payloads of their panics, and reports the
-/// slowest of them if it was too slow.
+/// Drops the payloads of predicates' panics, and reports the slowest predicate if it was too slow. Call it after the
+/// lock wherever predicates may have run.
 #[inline]
 pub(crate) fn settle(port: impl FnOnce() -> String) {
     if HAS_PANICKED.is_up() {
@@ -86,12 +85,13 @@ mod watch {
 
     use lehr_sync::{Moment, thread_local};
 
-    /// From here on a predicate is reported: a thousand times the duration of a quick one, so that only faults are.
+    /// The duration from which a predicate is reported: a thousand times that of a quick one, so that only faults are
+    /// reported.
     pub(super) const LIMIT: Duration = Duration::from_millis(10);
 
     thread_local! {
-        /// The slowest predicate that this thread has called since it last reported one. On the thread and not in the
-        /// port, because the predicate and the report are parts of one call.
+        /// The time of the slowest predicate that this thread has called since its last report. It belongs to the
+        /// thread and not to the port, because the predicate and the report are parts of one call.
         static SLOWEST: Cell<Duration> = const { Cell::new(Duration::ZERO) };
     }
 

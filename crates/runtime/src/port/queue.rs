@@ -1,37 +1,38 @@
-//! The items of a port: in arrival order, numbered, some of them offered to a receiver that has yet to fetch them.
+//! The items of a port: numbered, in order of arrival. Some may be offered to a receiver that has not fetched them yet.
 
 use std::collections::VecDeque;
 
 use super::waiters::Ticket;
 use crate::context::{self, Context};
 
-/// Capacity that a queue keeps when it is empty.
+/// The capacity that a queue keeps when it is empty.
 const CAPACITY_KEPT: usize = 32;
 
-/// An item and the decision about it.
+/// An item, and the receiver to which it is offered.
 pub(crate) struct Element<T> {
-    /// 0, 1, 2, … in order of arrival at this port; ascending along the queue.
+    /// The sequence number: 0, 1, 2, … in order of arrival at this port; ascending along the queue.
     pub(crate) sequence: u64,
-    /// The receiver it has been offered to. It stays in its place until that receiver fetches it or leaves.
+    /// The receiver to which the item has been offered. The item stays in its position until that receiver fetches it
+    /// or leaves.
     pub(crate) offered_to: Option<Ticket>,
     pub(crate) item: T,
-    /// The context that it was posted in.
+    /// The context in which the item was posted.
     pub(crate) context: Option<Context>,
 }
 
 impl<T> Element<T> {
-    /// The item; its context is left for the caller to collect.
+    /// Returns the item; its context is left for the caller to collect.
     pub(crate) fn into_item(self) -> T {
         context::current::leave(self.context);
         self.item
     }
 }
 
-/// See the module's page.
+/// The queue; see the page of the module.
 pub(crate) struct Queue<T> {
     elements: VecDeque<Element<T>>,
     next_sequence: u64,
-    /// The number of elements that are offered.
+    /// The number of offered elements.
     offered: usize,
 }
 
@@ -48,12 +49,12 @@ impl<T> Queue<T> {
         self.elements.is_empty()
     }
 
-    /// The number of items that have ever been pushed.
+    /// Returns the number of items that have ever been pushed.
     pub(crate) fn pushed(&self) -> u64 {
         self.next_sequence
     }
 
-    /// The sequence numbers of the items that are here, ascending.
+    /// Returns the sequence numbers of the items in the queue, ascending.
     pub(crate) fn sequences(&self) -> impl Iterator<Item = u64> {
         self.elements.iter().map(|element| element.sequence)
     }
@@ -62,22 +63,22 @@ impl<T> Queue<T> {
         self.elements.capacity()
     }
 
-    /// Whether an item is being handed to a receiver.
+    /// Returns whether an item is being handed to a receiver.
     #[inline]
     pub(crate) fn has_offered(&self) -> bool {
         self.offered > 0
     }
 
-    /// Items that have not been offered to a waiter.
+    /// Returns the number of items that have not been offered to a waiter.
     pub(crate) fn available(&self) -> usize {
         self.elements.len() - self.offered
     }
 
-    /// Appends an item, offered to a receiver as it comes or to none; returns its sequence number.
+    /// Appends an item, with or without a receiver to which it is offered; returns its sequence number.
     #[inline]
     pub(crate) fn push(&mut self, item: T, offered_to: Option<Ticket>) -> u64 {
-        // Two places that make an element, so that in the one which all programs without contexts take it is written
-        // where it is to be, and not first put together on the stack.
+        // There are two calls that make an element. So in the call that all programs without contexts use, the element
+        // is written directly into the queue, and not first built on the stack.
         if context::current::in_use() {
             self.push_in(item, offered_to, context::current::capture())
         } else {
@@ -113,7 +114,7 @@ impl<T> Queue<T> {
     /// Removes the item with this sequence number, if it is still in the queue and offered to `ticket`.
     #[inline]
     pub(crate) fn remove_offered(&mut self, ticket: Ticket, sequence: u64) -> Option<Element<T>> {
-        // Who takes in order finds it here.
+        // A receiver that takes items in order finds its item here.
         if self.elements.front().is_some_and(|first| first.sequence == sequence && first.offered_to == Some(ticket)) {
             return self.remove_first();
         }
@@ -130,7 +131,7 @@ impl<T> Queue<T> {
         Some(element)
     }
 
-    /// The place of the oldest available item at or after `start` that `accepts` takes; the first refusal by panic ends
+    /// Returns the position of the oldest available item at or after `start` that `accepts` takes; the first error ends
     /// the search.
     pub(crate) fn find<E>(&self, mut accepts: impl FnMut(&T) -> Result<bool, E>) -> Result<Option<usize>, E> {
         for (place, element) in self.elements.iter().enumerate() {
@@ -141,7 +142,7 @@ impl<T> Queue<T> {
         Ok(None)
     }
 
-    /// The place of the item with this sequence number, which must be in the queue.
+    /// Returns the position of the item with this sequence number, which must be in the queue.
     #[inline]
     pub(crate) fn place_of(&self, sequence: u64) -> usize {
         self.elements
@@ -149,7 +150,7 @@ impl<T> Queue<T> {
             .expect("an offered item stays in its queue until it is fetched")
     }
 
-    /// The number of items after `place` that are offered.
+    /// Returns the number of offered items after `place`.
     #[inline]
     pub(crate) fn offered_after(&self, place: usize) -> usize {
         if self.offered == 0 {
@@ -158,19 +159,19 @@ impl<T> Queue<T> {
         self.offered - self.elements.range(..=place).filter(|element| element.offered_to.is_some()).count()
     }
 
-    /// The items that have not been offered to a waiter, with their places, oldest first.
+    /// Returns the items that have not been offered to a waiter, with their positions, oldest first.
     pub(crate) fn available_items(&self) -> impl Iterator<Item = (usize, &T)> {
         let elements = self.elements.iter().enumerate().filter(|(_, element)| element.offered_to.is_none());
         elements.map(|(place, element)| (place, &element.item))
     }
 
-    /// The places of the items that are offered to `ticket`, oldest first.
+    /// Returns the positions of the items that are offered to `ticket`, oldest first.
     pub(crate) fn offered_to(&self, ticket: Ticket) -> impl Iterator<Item = usize> {
         let elements = self.elements.iter().enumerate();
         elements.filter(move |(_, element)| element.offered_to == Some(ticket)).map(|(place, _)| place)
     }
 
-    /// The place of the item with this sequence number, if it is still in the queue and offered to `ticket`.
+    /// Returns the position of the item with this sequence number, if it is still in the queue and offered to `ticket`.
     pub(crate) fn find_offered(&self, ticket: Ticket, sequence: u64) -> Option<usize> {
         let place = self.elements.binary_search_by_key(&sequence, |element| element.sequence).ok()?;
         (self.elements[place].offered_to == Some(ticket)).then_some(place)
@@ -188,7 +189,7 @@ impl<T> Queue<T> {
         self.offered += 1;
     }
 
-    /// Takes the mark off again.
+    /// Removes the mark again.
     pub(crate) fn withdraw(&mut self, place: usize) {
         let before = self.elements[place].offered_to.take();
         debug_assert!(before.is_some(), "only an offered item can be withdrawn");
@@ -226,14 +227,14 @@ impl<T> Queue<T> {
         taken
     }
 
-    /// Removes all items, with their memory.
+    /// Removes all items, together with their memory.
     pub(crate) fn take_all(&mut self) -> VecDeque<Element<T>> {
         self.offered = 0;
         std::mem::take(&mut self.elements)
     }
 
-    /// After a burst: once a quarter of the memory would do, half of it is given back. So the cost per item stays
-    /// constant, and an empty queue keeps almost nothing.
+    /// Frees memory after a burst: if a quarter of the memory would be enough, half of it is freed. So the cost per
+    /// item stays constant, and an empty queue keeps almost nothing.
     #[inline]
     fn give_memory_back(&mut self) {
         let capacity = self.elements.capacity();

@@ -1,4 +1,4 @@
-//! A port's decisions under its lock: which waiter is shown an item, by which policy a post is admitted, and where a
+//! A port's decisions under its lock: which waiter is shown an item, which policy applies to a post, and where a
 //! withdrawn offer goes.
 
 use std::task::{Context, Poll, Waker};
@@ -15,18 +15,18 @@ use crate::error::{PostError, Reason};
 
 /// The state that a port's lock protects. Invariants whenever the lock is free:
 ///
-/// 1. No available item is one that a waiter in the list for one item accepts (it would have been offered).
+/// 1. No available item would be accepted by a listed waiter for one item (it would have been offered to that waiter).
 /// 2. A watcher that has not been woken since it last looked lacks items at one of its ports at least.
 pub(crate) struct State<T> {
     pub(crate) queue: Queue<T>,
     pub(crate) waiters: Waiters<T>,
-    /// No item will ever come: `close` was called, and no permit is out.
+    /// Whether no item will ever come: `close` was called, and no permit exists.
     pub(crate) is_closed: bool,
     /// The parts that only some ports have.
     pub(crate) options: Option<Box<Options<T>>>,
 }
 
-/// The reason why a receive fails, without the port's name, which is not made under the lock.
+/// The reason why a receive fails, without the port's name, because the name is not formatted under the lock.
 pub(super) enum Unreceived {
     Closed,
     Predicate(String),
@@ -48,7 +48,7 @@ impl<T> State<T> {
         }
     }
 
-    /// Posts by the port's policy; returns the item that was given up for it, if any.
+    /// Posts by the port's policy; returns the item that was given up for the new one, if any.
     pub(super) fn admit(
         &mut self,
         item: T,
@@ -88,7 +88,7 @@ impl<T> State<T> {
         Ok(loss)
     }
 
-    /// Takes a place for a permit, by the port's policy; returns the item that was given up for it, if any.
+    /// Takes a place for a permit, by the port's policy; returns the item that was given up for the permit, if any.
     pub(super) fn take_place(&mut self, wake: &mut Wake) -> Result<Option<Loss<T>>, Reason> {
         if self.is_closed {
             return Err(Reason::Closed);
@@ -109,7 +109,7 @@ impl<T> State<T> {
         Ok(loss)
     }
 
-    /// Gives up the oldest item, if there is one, to be reported after the lock.
+    /// Gives up the oldest item, if there is one; the caller reports it after the lock.
     fn give_up_oldest(&mut self, wake: &mut Wake) -> Option<Loss<T>> {
         let element = self.queue.take_any()?;
         if let Some(ticket) = element.offered_to {
@@ -124,8 +124,8 @@ impl<T> State<T> {
         })
     }
 
-    /// Call it after items have been removed, under the same lock: it grants the places that became free, and announces
-    /// the end of the port.
+    /// Grants the places that became free, and announces the end of the port. Call it after items have been removed,
+    /// under the same lock.
     #[inline]
     pub(crate) fn after_removal(&mut self, wake: &mut Wake) {
         if let Some(options) = &mut self.options {
@@ -136,7 +136,7 @@ impl<T> State<T> {
         }
     }
 
-    /// If the port is closing and the last permit has gone, nothing more will come.
+    /// Ends the port if it is closing and the last permit is gone: nothing more will come.
     pub(super) fn end_if_closing(&mut self, wake: &mut Wake) {
         let Some(options) = &mut self.options else { return };
         if options.is_closing && options.permits() == 0 && !self.is_closed {
@@ -154,9 +154,9 @@ impl<T> State<T> {
         }
     }
 
-    /// A waiter has left the item that it was offered. A waiter on its way to a later item moves up, unless an earlier
-    /// waiter takes it. So the others get their items in order, as if that waiter had never been there. The last item
-    /// freed in this way is shown to the waiters.
+    /// Frees an item whose waiter has left. A waiter that was offered a later item gets this one, unless an earlier
+    /// waiter takes it. So the other waiters get their items in order, as if the waiter that left had never been there.
+    /// The last item that is freed in this way is shown to the waiters.
     pub(super) fn withdraw(&mut self, sequence: u64, wake: &mut Wake) {
         let mut free = self.queue.place_of(sequence);
         self.queue.withdraw(free);
@@ -181,7 +181,8 @@ impl<T> State<T> {
         self.offer(free, sequence, None, wake);
     }
 
-    /// Another receiver has fetched the item offered to `ticket`: it gets the next that it accepts, or waits on.
+    /// Handles the loss of an item that was offered to `ticket`, after another receiver has fetched it. The waiter gets
+    /// the next item that it accepts, or keeps waiting.
     pub(super) fn disappoint(&mut self, ticket: Ticket, sequence: u64, wake: &mut Wake) {
         if matches!(self.waiters.want(ticket), Want::PersistentWaiter(_)) {
             return self.rob(ticket, sequence, wake);
@@ -220,7 +221,7 @@ impl<T> State<T> {
                 let replaced = self.waiters.set_waker(known, context.waker());
                 return (Poll::Pending, (None, replaced));
             }
-            // Invariant 1: nothing in the queue is for it, and nothing more will come.
+            // Invariant 1: the queue has no item for this waiter, and nothing more will come.
             Standing::Waiting | Standing::Offered(_) | Standing::Failed | Standing::Promised => {}
         }
         *ticket = None;
@@ -243,7 +244,7 @@ impl<T> State<T> {
         predicate: &mut Option<Predicate<T>>,
         context: &mut Context<'_>,
     ) -> Poll<Result<T, Unreceived>> {
-        // Invariant 1: what is available, no earlier receiver wants.
+        // Invariant 1: no earlier receiver wants an available item.
         let found = match predicate {
             None => Ok(self.queue.take_oldest()),
             Some(predicate) => self
@@ -256,7 +257,7 @@ impl<T> State<T> {
             Ok(Some(item)) => Poll::Ready(Ok(item)),
             Ok(None) if self.is_closed => Poll::Ready(Err(Unreceived::Closed)),
             Ok(None) => {
-                // Where receivers take turns, nobody keeps a place.
+                // If receivers take turns, none keeps its position.
                 let kept = order.filter(|_| !self.options.as_ref().is_some_and(|options| options.is_fair));
                 let order = kept.unwrap_or_else(|| self.waiters.next_order());
                 let want = Want::One(predicate.take());

@@ -1,16 +1,16 @@
-//! The waiters of a port, in their order: the one place where arbiters plug in.
+//! The waiters of a port, in their order. This is the only place where arbiters connect to ports.
 //!
-//! A port knows waiters, not arbiters. There are three kinds ([`Want`]), each with a list in order of registration, in
-//! slots that are used again, so that waiting costs no allocation.
+//! A port knows waiters, not arbiters. There are three kinds ([`Want`]), each with a list in order of registration. The
+//! waiters are in slots that are reused, so that waiting costs no allocation.
 //!
 //! A waiter for *one* item is offered the first arriving item that it accepts: the item is marked and the waiter woken
-//! to fetch it. An item that none of them accepts is announced to the others. They are offered nothing, but woken to
-//! look for themselves. A *take* needs this port alone, so that its look will succeed. As many takes are woken as there
-//! are items for, and the others sleep on. A *watcher* (a join, a gather, an exchange) may lack something elsewhere, so
-//! each is woken whose need here has just been met.
+//! to fetch it. If none of them accepts an item, the item is announced to the other kinds. These are not offered items,
+//! but are woken to look for themselves. A *take* needs only this port, so its look will succeed. As many takes are
+//! woken as there are enough items for; the others keep sleeping. A *watcher* (a join, a gather, an exchange) may lack
+//! items at another port. So each watcher is woken whose need here has just been met.
 //!
-//! A waiter that takes without having been woken passes woken waiters that have not looked yet. The port counts that,
-//! and after [`PASSES`] says that it is their turn ([`Waiters::must_yield`]).
+//! A waiter that takes without having been woken passes over woken waiters that have not looked yet. The port counts
+//! this, and after [`PASSES`] times lets the woken waiters go first ([`Waiters::must_yield`]).
 //!
 //! Read next: `waiters/slot.rs`, `waiters/list.rs`.
 
@@ -31,52 +31,52 @@ use slot::{Slot, SlotState};
 
 pub(crate) use slot::{Predicate, Standing, Ticket, Want};
 
-/// A waiter that takes from a port may pass woken waiters that have not looked yet at most this often.
+/// The most times that waiters may take from a port before woken waiters that have not looked yet.
 ///
-/// A power of two between the two costs. At 1, two competing joins would change places for every item. At thousands,
-/// one of them would starve for as long. Models make it small, so that it is reached.
+/// This power of two is a compromise between two costs. With 1, two competing joins would alternate for every item.
+/// With thousands, one of them would starve for that many items. Models make it small, so that the limit is reached.
 pub(crate) const PASSES: u32 = if cfg!(any(loom, shuttle)) { 2 } else { 32 };
 
-/// The reason for the wait.
+/// A wait, as an inspector shows it.
 pub(crate) struct Reason {
     pub(crate) text: String,
-    /// The address that identifies its waker, if it has left one.
+    /// The address that identifies the waiter's waker, if it has left one.
     pub(crate) task: Option<usize>,
-    /// Its place, and its position in the order of registration.
+    /// The waiter's slot, and its position in the order of registration.
     pub(crate) registration: (u32, u64),
-    /// Whether it never comes back to that position: then the two say which wait it is.
+    /// Whether the waiter never comes back to this position: then slot and position identify the wait.
     pub(crate) is_for_once: bool,
 }
 
-/// See the module's page.
+/// The waiters; see the page of the module.
 pub(crate) struct Waiters<T> {
     slots: Vec<Slot<T>>,
     /// The first free slot.
     free: Option<Ticket>,
-    /// The number of slots that are in use.
+    /// The number of used slots.
     used: u32,
     singles: List,
     takes: List,
     watchers: List,
     next_order: u64,
-    /// No listed take needs fewer items than this.
+    /// A lower bound of the number of items that any listed take needs.
     least_taken: usize,
-    /// The number of items that the promised takes need together.
+    /// The total number of items that the promised takes need.
     promised: usize,
     /// The number of takes and watchers that have been woken and have not looked since.
     woken: usize,
-    /// The number of times in a row that they have been passed.
+    /// The number of times in a row that they have been passed over.
     passes: u32,
-    /// The messages of failed waiters' predicates.
+    /// The panic messages of failed waiters' predicates.
     failures: Vec<(Ticket, String)>,
 }
 
-/// The parts that the port gets back from a waiter that leaves. Its parts may run user code when they are dropped: drop
-/// it after the lock.
+/// The parts that the port gets back from a waiter that leaves. Dropping them may run user code, so drop them after the
+/// lock.
 pub(crate) struct Left<T> {
     pub(crate) standing: Standing,
     pub(crate) want: Want<T>,
-    /// The text of its predicate's panic, if it has failed.
+    /// The text of the predicate's panic, if the waiter has failed.
     pub(crate) failure: Option<String>,
     _waker: Option<Waker>,
 }
@@ -99,7 +99,7 @@ impl<T> Waiters<T> {
         }
     }
 
-    /// The waiters, for an inspector.
+    /// Returns the waits, for an inspector.
     pub(crate) fn reasons(&self) -> impl Iterator<Item = Reason> {
         (0_u32..).zip(&self.slots).filter(|(_, slot)| !slot.place.is_free()).map(|(number, slot)| Reason {
             text: slot.want.reason(),
@@ -109,24 +109,24 @@ impl<T> Waiters<T> {
         })
     }
 
-    /// The next position in the order of registration: an even number, for a waiter that registers there once.
+    /// Returns the next position in the order of registration: an even number, for a waiter that registers there once.
     pub(crate) fn next_order(&mut self) -> u64 {
         self.next_order += 2;
         self.next_order
     }
 
-    /// The same as an odd number, for a waiter that comes back to it.
+    /// Returns the next position as an odd number, for a waiter that comes back to it.
     pub(crate) fn next_order_kept(&mut self) -> u64 {
         self.next_order() + 1
     }
 
-    /// The number of waiters, offered or not.
+    /// Returns the number of waiters, whether offered an item or not.
     pub(crate) fn len(&self) -> usize {
         self.used as usize
     }
 
-    /// Adds a waiter at its place in the order. Without a waker it counts as woken: its task has been told to look
-    /// again.
+    /// Adds a waiter in its position in the order. A waiter without a waker counts as woken: its task has been told to
+    /// look again.
     #[inline]
     pub(crate) fn register(&mut self, order: u64, want: Want<T>, waker: Option<Waker>) -> Ticket {
         if let Want::Take(needed) = want {
@@ -150,8 +150,8 @@ impl<T> Waiters<T> {
         ticket
     }
 
-    /// A slot that there was not yet. A large list grows by an eighth, not to the double, so that millions of waiters
-    /// do not pay for millions that never come.
+    /// Adds a new slot. A large list grows by an eighth and does not double, so that millions of waiters do not pay for
+    /// millions that never come.
     #[cold]
     #[inline(never)]
     fn push(&mut self, slot: Slot<T>) -> Ticket {
@@ -163,18 +163,18 @@ impl<T> Waiters<T> {
         Ticket::of(len)
     }
 
-    /// The waiter's state.
+    /// Returns the waiter's state.
     pub(crate) fn standing(&self, ticket: Ticket) -> Standing {
         self.slot(ticket).place.standing()
     }
 
-    /// The message of the panic of the waiter's predicate, if it panicked.
+    /// Returns the message of the predicate's panic, if the waiter failed.
     pub(crate) fn failure(&self, ticket: Ticket) -> Option<&str> {
         self.failures.iter().find(|(failed, _)| *failed == ticket).map(|(_, text)| text.as_str())
     }
 
-    /// The waiter has looked without success and leaves its waker. Gives back the waker that it replaces, to be dropped
-    /// after the lock.
+    /// Stores the waker of a waiter that has looked without success. Returns the replaced waker, to be dropped after
+    /// the lock.
     #[inline]
     pub(crate) fn set_waker(&mut self, ticket: Ticket, waker: &Waker) -> Option<Waker> {
         if self.has_looked(ticket) {
@@ -187,8 +187,8 @@ impl<T> Waiters<T> {
         slot.waker.replace(waker.clone())
     }
 
-    /// The waiter was due and lets the others go first. Its task has been told to look again, so it counts as woken, as
-    /// it may have before.
+    /// Lets a waiter that could take yield to others. Its task has been told to look again, so the waiter counts as
+    /// woken, as it may have before.
     pub(crate) fn yields(&mut self, ticket: Ticket) -> Option<Waker> {
         let was_woken = self.has_looked(ticket);
         self.woken += usize::from(was_woken);
@@ -196,13 +196,13 @@ impl<T> Waiters<T> {
         self.take_waker(ticket)
     }
 
-    /// Whether other waiters were woken for present items, and have been passed so often that it is their turn. Never
-    /// for a waiter that was woken itself.
+    /// Returns whether other waiters were woken for items in the port, and have been passed over so often that it is
+    /// their turn. Always false for a waiter that was woken itself.
     pub(crate) fn must_yield(&self, own: Option<Ticket>) -> bool {
         self.passes >= PASSES && self.woken > 0 && own.is_none_or(|own| self.slot(own).waker.is_some())
     }
 
-    /// A receiver, registered or not, is about to take items that are offered to none.
+    /// Records that a receiver, registered or not, is about to take items that are not offered to any waiter.
     pub(crate) fn takes(&mut self, own: Option<Ticket>) {
         if self.woken == 0 {
             return;
@@ -211,8 +211,8 @@ impl<T> Waiters<T> {
         self.count_passes(usize::from(was_woken));
     }
 
-    /// The same for one that is registered several times, each for another reason. It was woken if one of these was,
-    /// and does not pass itself.
+    /// Does the same for a waiter with several registrations, each for another reason. It counts as woken if one of the
+    /// registrations was, and does not pass over itself.
     pub(crate) fn takes_as_one(&mut self, own: &[Option<Ticket>]) {
         if self.woken > 0 {
             let woken = own.iter().flatten().filter(|own| self.slot(**own).waker.is_none()).count();
@@ -220,7 +220,7 @@ impl<T> Waiters<T> {
         }
     }
 
-    /// A receiver with this many woken registrations takes items that others were woken for too.
+    /// Counts a take by a receiver with this many woken registrations, of items for which others were woken too.
     fn count_passes(&mut self, own: usize) {
         if own > 0 {
             self.passes = 0;
@@ -249,16 +249,16 @@ impl<T> Waiters<T> {
         self.free = Some(ticket);
         self.used -= 1;
         if self.used == 0 && self.slots.len() > 64 {
-            // After a burst the memory goes back.
+            // After a burst, frees the memory.
             (self.slots, self.free) = (Vec::new(), None);
         }
         Left { standing, want: slot.want, failure, _waker: slot.waker }
     }
 
-    /// Shows an item that has become available to the waiters for single items, in order, and offers it to the first
-    /// that accepts it. If none does, takes and watchers are woken; `available` counts this item.
+    /// Shows an available item to the waiters for single items, in order, and offers it to the first that accepts it.
+    /// If none does, takes and watchers are woken; `available` includes this item.
     ///
-    /// `call` is there if the poster waits for an answer to the item.
+    /// `call` is present if the poster waits for an answer to the item.
     #[inline]
     pub(crate) fn offer(
         &mut self,
@@ -276,7 +276,7 @@ impl<T> Waiters<T> {
         taker
     }
 
-    /// The same for only the waiters for single items before `end` in the order of registration.
+    /// Does the same only for the waiters for single items before `end` in the order of registration.
     #[inline]
     pub(crate) fn offer_before(
         &mut self,
@@ -315,7 +315,7 @@ impl<T> Waiters<T> {
         None
     }
 
-    /// The reason why the poster of this item would wait for an answer for ever; nothing if it would not.
+    /// Returns the reason why the poster of this item would wait for an answer for ever; `None` if it would not.
     pub(crate) fn judge(&self, item: &T, call: &Frame) -> Option<Refusal> {
         let mut place = self.singles.first;
         while let Some(ticket) = place {
@@ -334,8 +334,8 @@ impl<T> Waiters<T> {
         None
     }
 
-    /// The address of the persistent waiter with this ticket; `None` if it has left, even if the ticket has a new
-    /// owner.
+    /// Returns the address of the persistent waiter with this ticket; `None` if it has left, even if the ticket has a
+    /// new owner.
     pub(crate) fn resident(&self, ticket: Ticket) -> Option<*const ()> {
         match &self.slots.get(ticket.index())?.want {
             Want::PersistentWaiter(resident) => Some(Arc::as_ptr(resident).cast()),
@@ -368,10 +368,10 @@ impl<T> Waiters<T> {
         self.least_taken = least;
     }
 
-    /// Wakes the watchers whose need here this item meets.
+    /// Wakes the watchers whose need at this port is met by this item.
     ///
-    /// For a count: the waiters that need exactly as many as there are now. One that already had enough here was woken
-    /// then, and waits for another port.
+    /// For a count, these are the waiters that need exactly the present number of items. A watcher that already had
+    /// enough here was woken then, and waits for another port.
     fn wake_watchers(&mut self, item: &T, available: usize, wake: &mut Wake) {
         let mut place = self.watchers.first;
         while let Some(ticket) = place {
@@ -379,7 +379,7 @@ impl<T> Waiters<T> {
             place = slot.place.neighbours().1;
             let is_met = match &mut slot.want {
                 Want::Watch(needed) => Ok(*needed == available),
-                // One that was woken counts anew when it looks.
+                // A waiter that was woken counts again when it looks.
                 Want::Sort(sorter) if slot.waker.is_some() => sorter.arrives(item),
                 Want::Sort(_) => Ok(false),
                 Want::One(_) | Want::PersistentWaiter(_) | Want::Take(_) => {
@@ -394,37 +394,38 @@ impl<T> Waiters<T> {
         }
     }
 
-    /// Whether the waiter for one item would accept this one; a panic says no, and is reported where it decides.
+    /// Returns whether the waiter for one item would accept this one. A panic counts as no; it is reported when the
+    /// waiter itself decides.
     pub(crate) fn would_accept(&self, ticket: Ticket, item: &T) -> bool {
         self.slot(ticket).accepts(item).unwrap_or(false)
     }
 
-    /// The waiter's position in the order of registration.
+    /// Returns the waiter's position in the order of registration.
     pub(crate) fn order(&self, ticket: Ticket) -> u64 {
         self.slot(ticket).order
     }
 
-    /// Gives a waiter another item than the one it was offered.
+    /// Offers a waiter another item instead of the one it was offered.
     pub(crate) fn exchange_offer(&mut self, ticket: Ticket, sequence: u64) {
         self.slot_mut(ticket).place = SlotState::new(Standing::Offered(sequence));
     }
 
-    /// Takes an offer back because another receiver has fetched the item: the waiter is in the list again.
+    /// Withdraws an offer because another receiver has fetched the item: the waiter is in the list again.
     pub(crate) fn disappoint(&mut self, ticket: Ticket) {
         self.link(ticket);
     }
 
-    /// The waiter's want, for a search on its behalf.
+    /// Returns what the waiter wants, for a search on its behalf.
     pub(crate) fn want(&self, ticket: Ticket) -> &Want<T> {
         &self.slot(ticket).want
     }
 
-    /// The waiter's want, to be changed by its owner.
+    /// Returns what the waiter wants, for its owner to change.
     pub(crate) fn want_mut(&mut self, ticket: Ticket) -> &mut Want<T> {
         &mut self.slot_mut(ticket).want
     }
 
-    /// Marks a listed waiter, takes it off the list and has it woken.
+    /// Marks a listed waiter, takes it off the list and wakes it.
     #[inline]
     pub(crate) fn settle(&mut self, ticket: Ticket, standing: Standing, wake: &mut Wake) {
         self.unlink(ticket);
@@ -432,19 +433,19 @@ impl<T> Waiters<T> {
         wake.add(self.take_waker(ticket));
     }
 
-    /// The predicate of a listed waiter has panicked with this text.
+    /// Records that the predicate of a listed waiter has panicked with this text.
     #[cold]
     pub(crate) fn fail(&mut self, ticket: Ticket, message: String, wake: &mut Wake) {
         self.failures.push((ticket, message));
         self.settle(ticket, Standing::Failed, wake);
     }
 
-    /// Wakes a listed waiter, which stays listed: it is to see that the port is closed.
+    /// Wakes a listed waiter, which stays listed, so that it sees that the port is closed.
     pub(crate) fn call(&mut self, ticket: Ticket, wake: &mut Wake) {
         wake.add(self.take_waker(ticket));
     }
 
-    /// Wakes every waiter in the lists: the port closes.
+    /// Wakes every waiter in the lists, because the port closes.
     pub(crate) fn wake_all(&mut self, wake: &mut Wake) {
         for list in [self.singles, self.takes, self.watchers] {
             let mut place = list.first;
@@ -469,7 +470,7 @@ impl<T> Waiters<T> {
         slot
     }
 
-    /// The waker, if it has not been used; the waiter counts as woken from here on.
+    /// Returns the waker, if it has not been used; the waiter counts as woken from here on.
     fn take_waker(&mut self, ticket: Ticket) -> Option<Waker> {
         let slot = self.slot_mut(ticket);
         let waker = slot.waker.take();
@@ -478,7 +479,7 @@ impl<T> Waiters<T> {
         waker
     }
 
-    /// A waiter looks: its promised item is free. Gives whether it had been woken.
+    /// Records that a waiter looks: its promise ends. Returns whether it had been woken.
     fn has_looked(&mut self, ticket: Ticket) -> bool {
         let slot = self.slot_mut(ticket);
         if slot.waker.is_some() || slot.want.is_one() {

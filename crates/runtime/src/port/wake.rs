@@ -1,9 +1,9 @@
-//! The tasks to wake once a lock is free.
+//! The wakers to call once a lock is free.
 
 use std::task::Waker;
 
-/// Wakers gathered under a lock, to be woken after it, when this is dropped. Waking may run other code of Lehr, and
-/// dropping a waker may too. Declare it before the guard.
+/// Wakers collected under a lock. Dropping this value wakes them; declare it before the guard, so that this happens
+/// after the lock is released. Both waking and dropping a waker may run other code of Lehr.
 #[derive(Default)]
 pub struct Wake {
     first: Option<Waker>,
@@ -23,11 +23,11 @@ impl Wake {
 }
 
 impl Wake {
-    /// Wakes them, in the order in which they were added. They are called in place: to move the field into `drop` costs
-    /// more than to find it empty.
+    /// Wakes the tasks in the order in which they were added. The wakers are called in place: moving the field into
+    /// `drop` costs more than finding it empty.
     #[inline]
     pub(crate) fn ring(&mut self) {
-        // Nearly always one, and its way out of here is on the path of every message.
+        // There is nearly always one waker, and this is on the path of every message.
         if let Some(first) = self.first.take() {
             first.wake();
         }

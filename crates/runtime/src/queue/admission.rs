@@ -1,13 +1,13 @@
-//! The admission to a queue: unbounded, by depth, or by rate; and how refused tasks are handled.
+//! The admission to a queue: unbounded, by depth, or by rate; and what happens to refused tasks.
 //!
-//! A place is taken before the task is made, so that a refused future can be given back, and filled afterwards. Between
-//! the two the place counts, so simultaneous arrivals never exceed a policy.
+//! A place is taken before the task is made, so that a refused future can be given back, and is filled afterwards.
+//! Between the two the place counts as taken, so simultaneous arrivals never exceed the limit.
 
 use std::time::Duration;
 
 use super::{DiscardReason, Rejection};
 
-/// The tasks that a queue admits. Asked once for each task, before its first poll.
+/// The tasks that a queue admits. The policy is checked once for each task, before its first poll.
 ///
 /// # Example
 /// ```
@@ -23,48 +23,49 @@ use super::{DiscardReason, Rejection};
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub enum Admission {
-    /// Everybody.
+    /// Admits all tasks.
     #[default]
     Unbounded,
-    /// As long as fewer than `max` tasks wait for their first poll. Tasks that have begun do not count, be they
-    /// suspended or woken.
+    /// Admits tasks as long as fewer than `max` tasks wait for their first poll. Tasks that have begun do not count,
+    /// whether suspended or woken.
     Depth {
-        /// The number that may wait; at least 1.
+        /// The most tasks that may wait; at least 1.
         max: usize,
-        /// How one more is handled.
+        /// How a task beyond the limit is treated.
         overflow: DepthOverflow,
     },
-    /// At most `burst` at once after a pause, and then `per_sec` in a second, by the clock of the dispatcher. A bucket
-    /// holds `burst` tokens and is filled at that rate, and each task takes a token from it.
+    /// Admits at most `burst` tasks at once after a pause, and then `per_sec` tasks a second, by the clock of the
+    /// dispatcher. This is a token bucket: it holds `burst` tokens and is filled at that rate, and each task takes a
+    /// token.
     Rate {
-        /// The number in a second; positive.
+        /// The number of tasks a second; positive.
         per_sec: f64,
-        /// The number at once; at least 1.
+        /// The most tasks at once; at least 1.
         burst: u32,
-        /// How one more is handled.
+        /// How a task beyond the limit is treated.
         overflow: RateOverflow,
     },
 }
 
-/// How a queue handles a task beyond its limit.
+/// How a queue treats a task beyond its depth.
 ///
 /// # Example
 /// See [`Rejected`](super::Rejected).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum DepthOverflow {
-    /// It is admitted; the oldest task that has not begun is thrown away.
+    /// The task is admitted; the oldest task that has not begun is discarded.
     DropOldest,
-    /// It is thrown away.
+    /// The task is discarded.
     DropNewest,
-    /// Its future is given back.
+    /// The future is given back.
     Reject,
     /// [`Queue::spawn_wait`](super::Queue::spawn_wait) waits for a place; [`Queue::spawn`](super::Queue::spawn) gives
     /// the future back.
     Wait,
 }
 
-/// How a queue handles a task that comes too early.
+/// How a queue treats a task that comes too early for its rate.
 ///
 /// # Example
 /// ```
@@ -82,7 +83,7 @@ pub enum DepthOverflow {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum RateOverflow {
-    /// It is thrown away.
+    /// The task is discarded.
     Drop,
     /// [`Queue::spawn_wait`](super::Queue::spawn_wait) waits for its turn; [`Queue::spawn`](super::Queue::spawn) gives
     /// the future back.
@@ -90,7 +91,7 @@ pub enum RateOverflow {
 }
 
 impl Admission {
-    /// The reason why no task could ever be admitted.
+    /// Returns the reason why no task could ever be admitted; `None` if the policy is valid.
     pub(super) fn fault(self) -> Option<&'static str> {
         match self {
             Self::Depth { max: 0, .. } => Some("a depth of 0 admits no task"),
@@ -105,35 +106,35 @@ impl Admission {
 
 /// A policy's verdict on a task.
 pub(super) enum Verdict {
-    /// It has a place.
+    /// The task has a place.
     Admitted,
-    /// It is thrown away.
+    /// The task is discarded.
     Discard(DiscardReason),
-    /// Its future is given back.
+    /// The future is given back.
     Refused(Rejection),
 }
 
-/// A policy and its given permits.
+/// A policy, with the places that it has reserved.
 pub(super) struct Gauge {
     policy: Admission,
-    /// Places taken and not filled yet.
+    /// The number of places that are taken and not filled yet.
     reserved: usize,
-    /// The bucket, if there is a rate.
+    /// The token bucket, if the policy is a rate.
     bucket: Option<Bucket>,
 }
 
-/// Tokens, as the time at which the next one would be due if all came evenly (the virtual scheduling form of the
-/// algorithm).
+/// A token bucket (in the virtual scheduling form of the algorithm). It stores the time at which the next token would
+/// be due if all tokens came evenly.
 struct Bucket {
-    /// Between two tokens.
+    /// The time between two tokens.
     interval: Duration,
-    /// The time by which a token may be taken earlier than evenly: all of a burst but the first.
+    /// The most by which a token may be taken before it is due: the time of a burst without its first task.
     slack: Duration,
     due: Duration,
 }
 
 impl Bucket {
-    /// A full one; nothing if the rate is invalid.
+    /// Creates a full bucket; `None` if the rate is invalid.
     fn new(per_sec: f64, burst: u32) -> Option<Self> {
         let interval = Duration::try_from_secs_f64(1.0 / per_sec).ok().filter(|_| per_sec > 0.0)?;
         let slack =
@@ -141,7 +142,7 @@ impl Bucket {
         (interval.as_secs() < u64::from(u32::MAX)).then_some(Self { interval, slack, due: Duration::ZERO })
     }
 
-    /// The time until there is a token.
+    /// Returns the time until there is a token.
     fn wait(&self, now: Duration) -> Duration {
         self.due.saturating_sub(now + self.slack)
     }
@@ -168,13 +169,13 @@ impl Gauge {
         Self { policy, reserved: 0, bucket }
     }
 
-    /// The time until the rate lets another in.
+    /// Returns the time until the rate admits another task.
     pub(super) fn wait(&self, now: Duration) -> Duration {
         self.bucket.as_ref().map_or(Duration::ZERO, |bucket| bucket.wait(now))
     }
 
-    /// Asks for a place where `depth` tasks wait to begin and, if `is_crowded`, others wait for a place. `now` is
-    /// examined by a rate alone.
+    /// Requests a place. `depth` tasks wait to begin; if `is_crowded`, others already wait for a place. Only a rate
+    /// uses `now`.
     pub(super) fn ask(&mut self, depth: usize, is_crowded: bool, now: Option<Duration>) -> Verdict {
         if !is_crowded && self.take_place(depth, now) {
             return Verdict::Admitted;
@@ -191,7 +192,7 @@ impl Gauge {
         }
     }
 
-    /// Whether refused spawns may wait.
+    /// Returns whether refused spawns may wait.
     pub(super) fn lets_wait(&self) -> bool {
         matches!(
             self.policy,
@@ -204,7 +205,7 @@ impl Gauge {
         self.bucket.is_some()
     }
 
-    /// Takes a place if one is free. For a rate, only with the time.
+    /// Takes a place if one is free. A rate needs the time for this.
     pub(super) fn take_place(&mut self, depth: usize, now: Option<Duration>) -> bool {
         let is_free = match (self.policy, &mut self.bucket) {
             (Admission::Depth { max, .. }, _) => depth + self.reserved < max,
@@ -215,7 +216,7 @@ impl Gauge {
         is_free
     }
 
-    /// A reserved place will not be filled.
+    /// Gives back a reserved place that will not be filled.
     pub(super) fn give_back(&mut self) {
         self.reserved -= 1;
         if let Some(bucket) = &mut self.bucket {
@@ -223,12 +224,12 @@ impl Gauge {
         }
     }
 
-    /// A reserved place is filled.
+    /// Records that a reserved place is filled.
     pub(super) fn enter(&mut self) {
         self.reserved -= 1;
     }
 
-    /// Whether the oldest must go, now that `depth` tasks wait to begin.
+    /// Returns whether the oldest task must be discarded, now that `depth` tasks wait to begin.
     pub(super) fn is_displacing(&self, depth: usize) -> bool {
         matches!(self.policy, Admission::Depth { max, overflow: DepthOverflow::DropOldest } if depth > max)
     }
@@ -253,7 +254,7 @@ mod tests {
         assert!(!bucket.take(hour + ms(99)) && bucket.take(hour + ms(100)) && !bucket.take(hour + ms(100)));
         bucket.give_back();
         assert!(bucket.take(hour + ms(100)));
-        // After a pause of two turns there are two, not three.
+        // After a pause of two intervals there are two tokens, not three.
         assert_eq!((0..5).filter(|_| bucket.take(hour + ms(300))).count(), 2);
     }
 

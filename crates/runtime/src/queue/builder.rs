@@ -1,4 +1,4 @@
-//! A queue before it exists.
+//! The builder of a queue.
 
 use std::fmt;
 
@@ -9,7 +9,7 @@ use super::refusal::{Discarded, QueueError};
 use super::{Admission, Core, Priority, Queue};
 use crate::dispatch::{Dispatcher, Handle};
 
-/// Settings of a queue before it exists. Made by [`Dispatcher::queue`].
+/// The settings of a queue that is not built yet; see [`Dispatcher::queue`].
 ///
 /// # Example
 /// See [`Dispatcher::queue`].
@@ -30,7 +30,7 @@ impl fmt::Debug for QueueBuilder {
 }
 
 impl QueueBuilder {
-    /// The tasks that it admits. Default: [`Admission::Unbounded`].
+    /// Sets which tasks the queue admits. Default: [`Admission::Unbounded`].
     ///
     /// # Example
     /// See [`Rejected`](super::Rejected).
@@ -39,7 +39,7 @@ impl QueueBuilder {
         self
     }
 
-    /// Its rank among the queues of the dispatcher. Default: a share of weight 1.
+    /// Sets the rank of the queue among the queues of the dispatcher. Default: a share of weight 1.
     ///
     /// # Example
     /// See [`Dispatcher::queue`].
@@ -48,8 +48,8 @@ impl QueueBuilder {
         self
     }
 
-    /// The sink that gets each discarded task. Called on the thread that caused it, under no lock; it must be quick,
-    /// for it may be a poster's. A panic of it is the poster's panic.
+    /// Sets the sink that gets each discarded task. It is called on the thread that caused the discard, under no lock.
+    /// It must be quick, because that thread may be a poster's. If the sink panics, the poster panics.
     ///
     /// # Example
     /// ```
@@ -72,7 +72,7 @@ impl QueueBuilder {
         self
     }
 
-    /// It begins suspended, as after [`Queue::suspend`].
+    /// Lets the queue begin suspended, as after [`Queue::suspend`].
     ///
     /// # Example
     /// See [`Queue::close`].
@@ -84,7 +84,8 @@ impl QueueBuilder {
     /// Makes the queue.
     ///
     /// # Errors
-    /// [`QueueError::NameTaken`], [`QueueError::Setting`], or [`QueueError::Closed`] after the dispatcher's end.
+    /// Returns [`QueueError::NameTaken`], [`QueueError::Setting`], or [`QueueError::Closed`] after the dispatcher's
+    /// end.
     ///
     /// # Example
     /// See [`Dispatcher::queue`].

@@ -32,7 +32,7 @@ pub(crate) struct Core {
     /// The number of tasks that workers may take from this queue: 0 while it is suspended. Written under the lock of
     /// `state`.
     pub(super) ready: AtomicUsize,
-    /// Tasks admitted, or about to be, and not ended.
+    /// The number of tasks that are admitted, or about to be, and have not ended.
     pub(super) living: AtomicUsize,
     pub(super) tally: CachePadded<Tally>,
     pub(super) state: SpinLock<State>,
@@ -58,40 +58,40 @@ impl Tally {
     }
 }
 
-/// The way in which a task comes into a queue.
+/// How a task enters a queue.
 #[derive(Clone, Copy)]
 pub(super) enum Entrance {
-    /// The policy gave it a place.
+    /// The policy gave the task a place.
     Asked,
     /// The policy was not checked.
     Unasked,
-    /// The policy throws it away.
+    /// The policy discards the task.
     Discarded(DiscardReason),
     /// The queue is closed.
     Closed,
 }
 
-/// A job to run, and the time at which it was queued.
+/// A job to run, and its sequence number.
 pub(super) struct Entry {
     pub(super) sequence: u64,
     pub(super) job: Job,
 }
 
 pub(super) struct State {
-    /// Tasks that have not begun: the policy is about these. By ascending sequence.
+    /// Tasks that have not begun, by ascending sequence number. The policy concerns these.
     pub(super) fresh: VecDeque<Entry>,
-    /// Tasks that have, and were woken. By ascending sequence.
+    /// Tasks that have begun and were woken, by ascending sequence number.
     pub(super) woken: VecDeque<Entry>,
     pub(super) next_sequence: u64,
     pub(super) is_suspended: bool,
     pub(super) is_closed: bool,
-    /// The dispatcher has ended: nothing is kept any more.
+    /// Whether the dispatcher has ended: then nothing is kept any more.
     pub(super) has_ended: bool,
     pub(super) gauge: Gauge,
     pub(super) waiting: Waiting,
-    /// Rings when the next turn of a rate comes, while a task waits for it.
+    /// The timer of the next turn of a rate, while a task waits for it.
     pub(super) alarm: Option<Scheduled>,
-    /// The number of times the rate was examined.
+    /// The number of ticks of the rate so far.
     pub(super) ticks: u64,
 }
 
@@ -145,30 +145,31 @@ impl Core {
         &self.name
     }
 
-    /// More may be taken by workers. Under the lock; notify after it.
+    /// Adds jobs that workers may take. Call it under the lock, and notify after it.
     pub(super) fn show(&self, count: usize) {
         // Relaxed: a worker that misses it here reads `takeable` again. Only changed under the lock.
         self.ready.fetch_add(count, Ordering::Relaxed);
-        // Release: pairs with the Acquire load in `Registry::has_work`; who sees the count sees the queue's
-        // registration.
+        // Release: pairs with the Acquire load in `Registry::has_work`, so that a worker that sees the count sees the
+        // queue's registration.
         self.takeable.fetch_add(count, Ordering::Release);
     }
 
-    /// Less may be taken. Under the lock.
+    /// Removes jobs that workers may no longer take. Call it under the lock.
     pub(super) fn hide(&self, count: usize) {
-        // Relaxed, both: whoever looks in vain finds the queue empty under its lock. The sum first: a worker that saw
-        // it and then found no queue ready would look again and again until the second line has run.
+        // Relaxed, both: a worker that looks unsuccessfully finds the queue empty under its lock. The sum is changed
+        // first: a worker that saw it and then found no queue ready would look again and again until the second line
+        // has run.
         self.takeable.fetch_sub(count, Ordering::Relaxed);
         self.ready.fetch_sub(count, Ordering::Relaxed);
     }
 
-    /// Whether a worker may find something here.
+    /// Returns whether a worker may find a job here.
     pub(crate) fn is_ready(&self) -> bool {
         // Relaxed: a hint; see `show`.
         self.ready.load(Ordering::Relaxed) > 0
     }
 
-    /// Asks the policy for a place; `Admitted` has taken it.
+    /// Requests a place from the policy; with `Admitted` the place is taken.
     pub(super) fn ask(&self, shared: &Shared) -> Verdict {
         if !shared.accepts() {
             return Verdict::Refused(Rejection::Closed);
@@ -191,12 +192,12 @@ impl Core {
         self.living.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// The time, for a policy that looks at it.
+    /// Returns the time, for a policy that uses it.
     pub(super) fn now(&self, shared: &Shared) -> Option<Duration> {
         self.has_rate.then(|| shared.clock.now())
     }
 
-    /// Admits waiters for a turn of a rate that has come, and schedules itself for the next one. Under no lock.
+    /// Admits waiters when a turn of a rate has come, and schedules the next tick. Call it under no lock.
     pub(super) fn tick(self: &Arc<Self>, shared: &Arc<Shared>) {
         let Some(now) = self.now(shared) else { return };
         let (wake, next, number) = {
@@ -220,12 +221,12 @@ impl Core {
         });
         let _old_or_late = {
             let mut state = self.state.lock();
-            // A later tick has looked at all that this one saw, and keeps its own alarm.
+            // A later tick has seen everything that this one saw, and keeps its own alarm.
             if state.ticks == number { state.alarm.replace(alarm) } else { Some(alarm) }
         };
     }
 
-    /// Makes a task of a future. It must have been counted as admitted.
+    /// Makes a task from a future, which must have been counted as admitted.
     pub(super) fn admit<F>(self: &Arc<Self>, shared: &Arc<Shared>, future: F, entrance: Entrance) -> Task<F::Output>
     where
         F: Future + Send + 'static,
@@ -247,14 +248,14 @@ impl Core {
                 self.schedule(shared, Job::task(runnable));
             }
             Entrance::Discarded(reason) => self.discard(Job::task(runnable), reason),
-            // Cancels it.
+            // Dropping it cancels the task.
             Entrance::Closed => drop(runnable),
         }
         Task::new(task)
     }
 
-    /// Spawns without asking the policy, unless the queue is closed: then the task is cancelled. It counts as begun, so
-    /// it is never thrown away.
+    /// Spawns without the policy, unless the queue is closed: then the task is cancelled. The task counts as begun, so
+    /// it is never discarded.
     pub(crate) fn spawn_unasked<F>(self: &Arc<Self>, shared: &Arc<Shared>, future: F) -> Task<F::Output>
     where
         F: Future + Send + 'static,
@@ -270,7 +271,7 @@ impl Core {
         self.admit(shared, future, if is_open { Entrance::Unasked } else { Entrance::Closed })
     }
 
-    /// Queues a task for its first poll, in the place that was reserved for it. Whom it displaces is discarded.
+    /// Queues a task for its first poll, in the place that was reserved for it. A task that it displaces is discarded.
     pub(super) fn enter(&self, shared: &Shared, job: Job) {
         let displaced = {
             let mut state = self.state.lock();
@@ -299,7 +300,7 @@ impl Core {
                 self.tally.scheduled.fetch_add(1, Ordering::Relaxed);
                 self.discard(oldest.job, DiscardReason::Oldest);
             }
-            // After the lock: this drops the future.
+            // After the lock, because this drops the future.
             Err(job) => drop(job),
         }
     }
@@ -325,7 +326,7 @@ impl Core {
         }
     }
 
-    /// The first job, for a worker to run.
+    /// Returns the first job, for a worker to run.
     pub(crate) fn pop(&self) -> Option<Job> {
         let (entry, wake) = {
             let mut state = self.state.lock();
@@ -350,7 +351,7 @@ impl Core {
         Some(entry.job)
     }
 
-    /// Throws an unbegun task away, and says so. Under no lock.
+    /// Discards a task that has not begun, and calls the sink. Call it under no lock.
     pub(super) fn discard(&self, job: Job, reason: DiscardReason) {
         // Relaxed: a count for people.
         self.tally.discarded.fetch_add(1, Ordering::Relaxed);
@@ -370,11 +371,11 @@ impl Core {
         self.retire();
     }
 
-    /// Leaves the registry if it is closed and its last task has ended.
+    /// Removes the queue from the registry if it is closed and its last task has ended.
     pub(super) fn retire(&self) {
         let is_over = {
             let state = self.state.lock();
-            // Relaxed: under the lock that every admission takes; a closed queue admits no more.
+            // Relaxed: read under the lock that every admission takes; a closed queue admits no more.
             state.is_closed && self.living.load(Ordering::Relaxed) == 0
         };
         if is_over && let Some(registry) = self.registry.upgrade() {
@@ -382,7 +383,7 @@ impl Core {
         }
     }
 
-    /// A task has ended: by coming to its end, by being thrown away, or by being dropped.
+    /// Records that a task has ended: it finished, was discarded, or was dropped.
     pub(super) fn ended(&self, how: queued::End) {
         let count = match how {
             queued::End::Finished => Some(&self.tally.finished),
@@ -399,7 +400,8 @@ impl Core {
         }
     }
 
-    /// The dispatcher has ended: gives back the queued tasks, to be dropped, and keeps nothing from here on.
+    /// Ends the queue, because the dispatcher has ended. Returns the queued tasks, to be dropped, and keeps nothing
+    /// from here on.
     pub(crate) fn end(&self) -> Vec<Job> {
         let (left, wake, _alarm_is_cancelled_after_the_lock) = {
             let mut state = self.state.lock();
@@ -417,7 +419,7 @@ impl Core {
         left
     }
 
-    /// Wakes the spawns that wait, so that they see that the dispatcher accepts nothing from them any more.
+    /// Wakes the waiting spawns, so that they see that the dispatcher accepts nothing from them any more.
     pub(crate) fn wake_waiting(&self) {
         let wake = self.state.lock().waiting.wake_everybody();
         wake.all();

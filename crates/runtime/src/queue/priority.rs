@@ -1,15 +1,15 @@
 //! Chooses the queue that a worker takes from next.
 //!
-//! Each worker goes round by itself, so that the order costs no agreement between workers. Strict queues come first, in
-//! turn, but after [`STRICT_RUN`] of their jobs in a row comes one of the others. Among the others, each has in turn as
-//! many jobs as its weight; the dispatcher's own queues are one of them. While no named queue has work, none of this is
-//! examined: one load says so.
+//! Each worker rotates through the queues by itself, so that workers need not agree on an order. Strict queues come
+//! first, in turn, but after [`STRICT_RUN`] of their jobs in a row comes a job of another queue. Each of the other
+//! queues has in turn as many jobs as its weight; the dispatcher's own queues count as one of them. While no named
+//! queue has work, none of this happens: one load detects that.
 //!
 //! # Bounds
-//! By *job of a worker* the work between two looks here. A worker that finds work in a share queue q comes to it
-//! after at most `(1 + STRICT_RUN) x (W - w)` jobs of its own. W is the sum of all weights and w that of q; without
-//! strict queues it is at most `W - w`. A strict queue's next job is run after at most S - 1 jobs of the S strict
-//! queues and one other. So no queue starves another, whatever their ranks.
+//! A *job of a worker* is the work between two of its looks here. A worker that finds work in a share queue q comes to
+//! it after at most `(1 + STRICT_RUN) x (W - w)` of its own jobs. W is the sum of all weights and w the weight of q;
+//! without strict queues it is at most `W - w`. With S strict queues, the next job of one waits for at most S - 1 jobs
+//! of the others and one job of another queue. So no queue starves another, whatever their ranks.
 
 use crossbeam_utils::CachePadded;
 use lehr_sync::{Arc, AtomicUsize, Ordering, SpinLock};
@@ -17,7 +17,7 @@ use lehr_sync::{Arc, AtomicUsize, Ordering, SpinLock};
 use super::{Core, QueueError};
 use crate::dispatch::Job;
 
-/// After this many jobs of strict queues in a row a worker takes one of the others, if there is any.
+/// After this many jobs of strict queues in a row, a worker takes a job of another queue, if there is one.
 pub(crate) const STRICT_RUN: u32 = 64;
 
 /// The rank of a queue among the queues of its dispatcher.
@@ -30,13 +30,14 @@ pub(crate) const STRICT_RUN: u32 = 64;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Priority {
-    /// Takes turns with the others, `weight` jobs in each turn of a worker. Tasks spawned on the dispatcher itself take
-    /// part with the weight of [`Builder::weight`](crate::Builder::weight).
+    /// Takes turns with other queues: `weight` jobs in each turn of a worker. Tasks spawned on the dispatcher itself
+    /// take part with the weight of [`Builder::weight`](crate::Builder::weight).
     Share {
         /// The number of jobs in a turn; at least 1.
         weight: u32,
     },
-    /// Before all that share, except that a worker that has run 64 such jobs in a row runs one of the others.
+    /// Goes before all queues with shares, except that a worker that has run 64 strict jobs in a row runs a job of
+    /// another queue.
     Strict,
 }
 
@@ -54,12 +55,12 @@ impl Priority {
 
 /// The named queues of a dispatcher.
 pub(crate) struct Registry {
-    /// The amount that workers may take from all of them: queued, and not suspended. Read by every worker before every
-    /// job, written when a named queue changes.
+    /// The number of jobs that workers may take from all named queues: queued, and not suspended. Every worker reads it
+    /// before every job; it is written when a named queue changes.
     pub(super) takeable: Arc<CachePadded<AtomicUsize>>,
-    /// Raised with every change of `list`.
+    /// A number that is raised with every change of `list`.
     version: CachePadded<AtomicUsize>,
-    /// The turn of the dispatcher's own queues.
+    /// The weight of the dispatcher's own queues.
     own_weight: u32,
     list: SpinLock<List>,
 }
@@ -99,27 +100,29 @@ impl Registry {
         self.changed();
     }
 
-    /// Under the lock.
+    /// Records a change of the list. Call it under the lock.
     fn changed(&self) {
-        // Relaxed: who has it from a queue's work sees it through that queue's `show`; others read the list again
-        // later.
+        // Relaxed: a worker that comes because of a queue's work sees the change through that queue's `show`; others
+        // read the list again later.
         self.version.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Whether a named queue has work for a worker.
+    /// Returns whether a named queue has work for a worker.
     #[inline]
     pub(crate) fn has_work(&self) -> bool {
-        // Acquire: pairs with the Release in `Core::show`: who sees the work sees the registration of its queue.
-        // Against a worker that falls asleep it is ordered by the fences of `Sleep`, as are the other queues.
+        // Acquire: pairs with the Release in `Core::show`, so that a worker that sees the work sees the registration of
+        // its queue. Against a worker that falls asleep it is ordered by the fences of `Sleep`, as the other queues
+        // are.
         self.takeable.load(Ordering::Acquire) > 0
     }
 
-    /// Every queue, in order of registration.
+    /// Returns every queue, in order of registration.
     pub(crate) fn all(&self) -> Vec<Arc<Core>> {
         self.list.lock().queues.clone()
     }
 
-    /// The dispatcher has ended: gives the queued tasks, to be dropped. They keep nothing from here on.
+    /// Ends all queues, because the dispatcher has ended. Returns the queued tasks, to be dropped; the queues keep
+    /// nothing from here on.
     pub(crate) fn end(&self) -> Vec<Job> {
         let queues = {
             let mut list = self.list.lock();
@@ -131,23 +134,23 @@ impl Registry {
     }
 }
 
-/// One worker's way round the queues.
+/// The rotation of one worker through the queues.
 pub(crate) struct Rotation {
-    /// The version of the list that `strict` and `shares` were made from.
+    /// The version of the list from which `strict` and `shares` were made.
     version: Option<usize>,
     strict: Vec<Arc<Core>>,
-    /// The next strict queue.
+    /// The index of the next strict queue.
     next_strict: usize,
-    /// Jobs of strict queues in a row.
+    /// The number of jobs of strict queues in a row.
     strict_run: u32,
     shares: Vec<Share>,
-    /// The share queue of this turn, and how many jobs it has left in it.
+    /// The share queue whose turn it is, and the number of jobs left in the turn.
     next_share: usize,
     left: u32,
 }
 
 struct Share {
-    /// None: the dispatcher's own queues.
+    /// The queue; `None` for the dispatcher's own queues.
     queue: Option<Arc<Core>>,
     weight: u32,
 }
@@ -165,7 +168,7 @@ impl Rotation {
         }
     }
 
-    /// The next job by rank; `own` takes from the dispatcher's own queues. Call it when a named queue has work.
+    /// Returns the next job by rank; `own` takes from the dispatcher's own queues. Call it when a named queue has work.
     pub(crate) fn take(&mut self, registry: &Registry, own: impl FnMut() -> Option<Job>) -> Option<Job> {
         self.look_again(registry);
         let owes_share = self.strict_run >= STRICT_RUN;
@@ -198,7 +201,7 @@ impl Rotation {
     }
 
     fn take_share(&mut self, mut own: impl FnMut() -> Option<Job>) -> Option<Job> {
-        // Once round, and once more the one we began with, whose turn may have been over.
+        // Once round, and then once more to the queue that we began with, because its turn may have been over.
         for _ in 0..=self.shares.len() {
             let share = &self.shares[self.next_share];
             if self.left > 0 {
@@ -234,7 +237,7 @@ impl Rotation {
                 Priority::Share { weight } => self.shares.push(Share { queue: Some(queue), weight }),
             }
         }
-        // A turn that was begun goes on, if its queue is still where it was.
+        // A turn that was begun continues, if its queue is still in its position.
         let same = |share: &Share, other: &Share| match (&share.queue, &other.queue) {
             (None, None) => true,
             (Some(queue), Some(other)) => Arc::ptr_eq(queue, other),

@@ -1,9 +1,9 @@
-//! A task of a queue as a future: it can be thrown away with an answer, and it reports its end to its queue.
+//! A task of a queue as a future: it can be discarded with an answer, and it reports its end to its queue.
 //!
-//! Dropping a task that waits in a queue would end it as *cancelled*, the act of its owner. To end as
-//! *discarded* it is polled once. The discarding thread raises a mark and runs the task; the task sees the mark at its
-//! first poll, drops the future and answers. So the answer takes the way of every other, and costs a queued task one
-//! look at its first poll and no other task anything.
+//! If a task that waits in a queue were dropped, it would end as *cancelled*, as if by its owner. To end as *discarded*
+//! it is polled once. The discarding thread sets a flag and runs the task. The task sees the flag at its first poll,
+//! drops the future and returns the error. So the answer takes the usual path. It costs a queued task one look at the
+//! flag at its first poll, and other tasks nothing.
 
 use std::cell::Cell;
 use std::future::Future;
@@ -23,7 +23,7 @@ mod mark {
     use super::Cell;
 
     lehr_sync::thread_local! {
-        /// The task that this thread runs next is to end as discarded. Put down by that task.
+        /// Set if the next task that this thread runs must end as discarded. That task clears it.
         pub(super) static DISCARDING: Cell<bool> = Cell::new(false);
     }
 }
@@ -38,7 +38,7 @@ pub(super) fn discard(job: Job) {
     DISCARDING.with(|mark| mark.set(false));
 }
 
-/// The end of a queue's task.
+/// How a queue's task ended.
 #[derive(Clone, Copy)]
 pub(super) enum End {
     Finished,
@@ -53,7 +53,7 @@ pub(super) struct Standing {
 }
 
 impl Standing {
-    /// The standing of a task that the queue has counted as living.
+    /// Creates the standing of a task that the queue has counted as living.
     pub(super) fn new(core: Arc<Core>) -> Self {
         Self { core, end: End::Dropped }
     }
@@ -66,10 +66,10 @@ impl Drop for Standing {
 }
 
 pin_project! {
-    /// See the module's page.
+    /// The task as a future; see the page of the module.
     pub(super) struct Queued<F> {
-        // Before `inner`, whose drop takes the task off the list of the living: when that list is empty, and a drain
-        // goes on to its report, every queue has heard of its tasks' ends.
+        // Declared before `inner`, whose drop takes the task off the list of living tasks. When that list is empty and
+        // a drain continues with its report, every queue knows how its tasks ended.
         standing: Standing,
         has_begun: bool,
         #[pin]
@@ -90,7 +90,8 @@ impl<T, F: Future<Output = Result<T, Unclaimed>>> Future for Queued<F> {
         let mut this = self.project();
         if !*this.has_begun {
             *this.has_begun = true;
-            // Put down before the future is dropped: what its destructors run is not meant.
+            // Cleared before the future is dropped, because it must not apply to tasks that the future's destructors
+            // run.
             if DISCARDING.with(|mark| mark.replace(false)) {
                 this.standing.end = End::Discarded;
                 // Unwind safety: the future is gone, whatever its destructors did.

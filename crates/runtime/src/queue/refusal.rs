@@ -1,4 +1,4 @@
-//! Refusals of a queue: a queue that cannot be made, a spawn that is given back, a task that is thrown away.
+//! Refusals: a queue that cannot be made, a spawn that is given back, a task that is discarded.
 
 use std::fmt;
 
@@ -19,11 +19,11 @@ pub enum QueueError {
         /// The name.
         name: String,
     },
-    /// A setting that no task could ever meet, such as a depth of 0.
+    /// No task could ever meet a setting, such as a depth of 0.
     Setting {
         /// The queue's name.
         name: String,
-        /// The fault.
+        /// The reason.
         what: &'static str,
     },
     /// The dispatcher has been shut down.
@@ -42,7 +42,7 @@ impl fmt::Display for QueueError {
 
 impl std::error::Error for QueueError {}
 
-/// A spawn that a queue refused, with the future given back.
+/// A spawn that a queue refused; it gives the future back.
 ///
 /// # Example
 /// ```
@@ -58,7 +58,7 @@ impl std::error::Error for QueueError {}
 pub struct Rejected<F> {
     /// The unpolled future of the refused spawn.
     pub future: F,
-    /// The reason why it was refused.
+    /// The reason for the refusal.
     pub reason: Rejection,
 }
 
@@ -69,11 +69,11 @@ pub struct Rejected<F> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Rejection {
-    /// As many tasks as its depth allows wait to be begun, or others wait for a place.
+    /// The queue already has as many waiting tasks as its depth allows, or others wait for a place.
     Full,
-    /// It has admitted as many as its rate allows for now, or others wait for their turn.
+    /// The queue has admitted as many tasks as its rate allows for now, or others wait for their turn.
     Rate,
-    /// It was closed, or its dispatcher has begun to shut down.
+    /// The queue was closed, or its dispatcher has begun to shut down.
     Closed,
 }
 
@@ -109,11 +109,11 @@ impl<F> std::error::Error for Rejected<F> {}
 pub struct Discarded {
     /// The queue's name.
     pub queue: String,
-    /// The reason why it refuses this task.
+    /// The reason why the task was discarded.
     pub reason: DiscardReason,
 }
 
-/// The reason why a task was thrown away.
+/// The reason why a task was discarded.
 ///
 /// # Example
 /// See [`QueueBuilder::on_discard`](super::QueueBuilder::on_discard).
@@ -124,7 +124,7 @@ pub enum DiscardReason {
     Oldest,
     /// The queue was full when this task came.
     Newest,
-    /// The queue had admitted as many as its rate allows when this task came.
+    /// The queue had admitted as many tasks as its rate allows when this task came.
     Rate,
     /// [`Queue::clear`](super::Queue::clear) was called.
     Cleared,

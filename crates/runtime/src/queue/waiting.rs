@@ -1,7 +1,7 @@
-//! Spawns that wait for admission: a line, first come, first served.
+//! Spawns that wait for admission, in a line: first come, first served.
 //!
-//! A place that becomes free is given to the first in line before it is woken. It counts as taken, so that no later
-//! task gets in between. A waiter that leaves passes its place on.
+//! A place that becomes free is given to the first waiter in line before it is woken. The place counts as taken, so
+//! that no later task gets in between. A waiter that leaves passes its place on.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -17,7 +17,7 @@ use super::admission::Gauge;
 use super::{Entrance, Queue, Rejected, Rejection, State};
 use crate::task::Task;
 
-/// Wakers to be called when the lock is free.
+/// Wakers to call when the lock is free.
 #[derive(Default)]
 #[must_use = "somebody waits for it"]
 pub(super) struct Wake(Vec<Waker>);
@@ -28,17 +28,17 @@ impl Wake {
     }
 }
 
-/// The line of a queue.
+/// The waiting line of a queue.
 #[derive(Default)]
 pub(super) struct Waiting {
     line: VecDeque<Waiter>,
     next_number: u64,
-    /// The number of waiters at the head of the line that have their place.
+    /// The number of waiters at the head of the line that have a place.
     granted: usize,
 }
 
 struct Waiter {
-    /// Ascending along the line.
+    /// The number of the waiter, ascending along the line.
     number: u64,
     waker: Waker,
 }
@@ -48,12 +48,12 @@ impl Waiting {
         self.line.len()
     }
 
-    /// Whether no task waits for a place.
+    /// Returns whether no task waits for a place.
     pub(super) fn is_empty(&self) -> bool {
         self.line.len() == self.granted
     }
 
-    /// Gives free places to the first in line.
+    /// Gives free places to the first waiters in line.
     pub(super) fn grant(&mut self, gauge: &mut Gauge, depth: usize, now: Option<Duration>) -> Wake {
         let mut wake = Wake::default();
         while self.granted < self.line.len() && gauge.take_place(depth, now) {
@@ -67,7 +67,7 @@ impl Waiting {
         Wake(self.line.iter().map(|waiter| waiter.waker.clone()).collect())
     }
 
-    /// Joins the line; returns the number.
+    /// Joins the line; returns the waiter's number.
     fn join(&mut self, waker: Waker) -> u64 {
         let number = self.next_number;
         self.next_number += 1;
@@ -79,7 +79,7 @@ impl Waiting {
         self.line.binary_search_by_key(&number, |waiter| waiter.number).expect("a waiter stays in line until it leaves")
     }
 
-    /// Leaves the line; whether it had its place, and the waker to be dropped after the lock.
+    /// Leaves the line; returns whether the waiter had a place, and its waker, to be dropped after the lock.
     fn leave(&mut self, number: u64) -> (bool, Option<Waker>) {
         let position = self.position(number);
         let had_place = position < self.granted;
@@ -106,7 +106,7 @@ impl<F> fmt::Debug for SpawnWait<'_, F> {
     }
 }
 
-/// A place in line, given up when it is dropped.
+/// A position in the line, given up when it is dropped.
 struct LinePosition<'a> {
     queue: &'a Queue,
     number: Option<u64>,
@@ -119,7 +119,7 @@ enum Answer {
 }
 
 impl LinePosition<'_> {
-    /// Whether its turn has come.
+    /// Polls for the turn; also returns the replaced waker, to be dropped after the lock.
     fn poll(&mut self, context: &Context<'_>) -> (Answer, Option<Waker>) {
         let core = &self.queue.core;
         let accepts = self.queue.handle.shared.accepts();
@@ -177,7 +177,7 @@ impl Drop for LinePosition<'_> {
             (waiting.grant(gauge, fresh.len(), None), waker)
         };
         wake.all();
-        // Its turn of a rate may be somebody else's now.
+        // Another waiter may now use its turn of a rate.
         self.queue.core.tick(&self.queue.handle.shared);
     }
 }

@@ -1,4 +1,4 @@
-//! Clocks: the machine's, one that is advanced by hand, and either of them stretched.
+//! Clocks: the machine's clock, a clock that is advanced by hand, and scaled forms of both.
 
 use std::fmt;
 use std::time::Duration;
@@ -12,8 +12,8 @@ use crate::port::Port;
 
 /// A source of time, with its timers. Cheap to clone: clones are the same clock.
 ///
-/// A dispatcher has one ([`Builder::clock`](crate::Builder::clock)); its tasks reach it as [`Clock::current`], and the
-/// functions [`sleep`](crate::sleep), [`timeout`](crate::timeout), [`every`](crate::every) and
+/// A dispatcher has a clock ([`Builder::clock`](crate::Builder::clock)); its tasks reach it as [`Clock::current`], and
+/// the functions [`sleep`](crate::sleep), [`timeout`](crate::timeout), [`every`](crate::every) and
 /// [`post_after`](crate::post_after) use it.
 ///
 /// # Example
@@ -30,7 +30,7 @@ use crate::port::Port;
 #[derive(Clone)]
 pub struct Clock {
     pub(super) core: Arc<Core>,
-    /// The length of a span of this clock on the core's.
+    /// The length of a time span of this clock on the core's clock.
     factor: f64,
 }
 
@@ -47,7 +47,8 @@ impl Default for Clock {
 }
 
 impl Clock {
-    /// The machine's monotonic clock, from 0 on. Its thread starts with the first timer and ends with the clock.
+    /// Creates a clock that follows the machine's monotonic clock, starting at 0. Its thread starts with the first
+    /// timer and ends with the clock.
     ///
     /// # Example
     /// ```
@@ -61,7 +62,7 @@ impl Clock {
         Self { core: Core::new(Source::Machine(Moment::now())), factor: 1.0 }
     }
 
-    /// A clock that stays at 0 until the program [advances](Self::advance) it, so tests take no real time.
+    /// Creates a clock that stays at 0 until the program [advances](Self::advance) it, so tests take no real time.
     ///
     /// # Example
     /// See [`Clock`].
@@ -69,7 +70,8 @@ impl Clock {
         Self { core: Core::new(Source::Hand), factor: 1.0 }
     }
 
-    /// The same clock with every span multiplied by `factor`: with 0.1, ten seconds of it last one second of this one.
+    /// Returns the same clock with every time span multiplied by `factor`: with 0.1, ten seconds of the new clock last
+    /// one second of this one.
     ///
     /// # Panics
     /// Panics if the factor is not positive and finite.
@@ -88,7 +90,8 @@ impl Clock {
         Self { core: self.core.clone(), factor: self.factor * factor }
     }
 
-    /// The clock of the dispatcher whose task calls this; elsewhere, one real clock for all threads of the process.
+    /// Returns the clock of the dispatcher whose task calls this; outside a dispatcher, one real clock for all threads
+    /// of the process.
     ///
     /// # Example
     /// ```
@@ -106,7 +109,7 @@ impl Clock {
         })
     }
 
-    /// Time since the clock began.
+    /// Returns the time since the clock began.
     ///
     /// # Example
     /// ```
@@ -119,8 +122,8 @@ impl Clock {
     }
 
     /// Advances a virtual clock by `time`. Timers that come due fire in order, each at its own time, on this thread. A
-    /// timer that is registered while another fires still fires in the span, if it is registered before the clock has
-    /// passed it. Tasks that are woken run on their workers, when those come to them.
+    /// timer that is registered while another fires also fires in this span, if the clock has not passed its deadline
+    /// yet. Tasks that are woken run on their workers, later.
     ///
     /// # Panics
     /// Panics on a real clock.
@@ -132,9 +135,9 @@ impl Clock {
         self.core.fire(self.core.now().saturating_add(self.on_core(time)));
     }
 
-    /// Lets `time` pass on a virtual clock at once, as on a machine that has slept. Timers that came due meanwhile fire
-    /// afterwards, in order, on this thread, and all of them see the clock at its final time. No reader sees a time in
-    /// between, as they do when it [advances](Self::advance).
+    /// Lets `time` pass on a virtual clock at once, as on a machine that was asleep. Timers that came due meanwhile
+    /// fire afterwards, in order, on this thread, and all of them see the clock at its final time. No code sees a time
+    /// in between, as it would with [`advance`](Self::advance).
     ///
     /// # Panics
     /// Panics on a real clock.
@@ -151,7 +154,8 @@ impl Clock {
         self.core.jump(self.on_core(time));
     }
 
-    /// Advances a virtual clock to the next deadline, and fires the timers due then; false if there is none.
+    /// Advances a virtual clock to the next deadline, and fires the timers due then; returns false if no timer is
+    /// pending.
     ///
     /// # Panics
     /// Panics on a real clock.
@@ -169,7 +173,7 @@ impl Clock {
         next.is_some()
     }
 
-    /// The number of pending timers, of all scales of this clock together.
+    /// Returns the number of pending timers, over all scales of this clock.
     ///
     /// # Example
     /// ```
@@ -179,11 +183,11 @@ impl Clock {
         self.core.pending()
     }
 
-    /// Makes the calling thread wait until at least `count` timers are pending: a test calls it before it advances the
+    /// Makes the calling thread wait until at least `count` timers are pending. Tests call it before they advance the
     /// clock.
     ///
-    /// Not for workers, whose tasks it would keep from registering any. It looks again and again, giving up the core in
-    /// between.
+    /// Don't call it on a worker, because that would keep the worker's tasks from registering timers. It checks in a
+    /// loop, and yields the core in between.
     ///
     /// # Example
     /// See [`Clock`].
@@ -193,7 +197,7 @@ impl Clock {
         }
     }
 
-    /// The due time of each sleeper here, and the address that identifies its waker.
+    /// Returns the due time of each sleeper on this clock, and the address that identifies its waker.
     pub(crate) fn sleepers(&self) -> Vec<(Duration, usize)> {
         let here = |at| {
             let at = Duration::from_nanos(at);
@@ -202,29 +206,29 @@ impl Clock {
         self.core.sleepers().into_iter().map(|(at, waker)| (here(at), waker)).collect()
     }
 
-    /// The core's time at which `time` has passed here.
+    /// Returns the core's time at which `time` has passed on this clock.
     pub(super) fn at(&self, time: Duration) -> u64 {
         self.core.now().saturating_add(self.on_core(time))
     }
 
-    /// The length of a span of this clock on the core's; rounded up, so that no timer is early.
+    /// Returns the length of a time span of this clock on the core's clock, rounded up so that no timer is early.
     fn on_core(&self, time: Duration) -> u64 {
         let exact = nanoseconds(time);
         if !self.is_scaled() {
             return exact;
         }
         let scaled = (time.as_secs_f64() * self.factor * 1e9).ceil();
-        // A cast that saturates: a span of centuries is the longest there is.
+        // The cast saturates: the longest time span is some centuries.
         scaled as u64
     }
 
-    /// Whether spans are stretched at all; if not, they are exact.
+    /// Returns whether time spans are scaled; if not, they are exact.
     fn is_scaled(&self) -> bool {
         self.factor != 1.0
     }
 
-    /// Has `call` called when `time` has passed; on the thread of the clock, or on the one that advances it, so it must
-    /// be short.
+    /// Schedules `call` for when `time` has passed. It runs on the thread of the clock, or on the thread that advances
+    /// it, so it must be short.
     pub(crate) fn schedule_in(&self, time: Duration, call: impl FnOnce() + Send + 'static) -> Scheduled {
         let place = match self.core.register(self.at(time), Action::Call(Box::new(call))) {
             Registration::Registered(place) => Some(place),
@@ -238,8 +242,8 @@ impl Clock {
 
     /// Posts an item when `time` has passed, in the context that is current now.
     ///
-    /// Dropping the returned [`Posting`] before that cancels the post, and drops the item; [`Posting::cancel`] gives it
-    /// back. A port that refuses the item gives it to [`Posting::outcome`].
+    /// Dropping the returned [`Posting`] earlier cancels the post and drops the item; [`Posting::cancel`] gives the
+    /// item back. If the port refuses the item, [`Posting::outcome`] returns it.
     ///
     /// Cost: two allocations.
     ///
@@ -274,14 +278,14 @@ impl Clock {
     }
 }
 
-/// A call at a later time; cancelled when this is dropped.
+/// A call at a later time; dropping this value cancels it.
 pub(crate) struct Scheduled {
     core: Arc<Core>,
     place: Option<TimerKey>,
 }
 
 impl Scheduled {
-    /// Lets it happen without an owner.
+    /// Lets the call happen without an owner.
     pub(crate) fn detach(mut self) {
         self.place = None;
     }
@@ -334,7 +338,7 @@ impl<T> Posting<T> {
         }
     }
 
-    /// Cancels the post and gives the item back; nothing if it was posted.
+    /// Cancels the post and returns the item; `None` if it was posted.
     ///
     /// # Example
     /// See [`Posting`].
@@ -347,7 +351,8 @@ impl<T> Posting<T> {
         }
     }
 
-    /// The item with the reason, if the time has come and the port refused it; asked once.
+    /// Returns the item with the reason, if the time has come and the port refused the item. A second call returns
+    /// `None`.
     ///
     /// # Example
     /// ```

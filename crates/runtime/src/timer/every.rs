@@ -9,7 +9,7 @@ use std::time::Duration;
 use super::Sleep;
 use super::clock::Clock;
 
-/// How a tick is handled that is requested a period or more after it was due.
+/// How missed ticks are handled. Ticks are missed if the next one is requested a period or more after it was due.
 ///
 /// # Example
 /// ```
@@ -24,17 +24,17 @@ use super::clock::Clock;
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum MissedTick {
-    /// Every tick comes, those missed at once: the number of ticks is right.
+    /// All ticks come, the missed ones at once: the number of ticks is right.
     #[default]
     Burst,
-    /// Missed ticks do not come; the next is due at a multiple of the period: the pace is right.
+    /// Missed ticks are skipped; the next is due at a multiple of the period: the pace is right.
     Skip,
-    /// Missed ticks do not come; the next is due a period from now: the pause is right.
+    /// Missed ticks are skipped; the next is due one period from now: the pause is right.
     Delay,
 }
 
 impl Clock {
-    /// Ticks every `period` on this clock, for the first time after one period; see [`every`](crate::every).
+    /// Ticks every `period` on this clock; the first tick is after one period. See [`every`](crate::every).
     ///
     /// # Panics
     /// Panics if the period is 0.
@@ -68,8 +68,8 @@ impl fmt::Debug for Every {
 }
 
 impl Every {
-    /// Waits for the next tick and gives the time at which it was due. Cancel-safe: a tick that was not given is not
-    /// lost.
+    /// Waits for the next tick and returns the time at which it was due. Cancel-safe: a tick that was not returned is
+    /// not lost.
     ///
     /// # Example
     /// See [`MissedTick`].
@@ -77,7 +77,7 @@ impl Every {
         Tick { every: self }
     }
 
-    /// The due time of the next tick.
+    /// Returns the due time of the next tick.
     ///
     /// # Example
     /// See [`MissedTick`].
@@ -86,7 +86,7 @@ impl Every {
     }
 }
 
-/// See [`Every::tick`].
+/// The future of [`Every::tick`].
 ///
 /// # Example
 /// See [`MissedTick`].
@@ -122,7 +122,7 @@ impl Future for Tick<'_> {
 
 impl Drop for Tick<'_> {
     fn drop(&mut self) {
-        // The timer goes with the wait; the next call makes one for the same tick.
+        // The timer ends with the wait; the next call makes one for the same tick.
         self.every.sleep = None;
     }
 }

@@ -1,9 +1,9 @@
 //! The timers of one clock: an ordered map from (deadline, order of registration) to the action.
 //!
-//! It is a map and not a hashed wheel. The map's order is the promise made (by deadline, then by registration), and the
-//! next deadline is its first key. Cancelling takes a timer out instead of leaving a mark, and memory is given back. A
-//! wheel makes registration cheaper by a constant and pays with ticks of a fixed length, or with cascades that keep the
-//! lock for long.
+//! It is an ordered map and not a timer wheel. The map's order is the order that we guarantee (by deadline, then by
+//! registration), and the next deadline is its first key. Cancelling removes a timer instead of leaving a mark, and
+//! memory is freed. A wheel makes registration cheaper by a constant factor. In exchange it has ticks of a fixed
+//! length, or cascades that hold the lock for long.
 //!
 //! Lock order: the lock here is the last; nothing is woken, called or dropped under it.
 
@@ -14,14 +14,14 @@ use std::time::Duration;
 
 use lehr_sync::{Arc, Moment, SpinLock, thread};
 
-/// Deadline in nanoseconds of the clock, then the order of registration.
+/// The deadline in nanoseconds of the clock, then the order of registration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct TimerKey {
     at: u64,
     sequence: u64,
 }
 
-/// The action when the time has come.
+/// The action to take when the time has come.
 pub(super) enum Action {
     Wake(Waker),
     Call(Box<dyn FnOnce() + Send>),
@@ -38,9 +38,9 @@ impl Action {
 
 /// The source of the time.
 pub(super) enum Source {
-    /// The machine's monotonic clock, from this moment on.
+    /// The machine's monotonic clock, counted from this moment.
     Machine(Moment),
-    /// The caller that advances it.
+    /// A caller advances the time.
     Hand,
 }
 
@@ -55,16 +55,16 @@ struct Timers {
     next_sequence: u64,
     /// The time of a clock that is advanced by hand.
     now: u64,
-    /// The thread that waits for deadlines of the machine's clock, once there was one.
+    /// The thread that waits for deadlines of the machine's clock, once a timer has been registered.
     driver: Option<thread::Thread>,
-    /// Until when the driver sleeps by itself. Timers that are due later need not wake it, and most timers are for a
-    /// time that is never waited for. The driver sets it under the lock before it sleeps, after a look at the first
-    /// timer. A timer that is registered after that wakes it if it is due before. While it is at work this is a time
-    /// that has passed: it looks again before it sleeps.
+    /// The time until which the driver sleeps by itself. Timers that are due later need not wake it, and most timers
+    /// are cancelled before they are due. The driver sets it under the lock before it sleeps, after a look at the first
+    /// timer. A timer that is registered afterwards wakes the driver if it is due earlier. While the driver is at work,
+    /// this time has passed: it looks again before it sleeps.
     driver_sleeps_until: u64,
 }
 
-/// The outcome of asking for a place.
+/// The outcome of registering a timer.
 pub(super) enum Registration {
     /// The time has come already; the action is given back.
     Passed(Action),
@@ -82,7 +82,7 @@ impl Core {
         matches!(self.source, Source::Hand)
     }
 
-    /// Nanoseconds since its beginning.
+    /// Returns the nanoseconds since the clock began.
     pub(super) fn now(&self) -> u64 {
         match &self.source {
             Source::Machine(begin) => nanoseconds(begin.elapsed()),
@@ -94,7 +94,7 @@ impl Core {
         self.timers.lock().pending.len()
     }
 
-    /// The due time of each sleeper, and the address that identifies its waker.
+    /// Returns the due time of each sleeper, and the address that identifies its waker.
     pub(super) fn sleepers(&self) -> Vec<(u64, usize)> {
         let timers = self.timers.lock();
         let sleepers = timers.pending.iter().filter_map(|(place, action)| match action {
@@ -108,7 +108,7 @@ impl Core {
         self.timers.lock().pending.first_key_value().map(|(place, _)| place.at)
     }
 
-    /// Like [`next_deadline`](Self::next_deadline), for the driver, which then sleeps until that.
+    /// Does the same as [`next_deadline`](Self::next_deadline) for the driver, which then sleeps until that deadline.
     fn next_for_driver(&self) -> Option<u64> {
         let mut timers = self.timers.lock();
         let next = timers.pending.first_key_value().map(|(place, _)| place.at);
@@ -116,12 +116,12 @@ impl Core {
         next
     }
 
-    /// Registers an action for a time, unless that has come.
+    /// Registers an action for a time, unless the time has come already.
     ///
     /// # Panics
-    /// Panics if the system will not start the thread that waits for the machine's clock.
+    /// Panics if the system does not start the thread that waits for the machine's clock.
     pub(super) fn register(self: &Arc<Self>, at: u64, action: Action) -> Registration {
-        // A clock of the machine may be read before the lock: time only makes what is due more due.
+        // The machine's clock may be read before the lock, because a due timer stays due as time passes.
         let machine_now = match &self.source {
             Source::Machine(_) => Some(self.now()),
             Source::Hand => None,
@@ -136,20 +136,20 @@ impl Core {
             timers.pending.insert(place, action);
             let is_first = timers.pending.first_key_value().is_some_and(|(first, _)| *first == place);
             if machine_now.is_some() && timers.driver.is_none() {
-                // It looks what is first as soon as it can have the lock.
+                // The driver looks for the first timer as soon as it gets the lock.
                 timers.driver = Some(start_driver(Arc::downgrade(self)));
             }
             let wakes = is_first && at < timers.driver_sleeps_until;
             (place, if wakes { timers.driver.clone() } else { None })
         };
         if let Some(driver) = driver {
-            // It waits for a later deadline, or for none.
+            // The driver waits for a later deadline, or for none.
             driver.unpark();
         }
         Registration::Registered(place)
     }
 
-    /// Leaves the waiter to wake at that place; false if the time has come.
+    /// Replaces the waker of a timer; returns false if the time has come.
     pub(super) fn refresh(&self, place: TimerKey, waker: &Waker) -> bool {
         let _replaced = {
             let mut timers = self.timers.lock();
@@ -168,7 +168,7 @@ impl Core {
         cancelled.is_some()
     }
 
-    /// Lets time by hand be later by `by` at once, and runs the timers that have come due, in order.
+    /// Advances a virtual clock by `by` at once, and runs the timers that have come due, in order.
     pub(super) fn jump(&self, by: u64) {
         let now = {
             let mut timers = self.timers.lock();
@@ -178,7 +178,7 @@ impl Core {
         self.fire(now);
     }
 
-    /// Runs the timers due until `target`, in order; time by hand goes along from deadline to deadline and ends at
+    /// Runs the timers due until `target`, in order; a virtual clock advances from deadline to deadline and ends at
     /// `target`.
     pub(super) fn fire(&self, target: u64) {
         loop {
@@ -200,13 +200,14 @@ impl Core {
 impl Drop for Core {
     fn drop(&mut self) {
         if let Some(driver) = self.timers.lock().driver.take() {
-            // It finds the clock gone, and ends.
+            // The driver finds that the clock is gone, and ends.
             driver.unpark();
         }
     }
 }
 
-/// A thread of its own, so that workers in long jobs delay no timer, and so that a runtime without timers has none.
+/// Starts the driver. It is a separate thread, so that workers in long jobs delay no timer, and so that a runtime
+/// without timers has no such thread.
 fn start_driver(clock: Weak<Core>) -> thread::Thread {
     let life = move || {
         loop {
@@ -214,12 +215,11 @@ fn start_driver(clock: Weak<Core>) -> thread::Thread {
                 let Some(clock) = clock.upgrade() else { return };
                 clock.fire(clock.now());
                 clock.next_for_driver().map(|at| Duration::from_nanos(at.saturating_sub(clock.now())))
-                // The clock may end here, on this thread: then the next look finds it gone.
+                // The clock may be dropped here, on this thread: then the next look finds that it is gone.
             };
             match wait {
                 Some(wait) if wait.is_zero() => {}
-                // Rounded up by the system, never down: a timer is not early, and if it were, the loop would come back
-                // here.
+                // The system rounds up, never down, so a timer is not early; if it were, the loop would come back here.
                 Some(wait) => thread::park_timeout(wait),
                 None => thread::park(),
             }
@@ -251,11 +251,11 @@ mod tests {
         };
         let first = register(HOUR);
         sleeps_until(HOUR);
-        // Requests with limits of time, one after the other: the driver sleeps on.
+        // Requests with time limits, one after the other: the driver keeps sleeping.
         assert!(core.cancel(first));
         (1..1000).for_each(|later| assert!(core.cancel(register(HOUR + later))));
         assert_eq!(core.timers.lock().driver_sleeps_until, HOUR);
-        // What is due before is waited for.
+        // A timer that is due earlier wakes it.
         register(HOUR / 2);
         sleeps_until(HOUR / 2);
         let (fired, told) = std::sync::mpsc::channel();

@@ -1,8 +1,7 @@
-//! A Parquet file of columns: the description in its footer, and readers of its values, one group of rows and one
-//! column at a time.
+//! A Parquet file of flat columns: its footer, and readers of the values of one column in one row group.
 //!
-//! A file may say anything of itself, and a small one may not take the memory of a node. So a footer is refused by its
-//! length, and a page by its unpacked size.
+//! A file may declare anything, and a small one must not exhaust a node's memory. So a footer is refused by its length,
+//! and a page by its uncompressed size.
 
 use std::fs;
 use std::io::{self, Read};
@@ -18,14 +17,14 @@ use parquet::schema::types::ColumnDescriptor;
 
 use super::pages::{Codec, Pages, TooLarge, has_prefixes};
 
-/// The largest number of bytes of a footer. Its description of columns and groups takes many times as much in memory,
-/// before any of it can be counted. This is enough for some hundred thousand columns of groups.
+/// The most bytes of a footer. In memory, its description of columns and groups takes many times as much, before any of
+/// it can be counted. The limit is enough for some hundred thousand columns of groups.
 pub const FOOTER_BYTES: u64 = 16 << 20;
 
-/// The known compressions of pages, for messages.
+/// The supported compressions of pages, for messages.
 pub const CODECS: &str = "pages that are plain or packed by snappy, gzip or zstd";
 
-/// The largest number of bytes that the values still to come may take, checked before room is made for a page of them.
+/// The most bytes that further values may take, checked before memory for a page is allocated.
 ///
 /// # Example
 /// ```
@@ -33,7 +32,7 @@ pub const CODECS: &str = "pages that are plain or packed by snappy, gzip or zstd
 /// assert_eq!(Room::bytes(&4096_u64), 4096, "a number is room that does not become less");
 /// ```
 pub trait Room: Send + 'static {
-    /// The number of bytes at the moment.
+    /// Returns the current number of bytes.
     fn bytes(&self) -> u64;
 }
 
@@ -50,23 +49,23 @@ impl Room for u64 {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Kind {
-    /// Floating point, in 32 or 64 bits.
+    /// 32-bit or 64-bit floating point.
     Numbers,
-    /// Floating point in 16 bits; [`half`](crate::read::half) makes a number of them.
+    /// 16-bit floating point; [`half`](crate::read::half) converts it.
     Halves,
     /// Whole numbers.
     Whole,
-    /// Whole numbers that are at least 0.
+    /// Non-negative whole numbers.
     Counts,
     /// True or false.
     Truths,
     /// Text in UTF-8.
     Texts,
-    /// A type that is not read here, for people.
+    /// An unsupported type, described for messages.
     Other(String),
 }
 
-/// Why a file, or a column of it, is not read.
+/// The reason why a file or a column is not read.
 ///
 /// # Example
 /// ```
@@ -78,19 +77,19 @@ pub enum Kind {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Refused {
-    /// It is no Parquet file, damaged, or of a variant that is not read.
+    /// The file is not a Parquet file, is damaged, or is an unsupported variant.
     #[error("{0}")]
     Damaged(String),
-    /// The disk did not give its bytes.
+    /// The disk could not be read.
     #[error("{0}")]
     Unreadable(io::Error),
-    /// Its footer is longer than [`FOOTER_BYTES`].
+    /// The footer is longer than [`FOOTER_BYTES`].
     #[error("a footer of {0} bytes")]
     Footer(u64),
-    /// A page of this many bytes, for which there is no [`Room`].
+    /// A page of this many bytes does not fit into the [`Room`].
     #[error("a page that takes {0} bytes")]
     Page(u64),
-    /// Pages of a column are packed in an unsupported way (see [`CODECS`]).
+    /// The pages of a column use an unsupported compression (see [`CODECS`]).
     #[error("pages packed by {0}")]
     Codec(String),
 }
@@ -113,7 +112,7 @@ impl From<ParquetError> for Refused {
 
 impl From<io::Error> for Refused {
     fn from(error: io::Error) -> Self {
-        // What the disk says has a number; what is said of bytes has none.
+        // Errors of the disk have a number; errors about the contents have none.
         if error.raw_os_error().is_some() { Refused::Unreadable(error) } else { Refused::Damaged(error.to_string()) }
     }
 }
@@ -122,13 +121,13 @@ impl From<io::Error> for Refused {
 pub(super) enum Unit {
     /// Days since 1970.
     Days,
-    /// Units since 1970; this many make a second.
+    /// Units since 1970; this many are a second.
     Seconds(f64),
-    /// Units; this many make 1.
+    /// Decimal numbers; this many units are 1.
     Decimal(f64),
 }
 
-/// A Parquet file whose footer was read: columns, and groups of rows.
+/// A Parquet file whose footer was read: its columns and row groups.
 ///
 /// # Example
 /// ```
@@ -162,7 +161,7 @@ impl Parquet {
     /// Reads the footer of a file.
     ///
     /// # Errors
-    /// [`Refused::Footer`]; [`Refused::Damaged`], also if the groups do not have the rows that the file has;
+    /// Returns [`Refused::Footer`]; [`Refused::Damaged`], also if the groups' rows do not add up to those of the file;
     /// [`Refused::Unreadable`].
     pub fn open(file: fs::File) -> Result<Self, Refused> {
         let footer = footer_bytes(&file)?;
@@ -180,21 +179,21 @@ impl Parquet {
         Ok(Parquet { file: Arc::new(file), metadata, rows })
     }
 
-    /// The names of the columns, those within others by their path.
+    /// Returns the names of the columns; nested columns by their path.
     pub fn names(&self) -> Vec<String> {
         let schema = self.metadata.file_metadata().schema_descr();
         schema.columns().iter().map(|column| column.path().string()).collect()
     }
 
-    /// The type of a column's values.
+    /// Returns the type of a column's values.
     ///
     /// # Panics
-    /// Panics if there is no such column, as all that take one.
+    /// Panics if the column does not exist, as all functions with a column do.
     pub fn kind(&self, column: usize) -> Kind {
         kind(&self.metadata.file_metadata().schema_descr().column(column))
     }
 
-    /// The unit of a column's whole numbers, if they are no plain numbers.
+    /// Returns the unit of a column's whole numbers, if they are not plain numbers.
     pub(super) fn unit(&self, column: usize) -> Option<Unit> {
         let of = self.metadata.file_metadata().schema_descr().column(column);
         if of.max_rep_level() > 0 || of.path().parts().len() > 1 {
@@ -219,7 +218,7 @@ impl Parquet {
         is_whole.then_some(unit)
     }
 
-    /// The columns in which pandas has kept the index of a table, by name: none of its data.
+    /// Returns the names of the columns in which pandas stores the index of a table, which is not part of its data.
     pub fn index_columns(&self) -> Vec<String> {
         let said = self.metadata.file_metadata().key_value_metadata().into_iter().flatten();
         let pandas = said.filter(|pair| pair.key == "pandas").find_map(|pair| pair.value.as_deref());
@@ -228,42 +227,43 @@ impl Parquet {
         columns.into_iter().flatten().filter_map(|name| name.as_str()).map(str::to_owned).collect()
     }
 
-    /// The number of rows.
+    /// Returns the number of rows.
     pub fn rows(&self) -> u64 {
         self.rows
     }
 
-    /// The number of row groups.
+    /// Returns the number of row groups.
     pub fn groups(&self) -> usize {
         self.metadata.num_row_groups()
     }
 
-    /// The number of rows of a group.
+    /// Returns the number of rows of a group.
     ///
     /// # Panics
-    /// Panics if there is no such group.
+    /// Panics if the group does not exist.
     pub fn group_rows(&self, group: usize) -> u64 {
-        // What is below 0 did not pass the sum.
+        // The check of the sum has refused negative numbers.
         u64::try_from(self.metadata.row_group(group).num_rows()).unwrap_or_default()
     }
 
-    /// Whether values of a column in a group may share beginnings with those before them. A value may then be much
+    /// Returns whether values of a column in a group may share prefixes with earlier ones. A value may then be much
     /// longer than its bytes in the file.
     ///
     /// # Panics
-    /// Panics if there is no such column or group.
+    /// Panics if the column or the group does not exist.
     pub fn has_prefixes(&self, group: usize, column: usize) -> bool {
         has_prefixes(self.metadata.row_group(group).column(column))
     }
 
-    /// The values of a column in a group. Several of them may be read in turns, from one thread at a time.
+    /// Returns a reader of a column's values in a group. Several readers may be used in turn, from one thread at a
+    /// time.
     ///
     /// # Errors
-    /// Returns [`Refused::Codec`]. Faults in its pages are reported when they are read, as an error that [`Refused`]
-    /// can be made of.
+    /// Returns [`Refused::Codec`]. Faults in pages are reported when they are read, as an error that converts to
+    /// [`Refused`].
     ///
     /// # Panics
-    /// Panics if there is no such column or group.
+    /// Panics if the column or the group does not exist.
     pub fn column(&self, group: usize, column: usize, room: impl Room) -> Result<ColumnReader, Refused> {
         let chunk = self.metadata.row_group(group).column(column);
         let codec = Codec::of(chunk)
@@ -274,7 +274,7 @@ impl Parquet {
     }
 }
 
-/// The length of the footer, as the file states it; an error if that is more than the file has.
+/// Returns the length of the footer as the file declares it, or an error if the file is shorter.
 fn footer_bytes(file: &fs::File) -> Result<u64, Refused> {
     let size = file.len();
     let Some(start) = size.checked_sub(FOOTER_SIZE as u64) else {
@@ -304,7 +304,7 @@ fn kind(of: &ColumnDescriptor) -> Kind {
     }
     use ConvertedType as Converted;
     let other = || {
-        // Old files have the converted type alone.
+        // Old files have only the converted type.
         let what = match (of.logical_type_ref(), of.converted_type()) {
             (Some(LogicalType::Timestamp { .. }), _)
             | (None, Converted::TIMESTAMP_MILLIS | Converted::TIMESTAMP_MICROS) => "times",

@@ -1,24 +1,23 @@
-//! The header of a page: the kind of its bytes before they are unpacked, in the compact protocol of Thrift.
+//! Reads the header of a page, in the compact protocol of Thrift: it describes the bytes before they are decompressed.
 //!
-//! The numbers of a header and of the structures in it are all that is kept; statistics are passed over. The lengths in
-//! a header are not trusted. A header ends with the bytes of its column, and the code that unpacks the page checks its
-//! claims.
+//! Only the numbers of a header and of its structures are kept; statistics are skipped. The lengths in a header are not
+//! trusted: reading stops at the end of the column's bytes. The code that decompresses the page checks its claims.
 
 use std::io::{self, ErrorKind, Read};
 
 use parquet::basic::Encoding;
 
-/// The deepest nesting of structures; a page's are two deep.
+/// The deepest nesting of structures; a page has two levels.
 const DEPTH: u32 = 8;
 
 /// The type of a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// Values, with their levels packed together.
+    /// Values, compressed together with their levels.
     Data,
-    /// Values, with their levels before the packed part.
+    /// Values, with uncompressed levels before them.
     SecondData,
-    /// The words that other pages name by their numbers.
+    /// The words that other pages refer to by number.
     Dictionary,
     /// A page that a reader may skip.
     Other,
@@ -30,7 +29,7 @@ pub(super) struct Header {
     pub kind: Kind,
     pub packed: u32,
     pub unpacked: u32,
-    /// The CRC-32 of the packed bytes, if the writer has put it there.
+    /// The CRC-32 of the compressed bytes, if the writer stored it.
     pub checksum: Option<u32>,
     pub values: u32,
     pub nulls: u32,
@@ -40,7 +39,7 @@ pub(super) struct Header {
     pub repetition_encoding: Encoding,
     pub definition_bytes: u32,
     pub repetition_bytes: u32,
-    /// Whether the values of a [`Kind::SecondData`] are packed.
+    /// Whether the values of a [`Kind::SecondData`] are compressed.
     pub is_packed: bool,
     pub is_sorted: bool,
 }
@@ -49,7 +48,7 @@ impl Header {
     /// Reads a header.
     ///
     /// # Errors
-    /// An error if it is malformed or ends too early.
+    /// Returns an error if the header is malformed or ends too early.
     pub(super) fn read(input: &mut impl Read) -> io::Result<Self> {
         let mut numbers = Numbers::default();
         structure(input, 0, &mut |field, number| numbers.put(field, number))?;
@@ -59,7 +58,7 @@ impl Header {
             3 => Kind::SecondData,
             _ => Kind::Other,
         };
-        // Where the structure of each kind stands, and what its fields are called by.
+        // The field of the structure for each kind, and the fields in it.
         let of = match kind {
             Kind::Data => 5,
             Kind::Dictionary => 7,
@@ -76,7 +75,7 @@ impl Header {
             kind,
             packed: size(numbers.get(3, 0)?)?,
             unpacked: size(numbers.get(2, 0)?)?,
-            // The format has a number with a sign for its bits.
+            // The format stores the bits as a signed number.
             checksum: numbers.get(4, 0).ok().map(|sum| sum as u32),
             values,
             encoding: told,
@@ -116,8 +115,8 @@ fn encoding_of(number: i64) -> io::Result<Encoding> {
     })
 }
 
-/// The numbers of a header: those of its own fields under `(field, 0)`, those of a structure in it under `(structure,
-/// field)`.
+/// The numbers of a header: its own fields under `(field, 0)`, and those of a structure in it under
+/// `(structure, field)`.
 #[derive(Debug, Default)]
 struct Numbers([[Option<i64>; 9]; 9]);
 
@@ -134,7 +133,7 @@ impl Numbers {
     }
 }
 
-/// Reads the fields of a structure up to its end; `put` gets the numbers of the first two levels.
+/// Reads the fields of a structure up to its end; `put` receives the numbers of the first two levels.
 fn structure(input: &mut impl Read, depth: u32, put: &mut dyn FnMut((i16, i16), i64)) -> io::Result<()> {
     let mut field = 0i16;
     loop {
@@ -169,13 +168,13 @@ fn structure(input: &mut impl Read, depth: u32, put: &mut dyn FnMut((i16, i16), 
     }
 }
 
-/// Passes over a value of this type.
+/// Skips a value of this type.
 fn pass(input: &mut impl Read, of: u8, depth: u32) -> io::Result<()> {
     if depth > DEPTH {
         return Err(wrong("a page's header is nested too deep"));
     }
     match of {
-        // In a list or a map a truth value is a byte.
+        // In a list or a map, a truth value takes a byte.
         1..=3 => drop(byte(input)?),
         4..=6 => drop(varint(input)?),
         7 => bytes(input, 8)?,
@@ -216,7 +215,7 @@ fn bytes(input: &mut impl Read, length: u64) -> io::Result<()> {
     if passed == length { Ok(()) } else { Err(ErrorKind::UnexpectedEof.into()) }
 }
 
-/// A number of any length, seven bits a byte, the lowest first.
+/// Reads a number of any length: seven bits per byte, lowest first.
 pub(super) fn varint(input: &mut impl Read) -> io::Result<u64> {
     let mut number = 0u64;
     for shift in (0..64).step_by(7) {
@@ -240,7 +239,8 @@ mod tests {
 
     #[test]
     fn a_header_says_its_sizes_and_statistics_are_passed_over() {
-        // Type 0, 9 bytes unpacked, 7 packed; a structure of 3 values, PLAIN, RLE, RLE, and statistics with two texts.
+        // Type 0, 9 bytes uncompressed, 7 compressed; a structure of 3 values, PLAIN, RLE, RLE, and statistics with two
+        // texts.
         let bytes = [
             0x15, 0, 0x15, 18, 0x15, 14, 0x2c, 0x15, 6, 0x15, 0, 0x15, 6, 0x15, 6, 0x1c, 0x18, 1, b'b', 0x18, 1, b'a',
             0, 0, 0, 99,
@@ -259,10 +259,10 @@ mod tests {
     fn what_no_header_says_is_an_error_and_ends() {
         let negative = [0x15, 0, 0x15, 19, 0x15, 14, 0];
         assert!(Header::read(&mut &negative[..]).is_err());
-        // Structures in structures, and lists of lists, without end.
+        // Endlessly nested structures and lists.
         assert!(Header::read(&mut &[0x1c; 1000][..]).unwrap_err().to_string().contains("too deep"));
         assert!(Header::read(&mut &[0x19; 1000][..]).unwrap_err().to_string().contains("too deep"));
-        // A list that says it has 2⁶³ elements, and a text as long.
+        // A list that claims 2⁶³ elements, and a text of this length.
         for head in [[0x19, 0xf3], [0x18, 0xff]] {
             let bytes: Vec<u8> = head.into_iter().chain([0xff; 8]).chain([0x01, 0]).collect();
             assert!(Header::read(&mut &bytes[..]).is_err());

@@ -1,9 +1,9 @@
-//! The pages of a column, unpacked here and not by the library. The library would allocate whatever memory a page
-//! claims to need, or a packed page expands to.
+//! Decompresses the pages of a column instead of the library, which would allocate whatever memory a page claims or
+//! expands to.
 //!
-//! A page is refused by the size that it claims before it is read. While it is unpacked it gets that size and no byte
-//! more. Memory that the library then takes is counted here too, for the words of a dictionary and the lengths of
-//! texts. A few bytes of a page can claim 2⁶⁰ of them. If a page has a checksum, it is verified.
+//! A page is refused by its declared size before it is read, and decompressing it may yield this size but no more. The
+//! memory that the library takes afterwards, for the words of a dictionary and the lengths of texts, is counted here
+//! too. A few bytes of a page can claim 2⁶⁰ of them. If a page has a checksum, it is verified.
 
 use std::fs::File;
 use std::io::{self, BufReader, Read, Seek, SeekFrom};
@@ -22,17 +22,17 @@ use ruzstd::decoding::StreamingDecoder;
 use super::file::Room;
 use super::header::{Header, Kind, varint};
 
-/// The largest window that a page packed by Zstandard may ask for, unless the page is longer. Every reader of the
-/// format must support this size.
+/// The largest window of a page compressed with Zstandard, unless the page is longer. Every reader of the format must
+/// support this size.
 const WINDOW_BYTES: u64 = 8 << 20;
 
-/// The part of a file that is read at once. There is one of these for each column.
+/// The number of bytes of a file that are read at once, for each column.
 const CHUNK: usize = 32 * 1024;
 
-/// A page that would take more memory than the table may.
+/// The error for a page that exceeds the memory limit of the table.
 #[derive(Debug)]
 pub(super) struct TooLarge {
-    /// The bytes that it would take.
+    /// The bytes that the page would take.
     pub bytes: u64,
 }
 
@@ -54,7 +54,7 @@ pub(super) enum Codec {
 }
 
 impl Codec {
-    /// The codec, if it is one that is read here.
+    /// Returns the codec, if it is supported.
     pub(super) fn of(chunk: &ColumnChunkMetaData) -> Option<Self> {
         match chunk.compression_codec() {
             CompressionCodec::UNCOMPRESSED => Some(Self::Plain),
@@ -66,7 +66,7 @@ impl Codec {
     }
 }
 
-/// A file from a place on. Readers at several places seek to theirs each time, because a file has only one position.
+/// A reader with its own offset into a shared file. It seeks before each read, because the file has only one position.
 struct At {
     file: Arc<File>,
     place: u64,
@@ -94,26 +94,26 @@ impl Seek for At {
     }
 }
 
-/// The pages of a column in one group, one after the other.
+/// An iterator over the pages of a column in one group.
 pub(super) struct Pages<R> {
     input: BufReader<At>,
-    /// Bytes of the column that were not read yet.
+    /// The unread bytes of the column.
     left: u64,
     codec: Codec,
     /// The memory that the values may still take.
     room: R,
-    /// Rows whose values did not come yet.
+    /// The rows whose values are not read yet.
     rows: u64,
-    /// The memory that a word of a dictionary takes.
+    /// The memory for a word of a dictionary.
     word_bytes: u64,
-    /// The memory that the words of this column's dictionary take, for as long as the column is read.
+    /// The memory for the words of this column's dictionary, while the column is read.
     dictionary_bytes: u64,
     has_gaps: bool,
     may_have_prefixes: bool,
 }
 
 impl<R: Room> Pages<R> {
-    /// The values of `chunk`, a column of a group of `rows` rows.
+    /// Reads the values of `chunk`, a column of a group with `rows` rows.
     pub(super) fn new(
         file: Arc<File>,
         chunk: &ColumnChunkMetaData,
@@ -152,15 +152,15 @@ impl<R: Room> Pages<R> {
         Ok(header)
     }
 
-    /// Refuses sizes that would take too much, or cannot be.
+    /// Refuses sizes that exceed the limit or are impossible.
     fn check(&mut self, header: &Header) -> Result<()> {
         let (packed, unpacked, values) =
             (u64::from(header.packed), u64::from(header.unpacked), u64::from(header.values));
-        // What is packed is there until it is unpacked.
+        // The compressed bytes are in memory until they are decompressed.
         let mut bytes = match self.codec {
             Codec::Plain => unpacked.max(packed),
             Codec::Snappy | Codec::Gzip => unpacked + packed,
-            // It is put together apart, and copied from there.
+            // The page is assembled in a separate buffer and then copied.
             Codec::Zstandard => 2 * unpacked + packed,
         };
         if header.kind == Kind::Dictionary {
@@ -181,7 +181,7 @@ impl<R: Room> Pages<R> {
         Ok(())
     }
 
-    /// The bytes of a page; the first `plain` are not packed.
+    /// Returns the uncompressed bytes of a page; the first `plain` bytes are not compressed.
     fn unpacked(&mut self, header: &Header, plain: usize, is_packed: bool) -> Result<Vec<u8>> {
         let mut bytes = Vec::new();
         self.input.by_ref().take(u64::from(header.packed)).read_to_end(&mut bytes)?;
@@ -207,7 +207,7 @@ impl<R: Room> Pages<R> {
         }
         let (levels, packed) = bytes.split_at(plain);
         let expected = size - plain;
-        // A page without a value may have no bytes to unpack.
+        // A page without values may have no bytes to decompress.
         if expected == 0 {
             return Ok(levels.to_vec());
         }
@@ -244,7 +244,7 @@ impl<R: Room> Pages<R> {
             return Err(damage("a page with an encoding that its column does not name"));
         }
         let levels = match header.kind {
-            // Their length stands before the levels, in the encoding that has one.
+            // In this encoding, the length of the levels precedes them.
             Kind::Data if self.has_gaps && header.definition_encoding != Encoding::RLE => {
                 return Err(damage("a page with an old encoding of levels and a new one of texts"));
             }
@@ -263,7 +263,7 @@ impl<R: Room> Pages<R> {
     }
 }
 
-/// The unpacked bytes of a stream, which must be `expected` bytes of a page of `size`.
+/// Returns the decompressed bytes of a stream, which must be `expected` bytes of a page of `size`.
 fn sized(unpacked: impl Read, expected: usize, size: usize) -> Result<Vec<u8>> {
     let mut values = Vec::new();
     unpacked.take(expected as u64 + 1).read_to_end(&mut values)?;
@@ -274,7 +274,7 @@ fn sized(unpacked: impl Read, expected: usize, size: usize) -> Result<Vec<u8>> {
     Err(damage(format!("a page of {size} bytes that unpacks to {more}")))
 }
 
-/// The number of lists of lengths, of 32 bits each, that the library makes of a page before its values.
+/// Returns the number of lists of 32-bit lengths that the library makes for a page before its values.
 fn lists(encoding: Encoding) -> u64 {
     match encoding {
         Encoding::DELTA_LENGTH_BYTE_ARRAY => 1,
@@ -283,12 +283,12 @@ fn lists(encoding: Encoding) -> u64 {
     }
 }
 
-/// Whether the values of a column may begin with parts of those before them, and so be longer than their page.
+/// Returns whether the values of a column may share prefixes with earlier ones, and so be longer than their page.
 pub(super) fn has_prefixes(chunk: &ColumnChunkMetaData) -> bool {
     chunk.encodings().any(|encoding| encoding == Encoding::DELTA_BYTE_ARRAY)
 }
 
-/// The bytes after a list of at most `most` numbers, which are stored as differences.
+/// Returns the bytes after a list of at most `most` numbers, which are stored as differences.
 fn after_deltas(bytes: &[u8], most: u64) -> Result<&[u8]> {
     let mut rest = bytes;
     let block = varint(&mut rest)?;
@@ -305,7 +305,7 @@ fn after_deltas(bytes: &[u8], most: u64) -> Result<&[u8]> {
         let widths = rest.split_off(..parts as usize).ok_or_else(|| damage("a page that ends in its lengths"))?;
         let mut bits = 0u64;
         for &width in widths {
-            // Those behind the last value take nothing, whatever they say.
+            // Parts after the last value take no bytes, whatever widths they declare.
             bits += if left > 0 { u64::from(width).saturating_mul(part_values) / 8 } else { 0 };
             left = left.saturating_sub(part_values);
         }
@@ -340,7 +340,7 @@ impl<R: Room> PageReader for Pages<R> {
                 continue;
             }
             self.check(&header)?;
-            // The library takes a page without a value for the end of its column.
+            // The library takes a page without values for the end of the column.
             if header.kind != Kind::Dictionary && header.values == 0 {
                 self.input.seek_relative(i64::from(header.packed))?;
                 continue;
@@ -403,7 +403,7 @@ mod tests {
 
     use super::*;
 
-    /// A number as a header has it: twice itself, seven bits a byte.
+    /// Encodes a non-negative number as in a header: doubled, seven bits per byte.
     fn number(number: u64) -> Vec<u8> {
         let mut left = number * 2;
         let mut bytes = Vec::new();
@@ -415,7 +415,7 @@ mod tests {
         bytes
     }
 
-    /// A page of texts without packing: its kind, how many values it says, its encoding, its bytes.
+    /// Returns an uncompressed page of texts with this kind, number of values, encoding and bytes.
     fn page(kind: u64, values: u64, encoding: u64, bytes: &[u8]) -> Vec<u8> {
         let of = if kind == 2 { 7 } else { 5 };
         let mut page = vec![0x15];
@@ -434,7 +434,7 @@ mod tests {
         page
     }
 
-    /// The pages of a string column with these bytes and five rows.
+    /// Returns the pages of a text column with these bytes and five rows.
     fn pages<R: Room>(bytes: &[u8], codec: Codec, room: R) -> (Pages<R>, ColumnDescPtr) {
         let schema = parse_message_type("message s { REQUIRED BINARY id (UTF8); }").unwrap();
         let column = SchemaDescriptor::new(Arc::new(schema)).column(0);
@@ -449,13 +449,13 @@ mod tests {
         (Pages::new(Arc::new(file), &chunk, &column, codec, 5, room), column)
     }
 
-    /// The first page of them.
+    /// Reads the first of these pages.
     fn first(bytes: &[u8], bytes_max: u64) -> Result<Page> {
         let (mut pages, _) = pages(bytes, Codec::Plain, bytes_max);
         pages.get_next_page().map(|page| page.expect("a page"))
     }
 
-    /// The error for a page that would take so much.
+    /// Returns the error for a page that would take this many bytes.
     fn taking(bytes: usize) -> String {
         format!("External: a page takes {bytes} bytes")
     }
@@ -477,14 +477,14 @@ mod tests {
             for (bytes_max, is_refused) in [(takes - 1, true), (takes, false)] {
                 let (mut pages, _) = pages(&bytes, codec, bytes_max as u64);
                 (0..before).for_each(|_| drop(pages.get_next_page().unwrap()));
-                // What is not refused may still be no gzip.
+                // A page that is not refused may still be invalid gzip.
                 let refused = pages.get_next_page().err().map(|error| error.to_string());
                 assert_eq!(refused == Some(taking(takes)), is_refused, "{takes}: {refused:?}");
             }
         }
     }
 
-    /// Room of which values take some after each page.
+    /// A memory limit that shrinks after each page.
     struct Lessening(Cell<u64>, u64);
 
     impl Room for Lessening {
@@ -498,7 +498,7 @@ mod tests {
         let sound = page(0, 5, 0, &[7; 20]);
         let mut sum = Crc::new();
         sum.update(&[7; 20]);
-        // Field 4 stands before the structure of the page, which then has the next number but one less.
+        // Field 4 precedes the structure of the page, whose relative field number is then 1 instead of 2.
         let place = 6;
         assert_eq!(sound[place..place + 1], [0x2c], "the structure stands here");
         let with = |sum: i32| {
@@ -533,7 +533,7 @@ mod tests {
 
     #[test]
     fn what_zstandard_packs_may_keep_no_more_of_itself_than_it_has_or_every_reader_offers() {
-        // A frame of one block that is not packed: `window` is the byte that says how much is kept.
+        // A frame of one uncompressed block: the byte `window` gives the window size.
         let frame = |window: u8, bytes: &[u8]| {
             let head = ((bytes.len() as u32) << 3) | 1;
             [&[0x28, 0xb5, 0x2f, 0xfd, 0, window][..], &head.to_le_bytes()[..3], bytes].concat()
@@ -541,7 +541,7 @@ mod tests {
         let unpacked = |window: u8, size: usize| {
             let bytes = frame(window, &[7; 20]);
             let mut whole = page(0, 5, 0, &bytes);
-            // The size that the page unpacks to.
+            // The uncompressed size of the page.
             whole[3] = size as u8 * 2;
             let (mut pages, _) = pages(&whole, Codec::Zstandard, 1 << 20);
             match pages.get_next_page() {
@@ -592,8 +592,8 @@ mod tests {
 
     #[test]
     fn lengths_are_as_many_as_values() {
-        // Blocks of 128 in 4 parts; so many lengths, of which the first is 0; the least difference is 0, and so are the
-        // widths.
+        // Blocks of 128 in 4 parts; `count` lengths, the first of which is 0; the smallest difference is 0, and so are
+        // the widths.
         let lengths = |count: u64| {
             let mut bytes = vec![0x80, 0x01, 4];
             let mut left = count;

@@ -1,11 +1,11 @@
-//! Dates and times as people write them, in seconds since 1970-01-01 00:00 UTC.
+//! Dates and times in the notation of people, in seconds since 1970-01-01 00:00 UTC.
 //!
 //! `3/4/2021` is a day in March or in April: a date is read in every order that its parts allow ([`Date::orders`]), and
-//! the column decides. Months may be words, of five languages. A time without a zone is taken as UTC.
+//! the column decides. Months may be words of five languages. A time without a zone is taken as UTC.
 
 use crate::read::DateOrder;
 
-/// The first letters of months, enough to distinguish them, in English, German, French, Spanish and Italian.
+/// The first letters of months in English, German, French, Spanish and Italian, enough to distinguish them.
 const MONTHS: [(&str, u32); 59] = [
     ("january", 1),
     ("januar", 1),
@@ -68,13 +68,13 @@ const MONTHS: [(&str, u32); 59] = [
     ("dicembre", 12),
 ];
 
-/// The first letters of the days of a week, in the same languages.
+/// The first letters of weekdays in the same languages.
 const WEEKDAYS: [&str; 22] = [
     "mon", "tue", "wed", "thu", "fri", "sat", "sun", "mo", "di", "mi", "do", "fr", "sa", "so", "lun", "mar", "mer",
     "jeu", "ven", "sam", "dim", "dom",
 ];
 
-/// The orders of the parts of a date, as a set.
+/// A set of orders of the parts of a date.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Orders(u8);
 
@@ -103,25 +103,25 @@ impl Orders {
     }
 }
 
-/// A date in its parts.
+/// The parts of a date.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Date {
-    /// The parts in their written order; a month that is a word is its number.
+    /// The parts in their written order; a month in words is its number.
     parts: [u32; 3],
     /// The orders that give an existing day.
     pub(crate) orders: Orders,
-    /// Whether its year has two digits.
+    /// Whether the year has two digits.
     pub(crate) is_short: bool,
-    /// The separator between its parts; `None` where the month is a word.
+    /// The separator between the parts; `None` if the month is a word.
     pub(crate) separator: Option<char>,
-    /// Seconds since midnight.
+    /// The seconds since midnight.
     pub(crate) time: Option<f64>,
     /// The offset of the clock from UTC, in seconds.
     pub(crate) zone: Option<f64>,
 }
 
 impl Date {
-    /// The date in a text; nothing if there is none in any order.
+    /// Returns the date in a text; `None` if it is not a date in any order.
     pub(crate) fn of(text: &str) -> Option<Self> {
         let text = without_weekday(text.trim());
         if !(6..=48).contains(&text.len()) || !text.bytes().any(|byte| byte.is_ascii_digit()) {
@@ -131,7 +131,7 @@ impl Date {
             None => (text, None),
             Some(colon) => {
                 let hour = text[..colon].trim_end_matches(|digit: char| digit.is_ascii_digit()).len();
-                // The last character before the hour parts it from the date.
+                // The last character before the hour separates it from the date.
                 let (date, clock) = text.split_at(hour);
                 (date.strip_suffix(['T', 't', ' ', ','])?, Some(clock))
             }
@@ -145,12 +145,12 @@ impl Date {
         Some(Self { parts, orders, is_short, separator, time, zone })
     }
 
-    /// Seconds since 1970, with the parts in this order, if that is a day.
+    /// Returns the seconds since 1970 with the parts in this order, if they are a valid day.
     pub(crate) fn seconds(&self, order: DateOrder) -> Option<f64> {
         if !self.orders.has(order) {
             return None;
         }
-        // A month that is a word leaves no doubt, and its parts stand in one order.
+        // With a month in words, the parts are unambiguous and have one order.
         let order = if self.separator.is_none() { DateOrder::DayFirst } else { order };
         let [year, month, day] = arranged(self.parts, order, self.is_short);
         let days = days_since_1970(i64::from(year), month, day);
@@ -158,10 +158,10 @@ impl Date {
     }
 }
 
-/// Seconds since midnight, if a text is a time of day and nothing else.
+/// Returns the seconds since midnight, if a text is only a time of day.
 pub(crate) fn time_of_day(text: &str) -> Option<f64> {
     let text = text.trim();
-    // 18.30.00, as in Italy; 18.30 is a number.
+    // 18.30.00 is a time, as in Italy; 18.30 is a number.
     let is_pointed = text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.')
         && text.split('.').count() == 3
         && text.split('.').skip(1).all(|part| part.len() == 2);
@@ -190,7 +190,7 @@ fn month_of(word: &str) -> Option<u32> {
     MONTHS.iter().find(|(name, _)| name.starts_with(&*word)).map(|(_, month)| *month)
 }
 
-/// The parts of a date, the orders in which they are one, whether its year is short, and the separator between them.
+/// Returns the parts of a date, the orders in which they are valid, whether the year is short, and the separator.
 fn day_of(text: &str) -> Option<([u32; 3], Orders, bool, Option<char>)> {
     let tokens: Vec<&str> = text.split(['-', '/', '.', ' ', ',']).filter(|token| !token.is_empty()).collect();
     let [a, b, c] = tokens[..] else { return None };
@@ -204,7 +204,7 @@ fn day_of(text: &str) -> Option<([u32; 3], Orders, bool, Option<char>)> {
         let (year, day) = if a.len() == 4 { (a, last) } else { (c, first) };
         let is_day =
             is_year(year) && is_day(arranged([first, month, last], order, year.len() == 2)) && (1..=31).contains(&day);
-        // A word leaves no doubt: any order asked for is this one.
+        // With a month in words, the date is valid in any requested order.
         return is_day.then_some((normal([first, month, last], order), Orders::ALL, year.len() == 2, None));
     }
     if let Some(month) = month_of(a) {
@@ -224,7 +224,7 @@ fn day_of(text: &str) -> Option<([u32; 3], Orders, bool, Option<char>)> {
         let is_date = is_short(b) && is_short(c) && is_day(parts);
         return is_date.then(|| (parts, Orders::of(DateOrder::YearFirst), false, Some(first)));
     }
-    // Numbers of versions have points too, and seldom two digits in each part.
+    // Version numbers have points too, but rarely two digits in each part.
     let is_plain = c.len() == 4 || (c.len() == 2 && (first != '.' || (a.len() == 2 && b.len() == 2)));
     if !is_short(a) || !is_short(b) || !is_plain {
         return None;
@@ -239,19 +239,19 @@ fn day_of(text: &str) -> Option<([u32; 3], Orders, bool, Option<char>)> {
     (orders != Orders::NONE).then_some((parts, orders, c.len() == 2, Some(first)))
 }
 
-/// Parts whose month is a word, with the day first.
+/// Puts the day first, if the month is a word.
 fn normal(parts: [u32; 3], order: DateOrder) -> [u32; 3] {
     if order == DateOrder::YearFirst { [parts[2], parts[1], parts[0]] } else { parts }
 }
 
-/// Year, month and day.
+/// Returns year, month and day.
 fn arranged(parts: [u32; 3], order: DateOrder, is_short: bool) -> [u32; 3] {
     let [year, month, day] = match order {
         DateOrder::DayFirst => [parts[2], parts[1], parts[0]],
         DateOrder::MonthFirst => [parts[2], parts[0], parts[1]],
         DateOrder::YearFirst => parts,
     };
-    // As POSIX has it: 69 is 1969, 68 is 2068.
+    // As in POSIX, 69 is 1969 and 68 is 2068.
     let year = if is_short && year < 100 { year + if year < 69 { 2000 } else { 1900 } } else { year };
     [year, month, day]
 }
@@ -267,7 +267,7 @@ fn is_day([year, month, day]: [u32; 3]) -> bool {
     (1..=days).contains(&day)
 }
 
-/// Days since 1970-01-01 in the Gregorian calendar (Hinnant's algorithm for civil dates).
+/// Returns the days since 1970-01-01 in the Gregorian calendar (Hinnant's algorithm for civil dates).
 fn days_since_1970(year: i64, month: u32, day: u32) -> i64 {
     let year = if month <= 2 { year - 1 } else { year };
     let era = year.div_euclid(400);
@@ -276,7 +276,7 @@ fn days_since_1970(year: i64, month: u32, day: u32) -> i64 {
     era * 146_097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719_468
 }
 
-/// Seconds since midnight and how far the clock is ahead of UTC.
+/// Returns the seconds since midnight, and the clock's offset from UTC.
 fn time_of(text: &str) -> Option<(f64, Option<f64>)> {
     let end = text
         .find(|character: char| !(character.is_ascii_digit() || matches!(character, ':' | '.' | ',')))

@@ -14,17 +14,17 @@ pub const GAPS: [&str; 30] = [
     "\\n",
 ];
 
-/// Whether a word for a missing value may as well be a value of a text column: no damage ("none"), a person called Nan.
+/// Returns whether a word for a missing value may equally be a text: no damage ("none"), or a person called Nan.
 pub(crate) fn is_doubtful(field: &str) -> bool {
     field.eq_ignore_ascii_case("none") || field == "Nan"
 }
 
-/// Whether a field marks a missing value; `further` are your own spellings.
+/// Returns whether a field marks a missing value; `further` has your own spellings.
 pub fn is_gap(field: &str, further: &[String]) -> bool {
     let field = field.trim();
     let Some(first) = field.bytes().next() else { return true };
     if first.is_ascii_digit() {
-        // Common case.
+        // Common case: the field cannot be a known spelling.
         return further.iter().any(|gap| gap == field);
     }
     let is_known = field.len() <= 8 && GAPS.iter().any(|gap| gap.eq_ignore_ascii_case(field));

@@ -1,15 +1,15 @@
-//! Numbers as people write them: `1,818.99`, `1.818,99 €`, `(12.50)`, `1.7%`, `$56.7M`.
+//! Numbers in the notation of people: `1,818.99`, `1.818,99 €`, `(12.50)`, `1.7%`, `$56.7M`.
 //!
-//! One number does not show the meaning of a comma or a point. `1,234` is above one thousand in one country, and a bit
-//! more than one in another. So each text is read in both ways ([`Mark`]), and the column decides which of them
-//! explains all its values. The text around the digits (a sign, a currency, a per cent sign) is the same in both. A
-//! number that programs write the same way has the same bits: its digits are assembled and parsed once.
+//! A single number does not show the meaning of a comma or a point. In one country, `1,234` is more than one thousand;
+//! in another, slightly more than one. So each text is read in both ways ([`Mark`]), and the column decides which way
+//! explains all values. The text around the digits (a sign, a currency, a percent sign) is the same in both. The digits
+//! are assembled and parsed once, so that the number has the same bits as in the notation of programs.
 
 use std::borrow::Cow;
 
 use crate::frame::NumberForm;
 
-/// The decimal mark of a number.
+/// The decimal separator of a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Mark {
     Point,
@@ -27,7 +27,7 @@ impl Mark {
     }
 }
 
-/// The signs and codes of currencies that may accompany a number.
+/// The symbols and codes of currencies.
 const CURRENCIES: [&str; 58] = [
     "€", "$", "£", "¥", "₹", "₽", "₩", "₺", "₫", "₪", "฿", "₴", "₦", "R$", "US$", "A$", "C$", "HK$", "NZ$", "S$", "zł",
     "Kč", "kr", "kr.", "Fr.", "Ft", "lei", "EUR", "USD", "GBP", "CHF", "JPY", "CNY", "RMB", "INR", "RUB", "KRW", "TRY",
@@ -35,20 +35,20 @@ const CURRENCIES: [&str; 58] = [
     "THB", "UAH", "SFr.", "Rs.",
 ];
 
-/// A number in its parts.
+/// The parts of a number.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Parts<'t> {
     pub(crate) is_negative: bool,
     pub(crate) currency: Option<&'static str>,
     pub(crate) is_percent: bool,
-    /// The power of ten of a word after the digits: 6 for the M of `$56.7M`. Only beside a currency, because `5M` alone
+    /// The power of ten of a word after the digits: 6 for the M of `$56.7M`. Only with a currency, because `5M` alone
     /// may mean anything.
     pub(crate) power: Option<u32>,
-    /// Digits, their separator, and perhaps an exponent.
+    /// The digits, their separators, and perhaps an exponent.
     pub(crate) digits: &'t str,
 }
 
-/// Whether a character is one of the spaces between thousands or before a sign.
+/// Returns whether a character is a space that may come between thousands or before a symbol.
 fn is_space(character: char) -> bool {
     matches!(character, ' ' | '\u{a0}' | '\u{202f}' | '\u{2009}' | '\t')
 }
@@ -99,17 +99,17 @@ fn power_behind(text: &str) -> Option<(u32, &str)> {
     Some((*power, &text[..text.len() - word.len()]))
 }
 
-/// The text before a dash that stands for no cents: `12.-`, `12,-`.
+/// Returns the text before a dash that means no cents: `12.-`, `12,-`.
 fn without_cents(text: &str) -> Option<&str> {
     let rest = text.strip_suffix(['-', '\u{2013}', '\u{2014}'])?;
     rest.trim_end_matches('-').strip_suffix(['.', ','])
 }
 
 impl<'t> Parts<'t> {
-    /// The parts of a text that may be a number; nothing if it surely is none.
+    /// Returns the parts of a text that may be a number; `None` if it certainly is not one.
     pub(crate) fn of(text: &'t str) -> Option<Self> {
         let (mut parts, mut text, mut has_sign) = (Self::default(), trim(text), false);
-        // From the outside in, each at most once.
+        // Remove symbols from the outside in, each at most once.
         loop {
             if text.starts_with(|first: char| first.is_ascii_digit())
                 && text.ends_with(|last: char| last.is_ascii_digit())
@@ -151,8 +151,8 @@ impl<'t> Parts<'t> {
         (begins && text.chars().all(is_plausible)).then_some(parts)
     }
 
-    /// The digits as a program would write them, and the separator of their thousands, if they are a number with this
-    /// mark before the fraction.
+    /// Returns the digits in the notation of programs, and the thousands separator, if they are a number with this
+    /// decimal separator.
     pub(crate) fn plain(&self, mark: Mark) -> Option<(Cow<'t, str>, Option<char>)> {
         let digits = self.digits;
         let (mantissa, exponent) = match digits.find(['e', 'E']) {
@@ -174,7 +174,7 @@ impl<'t> Parts<'t> {
             return None;
         }
         let Some(thousands) = whole.chars().find(|character| !character.is_ascii_digit()) else {
-            // Common case.
+            // Common case: there is no thousands separator.
             return Some(match (mark, fraction) {
                 (Mark::Comma, Some(fraction)) => (Cow::Owned(format!("{whole}.{fraction}{exponent}")), None),
                 _ => (Cow::Borrowed(digits), None),
@@ -191,11 +191,11 @@ impl<'t> Parts<'t> {
         Some((Cow::Owned(plain), Some(same(thousands))))
     }
 
-    /// The number that its digits are with this mark before the fraction.
+    /// Returns the number that the digits mean with this decimal separator.
     pub(crate) fn number(&self, mark: Mark) -> Option<(f64, Option<char>)> {
         let (plain, thousands) = self.plain(mark)?;
         let plain = match self.power {
-            // Parsed once with its power, so that $56.7M has the bits of 56700000.
+            // The digits are parsed once with their power, so that $56.7M has the bits of 56700000.
             Some(power) if !plain.contains(['e', 'E']) => Cow::Owned(format!("{plain}e{power}")),
             Some(_) => return None,
             None => plain,
@@ -205,7 +205,7 @@ impl<'t> Parts<'t> {
     }
 }
 
-/// One character for all that look alike between thousands.
+/// Maps thousands separators that look alike to one character.
 fn same(thousands: char) -> char {
     match thousands {
         '\u{2019}' => '\'',
@@ -214,7 +214,7 @@ fn same(thousands: char) -> char {
     }
 }
 
-/// Whether a character separates thousands, and nothing else does: `1,234,567`, or `12,34,567` as in India.
+/// Returns whether a character separates thousands, and nothing else: `1,234,567`, or `12,34,567` as in India.
 fn divides_thousands(whole: &str, thousands: char, mark: Mark) -> bool {
     let can_divide = matches!(same(thousands), ' ' | '\'' | '_')
         || matches!((thousands, mark), (',', Mark::Point) | ('.', Mark::Comma));
@@ -232,14 +232,14 @@ fn divides_thousands(whole: &str, thousands: char, mark: Mark) -> bool {
         && (1..=2).contains(&first)
         && between.iter().all(|length| *length == 2)
         && last == 3;
-    // Nobody writes 0,123 for 123.
+    // 0,123 does not mean 123.
     (is_usual || is_indian) && !whole.starts_with('0')
 }
 
-/// A number in the notation of programs: the form of most fields of most tables.
+/// Reads a number in the notation of programs, which most fields of most tables use.
 pub(crate) fn plain(text: &str) -> Option<f64> {
     let first = text.bytes().next()?;
-    // Not the words that stand for what is no number.
+    // Words such as `inf` and `NaN` are not numbers here.
     let begins = first.is_ascii_digit() || matches!(first, b'-' | b'+' | b'.');
     if !begins || text.as_bytes().last().is_some_and(|last| !last.is_ascii_digit() && *last != b'.') {
         return None;
@@ -248,9 +248,9 @@ pub(crate) fn plain(text: &str) -> Option<f64> {
 }
 
 impl NumberForm {
-    /// The number in a text that is written in this form.
+    /// Returns the number in a text with this notation.
     ///
-    /// Marks between thousands and a currency may be left out; text that the form does not have may not be there.
+    /// Thousands separators and a currency may be absent; other text than the notation allows may not be present.
     ///
     /// # Example
     /// ```

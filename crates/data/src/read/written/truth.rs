@@ -24,14 +24,14 @@ const PAIRS: [(&str, &str); 20] = [
     ("on", "off"),
 ];
 
-/// Marks for "yes", where an empty cell is "no".
+/// Marks for "yes" in columns where an empty cell means "no".
 const CROSSES: [&str; 6] = ["x", "✓", "✔", "☑", "•", "*"];
 
-/// The words for yes and no among the distinct values of a column (two at most), as they are written there. `None` if
+/// Returns the words for yes and no among the at most two distinct values of a column, as written. Returns `None` if
 /// they are other words.
 ///
-/// `has_gaps` if some rows have no value. `is_crossed` if many rows have one text and many others nothing at all, as in
-/// answers to "which of these?".
+/// `has_gaps` says whether some rows have no value. `is_crossed` says whether many rows have the same text and many
+/// others none, as in answers to "which of these?".
 pub(crate) fn pair(words: &[String], has_gaps: bool, is_crossed: bool) -> Option<(String, String)> {
     let lower: Vec<String> = words.iter().map(|word| word.to_lowercase()).collect();
     match &lower[..] {

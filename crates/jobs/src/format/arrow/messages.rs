@@ -1,4 +1,4 @@
-//! Checks the messages of an Arrow file or stream before they are read. It checks their compression, and that the file
+//! Checks the messages of an Arrow file or stream before they are read: that they are not compressed, and that the file
 //! is long enough. Bytes that several messages refer to count each time.
 
 use std::io::{ErrorKind, Read, Seek, SeekFrom};
@@ -8,18 +8,18 @@ use arrow_ipc::{Block, BodyCompression, CompressionType, Message, MessageHeader,
 use arrow_schema::ArrowError;
 use lehr_services::{Code, Fault};
 
-/// The number of bytes before the length of a message.
+/// The marker before the length of a message.
 const CONTINUES: [u8; 4] = [0xff; 4];
 
-/// Bytes at the end of a file: the length of its footer and the magic.
+/// The number of bytes at the end of a file: the length of the footer, and the magic bytes.
 const TRAILER: i64 = 10;
 
-/// Looks at all messages of a stream.
+/// Checks all messages of a stream.
 ///
 /// # Errors
-/// Returns [`Code::InvalidValue`] if one is packed, or its columns are not in its body. Also if the stream ends without
-/// its end mark, because the reader would take a stream that was cut between two messages as whole. The reader finds
-/// all other faults, and takes no more memory than there are bytes.
+/// Returns [`Code::InvalidValue`] if a message is compressed, or if its columns lie outside its body. Also if the end
+/// mark is missing, because the reader would accept a stream that was cut between two messages. The reader finds all
+/// other faults, and takes no more memory than there are bytes.
 pub(super) fn check_stream(reader: &mut (impl Read + Seek), name: &str) -> Result<(), Fault> {
     let mut message = Vec::new();
     let mut count = 0;
@@ -34,7 +34,7 @@ pub(super) fn check_stream(reader: &mut (impl Read + Seek), name: &str) -> Resul
                 }
                 count += 1;
             }
-            // That nothing was found says the reader.
+            // If there are no messages at all, the reader reports it.
             Ok(Next::Cut) if count > 0 => {
                 let expected = format!("{name}: expected the end mark of an Arrow stream");
                 let reason = format!("{expected}, found the end of the file after {count} messages: it was cut");
@@ -45,12 +45,12 @@ pub(super) fn check_stream(reader: &mut (impl Read + Seek), name: &str) -> Resul
     }
 }
 
-/// Checks all messages of a file as the reader will find them: by the lengths in the footer, whatever precedes a
-/// message.
+/// Checks all messages of a file as the reader finds them: by the lengths in the footer, whatever precedes a message.
 ///
 /// # Errors
-/// Returns [`Code::InvalidValue`] if one is packed, if its columns are not in its body, or if it is not in the file.
-/// Also if all are longer than the file, because the reader would allocate first.
+/// Returns [`Code::InvalidValue`] if a message is compressed, if its columns lie outside its body, or if it lies
+/// outside the file. Also if all messages together are longer than the file, because the reader would first allocate
+/// memory for them.
 pub(super) fn check_file(reader: &mut (impl Read + Seek), name: &str) -> Result<(), Fault> {
     let damaged = |error: ArrowError| super::damaged(name, &error);
     let wrong = |error: String| damaged(ArrowError::ParseError(error));
@@ -72,7 +72,8 @@ pub(super) fn check_file(reader: &mut (impl Read + Seek), name: &str) -> Result<
             return Err(wrong(format!("a message of {metadata} and {body} bytes at {from} in a file of {end}")));
         }
         let (from, metadata, body) = (from as u64, metadata as u64, body as u64);
-        // A few bytes of the footer name a message: as often as they like, and each time it is read.
+        // A few bytes in the footer name a message. They may name it repeatedly, and each time the reader reads it
+        // again.
         let Some(rest) = left.checked_sub(metadata + body) else {
             return Err(wrong(format!("messages that take more than the {end} bytes of their file")));
         };
@@ -95,11 +96,11 @@ fn is_inside(block: &Block, end: u64) -> bool {
 
 /// The next part of a stream.
 enum Next {
-    /// A message, whose body is so long.
+    /// A message with a body of this many bytes.
     Message(u64),
-    /// The end mark, or bytes that are no message, which the reader will report.
+    /// The end mark, or bytes that are not a message, which the reader will report.
     End,
-    /// Nothing, or less than a message.
+    /// The end of the stream, perhaps inside a message.
     Cut,
 }
 
@@ -128,8 +129,8 @@ fn next(reader: &mut impl Read, message: &mut Vec<u8>) -> Result<Next, ArrowErro
     Ok(body.map_or(Next::End, Next::Message))
 }
 
-/// Checks that a message's body is not packed, and is at least as long as its columns together. Bytes that two of them
-/// name are copied for each if they do not begin where numbers do.
+/// Checks that a message's body is not compressed, and is at least as long as all its columns together. The reader
+/// copies unaligned bytes for each column that refers to them.
 fn check(message: &Message<'_>, body: u64, name: &str) -> Result<(), Fault> {
     let batch = match message.header_type() {
         MessageHeader::RecordBatch => message.header_as_record_batch(),

@@ -2,7 +2,7 @@
 
 use super::{Admission, CONCURRENT, EXCLUSIVE, Group};
 
-/// The present and past activity of an interleave; out of date as soon as it is known.
+/// The present and past activity of an interleave; it may be out of date when you read it.
 ///
 /// # Example
 /// ```
@@ -22,30 +22,29 @@ use super::{Admission, CONCURRENT, EXCLUSIVE, Group};
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Activity {
-    /// Concurrent handlers that run.
+    /// The number of running concurrent handlers.
     pub concurrent: usize,
-    /// Running exclusive handlers: more than one only when one has lent its exclusivity to its own calls.
+    /// The number of running exclusive handlers: more than one only when one has lent its exclusivity to its own calls.
     pub exclusive: usize,
-    /// Independent handlers that run.
+    /// The number of running independent handlers.
     pub independent: usize,
-    /// Concurrent items that wait in their ports for admission.
+    /// The number of concurrent items that wait in their ports for admission.
     pub pending_concurrent: usize,
-    /// Exclusive items that wait in their ports for admission.
+    /// The number of exclusive items that wait in their ports for admission.
     pub pending_exclusive: usize,
-    /// The number of exclusive items that have started before the concurrent item that waits longest although they came
-    /// after it.
+    /// The number of exclusive items that arrived after the longest-waiting concurrent item and started before it.
     pub passes: u64,
-    /// The largest value that `passes` ever had. It is above 0 only with
-    /// [`Order::PhaseFair`](crate::interleave::Order). It is unbounded only with
-    /// [`Order::ExclusiveBias`](crate::interleave::Order), where it shows starvation.
+    /// The largest value that `passes` has had. It is above 0 only with [`Order::PhaseFair`](crate::interleave::Order)
+    /// and [`Order::ExclusiveBias`](crate::interleave::Order). It is unbounded only with `ExclusiveBias`, where it
+    /// shows starvation.
     pub passes_max: u64,
-    /// Handlers started since the beginning.
+    /// The number of handlers started since the beginning.
     pub started: u64,
-    /// Handlers that panicked.
+    /// The number of handlers that panicked.
     pub panicked: u64,
-    /// Handlers that were cancelled.
+    /// The number of handlers that were cancelled.
     pub cancelled: u64,
-    /// Branches.
+    /// The number of branches.
     pub branches: usize,
 }
 

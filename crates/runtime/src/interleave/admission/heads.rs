@@ -1,21 +1,22 @@
-//! Lanes by the stamp of their oldest entry: the least at hand, the rest in order.
+//! Sorts lanes by the stamp of their oldest entry: the smallest is stored separately, the rest in order.
 //!
-//! A decision needs only the least. Most often the lane with the least moves to the stamp of its next entry and stays
-//! the least. So it is outside of the map, which an interleave with one lane at work in each group never touches.
+//! A decision needs only the smallest stamp. Most often the lane with the smallest stamp moves on to its next entry and
+//! remains the smallest. So this lane is stored outside the map, which an interleave with one active lane in each group
+//! never touches.
 
 use std::collections::BTreeMap;
 
-/// See the module's page.
+/// The lanes in order; see the page of the module.
 #[derive(Debug, Default)]
 pub(super) struct Heads {
-    /// Nothing only if the rest is empty.
+    /// The smallest stamp with its lane; `None` only if `rest` is empty.
     first: Option<(u64, usize)>,
-    /// All with greater stamps.
+    /// All lanes with larger stamps.
     rest: BTreeMap<u64, usize>,
 }
 
 impl Heads {
-    /// The smallest stamp, and its lane.
+    /// Returns the smallest stamp, and its lane.
     #[inline]
     pub(super) fn first(&self) -> Option<(u64, usize)> {
         self.first
@@ -26,7 +27,7 @@ impl Heads {
         self.first.is_none()
     }
 
-    /// A lane has another stamp than before, or entered the list, or left it.
+    /// Updates the order when a lane has a new stamp, enters the list, or leaves it.
     pub(super) fn relist(&mut self, lane: usize, before: Option<u64>, after: Option<u64>) {
         let was_first = before.is_some() && before == self.first.map(|(stamp, _)| stamp);
         match (was_first, after) {
@@ -59,7 +60,8 @@ impl Heads {
 mod tests {
     use super::*;
 
-    /// A sequence of moves that meets every case, from a generator of its own, against a list that is searched.
+    /// A sequence of moves that covers every case, from its own random generator, compared with a list that is
+    /// searched.
     #[test]
     fn the_least_stamp_is_at_hand_whoever_moves() {
         let (mut heads, mut lanes, mut seed) = (Heads::default(), [None; 6], 7_u64);
@@ -67,7 +69,7 @@ mod tests {
         for step in 1..4000 {
             seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
             let lane = (seed >> 33) as usize % lanes.len();
-            // Stamps are unique; a lane's next one may be less than another's.
+            // Stamps are unique; a lane's next stamp may be smaller than another lane's.
             let after = ((seed >> 40) & 3 != 0).then_some(step * 8 + (seed >> 50) % 800 * 8 + lane as u64);
             let is_taken = after.is_some() && lanes.contains(&after);
             if is_taken {

@@ -1,4 +1,4 @@
-//! A branch as admission sees it: the waiting and granted items, and the turns that come for it.
+//! A branch as admission sees it: its waiting and granted items, and its turns.
 
 use std::collections::VecDeque;
 use std::task::Waker;
@@ -11,13 +11,13 @@ use crate::calls::Frame;
 use crate::port::waiters::Ticket;
 use crate::port::wake::Wake;
 
-/// Something that wants to start.
+/// An item or call that wants to start.
 #[derive(Debug)]
 pub(in crate::interleave) struct Entry {
     pub(super) stamp: u64,
-    /// The item, by its ticket and its number; nothing if the branch takes its items when it starts.
+    /// The item, by its ticket and its sequence number; `None` if the branch takes its items only when it starts.
     pub(in crate::interleave) item: Option<(Ticket, u64)>,
-    /// The chain of calls that waits for it.
+    /// The chain of calls that waits for the item.
     pub(super) call: Option<Arc<Frame>>,
 }
 
@@ -31,32 +31,34 @@ pub(in crate::interleave) struct Grant {
 
 /// A branch as admission sees it.
 pub(in crate::interleave) struct Lane {
-    /// Tells the uses of a place among the lanes apart.
+    /// An identity that differs for each use of a position among the lanes.
     pub(in crate::interleave) identity: u64,
     pub(in crate::interleave) group: Group,
-    /// The largest number of its handlers that may run at once.
+    /// The most handlers of the branch that may run at once.
     pub(super) limit: usize,
     pub(super) running: usize,
-    /// By ascending stamp.
+    /// The waiting entries, by ascending stamp.
     pub(super) pending: VecDeque<Entry>,
-    /// Its stamp in `heads`.
+    /// The lane's stamp in `heads`.
     pub(super) listed: Option<u64>,
     pub(super) granted: VecDeque<Grant>,
-    /// Turns without work, the last one first to be woken.
+    /// Turns without work; the last one is woken first.
     pub(super) idle: Vec<(u64, Waker)>,
-    /// The largest number of turns that may stay without work.
+    /// The maximum number of turns that are kept although they have no work.
     pub(super) turns_kept: usize,
-    /// Turns that were made when something started and have not ended. Not counted where they are made with the branch.
+    /// The number of turns that were made for a start and have not ended. A branch whose turns are made with it does
+    /// not count them.
     pub(super) turns: usize,
-    /// A turn has ended its handler and comes for the next grant in any case: the first needs no wake-up.
+    /// Whether a turn has ended its handler and will come for the next grant anyway, so that the first grant needs no
+    /// wake-up.
     pub(super) is_one_coming: bool,
-    /// The number of threads that are giving items back because no handler can take them: until they are done, offers
-    /// are passed over.
+    /// The number of threads that are giving items back because no handler can take them. Until they are done, offers
+    /// are ignored.
     pub(super) declining: usize,
-    /// Makes a new turn when it is woken.
+    /// A waker that makes a new turn.
     pub(super) spawner: Waker,
     pub(in crate::interleave) name: String,
-    /// Takes nothing any more; goes when its last handler has ended.
+    /// Whether the branch takes no more items. It is removed when its last handler has ended.
     pub(in crate::interleave) is_spent: bool,
 }
 
@@ -88,12 +90,12 @@ impl Lane {
         }
     }
 
-    /// Whether items are just being returned to the port: then none may be taken.
+    /// Returns whether items are being returned to the port at present; then none may be taken.
     pub(in crate::interleave) fn is_declining(&self) -> bool {
         self.declining > 0
     }
 
-    /// Makes a turn when it is woken.
+    /// Returns the waker that makes a turn.
     pub(in crate::interleave) fn spawner(&self) -> Waker {
         self.spawner.clone()
     }
@@ -106,25 +108,25 @@ impl Lane {
 /// The next step of a branch's turn.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(in crate::interleave) enum Next {
-    /// Run its granted items.
+    /// Run the granted items.
     Run,
-    /// Wait: it will be woken.
+    /// Wait until woken.
     Park,
     End,
 }
 
-/// The remains of a branch whose last turn was dropped.
+/// The remaining work of a branch whose last turn was dropped.
 #[derive(Default)]
 pub(in crate::interleave) struct Abandoned {
-    /// Items that it had taken, to be given back.
+    /// Items that the branch had taken, to be given back.
     pub(in crate::interleave) items: Vec<(Ticket, u64)>,
     /// Operations that had been granted, to be released.
     pub(in crate::interleave) operations: Vec<Operation>,
 }
 
 impl Admission {
-    /// The next step of a branch's turn; it puts its grant into `granted`. `is_held` says that the branch needs it even
-    /// if it has no work.
+    /// Returns the next step of a turn and puts its grant into `granted`. `is_held` says that the branch needs the turn
+    /// even if it has no work.
     pub(in crate::interleave) fn next(
         &mut self,
         (index, identity): (usize, u64),
@@ -149,12 +151,11 @@ impl Admission {
         Next::Park
     }
 
-    /// A turn of an exclusive branch has ended its handler, and the next item is of the same branch. Ends the one and
-    /// starts the other, whose grant comes into `granted`. False if there is anything else to ask; then nothing has
-    /// been done.
+    /// Ends the handler of an exclusive branch and starts the branch's next item in the same turn; the grant comes into
+    /// `granted`. Returns false if anything else has to be decided; then nothing has changed.
     ///
     /// It decides as [`end`](Self::end) and [`next`](Self::next) would, for a queue of one client's changes. But it
-    /// does not let go of the slot, the place on the stack and the turn, which the next needs at once.
+    /// keeps the slot, the position on the stack and the turn, which the next item needs at once.
     pub(in crate::interleave) fn pass_on(
         &mut self,
         (index, identity): (usize, u64),
@@ -165,7 +166,7 @@ impl Admission {
             && self.nested.is_empty()
             && matches!(self.stack.as_slice(), [top] if *top == operation);
         let (Some((stamp, first)), true) = (self.heads[EXCLUSIVE].first(), is_plain) else { return false };
-        // What is concurrent and waits may wait on only if it came later, and if that is what decides.
+        // Waiting concurrent items may keep waiting only if the order is by arrival and they came later.
         let concurrent = self.heads[CONCURRENT].first();
         if concurrent.is_some_and(|(waiting, _)| self.order != Order::Arrival || waiting < stamp) {
             return false;
@@ -190,8 +191,8 @@ impl Admission {
         true
     }
 
-    /// A turn of the branch has ended its handler: ends the operation. The branch's next start waits for this turn,
-    /// which must ask with [`next`](Self::next) before it waits for anything else.
+    /// Ends the operation whose handler a turn of the branch has finished. The branch's next start waits for this turn,
+    /// which must call [`next`](Self::next) before it waits for anything else.
     pub(in crate::interleave) fn end(
         &mut self,
         (index, identity): (usize, u64),
@@ -208,9 +209,10 @@ impl Admission {
         }
     }
 
-    /// A turn that was made for a start was dropped, because its queue is closed or takes nothing from the thread that
-    /// made it. Gives the items that no turn will handle now: none while other turns live, which take over. Otherwise
-    /// all that the branch has taken, which it declines until [`accept_again`](Self::accept_again).
+    /// Handles the drop of a turn that was made for a start. It is dropped if its queue is closed or accepts nothing
+    /// from the thread that made it. Returns the items that no turn will handle now. If other turns live, they take
+    /// over and nothing is returned. Otherwise returns all items that the branch has taken; the branch takes no more
+    /// until [`accept_again`](Self::accept_again) is called.
     pub(in crate::interleave) fn abandon_turn(
         &mut self,
         (index, identity): (usize, u64),
@@ -238,20 +240,22 @@ impl Admission {
             left.items.extend(lane.pending.iter().filter_map(|entry| entry.item));
             let nested = self.nested.iter().filter(|(lane, _)| *lane == index);
             left.items.extend(nested.filter_map(|(_, entry)| entry.item));
-            // They would be granted, refused and given back one inside the other, as deep as they wait.
+            // Otherwise each would be granted, refused and given back inside the other, as deep as the number of
+            // waiting items.
             self.clear(index, wake);
         }
         left
     }
 
-    /// Ends the declining that [`abandon_turn`](Self::abandon_turn) began.
+    /// Ends the refusal of items that [`abandon_turn`](Self::abandon_turn) began.
     pub(in crate::interleave) fn accept_again(&mut self, (index, identity): (usize, u64)) {
         if let Some(lane) = self.lanes[index].as_mut().filter(|lane| lane.identity == identity) {
             lane.declining -= 1;
         }
     }
 
-    /// A turn was dropped by its dispatcher. Returns the work that it was woken for, and that no turn will do now.
+    /// Handles the drop of a turn by its dispatcher. Returns the grant for which the turn was woken, and that no turn
+    /// will use now.
     pub(in crate::interleave) fn drop_turn(&mut self, (index, identity): (usize, u64), turn: u64) -> Option<Grant> {
         let lane = self.lanes[index].as_mut().filter(|lane| lane.identity == identity)?;
         let before = lane.idle.len();
@@ -259,14 +263,14 @@ impl Admission {
         if lane.idle.len() < before { None } else { lane.granted.pop_front() }
     }
 
-    /// A branch takes nothing any more.
+    /// Marks a branch that takes no more items.
     pub(in crate::interleave) fn spend(&mut self, (index, identity): (usize, u64)) {
         if let Some(lane) = self.lanes[index].as_mut().filter(|lane| lane.identity == identity) {
             lane.is_spent = true;
         }
     }
 
-    /// Wakes every turn that has no work, so that it sees the end.
+    /// Wakes all turns without work, so that they see the end.
     pub(in crate::interleave) fn wake_idle(&mut self, wake: &mut Wake) {
         for lane in self.lanes.iter_mut().flatten() {
             lane.idle.drain(..).for_each(|(_, waker)| wake.add(Some(waker)));

@@ -1,7 +1,7 @@
-//! Calls of a chain that runs in the interleave already: which would deadlock, which share, and which enter by a loan
-//! of exclusivity.
+//! Calls from a chain that already runs in the interleave: which would deadlock, which share, and which enter through
+//! lent exclusivity.
 //!
-//! The chain itself is in `calls.rs`.
+//! For the chain itself, see `calls.rs`.
 
 use std::task::Waker;
 
@@ -15,18 +15,18 @@ use crate::port::wake::Wake;
 
 /// The relation of a chain of calls to the running operations.
 pub(super) enum Relation {
-    /// None of it runs here.
+    /// No operation of the chain runs here.
     Stranger,
-    /// It comes through this operation, which has lent its exclusivity.
+    /// The chain passes through this operation, which has lent its exclusivity.
     Lender(Operation),
-    /// One of its operations shares the state already, and it wants to share too.
+    /// An operation of the chain shares the state already, and the call only wants to share too.
     Sharer,
-    /// An operation of this lane would have to end first, and waits for it.
+    /// An operation of this lane would have to end first, and waits for the call itself.
     Deadlock(usize),
 }
 
 impl Admission {
-    /// The same for a call whose chain runs here already; returns the entry back if it must wait like any other.
+    /// Handles the arrival of a call whose chain already runs here; returns the entry if it must wait like any other.
     pub(super) fn arrive_in_call(
         &mut self,
         lane: usize,
@@ -38,15 +38,15 @@ impl Admission {
             Relation::Stranger | Relation::Deadlock(_) => return Err(entry),
             Relation::Lender(operation) if self.stack.last() == Some(&operation) => self.start(lane, entry, true, wake),
             Relation::Lender(_) => self.nested.push_back((lane, entry)),
-            // Its caller shares already, so it takes nothing from anybody. To make it wait behind an exclusive item,
-            // which waits for its caller, would be the deadlock of recursive readers.
+            // Its caller shares the state already, so it takes nothing from anyone. If it waited behind an exclusive
+            // item, which waits for its caller, that would be the deadlock of recursive readers.
             Relation::Sharer => self.start(lane, entry, false, wake),
         }
         Ok(())
     }
 
-    /// The relation of a chain of calls that wants to start in `lane` to the operations running here: its innermost
-    /// operation that has one decides.
+    /// Returns how a chain of calls that wants to start in `lane` relates to the operations running here. The innermost
+    /// operation that has a relation decides.
     pub(super) fn relation(&self, lane: usize, call: &Frame) -> Relation {
         let group = self.lane(lane).group;
         if group.list().is_none() {
@@ -68,14 +68,14 @@ impl Admission {
         Relation::Stranger
     }
 
-    /// The reason why a call to `lane` could never be answered, if that is so.
+    /// Returns the reason why a call to `lane` could never be answered; `None` if it could.
     pub(in crate::interleave) fn judge(&self, lane: usize, call: &Frame) -> Option<Refusal> {
         let Relation::Deadlock(holder) = self.relation(lane, call) else { return None };
         let name = |lane| self.lane(lane).name.clone().into_boxed_str();
         Some(Refusal::WouldDeadlock { running: name(holder), requested: name(lane) })
     }
 
-    /// Starts a call of the chain of `top` that waits for another, or lets `top` continue.
+    /// Starts a waiting call from the chain of `top`, or lets `top` continue.
     pub(super) fn start_nested(&mut self, top: Operation, wake: &mut Wake) {
         let Some(running) = self.running_mut(top) else { return };
         if !running.is_lent {
@@ -95,14 +95,15 @@ impl Admission {
         }
     }
 
-    /// The exclusivity of an operation is lent to the calls of its chain.
+    /// Lends the exclusivity of an operation to the calls of its chain.
     pub(in crate::interleave) fn lend(&mut self, operation: Operation) {
         if let Some(running) = self.running_mut(operation) {
             running.is_lent = true;
         }
     }
 
-    /// The lender wants it back: true if it has it, else its waker is woken when the calls have ended.
+    /// Takes the exclusivity back for the lender. Returns true if that succeeded; otherwise the waker is woken when the
+    /// calls have ended.
     pub(in crate::interleave) fn reclaim(&mut self, operation: Operation, waker: &Waker, wake: &mut Wake) -> bool {
         if self.stack.last() == Some(&operation) {
             self.end_loan(operation, wake);
@@ -114,7 +115,7 @@ impl Admission {
         false
     }
 
-    /// Ends a loan: calls that came through it and have not started wait like all others.
+    /// Ends a loan: calls that came through it and have not started wait like all other items.
     pub(in crate::interleave) fn end_loan(&mut self, operation: Operation, wake: &mut Wake) {
         if let Some(running) = self.running_mut(operation) {
             running.is_lent = false;

@@ -1,4 +1,4 @@
-//! Running handlers: the owners of their places, and their cancellation.
+//! Running handlers: who holds their operations, and their cancellation.
 
 use std::task::Waker;
 
@@ -7,35 +7,36 @@ use crate::port::wake::Wake;
 
 pub(super) struct Running {
     pub(super) lane: usize,
-    /// Whether it excludes others, and so is on `stack`.
+    /// Whether the operation excludes others, and therefore is on `stack`.
     pub(super) is_stacked: bool,
-    /// Whether it has lent its exclusivity to calls of its own chain.
+    /// Whether the operation has lent its exclusivity to calls of its own chain.
     pub(super) is_lent: bool,
     pub(super) is_cancelled: bool,
-    /// The parts that must end before it has ended: its turn, and its guard.
+    /// The number of parts that must end before the operation has ended: its turn and its guard.
     pub(super) holders: u8,
-    /// The task to wake when it is cancelled.
+    /// The task to wake if the operation is cancelled.
     pub(super) waker: Option<Waker>,
-    /// The task to wake when the calls to which it has lent its exclusivity have ended.
+    /// The task to wake when the calls to which the operation has lent its exclusivity have ended.
     pub(super) lender: Option<Waker>,
 }
 
 impl Running {
-    /// A handler that starts: its turn holds it.
+    /// Creates the state of a handler that starts; its turn is the first holder.
     pub(super) fn new(lane: usize, is_stacked: bool) -> Self {
         Self { lane, is_stacked, is_lent: false, is_cancelled: false, holders: 1, waker: None, lender: None }
     }
 }
 
 impl Admission {
-    /// One more holder of an operation that runs.
+    /// Adds a holder to a running operation.
     pub(in crate::interleave) fn hold(&mut self, operation: Operation) {
         if let Some(running) = self.running_mut(operation) {
             running.holders += 1;
         }
     }
 
-    /// A handler waits for something: the waiter to wake if it is cancelled. True if it has been.
+    /// Registers the waker of a suspended handler, which is woken if the handler is cancelled. Returns whether it has
+    /// been cancelled already.
     pub(in crate::interleave) fn suspend(&mut self, operation: Operation, waker: &Waker) -> bool {
         let Some(running) = self.running_mut(operation) else { return false };
         if !running.waker.as_ref().is_some_and(|known| known.will_wake(waker)) {
@@ -48,7 +49,7 @@ impl Admission {
         self.running(operation).is_some_and(|running| running.is_cancelled)
     }
 
-    /// Cancels the handlers in the lanes that `which` names; gives their number.
+    /// Cancels the handlers in the lanes that `which` selects; returns how many.
     pub(in crate::interleave) fn cancel(&mut self, which: impl Fn(usize) -> bool, wake: &mut Wake) -> usize {
         let mut count = 0;
         for running in self.operations.iter_mut().filter_map(|(_, running)| running.as_mut()) {
@@ -61,7 +62,7 @@ impl Admission {
         count
     }
 
-    /// The name of a running operation in messages.
+    /// Returns the name of a running operation, for messages.
     pub(in crate::interleave) fn name(&self, operation: Operation) -> String {
         self.running(operation).map_or_else(String::new, |running| self.lane(running.lane).name.clone())
     }

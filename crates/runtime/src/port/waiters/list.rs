@@ -19,7 +19,7 @@ impl<T> Waiters<T> {
         }
     }
 
-    /// Puts a slot into its list, from the end: almost always it belongs there.
+    /// Adds a slot to its list, searching from the end, where it almost always belongs.
     #[inline]
     pub(super) fn link(&mut self, ticket: Ticket) {
         let order = self.slot(ticket).order;
@@ -42,7 +42,7 @@ impl<T> Waiters<T> {
         self.slot_mut(ticket).place = SlotState::between(previous, next);
     }
 
-    /// Takes a listed waiter out of its list; the caller records its fate.
+    /// Takes a listed waiter out of its list; the caller records why.
     #[inline]
     pub(super) fn unlink(&mut self, ticket: Ticket) {
         let (previous, next) = self.slot(ticket).place.neighbours();
@@ -58,7 +58,7 @@ impl<T> Waiters<T> {
         }
     }
 
-    /// Changes a listed waiter's next; returns the one before the change.
+    /// Changes the successor of a listed waiter; returns the earlier successor.
     #[inline]
     pub(super) fn set_next(&mut self, ticket: Ticket, next: Option<Ticket>) -> Option<Ticket> {
         let slot = self.slot_mut(ticket);

@@ -1,5 +1,5 @@
-//! The waiters that take any item, where nothing else waits. It is the path of nearly every message, in as few steps as
-//! possible. The caller of these: `port/plain.rs`.
+//! Handles waiters that take any item, when no other kind waits. This is the path of nearly every message, in as few
+//! steps as possible. Called by `port/plain.rs`.
 
 use std::task::Waker;
 
@@ -7,20 +7,20 @@ use super::Waiters;
 use super::slot::{Slot, SlotState, Standing, Ticket, Want};
 
 impl<T> Waiters<T> {
-    /// The first waiter for a single item, if it has no predicate.
+    /// Returns the first waiter for a single item, if it has no predicate.
     #[inline]
     pub(crate) fn first_plain(&self) -> Option<Ticket> {
         let ticket = self.singles.first?;
         matches!(self.slot(ticket).want, Want::One(None)).then_some(ticket)
     }
 
-    /// Whether there is a waiter that has not been offered or promised anything.
+    /// Returns whether there is a waiter that has not been offered or promised an item.
     #[inline]
     pub(crate) fn has_listed(&self) -> bool {
         self.singles.first.is_some() || self.takes.first.is_some() || self.watchers.first.is_some()
     }
 
-    /// Offers an item to that first one; returns the waiter to wake.
+    /// Offers an item to the waiter that `first_plain` returned; returns the waker to call.
     #[inline]
     pub(crate) fn settle_plain(&mut self, ticket: Ticket, sequence: u64) -> Option<Waker> {
         let next = self.slot(ticket).place.neighbours().1;
@@ -34,8 +34,8 @@ impl<T> Waiters<T> {
         slot.waker.take()
     }
 
-    /// Registers a waiter that takes any item, after all others. It is in the order of registration, or at a place of
-    /// its own if no other is listed.
+    /// Registers a waiter that takes any item, after all others. It keeps the next position in the order of
+    /// registration, or its own earlier position if no other waiter is listed.
     #[inline]
     pub(crate) fn register_plain(&mut self, order: Option<u64>, waker: Waker) -> Ticket {
         let last = self.singles.last;
@@ -47,8 +47,8 @@ impl<T> Waiters<T> {
             Some(ticket) => {
                 let slot = &mut self.slots[ticket.index()];
                 self.free = slot.place.next_free();
-                // Field by field, since room for a waiter already wants whatever comes: written as one, the new slot
-                // would be put together on the stack and the old one dropped.
+                // Field by field, because a free slot already accepts any item. Written as a whole, the new slot would
+                // be built on the stack and the old one dropped.
                 slot.order = order;
                 slot.place = place;
                 let none = slot.waker.replace(waker);
@@ -68,11 +68,11 @@ impl<T> Waiters<T> {
         ticket
     }
 
-    /// Removes a waiter without a predicate, if it has been offered an item; returns the item's number.
+    /// Removes a waiter without a predicate, if it has been offered an item; returns the item's sequence number.
     #[inline]
     pub(crate) fn fetch_plain(&mut self, ticket: Ticket) -> Option<u64> {
         if self.used == 1 && self.slots.len() > 64 {
-            // The last of a burst: `remove` gives the memory back.
+            // The last waiter after a burst: `remove` frees the memory.
             return None;
         }
         let slot = &mut self.slots[ticket.index()];

@@ -1,4 +1,4 @@
-//! One waiter of a port: its request, its state, and its neighbours, in 48 bytes.
+//! One waiter of a port: what it wants, its state, and its neighbours, in 48 bytes.
 
 use std::num::NonZeroU32;
 use std::task::Waker;
@@ -14,10 +14,10 @@ use crate::port::predicate::accepts;
 pub struct Ticket(NonZeroU32);
 
 impl Ticket {
-    /// Waiters that one port can have: as many as a half of [`SlotState`] can name.
+    /// The most waiters that one port can have: a ticket must fit into 31 bits of [`SlotState`].
     const MAX: u32 = (1 << 31) - 1;
 
-    /// For the slot at `index`.
+    /// Returns the ticket of the slot at `index`.
     pub(super) fn of(index: usize) -> Self {
         let number = u32::try_from(index + 1).ok().filter(|&number| number <= Self::MAX).and_then(NonZeroU32::new);
         Self(number.expect("fewer than 2^31 waiters at one port"))
@@ -28,27 +28,27 @@ impl Ticket {
     }
 }
 
-/// Decides whether a receiver wants an item. Called under the port's lock, so it must be quick and leave ports alone.
+/// Decides whether a receiver wants an item. Called under the port's lock, so it must be quick and must not use ports.
 ///
-/// Boxed twice, because a pointer to a value with a table of methods takes two words, which every waiter would pay for.
+/// Boxed twice: a pointer to a trait object takes two words, and every waiter would pay for the second.
 pub(crate) type Predicate<T> = Box<Box<dyn Fn(&T) -> bool + Send>>;
 
-/// The want of a waiter.
+/// The kind of items that a waiter wants, and how many.
 pub(crate) enum Want<T> {
-    /// One item that the predicate, if there is one, accepts.
+    /// One item; the predicate, if there is one, must accept it.
     One(Option<Predicate<T>>),
-    /// Item after item, for as long as it stays here.
+    /// Item after item, as long as the waiter stays at the port.
     PersistentWaiter(Box<Arc<dyn PersistentWaiter<T>>>),
-    /// This many available items, and nothing else.
+    /// This many available items of this port alone.
     Take(usize),
-    /// This many available items, to be looked at together with other ports.
+    /// This many available items of this port, and items of other ports.
     Watch(usize),
-    /// Items of certain classes, to be looked at.
+    /// Items of certain classes, counted by the filter.
     Sort(Box<CountingFilter<T>>),
 }
 
 impl<T> Want<T> {
-    /// In the words of an inspector, before the port's name.
+    /// Describes the wait for an inspector; the port's name follows.
     pub(super) fn reason(&self) -> String {
         match self {
             Self::One(None) => "receive at".to_owned(),
@@ -60,7 +60,7 @@ impl<T> Want<T> {
         }
     }
 
-    /// Whether items are offered to it one by one.
+    /// Returns whether items are offered to the waiter one by one.
     pub(super) fn is_one(&self) -> bool {
         matches!(self, Self::One(_) | Self::PersistentWaiter(_))
     }
@@ -71,11 +71,11 @@ impl<T> Want<T> {
 pub(crate) enum Standing {
     /// In the list.
     Waiting,
-    /// Not in the list: the item with this sequence number is marked as its own.
+    /// Not in the list: the item with this sequence number is reserved for it.
     Offered(u64),
-    /// Not in the list: its predicate panicked; the text is kept beside the slots.
+    /// Not in the list: its predicate panicked; the text is kept outside the slots.
     Failed,
-    /// Not in the list: a take, woken for items that are there and not marked.
+    /// Not in the list: a take that was woken for available items, which are not marked.
     Promised,
 }
 
@@ -87,12 +87,12 @@ pub(crate) enum Standing {
 /// | 01 | offered | 62 bits: the item's sequence number |
 /// | 10 | promised | nothing |
 /// | 11 | failed | bit 61 is 0 |
-/// | 11 | free, so no waiter | bit 61 is 1; low 31 bits: the next free slot's ticket, 0 for none |
+/// | 11 | free: no waiter | bit 61 is 1; low 31 bits: the next free slot's ticket, 0 for none |
 #[derive(Clone, Copy)]
 pub(super) struct SlotState(u64);
 
 impl SlotState {
-    /// In a list, with no neighbour yet.
+    /// In a list, without neighbours yet.
     pub(super) const WAITING: Self = Self(0);
 
     const OFFERED: u64 = 1 << 62;
@@ -127,7 +127,7 @@ impl SlotState {
         self.0 & Self::FREE == Self::FREE
     }
 
-    /// The free slot after this free one.
+    /// Returns the next free slot after this one.
     pub(super) fn next_free(self) -> Option<Ticket> {
         debug_assert!(self.is_free(), "the chain of free slots holds nothing else");
         Self::ticket(self.0)
@@ -147,7 +147,7 @@ impl SlotState {
         self.0 & Self::KIND == 0
     }
 
-    /// The neighbours of a listed waiter.
+    /// Returns the neighbours of a listed waiter.
     pub(super) fn neighbours(self) -> (Option<Ticket>, Option<Ticket>) {
         debug_assert!(self.is_listed(), "only a listed waiter has neighbours");
         (Self::ticket(self.0 >> 31), Self::ticket(self.0))
@@ -158,12 +158,12 @@ impl SlotState {
     }
 }
 
-/// A waiter, or room for one: then it accepts anything, has no waker, and its place says that it is free. Ten million
-/// of the size of every field was weighed for these.
+/// A waiter, or a free slot. A free slot accepts any item and has no waker, and its state marks it as free. The size of
+/// every field was weighed for ten million waiters.
 pub(super) struct Slot<T> {
-    /// The waker; empty once it has been used, until the waiter looks again.
+    /// The waker; `None` once it has been used, until the waiter looks again.
     pub(super) waker: Option<Waker>,
-    /// Position in the order of registration; ascending along the list.
+    /// The position in the order of registration; ascending along the list.
     pub(super) order: u64,
     pub(super) want: Want<T>,
     pub(super) place: SlotState,
@@ -173,7 +173,7 @@ pub(super) struct Slot<T> {
 const _: () = assert!(size_of::<Slot<[u64; 9]>>() == 48, "a waiter takes 48 bytes, whatever it waits for");
 
 impl<T> Slot<T> {
-    /// Whether a waiter for one item takes this one.
+    /// Returns whether a waiter for one item accepts this item.
     pub(super) fn accepts(&self, item: &T) -> Result<bool, String> {
         match &self.want {
             Want::One(None) => Ok(true),
