@@ -5317,18 +5317,21 @@ function ro({ path: t, name: n, dataset: r, choice: i }) {
 		}
 		let i = async (i) => {
 			l.value = 0;
-			let a = Fa(io(t, n, r, i), c.peek().settings.colour), [o, u] = await Promise.all([Kn(t, n, (e) => l.value = e, e.signal, { every: i }), a?.load(e.signal).catch(() => null)]);
-			e.signal.aborted || (s.value = {
+			let a = Fa(io(t, n, r, i), c.peek().settings.colour), [o, s] = await Promise.all([Kn(t, n, (e) => l.value = e, e.signal, { every: i }), a?.load(e.signal).catch(() => null)]);
+			return {
 				columns: o,
 				every: i,
-				labels: a && u ? {
+				labels: a && s ? {
 					source: a,
-					colouring: u
+					colouring: s
 				} : null
-			});
+			};
+		}, a = (t) => {
+			e.signal.aborted || (s.value = t);
 		};
 		return (async () => {
-			r.rows > 2 * eo && await i(Math.ceil(r.rows / eo)), await i(1);
+			let e = r.rows > 2 * eo ? await i(Math.ceil(r.rows / eo)) : null, t = i(1);
+			e && a(e), a(await t);
 		})().catch((t) => {
 			e.signal.aborted || (u.value = t);
 		}), () => e.abort();

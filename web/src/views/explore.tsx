@@ -78,7 +78,7 @@ function Loaded({ path, name, dataset, choice }: { path: string; name: string; d
       error.value = `${name} has ${figure(dataset.bytes / 1e6, 3)} MB of values; the page takes ${BYTES_MAX / 1e6} MB. Bring in fewer columns, or fewer rows.`;
       return;
     }
-    const load = async (every: number) => {
+    const load = async (every: number): Promise<Read> => {
       done.value = 0;
       const source = keyOfLabels(labelSources(path, name, dataset, every), route.peek().settings.colour);
       // Labels that cannot be read are the scene's to tell.
@@ -86,11 +86,17 @@ function Loaded({ path, name, dataset, choice }: { path: string; name: string; d
         readColumns(path, name, (rows) => (done.value = rows), stop.signal, { every }),
         source?.load(stop.signal).catch(() => null),
       ]);
-      if (!stop.signal.aborted) read.value = { columns, every, labels: source && colouring ? { source, colouring } : null };
+      return { columns, every, labels: source && colouring ? { source, colouring } : null };
+    };
+    const show = (found: Read) => {
+      if (!stop.signal.aborted) read.value = found;
     };
     (async () => {
-      if (dataset.rows > 2 * SAMPLE) await load(Math.ceil(dataset.rows / SAMPLE));
-      await load(1);
+      const sample = dataset.rows > 2 * SAMPLE ? await load(Math.ceil(dataset.rows / SAMPLE)) : null;
+      // All rows are on their way while the sample is drawn.
+      const whole = load(1);
+      if (sample) show(sample);
+      show(await whole);
     })().catch((caught) => {
       if (!stop.signal.aborted) error.value = caught;
     });
