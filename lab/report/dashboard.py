@@ -63,6 +63,9 @@ def page(record):
     yield ""
     yield f"Processor {about['processor']}; threads {about['threads']}; system {about['system']}; Chromium {about['chromium']}; commit {about['commit']}; load {record['load']}."
     yield ""
+    if record.get("note"):
+        yield record["note"]
+        yield ""
     yield "## Points"
     yield ""
     rows = []
