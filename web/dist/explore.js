@@ -296,7 +296,7 @@ var k = Uint8Array.of(65, 82, 82, 79, 87, 49), A = {
 	MICROSECOND: 2,
 	/** Nanoseconds. */
 	NANOSECOND: 3
-}, re = {
+}, I = {
 	/**
 	* Indicates the number of elapsed whole months, stored as 4-byte signed
 	* integers.
@@ -318,12 +318,12 @@ var k = Uint8Array.of(65, 82, 82, 79, 87, 49), A = {
 	* day's worth of time).
 	*/
 	MONTH_DAY_NANO: 2
-}, I = {
+}, L = {
 	/** Sparse union layout with full arrays for each sub-type. */
 	Sparse: 0,
 	/** Dense union layout with offsets into value arrays. */
 	Dense: 1
-}, ie = {
+}, re = {
 	/**
 	* LZ4 frame compression.
 	* Not to be confused with "raw" (also called "block") format.
@@ -331,7 +331,7 @@ var k = Uint8Array.of(65, 82, 82, 79, 87, 49), A = {
 	LZ4_FRAME: 0,
 	/** Zstandard compression. */
 	ZSTD: 1
-}, L = { 
+}, R = { 
 /**
 * Each constituent buffer is first compressed with the indicated
 * compressor, and then written with the uncompressed length in the first 8
@@ -341,12 +341,12 @@ var k = Uint8Array.of(65, 82, 82, 79, 87, 49), A = {
 * follows is not compressed, which can be useful for cases where
 * compression does not yield appreciable savings.
 */
-BUFFER: 0 }, ae = Uint8Array, R = Uint16Array, oe = Uint32Array, se = BigUint64Array, z = Int8Array, B = Int16Array, V = Int32Array, H = BigInt64Array, U = Float32Array, W = Float64Array;
+BUFFER: 0 }, ie = Uint8Array, z = Uint16Array, ae = Uint32Array, oe = BigUint64Array, B = Int8Array, V = Int16Array, H = Int32Array, U = BigInt64Array, W = Float32Array, G = Float64Array;
 /**
 * @param {unknown} value
 * @returns {string}
 */
-function G(e) {
+function K(e) {
 	return Object.prototype.toString.call(e);
 }
 /**
@@ -355,16 +355,16 @@ function G(e) {
 * @param {unknown} data
 * @returns {data is ArrayBufferLike}
 */
-function K(e) {
-	return G(e) === "[object ArrayBuffer]" || G(e) === "[object SharedArrayBuffer]";
+function q(e) {
+	return K(e) === "[object ArrayBuffer]" || K(e) === "[object SharedArrayBuffer]";
 }
 /**
 * Check in an input value is a Uint8Array, applicable cross-realms. 
 * @param {unknown} value 
 * @returns {value is Uint8Array}
 */
-function q(e) {
-	return G(e) === "[object Uint8Array]";
+function J(e) {
+	return K(e) === "[object Uint8Array]";
 }
 /**
 * Return the appropriate typed array constructor for the given
@@ -373,18 +373,18 @@ function q(e) {
 * @param {boolean} signed Flag indicating if the integer is signed.
 * @returns {IntArrayConstructor}
 */
-function ce(e, t) {
+function se(e, t) {
 	let n = Math.log2(e) - 3;
 	return (t ? [
-		z,
 		B,
 		V,
-		H
+		H,
+		U
 	] : [
+		ie,
+		z,
 		ae,
-		R,
-		oe,
-		se
+		oe
 	])[n];
 }
 /**
@@ -394,7 +394,7 @@ function ce(e, t) {
 * @param {IntegerArray} offsets The offsets array.
 * @param {number} index The full column row index.
 */
-function le(e, t) {
+function ce(e, t) {
 	let n = 0, r = e.length;
 	if (r <= 2147483648) do {
 		let i = n + r >>> 1;
@@ -417,7 +417,7 @@ function le(e, t) {
 * @returns {T} The input value.
 * @throws if the value does not pass the test
 */
-function ue(e, t, n) {
+function le(e, t, n) {
 	if (t(e)) return e;
 	throw Error(n(e));
 }
@@ -431,8 +431,8 @@ function ue(e, t, n) {
 * @returns {T} The input value.
 * @throws if the value is not included in the set
 */
-function J(e, t, n) {
-	return t = Array.isArray(t) ? t : Object.values(t), ue(e, (e) => t.includes(e), n ?? (() => `${e} must be one of ${t}`));
+function Y(e, t, n) {
+	return t = Array.isArray(t) ? t : Object.values(t), le(e, (e) => t.includes(e), n ?? (() => `${e} must be one of ${t}`));
 }
 /**
 * Return the first object key that pairs with the given value.
@@ -440,7 +440,7 @@ function J(e, t, n) {
 * @param {any} value The value to lookup.
 * @returns {string} The first matching key, or '<Unknown>' if not found.
 */
-function de(e, t) {
+function ue(e, t) {
 	for (let [n, r] of Object.entries(e)) if (r === t) return n;
 	return "<Unknown>";
 }
@@ -451,7 +451,7 @@ function de(e, t) {
 /**
 * @typedef {Field | DataType} FieldInput
 */
-var fe = (e) => `Unsupported data type: "${de(M, e)}" (id ${e})`, Y = (e, t, n = !0, r = null) => ({
+var de = (e) => `Unsupported data type: "${ue(M, e)}" (id ${e})`, X = (e, t, n = !0, r = null) => ({
 	name: e,
 	type: t,
 	nullable: n,
@@ -462,15 +462,15 @@ var fe = (e) => `Unsupported data type: "${de(M, e)}" (id ${e})`, Y = (e, t, n =
 * @param {any} value
 * @returns {value is Field}
 */
-function pe(e) {
-	return Object.hasOwn(e, "name") && me(e.type);
+function fe(e) {
+	return Object.hasOwn(e, "name") && pe(e.type);
 }
 /**
 * Checks if a value is a data type instance.
 * @param {any} value
 * @returns {value is DataType}
 */
-function me(e) {
+function pe(e) {
 	return typeof e?.typeId == "number";
 }
 /**
@@ -481,8 +481,8 @@ function me(e) {
 * @param {boolean} [defaultNullable=true] The default nullable value.
 * @returns {Field} The field instance.
 */
-function he(e, t = "", n = !0) {
-	return pe(e) ? e : Y(t, ue(e, me, () => "Data type expected."), n);
+function me(e, t = "", n = !0) {
+	return fe(e) ? e : X(t, le(e, pe, () => "Data type expected."), n);
 }
 /**
 * Return a Dictionary data type instance.  A dictionary type consists of a
@@ -505,130 +505,130 @@ function he(e, t = "", n = !0) {
 *  ids are later resolved (possibly to new values) upon IPC encoding.
 * @returns {DictionaryType}
 */
-var ge = (e, t, n = !1, r = -1) => ({
+var he = (e, t, n = !1, r = -1) => ({
 	typeId: M.Dictionary,
 	id: r,
 	dictionary: e,
-	indices: t || ve(),
+	indices: t || _e(),
 	ordered: n
-}), _e = (e = 32, t = !0) => ({
+}), ge = (e = 32, t = !0) => ({
 	typeId: M.Int,
-	bitWidth: J(e, [
+	bitWidth: Y(e, [
 		8,
 		16,
 		32,
 		64
 	]),
 	signed: t,
-	values: ce(e, t)
-}), ve = () => _e(32), ye = (e = 2) => ({
+	values: se(e, t)
+}), _e = () => ge(32), ve = (e = 2) => ({
 	typeId: M.Float,
-	precision: J(e, N),
+	precision: Y(e, N),
 	values: [
-		R,
-		U,
-		W
+		z,
+		W,
+		G
 	][e]
-}), be = () => ({
+}), ye = () => ({
 	typeId: M.Binary,
-	offsets: V
-}), xe = () => ({
+	offsets: H
+}), be = () => ({
 	typeId: M.Utf8,
-	offsets: V
-}), Se = (e, t, n = 128) => ({
+	offsets: H
+}), xe = (e, t, n = 128) => ({
 	typeId: M.Decimal,
 	precision: e,
 	scale: t,
-	bitWidth: J(n, [
+	bitWidth: Y(n, [
 		32,
 		64,
 		128,
 		256
 	]),
-	values: n === 32 ? V : se
-}), Ce = (e) => ({
+	values: n === 32 ? H : oe
+}), Se = (e) => ({
 	typeId: M.Date,
-	unit: J(e, P),
-	values: e === P.DAY ? V : H
-}), we = (e = F.MILLISECOND) => {
-	e = J(e, F);
+	unit: Y(e, P),
+	values: e === P.DAY ? H : U
+}), Ce = (e = F.MILLISECOND) => {
+	e = Y(e, F);
 	let t = e === F.SECOND || e === F.MILLISECOND ? 32 : 64;
 	return {
 		typeId: M.Time,
 		unit: e,
 		bitWidth: t,
-		values: t === 32 ? V : H
+		values: t === 32 ? H : U
 	};
-}, Te = (e = F.MILLISECOND, t = null) => ({
+}, we = (e = F.MILLISECOND, t = null) => ({
 	typeId: M.Timestamp,
-	unit: J(e, F),
+	unit: Y(e, F),
 	timezone: t,
-	values: H
-}), Ee = (e = re.MONTH_DAY_NANO) => ({
+	values: U
+}), Te = (e = I.MONTH_DAY_NANO) => ({
 	typeId: M.Interval,
-	unit: J(e, re),
-	values: e === re.MONTH_DAY_NANO ? void 0 : V
-}), De = (e) => ({
+	unit: Y(e, I),
+	values: e === I.MONTH_DAY_NANO ? void 0 : H
+}), Ee = (e) => ({
 	typeId: M.List,
-	children: [he(e)],
-	offsets: V
-}), Oe = (e) => ({
+	children: [me(e)],
+	offsets: H
+}), De = (e) => ({
 	typeId: M.Struct,
-	children: Array.isArray(e) && e.length > 0 && pe(e[0]) ? e : Object.entries(e).map(([e, t]) => Y(e, t))
-}), ke = (e, t, n, r) => (n ??= t.map((e, t) => t), {
+	children: Array.isArray(e) && e.length > 0 && fe(e[0]) ? e : Object.entries(e).map(([e, t]) => X(e, t))
+}), Oe = (e, t, n, r) => (n ??= t.map((e, t) => t), {
 	typeId: M.Union,
-	mode: J(e, I),
+	mode: Y(e, L),
 	typeIds: n,
 	typeMap: n.reduce((e, t, n) => (e[t] = n, e), {}),
-	children: t.map((e, t) => he(e, `_${t}`)),
+	children: t.map((e, t) => me(e, `_${t}`)),
 	typeIdForValue: r,
-	offsets: V
-}), Ae = (e) => ({
+	offsets: H
+}), ke = (e) => ({
 	typeId: M.FixedSizeBinary,
 	stride: e
-}), je = (e, t) => ({
+}), Ae = (e, t) => ({
 	typeId: M.FixedSizeList,
 	stride: t,
-	children: [he(e)]
-}), Me = (e, t) => ({
+	children: [me(e)]
+}), je = (e, t) => ({
 	typeId: M.Map,
 	keysSorted: e,
 	children: [t],
-	offsets: V
-}), Ne = (e = F.MILLISECOND) => ({
+	offsets: H
+}), Me = (e = F.MILLISECOND) => ({
 	typeId: M.Duration,
-	unit: J(e, F),
-	values: H
-}), Pe = () => ({
+	unit: Y(e, F),
+	values: U
+}), Ne = () => ({
 	typeId: M.LargeBinary,
-	offsets: H
-}), Fe = () => ({
+	offsets: U
+}), Pe = () => ({
 	typeId: M.LargeUtf8,
-	offsets: H
-}), Ie = (e) => ({
+	offsets: U
+}), Fe = (e) => ({
 	typeId: M.LargeList,
-	children: [he(e)],
-	offsets: H
-}), Le = (e, t) => ({
+	children: [me(e)],
+	offsets: U
+}), Ie = (e, t) => ({
 	typeId: M.RunEndEncoded,
-	children: [ue(he(e, "run_ends"), (e) => e.type.typeId === M.Int, () => "Run-ends must have an integer type."), he(t, "values")]
-}), Re = (e) => ({
+	children: [le(me(e, "run_ends"), (e) => e.type.typeId === M.Int, () => "Run-ends must have an integer type."), me(t, "values")]
+}), Le = (e) => ({
 	typeId: M.ListView,
-	children: [he(e, "value")],
-	offsets: V
-}), ze = (e) => ({
-	typeId: M.LargeListView,
-	children: [he(e, "value")],
+	children: [me(e, "value")],
 	offsets: H
-}), Be = new W(2).buffer;
-new H(Be), new oe(Be), new V(Be), new ae(Be);
+}), Re = (e) => ({
+	typeId: M.LargeListView,
+	children: [me(e, "value")],
+	offsets: U
+}), ze = new G(2).buffer;
+new U(ze), new ae(ze), new H(ze), new ie(ze);
 /**
 * Coerce a bigint value to a number. Throws an error if the bigint value
 * lies outside the range of what a number can precisely represent.
 * @param {bigint} value The value to check and possibly convert.
 * @returns {number} The converted number value.
 */
-function Ve(e) {
+function Be(e) {
 	if (e > 2 ** 53 - 1 || e < -(2 ** 53 - 1)) throw Error(`BigInt exceeds integer number representation: ${e}`);
 	return Number(e);
 }
@@ -639,10 +639,10 @@ function Ve(e) {
 * @param {bigint} div The divisor.
 * @returns {number} The result of the division as a floating point number.
 */
-function He(e, t) {
+function Ve(e, t) {
 	return Number(e / t) + Number(e % t) / Number(t);
 }
-var Ue = (e) => BigInt.asUintN(64, e);
+var He = (e) => BigInt.asUintN(64, e);
 /**
 * Convert a 64-bit decimal value to a bigint.
 * @param {BigUint64Array} buf The uint64 array containing the decimal bytes.
@@ -650,7 +650,7 @@ var Ue = (e) => BigInt.asUintN(64, e);
 * @returns {bigint} The converted decimal as a bigint, such that all
 *  fractional digits are scaled up to integers (for example, 1.12 -> 112).
 */
-function We(e, t) {
+function Ue(e, t) {
 	return BigInt.asIntN(64, e[t]);
 }
 /**
@@ -660,9 +660,9 @@ function We(e, t) {
 * @returns {bigint} The converted decimal as a bigint, such that all
 *  fractional digits are scaled up to integers (for example, 1.12 -> 112).
 */
-function Ge(e, t) {
+function We(e, t) {
 	let n = t << 1, r;
-	return BigInt.asIntN(64, e[n + 1]) < 0 ? (r = Ue(~e[n]) | Ue(~e[n + 1]) << 64n, r = -(r + 1n)) : r = e[n] | e[n + 1] << 64n, r;
+	return BigInt.asIntN(64, e[n + 1]) < 0 ? (r = He(~e[n]) | He(~e[n + 1]) << 64n, r = -(r + 1n)) : r = e[n] | e[n + 1] << 64n, r;
 }
 /**
 * Convert a 256-bit decimal value to a bigint.
@@ -671,20 +671,20 @@ function Ge(e, t) {
 * @returns {bigint} The converted decimal as a bigint, such that all
 *  fractional digits are scaled up to integers (for example, 1.12 -> 112).
 */
-function Ke(e, t) {
+function Ge(e, t) {
 	let n = t << 2, r;
-	return BigInt.asIntN(64, e[n + 3]) < 0 ? (r = Ue(~e[n]) | Ue(~e[n + 1]) << 64n | Ue(~e[n + 2]) << 128n | Ue(~e[n + 3]) << 192n, r = -(r + 1n)) : r = e[n] | e[n + 1] << 64n | e[n + 2] << 128n | e[n + 3] << 192n, r;
+	return BigInt.asIntN(64, e[n + 3]) < 0 ? (r = He(~e[n]) | He(~e[n + 1]) << 64n | He(~e[n + 2]) << 128n | He(~e[n + 3]) << 192n, r = -(r + 1n)) : r = e[n] | e[n + 1] << 64n | e[n + 2] << 128n | e[n + 3] << 192n, r;
 }
 // node_modules/@uwdata/flechette/src/util/strings.js
-var qe = new TextDecoder("utf-8");
+var Ke = new TextDecoder("utf-8");
 new TextEncoder();
 /**
 * Return a UTF-8 string decoded from a byte buffer.
 * @param {Uint8Array} buf The byte buffer.
 * @returns {string} The decoded string.
 */
-function Je(e) {
-	return qe.decode(e);
+function qe(e) {
+	return Ke.decode(e);
 }
 /**
 * Return a boolean for a single bit in a bitmap.
@@ -692,7 +692,7 @@ function Je(e) {
 * @param {number} index The bit index to read.
 * @returns {boolean} The boolean bitmap value.
 */
-function Ye(e, t) {
+function Je(e, t) {
 	return !!(e[t >> 3] & 1 << t % 8);
 }
 /**
@@ -700,8 +700,8 @@ function Ye(e, t) {
 * @param {Uint8Array} buf The byte buffer.
 * @param {number} index The base index of the object.
 */
-function Xe(e, t) {
-	let n = t + Z(e, t), r = n - Z(e, n), i = X(e, r);
+function Ye(e, t) {
+	let n = t + Z(e, t), r = n - Z(e, n), i = et(e, r);
 	/**
 	* Retrieve a value from a flatbuffer table layout.
 	* @template T
@@ -712,7 +712,7 @@ function Xe(e, t) {
 	*/
 	return (t, a, o = null) => {
 		if (t < i) {
-			let i = X(e, r + t);
+			let i = et(e, r + t);
 			if (i) return a(e, n + i);
 		}
 		return o;
@@ -724,7 +724,7 @@ function Xe(e, t) {
 * @param {number} offset
 * @returns {number}
 */
-function Ze(e, t) {
+function Xe(e, t) {
 	return t;
 }
 /**
@@ -733,8 +733,8 @@ function Ze(e, t) {
 * @param {number} offset
 * @returns {boolean}
 */
-function Qe(e, t) {
-	return !!$e(e, t);
+function Ze(e, t) {
+	return !!Qe(e, t);
 }
 /**
 * Return a signed 8-bit integer value.
@@ -742,8 +742,8 @@ function Qe(e, t) {
 * @param {number} offset
 * @returns {number}
 */
-function $e(e, t) {
-	return et(e, t) << 24 >> 24;
+function Qe(e, t) {
+	return $e(e, t) << 24 >> 24;
 }
 /**
 * Return an unsigned 8-bit integer value.
@@ -751,7 +751,7 @@ function $e(e, t) {
 * @param {number} offset
 * @returns {number}
 */
-function et(e, t) {
+function $e(e, t) {
 	return e[t];
 }
 /**
@@ -760,7 +760,7 @@ function et(e, t) {
 * @param {number} offset
 * @returns {number}
 */
-function X(e, t) {
+function et(e, t) {
 	return tt(e, t) << 16 >> 16;
 }
 /**
@@ -798,7 +798,7 @@ function nt(e, t) {
 * @returns {number}
 */
 function Q(e, t) {
-	return Ve(BigInt.asIntN(64, BigInt(nt(e, t)) + (BigInt(nt(e, t + 4)) << 32n)));
+	return Be(BigInt.asIntN(64, BigInt(nt(e, t)) + (BigInt(nt(e, t + 4)) << 32n)));
 }
 /**
 * Create a JavaScript string from UTF-8 data stored inside the FlatBuffer.
@@ -809,7 +809,7 @@ function Q(e, t) {
 */
 function rt(e, t) {
 	let n = t + Z(e, t), r = Z(e, n);
-	return n += 4, Je(e.subarray(n, n + r));
+	return n += 4, qe(e.subarray(n, n + r));
 }
 /**
 * Extract a flatbuffer vector to an array.
@@ -955,7 +955,7 @@ var ut = class {
 	* @returns {boolean} True if valid, false otherwise.
 	*/
 	isValid(e) {
-		return Ye(this.validity, e);
+		return Je(this.validity, e);
 	}
 	/**
 	* Return the value at the given index. This method does not check the
@@ -1020,7 +1020,7 @@ var ut = class {
 		return this.nullCount ? super[Symbol.iterator]() : this.values[Symbol.iterator]();
 	}
 }, ft = class extends ut {
-	static ArrayType = W;
+	static ArrayType = G;
 }, $ = class extends ut {
 	static ArrayType = Array;
 }, pt = class extends $ {
@@ -1036,7 +1036,7 @@ var ut = class {
 	* @param {number} index The value index
 	*/
 	value(e) {
-		return Ve(this.values[e]);
+		return Be(this.values[e]);
 	}
 }, ht = class extends ft {
 	/**
@@ -1055,7 +1055,7 @@ var ut = class {
 	* @param {number} index The value index
 	*/
 	value(e) {
-		return Ye(this.values, e);
+		return Je(this.values, e);
 	}
 }, _t = class extends ft {
 	constructor(e) {
@@ -1073,15 +1073,15 @@ var ut = class {
 	constructor(e) {
 		super(e);
 		let { bitWidth: t, scale: n } = this.type;
-		this.decimal = t === 64 ? We : t === 128 ? Ge : Ke, this.scale = 10n ** BigInt(n);
+		this.decimal = t === 64 ? Ue : t === 128 ? We : Ge, this.scale = 10n ** BigInt(n);
 	}
 }, yt = class extends vt {
-	static ArrayType = W;
+	static ArrayType = G;
 	/**
 	* @param {number} index The value index
 	*/
 	value(e) {
-		return He(this.decimal(this.values, e), this.scale);
+		return Ve(this.decimal(this.values, e), this.scale);
 	}
 }, bt = class extends vt {
 	static ArrayType = Array;
@@ -1125,14 +1125,14 @@ var ut = class {
 	* @param {number} index The value index
 	*/
 	value(e) {
-		return He(this.values[e], 1000n);
+		return Ve(this.values[e], 1000n);
 	}
 }, Dt = class extends mt {
 	/**
 	* @param {number} index The value index
 	*/
 	value(e) {
-		return He(this.values[e], 1000000n);
+		return Ve(this.values[e], 1000000n);
 	}
 }, Ot = class extends $ {
 	/**
@@ -1150,7 +1150,7 @@ var ut = class {
 		let t = this.values, n = e << 4;
 		return Float64Array.of(Z(t, n), Z(t, n + 4), Q(t, n + 8));
 	}
-}, At = ({ values: e, offsets: t }, n) => e.subarray(t[n], t[n + 1]), jt = ({ values: e, offsets: t }, n) => e.subarray(Ve(t[n]), Ve(t[n + 1])), Mt = class extends $ {
+}, At = ({ values: e, offsets: t }, n) => e.subarray(t[n], t[n + 1]), jt = ({ values: e, offsets: t }, n) => e.subarray(Be(t[n]), Be(t[n + 1])), Mt = class extends $ {
 	/**
 	* @param {number} index
 	* @returns {Uint8Array}
@@ -1171,14 +1171,14 @@ var ut = class {
 	* @param {number} index
 	*/
 	value(e) {
-		return Je(At(this, e));
+		return qe(At(this, e));
 	}
 }, Ft = class extends $ {
 	/**
 	* @param {number} index
 	*/
 	value(e) {
-		return Je(jt(this, e));
+		return qe(jt(this, e));
 	}
 }, It = class extends $ {
 	/**
@@ -1196,7 +1196,7 @@ var ut = class {
 	*/
 	value(e) {
 		let t = this.offsets;
-		return this.children[0].slice(Ve(t[e]), Ve(t[e + 1]));
+		return this.children[0].slice(Be(t[e]), Be(t[e + 1]));
 	}
 }, Rt = class extends $ {
 	/**
@@ -1214,7 +1214,7 @@ var ut = class {
 	*/
 	value(e) {
 		let t = this.offsets[e], n = t + this.sizes[e];
-		return this.children[0].slice(Ve(t), Ve(n));
+		return this.children[0].slice(Be(t), Be(n));
 	}
 }, Bt = class extends $ {
 	constructor(e) {
@@ -1324,7 +1324,7 @@ var Wt = class extends $ {
 	*/
 	value(e) {
 		let [{ values: t }, n] = this.children;
-		return n.at(le(t, e));
+		return n.at(ce(t, e));
 	}
 }, Zt = class extends $ {
 	/**
@@ -1385,7 +1385,7 @@ var Wt = class extends $ {
 	* @param {number} index The value index.
 	*/
 	value(e) {
-		return Je(this.view(e));
+		return qe(this.view(e));
 	}
 };
 // node_modules/@uwdata/flechette/src/column.js
@@ -1466,7 +1466,7 @@ var nn = class {
 	* @returns {T | null} The value.
 	*/
 	at(e) {
-		let { data: t, offsets: n } = this, r = le(n, e) - 1;
+		let { data: t, offsets: n } = this, r = ce(n, e) - 1;
 		return t[r]?.at(e - n[r]);
 	}
 	/**
@@ -1662,7 +1662,7 @@ var sn = class e {
 	at(e) {
 		let { children: t, getFactory: n, numRows: r } = this;
 		if (e < 0 || e >= r) return null;
-		let [{ offsets: i }] = t, a = le(i, e) - 1;
+		let [{ offsets: i }] = t, a = ce(i, e) - 1;
 		return n(a)(e - i[a]);
 	}
 	/**
@@ -1702,7 +1702,7 @@ function ln(e, t = {}) {
 		case M.Date: return un(o === P.DAY ? St : Ct, l && xt);
 		case M.Timestamp: return c ? dt : un(o === F.SECOND ? wt : o === F.MILLISECOND ? Tt : o === F.MICROSECOND ? Et : Dt, l && xt);
 		case M.Decimal: return r === 32 ? u ? dt : _t : u ? bt : yt;
-		case M.Interval: return o === re.DAY_TIME ? Ot : o === re.YEAR_MONTH ? dt : kt;
+		case M.Interval: return o === I.DAY_TIME ? Ot : o === I.YEAR_MONTH ? dt : kt;
 		case M.FixedSizeBinary: return Vt;
 		case M.Utf8: return Pt;
 		case M.LargeUtf8: return Ft;
@@ -1721,7 +1721,7 @@ function ln(e, t = {}) {
 		case M.Dictionary: return Zt;
 		case M.Union: return i ? qt : Kt;
 	}
-	throw Error(fe(n));
+	throw Error(de(n));
 }
 function un(e, t) {
 	return t ? class extends t {
@@ -1738,7 +1738,7 @@ var dn = -1, fn = 8;
 * @param {CompressionType_} type The codec type.
 */
 function pn(e) {
-	return `Missing compression codec "${de(ie, e)}" (id ${e})`;
+	return `Missing compression codec "${ue(re, e)}" (id ${e})`;
 }
 /** @type {Map<CompressionType_, Codec>} */
 var mn = /* @__PURE__ */ new Map();
@@ -1805,10 +1805,10 @@ function vn(e, t) {
 * @returns {BodyCompression | undefined} The body compression metadata
 */
 function yn(e, t) {
-	let n = Xe(e, t);
+	let n = Ye(e, t);
 	return {
-		codec: n(4, $e, ie.LZ4_FRAME),
-		method: n(6, $e, L.BUFFER)
+		codec: n(4, Qe, re.LZ4_FRAME),
+		method: n(6, Qe, R.BUFFER)
 	};
 }
 // node_modules/@uwdata/flechette/src/decode/record-batch.js
@@ -1823,19 +1823,19 @@ function yn(e, t) {
 * @returns {RecordBatch} The record batch
 */
 function bn(e, t, n) {
-	let r = Xe(e, t), i = n < A.V4 ? 8 : 0;
+	let r = Ye(e, t), i = n < A.V4 ? 8 : 0;
 	return {
 		length: r(4, Q, 0),
-		nodes: it(e, r(6, Ze), 16, (e, t) => ({
+		nodes: it(e, r(6, Xe), 16, (e, t) => ({
 			length: Q(e, t),
 			nullCount: Q(e, t + 8)
 		})),
-		regions: it(e, r(8, Ze), 16 + i, (e, t) => ({
+		regions: it(e, r(8, Xe), 16 + i, (e, t) => ({
 			offset: Q(e, t + i),
 			length: Q(e, t + i + 8)
 		})),
 		compression: r(10, yn),
-		variadic: it(e, r(12, Ze), 8, Q)
+		variadic: it(e, r(12, Xe), 8, Q)
 	};
 }
 // node_modules/@uwdata/flechette/src/decode/dictionary-batch.js
@@ -1850,7 +1850,7 @@ function bn(e, t, n) {
 * @returns {DictionaryBatch} The dictionary batch
 */
 function xn(e, t, n) {
-	let r = Xe(e, t);
+	let r = Ye(e, t);
 	return {
 		id: r(4, Q, 0),
 		data: r(6, (e, t) => bn(e, t, n)),
@@ -1859,7 +1859,7 @@ function xn(e, t, n) {
 		* dictionary with the indicated id. If isDelta is false this dictionary
 		* should replace the existing dictionary.
 		*/
-		isDelta: r(8, Qe, !1)
+		isDelta: r(8, Ze, !1)
 	};
 }
 // node_modules/@uwdata/flechette/src/decode/data-type.js
@@ -1875,31 +1875,31 @@ function xn(e, t, n) {
 * @returns {DataType} The data type.
 */
 function Sn(e, t, n, r) {
-	J(n, M, fe);
-	let i = Xe(e, t);
+	Y(n, M, de);
+	let i = Ye(e, t);
 	switch (n) {
-		case M.Binary: return be();
-		case M.Utf8: return xe();
-		case M.LargeBinary: return Pe();
-		case M.LargeUtf8: return Fe();
-		case M.List: return De(r[0]);
-		case M.ListView: return Re(r[0]);
-		case M.LargeList: return Ie(r[0]);
-		case M.LargeListView: return ze(r[0]);
-		case M.Struct: return Oe(r);
-		case M.RunEndEncoded: return Le(r[0], r[1]);
-		case M.Int: return _e(i(4, Z, 0), i(6, Qe, !1));
-		case M.Float: return ye(i(4, X, N.HALF));
-		case M.Decimal: return Se(i(4, Z, 0), i(6, Z, 0), i(8, Z, 128));
-		case M.Date: return Ce(i(4, X, P.MILLISECOND));
-		case M.Time: return we(i(4, X, F.MILLISECOND));
-		case M.Timestamp: return Te(i(4, X, F.SECOND), i(6, rt));
-		case M.Interval: return Ee(i(4, X, re.YEAR_MONTH));
-		case M.Duration: return Ne(i(4, X, F.MILLISECOND));
-		case M.FixedSizeBinary: return Ae(i(4, Z, 0));
-		case M.FixedSizeList: return je(r[0], i(4, Z, 0));
-		case M.Map: return Me(i(4, Qe, !1), r[0]);
-		case M.Union: return ke(i(4, X, I.Sparse), r, it(e, i(6, Ze), 4, Z));
+		case M.Binary: return ye();
+		case M.Utf8: return be();
+		case M.LargeBinary: return Ne();
+		case M.LargeUtf8: return Pe();
+		case M.List: return Ee(r[0]);
+		case M.ListView: return Le(r[0]);
+		case M.LargeList: return Fe(r[0]);
+		case M.LargeListView: return Re(r[0]);
+		case M.Struct: return De(r);
+		case M.RunEndEncoded: return Ie(r[0], r[1]);
+		case M.Int: return ge(i(4, Z, 0), i(6, Ze, !1));
+		case M.Float: return ve(i(4, et, N.HALF));
+		case M.Decimal: return xe(i(4, Z, 0), i(6, Z, 0), i(8, Z, 128));
+		case M.Date: return Se(i(4, et, P.MILLISECOND));
+		case M.Time: return Ce(i(4, et, F.MILLISECOND));
+		case M.Timestamp: return we(i(4, et, F.SECOND), i(6, rt));
+		case M.Interval: return Te(i(4, et, I.YEAR_MONTH));
+		case M.Duration: return Me(i(4, et, F.MILLISECOND));
+		case M.FixedSizeBinary: return ke(i(4, Z, 0));
+		case M.FixedSizeList: return Ae(r[0], i(4, Z, 0));
+		case M.Map: return je(i(4, Ze, !1), r[0]);
+		case M.Union: return Oe(i(4, et, L.Sparse), r, it(e, i(6, Xe), 4, Z));
 	}
 	return { typeId: n };
 }
@@ -1915,7 +1915,7 @@ function Sn(e, t, n, r) {
 */
 function Cn(e, t) {
 	let n = it(e, t, 4, (e, t) => {
-		let n = Xe(e, t);
+		let n = Ye(e, t);
 		return [n(4, rt), n(6, rt)];
 	});
 	return n.length ? new Map(n) : null;
@@ -1932,10 +1932,10 @@ function Cn(e, t) {
 * @returns {Schema} The schema
 */
 function wn(e, t, n) {
-	let r = Xe(e, t);
+	let r = Ye(e, t);
 	return {
 		version: n,
-		endianness: r(4, X, 0),
+		endianness: r(4, et, 0),
 		fields: r(6, Tn, []),
 		metadata: r(8, Cn)
 	};
@@ -1950,11 +1950,11 @@ function Tn(e, t) {
 * @returns {Field}
 */
 function En(e, t) {
-	let n = Xe(e, t), r = n(8, et, M.NONE), i = n(10, Ze, 0), a = n(12, On), o = Sn(e, i, r, n(14, Dn, []));
+	let n = Ye(e, t), r = n(8, $e, M.NONE), i = n(10, Xe, 0), a = n(12, On), o = Sn(e, i, r, n(14, Dn, []));
 	return a && (a.dictionary = o, o = a), {
 		name: n(4, rt),
 		type: o,
-		nullable: n(6, Qe, !1),
+		nullable: n(6, Ze, !1),
 		metadata: n(16, Cn)
 	};
 }
@@ -1971,8 +1971,8 @@ function Dn(e, t) {
 */
 function On(e, t) {
 	if (!t) return null;
-	let n = Xe(e, t);
-	return ge(null, n(6, kn, ve()), n(8, Qe, !1), n(4, Q, 0));
+	let n = Ye(e, t);
+	return he(null, n(6, kn, _e()), n(8, Ze, !1), n(4, Q, 0));
 }
 /**
 * Decode an integer data type.
@@ -1987,7 +1987,7 @@ function kn(e, t) {
 /**
 * @import { Message, MessageHeader_, Version_ } from '../types.js'
 */
-var An = (e, t) => `Expected to read ${e} metadata bytes, but only read ${t}.`, jn = (e, t) => `Expected to read ${e} bytes for message body, but only read ${t}.`, Mn = (e) => `Unsupported message type: ${e} (${de(j, e)})`;
+var An = (e, t) => `Expected to read ${e} metadata bytes, but only read ${t}.`, jn = (e, t) => `Expected to read ${e} bytes for message body, but only read ${t}.`, Mn = (e) => `Unsupported message type: ${e} (${ue(j, e)})`;
 /**
 * A "message" contains a block of Apache Arrow data, such as a schema,
 * record batch, or dictionary batch. This message decodes a single
@@ -2001,7 +2001,7 @@ function Nn(e, t) {
 	if (t += 4, n === -1 && (n = Z(e, t) || 0, t += 4), n === 0) return null;
 	let r = e.subarray(t, t += n);
 	if (r.byteLength < n) throw Error(An(n, r.byteLength));
-	let i = Xe(r, 0), a = i(4, X, A.V1), o = i(6, et, j.NONE), s = i(8, Ze, 0), c = i(10, Q, 0), l;
+	let i = Ye(r, 0), a = i(4, et, A.V1), o = i(6, $e, j.NONE), s = i(8, Xe, 0), c = i(10, Q, 0), l;
 	if (s) {
 		let n = o === j.Schema ? wn : o === j.DictionaryBatch ? xn : o === j.RecordBatch ? bn : null;
 		if (!n) throw Error(Mn(o));
@@ -2039,8 +2039,8 @@ function Nn(e, t) {
 * @returns {import('../types.js').ArrowData}
 */
 function Pn(e) {
-	let t = K(e) ? new Uint8Array(e) : e;
-	return q(t) && Fn(t) ? Ln(t) : In(t);
+	let t = q(e) ? new Uint8Array(e) : e;
+	return J(t) && Fn(t) ? Ln(t) : In(t);
 }
 /**
 * @param {Uint8Array} buf
@@ -2063,7 +2063,7 @@ function Fn(e) {
 function In(e) {
 	let t = [e].flat(), n, r = [], i = [], a = [];
 	for (let e of t) {
-		if (!q(e)) throw Error("IPC data batch was not a Uint8Array.");
+		if (!J(e)) throw Error("IPC data batch was not a Uint8Array.");
 		let t = 0;
 		for (;;) {
 			let o = Nn(e, t);
@@ -2095,7 +2095,7 @@ function In(e) {
 * @returns {ArrowData}
 */
 function Ln(e) {
-	let t = e.byteLength - (k.length + 4), n = Xe(e, t - Z(e, t)), r = n(4, X, A.V1), i = n(8, vn, []), a = n(10, vn, []), o = a.map((e) => i.filter((t) => t.offset < e.offset).length);
+	let t = e.byteLength - (k.length + 4), n = Ye(e, t - Z(e, t)), r = n(4, et, A.V1), i = n(8, vn, []), a = n(10, vn, []), o = a.map((e) => i.filter((t) => t.offset < e.offset).length);
 	return {
 		schema: n(6, (e, t) => wn(e, t, r)),
 		dictionaries: i.map(({ offset: t }) => Nn(e, t).content),
@@ -2226,7 +2226,7 @@ function Hn(e, t, n) {
 		bytes: e,
 		...t
 	};
-	if (n.method !== L.BUFFER) throw Error(`Unknown compression method (${n.method})`);
+	if (n.method !== R.BUFFER) throw Error(`Unknown compression method (${n.method})`);
 	{
 		let r = n.codec, i = hn(r);
 		if (!i) throw Error(pn(r));
@@ -2312,11 +2312,11 @@ function Un(e, t) {
 		}
 		case M.Union: return s < A.V5 && a(), new c({
 			...l,
-			typeIds: a(z),
-			offsets: e.mode === I.Sparse ? null : a(e.offsets),
+			typeIds: a(B),
+			offsets: e.mode === L.Sparse ? null : a(e.offsets),
 			children: t.visit(e.children)
 		});
-		default: throw Error(fe(n));
+		default: throw Error(de(n));
 	}
 }
 new Uint16Array(new Uint8Array([1, 0]).buffer)[0];
@@ -3192,12 +3192,12 @@ function Ni({ suffix: t, columns: n, grouping: i, hidden: s, theme: c, column: l
 	]).flatMap((e, t) => e && !s.has(t) ? [{
 		group: t,
 		box: e
-	}] : []), F = P.slice(0, Ei), re = (e) => N ? 10 ** e : e, I = (e, t = 4) => y(re(e), t), ie = ({ rows: e, quartiles: t, whiskers: n, beyond: r }) => `median ${I(t[1])}, half of the rows from ${I(t[0])} to ${I(t[2])}, whiskers from ${I(n[0])} to ${I(n[1])}, ${g(r)} of ${g(e)} rows beyond`, L = _.value, ae = F.map(({ group: e }) => d(e)), R = Math.min(.36 * L, 260, ji * Math.max(0, ...ae.map((e) => e.length)) + 20), oe = Math.floor((R - 20) / ji), se = Oi + Di * F.length + ki, [z, B] = F.reduce(([e, t], { box: { whiskers: n } }) => [Math.min(e, n[0]), Math.max(t, n[1])], [Infinity, -Infinity]);
-	z === B && ([z, B] = [z - .5, B + .5]);
-	let V = (e) => {
-		let t = Math.max(Math.abs(z), Math.abs(B)) || 1;
-		return R + (L - R - Ai) * (e / t - z / t) / (B / t - z / t || 1);
-	}, H = Math.max(2, Math.floor((L - R) / 64)), U = F.length ? N ? ee(re(z), re(B), H).map(Math.log10) : O(z, B, H) : [], W = (e) => e.altKey ? "subtract" : e.shiftKey ? "add" : "replace", G = (e, t) => {
+	}] : []), F = P.slice(0, Ei), I = (e) => N ? 10 ** e : e, L = (e, t = 4) => y(I(e), t), re = ({ rows: e, quartiles: t, whiskers: n, beyond: r }) => `median ${L(t[1])}, half of the rows from ${L(t[0])} to ${L(t[2])}, whiskers from ${L(n[0])} to ${L(n[1])}, ${g(r)} of ${g(e)} rows beyond`, R = _.value, ie = F.map(({ group: e }) => d(e)), z = Math.min(.36 * R, 260, ji * Math.max(0, ...ie.map((e) => e.length)) + 20), ae = Math.floor((z - 20) / ji), oe = Oi + Di * F.length + ki, [B, V] = F.reduce(([e, t], { box: { whiskers: n } }) => [Math.min(e, n[0]), Math.max(t, n[1])], [Infinity, -Infinity]);
+	B === V && ([B, V] = [B - .5, V + .5]);
+	let H = (e) => {
+		let t = Math.max(Math.abs(B), Math.abs(V)) || 1;
+		return z + (R - z - Ai) * (e / t - B / t) / (V / t - B / t || 1);
+	}, U = Math.max(2, Math.floor((R - z) / 64)), W = F.length ? N ? ee(I(B), I(V), U).map(Math.log10) : O(B, V, U) : [], G = (e) => e.altKey ? "subtract" : e.shiftKey ? "add" : "replace", K = (e, t) => {
 		let n = {
 			ArrowDown: t + 1,
 			ArrowUp: t - 1,
@@ -3205,10 +3205,10 @@ function Ni({ suffix: t, columns: n, grouping: i, hidden: s, theme: c, column: l
 			End: F.length - 1
 		}[e.key];
 		if (n !== void 0) m.current.querySelectorAll("[role=button]")[n]?.focus();
-		else if (e.key === "Enter" || e.key === " ") f(F[t].group, W(e));
+		else if (e.key === "Enter" || e.key === " ") f(F[t].group, G(e));
 		else return;
 		e.preventDefault();
-	}, K = v.value >= 0 && v.value < F.length ? v.value : 0;
+	}, q = v.value >= 0 && v.value < F.length ? v.value : 0;
 	return /* @__PURE__ */ a("section", {
 		class: "card",
 		style: { minWidth: 0 },
@@ -3233,45 +3233,45 @@ function Ni({ suffix: t, columns: n, grouping: i, hidden: s, theme: c, column: l
 						}, e))]
 					})] }), F.length > 0 && /* @__PURE__ */ a(D, {
 						name: `${M.name} by ${i.title}`,
-						make: () => ne(m.current, L, se, te())
+						make: () => ne(m.current, R, oe, te())
 					})]
 				})]
 			}),
 			M && /* @__PURE__ */ a("p", {
 				class: "note",
-				children: v.value >= 0 && F[v.value] ? `${ae[v.value]}: ${ie(F[v.value].box)}.` : `Each box holds the middle half of its rows, with a line at the median. Whiskers end at the farthest rows within one and a half boxes. Click a box to select its rows.${N ? " The axis is logarithmic." : ""}`
+				children: v.value >= 0 && F[v.value] ? `${ie[v.value]}: ${re(F[v.value].box)}.` : `Each box holds the middle half of its rows, with a line at the median. Whiskers end at the farthest rows within one and a half boxes. Click a box to select its rows.${N ? " The axis is logarithmic." : ""}`
 			}),
 			/* @__PURE__ */ a("div", {
 				ref: p,
 				children: F.length > 0 && /* @__PURE__ */ a("svg", {
 					ref: m,
 					class: "boxes",
-					width: L,
-					height: se,
+					width: R,
+					height: oe,
 					role: "group",
 					"aria-label": `${M.name} by ${i.title}`,
 					onPointerLeave: () => v.value = -1,
 					style: { display: "block" },
 					children: [
-						U.map((e) => /* @__PURE__ */ a("path", {
-							d: `M${V(e)} ${Oi}V${se - ki + 4}`,
+						W.map((e) => /* @__PURE__ */ a("path", {
+							d: `M${H(e)} ${Oi}V${oe - ki + 4}`,
 							stroke: "var(--line)"
 						}, e)),
-						U.map((e) => /* @__PURE__ */ a("text", {
-							x: V(e),
-							y: se - 6,
-							"text-anchor": V(e) > L - 30 ? "end" : "middle",
-							children: I(e, 5)
+						W.map((e) => /* @__PURE__ */ a("text", {
+							x: H(e),
+							y: oe - 6,
+							"text-anchor": H(e) > R - 30 ? "end" : "middle",
+							children: L(e, 5)
 						}, e)),
 						F.map(({ group: e, box: { quartiles: t, whiskers: n } }, r) => {
-							let i = gr(x[e], c), [o, s, l] = t.map(V), u = ae[r], d = Oi + Di * (r + .5);
+							let i = gr(x[e], c), [o, s, l] = t.map(H), u = ie[r], d = Oi + Di * (r + .5);
 							return /* @__PURE__ */ a("g", {
 								style: { cursor: "pointer" },
-								onClick: (t) => f(e, W(t)),
+								onClick: (t) => f(e, G(t)),
 								onPointerEnter: () => v.value = r,
 								children: [
 									/* @__PURE__ */ a("rect", {
-										width: L,
+										width: R,
 										y: Oi + Di * r,
 										height: Di,
 										fill: "var(--wash)",
@@ -3286,17 +3286,17 @@ function Ni({ suffix: t, columns: n, grouping: i, hidden: s, theme: c, column: l
 									/* @__PURE__ */ a("text", {
 										x: "18",
 										y: d + 4,
-										children: u.length > oe ? `${u.slice(0, Math.max(1, oe - 1))}…` : u
+										children: u.length > ae ? `${u.slice(0, Math.max(1, ae - 1))}…` : u
 									}),
 									/* @__PURE__ */ a("g", {
 										role: "button",
-										tabIndex: r === K ? 0 : -1,
-										"aria-label": `Box of ${u}: ${ie(F[r].box)}`,
-										onKeyDown: (e) => G(e, r),
+										tabIndex: r === q ? 0 : -1,
+										"aria-label": `Box of ${u}: ${re(F[r].box)}`,
+										onKeyDown: (e) => K(e, r),
 										onFocus: () => v.value = r,
 										children: [
 											/* @__PURE__ */ a("path", {
-												d: `M${V(n[0])} ${d - 4}v8m0 -4H${o}M${l} ${d}H${V(n[1])}m0 -4v8`,
+												d: `M${H(n[0])} ${d - 4}v8m0 -4H${o}M${l} ${d}H${H(n[1])}m0 -4v8`,
 												fill: "none",
 												stroke: i,
 												"stroke-width": "1.5"
@@ -3353,7 +3353,7 @@ function Ni({ suffix: t, columns: n, grouping: i, hidden: s, theme: c, column: l
 						t.whiskers[0],
 						...t.quartiles,
 						t.whiskers[1]
-					].map(re),
+					].map(I),
 					t.beyond
 				]),
 				pick: (e) => f(P[e].group, "replace")
@@ -4292,149 +4292,149 @@ function Ia(e, t) {
 function La({ source: n, settings: i, settle: c, choice: l, asked: u }) {
 	let d = vi.value, { name: p, columns: h, sources: _, layouts: v, suffix: b = "" } = n, x = h.columns.filter((e) => e.kind !== "text"), S = Ia(x, /^(lon|lng|long|longitude)$/i), T = Ia(x, /^(lat|latitude)$/i), E = x.filter((e) => e.name !== n.id && e.name !== n.weights), ee = E.length >= 2 ? E : x, te = (e, t) => x.find((t) => t.name === e) ?? t, O = v.map((e) => [e.key, e.title]);
 	S && T && O.push(["sphere", "sphere"]), ee.length >= 2 && O.push(["flat", "columns"]);
-	let ne = O.find(([e]) => e === i.view)?.[0] ?? O[0]?.[0] ?? "flat", k = v.find((e) => e.key === ne), A = ne === "sphere", j = k?.x ?? te(i.x, S ?? ee[0]), M = k?.y ?? te(i.y, T ?? ee[1] ?? ee[0]), N = k ? k.z : i.z ? x.find((e) => e.name === i.z) : void 0, P = i.colour ?? _[0]?.key ?? n.colour ?? "", F = k ? k.isEqual : j === S && M === T || n.isEqual, re = i.edge !== "no" && !k?.degrees, I = [
+	let ne = O.find(([e]) => e === i.view)?.[0] ?? O[0]?.[0] ?? "flat", k = v.find((e) => e.key === ne), A = ne === "sphere", j = k?.x ?? te(i.x, S ?? ee[0]), M = k?.y ?? te(i.y, T ?? ee[1] ?? ee[0]), N = k ? k.z : i.z ? x.find((e) => e.name === i.z) : void 0, P = i.colour ?? _[0]?.key ?? n.colour ?? "", F = k ? k.isEqual : j === S && M === T || n.isEqual, I = i.edge !== "no" && !k?.degrees, L = [
 		j,
 		M,
 		...N ? [N] : []
-	], ie = r(() => I.map((e) => !k && !A && !F && Dr(e.values)), [
+	], re = r(() => L.map((e) => !k && !A && !F && Dr(e.values)), [
 		j,
 		M,
 		N,
 		A,
 		F
-	]), L = i.log === "no" ? I.map(() => !1) : ie, ae = i.log !== "no" && ie.includes(!0), R = r(() => A ? Nr(S.values, T.values) : Ar(I.map((e, t) => L[t] ? kr(e) : e), {
+	]), R = i.log === "no" ? L.map(() => !1) : re, ie = i.log !== "no" && re.includes(!0), z = r(() => A ? Nr(S.values, T.values) : Ar(L.map((e, t) => R[t] ? kr(e) : e), {
 		isEqual: F,
 		stretch: k?.stretch,
-		isEdged: re
+		isEdged: I
 	}), [
 		A,
 		j,
 		M,
 		N,
 		F,
-		re,
-		ae
-	]), oe = k ? k.degrees : !A && j === S && M === T && !N ? { breaks: [] } : void 0, se = A || oe !== void 0;
+		I,
+		ie
+	]), ae = k ? k.degrees : !A && j === S && M === T && !N ? { breaks: [] } : void 0, oe = A || ae !== void 0;
 	e(() => {
-		se && n.coast && gi(n.coast);
-	}, [se]);
-	let z = r(() => {
-		if (!se || !mi.value) return null;
+		oe && n.coast && gi(n.coast);
+	}, [oe]);
+	let B = r(() => {
+		if (!oe || !mi.value) return null;
 		if (A) return {
 			shores: Jr(mi.value),
 			towns: Xr(mi.value)
 		};
-		let [e, t] = [j, M].map((e) => xr(e.values)), n = oe.breaks;
+		let [e, t] = [j, M].map((e) => xr(e.values)), n = ae.breaks;
 		if (!e || !t) return null;
 		let r = n.reduce((e, [t, n, r]) => e + n - t - r, e[1]);
 		if (!Gr([e[0], r], t)) return null;
 		let i = e[0] >= -180 && r <= 180 ? -180 : (e[0] + r) / 2 - 180;
 		return {
-			shores: Qr(mi.value, R, i, n),
-			towns: Zr(mi.value, R, i, n)
+			shores: Qr(mi.value, z, i, n),
+			towns: Zr(mi.value, z, i, n)
 		};
 	}, [
 		mi.value,
-		R,
-		se
-	]), B = o(null), V = o(null), H = P.startsWith(Pa), U = Fa(_, P);
+		z,
+		oe
+	]), V = o(null), H = o(null), U = P.startsWith(Pa), W = Fa(_, P);
 	e(() => {
 		let e = new AbortController();
-		return V.value = null, (async () => {
+		return H.value = null, (async () => {
 			try {
-				if (U) {
-					let t = U.ready ?? await U.load(e.signal);
-					e.signal.aborted || (B.value = t);
+				if (W) {
+					let t = W.ready ?? await W.load(e.signal);
+					e.signal.aborted || (V.value = t);
 				} else {
 					let e = P.startsWith("column:") ? h.columns.find((e) => e.name === P.slice(7)) : void 0;
-					B.value = e ? hr(e) : null;
+					V.value = e ? hr(e) : null;
 				}
 			} catch (t) {
-				e.signal.aborted || ([V.value, B.value] = [t, null]);
+				e.signal.aborted || ([H.value, V.value] = [t, null]);
 			}
 		})(), () => e.abort();
-	}, [U?.key ?? P, U?.version]);
-	let W = o(null), G = o([]), K = o(/* @__PURE__ */ new Set()), q = o(-1), ce = o("move"), le = o(0), ue = C(null), J = o(/* @__PURE__ */ new Map()), de = o(null), fe = U?.ready ?? (B.value?.groupOf.length === h.rows ? B.value : null), Y = r(() => {
-		let e = fe && H ? pr(fe) : fe;
-		return e && J.value.size ? {
+	}, [W?.key ?? P, W?.version]);
+	let G = o(null), K = o([]), q = o(/* @__PURE__ */ new Set()), J = o(-1), se = o("move"), ce = o(0), le = C(null), Y = o(/* @__PURE__ */ new Map()), ue = o(null), de = W?.ready ?? (V.value?.groupOf.length === h.rows ? V.value : null), X = r(() => {
+		let e = de && U ? pr(de) : de;
+		return e && Y.value.size ? {
 			...e,
 			groups: e.groups.map((e) => ({
 				...e,
-				name: J.value.get(e.number) ?? e.name
+				name: Y.value.get(e.number) ?? e.name
 			}))
 		} : e;
 	}, [
-		fe,
-		H,
-		J.value
+		de,
+		U,
+		Y.value
 	]);
 	e(() => {
-		K.value = /* @__PURE__ */ new Set(), J.value = /* @__PURE__ */ new Map();
-	}, [fe?.title]);
-	let pe = (e) => Y !== null && K.value.size > 0 && K.value.has(Y.groupOf[e]), me = r(() => Ba(R, h.rows, Y, W.value, K.value, d), [
-		R,
-		Y,
-		W.value,
-		K.value,
+		q.value = /* @__PURE__ */ new Set(), Y.value = /* @__PURE__ */ new Map();
+	}, [de?.title]);
+	let fe = (e) => X !== null && q.value.size > 0 && q.value.has(X.groupOf[e]), pe = r(() => Ba(z, h.rows, X, G.value, q.value, d), [
+		z,
+		X,
+		G.value,
+		q.value,
 		d
-	]), he = r(() => W.value ? W.value.reduce((e, t) => e + t, 0) : 0, [W.value]), ge = r(() => Va(R, Y, K.value, d), [
-		R,
-		Y,
-		K.value,
+	]), me = r(() => G.value ? G.value.reduce((e, t) => e + t, 0) : 0, [G.value]), he = r(() => Va(z, X, q.value, d), [
+		z,
+		X,
+		q.value,
 		d
-	]), _e = r(() => q.value < 0 ? -1 : R.rowOf.indexOf(q.value), [R, q.value]), ve = (e, t, n) => {
-		let r = t === "replace" || !W.value ? new Uint8Array(h.rows) : W.value.slice();
+	]), ge = r(() => J.value < 0 ? -1 : z.rowOf.indexOf(J.value), [z, J.value]), _e = (e, t, n) => {
+		let r = t === "replace" || !G.value ? new Uint8Array(h.rows) : G.value.slice();
 		for (let n of e) r[n] = t === "subtract" ? 0 : 1;
 		let i = r.includes(1);
 		w(() => {
-			W.value = i ? r : null;
+			G.value = i ? r : null;
 			let e = {
 				replace: "",
 				add: "and ",
 				subtract: "without "
 			}[t];
-			G.value = i ? t === "replace" ? [n] : [...G.value, `${e}${n}`] : [];
+			K.value = i ? t === "replace" ? [n] : [...K.value, `${e}${n}`] : [];
 		}), m(i ? `${g(r.reduce((e, t) => e + t, 0))} rows selected.` : "Nothing is selected.");
-	}, ye = () => w(() => [W.value, G.value, q.value] = [
+	}, ve = () => w(() => [G.value, K.value, J.value] = [
 		null,
 		[],
 		-1
-	]), be = () => {
-		if (!W.value) return;
-		let e = W.value.map((e, t) => e || pe(t) ? 0 : 1);
-		W.value = e.includes(1) ? e : null, G.value = [...G.value, "inverted"];
-	}, xe = function* (e) {
-		for (let t = 0; t < h.rows; t++) Y.groupOf[t] === e && (yield t);
-	}, Se = (e, t) => ve(xe(e), t, `${U ? "cluster " : `${Y.title} `}${Y.groups[e].name}`), Ce = (e, t) => ve(mr(Y, e), t, `probability below ${e}`), we = () => {
-		if (!W.value || !Y) return;
-		let e = new Set(K.value);
-		W.value.forEach((t, n) => t && e.add(Y.groupOf[n])), e.size < Y.groups.length && (K.value = e);
-	}, Te = (e) => {
+	]), ye = () => {
+		if (!G.value) return;
+		let e = G.value.map((e, t) => e || fe(t) ? 0 : 1);
+		G.value = e.includes(1) ? e : null, K.value = [...K.value, "inverted"];
+	}, be = function* (e) {
+		for (let t = 0; t < h.rows; t++) X.groupOf[t] === e && (yield t);
+	}, xe = (e, t) => _e(be(e), t, `${W ? "cluster " : `${X.title} `}${X.groups[e].name}`), Se = (e, t) => _e(mr(X, e), t, `probability below ${e}`), Ce = () => {
+		if (!G.value || !X) return;
+		let e = new Set(q.value);
+		G.value.forEach((t, n) => t && e.add(X.groupOf[n])), e.size < X.groups.length && (q.value = e);
+	}, we = (e) => {
 		if (e.ctrlKey || e.metaKey || e.altKey || /^(INPUT|SELECT|TEXTAREA)$/.test(e.target.tagName)) return;
 		let t = {
-			l: () => ce.value = "lasso",
-			b: () => ce.value = "box",
-			m: () => ce.value = "move",
-			i: be,
-			h: we,
-			Escape: ye,
-			f: () => ue.current?.fit()
+			l: () => se.value = "lasso",
+			b: () => se.value = "box",
+			m: () => se.value = "move",
+			i: ye,
+			h: Ce,
+			Escape: ve,
+			f: () => le.current?.fit()
 		}[e.key];
 		t && (e.preventDefault(), t());
-	}, Ee = u?.value;
+	}, Te = u?.value;
 	e(() => {
-		if (!Ee || !Y) return;
-		let e = Y.groups.findIndex((e) => e.number === Ee.group);
-		e >= 0 && ve(xe(e), "replace", `cluster ${Y.groups[e].name}`);
-	}, [Ee]);
-	let De = r(() => ee, [h]), Oe = !n.sampled && Y !== null && Y.groups.length > 0 && De.length > 0, ke = le.value || (h.rows > 3e5 ? 1 : h.rows > 3e4 ? 2 : h.rows > 3e3 ? 4 : h.rows > 500 ? 7 : 9), Ae = (e) => h.columns.filter((e) => e.name !== n.id).slice(0, 6).map((t) => `${t.name} ${t.kind === "text" ? t.values[e] : y(t.values[e], 6)}`).join(" · "), je = h.columns.find((e) => e.name === n.id), Me = (e) => n.titleOf ? n.titleOf(e) : je ? String(je.kind === "text" ? je.values[e] : y(je.values[e], 12)) : `row ${g(e + 1)}`, Ne = (e) => {
-		let t = Y?.groups[Y.groupOf[e]];
+		if (!Te || !X) return;
+		let e = X.groups.findIndex((e) => e.number === Te.group);
+		e >= 0 && _e(be(e), "replace", `cluster ${X.groups[e].name}`);
+	}, [Te]);
+	let Ee = r(() => ee, [h]), De = !n.sampled && X !== null && X.groups.length > 0 && Ee.length > 0, Oe = ce.value || (h.rows > 3e5 ? 1 : h.rows > 3e4 ? 2 : h.rows > 3e3 ? 4 : h.rows > 500 ? 7 : 9), ke = (e) => h.columns.filter((e) => e.name !== n.id).slice(0, 6).map((t) => `${t.name} ${t.kind === "text" ? t.values[e] : y(t.values[e], 6)}`).join(" · "), Ae = h.columns.find((e) => e.name === n.id), je = (e) => n.titleOf ? n.titleOf(e) : Ae ? String(Ae.kind === "text" ? Ae.values[e] : y(Ae.values[e], 12)) : `row ${g(e + 1)}`, Me = (e) => {
+		let t = X?.groups[X.groupOf[e]];
 		return t ? t.name : "";
-	}, Pe = `${p}: ${k ? k.title : A ? "positions on the sphere" : `${j.name} and ${M.name}${N ? ` and ${N.name}` : ""}`}${Y ? `, coloured by ${Y.isSure ? "how sure they are in " : ""}${Y.title}` : ""}; ${g(h.rows)} rows`, Fe = `${Pe}.${Y?.groups.length ? ` ${Y.groups.length} groups; the list beside the picture has them all.` : ""}${he ? ` ${g(he)} rows are selected; the table below has them.` : ""} Arrow keys move, plus and minus zoom, Enter picks the middle point.`;
+	}, Ne = `${p}: ${k ? k.title : A ? "positions on the sphere" : `${j.name} and ${M.name}${N ? ` and ${N.name}` : ""}`}${X ? `, coloured by ${X.isSure ? "how sure they are in " : ""}${X.title}` : ""}; ${g(h.rows)} rows`, Pe = `${Ne}.${X?.groups.length ? ` ${X.groups.length} groups; the list beside the picture has them all.` : ""}${me ? ` ${g(me)} rows are selected; the table below has them.` : ""} Arrow keys move, plus and minus zoom, Enter picks the middle point.`;
 	return /* @__PURE__ */ a("div", {
 		class: "scene",
-		style: { gridTemplateRows: Oe ? "auto 1fr" : void 0 },
-		onKeyDown: Te,
+		style: { gridTemplateRows: De ? "auto 1fr" : void 0 },
+		onKeyDown: we,
 		children: [
 			/* @__PURE__ */ a("section", {
 				class: "card picture",
@@ -4461,37 +4461,37 @@ function La({ source: n, settings: i, settle: c, choice: l, asked: u }) {
 						children: [/* @__PURE__ */ a("div", {
 							class: "stage",
 							children: /* @__PURE__ */ a(Zi, {
-								cloud: R,
-								paint: me,
+								cloud: z,
+								paint: pe,
 								theme: d,
-								tool: ce.value,
+								tool: se.value,
 								isEqual: F || k?.stretch !== void 0,
-								pointWidth: ke,
-								degrees: k?.degrees ?? (z ? oe : void 0),
-								shores: z?.shores,
-								towns: z?.towns,
+								pointWidth: Oe,
+								degrees: k?.degrees ?? (B ? ae : void 0),
+								shores: B?.shores,
+								towns: B?.towns,
 								ground: k?.ground,
-								outlines: Y && k?.outlines && k.outlines.filter(({ group: e }) => !K.value.has(e)),
+								outlines: X && k?.outlines && k.outlines.filter(({ group: e }) => !q.value.has(e)),
 								names: [
 									0,
 									1,
 									2
-								].map((e) => I[e] ? `${I[e].name}${L[e] ? " (log)" : ""}` : ""),
-								logs: L,
-								summary: Fe,
-								caption: Pe,
-								marks: ge,
-								picked: _e,
+								].map((e) => L[e] ? `${L[e].name}${R[e] ? " (log)" : ""}` : ""),
+								logs: R,
+								summary: Pe,
+								caption: Ne,
+								marks: he,
+								picked: ge,
 								forced: i.renderer,
-								handle: ue,
-								onSelect: (e, t, n) => ve(Ra(e, (e) => R.rowOf[e]), t, n),
-								onPick: (e) => q.value = e < 0 ? -1 : R.rowOf[e],
+								handle: le,
+								onSelect: (e, t, n) => _e(Ra(e, (e) => z.rowOf[e]), t, n),
+								onPick: (e) => J.value = e < 0 ? -1 : z.rowOf[e],
 								hint: (e) => {
-									let t = R.rowOf[e], n = Y?.groups.length ? Ne(t) : "";
+									let t = z.rowOf[e], n = X?.groups.length ? Me(t) : "";
 									return {
-										title: n && n !== "no cluster" && n !== "no value" ? `${U ? "Cluster " : ""}${n} · ${Me(t)}` : Me(t),
-										text: `${Y?.isSure ? `probability ${y(Y.probability[t], 3)} · ` : ""}${Ae(t)}`,
-										colour: _r(Y, t, d)
+										title: n && n !== "no cluster" && n !== "no value" ? `${W ? "Cluster " : ""}${n} · ${je(t)}` : je(t),
+										text: `${X?.isSure ? `probability ${y(X.probability[t], 3)} · ` : ""}${ke(t)}`,
+										colour: _r(X, t, d)
 									};
 								}
 							})
@@ -4518,31 +4518,31 @@ function La({ source: n, settings: i, settle: c, choice: l, asked: u }) {
 									]
 								].map(([e, t, n]) => /* @__PURE__ */ a("button", {
 									type: "button",
-									"aria-pressed": ce.value === e,
+									"aria-pressed": se.value === e,
 									title: n,
 									"aria-label": n,
-									onClick: () => ce.value = e,
+									onClick: () => se.value = e,
 									children: /* @__PURE__ */ a(ka, { name: t })
 								}, e)),
 								/* @__PURE__ */ a("button", {
 									type: "button",
 									title: "Zoom in (+)",
 									"aria-label": "Zoom in",
-									onClick: () => ue.current?.zoom(1.5),
+									onClick: () => le.current?.zoom(1.5),
 									children: /* @__PURE__ */ a(ka, { name: "plus" })
 								}),
 								/* @__PURE__ */ a("button", {
 									type: "button",
 									title: "Zoom out (-)",
 									"aria-label": "Zoom out",
-									onClick: () => ue.current?.zoom(1 / 1.5),
+									onClick: () => le.current?.zoom(1 / 1.5),
 									children: /* @__PURE__ */ a(ka, { name: "minus" })
 								}),
 								/* @__PURE__ */ a("button", {
 									type: "button",
 									title: "Fit all (F)",
 									"aria-label": "Fit all",
-									onClick: () => ue.current?.fit(),
+									onClick: () => le.current?.fit(),
 									children: /* @__PURE__ */ a(ka, { name: "fit" })
 								})
 							]
@@ -4559,105 +4559,105 @@ function La({ source: n, settings: i, settle: c, choice: l, asked: u }) {
 								min: "1",
 								max: "15",
 								step: "1",
-								value: ke,
-								onInput: (e) => le.value = Number(e.currentTarget.value)
+								value: Oe,
+								onInput: (e) => ce.value = Number(e.currentTarget.value)
 							})] }),
 							/* @__PURE__ */ a(D, {
 								name: p,
-								make: () => ue.current.svg(),
-								fail: (e) => V.value = e
+								make: () => le.current.svg(),
+								fail: (e) => H.value = e
 							}),
 							/* @__PURE__ */ a("span", {
 								class: "note",
-								children: ce.value === "move" ? R.shape === "plane" ? "Drag to move, scroll to zoom, click a point to see its row." : "Drag to turn, Shift and drag to move, scroll to zoom." : "Drag around points. Shift adds, Alt takes away."
+								children: se.value === "move" ? z.shape === "plane" ? "Drag to move, scroll to zoom, click a point to see its row." : "Drag to turn, Shift and drag to move, scroll to zoom." : "Drag around points. Shift adds, Alt takes away."
 							})
 						]
 					}),
-					R.missing > 0 && /* @__PURE__ */ a("p", {
+					z.missing > 0 && /* @__PURE__ */ a("p", {
 						class: "note",
 						children: [
-							g(R.missing),
+							g(z.missing),
 							" ",
-							R.missing === 1 ? "row has" : "rows have",
+							z.missing === 1 ? "row has" : "rows have",
 							" a missing value in these columns and ",
-							R.missing === 1 ? "is" : "are",
+							z.missing === 1 ? "is" : "are",
 							" not drawn."
 						]
 					}),
-					(R.beyond > 0 || i.edge === "no") && /* @__PURE__ */ a("p", {
+					(z.beyond > 0 || i.edge === "no") && /* @__PURE__ */ a("p", {
 						class: "note",
-						children: [R.beyond > 0 ? `${g(R.beyond)} ${R.beyond === 1 ? "row lies" : "rows lie"} farther out and ${R.beyond === 1 ? "is" : "are"} drawn at the edge. ` : "", /* @__PURE__ */ a("button", {
+						children: [z.beyond > 0 ? `${g(z.beyond)} ${z.beyond === 1 ? "row lies" : "rows lie"} farther out and ${z.beyond === 1 ? "is" : "are"} drawn at the edge. ` : "", /* @__PURE__ */ a("button", {
 							type: "button",
 							class: "link",
 							onClick: () => c({ edge: i.edge === "no" ? null : "no" }),
 							children: i.edge === "no" ? "Draw rows that lie far out at the edge" : "Show where they lie"
 						})]
 					}),
-					ie.includes(!0) && /* @__PURE__ */ a("p", {
+					re.includes(!0) && /* @__PURE__ */ a("p", {
 						class: "note",
-						children: [ae ? `${I.filter((e, t) => L[t]).map(({ name: e }) => e).join(" and ")}: drawn by the logarithm, since most values lie near the low end. ` : "", /* @__PURE__ */ a("button", {
+						children: [ie ? `${L.filter((e, t) => R[t]).map(({ name: e }) => e).join(" and ")}: drawn by the logarithm, since most values lie near the low end. ` : "", /* @__PURE__ */ a("button", {
 							type: "button",
 							class: "link",
-							onClick: () => c({ log: ae ? "no" : null }),
-							children: ae ? "Draw values as they are" : "Draw crowded values by their logarithm"
+							onClick: () => c({ log: ie ? "no" : null }),
+							children: ie ? "Draw values as they are" : "Draw crowded values by their logarithm"
 						})]
 					}),
 					k?.note && /* @__PURE__ */ a("p", {
 						class: "note",
 						children: k.note
 					}),
-					/* @__PURE__ */ a(f, { error: V.value })
+					/* @__PURE__ */ a(f, { error: H.value })
 				]
 			}),
 			/* @__PURE__ */ a("aside", {
 				class: "side",
-				style: { gridRow: Oe ? "span 2" : void 0 },
+				style: { gridRow: De ? "span 2" : void 0 },
 				children: !n.sampled && /* @__PURE__ */ a(t, { children: [
-					q.value >= 0 && /* @__PURE__ */ a(Xa, {
+					J.value >= 0 && /* @__PURE__ */ a(Xa, {
 						suffix: b,
 						columns: h,
-						row: q.value,
-						title: Me(q.value),
-						cluster: Y?.groups.length ? `${s(Y.title)}: ${Ne(q.value)}` : "",
-						probability: Y?.probability?.[q.value] ?? null,
-						close: () => q.value = -1
+						row: J.value,
+						title: je(J.value),
+						cluster: X?.groups.length ? `${s(X.title)}: ${Me(J.value)}` : "",
+						probability: X?.probability?.[J.value] ?? null,
+						close: () => J.value = -1
 					}),
-					Y?.isSure && /* @__PURE__ */ a(Ja, {
+					X?.isSure && /* @__PURE__ */ a(Ja, {
 						suffix: b,
-						grouping: Y,
+						grouping: X,
 						theme: d,
-						choose: Ce
-					}),
-					Y && Y.groups.length > 0 && /* @__PURE__ */ a(Wa, {
-						suffix: b,
-						grouping: Y,
-						rows: h.rows,
-						theme: d,
-						hidden: K.value,
-						isOfJob: U !== void 0,
-						hide: (e) => K.value = e,
-						rename: (e, t) => J.value = new Map(J.value).set(e, t),
 						choose: Se
 					}),
-					Y && U?.hasProbability && Y.probability && !Y.isSure && /* @__PURE__ */ a(Ja, {
+					X && X.groups.length > 0 && /* @__PURE__ */ a(Wa, {
 						suffix: b,
-						grouping: Y,
+						grouping: X,
+						rows: h.rows,
 						theme: d,
-						choose: Ce
+						hidden: q.value,
+						isOfJob: W !== void 0,
+						hide: (e) => q.value = e,
+						rename: (e, t) => Y.value = new Map(Y.value).set(e, t),
+						choose: xe
 					}),
-					Y?.outliers && Y.outliers.length > 0 && /* @__PURE__ */ a(Ka, {
+					X && W?.hasProbability && X.probability && !X.isSure && /* @__PURE__ */ a(Ja, {
 						suffix: b,
-						outliers: Y.outliers,
-						titleOf: Me,
-						pick: (e) => q.value = e,
-						choose: () => ve(Y.outliers.map(({ row: e }) => e), "replace", "out of the ordinary")
+						grouping: X,
+						theme: d,
+						choose: Se
 					}),
-					Y?.scale && !Y.isSure && /* @__PURE__ */ a(Ya, {
-						title: Y.title,
-						...Y.scale,
+					X?.outliers && X.outliers.length > 0 && /* @__PURE__ */ a(Ka, {
+						suffix: b,
+						outliers: X.outliers,
+						titleOf: je,
+						pick: (e) => J.value = e,
+						choose: () => _e(X.outliers.map(({ row: e }) => e), "replace", "out of the ordinary")
+					}),
+					X?.scale && !X.isSure && /* @__PURE__ */ a(Ya, {
+						title: X.title,
+						...X.scale,
 						theme: d
 					}),
-					!Y && /* @__PURE__ */ a("div", {
+					!X && /* @__PURE__ */ a("div", {
 						class: "card",
 						children: [/* @__PURE__ */ a("p", {
 							class: "note",
@@ -4673,42 +4673,42 @@ function La({ source: n, settings: i, settle: c, choice: l, asked: u }) {
 					})
 				] })
 			}),
-			Oe && /* @__PURE__ */ a(Ni, {
+			De && /* @__PURE__ */ a(Ni, {
 				suffix: b,
-				columns: De,
-				grouping: Y,
-				hidden: K.value,
+				columns: Ee,
+				grouping: X,
+				hidden: q.value,
 				theme: d,
 				column: i.box,
 				settle: (e) => c({ box: e }),
-				nameOf: (e) => Ha(Y.groups[e], U !== void 0),
-				choose: Se
+				nameOf: (e) => Ha(X.groups[e], W !== void 0),
+				choose: xe
 			}),
-			de.value && /* @__PURE__ */ a(Da, {
+			ue.value && /* @__PURE__ */ a(Da, {
 				suffix: b,
 				columns: h,
-				grouping: Y,
-				kept: de.value,
-				chosen: W.value,
-				recipe: G.value.join(", "),
-				close: () => de.value = null
+				grouping: X,
+				kept: ue.value,
+				chosen: G.value,
+				recipe: K.value.join(", "),
+				close: () => ue.value = null
 			}),
-			W.value && /* @__PURE__ */ a(Za, {
-				keep: () => de.value = {
-					rows: W.value,
-					recipe: G.value.join(", ")
+			G.value && /* @__PURE__ */ a(Za, {
+				keep: () => ue.value = {
+					rows: G.value,
+					recipe: K.value.join(", ")
 				},
 				source: n,
-				titleOf: Me,
+				titleOf: je,
 				columns: h,
-				chosen: W.value,
-				total: he,
-				recipe: G.value,
-				grouping: U ? Y : null,
-				clear: ye,
-				invert: be,
-				pick: (e) => q.value = e,
-				picked: q.value
+				chosen: G.value,
+				total: me,
+				recipe: K.value,
+				grouping: W ? X : null,
+				clear: ve,
+				invert: ye,
+				pick: (e) => J.value = e,
+				picked: J.value
 			})
 		]
 	});
@@ -5251,8 +5251,13 @@ async function Qa() {
 	if (!e.ok) throw Error(`coast.json: ${e.status}`);
 	return e.text();
 }
-var $a = 6e8, eo = 6e4;
-function to() {
+var $a = 6e8, eo = 6e4, to = 11;
+function no(e) {
+	let t = Math.max(to, Math.ceil(e / eo));
+	for (let e = 2; e * e <= t; e++) t % e === 0 && ([t, e] = [t + 1, 1]);
+	return t;
+}
+function ro() {
 	let e = d(), t = e ? u(e).value : null;
 	if (!e) return /* @__PURE__ */ a("p", {
 		class: "empty",
@@ -5277,7 +5282,7 @@ function to() {
 			}, e))
 		]
 	})] });
-	return i ? /* @__PURE__ */ a(ro, {
+	return i ? /* @__PURE__ */ a(ao, {
 		path: e,
 		name: r,
 		dataset: i,
@@ -5293,7 +5298,7 @@ function to() {
 		})]
 	});
 }
-function no({ done: e, rows: n }) {
+function io({ done: e, rows: n }) {
 	return /* @__PURE__ */ a(t, { children: [
 		/* @__PURE__ */ a("progress", {
 			max: n,
@@ -5307,7 +5312,7 @@ function no({ done: e, rows: n }) {
 		" rows"
 	] });
 }
-function ro({ path: t, name: n, dataset: r, choice: i }) {
+function ao({ path: t, name: n, dataset: r, choice: i }) {
 	let s = o(null), l = o(0), u = o(null);
 	e(() => {
 		let e = new AbortController();
@@ -5317,7 +5322,7 @@ function ro({ path: t, name: n, dataset: r, choice: i }) {
 		}
 		let i = async (i) => {
 			l.value = 0;
-			let a = Fa(io(t, n, r, i), c.peek().settings.colour), [o, s] = await Promise.all([Kn(t, n, (e) => l.value = e, e.signal, { every: i }), a?.load(e.signal).catch(() => null)]);
+			let a = Fa(oo(t, n, r, i), c.peek().settings.colour), [o, s] = await Promise.all([Kn(t, n, (e) => l.value = e, e.signal, { every: i }), a?.load(e.signal).catch(() => null)]);
 			return {
 				columns: o,
 				every: i,
@@ -5330,13 +5335,13 @@ function ro({ path: t, name: n, dataset: r, choice: i }) {
 			e.signal.aborted || (s.value = t);
 		};
 		return (async () => {
-			let e = r.rows > 2 * eo ? await i(Math.ceil(r.rows / eo)) : null, t = i(1);
+			let e = r.rows > 2 * eo ? await i(no(r.rows)) : null, t = i(1);
 			e && a(e), a(await t);
 		})().catch((t) => {
 			e.signal.aborted || (u.value = t);
 		}), () => e.abort();
 	}, []);
-	let d = /* @__PURE__ */ a(no, {
+	let d = /* @__PURE__ */ a(io, {
 		done: l,
 		rows: r.rows
 	});
@@ -5353,7 +5358,7 @@ function ro({ path: t, name: n, dataset: r, choice: i }) {
 				children: d
 			})
 		]
-	}) : /* @__PURE__ */ a(ao, {
+	}) : /* @__PURE__ */ a(so, {
 		path: t,
 		name: n,
 		dataset: r,
@@ -5362,7 +5367,7 @@ function ro({ path: t, name: n, dataset: r, choice: i }) {
 		progress: d
 	});
 }
-function io(e, t, n, r) {
+function oo(e, t, n, r) {
 	let { datasets: a } = u(e).value, o = [];
 	for (let s of i()) for (let [i, c] of Object.entries(u(s.path).value?.jobs ?? {})) {
 		let { labels: l, centers: u, outliers: d } = c.outputs, f = l && a[l];
@@ -5390,7 +5395,7 @@ function io(e, t, n, r) {
 	}
 	return o.reverse();
 }
-function ao({ path: e, name: t, dataset: n, read: i, choice: o, progress: s }) {
+function so({ path: e, name: t, dataset: n, read: i, choice: o, progress: s }) {
 	let { columns: u, every: d, labels: f } = i, m = async (t, n, r) => {
 		let i = u.columns.filter((e) => e.kind === "text"), a = u.columns.some((e) => e.kind === "number" && e.values.some((e, t) => r[t] && e !== e)), o = {
 			...a ? { gaps: a } : {},
@@ -5410,7 +5415,7 @@ function ao({ path: e, name: t, dataset: n, read: i, choice: o, progress: s }) {
 		isEqual: /\/(positions|places)$/.test(t),
 		coast: Qa,
 		save: m
-	}), [u]), g = io(e, t, n, d).map((e) => e.key === f?.source.key && e.version === f.source.version ? {
+	}), [u]), g = oo(e, t, n, d).map((e) => e.key === f?.source.key && e.version === f.source.version ? {
 		...e,
 		ready: f.colouring
 	} : e), v = {
@@ -5425,4 +5430,4 @@ function ao({ path: e, name: t, dataset: n, read: i, choice: o, progress: s }) {
 		choice: o
 	});
 }
-export { to as default };
+export { ro as default };

@@ -237,7 +237,7 @@ mod tests {
         let text = FORM.encode(&json!({ "from": 0, "to": 1, "rows": 1, "arrow": "AP8=" })).unwrap();
         // The same in bytes: their type, their number, and they themselves.
         let at = text.windows(5).position(|found| found == b"\xa4AP8=").unwrap();
-        let bytes = [&text[..at], &[0xc4, 2, 0x00, 0xff], &text[at + 5..]].concat();
+        let bytes = [&text[..at], &[0xc4, 2, 0x00, 0xff][..], &text[at + 5..]].concat();
         for piece in [text, bytes] {
             assert_eq!(Answered::first(Rows::Arrow, &piece).unwrap().into_response().0, [0x00, 0xff]);
         }

@@ -21,8 +21,17 @@ async function coast(): Promise<string> {
 
 /// What is read into the page at most, in bytes of values.
 const BYTES_MAX = 600e6;
-/// Of more rows a sample is shown first: so many of them.
+/// Of more than twice as many rows a sample is shown first, of at most so many of them.
 const SAMPLE = 60_000;
+/// The least step from a row of a sample to the next.
+const STEP_LEAST = 11;
+
+/// Which rows are a sample: every so-many-th. A prime number is in step with no rhythm of the rows, such as hours of days, but its own.
+export function stepOf(rows: number): number {
+  let step = Math.max(STEP_LEAST, Math.ceil(rows / SAMPLE));
+  for (let by = 2; by * by <= step; by++) if (step % by === 0) [step, by] = [step + 1, 1];
+  return step;
+}
 
 export default function Explore() {
   const path = datasetsPath();
@@ -92,7 +101,7 @@ function Loaded({ path, name, dataset, choice }: { path: string; name: string; d
       if (!stop.signal.aborted) read.value = found;
     };
     (async () => {
-      const sample = dataset.rows > 2 * SAMPLE ? await load(Math.ceil(dataset.rows / SAMPLE)) : null;
+      const sample = dataset.rows > 2 * SAMPLE ? await load(stepOf(dataset.rows)) : null;
       // All rows are on their way while the sample is drawn.
       const whole = load(1);
       if (sample) show(sample);

@@ -504,7 +504,7 @@ test('the coast is loaded with the first map of places and lies below the points
     expect(loaded).toHaveLength(1);
     const cities = () => page.locator('.city text').allTextContents();
     const before = await cities();
-    expect(before).toEqual(expect.arrayContaining(['Los Angeles', 'Charleston']));
+    expect(before).toEqual(expect.arrayContaining(['Los Angeles', 'Chicago']));
     for (let times = 0; times < 3; times++) await page.getByRole('button', { name: 'Zoom in' }).click();
     await expect.poll(cities).not.toEqual(before);
     const boxes = await page.locator('.city text, .over .axis text').evaluateAll((texts) => texts.map((text) => text.getBoundingClientRect().toJSON()));
@@ -533,8 +533,8 @@ test('the coast is loaded with the first map of places and lies below the points
 
 test('of many rows a sample is shown with its colours, and then all of them', async () => {
   const rows = 150_000;
-  await node.ask('/datasets:upload?name=many&id=name', points(rows));
-  const job = await node.job('/clustering', { input: 'many', options: { clusters: 3 } });
+  await node.ask('/datasets:upload?name=sampled&id=name', points(rows));
+  const job = await node.job('/clustering', { input: 'sampled', options: { clusters: 3 } });
   const { page, context, wrongs } = await openPage(browser, node, '#/jobs');
   // The data sets are known to the page before it shows one.
   await page.getByText(job).first().waitFor();
@@ -544,10 +544,10 @@ test('of many rows a sample is shown with its colours, and then all of them', as
   await page.route('**/datasets:read**', async (route) => {
     const search = new URL(route.request().url()).searchParams;
     asked.push(`${search.get('name')} ${search.get('columns') ?? 'all'} ${search.get('every') ?? 1}`);
-    if (search.get('name') === 'many' && !search.get('every')) await held;
+    if (search.get('name') === 'sampled' && !search.get('every')) await held;
     await route.continue();
   });
-  await page.evaluate(() => (location.hash = '#/explore?data=many'));
+  await page.evaluate(() => (location.hash = '#/explore?data=sampled'));
   await page.getByText('A sample.').waitFor();
   expect(await page.locator('.framed').getAttribute('inert')).not.toBeNull();
   expect(await page.locator('.groups').count()).toBe(0);
@@ -560,12 +560,12 @@ test('of many rows a sample is shown with its colours, and then all of them', as
   expect(await page.locator('.framed').getAttribute('inert')).toBeNull();
   const numbers = (await page.locator('.groups .number:not(.soft)').allTextContents()).map((text) => Number(text.replace(/\D/g, '')));
   expect(numbers.reduce((sum, one) => sum + one, 0)).toBe(rows);
-  expect(asked).toEqual(expect.arrayContaining(['many all 3', 'many all 1', `${job}/labels ["cluster","probability"] 3`, `${job}/labels ["cluster","probability"] 1`]));
+  expect(asked).toEqual(expect.arrayContaining(['sampled all 11', 'sampled all 1', `${job}/labels ["cluster","probability"] 11`, `${job}/labels ["cluster","probability"] 1`]));
   // A row has its name, whose number is its place.
   await page.getByRole('application').focus();
   await page.keyboard.press('Enter');
   const name = (await page.locator('#picked').textContent())!;
-  const row = (await node.ask(`/datasets:read?name=many&from=${name.replace('row-', '')}&to=${Number(name.replace('row-', '')) + 1}&format=json`)).json[0];
+  const row = (await node.ask(`/datasets:read?name=sampled&from=${name.replace('row-', '')}&to=${Number(name.replace('row-', '')) + 1}&format=json`)).json[0];
   expect(row.name).toBe(name);
   for (const column of ['x', 'y', 'z']) expect(await page.locator('dl.facts', { hasText: String(row[column]) }).count(), column).toBe(1);
   expect(wrongs).toEqual([]);

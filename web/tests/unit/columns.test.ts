@@ -1,6 +1,7 @@
 import { float64, tableFromArrays, tableToIPC, uint64, utf8 } from '@uwdata/flechette';
 import { afterEach, expect, test, vi } from 'vitest';
 import { readColumns } from '../../src/api/columns.ts';
+import { stepOf } from '../../src/views/explore.tsx';
 
 const ROWS = 25;
 /// How many rows the node puts into a piece.
@@ -76,4 +77,8 @@ test('a data set that changes meanwhile is no mixture of two', async () => {
 test('a data set without rows has none', async () => {
   answering(0);
   expect((await read()).rows).toBe(0);
+});
+
+test('the step of a sample is a prime number, of few rows too, and leaves at most 60,000', () => {
+  for (const [rows, step] of [[120_001, 11], [1_000_000, 17], [1_200_000, 23], [1_450_000, 29], [10_000_000, 167]]) expect(stepOf(rows), String(rows)).toBe(step);
 });
