@@ -142,6 +142,13 @@ same-output: need ## does the command write the same bytes as an older one? ever
 	@cargo build --release -p lehr
 	@$(PYTHON) tools/same_output.py against $(BEFORE) $(TARGET)/release/lehr
 
+try: need ## the page to try Lehr in a browser, in target/try: the engine as WebAssembly (needs Node.js and the target wasm32-unknown-unknown)
+	@$(PYTHON) tools/try_page.py
+
+try-test: try ## the page in Chromium: the bytes of the command, wrong and large files, cancelling, two tabs, three widths
+	@cargo build --release -p lehr
+	@cd web && LEHR_COMMAND=$(abspath $(TARGET)/release/lehr) npm run --silent try
+
 instructions-arm: ## instructions of the kernels on 64-bit ARM under qemu, beside C loops (what test-arm needs)
 	@$(PYTHON) tools/instructions.py
 
@@ -499,6 +506,7 @@ site: need $(PYTHON_ENVIRONMENT)/.installed-docs ## the same without the crates,
 	@rm -rf $(SITE) docs/reference/generated docs/gallery docs/site/made
 	@LEHR_COMMAND=$(abspath $(TARGET)/release/lehr) PATH=$(abspath $(PYTHON_ENVIRONMENT))/bin:$$PATH \
 		$(PYTHON_ENVIRONMENT)/bin/python -m sphinx -W --keep-going -q -c docs/site docs $(SITE)
+	@if [ -f $(TARGET)/try/index.html ]; then mkdir -p $(SITE)/try && cp $(TARGET)/try/index.html $(TARGET)/try/census.csv.gz $(SITE)/try; fi
 
 docs-rust: need ## the documentation of the crates alone; warnings are errors
 	@RUSTDOCFLAGS="-D warnings" cargo doc --quiet --workspace --no-deps

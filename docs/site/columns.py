@@ -28,7 +28,7 @@ COLUMNS = {
         "medoid": "the identifier of the item that is most like the others of its cluster",
     },
     "cluster/labels": {
-        "probability": "the share of the row in its cluster at the last temperature; not a confidence",
+        "probability": "how surely the row belongs to its cluster and not to a neighbouring one, 0 to 1",
         "distance": "the distance from the centre, in the unit of the scaled columns; in km with `--lonlat`",
         "second_cluster": "the second nearest cluster",
         "second_distance": "the distance from the second nearest centre",
@@ -37,6 +37,9 @@ COLUMNS = {
         "…": "a column for each of yours: the centre, in your units; the share of set bits for fingerprints",
         "spread": "the root mean square distance of the cluster's rows from the centre",
         "name": "a name made of the columns that mark the cluster",
+        "probability": "the mean probability of the cluster's rows",
+        "silhouette": "compares the distances of the rows to their own and to the next centre, -1 to 1",
+        "merges_with": "the clusters that it would merge with first",
     },
     "minibatch/centers": {
         "…": "a column for each of yours: the centre, in your units",
@@ -46,7 +49,7 @@ COLUMNS = {
         "name": "the name of the cluster",
         "column": "the column that marks the cluster",
         "text": "the text of a category that is more or less frequent; empty for numbers",
-        "inside": "the mean, or the share of the text, in the cluster",
+        "inside": "the mean, or the share of the text, in the cluster; rows without a value do not count",
         "overall": "the same in all rows",
         "test_value": "by how many standard deviations the two differ, as in `catdes` of FactoMineR",
         "probability": "how probable so large a difference is by chance, after Bonferroni's correction",
@@ -117,7 +120,7 @@ COLUMNS = {
         "softness": "the mean of 1 less the largest share of a node in a row",
     },
     "pairwise/labels": {
-        "probability": "the share of the item in its cluster at the last temperature; not a confidence",
+        "probability": "how surely the item belongs to its cluster and not to a neighbouring one, 0 to 1",
     },
     "pairwise/clusters": {
         "medoid_mean": "the mean dissimilarity of the items from the medoid",
@@ -140,7 +143,7 @@ COLUMNS = {
     },
     "embed/positions": {
         "x …": "the coordinates in the map: `x`, `y`, `z`, or `x0`, `x1`, … beyond three dimensions",
-        "stress": "the part of the stress that this item has",
+        "stress": "the stress over the pairs of this item",
         "…": "with `--labels`: the class of the item",
     },
     "embed/history": {
@@ -157,15 +160,15 @@ COLUMNS = {
         "stress": "the stress at its end",
     },
     "predict/labels": {
-        "probability": "the share of the row in its cluster",
+        "probability": "how surely the row belongs to its cluster and not to a neighbouring one, 0 to 1; of a mixture, the share of the component in the row",
         "distance": "the distance from the centre; `cost` in nats for a model of bits with a Bernoulli cost",
-        "membership…": "with `--memberships`: the share of the row in each cluster",
+        "membership…": "with `--memberships`: the probability of each cluster or component",
     },
 }
 
 #: All columns of tables of which some have names that depend on the data or the options: the sources have these as expressions.
 NAMED_BY_DATA = {
-    "cluster/centers": ["cluster", "…", "weight", "spread", "name"],
+    "cluster/centers": ["cluster", "…", "weight", "spread", "probability", "silhouette", "merges_with", "name"],
     "minibatch/centers": ["cluster", "…", "weight", "spread"],
     "mixture/labels": ["id", "component", "probability", "log_density", "membership…"],
     "mixture/components": ["component", "weight", "rows", "…", "sd_…"],

@@ -76,6 +76,9 @@ sphinx_gallery_conf = {
     "write_computation_times": False,
     "within_subsection_order": "FileNameSortKey",
 }
+# The page to try Lehr in a browser, if `make try` has built it; `make site` copies it.
+if (HERE.parent.parent / "target/try/index.html").exists():
+    tags.add("try")
 #: The command that examples run and the reference describes.
 lehr_command = os.environ.get("LEHR_COMMAND", str(HERE.parent.parent / "target/release/lehr"))
 

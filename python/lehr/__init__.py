@@ -1,31 +1,31 @@
-"""Clustering by deterministic annealing, scaling and dissimilarities, with scikit-learn-compatible estimators.
+"""Clustering by deterministic annealing, multidimensional scaling and dissimilarities, with scikit-learn-compatible estimators.
 
 ==========================  ==============================================================
-:class:`DAClustering`       clusters of points; finds their number if none is given
-:class:`DAGaussianMixture`  mixtures of Gaussians; finds the number of components if none is given
-:class:`PairwiseClustering` clusters of items that know each other by their dissimilarities
-:class:`KMeans`             the baseline: centres drawn, and moved until they stand still
-:class:`MiniBatchKMeans`    clusters of a stream, in one pass
-:class:`KMedoids`           clusters about items of their own
-:class:`SMACOF`             items placed in few dimensions
-:class:`GTM`                rows on a map through their space, cells missing or not
-:func:`read_table`          tables as people have them, from files
+:class:`DAClustering`       clusters of points; finds the number of clusters if you give none
+:class:`DAGaussianMixture`  Gaussian mixtures; finds the number of components if you give none
+:class:`PairwiseClustering` clusters of items that are given by their dissimilarities
+:class:`KMeans`             k-means, as a baseline
+:class:`MiniBatchKMeans`    clusters of streaming data, in one pass
+:class:`KMedoids`           clusters whose centres are items
+:class:`SMACOF`             multidimensional scaling: items in two or three dimensions
+:class:`GTM`                generative topographic mapping: rows on a two-dimensional map, with or without missing values
+:func:`read_table`          reads tables of numbers, texts and dates from files
 :func:`describe_columns`    the role and range of each column of a table
-:class:`TablePreparation`   from a table to the numbers that estimators take
+:class:`TablePreparation`   turns a table into the numbers that estimators take
 :func:`pairwise_distances`  dissimilarities of sequences, fingerprints and rows
-:func:`stability`           how often clusters are found again in resampled rows
-:func:`load`                models from files, an estimator's or the command's
-:class:`Node`               services of a node, asked over HTTP; :class:`AsyncNode` for asyncio
-:mod:`lehr.ranks`           one program on many ranks: message passing on arrays
+:func:`stability`           how often resampled rows give the same clusters again
+:func:`load`                loads models that an estimator or the command saved
+:class:`Node`               an HTTP client for the services of a node; :class:`AsyncNode` for asyncio
+:mod:`lehr.ranks`           message passing between processes, on NumPy arrays
 :class:`Service`            services of your own, with :func:`handler` and :func:`serve`
-:mod:`lehr.runtime`         ports awaited in asyncio, and a state with handlers around it
+:mod:`lehr.runtime`         coordination in asyncio: ports, and a state with handlers
 :mod:`lehr.explanation`     the results of ``explain`` and ``outliers`` of clusterings
-:mod:`lehr.datasets`        small real data sets, and larger ones by their addresses
-:mod:`lehr.plot`            pictures
-:mod:`lehr.report`          the command's interactive page in a notebook
+:mod:`lehr.datasets`        small real data sets, and downloads of larger ones
+:mod:`lehr.plot`            plots
+:mod:`lehr.report`          the command's interactive report in a notebook
 ==========================  ==============================================================
 
-Results are the same, to the last bit, on any number of threads, and of processes under ``mpiexec``.
+Results are bit-identical for any number of threads, and for any number of processes under ``mpiexec``.
 """
 
 from lehr import _job, datasets, explanation, plot, ranks, report, runtime, services

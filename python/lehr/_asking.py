@@ -1,6 +1,6 @@
-"""Requests to a node and their answers, without a connection that sends them.
+"""The requests to a node and its answers, independent of the HTTP client.
 
-Generators yield requests and take responses; :mod:`lehr.node` and :mod:`lehr.async_node` send them, and wait.
+Generators yield requests and receive the responses. :mod:`lehr.node` and :mod:`lehr.async_node` send the requests and wait.
 """
 
 from __future__ import annotations
@@ -18,32 +18,32 @@ from numpy.typing import NDArray
 
 __all__ = ["Event", "Fault"]
 
-#: What a request may carry; larger files go in pieces of half of it.
+#: The maximum number of bytes in the body of a request. Larger files are sent in pieces of half this size.
 _BODY_BYTES = 16 << 20
-#: Seconds that the node is asked to wait for the end of a job before it says how far that is.
+#: The seconds for which a request waits for the end of a job, before the node answers with the job's progress.
 _WAIT_SECONDS = 20.0
-#: What the connection may take beyond the time that the node has.
+#: The seconds that the connection may take in addition to the node's own deadline.
 _GRACE_SECONDS = 5.0
-#: Seconds before a broken subscription is taken up again; doubled each time, up to the second.
+#: The shortest and longest pause before a broken subscription is resumed; the pause doubles with each try.
 _AGAIN_SECONDS = (0.1, 5.0)
 _ENDED = ("failed", "cancelled")
 
 
 class Fault(Exception):
-    """A node's error: it cannot do something, or it cannot be reached.
+    """An error: the node refused a request, failed at it, or could not be reached.
 
     Attributes
     ----------
     code : str
-        The kind of fault: ``"unknown_service"``, ``"invalid_value"``, ``"unavailable"``, ….
+        The kind of error, such as ``"unknown_service"``, ``"invalid_value"`` or ``"unavailable"``.
     reason : str
         The error in a sentence.
     details : dict
-        The complete answer: a problem document (RFC 9457) with Lehr's own fields.
+        The complete answer: a problem document (RFC 9457) with additional fields of Lehr.
     status : int or None
         The HTTP status; ``None`` if there was no answer.
     retry_after : float or None
-        The seconds after which the node suggests another try, if it does.
+        The seconds after which the node suggests another try; ``None`` if it suggests none.
 
     Examples
     --------
@@ -79,9 +79,10 @@ class Event:
     Attributes
     ----------
     kind : str
-        ``"seed"``: the whole state; ``"change"``: an operation that was done; ``"gap"``: some changes are missing, and a seed follows; ``"end"``: there are no more.
+        ``"seed"``: the whole state; ``"change"``: an operation that changed it; ``"gap"``: some changes are missing, and a seed follows; ``"end"``: no more
+        events follow.
     data : Any
-        The node's answer about it. A seed has ``"state"`` and ``"version"``.
+        The content of the event. A seed has ``"state"`` and ``"version"``.
 
     Examples
     --------
@@ -111,7 +112,7 @@ class _Response:
 
 
 _T = TypeVar("_T")
-#: Gives requests, takes the response of each, and returns what was asked for.
+#: A generator that yields requests, receives the response to each, and returns the result.
 _Asking = Generator[_Request, _Response, _T]
 
 
@@ -133,7 +134,7 @@ def _json_of(value: Any) -> bytes:
 
 
 def _answer(response: _Response) -> Any:
-    """The value of an answer.
+    """The JSON value of an answer.
 
     Raises
     ------
@@ -180,7 +181,7 @@ def _operation(path: str, name: str, body: Any = None, key: str | None = None) -
 
 def _model(path: str, job: str) -> _Asking[Any]:
     content = yield from _operation(path, "model", {"job": job})
-    # Estimators take a while to import, and a node can be asked without them.
+    # Importing estimators takes time, and most requests need none.
     from lehr._load import learnt
 
     return learnt(json.dumps(content).encode())
@@ -190,7 +191,7 @@ def _table(path: str, operation: str, body: Mapping[str, Any]) -> _Asking[dict[s
     rows: list[dict[str, Any]] = []
     columns: dict[str, None] = {}
     while True:
-        # The node gives as many rows as it sends at once.
+        # The node limits the number of rows in an answer.
         piece = yield from _operation(path, operation, {**body, "format": "json", "from": len(rows)})
         rows.extend(piece["json"])
         for row in piece["json"][:1]:
@@ -205,12 +206,12 @@ def _column(values: list[Any]) -> NDArray[Any]:
         return np.array(values, dtype=object)
     if all(isinstance(value, int) for value in values):
         return np.array(values, dtype=np.int64)
-    # A gap comes as null.
+    # A missing value arrives as null.
     return np.array([np.nan if value is None else value for value in values], dtype=np.float64)
 
 
 def _file(source: Any) -> tuple[bytes, str | None]:
-    """The bytes of an upload, and their format, if it is known."""
+    """The bytes to upload, and their format if it is known."""
     if isinstance(source, (str, os.PathLike)):
         path = os.fspath(source)
         with open(path, "rb") as file:
@@ -281,14 +282,14 @@ def _run(path: str, data: Any, options: Mapping[str, Any], output: str | None, k
 def _wait(
     path: str, job: str, timeout: float | None = None, progress: Callable[[dict[str, Any]], object] | None = None
 ) -> _Asking[dict[str, Any]]:
-    """Poll until a job has ended.
+    """Wait until a job has ended.
 
     Raises
     ------
     Fault
-        If it failed or was cancelled.
+        If the job failed or was cancelled.
     TimeoutError
-        If the time is up.
+        If the job has not ended within ``timeout`` seconds.
     """
     started = time.monotonic()
     step = min(1.0, _WAIT_SECONDS) if progress is not None else _WAIT_SECONDS
@@ -308,7 +309,7 @@ def _wait(
 
 
 class _Lines:
-    """Server-sent events out of the lines of a stream."""
+    """Parses the lines of a stream into server-sent events."""
 
     def __init__(self) -> None:
         self._kind, self._data = "message", ""
@@ -325,7 +326,7 @@ class _Lines:
             self._kind = value
         elif name == "data":
             self._data += value
-        # A line that begins with a colon is a sign of life, and an id is of no use without a node that knows it.
+        # A line that begins with a colon only keeps the connection alive. The id is not used.
         return None
 
 
@@ -350,14 +351,14 @@ def _settings(url: str, token: str | None, timeout: float, verify: Any, cert: An
         context = httpx.create_ssl_context(verify=verify)
         context.load_cert_chain(*((cert,) if isinstance(cert, str) else cert))
         verify = context
-    # A node is asked itself: what a proxy of the environment is for is not on it.
+    # Requests go directly to the node: the proxies of the environment are ignored.
     return {"base_url": url, "headers": headers, "timeout": timeout + _GRACE_SECONDS, "verify": verify, "trust_env": False}
 
 
 class _Client:
-    """The common part of the nodes of both modules: an address and a client of httpx."""
+    """The common part of :class:`Node` and :class:`AsyncNode`: the address of the node and a client of httpx."""
 
-    #: What httpx calls the kind of client.
+    #: The name of the client's class in httpx.
     _kind: ClassVar[str]
 
     def __init__(
@@ -382,12 +383,12 @@ def _unreachable(url: str, cause: Exception) -> Fault:
 
 
 def _is_over(event: Event) -> bool:
-    """Whether a subscription has ended as it may.
+    """Whether the event is the regular end of a subscription.
 
     Raises
     ------
     Fault
-        If it ended in another way: it was too slow, another of its name came, or the service was lost.
+        If the subscription ended for another reason: the client read too slowly, another client took over its name, or the service was lost.
     """
     if event.kind != "end":
         return False
@@ -404,13 +405,13 @@ class _Watching:
     def __init__(self, node: _Client, path: str, wishes: Mapping[str, Any]) -> None:
         self._url, self._pause = node.url, _AGAIN_SECONDS[0]
         self._lines, self._heard = _Lines(), False
-        # A stream is silent for a while: a sign of life comes every 15 seconds.
+        # A stream may be silent for up to 15 seconds; then the node sends a comment to keep it alive.
         patience = _httpx().Timeout(node._client.timeout.read, read=60.0)
         params = {name: _written(value) for name, value in wishes.items()}
         self._request = {"method": "GET", "url": f"{_path(path)}:events", "params": params, "timeout": patience}
 
     def begin(self) -> dict[str, Any]:
-        """The request for the stream, once more."""
+        """Prepares to read a new stream, and returns the request for it."""
         self._lines, self._heard = _Lines(), False
         return self._request
 
@@ -422,12 +423,12 @@ class _Watching:
         return event
 
     def broke(self, cause: Exception) -> None:
-        """Note that the connection broke.
+        """Records that the connection broke.
 
         Raises
         ------
         Fault
-            If nothing was heard over it, and the pauses have reached their longest.
+            If no event arrived over the connection, and the pause has already reached its maximum.
         """
         if not self._heard and self._pause >= _AGAIN_SECONDS[1]:
             raise _unreachable(self._url, cause) from cause

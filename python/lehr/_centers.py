@@ -1,4 +1,4 @@
-"""Labels and distances of other rows by the centres of a clustering: the common part of KMeans and DAClustering."""
+"""Labels and distances of new rows, computed from the centres of a clustering: the common part of KMeans and DAClustering."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ from lehr._learnt import LearntMixin
 from lehr._model import weights
 from lehr._native import Fingerprints
 
-#: What rows are read as: neither is copied.
+#: The types of numbers that are used without a copy.
 FLOATS = (np.float64, np.float32)
-#: Rows of bits that are unpacked at a time.
+#: The number of rows of bits that are unpacked at a time.
 _BATCH = 1024
 #: The label of a row that is in no cluster.
 OUTLIER = -1
 
 
 def unpacked(packed: NDArray[np.uint8], bits: int) -> NDArray[np.uint8]:
-    """Rows of bits, packed as fingerprints are, as 0 and 1."""
+    """Unpacks rows of bits, packed as in fingerprints, to arrays of 0 and 1."""
     return np.unpackbits(packed, axis=1, count=bits, bitorder="little")
 
 
@@ -37,14 +37,14 @@ def as_given(found: NDArray[Any], X: Any) -> NDArray[Any]:
 
 
 def has_gaps(rows: Any) -> bool:
-    """Whether rows have missing values, as those of a prepared table may."""
+    """Whether rows have missing values, as the rows of a prepared table may."""
     return isinstance(rows, np.ndarray) and bool(np.isnan(rows).any())
 
 
 def squares_with_gaps(rows: NDArray[Any], centers: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The squared distance of each row to each centre, over the columns that the row has, in proportion to all columns.
+    """The squared distance of each row to each centre, over the columns that the row has, scaled up to all columns.
 
-    The command adds up in the same order, so its results are bit-identical. NaN for rows without any value.
+    The command adds up in the same order, so its results are bit-identical. The distance is NaN for rows without any value.
     """
     columns = centers.shape[1]
     present = columns - np.isnan(rows).sum(axis=1)
@@ -64,11 +64,11 @@ class CentersMixin(OutliersMixin, LearntMixin, ClassNamePrefixFeaturesOutMixin, 
     labels_: NDArray[np.int32]
     n_features_in_: int
     n_jobs: int | None
-    #: The library finds the nearest centre of rows however far they are; what is computed of squares here does not.
+    #: ``validate_data`` accepts huge rows, because the Rust extension finds their nearest centre. Methods that compute squares here refuse them.
     _takes_huge_rows = True
 
     def _radius(self) -> float | None:
-        """A row farther than it from every centre is in no cluster."""
+        """The outlier radius: a row farther than this from every centre is in no cluster. ``None``: no limit."""
         return None
 
     def __sklearn_tags__(self) -> Any:
@@ -78,7 +78,7 @@ class CentersMixin(OutliersMixin, LearntMixin, ClassNamePrefixFeaturesOutMixin, 
         return tags
 
     def _rows(self, X: Any, *, reset: bool) -> Any:
-        """Rows as the Rust extension reads them: an array, compressed sparse rows with no column twice in one, or bits. The caller's value is not changed."""
+        """Rows as the Rust extension reads them: an array, compressed sparse rows without duplicate entries, or bits. Does not change the caller's data."""
         if isinstance(X, Fingerprints):
             return self._bits(X, reset=reset)
         finite = "allow-nan" if self._of_table and not reset else True
@@ -105,7 +105,7 @@ class CentersMixin(OutliersMixin, LearntMixin, ClassNamePrefixFeaturesOutMixin, 
         rows = self._rows(X, reset=False)
         gone = self._without_values(rows)
         if gone is not None:
-            # Any number will do: what is said of these rows is taken back.
+            # Any number will do: the results of these rows are overwritten below.
             rows = np.where(gone[:, None], 0.0, rows)
         if has_gaps(rows):
             squares = squares_with_gaps(rows, self._positions())
@@ -215,7 +215,7 @@ class CentersMixin(OutliersMixin, LearntMixin, ClassNamePrefixFeaturesOutMixin, 
         return labels
 
     def transform(self, X: Any) -> NDArray[Any]:
-        """Distances to the centres.
+        """Return the distances to the centres.
 
         Parameters
         ----------
@@ -247,9 +247,9 @@ class CentersMixin(OutliersMixin, LearntMixin, ClassNamePrefixFeaturesOutMixin, 
         return as_given(euclidean_distances(rows, self.cluster_centers_), rows)
 
     def score(self, X: Any, y: object = None, sample_weight: ArrayLike | None = None) -> float:
-        """The negative weighted sum of squared distances to the nearest centre: greater is better.
+        """Return the negative weighted sum of squared distances to the nearest centre: greater is better.
 
-        A row outside of the radius counts as if it were at the radius, so that you cannot raise the score by a small radius.
+        A row outside the outlier radius counts as if it were at the radius, so a small radius does not raise the score.
 
         Parameters
         ----------
@@ -258,7 +258,7 @@ class CentersMixin(OutliersMixin, LearntMixin, ClassNamePrefixFeaturesOutMixin, 
         y : ignored
             Ignored; present for scikit-learn's interface.
         sample_weight : array-like of shape (n_samples,), default=None
-            One for each row.
+            The weight of each row.
 
         Returns
         -------
@@ -279,14 +279,14 @@ class CentersMixin(OutliersMixin, LearntMixin, ClassNamePrefixFeaturesOutMixin, 
         return -float(np.sum(squares) if row_weights is None else np.dot(squares, row_weights))
 
     def plot(self, X: Any, *, ax: Any = None) -> Any:
-        """Rows and centres in the plane of the two leading principal axes. See :func:`lehr.plot.clusters`.
+        """Plot rows and centres in the plane of the first two principal components. See :func:`lehr.plot.clusters`.
 
         Parameters
         ----------
         X : {array-like, sparse matrix or array, Fingerprints} of shape (n_samples, n_features)
             The fitted rows.
         ax : matplotlib.axes.Axes, default=None
-            The matplotlib axes to draw on; ``None``: a new figure.
+            The axes to draw on. ``None``: the axes of a new figure.
 
         Returns
         -------

@@ -1,6 +1,6 @@
-"""Parameters of estimators, checked with scikit-learn's messages.
+"""Checks of estimators' parameters and data, with the messages of scikit-learn.
 
-The library checks ranges, once; here a parameter only gets its type, so that the library gets the value that the user meant.
+The Rust library checks ranges. This module only checks types, so that the library receives the value that the user meant.
 """
 
 from __future__ import annotations
@@ -24,25 +24,25 @@ from sklearn.utils._openmp_helpers import _openmp_effective_n_threads
 
 from lehr._native import Fingerprints, Sequences
 
-#: A warning says so where the spreads of columns differ by a larger factor, as the command does.
+#: Lehr warns if the spreads of columns differ by more than this factor, as the command does.
 _MOST_RATIO = 1000.0
-#: Rows whose spread is added up at a time.
+#: The number of rows that are added up at a time.
 _BATCH = 1024
-#: Rows to fit are refused from here on too, since then squares of distances may be beyond the largest number.
+#: Larger values are refused, because the squares of distances could overflow.
 _MOST_VALUE = 1e140
-#: The largest seed that a random state is asked for.
+#: The upper bound of the seeds that are drawn from a random state.
 _MOST_SEED = 2**31 - 1
-#: Packages whose code a warning does not point at: users call them, and they call each other.
+#: Packages that a warning never points at; it points at the user's line that called them.
 _INSIDE = frozenset({"joblib", "lehr", "sklearn"})
 
 
 def wrong(name: str, expected: str, value: object) -> ValueError:
-    """The error for a parameter that has none of the expected values."""
+    """The error for a parameter with an invalid value."""
     return ValueError(f"The {name!r} parameter must be {expected}. Got {value!r} instead.")
 
 
 def integer(name: str, value: Any, *, optional: bool = False, least: int = 0) -> int | None:
-    """A whole number that is not negative; ``None`` where that is allowed. ``least`` is the library's limit; the library checks it."""
+    """Checks that a parameter is a non-negative whole number, or ``None`` if that is allowed. ``least`` is only for the message: the library checks it."""
     if value is None and optional:
         return None
     expected = f"an int of {least} or more" + (" or None" if optional else "")
@@ -54,7 +54,7 @@ def integer(name: str, value: Any, *, optional: bool = False, least: int = 0) ->
 
 
 def real(name: str, value: Any, *, optional: bool = False) -> float | None:
-    """A finite number; ``None`` where that is allowed."""
+    """Checks that a parameter is a finite number, or ``None`` if that is allowed."""
     if value is None and optional:
         return None
     expected = "a finite float" + (" or None" if optional else "")
@@ -66,14 +66,14 @@ def real(name: str, value: Any, *, optional: bool = False) -> float | None:
 
 
 def choice(name: str, value: Any, choices: Sequence[str]) -> str:
-    """One of some words."""
+    """Checks that a parameter is one of ``choices``."""
     if not isinstance(value, str) or value not in choices:
         raise wrong(name, "one of " + ", ".join(map(repr, choices)), value)
     return value
 
 
 def warn(text: str, kind: type[Warning]) -> None:
-    """A warning that points at the line outside of lehr and scikit-learn that the call came from."""
+    """Warns, and points at the caller's line outside of lehr and scikit-learn."""
     frame, level = sys._getframe(1), 2
     while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] in _INSIDE:
         frame, level = frame.f_back, level + 1
@@ -81,7 +81,7 @@ def warn(text: str, kind: type[Warning]) -> None:
 
 
 def check_array(array: Any, **options: Any) -> NDArray[Any]:
-    """scikit-learn's ``check_array``, which also refuses complex numbers while other threads run."""
+    """Calls scikit-learn's ``check_array`` after checks of its own, which also work while other threads run."""
     array = _with_gaps(_as_numpy(array))
     _refuse_complex(array)
     _refuse_times(array, options.get("input_name") or "X")
@@ -91,7 +91,7 @@ def check_array(array: Any, **options: Any) -> NDArray[Any]:
 
 
 def validate_data(estimator: Any, X: Any, **options: Any) -> Any:
-    """scikit-learn's ``validate_data``, which also refuses complex numbers while other threads run."""
+    """Calls scikit-learn's ``validate_data`` after checks of its own, with clearer errors for missing values and huge numbers."""
     X = _with_gaps(_as_numpy(X))
     _refuse_complex(X)
     _refuse_times(X, "X")
@@ -104,7 +104,7 @@ def validate_data(estimator: Any, X: Any, **options: Any) -> Any:
     try:
         checked = sklearn.utils.validation.validate_data(estimator, X, **options)
     except ValueError as error:
-        # Scikit-learn goes on with estimators of its own, which predict a target.
+        # Scikit-learn's message goes on to recommend its own estimators, which predict a target.
         told, found, _ = str(error).partition(" contains NaN.")
         if not found:
             raise
@@ -118,7 +118,7 @@ def validate_data(estimator: Any, X: Any, **options: Any) -> Any:
             "they use the cells that each row has. Otherwise fill them in (sklearn.impute.SimpleImputer) or drop these rows (DataFrame.dropna)."
         ) from None
     if not options.get("reset", True) and not getattr(estimator, "_takes_huge_rows", False):
-        # Data to fit are checked by the library, after it has taken the means of the columns off.
+        # The library checks data to fit, after it has subtracted the means of the columns.
         refuse_huge(checked)
     if options.get("reset", True):
         _warn_of_rounding(X, "X")
@@ -126,7 +126,7 @@ def validate_data(estimator: Any, X: Any, **options: Any) -> Any:
 
 
 def _with_gaps(array: Any) -> Any:
-    """A masked array with NaN in the masked cells: NumPy would restore the values below the mask."""
+    """Converts a masked array to an array with NaN in the masked cells, because NumPy would restore the values below the mask."""
     if not np.ma.isMaskedArray(array) or not np.ma.getmaskarray(array).any():
         return array
     return np.ma.filled(array.astype(np.float64 if array.dtype.kind in "biu" else array.dtype), np.nan)
@@ -155,11 +155,11 @@ def _refuse_times(array: Any, name: str) -> None:
 
 
 def refuse_huge(rows: Any) -> None:
-    """Refuses rows whose squares overflow: each would be infinitely far from everything, so the first centre would count as nearest."""
+    """Refuses rows whose squares overflow: their distance to every centre would be infinite, so the first centre would count as nearest."""
     data = rows.data if issparse(rows) else rows
     if not isinstance(data, np.ndarray) or data.dtype.kind != "f" or data.dtype.itemsize < 8:
         return
-    # One pass in the usual case. NaN is a missing value here.
+    # The usual case needs one pass. NaN is a missing value here.
     flat = data.ravel(order="K")
     with np.errstate(over="ignore", invalid="ignore"):
         if np.dot(flat, flat) < _MOST_VALUE**2:
@@ -176,12 +176,12 @@ def refuse_huge(rows: Any) -> None:
     )
 
 
-#: From here on a floating point number may stand for several whole numbers.
+#: Above this, several whole numbers may have the same floating-point representation.
 _EXACT = 2**53
 
 
 def _warn_of_rounding(X: Any, name: str) -> None:
-    """Warns of whole numbers with more digits than a floating point number has, as readers of files do. Most are identifiers."""
+    """Warns if whole numbers have more digits than a floating-point number can hold, as the file readers do. Most such numbers are identifiers."""
     if hasattr(X, "iloc") and hasattr(X, "items"):
         columns = [(f"the column {column!r} of {name}", values) for column, values in X.items()]
     else:
@@ -200,12 +200,12 @@ def _warn_of_rounding(X: Any, name: str) -> None:
 
 
 def _as_numpy(X: Any) -> Any:
-    """Converts arrays of other libraries to NumPy's, without a copy if they allow it. Results are NumPy arrays.
+    """Converts arrays of other libraries to NumPy arrays, without a copy if the library allows it.
 
     Raises
     ------
     TypeError
-        For an array that is not in main memory: Lehr computes there, and moves nothing by itself.
+        If the array is not in main memory: Lehr computes there, and does not move data from other devices.
     """
     device = getattr(X, "device", None)
     if device is None or isinstance(X, np.ndarray):
@@ -216,7 +216,7 @@ def _as_numpy(X: Any) -> Any:
             "for example by X.cpu().numpy() with PyTorch or X.get() with CuPy."
         )
     try:
-        # Not every one has the older way, __array__; and with scikit-learn's dispatch it would stay what it is.
+        # Not every library has the older __array__, and scikit-learn's array dispatch would not convert it.
         return np.from_dlpack(X)
     except (AttributeError, BufferError, RuntimeError, TypeError):
         return np.asarray(X)
@@ -225,8 +225,8 @@ def _as_numpy(X: Any) -> Any:
 def _refuse_complex(array: Any) -> None:
     """Refuses complex numbers.
 
-    scikit-learn turns NumPy's warning into an error with ``warnings.catch_warnings``. All threads share those filters: if another thread restores them in
-    between, NumPy drops the imaginary parts without a warning.
+    scikit-learn turns NumPy's warning into an error with ``warnings.catch_warnings``. All threads share these warning filters: if another thread restores them
+    in between, NumPy drops the imaginary parts without an error.
     """
     types = [array.dtype] if hasattr(array, "dtype") else list(getattr(array, "dtypes", ()))
     if any(getattr(kind, "kind", None) == "c" for kind in types):
@@ -234,7 +234,7 @@ def _refuse_complex(array: Any) -> None:
 
 
 def seed(random_state: Any) -> int:
-    """The seed of a random state: 0 for ``None``, so that a call without a seed gives the same result each time."""
+    """Returns the seed for ``random_state``: 0 for ``None``, so that a call without a seed gives the same result each time."""
     if random_state is None:
         return 0
     if isinstance(random_state, numbers.Integral) and not isinstance(random_state, bool):
@@ -245,15 +245,15 @@ def seed(random_state: Any) -> int:
 
 
 def fresh_seed() -> int:
-    """A new seed each time, from NumPy's global state: ``numpy.random.seed`` makes them repeatable, as scikit-learn's users expect."""
+    """Draws a new seed from NumPy's global state. ``numpy.random.seed`` makes the seeds reproducible, as in scikit-learn."""
     return int(check_random_state(None).randint(_MOST_SEED))
 
 
 def threads(n_jobs: Any) -> int | None:
-    """Worker threads of ``n_jobs``: all processors for ``None`` (one in an MPI job), all but one for -2, and so on.
+    """The number of worker threads for ``n_jobs``: all processors for ``None`` (one in an MPI job), all but one for -2, and so on.
 
-    For ``None`` the least of these counts: ``OMP_NUM_THREADS`` if it is set, as workers of joblib have it; ``joblib.parallel_config(n_jobs=...)``;
-    ``threadpoolctl.threadpool_limits(...)``. So grid searches do not start more threads than there are processors.
+    For ``None``, the smallest of these limits applies: ``OMP_NUM_THREADS``, which joblib sets in its workers; ``joblib.parallel_config(n_jobs=...)``;
+    ``threadpoolctl.threadpool_limits(...)``. So a grid search does not start more threads than there are processors.
     """
     if n_jobs is None:
         limits = []
@@ -263,7 +263,7 @@ def threads(n_jobs: Any) -> int | None:
         configured = joblib.parallel.get_active_backend()[1]
         if configured is not None:
             limits.append(joblib.effective_n_jobs(configured))
-        # What threadpoolctl limits is what scikit-learn's own estimators ask.
+        # The limit of threadpoolctl, as scikit-learn's own estimators ask for it.
         allowed = _openmp_effective_n_threads(None, only_physical_cores=False)
         if allowed < joblib.cpu_count():
             limits.append(allowed)
@@ -289,17 +289,17 @@ def warn_of_dissimilarities(rows: NDArray[Any]) -> None:
 
 
 def warn_of_scales(estimator: Any, rows: Any) -> None:
-    """The command's warning for columns whose spreads differ so much that one of them decides all distances."""
+    """Warns, as the command does, if one column varies so much more than another that it decides all distances."""
     if not isinstance(rows, np.ndarray) or rows.shape[1] < 2:
         return
-    # Batch by batch and about the first row: no copy of the rows is made, and no digits are lost.
+    # Adding up in batches avoids a copy of the rows. Subtracting the first row avoids a loss of digits.
     sums, squares = np.zeros(rows.shape[1]), np.zeros(rows.shape[1])
     first, ones, room = rows[0].astype(np.float64), np.ones(_BATCH), np.empty((_BATCH, rows.shape[1]))
     with np.errstate(over="ignore", invalid="ignore"):
         for part in gen_batches(len(rows), _BATCH):
             batch = rows[part]
             moved = np.subtract(batch, first, out=room[: len(batch)])
-            # Products with ones take half the time of sums.
+            # A product with ones takes half the time of numpy.sum.
             sums += ones[: len(batch)] @ moved
             squares += ones[: len(batch)] @ np.square(moved, out=moved)
         spreads = np.sqrt(np.maximum(squares / len(rows) - np.square(sums / len(rows)), 0.0))

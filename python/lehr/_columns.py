@@ -1,4 +1,4 @@
-"""Tables of pandas, Polars, Arrow and NumPy, and dictionaries of columns, as data frames of the Rust extension."""
+"""Converts tables of pandas, Polars, Arrow and NumPy, and dictionaries of columns, to data frames of the Rust extension."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from scipy.sparse import issparse
 from lehr import _checks, _native
 from lehr._native import Fingerprints, Sequences
 
-#: Where a frame of pandas keeps how its columns were read.
+#: The key in ``DataFrame.attrs`` under which pandas keeps how each column was read.
 ATTRIBUTE = "lehr"
-#: How truth values of Python are read.
+#: How Python's ``True`` and ``False`` are read.
 _TRUTH = {"kind": "truth", "yes": "True", "no": "False"}
-#: A column as the native half takes it.
+#: A column as the Rust extension takes it: name, kind, values, different texts, and how it was read.
 _Column = tuple[str, str, NDArray[Any], list[str], str | None]
 
 
 class Columns:
     """The columns of a table, as the Rust extension reads them.
 
-    ``names`` are the names of the columns, and ``is_named`` says whether they come from the table: columns of arrays are numbered. ``is_of_kinds`` says whether
-    columns may be of several kinds: arrays of numbers hold measures only.
+    ``names`` are the names of the columns. ``is_named`` says whether the names come from the table: columns of arrays are numbered. ``is_of_kinds`` says
+    whether columns may have several kinds: arrays of numbers contain only measurements.
     """
 
     def __init__(self, table: Any) -> None:
@@ -51,7 +51,7 @@ class Columns:
             self.is_named, self.is_of_kinds = False, array.dtype.kind == "O"
             named = [(f"x{place}", array[:, place]) for place in range(array.shape[1])]
         self.names: list[str] = [str(name) for name, _ in named]
-        # As scikit-learn has it: names that are numbers are none.
+        # As in scikit-learn, names that are not strings do not count as names.
         self.is_named = self.is_named and all(isinstance(name, str) for name, _ in named)
         twice = {name for name in self.names if self.names.count(name) > 1}
         if twice:
@@ -62,20 +62,20 @@ class Columns:
             raise ValueError(f"Found a table with 0 {'samples' if named else 'features'}: a minimum of 1 is required.")
 
     def __len__(self) -> int:
-        """Rows."""
+        """The number of rows."""
         return self._rows
 
     @property
     def has_texts(self) -> bool:
-        """Whether a column has texts."""
+        """Whether at least one column contains texts."""
         return any(kind == "texts" for _, kind, *_ in self._columns)
 
     def frame(self) -> _native.DataFrame:
-        """The table."""
+        """The table as a data frame of the Rust extension."""
         return _native.DataFrame(self._columns)
 
     def read_as(self) -> dict[str, dict[str, Any]]:
-        """How each column was read."""
+        """Describes how each column was read."""
         kinds = {"numbers": "number", "times": "date", "texts": "text"}
         return {name: {"kind": kinds[kind]} if read_as is None else json.loads(read_as) for name, kind, _, _, read_as in self._columns}
 
@@ -89,7 +89,7 @@ class Columns:
 
 
 def is_frame(table: Any) -> bool:
-    """Whether an object has named columns: a frame of pandas or Polars, a table or batch of Arrow."""
+    """Whether an object has named columns, as a pandas or Polars frame or an Arrow table or batch has."""
     return hasattr(table, "columns") and not isinstance(table, np.ndarray)
 
 
@@ -104,7 +104,7 @@ def _of_frame(table: Any) -> list[tuple[Any, Any]]:
 
 
 def as_array(table: Any) -> NDArray[Any]:
-    """Rows as a two-dimensional array. In lists of numbers and texts each value keeps its kind."""
+    """Converts rows to a two-dimensional array. In lists of numbers and texts, each value keeps its type."""
     array = table if hasattr(table, "dtype") else np.asarray(table)
     if array.dtype.kind in "US":
         array = np.asarray(table, dtype=object)
@@ -112,7 +112,7 @@ def as_array(table: Any) -> NDArray[Any]:
 
 
 def _column(name: str, values: Any, known: dict[str, Any] | None) -> _Column:
-    """A column of any kind, with the way it was read if that is known and still fits."""
+    """Converts a column of any kind. Keeps how the column was read, if that is known and still fits the values."""
     kind, found, levels, read_as = _read(name, values)
     if known is not None and _fits(kind, found, read_as, known):
         read_as = known
@@ -120,18 +120,18 @@ def _column(name: str, values: Any, known: dict[str, Any] | None) -> _Column:
 
 
 def _fits(kind: str, values: NDArray[Any], read_as: dict[str, Any] | None, known: dict[str, Any]) -> bool:
-    """Whether values can be those that were read from the file: a frame may have changed since."""
+    """Whether the values still fit the way they were read from the file: the frame may have changed since."""
     if known.get("kind") == "truth":
         return read_as is _TRUTH or (kind == "numbers" and bool(np.isin(values[~np.isnan(values)], (0.0, 1.0)).all()))
     return read_as is None and kind == {"text": "texts", "date": "times"}.get(known.get("kind", ""), "numbers")
 
 
 def _read(name: str, values: Any) -> tuple[str, NDArray[Any], list[str], dict[str, Any] | None]:
-    """The kind of a column, its values, its different texts, and the way it was read if its kind does not imply it."""
+    """The kind of a column, its values, its different texts, and how it was read if the kind does not imply that."""
     if hasattr(values, "to_numpy") and hasattr(values, "is_null"):
         values = _of_arrow_or_polars(values)
     elif hasattr(values, "cat") and str(getattr(values, "dtype", "")) == "category":
-        # Texts of Python's, each once.
+        # Each category becomes a Python string, once.
         known = [_text(level) for level in values.cat.categories]
         codes = np.asarray(values.cat.codes, dtype=np.int64)
         return "texts", codes, known, None
@@ -158,14 +158,14 @@ def _read(name: str, values: Any) -> tuple[str, NDArray[Any], list[str], dict[st
 
 
 def _seconds(times: NDArray[Any]) -> NDArray[np.float64]:
-    """Times or spans in seconds, NaN for none."""
+    """Times or durations in seconds; NaN for a missing one."""
     seconds = times.astype(f"{times.dtype.kind}8[us]").astype(np.int64) / 1e6
     seconds[np.isnat(times)] = np.nan
     return seconds
 
 
 def _of_extension(values: Any) -> Any:
-    """A column of one of pandas' own types."""
+    """Converts a column of one of pandas' extension types."""
     kind = str(values.dtype).lower()
     if kind.startswith(("int", "uint", "float", "double")):
         return values.to_numpy(dtype=np.float64, na_value=np.nan)
@@ -178,7 +178,7 @@ def _of_extension(values: Any) -> Any:
 
 
 def _of_arrow_or_polars(values: Any) -> Any:
-    """A column of Polars or Arrow: numbers by NumPy, others by value."""
+    """Converts a column of Polars or Arrow: numbers through NumPy, others value by value."""
     kind = str(getattr(values, "dtype", getattr(values, "type", ""))).lower()
     if kind.startswith(("int", "uint", "float", "double", "decimal", "halffloat")):
         if hasattr(values, "cast") and hasattr(values, "rechunk"):
@@ -202,7 +202,7 @@ def _is_gap(value: Any) -> bool:
 
 
 def _of_objects(array: NDArray[Any]) -> tuple[str, NDArray[Any], list[str], dict[str, Any] | None]:
-    """A column of objects: truth values, numbers or times if all present values are, else texts."""
+    """Converts a column of objects: to truth values, numbers or times if all present values are of that kind, otherwise to texts."""
     there = [value for value in array if not _is_gap(value)]
     if there and all(isinstance(value, (bool, np.bool_)) for value in there):
         return "numbers", _filled(array, float), [], _TRUTH
@@ -223,7 +223,7 @@ def _of_objects(array: NDArray[Any]) -> tuple[str, NDArray[Any], list[str], dict
 
 
 def _is_number(value: Any) -> bool:
-    # Decimal is no Real to Python.
+    # Python's Decimal is not registered as a Real.
     return isinstance(value, numbers.Real) and not isinstance(value, (bool, np.bool_)) or type(value).__name__ == "Decimal"
 
 
@@ -232,7 +232,7 @@ def _filled(array: NDArray[Any], number: Any) -> NDArray[np.float64]:
 
 
 def _second(time: Any) -> float:
-    """Seconds since 1970 of a date or a time; one without a zone is taken as UTC."""
+    """Converts a date or time to seconds since 1970. Without a time zone, it is taken as UTC."""
     if isinstance(time, datetime.datetime):
         time = time.replace(tzinfo=time.tzinfo or datetime.timezone.utc)
         return (time - datetime.datetime(1970, 1, 1, tzinfo=datetime.timezone.utc)).total_seconds()

@@ -13,19 +13,19 @@ from typing import Any
 import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
-#: The largest seed: the library's are of 64 bits.
+#: The largest seed: the library's seeds have 64 bits.
 _MOST_SEED = 2**64 - 1
 
 
 class _Range(Interval):
-    """Numbers between bounds. ``True`` is not a number here, because a user who writes it means something else."""
+    """Numbers between bounds. ``True`` does not count as a number, because a user who writes it means something else."""
 
     def is_satisfied_by(self, val: Any) -> bool:
         return not isinstance(val, bool) and bool(super().is_satisfied_by(val))
 
 
 class _Words(StrOptions):
-    """Words, listed by messages in their order."""
+    """Allowed words, which error messages list in the given order."""
 
     def __init__(self, words: tuple[str, ...]) -> None:
         super().__init__(set(words))
@@ -41,7 +41,7 @@ def whole(least: int, most: int | None = None) -> Interval:
 
 
 def number(least: float, most: float) -> Interval:
-    """A finite number, from ``least`` to ``most``; an infinite ``most`` is no bound."""
+    """A finite number, from ``least`` to ``most``. If ``most`` is infinite, there is no upper bound."""
     return _Range(Real, least, most, closed="left" if np.isinf(most) else "both")
 
 
@@ -51,24 +51,24 @@ def above(least: float) -> Interval:
 
 
 def one_of(*words: str) -> StrOptions:
-    """One of some words."""
+    """One of ``words``."""
     return _Words(words)
 
 
-#: How a run is watched, of every estimator.
+#: The parameters for threads, progress and checkpoints, which every estimator has.
 WATCHED: Mapping[str, list[Any]] = {
     "n_jobs": [_Range(Integral, 1, None, closed="left"), _Range(Integral, None, -1, closed="right"), None],
     "verbose": ["verbose"],
     "callback": [callable, None],
     "checkpoint": [str, PathLike, None],
 }
-#: What draws, or decides between equals.
+#: The random seed, which also breaks ties.
 RANDOM_STATE: list[Any] = [_Range(Integral, 0, _MOST_SEED, closed="both"), np.random.RandomState, None]
 COOLING: list[Any] = [number(0.5, 0.999)]
 
 
 def plain(value: Any) -> Any:
-    """A checked parameter, as a value of JSON."""
+    """Converts a checked parameter to a JSON value."""
     if isinstance(value, (bool, np.bool_)):
         return bool(value)
     if isinstance(value, Integral):

@@ -1,4 +1,4 @@
-"""Files by their addresses: downloaded once, checked, kept in a folder."""
+"""Downloads files from their URLs: once each, with a checksum, into a cache folder."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ if sys.platform != "win32":
 
 __all__ = ["fetch"]
 
-#: Bytes that are read at once.
+#: The number of bytes that are read at a time.
 _PIECE_BYTES = 1 << 20
-#: How often a transfer that breaks is taken up, and seconds before each time.
+#: The seconds to wait before each further try of a broken transfer.
 _AGAIN_SECONDS = (0.5, 2.0, 5.0)
-#: What a server says when it may do better later.
+#: The HTTP statuses after which another try may succeed.
 _LATER = (429, 500, 502, 503, 504)
 
 _Tell = Callable[[int, "int | None"], None]
 
 
 class _Broken(Exception):
-    """A transfer that may succeed the next time."""
+    """A transfer broke, and may succeed the next time."""
 
 
 def fetch(
@@ -49,37 +49,38 @@ def fetch(
 ) -> Path:
     """Download a file from its public source once, and keep it.
 
-    Lehr downloads to a temporary name and renames the complete file, so a file under its own name is complete, also after a crash. With a checksum, a transfer
-    that broke off resumes where it stopped, in this call or the next; without one it begins again. If several processes want one file, one downloads it and the
-    others wait.
+    Lehr downloads to a temporary name and renames the complete file, so a file under its final name is complete, even after a crash. With a checksum, an
+    interrupted transfer resumes where it stopped, in this call or the next; without a checksum it begins again. If several processes request the same file, one
+    downloads it and the others wait.
 
     Parameters
     ----------
     url : str
-        The address of the file: ``https:``, ``http:`` or ``file:``.
+        The URL of the file: ``https:``, ``http:`` or ``file:``.
     sha256 : str, default=None
-        Its SHA-256 in hexadecimal digits. If the checksum differs, Lehr raises an error and keeps nothing; a wrong file in the folder is downloaded again.
-        ``None``: the file is not checked.
+        The SHA-256 checksum of the file in hexadecimal digits. If the checksum of the download differs, Lehr raises an error and deletes the download. A file
+        in the folder with another checksum is downloaded again. ``None``: Lehr does not check the file.
     name : str, default=None
-        The file's name in the folder. ``None``: the last part of the address.
+        The file's name in the folder. ``None``: the last part of the URL.
     folder : path-like, default=None
-        The folder for the file. ``None``: a folder for this address below ``$LEHR_CACHE``, or else ``lehr`` in the system's cache folder (``~/.cache``).
+        The folder for the file. ``None``: a folder for this URL below ``$LEHR_CACHE``. If that is not set, below ``lehr`` in the system's cache folder
+        (``~/.cache``).
     timeout : float, default=30.0
-        The transfer counts as broken after this many seconds without a byte.
+        The transfer counts as broken if no data arrives for this many seconds.
     verbose : bool, default=False
         Whether to show progress on standard error.
 
     Returns
     -------
     path : pathlib.Path
-        The file.
+        The path of the file.
 
     Raises
     ------
     OSError
-        If it cannot be downloaded, with advice for machines without a network; or if its checksum differs.
+        If the file cannot be downloaded, or if its checksum differs. The message also says what to do without a network.
     ValueError
-        For an invalid address or checksum.
+        If the URL or the checksum is invalid.
 
     Examples
     --------
@@ -108,7 +109,7 @@ def fetch(
     if _is_there(target, expected):
         return target
     with _alone(where / f"{name}.part") as file:
-        # Another process may have brought it meanwhile.
+        # Another process may have downloaded the file meanwhile.
         if _is_there(target, expected):
             with contextlib.suppress(OSError):
                 os.unlink(file.name)
@@ -147,13 +148,13 @@ def _digest(file: IO[bytes]) -> str:
 
 @contextlib.contextmanager
 def _alone(part: Path) -> Iterator[IO[bytes]]:
-    """The unfinished file, which no other process of this machine writes at the same time."""
+    """Opens the unfinished file, and locks it against other processes of this machine."""
     while True:
         file = open(part, "a+b")
         if sys.platform == "win32":
             break
         fcntl.flock(file, fcntl.LOCK_EX)
-        # Whoever had it before may have finished it, or thrown it away.
+        # The process that had the lock before may have renamed or deleted the file.
         with contextlib.suppress(FileNotFoundError):
             if os.path.samestat(os.fstat(file.fileno()), os.stat(part)):
                 break
@@ -165,14 +166,14 @@ def _alone(part: Path) -> Iterator[IO[bytes]]:
 
 
 def _bring(url: str, file: IO[bytes], target: Path, expected: str | None, timeout: float, tell: _Tell) -> None:
-    # What no checksum will tell apart from something else cannot be gone on with.
+    # Without a checksum, a partial file cannot be resumed, because it may belong to another version of the file.
     is_kept = expected is not None
     try:
         pauses = iter(_AGAIN_SECONDS)
         while True:
             start = file.seek(0, os.SEEK_END)
             if expected is None and start > 0:
-                # Nothing would tell whether the rest is of the same file.
+                # Without a checksum, nothing shows whether the rest belongs to the same file.
                 file.truncate(0)
                 start = 0
             try:
@@ -194,7 +195,7 @@ def _bring(url: str, file: IO[bytes], target: Path, expected: str | None, timeou
             if start == 0:
                 is_kept = False
                 raise OSError(f"{url}: expected the SHA-256 {expected}, found {found}. It is another file than the one that was meant, and nothing of it is kept.")
-            # What was there before may have been of another file.
+            # The bytes from before may belong to another file: try once more from the beginning.
         os.fsync(file.fileno())
         if sys.platform == "win32":
             file.close()
@@ -212,7 +213,7 @@ def _instead(target: Path, expected: str | None) -> str:
 
 
 def _transfer(url: str, file: IO[bytes], start: int, timeout: float, tell: _Tell) -> None:
-    """Add the missing bytes, or replace all of them.
+    """Downloads the missing bytes, or the whole file if the server cannot resume.
 
     Raises
     ------
@@ -241,7 +242,7 @@ def _transfer(url: str, file: IO[bytes], start: int, timeout: float, tell: _Tell
                 raise _Broken(f"{there} of {whole} bytes have come")
     except urllib.error.HTTPError as refused:
         if refused.code == 416 and start > 0:
-            # It has nothing beyond what is there: that is of another file.
+            # The partial file is longer than the server's, so it belongs to another file.
             file.truncate(0)
             raise _Broken("what was there is longer than the file") from refused
         if refused.code in _LATER:
@@ -259,13 +260,13 @@ def _silent(there: int, whole: int | None) -> None:
 
 
 def _line(name: str) -> _Tell:
-    """Shows the progress: one line that is overwritten on a terminal; elsewhere a line for each tenth."""
+    """Shows the progress: on a terminal one line that is overwritten, elsewhere a line for each tenth."""
     told = -1
 
     def tell(there: int, whole: int | None) -> None:
         nonlocal told
         text = f"{name}: {there / 1e6:.1f} MB" if whole is None else f"{name}: {there / 1e6:.1f} of {whole / 1e6:.1f} MB"
-        # Without a length a line for each ten megabytes.
+        # If the length is unknown, print a line for each ten megabytes.
         step = there // 10_000_000 if whole is None else 10 * there // max(whole, 1)
         if sys.stderr.isatty():
             sys.stderr.write(f"\r{text}\x1b[K" + ("\n" if there == whole else ""))

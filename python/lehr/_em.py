@@ -1,6 +1,6 @@
-"""Mixtures from starts as in scikit-learn: drawn or given, and improved by EM.
+"""Gaussian mixtures fitted by EM as in scikit-learn, from random or given initial values.
 
-The Rust extension computes memberships; new parameters are made here.
+The Rust extension computes memberships (the E step); this module computes parameters (the M step).
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from lehr.kmeans import KMeans
 
 _Floats = NDArray[np.float64]
 
-#: How memberships of a start are chosen.
+#: The ways to initialise memberships.
 STARTS = ("annealed", "kmeans", "k-means++", "random", "random_from_data")
-#: Forms in the words of the native half.
+#: The covariance types, by the names of the Rust extension.
 FORMS = {"full": "full", "tied": "tied", "diag": "diagonal", "spherical": "spherical"}
 _COLLAPSED = (
     "Fitting the mixture model failed because some components have ill-defined empirical covariance "
@@ -30,7 +30,7 @@ _COLLAPSED = (
 
 @dataclass
 class Mixture:
-    """Parameters of a mixture."""
+    """The parameters of a mixture."""
 
     form: str
     weights: _Floats
@@ -38,7 +38,7 @@ class Mixture:
     covariances: _Floats
 
     def numbers(self) -> _Floats:
-        """The covariances as the Rust extension has them: of matrices the lower triangle, row by row."""
+        """The covariances as the Rust extension stores them: for matrices the lower triangle, row by row."""
         if self.form in ("full", "tied"):
             lower = np.tril_indices(self.means.shape[1])
             return np.ascontiguousarray(self.covariances[..., lower[0], lower[1]]).ravel()
@@ -47,7 +47,7 @@ class Mixture:
     def posterior(self, X: Any) -> Any:
         """Memberships and densities of rows."""
         numbers = self.numbers()
-        # Of variances that are 0 or not finite nothing is computed.
+        # Variances that are 0 or not finite have no density.
         variances = self.covariances
         if self.form in ("full", "tied"):
             variances = np.diagonal(variances, axis1=-2, axis2=-1)
@@ -59,7 +59,7 @@ class Mixture:
             raise ValueError(_COLLAPSED) from None
 
     def in_order(self) -> Mixture:
-        """The components by decreasing weight."""
+        """The mixture with its components sorted by decreasing weight."""
         order = np.argsort(-self.weights, kind="stable")
         covariances = self.covariances if self.form == "tied" else self.covariances[order]
         return Mixture(self.form, self.weights[order], self.means[order], covariances)
@@ -67,7 +67,7 @@ class Mixture:
 
 @dataclass
 class Climbed:
-    """A mixture at the end of EM, and its history."""
+    """The mixture at the end of EM, and the log-likelihood after each iteration."""
 
     mixture: Mixture
     bounds: list[float]
@@ -75,7 +75,7 @@ class Climbed:
 
 
 def maximised(X: _Floats, memberships: _Floats, form: str, floor: _Floats) -> Mixture:
-    """The maximum-likelihood parameters for memberships, which hold the weights of rows already.
+    """The maximum-likelihood parameters for memberships that are already multiplied by the weights of rows.
 
     ``floor`` is added to the variance of each column.
     """
@@ -104,7 +104,7 @@ def maximised(X: _Floats, memberships: _Floats, form: str, floor: _Floats) -> Mi
 def memberships_of(
     X: _Floats, row_weights: _Floats | None, components: int, init: str, random: np.random.RandomState
 ) -> _Floats:
-    """The memberships of a start."""
+    """The initial memberships."""
     count = len(X)
     if init == "random":
         drawn: _Floats = random.uniform(size=(count, components))
@@ -137,9 +137,9 @@ def climbed(
     max_iter: int,
     bound: float,
 ) -> Climbed:
-    """EM from a mixture until the log-likelihood of a row changes by less than ``tol``.
+    """Runs EM from a mixture until the mean log-likelihood per row changes by less than ``tol``.
 
-    ``bound`` is the log-likelihood of the iteration before.
+    ``bound`` is the mean log-likelihood of the previous iteration.
     """
     rows = X.astype(np.float64, copy=False)
     bounds: list[float] = []
@@ -155,7 +155,7 @@ def climbed(
 
 
 def shapes(components: int, columns: int) -> dict[str, tuple[int, ...]]:
-    """Shapes of covariances and precisions."""
+    """The shape of covariances and precisions for each covariance type."""
     return {
         "full": (components, columns, columns),
         "tied": (columns, columns),
@@ -165,7 +165,7 @@ def shapes(components: int, columns: int) -> dict[str, tuple[int, ...]]:
 
 
 def covariances(form: str, numbers: _Floats, shape: tuple[int, ...]) -> _Floats:
-    """Covariances of the numbers that the Rust extension has: of matrices the lower triangle."""
+    """Converts the numbers of the Rust extension to covariances. For matrices, these numbers are the lower triangle."""
     if form not in ("full", "tied"):
         return numbers.reshape(shape)
     lower = np.tril_indices(shape[-1])
@@ -175,14 +175,14 @@ def covariances(form: str, numbers: _Floats, shape: tuple[int, ...]) -> _Floats:
 
 
 def checked_weights(weights: Any, components: int) -> _Floats:
-    """The given weights, or scikit-learn's error message."""
+    """Returns valid weights, or raises scikit-learn's error."""
     share = 1e-6 if getattr(weights, "dtype", None) == np.float32 else 1e-8
     given = np.asarray(weights, dtype=np.float64)
     if given.shape != (components,):
         raise ValueError(f"The parameter 'weights' should have the shape of ({components},), but got {given.shape}")
     if np.any(given < 0) or np.any(given > 1):
         raise ValueError(
-            # In scikit-learn's words, which call the least the max value; its own tests compare them.
+            # Scikit-learn's message swaps the two values. Its own tests compare the message, so we keep the mistake.
             "The parameter 'weights' should be in the range [0, 1], "
             f"but got max value {given.min():.5f}, min value {given.max():.5f}"
         )
@@ -192,7 +192,7 @@ def checked_weights(weights: Any, components: int) -> _Floats:
 
 
 def checked_means(means: Any, components: int, columns: int) -> _Floats:
-    """The given means."""
+    """Returns the means if their shape is valid, or raises scikit-learn's error."""
     given = np.asarray(means, dtype=np.float64)
     if given.shape != (components, columns):
         wanted = (components, columns)

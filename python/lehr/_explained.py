@@ -1,4 +1,4 @@
-"""Clusterings that explain how their clusters differ, and which rows are outliers."""
+"""Methods of clusterings that explain how clusters differ, and list outliers."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from lehr.explanation import Explanation, Outlier, Outliers
 
 
 class ExplainedMixin:
-    """A clustering with ``labels_`` and ``predict`` that the columns of a table can explain."""
+    """A clustering with ``labels_`` and ``predict`` whose clusters can be explained by the columns of a table."""
 
     labels_: NDArray[np.int32]
     n_features_in_: int
@@ -38,25 +38,25 @@ class ExplainedMixin:
         log: Mapping[str, float] | None = None,
         sample_weight: ArrayLike | None = None,
     ) -> Explanation:
-        """Find the columns in which each cluster differs from all rows, name the cluster after them, and find rules that reproduce the labels.
+        """Find the columns in which each cluster differs from the whole data, name the cluster after these columns, and find rules that reproduce the labels.
 
-        Each column is tested in each cluster, as in ``catdes`` of FactoMineR: numbers by the test value of a mean, texts by the hypergeometric test.
-        Probabilities are multiplied by the number of tests (Bonferroni), so you can trust them even for many columns. Effects are Cohen's d and h.
+        Lehr tests each column in each cluster, as ``catdes`` of FactoMineR does: numbers by the test value of a mean, texts by the hypergeometric test.
+        P-values are multiplied by the number of tests (Bonferroni), so they stay valid for many columns. Effect sizes are Cohen's d and h.
 
         Parameters
         ----------
         X : array-like or table of shape (n_samples, n_features)
-            Rows, as for ``predict``. A table may have the model's columns among others; if it has the fitted rows, it may also have only others.
+            Rows, as for ``predict``. A table may have further columns. If its rows are the fitted ones, it need not have the model's columns.
         table : table of pandas, Polars or Arrow, dict of columns, or array-like, default=None
-            The columns that explain, for the same rows: numbers, texts, dates. ``None``: those of ``X``.
+            The columns that explain the clusters, for the same rows: numbers, texts, dates. ``None``: the columns of ``X``.
         labels : array-like of shape (n_samples,), default=None
-            The cluster of each row, -1 for no cluster. ``None``: those of ``predict(X)``.
+            The cluster of each row, -1 for no cluster. ``None``: the labels of ``predict(X)``.
         log : dict of str to float, default=None
-            Columns whose logarithms the rows were clustered by, with the number that was added before: ``log_`` of a :class:`TablePreparation`. Their means are
-            geometric.
+            The columns that were replaced by their logarithms before fitting, with the number that was added first: ``log_`` of a :class:`TablePreparation`.
+            Lehr reports geometric means of these columns.
         sample_weight : array-like of shape (n_samples,), default=None
-            The weights that the model was fitted with. Rows of weight 0, such as those that :meth:`TablePreparation.sample_weight` sets aside, do not count; all
-            others count once.
+            The weights that you gave to ``fit``. Rows of weight 0 are left out, such as those that :meth:`TablePreparation.sample_weight` excludes. All other
+            rows count once.
 
         Returns
         -------
@@ -66,7 +66,7 @@ class ExplainedMixin:
         Raises
         ------
         ValueError
-            If the table has other rows than ``X``.
+            If ``table``, ``labels`` or ``sample_weight`` has another number of rows than ``X``.
 
         Examples
         --------
@@ -107,27 +107,27 @@ class ExplainedMixin:
 
 
 class OutliersMixin(ExplainedMixin):
-    """A clustering by centres that finds outliers."""
+    """A clustering with centres that can list outliers."""
 
     def outliers(self, X: Any, *, labels: ArrayLike | None = None, sample_weight: ArrayLike | None = None) -> Outliers:
-        """List the outliers: rows unusually far out for their cluster, or in a cluster of hardly any rows.
+        """List the outliers: rows unusually far from the centre of their cluster, or in a cluster with very few rows.
 
         A distance is unusual if it exceeds the upper quartile of its cluster by three interquartile ranges (Tukey's *far out*).
 
         Parameters
         ----------
         X : {array-like, sparse matrix or array, Fingerprints} of shape (n_samples, n_features)
-            Rows, as for ``predict``. If the model was fitted to a frame, such as of ``TablePreparation().set_output(transform="pandas")``, the result names
-            its columns; else they are ``x0``, ``x1`` and so on.
+            Rows, as for ``predict``. If the model was fitted to a data frame, for example from ``TablePreparation().set_output(transform="pandas")``, the
+            result names its columns. Otherwise the columns are ``x0``, ``x1`` and so on.
         labels : array-like of shape (n_samples,), default=None
-            The cluster of each row, -1 for no cluster. ``None``: those of ``predict(X)``.
+            The cluster of each row, -1 for no cluster. ``None``: the labels of ``predict(X)``.
         sample_weight : array-like of shape (n_samples,), default=None
-            The weights that you gave to ``fit``. Rows of weight 0 do not count for the usual distance.
+            The weights that you gave to ``fit``. Rows of weight 0 do not affect which distance is usual.
 
         Returns
         -------
         Outliers
-            An :class:`~lehr.explanation.Outlier` for each such row, by decreasing score, with the columns that are responsible.
+            An :class:`~lehr.explanation.Outlier` for each outlier, by decreasing score. Each names the columns that contribute most.
 
         Examples
         --------
@@ -161,7 +161,7 @@ def _integers(labels: NDArray[Any]) -> NDArray[np.int32]:
 
 
 def _named(columns: dict[str, Any]) -> Any:
-    """Rows with named columns if pandas is there."""
+    """Rows with named columns if pandas is installed."""
     try:
         import pandas
     except ImportError:
@@ -170,7 +170,7 @@ def _named(columns: dict[str, Any]) -> Any:
 
 
 def _rows_in(model: Any, X: Any) -> Any:
-    """The rows of a table as the model takes them; nothing if the table lacks their columns."""
+    """The rows of a table as the model takes them; ``None`` if the table lacks the model's columns."""
     if not is_frame(X) and not isinstance(X, Mapping):
         return X
     names = [str(name) for name in getattr(model, "feature_names_in_", [])]

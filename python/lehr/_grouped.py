@@ -1,4 +1,4 @@
-"""Columns of the fitted rows by cluster, and silhouettes: the numbers in pictures of an ordinary table."""
+"""The columns of the fitted rows by cluster, and silhouettes: the numbers behind the plots of a table."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from lehr._model import weights
 from lehr._native import Fingerprints
 from lehr.distances import of_rows
 
-#: A text becomes a column of its own if at least this share of the rows has it.
+#: The smallest share of rows for which a text becomes a column of its own.
 _FREQUENT = 0.05
-#: Rows between which silhouettes compare distances at most.
+#: The maximum number of rows that silhouettes compare with each other.
 _MOST_COMPARED = 2000
 
 
 class Column(NamedTuple):
-    """A column as numbers, NaN where a value is missing."""
+    """A column as numbers, with NaN for missing values."""
 
     name: str
     values: NDArray[np.float64]
@@ -36,7 +36,7 @@ class Column(NamedTuple):
 
 
 class Grouped:
-    """Columns of the fitted rows, and the group of each row: a cluster or a component. Rows that are in none are the last group, if there are any."""
+    """The columns of the fitted rows, and the group of each row: a cluster or a component. Rows without a cluster form the last group, if there are any."""
 
     def __init__(self, model: Any, X: Any) -> None:
         labels = labels_of(model)
@@ -62,7 +62,7 @@ class Grouped:
         self.rows: NDArray[np.int64] = np.bincount(self.groups, minlength=len(self.names))
 
     def all(self, *, with_texts: bool = False) -> Iterator[Column]:
-        """Columns of numbers and dates; of a column of texts, if asked for, the share of each frequent text."""
+        """Yields the columns of numbers and dates. ``with_texts`` adds a column of 0 and 1 for each frequent text."""
         if self._sparse is not None:
             for place, name in enumerate(self._names):
                 yield Column(name, self._sparse[:, [place]].toarray().ravel().astype(np.float64))
@@ -76,23 +76,23 @@ class Grouped:
                 known = values >= 0
                 counts = np.bincount(values[known], minlength=len(levels))
                 for level in np.flatnonzero(counts >= max(1.0, _FREQUENT * len(values))):
-                    # A text that all rows have says nothing of any.
+                    # A text that all rows have distinguishes no group.
                     if counts[level] < known.sum():
                         yield Column(f"{name} = {levels[level]}", np.where(known, values == level, np.nan))
 
     def differing(self, columns: Iterable[Column], most: int) -> tuple[list[Column], int]:
-        """The columns whose means differ most between groups, at most so many, in their order; and how many there were."""
+        """Returns up to ``most`` columns whose means differ most between groups, in their original order, and the number of all columns."""
         kept: list[tuple[float, int, Column]] = []
         place = -1
         for place, column in enumerate(columns):
             known = np.bincount(self.groups[~np.isnan(column.values)], minlength=len(self.names))
             share = float(np.nansum(known * np.square(self.scores(column)))) / max(1, known.sum())
-            # Of equals the first.
+            # The first of several equal columns is kept.
             (heapq.heappush if len(kept) < most else heapq.heappushpop)(kept, (share, -place, column))
         return [column for _, _, column in sorted(kept, key=lambda one: -one[1])], place + 1
 
     def chosen(self, columns: Iterable[str | int]) -> list[Column]:
-        """Columns of numbers and dates by name, or by position from 0."""
+        """Returns columns of numbers and dates by name, or by position from 0."""
         found = {column.name: column for column in self.all()} if self._sparse is None else {}
         chosen = []
         for asked in columns:
@@ -112,12 +112,12 @@ class Grouped:
         return chosen
 
     def scores(self, column: Column) -> NDArray[np.float64]:
-        """The z-score of each group's mean among all rows. NaN for a group without a value; 0 if all values are equal."""
+        """The z-score of each group's mean, relative to all rows. NaN for a group without a value; 0 if all values are equal."""
         known = ~np.isnan(column.values)
         values, groups = column.values[known], self.groups[known]
         counts = np.bincount(groups, minlength=len(self.names))
         if len(values):
-            # Then equal values are exactly 0, and no square overflows.
+            # After this, equal values are exactly 0, and no square overflows.
             values = values - values[0]
             values = values / (np.abs(values).max() or 1.0)
             values = (values - values.mean()) / (values.std() or 1.0)
@@ -125,21 +125,21 @@ class Grouped:
         return np.divide(sums, counts, out=np.full(len(counts), np.nan), where=counts > 0)
 
     def parts(self, column: Column) -> list[NDArray[np.float64]]:
-        """The values of each group."""
+        """The known values of the column in each group."""
         known = ~np.isnan(column.values)
         return [column.values[known & (self.groups == group)] for group in range(len(self.names))]
 
     def only_texts(self) -> ValueError:
-        """The error for a table without a column that can be drawn."""
+        """The error for a table whose columns contain only texts."""
         return ValueError(f"expected a column of numbers or dates, found only texts in {listing(self._names)}. lehr.plot.profiles shows their shares.")
 
 
 class Silhouettes(NamedTuple):
-    """Silhouettes of rows in the order of their clusters."""
+    """The silhouettes of rows, sorted by cluster."""
 
     values: NDArray[np.float64]
     labels: NDArray[np.int32]
-    #: How many rows there were to choose from.
+    #: The number of rows that could be chosen.
     among: int
 
     @classmethod
@@ -160,10 +160,10 @@ class Silhouettes(NamedTuple):
 
 
 def silhouettes(distances: NDArray[Any], labels: NDArray[Any]) -> NDArray[np.float64]:
-    """The silhouette of each row by the distances between them; 0 for a row that is alone in its cluster."""
+    """The silhouette of each row, from the distances between rows; 0 for a row that is alone in its cluster."""
     _, groups = np.unique(labels, return_inverse=True)
     members = np.eye(groups.max() + 1)[groups]
-    # Rows without a column in common have no distance.
+    # Two rows without a common known column have no distance.
     known = ~np.isnan(distances)
     sums, counts = np.where(known, distances, 0.0) @ members, known.astype(np.float64) @ members
     own = (np.arange(len(groups)), groups)
@@ -178,7 +178,7 @@ def silhouettes(distances: NDArray[Any], labels: NDArray[Any]) -> NDArray[np.flo
 
 
 def _compared(model: Any, X: Any) -> Any:
-    """Rows as distances are computed between them, or the dissimilarities that were fitted."""
+    """The rows to compute distances between, or the fitted dissimilarities."""
     if isinstance(X, Fingerprints):
         return csr_array(unpacked(X.packed(), X.n_bits)).astype(np.float64)
     rows = _rows_in(model, X)
@@ -191,7 +191,7 @@ def _compared(model: Any, X: Any) -> Any:
 
 
 def _distances(model: Any, rows: Any, chosen: NDArray[np.int64]) -> NDArray[Any]:
-    """Distances between some of the rows, as the model has them."""
+    """The distances between the chosen rows, by the model's metric."""
     if not isinstance(model, ItemsMixin):
         some = rows[chosen]
         gaps = not issparse(some) and bool(np.isnan(some).any())
@@ -202,7 +202,7 @@ def _distances(model: Any, rows: Any, chosen: NDArray[np.int64]) -> NDArray[Any]
 
 
 def labels_of(model: Any) -> NDArray[np.int32]:
-    """The labels of the fitted rows."""
+    """Returns the labels of the fitted rows, or raises an error if the model has none."""
     check_is_fitted(model)
     if not hasattr(model, "labels_"):
         raise ValueError(
@@ -213,22 +213,22 @@ def labels_of(model: Any) -> NDArray[np.int32]:
 
 
 def word_of(model: Any) -> str:
-    """The name of a group."""
+    """The word for a group of the model: cluster or component."""
     return "component" if hasattr(model, "means_") else "cluster"
 
 
 def refuse_others(fitted: int, found: int) -> None:
-    """The error for other rows than those that were fitted."""
+    """Raises an error if the number of rows is not the number of fitted rows."""
     if found != fitted:
         raise ValueError(f"expected the {fitted} rows that were fitted, found {found}")
 
 
 def spread(length: int, most: int) -> NDArray[np.int64]:
-    """Positions at even intervals, the first and the last among them; all if there are not more."""
+    """Up to ``most`` positions at even intervals, including the first and the last."""
     return np.linspace(0, length - 1, min(length, most)).round().astype(np.int64)
 
 
 def listing(names: list[str]) -> str:
-    """Some names, and the number of the others."""
+    """The first eight names, and the number of the rest."""
     told = ", ".join(map(repr, names[:8]))
     return told if len(names) <= 8 else f"{told} and {len(names) - 8} more"

@@ -1,4 +1,4 @@
-"""The input of clusterings of items: dissimilarities of all pairs, or rows of numbers to compute them from."""
+"""The input for clusterings of items: the dissimilarities of all pairs, or rows of numbers to compute dissimilarities from."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from lehr.distances import of_rows, takes_gaps, takes_sparse
 
 
 class ItemsMixin(ClusterMixin):
-    """A clustering with a ``metric`` of rows, or ``'precomputed'``."""
+    """A clustering with a ``metric`` for rows, or with ``'precomputed'`` dissimilarities."""
 
-    #: For tools that ask as scikit-learn before 1.6 did.
+    #: For tools that read the type of an estimator as scikit-learn did before 1.6.
     _estimator_type = "clusterer"
 
     metric: Any
     metric_params: dict[str, Any] | None
     n_jobs: int | None
     labels_: NDArray[np.int32]
-    #: Whether pairs may be missing.
+    #: Whether dissimilarities may be missing.
     _takes_gaps = True
 
     def _is_given(self) -> bool:
@@ -85,18 +85,18 @@ class ItemsMixin(ClusterMixin):
         return items, item_weights, symmetric(of_rows(items, None, self.metric, self.metric_params, self.n_jobs))
 
     def _to_others(self, items: Any, others: NDArray[Any] | None, asked: str) -> NDArray[Any]:
-        """Checked dissimilarities of items to other rows, or among themselves if there are no others."""
+        """The checked dissimilarities of items to other rows. If ``others`` is ``None``, the items already are these dissimilarities."""
         to_others = items if others is None else of_rows(items, others, self.metric, self.metric_params, self.n_jobs)
         return not_negative(to_others, f"{type(self).__name__}.{asked}")
 
 
 def not_negative(dissimilarities: NDArray[Any], asked: str) -> NDArray[Any]:
-    """Dissimilarities, with 0 for values that rounding left just below it: by the same tolerance as the library's."""
+    """Replaces values slightly below 0, which come from rounding, by 0. The tolerance is that of the Rust library."""
     return np.maximum(dissimilarities, 0) if refuse_negative(dissimilarities, asked) else dissimilarities
 
 
 def refuse_negative(dissimilarities: NDArray[Any], asked: str) -> bool:
-    """The error for dissimilarities below 0 that rounding does not explain; whether there are others below 0."""
+    """Raises an error for dissimilarities below 0 that rounding does not explain. Returns whether there are other values below 0."""
     if not np.any(dissimilarities < 0):
         return False
     share = 3.5e-4 if dissimilarities.dtype == np.float32 else 1.5e-8
@@ -108,7 +108,7 @@ def refuse_negative(dissimilarities: NDArray[Any], asked: str) -> bool:
 
 
 def refuse_unknown(is_known: NDArray[np.bool_]) -> None:
-    """The error for items without any known dissimilarity."""
+    """Raises an error if an item has no known dissimilarity."""
     if not is_known.all():
         lost = np.flatnonzero(~is_known)
         raise ValueError(f"{len(lost)} of the items have no finite dissimilarity to any fitted item, the first at row {lost[0]} (counted from 0).")

@@ -1,7 +1,7 @@
-"""The end of a Python process that is one of several of an MPI job.
+"""Ends a Python process that belongs to an MPI job of several processes.
 
-There are two ends only: all processes finish together, or one ends them all. An exception that is not caught is the second kind, because the others wait for
-the process that it ends.
+Either all processes finish together, or one process aborts the job. An uncaught exception aborts the job, because the other processes would wait for the failed
+one.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ def _finish() -> None:
 
 def _abort() -> None:
     _native.abort(_FAILED)
-    # The launcher ends the others once one is gone without a word.
+    # The launcher ends the other processes when one exits without finishing the job.
     os._exit(_FAILED)
 
 
 def install() -> None:
-    """Makes this process end its job in one of the two ways."""
+    """Makes this process finish the job at its exit, and abort the job after an uncaught exception."""
     atexit.register(_finish)
     former = sys.excepthook
 
@@ -49,16 +49,16 @@ def install() -> None:
 
 
 def process() -> tuple[int, int]:
-    """The rank of this process and the number of processes in the job that ``mpiexec`` started.
+    """Return the rank of this process, and the number of processes in the job that ``mpiexec`` started.
 
-    The first call joins the job, and waits until all processes have made their first call of lehr.
+    The first call joins the job, and waits until every process has joined it.
 
     Returns
     -------
     number : int
-        From 0. Process 0 shows progress and warnings.
+        The rank, from 0. Only process 0 shows progress and warnings.
     count : int
-        1 for a single process.
+        The number of processes; 1 without ``mpiexec``.
 
     Examples
     --------

@@ -1,8 +1,8 @@
 """Models in the command's format: ``model.json``, which ``lehr predict`` reads.
 
-``kind``, ``format``, ``version``; ``columns`` with the shift of each, which was subtracted first (``shifts``), and its divisor (``divisors``). ``model`` is an
-object with one field whose name is the kind of the model: ``clusters``, ``mixture`` or ``gtm``. Numbers are in the shortest form that reads back to the same
-bits.
+The fields are ``kind``, ``format``, ``version``, ``columns``, ``shifts``, ``divisors`` and ``model``. Each column has a shift, which is subtracted first, and a
+divisor. ``model`` is an object with one field whose name is the kind of the model: ``clusters``, ``mixture`` or ``gtm``. Numbers are written in the shortest
+form that reads back to the same bits.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from lehr import _checks, _native
 
-#: Raised by the command with every change of the content's meaning.
+#: The version of the format. It increases when the meaning of the content changes.
 FORMAT = 1
-#: What the file says it is.
+#: The value of the field ``kind`` in every model file.
 KIND = "lehr model"
 
 
@@ -28,11 +28,11 @@ class LearntMixin:
     """An estimator whose model ``lehr predict`` can apply to other rows."""
 
     n_features_in_: int
-    #: Whether rows come from a table that is prepared as the command does it: they may have gaps, and nothing is said of one without any value.
+    #: Whether rows come from a prepared table, as in the command. Then values may be missing, and a row without any value gets no label.
     _of_table = False
 
     def _without_values(self, rows: Any) -> NDArray[np.bool_] | None:
-        """The rows that the model cannot label, if there are any, with a warning."""
+        """The rows that the model cannot label; ``None`` if there are none. Warns about such rows."""
         if not self._of_table or not isinstance(rows, np.ndarray):
             return None
         gone: NDArray[np.bool_] = np.asarray(np.isnan(rows).all(axis=1))
@@ -47,22 +47,23 @@ class LearntMixin:
         return gone
 
     def _learnt(self) -> tuple[str, dict[str, Any]]:
-        """The kind of the model, and its fields."""
+        """The kind of the model and its fields in ``model.json``."""
         raise NotImplementedError
 
     def _take_learnt(self, parts: Any) -> None:
-        """Become the model in a file, from the parts that the Rust extension made of it."""
+        """Sets the fitted attributes from the parts of a model file, as the Rust extension has parsed them."""
         raise NotImplementedError
 
     def export(self, path: str | PathLike[str]) -> None:
-        """Write the fitted model in the command's format, for ``lehr predict``: whole or not at all.
+        """Write the fitted model in the command's format, for ``lehr predict``.
 
-        The file does not contain earlier steps on the columns, such as a ``StandardScaler``. Therefore give the command rows in the form that you fitted.
+        The file does not contain earlier steps, such as a ``StandardScaler``. Therefore give the command rows in the form that you fitted. If writing fails, no
+        partial file remains.
 
         Parameters
         ----------
         path : path-like
-            The file, usually ``model.json``. An existing file is replaced.
+            The file to write, usually ``model.json``. An existing file is replaced.
 
         Returns
         -------

@@ -1,4 +1,4 @@
-"""Models from files that an estimator or the command has written."""
+"""Loads models from files that an estimator or the command has written."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from lehr.preparation import TablePreparation
 from lehr.topographic import GTM
 
 _SAVED: tuple[type[SavedMixin], ...] = (DAClustering, DAGaussianMixture, GTM, KMeans, KMedoids, MiniBatchKMeans, PairwiseClustering, SMACOF, TablePreparation)
-#: What only some have beside.
+#: The fields that only some models have.
 _OPTIONAL = {"form", "id", "lonlat", "preparation"}
 _FIELDS = ("columns", "divisors", "format", "kind", "model", "shifts", "version")
 
@@ -33,7 +33,7 @@ _FIELDS = ("columns", "divisors", "format", "kind", "model", "shifts", "version"
 def load(path: str | PathLike[str]) -> Any:
     """Read a model: a file that ``save`` or ``export`` wrote, or the ``model.json`` in a folder of the command's results.
 
-    A model of the command labels other rows as ``lehr predict`` does. It knows nothing else: it has no labels of the fitted rows, and no history of the run.
+    A model of the command can label new rows as ``lehr predict`` does. It has neither the labels of the fitted rows nor the history of the run.
 
     Parameters
     ----------
@@ -43,19 +43,19 @@ def load(path: str | PathLike[str]) -> Any:
     Returns
     -------
     estimator
-        A fitted estimator. A saved estimator has its own class. The command's clusters become a :class:`KMeans`, or a :class:`DAClustering` if they have a
-        temperature; its mixtures a :class:`DAGaussianMixture`; its topographic maps a :class:`GTM`. If the command changed the columns first, you get a
-        ``Pipeline`` that ends with such an estimator. For example, after ``--scale`` the pipeline begins by scaling rows in the same way. If the command
-        prepared a table (``--auto``, ``--log``, ``--exclude``), the pipeline begins with the :class:`TablePreparation`. The pipeline takes your next table as
-        :func:`read_table` gives it, or the path of its file. Gaps are treated as by ``lehr predict``; a row without any value has the label -1. If the columns
-        are longitude and latitude in degrees, the pipeline begins by projecting them on the sphere, in kilometres. Columns have names if they had any in the
-        command's table.
+        A fitted estimator. A file that ``save`` wrote gives an estimator of the same class. A mixture becomes a :class:`DAGaussianMixture`, a topographic map a
+        :class:`GTM`. Clusters become a :class:`DAClustering` if they have a temperature or an outlier radius, otherwise a :class:`KMeans`. If the command
+        changed the columns first, you get a ``Pipeline`` that ends with such an estimator. For example, after ``--scale`` the pipeline begins by scaling rows
+        in the same way. If the command prepared a table (``--auto``, ``--log``, ``--exclude``), the pipeline begins with a :class:`TablePreparation`. Pass it a
+        table from :func:`read_table`, or the path of a file. It treats missing values as ``lehr predict`` does; a row without any value gets the label -1. If
+        the columns are longitude and latitude in degrees, the pipeline begins by converting them to points on the sphere, in kilometres. The columns keep the
+        names that they had in the command's table.
 
     Raises
     ------
     ValueError
-        If the file is no model, is incomplete or changed, or has another format. Also if its clusters come from a likelihood (``--cost bernoulli``), because no
-        estimator supports these.
+        If the file is not a model, is incomplete or damaged, or has another version of the format. Also if its clusters come from a likelihood
+        (``--cost bernoulli``), because no estimator supports that.
     OSError
         If the file cannot be read.
 
@@ -70,7 +70,7 @@ def load(path: str | PathLike[str]) -> Any:
     KMeans(n_clusters=2)
     """
     with open(path, "rb") as file:
-        # The first line of a saved one; that of the command's is JSON.
+        # A file of ``save`` begins with this line; a file of the command is JSON.
         is_saved = file.read(len(KIND)) == KIND.encode()
     if is_saved:
         return _saved(path)
@@ -93,7 +93,7 @@ def _saved(path: str | PathLike[str]) -> SavedMixin:
 
 
 def learnt(text: bytes) -> Any:
-    """The text of a ``model.json``, parsed."""
+    """The estimator or pipeline in the text of a ``model.json``."""
     try:
         content = json.loads(text)
     except ValueError as error:
@@ -110,7 +110,7 @@ def learnt(text: bytes) -> Any:
     parts = _native.learnt(kind, json.dumps(fields))
     model: Any
     if kind == "clusters":
-        # At no temperature, where a row is surely of the nearest, it was k-means.
+        # At temperature 0, each row belongs only to the nearest centre: that is k-means.
         model = KMeans() if parts["temperature"] == 0.0 and parts["sponge"] is None else DAClustering()
     else:
         model = DAGaussianMixture() if kind == "mixture" else GTM()
@@ -139,10 +139,10 @@ def learnt(text: bytes) -> Any:
 
 
 def _preparation(content: Any, form: Any, width: int) -> TablePreparation:
-    """How a table becomes the columns of a model."""
+    """The step that turns a table into the columns of the model."""
     try:
         preparation = TablePreparation._restored(content, form)
-        # The native half says whether it is whole.
+        # The Rust extension checks that the preparation is complete.
         _native.back(preparation._preparation, np.zeros((1, width)))
     except (AttributeError, KeyError, TypeError, ValueError):
         raise ValueError(f"not a whole model: expected a preparation of {width} features") from None
@@ -150,12 +150,12 @@ def _preparation(content: Any, form: Any, width: int) -> TablePreparation:
 
 
 def _on_sphere(X: NDArray[Any]) -> NDArray[np.float64]:
-    """Longitudes and latitudes in degrees as points on the sphere, in kilometres from its centre."""
+    """Converts longitudes and latitudes in degrees to points on the sphere, in kilometres from its centre."""
     return _native.on_sphere(X.astype(np.float64, copy=False))
 
 
 def _width(model: Any) -> int:
-    """Columns of the rows that a model was fitted to."""
+    """The number of columns that a model was fitted to."""
     centers = model.cluster_centers_ if hasattr(model, "cluster_centers_") else model.means_
     return int(centers.shape[1])
 
@@ -176,7 +176,7 @@ def _scale(content: dict[str, Any], width: int) -> tuple[NDArray[np.float64], ND
 
 
 def _name(estimator: Any, names: list[str]) -> None:
-    """Names the columns as at fit time; columns without names get numbers."""
+    """Sets the names of the columns, unless they are only numbered, as ``x0`` or ``x1`` onwards."""
     if any(names == [f"x{number + first}" for number in range(len(names))] for first in (0, 1)):
         return
     estimator.feature_names_in_ = np.array(names, dtype=object)

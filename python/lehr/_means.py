@@ -1,4 +1,4 @@
-"""Centres that are the means of their rows, and move with each further batch: the common part of KMeans and MiniBatchKMeans."""
+"""Centres that are means of rows and are updated batch by batch: the common part of KMeans and MiniBatchKMeans."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class MeansMixin(CentersMixin):
     clusters_: NDArray[Any]
     inertia_: float
     n_steps_: int
-    #: The borders between clusters, in the form of a model's file, where a fit has found them.
+    #: The borders between clusters as JSON, in the format of a model file; ``None`` if the fit found none.
     _borders: str | None = None
 
     def _remembers(self, rows: int) -> float:
@@ -31,20 +31,20 @@ class MeansMixin(CentersMixin):
         return 1.0
 
     def partial_fit(self: Self, X: Any, y: object = None, sample_weight: ArrayLike | None = None) -> Self:
-        """Update the centres with a batch of rows, for streams and for tables larger than memory. The result is an approximation.
+        """Update the centres with a batch of rows, for streaming data and for tables larger than memory. The result is an approximation.
 
-        The first batch is clustered as :meth:`fit` does, and needs ``n_clusters`` rows. Each row of a later batch, or of any batch after :meth:`fit`, goes to the
-        nearest centre. Then each centre moves to the weighted mean of all rows that it has received. So centres come near those of all rows if the first batch
-        resembles the others.
+        The first call does the same as :meth:`fit`, and needs at least ``n_clusters`` rows. Each later call assigns every row to the nearest centre. Then it
+        moves each centre to the weighted mean of all rows that the centre has received. The result is close to a fit of all rows if the first batch resembles
+        the others.
 
         Parameters
         ----------
         X : {array-like, sparse matrix or array, Fingerprints} of shape (n_samples, n_features)
-            The rows of the batch, which is not kept.
+            The rows of the batch.
         y : ignored
             Ignored; present for scikit-learn's interface.
         sample_weight : array-like of shape (n_samples,), default=None
-            0 or more, as for :meth:`fit`.
+            The weights of the rows, 0 or more, as for :meth:`fit`.
 
         Returns
         -------
@@ -53,7 +53,7 @@ class MeansMixin(CentersMixin):
         Raises
         ------
         ValueError
-            For invalid data or parameters.
+            If the data or a parameter is invalid.
 
         Examples
         --------
@@ -83,7 +83,7 @@ class MeansMixin(CentersMixin):
         clusters["weight"] += given
         remembered, counted = clusters["weight"], labels
         if "remembered" in (clusters.dtype.names or ()):
-            # As a stream counts them: rows of weight 0 do not pass.
+            # In a stream, rows of weight 0 are not counted.
             remembered, counted = clusters["remembered"], labels[shares > 0]
             remembered *= self._remembers(int(np.count_nonzero(shares)))
             remembered += given
@@ -93,15 +93,15 @@ class MeansMixin(CentersMixin):
         clusters["spread"][moved] = np.sqrt(former + given[moved] / clusters["weight"][moved] * (squares - former))
         self.cluster_centers_ = centers.astype(self.cluster_centers_.dtype)
         self.clusters_ = clusters
-        # They were of the centres as these were.
+        # The borders belong to the previous centres.
         self._borders = None
-        # Labels and their sum belong to the centres as they are now.
+        # The labels and the sum of squares belong to the new centres.
         self._label(rows, shares)
         self.n_steps_ = getattr(self, "n_steps_", 1) + 1
         return self
 
     def _label(self, rows: Any, row_weights: NDArray[np.float64] | None) -> None:
-        """The labels of rows, and their sum of squares, by the current centres."""
+        """Sets the labels of rows and their sum of squares, from the current centres."""
         near = _native.nearest(rows, self._positions(), threads=self._threads())
         squares = np.square(near["distances"])
         self.labels_ = near["labels"]

@@ -1,8 +1,8 @@
-"""The common part of all estimators: how a run starts and reports, and how a fitted model is saved and loaded.
+"""The common part of all estimators: weights, warnings of a run, and files of fitted models.
 
-A saved model is two lines of text: ``lehr model 1 xxh3 HASH``, then JSON. The JSON has ``method``, ``version``, ``parameters`` (of the constructor) and ``fitted``
-(the results of ``fit``, by attribute). Arrays are ``{"dtype", "shape", "values"}``, sparse rows ``{"rows", "shape"}``, tables ``{"columns"}``, dictionaries
-``{"entries"}``. Numbers are in the shortest form that reads back to the same bits, and a number that is not finite is a word.
+A saved model is two lines of text: ``lehr model 1 xxh3 HASH``, then JSON. The JSON has ``method``, ``version``, ``parameters`` (of the constructor) and
+``fitted`` (the results of ``fit``, by attribute). Arrays are ``{"dtype", "shape", "values"}``, sparse rows ``{"rows", "shape"}``, tables ``{"columns"}``,
+dictionaries ``{"entries"}``. Numbers are written in the shortest form that reads back to the same bits. A number that is not finite is written as a word.
 """
 
 from __future__ import annotations
@@ -27,19 +27,19 @@ from lehr._constraints import plain
 
 Self = TypeVar("Self", bound="SavedMixin")
 
-#: Parameters of the constructor that say how a run is watched, not what it is: they are not saved.
+#: Parameters that do not affect the result, and are therefore not saved.
 _UNSAVED = frozenset({"callback", "checkpoint", "n_jobs", "verbose"})
-#: Remarks on the data: the fit itself is complete.
+#: Warnings about the data: the fit itself is complete.
 _OF_DATA = re.compile("corrected rounding errors|rounded to 53 bits|have no value|^no row has both|raw stress is|beyond the largest number")
-#: What a file says.
+#: The fields of a file.
 _FIELDS = frozenset({"method", "version", "parameters", "fitted"})
 
 
 def weights(sample_weight: Any, X: Any, *, may_be_zero: bool = False) -> NDArray[np.float64] | None:
-    """Checked weights of rows; nothing for none. At least one weight of all rows must be above 0."""
+    """Checks the weights of rows; ``None`` if there are none. At least one weight must be above 0, unless ``may_be_zero``."""
     if sample_weight is None:
         return None
-    # Of sparse rows there is no length.
+    # Sparse rows have no ``len``.
     rows = X.shape[0] if hasattr(X, "shape") else len(X)
     if isinstance(sample_weight, numbers.Real):
         sample_weight = np.full(rows, sample_weight)
@@ -62,9 +62,7 @@ def weights(sample_weight: Any, X: Any, *, may_be_zero: bool = False) -> NDArray
 
 
 def symmetric(matrix: NDArray[Any]) -> NDArray[Any]:
-    """Computed dissimilarities whose two halves differ by rounding, as matrix products do: their means. The library corrects and reports values that users
-    give.
-    """
+    """Makes computed dissimilarities symmetric if their two halves differ only by rounding: takes the means of both."""
     if np.array_equal(matrix, matrix.T, equal_nan=True):
         return matrix
     share = 1e-5 if matrix.dtype == np.float32 else 1e-10
@@ -74,8 +72,9 @@ def symmetric(matrix: NDArray[Any]) -> NDArray[Any]:
 
 
 def tell(found: Mapping[str, Any]) -> None:
-    """Passes the warnings of a run on to its user; of several processes only one does. People turn ``ConvergenceWarning`` into an error, so remarks on the data
-    have another class.
+    """Issues the warnings of a run; of several processes, only one does.
+
+    Warnings about the data have their own class, because users may turn a ``ConvergenceWarning`` into an error.
     """
     if not found["is_lead"]:
         return
@@ -86,7 +85,7 @@ def tell(found: Mapping[str, Any]) -> None:
 
 
 def table(columns: Mapping[str, NDArray[Any]]) -> NDArray[Any]:
-    """A structured array: one row for each temperature, division or cluster. ``pandas.DataFrame`` accepts it directly."""
+    """Combines columns into a structured array, which ``pandas.DataFrame`` accepts directly."""
     length = len(next(iter(columns.values())))
     rows = np.empty(length, dtype=[(name, column.dtype) for name, column in columns.items()])
     for name, column in columns.items():
@@ -107,7 +106,7 @@ def _encoded(value: Any) -> Any:
         values = value.ravel().tolist()
         if value.dtype.kind == "f":
             values = [_number(number) for number in values]
-        # Names of columns are objects, and words as long as they are.
+        # Names of columns are objects; other texts keep their fixed-length type.
         kind = {"O": "object", "U": value.dtype.str}.get(value.dtype.kind, value.dtype.name)
         return {"dtype": kind, "shape": list(value.shape), "values": values}
     if issparse(value):
@@ -150,25 +149,25 @@ class SavedMixin(BaseEstimator):
 
     #: The method's name in files.
     _method: str
-    #: Attributes that ``fit`` sets beside those that end in ``_``.
+    #: Further attributes that ``fit`` sets, whose names do not end in ``_``.
     _kept: tuple[str, ...] = ()
-    #: What each parameter may be.
+    #: The allowed values of each parameter.
     _parameter_constraints: ClassVar[dict[str, list[Any]]]
 
     def _told(self, **parameters: str) -> dict[str, Any]:
-        """Parameters, after scikit-learn has checked all of them, by the names that the Rust extension has."""
+        """Checks all parameters, and returns the chosen ones by their names in the Rust extension."""
         self._validate_params()
         return {name: plain(getattr(self, parameter)) for name, parameter in parameters.items()}
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Write the fitted model to a file that :func:`lehr.load` reads, whole or not at all.
+        """Write the fitted model to a file that :func:`lehr.load` reads.
 
-        ``lehr predict`` does not read it: for the command, use ``export`` of estimators that have it.
+        If writing fails, no partial file remains. ``lehr predict`` cannot read the file: for the command, use ``export``, which some estimators have.
 
         Parameters
         ----------
         path : path-like
-            An existing file is replaced.
+            The file to write. An existing file is replaced.
 
         Raises
         ------
@@ -190,7 +189,7 @@ class SavedMixin(BaseEstimator):
         check_is_fitted(self)
         parameters = {name: value for name, value in self.get_params(deep=False).items() if name not in _UNSAVED}
         if not isinstance(parameters.get("random_state", 0), (int, np.integer)):
-            # A generator's state has moved on: what it drew is part of the result.
+            # The state of a generator has changed since; the numbers that it drew are part of the result.
             parameters["random_state"] = None
         fitted = {
             name: _encoded(value)
@@ -217,12 +216,12 @@ class SavedMixin(BaseEstimator):
         Returns
         -------
         estimator
-            The fitted estimator; ``callback``, ``checkpoint``, ``n_jobs`` and ``verbose`` have their defaults.
+            The fitted estimator. ``callback``, ``checkpoint``, ``n_jobs`` and ``verbose`` have their defaults.
 
         Raises
         ------
         ValueError
-            If the file is no model, is incomplete or changed, is of another method, or of a version with other parameters.
+            If the file is not a model, is incomplete or damaged, or belongs to another estimator or to a version with other parameters.
         OSError
             If the file cannot be read.
 
@@ -248,7 +247,7 @@ class SavedMixin(BaseEstimator):
 
 
 def class_of(method: object) -> str:
-    """The name of the estimator whose files have this method; the method itself if there is none."""
+    """The name of the estimator whose files have this method, or the method itself if no estimator has it."""
     kinds = list(SavedMixin.__subclasses__())
     for kind in kinds:
         kinds += kind.__subclasses__()

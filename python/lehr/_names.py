@@ -1,8 +1,8 @@
-"""The names that a public module offers for completion."""
+"""The names that ``dir`` lists for a public module, also for completion."""
 
 from collections.abc import Callable
 
 
 def listed(names: list[str]) -> Callable[[], list[str]]:
-    """A module's ``__dir__`` that gives public names only."""
+    """Returns a module's ``__dir__`` that lists only public names."""
     return lambda: sorted(names)

@@ -1,4 +1,4 @@
-"""Non-metric scaling: only the order of the dissimilarities counts, and distances in the map should keep it."""
+"""Non-metric multidimensional scaling: the distances in the map should have the same order as the dissimilarities."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _Floats = NDArray[np.float64]
 
 @dataclass
 class Map:
-    """A map, the disparities that it was fitted to, and its history."""
+    """A map, the disparities that it was fitted to, and its stress after each iteration."""
 
     positions: _Floats
     disparities: _Floats
@@ -24,17 +24,17 @@ class Map:
 
     @property
     def stress(self) -> float:
-        """Stress-1 at the end."""
+        """Stress-1 after the last iteration."""
         return self.stresses[-1]
 
 
 def embedded(
     dissimilarities: _Floats, positions: _Floats, weights: _Floats | None, *, max_iter: int, tol: float
 ) -> Map:
-    """Kruskal's scaling by majorisation: disparities by isotonic regression of the distances, then a Guttman step towards them, repeated. A weight of 3 equals
-    three items in one place, except in the order of dissimilarities that are 0.
+    """Fits a map by Kruskal's non-metric scaling with majorisation.
 
-    Ends when stress-1 falls by less than ``tol``.
+    Each iteration computes disparities by isotonic regression of the distances, and takes a Guttman step towards them. Iterations end when stress-1 falls by
+    less than ``tol``. A weight of 3 has the same effect as three items at one position, except on the order of dissimilarities that are 0.
     """
     shares = np.ones(len(positions)) if weights is None else weights
     first, second = np.triu_indices(len(positions), 1)
@@ -52,17 +52,17 @@ def embedded(
 
 
 def _disparities(dissimilarities: _Floats, positions: _Floats, pairs: _Floats) -> tuple[_Floats, _Floats]:
-    """The distances of a map, and the nearest numbers to them in the order of the dissimilarities, of mean square 1."""
+    """The distances in a map, and their disparities: the closest numbers in the order of the dissimilarities, scaled to mean square 1."""
     distances = pdist(positions)
     order = IsotonicRegression(out_of_bounds="clip")
     fitted = order.fit_transform(dissimilarities, distances, sample_weight=pairs)
-    # Of one size, so that the map doesn't shrink towards disparities that all are 0.
+    # The fixed scale keeps the map from shrinking until all disparities are 0.
     size = float(np.average(np.square(fitted), weights=pairs))
     return distances, fitted / np.sqrt(size) if size > 0 else fitted
 
 
 def _stress(distances: _Floats, disparities: _Floats, pairs: _Floats) -> float:
-    """Kruskal's stress-1 of the map at its best scale."""
+    """Kruskal's stress-1 of the map at the scale that minimises it."""
     squares, targets = float(pairs @ np.square(distances)), float(pairs @ np.square(disparities))
     if squares == 0.0 or targets == 0.0:
         return 0.0 if squares == targets else 1.0
@@ -71,7 +71,7 @@ def _stress(distances: _Floats, disparities: _Floats, pairs: _Floats) -> float:
 
 
 def _stepped(positions: _Floats, distances: _Floats, disparities: _Floats, shares: _Floats) -> _Floats:
-    """Guttman's transform."""
+    """The positions after one Guttman transform."""
     ratios = squareform(np.divide(disparities, distances, out=np.zeros_like(distances), where=distances > 0)) * shares
     stepped: _Floats = (ratios.sum(axis=1)[:, None] * positions - ratios @ positions) / shares.sum()
     return stepped

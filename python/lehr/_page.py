@@ -1,4 +1,4 @@
-"""The parts of a report: sections with words and tables, and figures that the report's script draws from numbers in the page."""
+"""The parts of a report: sections with text and tables, and figures that the report's script draws from numbers in the page."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from lehr import _native
 
-#: What the script reads as no label, and as no share.
+#: The numbers that the script reads as a missing label and as a missing share.
 _NO_LABEL, _NO_SHARE = 65_535, 255
 
 
@@ -23,29 +23,29 @@ def _packed(values: NDArray[Any]) -> str:
 
 
 def floats(values: ArrayLike) -> str:
-    """Numbers of four bytes each, about seven digits."""
+    """Encodes numbers in single precision: four bytes each, about seven digits."""
     with np.errstate(over="ignore"):
         return _packed(np.asarray(values, dtype=np.float64).astype("<f4"))
 
 
 def rows(numbers: NDArray[Any]) -> str:
-    """Numbers of rows."""
+    """Encodes row numbers in four bytes each."""
     return _packed(numbers.astype("<u4"))
 
 
 def labels(of: NDArray[Any]) -> str:
-    """Clusters; none for numbers below 0 or out of range."""
+    """Encodes clusters in two bytes each; numbers below 0 or out of range become a missing label."""
     return _packed(np.where((of < 0) | (of >= _NO_LABEL), _NO_LABEL, of).astype("<u2"))
 
 
 def shares(of: NDArray[np.float64]) -> str:
-    """Shares from 0 to 1, of one byte each; NaN for none."""
+    """Encodes shares from 0 to 1 in one byte each; NaN becomes a missing share."""
     known = np.isfinite(of)
     return _packed(np.where(known, np.rint(254.0 * np.clip(np.where(known, of, 0.0), 0.0, 1.0)), _NO_SHARE).astype("u1"))
 
 
 def figure(value: Any) -> str:
-    """A number formatted for people, a name unchanged."""
+    """Formats a number for reading; leaves a name unchanged."""
     if isinstance(value, (bool, np.bool_)):
         return "yes" if value else "no"
     if isinstance(value, (int, np.integer)):
@@ -64,19 +64,19 @@ class Page:
         self._figures: dict[str, Any] = {}
 
     def tiles(self, found: Iterable[tuple[str, Any]]) -> None:
-        """Figures in large letters below their names."""
+        """Adds a row of names, each with its value in large type."""
         drawn = "".join(f'<div><dt>{html.escape(name)}</dt><dd class="big">{html.escape(figure(value))}</dd></div>' for name, value in found)
         self._parts.append(f'<dl class="tiles" aria-label="The result in figures">{drawn}</dl>')
 
     def section(self, place: str, title: str, note: str, *content: str) -> None:
-        """A titled part with a note; ``place`` is the prefix of its element's id."""
+        """Adds a section with a title and a note; ``place`` is the prefix of its title's id."""
         below = f'<p class="note">{html.escape(note)}</p>' if note else ""
         self._parts.append(
             f'<section class="card" aria-labelledby="{place}-title"><div class="head"><div><h2 id="{place}-title">{html.escape(title)}</h2>{below}</div></div>{"".join(content)}</section>'
         )
 
     def figure(self, place: str, drawn: dict[str, Any]) -> str:
-        """A figure as the script draws it; returns its place in the page."""
+        """Adds the data of a figure, and returns the element in which the script draws it."""
         self._figures[place] = drawn
         return f'<div class="figure" id="{place}"></div>'
 
@@ -86,7 +86,7 @@ class Page:
 
 
 def table(place: str, label: str, head: Sequence[str], body: Iterable[tuple[int | None, Sequence[Any]]]) -> str:
-    """A table with headers that sort it. A row for a cluster has its number, and the cluster's colour before its first cell."""
+    """A table whose headers sort it. A row that describes a cluster has the cluster's number, and its colour before the first cell."""
     lines = []
     for cluster, cells in body:
         first, *others = (html.escape(figure(cell)) for cell in cells)
@@ -102,7 +102,7 @@ def table(place: str, label: str, head: Sequence[str], body: Iterable[tuple[int 
 
 
 def facts(found: Sequence[tuple[str, Any]]) -> str:
-    """Facts by name, in two lists side by side."""
+    """Names and values, in two lists side by side."""
     middle = (len(found) + 1) // 2
     lists = (found[:middle], found[middle:])
     drawn = ("".join(f"<div><dt>{html.escape(name)}</dt><dd>{html.escape(figure(value))}</dd></div>" for name, value in some) for some in lists)
@@ -110,7 +110,7 @@ def facts(found: Sequence[tuple[str, Any]]) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """Numbers in JSON; a number that is not finite is left out."""
+    """Converts numbers to JSON values; a number that is not finite becomes null."""
     if isinstance(value, dict):
         return {name: _plain(entry) for name, entry in value.items()}
     if isinstance(value, (list, tuple, np.ndarray)):

@@ -12,14 +12,14 @@ from typing import Any, NamedTuple
 from lehr import _checks, _native
 from lehr._native import Progress
 
-#: Of a thread that runs a program of ``lehr.ranks``: how many ranks there are, as ``size``.
+#: In a thread that runs a program of ``lehr.ranks``, ``size`` is the number of ranks.
 RANK = threading.local()
 
 Callback = Callable[[Progress], object]
 
 
 class _Line:
-    """One line that is overwritten on a terminal; elsewhere a line for each tenth."""
+    """Shows progress on standard error: on a terminal one line that is overwritten, elsewhere a line for each tenth."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -44,7 +44,7 @@ class _Line:
 
 
 class _Bar:
-    """One bar in a notebook, redrawn in place."""
+    """Shows progress as a bar in a notebook, redrawn in place."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -72,15 +72,15 @@ class _Bar:
 
 
 def _is_notebook() -> bool:
-    """Whether this is a notebook's kernel. IPython is present only if the program has imported it."""
+    """Whether this process is a notebook's kernel. Does not import IPython: a kernel has already done so."""
     shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
     return shell is not None and getattr(shell, "kernel", None) is not None
 
 
 class Run(NamedTuple):
-    """The request of an estimator to the Rust extension, beside its data."""
+    """The arguments of a run that an estimator passes to the Rust extension, in addition to the data."""
 
-    #: As JSON.
+    #: The parameters of the method, as JSON.
     parameters: str
     threads: int | None
     callback: Callback | None
@@ -88,7 +88,7 @@ class Run(NamedTuple):
 
 
 class Watch:
-    """The callbacks of a run: the line or bar if there is one, then the user's callback. Use it in a ``with`` statement."""
+    """The callbacks of a run: the progress line or bar if there is one, then the user's callback. Use it in a ``with`` statement."""
 
     def __init__(self, name: str, verbose: object, callback: object, checkpoint: Any = None) -> None:
         ranks = getattr(RANK, "size", None)
@@ -101,7 +101,7 @@ class Watch:
         self.checkpoint = checkpoint
         if callback is not None and not callable(callback):
             raise TypeError(f"The 'callback' parameter must be callable or None. Got {callback!r} instead.")
-        # Of several processes one speaks.
+        # Only one of several processes shows progress.
         self._line: _Line | _Bar | None = None
         if verbose and _native.process()[0] == 0:
             self._line = _Bar(name) if _is_notebook() else _Line(name)
@@ -115,7 +115,7 @@ class Watch:
         return self._callback if self._line is None else self._both
 
     def run(self, parameters: dict[str, Any], n_jobs: object) -> Run:
-        """A run with these parameters, on ``n_jobs`` threads as scikit-learn counts them."""
+        """The arguments of a run with these parameters. ``n_jobs`` has the meaning that it has in scikit-learn."""
         return Run(json.dumps(parameters), _checks.threads(n_jobs), self.callback, self.checkpoint)
 
     def _both(self, progress: Progress) -> object:
@@ -126,7 +126,7 @@ class Watch:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
         if self._line is not None:
             self._line.end()
-        # Python 3.10 has no notes.
+        # Exceptions in Python 3.10 have no add_note.
         if isinstance(error, (KeyboardInterrupt, _native.Stopped)) and hasattr(error, "add_note"):
             if self.checkpoint is not None and os.path.exists(self.checkpoint):
                 error.add_note(f"The run is kept in {os.fspath(self.checkpoint)}: the same fit goes on from it.")

@@ -1,6 +1,7 @@
-"""Public data sets: their addresses, known facts about them, and the readers of their files.
+"""Public data sets: their URLs, their known sizes, and the readers of their files.
 
-Lehr compares a file with the known facts about its set before it uses the file. Most files have no checksum, and some networks answer with a page of their own.
+Lehr checks a file against the known size of its data set before it uses the file. Most files have no checksum, and some networks return a web page instead of
+the file.
 """
 
 from __future__ import annotations
@@ -21,18 +22,18 @@ from lehr._download import fetch
 
 
 class Known(NamedTuple):
-    """A file with a checksum: tables with commas, concatenated, each the file itself or a named part of it."""
+    """A file with a checksum that contains comma-separated tables, to be concatenated. Each table is the file itself or a named part of it."""
 
     url: str
     file: str
     sha256: str
     columns: int
-    #: Names and rows.
+    #: The name and number of rows of each part.
     parts: tuple[tuple[str, int], ...]
 
 
 class Sipu(NamedTuple):
-    """A set of https://cs.uef.fi/sipu/datasets: one file, with labels in the last column if there are any."""
+    """A data set of https://cs.uef.fi/sipu/datasets: one file, with labels in the last column if it has any."""
 
     file: str
     rows: int
@@ -120,7 +121,7 @@ def table(
     delimiter: str | None = None,
     converters: Mapping[int | str, Callable[[str], Any]] | None = None,
 ) -> NDArray[np.float64]:
-    """The numbers of a text, packed or not, or of the named part of a zip file."""
+    """Reads the numbers of a text file, compressed or not, or of the named part of a zip file, and checks their shape."""
     expected = f"{rows} rows of {columns} columns"
     try:
         if path.suffix == ".zip":
@@ -142,14 +143,14 @@ def tables(
     verbose: bool | int,
     converters: Mapping[int | str, Callable[[str], Any]] | None = None,
 ) -> NDArray[np.float64]:
-    """The tables of a file with a checksum, downloaded if it is missing."""
+    """Reads the tables of a file with a checksum, after downloading the file if it is missing."""
     path = fetch(known.url if url is None else url, sha256=known.sha256, name=known.file, folder=folder, verbose=verbose)
     parts = [table(path, part, rows, known.columns, delimiter=",", converters=converters) for part, rows in known.parts]
     return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
 
 def counted(labels: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Labels as whole numbers; other values are errors."""
+    """Converts labels to whole numbers, or raises an error if they are not whole."""
     found = labels.astype(np.int64)
     if (found != labels).any():
         raise OSError(f"the labels of this set are whole numbers, found {labels[found != labels][0]}")
@@ -157,12 +158,12 @@ def counted(labels: NDArray[np.float64]) -> NDArray[np.int64]:
 
 
 def from_zero(labels: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Labels that start at 1, shifted to start at 0."""
+    """Converts labels that start at 1 to labels that start at 0."""
     return counted(labels) - 1
 
 
 def block_groups(path: Path, state: str | None) -> tuple[NDArray[np.str_], NDArray[np.float64], NDArray[np.float64]]:
-    """Codes, inhabitants, and longitudes with latitudes."""
+    """Reads the codes of block groups, their inhabitants, and their longitudes and latitudes."""
     codes, numbers = [], []
     with open(path, encoding="utf-8-sig", errors="replace") as file:
         header = file.readline().strip()

@@ -1,4 +1,4 @@
-"""Fitted estimators as reports: the rows by cluster, the clusters, and their history."""
+"""Shows fitted estimators as reports: the rows by cluster, the clusters, and the history of the fit."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from lehr._explained import ExplainedMixin, OutliersMixin, _rows_in
 from lehr._native import Fingerprints, Sequences
 from lehr.report import Report
 
-#: Rows that a page draws at most: beyond, at even intervals.
+#: The maximum number of rows that a report draws; of more rows, it draws some at even intervals.
 _ROWS_MAX = 100_000
-#: Bytes of values, and columns, that a page carries at most.
+#: The maximum numbers of bytes of values and of columns in a report.
 _BYTES_MAX, _COLUMNS_MAX = 3 << 20, 60
-#: Columns of centres in the table of clusters, clusters in it, and rows far out in theirs.
+#: The maximum numbers of columns of centres in the table of clusters, of clusters in this table, and of listed outliers.
 _CENTRED_MAX, _LISTED_MAX, _OUTLIERS_MAX = 12, 1000, 20
-#: Cells a side of the picture of dissimilarities, and the share of them that may go beyond its brightest shade.
+#: The heat map of dissimilarities: its cells on each side, the share of cells that may exceed the brightest shade, and how far the largest must exceed it.
 _CELLS, _FAR, _FAR_TIMES = 240, 0.03, 2.0
 
-#: Attributes in large letters.
+#: The attributes that are shown in large type.
 _TILES = (
     ("n_clusters_", "Clusters"), ("n_components_", "Components"), ("inertia_", "Sum of squares"), ("cost_", "Cost"), ("log_likelihood_", "Log-likelihood"),
     ("bic_", "BIC"), ("noise_variance_", "Noise variance"), ("order_", "Order"), ("stress_", "Stress"), ("stress_1_", "Stress-1"), ("temperature_", "Last temperature"),
@@ -35,32 +35,33 @@ _TILES = (
 
 
 class ShownMixin:
-    """An estimator that a cell of a notebook can show."""
+    """An estimator that can show itself in a notebook cell."""
 
     def show(self, X: Any = None, *, table: Any = None, labels: ArrayLike | None = None, names: Sequence[Any] | None = None, height: int = 720) -> Report:
-        """Show the fitted model in a cell of a notebook: the report of the command, without a file.
+        """Show the fitted model in a notebook cell, as the interactive report of the command.
 
-        You can turn, zoom and select points, colour them by any column, compare clusters and replay the annealing. The page carries its data and loads nothing.
-        :meth:`lehr.report.Report.save` keeps it as a file.
+        You can rotate, zoom and select points, colour them by any column, compare clusters and replay the annealing. The report contains its data and works
+        offline. To write it to a file, use :meth:`lehr.report.Report.save`.
 
         Parameters
         ----------
         X : array-like, table, sparse matrix or Fingerprints, default=None
-            The rows to draw, as for ``predict``: most estimators do not keep the fitted rows. With ``metric="precomputed"``, the dissimilarities of the fitted
-            items. ``None``: the model without its rows; :class:`SMACOF`, :class:`GTM` and :class:`PairwiseClustering` show their fitted items even so.
+            The rows to draw, as for ``predict``: most estimators do not keep the fitted rows. With ``metric="precomputed"``, pass the dissimilarities of the
+            fitted items. ``None``: the report shows the model without rows. :class:`SMACOF`, :class:`GTM` and :class:`PairwiseClustering` keep their fitted
+            items and show them anyway.
         table : table of pandas, Polars or Arrow, dict of columns, or array-like, default=None
-            Columns of the same rows to show and to colour by: numbers, texts, dates, with gaps or without. ``None``: those of ``X``.
+            Columns of the same rows to show and to colour by: numbers, texts, dates, with or without missing values. ``None``: the columns of ``X``.
         labels : array-like of shape (n_samples,), default=None
-            The cluster of each row, -1 for no cluster. ``None``: those of ``predict(X)``.
+            The cluster of each row, -1 for no cluster. ``None``: the labels of ``predict(X)``.
         names : sequence, default=None
-            Names of the rows. ``None``: their numbers, from 0.
+            The names of the rows. ``None``: their numbers, from 0.
         height : int, default=720
             The height of the frame in the notebook, in pixels.
 
         Returns
         -------
         report : lehr.report.Report
-            Shown by notebooks.
+            The report, which a notebook displays.
 
         Raises
         ------
@@ -92,22 +93,22 @@ class ShownMixin:
 
 
 class _Points(NamedTuple):
-    """The rows of a page, with their clusters and columns."""
+    """The rows of a report, with their clusters and columns."""
 
-    #: How many rows there are.
+    #: The number of rows.
     rows: int
-    #: The cluster of each row; none of a map.
+    #: The cluster of each row; ``None`` for a map.
     labels: NDArray[Any] | None
-    #: Rows of numbers, dense or sparse; none where the model knows dissimilarities alone.
+    #: The rows as numbers, dense or sparse; ``None`` if there are only dissimilarities.
     numbers: Any
-    #: Columns to see.
+    #: The columns to show.
     columns: Columns | None
-    #: Where a map has the rows.
+    #: The positions of the rows on a map.
     places: NDArray[Any] | None
-    #: Dissimilarities of all pairs, where they are what was given.
+    #: The dissimilarities of all pairs, if the model takes dissimilarities.
     matrix: NDArray[Any] | None
     names: list[str] | None
-    #: As they were given: rows of the model's columns or of more, and the columns to see.
+    #: The arguments of ``show`` as the user gave them.
     X: Any
     table: Any
     #: Whether the model takes dissimilarities.
@@ -136,24 +137,24 @@ class _Points(NamedTuple):
 
     @property
     def drawn(self) -> NDArray[np.int64]:
-        """The rows that the page draws."""
+        """The rows that the report draws."""
         return np.arange(0, self.rows, max(1, -(-self.rows // _ROWS_MAX)))
 
 
 def _length(rows: Any) -> int:
-    # Of sparse rows there is no length.
+    # Sparse rows have no ``len``.
     return int(rows.shape[0]) if hasattr(rows, "shape") else len(rows)
 
 
 def _labels(model: Any, rows: Any, labels: ArrayLike | None, is_given: bool) -> NDArray[Any] | None:
-    """The cluster of each row; nothing if there are no clusters."""
+    """The cluster of each row; ``None`` if there are no clusters."""
     if labels is not None:
         told = np.asarray(labels)
         if told.ndim != 1 or told.dtype.kind not in "iu":
             raise _checks.wrong("labels", "a whole number for each row", told)
         return told
     known = getattr(model, "labels_", None)
-    # Dissimilarities of the fitted items among each other: predict takes those of others to these.
+    # These are the dissimilarities among the fitted items, but predict takes dissimilarities of other items to the fitted ones.
     is_fitted = is_given and known is not None and np.shape(rows) == (len(known), len(known))
     if rows is None or is_fitted:
         return None if known is None else np.asarray(known)
@@ -161,7 +162,7 @@ def _labels(model: Any, rows: Any, labels: ArrayLike | None, is_given: bool) -> 
 
 
 def _numbers(model: Any, rows: Any, X: Any) -> tuple[Any, Columns | None]:
-    """Rows of numbers, and the columns to show."""
+    """The rows as numbers, and the columns to show."""
     if isinstance(rows, Fingerprints):
         return csr_array(unpacked(rows.packed(), rows.n_bits)).astype(np.float64), None
     if isinstance(rows, Sequences):
@@ -192,7 +193,7 @@ def _headline(model: Any, points: _Points) -> str:
 
 
 def _groups(model: Any) -> tuple[int, str]:
-    """The number of groups of a clustering or a mixture, and the name for them."""
+    """The number of clusters or components of a model, and the word for them."""
     if hasattr(model, "means_"):
         return len(model.means_), "components"
     return int(model.n_clusters_), "clusters"
@@ -231,7 +232,7 @@ def _draw_points(page: _page.Page, model: Any, points: _Points) -> None:
 
 
 def _columns(model: Any, points: _Points) -> list[dict[str, Any]]:
-    """The columns that the page carries."""
+    """The columns that the report contains."""
     drawn = points.drawn
     room = int(np.clip(_BYTES_MAX // (4 * max(1, len(drawn))), 2, _COLUMNS_MAX))
     found: list[dict[str, Any]] = []
@@ -248,7 +249,7 @@ def _columns(model: Any, points: _Points) -> list[dict[str, Any]]:
 
 
 def _date(seconds: float) -> str:
-    """A formatted time: a day, with the time of day if it has one."""
+    """Formats a time as a day, with the time of day unless it is midnight."""
     if not np.isfinite(seconds):
         return ""
     text = str(np.datetime64(round(seconds), "s"))
@@ -256,14 +257,14 @@ def _date(seconds: float) -> str:
 
 
 def _marks(model: Any, points: _Points) -> list[str]:
-    """A short description of each cluster: the columns that set it apart."""
+    """A short description of each cluster, by the columns in which it differs."""
     if not isinstance(model, ExplainedMixin) or points.X is None or points.columns is None or points.labels is None:
         return []
     return [portrait.name for portrait in model.explain(points.X, table=points.table, labels=points.labels)]
 
 
 def _layouts(model: Any, points: _Points) -> list[dict[str, Any]]:
-    """The positions of rows other than the plane of two columns: on a map, or on their principal axes."""
+    """The layouts of the rows: on a map, on their principal axes, or by their two columns."""
     drawn = points.drawn
     if points.places is not None:
         places = np.asarray(points.places)[drawn, :3]
@@ -272,7 +273,7 @@ def _layouts(model: Any, points: _Points) -> list[dict[str, Any]]:
         return [_layout("places", names, places, isEqual=True, **about)]
     if points.numbers is None or not len(drawn):
         return []
-    # Imported already by the package; matplotlib is not.
+    # The package has already imported lehr.plot, but not matplotlib.
     from lehr.plot import _covariances, _Plane
 
     rows = points.numbers[drawn]
@@ -310,7 +311,7 @@ def _layout(key: str, names: list[str], places: NDArray[Any], **beyond: Any) -> 
 
 
 def _ground(model: Any) -> dict[str, Any]:
-    """The stretch of a topographic map at each node, as shades below the rows."""
+    """The background of a topographic map: shades that show how far the map is stretched at each node."""
     side, width = model.n_nodes_, model.embedding_.shape[1]
     if width > 2:
         return {"title": "topographic map"}
@@ -352,7 +353,7 @@ def _draw_dissimilarities(page: _page.Page, model: Any, points: _Points) -> None
     in_order = np.ix_(sorted_rows, sorted_rows)
     sums, counts = (np.add.reduceat(np.add.reduceat(some[in_order], starts, axis=0), starts, axis=1) for some in (filled, known.astype(np.float64)))
     means = np.divide(sums, counts, out=np.full((cells, cells), np.nan), where=counts > 0)
-    # An item and itself are at distance 0.
+    # An item has distance 0 from itself.
     means[np.diag_indices(cells)] = np.where(np.isnan(np.diag(means)), 0.0, np.diag(means))
     largest, beyond = _brightest(means)
     sizes = members.sum(axis=0)[order]
@@ -370,7 +371,7 @@ def _draw_dissimilarities(page: _page.Page, model: Any, points: _Points) -> None
 
 
 def _brightest(means: NDArray[np.float64]) -> tuple[float, float | None]:
-    """The mean that is drawn brightest, and the largest if some exceed it: one far item would make every other cell equally dark."""
+    """The mean that is drawn in the brightest shade, and the largest mean if it is higher. Otherwise one far item would make all other cells equally dark."""
     known = np.sort(means[np.isfinite(means)])
     if not len(known):
         return 0.0, None
@@ -431,7 +432,7 @@ def _list_outliers(page: _page.Page, model: Any, points: _Points) -> None:
 
 
 def _draw_course(page: _page.Page, model: Any) -> None:
-    """The history of the result."""
+    """Draws the history of the fit."""
     history: Any = getattr(model, "history_", None)
     names = history.dtype.names or () if history is not None else ()
     drawn: dict[str, Any] | None = None
@@ -463,7 +464,7 @@ def _line(title: str, across: str, x: NDArray[Any], y: NDArray[Any], **how: Any)
 
 
 def _draw_map(page: _page.Page, model: Any) -> None:
-    """The columns across a topographic map, or the Shepard diagram of a map."""
+    """Draws the columns across a topographic map, or the Shepard diagram of a map of items."""
     if hasattr(model, "shepard_"):
         counts = np.asarray(model.shepard_["counts"])
         ends = [model.shepard_["largest_distance"], model.shepard_["largest_dissimilarity"]]
@@ -482,7 +483,7 @@ def _draw_map(page: _page.Page, model: Any) -> None:
 
 
 def _short(value: Any) -> Any:
-    """A parameter on one line."""
+    """Formats a parameter in one short line."""
     if value is None or isinstance(value, (bool, int, float, str)):
         return "none" if value is None else value
     text = " ".join(repr(value).split())

@@ -1,4 +1,4 @@
-"""How stable the clusters of a fitted estimator are: they are found again in resampled rows."""
+"""Measures how stable the clusters of a fitted estimator are, by refitting it to resampled rows."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from lehr._model import weights
 
 @dataclass(frozen=True)
 class Stability:
-    """How often the clusters of a model, and the labels of its rows, were found again.
+    """How well the clusters and labels of a model were reproduced in resampled rows.
 
     Attributes
     ----------
     clusters : ndarray of shape (n_clusters,)
-        For each cluster the mean Jaccard index with its counterpart, 0 to 1: the rows that both have over the rows that either has. Hennig (2007) calls clusters
-        with 0.75 or more stable, and those below 0.6 not to be trusted.
+        For each cluster, the mean Jaccard index with the matching clusters of the resamples: rows in both, divided by rows in either. Hennig (2007)
+        calls clusters of 0.75 or more stable, and advises not to trust clusters below 0.6.
     rows : ndarray of shape (n_samples,)
-        For each row the share of the resamples in which it was in the counterpart of its cluster; NaN for a row in no cluster.
+        For each row, the share of resamples in which it was in the matching cluster; NaN for a row in no cluster.
     n_resamples : int
         The number of resamples.
 
@@ -49,12 +49,13 @@ class Stability:
 
 
 def stability(model: Any, X: Any, *, sample_weight: ArrayLike | None = None, n_resamples: int = 20, random_state: Any = 0) -> Stability:
-    """Find the clusters again in rows that are drawn with replacement, and compare.
+    """Measure how stable clusters are, by refitting the model to rows that are drawn with replacement.
 
-    Each resample draws as many rows as there are and fits a clone of the model with the same number of clusters. Clusters that depend on few rows, or on where a
-    border happens to be, change. It says whether you would find the same clusters in another sample; ``probabilities_`` says how much clusters overlap.
+    Each resample draws as many rows as there are, and fits a clone of the model with the same number of clusters. Clusters change if they depend on few rows,
+    or on the exact position of a border. Stability shows whether you would find the same clusters in another sample; ``probabilities_`` shows how much clusters
+    overlap.
 
-    Cost: ``n_resamples`` fits.
+    The cost is ``n_resamples`` fits.
 
     Parameters
     ----------
@@ -63,7 +64,7 @@ def stability(model: Any, X: Any, *, sample_weight: ArrayLike | None = None, n_r
     X : {array-like, sparse matrix or array, Fingerprints} of shape (n_samples, n_features)
         The rows that the model was fitted to.
     sample_weight : array-like of shape (n_samples,), default=None
-        The weights that it was fitted with.
+        The weights that you gave to ``fit``.
     n_resamples : int, default=20
         The number of resamples, at least 1.
     random_state : int, RandomState instance or None, default=0
@@ -78,7 +79,7 @@ def stability(model: Any, X: Any, *, sample_weight: ArrayLike | None = None, n_r
     NotFittedError
         If the model has not been fitted.
     ValueError
-        If ``X`` has another number of rows than the model, or the model has no number of clusters.
+        If the number of rows in ``X`` differs from the number of fitted rows, or the model has neither ``n_clusters`` nor ``n_components``.
 
     References
     ----------
@@ -111,7 +112,7 @@ def stability(model: Any, X: Any, *, sample_weight: ArrayLike | None = None, n_r
         times = draw.multinomial(rows, np.full(rows, 1 / rows)).astype(np.float64)
         other = clone(model).set_params(**{names[0]: count})
         other.fit(X, sample_weight=times if given is None else times * given)
-        # Rows that were not drawn have weight 0: they move nothing, and get a label.
+        # Rows that were not drawn have weight 0: they do not affect the clusters, but get a label.
         others = np.asarray(other.labels_)
         width = int(others.max()) + 1
         in_both = inside & (others >= 0)

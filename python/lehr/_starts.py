@@ -1,4 +1,4 @@
-"""Starts of k-means, drawn as scikit-learn draws them."""
+"""Initial centres of k-means, drawn as in scikit-learn."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _Floats = NDArray[np.float64]
 
 
 def as_matrix(rows: Any) -> Any:
-    """Rows in a form that SciPy multiplies: bits become sparse rows of 0 and 1."""
+    """Converts rows to a matrix that SciPy can multiply: bits become sparse rows of 0 and 1."""
     return csr_array(unpacked(rows.packed(), rows.n_bits), dtype=np.float64) if isinstance(rows, Fingerprints) else rows
 
 
@@ -26,14 +26,14 @@ def rows_of(rows: Any) -> int:
 
 
 def drawn(rows: Any, row_weights: _Floats | None, clusters: int, init: str, random: np.random.RandomState) -> _Floats:
-    """Centres at rows, drawn as scikit-learn draws them: ``'random'`` in proportion to the weights, or by k-means++."""
+    """Draws rows as initial centres, as scikit-learn does: by k-means++, or for ``'random'`` in proportion to the weights."""
     matrix = as_matrix(rows)
     if init == "k-means++":
         weights = np.ones(matrix.shape[0]) if row_weights is None else row_weights
         centers = kmeans_plusplus(matrix, clusters, sample_weight=weights, random_state=random)[0]
     else:
         shares = None if row_weights is None else row_weights / row_weights.sum()
-        # Rows of weight 0 are drawn only where there are too few others.
+        # Rows of weight 0 are drawn only if there are too few others.
         if shares is not None and np.count_nonzero(shares) < clusters:
             shares = None
         centers = matrix[random.choice(matrix.shape[0], size=clusters, replace=False, p=shares)]

@@ -1,4 +1,4 @@
-"""Pictures of the clusters of an ordinary table, by its columns. They are part of :mod:`lehr.plot`."""
+"""Plots of the clusters of a table, by its columns. They are part of :mod:`lehr.plot`."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ from numpy.typing import ArrayLike, NDArray
 from lehr._drawing import COLOURS, axes_or_new, class_colours
 from lehr._grouped import Column, Grouped, Silhouettes, spread, word_of
 
-#: Columns in one picture at most, and boxes of axes: beyond, those that differ most between clusters.
+#: The maximum numbers of columns in one plot, and of box plots. If there are more columns, the plot shows those that differ most between clusters.
 _MOST_COLUMNS, _MOST_BOXES = 40, 24
-#: Lines of rows, and outliers of a box, drawn at most.
+#: The maximum numbers of lines for rows, and of outliers of a box, that are drawn.
 _MOST_LINES, _MOST_OUTLIERS = 1000, 200
-#: Standard deviations from the mean at which colours end.
+#: The colour scale ends at this many standard deviations from the mean.
 _MOST_SCORE = 3.0
-#: Letters of a column's name that are shown.
+#: The maximum number of letters of a column's name that are shown.
 _LETTERS = 30
 
 
 def _colour(group: int, count: int) -> Any:
-    """The colour of a cluster, as in :func:`clusters`; grey for the rows in none, which come last."""
+    """The colour of a cluster, as in :func:`clusters`; grey for the last group, the rows in no cluster."""
     return class_colours()[group % COLOURS] if group < count else "grey"
 
 
 def _ink() -> Any:
-    """The colour of lines in the style in use, light or dark."""
+    """The text colour of the current matplotlib style, which also suits dark styles."""
     from matplotlib import rcParams
 
     return rcParams["text.color"]
@@ -38,40 +38,40 @@ def _short(name: str) -> str:
 
 
 def _longest(columns: list[Column]) -> float:
-    """The length of the longest name as it is shown, in inches: a letter takes about 0.07."""
+    """The length of the longest shown name in inches, at about 0.07 for each letter."""
     return 0.07 * max(len(_short(column.name)) for column in columns)
 
 
 def _name_columns(ax: Any, columns: list[Column]) -> None:
-    """The names of columns below the axes, turned if they would meet."""
-    # A legend or a bar may come to stand beside.
+    """Writes the names of columns below the axes, rotated if they would overlap."""
+    # A legend or colour bar may still be added beside the axes.
     meet = len(columns) * (_longest(columns) + 0.07) > 0.9 * ax.get_window_extent().width / ax.figure.dpi
     turned = {"rotation": 45, "ha": "right", "rotation_mode": "anchor"} if meet else {}
     ax.set_xticks(range(len(columns)), [_short(column.name) for column in columns], fontsize=8, **turned)
 
 
 def _counted(grouped: Grouped, columns: list[Column], of: int) -> str:
-    """How many clusters and columns a picture shows, for its title."""
+    """The numbers of clusters and columns, for the title of a plot."""
     groups = f"{grouped.count} {grouped.word}{'s' if grouped.count != 1 else ''}"
     shown = f"{len(columns)} of {of}" if len(columns) < of else f"{of}"
     return f"{groups}, {shown} column{'s' if of != 1 else ''}"
 
 
 def profiles(model: Any, X: Any, *, ax: Any = None) -> Any:
-    """A heat map of the clusters' means: a row for each cluster, with its number of rows, and a column for each column of ``X``.
+    """Plot a heat map of the clusters' means, with a row for each cluster and a column for each column of ``X``.
 
-    A mean is given as a z-score: 1 is one standard deviation above the mean of all rows. So columns in different units are comparable. Missing values are left
-    out. A text that at least a twentieth of the rows have is a column of its own, such as ``plan = gold``. It has the z-score of its share. Of more than 40
-    columns, those whose means differ most are shown. Cells without any value are grey.
+    Means are shown as z-scores, so that columns in different units are comparable: 1 is one standard deviation above the mean of all rows. Missing values are
+    left out. Each text in at least 5 % of the rows becomes a column, such as ``plan = gold``, with the z-score of its share. If there are more than 40 columns,
+    the plot shows those whose means differ most. Cells without any value are grey.
 
     Parameters
     ----------
     model : DAClustering, KMeans, KMedoids, PairwiseClustering or DAGaussianMixture
         A fitted estimator.
     X : {array-like, table of pandas, Polars or Arrow, dict of columns, sparse matrix or array, Fingerprints} of shape (n_samples, n_columns)
-        The fitted rows, or any columns of the same rows, such as the table before its preparation.
+        The fitted rows, or other columns of the same rows, such as the table before its preparation.
     ax : matplotlib.axes.Axes, default=None
-        The matplotlib axes to draw on; ``None``: a new figure, large enough for the values.
+        The axes to draw on. ``None``: the axes of a new figure, large enough for the values.
 
     Returns
     -------
@@ -80,7 +80,7 @@ def profiles(model: Any, X: Any, *, ax: Any = None) -> Any:
     Raises
     ------
     ValueError
-        If ``X`` has not as many rows as were fitted, or no column to show.
+        If the number of rows in ``X`` differs from the number of fitted rows, or ``X`` has no column to show.
 
     Examples
     --------
@@ -100,7 +100,7 @@ def profiles(model: Any, X: Any, *, ax: Any = None) -> Any:
     scores = np.column_stack([grouped.scores(column) for column in columns])
     height, width = scores.shape
     ax = axes_or_new(ax, (float(np.clip(3.0 + 0.42 * width, 6.4, 18.0)), float(np.clip(1.0 + 0.36 * height, 2.2, 12.0)) + 0.8 * _longest(columns)))
-    # Imported already, with the axes.
+    # Already imported with the axes.
     from matplotlib import colormaps
 
     largest = float(np.nanmax(np.abs(scores), initial=0.0))
@@ -116,8 +116,8 @@ def profiles(model: Any, X: Any, *, ax: Any = None) -> Any:
 
 
 def _write(ax: Any, image: Any, scores: NDArray[np.float64]) -> None:
-    """Values in the cells of a heat map, if there is room."""
-    # The layout says how large cells are.
+    """Writes the values into the cells of a heat map, if the cells are large enough."""
+    # Only after the layout is it known how large the cells are.
     ax.figure.canvas.figure.draw_without_rendering()
     box, point = ax.get_window_extent(), ax.figure.dpi / 72.0
     height, width = scores.shape
@@ -127,38 +127,40 @@ def _write(ax: Any, image: Any, scores: NDArray[np.float64]) -> None:
     for (row, column), score in np.ndenumerate(scores):
         if not np.isnan(score):
             colour = "white" if brightness[row, column] < 0.5 else "black"
-            # No -0.0.
+            # Adding 0.0 avoids "-0.0".
             ax.text(column, row, f"{round(score, 1) + 0.0:.1f}", ha="center", va="center", fontsize=7, color=colour)
 
 
 def box_plots(model: Any, X: Any, *, columns: str | int | Sequence[str | int] | None = None, axes: Any = None) -> Any:
-    """A small box plot for each column, with a box for each cluster.
+    """Plot a small box plot for each column, with a box for each cluster.
 
-    A box reaches from the lower to the upper quartile, with a line at the median. Whiskers end at the last value within 1.5 interquartile ranges of the box;
-    dots are the values beyond, at most 200 of a box. Missing values are left out, and so are columns of texts: :func:`profiles` shows those.
+    A box extends from the lower to the upper quartile, with a line at the median. Whiskers end at the last value within 1.5 interquartile ranges of the box.
+    Dots show the values beyond the whiskers, at most 200 for each box. Missing values and columns of texts are left out; for texts, use :func:`profiles`.
 
     Parameters
     ----------
     model : DAClustering, KMeans, KMedoids, PairwiseClustering or DAGaussianMixture
         A fitted estimator.
     X : {array-like, table of pandas, Polars or Arrow, dict of columns, sparse matrix or array, Fingerprints} of shape (n_samples, n_columns)
-        The fitted rows, or any columns of the same rows, such as the table before its preparation.
+        The fitted rows, or other columns of the same rows, such as the table before its preparation.
     columns : str, int or sequence of them, default=None
-        The columns to show, by name, or by position from 0. ``None``: all columns of numbers and dates; of more than 24, those whose means differ most.
+        The columns to show, by name, or by position from 0. ``None``: all columns of numbers and dates. If there are more than 24, those whose means differ
+        most.
     axes : sequence or array of matplotlib.axes.Axes, default=None
-        The matplotlib axes to draw on, at least one for each column; ``None``: a grid in a new figure.
+        The axes to draw on, at least one for each column. ``None``: a grid in a new figure.
 
     Returns
     -------
     ndarray of matplotlib.axes.Axes
-        One for each column.
+        The axes of each column.
 
     Raises
     ------
     ValueError
-        If ``X`` has not as many rows as were fitted, or lacks a column. If the column has texts, or there are fewer axes than columns.
+        If the number of rows in ``X`` differs from the number of fitted rows, or ``X`` lacks one of ``columns``. Also if one of these contains texts, or there
+        are fewer axes than columns.
     TypeError
-        If ``axes`` has something else in it.
+        If ``axes`` contains something other than matplotlib axes.
 
     Examples
     --------
@@ -191,7 +193,7 @@ def box_plots(model: Any, X: Any, *, columns: str | int | Sequence[str | int] | 
             raise TypeError(f"expected axes of matplotlib in axes, found {type(ax).__name__}")
     for ax, column in zip(drawn, chosen, strict=True):
         _boxes(ax, grouped, column)
-    # In a grid below the last of each column alone.
+    # In a grid, only the lowest axes of each column get a label.
     for ax in drawn if given else drawn[-across:]:
         ax.set_xlabel(grouped.word, fontsize=8)
     if not given and len(chosen) < of:
@@ -200,7 +202,7 @@ def box_plots(model: Any, X: Any, *, columns: str | int | Sequence[str | int] | 
 
 
 def _grid(count: int, across: int, groups: int) -> NDArray[Any]:
-    """Axes of a new figure, in rows of so many."""
+    """The axes of a new figure, as a grid with ``across`` axes in each row."""
     import matplotlib.pyplot as plt
 
     down = -(-count // across)
@@ -212,10 +214,10 @@ def _grid(count: int, across: int, groups: int) -> NDArray[Any]:
 
 
 def _boxes(ax: Any, grouped: Grouped, column: Column) -> None:
-    """A box for each group that has a value in the column."""
+    """Draws a box for each group that has a value in the column."""
     parts = grouped.parts(column)
     there = [group for group, part in enumerate(parts) if len(part)]
-    # Days since 1970 are what matplotlib takes as dates.
+    # Matplotlib takes dates as days since 1970.
     drawn = ax.bxp(
         [_box(parts[group] / 86400.0 if column.is_time else parts[group]) for group in there], positions=there, widths=0.7, patch_artist=True, manage_ticks=False,
         flierprops={"marker": ".", "markersize": 3}, medianprops={"color": "black", "linewidth": 1.5},
@@ -241,34 +243,35 @@ def _boxes(ax: Any, grouped: Grouped, column: Column) -> None:
 
 
 def _box(values: NDArray[np.float64]) -> dict[str, Any]:
-    """The five numbers of a box, and its outliers: at even intervals of their order if they are many."""
+    """The five numbers of a box, and its outliers; of many outliers, some at even intervals of their order."""
     lower, median, upper = np.quantile(values, [0.25, 0.5, 0.75])
     reach = 1.5 * (upper - lower)
     inside = (values >= lower - reach) & (values <= upper + reach)
-    # Between values a quartile may be beyond them all.
+    # An interpolated quartile may lie beyond all values within the whiskers' reach.
     low, high = min(values[inside].min(initial=lower), lower), max(values[inside].max(initial=upper), upper)
     beyond = np.sort(values[~inside])
     return {"q1": lower, "med": median, "q3": upper, "whislo": low, "whishi": high, "fliers": beyond[spread(len(beyond), _MOST_OUTLIERS)]}
 
 
 def silhouettes(model: Any, X: Any, *, sample_weight: ArrayLike | None = None, ax: Any = None) -> Any:
-    """The silhouettes of the rows by cluster, each cluster sorted, with the mean of all as a line.
+    """Plot the silhouettes of the rows, sorted within each cluster, with the mean of all rows as a line.
 
-    The silhouette of a row is (b - a) / max(a, b). Here ``a`` is its mean distance to the other rows of its cluster, and ``b`` that to the nearest other cluster.
-    Near 1 the row is well inside its cluster, near 0 between two; below 0 another cluster is nearer. Distances are Euclidean, or by the metric of the model.
+    The silhouette of a row is (b - a) / max(a, b). Here ``a`` is the mean distance to the other rows of its cluster, and ``b`` that to the rows of the nearest
+    other cluster. Near 1, the row is well inside its cluster; near 0, it lies between two clusters; below 0, another cluster is nearer. Distances are
+    Euclidean, or by the metric of the model.
 
-    Rows that are in no cluster are left out. Of more than 2,000 rows, 2,000 at even intervals within the clusters are shown, and compared with each other only.
+    Rows in no cluster are left out. If there are more than 2,000 rows, the plot compares and shows 2,000 of them, at even intervals within the clusters.
 
     Parameters
     ----------
     model : DAClustering, KMeans, KMedoids, PairwiseClustering or DAGaussianMixture
         A fitted estimator with two clusters or more.
     X : {array-like, table of pandas, Polars or Arrow, sparse matrix or array, Fingerprints} of shape (n_samples, n_features)
-        The fitted rows; with ``metric="precomputed"`` the fitted dissimilarities.
+        The fitted rows; with ``metric="precomputed"``, the fitted dissimilarities.
     sample_weight : array-like of shape (n_samples,), default=None
         Rows of weight 0 are left out. Other weights have no effect.
     ax : matplotlib.axes.Axes, default=None
-        The matplotlib axes to draw on; ``None``: a new figure.
+        The axes to draw on. ``None``: the axes of a new figure.
 
     Returns
     -------
@@ -277,7 +280,7 @@ def silhouettes(model: Any, X: Any, *, sample_weight: ArrayLike | None = None, a
     Raises
     ------
     ValueError
-        If ``X`` has not the rows and columns that were fitted, or the rows are in fewer than two clusters.
+        If ``X`` does not have the shape of the fitted data, or the rows are in fewer than two clusters.
 
     References
     ----------
@@ -296,11 +299,11 @@ def silhouettes(model: Any, X: Any, *, sample_weight: ArrayLike | None = None, a
     found = Silhouettes.of(model, X, sample_weight)
     known, counts = np.unique(found.labels, return_counts=True)
     ax = axes_or_new(ax, (6.4, float(np.clip(1.5 + 0.45 * len(known), 3.6, 12.0))))
-    # Imported already, with the axes.
+    # Already imported with the axes.
     from matplotlib.patheffects import withStroke
 
     mean, word = float(found.values.mean()), word_of(model)
-    # Clusters stand apart, so that you can see where one ends.
+    # A gap between clusters shows where each one ends.
     gap, begin = 0.02 * len(found.values), 0.0
     middles, names = [], []
     for label, count in zip(known, counts, strict=True):
@@ -311,7 +314,7 @@ def silhouettes(model: Any, X: Any, *, sample_weight: ArrayLike | None = None, a
         names.append(f"{word} {label} ({count:,})\nmean {widths.mean():.2f}" if len(known) <= COLOURS else str(label))
         begin += count + gap
     ax.axvline(0.0, color=_ink(), linewidth=0.8)
-    # Seen on bars of any colour.
+    # The edge keeps the line visible on bars of any colour.
     edge = withStroke(linewidth=3, foreground=ax.get_facecolor())
     ax.axvline(mean, color=_ink(), linewidth=1, linestyle="--", path_effects=[edge])
     step = -(-len(known) // (2 * COLOURS))
@@ -326,20 +329,21 @@ def silhouettes(model: Any, X: Any, *, sample_weight: ArrayLike | None = None, a
 
 
 def parallel_coordinates(model: Any, X: Any, *, ax: Any = None) -> Any:
-    """A line for each row across all columns, in the colour of its cluster; a thick line joins the medians of each cluster.
+    """Plot each row as a line across all columns, in the colour of its cluster. A thick line joins the medians of each cluster.
 
-    Each column runs from its 1st to its 99th percentile, which are written at its ends; values beyond are drawn there. A line is broken where a value is missing.
-    Columns of texts are left out: :func:`profiles` shows those. Of more than 40 columns, those whose means differ most are shown, and of more than 1,000 rows,
-    1,000 at even intervals within the clusters. Medians are those of all rows.
+    The axis of each column runs from the 1st to the 99th percentile, which are written at its ends. Values beyond are drawn at the ends. A line is
+    interrupted where a value is missing. Columns of texts are left out; for texts, use :func:`profiles`. If there are more than 40 columns, the plot shows
+    those whose means differ most. If there are more than 1,000 rows, it shows 1,000 of them, at even intervals within the clusters. Medians are computed from
+    all rows.
 
     Parameters
     ----------
     model : DAClustering, KMeans, KMedoids, PairwiseClustering or DAGaussianMixture
         A fitted estimator.
     X : {array-like, table of pandas, Polars or Arrow, dict of columns, sparse matrix or array, Fingerprints} of shape (n_samples, n_columns)
-        The fitted rows, or any columns of the same rows, such as the table before its preparation.
+        The fitted rows, or other columns of the same rows, such as the table before its preparation.
     ax : matplotlib.axes.Axes, default=None
-        The matplotlib axes to draw on; ``None``: a new figure.
+        The axes to draw on. ``None``: the axes of a new figure.
 
     Returns
     -------
@@ -348,7 +352,7 @@ def parallel_coordinates(model: Any, X: Any, *, ax: Any = None) -> Any:
     Raises
     ------
     ValueError
-        If ``X`` has not as many rows as were fitted, or fewer than two columns of numbers and dates.
+        If the number of rows in ``X`` differs from the number of fitted rows, or ``X`` has fewer than two columns of numbers and dates.
 
     Examples
     --------
@@ -366,13 +370,13 @@ def parallel_coordinates(model: Any, X: Any, *, ax: Any = None) -> Any:
     if len(columns) < 2:
         raise ValueError(f"expected two columns of numbers or dates or more, found {columns[0].name!r} alone: lehr.plot.box_plots shows one")
     ax = axes_or_new(ax, (float(np.clip(3.0 + 0.8 * len(columns), 6.4, 16.0)), 4.4 + 0.5 * _longest(columns)))
-    # Imported already, with the axes.
+    # Already imported with the axes.
     from matplotlib.collections import LineCollection
     from matplotlib.patheffects import withStroke
 
     ends = [np.quantile(known, [0.01, 0.99]) if len(known := column.values[~np.isnan(column.values)]) else np.full(2, np.nan) for column in columns]
     order = np.argsort(grouped.groups, kind="stable")
-    # In the order of rows, so that no cluster covers the one before it.
+    # Lines are drawn in the order of rows, so that no cluster covers the previous one.
     shown = np.sort(order[spread(len(order), _MOST_LINES)])
     heights = np.column_stack([_share(column.values[shown], *end) for column, end in zip(columns, ends, strict=True)])
     places = np.broadcast_to(np.arange(len(columns)), heights.shape)
@@ -399,20 +403,20 @@ def parallel_coordinates(model: Any, X: Any, *, ax: Any = None) -> Any:
         title += f", {len(shown):,} of {len(order):,} rows"
     ax.set(title=title, ylabel="1st to 99th percentile", yticks=[])
     if len(grouped.names) <= COLOURS:
-        # Beside the lines: they leave no room.
+        # The legend goes beside the axes, because lines cover all of them.
         ax.legend(fontsize=8, loc="upper left", bbox_to_anchor=(1.0, 1.0))
     return ax
 
 
 def _share(values: Any, low: float, high: float) -> Any:
-    """Values as shares of a range, those beyond it at its ends; in the middle if all are equal."""
+    """Values as shares of a range, clipped to 0 and 1; 0.5 if the range is empty."""
     if not high > low:
         return np.where(np.isnan(values), np.nan, 0.5)
     return np.clip((values - low) / (high - low), 0.0, 1.0)
 
 
 def _value(value: float, is_time: bool) -> str:
-    """A number in a few letters, or a day."""
+    """Formats a number with four digits, or a time as a day."""
     if np.isnan(value):
         return ""
     return str(np.datetime64(round(value), "s"))[:10] if is_time else f"{value:.4g}"

@@ -1,4 +1,4 @@
-"""Services of a node, called from asyncio: :class:`AsyncNode`, with the methods of :class:`lehr.node.Node`."""
+"""An asyncio client for the services of a node: :class:`AsyncNode`, with the methods of :class:`lehr.node.Node`."""
 
 from __future__ import annotations
 
@@ -45,9 +45,9 @@ class AsyncNode(_Client):
     url : str
         The address of the node.
     token : str or None, default=None
-        The token that the node's policy asks for.
+        The bearer token, if the node's policy requires one.
     timeout : float, default=30.0
-        The longest wait for an answer, in seconds.
+        The longest time to wait for an answer, in seconds.
     verify : bool or str, default=True
         The same as for :class:`Node`.
     cert : str or tuple of str or None, default=None
@@ -107,7 +107,7 @@ class AsyncNode(_Client):
         return _Response(response.status_code, response.headers, response.content)
 
     async def ls(self) -> list[dict[str, Any]]:
-        """The services of the node, as :meth:`Node.ls` lists them.
+        """List the services of the node, as :meth:`Node.ls` does.
 
         Returns
         -------
@@ -123,7 +123,7 @@ class AsyncNode(_Client):
         return await self._ask(_services())
 
     async def get(self, path: str) -> Any:
-        """The state of a service, as :meth:`Node.get` gives it.
+        """Read the state of a service, as :meth:`Node.get` does.
 
         Parameters
         ----------
@@ -133,7 +133,7 @@ class AsyncNode(_Client):
         Returns
         -------
         state : Any
-            Its document.
+            The state of the service.
 
         Examples
         --------
@@ -184,7 +184,7 @@ class AsyncNode(_Client):
         body : Any, default=None
             The fields of the request.
         key : str or None, default=None
-            The node executes an order with the same key only once.
+            An idempotency key: the node executes a request with the same key only once.
 
         Returns
         -------
@@ -203,7 +203,7 @@ class AsyncNode(_Client):
         return await self._ask(_operation(path, operation, body, key))
 
     async def drop(self, path: str) -> None:
-        """End a service.
+        """Stop a service and remove it from the node, as :meth:`Node.drop` does.
 
         Parameters
         ----------
@@ -237,18 +237,18 @@ class AsyncNode(_Client):
         name : str
             The name of the data set on the node.
         format : str or None, default=None
-            The format of the data, if neither name nor type shows it.
+            The format of the data. ``None``: inferred from the file's name or the type of ``source``.
         replace : bool, default=False
-            Whether to replace a data set of that name.
+            Whether to replace a data set with the same name.
         path : str, default="/datasets"
-            The service of data sets.
+            The path of the service that keeps data sets.
         **options : Any
-            Further facts about the data.
+            Further options for reading the data, as for :meth:`Node.upload`.
 
         Returns
         -------
         dataset : dict
-            Its rows, columns, bytes and checksum.
+            The rows, columns, bytes and checksum of the data set.
 
         Examples
         --------
@@ -259,19 +259,19 @@ class AsyncNode(_Client):
         return await self._ask(_upload(source, name, format, replace, options, path))
 
     async def table(self, name: str, *, path: str = "/datasets") -> dict[str, NDArray[Any]]:
-        """A data set, as :meth:`Node.table` gives it.
+        """Download a data set, as :meth:`Node.table` does.
 
         Parameters
         ----------
         name : str
-            The data set.
+            The name of the data set.
         path : str, default="/datasets"
-            The service of data sets.
+            The path of the service that keeps data sets.
 
         Returns
         -------
         columns : dict of ndarray
-            Columns by name.
+            The columns by name.
 
         Examples
         --------
@@ -295,18 +295,18 @@ class AsyncNode(_Client):
         path : str
             The method's service.
         data : str or dict of str
-            The data set to work on.
+            The name of the data set to work on.
         output : str or None, default=None
-            The name of its results.
+            The name for the job's results.
         key : str or None, default=None
-            The same order with the same key is one job.
+            An idempotency key: requests with the same key start only one job.
         **options : Any
             The method's options.
 
         Returns
         -------
         job : AsyncJob
-            The job, to wait for.
+            The job.
 
         Examples
         --------
@@ -322,7 +322,7 @@ class AsyncNode(_Client):
         return AsyncJob(self, path, await self._ask(_run(path, data, options, output, key)))
 
     async def watch(self, path: str, **wishes: Any) -> AsyncIterator[Event]:
-        """The state of a service, and its changes as they come, as :meth:`Node.watch` yields them.
+        """Yield the state of a service, and then its changes as they happen, as :meth:`Node.watch` does.
 
         Parameters
         ----------
@@ -334,7 +334,7 @@ class AsyncNode(_Client):
         Returns
         -------
         events : asynchronous iterator of Event
-            Events without an end, unless the service ends or ``count`` is reached.
+            The events. They end only when the service ends or ``count`` is reached.
 
         Examples
         --------
@@ -370,11 +370,11 @@ class AsyncJob:
     Parameters
     ----------
     node : AsyncNode
-        The node that runs it.
+        The node that runs the job.
     path : str
         The method's service.
     id : str
-        Its name on the node.
+        The id of the job on the node.
 
     Examples
     --------
@@ -396,17 +396,17 @@ class AsyncJob:
         return f"AsyncJob({self._node!r}, {self._path!r}, {self.id!r})"
 
     async def wait(self) -> dict[str, Any]:
-        """Wait until the job has ended; ``asyncio.timeout`` limits the wait, and the job continues.
+        """Wait until the job has ended. ``asyncio.timeout`` limits the wait; the job then continues.
 
         Returns
         -------
         job : dict
-            The node's answer about it.
+            The job's state, as the node reports it.
 
         Raises
         ------
         Fault
-            If it failed or was cancelled.
+            If the job failed or was cancelled.
 
         Examples
         --------
@@ -415,7 +415,7 @@ class AsyncJob:
         return await self._node._ask(_wait(self._path, self.id))
 
     async def table(self, name: str) -> dict[str, NDArray[Any]]:
-        """One of its results, as :meth:`Job.table` gives it.
+        """Download one of the job's results, as :meth:`Job.table` does.
 
         Parameters
         ----------
@@ -425,7 +425,7 @@ class AsyncJob:
         Returns
         -------
         columns : dict of ndarray
-            Columns by name.
+            The columns by name.
 
         Examples
         --------
@@ -434,7 +434,7 @@ class AsyncJob:
         return await self._node._ask(_table(self._path, "result", {"job": self.id, "table": name}))
 
     async def model(self) -> Any:
-        """Its model, as :meth:`Job.model` gives it.
+        """Download the job's model, as :meth:`Job.model` does.
 
         Returns
         -------
@@ -448,7 +448,7 @@ class AsyncJob:
         return await self._node._ask(_model(self._path, self.id))
 
     async def cancel(self) -> None:
-        """Cancel the job; it has no result.
+        """Cancel the job. A cancelled job has no results.
 
         Returns
         -------

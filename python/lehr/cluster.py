@@ -1,7 +1,7 @@
-"""Clustering by deterministic annealing: of points, and of items given by their dissimilarities.
+"""Clustering by deterministic annealing, for points and for items that are given by their dissimilarities.
 
-Annealing begins with one cluster at a high temperature. Clusters divide when their own covariance shows an instability, again and again as the temperature
-falls. Therefore you choose no starting centres, need no restarts, and get the same result each time.
+Annealing begins with one cluster at a high temperature. As the temperature falls, a cluster divides whenever its covariance makes it unstable. Therefore you
+choose no initial centres, need no restarts, and get the same result each time.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _PRECISIONS = {"double": "f64", "single": "f32"}
 
 
 class _Annealed(ShownMixin, SavedMixin):
-    """The result of both clusterings."""
+    """The common part of both clusterings by annealing."""
 
     labels_: NDArray[np.int32]
 
@@ -56,12 +56,12 @@ class _Annealed(ShownMixin, SavedMixin):
         return len(self.clusters_)
 
     def plot_tree(self, *, ax: Any = None) -> Any:
-        """The tree of divisions: each cluster's division and its temperature. See :func:`lehr.plot.annealing_tree`.
+        """Plot the tree of divisions: each division of a cluster, at its temperature. See :func:`lehr.plot.annealing_tree`.
 
         Parameters
         ----------
         ax : matplotlib.axes.Axes, default=None
-            The matplotlib axes to draw on; ``None``: a new figure.
+            The axes to draw on. ``None``: the axes of a new figure.
 
         Returns
         -------
@@ -81,106 +81,107 @@ class _Annealed(ShownMixin, SavedMixin):
 
 
 class DAClustering(CentersMixin, LearntMixin, ClusterMixin, _Annealed):
-    """Clusters of points by deterministic annealing.
+    """Clustering of points by deterministic annealing.
 
-    Finds centres that make the weighted sum of squared distances small, as KMeans does, but in one run from one centre. A centre divides when its cluster's
-    covariance shows an instability, and a search by swaps ends the run. If you don't give ``n_clusters``, it chooses the number for you. That is the largest
-    for which a valley in the density divides every two neighbouring clusters, or 1. ``choice_`` says why, ``candidates_`` lists the alternatives.
+    Minimises the weighted sum of squared distances to the centres, as k-means does, but in one run that begins with one centre. A centre divides when its
+    cluster becomes unstable. At the end, the run tries to improve the result by swapping centres. Without ``n_clusters``, Lehr chooses the largest number for
+    which a valley in the density separates all neighbouring clusters, or 1 if there is none. ``choice_`` gives the reason, and ``candidates_`` lists the
+    alternatives.
 
-    Columns should be in comparable units: put a ``StandardScaler`` before the estimator if they are not. For a table with text or gaps, use
+    Columns should be in comparable units. If they are not, put a ``StandardScaler`` before the estimator. For a table with texts or missing values, use
     :class:`TablePreparation`.
 
     Parameters
     ----------
     n_clusters : int, default=None
-        The number of clusters, at least 1. ``None``: Lehr chooses the number by the valleys between groups; with ``stop_temperature`` or ``stop_length``, by
-        that temperature. With ``n_clusters`` and one of those, the one reached first ends the growth: there may be fewer.
+        The number of clusters, at least 1. ``None``: Lehr chooses the number by the valleys between groups, or by ``stop_temperature`` or ``stop_length``. If
+        you give ``n_clusters`` and one of these two, the limit that is reached first applies, so there may be fewer clusters.
     stop_temperature : float, default=None
-        The final temperature, in the squared unit of ``X``: memberships are ``exp(-d**2 / T)``.
+        The final temperature T, in the squared unit of ``X``. Memberships are proportional to ``exp(-d**2 / T)``.
     stop_length : float, default=None
-        The final temperature as a length, ``sqrt(T / 2)``, in the unit of ``X``; excludes ``stop_temperature``.
+        The final temperature T as a length, ``sqrt(T / 2)``, in the unit of ``X``. Use either this or ``stop_temperature``.
     max_clusters : int, default=None
-        The largest number of clusters, if ``n_clusters`` is not given. ``None`` means as many as the rows allow. A warning says if there may be more.
+        The maximum number of clusters, if ``n_clusters`` is not given. ``None``: as many as the rows allow. Lehr warns you if there may be more.
     outlier_radius : float, default=None
-        A radius, above 0: rows farther than it from every centre are in no cluster. They are labelled -1 and move no centre. ``None``: every row is in a
-        cluster.
+        A radius above 0. Rows farther than this from every centre are in no cluster: they get the label -1, and do not affect the centres. ``None``: every row
+        is in a cluster.
     cooling : float, default=0.95
         The factor from one temperature to the next, 0.5 to 0.999.
     tol : float, default=1e-4
-        A fixed point is reached when no squared move of a centre exceeds this share of the temperature, 1e-12 to 1e-2.
+        Iterations at a temperature end when no centre's squared move exceeds this share of the temperature, 1e-12 to 1e-2.
     overshoot : float, default=1.5
-        One branch of the refinement grows to this many times ``n_clusters`` and merges back, 1 to 4.
+        The refinement also tries a result that grows to this many times ``n_clusters`` and merges clusters again, 1 to 4.
     patience : int, default=4
-        The number of unsuccessful swaps that ends the run, in multiples of the number of clusters; 0 for no swaps. With a number above 4, the run continues
-        even if a first look improves nothing. It has no effect with an outlier radius, where no swaps are tried.
+        The run ends after this many unsuccessful swaps for each cluster; 0: no swaps. With more than 4, the search continues even if the first round of swaps
+        improves nothing. With an outlier radius, no swaps are tried.
     exact : bool, default=False
-        Anneal all rows instead of a summary. By default, Lehr anneals a summary of some thousand weighted points for 5,000 numeric rows or more, in up to 16
-        columns. Then it refines the result over all rows. This is many times faster, and you most often get the same clusters. It has no effect if you give a
-        final temperature or an outlier radius, because all rows are annealed then.
+        Whether to anneal all rows instead of a summary. By default, for 5,000 numeric rows or more in up to 16 columns, Lehr anneals a summary of some thousand
+        weighted points. Then it refines the result over all rows. This is many times faster, and usually gives the same clusters. If you give a final
+        temperature or an outlier radius, Lehr always anneals all rows.
     precision : {'double', 'single'}, default='double'
-        The precision of rows while annealing. Single precision takes half the memory and is faster; labels and centres are computed in double precision either
-        way.
+        The precision of rows while annealing. Single precision takes half the memory and is faster. Labels and centres are always computed in double precision.
     random_state : int, RandomState instance or None, default=None
-        The random seed, which only breaks ties. ``None`` means 0, so the same call gives you the same result.
+        The random seed, which only breaks ties. ``None``: 0, so that the same call gives the same result.
     n_jobs : int, default=None
-        The number of threads; -1: all processors. ``None``: ``OMP_NUM_THREADS`` if that is set, otherwise all processors (rather than 1), or one for each
-        process of an MPI job. Any number gives the same result, to the last bit.
+        The number of threads; -1: all processors. ``None``: ``OMP_NUM_THREADS`` if it is set, otherwise all processors, or one thread for each process of an
+        MPI job. The result is bit-identical for any number of threads.
     verbose : int, default=0
         If above 0, show progress on standard error.
     callback : callable, default=None
-        Called with a :class:`lehr.Progress` after each temperature, in the thread that called ``fit``; return ``False`` to stop the run.
+        A function that is called with a :class:`lehr.Progress` after each temperature, in the thread that called ``fit``. Return ``False`` to stop the run.
     checkpoint : path-like, default=None
-        The checkpoint file of an interrupted run. If it exists, ``fit`` resumes from it and gives the same result, bit for bit. A completed run removes it.
+        A file in which ``fit`` saves the state of the run. If the file exists, ``fit`` resumes the run and gives a bit-identical result. A completed run
+        removes the file.
 
     Attributes
     ----------
     cluster_centers_ : ndarray of shape (n_clusters, n_features)
-        Weighted means, in the unit of ``X``, float32 if ``X`` is float32. Clusters are numbered by decreasing weight.
+        The weighted means of the clusters, in the unit of ``X``; float32 if ``X`` is float32. Clusters are numbered by decreasing weight.
     n_clusters_ : int
         The number of clusters.
     labels_ : ndarray of shape (n_samples,), int32
-        The cluster of each sample; -1 for a sample outside the outlier radius. If you ended the run at a temperature, centres have moved to the means of these rows.
-        Therefore ``predict`` may give a row on a border to another.
+        The cluster of each row; -1 for a row outside the outlier radius. If a final temperature ended the run, centres then moved to the means of these rows.
+        Therefore ``predict`` may assign a row near a border to another cluster.
     probabilities_ : ndarray of shape (n_samples,)
-        How surely each row belongs to its cluster, 0 to 1. If the groups are compact, nine in ten of the rows with 0.9 belong with their cluster's group. For a
-        row with label -1, the share of noise. :meth:`predict_proba` gives the probabilities of all clusters.
+        The probability that each row belongs to its cluster, 0 to 1. If groups are compact, nine in ten rows with a probability of 0.9 belong to the group of
+        their cluster. For a row with label -1, this is the share of noise. :meth:`predict_proba` returns the probabilities of all clusters.
     clusters_ : structured ndarray of shape (n_clusters,)
-        ``n_samples``, ``weight`` and ``spread`` (root mean square distance from the centre).
+        One row for each cluster: ``n_samples``, ``weight`` and ``spread`` (root mean square distance from the centre).
     inertia_ : float
-        Weighted sum of squared distances, in the squared unit of ``X``; with an outlier radius, over the rows that are in clusters.
+        The weighted sum of squared distances to the centres, in the squared unit of ``X``. With an outlier radius, only rows in clusters contribute.
     free_energy_ : float
         The free energy at the last temperature.
     temperature_ : float
         The last temperature before hard assignment.
     critical_temperature_ : float
-        The temperature below which one cluster is unstable: twice the leading eigenvalue of the covariance.
+        The temperature below which a single cluster is unstable: twice the largest eigenvalue of the covariance.
     history_ : structured ndarray
-        One row for each temperature: ``temperature``, ``n_clusters``, ``free_energy``, ``mean_cost``, ``information``, ``softness``, ``sweeps``,
-        ``max_move``, ``next_critical``. ``mean_cost`` is the mean squared distance under the memberships, ``information`` the mutual information of rows and
-        clusters in nats. ``softness`` is the mean of 1 less the largest membership, ``sweeps`` counts passes over the rows. ``max_move`` is the largest squared
-        move of a centre in the last pass, over the temperature. ``next_critical`` is the highest temperature at which a cluster divides. Temperatures fall
-        while clusters divide, and for a while beyond the final number unless clusters lie far apart. Then they fall a second time, from the temperature of that
-        number, without divisions, and ``next_critical`` is 0.
+        One row for each temperature: ``temperature``, ``n_clusters``, ``free_energy``, ``mean_cost``, ``information``, ``softness``, ``sweeps``, ``max_move``,
+        ``next_critical``. ``mean_cost`` is the mean squared distance under the memberships. ``information`` is the mutual information of rows and clusters in
+        nats. ``softness`` is the mean of 1 minus the largest membership. ``sweeps`` is the number of passes over the rows. ``max_move`` is the largest squared
+        move of a centre in the last pass, divided by the temperature. ``next_critical`` is the highest temperature at which a cluster divides. Temperatures
+        fall while clusters divide, and some steps beyond the final number unless clusters lie far apart. Then annealing returns to the temperature at which
+        that number was reached. From there, temperatures fall again without divisions, and ``next_critical`` is 0.
     splits_ : structured ndarray
-        One row for each division: ``temperature``, ``critical_temperature`` (below which the cluster was unstable), ``parent`` and ``n_clusters`` after it.
-        ``parent`` is the cluster that divided, by its number at that time, which is none of ``labels_``.
+        One row for each division: ``temperature``, ``critical_temperature`` (below which the cluster was unstable), ``parent``, and ``n_clusters`` after the
+        division. ``parent`` is the number that the divided cluster had at that time; it is not a number of ``labels_``.
     candidates_ : structured ndarray or None
-        If you gave no number, the numbers that Lehr compared, the largest first. ``mean_cost`` is the mean squared distance to the centre. ``separation`` says how much more
-        probable the rows are with a valley between the two least separated neighbours, in nats; 6 are needed. ``division`` is the same for a valley within a
-        cluster. The other fields are ``n_clusters`` and ``is_separated``.
+        If you gave no number, the numbers of clusters that Lehr compared, the largest first: ``n_clusters``, ``mean_cost``, ``separation``, ``division``,
+        ``is_separated``. ``mean_cost`` is the mean squared distance to the centre. ``separation`` is how much more probable the rows are with a valley between
+        the two least separated neighbours, in nats; at least 6 are needed. ``division`` is the same measure for a valley within a cluster.
     choice_ : str or None
-        The reason for this number, in a sentence; ``None`` if ``n_clusters`` or a final temperature was given.
+        The reason for the chosen number of clusters, as a sentence; ``None`` if you gave ``n_clusters`` or a final temperature.
     n_iter_ : int
-        Passes over the rows.
+        The number of passes over the rows.
     n_features_in_ : int
-        Columns of ``X``.
+        The number of columns of ``X``.
     feature_names_in_ : ndarray of shape (``n_features_in_``,)
-        Names of the columns, if ``X`` has any.
+        The names of the columns, if ``X`` has any.
 
     See Also
     --------
-    KMeans : The baseline, from starts that are drawn.
-    PairwiseClustering : The same for dissimilarities.
+    KMeans : K-means with random initialisations, as a baseline.
+    PairwiseClustering : Annealing for items that are given by their dissimilarities.
 
     References
     ----------
@@ -199,10 +200,10 @@ class DAClustering(CentersMixin, LearntMixin, ClusterMixin, _Annealed):
     _method = "vector"
     _kept = ("_n_features_out", "_sponge", "_borders")
     _sponge: float | None = None
-    #: The borders between clusters, in the form of a model's file.
+    #: The borders between clusters as JSON, in the format of a model file.
     _borders: str
 
-    #: For tools that ask as scikit-learn before 1.6 did.
+    #: For tools that read the type of an estimator as scikit-learn did before 1.6.
     _estimator_type = "clusterer"
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
@@ -264,15 +265,14 @@ class DAClustering(CentersMixin, LearntMixin, ClusterMixin, _Annealed):
         Parameters
         ----------
         X : {array-like, sparse matrix or array, Fingerprints} of shape (n_samples, n_features)
-            float64 or float32, in C or Fortran order: read without a copy. SciPy's sparse rows are kept without their zeros. If yours are in another format
-            than CSR, or have a column twice in a row, Lehr makes a CSR copy with the sums. You get the same clusters as for dense rows.
-            :class:`~lehr.Fingerprints` are rows of 0 and 1, kept and computed as bits.
+            The rows to cluster. Arrays of float64 or float32, in C or Fortran order, are not copied. SciPy's sparse matrices stay sparse and give the same
+            clusters as dense rows. Formats other than CSR are converted, and duplicate entries are added up in a copy. :class:`~lehr.Fingerprints` are rows of
+            0 and 1 that are stored and processed as bits.
         y : ignored
             Ignored; present for scikit-learn's interface.
         sample_weight : array-like of shape (n_samples,), default=None
-            0 or more. A weight of 3 equals the row three times; a row of weight 0 has no influence but gets a label. Only the choice of the number of clusters
-            depends on the number of rows too. Weights have no unit there, so Lehr counts the number of equally weighted rows that would know their mean as
-            well.
+            The weights of the rows, 0 or more. A row of weight 3 counts as three equal rows; a row of weight 0 gets a label but does not affect the clusters.
+            Only the choice of the number of clusters also depends on the number of rows. There, Lehr uses Kish's effective sample size of the weighted rows.
 
         Returns
         -------
@@ -281,11 +281,11 @@ class DAClustering(CentersMixin, LearntMixin, ClusterMixin, _Annealed):
         Raises
         ------
         ValueError
-            For invalid data or parameters.
+            If the data or a parameter is invalid.
         Stopped
             If the callback returned ``False``.
         KeyboardInterrupt
-            If the user presses Ctrl-C; the run ends within a second.
+            If you press Ctrl-C; the run ends within a second.
 
         Examples
         --------
@@ -314,7 +314,7 @@ class DAClustering(CentersMixin, LearntMixin, ClusterMixin, _Annealed):
         self.cluster_centers_ = as_given(found["cluster_centers"], rows)
         self.inertia_ = found["inertia"]
         self._n_features_out = len(self.cluster_centers_)
-        # As fitted, whatever the parameter is set to later.
+        # The fitted radius is kept, even if the parameter changes later.
         self._sponge = parameters["sponge"]
         self._borders = found["borders"]
         self.candidates_ = None if found["candidates"] is None else table(found["candidates"])
@@ -323,10 +323,10 @@ class DAClustering(CentersMixin, LearntMixin, ClusterMixin, _Annealed):
         return self
 
     def predict_proba(self, X: Any) -> NDArray[Any]:
-        """The probability of each cluster for each row.
+        """Return the probability of each cluster for each row.
 
-        A row far from every border has a probability near 1. A row between two groups that overlap has one near 0.5 for each. See :doc:`the explanation
-        </concepts/probability>`: along the line between two neighbouring clusters, each group is taken as normal.
+        A row far from every border has a probability near 1 for its cluster. A row between two overlapping groups has a probability near 0.5 for each. Lehr
+        assumes that, along the line between two neighbouring clusters, each group is normally distributed. See :doc:`the explanation </concepts/probability>`.
 
         Parameters
         ----------
@@ -336,8 +336,8 @@ class DAClustering(CentersMixin, LearntMixin, ClusterMixin, _Annealed):
         Returns
         -------
         probabilities : ndarray of shape (n_samples, n_clusters)
-            float32 if ``X`` is float32. Each row adds up to 1; with an outlier radius, to 1 less the share of noise. The largest is not always that of the
-            nearest centre: near a border, the wider of two groups is the more likely one.
+            float32 if ``X`` is float32. Each row adds up to 1, or with an outlier radius to 1 minus the share of noise. The most probable cluster is not always
+            the one with the nearest centre: near a border, the wider of two groups is more probable.
 
         Examples
         --------
@@ -370,44 +370,44 @@ class DAClustering(CentersMixin, LearntMixin, ClusterMixin, _Annealed):
 
 
 class PairwiseClustering(ItemsMixin, _Annealed):
-    """Clusters of items given by their dissimilarities.
+    """Clustering of items that are given by their dissimilarities.
 
-    Hofmann and Buhmann's mean field, annealed: it needs no points and no metric, and pairs may be missing. On squared Euclidean distances it finds the clusters
-    that :class:`DAClustering` finds. Dissimilarities are used as they are given; squaring them changes the clusters.
+    Uses the mean-field approximation of Hofmann and Buhmann, with annealing. Dissimilarities need not form a metric, and some may be missing. With squared
+    Euclidean distances, the clusters are those of :class:`DAClustering`. Lehr does not square dissimilarities; squaring them changes the clusters.
 
     Parameters
     ----------
     n_clusters : int, default=None
         The number of clusters, at least 1. ``None``: the number that lasts over the widest range of temperatures, or with ``stop_temperature`` the number at
-        that temperature. With both, the one reached first ends the growth: there may be fewer.
+        that temperature. If you give both, the limit that is reached first applies, so there may be fewer clusters.
     metric : str or callable, default='euclidean'
-        Pass ``'precomputed'`` if your ``X`` is a matrix of dissimilarities: symmetric, 0 on the diagonal, not negative, NaN where one is missing. If it is so
-        only up to rounding, Lehr corrects it and warns you. Otherwise ``X`` is rows of numbers, even if it is square, and Lehr computes their dissimilarities.
-        Metrics are ``'euclidean'``, ``'sqeuclidean'``, ``'manhattan'``, ``'cosine'``, ``'correlation'``, and others that ``sklearn.metrics.pairwise_distances``
-        takes; a function is called with two rows.
+        ``'precomputed'``: ``X`` is a matrix of dissimilarities, which is symmetric and not negative, with 0 on the diagonal, and NaN for missing pairs. Lehr
+        corrects deviations by rounding, and warns you. With any other metric, ``X`` is rows of numbers, even if it is square, and Lehr computes their
+        dissimilarities. Metrics are ``'euclidean'``, ``'sqeuclidean'``, ``'manhattan'``, ``'cosine'``, ``'correlation'``, and others that
+        ``sklearn.metrics.pairwise_distances`` takes. A function is called with two rows.
     metric_params : dict, default=None
         Further arguments of the metric, such as ``{'p': 3}`` for ``'minkowski'``.
     stop_temperature : float, default=None
         The final temperature, in the unit of the dissimilarities.
     max_clusters : int, default=None
-        The largest number of clusters, if ``n_clusters`` is not given. ``None`` means 20, or with a final temperature as many as items.
+        The maximum number of clusters, if ``n_clusters`` is not given. ``None``: 20, or the number of items if you give a final temperature.
     cooling : float, default=0.95
         The factor from one temperature to the next, 0.5 to 0.999.
     tol : float, default=1e-3
-        A fixed point is reached when no field moves by more than this share of the temperature, 1e-12 to 0.1.
+        Iterations at a temperature end when no field changes by more than this share of the temperature, 1e-12 to 0.1.
     overshoot : float, default=1.5
-        The largest number of components over the number of clusters, 1 to 4; surplus components are merged again.
+        The largest ratio of components to clusters during the run, 1 to 4; surplus components are merged again.
     random_state : int, RandomState instance or None, default=None
-        The random seed for the start of the eigenvector search. ``None`` means 0.
+        The random seed for the initial vectors of the eigenvector computation. ``None``: 0.
     n_jobs : int, default=None
-        The number of threads; -1: all processors. ``None``: ``OMP_NUM_THREADS`` if that is set, otherwise all processors (rather than 1), or one for each
-        process of an MPI job. The result does not depend on it.
+        The number of threads; -1: all processors. ``None``: ``OMP_NUM_THREADS`` if it is set, otherwise all processors, or one thread for each process of an
+        MPI job. The result does not depend on it.
     verbose : int, default=0
         If above 0, show progress on standard error.
     callback : callable, default=None
-        Called with a :class:`lehr.Progress` after each temperature; return ``False`` to stop the run.
+        A function that is called with a :class:`lehr.Progress` after each temperature. Return ``False`` to stop the run.
     checkpoint : path-like, default=None
-        The checkpoint file of an interrupted run. If it exists, ``fit`` resumes from it.
+        A file in which ``fit`` saves the state of the run. If the file exists, ``fit`` resumes the run.
 
     Attributes
     ----------
@@ -416,21 +416,21 @@ class PairwiseClustering(ItemsMixin, _Annealed):
     n_clusters_ : int
         The number of clusters.
     probabilities_ : ndarray of shape (n_samples,)
-        How surely each item belongs to its cluster, 0 to 1, compared with the neighbouring clusters.
+        The probability that each item belongs to its cluster rather than to a neighbouring one, 0 to 1.
     clusters_ : structured ndarray of shape (n_clusters,)
-        ``n_samples``, ``weight``, ``medoid``, ``medoid_mean``, ``mean_within``, ``mean_nearest``.
+        One row for each cluster: ``n_samples``, ``weight``, ``medoid``, ``medoid_mean``, ``mean_within``, ``mean_nearest``.
     free_energy_, temperature_, critical_temperature_, history_, splits_, n_iter_
         The same as for :class:`DAClustering`; temperatures are in the unit of the dissimilarities.
     plateaus_ : structured ndarray or None
-        If you gave no number, the range of temperatures of each number: ``n_clusters``, ``from_temperature``, ``to_temperature``.
+        If you gave no number, the range of temperatures with each number of clusters: ``n_clusters``, ``from_temperature``, ``to_temperature``.
     missing_pairs_ : int
-        Pairs without a dissimilarity.
+        The number of pairs without a dissimilarity.
     is_damped_ : bool
-        Whether iterations were damped, because non-metric dissimilarities made them oscillate.
+        Whether iterations were damped, because they oscillated. This happens with non-metric dissimilarities.
     n_features_in_ : int
-        Columns of ``X``.
+        The number of columns of ``X``.
     feature_names_in_ : ndarray of shape (``n_features_in_``,)
-        Names of the columns, if ``X`` has any.
+        The names of the columns, if ``X`` has any.
 
     References
     ----------
@@ -502,8 +502,8 @@ class PairwiseClustering(ItemsMixin, _Annealed):
         y : ignored
             Ignored; present for scikit-learn's interface.
         sample_weight : array-like of shape (n_samples,), default=None
-            0 or more. A weight of 3 equals three items at distance 0. Only the number of clusters that is found without ``n_clusters`` depends on the number of
-            items too: at least two for each cluster, however heavy.
+            The weights of the items, 0 or more. An item of weight 3 counts as three items at distance 0. Without ``n_clusters``, the number of clusters also
+            depends on the number of items: each cluster needs at least two, whatever their weights.
 
         Returns
         -------
@@ -512,7 +512,7 @@ class PairwiseClustering(ItemsMixin, _Annealed):
         Raises
         ------
         ValueError
-            For dissimilarities that are not symmetric, negative or not 0 on the diagonal (the message names the first ten), and for invalid parameters.
+            If dissimilarities are negative, not symmetric or not 0 on the diagonal; the message lists the first ten. Also if a parameter is invalid.
         Stopped
             If the callback returned ``False``.
 
@@ -546,14 +546,14 @@ class PairwiseClustering(ItemsMixin, _Annealed):
         return self
 
     def predict(self, X: ArrayLike) -> NDArray[np.int32]:
-        """Predict the cluster of new items: the one with the least field.
+        """Predict the cluster of new items: the one with the smallest field.
 
-        The field of an item in a cluster is its mean dissimilarity to the members less half the mean among them.
+        The field of an item in a cluster is its mean dissimilarity to the members, minus half the mean dissimilarity between members.
 
         Parameters
         ----------
         X : array-like of shape (n_items, n_samples) or (n_items, n_features)
-            Dissimilarities to the fitted items (NaN where not known) for ``metric='precomputed'``, otherwise rows of numbers.
+            Dissimilarities to the fitted items for ``metric='precomputed'``, with NaN for unknown ones; otherwise rows of numbers.
 
         Returns
         -------
@@ -562,7 +562,7 @@ class PairwiseClustering(ItemsMixin, _Annealed):
         Raises
         ------
         ValueError
-            If an item has no known dissimilarity.
+            If an item has no known dissimilarity to a fitted item.
 
         Examples
         --------
@@ -574,7 +574,7 @@ class PairwiseClustering(ItemsMixin, _Annealed):
         return np.argmin(self._fields(X, "predict"), axis=1).astype(np.int32)
 
     def score(self, X: ArrayLike, y: object = None, sample_weight: ArrayLike | None = None) -> float:
-        """The negative weighted sum of the items' least fields: greater is better. For the fitted items it is ``-cost_``.
+        """Return the negative weighted sum of each item's smallest field: greater is better. For the fitted items, it is ``-cost_``.
 
         Parameters
         ----------
@@ -583,7 +583,7 @@ class PairwiseClustering(ItemsMixin, _Annealed):
         y : ignored
             Ignored; present for scikit-learn's interface.
         sample_weight : array-like of shape (n_items,), default=None
-            One for each item.
+            The weight of each item.
 
         Returns
         -------
@@ -601,7 +601,7 @@ class PairwiseClustering(ItemsMixin, _Annealed):
         return -float(np.sum(least) if item_weights is None else np.dot(least, item_weights))
 
     def _fields(self, X: ArrayLike, asked: str) -> NDArray[np.float64]:
-        """The field of each item in each cluster; infinite where no dissimilarity is known."""
+        """The field of each item in each cluster; infinite if no dissimilarity to the cluster is known."""
         check_is_fitted(self)
         to_fitted = self._to_others(self._validated(X, reset=False), self._fit_X, asked)
         item_weights = np.ones(len(self.labels_)) if self._weights is None else self._weights
@@ -611,19 +611,19 @@ class PairwiseClustering(ItemsMixin, _Annealed):
         known = is_known.astype(np.float64) @ members
         refuse_unknown(known.any(axis=1))
         sums = np.where(is_known, to_fitted, 0.0) @ members
-        # A cluster of which nothing is known is no candidate.
+        # A cluster without any known dissimilarity cannot be chosen.
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.where(known > 0, sums / known - 0.5 * self.clusters_["mean_within"], np.inf)
 
     def plot(self, dissimilarities: ArrayLike | None = None, *, ax: Any = None) -> Any:
-        """A heat map of the dissimilarities in the order of clusters. See :func:`lehr.plot.blocks`.
+        """Plot a heat map of the dissimilarities, sorted by cluster. See :func:`lehr.plot.blocks`.
 
         Parameters
         ----------
         dissimilarities : array-like of shape (n_samples, n_samples), default=None
-            Dissimilarities of the fitted items. ``None``: computed from the fitted rows; for ``metric='precomputed'`` you must pass them.
+            The dissimilarities of the fitted items. ``None``: Lehr computes them from the fitted rows. With ``metric='precomputed'``, you must pass them.
         ax : matplotlib.axes.Axes, default=None
-            The matplotlib axes to draw on; ``None``: a new figure.
+            The axes to draw on. ``None``: the axes of a new figure.
 
         Returns
         -------

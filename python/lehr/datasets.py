@@ -1,7 +1,7 @@
 """Small real data sets inside the package (``load_*``), and larger ones from their public sources (``fetch_*``).
 
-The folder ``datasets`` of the source names the origin and terms of each small one. The larger ones name them in their descriptions. Lehr downloads a file once
-(:func:`fetch`), and compares its content with the known facts about the set. So you notice if a network sent a page in its place.
+The folder ``datasets`` of the source code states the origin and licence of each small data set. For larger ones, see the notes of each function. Lehr downloads
+a file once (:func:`fetch`), and checks its shape. So you notice if a network returned a web page instead of the file.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def _load(name: str, return_X_y: bool) -> Any:
 
 
 def load_iris(*, return_X_y: bool = False) -> Any:
-    """150 iris flowers: 4 lengths in cm.
+    """Load 150 iris flowers with 4 lengths in cm.
 
     Parameters
     ----------
@@ -54,7 +54,7 @@ def load_iris(*, return_X_y: bool = False) -> Any:
     Returns
     -------
     Bunch
-        ``data`` of shape (150, 4), ``feature_names``, and ``target``: 0 setosa, 1 versicolor, 2 virginica, 50 of each.
+        ``data`` of shape (150, 4), ``feature_names``, and ``target``: 0 setosa, 1 versicolor, 2 virginica; 50 flowers of each.
 
     Examples
     --------
@@ -66,7 +66,7 @@ def load_iris(*, return_X_y: bool = False) -> Any:
 
 
 def load_wine(*, return_X_y: bool = False) -> Any:
-    """178 wines: 13 chemical measurements in different units.
+    """Load 178 wines with 13 chemical measurements in different units.
 
     Parameters
     ----------
@@ -76,7 +76,7 @@ def load_wine(*, return_X_y: bool = False) -> Any:
     Returns
     -------
     Bunch
-        ``data`` of shape (178, 13), ``feature_names``, and ``target``: 3 growers with 59, 71 and 48 wines.
+        ``data`` of shape (178, 13), ``feature_names``, and ``target``: the 3 growers, with 59, 71 and 48 wines.
 
     Examples
     --------
@@ -88,7 +88,7 @@ def load_wine(*, return_X_y: bool = False) -> Any:
 
 
 def load_breast_cancer(*, return_X_y: bool = False) -> Any:
-    """569 breast masses: 30 measurements of cell nuclei.
+    """Load 569 breast masses with 30 measurements of their cell nuclei.
 
     Parameters
     ----------
@@ -110,7 +110,7 @@ def load_breast_cancer(*, return_X_y: bool = False) -> Any:
 
 
 def load_digits(*, return_X_y: bool = False) -> Any:
-    """1,797 handwritten digits: 8 x 8 pixels from 0 to 16.
+    """Load 1,797 handwritten digits of 8 x 8 pixels, with values from 0 to 16.
 
     Parameters
     ----------
@@ -132,12 +132,12 @@ def load_digits(*, return_X_y: bool = False) -> Any:
 
 
 def load_census_blocks() -> Any:
-    """201,174 census blocks of Nevada, Utah and West Virginia: longitude and latitude in degrees, inhabitants as weights.
+    """Load 201,174 census blocks of Nevada, Utah and West Virginia, with longitude and latitude in degrees, and inhabitants as weights.
 
     Returns
     -------
     Bunch
-        ``data`` of shape (201174, 2), ``feature_names``, and ``weight``, a third of which is 0.
+        ``data`` of shape (201174, 2), ``feature_names``, and ``weight``; a third of the weights are 0.
 
     Examples
     --------
@@ -146,7 +146,7 @@ def load_census_blocks() -> Any:
     >>> int(blocks.weight.sum())
     8169946
 
-    A degree of longitude is shorter than one of latitude: compare places on the sphere, here in km, as ``lehr cluster --lonlat`` does.
+    A degree of longitude is shorter than a degree of latitude. Therefore compare positions on the sphere, here in km, as ``lehr cluster --lonlat`` does.
 
     >>> lon, lat = np.radians(blocks.data).T
     >>> X = 6371.0088 * np.column_stack([np.cos(lat) * np.cos(lon), np.cos(lat) * np.sin(lon), np.sin(lat)])
@@ -159,7 +159,7 @@ def load_census_blocks() -> Any:
 
 
 def load_alu() -> Sequences:
-    """Human Alu repeats, not aligned: short DNA sequences in families.
+    """Load human Alu repeats: short DNA sequences that form families and are not aligned.
 
     Returns
     -------
@@ -175,19 +175,19 @@ def load_alu() -> Sequences:
 
 
 def fetch_sipu(name: str, *, return_X_y: bool = False, url: str | None = None, folder: _Folder = None, verbose: bool | int = False) -> Any:
-    """A point set of the clustering basic benchmark, with a known number of clusters.
+    """Fetch a point set of the clustering basic benchmark, with a known number of clusters.
 
     Parameters
     ----------
     name : str
-        ``'s1'`` to ``'s4'`` (5,000 points, 15 clusters, ever more overlap), ``'a1'`` to ``'a3'`` (3,000, 5,250 and 7,500 points, 20, 35 and 50 clusters). ``'birch1'`` to
-        ``'birch3'`` (100,000, 100), ``'unbalance'`` (6,500, 8). Also ``'dim032'``, ``'dim064'``, ``'dim128'``, ``'dim256'``, ``'dim512'``, ``'dim1024'`` (1,024
-        points of so many columns, 16). With labels there are ``'aggregation'``, ``'compound'``, ``'d31'``, ``'flame'``, ``'jain'``, ``'pathbased'``, ``'r15'``,
-        ``'spiral'``.
+        The name of the set. ``'s1'`` to ``'s4'``: 5,000 points in 15 clusters that overlap more and more. ``'a1'`` to ``'a3'``: 3,000, 5,250 and 7,500 points
+        in 20, 35 and 50 clusters. ``'birch1'`` to ``'birch3'``: 100,000 points in 100 clusters. ``'unbalance'``: 6,500 points in 8 clusters. ``'dim032'``,
+        ``'dim064'``, ``'dim128'``, ``'dim256'``, ``'dim512'`` and ``'dim1024'``: 1,024 points in 16 clusters, with the number of columns in the name. Sets with
+        labels are ``'aggregation'``, ``'compound'``, ``'d31'``, ``'flame'``, ``'jain'``, ``'pathbased'``, ``'r15'`` and ``'spiral'``.
     return_X_y : bool, default=False
         Whether to return only ``(data, target)``.
     url : str, default=None
-        Another address for the same file. ``None``: the address at the School of Computing, University of Eastern Finland.
+        Another URL of the same file. ``None``: the URL at the School of Computing, University of Eastern Finland.
     folder : path-like, default=None
         The folder for the file. ``None``: the same as for :func:`fetch`.
     verbose : bool, default=False
@@ -196,17 +196,18 @@ def fetch_sipu(name: str, *, return_X_y: bool = False, url: str | None = None, f
     Returns
     -------
     Bunch
-        ``data`` of shape (n, 2), or (1024, d), ``feature_names``, ``n_clusters`` by its authors, and ``target`` from 0, or ``None`` if the file has no labels.
+        ``data`` of shape (n, 2), or (1024, d), ``feature_names``, ``n_clusters`` as the authors state it, and ``target``. Targets begin at 0; ``None`` if the
+        file has no labels.
 
     Raises
     ------
     OSError
-        If the file cannot be downloaded, or has another shape; no checksums are known.
+        If the file cannot be downloaded, or has another shape than expected. There are no published checksums.
 
     Notes
     -----
-    Published to be used and cited, without a named licence: P. Fränti and S. Sieranoja, "K-means properties on six clustering benchmark datasets", Applied
-    Intelligence 48, 2018, and the source that https://cs.uef.fi/sipu/datasets names for each.
+    Published for use with citation, without a named licence: P. Fränti and S. Sieranoja, "K-means properties on six clustering benchmark datasets", Applied
+    Intelligence 48, 2018, and the source that https://cs.uef.fi/sipu/datasets names for each set.
 
     Examples
     --------
@@ -224,14 +225,14 @@ def fetch_sipu(name: str, *, return_X_y: bool = False, url: str | None = None, f
 
 
 def fetch_letters(*, return_X_y: bool = False, url: str | None = None, folder: _Folder = None, verbose: bool | int = False) -> Any:
-    """20,000 printed letters in twenty typefaces, distorted: 16 features of their pixels, from 0 to 15.
+    """Fetch 20,000 distorted printed letters in twenty typefaces, with 16 features of their pixels, from 0 to 15.
 
     Parameters
     ----------
     return_X_y : bool, default=False
         Whether to return only ``(data, target)``.
     url : str, default=None
-        Another address for the same file, whose checksum is known. ``None``: the address at the UCI Machine Learning Repository.
+        Another URL of the same file; Lehr verifies its checksum. ``None``: the URL at the UCI Machine Learning Repository.
     folder : path-like, default=None
         The folder for the file. ``None``: the same as for :func:`fetch`.
     verbose : bool, default=False
@@ -240,7 +241,7 @@ def fetch_letters(*, return_X_y: bool = False, url: str | None = None, folder: _
     Returns
     -------
     Bunch
-        ``data`` of shape (20000, 16), ``feature_names``, and ``target``: 0 is A, 25 is Z.
+        ``data`` of shape (20000, 16), ``feature_names``, and ``target``: from 0 for A to 25 for Z.
 
     Notes
     -----
@@ -257,14 +258,14 @@ def fetch_letters(*, return_X_y: bool = False, url: str | None = None, folder: _
 
 
 def fetch_pen_digits(*, return_X_y: bool = False, url: str | None = None, folder: _Folder = None, verbose: bool | int = False) -> Any:
-    """10,992 digits written with a pen by 44 people: 8 points along the stroke, from 0 to 100.
+    """Fetch 10,992 digits that 44 people wrote with a pen, as 8 points along the stroke, with coordinates from 0 to 100.
 
     Parameters
     ----------
     return_X_y : bool, default=False
         Whether to return only ``(data, target)``.
     url : str, default=None
-        Another address for the same file, whose checksum is known. ``None``: the address at the UCI Machine Learning Repository.
+        Another URL of the same file; Lehr verifies its checksum. ``None``: the URL at the UCI Machine Learning Repository.
     folder : path-like, default=None
         The folder for the file. ``None``: the same as for :func:`fetch`.
     verbose : bool, default=False
@@ -273,7 +274,7 @@ def fetch_pen_digits(*, return_X_y: bool = False, url: str | None = None, folder
     Returns
     -------
     Bunch
-        ``data`` of shape (10992, 16), ``feature_names``, and ``target``: the digits. The first 7,494 are by 30 writers, the others by 14 more.
+        ``data`` of shape (10992, 16), ``feature_names``, and ``target``: the digits. The first 7,494 rows are by 30 writers, the rest by 14 other writers.
 
     Notes
     -----
@@ -290,14 +291,14 @@ def fetch_pen_digits(*, return_X_y: bool = False, url: str | None = None, folder
 
 
 def fetch_covertype(*, return_X_y: bool = False, url: str | None = None, folder: _Folder = None, verbose: bool | int = False) -> Any:
-    """581,012 squares of forest, 30 m wide. There are 10 measurements of the ground in different units, and 44 columns of 0 and 1 for its area and its soil.
+    """Fetch 581,012 squares of forest, 30 m wide, with 54 columns.
 
     Parameters
     ----------
     return_X_y : bool, default=False
         Whether to return only ``(data, target)``.
     url : str, default=None
-        Another address for the same file, whose checksum is known. ``None``: the copy of the UCI Machine Learning Repository's file that scikit-learn uses too.
+        Another URL of the same file; Lehr verifies its checksum. ``None``: the copy of the UCI Machine Learning Repository's file that scikit-learn also uses.
     folder : path-like, default=None
         The folder for the file. ``None``: the same as for :func:`fetch`.
     verbose : bool, default=False
@@ -306,8 +307,9 @@ def fetch_covertype(*, return_X_y: bool = False, url: str | None = None, folder:
     Returns
     -------
     Bunch
-        ``data`` of shape (581012, 54), ``feature_names``, and ``target`` from 0 to 6. These are spruce and fir, lodgepole pine, ponderosa pine, cottonwood and
-        willow, aspen, Douglas fir, krummholz.
+        ``data`` of shape (581012, 54), ``feature_names``, and ``target`` from 0 to 6. The first 10 columns are measurements of the terrain in different units.
+        The other 44 are 0 or 1, for the wilderness area and the soil type. Targets are spruce and fir, lodgepole pine, ponderosa pine, cottonwood and willow,
+        aspen, Douglas fir, krummholz.
 
     Notes
     -----
@@ -324,14 +326,14 @@ def fetch_covertype(*, return_X_y: bool = False, url: str | None = None, folder:
 
 
 def fetch_block_groups(state: str | None = None, *, url: str | None = None, folder: _Folder = None, verbose: bool | int = False) -> Any:
-    """Block groups of the US census of 2020: their mean centre of population in degrees, and their population as weights.
+    """Fetch the block groups of the US census of 2020, with the mean centre of population in degrees, and the population as weights.
 
     Parameters
     ----------
     state : str, default=None
-        Two digits of a state, such as ``'18'`` for Indiana. ``None``: all of them, with the District of Columbia and Puerto Rico, 242,335 block groups.
+        The two-digit code of a state, such as ``'18'`` for Indiana. ``None``: all states, the District of Columbia and Puerto Rico, with 242,335 block groups.
     url : str, default=None
-        Another address for the same file. ``None``: the address at the US Census Bureau.
+        Another URL of the same file. ``None``: the URL at the US Census Bureau.
     folder : path-like, default=None
         The folder for the file. ``None``: the same as for :func:`fetch`.
     verbose : bool, default=False
@@ -340,16 +342,17 @@ def fetch_block_groups(state: str | None = None, *, url: str | None = None, fold
     Returns
     -------
     Bunch
-        ``data`` of shape (n, 2): longitude and latitude; ``feature_names``; ``weight``, some of which are 0; and ``geoid``, the block groups' 12-digit codes.
+        ``data`` of shape (n, 2), with longitude and latitude; ``feature_names``; ``weight``, which may be 0; and ``geoid``, the 12-digit codes of the block
+        groups.
 
     Raises
     ------
     OSError
-        If the file cannot be downloaded, or does not hold block groups; no checksums are known.
+        If the file cannot be downloaded, or does not contain block groups. There are no published checksums.
 
     Notes
     -----
-    A work of the US government, in the public domain: "Centers of Population by Block Group", 2020. The Census Bureau adds noise to counts of small areas.
+    A work of the US government, in the public domain: "Centers of Population by Block Group", 2020. The Census Bureau adds noise to the counts of small areas.
 
     Examples
     --------

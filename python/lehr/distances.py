@@ -1,4 +1,4 @@
-"""Dissimilarities of all pairs of sequences, fingerprints and numeric rows; and readers for their files."""
+"""Dissimilarities between sequences, fingerprints or numeric rows, and readers for their files."""
 
 from __future__ import annotations
 
@@ -28,40 +28,40 @@ __dir__ = listed(__all__)
 
 #: Metrics of rows of numbers.
 FEATURE_METRICS = ("euclidean", "sqeuclidean", "manhattan", "cosine", "correlation")
-#: Those that scikit-learn has beside them.
+#: The further metrics of scikit-learn.
 _OTHER_METRICS = frozenset(_VALID_METRICS) - {"precomputed", *FEATURE_METRICS}
-#: Those that sparse rows have: others would fill in their zeros.
+#: The metrics that are supported for sparse rows; others would make them dense.
 _SPARSE_METRICS = frozenset({"cityblock", "cosine", "euclidean", "l1", "l2", "manhattan", "sqeuclidean"})
-#: Metrics that SciPy and scikit-learn have under another name than Lehr.
+#: Metrics that have another name in SciPy and scikit-learn than in Lehr.
 _NAMES = {"sqeuclidean": "squared-euclidean"}
-#: What rounding leaves of a cosine distance that is 0.
+#: The largest cosine distance that may be rounding error of 0.
 _ROUNDING = 8 * np.finfo(np.float64).eps
-#: Types of the result, by their names in Lehr.
+#: The names in Lehr of the types of a result.
 _ELEMENTS = {np.dtype(np.float64): "f64", np.dtype(np.float32): "f32"}
 
 
-#: Metrics of estimators by name.
+#: The names of metrics that estimators accept.
 Metric: TypeAlias = Literal[
     "precomputed", "euclidean", "sqeuclidean", "manhattan", "cosine", "correlation", "braycurtis", "canberra", "chebyshev", "cityblock", "dice",
     "hamming", "haversine", "jaccard", "l1", "l2", "mahalanobis", "matching", "minkowski", "nan_euclidean", "rogerstanimoto", "russellrao", "seuclidean",
     "sokalsneath", "yule",
 ]  # fmt: skip
-#: What the ``metric`` of an estimator may be.
+#: The allowed values of an estimator's ``metric``.
 METRIC: list[Any] = [one_of("precomputed", *FEATURE_METRICS, *sorted(_OTHER_METRICS)), callable]
 
 
 def takes_gaps(metric: Any) -> bool:
-    """Whether cells may be missing."""
+    """Whether the metric allows missing values."""
     return isinstance(metric, str) and metric == "nan_euclidean"
 
 
 def takes_sparse(metric: Any) -> bool:
-    """Whether rows may be sparse."""
+    """Whether the metric supports sparse rows."""
     return isinstance(metric, str) and metric in _SPARSE_METRICS
 
 
 def of_rows(X: Any, Y: Any, metric: Any, metric_params: dict[str, Any] | None, n_jobs: int | None) -> NDArray[Any]:
-    """Dissimilarities of rows to each other, or to those of ``Y``, by one of Lehr's or scikit-learn's metrics."""
+    """Computes the dissimilarities between rows, or from rows to the rows of ``Y``, by a metric of Lehr or scikit-learn."""
     if metric in FEATURE_METRICS and not metric_params and not issparse(X) and not issparse(Y):
         if Y is None:
             return pairwise_distances(X, metric=metric, n_jobs=n_jobs)
@@ -72,19 +72,19 @@ def of_rows(X: Any, Y: Any, metric: Any, metric_params: dict[str, Any] | None, n
     if metric == "sqeuclidean" and issparse(X):
         metric, metric_params = "euclidean", {**(metric_params or {}), "squared": True}
     if metric in PAIRWISE_BOOLEAN_FUNCTIONS:
-        # What is made of other numbers than 0 and 1 scikit-learn says with a warning at a line of its own.
+        # Convert numbers here, because scikit-learn's warning about it would point at its own code.
         X, Y = _truths(X, metric), None if Y is None else _truths(Y, metric)
     found = sklearn.metrics.pairwise_distances(X, Y, metric=metric, n_jobs=n_jobs, **(metric_params or {}))
     if Y is None and np.ndim(found) == 2:
-        # Products of matrices are not quite 0 between a row and itself.
+        # By rounding, the distance of a row to itself may differ from 0.
         np.fill_diagonal(found, 0.0)
     return _defined(np.asarray(found), metric)
 
 
 def _canonical(rows: Any) -> Any:
-    """Sparse rows as scikit-learn's metrics take them: no column twice in a row, and 32-bit indices if these suffice.
+    """Converts sparse rows for scikit-learn's metrics: without duplicate entries, and with 32-bit indices if these suffice.
 
-    Otherwise each entry of a duplicate column would count alone.
+    Otherwise the metrics would count duplicate entries separately.
     """
     if not issparse(rows):
         return rows
@@ -98,7 +98,7 @@ def _canonical(rows: Any) -> Any:
 
 
 def _truths(rows: NDArray[Any], metric: str) -> NDArray[np.bool_]:
-    """Rows as truth values, which some metrics compare."""
+    """Converts rows to truth values, which some metrics compare."""
     truths: NDArray[np.bool_] = rows != 0
     if not np.array_equal(truths, rows):
         _checks.warn(f"metric {metric!r} compares truth values: numbers other than 0 count as true.", DataConversionWarning)
@@ -106,11 +106,10 @@ def _truths(rows: NDArray[Any], metric: str) -> NDArray[np.bool_]:
 
 
 def _angles(X: Any, Y: Any, metric: str) -> NDArray[np.float64]:
-    """Cosine or correlation distances, row by row, so that a row's distances do not depend on the other rows. A value that rounding explains is 0, for example
-    the distance of a row from itself."""
+    """Cosine or correlation distances, computed row by row, so that they do not depend on other rows. Rounding errors of 0 become 0."""
     found: NDArray[np.float64] = cdist(X, Y, metric)
     if metric == "cosine":
-        # SciPy gives NaN for a row of zeros, which is at 1 from every other.
+        # SciPy returns NaN for a row of zeros, whose distance from every other row is 1.
         found[~X.any(axis=1)] = 1.0
         found[:, ~Y.any(axis=1)] = 1.0
     found[found <= _ROUNDING] = 0.0
@@ -118,16 +117,16 @@ def _angles(X: Any, Y: Any, metric: str) -> NDArray[np.float64]:
 
 
 def _defined(found: NDArray[Any], metric: Any) -> NDArray[Any]:
-    """Complete dissimilarities.
+    """Returns the dissimilarities if none is NaN.
 
     Raises
     ------
     ValueError
-        For a metric that is undefined for two rows, with their positions.
+        If the metric is undefined for a pair of rows; the message gives their positions.
     """
     undefined = np.isnan(found)
     if found.ndim == 2 and undefined.any():
-        # The row that most pairs fail with is the one to look at.
+        # The row with the most undefined pairs is probably the cause.
         row = int(undefined.sum(axis=1).argmax())
         column = int(undefined[row].argmax())
         name = metric if isinstance(metric, str) else getattr(metric, "__name__", "the function")
@@ -139,7 +138,7 @@ def _defined(found: NDArray[Any], metric: Any) -> NDArray[Any]:
 
 
 def read_fasta(path: str | PathLike[str], *, alphabet: Literal["dna", "protein"] | None = None, aligned: bool = False) -> Sequences:
-    """Read the sequences of a FASTA file, plain or packed by gzip.
+    """Read the sequences of a FASTA file, plain or gzip-compressed.
 
     Parameters
     ----------
@@ -148,17 +147,17 @@ def read_fasta(path: str | PathLike[str], *, alphabet: Literal["dna", "protein"]
     alphabet : {'dna', 'protein'}, default=None
         ``None``: Lehr detects it.
     aligned : bool, default=False
-        Whether the sequences are aligned: then gaps are allowed and all lengths must be equal.
+        Whether the sequences are aligned. Then gaps are allowed, and all lengths must be equal.
 
     Returns
     -------
     Sequences
-        The id is the first word after ``>``.
+        The sequences. The id of each is the first word after ``>``.
 
     Raises
     ------
     ValueError
-        For invalid letters, sequences without letters, and, among aligned ones, different lengths: each with its line, the first ten.
+        If there are invalid letters, empty sequences, or aligned sequences of different lengths. The message lists the first ten with their lines.
     OSError
         If the file cannot be read.
 
@@ -176,7 +175,7 @@ def read_fasta(path: str | PathLike[str], *, alphabet: Literal["dna", "protein"]
 
 
 def read_fps(path: str | PathLike[str]) -> Fingerprints:
-    """Read the fingerprints of an FPS file, plain or packed by gzip.
+    """Read the fingerprints of an FPS file, plain or gzip-compressed.
 
     Parameters
     ----------
@@ -190,7 +189,7 @@ def read_fps(path: str | PathLike[str]) -> Fingerprints:
     Raises
     ------
     ValueError
-        For rows that are not hexadecimal or differ in length: each with its line, the first ten.
+        If rows are not hexadecimal or differ in length. The message lists the first ten with their lines.
     OSError
         If the file cannot be read.
 
@@ -208,14 +207,14 @@ def read_fps(path: str | PathLike[str]) -> Fingerprints:
 
 
 def fingerprints_from_rdkit(vectors: Iterable[Any], ids: Iterable[str] | None = None) -> Fingerprints:
-    """Make fingerprints from RDKit's bit vectors.
+    """Convert RDKit bit vectors to fingerprints.
 
     Parameters
     ----------
     vectors : iterable of rdkit.DataStructs.ExplicitBitVect
-        Vectors of one length.
+        The bit vectors, all of the same length.
     ids : iterable of str, default=None
-        An id for each vector; ``None`` numbers them from 0.
+        The ids of the vectors. ``None``: numbers from 0.
 
     Returns
     -------
@@ -226,7 +225,7 @@ def fingerprints_from_rdkit(vectors: Iterable[Any], ids: Iterable[str] | None = 
     ImportError
         If RDKit is not installed.
     ValueError
-        If lengths differ or there are none.
+        If the vectors differ in length, or there are none.
 
     Examples
     --------
@@ -279,27 +278,28 @@ def pairwise_distances(
 ) -> NDArray[Any]:
     """Compute the dissimilarities of all pairs of items.
 
-    The measures are those of ``lehr distances`` and give the same numbers. The result takes 8 bytes for each of the ``n_items ** 2`` pairs, 800 MB for
-    10,000 items; half of that in ``numpy.float32``, and half if condensed.
+    Metrics and results are the same as in ``lehr distances``. The result takes 8 bytes for each of the ``n_items ** 2`` pairs, for example 800 MB for 10,000
+    items. It takes half as much in ``numpy.float32``, and half as much if condensed.
 
     Parameters
     ----------
     items : Sequences, Fingerprints, list of str, list of RDKit bit vectors, or array-like of shape (n_items, n_features)
-        The items to compare, with each other or with ``Y``. In numeric rows NaN is a missing value: its pairs leave it out, and distances are scaled up to all
-        columns. With ``metric='gower'``, a table with numbers, categories and dates: from pandas, Polars or Arrow, a dictionary of columns, or an array.
+        The items to compare, with each other or with ``Y``. In numeric rows, NaN is a missing value: a distance uses the columns that both rows have, and is
+        scaled up to all columns. With ``metric='gower'``, a table with numbers, categories and dates: from pandas, Polars or Arrow, a dictionary of columns, or
+        an array.
     Y : as ``items``, default=None
-        Items to compare with; ``None``: the items are compared with each other. Lehr computes only the ``n_items * n_others`` pairs between the two. A text
-        here is the metric, which was the second argument in earlier versions.
+        Other items to compare with: Lehr then computes only the ``n_items * n_others`` pairs between the two. ``None``: the items are compared with each other.
+        A string is read as the metric, which was the second argument in earlier versions.
     metric : str, default=None
         For sequences ``'identity'`` (the default), ``'identity-without-gaps'``, ``'jukes-cantor'``, ``'kimura'``, ``'score-over-smaller'``,
         ``'score-over-larger'``, ``'score-over-mean'``; with ``alignment='given'`` ``'hamming'`` (the default), ``'p-distance'``, ``'jukes-cantor'``,
         ``'kimura'``. For fingerprints ``'tanimoto'``. For rows ``'euclidean'`` (the default), ``'sqeuclidean'``, ``'manhattan'``, ``'cosine'``,
-        ``'correlation'``. A row of zeros is at cosine distance 1 from every other row, as in scikit-learn. A constant row has no correlation and raises an
-        error. For tables with columns of several kinds ``'gower'``: a mean over the columns that both rows have. Numbers and dates differ by a share of their
-        column's range, categories by 0 or 1. Measures, categories and dates count; identifiers, free text and constants are left out with a warning.
+        ``'correlation'``. A row of zeros has cosine distance 1 from every other row, as in scikit-learn. A constant row has no correlation and raises an error.
+        For tables with columns of several kinds ``'gower'``: the mean difference over the columns that both rows have. Numbers and dates differ by a share of
+        their column's range, categories by 0 or 1. Identifiers, free text and constants are left out with a warning.
     alignment : {'local', 'global', 'semi-global', 'given'}, default=None
-        For sequences: Smith-Waterman, Needleman-Wunsch, one with free ends, or the alignment that they have. ``None``: ``'given'`` for ``'hamming'`` and
-        ``'p-distance'``, else ``'local'``.
+        For sequences: Smith-Waterman, Needleman-Wunsch, Needleman-Wunsch without penalties for gaps at the ends, or the existing alignment. ``None``:
+        ``'given'`` for ``'hamming'`` and ``'p-distance'``, otherwise ``'local'``.
     matrix : str, default=None
         For sequences: ``'ednafull'``, ``'blosum62'`` or ``'EQUAL/DIFFERENT'`` such as ``'5/-4'``. ``None``: ``'ednafull'`` for DNA, ``'blosum62'`` for
         proteins.
@@ -308,36 +308,35 @@ def pairwise_distances(
     gap_extend : int, default=None
         For sequences: the cost of each further letter in a gap. ``None``: 4 for DNA, 1 for proteins.
     overlap : float, default=None
-        Local alignments that cover a smaller share of the shorter sequence give NaN, 0 to 1. ``None``: 0.7.
+        A share from 0 to 1. Local alignments that cover a smaller share of the shorter sequence give NaN. ``None``: 0.7.
     ambiguous : {'skip', 'differ'}, default=None
-        For aligned nucleotides, with ``'p-distance'``, ``'jukes-cantor'`` and ``'kimura'``: the count of a position where a letter stands for several, such as
-        a masked ``N``. ``'skip'``: the pair leaves the position out, as for a gap. ``'differ'``: a difference, unless both letters are the same. ``None``:
-        ``'skip'``.
+        For aligned nucleotides, with ``'p-distance'``, ``'jukes-cantor'`` and ``'kimura'``: how to count a position with an ambiguous letter, such as a masked
+        ``N``. ``'skip'``: leave the position out, like a gap. ``'differ'``: count a difference, unless both letters are the same. ``None``: ``'skip'``.
     standardize : bool, default=False
-        For rows: whether to bring each column to mean 0 and standard deviation 1 first.
+        For rows: whether to standardise each column to mean 0 and standard deviation 1 first.
     condensed : bool, default=False
-        Whether to return only the pairs above the diagonal, row after row, as SciPy's ``linkage`` takes them if none is NaN.
+        Whether to return only the pairs above the diagonal, row by row, in the form that SciPy's ``linkage`` takes.
     dtype : {numpy.float64, numpy.float32}, default=numpy.float64
         The type of the result.
     n_jobs : int, default=None
-        The number of threads; -1: all processors. ``None``: ``OMP_NUM_THREADS`` if that is set, otherwise all processors (rather than 1), or one for each
-        process of an MPI job. The result does not depend on it.
+        The number of threads; -1: all processors. ``None``: ``OMP_NUM_THREADS`` if it is set, otherwise all processors, or one thread for each process of an
+        MPI job. The result does not depend on it.
     verbose : int, default=0
         If above 0, show progress on standard error.
     callback : callable, default=None
-        Called with a :class:`lehr.Progress` after each step; return ``False`` to stop the run.
+        A function that is called with a :class:`lehr.Progress` after each step. Return ``False`` to stop the run.
     gap : tuple of two ints, default=None
         The older form of ``gap_open`` and ``gap_extend``, in this order.
 
     Returns
     -------
     ndarray of shape (n_items, n_items), (n_items, n_others), or (n_items * (n_items - 1) / 2,) if condensed
-        NaN where a pair has no value.
+        The dissimilarities; NaN for a pair without a value.
 
     Raises
     ------
     ValueError
-        For a metric that does not suit the items.
+        If the metric does not support these items.
     Stopped
         If the callback returned ``False``.
 
@@ -396,7 +395,7 @@ def pairwise_distances(
 
 
 def _as_items(items: Any, name: str) -> Any:
-    """Sequences, fingerprints or rows of numbers, as the library takes them."""
+    """Converts items to sequences, fingerprints or rows of numbers, as the Rust extension takes them."""
     if _is_texts(items):
         return Sequences(items)
     if _is_bit_vectors(items):
@@ -407,7 +406,7 @@ def _as_items(items: Any, name: str) -> Any:
 
 
 def _of_several_kinds(table: Any) -> tuple[_native.DataFrame, list[str]]:
-    """A table as the Rust extension has it, and the columns by which its rows are compared."""
+    """The table as the Rust extension takes it, and the columns that are compared."""
     columns = Columns(table)
     frame = columns.frame()
     if not columns.is_named:
@@ -429,7 +428,7 @@ def _warn_of_parts(items: Sequences, others: Sequences | None, found: NDArray[An
     to = np.array(kinds if others is None else [numbers.setdefault(others[row], len(numbers)) for row in range(len(others))])
     lost = alike = pairs = 0
     for row, kind in enumerate(kinds):
-        # Of items that are compared with each other each pair counts once.
+        # Among items that are compared with each other, each pair counts once.
         first = 0 if others is not None else row + 1
         length = len(to) - first
         distances = found[pairs : pairs + length] if is_condensed else found[row, first:]
@@ -444,5 +443,5 @@ def _warn_of_parts(items: Sequences, others: Sequences | None, found: NDArray[An
 
 
 def _word(name: str) -> str:
-    """An option value of the declaration, which Python spells with hyphens."""
+    """The declared name of an option's value, which Python spells with hyphens."""
     return name.replace("-", "_")

@@ -1,4 +1,4 @@
-"""Marks of clusters, and outliers."""
+"""The results of ``explain`` and ``outliers``: how clusters differ, and which rows are outliers."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from lehr._names import listed
 __all__ = ["Explanation", "Mark", "Outlier", "Outliers", "Portrait", "Rule"]
 __dir__ = listed(__all__)
 
-#: Marks that are told of a cluster in one line.
+#: The maximum number of marks that are shown for a cluster.
 _TOLD = 3
-#: Outliers that are shown.
+#: The maximum number of outliers that are shown.
 _SHOWN = 20
 
 
@@ -25,7 +25,7 @@ def _counted(number: int, thing: str) -> str:
 
 @dataclass(frozen=True)
 class Mark:
-    """A column, or one text of a category, in which a cluster differs from all rows.
+    """A column, or one text of a category, in which a cluster differs from the whole data.
 
     Attributes
     ----------
@@ -34,11 +34,12 @@ class Mark:
     level : str or None
         The text, if the column is a category.
     inside, overall : float
-        The mean in the cluster and in all rows; for logarithms the geometric mean, for dates seconds since 1970, for a text its share.
+        The means in the cluster and in all rows. For logarithms these are geometric means, for dates seconds since 1970, and for a text its share.
     test_value : float
-        The difference in standard deviations of a normal distribution (*valeur-test*, as in ``catdes`` of FactoMineR); above 0 if the cluster has more.
+        The difference in standard deviations of a normal distribution (*valeur-test*, as in ``catdes`` of FactoMineR). It is positive if the cluster has the
+        higher value.
     probability : float
-        The probability that chance makes a difference as large anywhere in the table: two-sided, times the number of comparisons (Bonferroni).
+        The two-sided p-value of the difference, multiplied by the number of comparisons (Bonferroni).
     effect : float
         Cohen's d for numbers, Cohen's h for shares: 0.2 is small, 0.5 medium, 0.8 large.
     words : str
@@ -64,20 +65,20 @@ class Mark:
 
 @dataclass
 class Portrait:
-    """The marks of one cluster.
+    """The description of one cluster: its name, its marks, and some of its rows.
 
     Attributes
     ----------
     name : str
-        Made from the columns with the largest effects; set it to your own name for the cluster.
+        A name made from the columns with the largest effects. You can replace it with your own.
     rows : int
-        The number of its rows.
+        The number of rows in the cluster.
     marks : tuple of Mark
-        Columns that differ beyond chance and by an effect of at least 0.2, the largest effect first.
+        The columns that differ significantly, with an effect of at least 0.2, sorted by decreasing effect.
     typical_row : int or None
-        The row nearest to the centre, by position. ``None`` if distances are not known, or the cluster has no rows.
+        The position of the row that is nearest to the centre. ``None`` if distances are not known, or the cluster has no rows.
     extreme_rows : tuple of int
-        The rows farthest from it, at most three.
+        The positions of up to three rows that are farthest from the centre.
 
     Examples
     --------
@@ -103,13 +104,13 @@ class Rule:
     Attributes
     ----------
     conditions : tuple of str
-        Conditions that all hold for its rows, such as ``'revenue > 812'``.
+        The conditions that all rows of the rule meet, such as ``'revenue > 812'``.
     cluster : int
-        The cluster of most of its rows.
+        The cluster of most of these rows.
     rows : int
-        The number of rows that it holds for.
+        The number of rows that meet the conditions.
     purity : float
-        The share of them in that cluster.
+        The share of these rows that are in ``cluster``.
 
     Examples
     --------
@@ -129,14 +130,14 @@ class Rule:
 
 
 class Explanation(Sequence[Portrait]):
-    """The differences between the clusters: a :class:`Portrait` of each. Printed, it shows a line for each cluster.
+    """The differences between clusters: a sequence with a :class:`Portrait` for each cluster. Printing it shows a line for each cluster.
 
     Parameters
     ----------
     clusters : sequence of Portrait
-        The clusters' portraits, by number.
+        The portraits of the clusters, in the order of their numbers.
     rules : sequence of Rule
-        A decision tree; empty if there is one cluster or no column.
+        The rules of a decision tree that reproduces the labels; empty if there is only one cluster or no column.
     accuracy : float or None
         The share of rows whose cluster the rules reproduce.
     comparisons : int
@@ -167,7 +168,7 @@ class Explanation(Sequence[Portrait]):
 
     @classmethod
     def _of(cls, told: dict[str, Any], *, is_placed: bool) -> Explanation:
-        """The facts from the Rust extension; ``is_placed`` if it knew how far rows are from their centres."""
+        """Converts the result of the Rust extension. ``is_placed`` says whether the distances of rows from their centres were known."""
 
         def portrait(of: dict[str, Any]) -> Portrait:
             marks = tuple(Mark(**{"level": None, **mark}) for mark in of["marks"])
@@ -202,7 +203,7 @@ class Explanation(Sequence[Portrait]):
         return "\n".join(lines)
 
     def to_frame(self) -> Any:
-        """The marks as a table, with the columns of the command's ``marks.csv``.
+        """Return the marks as a table, with the columns of the command's ``marks.csv``.
 
         Returns
         -------
@@ -235,20 +236,20 @@ class Explanation(Sequence[Portrait]):
 
 @dataclass(frozen=True)
 class Outlier:
-    """An outlying row.
+    """A row that is an outlier.
 
     Attributes
     ----------
     row : int
         The row's position, from 0.
     cluster : int
-        The nearest cluster that is a group.
+        The nearest cluster, leaving out clusters with very few rows.
     distance : float
-        The distance from its centre, in the unit of the rows.
+        The distance from the centre of that cluster, in the unit of the rows.
     score : float
-        The distance over the cluster's threshold for outliers: above 1.
+        The distance, divided by the cluster's threshold for outliers; above 1.
     columns : tuple of (str, float)
-        The columns that make most of the squared distance, at most three, with their shares.
+        Up to three columns that contribute most to the squared distance, with their shares.
 
     Examples
     --------
@@ -266,17 +267,17 @@ class Outlier:
 
 
 class Outliers(Sequence[Outlier]):
-    """The outliers, by decreasing score. Printed, it shows a line for each of the first 20.
+    """The outliers, sorted by decreasing score. Printing it shows a line for each of the first 20.
 
     Parameters
     ----------
     rows : sequence of Outlier
         By decreasing score.
     radius : float
-        The distance from the centre beyond which a row of an ordinary cluster is an outlier, in the unit of the rows. As ``outlier_radius`` of a
-        :class:`DAClustering` it leaves out roughly these rows.
+        The distance from the centre beyond which a row of a typical cluster is an outlier, in the unit of the rows. A :class:`DAClustering` with this
+        ``outlier_radius`` leaves out roughly the same rows.
     n_samples : int
-        How many rows were examined.
+        The number of examined rows.
 
     Attributes
     ----------
@@ -324,12 +325,12 @@ class Outliers(Sequence[Outlier]):
         return "\n".join(lines)
 
     def to_frame(self) -> Any:
-        """The rows as a table, with the columns of the command's ``outliers.csv``.
+        """Return the outliers as a table, with the columns of the command's ``outliers.csv``.
 
         Returns
         -------
         pandas.DataFrame
-            ``row``, ``cluster``, ``distance``, ``score``, ``columns`` in words.
+            A row for each outlier: ``row``, ``cluster``, ``distance``, ``score``, and ``columns`` as text.
 
         Raises
         ------

@@ -1,4 +1,4 @@
-"""K-means: Lehr's baseline, on the same kernels, threads and processes as annealing."""
+"""K-means, as a baseline that uses the same kernels, threads and processes as annealing."""
 
 from __future__ import annotations
 
@@ -27,18 +27,18 @@ __all__ = ["KMeans"]
 __dir__ = listed(__all__)
 
 _PRECISIONS = {"double": "f64", "single": "f32"}
-#: Names of algorithms in the native half; the last two are scikit-learn's.
+#: The names of algorithms in the Rust extension; the last two are scikit-learn's names.
 _ALGORITHMS = {"bounded": "bounded", "plain": "plain", "elkan": "bounded", "lloyd": "plain"}
-#: Starts where they are drawn and nobody says how many.
+#: The default number of random initialisations.
 _STARTS = 10
-#: What the native half says where a start was ended by ``max_iter``, and where centres were lost: told here in words of this interface.
+#: Warnings of the Rust extension that are replaced here: initialisations that ``max_iter`` ended, and lost centres.
 _UNFINISHED = re.compile(r"^(\d+) of \d+ initialisations had not converged")
 _LOST = re.compile(r"^you requested \d+ clusters, but only")
 
 
 @dataclass
 class _Fit:
-    """The result of one run."""
+    """The result of one run of the Rust extension."""
 
     centers: NDArray[np.float64]
     inertia: float
@@ -52,7 +52,7 @@ class _Fit:
 
     @classmethod
     def of(cls, found: Any) -> _Fit:
-        """The result of the Rust extension."""
+        """Converts the result of the Rust extension."""
         unfinished = 0
         told: list[str] = []
         for text in found["warnings"]:
@@ -75,80 +75,81 @@ class _Fit:
 
 
 class KMeans(MeansMixin, LearntMixin, ClusterMixin, ShownMixin, SavedMixin):
-    """K-means: k-means++ centres, moved to the means of their rows until they stop moving; the best of several starts.
+    """K-means clustering with k-means++ initialisation; keeps the best of several initialisations.
 
-    Use it to compare, or if you know k-means: :class:`DAClustering` finds in one run a result that takes this method many starts. An iteration skips centres
-    that cannot be nearest to the rows of a box, and boxes around which no centre has moved. The result is the same as without skipping. Results are
-    bit-identical on any number of threads and processes.
+    Use it for comparison, or if you prefer k-means. :class:`DAClustering` often finds in one run a result for which k-means needs many initialisations. Rows
+    are grouped into boxes. An iteration skips centres that cannot be nearest to any row of a box, and boxes around which no centre has moved. This does not
+    change the result. Results are bit-identical for any number of threads and processes.
 
-    Differences from scikit-learn: ``n_init=None`` means 10 drawn starts, clusters of ``init='k-means++'`` are numbered by decreasing weight, and
-    ``random_state=None`` is a fixed seed.
+    Differences from scikit-learn: ``n_init=None`` means 10 random initialisations, ``random_state=None`` is a fixed seed, and with ``init='k-means++'``
+    clusters are numbered by decreasing weight.
 
     Parameters
     ----------
     n_clusters : int, default=8
         The number of clusters, at least 1.
     init : {'k-means++', 'random'}, callable or array-like of shape (n_clusters, n_features), default='k-means++'
-        The method that chooses a start's centres: k-means++, rows drawn by their weights, or your function ``init(X, n_clusters, random_state)`` that returns
-        them. You can also pass the centres, in the unit of ``X``.
+        The initial centres. ``'k-means++'``: rows far from each other are preferred. ``'random'``: rows drawn in proportion to their weights. A function
+        ``init(X, n_clusters, random_state)`` returns the centres. You can also pass the centres as an array, in the unit of ``X``.
     n_init : int, 'auto' or None, default=None
-        The number of starts, and the best is kept. ``None``: 10 drawn starts, as in the command, or 1 with given centres. ``'auto'``: 1 with ``'k-means++'`` or
+        The number of initialisations; the best result is kept. ``None``: 10, as in the command, or 1 with given centres. ``'auto'``: 1 with ``'k-means++'`` or
         given centres, 10 with ``'random'`` or a function, as in scikit-learn.
     max_iter : int, default=300
-        The largest number of iterations of a start. An iteration gives each row its nearest centre, and moves each centre to the mean of its rows.
+        The maximum number of iterations for each initialisation. An iteration assigns each row to its nearest centre, and moves each centre to the mean of its
+        rows.
     tol : float, default=1e-4
-        In scikit-learn a start ends when the squared moves of its centres add up to at most this share of the mean column variance. Lehr looks at the sum of
-        squares instead: the last iteration lowers it by at most the share ``tol / (n_clusters * n_features)``. Moves of that size have this effect if clusters
-        have equal weights. Otherwise it stops later rather than earlier. 0 continues until no label changes.
+        Iterations end when one lowers the sum of squares by at most the share ``tol / (n_clusters * n_features)``. With 0, they continue until no label
+        changes. Scikit-learn instead compares the squared moves of the centres with the mean variance of the columns. For clusters of equal weight, both
+        criteria are equivalent; otherwise Lehr stops later rather than earlier.
     algorithm : {'bounded', 'plain', 'elkan', 'lloyd'}, default='bounded'
-        Whether an iteration skips distances that cannot matter. The result is the same, to the last bit. Scikit-learn's names are aliases: ``'elkan'`` for
-        ``'bounded'``, ``'lloyd'`` for ``'plain'``.
+        ``'bounded'`` skips distances that cannot change the result; ``'plain'`` computes all. The results are bit-identical. Scikit-learn's names are aliases:
+        ``'elkan'`` for ``'bounded'``, ``'lloyd'`` for ``'plain'``.
     precision : {'double', 'single'}, default='double'
-        The precision of rows while sweeping. Single precision takes half the memory and is faster; labels and centres are computed in double precision either
-        way.
+        The precision of rows during iterations. Single precision takes half the memory and is faster. Labels and centres are always computed in double
+        precision.
     random_state : int, RandomState instance or None, default=None
-        The random seed of drawn starts. ``None`` means 0: the same call gives the same result.
+        The random seed for initialisations. ``None``: 0, so that the same call gives the same result.
     n_jobs : int, default=None
-        The number of threads; -1: all processors. ``None``: ``OMP_NUM_THREADS`` if that is set, otherwise all processors (rather than 1), or one for each
-        process of an MPI job. Any number gives the same result, to the last bit.
+        The number of threads; -1: all processors. ``None``: ``OMP_NUM_THREADS`` if it is set, otherwise all processors, or one thread for each process of an
+        MPI job. The result is bit-identical for any number of threads.
     verbose : int, default=0
         If above 0, show progress on standard error.
     callback : callable, default=None
-        Called with a :class:`lehr.Progress` after every few iterations, in the thread that called ``fit``; return ``False`` to stop the run.
+        A function that is called with a :class:`lehr.Progress` after every few iterations, in the thread that called ``fit``. Return ``False`` to stop the run.
     checkpoint : path-like, default=None
-        The checkpoint file of an interrupted run. If it exists, ``fit`` resumes from it and gives the same result, bit for bit. A completed run removes it. ``fit``
-        also resumes a run of the command, whose ``tol`` is 0.
+        A file in which ``fit`` saves the state of the run. If the file exists, ``fit`` resumes the run and gives a bit-identical result. A completed run
+        removes the file. With ``tol=0``, ``fit`` can also resume a run of the command.
     copy_x : bool, default=True
-        For scikit-learn's interface: ``X`` is never changed.
+        Has no effect; present for scikit-learn's interface. Lehr never changes ``X``.
 
     Attributes
     ----------
     cluster_centers_ : ndarray of shape (n_clusters, n_features)
-        Centres in the unit of ``X``, float32 if ``X`` is float32. They are weighted means of the rows, except for the last move if ``tol`` or ``max_iter``
-        ended the run. With ``init='k-means++'`` clusters are numbered by decreasing weight, otherwise in the order of the initial centres.
+        The centres in the unit of ``X``; float32 if ``X`` is float32. They are the weighted means of their rows, or slightly off if ``tol`` or ``max_iter``
+        ended the run. With ``init='k-means++'``, clusters are numbered by decreasing weight, otherwise in the order of the initial centres.
     n_clusters_ : int
-        The number of clusters: fewer than ``n_clusters`` only where ``X`` has fewer distinct rows of positive weight.
+        The number of clusters. It is smaller than ``n_clusters`` only if ``X`` has fewer distinct rows of positive weight.
     labels_ : ndarray of shape (n_samples,), int32
-        The cluster of each row: that of the nearest centre, as ``predict(X)`` returns it.
+        The cluster of each row: the one with the nearest centre, as ``predict(X)`` returns it.
     clusters_ : structured ndarray of shape (n_clusters,)
-        ``n_samples``, ``weight`` and ``spread`` (root mean square distance from the centre).
+        One row for each cluster: ``n_samples``, ``weight`` and ``spread`` (root mean square distance from the centre).
     inertia_ : float
-        Weighted sum of squared distances of the rows to the centres of their labels, in the squared unit of ``X``.
+        The weighted sum of squared distances from rows to the centres of their clusters, in the squared unit of ``X``.
     inertias_ : ndarray of shape (n_starts,)
-        The sum of squares at the end of each start; one number if centres were given.
+        The sum of squares at the end of each initialisation; one number if you gave the centres.
     n_steps_ : int
-        After :meth:`partial_fit`: the number of batches so far. ``labels_`` and ``inertia_`` are then those of the last batch, and ``clusters_`` covers all
-        batches as they passed.
+        After :meth:`partial_fit`, the number of batches so far. Then ``labels_`` and ``inertia_`` describe the last batch, and ``clusters_`` describes all
+        batches.
     n_iter_ : int
-        The iterations of the best start: at most ``max_iter``.
+        The number of iterations of the best initialisation, at most ``max_iter``.
     n_features_in_ : int
-        Columns of ``X``.
+        The number of columns of ``X``.
     feature_names_in_ : ndarray of shape (``n_features_in_``,)
-        Names of the columns, if ``X`` has any.
+        The names of the columns, if ``X`` has any.
 
     See Also
     --------
-    DAClustering : One run, no starts.
+    DAClustering : Annealing, in one run without initial centres to choose.
 
     References
     ----------
@@ -166,7 +167,7 @@ class KMeans(MeansMixin, LearntMixin, ClusterMixin, ShownMixin, SavedMixin):
     _method = "kmeans"
     _kept = ("_n_features_out", "_borders")
 
-    #: For tools that ask as scikit-learn before 1.6 did.
+    #: For tools that read the type of an estimator as scikit-learn did before 1.6.
     _estimator_type = "clusterer"
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
@@ -214,7 +215,7 @@ class KMeans(MeansMixin, LearntMixin, ClusterMixin, ShownMixin, SavedMixin):
         self.copy_x = copy_x
 
     def _checked(self, centers: Any, clusters: int, columns: int) -> NDArray[np.float64]:
-        """Centres that were given or that a function returned."""
+        """Checks the centres that the user gave or that a function returned."""
         checked: NDArray[np.float64] = _checks.check_array(centers, dtype=np.float64, input_name="init")
         if len(checked) != clusters:
             raise ValueError(
@@ -227,7 +228,7 @@ class KMeans(MeansMixin, LearntMixin, ClusterMixin, ShownMixin, SavedMixin):
         return checked
 
     def _initialisations(self) -> int:
-        """The number of starts. Given centres mean one start, whatever the user requested."""
+        """The number of initialisations. With given centres it is 1, whatever the user requested."""
         is_given = not isinstance(self.init, str) and not callable(self.init)
         if self.n_init is None:
             return 1 if is_given else _STARTS
@@ -243,14 +244,14 @@ class KMeans(MeansMixin, LearntMixin, ClusterMixin, ShownMixin, SavedMixin):
         return starts
 
     def _starts(self, rows: Any, row_weights: NDArray[np.float64] | None, seed: int, starts: int) -> list[NDArray[np.float64]] | None:
-        """The centres that each start begins with; nothing if the Rust extension draws them."""
+        """The initial centres of each initialisation; ``None`` if the Rust extension draws them."""
         clusters, columns = int(self.n_clusters), self.n_features_in_
         init: Any = self.init
         if isinstance(init, str):
             if init == "k-means++":
                 return None
             if rows_of(rows) < clusters or starts < 1:
-                # The native half says what is wrong.
+                # The Rust extension raises the error.
                 return None
             random = np.random.RandomState(seed % 2**32)
             return [drawn(rows, row_weights, clusters, init, random) for _ in range(starts)]
@@ -265,14 +266,14 @@ class KMeans(MeansMixin, LearntMixin, ClusterMixin, ShownMixin, SavedMixin):
         Parameters
         ----------
         X : {array-like, sparse matrix or array, Fingerprints} of shape (n_samples, n_features)
-            float64 or float32, in C or Fortran order, which Lehr reads without a copy. SciPy's sparse rows are kept without their zeros. If yours are in
-            another format than CSR, or have a column twice in a row, Lehr makes a CSR copy with the sums. You get the same clusters as for dense rows.
-            :class:`~lehr.Fingerprints` are rows of 0 and 1, kept and computed as bits.
+            The rows to cluster. Arrays of float64 or float32, in C or Fortran order, are not copied. SciPy's sparse matrices stay sparse and give the same
+            clusters as dense rows. Formats other than CSR are converted, and duplicate entries are added up in a copy. :class:`~lehr.Fingerprints` are rows of
+            0 and 1 that are stored and processed as bits.
         y : ignored
             Ignored; present for scikit-learn's interface.
         sample_weight : array-like of shape (n_samples,), default=None
-            0 or more. A weight of 3 equals the row three times; a row of weight 0 has no influence but gets a label. Repeated rows draw other starts than one
-            row with their weight.
+            The weights of the rows, 0 or more. A row of weight 3 counts as three equal rows; a row of weight 0 gets a label but does not affect the clusters.
+            Three equal rows lead to other random initialisations than one row of weight 3.
 
         Returns
         -------
@@ -281,11 +282,11 @@ class KMeans(MeansMixin, LearntMixin, ClusterMixin, ShownMixin, SavedMixin):
         Raises
         ------
         ValueError
-            For invalid data or parameters.
+            If the data or a parameter is invalid.
         Stopped
             If the callback returned ``False``.
         KeyboardInterrupt
-            If the user presses Ctrl-C; the run ends within a second.
+            If you press Ctrl-C; the run ends within a second.
 
         Examples
         --------
@@ -346,12 +347,12 @@ class KMeans(MeansMixin, LearntMixin, ClusterMixin, ShownMixin, SavedMixin):
         return self
 
     def _take(self, fit: _Fit, rows: Any, row_weights: NDArray[np.float64] | None) -> None:
-        """Centres, and the labels, sum of squares and clusters that belong to them."""
+        """Sets the centres, and the labels, sum of squares and clusters that belong to them."""
         centers = as_given(fit.centers, rows)
         labels = fit.labels
         self.clusters_, self.inertia_ = fit.clusters, fit.inertia
         if centers.dtype == np.float32:
-            # Rounded centres may be nearest to other rows.
+            # Rounding centres to single precision may change which one is nearest.
             near = _native.nearest(rows, centers.astype(np.float64), threads=self._threads())
             labels, squares = near["labels"], np.square(near["distances"])
             shares = np.ones(len(labels)) if row_weights is None else row_weights

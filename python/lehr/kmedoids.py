@@ -1,4 +1,4 @@
-"""K-medoids: clusters around actual items, found by swaps."""
+"""K-medoids: clusters whose centres are items, found by swaps."""
 
 from __future__ import annotations
 
@@ -25,38 +25,39 @@ __dir__ = listed(__all__)
 
 
 class KMedoids(ItemsMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ShownMixin, SavedMixin):
-    """K-medoids by FasterPAM: each cluster has one of its items as its centre, the medoid.
+    """K-medoids clustering by FasterPAM: the centre of each cluster is one of its items, the medoid.
 
-    A greedy start chooses the medoids; then swaps replace them while a swap lowers the sum of dissimilarities to the nearest medoid. Nothing is random: the
-    same call gives the same result, on any number of threads and processes. Every pair needs a dissimilarity.
+    A greedy method chooses the initial medoids. Then medoids are swapped with other items as long as a swap lowers the sum of dissimilarities to the nearest
+    medoid. The method is deterministic: the same call gives the same result, for any number of threads and processes. No dissimilarity may be missing.
 
     Parameters
     ----------
     n_clusters : int, default=8
         The number of clusters, at least 1.
     metric : str or callable, default='euclidean'
-        Pass ``'precomputed'`` if your ``X`` is a matrix of dissimilarities: symmetric, 0 on the diagonal, not negative. If it is so only up to rounding, Lehr
-        corrects it and warns you. Otherwise ``X`` is rows of numbers, even if it is square, and Lehr computes their dissimilarities. Metrics are
-        ``'euclidean'``, ``'sqeuclidean'``, ``'manhattan'``, ``'cosine'``, ``'correlation'``, and others that ``sklearn.metrics.pairwise_distances`` takes; a
+        ``'precomputed'``: ``X`` is a matrix of dissimilarities, which is symmetric and not negative, with 0 on the diagonal. Lehr corrects deviations by
+        rounding, and warns you. With any other metric, ``X`` is rows of numbers, even if it is square, and Lehr computes their dissimilarities. Metrics are
+        ``'euclidean'``, ``'sqeuclidean'``, ``'manhattan'``, ``'cosine'``, ``'correlation'``, and others that ``sklearn.metrics.pairwise_distances`` takes. A
         function is called with two rows.
     metric_params : dict, default=None
         Further arguments of the metric, such as ``{'p': 3}`` for ``'minkowski'``.
     max_iter : int, default=100
-        The largest number of passes over all items for swaps; 0 keeps the medoids of the greedy start.
+        The maximum number of passes over all items that look for swaps; 0 keeps the initial medoids.
     n_jobs : int, default=None
-        The number of threads; -1: all processors. ``None``: ``OMP_NUM_THREADS`` if that is set, otherwise all processors (rather than 1), or one for each
-        process of an MPI job. The result does not depend on it.
+        The number of threads; -1: all processors. ``None``: ``OMP_NUM_THREADS`` if it is set, otherwise all processors, or one thread for each process of an
+        MPI job. The result does not depend on it.
     verbose : int, default=0
         If above 0, show progress on standard error.
     callback : callable, default=None
-        Called with a :class:`lehr.Progress` after each pass; return ``False`` to stop the run.
+        A function that is called with a :class:`lehr.Progress` after each pass. Return ``False`` to stop the run.
     checkpoint : path-like, default=None
-        The checkpoint file of an interrupted run. If it exists, ``fit`` resumes from it and gives the same result, bit for bit. A completed run removes it.
+        A file in which ``fit`` saves the state of the run. If the file exists, ``fit`` resumes the run and gives a bit-identical result. A completed run
+        removes the file.
 
     Attributes
     ----------
     labels_ : ndarray of shape (n_samples,), int32
-        The cluster of each item, that of the nearest medoid. Clusters are numbered by decreasing weight.
+        The cluster of each item: the one with the nearest medoid. Clusters are numbered by decreasing weight.
     medoid_indices_ : ndarray of shape (n_clusters,), int64
         The medoid of each cluster, by item number.
     cluster_centers_ : ndarray of shape (n_clusters, n_features) or None
@@ -64,15 +65,15 @@ class KMedoids(ItemsMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Sh
     inertia_ : float
         The weighted sum of dissimilarities of items to their medoids.
     n_iter_ : int
-        The number of passes over the dissimilarities: one for each medoid of the start, then those for swaps.
+        The number of passes over the dissimilarities: one for each initial medoid, and the passes that look for swaps.
     n_features_in_ : int
-        Columns of ``X``.
+        The number of columns of ``X``.
     feature_names_in_ : ndarray of shape (``n_features_in_``,)
-        Names of the columns, if ``X`` has any.
+        The names of the columns, if ``X`` has any.
 
     See Also
     --------
-    PairwiseClustering : Finds the number of clusters, and takes missing pairs.
+    PairwiseClustering : Finds the number of clusters, and allows missing pairs.
 
     References
     ----------
@@ -130,7 +131,8 @@ class KMedoids(ItemsMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Sh
         y : ignored
             Ignored; present for scikit-learn's interface.
         sample_weight : array-like of shape (n_samples,), default=None
-            0 or more. A weight of 3 equals three items at distance 0. An item of weight 0 is no medoid and has no influence, but gets a label.
+            The weights of the items, 0 or more. An item of weight 3 counts as three items at distance 0. An item of weight 0 gets a label, but cannot be a
+            medoid and does not affect the clusters.
 
         Returns
         -------
@@ -139,11 +141,11 @@ class KMedoids(ItemsMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Sh
         Raises
         ------
         ValueError
-            For dissimilarities that are not symmetric, negative, missing or not 0 on the diagonal, and for invalid parameters.
+            If dissimilarities are negative, missing, not symmetric or not 0 on the diagonal. Also if a parameter is invalid.
         Stopped
             If the callback returned ``False``.
         KeyboardInterrupt
-            If the user presses Ctrl-C; the run ends within a second.
+            If you press Ctrl-C; the run ends within a second.
 
         Examples
         --------
@@ -172,9 +174,9 @@ class KMedoids(ItemsMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Sh
         return len(self.medoid_indices_)
 
     def predict(self, X: ArrayLike) -> NDArray[np.int32]:
-        """Predict the cluster of items: that of the nearest medoid.
+        """Predict the cluster of items: the one with the nearest medoid.
 
-        For the fitted items these are ``labels_``, except for an item that is equally near to two medoids.
+        For the fitted items, the result is ``labels_``, except for items that are equally near to two medoids.
 
         Parameters
         ----------
@@ -194,7 +196,7 @@ class KMedoids(ItemsMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Sh
         return np.argmin(self._to_medoids(X, "predict"), axis=1).astype(np.int32)
 
     def transform(self, X: ArrayLike) -> NDArray[Any]:
-        """Dissimilarities to the medoids.
+        """Return the dissimilarities to the medoids.
 
         Parameters
         ----------
@@ -215,14 +217,14 @@ class KMedoids(ItemsMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Sh
         return self._to_medoids(X, "transform")
 
     def plot(self, X: ArrayLike, *, ax: Any = None) -> Any:
-        """A heat map of the dissimilarities in the order of clusters. See :func:`lehr.plot.blocks`.
+        """Plot a heat map of the dissimilarities, sorted by cluster. See :func:`lehr.plot.blocks`.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_samples) or (n_samples, n_features)
             The same as for :meth:`fit`: the fitted dissimilarities or rows.
         ax : matplotlib.axes.Axes, default=None
-            The matplotlib axes to draw on; ``None``: a new figure.
+            The axes to draw on. ``None``: the axes of a new figure.
 
         Returns
         -------
@@ -250,6 +252,6 @@ class KMedoids(ItemsMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Sh
         to_medoids = self._to_others(items, self.cluster_centers_, asked)
         if self.cluster_centers_ is None:
             to_medoids = to_medoids[:, self.medoid_indices_]
-        # A row without a direction has no cosine.
+        # A row of zeros may have no cosine distance.
         refuse_unknown(~np.isnan(to_medoids).any(axis=1))
         return as_given(to_medoids, items)

@@ -1,4 +1,4 @@
-"""Maps: items placed in few dimensions so that distances match dissimilarities, and rows on a sheet through their space."""
+"""Low-dimensional maps: multidimensional scaling of items, and generative topographic mapping of rows."""
 
 from __future__ import annotations
 
@@ -29,106 +29,110 @@ __dir__ = listed(__all__)
 
 _FLOATS = (np.float64, np.float32)
 _WEIGHTINGS = {"equal": "Equal", "sammon": "Sammon", "inverse_square": "InverseSquare"}
-#: The power of a dissimilarity that weights it.
+#: The weight of a pair is this power of its dissimilarity.
 _POWERS = {"equal": 0.0, "sammon": -1.0, "inverse_square": -2.0}
-#: The last is scikit-learn's name of the first.
+#: The last is scikit-learn's name for the first.
 _STARTS = {"classical": "Classical", "random": "Random", "classical_mds": "Classical"}
-#: What the native half says at the end of a fit that was cut short, where it counts the look at the start too.
+#: The Rust extension's warning for a fit that ``max_iter`` ended. It also counts the evaluation of the initial map as an iteration.
 _STILL_FELL = re.compile(r"^(the stress still fell after )\d+ iteration")
 
 
 class SMACOF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ShownMixin, SavedMixin):
-    """Multidimensional scaling by majorisation.
+    """Multidimensional scaling by majorisation (SMACOF).
 
-    Places items in few dimensions so that their distances match their dissimilarities: the weighted sum over pairs of ``(d - delta)**2`` falls with every
-    iteration. It starts from classical scaling, so one start is enough. It supports weights, missing pairs and fixed items. If there are many local minima,
-    annealing finds better maps.
+    Places items in few dimensions so that their distances match their dissimilarities. Every iteration lowers the weighted sum of ``(d - delta)**2`` over
+    pairs. By default, the initial map comes from classical scaling, so one initialisation is enough. Weights, missing pairs and fixed items are supported. If
+    there are many local minima, ``annealed=True`` finds better maps.
 
     Parameters
     ----------
     n_components : int, default=2
-        Dimensions of the map, 1 to 64.
+        The number of dimensions of the map, 1 to 64.
     metric : str or callable, default='euclidean'
-        Pass ``'precomputed'`` if your ``X`` is a matrix of dissimilarities: symmetric, 0 on the diagonal, not negative, NaN where one is missing. If it is so
-        only up to rounding, Lehr corrects it and warns you. Otherwise ``X`` is rows of numbers, even if it is square, and Lehr computes their dissimilarities.
-        Metrics are ``'euclidean'``, ``'sqeuclidean'``, ``'manhattan'``, ``'cosine'``, ``'correlation'``, and others that ``sklearn.metrics.pairwise_distances``
-        takes; a function is called with two rows.
+        ``'precomputed'``: ``X`` is a matrix of dissimilarities, which is symmetric and not negative, with 0 on the diagonal, and NaN for missing pairs. Lehr
+        corrects deviations by rounding, and warns you. With any other metric, ``X`` is rows of numbers, even if it is square, and Lehr computes their
+        dissimilarities. Metrics are ``'euclidean'``, ``'sqeuclidean'``, ``'manhattan'``, ``'cosine'``, ``'correlation'``, and others that
+        ``sklearn.metrics.pairwise_distances`` takes. A function is called with two rows.
     metric_params : dict, default=None
         Further arguments of the metric, such as ``{'p': 3}`` for ``'minkowski'``.
     weighting : {'equal', 'sammon', 'inverse_square'}, default='equal'
-        The weight of a pair by its dissimilarity: equal, one over it, or one over its square. To limit the influence of near pairs, dissimilarities below 0.1 %
-        (``'sammon'``) or 3 % (``'inverse_square'``) of the mean count as that.
+        The weights of pairs: all equal, the inverse of the dissimilarity (``'sammon'``), or the inverse of its square. To limit the influence of near pairs,
+        weights are computed from at least 0.1 % (``'sammon'``) or 3 % (``'inverse_square'``) of the mean dissimilarity.
     annealed : bool, default=False
-        Whether to anneal the targets (DA-SMACOF).
+        Whether to use deterministic annealing (DA-SMACOF).
     init : {'classical', 'random', 'classical_mds'}, default='classical'
-        The start of the map; ``'classical_mds'`` is scikit-learn's name for ``'classical'``. Pass your own positions to ``fit(X, init=...)``.
+        The initial positions; ``'classical_mds'`` is scikit-learn's name for ``'classical'``. To pass your own positions, use ``fit(X, init=...)``.
     n_init : int, default=4
-        The number of random starts, and the best is kept; other starts are tried once.
+        The number of random initialisations; the best result is kept. Other initialisations are used once.
     max_iter : int, default=1000
-        The largest number of iterations, of each start, or at each temperature.
+        The maximum number of iterations for each initialisation, or at each temperature.
     tol : float, default=1e-6
-        The run ends when stress falls by less than this share of itself, 1e-15 to 0.1.
+        Iterations end when one lowers the stress by less than this share, 1e-15 to 0.1.
     relaxed : bool, default=True
-        Whether to lengthen steps when that lowers the stress, which about halves the iterations.
+        Whether to take longer steps if they lower the stress, which about halves the number of iterations.
     cooling : float, default=0.95
         The factor from one temperature to the next while annealing, 0.5 to 0.999.
     warm_start : bool, default=False
-        Whether ``fit`` starts from the ``embedding_`` of the fit before, if that has the same shape and you pass no positions.
+        Whether ``fit`` starts from the previous ``embedding_``, if it has the same shape and you pass no positions.
     normalized_stress : bool, 'auto' or None, default=None
-        The kind of stress in ``stress_``. ``None``: ``raw_stress_`` over the weighted sum of the squared dissimilarities. As in scikit-learn: ``False`` and
-        ``'auto'``, the raw stress; ``True``, Kruskal's stress-1.
+        The kind of stress in ``stress_``. ``None``: ``raw_stress_`` divided by the weighted sum of the squared dissimilarities. As in scikit-learn, ``False``
+        and ``'auto'`` give the raw stress, and ``True`` gives Kruskal's stress-1.
     eps : float, default=None
-        Scikit-learn's name for ``tol``; if given, it counts. Scikit-learn measures the fall as a share of the squared dissimilarities, Lehr as a share of the
-        stress. Therefore the same number never ends a fit earlier.
+        Scikit-learn's name for ``tol``; if you give it, it replaces ``tol``. Scikit-learn measures the decrease as a share of the squared dissimilarities, Lehr
+        as a share of the stress. Therefore Lehr never stops earlier with the same number.
     metric_mds : bool, default=True
-        ``False`` for non-metric scaling, in which only the order of the dissimilarities counts. It supports no ``pair_weight``, missing pairs, fixed items,
-        ``annealed`` or ``weighting``; ``stress_`` is stress-1, unless ``normalized_stress=False``, and ``raw_stress_`` is that of the disparities. It starts
-        from the metric map, or from random ones.
+        ``False``: non-metric scaling, which uses only the order of the dissimilarities. It does not support ``pair_weight``, missing pairs, fixed items,
+        ``annealed`` or ``weighting``. ``stress_`` is then stress-1, unless ``normalized_stress=False``, and ``raw_stress_`` compares distances with
+        disparities. Non-metric scaling starts from the metric map, or from random positions.
     n_neighbors : int, default=10
-        The number of map items that place a new one, more than ``n_components``.
+        The number of nearest items that determine the position of a new item; more than ``n_components``.
     random_state : int, RandomState instance or None, default=None
-        The random seed of random starts. ``None`` means 0: the same call gives the same result.
+        The random seed for random initialisations. ``None``: 0, so that the same call gives the same result.
     n_jobs : int, default=None
-        The number of threads; -1: all processors. ``None``: ``OMP_NUM_THREADS`` if that is set, otherwise all processors (rather than 1), or one for each
-        process of an MPI job. The result does not depend on it.
+        The number of threads; -1: all processors. ``None``: ``OMP_NUM_THREADS`` if it is set, otherwise all processors, or one thread for each process of an
+        MPI job. The result does not depend on it.
     verbose : int, default=0
         If above 0, show progress on standard error.
     callback : callable, default=None
-        Called with a :class:`lehr.Progress` after each iteration; return ``False`` to stop the run.
+        A function that is called with a :class:`lehr.Progress` after each iteration. Return ``False`` to stop the run.
     checkpoint : path-like, default=None
-        The checkpoint file of an interrupted run. If it exists, ``fit`` resumes from it.
+        A file in which ``fit`` saves the state of the run. If the file exists, ``fit`` resumes the run.
 
     Attributes
     ----------
     embedding_ : ndarray of shape (n_samples, n_components)
-        float32 if ``X`` is float32. Positions in the unit of the dissimilarities, centred and along principal axes, unless positions were given.
+        The positions in the unit of the dissimilarities; float32 if ``X`` is float32. Unless you gave positions, they are centred and rotated to their
+        principal axes.
     stress_ : float
-        The weighted sum of squared errors over that of the squared dissimilarities: 0 is exact. ``stress_ * (D[i, j] ** 2 over pairs i < j, summed)`` is the raw
-        stress that scikit-learn calls ``stress_``; ``normalized_stress`` says which one this is.
+        The stress of the kind that ``normalized_stress`` selects. By default, the weighted sum of squared errors, divided by the weighted sum of squared
+        dissimilarities; 0 is an exact map. Multiplied by the sum of ``D[i, j] ** 2`` over pairs i < j, it gives the raw stress, which scikit-learn calls
+        ``stress_``.
     stress_1_ : float
-        Kruskal's stress-1, the root of the raw stress over the sum of the squared distances in the map: scikit-learn's with ``normalized_stress=True``.
+        Kruskal's stress-1: the square root of the ratio of the raw stress to the sum of squared distances in the map. It is ``stress_`` of scikit-learn with
+        ``normalized_stress=True``.
     raw_stress_ : float
-        The weighted sum of squared errors, each pair once: scikit-learn's ``stress_`` of metric scaling.
+        The weighted sum of squared errors, with each pair once. It is ``stress_`` of scikit-learn for metric scaling.
     item_stress_ : ndarray of shape (n_samples,)
-        The error of each item: its mean squared error over the mean squared dissimilarity.
+        The error of each item: its mean squared error, divided by the mean squared dissimilarity.
     is_converged_ : bool
         Whether ``tol`` was reached before ``max_iter``.
     stresses_ : ndarray of shape (n_starts,)
-        The stress at the end of each start.
+        The stress at the end of each initialisation.
     history_ : structured ndarray
-        One row for each iteration of the best start: ``temperature``, ``stress``.
+        One row for each iteration of the best initialisation: ``temperature``, ``stress``.
     shepard_ : dict
-        The Shepard diagram: ``counts`` (dissimilarities down, distances across), ``largest_dissimilarity``, ``largest_distance``, ``correlation``.
+        The Shepard diagram: ``counts`` (a row for each bin of dissimilarities, a column for each bin of distances), ``largest_dissimilarity``,
+        ``largest_distance``, ``correlation``.
     disparities_ : ndarray of shape (n_samples, n_samples)
-        With ``metric_mds=False``: the disparities, the numbers nearest to the map's distances in the order of the dissimilarities.
+        With ``metric_mds=False``: the disparities, which are the closest numbers to the distances in the map that have the order of the dissimilarities.
     missing_pairs_ : int
-        Pairs without a dissimilarity.
+        The number of pairs without a dissimilarity.
     n_iter_ : int
-        The iterations of the best start, at least 1: the number of times that positions moved.
+        The number of iterations of the best initialisation that moved positions; at least 1.
     n_features_in_ : int
-        Columns of ``X``.
+        The number of columns of ``X``.
     feature_names_in_ : ndarray of shape (``n_features_in_``,)
-        Names of the columns, if ``X`` has any.
+        The names of the columns, if ``X`` has any.
 
     References
     ----------
@@ -251,7 +255,7 @@ class SMACOF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ShownMixin, Save
         init: ArrayLike | None = None,
         fixed: ArrayLike | None = None,
     ) -> SMACOF:
-        """Place the items.
+        """Compute a map of the items.
 
         Parameters
         ----------
@@ -260,14 +264,14 @@ class SMACOF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ShownMixin, Save
         y : ignored
             Ignored; present for scikit-learn's interface.
         sample_weight : array-like of shape (n_samples,), default=None
-            0 or more. A weight of 3 equals three items in one place; an item of weight 0 gets a position but has no influence. Starts depend on the number of
-            items, not on weights: to compare such maps, give both the same ``init``.
+            The weights of the items, 0 or more. An item of weight 3 counts as three items at one position. An item of weight 0 gets a position but does not
+            affect the others. Initial positions depend on the number of items, not on weights: to compare such maps, pass the same ``init`` to both.
         pair_weight : array-like of shape (n_samples, n_samples), default=None
-            0 or more, symmetric. Excludes ``weighting``.
+            The weights of pairs: symmetric, 0 or more. Cannot be used with a ``weighting`` other than ``'equal'``.
         init : array-like of shape (n_samples, n_components), default=None
-            Positions to start from, such as the ``embedding_`` of an earlier fit.
+            The initial positions, such as the ``embedding_`` of an earlier fit.
         fixed : array-like of ints, default=None
-            Items that keep their positions in ``init``.
+            The items that keep their positions in ``init``.
 
         Returns
         -------
@@ -276,8 +280,8 @@ class SMACOF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ShownMixin, Save
         Raises
         ------
         ValueError
-            For dissimilarities that are not symmetric, negative or not 0 on the diagonal; the message names the first ten. Also for items without a known
-            dissimilarity to the others, and for invalid parameters.
+            If dissimilarities are negative, not symmetric or not 0 on the diagonal; the message lists the first ten. Also if an item has no known dissimilarity
+            to the others, or a parameter is invalid.
         Stopped
             If the callback returned ``False``.
 
@@ -300,7 +304,7 @@ class SMACOF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ShownMixin, Save
         parameters |= {
             "start": _STARTS[self.init],
             "weighting": _WEIGHTINGS[self.weighting],
-            # The native half counts the look at the start too.
+            # The Rust extension also counts the evaluation of the initial map.
             "most_iterations": iterations + 1,
             "seed": _checks.seed(self.random_state),
         }
@@ -346,7 +350,7 @@ class SMACOF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ShownMixin, Save
         self._weights = item_weights
         self.embedding_ = as_given(found["embedding"], items)
         self._n_features_out = self.embedding_.shape[1]
-        # What scikit-learn calls automatic is the raw stress of metric scaling.
+        # For metric scaling, scikit-learn's "auto" is the raw stress.
         kind = {None: "stress", "auto": "raw_stress", False: "raw_stress", True: "stress_1"}[self.normalized_stress]
         self.stress_ = found[kind]  # type: ignore[literal-required]
         self.stress_1_ = found["stress_1"]
@@ -360,7 +364,7 @@ class SMACOF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ShownMixin, Save
         if not self.metric_mds:
             self._take_order(matrix, positions, iterations, parameters["tolerance"])
             return self
-        # A start that is exact takes no step; to look at it is one.
+        # An exact initial map takes no step, but its evaluation counts as an iteration.
         self.n_iter_ = max(1, found["n_iter"] - 1)
         told = [_STILL_FELL.sub(f"\\g<1>{iterations} iteration", text) for text in found["warnings"]]
         tell({**found, "warnings": told})
@@ -369,7 +373,7 @@ class SMACOF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ShownMixin, Save
     def _take_order(
         self, matrix: NDArray[Any], given: NDArray[np.float64] | None, iterations: int, tolerance: float
     ) -> None:
-        """Continues from the metric map, or from random ones, using only the order of the dissimilarities."""
+        """Computes a non-metric map, starting from the metric map or from random positions."""
         wanted = squareform(np.asarray(matrix, dtype=np.float64), checks=False)
         shares = np.ones(len(matrix)) if self._weights is None else self._weights
         pairs = np.outer(shares, shares)
@@ -377,7 +381,7 @@ class SMACOF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ShownMixin, Save
         if given is None and self.init == "random":
             random = np.random.RandomState(_checks.seed(self.random_state) % 2**32)
             starts = [random.uniform(size=self.embedding_.shape) for _ in range(int(self.n_init))]
-        # Only the form of a start counts, and squares of numbers such as 1e160 are beyond the numbers.
+        # Only the shape of the initial map matters, and squares of numbers such as 1e160 would overflow.
         extents = [float(np.abs(start).max(initial=0.0)) for start in starts]
         starts = [start / extent if extent > 1e100 or 0 < extent < 1e-100 else start for start, extent in zip(starts, extents)]
         maps = [_nonmetric.embedded(wanted, start, self._weights, max_iter=iterations, tol=tolerance) for start in starts]
@@ -413,7 +417,7 @@ class SMACOF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ShownMixin, Save
             )
 
     def _former(self, items: int) -> NDArray[np.float64] | None:
-        """The positions of the fit before, if they have the same numbers of items and dimensions."""
+        """The positions of the previous fit, if they have the same numbers of items and dimensions."""
         former = getattr(self, "embedding_", None)
         if former is None or former.shape != (items, self.n_components):
             return None
@@ -421,7 +425,7 @@ class SMACOF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ShownMixin, Save
         return positions
 
     def fit_transform(self, X: ArrayLike, y: object = None, **fit_params: Any) -> NDArray[Any]:
-        """Place the items, and return their positions.
+        """Compute a map of the items, and return their positions.
 
         Parameters
         ----------
@@ -447,13 +451,13 @@ class SMACOF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ShownMixin, Save
     def transform(self, X: ArrayLike) -> NDArray[Any]:
         """Place new items into the map, which does not change.
 
-        The nearest items of the map place each new one, whatever other new items there are. A new item at dissimilarity 0 from an item of the map gets its
-        position. Therefore you get the fitted items back at their own positions.
+        The nearest items of the map determine the position of each new item; other new items do not affect it. A new item at dissimilarity 0 from an item of
+        the map gets the same position. Therefore fitted items keep their positions.
 
         Parameters
         ----------
         X : array-like of shape (n_items, n_samples) or (n_items, n_features)
-            Dissimilarities to the fitted items (NaN where not known) for ``metric='precomputed'``, otherwise rows of numbers.
+            Dissimilarities to the fitted items for ``metric='precomputed'``, with NaN for unknown ones; otherwise rows of numbers.
 
         Returns
         -------
@@ -463,7 +467,7 @@ class SMACOF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ShownMixin, Save
         Raises
         ------
         ValueError
-            If an item has at most ``n_components`` known dissimilarities, or the map has no more items than that.
+            If an item has at most ``n_components`` known dissimilarities, or the map has at most ``n_components`` items.
 
         Examples
         --------
@@ -477,7 +481,7 @@ class SMACOF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ShownMixin, Save
         return as_given(self._placed(self._to_map(items, "transform")), items)
 
     def _to_map(self, items: Any, asked: str) -> NDArray[np.float64]:
-        """The dissimilarities of items, which are validated, to those of the map."""
+        """The dissimilarities of validated items to the items of the map."""
         to_map = items if self._fit_X is None else of_rows(items, self._fit_X, self.metric, self.metric_params, self.n_jobs)
         to_map = np.asarray(to_map, dtype=np.float64)
         return not_negative(to_map, f"SMACOF.{asked}")
@@ -498,11 +502,11 @@ class SMACOF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ShownMixin, Save
         return positions
 
     def score(self, X: ArrayLike, y: object = None, sample_weight: ArrayLike | None = None) -> float:
-        """The negative stress between items, placed as :meth:`transform` does, and those of the map: greater is better.
+        """Return the negative stress between new items, placed as in :meth:`transform`, and the items of the map: greater is better.
 
-        The weighted sum of squared errors over that of the squared dissimilarities. If you pass the fitted items, with their weights and without
-        ``pair_weight``, it equals ``-stress_`` of ``normalized_stress=None``. With a ``weighting`` other than ``'equal'`` this holds only if no dissimilarity
-        is below the floor named there.
+        Here, stress is the weighted sum of squared errors, divided by the weighted sum of squared dissimilarities. For the fitted items, with their weights and
+        without ``pair_weight``, the score is ``-stress_`` with ``normalized_stress=None``. With a ``weighting`` other than ``'equal'``, this holds only if no
+        dissimilarity is below the lower limit of ``weighting``.
 
         Parameters
         ----------
@@ -511,7 +515,7 @@ class SMACOF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ShownMixin, Save
         y : ignored
             Ignored; present for scikit-learn's interface.
         sample_weight : array-like of shape (n_items,), default=None
-            One for each item.
+            The weight of each item.
 
         Returns
         -------
@@ -531,7 +535,7 @@ class SMACOF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ShownMixin, Save
         of_map = np.ones(len(self.embedding_)) if self._weights is None else self._weights
         with np.errstate(divide="ignore"):
             by_size = to_map ** _POWERS[self.weighting]
-        # Nothing is weighted by a dissimilarity that is missing, or whose inverse is infinite.
+        # Pairs whose dissimilarity is missing, or whose weight would be infinite, get weight 0.
         pairs = np.where(np.isfinite(by_size) & ~np.isnan(to_map), by_size, 0.0) * shares[:, None] * of_map
         targets = np.where(np.isnan(to_map), 0.0, to_map)
         errors = np.square(cdist(self._placed(to_map), self.embedding_) - targets)
@@ -543,9 +547,9 @@ class SMACOF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ShownMixin, Save
         Parameters
         ----------
         labels : array-like of shape (n_samples,), default=None
-            A class of each item, for its colour.
+            The class of each item, which determines its colour.
         ax : matplotlib.axes.Axes, default=None
-            The matplotlib axes to draw on; ``None``: a new figure.
+            The axes to draw on. ``None``: the axes of a new figure.
 
         Returns
         -------
@@ -567,14 +571,14 @@ class SMACOF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ShownMixin, Save
 def align(
     embedding: ArrayLike, onto: ArrayLike, *, sample_weight: ArrayLike | None = None, scale: bool = False
 ) -> NDArray[np.float64]:
-    """Lay one map over another of the same items.
+    """Align one map with another map of the same items (Procrustes analysis).
 
-    Stress does not depend on orientation: align maps before you compare them or show one after the other. To align sequences, use :func:`pairwise_distances`.
+    Stress does not depend on the orientation of a map. Therefore align maps before you compare them. To align sequences, use :func:`pairwise_distances`.
 
     Parameters
     ----------
     embedding : array-like of shape (n_samples, n_components)
-        The map to rotate, reflect and move.
+        The map to rotate, reflect and shift.
     onto : array-like of shape (n_samples, n_components)
         The map that does not move.
     sample_weight : array-like of shape (n_samples,), default=None
@@ -589,7 +593,7 @@ def align(
     Raises
     ------
     ValueError
-        If shapes disagree or a number is not finite.
+        If the shapes differ or a number is not finite.
 
     Examples
     --------

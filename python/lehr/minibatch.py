@@ -1,4 +1,4 @@
-"""Mini-batch k-means: centres of a stream in one pass."""
+"""Mini-batch k-means: clusters of streaming data in one pass."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ __all__ = ["MiniBatchKMeans"]
 __dir__ = listed(__all__)
 
 _PRECISIONS = {"double": "f64", "single": "f32"}
-#: As many as the library takes at once.
+#: The maximum number of rows that the library takes at a time.
 _MOST_ROWS = 2**32 - 1
 
 _Weights = NDArray[np.float64] | None
 
 
 class _Stream:
-    """Checked batches of any size, given in the sizes that the Rust extension asks for. Rows of weight 0 are skipped, as the command skips them."""
+    """Joins or cuts checked batches of any size to the sizes that the Rust extension requests. Skips rows of weight 0, as the command does."""
 
     def __init__(self, batches: Iterator[tuple[NDArray[Any], _Weights]]) -> None:
         self.batches = batches
@@ -57,13 +57,13 @@ class _Stream:
 
 
 class MiniBatchKMeans(MeansMixin, LearntMixin, ClusterMixin, ShownMixin, SavedMixin):
-    """Mini-batch k-means: clusters of a stream, or of a table larger than memory, in one pass.
+    """Mini-batch k-means clustering of streaming data, or of a table larger than memory, in one pass.
 
-    The result is an approximation. Annealing clusters the first rows. Then each row of a batch goes to the nearest centre, and each centre moves to the mean of
-    its rows so far. Only one batch is in memory. For rows in memory :class:`DAClustering` and :class:`KMeans` find better clusters. Results are bit-identical
-    on any number of threads.
+    The result is an approximation. Annealing finds centres for the first rows. Then each row of a batch is assigned to the nearest centre, and each centre
+    moves to the mean of its rows so far. Only one batch is in memory at a time. For rows that fit in memory, :class:`DAClustering` and :class:`KMeans` find
+    better clusters. Results are bit-identical for any number of threads.
 
-    Differences from scikit-learn: one pass over the data, an annealed start, and ``random_state=None`` is a fixed seed.
+    Differences from scikit-learn: Lehr makes one pass over the data, finds the initial centres by annealing, and uses a fixed seed for ``random_state=None``.
 
     Parameters
     ----------
@@ -72,52 +72,53 @@ class MiniBatchKMeans(MeansMixin, LearntMixin, ClusterMixin, ShownMixin, SavedMi
     batch_size : int, default=10000
         The number of rows in a batch. Batches from an iterator may have any size: Lehr joins or cuts them.
     init_size : int, default=None
-        The number of rows that are annealed to find the first centres; they should resemble the rest. ``None``: ``batch_size``.
+        The number of first rows that determine the initial centres; they should resemble the rest. ``None``: ``batch_size``.
     half_life : float, default=None
-        A row's weight halves after this many further rows, so that centres follow a stream that changes. ``None``: no row loses weight.
+        The weight of a row halves after this many further rows, so that centres follow changes in a stream. ``None``: rows keep their weights.
     precision : {'double', 'single'}, default='double'
-        The precision of a batch's rows. Sums are computed in double precision either way.
+        The precision of rows in a batch. Sums are always computed in double precision.
     random_state : int, RandomState instance or None, default=None
-        The random seed, which only breaks ties in the first rows. ``None`` means 0: the same call gives the same result.
+        The random seed, which only breaks ties among the first rows. ``None``: 0, so that the same call gives the same result.
     n_jobs : int, default=None
-        The number of threads; -1: all processors. ``None``: ``OMP_NUM_THREADS`` if that is set, otherwise all processors (rather than 1). Any number gives the
-        same result, to the last bit.
+        The number of threads; -1: all processors. ``None``: ``OMP_NUM_THREADS`` if it is set, otherwise all processors. The result is bit-identical for any
+        number of threads.
     verbose : int, default=0
         If above 0, show progress on standard error.
     callback : callable, default=None
-        Called with a :class:`lehr.Progress` after every batch, in the thread that called ``fit``; return ``False`` to stop the run.
+        A function that is called with a :class:`lehr.Progress` after each batch, in the thread that called ``fit``. Return ``False`` to stop the run.
     checkpoint : path-like, default=None
-        The checkpoint file of an interrupted run. If it exists, ``fit`` resumes from it and gives the same result, bit for bit: give it the stream from its
-        beginning. A completed run removes it.
+        A file in which ``fit`` saves the state of the run. If the file exists, ``fit`` resumes the run and gives a bit-identical result; pass the stream from
+        its beginning. A completed run removes the file.
 
     Attributes
     ----------
     cluster_centers_ : ndarray of shape (n_clusters, n_features)
-        Centres in the unit of ``X``, float32 if ``X`` is float32: weighted means of the rows that each received. Ordered by decreasing weight.
+        The centres in the unit of ``X``; float32 if ``X`` is float32. Each is the weighted mean of the rows that were assigned to it. Clusters are numbered by
+        decreasing weight.
     n_clusters_ : int
-        The number of clusters: fewer than ``n_clusters`` where the first rows have fewer distinct ones.
+        The number of clusters. It is smaller than ``n_clusters`` if there are fewer distinct rows among the first rows.
     clusters_ : structured ndarray of shape (n_clusters,)
-        ``n_samples``, ``weight``, ``remembered`` (the weight that still counts) and ``spread`` (root mean square distance from the centre as it was before each
-        batch).
+        One row for each cluster: ``n_samples``, ``weight``, ``remembered`` (the weight that still counts) and ``spread`` (root mean square distance, from the
+        centre before each batch).
     objective_ : float
-        Weighted mean squared distance of all rows as they passed, each from its nearest centre at that time.
+        The weighted mean squared distance of all rows, each from its nearest centre at the time of its batch.
     n_steps_ : int
-        The number of batches that passed, the first rows among them.
+        The number of batches, including the first rows.
     n_samples_seen_ : int
-        The number of rows of positive weight that passed.
+        The number of rows of positive weight so far.
     labels_ : ndarray of shape (n_samples,), int32
-        The nearest centre of each row, if ``X`` is an array. A stream is not read twice.
+        The cluster of each row, if ``X`` is an array. Not available for a stream, which is read only once.
     inertia_ : float
-        Weighted sum of squared distances to these centres, if ``X`` is an array.
+        The weighted sum of squared distances to the nearest centres, if ``X`` is an array.
     n_features_in_ : int
-        Columns of ``X``.
+        The number of columns of ``X``.
     feature_names_in_ : ndarray of shape (``n_features_in_``,)
-        Names of the columns, if ``X`` has any.
+        The names of the columns, if ``X`` has any.
 
     See Also
     --------
-    KMeans : Rows that are in memory; best of several starts.
-    DAClustering : Rows that are in memory; one run.
+    KMeans : K-means for rows in memory, with several initialisations.
+    DAClustering : Annealing for rows in memory, in one run.
 
     References
     ----------
@@ -135,7 +136,7 @@ class MiniBatchKMeans(MeansMixin, LearntMixin, ClusterMixin, ShownMixin, SavedMi
     _method = "minibatch"
     _kept = ("_n_features_out",)
 
-    #: For tools that ask as scikit-learn before 1.6 did.
+    #: For tools that read the type of an estimator as scikit-learn did before 1.6.
     _estimator_type = "clusterer"
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
@@ -183,17 +184,17 @@ class MiniBatchKMeans(MeansMixin, LearntMixin, ClusterMixin, ShownMixin, SavedMi
 
     @property
     def objective_(self) -> float:
-        """The weighted mean squared distance of the rows as they passed."""
+        """The weighted mean squared distance of the rows from their nearest centres at the time of their batches."""
         clusters = self.clusters_
         return float(np.dot(clusters["weight"], np.square(clusters["spread"])) / clusters["weight"].sum())
 
     @property
     def n_samples_seen_(self) -> int:
-        """The number of rows of positive weight that passed."""
+        """The number of rows of positive weight so far."""
         return int(self.clusters_["n_samples"].sum())
 
     def _checked(self, batches: Iterator[Any]) -> Iterator[tuple[NDArray[Any], _Weights]]:
-        """The batches of a stream; the first one sets the number of columns."""
+        """Checks the batches of a stream; the first batch determines the number of columns."""
         is_first = True
         for batch in batches:
             rows, row_weights = batch if isinstance(batch, tuple) else (batch, None)
@@ -202,7 +203,7 @@ class MiniBatchKMeans(MeansMixin, LearntMixin, ClusterMixin, ShownMixin, SavedMi
             yield rows, weights(row_weights, rows, may_be_zero=True)
 
     def _check_sample(self) -> None:
-        """The first rows must be enough for so many clusters."""
+        """Raises an error if there are fewer first rows than clusters."""
         name = "batch_size" if self.init_size is None else "init_size"
         rows = getattr(self, name)
         if rows < self.n_clusters:
@@ -214,11 +215,12 @@ class MiniBatchKMeans(MeansMixin, LearntMixin, ClusterMixin, ShownMixin, SavedMi
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features), or iterator
-            An iterator or generator yields batches: arrays of shape (any, n_features), or pairs of such an array and the weights of its rows.
+            The rows, or an iterator or generator of batches. A batch is an array of shape (any, n_features), or a pair of such an array and the weights of its
+            rows.
         y : ignored
             Ignored; present for scikit-learn's interface.
         sample_weight : array-like of shape (n_samples,), default=None
-            Weights of the rows of an array, 0 or more.
+            The weights of the rows of an array, 0 or more.
 
         Returns
         -------
@@ -227,13 +229,13 @@ class MiniBatchKMeans(MeansMixin, LearntMixin, ClusterMixin, ShownMixin, SavedMi
         Raises
         ------
         ValueError
-            For invalid data or parameters, and for a stream whose first rows are fewer than ``n_clusters``.
+            If the data or a parameter is invalid, or there are fewer first rows than ``n_clusters``.
         RuntimeError
-            In an MPI job of several processes.
+            If the program is an MPI job of several processes.
         Stopped
             If the callback returned ``False``.
         KeyboardInterrupt
-            If the user presses Ctrl-C; the run ends within a second.
+            If you press Ctrl-C; the run ends within a second.
 
         Examples
         --------

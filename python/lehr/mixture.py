@@ -1,4 +1,4 @@
-"""Mixtures of Gaussians that need no lucky start: EM begins from annealed clusters."""
+"""Gaussian mixtures whose EM algorithm starts from annealed clusters."""
 
 from __future__ import annotations
 
@@ -24,111 +24,111 @@ __all__ = ["DAGaussianMixture"]
 __dir__ = listed(__all__)
 
 _FLOATS = (np.float64, np.float32)
-#: Columns that a covariance matrix is kept for.
+#: The maximum number of columns for which full covariance matrices are supported.
 _MOST_COLUMNS = 512
 _FORMS = _em.FORMS
 
 
 class DAGaussianMixture(ExplainedMixin, LearntMixin, DensityMixin, ShownMixin, SavedMixin):
-    """A mixture of Gaussians: rows as draws from a few components, each with a weight, a mean and a covariance.
+    """A Gaussian mixture model whose EM algorithm starts from annealed clusters.
 
-    EM begins from clusters by deterministic annealing, so one fit is enough. Without ``n_components`` it takes the number with the least BIC. Cells may be
-    missing (NaN): nothing is filled in, and a row's density uses only the cells that it has.
+    Deterministic annealing finds the initial clusters, so one fit is enough. Without ``n_components``, Lehr chooses the number of components with the lowest
+    BIC. Values may be missing (NaN): Lehr does not impute them, and computes the density of a row from its known values only.
 
     Parameters
     ----------
     n_components : int, default=None
-        The number of components, at least 1. ``None`` takes the number with the least BIC.
+        The number of components, at least 1. ``None``: the number with the lowest BIC.
     covariance_type : {'full', 'tied', 'diag', 'spherical'}, default='full'
-        A matrix for each component (``'full'``), one matrix for all, a variance for each component and column, or a variance for each component. Matrices take
-        at most 512 columns; all but the last type need columns that vary.
+        ``'full'``: a covariance matrix for each component. ``'tied'``: one matrix for all components. ``'diag'``: a variance for each component and column.
+        ``'spherical'``: a variance for each component. Matrices support at most 512 columns. All types except ``'spherical'`` need columns that vary.
     max_components : int, default=None
-        The largest number of components that is tried if the number is not given. ``None`` means 10. If the rows have more groups, with a valley in the density
-        between every two, the numbers around that of the groups are tried too.
+        The maximum number of components that are tried if you don't give ``n_components``. ``None``: 10. If the rows have more groups that are separated by
+        valleys in the density, numbers close to the number of groups are also tried.
     regularization : float, default=1e-6
-        Each row counts as a small cloud whose variance along a column is this share of the column's, 0 to 0.1: no component becomes narrower. A share,
-        unlike scikit-learn's ``reg_covar``: it means the same in any unit.
+        This share of a column's variance, 0 to 0.1, is added to the variance of each component, so that none becomes narrower. Unlike scikit-learn's
+        ``reg_covar``, it does not depend on the unit of the column.
     tol : float, default=1e-8
-        The fit ends when the log-likelihood of a row can gain no more than this, 1e-12 to 1e-2.
+        Iterations end when the mean log-likelihood per row can gain no more than this, 1e-12 to 1e-2.
     max_iter : int, default=2000
-        The largest number of iterations of one fit, after the annealing that it begins with.
+        The maximum number of iterations of EM, not counting the initial annealing.
     cooling : float, default=0.95
-        The factor from one temperature to the next in the annealing, 0.5 to 0.999.
+        The factor from one temperature to the next while annealing, 0.5 to 0.999.
     random_state : int, RandomState instance or None, default=None
-        The random seed, which only breaks ties. ``None`` means 0, so the same call gives you the same result. :meth:`sample` draws by it as scikit-learn does:
-        ``None`` gives you other rows each time.
+        The random seed. In ``fit`` it only breaks ties; ``None``: 0, so that the same call gives the same result. In :meth:`sample` it seeds the draw, as in
+        scikit-learn: ``None`` gives other rows each time.
     n_jobs : int, default=None
-        The number of threads; -1: all processors. ``None``: ``OMP_NUM_THREADS`` if that is set, otherwise all processors (rather than 1), or one for each
-        process of an MPI job. The result does not depend on it.
+        The number of threads; -1: all processors. ``None``: ``OMP_NUM_THREADS`` if it is set, otherwise all processors, or one thread for each process of an
+        MPI job. The result does not depend on it.
     verbose : int, default=0
         If above 0, show progress on standard error.
     callback : callable, default=None
-        Called with a :class:`lehr.Progress` after each step; return ``False`` to stop the run.
+        A function that is called with a :class:`lehr.Progress` after each step. Return ``False`` to stop the run.
     checkpoint : path-like, default=None
-        The checkpoint file of an interrupted run. If it exists, ``fit`` resumes from it.
+        A file in which ``fit`` saves the state of the run. If the file exists, ``fit`` resumes the run.
     init_params : {'annealed', 'kmeans', 'k-means++', 'random', 'random_from_data'}, default='annealed'
-        The start of EM: annealed clusters, or a start as in scikit-learn. Starts other than annealing, and the parameters below, need ``n_components`` and rows
-        without missing cells. They show no progress, call no callback and keep no checkpoint.
+        The initialisation of EM: annealed clusters, or one of scikit-learn's methods. Methods other than annealing, and the parameters below, need
+        ``n_components`` and rows without missing values. They do not support progress, callbacks or checkpoints.
     n_init : int, default=1
-        The number of starts, and the best is kept. Annealing always starts once.
+        The number of initialisations; the best result is kept. Annealing always runs once.
     weights_init, means_init, precisions_init : array-like, default=None
-        Initial parameters for EM, in the shape of ``weights_``, ``means_`` and ``precisions_``. Components keep the order of the given ones.
+        The initial parameters of EM, in the shape of ``weights_``, ``means_`` and ``precisions_``. Components keep this order.
     reg_covar : float, default=None
-        Added to the variance of each column, in the squared unit of ``X``, as in scikit-learn; it replaces ``regularization``. With it, constant columns can be
-        fitted too.
+        A number that is added to the variance of each column, in the squared unit of ``X``, as in scikit-learn. It replaces ``regularization``, and also allows
+        constant columns.
     warm_start : bool, default=False
-        Whether ``fit`` starts from the mixture of the fit before, if that has the same shape. Then, and with a start other than annealing, EM ends when the
-        log-likelihood of a row changes by less than ``tol``. ``max_iter=0`` returns the start itself.
+        Whether ``fit`` starts from the previous mixture, if it has the same shape. With a warm start, or an initialisation other than annealing, EM ends when
+        the mean log-likelihood per row changes by less than ``tol``. ``max_iter=0`` returns the initial mixture.
 
     Attributes
     ----------
     weights_ : ndarray of shape (n_components,)
-        float32 if ``X`` is float32, like means, covariances, precisions and the results for rows. They add up to 1. Components are numbered by decreasing
-        weight.
+        The weights of the components, which add up to 1. Components are numbered by decreasing weight. If ``X`` is float32, so are weights, means, covariances,
+        precisions and the results for rows.
     means_ : ndarray of shape (n_components, n_features)
-        Means in the unit of ``X``.
+        The means of the components, in the unit of ``X``.
     covariances_ : ndarray
-        Of shape (n_components, n_features, n_features), (n_features, n_features), (n_components, n_features) or (n_components,), by
-        ``covariance_type`` in the order above.
+        The covariances. Their shape depends on ``covariance_type``: ``'full'`` (n_components, n_features, n_features), ``'tied'`` (n_features, n_features),
+        ``'diag'`` (n_components, n_features), ``'spherical'`` (n_components,).
     labels_ : ndarray of shape (n_samples,), int32
         The component of each row.
     probabilities_ : ndarray of shape (n_samples,)
         The membership of each row in its component.
     log_likelihood_ : float
-        The weighted sum of the logarithms of the densities.
+        The weighted sum of the log-densities of the rows.
     bic_, aic_, icl_ : float
-        Bayes' and Akaike's information criterion, and the integrated completed likelihood: lower is better.
+        The Bayesian information criterion, the Akaike information criterion, and the integrated completed likelihood: lower is better.
     candidates_ : structured ndarray
-        One row for each number of components that was tried: ``n_components``, ``log_likelihood``, ``bic``, ``aic``, ``icl``, ``is_converged``.
+        One row for each tried number of components: ``n_components``, ``log_likelihood``, ``bic``, ``aic``, ``icl``, ``is_converged``.
     n_groups_ : int or None
-        The number of groups with a valley in the density between every two. If there are more components, several describe one group, or groups overlap.
-        ``None`` if you gave a number or a limit, or a value is missing.
+        The number of groups that are separated by valleys in the density. If there are more components than groups, several components describe one group, or
+        groups overlap. ``None`` if you gave ``n_components`` or ``max_components``, or if values are missing.
     ascent_ : ndarray
-        The log-likelihood of a row before each iteration of the fit: it never falls.
+        The mean log-likelihood per row before each iteration, which never decreases.
     history_ : structured ndarray
-        One row for each iteration of the fit: ``log_likelihood``, that of a row before it.
+        One row for each iteration: ``log_likelihood``, the mean log-likelihood per row before the iteration.
     free_energy_ : float
-        ``-log_likelihood_``: the free energy at temperature 1, at which the annealed clusters have become a mixture.
+        The free energy at temperature 1, at which annealing arrives at the mixture: ``-log_likelihood_``.
     converged_ : bool
         Whether the fit converged.
     lower_bound_ : float
-        The log-likelihood of a row, weighted, at the end of the fit, as in scikit-learn.
+        The weighted mean log-likelihood per row at the end of the fit, as in scikit-learn.
     lower_bounds_ : ndarray of shape (``n_iter_``,)
         Scikit-learn's name for ``ascent_``.
     precisions_ : ndarray
         The inverses of the covariances, in the shape of ``covariances_``.
     precisions_cholesky_ : ndarray
-        Their upper triangular factors: ``precision = factor @ factor.T``; square roots if there are only variances.
+        The upper triangular factors of the precisions, with ``precision = factor @ factor.T``; for variances, the square roots of the precisions.
     n_components_ : int
         The number of components.
     n_iter_ : int
-        Iterations of the fit, at most ``max_iter``.
+        The number of iterations, at most ``max_iter``.
     n_passes_ : int
-        The number of passes over the rows in all, with those of the annealing and of rejected numbers of components.
+        The number of all passes over the rows, including annealing and other numbers of components.
     n_features_in_ : int
-        Columns of ``X``.
+        The number of columns of ``X``.
     feature_names_in_ : ndarray of shape (``n_features_in_``,)
-        Names of the columns, if ``X`` has any.
+        The names of the columns, if ``X`` has any.
 
     Examples
     --------
@@ -145,11 +145,11 @@ class DAGaussianMixture(ExplainedMixin, LearntMixin, DensityMixin, ShownMixin, S
     labels_: NDArray[np.int32]
     _method = "mixture"
     _kept = ("_bound", "_means", "_numbers", "_weights")
-    #: In double precision, where the attributes for users are in single precision.
+    #: The weights and means in double precision, if the public attributes are in single precision.
     _weights: NDArray[np.float64] | None = None
     _means: NDArray[np.float64] | None = None
 
-    #: For tools that ask as scikit-learn before 1.6 did.
+    #: For tools that read the type of an estimator as scikit-learn did before 1.6.
     _estimator_type = "DensityEstimator"
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
@@ -236,12 +236,12 @@ class DAGaussianMixture(ExplainedMixin, LearntMixin, DensityMixin, ShownMixin, S
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            At least two rows, NaN where a cell is missing; columns must vary.
+            At least two rows, with NaN for missing values. Columns must vary.
         y : ignored
             Ignored; present for scikit-learn's interface.
         sample_weight : array-like of shape (n_samples,), default=None
-            0 or more. Their unit has no effect: BIC counts the effective number of rows. In a fit with ``n_components`` a weight of 3 equals the row three
-            times.
+            The weights of the rows, 0 or more. Only their ratios matter: BIC counts the effective number of rows. In a fit with ``n_components``, a row of
+            weight 3 counts as three equal rows.
 
         Returns
         -------
@@ -250,7 +250,7 @@ class DAGaussianMixture(ExplainedMixin, LearntMixin, DensityMixin, ShownMixin, S
         Raises
         ------
         ValueError
-            For invalid data or parameters; for columns that do not vary; without regularisation for a component that collapses.
+            If the data or a parameter is invalid, a column does not vary, or a component collapses for lack of regularisation.
         Stopped
             If the callback returned ``False``.
 
@@ -308,14 +308,14 @@ class DAGaussianMixture(ExplainedMixin, LearntMixin, DensityMixin, ShownMixin, S
         return self
 
     def _begins_elsewhere(self) -> bool:
-        """Whether EM begins and ends differently from annealing."""
+        """Whether EM uses another initialisation and stopping rule than annealing."""
         given = (self.weights_init, self.means_init, self.precisions_init, self.reg_covar)
         return self.init_params != "annealed" or self.warm_start or self.max_iter == 0 or any(one is not None for one in given)
 
     def _climb(
         self, rows: NDArray[Any], row_weights: NDArray[np.float64] | None, parameters: dict[str, Any]
     ) -> DAGaussianMixture:
-        """EM from drawn or given starts."""
+        """Runs EM from random or given initial values."""
         components, columns = parameters["components"], rows.shape[1]
         starts = int(self.n_init)
         if components is None:
@@ -353,7 +353,7 @@ class DAGaussianMixture(ExplainedMixin, LearntMixin, DensityMixin, ShownMixin, S
         former = getattr(self, "means_", None) if self.warm_start else None
         shape = _em.shapes(components, columns)[form]
         goes_on = former is not None and former.shape == (components, columns) and self.covariances_.shape == shape
-        # What needs no draw is the same each time.
+        # Without random numbers, every initialisation is the same.
         is_once = goes_on or self.init_params == "annealed" or all(value is not None for value in given.values())
         best: _em.Climbed | None = None
         for _ in range(1 if is_once else starts):
@@ -382,7 +382,7 @@ class DAGaussianMixture(ExplainedMixin, LearntMixin, DensityMixin, ShownMixin, S
         shares = np.ones(len(rows)) if row_weights is None else row_weights
         self.log_likelihood_ = float(np.dot(shares, posterior["log_densities"]))
         total = float(shares.sum())
-        # Weights in another unit change nothing: criteria count the effective number of rows.
+        # Criteria count the effective number of rows, so that only ratios of weights matter.
         unit = float(np.square(shares).sum()) / total
         self.bic_ = -2.0 * self.log_likelihood_ / unit + self._n_parameters() * float(np.log(total / unit))
         self.aic_ = -2.0 * self.log_likelihood_ / unit + 2.0 * self._n_parameters()
@@ -414,7 +414,7 @@ class DAGaussianMixture(ExplainedMixin, LearntMixin, DensityMixin, ShownMixin, S
         return self
 
     def _take_mixture(self, parts: Any, form: str, rows: Any = None) -> None:
-        """Takes the parameters of the mixture, for rows in the precision of the user's data."""
+        """Sets the parameters of the mixture, in the precision of the user's rows."""
         self.weights_ = as_given(parts["weights"], rows)
         self.means_ = as_given(parts["means"], rows)
         components, columns = self.means_.shape
@@ -425,11 +425,11 @@ class DAGaussianMixture(ExplainedMixin, LearntMixin, DensityMixin, ShownMixin, S
         self._weights, self._means = (parts["weights"], parts["means"]) if is_rounded else (None, None)
 
     def _exact(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Weights and means in double precision."""
+        """The weights and means in double precision."""
         return (self.weights_, self.means_) if self._weights is None or self._means is None else (self._weights, self._means)
 
     def _covariances(self) -> NDArray[np.float64]:
-        """Covariances in double precision: in single precision such a matrix could become indefinite."""
+        """The covariances in double precision: in single precision, a matrix could become indefinite."""
         return _em.covariances(self.covariance_type, self._numbers, self.covariances_.shape)
 
     def _take_learnt(self, parts: Any) -> None:
@@ -467,7 +467,7 @@ class DAGaussianMixture(ExplainedMixin, LearntMixin, DensityMixin, ShownMixin, S
         return len(self.means_)
 
     def _away(self, X: Any) -> NDArray[np.float64]:
-        # The likelier, the nearer.
+        # A row with a higher density counts as nearer.
         return -self.score_samples(X)
 
     def _learnt(self) -> tuple[str, dict[str, Any]]:
@@ -492,7 +492,7 @@ class DAGaussianMixture(ExplainedMixin, LearntMixin, DensityMixin, ShownMixin, S
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            Rows, in the units of the fitted data, NaN where a cell is missing.
+            Rows, in the units of the fitted data, with NaN for missing values.
 
         Returns
         -------
@@ -511,12 +511,12 @@ class DAGaussianMixture(ExplainedMixin, LearntMixin, DensityMixin, ShownMixin, S
         return labels
 
     def predict_proba(self, X: ArrayLike) -> NDArray[Any]:
-        """The membership of each row in each component.
+        """Return the membership of each row in each component.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            Rows, in the units of the fitted data, NaN where a cell is missing.
+            Rows, in the units of the fitted data, with NaN for missing values.
 
         Returns
         -------
@@ -532,12 +532,12 @@ class DAGaussianMixture(ExplainedMixin, LearntMixin, DensityMixin, ShownMixin, S
         return self._posterior(X)["memberships"]
 
     def score_samples(self, X: ArrayLike) -> NDArray[Any]:
-        """The logarithm of the density at each row.
+        """Return the log-density of each row.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            Rows, in the units of the fitted data, NaN where a cell is missing.
+            Rows, in the units of the fitted data, with NaN for missing values.
 
         Returns
         -------
@@ -554,16 +554,16 @@ class DAGaussianMixture(ExplainedMixin, LearntMixin, DensityMixin, ShownMixin, S
         return self._posterior(X)["log_densities"]
 
     def score(self, X: ArrayLike, y: object = None, sample_weight: ArrayLike | None = None) -> float:
-        """The weighted mean of the logarithm of the density.
+        """Return the weighted mean of the log-densities of rows: greater is better.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            Rows, in the units of the fitted data, NaN where a cell is missing.
+            Rows, in the units of the fitted data, with NaN for missing values.
         y : ignored
             Ignored; present for scikit-learn's interface.
         sample_weight : array-like of shape (n_samples,), default=None
-            One for each row.
+            The weight of each row.
 
         Returns
         -------
@@ -586,12 +586,12 @@ class DAGaussianMixture(ExplainedMixin, LearntMixin, DensityMixin, ShownMixin, S
 
     @property
     def lower_bounds_(self) -> NDArray[np.float64]:
-        """The log-likelihood of a row before each iteration."""
+        """The mean log-likelihood per row before each iteration."""
         return self.ascent_
 
     @property
     def precisions_cholesky_(self) -> NDArray[Any]:
-        """Factors of the precisions."""
+        """The triangular factors of the precisions."""
         return as_given(self._factors(), self.means_)
 
     @property
@@ -603,16 +603,16 @@ class DAGaussianMixture(ExplainedMixin, LearntMixin, DensityMixin, ShownMixin, S
         return as_given(factors @ np.swapaxes(factors, -1, -2), self.means_)
 
     def _factors(self) -> NDArray[np.float64]:
-        """Factors of the precisions in double precision."""
+        """The triangular factors of the precisions, in double precision."""
         covariances = self._covariances()
         if covariances.ndim < 2 or self.covariance_type == "diag":
             return 1.0 / np.sqrt(covariances)
-        # Of L, where L @ L.T is the covariance, the inverse transposed is the factor of the precision.
+        # If L @ L.T is the covariance, the transposed inverse of L is the factor of the precision.
         lower = np.linalg.cholesky(covariances)
         return np.ascontiguousarray(np.swapaxes(np.linalg.inv(lower), -1, -2))
 
     def _n_parameters(self) -> int:
-        """Free numbers: means, covariances and weights, which add up to 1."""
+        """The number of free parameters: means, covariances, and weights, which add up to 1."""
         components, columns = self.means_.shape
         of_covariances = {
             "full": components * columns * (columns + 1) // 2,
@@ -623,17 +623,17 @@ class DAGaussianMixture(ExplainedMixin, LearntMixin, DensityMixin, ShownMixin, S
         return components * columns + of_covariances[self.covariance_type] + components - 1
 
     def bic(self, X: ArrayLike) -> float:
-        """Bayes' information criterion of the mixture on rows: lower is better.
+        """Return the Bayesian information criterion for rows: lower is better.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            Rows, in the units of the fitted data, NaN where a cell is missing.
+            Rows, in the units of the fitted data, with NaN for missing values.
 
         Returns
         -------
         bic : float
-            For the fitted rows, without weights, ``bic_``.
+            For the fitted rows without weights, this is ``bic_``.
 
         Examples
         --------
@@ -647,17 +647,17 @@ class DAGaussianMixture(ExplainedMixin, LearntMixin, DensityMixin, ShownMixin, S
         return float(-2.0 * densities.sum() + self._n_parameters() * np.log(len(densities)))
 
     def aic(self, X: ArrayLike) -> float:
-        """Akaike's information criterion of the mixture on rows: lower is better.
+        """Return the Akaike information criterion for rows: lower is better.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            Rows, in the units of the fitted data, NaN where a cell is missing.
+            Rows, in the units of the fitted data, with NaN for missing values.
 
         Returns
         -------
         aic : float
-            For the fitted rows, without weights, ``aic_``.
+            For the fitted rows without weights, this is ``aic_``.
 
         Examples
         --------
@@ -672,7 +672,7 @@ class DAGaussianMixture(ExplainedMixin, LearntMixin, DensityMixin, ShownMixin, S
     def sample(self, n_samples: int = 1) -> tuple[NDArray[Any], NDArray[np.int32]]:
         """Draw rows from the mixture.
 
-        ``random_state`` seeds the draw, as in scikit-learn: an int gives the same rows each time, ``None`` and a ``RandomState`` give others each time.
+        ``random_state`` seeds the draw, as in scikit-learn: an int gives the same rows each time; ``None`` and a ``RandomState`` give different rows.
 
         Parameters
         ----------
@@ -699,20 +699,20 @@ class DAGaussianMixture(ExplainedMixin, LearntMixin, DensityMixin, ShownMixin, S
         if rows < 1:
             raise ValueError(f"Invalid value for 'n_samples': {rows} . The sampling requires at least one sample.")
         form = _FORMS[self.covariance_type]
-        # A fit without a seed repeats itself; draws that repeat themselves would be taken for independent ones.
+        # Without a seed, fits are reproducible, but draws are not: users expect independent samples.
         seed = _checks.fresh_seed() if self.random_state is None else _checks.seed(self.random_state)
         found = _native.sample(rows, seed, form, *self._exact(), self._numbers)
         return as_given(found["data"], self.means_), found["labels"]
 
     def plot(self, X: ArrayLike, *, ax: Any = None) -> Any:
-        """Draw rows by component, and an ellipse for each. See :func:`lehr.plot.components`.
+        """Plot the rows by component, and an ellipse for each component. See :func:`lehr.plot.components`.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            The fitted rows; those with a missing cell are not drawn.
+            The fitted rows. Rows with missing values are left out.
         ax : matplotlib.axes.Axes, default=None
-            The matplotlib axes to draw on; ``None``: a new figure.
+            The axes to draw on. ``None``: the axes of a new figure.
 
         Returns
         -------

@@ -1,6 +1,6 @@
-"""Call the services of a node from Python: :class:`Node`; :mod:`lehr.async_node` is the same for asyncio.
+"""Call the services of a node from Python with :class:`Node`. For asyncio, see :mod:`lehr.async_node`.
 
-A node (``lehr serve``) keeps data sets and runs methods on them as jobs. It uses httpx for HTTP: ``pip install './python[services]'`` in a checkout.
+A node (``lehr serve``) stores data sets and runs methods on them as jobs. This module needs httpx: ``pip install './python[services]'`` in a checkout.
 """
 
 from __future__ import annotations
@@ -41,24 +41,24 @@ __dir__ = listed(__all__)
 
 
 class Node(_Client):
-    """A node's services, called over HTTP.
+    """An HTTP client for the services of a node.
 
     Parameters
     ----------
     url : str
-        The address that ``lehr serve`` prints, such as ``"http://127.0.0.1:8420"``.
+        The URL that ``lehr serve`` prints, such as ``"http://127.0.0.1:8420"``.
     token : str or None, default=None
-        The token that the node's policy requires.
+        The bearer token, if the node's policy requires one.
     timeout : float, default=30.0
-        The longest wait for an answer, in seconds; the node gives up after it too.
+        The longest time to wait for an answer, in seconds. The node also stops working on the request after this time.
     verify : bool or str, default=True
-        For https: the file with the authority that signed the node's certificate; ``True`` takes the usual authorities.
+        For https: a file with the certificate of the authority that signed the node's certificate. ``True``: the usual authorities.
     cert : str or tuple of str or None, default=None
-        For a node that requires a client certificate: its file, or the files of certificate and key.
+        A client certificate, if the node requires one: its file, or the files of certificate and key.
 
     Notes
     -----
-    One connection stays open for several requests. ``close()``, or a ``with`` statement, ends it. You can use it from several threads.
+    One connection stays open for several requests. To close it, call ``close()`` or use a ``with`` statement. A node can be used from several threads.
 
     Examples
     --------
@@ -112,7 +112,7 @@ class Node(_Client):
         return _Response(response.status_code, response.headers, response.content)
 
     def ls(self) -> list[dict[str, Any]]:
-        """The services of the node.
+        """List the services of the node.
 
         Returns
         -------
@@ -127,7 +127,7 @@ class Node(_Client):
         return self._ask(_services())
 
     def get(self, path: str) -> Any:
-        """The state of a service.
+        """Read the state of a service.
 
         Parameters
         ----------
@@ -137,7 +137,7 @@ class Node(_Client):
         Returns
         -------
         state : Any
-            Its document.
+            The state of the service.
 
         Examples
         --------
@@ -147,7 +147,7 @@ class Node(_Client):
         return self._ask(_state(path))
 
     def query(self, path: str, operation: str, body: Any = None) -> Any:
-        """Send a query to a service; it changes nothing.
+        """Send a query to a service. A query does not change the service.
 
         Parameters
         ----------
@@ -156,7 +156,7 @@ class Node(_Client):
         operation : str
             The name of the operation in the contract.
         body : Any, default=None
-            The fields of the request: any JSON value, and NumPy's numbers and arrays. ``None`` sends nothing.
+            The fields of the request: any JSON value; NumPy numbers and arrays are converted. ``None``: no fields.
 
         Returns
         -------
@@ -184,7 +184,7 @@ class Node(_Client):
         body : Any, default=None
             The same as for :meth:`query`.
         key : str or None, default=None
-            The node executes an order with the same key only once, even if you send it again.
+            An idempotency key: the node executes a request with the same key only once, even if you send it again.
 
         Returns
         -------
@@ -201,7 +201,7 @@ class Node(_Client):
         return self._ask(_operation(path, operation, body, key))
 
     def drop(self, path: str) -> None:
-        """End a service.
+        """Stop a service and remove it from the node.
 
         Parameters
         ----------
@@ -228,27 +228,28 @@ class Node(_Client):
     ) -> dict[str, Any]:
         """Upload data to the data sets of the node.
 
-        Lehr sends large files in pieces, and an upload that broke off resumes where it stopped.
+        Lehr sends large files in pieces, and resumes an interrupted upload where it stopped.
 
         Parameters
         ----------
         source : path, bytes, array-like or table
-            A file (CSV, TSV, NPY, Parquet, Arrow, FASTA, FPS; also gzipped), its bytes, numbers of shape (n_samples, n_features), or a table of pandas or Polars.
+            A file or its bytes, numbers of shape (n_samples, n_features), or a table of pandas or Polars. Files may be CSV, TSV, NPY, Parquet, Arrow, FASTA or
+            FPS, also gzip-compressed.
         name : str
             The name of the data set on the node.
         format : str or None, default=None
-            ``"csv"``, ``"npy"``, ``"parquet"``, ``"arrow"``, ``"fasta"`` or ``"fps"``; ``None``: by the file name, or the type of the object.
+            ``"csv"``, ``"npy"``, ``"parquet"``, ``"arrow"``, ``"fasta"`` or ``"fps"``. ``None``: inferred from the file's name or the type of ``source``.
         replace : bool, default=False
-            Whether to replace a data set of that name.
+            Whether to replace a data set with the same name.
         path : str, default="/datasets"
-            The service of data sets.
+            The path of the service that keeps data sets.
         **options : Any
-            Further facts about the data: ``columns``, ``weights``, ``id``, ``delimiter``, ``header``, ``gaps``.
+            Further options for reading the data: ``columns``, ``weights``, ``id``, ``delimiter``, ``header``, ``gaps``.
 
         Returns
         -------
         dataset : dict
-            Its rows, columns, bytes and checksum.
+            The rows, columns, bytes and checksum of the data set.
 
         Examples
         --------
@@ -259,19 +260,19 @@ class Node(_Client):
         return self._ask(_upload(source, name, format, replace, options, path))
 
     def table(self, name: str, *, path: str = "/datasets") -> dict[str, NDArray[Any]]:
-        """A data set: an upload, or a result of a job.
+        """Download a data set: an upload, or a result of a job.
 
         Parameters
         ----------
         name : str
-            The data set.
+            The name of the data set.
         path : str, default="/datasets"
-            The service of data sets.
+            The path of the service that keeps data sets.
 
         Returns
         -------
         columns : dict of ndarray of shape (n_rows,)
-            Columns by name: float64, int64 for counts, or objects for text. ``pandas.DataFrame(columns)`` makes a table of them.
+            The columns by name: float64, int64 for counts, or objects for texts. ``pandas.DataFrame(columns)`` converts them to a table.
 
         Examples
         --------
@@ -288,20 +289,20 @@ class Node(_Client):
         Parameters
         ----------
         path : str
-            The method's service, such as ``"/clustering"``.
+            The path of the method's service, such as ``"/clustering"``.
         data : str or dict of str
-            The data set to work on, or data sets by the names that the method has for them.
+            The name of the data set to work on, or several names by the input that the method declares.
         output : str or None, default=None
-            The name of its results: ``output/table``. ``None``: the job's id.
+            The prefix for the names of the results, ``output/table``. ``None``: the job's id.
         key : str or None, default=None
-            The same order with the same key is one job.
+            An idempotency key: requests with the same key start only one job.
         **options : Any
-            The method's options: those of the command of the same name, with ``_`` for ``-``.
+            The options of the method, as for the command of the same name, with ``_`` for ``-``.
 
         Returns
         -------
         job : Job
-            The job, to wait for.
+            The job.
 
         Examples
         --------
@@ -316,21 +317,22 @@ class Node(_Client):
         return Job(self, path, self._ask(_run(path, data, options, output, key)))
 
     def watch(self, path: str, **wishes: Any) -> Iterator[Event]:
-        """Watch the state of a service, and its changes as they come.
+        """Watch the state of a service, and its changes as they happen.
 
-        A subscription that breaks resumes; its first event is then a seed, with the current state.
+        If the connection breaks, Lehr subscribes again. The first event is then a seed with the current state.
 
         Parameters
         ----------
         path : str
             The service.
         **wishes : Any
-            ``operations`` and ``keys`` to listen for, ``count`` of changes, ``slow`` (``"coalesce"`` for the latest state only), ``capacity`` of the queue.
+            ``operations`` and ``keys``: the changes to listen for. ``count``: the number of changes. ``slow``: the policy for a slow reader (``"coalesce"``
+            keeps only the latest state). ``capacity``: the length of the queue.
 
         Returns
         -------
         events : iterator of Event
-            Events without an end, unless the service ends or ``count`` is reached.
+            The events. They end only when the service ends or ``count`` is reached.
 
         Examples
         --------
@@ -363,7 +365,7 @@ class Job:
     Attributes
     ----------
     id : str
-        Its name on the node.
+        The id of the job on the node.
 
     Examples
     --------
@@ -377,11 +379,11 @@ class Job:
     Parameters
     ----------
     node : Node
-        The node that runs it.
+        The node that runs the job.
     path : str
         The method's service.
     id : str
-        Its name on the node.
+        The id of the job on the node.
     """
 
     def __init__(self, node: Node, path: str, id: str) -> None:
@@ -396,21 +398,21 @@ class Job:
         Parameters
         ----------
         timeout : float or None, default=None
-            The longest wait in seconds; ``None``: no limit. The job continues either way.
+            The longest time to wait, in seconds. ``None``: no limit. The job continues in either case.
         progress : callable or None, default=None
-            Called regularly with the job's state while it runs.
+            A function that is called regularly with the job's state while the job runs.
 
         Returns
         -------
         job : dict
-            The node's facts about it: ``"outputs"``, ``"figures"``, ``"times"``, ….
+            The job's state, as the node reports it: ``"outputs"``, ``"figures"``, ``"times"`` and more.
 
         Raises
         ------
         Fault
-            If it failed or was cancelled.
+            If the job failed or was cancelled.
         TimeoutError
-            If the time is up.
+            If the job has not ended within ``timeout`` seconds.
 
         Examples
         --------
@@ -422,17 +424,17 @@ class Job:
         return self._node._ask(_wait(self._path, self.id, timeout, progress))
 
     def table(self, name: str) -> dict[str, NDArray[Any]]:
-        """One of its results.
+        """Download one of the job's results.
 
         Parameters
         ----------
         name : str
-            The name of the result: ``"labels"``, ``"centers"``, ….
+            The name of the result, such as ``"labels"`` or ``"centers"``.
 
         Returns
         -------
         columns : dict of ndarray
-            As :meth:`Node.table` gives them.
+            The columns by name, as :meth:`Node.table` returns them.
 
         Examples
         --------
@@ -446,17 +448,17 @@ class Job:
         return self._node._ask(_table(self._path, "result", {"job": self.id, "table": name}))
 
     def model(self) -> Any:
-        """The model, as an estimator for new rows.
+        """Download the job's model, as an estimator for new rows.
 
         Returns
         -------
         estimator
-            A fitted estimator, as :func:`lehr.load` returns it for the same ``model.json``; its ``export`` writes a file that ``lehr predict`` reads.
+            A fitted estimator, as :func:`lehr.load` returns it for the same ``model.json``. Its ``export`` writes a file that ``lehr predict`` reads.
 
         Raises
         ------
         Fault
-            If the job is not done, or its method makes no model.
+            If the job is not done, or the method does not produce a model.
 
         Examples
         --------
@@ -470,7 +472,7 @@ class Job:
         return self._node._ask(_model(self._path, self.id))
 
     def cancel(self) -> None:
-        """Cancel the job; it has no result.
+        """Cancel the job. A cancelled job has no results.
 
         Returns
         -------

@@ -1,8 +1,10 @@
-"""Pictures of models, on matplotlib: clusters, mixtures, blocks of items, maps, topographic maps, annealing and its tree of divisions, the Shepard diagram; and of overheads.
+"""Plots of models with matplotlib.
 
-Four show the clusters of an ordinary table by its columns: :func:`profiles`, :func:`box_plots`, :func:`parallel_coordinates`, :func:`silhouettes`.
+They show clusters, mixtures, blocks of items, maps, topographic maps, annealing and its tree of divisions, Shepard diagrams, and parallel overheads.
 
-Each function draws on axes and returns them, so you can combine pictures. matplotlib is imported at the first one.
+To show the clusters of a table by its columns, use :func:`profiles`, :func:`box_plots`, :func:`parallel_coordinates` or :func:`silhouettes`.
+
+Each function draws on axes and returns them, so you can combine plots. The first plot imports matplotlib.
 """
 
 from __future__ import annotations
@@ -31,7 +33,7 @@ __all__ = [
 ]  # fmt: skip
 __dir__ = listed(__all__)
 
-#: Points drawn at most: beyond, at even intervals.
+#: The maximum number of points that a plot draws; of more points, it draws some at even intervals.
 _MOST_POINTS = 100_000
 
 
@@ -40,8 +42,8 @@ def _thinned(length: int) -> NDArray[np.int64]:
 
 
 def _scatter(ax: Any, places: NDArray[Any], classes: NDArray[Any], names: list[str]) -> None:
-    """Points in the colours of their classes, numbered from 0; the legend names each, if there are enough colours."""
-    # Imported already, with the axes.
+    """Draws points in the colours of their classes, which are numbered from 0. Adds the classes to the legend if there are enough colours."""
+    # Already imported with the axes.
     from matplotlib.colors import ListedColormap
 
     colours = class_colours()
@@ -52,13 +54,13 @@ def _scatter(ax: Any, places: NDArray[Any], classes: NDArray[Any], names: list[s
 
 
 def _legend(ax: Any, count: int) -> None:
-    """A legend, unless it would have more lines than there are colours."""
+    """Draws a legend, unless it would have more entries than there are colours."""
     if count <= COLOURS:
         ax.legend(fontsize=8)
 
 
 def _coloured(ax: Any, places: NDArray[Any], labels: ArrayLike | None, shown: NDArray[np.int64]) -> None:
-    """Points by label: numbers on a scale with a bar beside it, classes with a legend. Integers with few distinct values are classes."""
+    """Draws points coloured by label: numbers with a colour bar, classes with a legend. Integers with few distinct values are classes."""
     if labels is None:
         ax.scatter(*places[shown].T, s=8, linewidths=0, zorder=2)
         return
@@ -76,12 +78,12 @@ def _coloured(ax: Any, places: NDArray[Any], labels: ArrayLike | None, shown: ND
 
 
 class _Plane:
-    """The two dimensions in which rows are drawn: their own, or their two leading principal axes."""
+    """The two dimensions in which rows are drawn: their own columns, or their first two principal components."""
 
     def __init__(self, rows: Any) -> None:
         width = rows.shape[1]
         if width > 2:
-            # Of sparse rows by products with them alone.
+            # For sparse rows, arpack needs only products with the matrix, so that it stays sparse.
             axes = PCA(2, svd_solver="arpack" if issparse(rows) else "full", random_state=0).fit(rows)
             self.origin, self.axes = axes.mean_, axes.components_
             shares = enumerate(axes.explained_variance_ratio_)
@@ -100,7 +102,7 @@ class _Plane:
 
 
 def _of_fit(model: Any, X: Any) -> Any:
-    """The fitted rows, sparse if they are and there are more than axes to find among."""
+    """The fitted rows. Sparse rows stay sparse, if they are large enough for a sparse decomposition."""
     labels = labels_of(model)
     if isinstance(X, Fingerprints):
         X = csr_array(unpacked(X.packed(), X.n_bits))
@@ -114,7 +116,9 @@ def _of_fit(model: Any, X: Any) -> Any:
 
 
 def clusters(model: Any, X: Any, *, ax: Any = None) -> Any:
-    """Rows by cluster, and their centres; in more than two dimensions in the plane of the two leading principal axes. Rows in no cluster are grey.
+    """Plot the rows by cluster, and the centres. Rows in no cluster are grey.
+
+    Rows with more than two columns are drawn in the plane of their first two principal components.
 
     Parameters
     ----------
@@ -123,7 +127,7 @@ def clusters(model: Any, X: Any, *, ax: Any = None) -> Any:
     X : {array-like, sparse matrix or array, Fingerprints} of shape (n_samples, n_features)
         The fitted rows.
     ax : matplotlib.axes.Axes, default=None
-        The matplotlib axes to draw on; ``None``: a new figure.
+        The axes to draw on. ``None``: the axes of a new figure.
 
     Returns
     -------
@@ -132,7 +136,7 @@ def clusters(model: Any, X: Any, *, ax: Any = None) -> Any:
     Raises
     ------
     ValueError
-        If ``X`` has not as many rows as were fitted.
+        If the number of rows in ``X`` differs from the number of fitted rows.
 
     Examples
     --------
@@ -161,8 +165,9 @@ def clusters(model: Any, X: Any, *, ax: Any = None) -> Any:
 
 
 def components(model: Any, X: ArrayLike, *, ax: Any = None) -> Any:
-    """Rows by component of a mixture, with an ellipse for each: one standard deviation around its mean. In more than two dimensions in the plane of the two
-    leading principal axes. Rows with a missing cell are left out.
+    """Plot the rows by component of a mixture, with an ellipse for each component at one standard deviation around its mean.
+
+    Rows with more than two columns are drawn in the plane of their first two principal components. Rows with missing values are left out.
 
     Parameters
     ----------
@@ -171,7 +176,7 @@ def components(model: Any, X: ArrayLike, *, ax: Any = None) -> Any:
     X : array-like of shape (n_samples, n_features)
         The fitted rows.
     ax : matplotlib.axes.Axes, default=None
-        The matplotlib axes to draw on; ``None``: a new figure.
+        The axes to draw on. ``None``: the axes of a new figure.
 
     Returns
     -------
@@ -180,7 +185,7 @@ def components(model: Any, X: ArrayLike, *, ax: Any = None) -> Any:
     Raises
     ------
     ValueError
-        If ``X`` does not have as many rows as were fitted, or fewer than two of them are complete.
+        If the number of rows in ``X`` differs from the number of fitted rows, or ``X`` has fewer than two complete rows.
 
     Examples
     --------
@@ -196,7 +201,7 @@ def components(model: Any, X: ArrayLike, *, ax: Any = None) -> Any:
     if np.count_nonzero(whole) < 2:
         raise ValueError(f"expected two rows or more without a missing cell, found {np.count_nonzero(whole)}")
     ax = axes_or_new(ax)
-    # Imported already, with the axes.
+    # Already imported with the axes.
     from matplotlib.patches import Ellipse
 
     rows, labels = rows[whole], model.labels_[whole]
@@ -207,7 +212,7 @@ def components(model: Any, X: ArrayLike, *, ax: Any = None) -> Any:
     ax.scatter(*means.T, c="black", marker="x", s=40, label="mean")
     for mean, matrix in zip(means, _covariances(model), strict=True):
         variances, directions = np.linalg.eigh(plane.axes @ matrix @ plane.axes.T)
-        # The smaller comes first; rounding may take it below 0.
+        # The smaller variance comes first, and may be below 0 by rounding.
         height, width = 2.0 * np.sqrt(np.maximum(variances, 0.0))
         angle = np.degrees(np.arctan2(directions[1, 1], directions[0, 1]))
         ax.add_patch(Ellipse(mean, width, height, angle=angle, fill=False, color="black", linewidth=1))
@@ -218,7 +223,7 @@ def components(model: Any, X: ArrayLike, *, ax: Any = None) -> Any:
 
 
 def _covariances(model: Any) -> NDArray[Any]:
-    """A matrix for each component, whatever the covariance type."""
+    """The covariance matrix of each component, for any covariance type."""
     count, width = model.means_.shape
     numbers = model.covariances_
     if numbers.shape == (count, width, width):
@@ -229,16 +234,16 @@ def _covariances(model: Any) -> NDArray[Any]:
 
 
 def blocks(model: Any, dissimilarities: ArrayLike, *, ax: Any = None) -> Any:
-    """Dissimilarities of items in the order of their clusters: a compact cluster is a dark block on the diagonal. Its number is beside the block.
+    """Plot the dissimilarities of items, sorted by cluster: a compact cluster is a dark block on the diagonal, with its number beside it.
 
     Parameters
     ----------
     model : PairwiseClustering or KMedoids
         A fitted estimator.
     dissimilarities : array-like of shape (n_samples, n_samples)
-        Dissimilarities of the fitted items; NaN, drawn white, where one is missing.
+        The dissimilarities of the fitted items. NaN, for missing pairs, is drawn white.
     ax : matplotlib.axes.Axes, default=None
-        The matplotlib axes to draw on; ``None``: a new figure.
+        The axes to draw on. ``None``: the axes of a new figure.
 
     Returns
     -------
@@ -247,7 +252,7 @@ def blocks(model: Any, dissimilarities: ArrayLike, *, ax: Any = None) -> Any:
     Raises
     ------
     ValueError
-        If their number differs from that of the fitted items.
+        If the number of items differs from the number of fitted items.
 
     Examples
     --------
@@ -278,16 +283,17 @@ def blocks(model: Any, dissimilarities: ArrayLike, *, ax: Any = None) -> Any:
 
 
 def embedding(model: Any, labels: ArrayLike | None = None, *, ax: Any = None) -> Any:
-    """A map in its first two dimensions.
+    """Plot a map in its first two dimensions.
 
     Parameters
     ----------
     model : SMACOF
         A fitted estimator.
     labels : array-like of shape (n_samples,), default=None
-        A class or a number of each item, for its colour. Classes get a legend, numbers a scale; integers with up to 20 values are classes.
+        A class or a number for each item, which determines its colour. Classes get a legend, numbers a colour bar. Integers with up to 20 different values are
+        classes.
     ax : matplotlib.axes.Axes, default=None
-        The matplotlib axes to draw on; ``None``: a new figure.
+        The axes to draw on. ``None``: the axes of a new figure.
 
     Returns
     -------
@@ -308,23 +314,23 @@ def embedding(model: Any, labels: ArrayLike | None = None, *, ax: Any = None) ->
     places = positions[:, :2] if positions.shape[1] > 1 else np.column_stack([positions, np.zeros(len(positions))])
     shown = _thinned(len(places))
     _coloured(ax, places, labels, shown)
-    # Distances are what the map says: both axes have one scale.
+    # The map shows distances, so both axes need the same scale.
     ax.set_aspect("equal", adjustable="datalim")
     stress = f"stress-1 {model.stress_1_:.4f}"
-    # Where stress_ is stress-1, it is named once.
+    # If stress_ is stress-1, the title names it only once.
     ax.set(title=stress if model.stress_ == model.stress_1_ and model.stress_ > 0 else f"stress {model.stress_:.4f} ({stress})")
     return ax
 
 
 def annealing(model: Any, *, ax: Any = None) -> Any:
-    """The free energy as the temperature fell, with the number of clusters after each division.
+    """Plot the free energy against the temperature, with the number of clusters after each division.
 
     Parameters
     ----------
     model : DAClustering or PairwiseClustering
         A fitted estimator.
     ax : matplotlib.axes.Axes, default=None
-        The matplotlib axes to draw on; ``None``: a new figure.
+        The axes to draw on. ``None``: the axes of a new figure.
 
     Returns
     -------
@@ -354,23 +360,24 @@ def annealing(model: Any, *, ax: Any = None) -> Any:
     if len(splits):
         ax.plot(splits, there, "o", color="tab:red", markersize=4, label="a cluster divides: clusters after it")
     ax.legend(fontsize=8)
-    # Time runs from hot to cold.
+    # Annealing runs from hot to cold.
     ax.set(xscale="log", xlabel="temperature", ylabel="free energy")
     ax.xaxis.set_inverted(True)
     return ax
 
 
 def annealing_tree(model: Any, *, ax: Any = None) -> Any:
-    """The tree of divisions by temperature: from one cluster at the left to all at the right. Divisions beyond the final number of clusters are dotted.
+    """Plot the tree of divisions against the temperature, from one cluster at the left to all clusters at the right.
 
-    If the run merged clusters again while it cooled, it did not keep which ones. The tree ends there, with a note.
+    Divisions beyond the final number of clusters are dotted. If the run merged clusters again while cooling, the tree ends there with a note, because the model
+    does not record which clusters merged.
 
     Parameters
     ----------
     model : DAClustering or PairwiseClustering
         A fitted estimator.
     ax : matplotlib.axes.Axes, default=None
-        The matplotlib axes to draw on; ``None``: a new figure.
+        The axes to draw on. ``None``: the axes of a new figure.
 
     Returns
     -------
@@ -390,8 +397,8 @@ def annealing_tree(model: Any, *, ax: Any = None) -> Any:
     temperature = model.history_["temperature"]
     divisions, merged_at = _divisions(model)
     children: dict[int, tuple[int, int]] = {}
-    # A branch is what one cluster is between two of its divisions; `ends` has the temperature of each, `of` the branch that a cluster is now.
-    # One cluster is had without cooling.
+    # A branch is a cluster between two of its divisions. `ends` has the temperature at which each branch ends, `of` the current branch of each cluster.
+    # With a single cluster, there is no cooling.
     hottest = float(temperature[0]) if len(temperature) else float(model.critical_temperature_)
     begins, ends, of = [hottest], [float("nan")], [0]
     for split in divisions:
@@ -403,12 +410,12 @@ def annealing_tree(model: Any, *, ax: Any = None) -> Any:
         begins += [float(split["temperature"])] * 2
         ends += [float("nan")] * 2
     heights = _heights(children)
-    # What follows a rise is cooled again, without divisions.
+    # After the temperature has risen again, there are no more divisions.
     rises = np.flatnonzero(np.diff(temperature) > 0)
     coldest = temperature[: rises[0] + 1] if len(rises) else temperature
     last = merged_at if merged_at is not None else float(min([*coldest, *begins]))
     kept = len(model.clusters_)
-    # The number that a division leads to, by the branches that it makes.
+    # The number of clusters after the division that creates each branch.
     counts = [0] + [2 + number // 2 for number in range(len(begins) - 1)]
     for branch, (begin, end) in enumerate(zip(begins, ends, strict=True)):
         style = "-" if counts[branch] <= kept else ":"
@@ -419,7 +426,7 @@ def annealing_tree(model: Any, *, ax: Any = None) -> Any:
     if merged_at is not None:
         ax.axvline(merged_at, color="lightgrey", linewidth=1, zorder=0)
         ax.annotate("merged", (merged_at, 0), xycoords=("data", "axes fraction"), ha="right", va="bottom", fontsize=8)
-    # Time runs from hot to cold.
+    # Annealing runs from hot to cold.
     title = f"{kept} clusters" if kept != 1 else "1 cluster"
     if merged_at is not None:
         title += "; the tree ends where some merged"
@@ -431,7 +438,7 @@ def annealing_tree(model: Any, *, ax: Any = None) -> Any:
 
 
 def _divisions(model: Any) -> tuple[list[Any], float | None]:
-    """The divisions as long as only they have changed the number of clusters, and the temperature of the first other change."""
+    """The divisions before any clusters merged, and the temperature of the first division after a merge."""
     divisions: list[Any] = []
     for split in model.splits_:
         if split["n_clusters"] != len(divisions) + 2:
@@ -441,7 +448,7 @@ def _divisions(model: Any) -> tuple[list[Any], float | None]:
 
 
 def _heights(children: dict[int, tuple[int, int]]) -> dict[int, float]:
-    """The position of each branch: those without children one below the other, the others in the middle of their two."""
+    """The position of each branch: branches without children below one another, each other branch in the middle of its two children."""
     heights: dict[int, float] = {}
     rows, waiting = 0, [0]
     while waiting:
@@ -451,7 +458,7 @@ def _heights(children: dict[int, tuple[int, int]]) -> dict[int, float]:
             heights[branch] = float(rows)
             rows += 1
         elif pair[1] not in heights:
-            # The first of the two is to be had before the second.
+            # The first child is placed before the second.
             waiting.append(pair[1] if pair[0] in heights else pair[0])
             continue
         else:
@@ -461,18 +468,18 @@ def _heights(children: dict[int, tuple[int, int]]) -> dict[int, float]:
 
 
 def overhead(record: str | os.PathLike[str] | Iterable[Mapping[str, Any]], *, n_clusters: int | None = None, ax: Any = None) -> Any:
-    """The cost of dividing a run: the overhead of each layout against the points of a rank, with least and most of its runs.
+    """Plot the parallel overhead of each layout against the points per rank, with the minimum and maximum of its runs.
 
-    An overhead of f on p ranks means an efficiency of 1 / (1 + f).
+    An overhead of f means an efficiency of 1 / (1 + f).
 
     Parameters
     ----------
     record : path-like or list of dict
-        The file that ``lehr lab overhead --record`` wrote, or its figures.
+        The file that ``lehr lab overhead --record`` wrote, or the figures in it.
     n_clusters : int, default=None
-        The number of clusters to show. ``None``: the number with the most sizes, and of several the largest.
+        The number of clusters to show. ``None``: the number with the most sizes; of several such numbers, the largest.
     ax : matplotlib.axes.Axes, default=None
-        The matplotlib axes to draw on; ``None``: a new figure.
+        The axes to draw on. ``None``: the axes of a new figure.
 
     Returns
     -------
@@ -481,7 +488,7 @@ def overhead(record: str | os.PathLike[str] | Iterable[Mapping[str, Any]], *, n_
     Raises
     ------
     ValueError
-        If there are no overheads, or none with this number of clusters.
+        If the record has no overheads, or none with this number of clusters.
 
     Examples
     --------
@@ -497,7 +504,7 @@ def overhead(record: str | os.PathLike[str] | Iterable[Mapping[str, Any]], *, n_
     if isinstance(record, (str, os.PathLike)):
         with open(record, encoding="utf-8") as file:
             figures = json.load(file)
-    # Those of other methods say which.
+    # Figures of other methods name the method.
     figures = [figure for figure in figures if figure.get("experiment") == "overhead" and "method" not in figure]
     if not figures:
         raise ValueError("expected a record of lehr lab overhead, found no overhead in it")
@@ -522,21 +529,21 @@ def overhead(record: str | os.PathLike[str] | Iterable[Mapping[str, Any]], *, n_
 
 
 def _layout(text: str) -> tuple[int, str]:
-    """The ranks of a layout, threads by processes by nodes, and their description."""
+    """The number of ranks in a layout (threads by processes by nodes), and its description."""
     threads, processes, nodes = (int(number) for number in text.split("x"))
     words = [(threads, "threads"), (processes, "processes"), (nodes, "nodes")]
     return threads * processes * nodes, " in ".join(f"{count} {word}" for count, word in words if count > 1) or "1 thread"
 
 
 def shepard(model: Any, *, ax: Any = None) -> Any:
-    """The Shepard diagram: pairs by dissimilarity and by distance in the map. The fitted model has both, so you need not pass the matrix.
+    """Plot the Shepard diagram: the number of pairs by dissimilarity and by distance in the map.
 
     Parameters
     ----------
     model : SMACOF
         A fitted estimator.
     ax : matplotlib.axes.Axes, default=None
-        The matplotlib axes to draw on; ``None``: a new figure.
+        The axes to draw on. ``None``: the axes of a new figure.
 
     Returns
     -------
@@ -564,18 +571,20 @@ def shepard(model: Any, *, ax: Any = None) -> Any:
 
 
 def topography(model: Any, labels: ArrayLike | None = None, *, ax: Any = None) -> Any:
-    """Rows on a topographic map, over its stretch. Dark means a large distance between neighbouring nodes, so you see walls between groups.
+    """Plot rows on a topographic map, over a background that shows how far the map is stretched.
 
-    A map of one dimension is drawn as a profile, with the rows below it; of three dimensions, the first two.
+    Dark areas have a large distance between neighbouring nodes, so they show the borders between groups. A one-dimensional map is drawn as a profile, with the
+    rows below it. Of a three-dimensional map, the plot shows the first two dimensions.
 
     Parameters
     ----------
     model : GTM
         A fitted estimator.
     labels : array-like of shape (n_samples,), default=None
-        A class or a number of each row, for its colour. Classes get a legend, numbers a scale; integers with up to 20 values are classes.
+        A class or a number for each row, which determines its colour. Classes get a legend, numbers a colour bar. Integers with up to 20 different values are
+        classes.
     ax : matplotlib.axes.Axes, default=None
-        The matplotlib axes to draw on; ``None``: a new figure.
+        The axes to draw on. ``None``: the axes of a new figure.
 
     Returns
     -------
@@ -607,7 +616,7 @@ def topography(model: Any, labels: ArrayLike | None = None, *, ax: Any = None) -
         ax.set(xlabel="axis 1", ylabel="magnification", ylim=(0 - 0.05 * model.magnifications_.max(), None), title=title)
         return ax
     if rows.shape[1] == 2:
-        # Nodes run along the last axis first. Magnifications are of areas; their logarithm shows walls beside plains.
+        # Nodes run along the last axis first. The logarithm of the magnifications shows borders as well as flat areas.
         stretched = np.log(np.maximum(model.magnifications_, np.finfo(float).tiny)).reshape(side, side)
         axis = model.nodes_[:side, 1]
         ax.pcolormesh(axis, axis, stretched.T, cmap="Greys", shading="gouraud", alpha=0.6)

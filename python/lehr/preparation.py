@@ -1,4 +1,4 @@
-"""From an ordinary table to the numbers that estimators take."""
+"""Turns a table into the numbers that estimators take."""
 
 from __future__ import annotations
 
@@ -24,64 +24,67 @@ __all__ = ["TablePreparation"]
 __dir__ = listed(__all__)
 
 _SCALES = ("none", "std", "robust")
-#: Ways to treat missing values, by what the native half calls them.
+#: The ways to treat missing values, and their names in the Rust extension.
 _MISSING = {"skip": "skip", "median": "median", "mode": "mode", "nearest": "nearest", "error": "fault"}
 _DATE_PARTS = ("days", "weekday", "month")
 
 
 class TablePreparation(TransformerMixin, SavedMixin):
-    """Choose the columns that rows are compared by, and bring them to comparable numbers.
+    """Choose the columns by which rows are compared, and convert them to comparable numbers.
 
-    Prepares a table in a pipeline as ``lehr cluster FILE --auto`` does. It uses measures, but no identifiers, texts and constants; skewed columns become
-    logarithms; gaps are filled; columns are scaled. ``columns_`` gives the reason for each choice, and a parameter overrides it.
+    Prepares a table in a pipeline as ``lehr cluster FILE --auto`` does. It uses measurements, and leaves out identifiers, texts and constants. It takes the
+    logarithms of skewed columns, fills in missing values and scales the columns. ``columns_`` gives the reason for each choice, and parameters override
+    choices.
 
-    A category gets a feature for each of its texts, and counts as much in distances as one numeric column. Dates become days since 1970, or what ``date_parts`` says.
+    A category gets a feature for each of its texts, and counts as much in distances as one numeric column. Dates become days since 1970, or the parts in
+    ``date_parts``.
 
     Parameters
     ----------
     columns : sequence of str or int, default=None
-        The columns to use, by name, or by position from 0. ``None``: all measures, or categories if there is no measure. Categories and dates are used if you
-        name them here.
+        The columns to use, by name, or by position from 0. ``None``: all measurements, or all categories if there are no measurements. To use categories and
+        dates as well, name them here.
     exclude : sequence of str or int, default=()
-        Columns to leave out.
+        The columns to leave out.
     log : sequence of str or int, default=()
-        Columns to replace by their logarithms. ``auto`` adds columns whose skewness is above 1.5, if the logarithm at least halves it.
+        The columns to replace by their logarithms. ``auto`` adds columns whose skewness is above 1.5, if the logarithm at least halves it.
     scale : {'none', 'std', 'robust'}, default=None
-        ``'std'``: mean 0 and standard deviation 1. ``'robust'``: median 0 and interquartile range 1. ``None``: ``'robust'`` with ``auto``, else ``'none'``.
+        ``'std'``: mean 0 and standard deviation 1. ``'robust'``: median 0 and interquartile range 1. ``None``: ``'robust'`` with ``auto``, otherwise
+        ``'none'``.
     missing : {'skip', 'median', 'mode', 'nearest', 'error'}, default=None
-        The treatment of missing values. ``'skip'`` leaves NaN, which :class:`DAGaussianMixture` and :class:`GTM` take. ``'nearest'`` fills by the five nearest rows
-        of the fitted table. Rows of other tables get the median, so that a row does not depend on those beside it. ``None``: ``'nearest'`` with ``auto``, else
-        ``'error'``.
+        How to treat missing values. ``'skip'`` keeps NaN, which :class:`DAGaussianMixture` and :class:`GTM` accept. ``'nearest'`` fills values in from the five
+        nearest rows of the fitted table. Rows of other tables get the median, so that they do not depend on each other. ``None``: ``'nearest'`` with ``auto``,
+        otherwise ``'error'``.
     auto : bool, default=True
-        Choose logarithms, scale and the treatment of missing values from the data if you don't.
+        Whether Lehr chooses logarithms, scale and the treatment of missing values from the data, if you don't give them.
     date_parts : sequence of {'days', 'weekday', 'month'}, default=('days',)
-        The parts of dates to compare rows by. ``'weekday'`` and ``'month'`` are categories: all Mondays, or all Januaries, are alike.
+        The parts of dates to compare rows by. ``'weekday'`` and ``'month'`` are categories: all Mondays, or all Januaries, are equal.
 
     Attributes
     ----------
     columns_ : ColumnAccounts
-        The role of each column, whether and how it is used, and why.
+        The role of each column, whether and how it is used, and the reason.
     notes_ : list of str
-        Changes to the fitted rows, such as gaps that were filled.
+        Notes about changes to the fitted rows, such as missing values that were filled in.
     log_ : dict of str to float
-        The number added to each column before its logarithm is taken, if it is.
+        The columns that are replaced by their logarithms, with the number that is added first.
     scale_, missing_ : str
-        The chosen ways.
+        The chosen scale and treatment of missing values.
     n_features_in_ : int
-        Columns of ``X``.
+        The number of columns of ``X``.
     feature_names_in_ : ndarray of shape (``n_features_in_``,)
-        Names of the columns, if ``X`` has any.
+        The names of the columns, if ``X`` has any.
 
     See Also
     --------
-    describe_columns : Roles of columns, without a preparation.
-    read_table : A table from a file.
+    describe_columns : Describes the roles of columns, without a preparation.
+    read_table : Reads a table from a file.
 
     Notes
     -----
-    ``fit_transform(X)`` and ``fit(X).transform(X)`` differ in the cells that ``missing='nearest'`` fills.
+    ``fit_transform(X)`` and ``fit(X).transform(X)`` differ in the values that ``missing='nearest'`` fills in.
 
-    A row without any value gets the features of a typical row, so a label of it means nothing. ``notes_`` names such rows, and ``transform`` warns of them.
+    A row without any value gets the features of a typical row, so its label is meaningless. ``notes_`` lists such rows, and ``transform`` warns about them.
 
     Examples
     --------
@@ -113,7 +116,7 @@ class TablePreparation(TransformerMixin, SavedMixin):
         "auto": ["boolean"],
         "date_parts": ["array-like", one_of(*_DATE_PARTS)],
     }
-    #: How the command reads tables of this kind, of a preparation that it made.
+    #: How the command reads such tables, if the command made the preparation.
     _form: dict[str, Any] | None = None
 
     def __init__(
@@ -143,18 +146,18 @@ class TablePreparation(TransformerMixin, SavedMixin):
 
     @property
     def columns_(self) -> ColumnAccounts:
-        """The role and the use of each column."""
+        """The role of each column, and how it is used."""
         if not hasattr(self, "_account"):
             raise AttributeError(f"{type(self).__name__!r} object has no attribute 'columns_'")
         return ColumnAccounts._of(json.loads(self._account))
 
     def fit(self, X: Any, y: object = None) -> TablePreparation:
-        """Decide the use of each column.
+        """Decide how to use each column.
 
         Parameters
         ----------
         X : table of pandas, Polars or Arrow, dict of columns, or array-like of shape (n_samples, n_columns)
-            Numbers, truth values, dates and texts; gaps are NaN, None, NA, NaT and empty texts.
+            Numbers, truth values, dates and texts. NaN, None, NA, NaT and empty texts are missing values.
         y : ignored
             Ignored; present for scikit-learn's interface.
 
@@ -165,8 +168,8 @@ class TablePreparation(TransformerMixin, SavedMixin):
         Raises
         ------
         ValueError
-            For columns that you name but that are missing or cannot be used, and for a table without any usable column. Also for infinite numbers, and for
-            missing values with ``missing='error'``.
+            If a column that you name does not exist or cannot be used, or the table has no usable column. Also if there are infinite numbers, or missing values
+            with ``missing='error'``.
 
         Examples
         --------
@@ -178,7 +181,7 @@ class TablePreparation(TransformerMixin, SavedMixin):
         return self
 
     def fit_transform(self, X: Any, y: object = None) -> NDArray[np.float64]:
-        """Decide the use of each column, and prepare these rows.
+        """Decide how to use each column, and prepare these rows.
 
         Parameters
         ----------
@@ -190,7 +193,7 @@ class TablePreparation(TransformerMixin, SavedMixin):
         Returns
         -------
         features : ndarray of shape (n_samples, n_features_out)
-            A frame after ``set_output``. Missing values are filled from other rows if ``missing`` is ``'nearest'``.
+            The prepared rows; a data frame after ``set_output``. With ``missing='nearest'``, missing values are filled in from other rows.
 
         Examples
         --------
@@ -201,7 +204,7 @@ class TablePreparation(TransformerMixin, SavedMixin):
         return self._fit(X)
 
     def _fit(self, X: Any) -> NDArray[np.float64]:
-        """The fitted rows, prepared."""
+        """Fits the preparation, and returns the prepared rows."""
         wish: object = self.missing
         if isinstance(wish, str) and wish == "drop":
             raise ValueError("The 'missing' parameter cannot be 'drop': a transformer keeps all rows. Drop them before (DataFrame.dropna).")
@@ -248,7 +251,7 @@ class TablePreparation(TransformerMixin, SavedMixin):
         return prepared["features"]
 
     def _take(self, preparation: str) -> None:
-        """Become the preparation in some JSON."""
+        """Sets the fitted attributes from a preparation in JSON."""
         content = json.loads(preparation)
         self._preparation = preparation
         self.scale_: str = content["scale"]
@@ -260,7 +263,7 @@ class TablePreparation(TransformerMixin, SavedMixin):
 
     @classmethod
     def _restored(cls, content: dict[str, Any], form: dict[str, Any]) -> TablePreparation:
-        """The preparation in a model of the command. If gaps were filled from other rows then, or left out, new rows keep their gaps."""
+        """Restores the preparation of a command's model. New rows keep missing values that the command filled in from other rows or dropped."""
         if content["missing"] in ("nearest", "drop"):
             content = {**content, "missing": "skip"}
         preparation = cls(auto=False)
@@ -278,29 +281,29 @@ class TablePreparation(TransformerMixin, SavedMixin):
         return json.loads(self._preparation)["features"]
 
     def transform(self, X: Any) -> NDArray[np.float64]:
-        """Prepare the rows of a table like the fitted ones.
+        """Prepare the rows of a table in the same way as the fitted rows.
 
         Parameters
         ----------
         X : table of pandas, Polars or Arrow, dict of columns, or array-like of shape (n_samples, n_columns)
-            Named columns are found by name, in any order; others by position. A preparation that :func:`load` found in a model of the command also takes the
-            path of a file, and reads it as ``lehr predict`` does.
+            Columns with names are found by name, in any order; others by position. A preparation that :func:`load` restored from a model of the command also
+            takes the path of a file, and reads it as ``lehr predict`` does.
 
         Returns
         -------
         features : ndarray of shape (n_samples, n_features_out)
-            A frame after ``set_output``. Missing values get the median if ``missing`` is ``'nearest'``. A preparation of the command keeps NaN in rows without
-            any value.
+            The prepared rows; a data frame after ``set_output``. With ``missing='nearest'``, missing values become the median. A preparation of the command
+            keeps NaN in rows without any value.
 
         Raises
         ------
         ValueError
-            For used columns that are missing, or hold something else than before.
+            If a used column is missing, or contains values of another kind than before.
 
         Warns
         -----
         UserWarning
-            For new columns, missing columns that were not used, columns that are read in another way, and texts that were not there before.
+            If there are new columns or new texts, an unused column is missing, or a column is read differently than before.
 
         Examples
         --------
@@ -316,12 +319,12 @@ class TablePreparation(TransformerMixin, SavedMixin):
             _checks.warn(note, UserWarning)
         features: NDArray[np.float64] = prepared["features"]
         if self._form is not None and self.missing_ in ("median", "mode"):
-            # What is filled in is not theirs: as for the command, nothing can be said of them.
+            # All values of these rows were filled in, so they get no label, as in the command.
             features[self._without_values(frame)] = np.nan
         return features
 
     def _frame(self, X: Any) -> _native.DataFrame:
-        """Another table, or the table in a file."""
+        """The data frame of another table, or of the table in a file."""
         if self._form is None or not isinstance(X, (str, PathLike)):
             return self._columns_of(X).frame()
         path = fspath(X)
@@ -371,7 +374,8 @@ class TablePreparation(TransformerMixin, SavedMixin):
         Returns
         -------
         values : ndarray of shape (n_samples, n_features_out)
-            A column for each of :meth:`get_feature_names_out`: for logarithms the number itself, for dates days since 1970, for a text of a category its share.
+            A column for each of :meth:`get_feature_names_out`. Logarithms become the original numbers, dates become days since 1970, and a text of a category
+            becomes its share.
 
         Examples
         --------
@@ -385,17 +389,17 @@ class TablePreparation(TransformerMixin, SavedMixin):
         return _native.back(self._preparation, rows)
 
     def get_feature_names_out(self, input_features: ArrayLike | None = None) -> NDArray[Any]:
-        """Name the features.
+        """Return the names of the features.
 
         Parameters
         ----------
         input_features : array-like of str, default=None
-            Names of the columns, if the fitted ones had none.
+            The names of the columns, if the fitted columns had none.
 
         Returns
         -------
         names : ndarray of str objects
-            The name of the column, or ``city = Bern`` for a text of a category.
+            The names of the columns, or names such as ``city = Bern`` for the texts of a category.
 
         Examples
         --------
@@ -410,20 +414,20 @@ class TablePreparation(TransformerMixin, SavedMixin):
         return np.array(list(names), dtype=object)
 
     def sample_weight(self, X: Any) -> NDArray[np.float64]:
-        """Weights that set isolated rows aside, as the command does with ``--auto``: pass them to ``fit`` of a clustering.
+        """Return weights that exclude isolated rows, as the command does with ``--auto``. Pass them to ``fit`` of a clustering.
 
-        A few rows far from all others would get clusters of their own before any group is divided.
+        Otherwise a few rows far from all others would get their own clusters before any group is divided.
 
         Parameters
         ----------
         X : table of pandas, Polars or Arrow, dict of columns, or array-like of shape (n_samples, n_columns)
-            The rows to cluster. At least 50: with fewer rows none is set aside.
+            The rows to cluster. If there are fewer than 50, none is excluded.
 
         Returns
         -------
         weights : ndarray of shape (n_samples,)
-            0 for rows without any value, and for isolated rows. 1 for all others. A row is isolated if its fifth nearest neighbour is far, compared with its
-            neighbours' own.
+            0 for rows without any value and for isolated rows, 1 for all others. A row is isolated if its fifth nearest neighbour is far away, compared with
+            those of its neighbours.
 
         Examples
         --------
@@ -446,14 +450,14 @@ class TablePreparation(TransformerMixin, SavedMixin):
         return weights
 
     def _without_values(self, frame: _native.DataFrame) -> NDArray[np.bool_]:
-        """Rows that have no value in any column used."""
+        """Marks the rows without a value in any used column."""
         content = {**json.loads(self._preparation), "missing": "skip"}
         gone: NDArray[np.bool_] = np.isnan(_applied(frame, json.dumps(content), True)["features"]).all(axis=1)
         return gone
 
 
 def _applied(frame: _native.DataFrame, preparation: str, is_other: bool) -> Any:
-    """The numbers that a preparation makes of a table."""
+    """Applies a preparation to a table, and explains errors about missing values."""
     try:
         return frame.apply(preparation, is_other)
     except ValueError as error:
@@ -463,7 +467,7 @@ def _applied(frame: _native.DataFrame, preparation: str, is_other: bool) -> Any:
 
 
 def _differ(before: dict[str, Any], now: dict[str, Any]) -> bool:
-    """Whether values of two readings differ in meaning. Frames forget how their numbers were written."""
+    """Whether two ways of reading a column give values with different meanings. Data frames do not record how numbers were written."""
     kinds = {"number" if read_as["kind"] == "written_number" else read_as["kind"] for read_as in (before, now)}
     if len(kinds) > 1:
         return True

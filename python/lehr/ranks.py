@@ -1,20 +1,20 @@
-"""One program on many ranks: message passing on NumPy arrays, between the threads of a script and between the processes that ``mpiexec`` started.
+"""Message passing with NumPy arrays, between the threads of a script and between the processes that ``mpiexec`` started.
 
-:func:`run` calls a function once for each rank, with a :class:`Communicator`. Arrays are read and written in place, and the interpreter is free while a rank
-waits. Sums have the same bits on every number of threads and processes for the same number of ranks.
+:func:`run` calls a function once for each rank, with a :class:`Communicator`. Arrays are read and written in place, and a waiting rank releases the interpreter
+lock. For a given number of ranks, sums are bit-identical for any division into threads and processes.
 
 ========================================================================  ================================================================
-:meth:`~Communicator.send`, :meth:`~Communicator.receive`                  a message from one rank to another
-:meth:`~Communicator.shift`                                               each passes an array on, on a ring
-:meth:`~Communicator.barrier`                                             all have arrived
-:meth:`~Communicator.broadcast`, :meth:`~Communicator.scatter`             the root's array to all; to each its part
-:meth:`~Communicator.gather`, :meth:`~Communicator.all_gather`             everybody's arrays to the root, to all
-:meth:`~Communicator.reduce`, :meth:`~Communicator.all_reduce`             everybody's arrays combined, at the root, at all
-:meth:`~Communicator.scan`                                                the combination of the arrays of the ranks before
+:meth:`~Communicator.send`, :meth:`~Communicator.receive`                  send a message from one rank to another
+:meth:`~Communicator.shift`                                               pass arrays along a ring
+:meth:`~Communicator.barrier`                                             wait until all ranks have arrived
+:meth:`~Communicator.broadcast`, :meth:`~Communicator.scatter`             send the root's array to all ranks; send each rank its part
+:meth:`~Communicator.gather`, :meth:`~Communicator.all_gather`             collect the arrays of all ranks at the root; at all ranks
+:meth:`~Communicator.reduce`, :meth:`~Communicator.all_reduce`             combine the arrays of all ranks at the root; at all ranks
+:meth:`~Communicator.scan`                                                combine the arrays of all ranks up to each rank
 ========================================================================  ================================================================
 
-Collectives must be called by all ranks in the same order. Lehr compares the calls first. If your ranks pass different arrays, roots or operations, the call
-raises a ``ValueError`` on all of them.
+All ranks must call collectives in the same order. Before each collective, Lehr compares the calls. If ranks pass incompatible arrays, or different roots or
+operations, the call raises a ``ValueError`` on all ranks.
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ __dir__ = listed(__all__)
 
 T = TypeVar("T")
 
-#: How long ranks have to end after Ctrl-C before they are left behind, in seconds.
+#: The seconds that ranks have to end after Ctrl-C, before they are abandoned.
 _GRACE = 0.5
-#: How often the main thread looks for signals while it waits, in seconds.
+#: The seconds between checks for signals while the main thread waits.
 _TICK = 0.1
 _MOST_TAG = 2**32 - 1
 
@@ -56,12 +56,12 @@ def _tag(value: Any) -> int:
 
 
 def _ordered(array: ArrayLike) -> NDArray[Any]:
-    """The array itself if it is C-contiguous, otherwise a contiguous copy. (``ascontiguousarray`` would add a dimension to an array without any.)"""
+    """The array itself if it is C-contiguous, otherwise a contiguous copy. (``ascontiguousarray`` would add a dimension to a 0-dimensional array.)"""
     return np.asarray(array, order="C")
 
 
 class Communicator:
-    """One rank's access to all ranks. :func:`run` makes it; it is valid while the program runs, on its rank's thread.
+    """The methods by which one rank communicates with all ranks. :func:`run` creates it. It is valid while the program runs, on the thread of its rank.
 
     Attributes
     ----------
@@ -110,14 +110,14 @@ class Communicator:
         self._native.barrier()
 
     def all_reduce(self, array: NDArray[Any], op: Literal["sum", "prod", "min", "max"] = "sum") -> None:
-        """Overwrite every rank's array with the combination of all, value by value, in one order of ranks.
+        """Combine the arrays of all ranks element by element, and write the result into the array of each rank.
 
         Parameters
         ----------
         array : ndarray
-            Of one type and shape on all ranks, C-contiguous: float64, float32, or integers. Overwritten in place.
+            A C-contiguous array of float64, float32 or integers, with the same type and shape on all ranks. It is overwritten in place.
         op : {'sum', 'prod', 'min', 'max'}, default='sum'
-            The operation that combines two values. Sums of integers wrap as NumPy's do; a NaN stays NaN.
+            The operation that combines two values. Sums of integers wrap around, as in NumPy; NaN stays NaN.
 
         Returns
         -------
@@ -126,9 +126,9 @@ class Communicator:
         Raises
         ------
         ValueError
-            On all ranks, if their arrays differ in type or shape, or if the array is read-only or not contiguous.
+            If the arrays of the ranks differ in type or shape, or an array is read-only or not contiguous. Raised on all ranks.
         TypeError
-            If it is not an array of such numbers.
+            If ``array`` is not an array of such numbers.
         RankError
             If a rank has ended.
 
@@ -145,14 +145,14 @@ class Communicator:
         self._native.all_reduce(array, op)
 
     def reduce(self, array: NDArray[Any], root: int = 0, op: Literal["sum", "prod", "min", "max"] = "sum") -> None:
-        """Overwrite the root's array with the combination of all. The arrays of the other ranks are then undefined.
+        """Combine the arrays of all ranks, and write the result into the root's array. The arrays of the other ranks are undefined afterwards.
 
         Parameters
         ----------
         array : ndarray
             The same as for :meth:`all_reduce`.
         root : int, default=0
-            The rank that gets the result.
+            The rank that receives the result.
         op : {'sum', 'prod', 'min', 'max'}, default='sum'
             The same as for :meth:`all_reduce`.
 
@@ -173,7 +173,7 @@ class Communicator:
         self._native.reduce(array, _rank("root", root), op)
 
     def broadcast(self, array: NDArray[Any], root: int = 0) -> None:
-        """Overwrite every rank's array with the root's.
+        """Copy the root's array to the arrays of all ranks.
 
         Parameters
         ----------
@@ -199,7 +199,7 @@ class Communicator:
         self._native.broadcast(array, _rank("root", root))
 
     def scan(self, array: NDArray[Any], op: Literal["sum", "prod", "min", "max"] = "sum", *, exclusive: bool = False) -> None:
-        """Overwrite each rank's array with the combination of those of rank 0 up to its own.
+        """Overwrite the array of each rank with the combination of the arrays of ranks 0 up to this rank.
 
         Parameters
         ----------
@@ -208,7 +208,7 @@ class Communicator:
         op : {'sum', 'prod', 'min', 'max'}, default='sum'
             The same as for :meth:`all_reduce`.
         exclusive : bool, default=False
-            To the rank before instead: rank 0 then keeps its own array.
+            Whether to combine only up to the previous rank. Rank 0 then keeps its own array.
 
         Returns
         -------
@@ -232,14 +232,14 @@ class Communicator:
         Parameters
         ----------
         array : array-like
-            An array of one type on all ranks, and of one shape except for the first length.
+            An array with the same type on all ranks, and the same shape except for the first dimension.
         root : int, default=0
-            The rank that gets them.
+            The rank that receives the arrays.
 
         Returns
         -------
         arrays : list of ndarray
-            A list in the order of ranks; ``None`` at the others.
+            The arrays in the order of ranks; ``None`` on ranks other than the root.
 
         Examples
         --------
@@ -263,7 +263,7 @@ class Communicator:
         Returns
         -------
         arrays : list of ndarray
-            A list in the order of ranks.
+            The arrays in the order of ranks.
 
         Examples
         --------
@@ -276,24 +276,24 @@ class Communicator:
         return gathered
 
     def scatter(self, array: ArrayLike | None = None, root: int = 0) -> NDArray[Any]:
-        """Deal the rows of the root's array to the ranks in equal parts.
+        """Distribute the rows of the root's array to the ranks in equal parts.
 
         Parameters
         ----------
         array : array-like, default=None
-            At the root: its first length is a multiple of the number of ranks. Ignored on other ranks.
+            The array at the root, whose first dimension must be a multiple of the number of ranks. Ignored on other ranks.
         root : int, default=0
-            The rank that deals them.
+            The rank whose rows are distributed.
 
         Returns
         -------
         part : ndarray
-            A new array: the first ``len(array) / size`` rows at rank 0, and so on.
+            A new array: the first ``len(array) / size`` rows on rank 0, the next on rank 1, and so on.
 
         Raises
         ------
         ValueError
-            On all ranks, if the root's array cannot be divided.
+            If the root's array cannot be divided evenly. Raised on all ranks.
 
         Examples
         --------
@@ -308,16 +308,16 @@ class Communicator:
         return self._native.scatter(own, _rank("root", root))
 
     def send(self, array: ArrayLike, to: int, tag: int = 0) -> None:
-        """Send an array to a rank. It returns when the array has been copied: it does not wait for the receiver.
+        """Send an array to a rank. Returns as soon as the array has been copied, without waiting for the receiver.
 
         Parameters
         ----------
         array : array-like
             An array of any shape.
         to : int
-            The rank, which may be this one.
+            The receiving rank, which may be this one.
         tag : int, default=0
-            A number that the receiver may ask for, 0 to 2**32 - 1.
+            A number by which the receiver can select messages, 0 to 2**32 - 1.
 
         Returns
         -------
@@ -335,24 +335,24 @@ class Communicator:
         self._native.send(_ordered(array), _rank("to", to), _tag(tag))
 
     def receive(self, source: int, tag: int = 0) -> NDArray[Any]:
-        """Wait for the next array from a rank with a tag.
+        """Wait for the next array from a rank with the given tag.
 
         Parameters
         ----------
         source : int
             The rank.
         tag : int, default=0
-            The tag it was sent with.
+            The tag of the message.
 
         Returns
         -------
         array : ndarray
-            A new array, of the type and shape that were sent.
+            A new array, with the type and shape of the sent array.
 
         Raises
         ------
         RankError
-            If the rank has ended and no such array is left.
+            If the rank has ended and no such array remains.
 
         Examples
         --------
@@ -361,23 +361,23 @@ class Communicator:
         return self._native.receive(_rank("source", source), _tag(tag))[0]
 
     def receive_any(self, source: int | None = None, tag: int | None = None) -> tuple[NDArray[Any], int, int]:
-        """Wait for the first array that matches.
+        """Wait for the first array that matches a rank and a tag.
 
         Parameters
         ----------
         source : int, default=None
-            From this rank; ``None``: from any.
+            The sending rank. ``None``: any rank.
         tag : int, default=None
-            With this tag; ``None``: with any.
+            The tag. ``None``: any tag.
 
         Returns
         -------
         array : ndarray
             A new array.
         source : int
-            The rank that sent it.
+            The rank that sent the array.
         tag : int
-            The tag it was sent with.
+            The tag of the message.
 
         Examples
         --------
@@ -393,14 +393,14 @@ class Communicator:
         return self._native.receive(None if source is None else _rank("source", source), None if tag is None else _tag(tag))
 
     def shift(self, array: ArrayLike, displacement: int = 1) -> NDArray[Any]:
-        """Pass an array to the rank some places ahead on a ring, and get the array of the rank as far behind.
+        """Pass arrays along a ring: send one to a rank ahead, and receive one from the rank the same distance behind.
 
         Parameters
         ----------
         array : array-like
-            Of one type and shape on all ranks.
+            An array with the same type and shape on all ranks.
         displacement : int, default=1
-            The number of ranks ahead; negative: behind.
+            How many ranks ahead to send the array; a negative number means behind.
 
         Returns
         -------
@@ -417,10 +417,10 @@ class Communicator:
 
 
 class _Thread(threading.Thread, Generic[T]):
-    """A rank on its thread, and its outcome."""
+    """The thread of a rank, with the returned value or the error."""
 
     def __init__(self, program: Callable[[Communicator], T], native: _native.Communicator) -> None:
-        # Whoever leaves ranks behind after Ctrl-C wants to leave.
+        # After Ctrl-C, ranks that still run must not keep the process alive.
         super().__init__(name=f"lehr-rank-{native.rank}", daemon=True)
         self.program = program
         self.native = native
@@ -434,40 +434,40 @@ class _Thread(threading.Thread, Generic[T]):
         except BaseException as error:  # noqa: BLE001  the thread that started it raises it
             self.raised = error
         finally:
-            # Who waits for this rank hears that it has ended.
+            # Ranks that wait for this one receive an error.
             self.native.close()
 
 
 def run(program: Callable[[Communicator], T], ranks: int | None = None) -> list[T]:
-    """Call a function once for each rank, all at once, each on its own Python thread.
+    """Call a function once for each rank, concurrently, each on its own Python thread.
 
-    A program computes with its own arrays. ``fit`` and :func:`lehr.pairwise_distances` compute on all ranks themselves, so call them outside of a program.
+    A program computes with its own arrays. ``fit`` and :func:`lehr.pairwise_distances` already use all ranks, so call them outside of a program.
 
-    Under ``mpiexec`` the ranks are divided among the processes, which all make the same call. Python code takes turns, except in free-threaded Pythons; NumPy
-    computations without the interpreter overlap.
+    Under ``mpiexec``, all processes make the same call, and the ranks are divided among them. Except in free-threaded Python, only one rank of a process runs
+    Python code at a time. NumPy computations that release the interpreter lock run in parallel.
 
     Parameters
     ----------
     program : callable
         A function that takes a :class:`Communicator`.
     ranks : int, default=None
-        The number of ranks in all; in an MPI job a multiple of its processes. ``None``: as many as processors, or one for each process of a job.
+        The number of all ranks; in an MPI job, a multiple of the number of processes. ``None``: one for each processor, or one for each process of the job.
 
     Returns
     -------
     returned : list
-        The values that the ranks of this process returned, in order.
+        The values that the ranks of this process returned, in the order of ranks.
 
     Raises
     ------
     BaseException
-        The error of a rank: of several, that of the lowest rank that did not fail because another ended.
+        The error of a rank. If several ranks fail, the error of the lowest rank that did not fail because of another rank.
     RankError
         If only ranks of other processes failed.
     RuntimeError
-        On all ranks, if one calls ``fit`` or :func:`lehr.pairwise_distances`.
+        If a rank calls ``fit`` or :func:`lehr.pairwise_distances`.
     KeyboardInterrupt
-        After Ctrl-C. Ranks that wait in a communicator end; those that compute are left behind.
+        After Ctrl-C. Ranks that wait in a communicator end; ranks that compute are abandoned.
 
     Examples
     --------
@@ -496,7 +496,7 @@ def run(program: Callable[[Communicator], T], ranks: int | None = None) -> list[
                 thread.join(_TICK)
     except BaseException:
         whole.stop()
-        # Those that have begun: the signal may have come before the last of them.
+        # Only threads that have started: the signal may have arrived before all had.
         for thread in filter(threading.Thread.is_alive, threads):
             thread.join(_GRACE / len(threads))
         raise

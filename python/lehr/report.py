@@ -1,7 +1,7 @@
-"""The interactive report in a notebook: of a run of the command, or of a fitted estimator (``model.show(X)``).
+"""Interactive reports in a notebook, of a run of the command or of a fitted estimator (``model.show(X)``).
 
-``lehr cluster``, ``lehr mixture``, ``lehr gtm``, ``lehr pairwise``, ``lehr kmedoids``, ``lehr embed`` and the demonstrations write a page ``report.html`` beside
-their results. It has figures, tables that you can sort, and interactive pictures. It is one file that loads nothing, so a notebook cell can show it.
+``lehr cluster``, ``lehr mixture``, ``lehr gtm``, ``lehr pairwise``, ``lehr kmedoids``, ``lehr embed`` and the demonstrations write a report ``report.html``
+beside their results. It has figures, sortable tables and interactive plots. It is a single file without external resources, so a notebook cell can show it.
 """
 
 from __future__ import annotations
@@ -17,38 +17,38 @@ __all__ = ["Report", "show"]
 __dir__ = listed(__all__)
 
 _PAGE = "report.html"
-#: How a page of the command begins.
+#: The beginning of every report.
 _BEGINNING = "<!doctype html"
 
 
 class Report:
-    """A page that the command wrote, or that ``show`` of an estimator made; a notebook displays it as the last value of a cell.
+    """A report that the command wrote, or that ``show`` of an estimator created. A notebook displays it as the last value of a cell.
 
-    Its scripts run in a frame of their own, which cannot reach the notebook, its cells or its network address. The page is a part of the cell's output, so a
-    saved notebook shows it without the folder.
+    The scripts of the report run in a sandboxed frame, which has no access to the notebook, its cells or its origin. The report is part of the cell's output,
+    so a saved notebook shows it without the folder.
 
     Parameters
     ----------
     results : path-like
-        The folder that the command wrote, or the page itself.
+        The folder that the command wrote, or the report file itself.
     height : int, default=720
         The height of the frame, in pixels.
 
     Attributes
     ----------
     path : pathlib.Path or None
-        The page's file; ``None`` for an estimator's page.
+        The file of the report; ``None`` for the report of an estimator.
     page : str
         The report as HTML.
     height : int
-        The height of the frame.
+        The height of the frame, in pixels.
 
     Raises
     ------
     OSError
-        If there is no page.
+        If there is no report.
     ValueError
-        If the file is no page of the command.
+        If the file is not a report of the command.
 
     Examples
     --------
@@ -77,19 +77,19 @@ class Report:
 
     @classmethod
     def _of(cls, title: str, page: str, height: int) -> Report:
-        """The page of an estimator."""
+        """Creates the report of an estimator."""
         report = object.__new__(cls)
         report.path, report._title = None, title
         report.page, report.height = page, _pixels(height)
         return report
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the page to a file, whole or not at all. It needs no other file, so you can send it to other people.
+        """Write the report to a single file, which you can send to other people.
 
         Parameters
         ----------
         path : path-like
-            An existing file is replaced.
+            The file to write. An existing file is replaced; if writing fails, no partial file remains.
 
         Raises
         ------
@@ -111,7 +111,7 @@ class Report:
         return f"Report({self._title!r})"
 
     def _repr_html_(self) -> str:
-        # Without the right to its origin a script in it has none that anything else has.
+        # Without allow-same-origin, scripts in the frame have an opaque origin that nothing else shares.
         page = html.escape(self.page, quote=True)
         return f'<iframe srcdoc="{page}" sandbox="allow-scripts allow-downloads" width="100%" height="{self.height}" style="border:0" title="{html.escape(self._title)}"></iframe>'
 
@@ -124,19 +124,19 @@ def _pixels(height: int) -> int:
 
 
 def show(results: str | os.PathLike[str], *, height: int = 720) -> Report:
-    """Show the page of a run of the command, as the last value of a cell.
+    """Show the report of a run of the command, as the last value of a cell.
 
     Parameters
     ----------
     results : path-like
-        The folder that the command wrote (``--out``), or the page itself.
+        The folder that the command wrote (``--out``), or the report file itself.
     height : int, default=720
         The height of the frame, in pixels.
 
     Returns
     -------
     report : Report
-        Shown by notebooks.
+        The report, which a notebook displays.
 
     Examples
     --------

@@ -1,11 +1,11 @@
-"""Messages in asyncio: ports to await, several at once, and a state with handlers around it.
+"""Coordination in asyncio: ports that you can await, also several at once, and a state with handlers.
 
-A :class:`Port` is a queue that any thread may post to. You await items: :meth:`Port.receive` for one item, :meth:`Port.take` for several. :func:`join` waits
-for one of each of several ports, :func:`choice` for the one that comes first. An :class:`Interleave` puts handlers around one state and says who may run beside
-whom.
+A :class:`Port` is a queue that any thread may post to. To await items, use :meth:`Port.receive` for one and :meth:`Port.take` for several. :func:`join` waits
+for an item from each of several ports, :func:`choice` for the first item from any of them. An :class:`Interleave` combines a state with handlers, and decides
+which handlers may run together.
 
-A waiting coroutine holds nothing: if it is cancelled, every item stays in its port, in its order. Handlers are coroutines of the event loop in which the
-interleave was started.
+A waiting coroutine holds no items: if it is cancelled, all items stay in their ports, in the same order. Handlers run as coroutines in the event loop in which
+the interleave was created.
 """
 
 from __future__ import annotations
@@ -37,9 +37,9 @@ def _release(woken: asyncio.Future[None]) -> None:
 
 
 class Waiting(Generic[T]):
-    """An awaitable, once: made by ports, :func:`join`, :func:`choice` and interleaves.
+    """An awaitable that ports, :func:`join`, :func:`choice` and interleaves return. It can be awaited once.
 
-    It starts to wait at its first ``await``. A coroutine that is cancelled there takes nothing.
+    It starts to wait at ``await``. A coroutine that is cancelled while it waits takes no item.
 
     Examples
     --------
@@ -65,7 +65,7 @@ class Waiting(Generic[T]):
             while True:
                 woken: asyncio.Future[None] = loop.create_future()
 
-                # On whichever thread posts; a loop that is closed raises, and nobody hears.
+                # Called on the thread that posts. If the loop is closed, this raises an error that is ignored.
                 def wake(woken: asyncio.Future[None] = woken) -> None:
                     loop.call_soon_threadsafe(_release, woken)
 
@@ -78,24 +78,24 @@ class Waiting(Generic[T]):
 
 
 class Port(Generic[T]):
-    """A queue that any thread may post to, and that you await.
+    """A queue that any thread may post to, and whose items you await.
 
     Parameters
     ----------
     name : str, default=None
-        The name in errors. ``None``: the file and line where it is made.
+        The name in error messages. ``None``: the file and line where the port is created.
     capacity : int, default=None
-        The largest number of items. ``None``: any number.
+        The maximum number of items that the port holds. ``None``: no limit.
     overflow : {'wait', 'reject', 'drop_oldest', 'drop_newest'}, default='wait'
-        The policy of a full port for one more item. ``post`` raises :class:`Full`, and with ``'wait'`` you can wait for a place with ``post_wait``. Otherwise
-        an item is given up.
+        The policy for an item that is posted to a full port. With ``'wait'`` and ``'reject'``, ``post`` raises :class:`Full`. With ``'wait'``, you can also
+        wait for space with ``post_wait``. With ``'drop_oldest'`` and ``'drop_newest'``, an item is discarded.
 
     Attributes
     ----------
     name : str
         Its name.
     waiting : int
-        The number of coroutines that wait at it.
+        The number of coroutines that wait at the port.
     is_closed : bool
         Whether :meth:`close` was called.
 
@@ -133,7 +133,7 @@ class Port(Generic[T]):
         return len(self._native)
 
     def __bool__(self) -> bool:
-        # A port without items is a port.
+        # A port is true even if it is empty.
         return True
 
     def __repr__(self) -> str:
@@ -148,12 +148,12 @@ class Port(Generic[T]):
             yield item
 
     def post(self, item: T) -> None:
-        """Append an item. It never waits and runs no handler; you can call it from any thread.
+        """Append an item. Never waits and runs no handler; can be called from any thread.
 
         Parameters
         ----------
         item : object
-            Anything.
+            Any object.
 
         Returns
         -------
@@ -177,12 +177,12 @@ class Port(Generic[T]):
         self._native.post(item)
 
     def post_wait(self, item: T) -> Waiting[None]:
-        """Append an item when there is a place for it. If it is cancelled, the item has not been posted.
+        """Append an item as soon as there is space for it. If the wait is cancelled, the item is not posted.
 
         Parameters
         ----------
         item : object
-            Anything.
+            Any object.
 
         Returns
         -------
@@ -203,12 +203,12 @@ class Port(Generic[T]):
         return Waiting(self._native.post_wait(item))
 
     def receive(self) -> Waiting[T]:
-        """Receive the next item.
+        """Wait for the next item.
 
         Returns
         -------
         waiting : Waiting
-            An awaitable. Raises :class:`Closed` if the port is closed and empty.
+            An awaitable of the item. It raises :class:`Closed` if the port is closed and empty.
 
         Examples
         --------
@@ -217,7 +217,7 @@ class Port(Generic[T]):
         return Waiting(self._native.receive())
 
     def take(self, count: int) -> Waiting[list[T]]:
-        """Receive the next items, all together: it takes none before there are enough.
+        """Wait for several items, and take them all at once, when there are enough.
 
         Parameters
         ----------
@@ -227,7 +227,7 @@ class Port(Generic[T]):
         Returns
         -------
         waiting : Waiting
-            An awaitable: a list.
+            An awaitable of the list of items.
 
         Examples
         --------
@@ -245,12 +245,12 @@ class Port(Generic[T]):
         return Waiting(self._native.take(items))
 
     def try_receive(self, default: Any = None) -> Any:
-        """Receive the next item, if there is one now.
+        """Take the next item if there is one, without waiting.
 
         Parameters
         ----------
         default : object, default=None
-            The value if there is no item.
+            The value to return if there is no item.
 
         Returns
         -------
@@ -266,7 +266,7 @@ class Port(Generic[T]):
         return default if there is None else there[0]
 
     def drain(self) -> list[T]:
-        """Receive all items that are there now.
+        """Take all items that are in the port, without waiting.
 
         Returns
         -------
@@ -283,7 +283,7 @@ class Port(Generic[T]):
         return self._native.drain()
 
     def close(self) -> None:
-        """Stop taking items. Items in the port can still be received.
+        """Close the port for new items. Items in the port can still be received.
 
         Returns
         -------
@@ -297,17 +297,17 @@ class Port(Generic[T]):
 
 
 def join(*ports: Port[Any]) -> Waiting[list[Any]]:
-    """One item of each port, all together or none: a waiting join keeps no item from others who need only one.
+    """Wait for one item of each port, and take all of them at once. While a join waits, other receivers can still take the items.
 
     Parameters
     ----------
     *ports : Port
-        Ports, each once.
+        The ports, without duplicates.
 
     Returns
     -------
     waiting : Waiting
-        An awaitable: a list in the order of the ports.
+        An awaitable of a list of items, in the order of the ports.
 
     Examples
     --------
@@ -324,17 +324,17 @@ def join(*ports: Port[Any]) -> Waiting[list[Any]]:
 
 
 def choice(*waits: Waiting[Any]) -> Waiting[tuple[int, Any]]:
-    """Wait for the first of several; if several are ready, the first named wins. The others leave their items in the ports.
+    """Wait for the first of several awaitables. If several are ready, the first in the list wins. The others leave their items in the ports.
 
     Parameters
     ----------
     *waits : Waiting
-        Receives, takes, joins, choices, none of which has been awaited.
+        Awaitables of receives, takes, joins or choices, none of which has been awaited yet.
 
     Returns
     -------
     waiting : Waiting
-        An awaitable: the number of the first, from 0, and its outcome.
+        An awaitable of the position of the first one, from 0, and its result.
 
     Examples
     --------
@@ -352,12 +352,12 @@ def choice(*waits: Waiting[Any]) -> Waiting[tuple[int, Any]]:
 
 
 class Dispatcher:
-    """Worker threads that schedule handlers. Use it in a ``with`` statement, or close it.
+    """Worker threads that schedule handlers. Use the dispatcher in a ``with`` statement, or close it.
 
     Parameters
     ----------
     threads : int, default=1
-        The number of threads. Handlers run on the event loop, so one is nearly always enough.
+        The number of threads. Handlers run on the event loop, so one thread is nearly always enough.
 
     Examples
     --------
@@ -373,11 +373,11 @@ class Dispatcher:
             raise _checks.wrong("threads", "at least 1", threads)
         self.threads = count
         self._native = _native.Dispatcher(count)
-        # Also at the end of the interpreter, which workers must not outlive.
+        # The finalizer also runs when the interpreter exits, which workers must not outlive.
         self._finalizer = weakref.finalize(self, self._native.close)
 
     def close(self) -> None:
-        """End its workers, and their interleaves. Pending items stay in their port.
+        """Stop the worker threads and all interleaves of the dispatcher. Pending items stay in their ports.
 
         Returns
         -------
@@ -398,31 +398,31 @@ class Dispatcher:
 
 
 Handler = Callable[[S, Any], Awaitable[object]]
-#: What a branch of an interleave waits for: one port, or several together.
+#: The source of items for a branch of an interleave: one port, or a tuple of ports that are joined.
 Source = Port[Any] | tuple[Port[Any], ...]
 
 
 class Interleave(Generic[S]):
-    """A state, and handlers around it: readers run together, a writer runs alone, by order of arrival across all ports.
+    """A state with handlers: readers run together, and a writer runs alone, in order of arrival across all ports.
 
-    Start it in a running event loop, where its handlers are coroutines ``handler(state, item)``. A handler that may not start yet has not been called: its item
-    is still in its port. The loop's exception handler reports an exception of a handler, and the interleave continues.
+    Create it in a running event loop. Handlers are coroutines ``handler(state, item)`` that run in this loop. As long as a handler may not start, its item
+    stays in the port. If a handler raises an exception, the loop's exception handler reports it, and the interleave continues.
 
     Parameters
     ----------
     dispatcher : Dispatcher
-        The dispatcher that schedules its handlers.
+        The dispatcher that schedules the handlers.
     state : object
-        The object that every handler gets. Handlers that may change it change it in place.
+        The object that every handler receives. Handlers change it in place.
     exclusive, concurrent, independent : iterable of (Port, handler), default=()
-        Handlers that run alone, also while they are suspended; handlers that run together, but not with exclusive ones; handlers that run at any time. If you
-        give a tuple of ports in place of one port, the branch joins them. Its handler receives a list with one item of each, all taken together when it may
-        start. Handlers of one such branch do not overlap.
+        Exclusive handlers run alone, and keep others out even while they are suspended. Concurrent handlers run together, but not with exclusive ones.
+        Independent handlers run at any time. If you give a tuple of ports instead of one port, the branch joins them. Its handler receives a list with one item
+        of each port, which are all taken when the handler may start. Handlers of one such branch do not overlap.
     teardown : iterable of (Port, handler), default=()
-        Handlers that end it. From the item's arrival on, nothing more starts, and the ports are closed. After the running handlers have ended, this one runs
-        alone.
+        Handlers that end the interleave. When the item arrives, no other handler starts any more, and the ports are closed. After the running handlers have
+        ended, the teardown handler runs alone.
     name : str, default=None
-        The name in errors.
+        The name in error messages.
 
     Examples
     --------
@@ -471,7 +471,7 @@ class Interleave(Generic[S]):
 
         def begin(handler: Handler[S], state: S, item: Any, ended: _native.Ended) -> None:
             task = loop.create_task(call(handler, state, item))
-            # The loop itself would forget a task that nobody holds.
+            # The loop keeps only weak references to tasks.
             running.add(task)
             task.add_done_callback(lambda task: end(task, ended))
 
@@ -493,12 +493,12 @@ class Interleave(Generic[S]):
         self._native = _native.Interleave(dispatcher._native, name, state, branches, start)
 
     def ended(self) -> Waiting[None]:
-        """Wait for the end by teardown.
+        """Wait until a teardown has ended the interleave.
 
         Returns
         -------
         waiting : Waiting
-            An awaitable. It raises :class:`Closed` if it was stopped, or its dispatcher closed, before.
+            An awaitable. It raises :class:`Closed` if the interleave was stopped, or its dispatcher closed, before a teardown.
 
         Examples
         --------
@@ -518,12 +518,12 @@ class Interleave(Generic[S]):
         return Waiting(self._native.ended())
 
     def stop(self) -> Waiting[S]:
-        """End it without a teardown, and without closing ports: running handlers finish, pending items stay in their ports.
+        """Stop the interleave without a teardown, and without closing ports. Running handlers finish, and pending items stay in their ports.
 
         Returns
         -------
         waiting : Waiting
-            An awaitable: the state.
+            An awaitable of the state.
 
         Examples
         --------

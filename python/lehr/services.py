@@ -1,21 +1,21 @@
-"""Services written in Python: a state document, and handlers for the requests of clients.
+"""Services written in Python: a JSON state, and handlers for the requests of clients.
 
-A :class:`Service` is JSON-serialisable state plus methods that you mark with a verb by :func:`handler`. :func:`serve` makes it answer over HTTP, as services
-written in Rust do: to :class:`lehr.Node`, to ``curl``, to other nodes. You get versions, subscribers who receive each change, one answer for each request, and
-a description of its fields in ``/openapi.json``.
+A :class:`Service` is JSON-serialisable state plus methods that you mark as handlers with :func:`handler`. :func:`serve` serves it over HTTP, like services
+written in Rust, to :class:`lehr.Node`, ``curl`` and other nodes. Its state has versions, subscribers receive each change, and ``/openapi.json`` describes its
+operations.
 
 ======================  ==========================================================  ==============================
-verb                    what it does                                                who may run beside it
+verb                    effect                                                      handlers that may run meanwhile
 ======================  ==========================================================  ==============================
-query                   tells a part of the state                                   others that look
-submit                  has something done, the state is not changed                others that look
-insert, delete          adds or removes a part of the state                         nobody
-update, upsert          changes a part of the state, or adds it                     nobody
-replace                 puts another state in its place; ``PUT`` asks for the one   nobody
-                        that is called ``replace``
+query                   returns a part of the state                                 query and submit
+submit                  performs an action without changing the state               query and submit
+insert, delete          adds or removes a part of the state                         none
+update, upsert          changes a part of the state, or adds it                     none
+replace                 replaces the whole state; ``PUT`` calls the handler         none
+                        with the name ``replace``
 ======================  ==========================================================  ==============================
 
-The node answers ``get`` and ``subscribe`` without a handler, and without the interpreter.
+The node answers ``get`` and ``subscribe`` itself, without a handler and without the Python interpreter.
 """
 
 from __future__ import annotations
@@ -49,18 +49,18 @@ _F = TypeVar("_F", bound=Callable[..., Any])
 _CHANGING = ("insert", "update", "upsert", "replace", "delete")
 _LOOKING = ("query", "submit")
 _GROUPS = ("exclusive", "concurrent", "independent")
-#: What a fault may be: one for each thing that a client can do about it.
+#: The codes of errors that a handler may raise.
 _CODES = (
     "action_not_supported", "message_not_supported", "contract_mismatch", "duplicate_entry", "unknown_entry", "invalid_value", "precondition_failed",
     "too_large", "insufficient_resources", "operation_cancelled", "operation_failed", "unauthenticated", "permission_denied", "queuing_limit_exceeded",
     "response_timeout", "would_deadlock", "unknown_service", "stale_reference", "service_stopping", "unavailable", "start_failed",
 )  # fmt: skip
-#: Seconds until what is left of an event loop's coroutines is left behind.
+#: The seconds that remaining coroutines of a closed event loop have to end, before they are abandoned.
 _GRACE_SECONDS = 1.0
-#: How often a thread that waits for the end of a node looks, in seconds.
+#: The seconds between checks, while a thread waits for the end of a node.
 _LOOK_SECONDS = 0.2
 
-#: Where a handler's mark is kept.
+#: The attribute of a method that stores its mark as a handler.
 _MARK = "__lehr_handler__"
 
 _LOG = logging.getLogger("lehr.services")
@@ -81,26 +81,27 @@ def handler(
 ) -> Callable[[_F], _F]:
     """Mark a method as the handler of an operation.
 
-    Its parameters are the fields of the body, and its annotations give their types. These are ``int``, ``float``, ``str``, ``bool``, ``list``, ``dict``, ``Literal``
-    and these with ``None``. You can give the types of entries, for example ``list[int]``. Any other annotation, or none, accepts any JSON value. A field with a
-    default may be missing; unknown fields are ignored. A method with one parameter before ``/`` receives the whole body.
+    The parameters of the method are the fields of the request's body, and annotations give their types. Types are ``int``, ``float``, ``str``, ``bool``,
+    ``list``, ``dict`` and ``Literal``, also with ``None``. You can give the types of entries, for example ``list[int]``. Any other annotation, or none, accepts
+    any JSON value. A field with a default may be missing; unknown fields are ignored. A method with a single positional-only parameter (before ``/``) receives
+    the whole body.
 
-    The node calls plain functions on its threads, coroutines on its event loop.
+    The node calls plain functions on its threads, and coroutines on its event loop.
 
     Parameters
     ----------
     verb : {'query', 'submit', 'insert', 'update', 'upsert', 'replace', 'delete'}
-        The operation's effect on the state.
+        The effect of the operation on the state.
     group : {'exclusive', 'concurrent', 'independent'}, default=None
-        The handlers that may run at the same time: none that see the state, those that only read it, or all. With all, it must not read the state. ``None``:
-        exclusive for verbs that change the state, which allow nothing else, and concurrent for the others.
+        The handlers that may run at the same time. ``'exclusive'``: only independent ones. ``'concurrent'``: all except exclusive ones. ``'independent'``: all;
+        such a handler must not read the state. ``None``: exclusive for verbs that change the state, which allow no other group, and concurrent for the others.
     name : str, default=None
-        The name for clients. ``None``: the name of the method.
+        The name of the operation for clients. ``None``: the name of the method.
 
     Returns
     -------
     decorator : callable
-        The method, unchanged.
+        A decorator that returns the method unchanged.
 
     Examples
     --------
@@ -131,25 +132,25 @@ def handler(
 
 
 class Service:
-    """A state and its handlers, as a base class.
+    """The base class of services: a state with handlers.
 
-    The state consists of JSON values: dictionaries with texts as keys, lists, texts, numbers (NumPy's too), ``True``, ``False`` and ``None``. Put anything else
-    that handlers need into other attributes. A handler that changes the state changes ``self.state`` in place or assigns a new one. When it returns, clients
-    see the new state, one version later, and subscribers receive the operation. If your handler raises, it has changed nothing: the old state is back.
-    Therefore don't keep references to parts of the state between calls. If your handler's verb changes nothing (query, submit), don't change the state: Lehr
-    does not check that. Later handlers would see your changes, but clients only after the next successful change by another handler.
+    The state consists of JSON values: dictionaries with string keys, lists, strings, numbers (also of NumPy), ``True``, ``False`` and ``None``. Store anything
+    else that handlers need in other attributes. To change the state, a handler changes ``self.state`` in place or assigns a new one. When the handler returns,
+    the version increases, clients see the new state, and subscribers receive the operation. If the handler raises an exception, Lehr restores the old state.
+    Therefore don't keep references to parts of the state between calls. Handlers for query and submit must not change the state, which Lehr does not check.
+    Later handlers would see such changes at once, but clients only after the next change by another handler.
 
-    A handler reports an error to its client by raising :class:`lehr.Fault` with one of the codes of the node. For any other exception the client only learns
-    that the operation failed inside the service, and the log ``lehr.services`` has the traceback.
+    To report an error to the client, raise :class:`lehr.Fault` with one of the node's error codes. For any other exception, the client only learns that the
+    operation failed inside the service. The logger ``lehr.services`` receives the traceback.
 
     Attributes
     ----------
     state : Any, default=None
-        The path and state that clients see. Not shared: each service gets a copy of it when it is served.
+        The state that clients see. Each service gets its own copy when it is served.
     contract : str, default=''
-        The public name of such services, such as ``"example.org/counter"``; ``''``: module and class.
+        The public name of the contract, such as ``"example.org/counter"``. ``''``: the names of the module and class.
     version : tuple of int, default=(1, 0)
-        The version of the contract: the second number grows with additions, the first with changes that break old clients.
+        The version of the contract. Increase the second number for additions, and the first for changes that break old clients.
 
     Examples
     --------
@@ -191,18 +192,18 @@ class Server:
     address : str
         The address to listen on, such as ``"127.0.0.1:0"``.
     insecure : bool
-        Whether other machines may reach it.
+        Whether the address may be reachable from other machines.
     threads : int
-        The number of workers.
+        The number of worker threads.
     queue : int
-        The largest number of waiting requests of each operation.
+        The maximum number of waiting requests for each operation.
     keep : str or None
-        The folder for documents.
+        The folder for saved states.
 
     Attributes
     ----------
     url : str
-        The node's address, as :class:`lehr.Node` takes it.
+        The URL of the node, for :class:`lehr.Node`.
     services : dict of Service
         The services by path.
 
@@ -221,12 +222,12 @@ class Server:
         programs = {path: _Program(path, service) for path, service in self.services.items()}
         self._loop = _Loop()
         self._native = _native.ServiceNode(threads)
-        # Also at the end of the interpreter, which threads must not outlive.
+        # The finalizer also runs when the interpreter exits, which threads must not outlive.
         self._finalizer = weakref.finalize(self, _end, self._native, self._loop, 0.5)
         try:
             for path, program in programs.items():
                 program.loop = self._loop
-                # No path has a plus, so no two have one file.
+                # Paths contain no plus sign, so each path has its own file.
                 file = None if keep is None else os.path.join(keep, path.strip("/").replace("/", "+") + ".json")
                 self._native.start((path, queue, file), json.dumps(program.outline()), program.service.state, program)
             self.url = f"http://{self._native.listen(address, insecure)}"
@@ -244,12 +245,12 @@ class Server:
         self.close()
 
     def wait(self, timeout: float | None = None) -> bool:
-        """Wait until it is closed, or clients have ended all its services.
+        """Wait until the node is closed, or clients have stopped all its services.
 
         Parameters
         ----------
         timeout : float or None, default=None
-            The longest wait in seconds; ``None``: no limit. Ctrl-C raises ``KeyboardInterrupt``, and a ``with`` statement then closes the node.
+            The longest time to wait, in seconds. ``None``: no limit. Ctrl-C raises ``KeyboardInterrupt``, and a ``with`` statement then closes the node.
 
         Returns
         -------
@@ -282,12 +283,13 @@ class Server:
         return True
 
     def close(self, timeout: float = 5.0) -> None:
-        """End the services in reverse order, then the node. Waiting requests are refused, running handlers get time to finish.
+        """Stop the services in reverse order, and then the node. Waiting requests are refused; running handlers have time to finish.
 
         Parameters
         ----------
         timeout : float, default=5.0
-            The time for running handlers, in seconds. Then coroutines are cancelled; plain functions cannot be, and are left behind with a warning.
+            The seconds that running handlers have to finish. Coroutines are then cancelled. Plain functions cannot be cancelled: they are abandoned with a
+            warning.
 
         Returns
         -------
@@ -319,27 +321,27 @@ def serve(
     keep: str | os.PathLike[str] | None = None,
     insecure: bool = False,
 ) -> Server:
-    """Serve services over HTTP, until the node is closed.
+    """Start a node that serves services over HTTP until it is closed.
 
     Parameters
     ----------
     service : Service or dict of Service
-        One service, or several by their paths, each an object of its own.
+        One service, or several services by path. Each must be a separate object.
     path : str, default=None
-        The path of a single service. ``None``: the name of its class, ``/word_count`` for ``WordCount``.
+        The path of a single service. ``None``: derived from the name of its class, such as ``/word_count`` for ``WordCount``.
     host : str, default='127.0.0.1'
-        The address to listen on; ``'localhost'`` is this machine.
+        The IP address to listen on, or ``'localhost'``.
     port : int, default=8420
         The port; 0: any free port.
     threads : int, default=2
-        The number of workers that pass requests to handlers. A blocking handler does not occupy them.
+        The number of worker threads that pass requests to handlers. Blocking handlers do not occupy these threads.
     queue : int, default=1024
-        The largest number of waiting requests of each operation; one more is refused.
+        The maximum number of waiting requests for each operation; further requests are refused.
     keep : path-like, default=None
-        A folder in which each service keeps its document: written before a change is answered, and read when it is served again. Lehr creates the folder if
-        necessary. ``None``: keep nothing.
+        A folder in which each service saves its state before it answers a change. When the service is served again, it loads the saved state. Lehr creates the
+        folder if necessary. ``None``: states are not saved.
     insecure : bool, default=False
-        Whether to listen on an address that other machines can reach. There is no policy here: anyone who can reach the node may do everything.
+        Whether to allow an address that other machines can reach. There is no access control: anyone who can reach the node may call every operation.
 
     Returns
     -------
@@ -349,13 +351,13 @@ def serve(
     Raises
     ------
     ValueError
-        For an address that others can reach, without ``insecure``; for one object at two paths, which would share a state.
+        If other machines can reach the address and ``insecure`` is false. Also if two paths have the same object, because they would share its state.
     TypeError
-        For a handler whose parameters cannot be fields of a body, and for a state that is not JSON.
+        If the parameters of a handler cannot be fields of a body, or a state is not JSON-serialisable.
     OSError
         If the address is not available, or the folder cannot be created.
     Fault
-        If a service cannot start: two at one path, a damaged file.
+        If a service cannot start, for example because its saved state is damaged.
 
     Examples
     --------
@@ -408,7 +410,7 @@ def _end(native: _native.ServiceNode, loop: _Loop, seconds: float) -> None:
     try:
         cut_off = native.close(seconds)
     finally:
-        # After Ctrl-C too.
+        # The loop is also closed after Ctrl-C.
         loop.close()
     if cut_off is None:
         _LOG.warning("handlers that run were left behind: they are no coroutines, and had %s seconds to end", seconds)
@@ -417,16 +419,16 @@ def _end(native: _native.ServiceNode, loop: _Loop, seconds: float) -> None:
 
 
 class _Loop:
-    """An event loop on its own thread, from the first coroutine on."""
+    """An event loop on its own thread, which starts with the first coroutine."""
 
     def __init__(self) -> None:
-        #: Tasks that were cancelled, which a second time would keep from cleaning up. Changed on the loop only.
+        #: The cancelled tasks. Cancelling them again would interrupt their clean-up. Changed only on the loop's thread.
         self.cancelled: weakref.WeakSet[asyncio.Task[Any]] = weakref.WeakSet()
         self._lock = threading.Lock()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread: threading.Thread | None = None
         self._is_closed = False
-        #: Changed on the loop only.
+        #: Changed only on the loop's thread.
         self._is_stopping = False
 
     def get(self) -> asyncio.AbstractEventLoop:
@@ -450,7 +452,7 @@ class _Loop:
                 _complete(loop, asyncio.wait(left, timeout=_GRACE_SECONDS))
             _complete(loop, loop.shutdown_asyncgens())
         finally:
-            # Whoever comes now is told so, where on a loop that stands still he would wait for ever.
+            # A closed loop rejects new tasks. On a loop that is only stopped, they would wait for ever.
             loop.close()
 
     def _stop(self, loop: asyncio.AbstractEventLoop) -> None:
@@ -463,13 +465,13 @@ class _Loop:
             loop, thread = self._loop, self._thread
         if loop is not None and thread is not None and thread.is_alive():
             loop.call_soon_threadsafe(self._stop, loop)
-            # From a handler of its own it cannot be waited for.
+            # A handler on the loop cannot wait for the loop's own thread.
             if thread is not threading.current_thread():
                 thread.join(2 * _GRACE_SECONDS)
 
 
 def _turn(loop: asyncio.AbstractEventLoop, is_over: Callable[[], bool]) -> None:
-    """Run the loop until that is so. An exception that ends programs would end the loop, which all handlers share, so the loop continues."""
+    """Runs the loop until ``is_over`` returns true. Continues after ``KeyboardInterrupt`` and ``SystemExit`` of a task, because all handlers share the loop."""
     while not is_over():
         try:
             loop.run_forever()
@@ -484,7 +486,7 @@ def _complete(loop: asyncio.AbstractEventLoop, coroutine: Coroutine[Any, Any, An
 
 
 class _Running:
-    """A coroutine of a handler on the event loop."""
+    """A handler's coroutine that runs on the event loop."""
 
     def __init__(self, owner: _Loop, coroutine: Coroutine[Any, Any, Any], ending: _native.Ending) -> None:
         self._owner, self._loop = owner, owner.get()
@@ -504,7 +506,7 @@ class _Running:
         self._task.add_done_callback(end)
 
     def cancel(self) -> None:
-        # After it has begun, since that was asked for first.
+        # The loop has scheduled _begin before, so this runs after it.
         self._loop.call_soon_threadsafe(self._cancel)
 
     def _cancel(self) -> None:
@@ -513,7 +515,7 @@ class _Running:
 
 
 class _Program:
-    """The target of the Rust extension's calls: a service, and its handlers by operation."""
+    """A service and its handlers by operation. The Rust extension calls its methods."""
 
     loop: _Loop
 
@@ -551,7 +553,7 @@ class _Program:
         return self.service.state
 
     def handle(self, name: str, body: Any) -> tuple[Any, Coroutine[Any, Any, Any] | None]:
-        """The answer; or nothing, and a coroutine that returns it."""
+        """Calls a handler. Returns the answer and ``None``, or ``None`` and a coroutine that returns the answer."""
         handler = self._handlers[name]
         positional, named = handler.arguments(body)
         answer = getattr(self.service, handler.attribute)(*positional, **named)
@@ -567,7 +569,7 @@ class _Program:
             raise
 
     def told(self, name: str, raised: BaseException) -> tuple[str, str, float | None] | None:
-        """The message to a client about an exception, if there is more to say than that the operation failed."""
+        """The code, reason and retry time for the client. ``None`` if the client should only learn that the operation failed."""
         if isinstance(raised, Fault):
             if raised.code in _CODES:
                 return raised.code, raised.reason, raised.retry_after
@@ -583,7 +585,7 @@ def _hints(thing: Any) -> dict[str, Any]:
     try:
         return typing.get_type_hints(thing)
     except NameError:
-        # Of a name that only a type checker knows.
+        # An annotation uses a name that is imported only for type checkers.
         return {}
 
 
@@ -591,12 +593,12 @@ async def _awaited(answer: Awaitable[Any]) -> Any:
     try:
         return await answer
     except (KeyboardInterrupt, SystemExit) as raised:
-        # asyncio lets these two through to whoever runs the event loop, and the task would have no end that anybody hears of.
+        # asyncio raises these two exceptions out of the event loop, and would not report the end of the task.
         raise RuntimeError(f"the handler raised {raised!r}") from raised
 
 
 class _Handler:
-    """A handler, and the mapping from the fields of a body to its arguments."""
+    """A handler, with the mapping from the fields of a body to its arguments."""
 
     def __init__(self, name: str, mark: _Mark, function: Any, attribute: str) -> None:
         if not inspect.isfunction(function) or inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function):
@@ -649,7 +651,7 @@ _TYPES: dict[Any, str] = {bool: "boolean", int: "integer", float: "number", str:
 
 
 def _schema(hint: Any) -> dict[str, Any]:
-    """The JSON schema of an annotation; for a type without a JSON equivalent, one that accepts everything."""
+    """The JSON schema of an annotation. For types without a JSON equivalent, the schema accepts every value."""
     if hint is None:
         return {"type": "null"}
     if isinstance(hint, type) and hint in _TYPES:
@@ -657,7 +659,7 @@ def _schema(hint: Any) -> dict[str, Any]:
     origin, inner = typing.get_origin(hint), typing.get_args(hint)
     if origin in (typing.Union, types.UnionType):
         return {"anyOf": [_schema(one) for one in inner]}
-    # Members of enumerations and bytes are not in JSON.
+    # JSON has no members of enumerations and no bytes.
     if origin is Literal and all(type(one) in (str, int, bool, type(None)) for one in inner):
         return {"enum": list(inner)}
     if origin is list and len(inner) == 1:
@@ -670,13 +672,13 @@ def _schema(hint: Any) -> dict[str, Any]:
 
 
 def _misfit(value: Any, schema: Mapping[str, Any], where: str) -> str | None:
-    """The error for a value; nothing if it fits."""
+    """The error message if a value does not match the schema; otherwise ``None``."""
     if "anyOf" in schema:
         if all(_misfit(value, one, where) for one in schema["anyOf"]):
             return f"{where}: expected {_expected(schema)}, found {_shown(value)}"
         return None
     if "enum" in schema:
-        # 1 is no True here.
+        # Types must match as well: 1 is not True here.
         fits = any(type(one) is type(value) and one == value for one in schema["enum"])
         return None if fits else f"{where}: expected {_expected(schema)}, found {_shown(value)}"
     expected = schema.get("type")

@@ -1,4 +1,4 @@
-"""Ordinary tables: read as people have them, and described column by column."""
+"""Reads tables from files, and describes them column by column."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from lehr._names import listed
 __all__ = ["ColumnAccount", "ColumnAccounts", "describe_columns", "read_table"]
 __dir__ = listed(__all__)
 
-#: Encodings of Python's by the names that the native half has.
+#: Python's encodings, and their names in the Rust extension.
 _ENCODINGS = {
     "ascii": "utf-8",
     "utf-8": "utf-8",
@@ -35,36 +35,36 @@ _DATES = ("day_first", "month_first", "year_first")
 
 @dataclass(frozen=True)
 class ColumnAccount:
-    """The facts about a column.
+    """The description of a column.
 
     Attributes
     ----------
     name : str
-        Its name; ``x0``, ``x1`` and so on for columns of arrays.
+        The name of the column; ``x0``, ``x1`` and so on for columns of arrays.
     role : str
         ``'measure'``, ``'category'``, ``'date'``, ``'id'``, ``'text'``, ``'constant'``, ``'empty'`` or ``'duplicate'``.
     reason : str or None
-        The reason for that role, if its values alone don't show it.
+        The reason for the role, if the values alone don't show it.
     duplicate_of : str or None
-        The column whose values it repeats.
+        The column with the same values, for a duplicate.
     read_as : str
-        The way it was read, such as ``"number, decimal ',', €"``.
+        How the column was read, such as ``"number, decimal ',', €"``.
     rows, missing, distinct : int
-        The number of rows of the table, of rows without a value, and of different values.
+        The numbers of rows in the table, of missing values, and of different values.
     low, high : float, numpy.datetime64 or None
-        The smallest and the largest value, for numbers and dates.
+        The smallest and the largest value of numbers or dates.
     median, mean, deviation, skewness : float or None
-        For numbers. The deviation is that of the population; the skewness is the mean cube of the standardised values.
+        Statistics of numbers. ``deviation`` is the standard deviation of the population. ``skewness`` is the mean cube of the standardised values.
     log_skewness : float or None
         The skewness of the logarithms, if no value is below 0.
     dominant : tuple of (int, float) or None
-        The number of rows that make at least 90 % of the variance, if 1 % of the rows or fewer do, and their share of it.
+        If at most 1 % of the rows cause at least 90 % of the variance, the number of these rows and their share of the variance.
     levels : tuple of (str, int)
-        The most frequent texts, at most five, with the rows that have them.
+        Up to five of the most frequent texts, with their numbers of rows.
     is_used : bool or None
-        Whether a preparation uses it; ``None`` without a preparation.
+        Whether a preparation uses the column; ``None`` without a preparation.
     use : str or None
-        The way in which a preparation uses it, or the reason why not.
+        How a preparation uses the column, or why it doesn't.
 
     Examples
     --------
@@ -96,7 +96,7 @@ class ColumnAccount:
 
     @classmethod
     def _of(cls, told: dict[str, Any]) -> ColumnAccount:
-        """The facts from the Rust extension about a column."""
+        """Converts the Rust extension's description of a column."""
         facts = told["facts"]
         found: dict[str, Any] = {}
         if isinstance(facts, dict) and "numbers" in facts:
@@ -124,14 +124,14 @@ class ColumnAccount:
 
 
 class ColumnAccounts(Sequence[ColumnAccount]):
-    """The accounts of a table's columns, in their order. Printed, it shows a line for each column.
+    """The descriptions of a table's columns, in their order. Printing them shows a line for each column.
 
     Parameters
     ----------
     columns : sequence of ColumnAccount
-        One for each column.
+        The description of each column.
     text : str
-        The text for people.
+        The text that printing shows.
 
     Examples
     --------
@@ -163,7 +163,7 @@ class ColumnAccounts(Sequence[ColumnAccount]):
     @overload
     def __getitem__(self, key: slice) -> tuple[ColumnAccount, ...]: ...
     def __getitem__(self, key: int | str | slice) -> ColumnAccount | tuple[ColumnAccount, ...]:
-        """A column by its position or its name; several by a slice."""
+        """Returns the column at a position or with a name, or several columns for a slice."""
         if not isinstance(key, str):
             return self._columns[key]
         for column in self._columns:
@@ -181,12 +181,12 @@ class ColumnAccounts(Sequence[ColumnAccount]):
         return self._text.rstrip("\n")
 
     def to_frame(self) -> Any:
-        """The accounts as a table.
+        """Return the descriptions as a table.
 
         Returns
         -------
         pandas.DataFrame
-            A row for each column, its name as the index, and a column for each attribute of :class:`ColumnAccount`.
+            A row for each column, with its name as the index, and a column for each attribute of :class:`ColumnAccount`.
 
         Raises
         ------
@@ -205,20 +205,21 @@ class ColumnAccounts(Sequence[ColumnAccount]):
 
 
 def _time(seconds: float) -> np.datetime64:
-    """A time from the Rust extension."""
+    """Converts seconds since 1970 to a time."""
     return np.datetime64(round(seconds * 1e6), "us")
 
 
 def describe_columns(X: Any) -> ColumnAccounts:
-    """Describe the columns of a table: role, gaps, range and skewness of each.
+    """Describe the columns of a table: role, missing values, range and skewness of each.
 
-    Methods need numbers; the description says which columns those are, and which are names of rows, categories, dates or texts. ``lehr cluster FILE`` shows the
-    same.
+    Clustering needs numbers. The description shows which columns are measurements, and which are identifiers, categories, dates or texts. ``lehr cluster FILE``
+    shows the same description.
 
     Parameters
     ----------
     X : table of pandas, Polars or Arrow, dict of columns, or array-like of shape (n_samples, n_columns)
-        Columns of a frame that :func:`read_table` read are described as they were in the file. Columns of an array are named ``x0``, ``x1`` and so on.
+        The table. For a data frame from :func:`read_table`, columns are described as they were in the file. Columns of an array are named ``x0``, ``x1`` and so
+        on.
 
     Returns
     -------
@@ -228,7 +229,7 @@ def describe_columns(X: Any) -> ColumnAccounts:
     Raises
     ------
     ValueError
-        For a table without rows or columns, and for infinite numbers, with their positions.
+        If the table has no rows or columns, or infinite numbers; the message gives their positions.
 
     Examples
     --------
@@ -256,46 +257,47 @@ def read_table(
     text: str | Sequence[str] = (),
     number: str | Sequence[str] = (),
 ) -> Any:
-    """Read a table as people have it: exports, spreadsheets, JSON; with currency signs, decimal commas, gaps, dates, titles and totals.
+    """Read a table from an export, a spreadsheet or JSON, with currency signs, decimal commas, missing values, dates, titles and totals.
 
-    Lehr detects the format of each column from all of its values. Each unusual or ambiguous decision causes a warning, and a parameter overrides it. The
-    command reads files in the same way.
+    Lehr detects the format of each column from all of its values. It warns you of each unusual or ambiguous decision, which you can override with a parameter.
+    The command reads files in the same way.
 
     Parameters
     ----------
     source : path-like, bytes or file-like
-        Text with a delimiter (also gzipped), an Excel or OpenDocument workbook, JSON lines, an array of JSON objects, Parquet, or NPY.
+        Delimited text (also gzip-compressed), an Excel or OpenDocument workbook, JSON lines, an array of JSON objects, Parquet, or NPY.
     decimal : {'.', ','}, default=None
-        The decimal character. ``None``: detected, column by column.
+        The decimal separator. ``None``: detected for each column.
     dates : {'day_first', 'month_first', 'year_first'}, default=None
         The order of dates such as ``3/4/2021``. ``None``: detected.
     missing : str or sequence of str, default=()
-        Further spellings of a missing value, such as ``'-999'``, in addition to empty fields, ``NA``, ``N/A``, ``null`` and the like.
+        Further texts that stand for a missing value, such as ``'-999'``, in addition to empty fields, ``NA``, ``N/A``, ``null`` and similar ones.
     encoding : str, default=None
         The character encoding: ``'utf-8'``, ``'utf-16-le'``, ``'utf-16-be'``, ``'latin-1'`` or ``'cp1252'``. ``None``: detected.
     skip_lines : int, default=None
         The number of lines to skip above the header. ``None``: detected.
     sheet : str or int, default=None
-        The sheet of a workbook, by name or by number from 1. ``None``: the first with a table.
+        The sheet of a workbook, by name or by number from 1. ``None``: the first sheet with a table.
     delimiter : str, default=None
         The delimiter. ``None``: detected.
     header : bool, default=None
         Whether the table has a header of column names. ``None``: detected.
     text : str or sequence of str, default=()
-        Columns to read as text, whatever they contain: their numbers become categories.
+        The columns to read as text, whatever they contain. Numbers in them become categories.
     number : str or sequence of str, default=()
-        Columns to read as numbers, even if they look like codes (``00042``), dates or yes and no. A value that is no number is an error.
+        The columns to read as numbers, even if they look like codes (``00042``), dates, or yes and no. A value that is not a number is an error.
 
     Returns
     -------
     pandas.DataFrame or dict of str to ndarray
-        A frame if pandas is installed, else an array for each column. Numbers are float64; dates datetime64; yes and no are bool, or float64 with NaN where
-        some are missing; everything else is text. ``attrs['lehr']`` of the frame says how the file was read: ``columns``, ``dialect`` and ``notes``.
+        A data frame if pandas is installed, otherwise an array for each column. Numbers become float64, and dates datetime64. Yes and no become bool, or
+        float64 with NaN if values are missing. Everything else becomes text. ``attrs['lehr']`` of the frame describes how the file was read: ``columns``,
+        ``dialect`` and ``notes``.
 
     Raises
     ------
     ValueError
-        For a file that is no table: the first ten errors, each with its line and column.
+        If the file is not a valid table. The message lists the first ten errors with their lines and columns.
     OSError
         If the file cannot be read.
 
@@ -370,7 +372,7 @@ def _encoding(encoding: str) -> str:
 
 
 def _values(column: dict[str, Any]) -> NDArray[Any]:
-    """A column as NumPy and pandas have it."""
+    """Converts a column to the types of NumPy and pandas."""
     values: NDArray[Any] = column["values"]
     if column["kind"] == "times":
         gone = np.isnan(values)
@@ -378,7 +380,7 @@ def _values(column: dict[str, Any]) -> NDArray[Any]:
         times[gone] = np.datetime64("NaT")
         return times
     if column["kind"] == "texts":
-        # The last stands for none, whose place is -1.
+        # The code -1 of a missing value selects the last entry, None.
         return np.array([*column["levels"], None], dtype=object)[values]
     if column["read_as"]["kind"] == "truth" and not np.isnan(values).any():
         return values.astype(bool)

@@ -1,4 +1,4 @@
-"""Generative topographic mapping: rows on a sheet that is stretched through their space, with a density that says how well they fit."""
+"""Generative topographic mapping: rows on a low-dimensional map, with a density that shows how well they fit."""
 
 from __future__ import annotations
 
@@ -27,98 +27,103 @@ _STARTS = {"both": None, "annealed": "annealed", "plane": "plane"}
 
 
 class GTM(LearntMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ShownMixin, SavedMixin):
-    """Generative topographic mapping, annealed.
+    """Generative topographic mapping (GTM) by deterministic annealing.
 
-    A smooth function stretches a grid of nodes on a line, a plane or a cube through the space of your rows. Each node is a Gaussian; all have the same width.
-    ``transform`` gives the position of a row on the map, ``score_samples`` its log-density. Two starts are tried: a point that unfolds while it cools, and the
-    principal plane; the more likely fit is kept. Cells may be missing: each distance leaves out NaN.
+    A smooth function maps a grid of nodes on a line, a square or a cube into the space of your rows. Each node is the mean of a Gaussian; all Gaussians have
+    the same width. ``transform`` returns the positions of rows on the map, and ``score_samples`` their log-densities. Lehr tries two initialisations and keeps
+    the more likely fit: a point that unfolds while the temperature falls, and the plane of the principal components. Values may be missing: distances leave out
+    NaN.
 
-    Nothing is random, so there is no ``random_state``. Columns should be in comparable units: put a ``StandardScaler`` before the estimator if they are not.
+    The method is deterministic, so there is no ``random_state``. Columns should be in comparable units. If they are not, put a ``StandardScaler`` before the
+    estimator.
 
     Parameters
     ----------
     n_components : int, default=2
         The number of dimensions of the map, 1 to 3, and at most the number of columns.
     n_nodes : int, default=None
-        The number of nodes along each axis of the map, at least 2; at most 10,000 in all. ``None`` means 50 in one dimension, 15 in two (20 from 2,000 rows
-        on), 8 in three.
+        The number of nodes along each axis of the map, at least 2; at most 10,000 nodes in total. ``None``: 50 in one dimension, 15 in two (20 for 2,000 rows
+        or more), 8 in three.
     n_basis : int, default=None
-        The number of basis functions along each axis, at least 2; fewer than nodes in all, and at most 400. ``None`` means 8 in one dimension, 5 in two, 3 in
-        three. More of them follow the rows more closely.
+        The number of basis functions along each axis, at least 2. In total, there must be fewer basis functions than nodes, and at most 400. ``None``: 8 in one
+        dimension, 5 in two, 3 in three. With more basis functions, the map follows the rows more closely.
     width : float, default=1.0
-        The standard deviation of a basis function over the distance to the next one, 0.1 to 10.
+        The standard deviation of a basis function, divided by the distance to the next one, 0.1 to 10.
     regularization : float, default=0.1
-        The stiffness of the map, 0 to 1e6: at 0 it follows the rows as closely as the basis can; try 0.01, 0.1, 1. It is the weight of a ridge penalty on the
-        functions' weights. It is scaled by the mean variance of a column, so it means the same in any unit.
+        The stiffness of the map, 0 to 1e6: the weight of a ridge penalty on the weights of the basis functions. With 0, the map follows the rows as closely as
+        possible; try 0.01, 0.1 and 1. Lehr scales it by the mean variance of a column, so it does not depend on units.
     init : {'both', 'annealed', 'plane'}, default='both'
-        The start of the map: a point at the mean that is annealed, or the plane of the principal axes at temperature 1. By default Lehr tries both and keeps
-        the more likely fit.
+        The initialisation of the map. ``'annealed'``: a point at the mean, at a high temperature. ``'plane'``: the plane of the principal components, at
+        temperature 1. ``'both'``: Lehr tries both and keeps the more likely fit.
     cooling : float, default=0.95
         The factor from one temperature to the next, 0.5 to 0.999.
     tol : float, default=1e-6
-        The fit ends when the objective of a row can gain no more than this, 1e-12 to 1e-2.
+        Iterations end when the mean objective per row can gain no more than this, 1e-12 to 1e-2.
     max_iter : int, default=1000
-        The largest number of passes over the rows at temperature 1, from each start.
+        The maximum number of passes over the rows at temperature 1, for each initialisation.
     n_jobs : int, default=None
-        The number of threads; -1: all processors. ``None``: ``OMP_NUM_THREADS`` if that is set, otherwise all processors (rather than 1), or one for each
-        process of an MPI job. Any number gives the same result, to the last bit.
+        The number of threads; -1: all processors. ``None``: ``OMP_NUM_THREADS`` if it is set, otherwise all processors, or one thread for each process of an
+        MPI job. The result is bit-identical for any number of threads.
     verbose : int, default=0
         If above 0, show progress on standard error.
     callback : callable, default=None
-        Called with a :class:`lehr.Progress` after every few passes; return ``False`` to stop the run.
+        A function that is called with a :class:`lehr.Progress` after every few passes. Return ``False`` to stop the run.
     checkpoint : path-like, default=None
-        The checkpoint file of an interrupted run. If it exists, ``fit`` resumes from it and gives the same result, bit for bit. A completed run removes it.
+        A file in which ``fit`` saves the state of the run. If the file exists, ``fit`` resumes the run and gives a bit-identical result. A completed run
+        removes the file.
 
     Attributes
     ----------
     embedding_ : ndarray of shape (n_samples, n_components)
-        float32 if ``X`` is float32, like all results for rows, and ``means_`` and ``magnifications_``. The position of each row, -1 to 1 along each axis: the
-        mean of its posterior over the nodes. Between two distant modes it may be where neither is; ``entropies_`` shows this.
+        The position of each row, -1 to 1 along each axis: the mean of the row's posterior over the nodes. If the posterior has two distant modes, the mean lies
+        between them; a high value of ``entropies_`` shows this. If ``X`` is float32, so are all results for rows, ``means_`` and ``magnifications_``.
     modes_ : ndarray of shape (n_samples,), int32
-        The most probable node of each row, as an index into ``nodes_``; ``modes(X)`` gives its position.
+        The most probable node of each row, as an index into ``nodes_``. ``modes(X)`` returns its position.
     probabilities_ : ndarray of shape (n_samples,)
-        Its share of the posterior.
+        The posterior probability of the most probable node of each row.
     entropies_ : ndarray of shape (n_samples,)
-        The entropy of the posterior over nodes, in nats: 0 where one node has it all.
+        The entropy of each row's posterior over the nodes, in nats; 0 if one node has all probability.
     nodes_ : ndarray of shape (n_nodes ** n_components, n_components)
-        The nodes' positions on the map. The last axis runs fastest.
+        The positions of the nodes on the map. The last axis varies fastest.
     means_ : ndarray of shape (n_nodes ** n_components, n_features)
-        The nodes' positions among the rows, in the unit of ``X``.
+        The positions of the nodes in the space of the rows, in the unit of ``X``.
     magnifications_ : ndarray of shape (n_nodes ** n_components,)
-        The stretch of the map at each node: length, area or volume among the rows over that on the map. High values form walls between groups.
+        How far the map is stretched at each node: length, area or volume in the space of the rows, divided by that on the map. High values mark borders between
+        groups.
     noise_variance_ : float
-        The variance around the map, the same along every column, in the squared unit of ``X``.
+        The variance of the rows around the map, equal for all columns, in the squared unit of ``X``.
     n_nodes_, n_basis_ : int
-        The number of nodes and of basis functions along each axis.
+        The numbers of nodes and of basis functions along each axis.
     weights_ : ndarray of shape (n_functions, n_features)
-        The weights of the ``n_basis_ ** n_components + 1`` functions, in the unit of ``X``; the constant's is the last.
+        The weights of the ``n_basis_ ** n_components + 1`` functions, in the unit of ``X``. The last one belongs to the constant function.
     origin_ : ndarray of shape (n_features,)
-        The constant that is added to the functions' sum.
+        The constant that is added to the weighted sum of the functions.
     log_likelihood_ : float
-        The weighted sum of the logarithms of the densities.
+        The weighted sum of the log-densities of the rows.
     free_energy_ : float
-        The negative objective per unit of weight at temperature 1, which the fit minimised.
+        The free energy that the fit minimised: the negative objective per unit of weight, at temperature 1.
     order_ : float
-        Spearman's correlation between the distances of nodes on the map and among the rows. Near 1, your map has no folds; the likelihood does not see folds.
+        Spearman's correlation between the distances of nodes on the map and in the space of the rows. Near 1, the map has no folds. The likelihood does not
+        reveal folds.
     init_ : str
-        The start of the kept map: ``'annealed'`` or ``'plane'``.
+        The initialisation of the kept map: ``'annealed'`` or ``'plane'``.
     candidates_ : structured ndarray
-        One row for each start that ran to its end: ``init``, ``log_likelihood``, ``order``, ``is_converged``, ``n_iter``.
+        One row for each completed initialisation: ``init``, ``log_likelihood``, ``order``, ``is_converged``, ``n_iter``.
     history_ : structured ndarray
-        One row for each temperature of the kept map: ``temperature`` (a pure number, which ends at 1), ``objective``, ``noise_variance``, ``softness`` and
-        ``sweeps``. ``softness`` is the mean of 1 less the largest share of a posterior.
+        One row for each temperature of the kept map: ``temperature`` (without a unit, ending at 1), ``objective``, ``noise_variance``, ``softness`` and
+        ``sweeps``. ``softness`` is the mean of 1 minus the largest posterior probability.
     ascent_ : ndarray
-        The objective of a row before each iteration at temperature 1: it never falls.
+        The mean objective per row before each iteration at temperature 1, which never decreases.
     critical_temperature_ : float
-        The critical temperature, below which a map that is a point begins to unfold.
+        The temperature below which a point-like map begins to unfold.
     converged_ : bool
         Whether the fit converged.
     n_iter_ : int
-        The number of passes over the rows, from all starts.
+        The number of passes over the rows, for all initialisations.
     n_features_in_ : int
-        Columns of ``X``.
+        The number of columns of ``X``.
     feature_names_in_ : ndarray of shape (``n_features_in_``,)
-        Names of the columns, if ``X`` has any.
+        The names of the columns, if ``X`` has any.
 
     References
     ----------
@@ -201,12 +206,12 @@ class GTM(LearntMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ShownM
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            At least two rows, NaN where a cell is missing; each column needs a value in some row, and at least one column varies.
+            At least two rows, with NaN for missing values. Each column needs at least one value, and at least one column must vary.
         y : ignored
             Ignored; present for scikit-learn's interface.
         sample_weight : array-like of shape (n_samples,), default=None
-            0 or more. Their unit has no effect: ``regularization`` counts the effective number of rows. A row of weight 0 gets a position but has no influence.
-            Only the default grid depends on the number of rows.
+            The weights of the rows, 0 or more. Only their ratios matter: ``regularization`` counts the effective number of rows. A row of weight 0 gets a
+            position but does not affect the map, except that the default grid depends on the number of rows.
 
         Returns
         -------
@@ -215,11 +220,11 @@ class GTM(LearntMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ShownM
         Raises
         ------
         ValueError
-            For invalid data or parameters, for a column without a value, and for rows that are all the same.
+            If the data or a parameter is invalid, a column has no value, or all rows are equal.
         Stopped
             If the callback returned ``False``.
         KeyboardInterrupt
-            If the user presses Ctrl-C; the run ends within a second.
+            If you press Ctrl-C; the run ends within a second.
 
         Examples
         --------
@@ -295,7 +300,7 @@ class GTM(LearntMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ShownM
         return self.fit(X, y, sample_weight).embedding_
 
     def _take_map(self, parts: Any) -> None:
-        """Takes the parameters of the map."""
+        """Sets the parameters of the map."""
         self.n_nodes_ = parts["n_nodes"]
         self.n_basis_ = parts["n_basis"]
         self._width = parts["width"]
@@ -342,17 +347,17 @@ class GTM(LearntMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ShownM
         return {name: as_given(values, rows) if values.dtype.kind == "f" else values for name, values in found.items()}
 
     def transform(self, X: ArrayLike) -> NDArray[Any]:
-        """The positions of rows on the map: the means of their posteriors over the nodes. The map does not change.
+        """Return the positions of rows on the map: the means of their posteriors over the nodes. The map does not change.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            Rows, in the units of the fitted data, NaN where a cell is missing.
+            Rows, in the units of the fitted data, with NaN for missing values.
 
         Returns
         -------
         positions : ndarray of shape (n_samples, n_components)
-            -1 to 1 along each axis; float32 if ``X`` is.
+            The positions, -1 to 1 along each axis; float32 if ``X`` is float32.
 
         Examples
         --------
@@ -368,17 +373,17 @@ class GTM(LearntMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ShownM
         return positions
 
     def modes(self, X: ArrayLike) -> NDArray[Any]:
-        """The position of each row's most probable node: draw this if posteriors have several modes.
+        """Return the position of each row's most probable node: plot this if posteriors have several modes.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            Rows, in the units of the fitted data, NaN where a cell is missing.
+            Rows, in the units of the fitted data, with NaN for missing values.
 
         Returns
         -------
         positions : ndarray of shape (n_samples, n_components)
-            Each is a row of ``nodes_``.
+            A row of ``nodes_`` for each row of ``X``.
 
         Examples
         --------
@@ -390,17 +395,17 @@ class GTM(LearntMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ShownM
         return self.nodes_[self._projected(X)["modes"]]
 
     def responsibilities(self, X: ArrayLike) -> NDArray[Any]:
-        """The posterior of each row over the nodes.
+        """Return the posterior of each row over the nodes.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            Rows, in the units of the fitted data, NaN where a cell is missing.
+            Rows, in the units of the fitted data, with NaN for missing values.
 
         Returns
         -------
         memberships : ndarray of shape (n_samples, n_nodes ** n_components)
-            Each row adds up to 1; float32 if ``X`` is.
+            The posterior probabilities; each row adds up to 1. float32 if ``X`` is float32.
 
         Examples
         --------
@@ -415,17 +420,17 @@ class GTM(LearntMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ShownM
         is_there = ~np.isnan(rows)
         rows = np.where(is_there, rows, 0.0)
         images = _native.images(self.nodes_, self._map())["data"] - self.origin_
-        # Squared distances over the cells that are there, less the rows' own squares, which every node has in common.
+        # Squared distances over the known values, without the squares of the rows, which are the same for every node.
         exponents = (2.0 * (rows @ images.T) - is_there @ np.square(images).T) / (2.0 * self.noise_variance_)
         return as_given(np.exp(exponents - logsumexp(exponents, axis=1, keepdims=True)), given)
 
     def inverse_transform(self, X: ArrayLike) -> NDArray[Any]:
-        """The images of map positions among the rows.
+        """Convert positions on the map to points in the space of the rows.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_components)
-            Positions on the map, such as those of :meth:`transform`.
+            Positions on the map, such as those that :meth:`transform` returns.
 
         Returns
         -------
@@ -444,12 +449,12 @@ class GTM(LearntMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ShownM
         return as_given(_native.images(places.astype(np.float64, copy=False), self._map())["data"], places)
 
     def score_samples(self, X: ArrayLike) -> NDArray[Any]:
-        """The logarithm of the density at each row, over the cells that it has: low values mark rows that fit nowhere.
+        """Return the log-density of each row, over its known values. Rows with low values do not fit the map.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            Rows, in the units of the fitted data, NaN where a cell is missing.
+            Rows, in the units of the fitted data, with NaN for missing values.
 
         Returns
         -------
@@ -465,16 +470,16 @@ class GTM(LearntMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ShownM
         return self._projected(X)["log_densities"]
 
     def score(self, X: ArrayLike, y: object = None, sample_weight: ArrayLike | None = None) -> float:
-        """The weighted mean of the logarithm of the density.
+        """Return the weighted mean of the log-densities of rows: greater is better.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            Rows, in the units of the fitted data, NaN where a cell is missing.
+            Rows, in the units of the fitted data, with NaN for missing values.
         y : ignored
             Ignored; present for scikit-learn's interface.
         sample_weight : array-like of shape (n_samples,), default=None
-            One for each row.
+            The weight of each row.
 
         Returns
         -------
@@ -491,14 +496,14 @@ class GTM(LearntMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ShownM
         return float(np.average(densities, weights=weights(sample_weight, densities)))
 
     def plot(self, labels: ArrayLike | None = None, *, ax: Any = None) -> Any:
-        """Draw the rows on the map, over its stretch. See :func:`lehr.plot.topography`.
+        """Plot the rows on the map, over a background that shows how far the map is stretched. See :func:`lehr.plot.topography`.
 
         Parameters
         ----------
         labels : array-like of shape (n_samples,), default=None
-            A class of each row, for its colour.
+            The class of each row, which determines its colour.
         ax : matplotlib.axes.Axes, default=None
-            The matplotlib axes to draw on; ``None``: a new figure.
+            The axes to draw on. ``None``: the axes of a new figure.
 
         Returns
         -------

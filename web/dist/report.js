@@ -4673,26 +4673,34 @@
 				temperature: e,
 				parent: t,
 				clusters: n
-			})), { command: i } = n;
+			})), { command: i } = n, a = window.frameElement?.hasAttribute("data-keep") ? window.frameElement : null;
 			R(/* @__PURE__ */ X(dn, {
 				steps: e,
 				splits: r,
 				unit: n.unit,
-				keep: (e) => i && /* @__PURE__ */ X("p", {
-					class: "keep",
-					children: [
-						"To keep ",
-						e,
-						" ",
-						e === 1 ? "cluster" : "clusters",
-						": ",
-						/* @__PURE__ */ X("code", { children: [
-							i,
-							" -k ",
-							e
-						] })
-					]
-				})
+				keep: (e) => {
+					let t = `${e} ${e === 1 ? "cluster" : "clusters"}`;
+					return a ? /* @__PURE__ */ X("p", {
+						class: "keep",
+						children: /* @__PURE__ */ X("button", {
+							type: "button",
+							onClick: () => a.dispatchEvent(new CustomEvent("lehr-keep", { detail: e })),
+							children: ["Keep ", t]
+						})
+					}) : i && /* @__PURE__ */ X("p", {
+						class: "keep",
+						children: [
+							"To keep ",
+							t,
+							": ",
+							/* @__PURE__ */ X("code", { children: [
+								i,
+								" -k ",
+								e
+							] })
+						]
+					});
+				}
 			}), t);
 		} else n.kind === "lines" ? R(/* @__PURE__ */ X("div", {
 			class: "pair",

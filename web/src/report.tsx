@@ -47,9 +47,13 @@ function show(id: string, place: HTMLElement, figure: Figure): void {
     const steps = figure.steps.map(([temperature, clusters, freeEnergy]) => ({ temperature, clusters, freeEnergy }));
     const splits = figure.splits.map(([temperature, parent, clusters]) => ({ temperature, parent, clusters }));
     const { command } = figure;
-    const keep = (clusters: number) => command && (
-      <p class="keep">To keep {clusters} {clusters === 1 ? 'cluster' : 'clusters'}: <code>{command} -k {clusters}</code></p>
-    );
+    // A page that shows this one in a frame may offer to run the method again.
+    const frame = window.frameElement?.hasAttribute('data-keep') ? window.frameElement : null;
+    const keep = (clusters: number) => {
+      const number = `${clusters} ${clusters === 1 ? 'cluster' : 'clusters'}`;
+      if (frame) return <p class="keep"><button type="button" onClick={() => frame.dispatchEvent(new CustomEvent('lehr-keep', { detail: clusters }))}>Keep {number}</button></p>;
+      return command && <p class="keep">To keep {number}: <code>{command} -k {clusters}</code></p>;
+    };
     render(<Anneal steps={steps} splits={splits} unit={figure.unit} keep={keep} />, place);
   } else if (figure.kind === 'lines') {
     render(<div class="pair">{figure.lines.map((line) => <Chart key={line.title} {...line} />)}</div>, place);

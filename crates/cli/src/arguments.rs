@@ -1,4 +1,4 @@
-//! The command line as it is typed, a file a subject. [`crate::plan`] decides what it means together.
+//! The command line as typed, one file for each subject. [`crate::plan`] decides what the arguments mean together.
 
 mod apply;
 mod ask;
@@ -59,65 +59,66 @@ pub struct Arguments {
     pub command: Command,
 }
 
-/// The things `lehr` does.
+/// The commands of `lehr`.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Any of the methods that `lehr-methods` declares
+    /// Any method that `lehr-methods` declares
     #[command(flatten)]
     Method(DeclaredArguments),
-    /// Place rows that a model has not seen
+    /// Apply a model to rows that it has not seen
     ///
-    /// Reads the model.json of lehr cluster, minibatch, mixture or gtm, and a table with the same columns. Writes the cluster, component or position of each row, and how sure or likely
-    /// that is.
+    /// Reads the model.json of lehr cluster, minibatch, mixture or gtm, and a table with the same columns. Writes the
+    /// cluster, component or position of each row, and its probability or likelihood.
     Predict(Box<PredictArguments>),
-    /// Measure how unlike all pairs of items are: sequences, fingerprints, rows of numbers
+    /// Measure the dissimilarities of all pairs of items: sequences, fingerprints, rows of numbers
     ///
-    /// Reads FASTA, FPS or a table, and compares each pair once, on all cores. Writes the matrix as an array that NumPy opens. The header beside
-    /// it describes its numbers.
+    /// Reads FASTA, FPS or a table, and compares each pair once, on all cores. Writes the matrix as an array that NumPy
+    /// opens, and a header that describes it.
     Distances(Box<DistancesArguments>),
-    /// Place new items in a map, which stays unchanged
+    /// Place new items in a map, which does not change
     ///
-    /// Compares each item with those of a map of lehr embed, by the map's own metric and options. The nearest of them place it. The report shows the old and the new items. Time
-    /// and memory grow with the number of items, not with its square.
+    /// Compares each item with the items of a map of lehr embed, by the map's own metric and options. The nearest of
+    /// them determine its position. The report shows the old and the new items. Time and memory grow linearly with the
+    /// number of new items.
     Place(Box<PlaceArguments>),
-    /// See what Lehr does with data that are built in
+    /// See what Lehr does with built-in data
     ///
-    /// Something to look at before you have prepared data of your own.
+    /// Try it before you have prepared your own data.
     Demo(Box<DemoArguments>),
     /// Run a node of services, reached over HTTP
     ///
-    /// Listens on this machine only, unless told otherwise. Ctrl-C ends the services, then the node.
+    /// By default, only this machine can reach it. Ctrl-C ends the services, then the node.
     Serve(Box<ServeArguments>),
-    /// Say what is wrong with a policy before a node runs with it
+    /// Find the faults of a policy before a node runs with it
     ///
-    /// Names every fault, and what is most likely not meant.
+    /// Names every fault, and entries that are probably mistakes.
     CheckPolicy(CheckPolicyArguments),
-    /// Back up, restore and check what a node keeps
+    /// Back up, restore and check the kept data of a node
     ///
     /// Stop the node first: a running node changes its files.
     #[command(subcommand)]
     Keep(KeepCommand),
-    /// Run an application composed of services: the steps and links of a workflow file
+    /// Run an application of several services: the steps and links of a workflow file
     ///
-    /// Without --node, the services run in this process, and nothing listens. Ctrl-C leaves the run to be resumed.
+    /// Without --node, the services run in this process, and no port is opened. After Ctrl-C, you can resume the run.
     Run(RunArguments),
-    /// Make a node run what a manifest says: all of it, or nothing changes
+    /// Make a node match a manifest: all of it, or nothing changes
     Apply(ApplyArguments),
     /// List the services of a node
     Ls(LsArguments),
     /// Print the state of a service
     Get(GetArguments),
-    /// Ask a service for a part of its state
+    /// Query a part of a service's state
     Query(SendArguments),
-    /// Send a service any operation of its contract
+    /// Send an operation to a service
     Submit(SendArguments),
-    /// Print the state of a service, then its changes as they come
+    /// Print the state of a service, then its changes as they happen
     Watch(WatchArguments),
     /// End a service
     Drop(DropArguments),
     /// Upload a file to the data sets of a node; an interrupted upload continues where it stopped
     Upload(UploadArguments),
-    /// Print a script with which a shell completes what you type
+    /// Print a shell script that completes commands
     ///
     /// For bash: lehr completions bash > ~/.local/share/bash-completion/completions/lehr
     Completions {
@@ -132,15 +133,16 @@ pub enum Command {
         /// The folder for the pages.
         folder: PathBuf,
     },
-    /// A process's part of a job that a node spreads over several
+    /// Run one process's part of a job that a node spreads over several
     #[command(hide = true)]
     Job {
-        /// The folder with the order.
+        /// The folder with the job's description.
         folder: PathBuf,
     },
-    /// Measure Lehr beside its peers and beside the machine's limits
+    /// Measure Lehr, its competitors and the machine's limits
     ///
-    /// Starts the program lehr-lab, which is installed by itself, with what follows: every figure that Lehr's pages quote can be taken again on your machine.
+    /// Starts the program lehr-lab, which is installed separately, with these arguments. With it, you can reproduce on
+    /// your machine every figure that Lehr's pages quote.
     #[command(disable_help_flag = true)]
     Lab {
         /// The arguments of lehr-lab; see its --help.
@@ -156,7 +158,7 @@ fn at_least_one(text: &str) -> Result<usize, String> {
     }
 }
 
-/// A number of threads of a process, or of its ranks.
+/// Reads a number of threads or ranks of a process.
 fn thread_count(text: &str) -> Result<usize, String> {
     match text.parse() {
         Ok(number) if (1..=Execution::THREADS_MAX).contains(&number) => Ok(number),

@@ -1,7 +1,7 @@
 //! Further files that a user names: `--trace FILE`, `--figure FILE`.
 //!
-//! Such a file is claimed before the run, and put into place after the results. So a long run does not end at a folder
-//! in which the file cannot be written. A run that ends without results leaves none.
+//! Such a file is claimed before the run, and put into place after the results. So a long run does not fail at its end
+//! because the file cannot be written. A run that ends without results leaves no such file.
 
 use std::fs::File;
 use std::io::{Read, Write};
@@ -12,20 +12,20 @@ use lehr_data::write::AtomicFile;
 use crate::exit::{Failure, Kind};
 use crate::folder::Folder;
 
-/// Bytes that identify the program that wrote a file.
+/// The number of bytes that identify the program that wrote a file.
 const HEAD: u64 = 64;
 
-/// A kind of such files.
+/// A kind of file that a user names.
 pub struct Beside {
-    /// Its name in messages: `trace`.
+    /// The name in messages: `trace`.
     pub name: &'static str,
-    /// Its option: `--trace`.
+    /// The option: `--trace`.
     pub option: &'static str,
 }
 
 impl Beside {
-    /// Checks that the file can be written and that nothing is lost by it. It may replace an earlier file of its kind,
-    /// which `is_ours` recognises by the first bytes. It replaces another file only with `force`, and never the input
+    /// Checks that the file can be written and overwrites nothing of value. It may replace an earlier file of its kind,
+    /// which `is_ours` recognises by its first bytes. It replaces another file only with `force`, and never the input
     /// or the results.
     ///
     /// # Errors
@@ -48,7 +48,8 @@ impl Beside {
         if input.is_some_and(same) {
             return refuse(&format!("the input would be overwritten by the {name}"), another);
         }
-        // Creates and removes a temporary file beside it: what permission bits do not tell.
+        // Creates and removes a temporary file next to it, because permission bits do not show whether it can be
+        // written.
         drop(AtomicFile::create(path)?);
         if path.exists() && !force && !head_of(path).is_some_and(|head| is_ours(&head)) {
             return refuse(
@@ -60,10 +61,10 @@ impl Beside {
     }
 }
 
-/// Writes a file under a temporary name; it takes its own by [`AtomicFile::commit`].
+/// Writes a file under a temporary name; [`AtomicFile::commit`] renames it.
 ///
 /// # Errors
-/// [`Kind::Environment`]: the disk does not take it.
+/// Returns [`Kind::Environment`] if the file cannot be written.
 pub fn write(path: &Path, bytes: &[u8]) -> Result<AtomicFile, Failure> {
     let mut file = AtomicFile::create(path)?;
     file.write_all(bytes).and_then(|()| file.flush()).map_err(|cause| Failure::from(file.failed(cause)))?;

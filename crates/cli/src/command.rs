@@ -1,4 +1,4 @@
-//! The things `lehr` does, one file each. Commands run plans; they do not look at the command line.
+//! The commands of `lehr`, one file each. Commands run plans; they do not read the command line.
 
 pub mod application;
 pub mod apply;

@@ -1,7 +1,7 @@
-//! Runs the typed command: the one place that knows all commands.
+//! Runs the typed command; only this file knows all commands.
 //!
 //! A command runs alone, or together with the other processes that a launcher such as mpiexec started. Commands for one
-//! process give the reason why they refuse several.
+//! process say why they refuse several.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -21,41 +21,41 @@ use crate::exit::{Failure, Kind};
 use crate::group::{self, ProcessGroup};
 use crate::plan::method::MethodPlan;
 
-/// A run of this process alone, with the command line as it was typed.
+/// A run of this process alone, which gets the command line as typed.
 type Run = Box<dyn FnOnce(&[OsString]) -> Result<ExitCode, Failure>>;
 
-/// The command as it was typed, ready to run.
+/// The typed command, ready to run.
 pub enum Task {
-    /// By this process alone, regardless of others.
+    /// Runs in this process, regardless of others.
     Own(Run),
-    /// By this process, which has to be the only one; with the reason.
+    /// Runs only if this process is the only one; with the reason.
     Alone(&'static str, Run),
-    /// By all processes that a launcher started.
+    /// Runs in all processes that a launcher started.
     Collective(Box<dyn Collective>),
 }
 
 /// A run that several processes share.
 pub trait Collective {
-    /// Does it as the first process, or as the only one.
+    /// Runs as the first process, or as the only one.
     ///
     /// # Errors
-    /// The reason why there is no result.
+    /// Returns the reason why there is no result.
     fn lead(self: Box<Self>, typed: &[OsString], group: &ProcessGroup<'_>) -> Result<(), Failure>;
 
-    /// Takes part as another process: the exit code. Prints nothing, because the first one prints.
+    /// Takes part as another process; returns the exit code. Prints nothing, because the first process prints.
     ///
     /// # Errors
-    /// The outcome of this process alone.
+    /// Returns the outcome of this process alone.
     fn follow(self: Box<Self>, process: Process) -> Result<u8, Failure>;
 }
 
-/// A run that ends with success or a failure.
+/// Creates a run that ends with success or a failure.
 fn run(run: impl FnOnce(&[OsString]) -> Result<(), Failure> + 'static) -> Run {
     Box::new(|typed| run(typed).map(|()| ExitCode::SUCCESS))
 }
 
 impl Task {
-    /// The task of a command.
+    /// Returns the task of a command.
     pub fn of(asked: Command) -> Self {
         const SERVICES: &str = "services are not run by several processes: run it without mpiexec";
         match asked {
@@ -134,7 +134,7 @@ impl Collective for DistancesArguments {
     }
 }
 
-/// Clusters of points that are built in, alone as a workflow of services.
+/// Clusters built-in points, in a single process as a workflow of services.
 impl Collective for DemoArguments {
     fn lead(self: Box<Self>, typed: &[OsString], group: &ProcessGroup<'_>) -> Result<(), Failure> {
         let (dataset, part, job) = (self.dataset, self.part, group.job());
@@ -155,10 +155,10 @@ impl Collective for DemoArguments {
     }
 }
 
-/// Items that are compared, clustered and laid out in one run.
+/// A demonstration that compares items, clusters them and maps them in one run.
 struct Demonstration {
     subject: Subject,
-    /// Fingerprints and activities that the user has, in the place of those that are built in.
+    /// The user's fingerprints and activities, instead of the built-in ones.
     files: Option<(PathBuf, PathBuf)>,
     arguments: ApplicationArguments,
 }

@@ -9,39 +9,39 @@
 //! | 4 | environment | corrects a path, a permission, a disk |
 //! | 130 | stopped | resumes |
 //!
-//! If a reader of standard output closes it (`lehr … | head`), that is no failure: the results are on disk.
+//! It is not a failure if the reader of standard output closes it (`lehr … | head`): the results are on disk.
 
 use lehr_data::read::Contents;
 use lehr_methods::OptionOf;
 
-/// The reason why no result was handed over, in the words the user reads.
+/// The reason why there is no result, in words for the user.
 #[derive(Debug)]
 pub struct Failure {
     /// The meaning of the exit code.
     pub kind: Kind,
-    /// One or more lines, complete: problem, place, expected value.
+    /// One or more complete lines: problem, place, expected value.
     pub message: String,
-    /// A hint at a cure, if the message alone does not say it.
+    /// A hint at a cure, if the message alone does not give one.
     pub hint: Option<String>,
 }
 
 /// The kinds of failure, each with its exit code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
-    /// The method ended without an answer.
+    /// The method ended without a result.
     NoResult,
     /// The command line is invalid.
     Usage,
-    /// The data, or parameters that do not fit them.
+    /// The data are bad, or parameters do not fit them.
     BadData,
-    /// Files, permissions, disks, signals.
+    /// A problem with files, permissions, disks or signals.
     Environment,
     /// Stopped by Ctrl-C or a termination signal.
     Stopped,
 }
 
 impl Kind {
-    /// The process's exit code.
+    /// Returns the process's exit code.
     pub fn code(self) -> u8 {
         match self {
             Kind::NoResult => 1,
@@ -54,19 +54,19 @@ impl Kind {
 }
 
 impl Failure {
-    /// A failure without a hint.
+    /// Creates a failure without a hint.
     pub fn new(kind: Kind, message: impl Into<String>) -> Self {
         Failure { kind, message: in_plain_words(message.into()), hint: None }
     }
 
-    /// The same with a line that names a cure.
+    /// Adds a hint that names a cure.
     pub fn with_hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
         self
     }
 }
 
-/// The operating system's message, without the numbers of its errors.
+/// Returns the operating system's message without its error number, in plain words where there are some.
 fn in_plain_words(message: String) -> String {
     const MARK: &str = " (os error ";
     const WORDS: [(&str, &str); 4] = [
@@ -92,11 +92,11 @@ fn in_plain_words(message: String) -> String {
     plain + rest
 }
 
-/// Faults of options as the command line names them.
+/// Rewrites faults of options to use the names on the command line.
 pub fn as_typed(declared: &[OptionOf], faults: &[String]) -> String {
     let one = |fault: &String| {
         let (name, rest) = fault.split_once(": ").unwrap_or(("", fault));
-        // A name of one word may be a word.
+        // An option name of one word may also be an ordinary word.
         let long = declared.iter().filter(|option| option.name.contains('_'));
         let rest =
             long.fold(rest.to_owned(), |rest, option| rest.replace(&option.name, &format!("--{}", option.long())));
@@ -109,7 +109,7 @@ pub fn as_typed(declared: &[OptionOf], faults: &[String]) -> String {
     faults.iter().map(one).collect::<Vec<_>>().join("\n")
 }
 
-/// The hint for a file with contents that the command does not take.
+/// Returns the hint for a file with contents that the command does not take.
 fn who_takes(found: Contents) -> Option<&'static str> {
     Some(match found {
         Contents::Table | Contents::Array { .. } => {
@@ -124,23 +124,23 @@ fn who_takes(found: Contents) -> Option<&'static str> {
     })
 }
 
-/// As any other failure of a reader of rows without gaps; where values are missing, with the way that the command has
-/// for such rows.
+/// Converts a reader's error for rows without missing values. If values are missing, adds the command's hint for such
+/// rows.
 pub fn of_rows(error: lehr_data::Error, for_gaps: &'static str) -> Failure {
     let has_gaps = error.gaps() > 0;
     let failure = Failure::from(error);
     if has_gaps { failure.with_hint(for_gaps) } else { failure }
 }
 
-/// The ways of a command that prepares tables and fills their gaps.
+/// The hint of a command that prepares tables and fills missing values.
 pub const GAPS_FILLED: &str =
     "--auto prepares the whole table, gaps too; --missing only fills the gaps, from the nearest rows";
 /// The commands that take rows with missing values, for the messages of those that don't.
 pub const GAPS_ELSEWHERE: &str =
     "lehr distances compares rows with missing values, and lehr mixture and lehr gtm take them with --missing";
-/// The way of the commands that have one.
+/// The hint of a command that takes rows with missing values itself.
 pub const GAPS_HERE: &str = "--missing takes rows with missing values; --auto prepares the whole table";
-/// The same of a model, whose columns are known.
+/// The hint for a model, whose columns are known.
 pub const GAPS_OF_MODEL: &str = "--missing takes rows with missing values";
 
 impl From<lehr_data::Error> for Failure {

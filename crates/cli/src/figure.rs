@@ -11,7 +11,7 @@ use crate::folder::Folder;
 
 const FIGURE: Beside = Beside { name: "figure", option: "--figure" };
 
-/// A file with a picture: its place, and the format that its name asks for.
+/// A file for a picture: its path, and the format that its name implies.
 #[derive(Clone, Debug)]
 pub struct FigureFile {
     path: PathBuf,
@@ -19,7 +19,7 @@ pub struct FigureFile {
 }
 
 impl FigureFile {
-    /// A file as typed, or the error in its name.
+    /// Returns the file as typed, or the error in its name.
     pub fn of(typed: &str) -> Result<Self, String> {
         let path = PathBuf::from(typed);
         let extension = path.extension().and_then(|extension| extension.to_str());
@@ -27,23 +27,23 @@ impl FigureFile {
         Ok(Self { path, format })
     }
 
-    /// Its place, as typed.
+    /// Returns the path, as typed.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Checks that the file can be written and that nothing is lost by it.
+    /// Checks that the file can be written and overwrites nothing of value.
     ///
     /// # Errors
-    /// The same as of [`Beside::claim`].
+    /// Returns the errors of [`Beside::claim`].
     pub fn claim(&self, among: (Option<&Path>, &Folder, bool)) -> Result<(), Failure> {
         FIGURE.claim(&self.path, |head| self.format.is_ours(head), among).map(drop)
     }
 
-    /// Writes the file under a temporary name; it takes its own by [`AtomicFile::commit`].
+    /// Writes the file under a temporary name; [`AtomicFile::commit`] renames it.
     ///
     /// # Errors
-    /// [`Kind::Environment`](crate::exit::Kind::Environment): the disk does not take it.
+    /// Returns [`Kind::Environment`](crate::exit::Kind::Environment) if the file cannot be written.
     pub fn write(&self, drawing: &Drawing) -> Result<AtomicFile, Failure> {
         beside::write(&self.path, &drawing.bytes(self.format))
     }

@@ -1,11 +1,11 @@
-//! The folder of results: which files are Lehr's, which are protected, and how results appear all at once.
+//! The folder of results: which files are Lehr's, which are protected, and how all results appear at once.
 //!
 //! Results are written under temporary names first and renamed when all of them are complete, `summary.json` last. So a
-//! folder with Lehr's `summary.json` holds results that belong together. It says which command wrote them, and only
-//! that command replaces them without `--force`. If `--force` has replaced another command's results, its files of
-//! other names stay, and a message names them. Another command's results, a checkpoint (hours of work, perhaps) and
-//! unknown files with our names are protected. `--force` lifts that, except for the input itself, which is never
-//! written to.
+//! folder with Lehr's `summary.json` holds results that belong together. The summary names the command that wrote them,
+//! and only that command replaces them without `--force`. If `--force` has replaced another command's results, that
+//! command's files with other names stay, and a message names them. Protected are other commands' results, a checkpoint
+//! (perhaps hours of work) and files of unknown origin with Lehr's names. `--force` lifts the protection, except for
+//! the input itself, which Lehr never overwrites.
 
 use std::fs;
 use std::io::{self, Write};
@@ -18,34 +18,34 @@ use crate::exit::{Failure, Kind};
 use crate::output;
 use crate::summary;
 
-/// A row per input row.
+/// One row per input row.
 pub const LABELS: &str = "labels.csv";
 /// The trained model, for `lehr predict`.
 pub const MODEL: &str = "model.json";
 /// The options and the results, for programs.
 pub const SUMMARY: &str = "summary.json";
-/// The same for people.
+/// The options and the results, for people.
 pub const REPORT: &str = "report.html";
-/// The state of a run that is not finished.
+/// The state of an unfinished run.
 pub const CHECKPOINT: &str = "checkpoint";
 
-/// A matrix that NumPy opens.
+/// The dissimilarities as an array that NumPy opens.
 pub const ARRAY: &str = "dissimilarities.npy";
-/// The same as big-endian rows.
+/// The dissimilarities as big-endian rows.
 pub const RAW_ROWS: &str = "dissimilarities.bin";
-/// A row per item of a matrix.
+/// One row per item of a matrix.
 pub const IDS: &str = "ids.csv";
-/// A row per given item: which of the distinct ones it is.
+/// One row per given item, with the distinct item that it equals.
 pub const MEMBERS: &str = "members.csv";
-/// A row per cluster of items that have no coordinates.
+/// One row per cluster of items without coordinates.
 pub const CLUSTERS: &str = "clusters.csv";
-/// A row per cluster of each view of regions.
+/// One row per cluster and view of regions.
 pub const PROFILES: &str = "profiles.csv";
-/// A row per item of a map.
+/// One row per item of a map.
 pub const POSITIONS: &str = "positions.csv";
-/// The same as an array that NumPy opens.
+/// The positions as an array that NumPy opens.
 pub const POSITIONS_ARRAY: &str = "positions.npy";
-/// The meaning of a matrix's numbers.
+/// The meaning of the values of a matrix.
 pub const HEADER: &str = "dissimilarities.json";
 
 /// The results of one command.
@@ -55,16 +55,17 @@ pub enum Results {
     Method(&'static About),
     /// Dissimilarities of all pairs.
     Matrix,
-    /// New items in a map.
+    /// The positions of new items in a map.
     Placing,
-    /// All three belong to one run.
+    /// A matrix, clusters and a map, all of one run.
     Application,
-    /// Regions in several views.
+    /// Clusters of regions in several views.
     Demography,
 }
 
 impl Results {
-    /// In the order in which they are put into place. The last one shows that the others are Lehr's.
+    /// Returns the names of the files, in the order in which they are put into place. The last file shows that Lehr
+    /// wrote the others.
     fn names(self) -> &'static [&'static str] {
         match self {
             Results::Method(about) => about.files,
@@ -77,13 +78,13 @@ impl Results {
         }
     }
 
-    /// Other results that a folder may hold, so that one command does not overwrite those of another.
+    /// Returns all kinds of results that a folder may hold, so that one command does not overwrite another's.
     fn all() -> impl Iterator<Item = Results> {
         let own = [Results::Matrix, Results::Placing, Results::Application, Results::Demography];
         own.into_iter().chain(lehr_methods::ALL.iter().map(|method| Results::Method(method.about())))
     }
 
-    /// The command that writes them, as in messages.
+    /// Returns the command that writes these files, as messages name it.
     fn command(self) -> String {
         let name = match self {
             Results::Method(about) => return format!("lehr {}", about.name),
@@ -95,12 +96,12 @@ impl Results {
         name.to_owned()
     }
 
-    /// The file that shows that the others are Lehr's.
+    /// Returns the name of the file that shows that Lehr wrote the others.
     fn voucher(self) -> &'static str {
         self.names()[self.names().len() - 1]
     }
 
-    /// Whether a file of the voucher's name is one that this command of `lehr` wrote.
+    /// Whether this command of `lehr` wrote a file of that name.
     fn vouches(self, bytes: &[u8]) -> bool {
         let methods: &[&str] = match self {
             Results::Method(about) => about.summary_names,
@@ -116,7 +117,8 @@ impl Results {
     }
 }
 
-/// A folder that is reserved for this run until it is dropped. Folders made for a run that failed are removed again.
+/// A folder that is reserved for this run until it is dropped. If the run fails, folders that were created for it are
+/// removed.
 pub struct Folder {
     path: PathBuf,
     results: Results,
@@ -125,16 +127,17 @@ pub struct Folder {
 }
 
 impl Folder {
-    /// Makes the folder if it does not exist, sees that it can be written to, and refuses to endanger its files.
+    /// Creates the folder if it does not exist, checks that it can be written to, and refuses to overwrite protected
+    /// files.
     ///
     /// - `results`: the files to be written to it.
-    /// - `input`: the file the points came from, if any.
-    /// - `force`: replace a checkpoint and files not known to be Lehr's.
-    /// - `resumed`: the folder with the checkpoint to resume from; a checkpoint in this same folder is then no
-    ///   obstacle.
+    /// - `input`: the file with the data, if any.
+    /// - `force`: replace a checkpoint, and files that Lehr may not have written.
+    /// - `resumed`: the folder with the checkpoint to resume from; a checkpoint in this same folder may then be
+    ///   replaced.
     ///
     /// # Errors
-    /// [`Kind::Environment`]: cannot be made or written to, or holds something protected.
+    /// Returns [`Kind::Environment`] if the folder cannot be created or written to, or has a protected file.
     pub fn claim(
         path: &Path,
         results: Results,
@@ -162,7 +165,7 @@ impl Folder {
             .collect();
         let folder = Folder { path: path.to_path_buf(), results, made: missing, keep: false };
         fs::create_dir_all(path).map_err(|cause| refuse(&cause))?;
-        // Permission bits do not tell (read-only disks, quotas, root): only writing does.
+        // Permission bits do not show whether writing works (read-only disks, quotas, root); only writing does.
         let mut probe = AtomicFile::create(&path.join(results.voucher()))?;
         probe.write_all(b"{}").and_then(|()| probe.flush()).map_err(|cause| refuse(&cause))?;
         drop(probe);
@@ -189,8 +192,8 @@ impl Folder {
         let checkpoint = self.checkpoint();
         if checkpoint.exists() {
             if resumed.is_some_and(|folder| same_file(&folder.join(CHECKPOINT), &checkpoint)) {
-                // The run that left it was let into this folder, perhaps by --force, which the command that goes on
-                // does not repeat.
+                // The run that left the checkpoint had access to this folder, perhaps by --force, which the resuming
+                // command does not repeat.
                 return Ok(());
             }
             return Err(Failure::new(
@@ -232,8 +235,8 @@ impl Folder {
         Ok(())
     }
 
-    /// Removes temporary files of killed processes: `.NAME.PROCESS-NUMBER.tmp` for Lehr's names, of processes that no
-    /// longer exist. (If that cannot be found out, they stay: they are hidden and harmless.)
+    /// Removes temporary files of killed processes: `.NAME.PROCESS-NUMBER.tmp` for Lehr's names and processes that no
+    /// longer exist. (If Lehr cannot tell, they stay: they are hidden and harmless.)
     fn sweep(&self) {
         let processes = Path::new("/proc");
         if !processes.join("self").exists() {
@@ -261,35 +264,35 @@ impl Folder {
         fs::read(self.path.join(results.voucher())).is_ok_and(|bytes| results.vouches(&bytes))
     }
 
-    /// The results of another command here, if one of their files has a name that this command also uses.
+    /// Returns another command's results in this folder, if this command uses the name of one of their files.
     fn other_results(&self) -> Option<Results> {
         let (own, is_ours) = (self.results, self.holds_our_results());
         Results::all().filter(|other| *other != own).find(|other| {
-            // An application has the files of a matrix among its own.
+            // An application's files include those of a matrix.
             let is_part = is_ours && own.names().contains(&other.voucher());
             let is_shared = own.names().iter().any(|name| other.names().contains(name));
             is_shared && !is_part && self.holds(*other)
         })
     }
 
-    /// The folder's path, as typed.
+    /// Returns the folder's path, as typed.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Whether a path is that of one of the files that a run leaves here.
+    /// Whether a path is one of the files that a run leaves here.
     pub fn takes(&self, path: &Path) -> bool {
         let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
         let is_ours = |name: &str| self.results.names().contains(&name) || name == CHECKPOINT;
         same_file(parent, &self.path) && path.file_name().and_then(|name| name.to_str()).is_some_and(is_ours)
     }
 
-    /// The path of the checkpoint of a run in this folder.
+    /// Returns the path of the checkpoint of a run in this folder.
     pub fn checkpoint(&self) -> PathBuf {
         self.path.join(CHECKPOINT)
     }
 
-    /// From now on the folder stays even if this run created it: there is something in it.
+    /// Keeps the folder from now on even if this run created it, because it has content.
     pub fn keep(&mut self) {
         self.keep = true;
     }
@@ -304,14 +307,14 @@ impl Drop for Folder {
     fn drop(&mut self) {
         if !self.keep {
             for made in &self.made {
-                // Fails, as it should, if something is in it.
+                // Fails, as it should, if the folder is not empty.
                 let _ = fs::remove_dir(made);
             }
         }
     }
 }
 
-/// Results under temporary names. Dropping it leaves nothing behind.
+/// Results under temporary names. They are removed if this is dropped.
 pub struct Staged<'a> {
     folder: &'a mut Folder,
     files: Vec<(&'static str, AtomicFile)>,
@@ -321,7 +324,7 @@ impl Staged<'_> {
     /// Writes one result file, buffered.
     ///
     /// # Errors
-    /// [`Kind::Environment`]: the disk does not take it.
+    /// Returns [`Kind::Environment`] if the file cannot be written.
     pub fn write(
         &mut self,
         name: &'static str,
@@ -334,17 +337,18 @@ impl Staged<'_> {
         Ok(())
     }
 
-    /// Puts all results into place, removes the checkpoint, and says so if earlier results were replaced.
+    /// Puts all results into place, removes the checkpoint, and prints a note if earlier results were replaced.
     ///
     /// # Errors
-    /// [`Kind::Environment`]: a file could not be put into place; those that were are removed again.
+    /// Returns [`Kind::Environment`] if a file could not be put into place; then the others are removed again.
     pub fn commit(self) -> Result<(), Failure> {
         let Staged { folder, files } = self;
         let replaced = folder.holds_our_results();
-        // Of another command: only where that was forced.
+        // Results of another command are here only if `--force` allowed it.
         let other = folder.other_results();
         for results in [replaced.then_some(folder.results), other].into_iter().flatten() {
-            // Without it, nothing vouches for the mixture that a crash in the next lines would leave.
+            // A crash in the next lines would leave a mixture of files; without this file, the mixture does not count
+            // as results.
             let summary = folder.path.join(results.voucher());
             fs::remove_file(&summary).map_err(|cause| {
                 Failure::new(Kind::Environment, format!("{}: cannot be replaced: {cause}", summary.display()))
@@ -362,7 +366,7 @@ impl Staged<'_> {
         }
         folder.keep();
         if replaced {
-            // What an earlier run wrote and this one did not belongs to nothing any more.
+            // Files of an earlier run that this run did not write are obsolete.
             for name in folder.results.names().iter().filter(|name| !placed.contains(name)) {
                 let _ = fs::remove_file(folder.path.join(name));
             }
@@ -377,7 +381,7 @@ impl Staged<'_> {
             output::note(&format!("replaced the results of an earlier run in {}", folder.path.display()));
         }
         if folder.results == Results::Matrix {
-            // They are of the dissimilarities that were here before, and look as if they were of these.
+            // They belong to the dissimilarities that were here before, but seem to belong to the new ones.
             for older in Results::all().filter(|results| *results != Results::Matrix && folder.holds(*results)) {
                 let left = older.names().iter().copied().filter(|name| folder.path.join(name).exists());
                 let left: Vec<&str> = left.filter(|name| !placed.contains(name)).collect();

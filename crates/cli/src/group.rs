@@ -1,10 +1,11 @@
 //! Several processes, started by `mpiexec`, that compute one result: process 0 leads, the others follow.
 //!
-//! The lead alone reads, shows and speaks. It sends the others one *request*: the data and where the run begins. All
-//! compute. The lead makes the files of rows and sends where each is, and all write their rows into it
-//! ([`crate::rows`]). The lead writes the small results and puts all into place. Then it sends an *exit status*, with
-//! which all end. If the lead fails before there is anything to compute, it sends the exit status in place of the
-//! request. So each file is read once, each message appears once, and no process waits for one that has ended.
+//! Only the lead reads and prints. It sends the others one *request*: the data and the state from which the run begins.
+//! Then all processes compute. The lead creates the files of rows and sends the path of each, and all processes write
+//! their rows into it ([`crate::rows`]). The lead writes the small results and puts everything into place. Then it
+//! sends an *exit status*, with which all processes end. If the lead fails before there is anything to compute, it
+//! sends the exit status instead of the request. So each file is read once, each message appears once, and no process
+//! waits for one that has ended.
 //!
 //! | message | bytes |
 //! | --- | --- |
@@ -12,8 +13,8 @@
 //! | place | JSON: the file that all write their rows to |
 //! | exit status | one byte: the exit code |
 //!
-//! Any other end of a process ends the others: a panic or a second Ctrl-C through MPI, a kill through the launcher. The
-//! supervisor reports which process it was ([`lehr_ranks_mpi::keep`]).
+//! If a process ends in any other way, all processes end. After a panic or a second Ctrl-C, MPI ends them; after a
+//! kill, the launcher does. The supervisor reports which process ended ([`lehr_ranks_mpi::keep`]).
 
 pub mod application;
 mod matrix;
@@ -36,39 +37,39 @@ pub struct ProcessGroup<'a> {
 }
 
 impl<'a> ProcessGroup<'a> {
-    /// The processes of a job; none for a process that is alone.
+    /// Creates the group of a job's processes; `None` for a single process.
     pub fn new(process: Option<&'a Process>) -> Self {
         Self { process }
     }
 
-    /// The exit status: how it ended. Ends with the others.
+    /// Sends the exit status to the other processes, and ends together with them.
     ///
     /// # Errors
-    /// Returns [`Kind::Environment`] if they cannot be reached.
+    /// Returns [`Kind::Environment`] if the others cannot be reached.
     pub fn end(process: Process, code: u8) -> Result<(), Failure> {
         process.share(vec![code]).map_err(unreachable)?;
         process.finish().map_err(unreachable)
     }
 
-    /// The processes, for the plan.
+    /// Returns the job, for the plan.
     pub fn job(&self) -> Option<Job> {
         self.process.map(Process::job)
     }
 }
 
-/// The method and settings of all runs: the same on rows and on dissimilarities.
+/// The method and settings of a run, on rows or on dissimilarities.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 struct Request {
     method: String,
     options: Options,
     /// The content of the checkpoint from which the run is resumed.
     checkpoint: Option<String>,
-    /// Whether all record the actions of their ranks.
+    /// Whether all processes record the actions of their ranks.
     is_traced: bool,
 }
 
-/// Shows nothing and keeps nothing. It passes on a request to stop, and sends its process's part of the trace to the
-/// lead.
+/// The observer of a follower, which shows nothing and keeps nothing. It passes on a request to stop, and sends its
+/// process's part of the trace to the lead.
 struct Follower {
     trace: Option<Trace>,
     interrupt: anneal::Interrupt,

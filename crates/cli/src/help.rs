@@ -1,7 +1,7 @@
-//! Help in two lengths: `--help` shows the examples and the options that most people use, on two screens; `--help all`
+//! Help in two lengths: `--help` shows the examples and the most used options, on at most two screens; `--help all`
 //! shows everything.
 //!
-//! The part of a help text before its first `; ` fits on a line. The rest is for `--help all`.
+//! The part of a help text before its first `; ` fits on a line. Only `--help all` shows the rest.
 
 use std::ffi::{OsStr, OsString};
 use std::process::ExitCode;
@@ -16,19 +16,18 @@ use crate::output;
 /// The name of the switch behind `--help all`.
 const ALL: &str = "help-all";
 
-/// The number of examples that short help has room for.
+/// The most examples that short help shows.
 const EXAMPLES: usize = 3;
 
-/// Commands that short help of the program describes, in the order in which a newcomer needs them.
+/// The commands that the program's short help describes, in the order in which a newcomer needs them.
 const FIRST: [&str; 5] = ["demo", "cluster", "predict", "mixture", "serve"];
 
-/// The command line's definition with its help: the long form for `--help all` and manual pages, the short one for all
-/// else.
+/// Returns the command line's definition with its help: long for `--help all` and manual pages, otherwise short.
 pub fn command(is_long: bool) -> Command {
     described(Arguments::command(), "", is_long)
 }
 
-/// A command line in which `--help all` is one word, and `help COMMAND` is `COMMAND --help`.
+/// Rewrites a command line so that `--help all` is one word, and `help COMMAND` is `COMMAND --help`.
 pub fn rewritten(mut typed: Vec<OsString>) -> Vec<OsString> {
     if typed.get(1).is_some_and(|word| word == "help") {
         typed.remove(1);
@@ -36,7 +35,7 @@ pub fn rewritten(mut typed: Vec<OsString>) -> Vec<OsString> {
         typed.insert(at, "--help".into());
     }
     let is_help = |word: &OsString| word == "--help" || word == "-h";
-    // What follows is of another program, or names of files.
+    // The words that follow belong to another program, or are file names.
     let own = match typed.get(1) {
         Some(word) if word == "lab" => 1,
         _ => typed.iter().position(|word| word == "--").unwrap_or(typed.len()),
@@ -49,17 +48,17 @@ pub fn rewritten(mut typed: Vec<OsString>) -> Vec<OsString> {
     typed
 }
 
-/// Whether a command line that was [`rewritten`] asks for the long form.
+/// Whether a [`rewritten`] command line asks for the long form.
 pub fn is_long(typed: &[OsString]) -> bool {
     typed.iter().any(|word| word.to_str().and_then(|word| word.strip_prefix("--")) == Some(ALL))
 }
 
-/// Whether the help of the program itself is requested, and not that of a command.
+/// Whether the help of the program itself is requested, rather than that of a command.
 pub fn is_of_program(typed: &[OsString]) -> bool {
     matches!(typed, [_]) || matches!(typed, [_, word] if word == "--help" || word == "-h")
 }
 
-/// Help of the program: the first commands to type, and where the rest is.
+/// Returns the help of the program: the first commands to type, and where to find the rest.
 fn of_program() -> String {
     let all = Arguments::command();
     let line = |name: &str| {
@@ -87,7 +86,7 @@ fn of_program() -> String {
     )
 }
 
-/// Shows help of the program: on standard output where it was requested, otherwise as the error of the command line.
+/// Prints the help of the program: on standard output if it was requested, otherwise as an error of the command line.
 pub fn show(is_asked: bool) -> ExitCode {
     if !is_asked {
         output::usage(&of_program());
@@ -99,10 +98,10 @@ pub fn show(is_asked: bool) -> ExitCode {
     }
 }
 
-/// Stands at the end of each help.
+/// The end of each help text.
 const EXIT_CODES: &str = "Exit codes: 0 done, 1 no result, 2 usage, 3 data, 4 environment, 130 stopped.";
 
-/// Words in lines of at most this many letters; at least one line.
+/// Breaks a text into lines of at most `width` characters; returns at least one line.
 fn filled(text: &str, width: usize) -> Vec<String> {
     let mut lines = vec![String::new()];
     for word in text.split(' ') {
@@ -119,7 +118,7 @@ fn filled(text: &str, width: usize) -> Vec<String> {
     lines
 }
 
-/// A command, and all within it, with examples before the usage, the short form for `--help` and the long one for
+/// Adds help to a command and its subcommands, with examples before the usage: short for `--help`, long for
 /// `--help all`.
 fn described(command: Command, within: &str, is_long: bool) -> Command {
     if command.is_disable_help_flag_set() {
@@ -168,13 +167,13 @@ fn described(command: Command, within: &str, is_long: bool) -> Command {
     names.into_iter().fold(command, |command, name| command.mut_subcommand(name, |sub| described(sub, &path, is_long)))
 }
 
-/// The first column of short help, and all of it, in letters.
+/// The widths, in characters, of the first column of short help and of a whole line.
 const NAMES: usize = 28;
 const WIDTH: usize = 80;
 
-/// The arguments and options that short help shows, each on one line where that is possible.
+/// Returns the arguments and options that short help shows, each on one line if possible.
 fn listed(mut command: Command) -> String {
-    // What an argument takes is known once its command is built.
+    // Clap knows what values an argument takes only once its command is built.
     command.build();
     let header = command.get_styles().get_header();
     let shown =
@@ -198,7 +197,7 @@ fn described_line(argument: &Arg) -> String {
     line(&name(argument), &brief(argument))
 }
 
-/// A name and its purpose: beside each other, or one below the other where the name is long.
+/// Returns a name and its purpose: next to each other or, if the name is long, one below the other.
 fn line(name: &str, text: &str) -> String {
     let mut lines = filled(text, WIDTH - NAMES);
     let first = if name.chars().count() + 4 > NAMES { String::new() } else { lines.remove(0) };
@@ -206,7 +205,7 @@ fn line(name: &str, text: &str) -> String {
     format!("{}\n{lines}", format!("  {name:<width$}{first}", width = NAMES - 2).trim_end())
 }
 
-/// An argument as it is typed: `-k, --clusters <K>`.
+/// Returns an argument as it is typed: `-k, --clusters <K>`.
 fn name(argument: &Arg) -> String {
     let styled = argument.to_string();
     match argument.get_short() {
@@ -216,7 +215,7 @@ fn name(argument: &Arg) -> String {
     }
 }
 
-/// The first part of an argument's help, with its values and its default.
+/// Returns the first part of an argument's help, with its values and its default.
 fn brief(argument: &Arg) -> String {
     let text = argument.get_help().map(ToString::to_string).unwrap_or_default();
     let (text, default) = text.split_once(" [default: ").unwrap_or((&text, ""));
@@ -226,14 +225,14 @@ fn brief(argument: &Arg) -> String {
     }
     let words: Vec<String> = argument.get_possible_values().iter().map(|word| word.get_name().to_owned()).collect();
     let words = if words.is_empty() { String::new() } else { format!(": {}", words.join(", ")) };
-    // Some defaults are in the text, others clap knows.
+    // Some defaults are in the text; clap knows the others.
     let known = argument.get_default_values().iter().map(|value| value.to_string_lossy()).collect::<Vec<_>>().join(",");
     let default = if default.is_empty() { &known } else { default.trim_end_matches(']') };
     let default = if default.is_empty() { String::new() } else { format!(" [default: {default}]") };
     format!("{first}{words}{default}")
 }
 
-/// The examples of a command, and the text behind its options.
+/// Splits the text after a command's options into examples and notes.
 fn divided(after: Option<&StyledStr>) -> (Vec<String>, String) {
     let text = after.map(ToString::to_string).unwrap_or_default();
     let text = text.strip_prefix("Example:\n").unwrap_or(&text);

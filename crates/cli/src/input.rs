@@ -1,5 +1,5 @@
-//! Reads the data of a method. These are the rows of a file in any form that the method takes, built-in rows, the first
-//! rows of a stream, or dissimilarities.
+//! Reads the data of a method. The data are the rows of a file in any format that the method takes, built-in rows, the
+//! first rows of a stream, or dissimilarities.
 
 use std::io;
 
@@ -35,8 +35,8 @@ impl Input {
     /// Reads the data of a plan.
     ///
     /// # Errors
-    /// [`Kind::BadData`]: a file of another kind than expected; [`Kind::Usage`]: options that its form does not have;
-    /// [`Kind::Environment`]: a file that cannot be read.
+    /// Returns [`Kind::BadData`] for a file of another kind than expected. Returns [`Kind::Usage`] for options that its
+    /// format does not have, and [`Kind::Environment`] for a file that cannot be read.
     pub fn read(plan: &MethodPlan) -> Result<Self, Failure> {
         Ok(match plan.method.about().takes {
             Takes::Matrix(_) => {
@@ -55,7 +55,7 @@ impl Input {
         })
     }
 
-    /// The data for a method.
+    /// Returns the data for a method.
     pub fn data(&self) -> Data<'_> {
         match self {
             Input::Rows(rows) => Data::Rows(rows),
@@ -65,8 +65,8 @@ impl Input {
     }
 }
 
-/// Reads an ordinary table and prepares its columns. Prints their roles and how each is used before anything can
-/// fail, unless `quiet`.
+/// Reads an ordinary table and prepares its columns. Unless `quiet`, prints the columns' roles and uses before anything
+/// can fail.
 fn prepared(source: &Source, preparing: &Preparing, quiet: bool) -> Result<Rows, Failure> {
     let Source { path, selection, .. } = source;
     let frame = read::data_frame(path, &preparing.form)?;
@@ -95,7 +95,7 @@ fn prepared(source: &Source, preparing: &Preparing, quiet: bool) -> Result<Rows,
             Ok(decided.rows(keys, preparing.sets_aside)?)
         }
         Err(error) => {
-            // Where all goes well, the rows have them as warnings.
+            // If all goes well, the rows carry the notes as warnings.
             notes.iter().filter(|_| !quiet).for_each(|note| output::note(note));
             print(&account);
             Err(error.into())
@@ -103,23 +103,23 @@ fn prepared(source: &Source, preparing: &Preparing, quiet: bool) -> Result<Rows,
     }
 }
 
-/// Describes the columns of a refused table: faults seldom affect one column only.
+/// Describes the columns of a refused table, because faults seldom affect only one column.
 fn print_columns(plan: &MethodPlan, failure: &Failure) {
     let Source { path, selection, .. } = &plan.source;
-    // Other reports, such as of weights, say it all.
+    // Other reports, such as those on weights, are complete.
     if plan.quiet || failure.kind != Kind::BadData || !failure.message.contains("expected a finite number") {
         return;
     }
     let form =
         TableForm { delimiter: selection.delimiter.map(char::from), header: selection.header, ..TableForm::default() };
-    // What is wrong with the file is reported all the same.
+    // If it cannot be read, the fault is reported in any case.
     if let Ok(frame) = read::data_frame(path, &form) {
         let keys = Keys { id: selection.id.as_deref(), weights: selection.weights.as_deref() };
         output::note(&format!("the columns of {}\n{}", path.display(), Described::new(frame, &keys).text()));
     }
 }
 
-/// The name of a column that was given by its name or its 0-based index, a name going before an index.
+/// Returns the name of a column that was given by name or 0-based index; a name takes precedence over an index.
 fn named_column(frame: &DataFrame, column: &str) -> String {
     let by_index = || frame.columns().get(column.parse::<usize>().ok()?);
     if frame.column(column).is_some() {
@@ -128,7 +128,7 @@ fn named_column(frame: &DataFrame, column: &str) -> String {
     by_index().map_or_else(|| column.to_owned(), |column| column.name.clone())
 }
 
-/// Reads the first rows of a stream. A fault in a later row ends the run where it is found.
+/// Reads the first rows of a stream. A fault in a later row ends the run when it is found.
 fn stream(plan: &MethodPlan) -> Result<Stream, Failure> {
     let Source { path, selection, origin, frame, .. } = &plan.source;
     let begun = || {
@@ -150,8 +150,8 @@ fn stream(plan: &MethodPlan) -> Result<Stream, Failure> {
     })
 }
 
-/// Batches of standard input. Ctrl-C reaches every program of a pipe. The feeding process may have ended in the middle
-/// of a row before this one learns of it.
+/// Batches from standard input. Ctrl-C reaches every program of a pipe. The program that feeds it may end in the middle
+/// of a row before this one receives the signal.
 struct Pipe(Batches<'static>);
 
 impl minibatch::Source for Pipe {
@@ -160,8 +160,8 @@ impl minibatch::Source for Pipe {
     }
 }
 
-/// Reads rows. Large tables go into files of the folder, if there is one; rows with missing values, of bits and sparse
-/// ones stay in memory.
+/// Reads rows. Large tables go into files of the spill folder, if there is one. Rows with missing values, rows of bits
+/// and sparse rows stay in memory.
 fn rows(source: &Source, words: &RowsWords) -> Result<Rows, Failure> {
     let Source { path, selection, frame, .. } = source;
     if source.built_in().is_some() {
@@ -182,13 +182,13 @@ fn rows(source: &Source, words: &RowsWords) -> Result<Rows, Failure> {
     Ok(Rows::new(points.map_err(|error| of_rows(error, for_gaps))?, *frame)?)
 }
 
-/// Reads rows of numbers; or rows of bits or sparse rows, whose weights are in a table beside.
+/// Reads rows of numbers, rows of bits or sparse rows; weights of the latter two are in a separate table.
 fn any_rows(source: &Source) -> Result<Rows, Failure> {
     let Source { path, selection, bits, first_column, weights_from, spill, frame, .. } = source;
     if bits.is_some() {
         return Ok(Rows::of_bits(weighted_bits(source, read::packed::fingerprints(path, *bits)?)?));
     }
-    // Where there is a table beside, the selection is of that one.
+    // If there is a separate table of weights, the selection is for that table.
     let own = if weights_from.is_some() { &Selection::default() } else { selection };
     let table = match spill {
         Some(spill) => read::spilled_table(path, own, *first_column, spill),

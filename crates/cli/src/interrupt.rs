@@ -1,9 +1,9 @@
-//! Ctrl-C and termination signals: the first signal asks the run to stop at its next step, the second ends the process
-//! at once.
+//! Ctrl-C and termination signals: the first signal stops the run at its next step, the second ends the process at
+//! once.
 //!
-//! The handler runs on its own thread, says it once and for all and puts a mark into a channel. The run's observer
-//! looks once a step, and the code that adds up rows looks before each leaf of them ([`Interrupt::within_steps`]). No
-//! lock or atomic is needed here. The end of standard input may be such a request too. If the program that started the
+//! The handler runs on its own thread, sets a flag for good and sends into a channel. The run's observer checks the
+//! flag once a step, and the code that sums rows checks it before each leaf ([`Interrupt::within_steps`]). No lock or
+//! atomic is needed here. The end of standard input may be a request to stop too. If the program that started the
 //! command is killed, it cannot send a signal, but the system closes its files. A process that is ended at once leaves
 //! at most temporary files, which the next run into the same folder removes ([`crate::folder`]).
 
@@ -17,11 +17,11 @@ use lehr_mining::anneal;
 
 use crate::exit::{Failure, Kind};
 
-/// The channel that requests to stop arrive on.
+/// A listener for requests to stop.
 pub struct Interrupt {
-    /// After it is dropped nothing reads the channel, and the handler notices that.
+    /// Once this receiver is dropped, nothing reads the channel, and the handler notices that.
     _looking: Receiver<()>,
-    /// Whether there was one, for all threads.
+    /// Set at the first request, for all threads.
     said: Arc<OnceLock<()>>,
 }
 
@@ -37,10 +37,10 @@ impl Interrupt {
         let mut before = 0;
         ctrlc::set_handler(move || {
             before += 1;
-            // The second ends the process below.
+            // At the second signal, the process ends below.
             let _ = saying.set(());
             if before > 1 || sender.send(()).is_err() {
-                // Asked twice, or nobody listens any more: do not keep the user waiting.
+                // This is the second signal, or nothing listens any more: don't keep the user waiting.
                 std::process::exit(i32::from(Kind::Stopped.code()));
             }
         })
@@ -65,8 +65,8 @@ impl Interrupt {
         .map_err(|cause| Failure::new(Kind::Environment, format!("cannot listen for Ctrl-C: {cause}")))
     }
 
-    /// Calls `said` at the end of standard input, if some input has arrived before. A launcher that gives its processes
-    /// an empty input asks for nothing.
+    /// Calls `said` at the end of standard input, if some input arrived before. A launcher that gives its processes an
+    /// empty input does not request a stop.
     ///
     /// # Errors
     /// Returns [`Kind::Environment`] if there is no thread to read with.
@@ -76,19 +76,20 @@ impl Interrupt {
                 said();
             }
         };
-        // It ends with the process, if its input does not end before.
+        // The thread ends with the process, if its input does not end before.
         let started = Builder::new().name("lehr-input".to_owned()).spawn(body);
         started.map(drop).map_err(|cause| Failure::new(Kind::Environment, format!("cannot read the input: {cause}")))
     }
 
-    /// Ignores requests to stop, for a process that only waits for another which receives them too.
+    /// Ignores requests to stop, for a process that only waits for another process, which receives them too.
     pub fn ignore() {
-        // If the system refuses, such a request ends this process, and with it those that it waits for: what was asked.
+        // If the system refuses, such a request ends this process, and with it the processes that it waits for, as
+        // requested.
         let _ = ctrlc::set_handler(|| ());
     }
 
-    /// Waits as long as a Ctrl-C may take to arrive. It goes to every program of a pipe, and another one may have ended
-    /// by it already.
+    /// Waits as long as a Ctrl-C may take to arrive. It goes to every program of a pipe, and may already have ended
+    /// another one.
     pub fn let_arrive() {
         thread::sleep(Duration::from_millis(200));
     }
@@ -98,19 +99,19 @@ impl Interrupt {
         self.said.get().is_some()
     }
 
-    /// The same for a method's run, which stops before its next leaf of rows.
+    /// Returns the interrupt for a method's run, which then stops before its next leaf of rows.
     pub fn within_steps(&self) -> anneal::Interrupt {
         let said = self.said.clone();
         anneal::Interrupt::when(move || said.get().is_some())
     }
 }
 
-/// A request to a node by a signal.
+/// A request that a signal makes to a node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Signal {
-    /// To end.
+    /// End the node.
     Stop,
-    /// To read its policy, certificates and tokens again.
+    /// Reload the policy, the certificates and the tokens.
     Reload,
 }
 
@@ -120,8 +121,8 @@ pub struct Signals {
 }
 
 impl Signals {
-    /// Starts listening. `SIGINT` and `SIGTERM` ask to end; the second one ends the process at once. `SIGHUP` asks to
-    /// reload. `SIGUSR1`, which ends a process that does not expect it, is ignored.
+    /// Starts listening. `SIGINT` and `SIGTERM` end the node; the second one ends the process at once. `SIGHUP`
+    /// reloads. `SIGUSR1`, which by default ends a process, is ignored.
     ///
     /// # Errors
     /// Returns [`Kind::Environment`] if the operating system refuses the handler or the thread.
@@ -142,17 +143,17 @@ impl Signals {
                 before += usize::from(asked == Signal::Stop);
                 let is_heard = sender.send(asked).is_ok();
                 if asked == Signal::Stop && (before > 1 || !is_heard) {
-                    // Asked twice, or nobody listens any more: do not keep the user waiting.
+                    // This is the second signal, or nothing listens any more: don't keep the user waiting.
                     std::process::exit(i32::from(Kind::Stopped.code()));
                 }
             }
         };
-        // It ends with the process.
+        // The thread ends with the process.
         Builder::new().name("lehr-signals".to_owned()).spawn(body).map_err(refused)?;
         Ok(Self { heard })
     }
 
-    /// Elsewhere only Ctrl-C exists.
+    /// Starts listening for Ctrl-C, the only signal on other systems.
     ///
     /// # Errors
     /// Returns [`Kind::Environment`] if the operating system refuses the handler.
@@ -163,25 +164,24 @@ impl Signals {
         Ok(Self { heard })
     }
 
-    /// Waits for the next one.
+    /// Waits for the next signal.
     pub fn next(&self) -> Signal {
         // The sender lives as long as the process.
         self.heard.recv().unwrap_or(Signal::Stop)
     }
 }
 
-/// Lets a write beyond the limit of the size of files (`ulimit -f`) fail with an error, which is reported as every
-/// other one. The signal that comes with it ends a process that has no handler for it.
+/// Makes a write beyond the limit on file sizes (`ulimit -f`) fail with an error, which is reported like any other.
+/// Without a handler, the signal that comes with it would end the process.
 pub fn survive_file_size_limits() {
     #[cfg(unix)]
     if let Ok(signals) = signal_hook::iterator::Signals::new([signal_hook::consts::SIGXFSZ]) {
-        // Heard by nobody, as long as the process lives.
+        // The handler stays for the life of the process; nothing reads it.
         std::mem::forget(signals);
     }
 }
 
-/// Lets the process open as many files and connections as the system allows it, and says how many that are, if that is
-/// known.
+/// Lets the process open as many files and connections as the system allows, and returns their number, if it is known.
 pub fn raise_descriptors() -> Option<u64> {
     #[cfg(unix)]
     {
@@ -196,7 +196,7 @@ pub fn raise_descriptors() -> Option<u64> {
 
 /// Waits for the end of an input; returns whether anything came before it.
 fn ends_after_something(mut input: impl Read) -> bool {
-    // An input that breaks has ended.
+    // An input that fails counts as ended.
     let first = input.by_ref().take(1).read_to_end(&mut Vec::new()).unwrap_or(0);
     let _ = io::copy(&mut input, &mut io::sink());
     first > 0

@@ -7,10 +7,10 @@ use lehr_data::read::{Selection, TableForm};
 use lehr_data::{Error, gower, memory, read};
 use lehr_methods::distances::{ItemKind, Items, Metric, Options};
 
-/// Reads items of a kind, in the numbers of the file.
+/// Reads items of a kind, with values as in the file.
 ///
 /// # Errors
-/// Describes the error in the file.
+/// Returns the error in the file.
 pub fn as_given(kind: ItemKind, options: &Options, delimiter: Option<u8>, input: &Path) -> Result<Items, Error> {
     Ok(match kind {
         ItemKind::Sequences => {
@@ -37,11 +37,11 @@ pub fn as_given(kind: ItemKind, options: &Options, delimiter: Option<u8>, input:
     })
 }
 
-/// Reads more items of the kind that others are: letters that could be nucleotides or amino acids are taken as in
+/// Reads more items of the same kind as `others`: letters that could be nucleotides or amino acids are read as in
 /// those.
 ///
 /// # Errors
-/// Describes the error in the file.
+/// Returns the error in the file.
 pub fn more(others: &Items, options: &Options, delimiter: Option<u8>, input: &Path) -> Result<Items, Error> {
     if let Items::Sequences(others) = others {
         let expected = Expected { alphabet: Some(others.alphabet()), is_aligned: options.compares_places() };

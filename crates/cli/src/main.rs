@@ -1,14 +1,14 @@
-//! The `lehr` command: arguments become a plan, the plan runs, the exit code says how it ended.
+//! The `lehr` command: arguments become a plan, the plan runs, and the exit code says how it ended.
 //!
 //! Read in this order:
 //!
 //! 1. [`arguments`]: the command line as typed.
-//! 2. [`plan`]: the command line as needed. It is the one step where a command line can be wrong.
-//! 3. [`dispatch`]: which code runs it.
+//! 2. [`plan`]: the command line as checked and completed. Only this step rejects a command line.
+//! 3. [`dispatch`]: chooses the code that runs it.
 //! 4. [`command`]: the work.
 //! 5. [`group`]: the work of several processes.
-//! 6. [`folder`]: how results get on disk all at once.
-//! 7. [`lehr_report`]: the page that people open.
+//! 6. [`folder`]: puts all results on disk at once.
+//! 7. [`lehr_report`]: the HTML report.
 
 #![forbid(unsafe_code)]
 
@@ -50,12 +50,12 @@ fn main() -> ExitCode {
     interrupt::survive_file_size_limits();
     let typed: Vec<OsString> = help::rewritten(std::env::args_os().collect());
     let launcher = Launcher::of_this_process();
-    // Of several processes that find the same fault, one says it.
+    // If several processes find the same fault, only one reports it.
     let speaks = launcher.as_ref().is_none_or(|launcher| launcher.process() == 0);
     if help::is_of_program(&typed) {
         return help::show(typed.len() > 1);
     }
-    // Help and version end here with 0, a command line that cannot be parsed with 2.
+    // Help and version end here with exit code 0, a command line that cannot be parsed with 2.
     let parsed = help::command(help::is_long(&typed))
         .try_get_matches_from(&typed)
         .and_then(|matches| Arguments::from_arg_matches(&matches));
@@ -85,7 +85,7 @@ pub(crate) fn environment(cause: &dyn std::fmt::Display) -> Failure {
     Failure::new(Kind::Environment, cause.to_string())
 }
 
-/// Under a launcher, starts this program again as a child: returns the exit code in the supervisor, nothing in the
+/// Under a launcher, starts this program again as a child: returns the exit code in the supervisor, `None` in the
 /// child.
 pub(crate) fn kept() -> Result<Option<ExitCode>, Failure> {
     match keep(Interrupt::ignore).map_err(|cause| environment(&cause))? {

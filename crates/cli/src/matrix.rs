@@ -1,5 +1,4 @@
-//! The input of the methods of dissimilarities: a matrix, the names of the items, their weights and their known
-//! classes.
+//! The input of methods on dissimilarities: a matrix, the names of the items, their weights and their known classes.
 
 use std::path::Path;
 
@@ -14,9 +13,9 @@ use crate::output;
 /// Reads a matrix, and the table of items that `lehr distances` wrote beside it.
 ///
 /// # Errors
-/// A fault in a file; a table of other items than the matrix has.
+/// Returns a fault in a file, or a failure if the table's items are not the matrix's.
 pub fn read_matrix(path: &Path, quiet: bool) -> Result<Matrix, Failure> {
-    // The folder of lehr distances stands for the matrix in it.
+    // The folder of lehr distances stands for the matrix inside it.
     let inside = path.join(folder::HEADER);
     let path = if path.is_dir() && inside.is_file() { &inside } else { path };
     if path.is_dir() {
@@ -65,7 +64,7 @@ pub fn read_matrix(path: &Path, quiet: bool) -> Result<Matrix, Failure> {
     Ok(Matrix { dissimilarities, ids, weights, classes: Vec::new() })
 }
 
-/// Checks that the rows of the table of items are in the order of the matrix: names and weights go by their places.
+/// Checks that the rows of the table of items are in the order of the matrix: names and weights go by position.
 fn in_order(table: &Path, index: usize, items: &[f64]) -> Result<(), Failure> {
     let mut faults = Faults::new(table.display().to_string());
     for (row, item) in items.iter().enumerate().filter(|(row, item)| **item != *row as f64) {
@@ -81,12 +80,12 @@ fn in_order(table: &Path, index: usize, items: &[f64]) -> Result<(), Failure> {
     })
 }
 
-/// The classes of the items: a column of a table that has their ids in the column `id`. An example is the labels.csv of
-/// another run.
+/// Reads the classes of the items from a column of a table that has their ids in the column `id`. The labels.csv of
+/// another run is such a table.
 ///
 /// # Errors
-/// A fault in the file, or no item with a class in it. Also items that share an id, if the file is not of just these
-/// items.
+/// Returns a fault in the file, or a failure if no item has a class in it. Also fails if items share an id, unless the
+/// file has exactly these items.
 pub fn classes(matrix: &Matrix, path: &Path, column: &str, quiet: bool) -> Result<Classes, Failure> {
     let found = read::classes::classes_of(path, "id", column, &matrix.ids)?;
     let missing: Vec<&str> =

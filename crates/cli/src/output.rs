@@ -1,6 +1,6 @@
 //! The only file that prints. Results go to standard output, everything else to standard error.
 //!
-//! A reader that goes away (`lehr … | head`) ends the printing quietly; other failures to print are the environment's.
+//! If the reader goes away (`lehr … | head`), printing ends silently; other failures to print are environment failures.
 
 use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
@@ -11,13 +11,13 @@ use serde_json::json;
 
 use crate::exit::{Failure, Kind};
 
-/// The number of left-out columns that are reported one by one.
+/// The most left-out columns that are named.
 const LEFT_OUT_MAX: usize = 10;
 
 /// Writes `text` to standard output.
 ///
 /// # Errors
-/// Returns [`Kind::Environment`] if it cannot be written, except for a closed pipe, which is no error.
+/// Returns [`Kind::Environment`] if the text cannot be written; a closed pipe is not an error.
 pub fn result(text: &str) -> Result<(), Failure> {
     let mut out = io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
@@ -28,12 +28,12 @@ pub fn result(text: &str) -> Result<(), Failure> {
     }
 }
 
-/// Set when every line on standard error is to be JSON.
+/// Set if every line on standard error must be JSON.
 static IN_JSON: OnceLock<()> = OnceLock::new();
 
 /// Writes every line on standard error as JSON from now on, for a program that collects the log of a node.
 pub fn speak_json() {
-    // Said twice, it is so already.
+    // A second call has no effect.
     let _ = IN_JSON.set(());
 }
 
@@ -46,23 +46,23 @@ pub fn listening(url: &str) {
     }
 }
 
-/// Something the user should know, on standard error.
+/// Prints a warning for the user on standard error.
 pub fn warning(message: &str) {
     say("warning", message);
 }
 
-/// Something that happened, on standard error.
+/// Prints a note about an event on standard error.
 pub fn note(message: &str) {
     say("note", message);
 }
 
-/// Help where a command line says too little, on standard error.
+/// Prints help on standard error, for an incomplete command line.
 pub fn usage(text: &str) {
-    // Nobody to tell that nobody listens.
+    // If nobody listens, there is nobody to report that to.
     let _ = write!(io::stderr().lock(), "{text}");
 }
 
-/// Names the columns that a method uses when the user chose none, and those that it leaves out because they are not
+/// Prints the columns that a method uses when the user chose none, and those that it leaves out because they are not
 /// numeric.
 pub fn columns_taken(what: &str, taken: &[String], left_out: &[LeftOut]) {
     note(&columns_told(what, taken, left_out));
@@ -79,7 +79,7 @@ fn columns_told(what: &str, taken: &[String], left_out: &[LeftOut]) -> String {
     text
 }
 
-/// Prints on standard error why there is no result, and returns the exit code.
+/// Prints on standard error why there is no result; returns the exit code.
 pub fn failure(failure: &Failure) -> ExitCode {
     // Being stopped is not an error: the user asked for it.
     let label = if failure.kind == Kind::Stopped { "stopped" } else { "error" };
@@ -90,23 +90,23 @@ pub fn failure(failure: &Failure) -> ExitCode {
     ExitCode::from(failure.kind.code())
 }
 
-/// A line of progress, on standard error.
+/// Prints a line of progress on standard error.
 pub fn progress(line: &str) {
-    // Nobody to tell that nobody listens: progress has no other channel.
+    // If nobody listens, there is nobody to report that to: progress has no other channel.
     let _ = writeln!(io::stderr().lock(), "{line}");
 }
 
-/// A line of a node's log, a document of JSON, with the time in seconds since 1970 as its first field; on standard
-/// error.
+/// Prints a line of a node's log on standard error: a JSON document whose first field is the time in seconds since
+/// 1970.
 #[allow(clippy::disallowed_methods, reason = "the wall clock stamps what people read")]
 pub fn log(line: &str) {
     let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
     let (time, rest) = (since.as_secs_f64(), line.strip_prefix('{').unwrap_or(line));
-    // Nobody to tell that nobody listens.
+    // If nobody listens, there is nobody to report that to.
     let _ = writeln!(io::stderr().lock(), "{{\"time\":{time:.6},{rest}");
 }
 
-/// Whether a person watches standard error.
+/// Whether standard error is a terminal.
 pub fn is_watched() -> bool {
     io::stderr().is_terminal()
 }

@@ -1,8 +1,8 @@
-//! Arguments become a plan: the one step in which a command line can be wrong.
+//! Turns arguments into a plan; only this step rejects a command line.
 //!
 //! A plan is complete and consistent: commands run it without looking at the command line again. Options that need the
-//! data (columns, K above the number of points) are checked where the data are read and clustered. The methods of
-//! `lehr-methods` and dissimilarities have plans of their own ([`method`], [`distances`]); their common part is here.
+//! data (columns, K above the number of points) are checked where the data are read and clustered. Methods of
+//! `lehr-methods` and dissimilarities have their own plans ([`method`], [`distances`]); this file has the common part.
 
 pub mod distances;
 pub mod method;
@@ -20,19 +20,20 @@ use lehr_ranks::{Engine, Execution, Job, Layout};
 use crate::arguments::{EngineArgument, ExecutionArguments, ScaleArgument, SpillArguments};
 use crate::exit::{Failure, Kind};
 
-/// Refuses options that tables have and rows of bits lack; `what` says why there are bits. If a separate table holds
-/// the weights, the selection says how that table is read.
+/// Refuses options of tables for rows of bits; `what` says why there are bits. If a separate table has the weights, the
+/// selection says how to read that table.
 ///
 /// # Errors
-/// Returns [`Kind::Usage`] with the option.
+/// Returns [`Kind::Usage`] that names the option.
 pub fn of_bits_only(selection: &Selection, has_table: bool, frame: Frame, what: &str) -> Result<(), Failure> {
     not_of_tables(selection, has_table, frame, &format!("{what} has rows of bits"))
 }
 
-/// The same of sparse rows, whose columns can be divided, but not shifted: `--scale std` is then a division.
+/// Refuses options of tables for sparse rows. Their columns can be divided but not shifted, so `--scale std` only
+/// divides.
 ///
 /// # Errors
-/// Returns [`Kind::Usage`] with the option.
+/// Returns [`Kind::Usage`] that names the option.
 pub fn of_sparse_only(selection: &Selection, has_table: bool, frame: Frame) -> Result<(), Failure> {
     if frame == Frame::Columns(Scale::Robust) {
         let message = "--scale robust: subtracts medians, and columns that are mostly 0 have no quartiles apart; not for sparse rows";
@@ -61,10 +62,10 @@ fn not_of_tables(selection: &Selection, has_table: bool, frame: Frame, why: &str
     })
 }
 
-/// The folder for rows that are kept on disk, if there is one.
+/// Returns the folder for rows that are kept on disk, if there is one.
 ///
 /// # Errors
-/// Returns [`Kind::Usage`] where several processes compute together.
+/// Returns [`Kind::Usage`] if several processes compute together.
 fn spill_of(SpillArguments { spill }: SpillArguments, job: Option<&Job>) -> Result<Option<Spill>, Failure> {
     if spill.is_some() && job.is_some() {
         let message = "--spill works in one process: under mpiexec each process keeps all rows in memory";
@@ -73,10 +74,10 @@ fn spill_of(SpillArguments { spill }: SpillArguments, job: Option<&Job>) -> Resu
     Ok(spill.map(Spill::new))
 }
 
-/// Refuses to keep rows on a disk that are not plain numbers, as `what` says.
+/// Refuses a folder for rows that are not plain numbers; `what` describes them.
 ///
 /// # Errors
-/// Returns [`Kind::Usage`].
+/// Returns [`Kind::Usage`] if there is a folder for rows.
 pub fn stays_in_memory(spill: Option<&Spill>, what: &str) -> Result<(), Failure> {
     match spill {
         None => Ok(()),
@@ -111,10 +112,10 @@ fn frame(lonlat: bool, scale: Option<ScaleArgument>, columns: Option<&[String]>)
     }
 }
 
-/// Engine, ranks and threads of each process, and the layout of all.
+/// Returns the engine, ranks and threads of each process, and the layout of all processes.
 ///
 /// # Errors
-/// [`Kind::Usage`]: options that contradict each other or the processes that were started.
+/// Returns [`Kind::Usage`] for options that contradict each other or the processes that were started.
 pub fn execution(arguments: &ExecutionArguments, job: Option<Job>) -> Result<(Execution, Layout), Failure> {
     let engine = match arguments.engine {
         EngineArgument::Ranks => Engine::Ranks,
@@ -140,7 +141,8 @@ pub fn execution(arguments: &ExecutionArguments, job: Option<Job>) -> Result<(Ex
     }
     let mut execution = Execution { engine, job, ..Execution::default() };
     if job.is_some() {
-        // Several processes share the cores of a machine: one rank and one thread each, unless more are asked for.
+        // Several processes share the cores of a machine: each has one rank and one thread, unless the user requests
+        // more.
         (execution.threads, execution.ranks) = (1, 1);
     }
     if let Some(layout) = arguments.layout {
@@ -174,30 +176,30 @@ pub fn execution(arguments: &ExecutionArguments, job: Option<Job>) -> Result<(Ex
     Ok((execution, layout))
 }
 
-/// "1 process", "4 processes".
+/// Returns "1 process", "4 processes" and so on.
 pub fn processes_counted(processes: usize) -> String {
     if processes == 1 { "1 process".to_owned() } else { format!("{processes} processes") }
 }
 
-/// The command line with its options for the table and the method, going on in `out`.
+/// Returns the command line that resumes the run in `out`, with its options for the table and the method.
 pub(crate) fn resume_command(typed: &[OsString], out: &Path) -> String {
     format!("{} --resume {}", command_without(typed, &["--resume", "--out"]), shell_word(&out.to_string_lossy()))
 }
 
-/// The command line without its results, the number of clusters and where to stop: the part to repeat with another
-/// number.
+/// Returns the command line without its results, the number of clusters and the stopping criteria, to be repeated with
+/// another number.
 pub(crate) fn command_without_end(typed: &[OsString]) -> String {
     const END: [&str; 8] =
         ["--resume", "--out", "--figure", "--clusters", "-k", "--max-clusters", "--stop-temperature", "--stop-length"];
     command_without(typed, &END)
 }
 
-/// The command line as a shell takes it, without `--force` and some options that have a value.
+/// Returns the command line, quoted for a shell, without `--force` and without `options`, which take values.
 fn command_without(typed: &[OsString], options: &[&str]) -> String {
     let mut words = vec!["lehr".to_owned()];
     let mut typed = typed.iter().skip(1).map(|word| word.to_string_lossy());
     while let Some(word) = typed.next() {
-        // `--out=x`, and `-k3` where an option has one letter.
+        // `--out=x`, and `-k3` for a one-letter option.
         let is_joined = |option: &&str| {
             let rest = word.strip_prefix(*option).unwrap_or_default();
             !rest.is_empty() && (rest.starts_with('=') || !option.starts_with("--"))
@@ -211,7 +213,7 @@ fn command_without(typed: &[OsString], options: &[&str]) -> String {
     words.join(" ")
 }
 
-/// `word` as a POSIX shell reads it back.
+/// Quotes `word` so that a POSIX shell reads it back unchanged.
 pub(crate) fn shell_word(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "_-./,=:+%@".contains(c);
     if !word.is_empty() && word.chars().all(plain) {
@@ -298,7 +300,7 @@ mod tests {
         assert!(usage(&["cluster", "a.npy", "--bits", "8", "--no-header"]).contains("--no-header: for tables"));
         let message = usage(&["cluster", "a.npy", "--bits", "8", "--spill", "s"]);
         assert_eq!(message, "--spill: for tables of numbers; --bits has rows of bits, which are kept in memory");
-        // All but columns and their scale are of the table that has the weights.
+        // All options but columns and their scale are for the table with the weights.
         let beside = ["cluster", "a.npy", "--bits", "8", "--weights-from", "t.csv", "--weights", "w", "--id", "i"];
         assert!(plan(&[&beside[..], &["--delimiter", "tab", "--header"]].concat()).is_ok());
         assert!(usage(&[&beside[..], &["--columns", "x"]].concat()).starts_with("--columns: for tables"));

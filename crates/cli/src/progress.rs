@@ -1,8 +1,8 @@
 //! The progress that a person sees during a run, and the checkpoints.
 //!
 //! [`Watch`] is the observer of every run. Once a step it moves the bar (on a terminal) or prints a line (in a pipe,
-//! seldom enough to read). Then it looks whether a stop was requested. Every two seconds it writes the checkpoint, if
-//! it is time. Its text follows from the figures that the method reports: [`TABLE`] has the words for each.
+//! seldom enough to read). Then it checks whether a stop was requested. It writes the checkpoint every two seconds. Its
+//! text is made from the figures that the method reports: [`TABLE`] has the words for each.
 
 use std::path::PathBuf;
 
@@ -15,24 +15,25 @@ use crate::interrupt::Interrupt;
 use crate::output;
 use lehr_methods::numbers::{batches, counted, duration, grouped, quantity, significant};
 
-/// Seconds between checkpoints; the first comes sooner, so that a run worth keeping is kept early.
+/// The seconds between checkpoints. The first one is written sooner, so that little work can be lost early.
 pub const CHECKPOINT_SECONDS: f64 = 2.0;
 const CHECKPOINT_SECONDS_FIRST: f64 = 0.25;
 
-/// Seconds between lines in a pipe, at first; later a twentieth of the elapsed time, so that a long run's log stays
-/// short.
+/// The seconds between lines in a pipe, at first. Later it is a twentieth of the elapsed time, so that the log of a
+/// long run stays short.
 const LINE_SECONDS: f64 = 1.0;
 
-/// Below this share of the work done, an estimate of the time left would be a guess.
+/// The least share of the work that must be done before the time left is estimated, because earlier estimates would be
+/// guesses.
 const FRACTION_MIN: f64 = 0.02;
 
 /// The number of parts of the bar.
 const BAR_PARTS: u64 = 1000;
 
-/// A figure in words.
+/// Puts a figure into words.
 type Words = fn(f64, &Telling<'_>) -> String;
 
-/// The words for each figure, in the order of a line; others are not shown.
+/// The words for each figure, in the order of a line; other figures are not shown.
 const TABLE: [(&str, Words); 12] = [
     ("done", done),
     ("batches", |number, _| batches(number as u64)),
@@ -58,7 +59,7 @@ pub struct Watch {
     trace: Option<Trace>,
     run: Stopwatch,
     since_checkpoint: Stopwatch,
-    /// The first news that said a share.
+    /// The first report that had a share of the work.
     first: Option<First>,
     saved: Saved,
 }
@@ -66,20 +67,20 @@ pub struct Watch {
 /// The units of the figures shown.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Units {
-    /// The unit of distances, which may be empty; `None` if the temperature does not belong to a squared distance.
+    /// The unit of distances, which may be empty; `None` if the temperature does not correspond to a squared distance.
     pub length: Option<&'static str>,
     /// The unit of temperatures and free energy; may be empty.
     pub temperature: &'static str,
 }
 
-/// The fate of the checkpoint.
+/// The state of the checkpoint.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Saved {
-    /// None has been written yet.
+    /// No checkpoint has been written yet.
     Nothing,
-    /// The last one that was due is on disk.
+    /// The last checkpoint that was due is on disk.
     Checkpoint,
-    /// The last attempt failed, with these words.
+    /// The last attempt failed, with this message.
     Failed(String),
 }
 
@@ -89,7 +90,8 @@ enum Display {
     Silent,
 }
 
-/// The progress of a run at its first report: the work of an earlier run took this one no time.
+/// The progress of a run at its first report. The speed is measured from there, because work of an earlier run took
+/// this one no time.
 #[derive(Clone, Copy)]
 struct First {
     seconds: f64,
@@ -97,18 +99,19 @@ struct First {
     done: f64,
 }
 
-/// News on their way into words.
+/// A report, to be put into words.
 struct Telling<'a> {
     progress: &'a Progress,
     units: Units,
-    /// The amount of work a second, once that is known.
+    /// The amount of work per second, once it is known.
     speed: Option<f64>,
-    /// Whether there is a log's room, or only the 60 columns that a narrow terminal has beside the bar.
+    /// Whether to use only the 60 columns that a narrow terminal has next to the bar, instead of a log's whole line.
     is_brief: bool,
 }
 
 impl Watch {
-    /// A watch over a run whose checkpoint goes to `checkpoint`, if it is kept; shows nothing if `quiet`.
+    /// Creates the observer of a run. It writes the checkpoint to `checkpoint`, if one is kept, and shows nothing if
+    /// `quiet`.
     pub fn new(interrupt: &Interrupt, checkpoint: Option<PathBuf>, units: Units, quiet: bool) -> Self {
         let display = if quiet {
             Display::Silent
@@ -130,12 +133,12 @@ impl Watch {
         }
     }
 
-    /// The same over a run whose ranks record their actions in `trace`.
+    /// Adds a trace, in which the ranks record their actions.
     pub fn noting(self, trace: Option<Trace>) -> Self {
         Watch { trace, ..self }
     }
 
-    /// Takes the bar away and says whether there is a checkpoint.
+    /// Removes the bar and returns the state of the checkpoint.
     pub fn finish(self) -> Saved {
         if let Display::Bar(bar) = &self.display {
             bar.finish_and_clear();
@@ -143,7 +146,7 @@ impl Watch {
         self.saved
     }
 
-    /// Shows the progress of the run, with a bar or in a log.
+    /// Shows the progress of the run, on a bar or in a log.
     fn show(&mut self, progress: &Progress) {
         let now = self.run.seconds();
         let fraction = progress.fraction.unwrap_or(0.0).clamp(0.0, 1.0);
@@ -158,7 +161,8 @@ impl Watch {
         let telling = |is_brief| Telling { progress, units: self.units, speed, is_brief };
         match &self.display {
             Display::Bar(bar) => {
-                // The estimate may fall when a split brings new work; a bar that goes backwards only worries people.
+                // The estimate may fall when a split brings new work; a bar that moves backwards would only worry
+                // people.
                 bar.set_position(bar.position().max((fraction * BAR_PARTS as f64) as u64));
                 bar.set_message(format!("{}{left}", telling(true).text()));
             }
@@ -171,11 +175,11 @@ impl Watch {
         }
     }
 
-    /// Writes the checkpoint if it is time, or if no other will follow.
+    /// Writes the checkpoint if it is due, or if no other will follow.
     fn save(&mut self, checkpoint: &dyn AnyCheckpoint, is_last: bool) {
         let Some(path) = &self.checkpoint else { return };
         let due = if self.saved == Saved::Nothing { CHECKPOINT_SECONDS_FIRST } else { CHECKPOINT_SECONDS };
-        // Looked at here too: a stop may have been asked for since progress was told.
+        // Checked here too, because a stop may have been requested since the last progress report.
         if !is_last && !self.interrupt.is_asked() && self.since_checkpoint.seconds() < due {
             return;
         }
@@ -189,7 +193,7 @@ impl Watch {
 
 impl Observer for Watch {
     fn progress(&mut self, progress: &Progress) -> Control {
-        // Of a stream whose first rows have only been read there is nothing to tell yet.
+        // If only the first rows of a stream have been read, there is nothing to show yet.
         if !progress.figures.is_empty() {
             self.show(progress);
         }
@@ -216,7 +220,7 @@ impl Observer for Watch {
 impl Telling<'_> {
     fn text(&self) -> String {
         let mut parts = Vec::new();
-        // The figures beside these say as much; a temperature says that of annealing, where there is little room.
+        // The figures next to these stages say as much; if there is little room, a temperature implies annealing.
         let is_plain = matches!(&*self.progress.stage, "comparing" | "iterating" | "placing")
             || self.is_brief && &*self.progress.stage == "annealing" && self.progress.figure("temperature").is_some();
         if !is_plain {

@@ -1,4 +1,4 @@
-//! How runs are stopped and resumed.
+//! Stopping and resuming runs.
 
 use std::fs::File;
 use std::io;
@@ -10,7 +10,7 @@ use crate::exit::{Failure, Kind};
 use crate::folder;
 use crate::progress::Saved;
 
-/// The message when a run was stopped. `command` is the one that continues.
+/// Returns the message for a stopped run. `command` is the command that continues it.
 pub fn stopped(checkpoint: &Path, saved: &Saved, command: &str) -> Failure {
     match saved {
         Saved::Checkpoint => Failure::new(
@@ -25,18 +25,18 @@ pub fn stopped(checkpoint: &Path, saved: &Saved, command: &str) -> Failure {
     }
 }
 
-/// The same where the checkpoint is a log that was kept in part before it could not be written any more.
+/// Returns the message for a log that has only part of the finished work, because the rest could not be written.
 pub fn stopped_short(checkpoint: &Path, reason: &str, command: &str) -> Failure {
     let message =
         format!("no results were written, and {} has only part of what was finished: {reason}", checkpoint.display());
     Failure::new(Kind::Stopped, message).with_hint(format!("continue from there with: {command}"))
 }
 
-/// Lets a run continue in the folder of its results, if it was stopped in another one. Takes the checkpoint over, whole
-/// or not at all.
+/// Lets a run that was stopped in another folder continue in the folder of its results. Copies the checkpoint,
+/// completely or not at all.
 ///
 /// # Errors
-/// Returns [`Kind::Environment`] if it cannot be read, or written there.
+/// Returns [`Kind::Environment`] if the checkpoint cannot be read or written.
 pub fn take_over(from: &Path, checkpoint: &Path) -> Result<(), Failure> {
     if let (Ok(from), Ok(to)) = (from.canonicalize(), checkpoint.canonicalize())
         && from == to
@@ -51,7 +51,7 @@ pub fn take_over(from: &Path, checkpoint: &Path) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The reason why a method has no result of a matrix.
+/// Returns the failure of a method on a matrix.
 pub fn failed(error: lehr_mining::Error) -> Failure {
     let is_of_other_data = matches!(error, lehr_mining::Error::OtherData { .. });
     let failure = Failure::from(error);
@@ -62,10 +62,10 @@ pub fn failed(error: lehr_mining::Error) -> Failure {
         .with_hint("--resume needs the matrix, and the weights in the ids.csv beside it, of the run that was stopped")
 }
 
-/// The path of a folder's checkpoint.
+/// Returns the path of a folder's checkpoint.
 ///
 /// # Errors
-/// Returns [`Kind::Environment`] if there is none.
+/// Returns [`Kind::Environment`] if there is no checkpoint.
 pub fn checkpoint_of(folder: &Path) -> Result<PathBuf, Failure> {
     let path = folder.join(folder::CHECKPOINT);
     if path.is_file() {
@@ -75,14 +75,14 @@ pub fn checkpoint_of(folder: &Path) -> Result<PathBuf, Failure> {
         .with_hint("--resume takes the folder of a run that was stopped; a run that ended well leaves no checkpoint"))
 }
 
-/// Options that are given beside a checkpoint, each of which must agree with the checkpoint.
+/// Checks that options given beside a checkpoint agree with it.
 #[derive(Default)]
 pub struct Repeated {
     contradictions: Vec<String>,
 }
 
 impl Repeated {
-    /// Compares an option, if it is given, with the checkpoint's.
+    /// Compares an option, if it is given, with that of the checkpoint.
     pub fn option<T: PartialEq>(
         &mut self,
         name: &str,

@@ -1,13 +1,13 @@
-//! Rows of a result, written by all ranks at once into one file. Each rank formats its own range of rows and writes the
-//! text at its place.
+//! Rows of a result, which all ranks write at once into one file. Each rank formats its own range of rows and writes
+//! the text at its position.
 //!
-//! The bytes follow from the rows alone, whichever process writes them. The lead makes the file, under a temporary
-//! name, and puts a mark into it. Ranks that find the mark see the same file and write to it themselves. All ranks
-//! learn the lengths of all texts, and each writes after the ranks before it. If a rank does not find it (another
-//! machine, with its own disk), all send their text to the lead, which writes alone. The file is the lead's to put into
-//! place or to drop, so that all or none of it appears.
+//! The bytes depend only on the rows, whichever process writes them. The lead creates the file under a temporary name,
+//! and writes a mark into it. Ranks that find the mark see the same file and write to it themselves. All ranks learn
+//! the lengths of all texts, and each writes after the ranks before it. A rank whose machine has its own disk does not
+//! find the mark. Then all ranks send their text to the lead, which writes alone. The lead then puts the file into
+//! place or drops it, so that all or none of it appears.
 //!
-//! Rows are taken in blocks, so that no rank holds more text than that of a block.
+//! Rows are written in blocks, so that no rank holds more text than its part of one block.
 
 use std::fs::{File, OpenOptions};
 use std::hash::{BuildHasher, Hasher, RandomState};
@@ -18,7 +18,7 @@ use std::path::Path;
 use lehr_methods::Table;
 use lehr_ranks::{Communicator, Error};
 
-/// Rows of a rank in a block: some megabytes of text.
+/// The number of rows of a rank in a block: some megabytes of text.
 const BLOCK_ROWS: usize = 1 << 17;
 
 /// The rank whose process made the file.
@@ -27,7 +27,7 @@ const LEAD: usize = 0;
 /// The beginning of the file until the ranks have found it.
 pub type Mark = [u8; 16];
 
-/// A mark that no other file has.
+/// Creates a mark that no other file has.
 pub fn mark() -> Mark {
     let word = || RandomState::new().build_hasher().finish().to_le_bytes();
     let mut mark = [0; 16];
@@ -36,35 +36,35 @@ pub fn mark() -> Mark {
     mark
 }
 
-/// The source of the rows' identifiers.
+/// Where the rows' identifiers are.
 #[derive(Clone, Copy)]
 pub enum Ids<'a> {
-    /// There are none: the number identifies a row.
+    /// The rows have no identifiers: a row's number identifies it.
     Numbers,
-    /// On every rank.
+    /// Every rank has the identifiers.
     Here(&'a [String]),
-    /// On the lead alone, which deals them out.
+    /// Only the lead has the identifiers, and sends each rank its own.
     AtLead(Option<&'a [String]>),
 }
 
 /// A table of rows, all of them on every rank.
 #[derive(Clone, Copy)]
 pub struct Lines<'a> {
-    /// The identifiers, of which the table's own are only those of its rank.
+    /// The identifiers of all rows; those in the table are only its rank's.
     pub ids: Ids<'a>,
     /// Everything else.
     pub table: &'a Table<'a>,
 }
 
 impl Lines<'_> {
-    /// The text of the rows of a range, whose identifiers are those given, or their numbers.
+    /// Returns the text of a range of rows, with the given identifiers or else their numbers.
     fn text(&self, rows: Range<usize>, ids: Option<&[String]>) -> Vec<u8> {
         let mut text = Vec::with_capacity(rows.len() * 32);
         self.table.write_rows(&mut text, rows, ids).expect("memory takes any text");
         text
     }
 
-    /// The text before all rows.
+    /// Returns the text before all rows.
     fn head(&self) -> Vec<u8> {
         let mut text = Vec::new();
         self.table.write_head(&mut text).expect("memory takes any text");
@@ -72,12 +72,12 @@ impl Lines<'_> {
     }
 }
 
-/// Writes the rows to the file at `path`, which begins with `mark`; `None` for a file whose name cannot be sent. To be
-/// called by all ranks, `has_made` on those in the process that made the file. Returns the error in words, the same on
-/// all ranks, if there was one.
+/// Writes the rows to the file at `path`, which begins with `mark`; `path` is `None` if the file's name cannot be sent.
+/// All ranks must call it; `has_made` is true on those in the process that created the file. Returns the error message,
+/// if there was an error; it is the same on all ranks.
 ///
 /// # Errors
-/// The errors of the ranks.
+/// Returns the errors of the ranks.
 pub async fn write(
     comm: &mut Communicator,
     path: Option<&Path>,
@@ -122,8 +122,8 @@ pub async fn write(
             return Ok(agreed);
         }
     }
-    // What another machine has written must be on the disk before the lead gives the file its name; what this one has,
-    // the lead's own care covers.
+    // Data from another machine must be on disk before the lead renames the file; the lead itself takes care of this
+    // machine's data.
     if all_see
         && !has_made
         && let Some(file) = &file
@@ -145,19 +145,19 @@ fn put(file: &mut Option<File>, start: u64, text: &[u8]) -> Result<(), String> {
     file.seek(SeekFrom::Start(start)).and_then(|_| file.write_all(text)).map_err(|cause| cause.to_string())
 }
 
-/// All rows in blocks of the ranks together.
+/// Returns all rows, in blocks for all ranks together.
 fn blocks(rows: usize, ranks: usize) -> impl Iterator<Item = Range<usize>> {
     let step = ranks * BLOCK_ROWS;
     (0..rows).step_by(step).map(move |start| start..rows.min(start + step))
 }
 
-/// A rank's rows of a block.
+/// Returns a rank's rows of a block.
 fn share(block: &Range<usize>, rank: usize, ranks: usize) -> Range<usize> {
     let at = |rank: usize| block.start + block.len() * rank / ranks;
     at(rank)..at(rank + 1)
 }
 
-/// This rank's identifiers of a block, from the lead.
+/// Returns this rank's identifiers of a block, which the lead sends.
 async fn deal(comm: &mut Communicator, ids: Option<&[String]>, block: &Range<usize>) -> Result<Vec<String>, Error> {
     let size = comm.size();
     let mut parts = vec![Vec::new(); if comm.rank() == LEAD { size } else { 0 }];
@@ -178,7 +178,7 @@ async fn deal(comm: &mut Communicator, ids: Option<&[String]>, block: &Range<usi
     Ok(own)
 }
 
-/// The error of the lowest rank that had one.
+/// Returns the error of the lowest rank that had one.
 async fn agree(comm: &mut Communicator, failure: Option<String>) -> Result<Option<String>, Error> {
     let all = comm.all_gather_v(failure.unwrap_or_default().as_bytes()).await?;
     Ok(all.into_iter().find(|words| !words.is_empty()).map(|words| String::from_utf8_lossy(&words).into_owned()))
@@ -204,13 +204,13 @@ mod tests {
             .borrowed("probability", probabilities)
     }
 
-    /// A file of several ranks, of which those from `seeing` on do not find the file.
+    /// Returns a file written by several ranks, of which those from `seeing` on do not find the file.
     fn written(ranks: usize, seeing: usize, has_ids: bool, count: usize) -> Vec<u8> {
         let folder = tempfile::tempdir().unwrap();
         let (here, elsewhere) = (folder.path().join("here"), folder.path().join("elsewhere"));
         let mark = mark();
         std::fs::write(&here, mark).unwrap();
-        // Another file of that name, on another machine.
+        // Another file of that name, as on another machine.
         std::fs::write(&elsewhere, self::mark()).unwrap();
         let (ids, labels, probabilities) = rows(count);
         let table = table(&labels, &probabilities);

@@ -1,34 +1,34 @@
-//! The common part of all summaries: the program that wrote them, and the method by which a folder identifies its
-//! command.
+//! The common part of all summaries: the program that wrote them, and the method that tells a folder which command
+//! wrote it.
 
 use lehr_ranks::{Execution, Layout};
 use serde_json::json;
 
 use crate::exit::{Failure, Kind};
 
-/// The mark of our summaries.
+/// The program's name in Lehr's summaries.
 pub const PROGRAM: &str = "lehr";
 
-// What summaries say their method is, by which a folder knows which command wrote it. Those of the methods of
-// `lehr-methods` stand in their declarations.
+// The names of methods in summaries, which tell a folder which command wrote it. Those of the methods of `lehr-methods`
+// are in their declarations.
 
-/// New items in a map.
+/// The method of `lehr place`.
 pub const PLACING: &str = "interpolation in a map";
 
-/// The text of a summary that a command put together itself.
+/// Returns the text of a summary that a command composed itself.
 ///
 /// # Errors
-/// [`Kind::NoResult`]: a number that JSON does not have, which would be our mistake.
+/// Returns [`Kind::NoResult`] for a number that JSON cannot hold, which would be a bug of Lehr.
 pub fn text(summary: &serde_json::Value) -> Result<String, Failure> {
     serde_json::to_string_pretty(summary)
         .map(|text| text + "\n")
         .map_err(|cause| Failure::new(Kind::NoResult, format!("the summary cannot be written as JSON: {cause}")))
 }
 
-/// The text of a demonstration's summary: its results, the program that wrote it and the way it was computed.
+/// Returns the text of a demonstration's summary: its results, the program that wrote it and how it was computed.
 ///
 /// # Errors
-/// The same as for [`text`].
+/// Returns the same errors as [`text`].
 pub fn of_demonstration(
     method: &str,
     mut facts: serde_json::Value,
@@ -45,7 +45,7 @@ pub fn of_demonstration(
     text(&facts)
 }
 
-/// The method of a summary, if `lehr` wrote it.
+/// Returns the method of a summary, if `lehr` wrote it.
 pub fn method_of(bytes: &[u8]) -> Option<String> {
     let summary: serde_json::Value = serde_json::from_slice(bytes).ok()?;
     let is_ours = summary["program"] == PROGRAM && summary["version"].is_string();

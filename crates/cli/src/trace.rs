@@ -13,31 +13,31 @@ use crate::folder::Folder;
 const HEAD: &[u8] = b"{\"displayTimeUnit\":\"ns\",\"traceEvents\":[";
 const TRACE: Beside = Beside { name: "trace", option: "--trace" };
 
-/// The requested file, and its future content.
+/// The requested file, and the trace that it will hold.
 pub struct TraceFile {
     path: PathBuf,
     trace: Trace,
 }
 
 impl TraceFile {
-    /// Checks that the file can be written and that nothing is lost by it.
+    /// Checks that the file can be written and overwrites nothing of value.
     ///
     /// # Errors
-    /// The same as of [`Beside::claim`].
+    /// Returns the errors of [`Beside::claim`].
     pub fn claim(path: &Path, among: (Option<&Path>, &Folder, bool)) -> Result<Self, Failure> {
         let path = TRACE.claim(path, |head| head.starts_with(HEAD), among)?;
         Ok(Self { path, trace: Trace::new() })
     }
 
-    /// The trace of the run.
+    /// Returns the trace of the run.
     pub fn trace(&self) -> &Trace {
         &self.trace
     }
 
-    /// Writes the file under a temporary name; it takes its own by [`AtomicFile::commit`].
+    /// Writes the file under a temporary name; [`AtomicFile::commit`] renames it.
     ///
     /// # Errors
-    /// [`Kind::Environment`](crate::exit::Kind::Environment): the disk does not take it.
+    /// Returns [`Kind::Environment`](crate::exit::Kind::Environment) if the file cannot be written.
     pub fn write(self) -> Result<AtomicFile, Failure> {
         beside::write(&self.path, self.trace.json().as_bytes())
     }

@@ -1,4 +1,4 @@
-//! Weights of rows of bits and of sparse rows, whose files have no place for them: from a separate table.
+//! Weights of rows of bits and of sparse rows, whose files cannot hold them: read from a separate table.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -8,11 +8,12 @@ use lehr_data::read::{self, Selection};
 
 use crate::exit::{Failure, Kind};
 
-/// The weights of rows with these ids, from the selection's column of weights in a table. If it names a column of ids,
-/// the weight is from the row with the same id, else row by row.
+/// Returns the weights of the rows with these ids, from the weight column of the selection. If the selection names a
+/// column of ids, each weight comes from the row with the same id. Otherwise, the weights are in the order of the rows.
 ///
 /// # Errors
-/// Returns [`Kind::BadData`] for a table that cannot be read, has not a row for each of these, or two with one id.
+/// Returns [`Kind::BadData`] for a table that cannot be read, that lacks a row for an id, or that has two rows with one
+/// id.
 pub fn of_rows(rows: &[String], path: &Path, selection: &Selection) -> Result<Vec<f64>, Failure> {
     let columns = selection.weights.clone().map(|column| vec![column]);
     let table = read::points(path, &Selection { columns, weights: None, ..selection.clone() })?;

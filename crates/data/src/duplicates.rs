@@ -75,7 +75,7 @@ impl Duplicates {
 /// use lehr_data::duplicates::shared_ids;
 /// let ids = ["a", "b", "a", "a"].map(String::from);
 /// let warning = shared_ids(&ids).unwrap();
-/// assert_eq!(warning, "1 id occurs for several items, which results tell apart by their order alone: \"a\" (items 1, 3 and 1 more)");
+/// assert_eq!(warning, "1 id occurs for several items, which results tell apart by their order alone, counted from 0: \"a\" (items 0, 2 and 1 more)");
 /// assert_eq!(shared_ids(&ids[..2]), None);
 /// ```
 pub fn shared_ids(ids: &[String]) -> Option<String> {
@@ -91,15 +91,17 @@ pub fn shared_ids(ids: &[String]) -> Option<String> {
         let second = (first + 1..ids.len()).find(|given| duplicates.item_of[*given] == *item).unwrap_or(first);
         let more = weights[*item] - 2;
         if more == 0 {
-            format!("{} (items {} and {})", quoted(&ids[first]), first + 1, second + 1)
+            format!("{} (items {first} and {second})", quoted(&ids[first]))
         } else {
-            format!("{} (items {}, {} and {more} more)", quoted(&ids[first]), first + 1, second + 1)
+            format!("{} (items {first}, {second} and {more} more)", quoted(&ids[first]))
         }
     };
     let list = shared.iter().take(LISTED).map(told).collect::<Vec<_>>().join(", ");
     let (count, verb) = (shared.len(), if shared.len() == 1 { "id occurs" } else { "ids occur" });
     let more = if count > LISTED { ", …" } else { "" };
-    Some(format!("{count} {verb} for several items, which results tell apart by their order alone: {list}{more}"))
+    Some(format!(
+        "{count} {verb} for several items, which results tell apart by their order alone, counted from 0: {list}{more}"
+    ))
 }
 
 #[cfg(test)]

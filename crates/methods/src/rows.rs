@@ -455,7 +455,12 @@ impl Rows {
             }
         };
         if let Some(origin) = &self.origin {
-            return origin.notes.iter().map(|note| format!("{}: {note}", table.name())).collect();
+            let mut warnings: Vec<String> =
+                origin.notes.iter().map(|note| format!("{}: {note}", table.name())).collect();
+            if origin.preparation.scale == Scale::None {
+                warnings.extend(Spreads::of(self.points()).differ());
+            }
+            return warnings;
         }
         let is_plain = matches!(self.kind, Kind::Plain);
         let order = if self.is_sphere() { geography::order_warning(table) } else { None };

@@ -78,7 +78,8 @@ pub enum Error {
     },
     /// The method needs all pairs, but some have no dissimilarity: give them values, or use pairwise annealing.
     #[error(
-        "{pairs} pairs have no dissimilarity: expected one for every pair; give them values, or use pairwise annealing (lehr pairwise, PairwiseClustering), which takes missing pairs"
+        "{} no dissimilarity: expected one for every pair; give them values, or use pairwise annealing (lehr pairwise, PairwiseClustering), which takes missing pairs",
+        if *pairs == 1 { "1 pair has".to_owned() } else { format!("{pairs} pairs have") }
     )]
     Incomplete {
         /// The number of such pairs.

@@ -104,7 +104,15 @@ fn dispatch(
     Need::of_kmeans(parameters.clusters, input.dimension(), execution.ranks.min(input.len()), is_sparse).check()?;
     let mut model = match parameters.precision {
         Precision::F64 => run::<f64>(input, fingerprint, parameters, state, execution, observer),
+        #[cfg(not(target_family = "wasm"))]
         Precision::F32 => run::<f32>(input, fingerprint, parameters, state, execution, observer),
+        // A page has the kernels once, which keeps it small.
+        #[cfg(target_family = "wasm")]
+        Precision::F32 => Err(Error::Parameter {
+            name: "precision",
+            expected: "f64, the only one in a browser",
+            found: "f32".to_owned(),
+        }),
     }?;
     if let Some(used) = used {
         (model.centers, model.dimension) = (used.widened(&model.centers), used.dimension());

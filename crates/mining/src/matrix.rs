@@ -124,6 +124,19 @@ impl<T: Real> Matrix<'_, T> {
         self.survey.gaps > 0
     }
 
+    /// The warning for a matrix in which more than a tenth of the pairs are missing.
+    pub fn missing_warning(&self) -> Option<String> {
+        let pairs = self.items as f64 * (self.items as f64 - 1.0) / 2.0;
+        let share = self.survey.gaps as f64 / pairs;
+        (share > 0.1).then(|| {
+            format!(
+                "{:.0} % of the pairs have no dissimilarity: items that were never compared may end up together; \
+                 if they are sequences, a global alignment gives every pair a value",
+                100.0 * share
+            )
+        })
+    }
+
     /// The dissimilarity of two items, in the matrix's unit; `None` if it is missing.
     pub fn get(&self, i: usize, j: usize) -> Option<f64> {
         let place = i * self.items + j;

@@ -1,4 +1,4 @@
-//! The caller of a request: name, address, and rights by the policy.
+//! The caller of a request: its name, address, and rights under the policy.
 
 use hyper::Request;
 use hyper::header::{self, HeaderMap};
@@ -9,10 +9,10 @@ use crate::edge::{Edge, Peer};
 use crate::policy::ANONYMOUS;
 use crate::refusal::Refused;
 
-/// The host that a request is for: by its target, or else its header (RFC 9112, section 3.2).
+/// Returns the host that a request is for: from its target, or else its header (RFC 9112, section 3.2).
 ///
 /// # Errors
-/// Returns [`Code::MessageNotSupported`] if that is not one host.
+/// Returns [`Code::MessageNotSupported`] if there is not exactly one host.
 pub(crate) fn host<B>(request: &Request<B>) -> Result<&str, Fault> {
     let refuse = |reason: &str| Err(Fault::new(Code::MessageNotSupported, reason));
     let mut lines = request.headers().get_all(header::HOST).iter();
@@ -33,8 +33,8 @@ pub(crate) fn host<B>(request: &Request<B>) -> Result<&str, Fault> {
     }
 }
 
-/// A node on loopback without a policy trusts the user of the machine, but not the pages that are open in their
-/// browser.
+/// Refuses foreign web pages. A node on loopback without a policy trusts the user of the machine, but not the pages
+/// that are open in their browser.
 pub(crate) fn same_site(edge: &Edge, headers: &HeaderMap, host: &str) -> Result<(), Fault> {
     let origins = &edge.settings.origins;
     if edge.policy().is_none() && edge.address.ip().is_loopback() && !origins.name(host) {
@@ -48,8 +48,8 @@ pub(crate) fn same_site(edge: &Edge, headers: &HeaderMap, host: &str) -> Result<
     }
     let said = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
     let Some(origin) = headers.get(header::ORIGIN) else {
-        // A browser says so if another site's page asks without an origin, as for a picture or a script. A link may be
-        // followed.
+        // A browser sends this header if another site's page loads something without an origin, such as a picture or a
+        // script. Following a link is allowed.
         let is_foreign = said("sec-fetch-site") == Some("cross-site") && said("sec-fetch-mode") != Some("navigate");
         let fault = || Fault::new(Code::PermissionDenied, "pages of other sites may not load anything here");
         return if is_foreign { Err(fault()) } else { Ok(()) };
@@ -66,7 +66,7 @@ pub(crate) fn same_site(edge: &Edge, headers: &HeaderMap, host: &str) -> Result<
     }
 }
 
-/// The caller of a request.
+/// Returns the caller of a request.
 pub(crate) fn caller(edge: &Edge, peer: &Peer, headers: &HeaderMap) -> Result<String, Fault> {
     let Some(policy) = edge.policy() else { return Ok(ANONYMOUS.to_owned()) };
     let token = match headers.get(header::AUTHORIZATION) {
@@ -84,7 +84,7 @@ pub(crate) fn caller(edge: &Edge, peer: &Peer, headers: &HeaderMap) -> Result<St
     }
 }
 
-/// The service at a path, if the caller may do this there.
+/// Returns the service at a path, if the caller may use this verb there.
 pub(crate) fn permitted(
     edge: &Edge,
     caller: &str,
@@ -95,7 +95,7 @@ pub(crate) fn permitted(
     let found = found.unwrap_or_else(|| edge.host.endpoint(path));
     if let Some(policy) = edge.policy() {
         let contract = found.as_ref().map(Endpoint::contract).unwrap_or_default();
-        // Before it is said whether anything is there.
+        // Checked first, so that the answer does not reveal whether a service is there.
         policy.check(caller, verb, path, contract)?;
     }
     found.map_err(|fault| {
@@ -105,7 +105,8 @@ pub(crate) fn permitted(
     })
 }
 
-/// Whether a subscriber may still have the changes of a service, by the policy that there is then.
+/// Returns a function that checks whether a subscriber may still receive the changes of a service, under the policy at
+/// the time of the call.
 pub(crate) fn still_permitted(
     edge: &Arc<Edge>,
     peer: &Peer,
@@ -119,7 +120,7 @@ pub(crate) fn still_permitted(
     }
 }
 
-/// The services that a caller may see.
+/// Returns the services that a caller may see.
 fn visible(edge: &Edge, caller: &str) -> Vec<Endpoint> {
     let policy = edge.policy();
     let may = |path: &str, contract: &str| {
@@ -132,11 +133,11 @@ fn visible(edge: &Edge, caller: &str) -> Vec<Endpoint> {
     found.collect()
 }
 
-/// The same for a page about them.
+/// Returns the services that a caller may see, for a page about them.
 ///
 /// # Errors
-/// [`Code::Unauthenticated`] or [`Code::PermissionDenied`] if there is none: an empty page would say that nothing is
-/// there.
+/// Returns [`Code::Unauthenticated`] or [`Code::PermissionDenied`] if there is none, because an empty page would say
+/// that no service is here.
 pub(crate) fn seen(edge: &Edge, caller: &str) -> Result<Vec<Endpoint>, Fault> {
     let endpoints = visible(edge, caller);
     if !endpoints.is_empty() || edge.policy().is_none() {

@@ -1,4 +1,4 @@
-//! The bodies of answers: a whole document, or events as they come.
+//! The bodies of answers: a whole document, or events as they happen.
 
 use std::convert::Infallible;
 use std::pin::Pin;
@@ -10,7 +10,7 @@ use tokio::sync::mpsc::Receiver;
 use crate::connections::Answering;
 use crate::write_timeout::{OnTheWay, PIECE, Pieces};
 
-/// An answer, and that it is being sent.
+/// An answer, with a guard that marks it as being sent.
 pub(crate) struct Sending {
     pub(crate) answer: Answer,
     pub(crate) _answering: Answering,
@@ -36,9 +36,9 @@ impl Body for Sending {
 /// The body of an answer.
 #[derive(Debug)]
 pub(crate) enum Answer {
-    /// A document; nothing once it is sent.
+    /// A document; `None` once it is sent.
     Whole(Option<Bytes>),
-    /// A long document, which is watched while it is sent.
+    /// A long document, whose progress is watched while it is sent.
     Pieces(Pieces),
     /// Events, until their sender is dropped.
     Events(Receiver<Bytes>),
@@ -50,7 +50,7 @@ impl Answer {
         Self::Whole((!bytes.is_empty()).then_some(bytes))
     }
 
-    /// The same answer, watched while it is sent, if it is long.
+    /// Returns the same answer; if it is long, its progress is watched while it is sent.
     pub(crate) fn minded(self, on_the_way: &OnTheWay) -> Self {
         match self {
             Self::Whole(Some(bytes)) if bytes.len() > PIECE => Self::Pieces(on_the_way.pieces(bytes)),
@@ -66,7 +66,7 @@ impl Body for Answer {
     fn poll_frame(self: Pin<&mut Self>, polling: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
         match self.get_mut() {
             Self::Whole(bytes) => Poll::Ready(bytes.take().map(|bytes| Ok(Frame::data(bytes)))),
-            // The end too is asked for only when the last piece has gone.
+            // The library asks for the end, too, only after it has sent the last piece.
             Self::Pieces(pieces) => Poll::Ready(pieces.next().map(|bytes| Ok(Frame::data(bytes)))),
             Self::Events(events) => events.poll_recv(polling).map(|event| event.map(|bytes| Ok(Frame::data(bytes)))),
         }

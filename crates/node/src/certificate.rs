@@ -1,4 +1,4 @@
-//! Certificates and keys in files, and their faults in words.
+//! Reads certificates and keys from files, and describes their faults.
 
 use std::error::Error;
 use std::path::Path;
@@ -10,22 +10,22 @@ use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::{AlertDescription as Alert, CertificateError, RootCertStore};
 
-/// The provider of the arithmetic; see `docs/design/node.md`.
+/// Returns the cryptography provider; see `docs/design/node.md`.
 pub(crate) fn provider() -> Arc<CryptoProvider> {
     Arc::new(rustls::crypto::ring::default_provider())
 }
 
-/// A fault of a file.
+/// Returns the fault of a file.
 pub(crate) fn bad(file: &Path, what: impl std::fmt::Display) -> Fault {
     Fault::new(Code::InvalidValue, format!("{}: {what}", file.display()))
 }
 
-/// The bytes of a file.
+/// Reads the bytes of a file.
 pub(crate) fn read(file: &Path) -> Result<Vec<u8>, Fault> {
     std::fs::read(file).map_err(|error| bad(file, error))
 }
 
-/// The certificates in the text of a file, in PEM; the first is the holder's own.
+/// Returns the certificates in the PEM text of a file; the first is the holder's own.
 pub(crate) fn certificates(file: &Path, text: &[u8]) -> Result<Vec<CertificateDer<'static>>, Fault> {
     let found: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(text).collect();
     let found = found.map_err(|error| bad(file, format!("expected certificates in PEM, found {error}")))?;
@@ -35,7 +35,7 @@ pub(crate) fn certificates(file: &Path, text: &[u8]) -> Result<Vec<CertificateDe
     Ok(found)
 }
 
-/// The private key in the text of a file, in PEM.
+/// Returns the private key in the PEM text of a file.
 pub(crate) fn key(file: &Path, text: &[u8]) -> Result<PrivateKeyDer<'static>, Fault> {
     PrivateKeyDer::from_pem_slice(text).map_err(|error| match error {
         rustls::pki_types::pem::Error::NoItemsFound => {
@@ -45,7 +45,7 @@ pub(crate) fn key(file: &Path, text: &[u8]) -> Result<PrivateKeyDer<'static>, Fa
     })
 }
 
-/// The authorities in the text of a file: whose signature counts.
+/// Returns the authorities in the PEM text of a file, whose signatures are trusted.
 pub(crate) fn authorities(file: &Path, text: &[u8]) -> Result<RootCertStore, Fault> {
     let mut roots = RootCertStore::empty();
     for (index, certificate) in certificates(file, text)?.into_iter().enumerate() {
@@ -55,7 +55,7 @@ pub(crate) fn authorities(file: &Path, text: &[u8]) -> Result<RootCertStore, Fau
     Ok(roots)
 }
 
-/// The reason why a certificate and its key cannot be used together.
+/// Returns the reason why a certificate and its key cannot be used together.
 pub(crate) fn mismatch(certificate: &Path, private: &Path, error: &rustls::Error) -> Fault {
     match error {
         rustls::Error::InconsistentKeys(_) => {
@@ -65,11 +65,11 @@ pub(crate) fn mismatch(certificate: &Path, private: &Path, error: &rustls::Error
     }
 }
 
-/// The reason of a TLS refusal, with advice for fixing it.
+/// Returns the reason of a TLS refusal, with advice for fixing it.
 pub(crate) fn reason(error: &rustls::Error) -> String {
     match error {
         rustls::Error::InvalidCertificate(wrong) => match wrong {
-            // The second: an authority of the same name, and another key.
+            // The second case is an authority of the same name with another key.
             CertificateError::UnknownIssuer | CertificateError::BadSignature => {
                 "its certificate is signed by no authority that is known here (name one with --ca)".to_owned()
             }
@@ -107,7 +107,7 @@ pub(crate) fn reason(error: &rustls::Error) -> String {
     }
 }
 
-/// The reason of TLS inside another error, if it has one.
+/// Returns the TLS reason inside another error, if it has one.
 pub(crate) fn reason_within(error: &(dyn Error + 'static)) -> Option<String> {
     let mut next = Some(error);
     let mut last = String::new();
@@ -115,14 +115,14 @@ pub(crate) fn reason_within(error: &(dyn Error + 'static)) -> Option<String> {
         if let Some(found) = error.downcast_ref::<rustls::Error>() {
             return Some(reason(found));
         }
-        // An error of input and output shows what is within, and not that as its source.
+        // The `source` of an I/O error skips the error inside it, so look at the inner error first.
         if let Some(inner) = error.downcast_ref::<std::io::Error>().and_then(std::io::Error::get_ref) {
             return reason_within(inner);
         }
         last = error.to_string();
         next = error.source();
     }
-    // Above HTTP/2 only the text of what broke the connection is left.
+    // Above HTTP/2, only the text of the error that broke the connection is left.
     let alerts = [
         Alert::CertificateRequired,
         Alert::HandshakeFailure,

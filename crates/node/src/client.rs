@@ -1,9 +1,9 @@
-//! The other side of the edge: services of another node, as links for references.
+//! The client side of the network edge: services of another node, as links for references.
 //!
-//! A client has one thread, and one connection of HTTP/2 for each node. Requests go out in the order of the calls, and
-//! the edge admits those of one connection to one service in that order. Behind a proxy that speaks only HTTP/1.1, each
-//! request has its own connection. Simultaneous requests then have no order. A connection that breaks is made again
-//! with the next request. A request under way is sent again only if that is harmless.
+//! A client has one thread, and one HTTP/2 connection for each node. Requests are sent in the order of the calls, and
+//! the network edge admits requests from one connection to one service in that order. Behind a proxy that speaks only
+//! HTTP/1.1, each request has its own connection. Then simultaneous requests have no order. If a connection breaks, the
+//! next request opens a new one. A request in progress is sent again only if that is harmless.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -35,22 +35,22 @@ use crate::stream::Stream;
 use crate::tokio_thread::TokioThread;
 use crate::trust::Trust;
 
-/// The longest time that a request without a limit of its own may take.
+/// The longest time that a request without its own limit may take.
 const ANSWER_TIME: Duration = Duration::from_secs(30);
 
-/// The client waits this much longer than the service may take, so that it still receives the answer "too late".
+/// The client waits this much longer than the service may take, so that it still receives the service's timeout fault.
 const MARGIN: Duration = Duration::from_secs(5);
 
 /// The longest time that a connection may take to be made.
 const CONNECT_TIME: Duration = Duration::from_secs(10);
 
-/// The number of times a node is asked whether it is there; it may take twice as long to say so.
+/// The interval at which the client pings a node; the node may take twice as long to answer.
 const SIGN_OF_LIFE: Duration = Duration::from_secs(30);
 
-/// The longest answer that is accepted.
+/// The longest answer, in bytes, that is accepted.
 const ANSWER_BYTES: usize = 1 << 30;
 
-/// The longest event that is accepted.
+/// The longest event, in bytes, that is accepted.
 const EVENT_BYTES: usize = 256 << 20;
 
 type Sender = http2::SendRequest<Full<Bytes>>;
@@ -75,7 +75,7 @@ pub struct Client {
 
 struct Shared {
     nodes: Mutex<HashMap<Origin, mpsc::UnboundedSender<Job>>>,
-    /// The token that it shows; another one may replace it while requests are made.
+    /// The token that the client sends; another one may replace it while requests are made.
     token: Mutex<Option<HeaderValue>>,
     trust: Arc<Trusting>,
     thread: TokioThread,
@@ -87,8 +87,7 @@ impl fmt::Debug for Client {
     }
 }
 
-/// The authorities that the client trusts: the given ones, or else the machine's, which are looked up when first
-/// needed.
+/// The authorities that the client trusts: the given ones, or else the machine's, which are loaded at first use.
 #[derive(Default)]
 pub(crate) struct Trusting {
     told: Option<Trust>,
@@ -122,7 +121,7 @@ impl fmt::Display for Origin {
 }
 
 impl Origin {
-    /// The node of an address, if it has one.
+    /// Returns the node of an address, if it has one.
     fn of(uri: &Uri) -> Option<Self> {
         let authority = uri.authority()?.as_str().to_ascii_lowercase();
         let is_tls = match uri.scheme_str() {
@@ -133,7 +132,7 @@ impl Origin {
         (!authority.contains('@')).then_some(Self { is_tls, authority })
     }
 
-    /// The host without its port.
+    /// Returns the host without its port.
     fn host(&self) -> &str {
         self.with_port().0
     }
@@ -145,7 +144,7 @@ impl Origin {
         }
     }
 
-    /// The address to connect to.
+    /// Returns the address to connect to.
     fn address(&self) -> String {
         match self.with_port() {
             (_, Some(_)) => self.authority.clone(),
@@ -163,7 +162,7 @@ struct Job {
 }
 
 impl Client {
-    /// A client that shows this token to the nodes it asks.
+    /// Creates a client that sends this token to the nodes that it calls.
     ///
     /// # Errors
     /// Returns [`Code::InvalidValue`] if the token cannot be sent; [`Code::InsufficientResources`] if no thread can be
@@ -175,11 +174,11 @@ impl Client {
         Self::with(token, None)
     }
 
-    /// A client for nodes that speak TLS. It trusts certificates that these authorities have signed, and shows its own
-    /// to nodes that ask.
+    /// Creates a client for nodes that use TLS. It trusts certificates that these authorities signed, and presents its
+    /// own to nodes that require one.
     ///
     /// # Errors
-    /// The same as for [`new`](Self::new).
+    /// Returns the same errors as [`new`](Self::new).
     ///
     /// # Example
     /// See [`Trust`].
@@ -188,7 +187,7 @@ impl Client {
     }
 
     fn with(token: Option<&str>, trust: Option<Trust>) -> Result<Self, Fault> {
-        // Before the thread: who leaves here waits for nobody.
+        // Before the thread starts, so that a return here need not wait for it.
         let token = Mutex::new(token.map(bearer).transpose()?);
         let scarce =
             |error: std::io::Error| Fault::new(Code::InsufficientResources, format!("no thread for a client: {error}"));
@@ -197,10 +196,10 @@ impl Client {
         Ok(Self { shared: Arc::new(shared) })
     }
 
-    /// Shows another token from the next request on.
+    /// Sends another token from the next request on.
     ///
     /// # Errors
-    /// Returns [`Code::InvalidValue`] if it cannot be sent; the one before stays.
+    /// Returns [`Code::InvalidValue`] if the token cannot be sent; then the earlier one stays.
     ///
     /// # Example
     /// ```
@@ -213,10 +212,10 @@ impl Client {
         Ok(())
     }
 
-    /// A link to the service at an address, `http://node:port/path` or `https://…`. Nothing is sent yet.
+    /// Creates a link to the service at an address, `http://node:port/path` or `https://…`. It sends nothing yet.
     ///
-    /// A host whose services are to have partners on other nodes is given this:
-    /// [`Host::reach_by`](lehr_services::Host::reach_by).
+    /// Pass it to [`Host::reach_by`](lehr_services::Host::reach_by) if services of the host have partners on other
+    /// nodes.
     ///
     /// # Errors
     /// Returns [`Code::InvalidValue`] if the address is invalid.
@@ -241,7 +240,7 @@ impl Client {
         Ok(HttpLink { client: self.clone(), node, path })
     }
 
-    /// Hands a request to the connection of its node. In the order of the calls.
+    /// Passes a request to the connection of its node, in the order of the calls.
     fn hand_over(&self, origin: &Origin, job: Job) {
         let mut nodes = self.shared.nodes.lock();
         let node = nodes.entry(origin.clone()).or_insert_with(|| {
@@ -249,13 +248,13 @@ impl Client {
             self.shared.thread.handle().spawn(serve_node(origin.clone(), self.shared.trust.clone(), jobs));
             sender
         });
-        // The task ends with the client only; if the runtime is gone, the answer's sender is dropped, and that is an
-        // answer.
+        // The task ends only with the client; if the runtime is gone, the answer's sender is dropped, which is an
+        // answer too.
         let _ = node.send(job);
     }
 }
 
-/// A token as a header.
+/// Returns a token as a header.
 fn bearer(token: &str) -> Result<HeaderValue, Fault> {
     let mut value = HeaderValue::try_from(format!("Bearer {token}"))
         .map_err(|_| Fault::new(Code::InvalidValue, "a token is of visible ASCII characters"))?;
@@ -280,26 +279,26 @@ impl fmt::Debug for HttpLink {
     }
 }
 
-/// The fault of a node that does not answer.
+/// Returns the fault of a node that does not answer.
 fn unreachable(node: &Origin, why: impl fmt::Display) -> Fault {
     Fault::new(Code::Unavailable, format!("{node} cannot be reached: {why}")).retry_after(Duration::from_secs(1))
 }
 
-/// The fault of a request whose effect is unknown.
+/// Returns the fault of a request of which it is unknown whether the node carried it out.
 fn unknown_fate(node: &Origin, why: impl fmt::Display) -> Fault {
     let reason =
         format!("the connection to {node} broke while it was asked, which may or may not have been done: {why}");
     Fault::new(Code::Unavailable, reason)
 }
 
-/// The protocol of a node: HTTP/2, on one connection for all requests, or HTTP/1.1, on a connection for each.
+/// The protocol of a node: HTTP/2 on one connection for all requests, or HTTP/1.1 on one connection for each.
 enum Spoken {
     Http2(Connection),
     Http1(http1::SendRequest<Full<Bytes>>),
 }
 
-/// Connects to a node; `is_old` says that it is known to speak HTTP/1.1 only. Behind TLS that is settled with the
-/// connection.
+/// Connects to a node; `is_old` says that it is known to speak only HTTP/1.1. With TLS, the handshake negotiates the
+/// protocol.
 async fn connect(node: &Origin, trust: &Trusting, is_old: bool) -> Result<Spoken, Fault> {
     let connected = async {
         let stream = TcpStream::connect(&node.address()).await.map_err(|error| unreachable(node, error))?;
@@ -317,7 +316,7 @@ async fn connect(node: &Origin, trust: &Trusting, is_old: bool) -> Result<Spoken
     timeout(CONNECT_TIME, connected).await.unwrap_or_else(|_| Err(unreachable(node, "it takes too long to connect")))
 }
 
-/// Begins to speak HTTP/2.
+/// Starts HTTP/2 on a stream.
 async fn speak(node: &Origin, stream: Stream) -> Result<Spoken, Fault> {
     let mut builder = http2::Builder::new(TokioExecutor::new());
     builder.timer(TokioTimer::new()).keep_alive_interval(SIGN_OF_LIFE).keep_alive_timeout(2 * SIGN_OF_LIFE);
@@ -325,12 +324,12 @@ async fn speak(node: &Origin, stream: Stream) -> Result<Spoken, Fault> {
     let (stream, noted) = ErrorRecording::new(stream);
     let (sender, connection) =
         builder.handshake(TokioIo::new(stream)).await.map_err(|error| unreachable(node, said(&error)))?;
-    // Its end is seen by the requests that are on their way.
+    // The requests in progress notice when the connection ends.
     tokio::spawn(async move { drop(connection.await) });
     Ok(Spoken::Http2(Connection { sender, noted }))
 }
 
-/// Begins to speak HTTP/1.1.
+/// Starts HTTP/1.1 on a stream.
 async fn speak_http1(node: &Origin, stream: Stream) -> Result<Spoken, Fault> {
     let made = http1::handshake(TokioIo::new(stream)).await;
     let (sender, connection) = made.map_err(|error| unreachable(node, said(&error)))?;
@@ -354,7 +353,8 @@ async fn send_http1(
     })
 }
 
-/// Sends one request on a connection of its own, to a server that may be no node. It speaks HTTP/1.1, unless TLS settles on HTTP/2.
+/// Sends one request on its own connection, to a server that may not be a node. It uses HTTP/1.1, unless TLS negotiates
+/// HTTP/2.
 pub(crate) async fn once(trust: &Trusting, request: Request<Full<Bytes>>) -> Result<Response<Incoming>, Fault> {
     let no_address = || Fault::new(Code::InvalidValue, format!("{} has no host", request.uri()));
     let node = Origin::of(request.uri()).ok_or_else(no_address)?;
@@ -366,7 +366,7 @@ pub(crate) async fn once(trust: &Trusting, request: Request<Full<Bytes>>) -> Res
     }
 }
 
-/// A connection to a node, and why it broke if it did.
+/// A connection to a node and, if it broke, the reason.
 #[derive(Clone)]
 struct Connection {
     sender: Sender,
@@ -374,22 +374,22 @@ struct Connection {
 }
 
 impl Connection {
-    /// The reason why a request on it was not answered. A node says that it does not take a certificate only after the
-    /// client believes to be connected. It says so to the connection, not to the request.
+    /// Returns the reason why a request on this connection was not answered. A node rejects a certificate only after
+    /// the client considers itself connected. The node reports this to the connection, not to the request.
     fn why(&self, error: &hyper::Error) -> String {
         self.noted.why.get().cloned().unwrap_or_else(|| said(error))
     }
 }
 
-/// An error in words.
+/// Returns an error in words.
 fn said(error: &hyper::Error) -> String {
     reason_within(error).unwrap_or_else(|| error.to_string())
 }
 
-/// Sends the requests for one node, one after the other, and awaits their answers side by side.
+/// Sends the requests for one node in order, and awaits their answers concurrently.
 async fn serve_node(node: Origin, trust: Arc<Trusting>, mut jobs: mpsc::UnboundedReceiver<Job>) {
     let node = Arc::new(node);
-    // Set when it turns out to speak HTTP/1.1 only.
+    // Set once the node turns out to speak only HTTP/1.1.
     let is_old = Arc::<OnceLock<()>>::default();
     let mut connection: Option<Connection> = None;
     while let Some(job) = jobs.recv().await {
@@ -428,13 +428,13 @@ async fn serve_node(node: Origin, trust: Arc<Trusting>, mut jobs: mpsc::Unbounde
                 Err(error) => error,
             };
             if current.noted.is_http1() {
-                // Nothing of it was understood, so nothing of it was done.
+                // The node understood nothing of the request, so it did nothing.
                 let _ = is_old.set(());
             } else if !is_repeatable {
                 let why = current.why(&first);
                 return Err(if first.is_canceled() { unreachable(&node, why) } else { unknown_fate(&node, why) });
             }
-            // Once more, on a connection of its own: order is no question for what may be sent twice.
+            // Sends it once more, on a new connection: requests that may be sent twice need no order.
             match connect(&node, &trust, is_old.get().is_some()).await? {
                 Spoken::Http1(sender) => send_http1(&node, sender, again).await,
                 Spoken::Http2(mut anew) => {
@@ -446,7 +446,7 @@ async fn serve_node(node: Origin, trust: Arc<Trusting>, mut jobs: mpsc::Unbounde
     }
 }
 
-/// Hands on the answer of a request, or that this takes too long.
+/// Passes on the answer of a request, or a fault if it takes too long.
 async fn answer_in_time(
     node: Arc<Origin>,
     within: Duration,
@@ -458,18 +458,18 @@ async fn answer_in_time(
         answered = timeout(within, answered) => {
             let _ = answer.send(answered.unwrap_or_else(|_| late()));
         }
-        // Nobody waits any more: dropping what is on its way tells the node.
+        // No task waits for it any more; dropping the request cancels it on the node.
         () = answer.closed() => {}
     }
 }
 
 impl HttpLink {
-    /// The whole address, in its one form.
+    /// Returns the whole address, in canonical form.
     pub(crate) fn address(&self) -> String {
         format!("{}{}", self.node, self.path)
     }
 
-    /// Sends the next requests on its own connection. Requests under way keep the connection that they have.
+    /// Makes the next requests use a new connection. Requests in progress keep their connection.
     pub(crate) fn reconnect(&self) {
         let before = self.client.shared.nodes.lock().remove(&self.node);
         drop(before);
@@ -514,7 +514,7 @@ impl HttpLink {
         Ok(request)
     }
 
-    /// Hands a request over; the future is the head of the answer.
+    /// Passes a request on; the future returns the head of the answer.
     fn ask(
         &self,
         request: Result<Request<Full<Bytes>>, Fault>,
@@ -530,11 +530,11 @@ impl HttpLink {
         Box::pin(async move { answered.await.unwrap_or_else(|_| Err(unreachable(&node, "the client has gone"))) })
     }
 
-    /// Asks the node for its list of services, each with path, contract, version and phase. A path of the address is
-    /// where a proxy has put the node, or else a service of it.
+    /// Asks the node for the list of its services, each with path, contract, version and phase. A path in the link's
+    /// address is either the prefix under which a proxy has put the node, or a service of the node.
     ///
     /// # Errors
-    /// The reason why the node could not be asked.
+    /// Returns the reason why the node could not be asked.
     pub async fn index(&self) -> Result<Vec<Listed>, Fault> {
         let root = Self { path: String::new(), ..self.clone() };
         match self.list().await {
@@ -555,10 +555,10 @@ impl HttpLink {
         Format::Json.decode::<Index>(&body).map(|index| index.services)
     }
 
-    /// The description of the service.
+    /// Returns the description of the service.
     ///
     /// # Errors
-    /// The reason why it could not be asked.
+    /// Returns the reason why the service could not be asked.
     pub async fn lookup(&self) -> Result<Info, Fault> {
         let (action, format) = (Action::Lookup, Format::MessagePack);
         let message = Message {
@@ -579,20 +579,20 @@ impl HttpLink {
 /// See [`HttpLink::index`].
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 pub struct Listed {
-    /// Its path.
+    /// The path of the service.
     pub path: String,
-    /// Its contract.
+    /// The name of the service's contract.
     pub contract: String,
-    /// The version of that.
+    /// The version of the contract.
     pub version: String,
-    /// Its state.
+    /// The service's phase.
     pub phase: lehr_services::Phase,
-    /// Problems at its start. It works, but needs attention.
+    /// Problems that occurred when the service started. The service works, but needs attention.
     #[serde(default)]
     pub reports: Vec<String>,
 }
 
-/// The whole body of an answer, or the fault that it is.
+/// Returns the whole body of an answer, or the fault that it contains.
 async fn collect(response: Response<Incoming>) -> Result<(hyper::http::response::Parts, Bytes), Fault> {
     let (parts, body) = response.into_parts();
     let collected = Limited::new(body, ANSWER_BYTES).collect().await;
@@ -652,7 +652,7 @@ impl Link for HttpLink {
     }
 }
 
-/// Wishes as the query of an address.
+/// Encodes subscription options as the query of an address.
 fn query(wishes: &Subscribe) -> Result<String, Fault> {
     let fields = serde_json::to_value(wishes)
         .map_err(|error| Fault::new(Code::InvalidValue, format!("the wishes cannot be sent: {error}")))?;
@@ -680,7 +680,7 @@ fn query(wishes: &Subscribe) -> Result<String, Fault> {
     Ok(query.finish())
 }
 
-/// Server-sent events as they come.
+/// Server-sent events, as they arrive.
 struct HttpEvents {
     body: Incoming,
     text: Vec<u8>,
@@ -703,7 +703,7 @@ impl Events for HttpEvents {
 }
 
 impl HttpEvents {
-    /// The next event. Cancel-safe: the bytes read so far stay.
+    /// Returns the next event. Cancel-safe: the bytes read so far stay.
     async fn read(&mut self) -> Result<LinkEvent, End> {
         loop {
             if let Some(end) = self.text.windows(2).position(|pair| pair == b"\n\n") {
@@ -732,7 +732,7 @@ impl HttpEvents {
     }
 }
 
-/// The content of one event; `None` if it is a sign of life.
+/// Returns the content of one event; `None` if it is only a heartbeat.
 fn told(block: &str) -> Result<Option<LinkEvent>, End> {
     let field = |name: &str| block.lines().find_map(|line| line.strip_prefix(name));
     let (Some(kind), Some(data)) = (field("event: "), field("data: ")) else { return Ok(None) };

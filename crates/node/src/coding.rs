@@ -1,4 +1,4 @@
-//! Answers packed by gzip, for clients that take it.
+//! Compresses answers with gzip, for clients that accept it.
 
 use std::io::Write;
 
@@ -11,10 +11,11 @@ use crate::body::Answer;
 use crate::conditions::GZIP;
 use crate::edge::{Edge, Peer};
 
-/// Shorter answers are sent sooner than they are packed; longer ones would keep a worker for seconds.
+/// The lengths of answers to compress. Shorter answers are faster to send than to compress; longer ones would keep a
+/// worker busy for seconds.
 const LENGTHS: std::ops::Range<usize> = 1 << 10..64 << 20;
 
-/// Whether a client takes gzip: named, or by `*`, and not with the quality 0.
+/// Whether a client accepts gzip: by name or by `*`, with a quality other than 0.
 fn takes_gzip(headers: &HeaderMap) -> bool {
     let (mut named, mut any) = (None, None);
     for line in headers.get_all(header::ACCEPT_ENCODING) {
@@ -33,8 +34,8 @@ fn takes_gzip(headers: &HeaderMap) -> bool {
     named.or(any).unwrap_or(false)
 }
 
-/// Packs an answer if the client takes that and it is worth it. A worker does it: the thread of the edge has others to
-/// serve.
+/// Compresses an answer if the client accepts gzip and it is worth it. A worker compresses it, because the thread of
+/// the network edge has other clients to serve.
 pub(crate) async fn packed(
     edge: &Edge,
     peer: &Peer,
@@ -56,16 +57,16 @@ pub(crate) async fn packed(
     let _task = edge.host.spawn("gzip", async move {
         let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
         let written = encoder.write_all(&bytes).and_then(|()| encoder.finish());
-        // Nobody waits any more if the client has gone.
+        // If the client has gone, nothing waits for the result.
         let _ = done.send(written);
     });
-    // Not packed is as good: the node is stopping, or this answer would be one too many.
+    // The uncompressed answer will do: the node is stopping, or a second copy of this answer would exceed a limit.
     let Ok(Ok(packed)) = packed.await else { return response };
     let Ok(packed) = edge.counted(peer, packed) else { return response };
     *response.body_mut() = Answer::whole(packed);
     let headers = response.headers_mut();
     headers.insert(header::CONTENT_ENCODING, HeaderValue::from_static("gzip"));
-    // Other bytes, another tag; it stands for the same version.
+    // The bytes differ, so the tag must differ; it denotes the same version.
     let tag = headers.get(header::ETAG).and_then(|tag| tag.to_str().ok()?.strip_suffix('"').map(str::to_owned));
     if let Some(tag) = tag.and_then(|tag| HeaderValue::try_from(format!("{tag}{GZIP}\"")).ok()) {
         headers.insert(header::ETAG, tag);

@@ -1,17 +1,17 @@
-//! Conditional requests (RFC 9110, section 13): tags of versions, and the demands of a request of the version that is
-//! there.
+//! Conditional requests (RFC 9110, section 13): version tags, and the conditions that a request sets for the current
+//! version.
 
 use hyper::header::{self, HeaderMap, HeaderName};
 
-/// The end of the tag of an answer that was packed.
+/// The suffix of the tag of a compressed answer.
 pub(crate) const GZIP: &str = "-gzip";
 
-/// The tag of a version of the state of one life of a service.
+/// Returns the tag of a version of the state in one incarnation of a service.
 pub(crate) fn tag(incarnation: u64, version: u64) -> String {
     format!("\"{incarnation:x}-{version}\"")
 }
 
-/// The life and the version of a tag; nothing if it is not Lehr's.
+/// Returns the incarnation and the version of a tag; `None` if the tag is not Lehr's.
 pub(crate) fn read_tag(text: &str) -> Option<(u64, u64)> {
     let bare = text.trim().strip_prefix('"')?.strip_suffix('"')?;
     let (incarnation, version) = bare.strip_suffix(GZIP).unwrap_or(bare).split_once('-')?;
@@ -23,17 +23,18 @@ pub(crate) fn read_tag(text: &str) -> Option<(u64, u64)> {
 pub(crate) enum Tags {
     /// `*`: any version.
     Any,
-    /// The tags of this node, as life and version.
+    /// The tags of this node, as incarnation and version.
     These(Vec<(u64, u64)>),
 }
 
 impl Tags {
-    /// The tags that the version has to be among, for a request that changes something. A weak tag is equal to none.
+    /// Returns the tags of `If-Match`, among which the version must be for a request that changes something. A weak tag
+    /// never matches.
     pub(crate) fn demanded(headers: &HeaderMap) -> Option<Self> {
         Self::of(headers, &header::IF_MATCH, read_tag)
     }
 
-    /// The tags of versions that the client has already. Here a weak tag is as good as a strong one.
+    /// Returns the tags of versions that the client already has. Here a weak tag counts like a strong one.
     pub(crate) fn known(headers: &HeaderMap) -> Option<Self> {
         Self::of(headers, &header::IF_NONE_MATCH, |tag| read_tag(tag.strip_prefix("W/").unwrap_or(tag)))
     }
@@ -43,7 +44,7 @@ impl Tags {
         lines.peek()?;
         let mut tags = Vec::new();
         for line in lines {
-            // Our tags have no comma inside; what a foreign one breaks into is none of ours either.
+            // Lehr's tags contain no comma; the parts of a foreign tag that does are not Lehr's either.
             for tag in line.to_str().unwrap_or_default().split(',').map(str::trim) {
                 if tag == "*" {
                     return Some(Self::Any);
@@ -54,7 +55,7 @@ impl Tags {
         Some(Self::These(tags))
     }
 
-    /// Whether a version is among them.
+    /// Whether a version is among the tags.
     pub(crate) fn contain(&self, version: (u64, u64)) -> bool {
         match self {
             Self::Any => true,

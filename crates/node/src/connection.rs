@@ -1,4 +1,4 @@
-//! One connection: which protocol it speaks, and the order of its requests.
+//! One connection: its protocol, and the order of its requests.
 
 use std::collections::HashMap;
 use std::io;
@@ -21,10 +21,10 @@ use crate::frames::Framed;
 use crate::stream::Stream;
 use crate::write_timeout::OnTheWay;
 
-/// The first bytes of a client that knows that it speaks HTTP/2.
+/// The first bytes from a client with prior knowledge of HTTP/2.
 const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 
-/// The number of paths that a connection keeps in order before it looks for idle ones.
+/// The number of paths that a connection keeps in order before it removes idle ones.
 const LANES: usize = 256;
 
 /// A stream whose first bytes have been examined.
@@ -78,7 +78,7 @@ pub(crate) async fn serve(edge: Arc<Edge>, stream: Stream, peer: Peer, mut stopp
         recognised = timeout(limits.header_time, recognise(stream)) => recognised,
         _ = stopping.changed() => return,
     };
-    // Who says nothing, or goes, has not asked for anything.
+    // A client that sends nothing, or leaves, has made no request.
     let Ok(Ok((stream, is_http2))) = recognised else { return };
     if is_http2 {
         let io = TokioIo::new(Framed::new(stream, edge.host.clock().clone(), PREFACE.len()));
@@ -86,7 +86,7 @@ pub(crate) async fn serve(edge: Arc<Edge>, stream: Stream, peer: Peer, mut stopp
         let on_the_way = OnTheWay::default();
         let minded = on_the_way.clone();
         let service = service_fn(move |request: hyper::Request<hyper::body::Incoming>| {
-            // Called in the order in which the headers came.
+            // Called in the order in which the headers arrived.
             let turn = lanes.turn(request.uri().path());
             let answered = exchange(edge.clone(), peer.clone(), turn, request);
             let (minded, answering) = (minded.clone(), peer.place.answering());
@@ -105,7 +105,8 @@ pub(crate) async fn serve(edge: Arc<Edge>, stream: Stream, peer: Peer, mut stopp
                 .keep_alive_timeout(limits.heartbeat)
                 .serve_connection(io, service)
         );
-        // Errors are the client's going away in the middle, or its breaking the protocol, which it has been told.
+        // Errors mean that the client left in the middle, or broke the protocol; the library has reported the latter to
+        // the client.
         let mut stuck = pin!(on_the_way.stuck(limits.take_time));
         let is_old = tokio::select! {
             _ = connection.as_mut() => return,
@@ -115,7 +116,7 @@ pub(crate) async fn serve(edge: Arc<Edge>, stream: Stream, peer: Peer, mut stopp
         };
         connection.as_mut().graceful_shutdown();
         if is_old {
-            // The client has been told to make another one. What is on its way goes on.
+            // The client has been told to open another connection. Answers in progress continue.
             tokio::select! {
                 _ = connection.as_mut() => return,
                 () = stuck => return,
@@ -124,7 +125,7 @@ pub(crate) async fn serve(edge: Arc<Edge>, stream: Stream, peer: Peer, mut stopp
         }
         let _ = timeout(limits.answer_time, connection).await;
     } else {
-        // One request after the other: their order is that of the connection.
+        // HTTP/1 handles one request after the other, so they are in order.
         let io = TokioIo::new(stream);
         let service = service_fn(move |request| {
             let answered = exchange(edge.clone(), peer.clone(), Ticket::free(), request);
@@ -144,7 +145,7 @@ pub(crate) async fn serve(edge: Arc<Edge>, stream: Stream, peer: Peer, mut stopp
             () = sleep(limits.connection_age) => {}
             _ = stopping.changed() => {}
         }
-        // One that is old ends after the answer that is on its way, which may be events without an end.
+        // An old connection ends after the current answer, which may be an endless stream of events.
         connection.as_mut().graceful_shutdown();
         tokio::select! {
             _ = connection.as_mut() => return,
@@ -157,27 +158,27 @@ pub(crate) async fn serve(edge: Arc<Edge>, stream: Stream, peer: Peer, mut stopp
 /// The order of the requests to each service on one connection.
 #[derive(Default)]
 struct Lanes {
-    /// The signal of the last request for each service: set when that one has been handed over, or never will be.
+    /// By service: the signal of its last request. It fires when that request was handed over, or never will be.
     last: Mutex<HashMap<String, oneshot::Receiver<()>>>,
 }
 
-/// A request's place in the order.
+/// The position of a request in the order.
 pub(crate) struct Ticket {
     before: Option<oneshot::Receiver<()>>,
-    /// Dropped when the next may go.
+    /// Dropped when the next request may begin.
     _mine: Option<oneshot::Sender<()>>,
 }
 
 impl Ticket {
-    /// A place without a waiter.
+    /// Returns a ticket that waits for nothing.
     fn free() -> Self {
         Self { before: None, _mine: None }
     }
 
-    /// Waits until those before it have been handed over. Dropping it lets the next go.
+    /// Waits until all earlier requests have been handed over. Dropping the ticket lets the next request go.
     pub(crate) async fn come(&mut self) {
         if let Some(before) = self.before.take() {
-            // Its sender is dropped, never used.
+            // Its sender is never used, only dropped.
             let _ = before.await;
         }
     }

@@ -1,8 +1,8 @@
-//! The connections of a node: how many there are, whose they are, and which of them may go when there are too many.
+//! The connections of a node: their number and addresses, and which to close if there are too many.
 //!
-//! A connection is idle while no answer is being sent on it. A new client that finds no place gets that of the
-//! connection that has been idle for longest. Connections of the address with most of them come first. So a client that
-//! holds many connections open locks no other client out.
+//! A connection is idle while no answer is being sent on it. If there is no room for a new client, the connection that
+//! has been idle longest is closed. Connections of the address with the most connections are closed first. So a client
+//! that holds many connections open cannot lock out other clients.
 
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -17,18 +17,18 @@ use crate::unsent::Unsent;
 /// All connections of a node.
 #[derive(Debug)]
 pub(crate) struct Connections {
-    /// At once.
+    /// The most connections at once.
     limit: usize,
-    /// At once from one address.
+    /// The most connections at once from one address.
     per_address: usize,
-    /// The bytes of answers that are kept for one of them.
+    /// The most bytes of answers that are kept for one connection.
     unsent_bytes: usize,
     table: Mutex<Table>,
 }
 
 #[derive(Debug, Default)]
 struct Table {
-    /// Grows with each change, so that a later one has a larger number.
+    /// Grows with each change, so later changes have larger numbers.
     turn: u64,
     open: HashMap<u64, Open>,
 }
@@ -36,9 +36,9 @@ struct Table {
 #[derive(Debug)]
 struct Open {
     address: IpAddr,
-    /// Answers that are being sent.
+    /// The number of answers that are being sent.
     answers: usize,
-    /// The turn in which it was last in use.
+    /// The turn in which the connection was last used.
     used: u64,
     evicted: Arc<Notify>,
 }
@@ -49,7 +49,7 @@ impl Table {
         self.turn
     }
 
-    /// The connections of each address.
+    /// Returns the number of connections of each address.
     fn counts(&self) -> HashMap<IpAddr, usize> {
         let mut counts = HashMap::new();
         for open in self.open.values() {
@@ -58,7 +58,8 @@ impl Table {
         counts
     }
 
-    /// Takes away the connection that can be spared best, if one is idle: of this address only, if one is given.
+    /// Closes the idle connection that can best be spared, if there is one. If an address is given, considers only its
+    /// connections.
     fn evict(&mut self, of: Option<IpAddr>) -> bool {
         let counts = self.counts();
         let idle = self.open.iter().filter(|(_, open)| open.answers == 0 && of.is_none_or(|of| of == open.address));
@@ -76,8 +77,8 @@ impl Connections {
         Arc::new(Self { limit, per_address, unsent_bytes, table: Mutex::default() })
     }
 
-    /// A place for a connection; nothing if all are in use. Connections of a proxy are not counted by address: they
-    /// belong to many clients.
+    /// Returns a place for a connection; `None` if all are in use. Connections of a proxy are not counted by address,
+    /// because they belong to many clients.
     pub(crate) fn enter(self: &Arc<Self>, address: IpAddr, is_proxy: bool) -> Option<Arc<Place>> {
         let mut table = self.table.lock();
         let of_address = table.open.values().filter(|open| open.address == address).count();
@@ -93,29 +94,29 @@ impl Connections {
         Some(Arc::new(Place { among: self.clone(), number, evicted, unsent }))
     }
 
-    /// Ends a connection that is idle, for its descriptor; returns whether there was one.
+    /// Closes an idle connection to free its descriptor; returns whether there was one.
     pub(crate) fn spare_one(&self) -> bool {
         self.table.lock().evict(None)
     }
 
-    /// The number of them.
+    /// Returns the number of connections.
     pub(crate) fn count(&self) -> usize {
         self.table.lock().open.len()
     }
 }
 
-/// The place of one connection, until it is dropped or evicted.
+/// The place that one connection holds, until it is dropped or evicted.
 #[derive(Debug)]
 pub(crate) struct Place {
     among: Arc<Connections>,
     number: u64,
     evicted: Arc<Notify>,
-    /// The bytes of answers that are kept for it.
+    /// The bytes of answers that are kept for the connection.
     pub(crate) unsent: Arc<Unsent>,
 }
 
 impl Place {
-    /// Notes an answer that is being sent, until the returned guard is dropped.
+    /// Counts an answer as being sent, until the returned guard is dropped.
     pub(crate) fn answering(self: &Arc<Self>) -> Answering {
         self.change(1);
         Answering { place: self.clone() }
@@ -129,7 +130,7 @@ impl Place {
         }
     }
 
-    /// Waits until the connection has to go: it was evicted, or has been idle for as long as `limit`, and at most twice
+    /// Waits until the connection must close: it was evicted, or has been idle for at least `limit` and at most twice
     /// as long.
     pub(crate) async fn ends(&self, limit: Duration) {
         let idle = async {
@@ -183,11 +184,11 @@ mod tests {
         let enter = |last: u8| connections.enter(address(last), false);
         let (honest, first, second) = (enter(1).unwrap(), enter(2).unwrap(), enter(2).unwrap());
         let third = enter(2).unwrap();
-        // The address has its three, and all are in use.
+        // The address has its three connections, and all are in use.
         let in_use = [&first, &second, &third].map(Place::answering);
         assert!(enter(2).is_none());
         drop(in_use);
-        // The node is full, and the address with most gives up the one that was in use first.
+        // The node is full, and the address with the most connections loses the one that was used least recently.
         let other = enter(3).unwrap();
         let open = || {
             let table = connections.table.lock();
@@ -200,7 +201,7 @@ mod tests {
         assert!(open().contains(&honest.number) && open().contains(&other.number));
         drop((first, second, third));
         assert_eq!(open(), expected(&[&honest, &other]));
-        // Those of a proxy are not counted by their address.
+        // Connections of a proxy are not counted by address.
         let shared: Vec<_> = (0..4).filter_map(|_| connections.enter(address(9), true)).collect();
         assert_eq!(shared.len(), 4);
         let in_use: Vec<_> = shared.iter().chain([&honest, &other]).map(Place::answering).collect();

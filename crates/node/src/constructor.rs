@@ -1,4 +1,4 @@
-//! The constructor: makes services of the kinds that its host knows, on request.
+//! The constructor: creates services of the kinds that its host knows, on request.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 /// The path of a node's constructor.
 pub const CONSTRUCTOR: &str = "/constructor";
 
-/// The kinds of services that a node can make.
+/// The kinds of services that a node can create.
 ///
 /// # Example
 /// ```
@@ -32,23 +32,22 @@ pub const CONSTRUCTOR: &str = "/constructor";
 /// ```
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Constructor {
-    /// Their contracts, as they were when the node started.
+    /// The contracts of these kinds, as they were when the node started.
     pub contracts: Vec<String>,
-    /// The folder for the documents of the services that it makes.
+    /// The folder for the documents of the services that the constructor creates.
     #[serde(skip)]
     folder: Option<PathBuf>,
-    /// Whether one of them is restarted after a crash.
+    /// Whether to restart a service after a crash.
     #[serde(skip)]
     restart: Restart,
 }
 
 impl Constructor {
-    /// Keeps the document of each service that it makes in a file of this folder, if there is one. The next service
-    /// with that path finds it there. Restarts a service after a crash, as `restart` says. The folder is created if it
-    /// does not exist.
+    /// Keeps the document of each new service in a file of this folder, if a folder is given, and creates the folder if
+    /// necessary. The next service with that path starts from it. Restarts services after a crash, as `restart` says.
     ///
     /// # Errors
-    /// Returns [`Code::InsufficientResources`] if the folder cannot be made.
+    /// Returns [`Code::InsufficientResources`] if the folder cannot be created.
     ///
     /// # Example
     /// ```
@@ -80,7 +79,7 @@ impl Constructor {
     }
 }
 
-/// The file of a service. No path has a `+`, so that no two have one file.
+/// Returns the file of a service. Paths contain no `+`, so no two services share a file.
 fn file(folder: &Path, path: &str) -> PathBuf {
     folder.join(format!("{}.json", path.trim_start_matches('/').replace('/', "+")))
 }
@@ -90,11 +89,11 @@ impl Contract for Constructor {
     const VERSION: Version = Version::new(1, 0);
 }
 
-/// Makes a service. The answer is its path.
+/// Creates a service. Returns its path.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, Operation)]
 #[operation(contract = Constructor, verb = Submit, name = "make", reply = String)]
 pub struct Create {
-    /// The contract of the kind.
+    /// The contract of the service's kind.
     pub contract: String,
     /// The path of the new service.
     #[schemars(extend("pattern" = r"^(/\.*[a-z0-9_-][a-z0-9._-]*)+$", "maxLength" = 200))]
@@ -105,7 +104,7 @@ pub struct Create {
 }
 
 impl Create {
-    /// A service of this kind at this path, with the partners that it finds itself.
+    /// Requests a service of this kind at this path, which finds its partners itself.
     ///
     /// # Example
     /// See [`Constructor`].
@@ -138,7 +137,7 @@ impl Service for Constructor {
 impl Concurrent<Create> for Constructor {
     async fn handle(&self, Create { contract, path, partners }: Create, call: &Call) -> Result<String, Fault> {
         let place = Placement::at(&path).restart(self.restart);
-        // Before its path becomes that of a file.
+        // Checked before the path becomes that of a file.
         place.check()?;
         let place = match &self.folder {
             Some(folder) => place.keep(file(folder, &path)),

@@ -1,7 +1,7 @@
-//! The threads that listen: connections in, each served by the thread that took it.
+//! The threads that listen; each thread serves the connections that it accepts.
 //!
-//! Tokio is used here and nowhere below: each thread has a current-thread runtime for sockets and time limits. Requests
-//! to services go to the host's dispatcher, and their answers are awaited here.
+//! This crate uses Tokio, and the crates below it do not: each thread has a current-thread runtime for sockets and time
+//! limits. Requests to services go to the host's dispatcher, and the threads here await their answers.
 
 use std::collections::HashMap;
 use std::net::{IpAddr, SocketAddr, TcpListener};
@@ -34,41 +34,41 @@ use crate::write_timeout::WriteTimeout;
 #[derive(Clone, Debug)]
 pub(crate) struct Peer {
     pub(crate) address: SocketAddr,
-    /// The DNS names of the certificate that it has shown, if it had to.
+    /// The DNS names of the certificate that the client presented, if it had to.
     pub(crate) names: Option<Arc<[String]>>,
-    /// Its place among all connections.
+    /// The place that the connection holds among all connections.
     pub(crate) place: Arc<Place>,
 }
 
-/// The number of addresses that are counted at once; the fullest buckets are forgotten first.
+/// The most addresses that are counted at once; beyond that, the fullest buckets are removed first.
 const ADDRESSES: usize = 10_000;
 
-/// The number of times that an otherwise idle thread looks for an answer.
+/// The number of times that an otherwise idle thread looks for an answer before it sleeps.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Looks {
-    /// With a pause of some tens of nanoseconds before each.
+    /// Looks with a pause of some tens of nanoseconds before each.
     pub(crate) spinning: usize,
-    /// After that, each time that the system gives the core back.
+    /// Further looks, each after the thread has yielded its core.
     pub(crate) yielding: usize,
 }
 
 impl Looks {
-    /// As this machine has it: on one core nothing answers while this thread spins.
+    /// Returns the numbers for this machine: with one core, no answer can arrive while this thread spins.
     fn here() -> Self {
         let cores = lehr_sync::thread::available();
         Self { spinning: if cores > 1 { 40 } else { 0 }, yielding: 4 }
     }
 }
 
-/// The state that all threads of an edge share.
+/// The state that all threads of the network edge share.
 pub(crate) struct Edge {
     pub(crate) host: Host,
     pub(crate) settings: Settings,
-    /// The address that it listens on.
+    /// The address that the node listens on.
     pub(crate) address: SocketAddr,
-    /// Changes while it runs.
+    /// Can change while the node runs.
     policy: watch::Sender<Option<Arc<Policy>>>,
-    /// Whether the services are ending.
+    /// Whether the services are shutting down.
     closing: watch::Sender<bool>,
     pub(crate) connections: Arc<Connections>,
     /// The bytes of all answers that are being sent.
@@ -76,9 +76,9 @@ pub(crate) struct Edge {
     pub(crate) traffic: Traffic,
     requests: Arc<Semaphore>,
     subscriptions: Arc<Semaphore>,
-    /// The number of times an answer is looked for before an edge thread sleeps.
+    /// The number of times that a thread looks for an answer before it sleeps.
     pub(crate) looks: Looks,
-    /// Requests left to each address, and when that was so.
+    /// By address: the number of requests left, and the time at which it was computed.
     buckets: Mutex<HashMap<IpAddr, (f64, Duration)>>,
 }
 
@@ -110,7 +110,7 @@ impl Edge {
         &self.settings.limits
     }
 
-    /// The present policy.
+    /// Returns the current policy.
     pub(crate) fn policy(&self) -> Option<Arc<Policy>> {
         self.policy.borrow().clone()
     }
@@ -120,12 +120,12 @@ impl Edge {
         self.policy.send_replace(Some(Arc::new(policy)));
     }
 
-    /// Hears of each policy that is put in the place of another.
+    /// Returns a receiver of each new policy.
     pub(crate) fn policies(&self) -> watch::Receiver<Option<Arc<Policy>>> {
         self.policy.subscribe()
     }
 
-    /// Refuses requests to services from now on, and ends those that only wait.
+    /// Refuses requests to services from now on, and ends requests that only wait.
     pub(crate) fn close(&self) {
         self.closing.send_replace(true);
     }
@@ -134,42 +134,42 @@ impl Edge {
         *self.closing.borrow()
     }
 
-    /// Waits until the services are ending.
+    /// Waits until the services are shutting down.
     pub(crate) async fn closed(&self) {
-        // The sender is here, so this does not fail.
+        // The sender is in this struct, so this does not fail.
         let _ = self.closing.subscribe().wait_for(|is_closing| *is_closing).await;
     }
 
-    /// The bytes of an answer, which are counted until they are sent.
+    /// Returns the bytes of an answer, which are counted until they are sent.
     ///
     /// # Errors
-    /// Returns [`Code::Unavailable`] if too much is being sent, to this client or to all.
+    /// Returns [`Code::Unavailable`] if too many bytes are being sent, to this client or to all.
     pub(crate) fn counted(&self, peer: &Peer, body: impl Into<Shared>) -> Result<Bytes, Fault> {
         counted([&self.unsent, &peer.place.unsent], Some(peer.place.answering()), body.into())
     }
 
-    /// Whether a connection from this address is a proxy's.
+    /// Whether an address belongs to a trusted proxy.
     fn is_proxy(&self, address: IpAddr) -> bool {
         self.settings.proxies.iter().any(|network| network.contains(address))
     }
 
-    /// A place for a request.
+    /// Returns a permit for a request.
     pub(crate) fn request(&self) -> Result<OwnedSemaphorePermit, Fault> {
         place(&self.requests, "requests")
     }
 
-    /// Whether no request but the caller's is being served.
+    /// Whether the caller's request is the only one being served.
     pub(crate) fn has_one_request(&self) -> bool {
         self.requests.available_permits() + 1 >= self.limits().requests.min(Semaphore::MAX_PERMITS)
     }
 
-    /// The number of requests and subscriptions.
+    /// Returns the numbers of requests and of subscriptions in progress.
     pub(crate) fn in_flight(&self) -> (usize, usize) {
         let taken = |places: &Semaphore, most: usize| most.min(Semaphore::MAX_PERMITS) - places.available_permits();
         (taken(&self.requests, self.limits().requests), taken(&self.subscriptions, self.limits().subscriptions))
     }
 
-    /// A place for a subscription.
+    /// Returns a permit for a subscription.
     pub(crate) fn subscription(&self) -> Result<OwnedSemaphorePermit, Fault> {
         place(&self.subscriptions, "subscriptions")
     }
@@ -177,7 +177,7 @@ impl Edge {
     /// Counts a request from an address.
     ///
     /// # Errors
-    /// Returns [`Code::QueuingLimitExceeded`] with the time after which there is one more.
+    /// Returns [`Code::QueuingLimitExceeded`] with the time until the next request is allowed.
     pub(crate) fn count(&self, address: IpAddr) -> Result<(), Fault> {
         let Some(rate) = self.limits().rate else { return Ok(()) };
         let now = self.host.clock().now();
@@ -228,12 +228,12 @@ pub(crate) fn listen(
     Ok(threads)
 }
 
-/// Takes connections until the node stops, then waits for those that are being served.
+/// Accepts connections until the node stops, then waits until those being served have ended.
 async fn accept(edge: Arc<Edge>, listener: TcpListener, mut stopping: watch::Receiver<bool>) {
     let Ok(listener) = tokio::net::TcpListener::from_std(listener) else { return };
     let mut served = tokio::task::JoinSet::new();
     let mut refusals = Refusals::default();
-    // Who connects before the directory answers waits for it, and is not turned away.
+    // A client that connects before the directory answers waits for it, instead of being refused.
     tokio::select! {
         () = edge.host.ready() => {}
         _ = stopping.changed() => return,
@@ -247,7 +247,7 @@ async fn accept(edge: Arc<Edge>, listener: TcpListener, mut stopping: watch::Rec
         match accepted {
             Ok((stream, address)) => {
                 let canonical = address.ip().to_canonical();
-                // Too many: closed at once, which is the least that can be done.
+                // There are too many connections, so it is closed at once, which is cheapest.
                 let Some(place) = edge.connections.enter(canonical, edge.is_proxy(canonical)) else {
                     refusals.tell(&edge, || format!("no place for a connection from {canonical}: all are in use"));
                     continue;
@@ -262,7 +262,8 @@ async fn accept(edge: Arc<Edge>, listener: TcpListener, mut stopping: watch::Rec
                     }
                 });
             }
-            // Out of descriptors, most likely: one that is idle makes room, and others are closed meanwhile.
+            // Most likely there are no descriptors left: this closes an idle connection, and others may close in the
+            // meantime.
             Err(error) => {
                 let is_spared = edge.connections.spare_one();
                 refusals.tell(&edge, || {
@@ -277,12 +278,12 @@ async fn accept(edge: Arc<Edge>, listener: TcpListener, mut stopping: watch::Rec
     while served.join_next().await.is_some() {}
 }
 
-/// Says in the log that connections are refused, once a second at most: there may be thousands.
+/// Logs refused connections, at most once a second, because there may be thousands.
 #[derive(Default)]
 struct Refusals {
     /// The time of the last logged refusal.
     told: Option<Duration>,
-    /// The number of refusals since.
+    /// The number of refusals since that time.
     silent: u64,
 }
 
@@ -302,7 +303,7 @@ impl Refusals {
     }
 }
 
-/// Serves a connection, behind TLS if the node speaks that.
+/// Serves a connection, with TLS if the node uses it.
 async fn begin(
     edge: Arc<Edge>,
     stream: TcpStream,
@@ -332,7 +333,7 @@ async fn begin(
     });
 }
 
-/// Writes a line of the log that is about no service.
+/// Writes a line of the log that concerns no service.
 fn say(edge: &Edge, level: Level, fields: impl FnOnce() -> Vec<(&'static str, String)>) {
     if let Some(log) = &edge.settings.log {
         log.line(level, "", "", || {
@@ -341,15 +342,15 @@ fn say(edge: &Edge, level: Level, fields: impl FnOnce() -> Vec<(&'static str, St
     }
 }
 
-/// The answer to a client that does not speak TLS.
+/// The answer to a client that does not use TLS.
 const NOT_TLS: &[u8] =
     b"HTTP/1.1 400 Bad Request\r\ncontent-type: text/plain\r\ncontent-length: 51\r\nconnection: close\r\n\r\n\
     This node speaks TLS: ask for https://, not http://";
 
-/// The first byte of a client that speaks TLS.
+/// The first byte from a client that uses TLS.
 const HANDSHAKE: u8 = 22;
 
-/// Writes into the log how the files changed: of certificates.
+/// Logs how the certificate files changed.
 pub(crate) fn tell_of_certificates(edge: &Edge, news: News) {
     let event = |reason: String| vec![("event", "certificate".to_owned()), ("reason", reason)];
     match news {
@@ -371,7 +372,7 @@ async fn secured(edge: &Edge, tls: &Tls, mut stream: TcpStream) -> Result<TlsStr
     }
     let (acceptor, news) = tls.acceptor();
     tell_of_certificates(edge, news);
-    // Below TLS: what that keeps to itself is not taken by anybody.
+    // The time limit is below TLS, because the client has not received bytes that TLS still buffers.
     match acceptor.accept(WriteTimeout::new(stream, edge.limits().take_time)).into_fallible().await {
         Ok(stream) => Ok(stream),
         Err((error, stream)) => {
@@ -381,16 +382,16 @@ async fn secured(edge: &Edge, tls: &Tls, mut stream: TcpStream) -> Result<TlsStr
     }
 }
 
-/// The number of bytes that are still read from a client that has been refused.
+/// The most bytes that are still read from a refused client.
 const LINGER_BYTES: usize = 64 << 10;
 
-/// Reads all that a client has sent already: a connection that is closed with something unread is cut off before its
-/// last words are heard.
+/// Reads everything that a client has already sent: if a connection closes with unread data, the client may not receive
+/// the last answer.
 async fn linger(mut stream: impl AsyncRead + AsyncWrite + Unpin) {
     let _ = stream.shutdown().await;
     let mut unread = [0; 4096];
     let mut left = LINGER_BYTES;
-    // The time limit of the handshake is that of this too.
+    // The time limit of the handshake covers this too.
     while let Ok(count @ 1..) = stream.read(&mut unread).await {
         left = left.saturating_sub(count);
         if left == 0 {

@@ -1,4 +1,4 @@
-//! Encodes faults and documents for the wire: statuses, problem documents, media types, tags of versions.
+//! Encodes faults and documents for the wire: statuses, problem documents, media types.
 
 use hyper::StatusCode;
 use hyper::header::HeaderMap;
@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use crate::form::boundary;
 
-/// The status of a fault. One table, for the edge and for its documentation.
+/// Returns the HTTP status of a fault's code. The network edge and its documentation use this one table.
 ///
 /// # Example
 /// ```
@@ -32,12 +32,12 @@ pub fn status(code: Code) -> u16 {
         Code::WouldDeadlock => 508,
         Code::StaleReference => 410,
         Code::OperationCancelled | Code::ServiceStopping | Code::Unavailable | Code::StartFailed => 503,
-        // What is added later is a failure until it has a line here.
+        // Codes that are added later count as failures until they have a line here.
         _ => 500,
     }
 }
 
-/// A fault as a problem document, RFC 9457.
+/// Encodes a fault as a problem document (RFC 9457).
 pub(crate) fn problem(fault: &Fault, status: StatusCode) -> Vec<u8> {
     let mut document = match serde_json::to_value(fault) {
         Ok(Value::Object(document)) => document,
@@ -51,7 +51,7 @@ pub(crate) fn problem(fault: &Fault, status: StatusCode) -> Vec<u8> {
     Value::Object(document).to_string().into_bytes()
 }
 
-/// The fault of a problem document. One of another program's is an answer that says nothing but its status.
+/// Returns the fault in a problem document. If the body is not one of Lehr's, the status alone determines the fault.
 pub(crate) fn fault(status: StatusCode, body: &[u8]) -> Fault {
     let document = serde_json::from_slice::<Map<String, Value>>(body).ok().and_then(|mut document| {
         let detail = document.remove("detail")?;
@@ -60,7 +60,7 @@ pub(crate) fn fault(status: StatusCode, body: &[u8]) -> Fault {
     });
     document.unwrap_or_else(|| {
         let code = match status.as_u16() {
-            // Nothing that speaks as a node does has understood it.
+            // The server did not understand the request, so it is not a node.
             400 => Code::Unavailable,
             401 => Code::Unauthenticated,
             403 => Code::PermissionDenied,
@@ -70,28 +70,28 @@ pub(crate) fn fault(status: StatusCode, body: &[u8]) -> Fault {
             502..=504 => Code::Unavailable,
             _ => Code::OperationFailed,
         };
-        // Proxies answer with pages, and a node that speaks TLS with a line to who does not.
+        // Proxies answer with pages. A node with TLS answers a client without TLS with a line of text.
         let text = std::str::from_utf8(body).ok().filter(|text| text.len() < 300 && !text.contains('<'));
         let why = text.map(str::trim).filter(|text| !text.is_empty()).unwrap_or("without saying why");
         Fault::new(code, format!("the node answered {status}: {why}"))
     })
 }
 
-/// The body of a request.
+/// The kind of a request's body.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Sent {
-    /// A document in one of the forms.
+    /// A document in this format.
     Document(Format),
-    /// Bytes of this media type, which the operation takes as they are.
+    /// Bytes of this media type, which the operation takes unchanged.
     Bytes(String),
-    /// A form with a file of such bytes, by its boundary.
+    /// A form with a file of such bytes; holds the form's boundary.
     Form(String),
 }
 
-/// The format of the body of a request for an operation.
+/// Returns the kind of the body of a request for an operation.
 ///
 /// # Errors
-/// The status 415, as a fault, for a form that is not known, and for one that is packed.
+/// Returns a fault, for the status 415, if the media type is unknown or the body is compressed.
 pub(crate) fn sent_as(headers: &HeaderMap, operation: Option<&OperationDescription>) -> Result<Sent, Fault> {
     let raw = operation.map_or(&[][..], |operation| operation.raw.as_slice());
     let refuse = |what: &str| {
@@ -106,7 +106,8 @@ pub(crate) fn sent_as(headers: &HeaderMap, operation: Option<&OperationDescripti
     let text = value.to_str().unwrap_or("\u{fffd}");
     match essence(text) {
         "application/json" | "" => Ok(Sent::Document(Format::Json)),
-        // What curl calls any text that it sends, unless told otherwise. Where files are taken too, it may well be one.
+        // Curl sends this type for any text, unless told otherwise. If the operation takes files too, the text may well
+        // be a file.
         "application/x-www-form-urlencoded" if raw.is_empty() => Ok(Sent::Document(Format::Json)),
         "application/msgpack" | "application/x-msgpack" | "application/vnd.msgpack" => {
             Ok(Sent::Document(Format::MessagePack))
@@ -121,15 +122,15 @@ pub(crate) fn sent_as(headers: &HeaderMap, operation: Option<&OperationDescripti
     }
 }
 
-/// A media type without its parameters.
+/// Returns a media type without its parameters.
 fn essence(text: &str) -> &str {
     text.split(';').next().unwrap_or_default().trim()
 }
 
-/// The format of the answer: the first known one that the client takes, in its order of preference.
+/// Returns the format of the answer: the known one that the client prefers.
 ///
 /// # Errors
-/// The status 406, as a fault, if it takes none that is known.
+/// Returns a fault, for the status 406, if the client accepts no known format.
 pub(crate) fn accepted(headers: &HeaderMap) -> Result<Format, Fault> {
     let Some(value) = headers.get(hyper::header::ACCEPT) else { return Ok(Format::Json) };
     let format = preferred(headers, |media_type| match media_type {
@@ -144,7 +145,8 @@ pub(crate) fn accepted(headers: &HeaderMap) -> Result<Format, Fault> {
     })
 }
 
-/// The form that a client prefers among those that `known` finds by their media types: of equals the first.
+/// Returns the form that a client prefers among those that `known` finds by media type; if it prefers several equally,
+/// the first.
 pub(crate) fn preferred<T>(headers: &HeaderMap, known: impl Fn(&str) -> Option<T>) -> Option<T> {
     let text = headers.get(hyper::header::ACCEPT)?.to_str().unwrap_or_default();
     let (mut best, mut most) = (None, 0.0);
@@ -160,16 +162,16 @@ pub(crate) fn preferred<T>(headers: &HeaderMap, known: impl Fn(&str) -> Option<T
     best
 }
 
-/// The media type of an operation's answer that is sent unchanged, if it has one. Its schema says that the reply is a
-/// text of this type, such as a page.
+/// Returns the media type of an operation's answer that is sent unchanged, if it has one. The operation's schema then
+/// says that the reply is a text of this type, such as a page.
 pub(crate) fn page_of(operation: &OperationDescription) -> Option<&'static str> {
     (operation.reply["contentMediaType"] == HTML).then_some(HTML)
 }
 
 const HTML: &str = "text/html";
 
-/// Whether a client that may have a page takes it rather than a document with its text: it does, unless it likes a
-/// document better.
+/// Whether a client gets a page, where there is one, instead of a document with its text. The client gets the page,
+/// unless it prefers a document.
 pub(crate) fn takes_page(headers: &HeaderMap) -> bool {
     let is_page = preferred(headers, |media_type| match media_type {
         "text/html" | "text/*" | "*/*" => Some(true),
@@ -179,7 +181,7 @@ pub(crate) fn takes_page(headers: &HeaderMap) -> bool {
     is_page.unwrap_or(!headers.contains_key(hyper::header::ACCEPT))
 }
 
-/// Whether the answer is for people: a browser names HTML, and before JSON if it names that at all.
+/// Whether the answer is for a person: a browser accepts HTML, and lists it before JSON.
 pub(crate) fn is_for_people(headers: &HeaderMap) -> bool {
     let text = headers.get(hyper::header::ACCEPT).and_then(|value| value.to_str().ok()).unwrap_or_default();
     let wish = text.split(',').map(essence).find(|wish| matches!(*wish, "text/html" | "application/json"));

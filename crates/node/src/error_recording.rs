@@ -1,5 +1,5 @@
-//! A stream that notes why it broke. A layer above it may lose the reason: HTTP/2 says "connection error" where TLS has
-//! said which certificate is missing.
+//! A stream that records why it broke. A layer above it may lose the reason: HTTP/2 reports "connection error" where
+//! TLS has reported which certificate is missing.
 
 use std::io;
 use std::pin::Pin;
@@ -10,23 +10,23 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 use crate::certificate::reason_within;
 
-/// The notes on a stream.
+/// The record of a stream.
 #[derive(Debug, Default)]
 pub(crate) struct Noted {
-    /// The reason why it broke, if it did.
+    /// The reason why the stream broke, if it did.
     pub(crate) why: OnceLock<String>,
-    /// Whether the other end has begun to speak as HTTP/1 does.
+    /// Whether the first bytes from the other end are HTTP/1.
     is_http1: OnceLock<bool>,
 }
 
 impl Noted {
-    /// Whether the other end speaks HTTP/1: then it has understood nothing of the request in HTTP/2.
+    /// Whether the other end speaks HTTP/1: then it has understood nothing of a request in HTTP/2.
     pub(crate) fn is_http1(&self) -> bool {
         self.is_http1.get() == Some(&true)
     }
 }
 
-/// A stream whose first fault in reading is noted.
+/// A stream that records its first error in reading.
 pub(crate) struct ErrorRecording<T> {
     stream: T,
     noted: Arc<Noted>,
@@ -46,18 +46,18 @@ impl<T: AsyncRead + Unpin> AsyncRead for ErrorRecording<T> {
         let polled = Pin::new(&mut this.stream).poll_read(polling, buffer);
         let came = &buffer.filled()[before..];
         if !came.is_empty() {
-            // Only the first bytes count. A frame of HTTP/2 that begins like this would be longer than any may be.
+            // Only the first bytes count. An HTTP/2 frame that begins like this would exceed the maximum length.
             let _ = this.noted.is_http1.set(came.starts_with(b"HTTP"));
         }
         if let Poll::Ready(Err(error)) = &polled {
-            // Noted before anybody above hears of it. Only the first counts.
+            // Recorded before any layer above sees it. Only the first error counts.
             let _ = this.noted.why.set(reason_within(error).unwrap_or_else(|| error.to_string()));
         }
         polled
     }
 }
 
-/// Writing to a stream that only minds the bytes read: straight to the stream below.
+/// Implements writing for a stream that only examines the bytes read: it writes straight to the stream below.
 macro_rules! write_below {
     ($stream:ident) => {
         impl<T: AsyncWrite + Unpin> AsyncWrite for $stream<T> {

@@ -1,7 +1,7 @@
-//! Changes as server-sent events, and the options of their subscribers.
+//! Changes as server-sent events, and the options of subscribers.
 //!
-//! `seed` has the whole state, `change` an operation, `gap` says that some are missing and a seed follows, `end` why
-//! there are no more. A line with a colon is a sign of life.
+//! `seed` has the whole state, `change` an operation, `gap` says that changes are missing and a seed follows, `end`
+//! says why the stream ends. A line that begins with a colon is a heartbeat.
 
 use hyper::body::Bytes;
 use lehr_services::{Code, End, Events, Fault, Format, LinkEvent, Subscribe};
@@ -15,10 +15,11 @@ use crate::edge::{Edge, Peer};
 use crate::unsent::Shared;
 use crate::write_timeout::PIECE;
 
-/// The largest number of services of one stream: each is a subscription.
+/// The most services in one stream, each of which is a subscription.
 const SERVICES_MAX: usize = 64;
 
-/// Subscription options in the query of an address: the fields of [`Subscribe`], lists with commas or by repetition.
+/// Reads subscription options from the query of an address: the fields of [`Subscribe`]. Items of lists are separated
+/// by commas, or the field is repeated.
 pub(crate) fn wishes(query: &str) -> Result<Subscribe, Fault> {
     let mut fields = Map::new();
     for (name, value) in form_urlencoded::parse(query.as_bytes()) {
@@ -41,7 +42,7 @@ pub(crate) fn wishes(query: &str) -> Result<Subscribe, Fault> {
     Ok(wishes)
 }
 
-/// The services of one stream, and the options for each of them: `services`, the rest as for [`wishes`].
+/// Reads the services of one stream from `services`, and the options for all of them as [`wishes`] does.
 pub(crate) fn wishes_of_many(query: &str) -> Result<(Vec<String>, Subscribe), Fault> {
     let (mut services, mut rest) = (Vec::new(), form_urlencoded::Serializer::new(String::new()));
     for (name, value) in form_urlencoded::parse(query.as_bytes()) {
@@ -62,16 +63,16 @@ pub(crate) fn wishes_of_many(query: &str) -> Result<(Vec<String>, Subscribe), Fa
 
 /// A subscription of a stream.
 pub(crate) struct Source<Still> {
-    /// The service, where a stream has several: each of its events then names it.
+    /// The service, if the stream has several: then each of its events names it.
     pub(crate) service: Option<String>,
     pub(crate) events: Box<dyn Events>,
     pub(crate) place: OwnedSemaphorePermit,
-    /// Whether the subscriber may still have it by the policy.
+    /// Checks whether the policy still allows the subscription.
     pub(crate) still: Still,
 }
 
-/// Writes the events of all sources as they come, after the ends of those that could not be subscribed to. Ends when
-/// the client disconnects, or does not take all events sent to it, or no source is left.
+/// Writes the events of all sources as they happen, after `end` events for refused subscriptions. Ends when the client
+/// disconnects or stops reading, or when no source is left.
 pub(crate) fn stream<Still>(
     refused: Vec<(String, Fault)>,
     sources: Vec<Source<Still>>,
@@ -81,8 +82,7 @@ pub(crate) fn stream<Still>(
 where
     Still: Fn() -> Result<(), Fault> + Send + 'static,
 {
-    // One ahead: what waits beyond that waits in the bounded queues of the subscribers, which know what to do when they
-    // are full.
+    // One event ahead: further events wait in the bounded queues of the subscribers, which handle overflow.
     let (sender, receiver) = channel(1);
     let ends: Vec<u8> =
         refused.into_iter().flat_map(|(service, fault)| last(&End::Lost(fault), &naming(&service))).collect();
@@ -98,7 +98,7 @@ where
     receiver
 }
 
-/// Names a service, as the first field of the data of its events.
+/// Returns the first field of an event's data, which names a service.
 fn naming(service: &str) -> String {
     format!("\"service\":{},", Value::from(service))
 }
@@ -109,16 +109,16 @@ where
 {
     let Source { service, mut events, place: _place, still } = source;
     let (heartbeat, mut policies) = (edge.limits().heartbeat, edge.policies());
-    // The policy may have been replaced after the request was allowed and before this task listens for that, so the
-    // first look is now.
+    // The policy may have been replaced after the request was allowed and before this task listens for changes, so it
+    // checks now.
     policies.mark_changed();
     let from = service.map_or(String::new(), |service| naming(&service));
     let gone = line.lock().await.clone();
     loop {
         let next = tokio::select! {
-            // In this order, so that who lost the right hears of no event that is ready as well.
+            // In this order, so that a client that lost the right does not receive an event that is also ready.
             biased;
-            // The edge has the sender, so this does not fail.
+            // The network edge has the sender, so this does not fail.
             _ = policies.changed() => match still() {
                 Ok(()) => continue,
                 Err(fault) => Ok(Err(End::Lost(fault))),
@@ -147,23 +147,23 @@ where
     }
 }
 
-/// The end of a subscription. `from` names its service, as the first field of the data.
+/// Returns the last event of a subscription. `from` names its service, as the first field of the data.
 fn last(end: &End, from: &str) -> Bytes {
     let (why, text) = (json!(end), Value::from(end.to_string()));
     format!("event: end\ndata: {{{from}\"text\":{text},\"why\":{why}}}\n\n").into()
 }
 
-/// An event in parts. A long document is a part of its own, which all its subscribers share.
+/// Returns an event in parts. A long document is a separate part, which all its subscribers share.
 fn written(
     told: &LinkEvent,
     from: &str,
     counted: impl Fn(Shared) -> Result<Bytes, Fault>,
 ) -> Result<Vec<Bytes>, Fault> {
-    // What `Format::Json` writes has no line breaks, which would end the field.
+    // `Format::Json` writes no line breaks, which would end the field.
     let parts = |head: String, body: Shared| {
         let end = b"}\n\n";
         Ok(if body.as_ref().len() <= PIECE {
-            // One frame: clients take a stream of tiny ones for an attack.
+            // One frame, because clients treat a stream of tiny frames as an attack.
             vec![[head.as_bytes(), body.as_ref(), end].concat().into()]
         } else {
             vec![head.into(), counted(body)?, Bytes::from_static(end)]

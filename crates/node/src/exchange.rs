@@ -1,4 +1,4 @@
-//! One request and its answer: its target and its outcome.
+//! One request and its answer: how it is routed, carried out and logged.
 
 use std::convert::Infallible;
 use std::net::IpAddr;
@@ -88,7 +88,7 @@ pub(crate) async fn exchange(
     Ok(response)
 }
 
-/// Says in the log the request and its outcome.
+/// Logs the request and its outcome.
 fn tell(
     edge: &Edge,
     peer: &Peer,
@@ -101,10 +101,10 @@ fn tell(
     let path = request.uri().path();
     log.line(level(path, status), path, &asked.contract, || {
         let trace = request.headers().get("traceparent").and_then(|value| value.to_str().ok());
-        // The port is that of the other end, which a proxy's is not the client's.
+        // The port is that of the peer, so behind a proxy it is not the client's.
         let is_direct = asked.client == peer.address.ip().to_canonical();
         let address = if is_direct { peer.address.to_string() } else { asked.client.to_string() };
-        // Where there is a collector, the line names the span that it gets.
+        // If there is a collector, the line names the span that the collector gets.
         let span = edge.settings.telemetry.as_ref().and_then(|_| request.extensions().get::<TraceParent>());
         let fields = [
             ("event", Value::from("request")),
@@ -127,15 +127,15 @@ fn tell(
 
 /// The facts about a request, for the log and its span.
 struct RequestFacts {
-    /// The client's address, as far as it is known.
+    /// The client's address, as far as known.
     client: IpAddr,
     caller: Option<String>,
     contract: String,
-    /// The path of the service and the operation, or of the page, if there is one.
+    /// The path of the service and the operation, or of the page.
     route: Option<String>,
 }
 
-/// The log level for a request that was answered like this.
+/// Returns the log level for a request with this answer.
 fn level(path: &str, status: StatusCode) -> Level {
     let is_refused = status.is_client_error() || matches!(status.as_u16(), 503 | 504 | 507 | 508);
     match status {
@@ -168,7 +168,7 @@ async fn answer(
     let answered = routed((edge, peer), turn, caller.clone(), &path, (request, body), asked).await;
     answered.map_err(|mut refused| {
         if refused.status == StatusCode::METHOD_NOT_ALLOWED {
-            // What a caller may not see looks as if nothing were there.
+            // A caller that may not see a service gets the same answer as if there were none.
             let seen = service_of(&path).and_then(|at| permitted(edge, &caller, at, None, Verb::Lookup).ok());
             refused.allow = Some(allowed(&path, seen.as_ref()));
         }
@@ -187,11 +187,11 @@ async fn routed(
 ) -> Result<Response<Answer>, Refused> {
     let route = route(request.method(), path)?;
     if route.service().is_some() && edge.is_closing() {
-        // Before it is looked for: services go one after the other, and one that has gone would seem never to have
-        // been.
+        // Checked before the look-up: services end one after the other, and a service that has ended would seem never
+        // to have existed.
         return Err(stopping().into());
     }
-    // Looked up once: routes that are about a service use it.
+    // Looked up once, for all routes that concern a service.
     let found = route.service().map(|service| edge.host.endpoint(service));
     let is_told = edge.settings.log.is_some() || edge.settings.telemetry.is_some();
     if let (true, Some(Ok(endpoint))) = (is_told, &found) {
@@ -235,9 +235,9 @@ async fn routed(
         Route::Operation(service, name, is_in_query) => {
             let known = found.as_ref().and_then(|found| found.as_ref().ok());
             let verb = known.and_then(|endpoint| Some(endpoint.operation(&name)?.verb));
-            // What is not there is refused as what it would most likely be.
+            // If there is no such operation, the check assumes the most likely verb.
             let endpoint = permitted(edge, &caller, &service, found, verb.unwrap_or(Verb::Submit))?;
-            // One that is not there is refused below, and nobody is sent to a POST of it.
+            // An operation that does not exist is refused below, without advice to POST it.
             if is_in_query && verb.is_some_and(|verb| verb != Verb::Query) {
                 let fault = Fault::new(Code::ActionNotSupported, format!("{name:?} is no query: POST it"));
                 return Err(fault.into());
@@ -253,7 +253,7 @@ async fn routed(
     }
 }
 
-/// The changes of a service, as they happen.
+/// Streams the changes of one service.
 async fn events_of_one(
     (edge, peer): (&Arc<Edge>, &Peer),
     service: String,
@@ -273,7 +273,7 @@ async fn events_of_one(
     Ok(event_stream(events::stream(Vec::new(), vec![Source { service: None, events, place, still }], edge, peer)))
 }
 
-/// The changes of several services in one stream.
+/// Streams the changes of several services.
 async fn events_of_many(
     (edge, peer): (&Arc<Edge>, &Peer),
     mut turn: Ticket,
@@ -292,7 +292,7 @@ async fn events_of_many(
             let events = endpoint.subscribe(wishes.clone(), Format::Json, options).await?;
             Ok::<_, Refused>((events, place))
         };
-        // One that may not be had, or is gone, keeps nobody from the others.
+        // A service that is forbidden or gone does not affect the others.
         match subscribed.await {
             Ok((events, place)) => {
                 let still = still_permitted(edge, peer, request.headers(), service.clone());
@@ -327,7 +327,7 @@ fn index(services: &[Endpoint]) -> Value {
 fn ready(edge: &Edge, peer: &Peer) -> Result<Response<Answer>, Refused> {
     let unready: Vec<String> =
         edge.host.paths().into_iter().filter(|path| edge.host.phase(path) != Some(Phase::Ready)).collect();
-    // Without a word of what: who asks here has shown no token. `lehr ls` says it.
+    // Without details, because the client has not sent a token. `lehr ls` shows them.
     let degraded = edge.host.reports().len();
     let is_ready = unready.is_empty() && !edge.is_closing();
     let state = json!({ "is_ready": is_ready, "unready": unready.len(), "degraded": degraded });

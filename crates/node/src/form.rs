@@ -1,26 +1,26 @@
 //! Forms with files (`multipart/form-data`, RFC 7578), as browsers and `curl -F` send them: one part is the file, the
 //! others are fields.
 //!
-//! An operation that takes bytes as they are takes such a form too. The file is its body, and its fields take the place
-//! of those in the address.
+//! An operation that takes bytes also takes such a form. The file becomes the body, and the form's fields override
+//! those in the address.
 
 use lehr_services::{Code, Fault};
 
-/// The largest number of parts of a form.
+/// The most parts of a form.
 const PARTS_MAX: usize = 64;
 
 /// A form with one file.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Form<'a> {
-    /// Names and texts of the other parts.
+    /// The names and texts of the other parts.
     pub fields: Vec<(String, String)>,
-    /// The file's own media type; that of its name if it has none.
+    /// The file's media type: its own, or else the one that its name implies.
     pub media_type: Option<&'static str>,
-    /// Its bytes.
+    /// The bytes of the file.
     pub file: &'a [u8],
 }
 
-/// Media types by the endings of files.
+/// Media types by file extension.
 const ENDINGS: [(&str, &str); 8] = [
     ("csv", "text/csv"),
     ("tsv", "text/tab-separated-values"),
@@ -36,7 +36,7 @@ fn wrong(expected: &str) -> Fault {
     Fault::new(Code::MessageNotSupported, format!("the form: expected {expected}"))
 }
 
-/// The boundary in a content type `multipart/form-data`.
+/// Returns the boundary in a content type `multipart/form-data`.
 pub(crate) fn boundary(content_type: &str) -> Option<&str> {
     let (essence, parameters) = content_type.split_once(';')?;
     if !essence.trim().eq_ignore_ascii_case("multipart/form-data") {
@@ -46,7 +46,7 @@ pub(crate) fn boundary(content_type: &str) -> Option<&str> {
     (1..=70).contains(&value.len()).then_some(value)
 }
 
-/// A parameter of a header, without its quotes.
+/// Returns a parameter of a header, without its quotes.
 fn parameter<'a>(parameters: &'a str, wanted: &str) -> Option<&'a str> {
     parameters.split(';').find_map(|parameter| {
         let (name, value) = parameter.split_once('=')?;
@@ -56,7 +56,7 @@ fn parameter<'a>(parameters: &'a str, wanted: &str) -> Option<&'a str> {
 
 fn find(bytes: &[u8], wanted: &[u8]) -> Option<usize> {
     let mut from = 0;
-    // The line end that begins a boundary is rare enough to be looked for by itself.
+    // The first byte of a boundary's line end is rare, so it is quick to search for it alone.
     while let Some(place) = bytes[from..].iter().position(|byte| *byte == wanted[0]) {
         let place = from + place;
         if bytes[place..].starts_with(wanted) {
@@ -71,7 +71,7 @@ impl<'a> Form<'a> {
     /// Reads a form. The file is the part with a file name, or else the part `file` or `data`.
     ///
     /// # Errors
-    /// Returns [`Code::MessageNotSupported`] if the body is no such form, or has not one file.
+    /// Returns [`Code::MessageNotSupported`] if the body is not such a form, or does not have exactly one file.
     pub(crate) fn read(body: &'a [u8], boundary: &str) -> Result<Self, Fault> {
         let begin = format!("--{boundary}");
         let between = format!("\r\n--{boundary}");

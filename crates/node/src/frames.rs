@@ -1,9 +1,9 @@
-//! The number of HTTP/2 frames without a request that a client may send: SETTINGS, PING, WINDOW_UPDATE, PRIORITY and
-//! those of unknown kinds.
+//! Limits the HTTP/2 frames that a client may send without a request: SETTINGS, PING, WINDOW_UPDATE, PRIORITY and those
+//! of unknown kinds.
 //!
-//! The library below answers or ignores each, whatever their number. It has bounds only for the others (cancelled
-//! requests, headers, empty data). So the heads of frames are read here as they pass. A client that downloads opens its
-//! windows again and again: the bytes sent to it buy it frames.
+//! The library below answers or ignores any number of these. It limits only the others (cancelled requests, headers,
+//! empty data). So this stream reads the heads of frames as they pass. A client that downloads keeps opening its
+//! windows: the bytes sent to it allow it more frames.
 
 use std::io;
 use std::pin::Pin;
@@ -13,31 +13,31 @@ use std::time::Duration;
 use lehr_runtime::Clock;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-/// Frames a second, and at once after a pause.
+/// The frames that a client may send per second, and at once after a pause.
 const PER_SECOND: f64 = 1000.0;
 const AT_ONCE: f64 = 10_000.0;
 
-/// For this many sent bytes a client may send one more frame.
+/// The number of bytes sent to a client that allow it one more frame.
 const BYTES_EACH: f64 = 1024.0;
 
 /// The length of a frame's head.
 const HEAD: usize = 9;
 
-/// A stream of HTTP/2 that fails when its other end sends too many frames without requests.
+/// An HTTP/2 stream that fails if its other end sends too many frames without requests.
 pub(crate) struct Framed<T> {
     stream: T,
     clock: Clock,
     head: [u8; HEAD],
     /// The part of a head that has arrived.
     has: usize,
-    /// The bytes that pass before the next head.
+    /// The number of bytes before the next head.
     passing: usize,
     left: f64,
     since: Duration,
 }
 
 impl<T> Framed<T> {
-    /// For a stream that begins with this many bytes before the first frame.
+    /// Wraps a stream that begins with this many bytes before its first frame.
     pub(crate) fn new(stream: T, clock: Clock, preface: usize) -> Self {
         let since = clock.now();
         Self { stream, clock, head: [0; HEAD], has: 0, passing: preface, left: AT_ONCE, since }
@@ -64,7 +64,7 @@ impl<T> Framed<T> {
     }
 
     fn frame(&mut self, kind: u8) -> io::Result<()> {
-        // DATA, HEADERS, RST_STREAM, CONTINUATION: bounded by the library.
+        // The library limits DATA, HEADERS, RST_STREAM and CONTINUATION.
         if matches!(kind, 0 | 1 | 3 | 9) {
             return Ok(());
         }

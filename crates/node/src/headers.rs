@@ -1,4 +1,4 @@
-//! The options of a message, and how they are written in headers.
+//! The options of a message, and their headers.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use lehr_services::{Code, Fault, Options, Version};
 use crate::edge::Edge;
 use crate::refusal::Refused;
 
-/// The time until the answer is of no more use to the client, in milliseconds.
+/// The time after which the answer is of no use to the client, in milliseconds.
 pub(crate) const TIMEOUT: &str = "lehr-timeout-ms";
 
 /// The contract that the client was built with: name, space, version.
@@ -20,13 +20,13 @@ pub(crate) const INCARNATION: &str = "lehr-incarnation";
 
 /// A key that makes it safe to repeat the request.
 pub(crate) const KEY: &str = "idempotency-key";
-/// The largest number of bytes of such a key.
+/// The most bytes of such a key.
 pub(crate) const KEY_BYTES: usize = 255;
 
-/// The version that the state must have, whichever life it is of.
+/// The version that the state must have, in any incarnation.
 pub(crate) const IF_VERSION: &str = "lehr-if-version";
 
-/// The options in the headers, and the span of the request.
+/// Reads the options from the headers, including the span of the request.
 pub(crate) fn options(edge: &Edge, request: &Request<()>, caller: String) -> Result<Options, Refused> {
     let headers = request.headers();
     let text = |name: &str| headers.get(name).map(|value| value.to_str().unwrap_or("\u{fffd}"));

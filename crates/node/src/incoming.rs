@@ -1,4 +1,4 @@
-//! Bodies of requests: read up to their limit, and skipped if the request was refused.
+//! Reads bodies of requests up to their limit, and skips those of refused requests.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use tokio::time::timeout;
 use crate::edge::Edge;
 use crate::refusal::Refused;
 
-/// Reads a body, as far as it may go.
+/// Reads a body, up to the limit.
 pub(crate) async fn read(edge: &Edge, body: &mut Incoming) -> Result<Vec<u8>, Refused> {
     let limits = edge.limits();
     let too_large = || Fault::new(Code::TooLarge, format!("a body has at most {} bytes here", limits.body_bytes));
@@ -32,12 +32,12 @@ pub(crate) async fn read(edge: &Edge, body: &mut Incoming) -> Result<Vec<u8>, Re
     }
 }
 
-/// The time for reading the rest of a body whose request has been refused.
+/// The longest time for reading the rest of a body whose request was refused.
 const PASS_OVER_TIME: Duration = Duration::from_secs(5);
 
-/// Reads the rest of a body and forgets it, as far as a body may go. Many clients read no answer before they have sent
-/// all, and report a stream that closes before that as broken. A client that sent `Expect` waits for the answer, so
-/// nothing of it is read.
+/// Reads and discards the rest of a body, up to the limit. Many clients read no answer before they have sent
+/// everything, and report a stream that closes earlier as broken. A client that sent `Expect` waits for the answer, so
+/// nothing is read.
 pub(crate) async fn pass_over(edge: &Edge, request: &Request<()>, body: &mut Incoming) {
     if hyper::body::Body::is_end_stream(body) || request.headers().contains_key(header::EXPECT) {
         return;

@@ -1,5 +1,4 @@
-//! The inspector of a node as a service: running handlers, waiting ones with the reason, listeners, and the state of
-//! the workers.
+//! The inspector of a node as a service: running and waiting handlers, subscribers, and the state of the workers.
 
 use std::time::Duration;
 
@@ -12,7 +11,7 @@ use serde::{Deserialize, Serialize};
 /// The path of a node's inspector.
 pub const INSPECTOR: &str = "/inspector";
 
-/// The document of the inspector: nothing. The answer to [`Look`] has the state.
+/// The document of the inspector, which is empty. The answer to [`Look`] has the state.
 ///
 /// # Example
 /// ```
@@ -38,7 +37,7 @@ impl Contract for Inspector {
     const VERSION: Version = Version::new(1, 0);
 }
 
-/// Looks at the node. The default sees everything.
+/// Looks at the node. By default, shows everything.
 ///
 /// # Example
 /// See [`Inspector`].
@@ -46,10 +45,10 @@ impl Contract for Inspector {
 #[serde(default, deny_unknown_fields)]
 #[operation(contract = Inspector, verb = Query, name = "look", reply = Seen)]
 pub struct Look {
-    /// Only this service and those below it. Default: all.
+    /// Only the service at this path and those below it. Default: all.
     pub path: String,
-    /// Only services with a handler that has waited for this many milliseconds, and of those only such handlers.
-    /// Default: 0.
+    /// Only services with a handler that has waited at least this many milliseconds, and only those handlers. Default:
+    /// 0.
     pub older_than_ms: u64,
 }
 
@@ -61,33 +60,33 @@ pub struct Look {
 pub struct Seen {
     /// The services.
     pub services: Vec<SeenService>,
-    /// The workers of the node.
+    /// The number of the node's workers.
     pub workers: usize,
-    /// The number of them that are running a job now.
+    /// The number of workers that are running a job.
     pub workers_busy: usize,
-    /// Jobs that wait for a worker.
+    /// The number of jobs that wait for a worker.
     pub jobs_queued: usize,
-    /// Tasks that have not ended.
+    /// The number of tasks that have not ended.
     pub tasks: usize,
-    /// Timers that have not fired.
+    /// The number of timers that have not fired.
     pub timers: usize,
 }
 
-/// A service, as it was seen.
+/// A service in the answer.
 ///
 /// # Example
 /// See [`Inspector`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SeenService {
-    /// Its path.
+    /// The path of the service.
     pub path: String,
-    /// Its state.
+    /// The phase of the service.
     pub phase: Phase,
-    /// Its handlers that have begun and wait.
+    /// The handlers that have begun and now wait.
     pub running: Vec<SeenHandler>,
-    /// Requests that wait behind them, by operation; without those of which none waits.
+    /// The requests that wait behind them, by operation; operations without waiting requests are left out.
     pub waiting: Vec<SeenQueue>,
-    /// The subscribers to its changes.
+    /// The subscribers to the service's changes.
     pub subscribers: Vec<SeenSubscriber>,
 }
 
@@ -99,11 +98,11 @@ pub struct SeenService {
 pub struct SeenHandler {
     /// The operation.
     pub operation: String,
-    /// Its caller.
+    /// The caller of the operation.
     pub caller: Option<String>,
-    /// For how long it has waited, in milliseconds.
+    /// The time that the handler has waited, in milliseconds.
     pub age_ms: u64,
-    /// The reasons of its wait, as far as they are known.
+    /// The reasons of the handler's wait, as far as known.
     pub waits_for: Vec<String>,
 }
 
@@ -115,7 +114,7 @@ pub struct SeenHandler {
 pub struct SeenQueue {
     /// The operation.
     pub operation: String,
-    /// Their number.
+    /// The number of these requests.
     pub requests: usize,
 }
 
@@ -125,11 +124,11 @@ pub struct SeenQueue {
 /// See [`Inspector`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SeenSubscriber {
-    /// Its name, if it gave one.
+    /// The subscriber's name, if it gave one.
     pub name: Option<String>,
-    /// Changes that it has not taken.
+    /// The number of changes that the subscriber has not taken.
     pub queued: usize,
-    /// Changes that were given up for it.
+    /// The number of changes that were dropped for the subscriber.
     pub missed: u64,
 }
 

@@ -1,8 +1,9 @@
-//! A node of services: the HTTP edge before a [`Host`](lehr_services::Host), and the client that reaches it.
+//! A node of services: the HTTP network edge in front of a [`Host`](lehr_services::Host), and the client that reaches
+//! it.
 //!
 //! Between nodes there is only standard HTTP: JSON for people, MessagePack between programs, server-sent events for
-//! changes, problem documents for faults. The table of `route.rs` lists the requests; [`status`] has the form of a
-//! fault on the wire.
+//! changes, problem documents for faults. The table of `route.rs` lists the requests; [`status`] maps faults to HTTP
+//! statuses.
 //!
 //! ```
 //! use lehr_node::{Client, Node, Settings};
@@ -24,7 +25,7 @@
 //! .unwrap();
 //! ```
 //!
-//! Tokio is used in this crate and nowhere below; the host's dispatcher runs handlers. Read next:
+//! This crate uses Tokio, and the crates below it do not; the host's dispatcher runs handlers. Read next:
 //! `docs/design/node.md`, `edge.rs` → `connection.rs` → `exchange.rs`.
 #![forbid(unsafe_code)]
 

@@ -1,8 +1,8 @@
-//! The log of a node: a line of JSON for each request, as far as the filters let it through. You can change the filters
-//! while it runs.
+//! The log of a node: a line of JSON for each request that passes the filters. You can change the filters while the
+//! node runs.
 //!
-//! Only the operator of the node gets it. The text of a fault that clients do not get is in the log, and in no state
-//! document. Tokens, bodies and the text behind a `?` are never in it.
+//! Only the operator of the node gets the log. It has the texts of faults that clients don't get; no state document has
+//! them. It never has tokens, bodies or the query of an address.
 
 use std::fmt;
 
@@ -12,7 +12,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-/// The path of the filters of a node's log.
+/// The path of the service for the filters of a node's log.
 pub const LOG: &str = "/log";
 
 /// The level of a line.
@@ -24,7 +24,7 @@ pub const LOG: &str = "/log";
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Level {
-    /// Nothing.
+    /// No lines.
     Off,
     /// The node failed.
     Error,
@@ -53,11 +53,11 @@ impl fmt::Display for Level {
 
 type Sink = dyn Fn(&str) + Send + Sync;
 
-/// Lines of JSON, filtered by path and contract. Cheap to clone: clones share filters and sink.
+/// Lines of JSON, filtered by path and contract. Cheap to clone: clones share the filters and the sink.
 ///
-/// Filters are levels with commas between them. A level alone is for everything, `/path=level` for a service and those
-/// below it, `contract=level` for all services with it. The filter of the longest path decides, else the one of the contract, else the level alone, which is `off`
-/// if you leave it out.
+/// Filters are levels, separated by commas. A level alone applies to everything, `/path=level` to a service and those
+/// below it, `contract=level` to all services with that contract. The filter with the longest path takes precedence,
+/// then that of the contract, then the level alone, which is `off` if you leave it out.
 ///
 /// # Example
 /// ```
@@ -112,7 +112,7 @@ impl Filters {
                 Some(contract) => filters.contracts.push((contract.to_owned(), level)),
             }
         }
-        // The longest first.
+        // Longest path first.
         filters.paths.sort_by_key(|(path, _)| std::cmp::Reverse(path.len()));
         if faults.is_empty() { Ok(filters) } else { Err(Fault::new(Code::InvalidValue, faults.join("; "))) }
     }
@@ -128,10 +128,10 @@ impl Filters {
 }
 
 impl Log {
-    /// Lines that pass these filters go to `sink`, one at a time, without a line break.
+    /// Creates a log: lines that pass these filters go to `sink`, one at a time, without a line break.
     ///
     /// # Errors
-    /// Returns [`Code::InvalidValue`], with every invalid filter.
+    /// Returns [`Code::InvalidValue`] with every invalid filter.
     ///
     /// # Example
     /// See [`Log`].
@@ -144,7 +144,7 @@ impl Log {
     /// Replaces the filters, for every line from now on.
     ///
     /// # Errors
-    /// The same as for [`new`](Self::new); those before stay.
+    /// Returns the same errors as [`new`](Self::new); then the earlier filters stay.
     ///
     /// # Example
     /// See [`Log`].
@@ -154,7 +154,7 @@ impl Log {
         Ok(())
     }
 
-    /// The filters as they were given.
+    /// Returns the filters as given.
     ///
     /// # Example
     /// See [`Log`].
@@ -162,7 +162,7 @@ impl Log {
         self.filters.lock().text.clone()
     }
 
-    /// Writes a line if it is wanted. Its fields are made only then.
+    /// Writes a line if it passes the filters. Its fields are computed only then.
     pub(crate) fn line(&self, level: Level, path: &str, contract: &str, fields: impl FnOnce() -> Map<String, Value>) {
         let wanted = self.filters.lock().level(path, contract);
         if level == Level::Off || level > wanted {
@@ -181,7 +181,7 @@ impl Log {
     }
 }
 
-/// The filters of a node's log as a service: they are read with a get and changed with `filter`.
+/// The filters of a node's log as a service: read them with a get, change them with `filter`.
 ///
 /// # Example
 /// ```
@@ -205,7 +205,7 @@ pub struct Logging {
     log: Log,
 }
 
-/// How a node's log is filtered.
+/// The filters of a node's log.
 ///
 /// # Example
 /// See [`Logging`].
@@ -220,7 +220,7 @@ impl Contract for LogState {
     const VERSION: Version = Version::new(1, 0);
 }
 
-/// Puts other filters in the place of those before.
+/// Replaces the filters.
 ///
 /// # Example
 /// See [`Logging`].
@@ -232,7 +232,7 @@ pub struct Filter {
 }
 
 impl Logging {
-    /// For this log.
+    /// Creates the service for this log.
     ///
     /// # Example
     /// See [`Logging`].

@@ -1,8 +1,8 @@
-//! Node manifests: which services a node runs, and how, as a file.
+//! Node manifests: files that say which services a node runs, and how.
 //!
-//! A manifest is TOML. `tree.rs` reads it with the line of every field. `schema.rs` checks it against the schema of its
-//! own types and those of the services' configurations. `plan.rs` compares it with the running services. `apply.rs`
-//! applies it as a whole or not at all. A node does this through a service like any other, at [`MANIFEST`]
+//! A manifest is TOML. `tree.rs` reads it and records the line of every field. `schema.rs` checks it against the schema
+//! of its own types and those of the services' configurations. `plan.rs` compares it with the running services.
+//! `apply.rs` applies it completely or not at all. A node does this through a service like any other, at [`MANIFEST`]
 //! (`service.rs`).
 //!
 //! ```
@@ -44,11 +44,11 @@ pub use tree::{Field, Tree};
 /// The services of a manifest, and the position of each record in its file.
 ///
 /// # Example
-/// The page of the module has one.
+/// See the [module](self).
 #[derive(Clone, Debug, Default)]
 pub struct Manifest {
     services: BTreeMap<String, ServiceRecord>,
-    /// By path: the file, and the place of the record in it.
+    /// By path: the file, and the position of the record in it.
     trees: BTreeMap<String, (Tree, Field)>,
 }
 
@@ -72,44 +72,44 @@ struct Document {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ServiceRecord {
-    /// The contract of its kind.
+    /// The contract of the service's kind.
     #[schemars(length(min = 1))]
     pub contract: String,
-    /// The settings of its kind.
+    /// The settings of the service's kind.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub configuration: Option<BTreeMap<String, Value>>,
     /// The service for each of its partners, by the partner's name: its path, or its address on another node (http://node:8420/notes).
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub partners: BTreeMap<String, String>,
-    /// Services that must be ready before it starts, in addition to its partners.
+    /// Services that must be ready before this one starts, in addition to its partners.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub after: Vec<String>,
-    /// The cores that it has, by number; none: it runs where the node does.
+    /// The numbers of the cores that it runs on; if empty, it runs on the node's workers.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub cores: Vec<usize>,
-    /// The largest number of requests of each operation that may wait. Default: 1024.
+    /// The most requests of each operation that may wait. Default: 1024.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub queue: Option<usize>,
-    /// Starts again after crashes. Default: never.
+    /// Restarts the service after crashes. Default: never.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub restart: Option<RestartRecord>,
-    /// Keeps its state on disk, in the node's folder. Default: no.
+    /// Keeps the service's state on disk, in the node's folder. Default: no.
     #[serde(default, skip_serializing_if = "is_false")]
     pub keep: bool,
 }
 
-/// The number of times a service starts again.
+/// How often a service may restart.
 ///
 /// # Example
 /// See [`ServiceRecord`].
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RestartRecord {
-    /// After this many crashes it stays down.
+    /// The number of crashes after which the service stays down.
     #[schemars(range(min = 1))]
     pub crashes: usize,
-    /// Counted within this time, in seconds.
+    /// The time in which these crashes count, in seconds.
     #[schemars(range(min = 0.001, max = 31_536_000))]
     pub within_seconds: f64,
 }
@@ -120,7 +120,7 @@ fn is_false(flag: &bool) -> bool {
 }
 
 impl ServiceRecord {
-    /// A service of this kind, without settings.
+    /// Creates the record of a service of this kind, without settings.
     ///
     /// # Example
     /// See [`ServiceRecord`].
@@ -137,7 +137,7 @@ impl ServiceRecord {
         }
     }
 
-    /// Its placement on the host. Its state is kept below `folder`, if it is to be kept.
+    /// Returns the placement on the host. If `keep` is set, the state is kept below `folder`.
     ///
     /// # Example
     /// ```
@@ -164,27 +164,27 @@ impl ServiceRecord {
     }
 }
 
-/// The file of a service's state: one for each path, because paths have no `+`.
+/// Returns the file of a service's state; each path has its own, because paths contain no `+`.
 fn state_file(path: &str) -> String {
     format!("{}.json", path.trim_start_matches('/').replace('/', "+"))
 }
 
 impl Manifest {
-    /// Reads a manifest. Messages call it `file`.
+    /// Reads a manifest. Messages refer to it as `file`.
     ///
     /// # Errors
-    /// Every fault that shows without knowing the node: no TOML, unknown fields, wrong types.
+    /// Returns every fault that can be found without the node: invalid TOML, unknown fields, wrong types.
     ///
     /// # Example
-    /// The page of the module has one.
+    /// See the [module](self).
     pub fn read(file: &str, text: &str) -> Result<Self, Findings> {
         Self::of(&Tree::read(file, text)?, &Field::default().name("services"))
     }
 
-    /// The manifest that is the table `services` of a larger description.
+    /// Reads the manifest that is the table `services` of a larger description.
     ///
     /// # Errors
-    /// The same as for [`read`](Self::read).
+    /// Returns the same errors as [`read`](Self::read).
     pub(crate) fn of(tree: &Tree, field: &Field) -> Result<Self, Findings> {
         let schema = Self::schema();
         let mut findings = Findings::default();
@@ -193,10 +193,10 @@ impl Manifest {
         Self::of_checked(tree, field)
     }
 
-    /// The records of a tree whose `services` have been checked against the schema of [`ServiceRecord`].
+    /// Reads the records of a tree whose `services` were checked against the schema of [`ServiceRecord`].
     ///
     /// # Errors
-    /// Values that the types still refuse, such as a number that is too large.
+    /// Returns faults for values that the types still refuse, such as a number that is too large.
     ///
     /// # Example
     /// ```
@@ -221,7 +221,7 @@ impl Manifest {
         findings.into_result().map(|()| manifest)
     }
 
-    /// These services, of no file.
+    /// Creates a manifest of these services, which belong to no file.
     ///
     /// # Example
     /// ```
@@ -233,10 +233,10 @@ impl Manifest {
         Self { services: services.into_iter().collect(), trees: BTreeMap::new() }
     }
 
-    /// Several manifests as one. Several files may name a service if they agree on it.
+    /// Merges several manifests. Several files may name the same service if they agree on it.
     ///
     /// # Errors
-    /// Services of which two say something else, each with both places.
+    /// Returns the services on which two files disagree, each with both places.
     ///
     /// # Example
     /// ```
@@ -277,12 +277,12 @@ impl Manifest {
         findings.into_result().map(|()| merged)
     }
 
-    /// The services by path.
+    /// Returns the services by path.
     pub fn services(&self) -> &BTreeMap<String, ServiceRecord> {
         &self.services
     }
 
-    /// The manifest and the field of a service's record.
+    /// Returns the tree and the field of a service's record.
     pub(crate) fn place(&self, path: &str) -> (Tree, Field) {
         Self::place_of(self.trees.get(path), path)
     }
@@ -292,7 +292,7 @@ impl Manifest {
         place.cloned().unwrap_or_else(nowhere)
     }
 
-    /// The JSON schema of manifests, for editors and for other programs.
+    /// Returns the JSON schema of manifests, for editors and other programs.
     ///
     /// # Example
     /// ```

@@ -1,4 +1,4 @@
-//! The counts of a node and its services, in Prometheus's text format.
+//! The metrics of a node and its services, in Prometheus's text format.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -25,15 +25,16 @@ const COUNTERS: [Counter; 5] = [
     ("lehr_repeated_requests_total", "Requests answered from memory, by their key.", |counts| counts.repeated),
 ];
 
-/// The bounds of durations, in milliseconds.
+/// The bounds of the histogram of durations, in milliseconds.
 const BOUNDS: [u64; 12] = [1, 2, 5, 10, 25, 50, 100, 250, 1000, 5000, 30_000, 300_000];
 
-/// The edge's answers.
+/// The answers of the network edge.
 #[derive(Debug, Default)]
 pub(crate) struct Traffic {
     /// By the first digit of the status.
     statuses: [Count; 6],
-    /// Answers that took no longer than each bound and longer than the one before; the last are those beyond all.
+    /// By duration: the number of answers that took at most this bound and longer than the one before. The last entry
+    /// counts those beyond all bounds.
     within: [Count; BOUNDS.len() + 1],
     microseconds: Count,
 }
@@ -66,14 +67,14 @@ impl Traffic {
     }
 }
 
-/// The memory that the process holds, in bytes, where the system says it in a file.
+/// Returns the memory of the process in bytes, if the system has a file that says so.
 fn memory() -> Option<u64> {
     let text = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = text.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
     line.split_whitespace().next()?.parse::<u64>().ok().map(|kilobytes| kilobytes * 1024)
 }
 
-/// The page of metrics. Paths of services need no escaping: they have no quotes and no backslashes.
+/// Returns the page of metrics. Paths of services need no escaping, because they contain no quotes and no backslashes.
 pub(crate) fn text(edge: &Edge, endpoints: &[Endpoint]) -> String {
     let infos: Vec<Info> = endpoints.iter().map(Endpoint::info).collect();
     let mut page = String::new();
@@ -89,7 +90,7 @@ pub(crate) fn text(edge: &Edge, endpoints: &[Endpoint]) -> String {
     for (name, help, value) in gauges.into_iter().filter_map(|(name, help, value)| Some((name, help, value?))) {
         let _ = write!(page, "# HELP {name} {help}\n# TYPE {name} gauge\n{name} {value}\n");
     }
-    // Writing to a string does not fail.
+    // Writing to a string cannot fail.
     if let Some(telemetry) = &edge.settings.telemetry {
         let name = "lehr_telemetry_spans_total";
         let help = "Spans for the collector: sent, dropped because too many waited, or failed to be sent";
@@ -120,7 +121,7 @@ pub(crate) fn text(edge: &Edge, endpoints: &[Endpoint]) -> String {
     page
 }
 
-/// The numbers that services show of themselves. Those with the same name are grouped, for all services.
+/// Writes the numbers that services report about themselves. Numbers with the same name are grouped over all services.
 fn measured(page: &mut String, endpoints: &[Endpoint]) {
     let mut lines: BTreeMap<Measure, Vec<String>> = BTreeMap::new();
     for endpoint in endpoints {

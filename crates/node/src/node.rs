@@ -1,4 +1,4 @@
-//! A node: a host behind an edge.
+//! A node: a host behind a network edge.
 
 use std::fmt;
 use std::net::{SocketAddr, TcpListener};
@@ -13,10 +13,10 @@ use crate::policy::Policy;
 use crate::settings::Settings;
 use crate::tokio_thread::TokioThread;
 
-/// The time that a collector has for the last spans, if services took all of theirs to end.
+/// The time for sending the last spans to a collector, if the services used all of their time to end.
 const FLUSH_TIME: Duration = Duration::from_secs(1);
 
-/// A host that can be reached over HTTP. Dropping it closes the edge and leaves the host unchanged.
+/// A host that can be reached over HTTP. Dropping it closes the network edge and does not affect the host.
 ///
 /// # Example
 /// ```
@@ -49,7 +49,7 @@ impl Node {
     /// Listens for requests to the services of a host.
     ///
     /// # Errors
-    /// The errors of [`Settings::check`]; [`Code::Unavailable`] if the address is not available.
+    /// Returns the errors of [`Settings::check`]; [`Code::Unavailable`] if the address is not available.
     pub fn start(host: Host, settings: Settings) -> Result<Self, Fault> {
         settings.check()?;
         let wanted = settings.address;
@@ -63,12 +63,12 @@ impl Node {
         Ok(Self { host, address, edge, stop, threads })
     }
 
-    /// The address that it listens on.
+    /// Returns the address that the node listens on.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// Sets the rights of clients from now on, also on connections and subscriptions that have begun.
+    /// Sets the rights of clients from now on, also for open connections and subscriptions.
     ///
     /// # Example
     /// ```
@@ -84,22 +84,21 @@ impl Node {
         self.edge.replace_policy(policy);
     }
 
-    /// Looks at the files of certificates, which is done for each new connection anyway, and says in the log how they
-    /// changed.
+    /// Checks the certificate files, as each new connection does, and logs how they changed.
     pub fn look_at_certificates(&self) {
         if let Some(tls) = &self.edge.settings.tls {
             tell_of_certificates(&self.edge, tls.acceptor().1);
         }
     }
 
-    /// The host behind it.
+    /// Returns the host of the node.
     pub fn host(&self) -> &Host {
         &self.host
     }
 
-    /// Ends the services ([`Host::shutdown`]), then the edge. Meanwhile requests are answered 503, also those that only
-    /// wait, such as for a job's end. Spans that wait for a collector are sent last, within what is left of the limit
-    /// and at least a second.
+    /// Ends the services ([`Host::shutdown`]), then the network edge. Meanwhile requests are answered 503, including
+    /// those that only wait, such as for a job's end. Spans that wait for a collector are sent last, within the rest of
+    /// the limit, but at least one second.
     pub async fn shutdown(self, limit: Duration) -> HostReport {
         let began = Moment::now();
         self.edge.close();
@@ -116,7 +115,7 @@ impl Node {
 impl Drop for Node {
     fn drop(&mut self) {
         let _ = self.stop.send(true);
-        // Joined: when this returns, the address is free.
+        // The threads are joined, so that the address is free when this returns.
         self.threads.clear();
     }
 }

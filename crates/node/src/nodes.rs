@@ -1,12 +1,12 @@
-//! The nodes that this node knows: their services, as long as their leases last.
+//! The nodes that this node knows: their services, while their leases last.
 //!
-//! A node that has the address of another follows that node's directory, and asks it for a sign of life three times a
-//! lease. Every answer renews the lease. One that does not answer is *silent*. When its lease has passed, it and its
-//! services are *gone*. When it answers again it is *up*, with the services that it has then. Times are those of the
-//! host's clock, which only goes forward. A clock that jumps makes the node ask again and ends no lease by itself.
+//! A node that knows the address of another follows that node's directory, and asks it for a sign of life three times
+//! per lease. Every answer renews the lease. A node that does not answer is *silent*. When its lease has expired, it
+//! and its services are *gone*. When it answers again, it is *up*, with its services at that time. Times come from the
+//! host's clock, which never goes back. If the clock jumps, the node asks again before it declares any lease expired.
 //!
-//! A node reports about another only news that it has heard; there is no agreement between them. Two sides of a partition
-//! each keep themselves and lose the other.
+//! A node reports only what it has itself learnt from another; there is no agreement between nodes. If the network is
+//! partitioned, each side keeps its own nodes and loses the others.
 
 use std::collections::BTreeMap;
 use std::future::{Future, poll_fn};
@@ -25,13 +25,13 @@ use serde::{Deserialize, Serialize};
 
 use crate::client::{Client, HttpLink};
 
-/// The path of the list of known nodes.
+/// The path of the service that lists the known nodes.
 pub const NODES: &str = "/nodes";
 
-/// The number of nodes that one node follows.
+/// The most nodes that one node follows.
 const NODES_MAX: usize = 256;
 
-/// The number of times a node is asked for a sign of life within its lease.
+/// The number of times per lease that a node is asked for a sign of life.
 const ASKED_IN_A_LEASE: u32 = 3;
 
 /// The nodes that a node knows, by address.
@@ -40,21 +40,21 @@ const ASKED_IN_A_LEASE: u32 = 3;
 /// See [`Joining`].
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Nodes {
-    /// The others; this node itself is not among them.
+    /// The other nodes, without this one.
     pub nodes: BTreeMap<String, Joined>,
 }
 
-/// Another node, as far as is known.
+/// The known facts about another node.
 ///
 /// # Example
 /// See [`Joining`].
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Joined {
-    /// Whether it answers.
+    /// Whether the node answers.
     pub reach: Reach,
-    /// Its services, by path; none when it is gone.
+    /// The node's services, by path; empty if the node is gone.
     pub services: BTreeMap<String, Record>,
-    /// The reason why it does not answer.
+    /// The reason why the node does not answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fault: Option<Fault>,
 }
@@ -66,14 +66,14 @@ pub struct Joined {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Reach {
-    /// It has not been heard of yet.
+    /// The node has not answered yet.
     #[default]
     Joining,
-    /// It answers.
+    /// The node answers.
     Up,
-    /// It does not answer, and its lease has not passed.
+    /// The node does not answer, but its lease has not expired.
     Silent,
-    /// It has not answered for longer than a lease.
+    /// The node has not answered for longer than its lease.
     Gone,
 }
 
@@ -82,40 +82,41 @@ impl Contract for Nodes {
     const VERSION: Version = Version::new(1, 0);
 }
 
-/// Follows another node from now on. The answer is its address as the other operations take it.
+/// Follows another node from now on. Returns its address in the form that the other operations take.
 ///
 /// # Example
 /// See [`Joining`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, Operation)]
 #[operation(contract = Nodes, verb = Insert, name = "join", reply = String, key = address)]
 pub struct Join {
-    /// The address that it listens on, `http://host:port` or `https://host:port`.
+    /// The address that the node listens on, `http://host:port` or `https://host:port`.
     pub address: String,
 }
 
-/// Stops following it.
+/// Stops following a node.
 ///
 /// # Example
 /// See [`Joining`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, Operation)]
 #[operation(contract = Nodes, verb = Delete, name = "leave", key = address)]
 pub struct Leave {
-    /// Its address.
+    /// The address of the node.
     pub address: String,
 }
 
-/// Asks a node at once whether it is there, instead of at its next turn.
+/// Asks a node at once for a sign of life, instead of at its next turn.
 ///
 /// # Example
 /// See [`Joining`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, Operation)]
 #[operation(contract = Nodes, verb = Submit, name = "refresh")]
 pub struct Refresh {
-    /// Its address.
+    /// The address of the node.
     pub address: String,
 }
 
-/// The addresses of all services with a contract: of this node, as paths, then of the nodes whose lease has not passed.
+/// Returns the addresses of all services with a contract: first those of this node, as paths, then those of nodes whose
+/// leases have not expired.
 ///
 /// # Example
 /// See [`Joining`].
@@ -126,20 +127,20 @@ pub struct FindService {
     pub contract: String,
 }
 
-/// News of a node. Sent by this node to itself.
+/// The latest facts about a node. This node sends it to itself.
 ///
 /// # Example
 /// See [`Joining`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, Operation)]
 #[operation(contract = Nodes, verb = Upsert, name = "heard", key = address)]
 pub struct Heard {
-    /// Its address.
+    /// The address of the node.
     pub address: String,
-    /// Its state.
+    /// The state of the node.
     pub node: Joined,
 }
 
-/// Follows other nodes.
+/// The service that follows other nodes.
 ///
 /// # Example
 /// ```
@@ -174,17 +175,17 @@ pub struct Joining {
     followed: Arc<Mutex<BTreeMap<String, Followed>>>,
 }
 
-/// A node that is being followed; dropping it ends that.
+/// A node that is being followed, until this is dropped.
 #[derive(Debug)]
 struct Followed {
-    /// Something posted here makes it ask at once.
+    /// A message here makes the follower ask at once.
     turn: Port<()>,
     _task: Task<()>,
 }
 
 impl Joining {
-    /// Creates a `Joining` that follows no node yet. It asks through this client; a node that has not answered for a
-    /// `lease` is gone.
+    /// Creates a `Joining` that follows no node yet. It uses this client; a node that has not answered for a `lease` is
+    /// gone.
     ///
     /// # Panics
     /// Panics if `lease` is shorter than a millisecond.
@@ -193,10 +194,11 @@ impl Joining {
         Self { nodes: Nodes::default(), client, lease, advertised: None, followed: Arc::default() }
     }
 
-    /// Follows this node from the beginning.
+    /// Follows this node from the start.
     ///
     /// # Errors
-    /// Returns [`Code::InvalidValue`] if that is no address of a node; [`Code::DuplicateEntry`] if it is named twice.
+    /// Returns [`Code::InvalidValue`] if it is not the address of a node; [`Code::DuplicateEntry`] if it is named
+    /// twice.
     ///
     /// # Example
     /// ```
@@ -214,11 +216,11 @@ impl Joining {
         Ok(self)
     }
 
-    /// Asks each node that it follows to follow this node too, at this address. One that has no such service, or does
-    /// not let this node do that, is followed all the same.
+    /// Asks each node that this one follows to follow this one too, at this address. If a node has no such service, or
+    /// refuses, it is followed all the same.
     ///
     /// # Errors
-    /// Returns [`Code::InvalidValue`] if that is no address of a node.
+    /// Returns [`Code::InvalidValue`] if `address` is not the address of a node.
     ///
     /// # Example
     /// ```
@@ -234,9 +236,9 @@ impl Joining {
         Ok(self)
     }
 
-    /// The address of a node in its one form, and the link to its directory.
+    /// Returns the address of a node in canonical form, and the link to its directory.
     fn link(&self, address: &str) -> Result<(String, HttpLink), Fault> {
-        // A path is where a proxy has put the node.
+        // A path is the prefix under which a proxy has put the node.
         let address = self.client.link(address)?.address();
         let link = self.client.link(&format!("{address}{DIRECTORY}"))?;
         Ok((address, link))
@@ -279,7 +281,7 @@ impl Service for Joining {
     }
 
     async fn start(&mut self, starting: &Starting) -> Result<(), Fault> {
-        // Of an earlier life, be it one that was kept on disk.
+        // From an earlier incarnation, possibly one that was kept on disk.
         self.followed.lock().clear();
         for node in self.nodes.nodes.values_mut() {
             *node = Joined::default();
@@ -328,7 +330,7 @@ impl Concurrent<Refresh> for Joining {
     async fn handle(&self, Refresh { address }: Refresh, _: &Call) -> Result<(), Fault> {
         let followed = self.followed.lock();
         let followed = followed.get(&address).ok_or_else(|| unknown(&address))?;
-        // One that waits already will do.
+        // A message that is already waiting has the same effect.
         let _ = followed.turn.post(());
         Ok(())
     }
@@ -368,14 +370,14 @@ struct Follower {
     own: Reference<Nodes>,
     address: String,
     link: HttpLink,
-    /// The address at which this node asks to be followed too, and the token for it.
+    /// The other node's list of nodes, and the request to be followed at this node's address.
     back: Option<(Reference<Nodes>, Join)>,
     clock: Clock,
     lease: Duration,
     turn: Port<()>,
 }
 
-/// The first event.
+/// The first of two events.
 enum First {
     Told(Box<Result<Event<Directory>, End>>),
     Turn,
@@ -397,7 +399,7 @@ impl Follower {
                 }
                 Err(fault) => fault,
             };
-            // Whatever the connection waits for, the next try has one of its own.
+            // The current connection may be stuck, so the next attempt has its own.
             self.link.reconnect();
             let is_past = self.clock.now().saturating_sub(renewed) >= self.lease;
             node.reach = if is_past { Reach::Gone } else { Reach::Silent };
@@ -410,15 +412,15 @@ impl Follower {
         }
     }
 
-    /// As long as a third of the lease.
+    /// Returns a third of the lease.
     fn period(&self) -> Duration {
         self.lease / ASKED_IN_A_LEASE
     }
 
-    /// Asks, and waits a period for the answer.
+    /// Calls the node, and waits up to one period for the answer.
     ///
-    /// If the clock has advanced by far more than that, no node was late: the machine slept, or the process was
-    /// stopped. Then the node had no time to answer, and is asked once more.
+    /// If the clock has advanced by far more, the node was not late: the machine slept, or the process was stopped.
+    /// Then the node had no time to answer, and is asked once more.
     async fn within<T, F: Future<Output = Result<T, Fault>>>(&self, ask: impl Fn() -> F) -> Result<T, Fault> {
         let began = self.clock.now();
         let answer = self.once(ask()).await;
@@ -434,15 +436,15 @@ impl Follower {
         self.clock.timeout(self.period(), asked).await.unwrap_or_else(|_| Err(late()))
     }
 
-    /// Asks to be followed too, once for each time that the node is found.
+    /// Asks the other node to follow this one, once each time that it is found.
     async fn ask_back(&mut self) {
         if let Some((other, join)) = &self.back {
-            // It may follow this node already, have no such service, or not let this node ask.
+            // The node may already follow this one, have no such service, or refuse.
             let _ = self.within(|| other.call(join.clone())).await;
         }
     }
 
-    /// Follows the node's services until it no longer answers, and says why.
+    /// Follows the node's services until the node no longer answers; returns the reason.
     async fn listen(
         &self,
         directory: &Reference<Directory>,
@@ -471,7 +473,7 @@ impl Follower {
         }
     }
 
-    /// The first event: news, the next turn, or a request for it now.
+    /// Returns the first event: a change, the next turn, or a request for a turn now.
     async fn first(&self, changes: &mut Subscription<Directory>) -> First {
         let (mut next, mut tick, mut wish) =
             (pin!(changes.next()), pin!(self.clock.sleep(self.period())), pin!(self.turn.receive()));
@@ -496,18 +498,18 @@ impl Follower {
         .await;
     }
 
-    /// Reports each item once.
+    /// Reports the node's state if it has changed since the last report.
     async fn tell(&self, node: &Joined, told: &mut Joined) {
         if node == told {
             return;
         }
-        // Refused when the node has been left, or this one stops: then this task ends.
+        // Refused if the node is no longer followed, or this service stops: then this task ends.
         let _ = self.own.call(Heard { address: self.address.clone(), node: node.clone() }).await;
         told.clone_from(node);
     }
 }
 
-/// Merges the news heard into the known state; returns whether that changed.
+/// Applies an event to the known state; returns whether it changed.
 fn apply(event: Event<Directory>, node: &mut Joined) -> bool {
     match event {
         Event::Seed(seed) => node.services.clone_from(&seed.services),

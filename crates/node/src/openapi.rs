@@ -14,7 +14,7 @@ const ABOUT: &str = "Each service has its state at its path and its operations b
     `application/msgpack` in `Content-Type` or `Accept` they are MessagePack, with the same fields. Operations that only ask \
     can be asked with GET too, where their fields fit into an address.";
 
-/// Describes the services; golden file in `tests/golden`.
+/// Describes the services; the golden file is in `tests/golden`.
 pub(crate) fn document(infos: &[Info]) -> Value {
     let (mut paths, mut schemas) = (Map::new(), Map::new());
     let info = Described::new(&mut schemas, "lehr").named(&schema_for!(Info).to_value(), "Info");
@@ -68,7 +68,7 @@ fn problem() -> Value {
     })
 }
 
-/// An answer with a document. One that says nothing has none, and clients need not read it.
+/// Returns the responses of an operation. An empty answer has no content, and clients need not read it.
 fn responses(description: &str, schema: &Value) -> Value {
     let mut page =
         json!({ "200": { "description": description }, "default": { "$ref": "#/components/responses/Fault" } });
@@ -99,7 +99,7 @@ fn describe(info: &Info, of_info: &Value, mut described: Described<'_>, paths: &
             "responses": state,
         }),
     );
-    // One that its node alone ends answers 405, and so has none.
+    // If only the node may end the service, DELETE is answered 405, and so is left out.
     if !info.is_permanent {
         whole.insert(
             "delete".to_owned(),
@@ -128,7 +128,7 @@ fn describe(info: &Info, of_info: &Value, mut described: Described<'_>, paths: &
             // Clients that name no type get the page.
             answers["200"]["content"] = json!({ page: { "schema": { "type": "string" } } });
         }
-        // Said in words: of several types generators make a choice that each client has to take apart.
+        // Described in words, because with several types each generated client would have to distinguish them.
         let files: Vec<&str> = Rows::of(operation).map(Rows::media_type).collect();
         if !files.is_empty() {
             let about = format!("Done. With {} in `Accept` the rows come as a file.", files.join(" or "));
@@ -139,7 +139,7 @@ fn describe(info: &Info, of_info: &Value, mut described: Described<'_>, paths: &
             "responses": answers,
         });
         let fields = described.fields(&operation.body);
-        // What stands beside bytes, where there may be some.
+        // Whether a field remains outside the body if the body is bytes.
         let is_beside =
             |field: &&Field| operation.raw.is_empty() || (field.name != "data" && field.name != "media_type");
         let is_query = operation.verb == Verb::Query;
@@ -151,7 +151,7 @@ fn describe(info: &Info, of_info: &Value, mut described: Described<'_>, paths: &
             at(paths, &format!("{path}:{name}"), "get", get);
         }
         let mut bodies = json!({ "application/json": { "schema": body } });
-        // Nothing stands for a body whose fields may all be left out.
+        // The body may be left out if all its fields may.
         let is_required = !operation.raw.is_empty()
             || operation.body.get("$ref").is_some()
             || fields.iter().any(|field| field.is_required);
@@ -160,7 +160,7 @@ fn describe(info: &Info, of_info: &Value, mut described: Described<'_>, paths: &
             let beside: Vec<Field> = fields.iter().filter(is_beside).cloned().collect();
             bodies["application/octet-stream"] = json!({ "schema": { "type": "string", "format": "binary" } });
             bodies["multipart/form-data"] = json!({ "schema": described.form(&beside, &operation.body["additionalProperties"], &format!("{word}_form")) });
-            // In a document or a form they stand there.
+            // In a document or a form, the fields are in the body.
             parameters.extend(beside.iter().map(|field| {
                 let mut parameter = in_query(field);
                 parameter["required"] = Value::from(false);
@@ -173,7 +173,7 @@ fn describe(info: &Info, of_info: &Value, mut described: Described<'_>, paths: &
         }
         if is_query && operation.raw.is_empty() && fields.is_empty() && operation.body["additionalProperties"].is_null()
         {
-            // There is nothing to say: a body that may be any object is one more form of the same call.
+            // No body is needed: a body that may be any object would only add another form of the same call.
             page.as_object_mut().expect("a page has fields").remove("requestBody");
         } else {
             page["requestBody"]["content"] = bodies;
@@ -205,7 +205,7 @@ fn describe(info: &Info, of_info: &Value, mut described: Described<'_>, paths: &
     );
 }
 
-/// Puts the operation of a method to its path.
+/// Adds the operation of a method to a path.
 fn at(paths: &mut Map<String, Value>, path: &str, method: &str, page: Value) {
     paths.entry(path).or_insert_with(|| json!({}))[method] = page;
 }

@@ -1,4 +1,4 @@
-//! Pages of other origins (CORS): the permitted ones, and the headers for their browsers.
+//! Pages of other origins (CORS): the allowed origins, and the headers for browsers.
 
 use hyper::header::{self, HeaderMap, HeaderName, HeaderValue};
 use hyper::{Method, Request, Response};
@@ -6,10 +6,10 @@ use lehr_services::{Code, Fault};
 
 use crate::headers::{CONTRACT, IF_VERSION, INCARNATION, KEY, TIMEOUT};
 
-/// Headers of answers that pages may read.
+/// The headers of answers that pages may read.
 const EXPOSED: &str = "etag, retry-after, allow, content-range, lehr-incarnation";
 
-/// The time that a browser may remember the answer, in seconds.
+/// The time that a browser may cache the permission, in seconds.
 const REMEMBERED: u64 = 600;
 
 /// The origins whose pages may call a node, in addition to its own.
@@ -29,10 +29,10 @@ pub struct Origins {
 }
 
 impl Origins {
-    /// These origins, each as a browser sends it: `https://name` or `https://name:port`. `*` means all.
+    /// Allows these origins, each as a browser sends it: `https://name` or `https://name:port`. `*` allows all.
     ///
     /// # Errors
-    /// Returns [`Code::InvalidValue`] for a text that is no origin.
+    /// Returns [`Code::InvalidValue`] for a text that is not an origin.
     ///
     /// # Example
     /// See [`Origins`].
@@ -54,7 +54,7 @@ impl Origins {
         Ok(allowed)
     }
 
-    /// Whether pages of an origin may ask.
+    /// Whether pages of an origin may call the node.
     ///
     /// # Example
     /// See [`Origins`].
@@ -62,7 +62,7 @@ impl Origins {
         self.all || self.named.iter().any(|named| named.eq_ignore_ascii_case(origin))
     }
 
-    /// Whether a host is that of an origin which was named: then the node is reached by that name, through a proxy.
+    /// Whether a host belongs to an allowed origin. Then clients reach the node by that name, through a proxy.
     pub(crate) fn name(&self, host: &str) -> bool {
         let of =
             |named: &String| named.split_once("://").is_some_and(|(_, authority)| authority.eq_ignore_ascii_case(host));
@@ -70,18 +70,18 @@ impl Origins {
     }
 }
 
-/// The origin of the page that asks, if it is one that was allowed.
+/// Returns the origin of the calling page, if it is allowed.
 pub(crate) fn allowed(origins: &Origins, headers: &HeaderMap) -> Option<HeaderValue> {
     let origin = headers.get(header::ORIGIN)?;
     origin.to_str().is_ok_and(|origin| origins.allow(origin)).then(|| origin.clone())
 }
 
-/// Whether a browser asks whether a page may ask. It shows no token with that.
+/// Whether a request is a preflight, in which a browser asks whether a page may call. A preflight has no token.
 pub(crate) fn is_preflight<B>(request: &Request<B>) -> bool {
     request.method() == Method::OPTIONS && request.headers().contains_key(header::ACCESS_CONTROL_REQUEST_METHOD)
 }
 
-/// Tells the browser that a page of this origin may have the answer.
+/// Adds the headers that allow a page of this origin to read the answer.
 pub(crate) fn tell<B>(response: &mut Response<B>, origin: HeaderValue, is_preflight: bool) {
     let headers = response.headers_mut();
     headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, origin);

@@ -1,10 +1,10 @@
-//! The page of a node for people who open its address in a browser: its purpose and its operations.
+//! The page for people who open a node's address in a browser: its purpose and its services.
 
 use lehr_services::Endpoint;
 use maud::{PreEscaped, html};
 
-/// The page, with the services that its reader may see. Links are relative, so that they work behind a proxy with a
-/// prefix.
+/// Returns the page, with the services that its reader may see. Links are relative, so that they work behind a proxy
+/// with a path prefix.
 pub(crate) fn html(services: &[Endpoint]) -> String {
     let style = "body { font: 1rem/1.5 system-ui, sans-serif; max-width: 50rem; margin: 2rem auto; padding: 0 1rem }\n\
                  td, th { text-align: left; padding-right: 2rem }";

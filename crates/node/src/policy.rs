@@ -1,5 +1,5 @@
-//! Rights of callers: callers with tokens, and rights by path, contract and verb. A denied right stays denied, whatever
-//! else is allowed.
+//! The rights of callers: callers with tokens, and rights by path, contract and verb. A rule that denies takes
+//! precedence over all rules that allow.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -8,7 +8,7 @@ use lehr_services::{Code, Fault, Verb};
 use serde::Deserialize;
 use sha2::{Digest, Sha256};
 
-/// Callers and their rights. Nothing is allowed that no rule allows.
+/// Callers and their rights. A policy denies everything that no rule allows.
 ///
 /// # Example
 /// ```
@@ -35,7 +35,7 @@ pub struct Policy {
 
 impl fmt::Debug for Policy {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Tokens are no business of a log's.
+        // Tokens must not get into a log.
         formatter.debug_struct("Policy").field("callers", &self.callers.keys()).field("rules", &self.rules).finish()
     }
 }
@@ -43,16 +43,16 @@ impl fmt::Debug for Policy {
 #[derive(Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Caller {
-    /// The token that it shows with each request.
+    /// The token that the caller sends with each request.
     token: Option<String>,
-    /// The SHA-256 of that in hexadecimal digits, where the file should not hold the token itself.
+    /// The token's SHA-256 in hexadecimal digits, if the file should not contain the token itself.
     token_sha256: Option<String>,
-    /// A DNS name in the certificate that it shows with its connection.
+    /// A DNS name in the certificate that the caller presents.
     certificate: Option<String>,
 }
 
 impl Caller {
-    /// The SHA-256 of its token, if it has one.
+    /// Returns the SHA-256 of the caller's token, if it has one.
     fn shown(&self) -> Option<[u8; 32]> {
         match &self.token {
             Some(token) => Some(Sha256::digest(token.as_bytes()).into()),
@@ -61,7 +61,7 @@ impl Caller {
     }
 }
 
-/// The bytes of a SHA-256 in hexadecimal digits.
+/// Returns the bytes of a SHA-256 in hexadecimal digits.
 fn digest(text: &str) -> Option<[u8; 32]> {
     let digits: Vec<u32> = text.chars().map(|digit| digit.to_digit(16)).collect::<Option<_>>()?;
     let bytes: Vec<u8> =
@@ -69,20 +69,20 @@ fn digest(text: &str) -> Option<[u8; 32]> {
     (digits.len() == 64).then(|| bytes.try_into().ok())?
 }
 
-/// The shortest token that is accepted.
+/// The least number of characters in a token.
 const TOKEN_MIN: usize = 16;
 
-/// The caller without a token.
+/// The name of a caller without a token.
 pub(crate) const ANONYMOUS: &str = "anonymous";
 
-/// Allows or denies: a part left out means all.
+/// A rule that allows or denies; a part that is left out means all.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 struct Rule {
     effect: Effect,
     callers: Vec<String>,
     verbs: Vec<Verb>,
-    /// A path, and all paths below it.
+    /// Paths, each including all paths below it.
     paths: Vec<String>,
     contracts: Vec<String>,
 }
@@ -110,10 +110,10 @@ impl Rule {
 }
 
 impl Policy {
-    /// Reads a policy from JSON, and checks it.
+    /// Reads a policy from JSON and checks it.
     ///
     /// # Errors
-    /// Returns [`Code::InvalidValue`], with everything that cannot.
+    /// Returns [`Code::InvalidValue`] with every fault.
     ///
     /// # Example
     /// ```
@@ -176,7 +176,7 @@ impl Policy {
         if faults.is_empty() { Ok(policy) } else { Err(Fault::new(Code::InvalidValue, faults.join("; "))) }
     }
 
-    /// The owner of this token; without one, an anonymous caller.
+    /// Returns the caller with this token; without a token, the anonymous caller.
     ///
     /// # Errors
     /// Returns [`Code::Unauthenticated`] for an unknown token.
@@ -185,7 +185,7 @@ impl Policy {
     /// See [`Policy`].
     pub fn caller(&self, token: Option<&str>) -> Result<&str, Fault> {
         let Some(token) = token else { return Ok(ANONYMOUS) };
-        // All are looked at in full: how long it takes says nothing of how near a guess was.
+        // Compares with all tokens in full, so that the time does not show how close a guess was.
         let mut found = None;
         let shown = Sha256::digest(token.as_bytes());
         for (name, caller) in &self.callers {
@@ -198,8 +198,8 @@ impl Policy {
         found.ok_or_else(|| Fault::new(Code::Unauthenticated, "the token is not known"))
     }
 
-    /// Valid rules that are most likely mistakes: callers that no rule allows anything, and rules that let every client
-    /// do everything.
+    /// Returns warnings about valid rules that are probably mistakes: callers that no rule allows anything, and rules
+    /// that allow every client everything.
     ///
     /// # Example
     /// ```
@@ -226,10 +226,10 @@ impl Policy {
         warnings
     }
 
-    /// The owner of a certificate with these DNS names.
+    /// Returns the caller with a certificate for these DNS names.
     ///
     /// # Errors
-    /// Returns [`Code::PermissionDenied`] if the policy does not name it: a signature alone grants nothing.
+    /// Returns [`Code::PermissionDenied`] if the policy names no such caller: a signature alone grants no rights.
     ///
     /// # Example
     /// ```
@@ -254,10 +254,10 @@ impl Policy {
         }
     }
 
-    /// Whether a caller may do this.
+    /// Checks whether a caller may use this verb at this path.
     ///
     /// # Errors
-    /// [`Code::PermissionDenied`]; [`Code::Unauthenticated`] for a caller without a token.
+    /// Returns [`Code::PermissionDenied`]; [`Code::Unauthenticated`] for a caller without a token.
     ///
     /// # Example
     /// See [`Policy`].
@@ -273,7 +273,7 @@ impl Policy {
     }
 }
 
-/// Compares without stopping at the first difference.
+/// Compares in constant time.
 fn is_same(left: &[u8], right: &[u8]) -> bool {
     let mut difference = left.len() ^ right.len();
     for (index, byte) in left.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! Reverse proxies before a node: whose word on the address of a client counts, and its meaning.
+//! Reverse proxies in front of a node: which proxies are trusted, and what they say about a client's address.
 
 use std::fmt;
 use std::net::IpAddr;
@@ -6,7 +6,7 @@ use std::str::FromStr;
 
 use hyper::header::{self, HeaderMap};
 
-/// An address, or all that begin with the same bits.
+/// An address, or all addresses that begin with the same bits.
 ///
 /// # Example
 /// ```
@@ -23,7 +23,7 @@ pub struct Network {
 }
 
 impl Network {
-    /// Whether it contains an address. An IPv4 address that is written as IPv6 is that IPv4 address.
+    /// Whether the network contains an address. An IPv4 address written as IPv6 counts as the IPv4 address.
     ///
     /// # Example
     /// See [`Network`].
@@ -60,8 +60,8 @@ impl FromStr for Network {
     }
 }
 
-/// The address of the client. It is the one at the other end. If that is a trusted proxy, it is the last one in
-/// `X-Forwarded-For` that is no such proxy. Without that header it is `Forwarded` (RFC 7239) that says it.
+/// Returns the address of the client. It is the peer's, unless the peer is a trusted proxy. Then it is the last address
+/// in `X-Forwarded-For` that is not a trusted proxy. Without that header, `Forwarded` (RFC 7239) is used.
 pub(crate) fn client(proxies: &[Network], other_end: IpAddr, headers: &HeaderMap) -> IpAddr {
     let is_proxy = |address: IpAddr| proxies.iter().any(|network| network.contains(address));
     if !is_proxy(other_end) {
@@ -82,8 +82,8 @@ pub(crate) fn client(proxies: &[Network], other_end: IpAddr, headers: &HeaderMap
         named = lines(header::FORWARDED.as_str()).iter().filter_map(of).collect();
     }
     let mut client = other_end;
-    // Each proxy has added who asked it at the end. What stands before the first that is none of ours is that one's
-    // word.
+    // Each proxy appends the address that called it. Everything before the first address that is not a trusted proxy is
+    // only a claim of that client.
     for text in named.iter().rev() {
         let Some(address) = address(text) else { break };
         client = address;
@@ -94,7 +94,7 @@ pub(crate) fn client(proxies: &[Network], other_end: IpAddr, headers: &HeaderMap
     client
 }
 
-/// An address as proxies write it: alone, in brackets, with a port.
+/// Reads an address as proxies write it: alone, in brackets, or with a port.
 fn address(text: &str) -> Option<IpAddr> {
     let bare = match text.strip_prefix('[') {
         Some(rest) => rest.split(']').next()?,
@@ -125,7 +125,7 @@ mod tests {
         assert_eq!(asked("192.0.2.7", &forged), "192.0.2.7");
         assert_eq!(asked("127.0.0.1", &forged), "1.2.3.4");
         assert_eq!(asked("::ffff:127.0.0.1", &forged), "1.2.3.4");
-        // The client has written the first, the proxies the others.
+        // The client wrote the first address, the proxies the others.
         assert_eq!(asked("127.0.0.1", &[("x-forwarded-for", "6.6.6.6, 192.0.2.7, 10.1.1.1")]), "192.0.2.7");
         assert_eq!(asked("127.0.0.1", &[("forwarded", "for=\"[2001:db8::1]:4711\";proto=https")]), "2001:db8::1");
         assert_eq!(asked("127.0.0.1", &[("forwarded", "for=_hidden")]), "127.0.0.1");

@@ -1,16 +1,16 @@
-//! The fields of an operation in addition to its body: in the query of the address, or in a form.
+//! The fields of an operation outside its body: in the query of the address, or in a form.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use lehr_services::{Code, Fault, Format, OperationDescription, raw_document};
 use serde_json::{Map, Value};
 
-/// The fields of an operation in the query of the address: `limit=4&name=ada` is `{"limit": 4, "name": "ada"}`. A value
-/// that can be read as JSON is JSON, unless the field is a text; all else is text. A list may be JSON, words with
-/// commas between them, or the field named once for each item, as OpenAPI's `explode` has it.
+/// Reads the fields of an operation from the query of the address: `limit=4&name=ada` is `{"limit": 4, "name": "ada"}`.
+/// A value that is valid JSON is read as JSON, unless the field is a text; everything else is text. A list may be JSON,
+/// words separated by commas, or the field repeated for each item, like OpenAPI's `explode`.
 ///
 /// # Errors
-/// Returns [`Code::InvalidValue`] for a field that is named twice and takes no list.
+/// Returns [`Code::InvalidValue`] for a repeated field that is not a list.
 pub(crate) fn query(text: &str, operation: Option<&OperationDescription>) -> Result<Map<String, Value>, Fault> {
     let mut fields = Map::new();
     for (name, text) in form_urlencoded::parse(text.as_bytes()) {
@@ -29,7 +29,7 @@ pub(crate) fn query(text: &str, operation: Option<&OperationDescription>) -> Res
         if let Some(before) = fields.get_mut(&*name) {
             match before {
                 Value::Array(items) if may_be("array") => items.push(item(&text)),
-                // A field that nobody asks for is ignored, however often it comes.
+                // A field that the operation does not have is ignored, however often it occurs.
                 _ if operation.is_some() && kinds.is_none_or(Value::is_null) => (),
                 _ => return Err(Fault::new(Code::InvalidValue, format!("{name}: given twice in the address"))),
             }
@@ -40,7 +40,7 @@ pub(crate) fn query(text: &str, operation: Option<&OperationDescription>) -> Res
             Ok(value @ Value::Array(_)) if may_be("array") => value,
             _ if may_be("array") && !may_be("string") => text.split(',').map(item).collect(),
             Ok(value @ Value::String(_)) => value,
-            // As Python writes it.
+            // As Python writes booleans.
             Err(_) if may_be("boolean") && text.eq_ignore_ascii_case("true") => Value::Bool(true),
             Err(_) if may_be("boolean") && text.eq_ignore_ascii_case("false") => Value::Bool(false),
             Ok(value) if !may_be("string") => value,
@@ -51,7 +51,7 @@ pub(crate) fn query(text: &str, operation: Option<&OperationDescription>) -> Res
     Ok(fields)
 }
 
-/// Bytes and the fields beside them, as the document of an operation; in JSON where more fields are to come.
+/// Encodes bytes and the fields beside them as the document of an operation; as JSON if more fields will be added.
 pub(crate) fn bytes_as(
     is_json: bool,
     mut fields: Map<String, Value>,
@@ -88,7 +88,7 @@ mod tests {
         let quoted = read("name=%22a%22&columns=%5B%22x%22%5D&weights=7");
         assert_eq!(quoted, Ok(json!({ "name": "a", "columns": ["x"], "weights": "7" })));
         assert_eq!(query("name=2026", None).map(Value::Object), Ok(json!({ "name": 2026 })));
-        // A list as OpenAPI's clients write it.
+        // A list as OpenAPI clients write it.
         assert_eq!(read("columns=1&columns=b&columns=7"), Ok(json!({ "columns": ["1", "b", "7"] })));
         assert_eq!(read("columns=7"), Ok(json!({ "columns": ["7"] })));
         assert_eq!(read("limit=4&limit=5").unwrap_err().reason(), "limit: given twice in the address");

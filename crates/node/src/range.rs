@@ -1,4 +1,4 @@
-//! Parts of answers (RFC 9110, section 14): a transfer that broke continues where it was.
+//! Ranges of answers (RFC 9110, section 14), with which a client continues an interrupted download.
 
 use std::ops::Range;
 
@@ -7,10 +7,10 @@ use hyper::header::{self, HeaderMap, HeaderValue};
 
 use crate::body::Answer;
 
-/// The part that a client wants of an answer of this many bytes.
+/// The part that a client requests of an answer.
 #[derive(Debug, PartialEq, Eq)]
 enum Wanted {
-    /// All of it, because the request asks for that, or cannot be read.
+    /// The whole answer, because the request asks for it, or because its range cannot be read.
     Whole,
     Part(Range<usize>),
     /// A part that does not exist.
@@ -18,7 +18,7 @@ enum Wanted {
 }
 
 fn wanted(text: &str, length: usize) -> Wanted {
-    // Several parts would need a form with bounds between them; a node may answer with the whole.
+    // Several ranges would need a multipart answer; a server may answer with the whole instead.
     let Some((first, last)) = text.strip_prefix("bytes=").and_then(|range| range.trim().split_once('-')) else {
         return Wanted::Whole;
     };
@@ -33,7 +33,7 @@ fn wanted(text: &str, length: usize) -> Wanted {
     }
 }
 
-/// Cuts an answer down to the range of the request.
+/// Cuts an answer to the range that the request asks for.
 pub(crate) fn cut(asked: &HeaderMap, mut response: hyper::Response<Answer>) -> hyper::Response<Answer> {
     if response.status() != StatusCode::OK {
         return response;
@@ -42,7 +42,7 @@ pub(crate) fn cut(asked: &HeaderMap, mut response: hyper::Response<Answer>) -> h
     let bytes = bytes.clone();
     response.headers_mut().insert(header::ACCEPT_RANGES, HeaderValue::from_static("bytes"));
     let Some(range) = asked.get(header::RANGE).and_then(|range| range.to_str().ok()) else { return response };
-    // Parts of two versions do not make one.
+    // Parts of two versions do not fit together.
     if asked.get(header::IF_RANGE).is_some_and(|tag| response.headers().get(header::ETAG) != Some(tag)) {
         return response;
     }

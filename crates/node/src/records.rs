@@ -1,4 +1,4 @@
-//! Records: documents by key, that services and people leave for each other.
+//! Records: documents by key, through which services and people exchange data.
 
 use std::collections::BTreeMap;
 
@@ -36,7 +36,7 @@ impl Contract for Records {
     const VERSION: Version = Version::new(1, 0);
 }
 
-/// The document under a key.
+/// Returns the document under a key.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, Operation)]
 #[operation(contract = Records, verb = Query, name = "find", reply = Value, key = key)]
 pub struct Find {
@@ -44,7 +44,7 @@ pub struct Find {
     pub key: String,
 }
 
-/// Adds a document under a key that is free.
+/// Adds a document under an unused key.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, Operation)]
 #[operation(contract = Records, verb = Insert, name = "insert", key = key)]
 pub struct Insert {
@@ -54,7 +54,7 @@ pub struct Insert {
     pub value: Value,
 }
 
-/// Puts another document under a key that is in use. The answer is the one before.
+/// Replaces the document under a key. Returns the earlier document.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, Operation)]
 #[operation(contract = Records, verb = Update, name = "update", reply = Value, key = key)]
 pub struct Update {
@@ -64,7 +64,7 @@ pub struct Update {
     pub value: Value,
 }
 
-/// Puts a document under a key.
+/// Sets the document under a key, used or not.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, Operation)]
 #[operation(contract = Records, verb = Upsert, name = "upsert", key = key)]
 pub struct Upsert {
@@ -74,7 +74,7 @@ pub struct Upsert {
     pub value: Value,
 }
 
-/// Removes the document under a key. The answer is that document.
+/// Removes the document under a key. Returns that document.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, Operation)]
 #[operation(contract = Records, verb = Delete, name = "delete", reply = Value, key = key)]
 pub struct Delete {

@@ -1,9 +1,8 @@
-//! Values that are made from files, and made again when these change.
+//! Values that are made from files, and made again when the files change.
 //!
-//! There is no watcher and no signal: the code that is about to use the value looks. The bytes are compared and not the
-//! times of the files, whose steps are coarser than a careful program is fast. Files that change one after the other (a
-//! certificate, then its key) do not fit together for a while. Then the earlier value stays, and the next look tries
-//! again.
+//! There is no watcher and no signal: the code that is about to use the value checks. It compares the bytes and not the
+//! times of the files, which are too coarse to show quick changes. Files that change one after the other (a
+//! certificate, then its key) may not match for a while. Then the earlier value stays, and the next look tries again.
 
 use std::fmt;
 use std::hash::{BuildHasher, RandomState};
@@ -16,29 +15,29 @@ use crate::certificate::read;
 
 type Make<T> = Box<dyn Fn(&[Vec<u8>]) -> Result<T, Fault> + Send + Sync>;
 
-/// See the page of the module.
+/// A value made from files; see the [module](self).
 pub(crate) struct Renewed<T> {
     files: Vec<PathBuf>,
-    /// Is given the bytes of the files, in their order.
+    /// Makes the value from the bytes of the files, in their order.
     make: Make<T>,
     hasher: RandomState,
     last: Mutex<Last<T>>,
 }
 
 struct Last<T> {
-    /// The content of the files at the last look, useful or not.
+    /// The hash of the files' content at the last look, valid or not.
     stamp: u64,
     made: T,
 }
 
-/// The finding of a look.
+/// The result of a look.
 #[derive(Debug)]
 pub(crate) enum News {
     /// Nothing has changed since the last look.
     Same,
-    /// It has been made again.
+    /// The value was made again.
     Renewed,
-    /// The files have changed, and their content now is unusable.
+    /// The files have changed, and their current content is invalid.
     Refused(Fault),
 }
 
@@ -49,10 +48,10 @@ impl<T> fmt::Debug for Renewed<T> {
 }
 
 impl<T: Clone> Renewed<T> {
-    /// Made of these files.
+    /// Makes the value from these files.
     ///
     /// # Errors
-    /// The present fault of the files.
+    /// Returns the fault of the files as they are now.
     pub(crate) fn new(
         files: Vec<PathBuf>,
         make: impl Fn(&[Vec<u8>]) -> Result<T, Fault> + Send + Sync + 'static,
@@ -63,9 +62,9 @@ impl<T: Clone> Renewed<T> {
         Ok(Self { files, make: Box::new(make), hasher, last: Mutex::new(Last { stamp, made }) })
     }
 
-    /// The value of the files, as they are or as they last were usable. Each change is reported once.
+    /// Returns the value of the files, as they are now or as they last were valid. Each change is reported once.
     ///
-    /// Cost: the files are read. One look at a time, so that an older one does not undo a newer.
+    /// Cost: the files are read. Only one look at a time, so that an older one does not overwrite a newer one.
     pub(crate) fn look(&self) -> (T, News) {
         let mut last = self.last.lock();
         let found = contents(&self.files);
@@ -99,7 +98,7 @@ mod tests {
 
     use super::*;
 
-    /// A number in a file.
+    /// Returns the number in a file.
     fn number(bytes: &[Vec<u8>]) -> Result<u32, Fault> {
         let text = String::from_utf8_lossy(&bytes[0]);
         text.parse().map_err(|_| Fault::new(Code::InvalidValue, format!("no number: {text}")))

@@ -1,4 +1,4 @@
-//! Answers of HTTP: pages, documents, streams of events.
+//! HTTP answers: pages, documents, streams of events.
 
 use hyper::body::Bytes;
 use hyper::header::{self, HeaderValue};
@@ -11,7 +11,7 @@ use crate::body::Answer;
 use crate::edge::{Edge, Peer};
 use crate::refusal::Refused;
 
-/// A response with a body of this type.
+/// Returns a response with a body of this type.
 pub(crate) fn response(status: StatusCode, media_type: &'static str, body: Answer) -> Response<Answer> {
     let has_content = !matches!(body, Answer::Whole(None));
     let mut response = Response::new(body);
@@ -24,14 +24,14 @@ pub(crate) fn response(status: StatusCode, media_type: &'static str, body: Answe
     response
 }
 
-/// Says which methods there are.
+/// Returns the answer that lists the allowed methods.
 pub(crate) fn methods(allow: &str) -> Response<Answer> {
     let mut response = response(StatusCode::NO_CONTENT, Format::Json.media_type(), Answer::Whole(None));
     response.headers_mut().insert(header::ALLOW, HeaderValue::try_from(allow).unwrap_or(HeaderValue::from_static("")));
     response
 }
 
-/// A page of the node itself.
+/// Returns a page of the node itself.
 pub(crate) fn page(
     edge: &Edge,
     peer: &Peer,
@@ -41,16 +41,16 @@ pub(crate) fn page(
     Ok(response(StatusCode::OK, media_type, Answer::whole(edge.counted(peer, text.into_bytes())?)))
 }
 
-/// A document as JSON.
+/// Returns a document as JSON.
 pub(crate) fn document(edge: &Edge, peer: &Peer, value: &Value) -> Result<Response<Answer>, Refused> {
     page(edge, peer, Format::Json.media_type(), value.to_string())
 }
 
-/// An answer of events.
+/// Returns an answer that streams events.
 pub(crate) fn event_stream(events: Receiver<Bytes>) -> Response<Answer> {
     let mut response = response(StatusCode::OK, "text/event-stream", Answer::Events(events));
     response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
-    // nginx keeps answers back until it has some kilobytes, unless told otherwise.
+    // Unless told otherwise, nginx holds an answer back until it has some kilobytes.
     response.headers_mut().insert("x-accel-buffering", HeaderValue::from_static("no"));
     response
 }

@@ -1,4 +1,4 @@
-//! From a method and a path to an operation of a service.
+//! Routes a method and a path to an operation of a service.
 //!
 //! | request | asks for |
 //! | --- | --- |
@@ -11,12 +11,13 @@
 //! | `DELETE /counter` | the end of the service |
 //! | `GET /~/events?services=/a,/b` | the changes of several services, in one stream |
 //!
-//! Names of services have no colon, so that nothing here can be two things.
+//! Names of services contain no colon, so every path is unambiguous.
 
 use hyper::Method;
 use lehr_services::{Code, Endpoint, Fault, Verb};
 
-/// The path of changes of several services in one stream. Browsers open six connections to a node, all pages together.
+/// The path for the changes of several services in one stream. It exists because browsers open at most six connections
+/// to a node, for all pages together.
 pub(crate) const EVENTS: &str = "/~/events";
 
 /// The target of a request.
@@ -34,17 +35,17 @@ pub(crate) enum Route {
     Events(String),
     /// The changes of several services.
     EventsOfMany,
-    /// An operation; the flag says that its body is in the query.
+    /// An operation; the flag says whether its body is in the query.
     Operation(String, String, bool),
     Drop(String),
-    /// The requests that a service takes.
+    /// The methods that a service takes.
     Options(String),
-    /// The same of one of the node's own pages.
+    /// The methods that a page of the node takes.
     OptionsOfPage,
 }
 
 impl Route {
-    /// The service that it is about, if it is about one.
+    /// Returns the service that the route concerns, if it concerns one.
     pub(crate) fn service(&self) -> Option<&str> {
         match self {
             Self::Index
@@ -63,8 +64,8 @@ impl Route {
         }
     }
 
-    /// The common name of requests of a kind: the path of a page, or of a service and an operation that it has. Names
-    /// that a client makes up are in none, so there is a bounded number of patterns.
+    /// Returns a name for all requests of a kind: the path of a page, or of a service and an existing operation. Names
+    /// that a client invents are left out, so that the number of patterns is bounded.
     pub(crate) fn pattern(&self, path: &str, endpoint: Option<&Endpoint>) -> Option<String> {
         let Some(service) = self.service() else { return Some(path.to_owned()) };
         let endpoint = endpoint?;
@@ -80,7 +81,7 @@ impl Route {
 /// Finds the route of a request.
 ///
 /// # Errors
-/// Returns [`Code::ActionNotSupported`] for a method that means nothing here; [`Code::UnknownService`] for an
+/// Returns [`Code::ActionNotSupported`] for a method that is not supported there; [`Code::UnknownService`] for an
 /// impossible path.
 pub(crate) fn route(method: &Method, path: &str) -> Result<Route, Fault> {
     let is_read = method == Method::GET || method == Method::HEAD;
@@ -117,7 +118,7 @@ pub(crate) fn route(method: &Method, path: &str) -> Result<Route, Fault> {
         (_, &Method::OPTIONS) => Ok(Route::Options(service)),
         (Some("lookup"), _) if is_read => Ok(Route::Lookup(service)),
         (Some("events"), &Method::GET) => Ok(Route::Events(service)),
-        // Its answer has no end, so nobody can say how it begins.
+        // Its answer never ends, so HEAD could not describe it.
         (Some("events"), _) => {
             Err(Fault::new(Code::ActionNotSupported, format!("{method} is not supported at {path}")))
         }
@@ -127,7 +128,7 @@ pub(crate) fn route(method: &Method, path: &str) -> Result<Route, Fault> {
     }
 }
 
-/// The pages of the node itself.
+/// Whether a path is a page of the node itself.
 fn is_page(path: &str) -> bool {
     matches!(
         path,
@@ -135,7 +136,7 @@ fn is_page(path: &str) -> bool {
     )
 }
 
-/// A path without the slash behind it, which many clients add.
+/// Removes the slash at the end of a path, which many clients add.
 pub(crate) fn without_slash(path: &str) -> &str {
     match path.strip_suffix('/') {
         Some(path) if !path.is_empty() => path,
@@ -143,13 +144,13 @@ pub(crate) fn without_slash(path: &str) -> &str {
     }
 }
 
-/// The service that a path is about, if it is about one.
+/// Returns the service that a path concerns, if it concerns one.
 pub(crate) fn service_of(path: &str) -> Option<&str> {
     let service = path.split_once(':').map_or(path, |(service, _)| service);
     (!is_page(path) && !service.is_empty()).then_some(service)
 }
 
-/// The methods that mean something for a path, as `Allow` lists them. Without a service, those of a page.
+/// Returns the methods that a path supports, as `Allow` lists them. Without a service, returns those of a page.
 pub(crate) fn allowed(path: &str, service: Option<&Endpoint>) -> String {
     let Some(service) = service else { return "GET, HEAD, OPTIONS".to_owned() };
     let methods: &[&str] = match path.split_once(':') {

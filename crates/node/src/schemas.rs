@@ -1,30 +1,29 @@
-//! Schemas of contracts as generators of clients read them best: each with a name, each at one place, choices of words
-//! as plain enumerations.
+//! Converts schemas of contracts to forms that client generators read well. Each schema has a name and one place, and
+//! choices of words are plain enumerations.
 //!
 //! Their meaning stays the same. Generators differ in how much of JSON Schema they know. Many give each inline object a
-//! name that two may share. Many read `oneOf` with a constant each as types without anything in common, and take `true`
-//! for no schema.
+//! name that two may share. Many read a `oneOf` of constants as unrelated types, and ignore a schema that is `true`.
 
 use std::collections::BTreeSet;
 
 use serde_json::{Map, Value, json};
 
-/// Schemas on their way from a contract, where each has its definitions within, into one document, where they have a
-/// place of their own.
+/// Moves schemas from contracts, which contain their own definitions, into one document with one place for each
+/// definition.
 pub(crate) struct Described<'a> {
     schemas: &'a mut Map<String, Value>,
-    /// Before the names of definitions: contracts may use one name for different things.
+    /// Prefixes the names of definitions, because contracts may use one name for different things.
     prefix: String,
 }
 
 impl<'a> Described<'a> {
-    /// For the schemas of a contract.
+    /// Creates a converter for the schemas of a contract.
     pub(crate) fn new(schemas: &'a mut Map<String, Value>, contract: &str) -> Self {
         Self { schemas, prefix: contract.replace('/', ".") }
     }
 
-    /// The schema as a reference to a place of its own, under its title or else under a name. So both forms of a
-    /// document have one type. Numbers, texts and the like need none.
+    /// Returns a reference to the schema, which gets a separate place under its title or else under `name`. So both
+    /// forms of a document have one type. Plain numbers, texts and the like stay inline.
     pub(crate) fn named(&mut self, schema: &Value, name: &str) -> Value {
         let placed = self.place(schema);
         let is_plain = ["properties", "items", "anyOf", "oneOf", "enum", "additionalProperties", "prefixItems"]
@@ -35,7 +34,7 @@ impl<'a> Described<'a> {
         }
         let title = schema["title"].as_str().filter(|title| title.chars().all(|letter| letter.is_ascii_alphanumeric()));
         let mut full = format!("{}.{}", self.prefix, title.unwrap_or(name));
-        // Two that share a title are not one.
+        // Two different schemas with the same title need different names.
         if self.schemas.get(&full).is_some_and(|there| *there != placed) {
             full = format!("{}.{name}", self.prefix);
         }
@@ -44,8 +43,8 @@ impl<'a> Described<'a> {
         reference
     }
 
-    /// The fields of an object, as in an address or a form. Each has its schema, without null as a value, and whether
-    /// it is required.
+    /// Returns the fields of an object, as in an address or a form. Each has its schema, without null as a value, and
+    /// whether it is required.
     pub(crate) fn fields(&mut self, schema: &Value) -> Vec<Field> {
         let mut placed = self.place(schema);
         let needed = placed["required"].take();
@@ -58,7 +57,7 @@ impl<'a> Described<'a> {
         fields.into_iter().map(field).collect()
     }
 
-    /// Whether a value can be in an address as it is: a text, a number, a truth value, a choice, or a list of those.
+    /// Whether a value can be written in an address: a text, a number, a boolean, a choice, or a list of these.
     fn is_plain(&self, schema: &Value) -> bool {
         if let Some(to) = schema["$ref"].as_str() {
             let to = to.strip_prefix("#/components/schemas/").and_then(|to| self.schemas.get(to));
@@ -71,7 +70,8 @@ impl<'a> Described<'a> {
         }
     }
 
-    /// A form with a file and fields beside it, under a name. `others` is what the body says of further fields.
+    /// Returns a form with a file and fields beside it, under a name. `others` is the body's schema of additional
+    /// fields.
     pub(crate) fn form(&mut self, fields: &[Field], others: &Value, name: &str) -> Value {
         let mut properties: Map<String, Value> =
             fields.iter().map(|field| (field.name.clone(), field.schema.clone())).collect();
@@ -86,14 +86,14 @@ impl<'a> Described<'a> {
         self.named(&form, name)
     }
 
-    /// The schema with its references as they are here; its definitions are moved out.
+    /// Returns the schema with its references adjusted to this document; moves its definitions out.
     pub(crate) fn place(&mut self, schema: &Value) -> Value {
         let mut placed = schema.clone();
         let Some(fields) = placed.as_object_mut() else { return placed };
         // The whole document has one dialect.
         fields.remove("$schema");
         let definitions = fields.remove("$defs");
-        // One that speaks of itself needs a name.
+        // A schema that refers to itself needs a name.
         let own = schema["title"].as_str().unwrap_or("Document").to_owned();
         self.lead(&mut placed, &own);
         let placed = simplified(&placed);
@@ -109,7 +109,7 @@ impl<'a> Described<'a> {
         placed
     }
 
-    /// Makes references lead to where the definitions are.
+    /// Makes references point to the definitions' new places.
     fn lead(&self, value: &mut Value, own: &str) {
         match value {
             Value::Object(fields) => {
@@ -136,11 +136,11 @@ pub(crate) struct Field {
     pub(crate) name: String,
     pub(crate) schema: Value,
     pub(crate) is_required: bool,
-    /// Whether it can be part of an address as it is.
+    /// Whether a value of the field can be written in an address.
     pub(crate) is_plain: bool,
 }
 
-/// The schema of a value that is there: in an address or a form there is no `null`.
+/// Removes `null` from a schema, because an address or a form has no `null`.
 fn without_null(mut schema: Value) -> Value {
     let Some(fields) = schema.as_object_mut() else { return schema };
     if let Some(Value::Array(kinds)) = fields.get("type") {
@@ -162,8 +162,8 @@ fn without_null(mut schema: Value) -> Value {
     schema
 }
 
-/// Gives a name to each object, each choice of words and each choice of forms within another schema, made from the
-/// names of its place. Without one, generators make names up, and some make one up twice.
+/// Names each object, each choice of words and each choice of forms inside another schema, after its position.
+/// Otherwise generators invent names, and some use one name twice.
 pub(crate) fn name_all(schemas: &mut Map<String, Value>) {
     let names: Vec<String> = schemas.keys().cloned().collect();
     let mut naming = Naming { taken: names.iter().map(|name| bare(name)).collect(), found: Vec::new() };
@@ -174,12 +174,12 @@ pub(crate) fn name_all(schemas: &mut Map<String, Value>) {
     schemas.extend(naming.found);
 }
 
-/// A name as generators see it, without case and signs.
+/// Returns a name as generators compare it: in lower case, letters and digits only.
 fn bare(name: &str) -> String {
     name.chars().filter(char::is_ascii_alphanumeric).map(|letter| letter.to_ascii_lowercase()).collect()
 }
 
-/// A word with a capital, for the end of a name.
+/// Capitalises a word, for the end of a name.
 fn capital(word: &str) -> String {
     let of = |part: &str| {
         let mut letters = part.chars();
@@ -194,10 +194,10 @@ struct Naming {
 }
 
 impl Naming {
-    /// Names the parts within a schema that is called so.
+    /// Names the parts inside a schema with this name.
     fn inside(&mut self, schema: &mut Value, name: &str) {
         let Some(fields) = schema.as_object_mut() else { return };
-        // Of a form that is an object with one field, as of a choice, the name has that field already.
+        // If the form is an object with one field, as in a choice, its name already ends with that field.
         for (field, part) in fields.get_mut("properties").and_then(Value::as_object_mut).into_iter().flatten() {
             let end = capital(field);
             let name = if name.ends_with(&end) { format!("{name}Fields") } else { format!("{name}{end}") };
@@ -220,13 +220,13 @@ impl Naming {
                 let end = word.map_or_else(|| index.to_string(), |word| capital(&word));
                 let name = if is_choice { format!("{name}{end}") } else { name.to_owned() };
                 self.here(form, &name);
-                // Some take what stands beside a reference in a choice for a form of its own.
+                // Some generators read keys beside a reference in a choice as another form.
                 if let Some(fields) = form.as_object_mut().filter(|fields| fields.contains_key("$ref")) {
                     fields.retain(|key, _| key == "$ref");
                 }
                 told.extend(constant.map(|(field, word)| (field, word, form["$ref"].clone())));
             }
-            // All of them say in one field which they are.
+            // All forms have a constant in the same field, which identifies them.
             if let Some((by, ..)) = told.first().cloned()
                 && told.len() == forms.len()
                 && told.iter().all(|(field, ..)| *field == by)
@@ -237,7 +237,7 @@ impl Naming {
         }
     }
 
-    /// Names the schema at a place, if it needs a name, and the parts within.
+    /// Names the schema at a position, if it needs a name, and the parts inside it.
     fn here(&mut self, schema: &mut Value, name: &str) {
         let is_choice = |key: &str| schema[key].as_array().is_some_and(|forms| of_substance(forms) > 1);
         let is_of_parts = ["properties", "enum"].iter().any(|key| schema.get(key).is_some());
@@ -251,7 +251,7 @@ impl Naming {
         }
         let mut reference = Map::new();
         if let Some(fields) = schema.as_object_mut() {
-            // What is said of this place.
+            // Keys that concern this position stay here.
             let stays = |key: &String| key == "default" || key.starts_with("x-");
             let here: Vec<String> = fields.keys().filter(|key| stays(key)).cloned().collect();
             reference.extend(here.into_iter().filter_map(|key| fields.remove_entry(&key)));
@@ -266,18 +266,18 @@ impl Naming {
     }
 }
 
-/// The number of forms of a choice that are something.
+/// Returns the number of forms of a choice other than null.
 fn of_substance(forms: &[Value]) -> usize {
     forms.iter().filter(|form| form["type"] != "null").count()
 }
 
-/// The field with the same word in each form of a choice, with this word.
+/// Returns the field of a form that has a constant, with its word.
 fn constant(form: &Value) -> Option<(String, String)> {
     let mut words = form["properties"].as_object()?.iter();
     words.find_map(|(name, field)| Some((name.clone(), field["const"].as_str()?.to_owned())))
 }
 
-/// The word of a choice of one word.
+/// Returns the word of a choice with only one word.
 fn only_word(form: &Value) -> Option<String> {
     match form["enum"].as_array()?.as_slice() {
         [word] => word.as_str().map(str::to_owned),
@@ -285,7 +285,7 @@ fn only_word(form: &Value) -> Option<String> {
     }
 }
 
-/// The only field of an object.
+/// Returns the only field of an object; `None` if there are several.
 fn only_field(form: &Value) -> Option<String> {
     let mut fields = form["properties"].as_object()?.keys();
     let first = fields.next()?;
@@ -302,7 +302,7 @@ fn speaks_of_itself(schema: &Value) -> bool {
     }
 }
 
-/// The same schema in simpler words.
+/// Returns an equivalent, simpler schema.
 fn simplified(schema: &Value) -> Value {
     let fields = match schema {
         Value::Bool(true) => return json!({}),
@@ -312,16 +312,16 @@ fn simplified(schema: &Value) -> Value {
     let mut simple = Map::new();
     for (key, value) in fields {
         let value = match (key.as_str(), value) {
-            // Types are named by where they are; two of one title would be taken for one.
+            // Types are named by their position; generators would merge two with one title.
             ("title", Value::String(_)) => continue,
-            // That nothing is said where nothing is said; and generators would ask for the field.
+            // A default of null only says that there is none, and generators would make the field required.
             ("default", Value::Null) => continue,
-            // Generators take the formats that OpenAPI has, and a number without one for one of 32 bits.
+            // Generators know only OpenAPI's formats, and read a number without one as 32 bits.
             ("format", Value::String(format)) if format.starts_with("uint") => Value::from(match format.as_str() {
                 "uint8" | "uint16" => "int32",
                 _ => "int64",
             }),
-            // Examples are Rust's.
+            // The examples are in Rust.
             ("description", Value::String(text)) => Value::from(text.split("\n\n# ").next().unwrap_or_default()),
             ("properties" | "$defs", Value::Object(parts)) => {
                 parts.iter().map(|(name, part)| (name.clone(), simplified(part))).collect()
@@ -348,10 +348,10 @@ fn simplified(schema: &Value) -> Value {
     Value::Object(simple)
 }
 
-/// The forms of a choice, those that are objects with one field of their own as one object with one of these fields.
+/// Returns the forms of a choice; the objects with a single field become one object with one of these fields.
 ///
-/// Generators in Java try to read a value as each of the forms, and ignore fields that they do not know. So one value
-/// would have two of the forms at once.
+/// Java generators try to read a value as each of the forms, and ignore unknown fields. So one value would match two of
+/// the forms.
 fn with_one_object(forms: Vec<Value>) -> Vec<Value> {
     let is_single = |form: &Value| {
         let required = form["required"].as_array().and_then(|required| Some(required.first()?.as_str()?.to_owned()));
@@ -379,7 +379,7 @@ fn with_one_object(forms: Vec<Value>) -> Vec<Value> {
     others
 }
 
-/// Puts the rest of a choice in its place.
+/// Merges the only remaining form of a choice into the schema.
 fn enumerated(simple: &mut Map<String, Value>, only: Map<String, Value>) {
     for (key, value) in only {
         match (key.as_str(), simple.get("description").and_then(Value::as_str)) {
@@ -392,7 +392,7 @@ fn enumerated(simple: &mut Map<String, Value>, only: Map<String, Value>) {
     }
 }
 
-/// The words of a choice's form, if it has words, with their descriptions.
+/// Returns the words of a choice's form, if it consists of words, with their descriptions.
 fn words(form: &Value) -> Option<(Vec<Value>, Option<String>)> {
     let fields = form.as_object()?;
     let is_of_words = fields.keys().all(|key| matches!(key.as_str(), "const" | "enum" | "type" | "description"));
@@ -404,13 +404,13 @@ fn words(form: &Value) -> Option<(Vec<Value>, Option<String>)> {
     let said = fields.get("description").and_then(Value::as_str);
     let said = said.map(|said| {
         let named: Vec<&str> = found.iter().filter_map(Value::as_str).collect();
-        // Of one word it is said what that means; of several, of them all.
+        // A description of one word is listed under that word; a description of several applies to all of them.
         if named.len() == 1 { format!("- `{}`: {said}", named[0]) } else { said.to_owned() }
     });
     is_of_words.then_some((found, said))
 }
 
-/// The forms of a choice, with those that are words put together, where the first of them was.
+/// Returns the forms of a choice; the forms that are words become one enumeration, at the position of the first.
 fn with_one_enumeration(forms: Vec<Value>) -> Vec<Value> {
     let (mut all, mut said, mut others, mut place) = (Vec::new(), Vec::new(), Vec::new(), None);
     for form in forms {
@@ -452,7 +452,7 @@ mod tests {
             (&1.into(), &1.into(), None)
         );
         assert_eq!(both["properties"]["file"], json!({ "type": "string", "description": "A file." }));
-        // One object with a field stays what it is.
+        // A single object with one field does not change.
         let alone = json!({ "oneOf": [form("file", "A file."), { "type": "string" }] });
         assert_eq!(simplified(&alone)["oneOf"][0], form("file", "A file."));
     }
@@ -470,7 +470,7 @@ mod tests {
             "description": "Where it is.\n\n- `queued`: It waits.", "type": "string", "enum": ["queued", "running", "done"],
         });
         assert_eq!(simplified(&schema), expected);
-        // Other forms stay.
+        // Other forms do not change.
         let lost = json!({ "type": "object", "properties": { "lost": { "title": "Inner", "items": true } } });
         let mixed = json!({ "oneOf": [{ "const": "done" }, lost, { "const": "stopped" }] });
         let expected = json!({ "oneOf": [
@@ -480,7 +480,7 @@ mod tests {
         assert_eq!(simplified(&mixed), expected);
         let counted = simplified(&json!({ "type": "integer", "format": "uint64", "minimum": 0 }));
         assert_eq!(counted, json!({ "type": "integer", "format": "int64", "minimum": 0 }));
-        // A field may be called as a keyword is.
+        // A field may have the name of a keyword.
         let field = json!({ "properties": { "title": { "type": "string" } }, "default": { "title": "a" } });
         assert_eq!(simplified(&field), field);
     }
@@ -530,7 +530,7 @@ mod tests {
         let mapping = json!({ "began": to("a.EventBegan"), "ended": to("a.EventEnded") });
         assert_eq!(schemas["a.Event"]["discriminator"], json!({ "propertyName": "what", "mapping": mapping }));
         let order = &schemas["a.Order"]["properties"];
-        // Another schema has the name, as far as generators see.
+        // To generators, another schema already has this name.
         assert_eq!(order["sort_by"]["anyOf"][0], json!({ "$ref": to("a.OrderSortByOther") }));
         assert_eq!(order["from"]["$ref"], to("a.OrderFrom"));
         assert_eq!(schemas["a.OrderFrom"]["oneOf"][0]["$ref"], to("a.OrderFromFile"));

@@ -1,4 +1,4 @@
-//! A message to a service and its answer, as a request asks for them.
+//! Sends a request as a message to a service, and returns the service's answer.
 
 use std::future::poll_fn;
 use std::pin::pin;
@@ -26,7 +26,7 @@ use crate::tables::Rows;
 use crate::viewer::page_of_service;
 use crate::{shapes, tables};
 
-/// The largest number of tags of one `If-Match`: each that is wrong costs a message.
+/// The most tags in one `If-Match`, because each wrong tag costs a message.
 const TAGS_MAX: usize = 16;
 
 /// Sends the request to the service.
@@ -51,7 +51,7 @@ pub(crate) async fn send(
         _ => false,
     };
     let accept = match rows {
-        // What the rows are taken out of.
+        // The rows are taken out of such a document.
         Some(_) => tables::FORM,
         None if is_page => Format::Json,
         None => accepted(request.headers()).map_err(|fault| Refused::with(StatusCode::NOT_ACCEPTABLE, fault))?,
@@ -59,7 +59,7 @@ pub(crate) async fn send(
     let options = options(edge, request, caller)?;
     let known = Tags::known(request.headers());
     let changes = request.method() != Method::GET && request.method() != Method::HEAD && verb != Verb::Query;
-    // A condition never hides that there is no such operation (RFC 9110, 13.2.1).
+    // A condition must not hide that there is no such operation (RFC 9110, 13.2.1).
     let is_there = match &action {
         Action::Operation(name) => endpoint.operation(name).is_some(),
         Action::Drop => !endpoint.info().is_permanent,
@@ -77,7 +77,7 @@ pub(crate) async fn send(
         Action::Operation(name) => said(edge, endpoint.operation(name), rows.is_some(), request, incoming).await?,
         _ => (Format::Json, Vec::new()),
     };
-    // Those of this connection that came before it go before it.
+    // Earlier requests on this connection go first.
     turn.come().await;
     let mut message = Message { action, verb, body, format, accept, options };
     if let Some(rows) = rows {
@@ -112,7 +112,7 @@ pub(crate) async fn send(
     Ok(response)
 }
 
-/// The versions that the state has to be of, as life and version, each tried in turn; `None` for any.
+/// Returns the versions that the state may have, as incarnation and version, to be tried in turn; `None` allows any.
 fn demanded(headers: &HeaderMap) -> Result<Vec<Option<(u64, u64)>>, Fault> {
     match Tags::demanded(headers) {
         None | Some(Tags::Any) => Ok(vec![None]),
@@ -127,8 +127,8 @@ fn demanded(headers: &HeaderMap) -> Result<Vec<Option<(u64, u64)>>, Fault> {
     }
 }
 
-/// The document of an operation: from the address, from the body, or from both where the body is bytes. `is_json` says
-/// that nothing but JSON will do.
+/// Returns the document of an operation: from the address, from the body, or from both if the body is bytes. `is_json`
+/// says that the document must be JSON.
 async fn said(
     edge: &Edge,
     operation: Option<&OperationDescription>,
@@ -157,7 +157,7 @@ async fn said(
         Ok(Sent::Form(boundary)) => {
             let body = read(edge, incoming).await?;
             let form = Form::read(&body, &boundary)?;
-            // Fields of the form stand in the place of those in the address.
+            // Fields of the form override those in the address.
             let mut said = form_urlencoded::Serializer::new(String::new());
             for (name, text) in form_urlencoded::parse(address.as_bytes()) {
                 if !form.fields.iter().any(|(field, _)| *field == name) {
@@ -173,7 +173,7 @@ async fn said(
     }
 }
 
-/// The service's answer, for the first of the versions that it is of.
+/// Returns the service's answer for the first of these versions that matches.
 async fn tried(
     edge: &Edge,
     endpoint: &Endpoint,
@@ -189,7 +189,7 @@ async fn tried(
             message.options.incarnation = Some(incarnation);
             message.options.if_version = Some(version);
         }
-        // Kept for the next tag, if there is one: a version that is another changes nothing.
+        // Kept for the next tag, if there is one, because a request for another version changes nothing.
         let next = (tried < last).then(|| message.clone());
         let verb = message.verb;
         let sent = endpoint.send(message);
@@ -200,7 +200,7 @@ async fn tried(
                 let is_other = matches!(fault.code(), Code::StaleReference | Code::PreconditionFailed);
                 match next {
                     Some(next) if is_other => (message, tried) = (next, tried + 1),
-                    // A tag of an earlier life is a version that is no more.
+                    // A tag of an earlier incarnation names a version that no longer exists.
                     _ if demanded[tried].is_some() && fault.code() == Code::StaleReference => {
                         return Err(Refused::with(StatusCode::PRECONDITION_FAILED, fault));
                     }
@@ -211,7 +211,7 @@ async fn tried(
     }
 }
 
-/// Answers with rows as a file: those of the first piece, and of as many more as were requested.
+/// Answers with rows as a file: those of the first piece, and as many more pieces as requested.
 async fn table(
     edge: &Edge,
     peer: &Peer,
@@ -232,8 +232,8 @@ async fn table(
     Ok(response)
 }
 
-/// Waits until a request that changes nothing is no longer worth waiting for. The services are ending, and the request
-/// may take longer than they may.
+/// Ends a request that changes nothing once the services are ending, because it may take longer than they have. Waits
+/// until then.
 async fn gives_up<T>(edge: &Edge, verb: Verb) -> Result<T, Fault> {
     if !matches!(verb, Verb::Query | Verb::Get | Verb::Lookup) {
         std::future::pending::<()>().await;
@@ -242,8 +242,8 @@ async fn gives_up<T>(edge: &Edge, verb: Verb) -> Result<T, Fault> {
     Err(stopping())
 }
 
-/// Waits for an answer, or for an event instead. If `is_alone` says that this thread has nothing else to do, it
-/// spins for it, some microseconds at most. Most handlers take less time than falling asleep and being woken does.
+/// Waits for an answer, or for an event instead. If `is_alone` says that this thread has nothing else to do, it spins
+/// for some microseconds at most. Most handlers take less time than falling asleep and waking up.
 async fn looked_for<T>(
     answer: impl Future<Output = T>,
     most: Looks,
@@ -255,8 +255,8 @@ async fn looked_for<T>(
     poll_fn(move |polling| {
         loop {
             let is_last = looks >= most.spinning + most.yielding || !is_alone();
-            // Nobody is to be woken while this thread looks: that would be a system call of the worker, and a turn of
-            // this task for nothing.
+            // While this thread looks, the worker must not wake it. That would cost the worker a system call, and this
+            // task an unnecessary turn.
             let mut looking = Polling::from_waker(Waker::noop());
             let polled = answer.as_mut().poll(if is_last { &mut *polling } else { &mut looking });
             if polled.is_ready() {

@@ -26,31 +26,31 @@ use crate::viewer::Viewer;
 /// ```
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// The address that it listens on; port 0 lets the system choose. Default: 127.0.0.1, port 8420.
+    /// The address that the node listens on; with port 0, the system chooses the port. Default: 127.0.0.1, port 8420.
     pub address: SocketAddr,
-    /// The rights of callers. Default: none, which is for loopback only: every client may do everything.
+    /// The rights of callers. Default: none, which is allowed only on loopback; then every client may do everything.
     pub policy: Option<Policy>,
-    /// Origins whose pages may call it, in addition to its own. Default: none.
+    /// Origins whose pages may call the node, in addition to its own. Default: none.
     pub origins: Origins,
-    /// The reverse proxies before it, whose word on the address of a client counts. Default: none.
+    /// The reverse proxies in front of the node that are trusted to report a client's address. Default: none.
     pub proxies: Vec<Network>,
-    /// Lets it listen beyond loopback without a policy.
+    /// Allows the node to listen beyond loopback without a policy.
     pub is_insecure: bool,
-    /// The certificates that it presents and requires; connections then use only TLS. Default: none, and no TLS.
+    /// The certificates that the node presents and requires; connections then use only TLS. Default: none, and no TLS.
     pub tls: Option<Tls>,
-    /// The target of its request log. Default: nowhere.
+    /// The log of requests. Default: none.
     pub log: Option<Log>,
-    /// The collector that gets a span of each request. Default: none.
+    /// The collector that gets a span for each request. Default: none.
     pub telemetry: Option<Telemetry>,
-    /// The page that it shows in a browser. Default: a list of its services.
+    /// The pages that the node shows in a browser. Default: a list of its services.
     pub viewer: Viewer,
     /// The number of threads that serve connections. Default: 1.
     pub threads: usize,
-    /// Its limits.
+    /// The limits for clients.
     pub limits: Limits,
 }
 
-/// The limits that a node sets its clients. Requests beyond it are refused with a status that says so.
+/// The limits that a node sets for its clients. Requests beyond a limit are refused with a status that says so.
 ///
 /// # Example
 /// ```
@@ -59,52 +59,53 @@ pub struct Settings {
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Limits {
-    /// The number of connections that the node keeps at once. One more replaces an idle one, and is closed at once if
-    /// none is idle. Default: 4096.
+    /// The most connections that the node keeps at once. One more replaces an idle connection; if none is idle, the new
+    /// one is closed at once. Default: 4096.
     pub connections: usize,
-    /// Connections at once from one address that is no proxy's. Default: 1024.
+    /// The most connections at once from one address that is not a proxy's. Default: 1024.
     pub connections_per_address: usize,
-    /// The time that a connection may be open without an answer on its way; the node may notice after twice as long.
-    /// Default: 2 minutes.
+    /// The longest time that a connection may be open without an answer in progress; the node may notice only after
+    /// twice as long. Default: 2 minutes.
     pub idle_time: Duration,
-    /// The age at which the node asks a connection's client to make another one; answers on their way continue.
-    /// Default: 1 day.
+    /// The age at which the node asks a connection's client to open another one; answers in progress continue. Default:
+    /// 1 day.
     pub connection_age: Duration,
-    /// The bytes of answers that are kept on one connection until the client takes them. One answer always fits; the
-    /// part that does not is answered 503. Default: 128 MiB.
+    /// The most bytes of answers that are kept on one connection until the client reads them. One answer always fits;
+    /// further answers beyond the limit are replaced by status 503. Default: 128 MiB.
     pub unsent_connection_bytes: usize,
-    /// The same of all connections together. Bytes that several answers share are counted once. Default: 512 MiB.
+    /// The same limit for all connections together. Bytes that several answers share are counted once. Default: 512
+    /// MiB.
     pub unsent_bytes: usize,
-    /// The size of a body. Default: 16 MiB.
+    /// The most bytes of a body. Default: 16 MiB.
     pub body_bytes: usize,
-    /// The size of all headers together, at least 8 KiB. Default: 64 KiB.
+    /// The most bytes of all headers together, at least 8 KiB. Default: 64 KiB.
     pub header_bytes: usize,
-    /// The number of headers. Default: 100.
+    /// The most headers. Default: 100.
     pub headers: usize,
     /// The longest time that a client may take to send its headers. Default: 10 s.
     pub header_time: Duration,
     /// The longest time that a client may take to send a body. Default: 60 s.
     pub body_time: Duration,
-    /// The longest time that a client may take no bytes that it is sent, until its connection is closed. The close may
-    /// come as late as after twice as long. On HTTP/2, where one answer may be stuck alone, the limit also holds for
+    /// The longest time that a client may read none of the bytes sent to it; then its connection is closed. The node
+    /// may notice only after twice as long. On HTTP/2, where a single answer may be stuck, the limit also applies to
     /// each answer. Default: 60 s.
     pub take_time: Duration,
-    /// The longest time that a request without a limit of its own may take. Default: 30 s.
+    /// The longest time that a request without its own limit may take. Default: 30 s.
     pub answer_time: Duration,
-    /// The longest time that a request may ask for. Default: 1 hour.
+    /// The longest time limit that a request may set. Default: 1 hour.
     pub answer_time_max: Duration,
-    /// Requests at once, of all connections together; one more is answered 503. Default: 16,384.
+    /// The most requests at once, over all connections; one more is answered 503. Default: 16,384.
     pub requests: usize,
-    /// Subscriptions at once; one more is answered 503. Default: 4096.
+    /// The most subscriptions at once; one more is answered 503. Default: 4096.
     pub subscriptions: usize,
-    /// The number of times a sign of life is sent to a subscriber. A connection that does not take it within the same
-    /// time again is cut off. Default: 15 s.
+    /// The interval between heartbeats to a subscriber. A connection that does not take a heartbeat within the same
+    /// time is closed. Default: 15 s.
     pub heartbeat: Duration,
-    /// Requests a second and at once from one address; more are answered 429. Default: no limit.
+    /// The rate of requests from one address; more are answered 429. Default: no limit.
     pub rate: Option<Rate>,
 }
 
-/// A rate of requests: this many in a second, and this many at once after a pause.
+/// A rate of requests, with a burst after a pause.
 ///
 /// # Example
 /// ```
@@ -113,9 +114,9 @@ pub struct Limits {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Rate {
-    /// A second.
+    /// The number of requests per second.
     pub per_second: f64,
-    /// At once.
+    /// The number of requests at once after a pause.
     pub burst: u32,
 }
 
@@ -151,7 +152,7 @@ impl Default for Settings {
 }
 
 impl Settings {
-    /// Loopback, port 8420, no policy, the default limits.
+    /// Returns settings with loopback, port 8420, no policy and the default limits.
     ///
     /// # Example
     /// See [`Settings`].
@@ -171,11 +172,11 @@ impl Settings {
         }
     }
 
-    /// Whether it is valid.
+    /// Checks whether the settings are valid.
     ///
     /// # Errors
-    /// Returns [`Code::PermissionDenied`] for an open address without a policy, and for certificates of clients without
-    /// one; [`Code::InvalidValue`] with every invalid number.
+    /// Returns [`Code::PermissionDenied`] for an open address, or for client certificates, without a policy;
+    /// [`Code::InvalidValue`] with every invalid number.
     ///
     /// # Example
     /// See [`Settings`].

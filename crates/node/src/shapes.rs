@@ -1,19 +1,19 @@
 //! Refuses lists where objects are expected.
 //!
-//! The library that reads documents takes a list for any struct, its fields by position. This suits a compact wire and
-//! no client: `[1, 2]` in the place of `{"x": 1, "y": 2}` is a mistake, and it changed the state. So a body that has a
-//! list somewhere is held against the schema of its operation.
+//! The library that reads documents accepts a list for any struct, with the fields by position. That suits a compact
+//! wire format. But a client that sends `[1, 2]` instead of `{"x": 1, "y": 2}` makes a mistake, and its request changed
+//! the state. So a body that contains a list is checked against the schema of its operation.
 
 use lehr_services::{Code, Fault, Format};
 use serde_json::Value;
 
-/// Looks for lists in a body where the schema has only objects.
+/// Checks that a body has no list where the schema has only objects.
 ///
 /// # Errors
-/// Returns [`Code::MessageNotSupported`] with the place of the first. A body that cannot be read is for the service to
-/// refuse.
+/// Returns [`Code::MessageNotSupported`] with the place of the first such list. A body that cannot be read is left to
+/// the service to refuse.
 pub(crate) fn check(format: Format, body: &[u8], schema: &Value) -> Result<(), Fault> {
-    // Most bodies have none.
+    // Most bodies contain no list.
     if format == Format::Json && !body.contains(&b'[') {
         return Ok(());
     }
@@ -24,7 +24,7 @@ pub(crate) fn check(format: Format, body: &[u8], schema: &Value) -> Result<(), F
     Err(Fault::new(Code::MessageNotSupported, reason))
 }
 
-/// The place of a list where the schema allows an object but no list.
+/// Returns the place of a list where the schema allows an object but no list.
 fn misplaced(value: &Value, schema: &Value, root: &Value, place: &mut String) -> Option<String> {
     let schema = followed(schema, root);
     if value.is_array() && !allows(schema, root, "array") {
@@ -32,7 +32,7 @@ fn misplaced(value: &Value, schema: &Value, root: &Value, place: &mut String) ->
     }
     if let Some(forms) = forms(schema) {
         let kind = if value.is_array() { "array" } else { "object" };
-        // Right if any form of its kind has no objection.
+        // The value is correct if any form of its kind accepts it.
         let mut found = None;
         for form in forms.iter().filter(|form| allows(form, root, kind)) {
             found = Some(misplaced(value, form, root, place)?);
@@ -52,12 +52,12 @@ fn misplaced(value: &Value, schema: &Value, root: &Value, place: &mut String) ->
     }
 }
 
-/// The alternatives of a schema, one of which a value must meet.
+/// Returns the alternatives of a schema, one of which a value must satisfy.
 fn forms(schema: &Value) -> Option<&Vec<Value>> {
     ["anyOf", "oneOf"].iter().find_map(|key| schema[key].as_array())
 }
 
-/// Whether a schema lets a value be of a kind.
+/// Whether a schema allows a kind of value.
 fn allows(schema: &Value, root: &Value, kind: &str) -> bool {
     let schema = followed(schema, root);
     match (forms(schema), &schema["type"]) {
@@ -69,7 +69,7 @@ fn allows(schema: &Value, root: &Value, kind: &str) -> bool {
 }
 
 fn inside(value: &Value, schema: &Value, root: &Value, place: &mut String, name: &str) -> Option<String> {
-    // Numbers and words are where most of a body is.
+    // A quick exit, because most of a body is numbers and words.
     if !value.is_array() && !value.is_object() {
         return None;
     }
@@ -81,10 +81,10 @@ fn inside(value: &Value, schema: &Value, root: &Value, place: &mut String, name:
     found
 }
 
-/// The target of a schema's reference.
+/// Follows a schema's reference to its target.
 fn followed<'a>(schema: &'a Value, root: &'a Value) -> &'a Value {
     let mut schema = schema;
-    // A circle of references would have no end.
+    // Bounded, because references may form a cycle.
     for _ in 0..16 {
         let Some(at) = schema["$ref"].as_str().and_then(|at| at.strip_prefix('#')) else { break };
         let Some(found) = root.pointer(at) else { break };

@@ -1,14 +1,14 @@
 //! The bytes of a connection, for any transport.
 //!
-//! One type for all: the protocols above are large, and would be compiled for each type of stream once more. A call
-//! through an object costs nothing beside the system call below it.
+//! There is one type for all transports: the protocols above are large, and would be compiled again for each type of
+//! stream. A dynamic call costs nothing compared with the system call below it.
 
 use tokio::io::{AsyncRead, AsyncWrite};
 
-/// Bytes in both directions: a connection of TCP, or TLS on top of one.
+/// Bytes in both directions: a TCP connection, or TLS over one.
 pub(crate) trait Duplex: AsyncRead + AsyncWrite + Send + Unpin {}
 
 impl<T: AsyncRead + AsyncWrite + Send + Unpin> Duplex for T {}
 
-/// A stream of some kind.
+/// A stream over any transport.
 pub(crate) type Stream = Box<dyn Duplex>;

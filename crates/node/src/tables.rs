@@ -1,7 +1,7 @@
-//! Rows of tables as files: `Accept: text/csv` in the place of a document with the text inside.
+//! Rows of tables as files: `Accept: text/csv` returns the text itself instead of a document that contains it.
 //!
-//! An operation answers rows if it has a field `format` and its reply has fields with the names of formats, one of
-//! which is filled. So nothing below depends on it.
+//! An operation returns rows if it has a field `format` and its reply has fields named after the formats, one of which
+//! is set. So the crates below need no knowledge of files.
 
 use std::fmt;
 
@@ -17,16 +17,17 @@ use serde_json::Value;
 use crate::body::Answer;
 use crate::encode::preferred;
 
-/// The number of bytes of text that are put together of pieces; a longer table is requested in parts.
+/// The most bytes of text that are joined from pieces; a client must request a longer table in parts.
 pub(crate) const BYTES_MAX: usize = 64 << 20;
 
 /// The form of a service's answer, out of which the rows are taken: bytes are in it as they are.
 pub(crate) const FORM: Format = Format::MessagePack;
 
-/// The rows of an answer: the first, the one after the last, and the number that the table has.
+/// The header that describes the rows of an answer: the first row, the one after the last, and the number of rows in
+/// the table.
 const ROWS: &str = "lehr-rows";
 
-/// A form of rows.
+/// A file format for rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Rows {
     Csv,
@@ -36,7 +37,7 @@ pub(crate) enum Rows {
 const ALL: [Rows; 2] = [Rows::Csv, Rows::Arrow];
 
 impl Rows {
-    /// The media type of its files.
+    /// Returns the media type of the format.
     pub(crate) fn media_type(self) -> &'static str {
         match self {
             Self::Csv => "text/csv",
@@ -44,7 +45,7 @@ impl Rows {
         }
     }
 
-    /// Its name in the field `format`, and in the field of the reply.
+    /// Returns the value of the field `format`, which is also the name of the field in the reply.
     fn name(self) -> &'static str {
         match self {
             Self::Csv => "csv",
@@ -52,7 +53,7 @@ impl Rows {
         }
     }
 
-    /// The forms of rows that an operation answers.
+    /// Returns the formats of rows that an operation supports.
     pub(crate) fn of(operation: &OperationDescription) -> impl Iterator<Item = Self> {
         ALL.into_iter().filter(|rows| rows.is_of(operation))
     }
@@ -61,7 +62,8 @@ impl Rows {
         operation.body["properties"].get("format").is_some() && operation.reply["properties"].get(self.name()).is_some()
     }
 
-    /// The form that a client likes best, if the operation has it and no document is liked as much.
+    /// Returns the format that a client prefers, if the operation supports it and the client does not prefer a
+    /// document.
     pub(crate) fn wanted(headers: &HeaderMap, operation: &OperationDescription) -> Option<Self> {
         let rows = preferred(headers, |named| {
             let named = named.to_ascii_lowercase();
@@ -72,7 +74,7 @@ impl Rows {
         rows.flatten()
     }
 
-    /// The body of the request with its field `format`, and from a row on, if that is given.
+    /// Returns the body of the request with its field `format` set and, if given, the row to start from.
     pub(crate) fn asked(self, format: Format, body: &[u8], from: Option<u64>) -> Result<Vec<u8>, Fault> {
         let mut body: Value = if body.is_empty() { Value::Object(Default::default()) } else { format.decode(body)? };
         if let Some(fields) = body.as_object_mut() {
@@ -85,7 +87,7 @@ impl Rows {
     }
 }
 
-/// Rows that have been answered, in one piece or several.
+/// The rows of an answer, from one or several pieces.
 pub(crate) struct Answered {
     rows: Rows,
     bytes: Vec<u8>,
@@ -95,21 +97,21 @@ pub(crate) struct Answered {
 }
 
 impl Answered {
-    /// The number of bytes in the first piece.
+    /// Begins an answer with the first piece.
     ///
     /// # Errors
-    /// Returns [`Code::OperationFailed`] if that is no piece.
+    /// Returns [`Code::OperationFailed`] if `piece` is not a piece of rows.
     pub(crate) fn first(rows: Rows, piece: &[u8]) -> Result<Self, Fault> {
         let mut answered = Self { rows, bytes: Vec::new(), from: 0, to: 0, of: 0 };
         answered.from = answered.add(piece)?;
         Ok(answered)
     }
 
-    /// The offset of the next piece, if there is one. Streams of Arrow cannot be joined, so that an answer ends with
-    /// its piece.
+    /// Returns the first row of the next piece, if there is one. Arrow streams cannot be joined, so an Arrow answer has
+    /// only one piece.
     ///
     /// # Errors
-    /// Returns [`Code::TooLarge`] if it would be more than fits.
+    /// Returns [`Code::TooLarge`] if the rows would exceed the limit.
     pub(crate) fn next(&self, to: Option<u64>) -> Result<Option<u64>, Fault> {
         if self.rows == Rows::Arrow || self.to >= to.unwrap_or(self.of).min(self.of) {
             return Ok(None);
@@ -121,7 +123,7 @@ impl Answered {
         Ok(Some(self.to))
     }
 
-    /// Adds a piece, and returns its offset.
+    /// Adds a piece, and returns its first row.
     pub(crate) fn add(&mut self, piece: &[u8]) -> Result<u64, Fault> {
         let bad = || Fault::new(Code::OperationFailed, "the answer has no rows in the requested form");
         let piece: Piece = FORM.decode(piece).map_err(|fault| bad().log(fault.reason().to_owned()))?;
@@ -133,7 +135,7 @@ impl Answered {
         Ok(piece.from)
     }
 
-    /// The bytes, and the receiver of the answer.
+    /// Returns the bytes, and a response with the headers for them.
     pub(crate) fn into_response(self) -> (Vec<u8>, Response<Answer>) {
         let mut response = Response::new(Answer::Whole(None));
         *response.status_mut() = StatusCode::OK;

@@ -1,8 +1,9 @@
-//! Spans of requests for a collector of OpenTelemetry: one for each request, sent in batches by OTLP over HTTP.
+//! Spans of requests for an OpenTelemetry collector: one per request, sent in batches by OTLP over HTTP.
 //!
-//! A request only puts its span into a queue. If that is full, the span is dropped and counted. A thread of its own
-//! sends what is in the queue, so neither a slow collector nor one that is down holds up a request. The headers for the collector,
-//! the name of the service and its attributes come from the environment variables that OpenTelemetry's library reads.
+//! A request only puts its span into a queue. If the queue is full, the span is dropped and counted. A separate thread
+//! sends what is in the queue, so neither a slow collector nor one that is down delays a request. The headers for the
+//! collector, the name of the service and its attributes come from the environment variables that OpenTelemetry's
+//! library reads.
 
 use std::collections::hash_map::RandomState;
 use std::fmt;
@@ -35,22 +36,22 @@ use crate::log::{Level, Log};
 use crate::tokio_thread::TokioThread;
 use crate::trust::Trust;
 
-/// The spans that wait, at most. (The default of OpenTelemetry's specification, like the next two.)
+/// The most spans that wait. (This is the default in OpenTelemetry's specification, as are the next two.)
 const QUEUE: usize = 2048;
 
-/// The spans that are sent together, at most.
+/// The most spans that are sent together.
 const BATCH: usize = 512;
 
 /// The longest time that a span waits for others.
 const DELAY: Duration = Duration::from_secs(5);
 
-/// The longest time that a batch may take, also if it is sent again.
+/// The longest time that a batch may take, including retries.
 const SEND_TIME: Duration = Duration::from_secs(10);
 
-/// The longest answer of a collector that is read.
+/// The most bytes that are read of a collector's answer.
 const ANSWER_BYTES: usize = 1 << 20;
 
-/// Sends a span of each request to a collector. Cheap to clone: clones share the queue.
+/// Sends a span for each request to a collector. Cheap to clone: clones share the queue.
 ///
 /// # Example
 /// ```
@@ -70,7 +71,7 @@ pub struct Telemetry {
 
 struct Shared {
     spans: mpsc::Sender<SpanData>,
-    /// Who waits until all is sent.
+    /// Callers that wait until all spans are sent.
     flushes: mpsc::UnboundedSender<oneshot::Sender<()>>,
     counts: Arc<Counts>,
     scope: InstrumentationScope,
@@ -85,7 +86,7 @@ struct Counts {
     sent: Count,
     dropped: Count,
     failed: Count,
-    /// Spans of accepted batches that the collector does not want.
+    /// Spans of accepted batches that the collector rejected.
     rejected: Count,
 }
 
@@ -95,10 +96,10 @@ impl fmt::Debug for Telemetry {
     }
 }
 
-/// A request that was answered, as its span describes it.
+/// An answered request, with the facts for its span.
 pub(crate) struct Served<'r> {
     pub(crate) request: &'r Request<()>,
-    /// Its span, and that of its sender.
+    /// The span of the request, and that of its sender.
     pub(crate) span: TraceParent,
     pub(crate) parent: Option<TraceParent>,
     pub(crate) began: SystemTime,
@@ -113,11 +114,12 @@ pub(crate) struct Served<'r> {
 }
 
 impl Telemetry {
-    /// For the collector that takes traces at an address. The collector's certificate is signed by an authority that `trust` names, or else by one that the machine
-    /// trusts. The log learns when the collector takes nothing, and when it does again.
+    /// Creates a sender to the trace collector at an address. The collector's certificate must be signed by an
+    /// authority that `trust` names, or else by one that the machine trusts. It logs when the collector stops accepting
+    /// spans, and when the collector accepts them again.
     ///
     /// # Errors
-    /// Returns [`Code::InvalidValue`] if the address or a variable of the environment is invalid;
+    /// Returns [`Code::InvalidValue`] if the address or an environment variable is invalid;
     /// [`Code::InsufficientResources`] if no thread can be started.
     ///
     /// # Example
@@ -157,7 +159,7 @@ impl Telemetry {
         Ok(Self { shared: Arc::new(Shared { spans, flushes, counts, scope, log, thread }) })
     }
 
-    /// Puts the span of a request into the queue, if the trace is recorded. Never waits.
+    /// Puts the span of a request into the queue, if the trace is sampled. Never waits.
     pub(crate) fn served(&self, served: &Served<'_>) {
         if !served.span.is_sampled() {
             return;
@@ -198,7 +200,7 @@ impl Telemetry {
             attributes.push(KeyValue::new("error.type", kind));
         }
         let shown = if is_known { method } else { "HTTP" };
-        // Of what a client got wrong, the service is not at fault.
+        // A client's error is not a failure of the service.
         let failed = || Status::error(fault.map_or("", |fault| fault.reason()).to_owned());
         SpanData {
             span_context: SpanContext::new(
@@ -223,20 +225,20 @@ impl Telemetry {
         }
     }
 
-    /// By outcome, the number of spans.
+    /// Returns the number of spans by outcome.
     pub(crate) fn counts(&self) -> [(&'static str, u64); 3] {
         let Counts { sent, dropped, failed, .. } = &*self.shared.counts;
         [("sent", sent.get()), ("dropped", dropped.get()), ("failed", failed.get())]
     }
 
-    /// Waits until the spans of all requests that were answered before are sent, at most this long.
+    /// Waits until the spans of all requests that were already answered are sent, at most for `limit`.
     pub(crate) async fn flush(&self, limit: Duration) {
         let (answer, answered) = oneshot::channel();
         let (done, is_done) = oneshot::channel();
         if self.shared.flushes.send(answer).is_err() {
             return;
         }
-        // The limit is kept by the thread that has timers.
+        // The thread that has timers enforces the limit.
         self.shared.thread.handle().spawn(async move {
             let _ = timeout(limit, answered).await;
             let _ = done.send(());
@@ -250,7 +252,7 @@ impl Telemetry {
     }
 }
 
-/// The description of this node: what the environment says, else the program.
+/// Describes this node, from the environment or else with the program's own values.
 fn resource() -> Resource {
     let of = || {
         Resource::builder()
@@ -259,17 +261,17 @@ fn resource() -> Resource {
     };
     let detected = of().build();
     let name = detected.get(&Key::from_static_str("service.name")).map(|name| name.to_string());
-    // The library's word for a service without a name.
+    // The library's name for a service without a name.
     match name {
         Some(name) if !name.starts_with("unknown_service") => detected,
         _ => of().with_service_name("lehr").build(),
     }
 }
 
-/// The span of a request and that of its sender. It is of the sender's trace; without one it is of a new trace if it is
-/// recorded here, and of none otherwise.
+/// Returns the span of a request and that of its sender. The span belongs to the sender's trace. Without a sender's
+/// trace it belongs to a new one, if traces are recorded here; otherwise there is no span.
 pub(crate) fn spans(headers: &HeaderMap, is_recorded: bool) -> (Option<TraceParent>, Option<TraceParent>) {
-    // A trace that cannot be read is none: tracing must not break what it traces.
+    // A trace header that cannot be read is ignored, because tracing must not break requests.
     let text = headers.get("traceparent").and_then(|value| value.to_str().ok());
     let parent = text.and_then(|text| text.parse::<TraceParent>().ok());
     let own = match parent {
@@ -279,7 +281,7 @@ pub(crate) fn spans(headers: &HeaderMap, is_recorded: bool) -> (Option<TracePare
     (own, parent)
 }
 
-/// A number that nobody else is likely to have drawn; not 0.
+/// Returns a number that is unlikely to be drawn elsewhere; never 0.
 fn random() -> u64 {
     RandomState::new().build_hasher().finish() | 1
 }
@@ -297,7 +299,7 @@ fn tell(log: Option<&Log>, level: Level, reason: impl FnOnce() -> String) {
     }
 }
 
-/// The exporter, on its own thread.
+/// The exporter, which runs on its own thread.
 struct Sending {
     exporter: SpanExporter,
     counts: Arc<Counts>,
@@ -367,7 +369,7 @@ impl Sending {
             }
             Some(error) => {
                 self.counts.failed.add(count);
-                // Said once, not for each batch.
+                // Logged once, not for each batch.
                 if !self.is_failing {
                     tell(log, Level::Warn, || {
                         format!("spans are lost, since the collector does not take them: {error}")
@@ -379,7 +381,7 @@ impl Sending {
     }
 }
 
-/// The way to the collector, for OpenTelemetry's library.
+/// The HTTP client that OpenTelemetry's library uses to reach the collector.
 struct Collector {
     trust: Trusting,
     counts: Arc<Counts>,
@@ -407,7 +409,7 @@ impl Collector {
 }
 
 impl HttpClient for Collector {
-    // As `async_trait` writes it.
+    // The signature that `async_trait` generates.
     fn send_bytes<'c, 'f>(
         &'c self,
         request: Request<Bytes>,

@@ -1,4 +1,4 @@
-//! TLS at the edge: the certificate that a node shows, and whose certificates it asks clients for.
+//! TLS of the network edge: the certificate that a node presents, and the client certificates that it requires.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -13,11 +13,10 @@ use tokio_rustls::TlsAcceptor;
 use crate::certificate::{authorities, bad, certificates, key, mismatch, provider, reason};
 use crate::renewed::{News, Renewed};
 
-/// The certificates that a node shows and asks for when a connection begins.
+/// The certificates that a node presents and requires at the beginning of a connection.
 ///
-/// With a file of authorities every client has to show a certificate that one of them has signed (mutual TLS). The DNS
-/// names in it say which caller of the [`Policy`](crate::Policy) that is; a certificate that is no caller's opens
-/// nothing.
+/// With a file of authorities, every client must present a certificate that one of them signed (mutual TLS). The DNS
+/// names in it identify the caller of the [`Policy`](crate::Policy); a certificate without a caller grants nothing.
 ///
 /// # Example
 /// ```
@@ -27,9 +26,9 @@ use crate::renewed::{News, Renewed};
 /// assert!(fault.reason().starts_with("no/such.pem: "));
 /// ```
 ///
-/// Changed files are read again when a connection begins, so you renew a certificate by replacing the file. Connections
-/// that have begun keep their certificate. A file that cannot be used is reported in the node's log, and the
-/// certificate before it stays.
+/// Changed files are read again at the beginning of a connection, so you renew a certificate by replacing the file.
+/// Open connections keep their certificate. A file that cannot be used is reported in the node's log, and the earlier
+/// certificate stays in use.
 #[derive(Clone)]
 pub struct Tls {
     config: Arc<Renewed<Arc<ServerConfig>>>,
@@ -43,12 +42,12 @@ impl fmt::Debug for Tls {
 }
 
 impl Tls {
-    /// From files in PEM: the node's certificate with those between it and its authority, its private key, and the
-    /// authorities of clients.
+    /// Reads PEM files: the node's certificate with its chain up to the authority, its private key, and the authorities
+    /// of clients.
     ///
     /// # Errors
-    /// Returns [`Code::InvalidValue`](lehr_services::Code), naming the file: it cannot be read, has no certificate or
-    /// key, or the key is not the certificate's.
+    /// Returns [`Code::InvalidValue`](lehr_services::Code) with the file if it cannot be read, has no certificate or
+    /// key, or if the key does not match the certificate.
     ///
     /// # Example
     /// See [`Tls`].
@@ -60,19 +59,20 @@ impl Tls {
         Ok(Self { config: Arc::new(config), asks: clients.is_some() })
     }
 
-    /// Whether clients have to show a certificate.
+    /// Whether clients must present a certificate.
     pub(crate) fn asks(&self) -> bool {
         self.asks
     }
 
-    /// For a connection that begins now, and the changes of the files since the last one.
+    /// Returns the acceptor for a connection that begins now, and the changes of the files since the last one.
     pub(crate) fn acceptor(&self) -> (TlsAcceptor, News) {
         let (config, news) = self.config.look();
         (TlsAcceptor::from(config), news)
     }
 }
 
-/// Configures TLS for a node: its certificate and its key. If a third file exists, it names the authorities of clients.
+/// Configures TLS for a node, with its certificate and its key. If there is a third file, it has the authorities of
+/// clients.
 fn config(files: &[PathBuf], texts: &[Vec<u8>]) -> Result<ServerConfig, Fault> {
     let (certificate, private) = (&files[0], &files[1]);
     let (chain, secret) = (certificates(certificate, &texts[0])?, key(private, &texts[1])?);
@@ -93,7 +93,7 @@ fn config(files: &[PathBuf], texts: &[Vec<u8>]) -> Result<ServerConfig, Fault> {
     Ok(config)
 }
 
-/// The DNS names in a certificate whose signature has been checked.
+/// Returns the DNS names in a certificate whose signature has been checked.
 pub(crate) fn names(certificate: &CertificateDer<'_>) -> Vec<String> {
     match webpki::EndEntityCert::try_from(certificate) {
         Ok(certificate) => certificate.valid_dns_names().map(str::to_owned).collect(),

@@ -1,4 +1,4 @@
-//! The threads on which Tokio runs: sockets, names and timers of the edge, of clients and of sources.
+//! The threads that run Tokio: sockets, name resolution and timers of the network edge, of clients and of sources.
 
 use std::io;
 
@@ -6,7 +6,7 @@ use lehr_sync::thread::Joined;
 use tokio::runtime::{Builder, Handle};
 use tokio::sync::oneshot;
 
-/// A thread with a Tokio runtime. Both end, and are waited for, when this is dropped.
+/// A thread with a Tokio runtime. Dropping it ends and joins both.
 ///
 /// # Example
 /// ```
@@ -19,16 +19,16 @@ use tokio::sync::oneshot;
 #[derive(Debug)]
 pub struct TokioThread {
     handle: Handle,
-    /// Dropped before the thread is joined, which ends by it. (Fields are dropped in order.)
+    /// Dropped before the thread is joined; the drop makes the thread end. (Fields are dropped in order.)
     _end: Option<oneshot::Sender<()>>,
     _thread: Joined,
 }
 
 impl TokioThread {
-    /// Starts a thread of this name, for tasks that are spawned onto its [`handle`](Self::handle).
+    /// Starts a thread with this name, for tasks that are spawned on its [`handle`](Self::handle).
     ///
     /// # Errors
-    /// Fails if the system gives no thread, or no means to wait for sockets.
+    /// Fails if the system cannot start a thread, or cannot wait for sockets.
     ///
     /// # Example
     /// See [`TokioThread`].
@@ -40,7 +40,7 @@ impl TokioThread {
         Ok(Self { _end: Some(end), ..Self::run(name, until_dropped)? })
     }
 
-    /// Starts a thread of this name for one future: it ends with that, and dropping it waits for that.
+    /// Starts a thread with this name for one future: the thread ends with the future, and dropping it waits for that.
     pub(crate) fn run(name: &str, future: impl Future<Output = ()> + Send + 'static) -> io::Result<Self> {
         let runtime = Builder::new_current_thread().enable_io().enable_time().build()?;
         let handle = runtime.handle().clone();
@@ -48,7 +48,7 @@ impl TokioThread {
         Ok(Self { handle, _end: None, _thread: thread })
     }
 
-    /// The handle that spawns tasks.
+    /// Returns the handle that spawns tasks.
     ///
     /// # Example
     /// See [`TokioThread`].

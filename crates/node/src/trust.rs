@@ -1,4 +1,4 @@
-//! TLS of a client: whose signature it trusts, and the certificate that it shows.
+//! TLS of a client: the authorities that it trusts, and the certificate that it presents.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -41,12 +41,12 @@ impl fmt::Debug for Trust {
 
 impl Trust {
     /// Trusts the authorities of a file in PEM, or else those that the machine trusts. Presents a certificate, with its
-    /// private key, to nodes that ask for one. Changed files are read again when a connection begins; if they cannot be
-    /// used, the earlier ones stay.
+    /// private key, to nodes that require one. Changed files are read again at the beginning of a connection; if they
+    /// cannot be used, the earlier ones stay in use.
     ///
     /// # Errors
-    /// Returns [`Code::InvalidValue`], naming the file that cannot be used; [`Code::InsufficientResources`] if the
-    /// machine trusts no authority.
+    /// Returns [`Code::InvalidValue`] with the file that cannot be used; [`Code::InsufficientResources`] if the machine
+    /// trusts no authority.
     ///
     /// # Example
     /// See [`Trust`].
@@ -59,10 +59,10 @@ impl Trust {
         Ok(Self { config: Arc::new(config) })
     }
 
-    /// Speaks TLS on a connection to a host, with these protocols above it, the one that is liked best first.
+    /// Starts TLS on a connection to a host, with these application protocols, in order of preference.
     ///
     /// # Errors
-    /// The reason why it is not, in words.
+    /// Returns the reason of a failure, in words.
     pub async fn connect(
         &self,
         host: &str,
@@ -71,7 +71,7 @@ impl Trust {
     ) -> Result<TlsStream<TcpStream>, String> {
         let bare = host.trim_start_matches('[').trim_end_matches(']').to_owned();
         let name = ServerName::try_from(bare).map_err(|_| format!("{host:?} is no name of a host"))?;
-        // What is wrong with files that have changed shows when what they held before is no longer taken.
+        // A fault in changed files shows once the earlier certificates are no longer accepted.
         let mut config = ClientConfig::clone(&self.config.look().0);
         config.alpn_protocols = protocols.iter().map(|name| name.as_bytes().to_vec()).collect();
         let connected = TlsConnector::from(Arc::new(config)).connect(name, stream).await;
@@ -79,8 +79,8 @@ impl Trust {
     }
 }
 
-/// The authorities that a client trusts, if the first file has them, and the certificate and key that it shows, if they
-/// are there.
+/// Configures TLS for a client: the authorities that it trusts, and its certificate and key, if it has any. The first
+/// file has the authorities if `has_authority`.
 fn config(files: &[PathBuf], texts: &[Vec<u8>], has_authority: bool) -> Result<ClientConfig, Fault> {
     let mut given = files.iter().zip(texts);
     let roots = match given.next().filter(|_| has_authority) {
@@ -103,11 +103,11 @@ fn config(files: &[PathBuf], texts: &[Vec<u8>], has_authority: bool) -> Result<C
     }
 }
 
-/// The authorities that this machine trusts.
+/// Returns the authorities that this machine trusts.
 fn of_this_machine() -> Result<RootCertStore, Fault> {
     let found = rustls_native_certs::load_native_certs();
     let mut roots = RootCertStore::empty();
-    // Some stores have certificates that are of no use; those that are will do.
+    // Some stores contain unusable certificates; the usable ones suffice.
     let (usable, _) = roots.add_parsable_certificates(found.certs);
     if usable == 0 {
         let why = found.errors.first().map(|error| format!(": {error}")).unwrap_or_default();

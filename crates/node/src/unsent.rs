@@ -1,7 +1,7 @@
-//! The amount of answers that is kept until clients take it: on one connection, and on all together.
+//! Limits the bytes of answers that are kept until clients read them: on one connection, and on all together.
 //!
-//! Bytes that several answers share are counted once, because they are there once. The cost of each answer in addition
-//! to its bytes is counted for each.
+//! Bytes that several answers share are counted once, because they are in memory once. The further cost of each answer
+//! is counted for each.
 
 use std::collections::HashMap;
 
@@ -11,10 +11,10 @@ use lehr_sync::{Arc, Mutex};
 
 use crate::connections::Answering;
 
-/// The cost of an answer on its way beside its bytes: its stream, its headers, its task.
+/// The memory of an answer in progress in addition to its bytes: its stream, its headers, its task.
 const ANSWER_COST: usize = 2 << 10;
 
-/// A bound on the bytes kept, and their number.
+/// A limit on the bytes that are kept, and their current number.
 #[derive(Debug)]
 pub(crate) struct Unsent {
     limit: usize,
@@ -24,8 +24,8 @@ pub(crate) struct Unsent {
 #[derive(Debug, Default)]
 struct Held {
     bytes: usize,
-    /// The number of answers that share each body, by its address, which is that of no other body as long as it is
-    /// held.
+    /// The number of answers that share each body. The key is the body's address, which no other body has while it is
+    /// kept.
     shares: HashMap<usize, usize>,
 }
 
@@ -34,12 +34,13 @@ impl Unsent {
         Arc::new(Self { limit, held: Mutex::default() })
     }
 
-    /// The number of bytes that are kept now.
+    /// Returns the number of bytes that are kept now.
     pub(crate) fn bytes(&self) -> usize {
         self.held.lock().bytes
     }
 
-    /// Counts a body. One always fits, of any length, because it could never be read otherwise.
+    /// Counts a body; returns `None` if it exceeds the limit. A single body always fits, because otherwise it could
+    /// never be read.
     fn enter(self: &Arc<Self>, body: &[u8]) -> Option<Entry> {
         let (key, length) = (body.as_ptr().addr(), body.len());
         let mut held = self.held.lock();
@@ -54,7 +55,7 @@ impl Unsent {
     }
 }
 
-/// A body that is counted until this is dropped.
+/// A body, which is counted until this entry is dropped.
 struct Entry {
     ledger: Arc<Unsent>,
     key: usize,
@@ -75,10 +76,10 @@ impl Drop for Entry {
     }
 }
 
-/// A body with its entries, which go before it: its address is free for another one after that.
+/// A body with its entries, which are dropped first, because another body may get its address after that.
 struct Counted {
     _entries: [Entry; 2],
-    /// Its connection is not idle as long as it is being sent.
+    /// While it is being sent, its connection is not idle.
     _answering: Option<Answering>,
     body: Shared,
 }
@@ -122,7 +123,7 @@ impl AsRef<[u8]> for Counted {
     }
 }
 
-/// The bytes of a body, counted in both ledgers until the last piece of them has been sent or dropped.
+/// Returns the bytes of a body, which count in both ledgers until the last piece of them has been sent or dropped.
 ///
 /// # Errors
 /// Returns [`Code::Unavailable`] if a ledger has no room.
@@ -150,7 +151,7 @@ mod tests {
         let mut first = counted([&all, &one], None, body.clone().into()).unwrap();
         let second = counted([&all, &one], None, body.into()).unwrap();
         assert_eq!((all.bytes(), one.bytes()), (40_000 + 2 * ANSWER_COST, 40_000 + 2 * ANSWER_COST));
-        // Another body is one too many for this connection, and not for another one.
+        // Another body is one too many for this connection, but not for another one.
         let other = Arc::new(vec![8; 40_000]);
         assert_eq!(counted([&all, &one], None, other.clone().into()).unwrap_err().code(), Code::Unavailable);
         let elsewhere = counted([&all, &Unsent::new(50_000)], None, other.into()).unwrap();
@@ -161,7 +162,7 @@ mod tests {
         assert_eq!(one.bytes(), 40_000 + ANSWER_COST);
         drop(piece);
         assert_eq!((all.bytes(), one.bytes()), (0, 0));
-        // However long it is, one can be read.
+        // A single body can be read, however long it is.
         assert!(counted([&all, &one], None, vec![0; 200_000].into()).is_ok());
     }
 }

@@ -1,6 +1,6 @@
 //! The viewer: files for people who open a node in a browser, at paths that no service can have.
 //!
-//! A node sends the files unchanged to any client: they contain nothing about its services. The pages ask for data as
+//! A node sends the files unchanged to any client: they contain nothing about its services. The pages request data as
 //! every client does, with the rights of their user. Read next: `docs/design/web.md`.
 
 use hyper::body::Bytes;
@@ -16,15 +16,15 @@ use crate::encode::is_for_people;
 use crate::refusal::Refused;
 use crate::route::EVENTS;
 
-/// The path of the viewer. No name of a service has a `~`.
+/// The path of the viewer. No service's name contains a `~`.
 const ROOT: &str = "/~/";
 
-/// The policy for pages: load only content of this node, and no code or style that is written inside of a page.
+/// The policy for pages: they load only content of this node, and no inline code or style.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob:; connect-src 'self'; \
     worker-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; \
     trusted-types lehr";
 
-/// The policy for the page of a service: load only its own content.
+/// The policy for the page of a service: it loads only its own content.
 const POLICY_OF_SERVICE: &str = "sandbox allow-scripts allow-downloads; default-src 'none'; script-src 'unsafe-inline'; \
     style-src 'unsafe-inline'; img-src data: blob:; base-uri 'none'; form-action 'none'; frame-ancestors 'self'";
 
@@ -34,7 +34,7 @@ const POLICY_OF_SERVICE: &str = "sandbox allow-scripts allow-downloads; default-
 /// See [`Viewer`].
 #[derive(Clone, Copy, Debug)]
 pub struct ViewerFile {
-    /// The name below the address of the viewer: `app.js`. The first page is `index.html`.
+    /// The name relative to the address of the viewer, such as `app.js`. The first page is `index.html`.
     pub name: &'static str,
     /// The media type, as in `Content-Type`.
     pub media_type: &'static str,
@@ -57,7 +57,7 @@ pub struct Viewer {
 }
 
 impl Viewer {
-    /// A viewer of these files.
+    /// Creates a viewer of these files.
     ///
     /// # Example
     /// See [`Viewer`].
@@ -69,7 +69,7 @@ impl Viewer {
         Self { files: files.into_iter().map(|file| (file, tag(file.bytes))).collect() }
     }
 
-    /// Whether it is empty.
+    /// Whether there are no files.
     ///
     /// # Example
     /// See [`Viewer`].
@@ -77,7 +77,7 @@ impl Viewer {
         self.files.is_empty()
     }
 
-    /// The answer to a request for a file; nothing if there is no such file.
+    /// Returns the answer to a request for a file; `None` if there is no such file.
     pub(crate) fn file(&self, name: &str, headers: &HeaderMap) -> Option<Response<Answer>> {
         let name = if name.is_empty() { "index.html" } else { name };
         let (file, tag) = self.files.iter().find(|(file, _)| file.name == name)?;
@@ -93,13 +93,15 @@ impl Viewer {
         if let Ok(tag) = HeaderValue::try_from(format!("\"{tag}\"")) {
             headers.insert(header::ETAG, tag);
         }
-        // Kept, and asked about each time: another build of the node has other files under the same names.
+        // Browsers cache the files but revalidate them each time, because another build of the node has other files
+        // under the same names.
         headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
         Some(secured(response))
     }
 }
 
-/// The viewer's answer, if the request is for it. The caller does not matter: its files say nothing of the services.
+/// Returns the viewer's answer, if the request is for the viewer. It ignores the caller, because its files say nothing
+/// about the services.
 pub(crate) fn shown(edge: &Edge, request: &Request<()>) -> Option<Result<Response<Answer>, Refused>> {
     let (viewer, path) = (&edge.settings.viewer, request.uri().path());
     if viewer.is_empty() || path == EVENTS {
@@ -119,31 +121,32 @@ pub(crate) fn shown(edge: &Edge, request: &Request<()>) -> Option<Result<Respons
     Some(viewer.file(name, request.headers()).ok_or_else(|| fault().into()))
 }
 
-/// The path from a node's address to its viewer. Relative, so that it holds behind a proxy with a prefix.
+/// Redirects from a node's address to its viewer. The path is relative, so that it works behind a proxy with a path
+/// prefix.
 fn sent_on(to: &'static str) -> Response<Answer> {
     let mut response = Response::new(Answer::Whole(None));
     *response.status_mut() = StatusCode::SEE_OTHER;
     let headers = response.headers_mut();
     headers.insert(header::LOCATION, HeaderValue::from_static(to));
-    // Programs are answered with the list of services at the same address.
+    // Programs get the list of services at the same address.
     headers.insert(header::VARY, HeaderValue::from_static("accept"));
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
     secured(response)
 }
 
-/// A page that a service has made. Its scripts are inline; a browser gives them no origin, so they cannot call the
-/// node.
+/// Returns a page that a service has made. Its scripts are inline; a browser gives them no origin, so they cannot call
+/// the node.
 pub(crate) fn page_of_service(text: Bytes) -> Response<Answer> {
     let mut response = Response::new(Answer::whole(text));
     let headers = response.headers_mut();
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/html; charset=utf-8"));
-    // Programs that ask for a document are answered with the text in it.
+    // Programs that ask for a document get the text in it.
     headers.insert(header::VARY, HeaderValue::from_static("accept"));
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
     held(response, POLICY_OF_SERVICE)
 }
 
-/// The headers that hold a page to its own content.
+/// Adds the headers that restrict a page to its own content.
 fn secured(response: Response<Answer>) -> Response<Answer> {
     held(response, POLICY)
 }

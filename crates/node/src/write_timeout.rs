@@ -1,10 +1,10 @@
-//! Clients that are sent something and do not take it: after a while their connection ends, and the memory for their
-//! answers is free.
+//! Handles clients that do not read what they are sent: after a while their connection is closed, and the memory for
+//! their answers is freed.
 //!
-//! Two places, because an answer can be stuck in two. A socket whose other end does not read stops taking bytes: that
-//! shows below everything else, for any protocol above. On HTTP/2 a client may also read its connection, and so answer
-//! every sign of life, and never open the window of one stream. The stream that passes the answer on sees this, a piece
-//! at a time.
+//! This happens at two places, because an answer can be stuck in two ways. A socket whose other end does not read stops
+//! taking bytes. This shows at the lowest layer, for any protocol above. On HTTP/2, a client may also read its
+//! connection, and so answer every ping, but never open the window of one stream. The stream that passes the answer on
+//! piece by piece sees this.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -18,20 +18,20 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use tokio::time::{Sleep, sleep};
 
-/// The largest piece of an answer that is handed over at once. A smaller answer is passed on whole.
+/// The largest piece of an answer that is passed on at once. A smaller answer is passed on whole.
 pub(crate) const PIECE: usize = 16 << 10;
 
-/// A socket that fails when its other end takes nothing for so long, and at most twice as long.
+/// A socket that fails if its other end takes nothing for this long; it may notice only after twice as long.
 ///
-/// The system says that there is room when a third of a socket's buffer is free. This is more than a megabyte on a fast
-/// one. A client that reads slowly may need minutes for that. So when the time is over, a write tests the socket, which
-/// makes the best use of any room.
+/// The system reports room only when a third of a socket's buffer is free. On a fast socket, this is more than a
+/// megabyte. A client that reads slowly may need minutes for that. So when the time is over, a write tests the socket,
+/// which uses any room that there is.
 pub(crate) struct WriteTimeout {
     stream: TcpStream,
     limit: Duration,
-    /// While it says that it takes nothing.
+    /// Set while the socket takes nothing.
     waiting: Option<Pin<Box<Sleep>>>,
-    /// Whether it took something when it was tested, and may take more.
+    /// Whether it took something when it was tested, and so may take more.
     takes: bool,
 }
 
@@ -40,7 +40,7 @@ impl WriteTimeout {
         Self { stream, limit, waiting: None, takes: false }
     }
 
-    /// The outcome of a write; `ask` writes the same, whatever the system has said about room.
+    /// Returns the outcome of a write; `ask` writes the same bytes, whether or not the system has reported room.
     fn mind(
         &mut self,
         polled: Poll<io::Result<usize>>,
@@ -71,15 +71,15 @@ impl WriteTimeout {
     }
 }
 
-/// Writes past Tokio, which would wait until the system says that there is room. No descriptor is needed for it: when
-/// none is left, clients that are there continue.
+/// Writes without Tokio, which would wait until the system reports room. It needs no descriptor: if none is left,
+/// existing clients continue.
 #[cfg(unix)]
 fn write_now(stream: &TcpStream, parts: &[io::IoSlice<'_>]) -> io::Result<usize> {
     use std::os::fd::AsFd;
     Ok(rustix::io::writev(stream.as_fd(), parts)?)
 }
 
-/// Elsewhere only the system's word on room is known.
+/// On other systems, only the system's report shows whether there is room.
 #[cfg(not(unix))]
 fn write_now(_: &TcpStream, _: &[io::IoSlice<'_>]) -> io::Result<usize> {
     Err(io::ErrorKind::Unsupported.into())
@@ -98,7 +98,7 @@ impl AsyncWrite for WriteTimeout {
         this.mind(polled, polling, |stream| write_now(stream, &[io::IoSlice::new(bytes)]))
     }
 
-    // Nothing is kept back above the system, so nothing waits here.
+    // Nothing is buffered above the system, so nothing waits here.
     fn poll_flush(self: Pin<&mut Self>, polling: &mut Context<'_>) -> Poll<io::Result<()>> {
         Pin::new(&mut self.get_mut().stream).poll_flush(polling)
     }
@@ -133,7 +133,7 @@ struct Numbered {
 }
 
 impl OnTheWay {
-    /// A long answer in pieces.
+    /// Returns a long answer in pieces.
     pub(crate) fn pieces(&self, bytes: Bytes) -> Pieces {
         let mut numbered = self.0.lock();
         numbered.next += 1;
@@ -142,7 +142,7 @@ impl OnTheWay {
         Pieces { left: bytes, number, among: self.clone() }
     }
 
-    /// Waits until one of them has accepted nothing for as long as `limit`, and at most twice as long.
+    /// Waits until one of them has made no progress for at least `limit`, and at most twice as long.
     pub(crate) async fn stuck(&self, limit: Duration) {
         loop {
             sleep(limit).await;
@@ -153,7 +153,7 @@ impl OnTheWay {
     }
 }
 
-/// An answer that is handed over a piece at a time, each when there is room for it at the other end.
+/// An answer that is passed on in pieces, each when there is room for it at the other end.
 #[derive(Debug)]
 pub(crate) struct Pieces {
     left: Bytes,
@@ -166,7 +166,7 @@ impl Pieces {
         self.left.len()
     }
 
-    /// The next piece; nothing when the last one has been removed.
+    /// Returns the next piece; `None` after the last one.
     pub(crate) fn next(&mut self) -> Option<Bytes> {
         if let Some(is_taken) = self.among.0.lock().is_taken.get_mut(&self.number) {
             *is_taken = true;

@@ -47,6 +47,9 @@ macro_rules! kernel {
             if $crate::dispatch::instruction_set() == $crate::dispatch::InstructionSet::Neon {
                 return body::<$real, $real::Neon $(, $constant)*>($($argument),*);
             }
+            #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+            return body::<$real, $real::Wasm $(, $constant)*>($($argument),*);
+            #[cfg(not(all(target_arch = "wasm32", target_feature = "simd128")))]
             body::<$real, $real::Plain $(, $constant)*>($($argument),*)
         }
     };
@@ -140,4 +143,21 @@ pub fn instruction_set() -> InstructionSet {
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
 pub fn instruction_set() -> InstructionSet {
     InstructionSet::Plain
+}
+
+/// Whether the multiply-add of the kernels rounds once. It does on every processor that Lehr is compiled for. Only in a
+/// browser it depends on the machine, and results may differ from others in their last digits where it does not.
+pub fn is_fused() -> bool {
+    #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+    {
+        use crate::lanes::{F64Line, Lanes, Line, wasm::WasmF64};
+        // The square of 1 + e is 1 + 2 e + e², of which rounding takes the last term away.
+        let close = std::hint::black_box(1.0 + f64::EPSILON);
+        let line = WasmF64::splat(close).mul_add(WasmF64::splat(close), WasmF64::splat(-1.0 - 2.0 * f64::EPSILON));
+        let mut told = F64Line::default();
+        line.store(&mut told);
+        told.lanes().iter().all(|rest| *rest != 0.0)
+    }
+    #[cfg(not(all(target_arch = "wasm32", target_feature = "simd128")))]
+    true
 }

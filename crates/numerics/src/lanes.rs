@@ -6,12 +6,14 @@
 //! in the same order, with a fused multiply-add. So a result has the same bits on every machine.
 //!
 //! [`F64Line`] and [`F32Line`] are lines in memory. A kernel is written once over [`Lanes`], and [`crate::dispatch`]
-//! compiles it for each instruction set. Only `lanes/x86.rs` and `lanes/neon.rs` contain instructions; `lanes/plain.rs`
+//! compiles it for each instruction set. Only `lanes/x86.rs`, `lanes/neon.rs` and `lanes/wasm.rs` contain instructions; `lanes/plain.rs`
 //! is the reference for their tests.
 
 #[cfg(target_arch = "aarch64")]
 pub(crate) mod neon;
 pub(crate) mod plain;
+#[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+pub(crate) mod wasm;
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod x86;
 
@@ -31,6 +33,9 @@ pub(crate) trait Registers: crate::compact::PairKernels + Sized + 'static {
     /// A line in four 128-bit registers.
     #[cfg(target_arch = "aarch64")]
     type Neon: Lanes<Number = Self>;
+    /// A line in four 128-bit registers of WebAssembly.
+    #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+    type Wasm: Lanes<Number = Self>;
 }
 
 /// A type of number in which rows may be stored: `f64` or `f32`. Sums over rows are `f64` for both.
@@ -223,7 +228,7 @@ fn horner<V: Lanes>(coefficients: &'static [V::Number], x: V) -> V {
 }
 
 macro_rules! line {
-    ($line:ident, $number:ty, $count:literal, $avx2:ident, $avx512:ident, $neon:ident, least: $least:literal, shifter: $shifter:expr, root_steps: $root_steps:literal,
+    ($line:ident, $number:ty, $count:literal, $avx2:ident, $avx512:ident, $neon:ident, $wasm:ident, least: $least:literal, shifter: $shifter:expr, root_steps: $root_steps:literal,
      exp2: [$($exp2:expr),+ $(,)?], log2: [$($log2:expr),+ $(,)?], $doc:literal) => {
         #[doc = $doc]
         #[derive(Clone, Copy, Debug, Default)]
@@ -271,6 +276,8 @@ macro_rules! line {
             type Avx512 = x86::$avx512;
             #[cfg(target_arch = "aarch64")]
             type Neon = neon::$neon;
+            #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+            type Wasm = wasm::$wasm;
         }
 
         impl Real for $number {
@@ -296,7 +303,7 @@ macro_rules! line {
 }
 
 line!(
-    F64Line, f64, 8, Avx2F64, Avx512F64, NeonF64,
+    F64Line, f64, 8, Avx2F64, Avx512F64, NeonF64, WasmF64,
     least: -1000.0, shifter: 1.5 * (1u64 << 52) as f64, root_steps: 4,
     exp2: [
         1.0,
@@ -328,7 +335,7 @@ line!(
     "Eight `f64`."
 );
 line!(
-    F32Line, f32, 16, Avx2F32, Avx512F32, NeonF32,
+    F32Line, f32, 16, Avx2F32, Avx512F32, NeonF32, WasmF32,
     least: -110.0, shifter: 1.5 * (1u64 << 23) as f32, root_steps: 3,
     exp2: [
         1.0,

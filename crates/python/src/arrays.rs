@@ -1,9 +1,9 @@
-//! Converts NumPy arrays and SciPy's sparse ones into the crates' types, and back.
+//! Converts NumPy arrays and SciPy's sparse arrays to the crates' types, and back.
 //!
-//! Arrays are read in place, in C or Fortran order or with any strides, `float32` or `float64`. Nothing is copied
-//! before the one copy that the crates own. This thread makes that copy while it holds the interpreter, because only
-//! then does no other thread write into the array. Labels by centres need no copy ([`Array`]). Results go the other way
-//! without any copy: NumPy takes over the vector.
+//! Arrays of `float32` or `float64` are read in place, in C or Fortran order or with any strides. They are copied once,
+//! into a vector that the crates own. This thread makes the copy while it holds the interpreter lock, so that no other
+//! thread writes into the array meanwhile. Finding the nearest centres needs no copy ([`Array`]). Results are not
+//! copied: NumPy takes over the vector.
 
 use std::borrow::Cow;
 
@@ -18,11 +18,11 @@ use xxhash_rust::xxh3::Xxh3Default;
 
 use crate::{errors, items};
 
-/// The numbers of a two-dimensional array, row after row, and its columns.
+/// The numbers of a two-dimensional array, row by row, and the number of its columns.
 fn rows<T: Copy, N>(view: &ArrayView2<'_, T>, number: impl Fn(T) -> N) -> (Vec<N>, usize) {
     let values = match view.as_slice() {
         Some(slice) => slice.iter().map(|value| number(*value)).collect(),
-        // The order of the elements, not of the memory.
+        // Iterates in the order of elements, not in the order of memory.
         None => view.iter().map(|value| number(*value)).collect(),
     };
     (values, view.ncols())
@@ -39,7 +39,7 @@ fn doubles(x: &Bound<'_, PyAny>) -> PyResult<(Vec<f64>, usize)> {
     Err(errors::value("expected a two-dimensional array of float64 or float32"))
 }
 
-/// Points of an N x D array, with weights if there are any.
+/// Points from an N x D array, with optional weights.
 pub(crate) fn points(x: &Bound<'_, PyAny>, weights: Option<PyReadonlyArray1<'_, f64>>) -> PyResult<Points> {
     let (values, columns) = doubles(x)?;
     weighed(values, columns, weights)
@@ -53,7 +53,7 @@ fn weighed(values: Vec<f64>, columns: usize, weights: Option<PyReadonlyArray1<'_
     }
 }
 
-/// An array that is read in place. An array that is not in C order is copied into that order, in its precision.
+/// An array that is read in place. An array that is not in C order is copied to C order, in its own precision.
 pub(crate) enum Array<'a> {
     F64(Cow<'a, [f64]>),
     F32(Cow<'a, [f32]>),
@@ -68,26 +68,26 @@ impl Array<'_> {
     }
 }
 
-/// The numbers of an array, row after row.
+/// The numbers of an array, row by row.
 pub(crate) fn in_c_order<'a, T: Element + Copy>(array: &'a PyReadonlyArray2<'_, T>) -> Cow<'a, [T]> {
-    // In C order: NumPy calls one of columns side by side contiguous too.
+    // NumPy also calls arrays in Fortran order contiguous, so check for C order.
     match array.as_array().to_slice() {
         Some(slice) => Cow::Borrowed(slice),
         None => Cow::Owned(array.as_array().iter().copied().collect()),
     }
 }
 
-/// Rows that a method takes, owned: a run may outlive the call.
+/// Rows for a method. They are owned, because a run may outlive the call.
 pub(crate) trait OwnedRows: Send + 'static {
-    /// As the method takes them.
+    /// The form in which the method takes the rows.
     type Input<'a>;
 
     fn input(&self) -> Self::Input<'_>;
-    /// Tells these rows from others.
+    /// A hash that identifies the rows.
     fn fingerprint(&self) -> u64;
 }
 
-/// The input of a clustering by centres, in the form in which it came.
+/// The input of a clustering with centres, in the form that Python passed.
 pub(crate) enum Rows {
     Numbers(Points),
     Sparse(Sparse),
@@ -95,8 +95,7 @@ pub(crate) enum Rows {
 }
 
 impl Rows {
-    /// From an N x D array, from a matrix or an array of SciPy's in the compressed row format, or from fingerprints.
-    /// Weights are optional.
+    /// Reads an N x D array, a SciPy matrix or array in compressed row format, or fingerprints, with optional weights.
     pub(crate) fn new(x: &Bound<'_, PyAny>, weights: Option<PyReadonlyArray1<'_, f64>>) -> PyResult<Self> {
         if let Ok(rows) = x.cast::<items::Fingerprints>() {
             let rows = rows.get().0.clone();
@@ -132,14 +131,15 @@ impl OwnedRows for Rows {
     }
 }
 
-/// The input of a mixture or a map. Rows without gaps are points, so that a checkpoint of them is also the command's.
+/// The input of a mixture or a map. Rows without missing values are points, as in the command, so that both can resume
+/// each other's checkpoints.
 pub(crate) enum Records {
     Whole(Points),
     Gaps(Incomplete, Option<Vec<f64>>),
 }
 
 impl Records {
-    /// From an N x D array, NaN where a value is missing; with weights if there are any.
+    /// Reads an N x D array with NaN for missing values, and optional weights.
     pub(crate) fn new(x: &Bound<'_, PyAny>, weights: Option<PyReadonlyArray1<'_, f64>>) -> PyResult<Self> {
         let (values, columns) = doubles(x)?;
         if values.iter().any(|value| value.is_nan()) {
@@ -166,8 +166,8 @@ impl OwnedRows for Records {
     }
 }
 
-/// Sparse rows of SciPy's compressed row format. Its arrays may be longer than the last row needs, and indices have 32
-/// or 64 bits.
+/// Reads sparse rows in SciPy's compressed row format. Arrays may be longer than the last row needs, and indices have
+/// 32 or 64 bits.
 fn sparse(x: &Bound<'_, PyAny>) -> PyResult<Sparse> {
     let (_, dimension) = x.getattr("shape")?.extract::<(usize, usize)>()?;
     let starts: Vec<usize> = places(&x.getattr("indptr")?, "indptr")?;
@@ -186,7 +186,7 @@ fn sparse(x: &Bound<'_, PyAny>) -> PyResult<Sparse> {
     Ok(Sparse::new(starts, columns, values, dimension).map_err(errors::data)?.with_name("X"))
 }
 
-/// The places of sparse rows' values.
+/// Converts an index array of sparse rows.
 fn places<T: TryFrom<i64>>(vector: &Bound<'_, PyAny>, name: &str) -> PyResult<Vec<T>> {
     let place = |found: i64| {
         T::try_from(found).map_err(|_| errors::value(format!("{name}: expected places from 0 on, found {found}")))
@@ -200,13 +200,13 @@ fn places<T: TryFrom<i64>>(vector: &Bound<'_, PyAny>, name: &str) -> PyResult<Ve
     Err(errors::value(format!("{name}: expected an array of int32 or int64")))
 }
 
-/// Rows of an N x D array, NaN where a value is missing.
+/// Rows of an N x D array, with NaN for missing values.
 pub(crate) fn records(x: &Bound<'_, PyAny>) -> PyResult<Incomplete> {
     let (values, columns) = doubles(x)?;
     Incomplete::new(values, columns).map_err(errors::data)
 }
 
-/// Dissimilarities of an N x N array in the array's own precision, NaN where one is missing.
+/// Dissimilarities from an N x N array, in the array's own precision, with NaN for missing ones.
 pub(crate) fn dissimilarities(matrix: &Bound<'_, PyAny>) -> PyResult<Dissimilarities> {
     let (values, rows_there, columns) = if let Ok(array) = matrix.extract::<PyReadonlyArray2<'_, f32>>() {
         let view = array.as_array();
@@ -232,12 +232,12 @@ pub(crate) fn numbers<T: Element + Copy>(vector: &PyReadonlyArray1<'_, T>) -> Ve
     vector.as_array().iter().copied().collect()
 }
 
-/// The numbers of a matrix, row after row.
+/// The numbers of a matrix, row by row.
 pub(crate) fn matrix(x: &PyReadonlyArray2<'_, f64>) -> Vec<f64> {
     rows(&x.as_array(), |value| value).0
 }
 
-/// A vector as a two-dimensional array. No copy.
+/// Turns a vector into a two-dimensional array without a copy.
 pub(crate) fn table<'py, T: Element>(
     py: Python<'py>,
     values: Vec<T>,
@@ -247,12 +247,12 @@ pub(crate) fn table<'py, T: Element>(
     values.into_pyarray(py).reshape([rows, columns])
 }
 
-/// Labels in the form of estimators. A row in no cluster has -1 there, and the largest number here.
+/// Converts labels to the form of estimators: a row in no cluster has -1 there, and the largest number here.
 pub(crate) fn labels(labels: &[u32]) -> Vec<i32> {
     labels.iter().map(|label| label.cast_signed()).collect()
 }
 
-/// A dictionary of one-dimensional arrays: the columns of a table whose rows are things of one kind.
+/// Builds a dictionary of one-dimensional arrays: the columns of a table with one row for each item of `rows`.
 pub(crate) struct Columns<'py, 'a, R> {
     rows: &'a [R],
     dict: Bound<'py, PyDict>,

@@ -10,7 +10,7 @@ use pyo3::types::PyDict;
 use crate::items::Sequences;
 use crate::{arrays, errors};
 
-/// A data set by name: `data`, `feature_names`, and `target` or `weight` where there are any.
+/// Loads a data set by name: `data`, `feature_names`, and `target` or `weight` if it has them.
 #[pyfunction]
 pub(crate) fn load_points<'py>(py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyDict>> {
     let labelled = |(points, labels): (Points, Vec<u32>)| (points, Some(labels));
@@ -30,7 +30,7 @@ pub(crate) fn load_points<'py>(py: Python<'py>, name: &str) -> PyResult<Bound<'p
     Ok(found)
 }
 
-/// Human Alu repeats.
+/// Loads the human Alu repeats.
 #[pyfunction]
 pub(crate) fn load_alu(py: Python<'_>) -> PyResult<Sequences> {
     let bytes = include_bytes!("../../../datasets/alu/alu_human.fasta.gz");

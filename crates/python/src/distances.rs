@@ -1,6 +1,6 @@
-//! Dissimilarities of all pairs for `lehr.pairwise_distances`.
+//! Dissimilarities for `lehr.pairwise_distances`.
 //!
-//! Options are those that `lehr_methods::distances` declares, as JSON, with the same meaning as for `lehr distances`.
+//! Options are passed as JSON. `lehr_methods::distances` declares them, with the same meaning as for `lehr distances`.
 
 use lehr_data::gower;
 use lehr_distances::{Error, Half, Precision, all_pairs};
@@ -16,7 +16,8 @@ use crate::job::ProcessGroup;
 use crate::tables::Table;
 use crate::{arrays, errors, watch};
 
-/// Dissimilarities of all pairs of items: sequences, fingerprints, or rows of numbers with NaN where a value is missing.
+/// Computes the dissimilarities of all pairs of items: sequences, fingerprints, or rows of numbers with NaN for missing
+/// values.
 #[pyfunction]
 #[pyo3(signature = (items, options, *, condensed = false, threads = None, callback = None))]
 pub(crate) fn distances_of<'py>(
@@ -38,7 +39,8 @@ pub(crate) fn distances_of<'py>(
     }
 }
 
-/// Dissimilarities of items to others, an array with a row for each item and a column for each of the others.
+/// Computes the dissimilarities of items to other items: an array with a row for each item and a column for each other
+/// item.
 #[pyfunction]
 #[pyo3(signature = (items, others, options, *, threads = None))]
 pub(crate) fn distances_between<'py>(
@@ -56,7 +58,7 @@ pub(crate) fn distances_between<'py>(
     let both = others.joined(&all, &items, &options).map_err(|what| errors::value(format!("Y: {what}")))?;
     let threads = ProcessGroup::new(py, threads)?.execution.threads;
     let computed = py.detach(|| -> Result<Vec<f64>, Error> {
-        // Some chunks a thread, since alignments differ in length.
+        // Several chunks for each thread, because alignments take different times.
         let chunk = rows.div_ceil(8 * threads).clamp(1, 64);
         let dispatcher = Dispatcher::new(threads).map_err(|cause| Error::Unsuited {
             name: "n_jobs".into(),
@@ -90,7 +92,7 @@ pub(crate) fn distances_between<'py>(
     })
 }
 
-/// The items that Python gives.
+/// Reads the items that Python passes.
 fn held(items: &Bound<'_, PyAny>, options: &Options) -> PyResult<Items> {
     Ok(if let Ok(sequences) = items.cast::<Sequences>() {
         Items::Sequences(sequences.get().0.clone())
@@ -104,26 +106,26 @@ fn held(items: &Bound<'_, PyAny>, options: &Options) -> PyResult<Items> {
     })
 }
 
-/// Whether options suit the items.
+/// Checks whether the options suit the items.
 fn check(options: &Options, items: &Items) -> PyResult<()> {
     let faults = [options.faults(), options.suits(items.kind()).err().into_iter().collect()].concat();
     faults.first().map_or(Ok(()), |fault| Err(told(fault)))
 }
 
-/// The options, each word of which is one that is declared.
+/// Reads the options, and checks that each word is declared.
 fn read(options: &str) -> PyResult<Options> {
     let given: Value = serde_json::from_str(options).map_err(|cause| errors::value(format!("options: {cause}")))?;
     for option in distances::options().iter().filter(|option| matches!(option.kind, Kind::Choice(_))) {
         if let Some(fault) = given.get(&option.name).filter(|word| !word.is_null()).and_then(|word| option.fault(word))
         {
-            // Python has words with hyphens, as the command has.
+            // Python spells words with hyphens, as the command does.
             return Err(told(&fault.replace('_', "-")));
         }
     }
     serde_json::from_value(given).map_err(|cause| errors::value(format!("options: {cause}")))
 }
 
-/// A fault of an option, as scikit-learn says it.
+/// Converts the error of an option to scikit-learn's wording.
 fn told(fault: &str) -> PyErr {
     let parts = fault.split_once(": expected ").and_then(|(name, rest)| Some((name, rest.rsplit_once(", found ")?)));
     let Some((name, (expected, found))) = parts else { return errors::value(fault.to_owned()) };
@@ -132,7 +134,7 @@ fn told(fault: &str) -> PyErr {
     errors::wrong_parameter(&name, expected, found)
 }
 
-/// The request.
+/// A request for the dissimilarities of all pairs.
 struct Request<'a, 'py> {
     items: Items,
     options: Options,
@@ -142,10 +144,10 @@ struct Request<'a, 'py> {
 }
 
 impl<'py> Request<'_, 'py> {
-    /// Computes all pairs on another thread and hands them to NumPy.
+    /// Computes all pairs on another thread, and passes them to NumPy.
     fn computed<T: Precision + numpy::Element>(self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let Self { items, options, is_condensed, threads, callback } = self;
-        // The half that is computed, and the array that is made of it.
+        // Memory holds the computed half and the array that is made from it.
         if let Some(available) = lehr_data::memory::available() {
             let share = if is_condensed { available / 2 } else { available / 3 };
             Half::<T>::fits(items.len(), share).map_err(errors::distances)?;
@@ -170,7 +172,7 @@ impl<'py> Request<'_, 'py> {
     }
 }
 
-/// The numbers in the order in which arrays have them.
+/// The numbers in the order of the resulting array.
 fn written<T: Precision>(half: &Half<T>, is_condensed: bool) -> Vec<T> {
     let items = half.items();
     let count = if is_condensed { items * items.saturating_sub(1) / 2 } else { items * items };

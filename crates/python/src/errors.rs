@@ -1,13 +1,13 @@
-//! The crates' errors as Python's exceptions, in the words that scikit-learn's users know.
+//! Converts the crates' errors to Python exceptions, in the wording of scikit-learn.
 //!
 //! | problem | exception |
 //! | --- | --- |
 //! | data, parameters, a checkpoint of other data | `ValueError` |
 //! | files, disks | `OSError` |
-//! | rows that memory does not take | `MemoryError` |
+//! | rows that do not fit in memory | `MemoryError` |
 //! | stopped by a callback | `lehr.Stopped` |
-//! | the processes of a job, threads | `RuntimeError` |
-//! | other ranks of a user's program | `lehr.ranks.RankError` |
+//! | processes of a job, threads | `RuntimeError` |
+//! | failures of other ranks in a user's program | `lehr.ranks.RankError` |
 //! | ports | `lehr.runtime.Closed`, `lehr.runtime.Full` |
 
 use std::path::Path;
@@ -38,7 +38,7 @@ pyo3::create_exception!(
 
 pyo3::create_exception!(lehr, Full, PyRuntimeError, "A port has no place for one more item.");
 
-/// A parameter's name in Rust, and in estimators.
+/// The names of parameters in Rust, and their names in estimators.
 const NAMES: [(&str, &str); 17] = [
     ("max_iterations", "max_iter"),
     ("dimensions", "n_components"),
@@ -63,7 +63,7 @@ fn name_in_python(name: &str) -> &str {
     NAMES.iter().find(|(rust, _)| *rust == name).map_or(name, |(_, python)| python)
 }
 
-/// As scikit-learn says it.
+/// The error for a wrong parameter, in scikit-learn's wording.
 pub(crate) fn wrong_parameter(name: &str, expected: &str, found: &str) -> PyErr {
     PyValueError::new_err(format!("The '{}' parameter must be {expected}. Got {found} instead.", name_in_python(name)))
 }
@@ -92,7 +92,7 @@ pub(crate) fn full(message: impl Into<String>) -> PyErr {
     Full::new_err(message.into())
 }
 
-/// The exception for a rank of a user's program.
+/// The exception for an error of a rank in a user's program.
 pub(crate) fn of_ranks(error: &lehr_ranks::Error) -> PyErr {
     use lehr_ranks::Error;
     match error {
@@ -103,11 +103,11 @@ pub(crate) fn of_ranks(error: &lehr_ranks::Error) -> PyErr {
     }
 }
 
-/// A file that could not be read or written, as Python raises it: `FileNotFoundError` and its kind, if the system said
-/// which.
+/// The exception for a file that could not be read or written: `FileNotFoundError` or a similar class, if the system
+/// gave an error number.
 pub(crate) fn file(path: &Path, cause: &std::io::Error) -> PyErr {
     match cause.raw_os_error() {
-        // With an error number `OSError` becomes the class that belongs to it.
+        // With an error number, Python chooses the matching subclass of `OSError`.
         Some(number) => PyOSError::new_err((number, cause.to_string(), path.display().to_string())),
         None => PyOSError::new_err(format!("{}: {cause}", path.display())),
     }
@@ -121,7 +121,7 @@ pub(crate) fn data(error: lehr_data::Error) -> PyErr {
         }
         lehr_data::Error::Memory { .. } => PyMemoryError::new_err(message),
         error if error.is_environment() => PyOSError::new_err(message),
-        // Who indexes arrays counts from 0.
+        // Users of arrays count rows from 0.
         lehr_data::Error::Faults(faults) => value(faults.from_zero().to_string()),
         _ => value(message),
     }

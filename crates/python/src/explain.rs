@@ -1,4 +1,4 @@
-//! The differences between clusters, and the outliers, for `explain` and `outliers` of estimators.
+//! Differences between clusters, and outliers, for `explain` and `outliers` of estimators.
 
 use std::collections::HashMap;
 
@@ -14,7 +14,8 @@ use crate::arrays::{self, Columns, OwnedRows, Rows};
 use crate::errors;
 use crate::tables::{Table, document};
 
-/// Labels as the library has them: its largest number for a row in no cluster.
+/// Converts labels to the library's form, where the largest number stands for a row in no cluster. Refuses labels out
+/// of range.
 fn checked(labels: &PyReadonlyArray1<'_, i32>, clusters: usize) -> PyResult<Vec<u32>> {
     let labels: Vec<u32> = labels.as_array().iter().map(|label| label.cast_unsigned()).collect();
     let wrong = labels.iter().find(|label| **label != OUTLIER && **label as usize >= clusters);
@@ -30,8 +31,8 @@ fn checked(labels: &PyReadonlyArray1<'_, i32>, clusters: usize) -> PyResult<Vec<
     }
 }
 
-/// The differences between clusters, by the descriptive columns of a table (`is_described`), or by all. `logs` has the numbers that
-/// are added to columns before the logarithms that rows were clustered by.
+/// Finds the differences between clusters in the columns of a table. With `is_described`, the roles of columns decide
+/// which ones are used. `logs` has the number that was added to each column before its logarithm was taken.
 #[pyfunction]
 pub(crate) fn explain_clusters<'py>(
     py: Python<'py>,
@@ -66,7 +67,7 @@ pub(crate) fn explain_clusters<'py>(
     document(py, &explained)
 }
 
-/// The outlying rows, by decreasing score, and the radius from which on rows of an ordinary cluster are outliers.
+/// Finds the outliers, by decreasing score, and the radius beyond which rows of a typical cluster are outliers.
 #[pyfunction]
 pub(crate) fn outliers<'py>(
     py: Python<'py>,

@@ -1,5 +1,5 @@
-//! The steps of every `fit`: parameters, a checkpoint to resume, agreement with the other processes, the run, and the
-//! files that remain at its end.
+//! The steps of every `fit`: read parameters and checkpoint, compare with the other processes, run, and delete the
+//! checkpoint at the end.
 
 use std::path::{Path, PathBuf};
 
@@ -19,7 +19,7 @@ pub(crate) trait Checkpoint: Sized + Send + 'static {
     type Parameters: PartialEq + Send + 'static;
 
     fn parameters(&self) -> &Self::Parameters;
-    /// Reads the checkpoint of the method that `wanted` is for.
+    /// Reads a checkpoint of the method to which the parameters `wanted` belong.
     fn read(path: &Path, wanted: &Self::Parameters) -> Result<Self, Error>;
 }
 
@@ -41,7 +41,7 @@ macro_rules! checkpoints {
 
 checkpoints! { vector kmeans minibatch mixture gtm pairwise smacof }
 
-/// An estimator's request in addition to its data, `lehr._progress.Run`.
+/// The arguments that an estimator passes in addition to its data: `lehr._progress.Run`.
 #[derive(FromPyObject)]
 pub(crate) struct Run<'py> {
     /// The method's parameters as JSON.
@@ -60,19 +60,19 @@ impl Run<'_> {
 /// A run of a method with the requested parameters.
 pub(crate) struct Fit<'py, C: Checkpoint> {
     py: Python<'py>,
-    /// As the other processes know it.
+    /// The name by which processes compare the method.
     method: &'static str,
     wanted: C::Parameters,
     run: Run<'py>,
 }
 
-/// The start of a run.
+/// How a run begins: with parameters, or from a checkpoint.
 pub(crate) enum Beginning<C: Checkpoint> {
     Anew(C::Parameters),
     From(C),
 }
 
-/// A run that may begin.
+/// A run that is ready to begin, after the processes have compared it.
 struct Begun<'py, C: Checkpoint> {
     py: Python<'py>,
     group: ProcessGroup,
@@ -91,10 +91,11 @@ pub(crate) struct Done<'py, M> {
 }
 
 impl<'py, C: Checkpoint> Fit<'py, C> {
-    /// Reads the parameters as the estimator wrote them.
+    /// Reads the parameters that the estimator passed.
     ///
     /// # Errors
-    /// Returns `ValueError` for a text without parameters: the estimator and this library have different versions.
+    /// Returns `ValueError` if the parameters cannot be read, because the estimator and this library have different
+    /// versions.
     pub(crate) fn new(py: Python<'py>, method: &'static str, run: Run<'py>) -> PyResult<Self>
     where
         C::Parameters: DeserializeOwned,
@@ -104,12 +105,12 @@ impl<'py, C: Checkpoint> Fit<'py, C> {
         Ok(Self::of(py, method, wanted, run))
     }
 
-    /// Takes parameters that were read; those of `run` say the same to the other processes.
+    /// Takes parameters that were read already. Processes compare the text of the parameters in `run`.
     pub(crate) fn of(py: Python<'py>, method: &'static str, wanted: C::Parameters, run: Run<'py>) -> Self {
         Self { py, method, wanted, run }
     }
 
-    /// Runs a method of rows on the data, or resumes the run of an existing checkpoint.
+    /// Runs a method on rows, or resumes the run of an existing checkpoint.
     ///
     /// # Errors
     /// The same as for [`Fit::run`].
@@ -129,7 +130,8 @@ impl<'py, C: Checkpoint> Fit<'py, C> {
         )
     }
 
-    /// Runs a method of streams on the results of `pull(rows)`, or resumes the run of an existing checkpoint.
+    /// Runs a method on a stream that `pull(rows)` returns piece by piece, or resumes the run of an existing
+    /// checkpoint.
     ///
     /// # Errors
     /// The same as for [`Fit::run`], and the exceptions of `pull`.
@@ -147,12 +149,12 @@ impl<'py, C: Checkpoint> Fit<'py, C> {
         Ok(Done::of(py, watched, checkpoint, group))
     }
 
-    /// Runs the method on the data, or resumes the run of an existing checkpoint. `hashes` identifies the data, and is
-    /// only called in a job.
+    /// Runs a method on data, or resumes the run of an existing checkpoint. `hashes` identifies the data; it is only
+    /// called in a job.
     ///
     /// # Errors
-    /// A checkpoint that cannot be read or is of other parameters, processes that are about to compute something else,
-    /// and those of [`watch::run`]. The method's errors are raised by [`Done::found`].
+    /// Returns an error if the checkpoint cannot be read or has other parameters, or if another process is about to
+    /// compute something else. Also returns the errors of [`watch::run`]. [`Done::found`] returns the method's errors.
     pub(crate) fn run<D: Send + 'static, M: Send + 'static>(
         self,
         data: D,
@@ -167,7 +169,7 @@ impl<'py, C: Checkpoint> Fit<'py, C> {
         Ok(Done::of(py, watched, checkpoint, group))
     }
 
-    /// Reads the checkpoint, if there is one, and asks the other processes.
+    /// Reads the checkpoint, if there is one, and compares the run with the other processes.
     fn begun(self, hashes: impl FnOnce() -> Vec<u64>) -> PyResult<Begun<'py, C>> {
         let Self { py, method, wanted, run } = self;
         let Run { parameters, threads, callback, checkpoint } = run;
@@ -198,11 +200,11 @@ impl<'py, M> Done<'py, M> {
         Self { py, outcome, checkpoint, checkpoint_failure, is_lead: group.is_lead }
     }
 
-    /// The findings as Python objects, with the warnings of every estimator. Deletes the checkpoint of a run that is
-    /// done.
+    /// Converts the result to Python objects, with the fields that all estimators share. Deletes the checkpoint of the
+    /// completed run.
     ///
     /// # Errors
-    /// The method's, as `raised` says them; those of `found`.
+    /// Returns the method's error, converted by `raised`, or an error of `found`.
     pub(crate) fn found(
         self,
         raised: impl FnOnce(Error) -> PyErr,
@@ -210,7 +212,7 @@ impl<'py, M> Done<'py, M> {
     ) -> PyResult<Bound<'py, PyDict>> {
         let model = self.outcome.map_err(raised)?;
         if let (true, Some(path)) = (self.is_lead, &self.checkpoint) {
-            // It may never have been written.
+            // The file may not exist, because short runs write no checkpoint.
             let _ = std::fs::remove_file(path);
         }
         let found = found(self.py, model)?;
@@ -220,7 +222,7 @@ impl<'py, M> Done<'py, M> {
     }
 }
 
-/// A checkpoint to resume: the file, if it is there.
+/// Reads the checkpoint to resume, if the file exists.
 fn saved<'a, C: Checkpoint>(path: Option<&'a Path>, wanted: &C::Parameters) -> PyResult<Option<(&'a Path, C)>> {
     match path {
         Some(path) if path.try_exists().map_err(|cause| errors::file(path, &cause))? => {
@@ -230,7 +232,7 @@ fn saved<'a, C: Checkpoint>(path: Option<&'a Path>, wanted: &C::Parameters) -> P
     }
 }
 
-/// The error for a checkpoint of other parameters.
+/// The error for a checkpoint that was written with other parameters.
 fn other_parameters(path: &Path) -> PyErr {
     errors::value(format!(
         "{}: the checkpoint was written with other parameters. Use those, or delete the file to start again.",

@@ -10,7 +10,7 @@ use crate::arrays::{self, Columns, Records};
 use crate::errors;
 use crate::fit::{Fit, Run};
 
-/// Fits a map to the rows of `x`, NaN where a cell is missing.
+/// Fits a map to the rows of `x`, with NaN for missing values.
 #[pyfunction]
 pub(crate) fn fit_gtm<'py>(
     py: Python<'py>,
@@ -54,7 +54,7 @@ fn found<'py>(py: Python<'py>, model: Model) -> PyResult<Bound<'py, PyDict>> {
     Ok(found)
 }
 
-/// A map in the parts that an estimator keeps, the requested width among them.
+/// The parts of a map that an estimator keeps, including the requested width.
 pub(crate) fn parts<'py>(py: Python<'py>, map: &Map) -> PyResult<Bound<'py, PyDict>> {
     let found = PyDict::new(py);
     let parts = Parts::of(map)?;
@@ -70,7 +70,7 @@ pub(crate) fn parts<'py>(py: Python<'py>, map: &Map) -> PyResult<Bound<'py, PyDi
     Ok(found)
 }
 
-/// The rows' positions on a map.
+/// Converts the positions of rows on a map.
 fn placed(py: Python<'_>, places: Projection) -> PyResult<Bound<'_, PyDict>> {
     let found = PyDict::new(py);
     found.set_item("positions", arrays::table(py, places.positions, places.latent)?)?;
@@ -81,8 +81,8 @@ fn placed(py: Python<'_>, places: Projection) -> PyResult<Bound<'_, PyDict>> {
     Ok(found)
 }
 
-/// The fields of a map as its file has them. A map is made and taken apart only in its own form, which [`Map::check`]
-/// checks.
+/// The fields of a map in the format of a model file. A map is built from these fields and split into them only through
+/// this format, which [`Map::check`] checks.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Parts {
@@ -115,7 +115,7 @@ impl Parts {
     }
 }
 
-/// A map as an estimator keeps it: the result of `fit_gtm`, and the width of the request.
+/// A map as an estimator passes it: the parts that `fit_gtm` returned.
 #[derive(FromPyObject)]
 pub(crate) struct FittedMap<'py> {
     #[pyo3(item("nodes"))]
@@ -142,7 +142,7 @@ impl FittedMap<'_> {
     }
 }
 
-/// Where on a map rows come from that it has not seen, NaN where a cell is missing.
+/// Finds the positions of new rows on a map, with NaN for missing values.
 #[pyfunction]
 pub(crate) fn project<'py>(
     py: Python<'py>,
@@ -155,7 +155,7 @@ pub(crate) fn project<'py>(
     placed(py, places)
 }
 
-/// Where places of a map, an N x L array, are in the space of the data, and how much the map is stretched there.
+/// Maps positions on a map, an N x L array, to the space of the data, and computes how far the map is stretched there.
 #[pyfunction]
 pub(crate) fn images<'py>(
     py: Python<'py>,

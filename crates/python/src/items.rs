@@ -1,4 +1,4 @@
-//! Items to compare, as Python holds them: sequences and fingerprints, immutable, shared without a copy.
+//! Sequences and fingerprints as Python objects, which are immutable and shared without a copy.
 
 use std::path::PathBuf;
 
@@ -12,7 +12,7 @@ use pyo3::types::PySlice;
 
 use crate::{arrays, errors};
 
-/// The alphabet of a name; `None` for none.
+/// The alphabet with a name; `None` if there is no name.
 fn alphabet(name: Option<&str>) -> PyResult<Option<Alphabet>> {
     match name {
         None => Ok(None),
@@ -31,7 +31,7 @@ fn alphabet_name(alphabet: Alphabet) -> &'static str {
     }
 }
 
-/// A place counted from the end if it is negative.
+/// Converts an index, which counts from the end if it is negative.
 fn place(index: isize, length: usize) -> PyResult<usize> {
     let place = if index < 0 { index + length as isize } else { index };
     usize::try_from(place)
@@ -40,7 +40,7 @@ fn place(index: isize, length: usize) -> PyResult<usize> {
         .ok_or_else(|| PyIndexError::new_err(format!("index {index} is out of range for {length} items")))
 }
 
-/// The places that a slice, a mask or an array of indices chooses, as NumPy counts them.
+/// The positions that a slice, a mask or an array of indices selects, as in NumPy.
 fn chosen(key: &Bound<'_, PyAny>, length: usize) -> PyResult<Vec<usize>> {
     if let Ok(slice) = key.cast::<PySlice>() {
         let found = slice.indices(length as isize)?;
@@ -62,18 +62,19 @@ fn chosen(key: &Bound<'_, PyAny>, length: usize) -> PyResult<Vec<usize>> {
     indices.into_iter().map(|index| place(index, length)).collect()
 }
 
-/// Sequences of nucleotides or amino acids, with an id each.
+/// Sequences of nucleotides or amino acids, each with an id.
 ///
-/// One is its text (``genes[0]``); several are sequences again, by a slice, a mask or indices (``genes[:10]``, ``genes[labels == 2]``).
+/// An index returns the text of a sequence (``genes[0]``). A slice, a mask or an array of indices returns sequences
+/// (``genes[:10]``, ``genes[labels == 2]``).
 ///
 /// Parameters
 /// ----------
 /// texts : sequence of str
-///     One for each sequence, at least one letter each. Gaps (``-`` or ``.``) make them aligned: then all have one length.
+///     The letters of each sequence, at least one. Sequences with gaps (``-`` or ``.``) are aligned, and must have equal lengths.
 /// ids : sequence of str, default=None
-///     One for each sequence; ``None`` numbers them from 0.
+///     The id of each sequence. ``None``: numbers from 0.
 /// alphabet : {'dna', 'protein'}, default=None
-///     ``None`` finds out, as for files: DNA if nine in ten letters are ``ACGTUN`` in either case, or half of them and the others IUPAC's codes.
+///     ``None``: detected, as for files. Sequences are DNA if nine in ten letters are ``ACGTUN`` in either case, or half of them are and the rest are IUPAC codes.
 ///
 /// Examples
 /// --------
@@ -98,34 +99,34 @@ impl Sequences {
         Ok(Self(sequences))
     }
 
-    /// One id for each sequence.
+    /// The id of each sequence.
     #[getter]
     fn ids(&self) -> Vec<String> {
         self.0.ids().to_vec()
     }
 
-    /// ``'dna'`` or ``'protein'``.
+    /// The alphabet: ``'dna'`` or ``'protein'``.
     #[getter]
     fn alphabet(&self) -> &'static str {
         alphabet_name(self.0.alphabet())
     }
 
-    /// Whether all have one length, so that letters in one place can be compared.
+    /// Whether all sequences have the same length, so that letters at the same position can be compared.
     #[getter]
     fn is_aligned(&self) -> bool {
         self.0.is_aligned()
     }
 
-    /// The distinct sequences, how often each is there, and which of them each was.
+    /// Return the distinct sequences, their counts, and the index of each sequence among them.
     ///
     /// Returns
     /// -------
     /// distinct : Sequences
-    ///     In the order in which they came up first, with the id that they had there.
+    ///     The distinct sequences, in the order of their first occurrence, with the ids of that occurrence.
     /// counts : ndarray of shape (n_distinct,), float64
-    ///     Use them as your ``sample_weight``.
+    ///     How often each distinct sequence occurs. Use the counts as ``sample_weight``.
     /// inverse : ndarray of shape (n_sequences,), int64
-    ///     The place in ``distinct`` of each sequence.
+    ///     The index in ``distinct`` of each sequence.
     ///
     /// Examples
     /// --------
@@ -161,23 +162,23 @@ impl Sequences {
         format!("Sequences({} of {}, the longest {})", self.0.len(), self.alphabet(), self.0.longest())
     }
 
-    /// The arguments from which pickle makes it again.
+    /// The arguments of the constructor, for pickle.
     fn __getnewargs__(&self) -> (Vec<String>, Vec<String>, &'static str) {
         let texts = (0..self.0.len()).map(|index| String::from_utf8_lossy(self.0.sequence(index)).into_owned());
         (texts.collect(), self.ids(), self.alphabet())
     }
 }
 
-/// Fingerprints of molecules: rows of bits, packed, with an id each.
+/// Fingerprints of molecules: rows of packed bits, each with an id.
 ///
 /// Parameters
 /// ----------
 /// packed : ndarray of shape (n_rows, ceil(n_bits / 8)), uint8
 ///     Bit 0 of a row is the lowest bit of its first byte, as in FPS files and ``numpy.packbits(..., bitorder="little")``.
 /// n_bits : int
-///     Bits of a row, at least 1.
+///     The number of bits in a row, at least 1.
 /// ids : sequence of str, default=None
-///     One for each row; ``None`` numbers them from 0.
+///     The id of each row. ``None``: numbers from 0.
 ///
 /// Examples
 /// --------
@@ -219,19 +220,19 @@ impl Fingerprints {
         Ok(Self(fingerprints))
     }
 
-    /// One id for each row.
+    /// The id of each row.
     #[getter]
     fn ids(&self) -> Vec<String> {
         self.0.ids().to_vec()
     }
 
-    /// Bits of a row.
+    /// The number of bits in a row.
     #[getter]
     fn n_bits(&self) -> usize {
         self.0.bits()
     }
 
-    /// Some of the rows, by a slice, a mask or indices.
+    /// The rows that a slice, a mask or an array of indices selects.
     fn __getitem__(&self, key: &Bound<'_, PyAny>) -> PyResult<Self> {
         let places = chosen(key, self.0.len())?;
         let words = places.iter().flat_map(|place| self.0.row(*place)).copied().collect();
@@ -240,7 +241,7 @@ impl Fingerprints {
         Ok(Self(rows.map_err(errors::data)?))
     }
 
-    /// The rows as packed bytes, as the constructor takes them.
+    /// Return the rows as packed bytes, as the constructor takes them.
     ///
     /// Returns
     /// -------
@@ -271,14 +272,14 @@ impl Fingerprints {
         format!("Fingerprints({} of {} bits)", self.0.len(), self.0.bits())
     }
 
-    /// The arguments from which pickle makes it again.
+    /// The arguments of the constructor, for pickle.
     #[allow(clippy::type_complexity, reason = "a tuple of arguments")]
     fn __getnewargs__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyArray2<u8>>, usize, Vec<String>)> {
         Ok((self.packed(py)?, self.0.bits(), self.ids()))
     }
 }
 
-/// Sequences of a FASTA file, plain or packed by gzip.
+/// Reads the sequences of a FASTA file, plain or gzip-compressed.
 #[pyfunction]
 #[pyo3(signature = (path, *, alphabet = None, aligned = false))]
 pub(crate) fn read_fasta(py: Python<'_>, path: PathBuf, alphabet: Option<&str>, aligned: bool) -> PyResult<Sequences> {
@@ -286,7 +287,7 @@ pub(crate) fn read_fasta(py: Python<'_>, path: PathBuf, alphabet: Option<&str>, 
     py.detach(|| fasta::sequences(&path, expected)).map(Sequences).map_err(errors::data)
 }
 
-/// Fingerprints of an FPS file, plain or packed by gzip.
+/// Reads the fingerprints of an FPS file, plain or gzip-compressed.
 #[pyfunction]
 pub(crate) fn read_fps(py: Python<'_>, path: PathBuf) -> PyResult<Fingerprints> {
     py.detach(|| fps::fingerprints(&path)).map(Fingerprints).map_err(errors::data)

@@ -1,14 +1,14 @@
-//! One of several Python processes that `mpiexec` started: all run the same script, and methods compute together.
+//! MPI jobs of several Python processes: all run the same script, and methods compute together.
 //!
-//! The first method called joins the job; before that nothing of MPI is touched, so scripts that compute nothing run as
-//! ever. A thread of its own holds this process's end of MPI from start to finish, as MPI wants. Python threads ask it,
-//! and wait without the interpreter.
+//! The first call of a method joins the job. Before that, nothing uses MPI, so scripts that compute nothing are not
+//! affected. A single thread makes all MPI calls of this process from start to finish, as MPI requires. Python threads
+//! send requests to it, and release the interpreter lock while they wait.
 //!
-//! Every process must call the same methods on the same data in the same order. Each run compares this first
-//! ([`ProcessGroup::agree`]). A script that reads other data on one process ends on all of them with one error, not
-//! with a wrong result or a hang.
+//! Every process must call the same methods on the same data in the same order. Each run first compares method,
+//! parameters and data ([`ProcessGroup::agree`]). If one process reads other data, the call fails with the same error
+//! on all processes, instead of giving a wrong result or hanging.
 //!
-//! Processes end together ([`finish`], which Python calls at its exit), or by [`abort`] when one of them fails.
+//! Processes end together ([`finish`], which Python calls at its exit), or through [`abort`] when one of them fails.
 
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender, channel, sync_channel};
 use std::time::Duration;
@@ -25,28 +25,28 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use crate::errors;
 
-/// The interval between looks for signals.
+/// The interval between checks for signals.
 const TICK: Duration = Duration::from_millis(50);
-/// The longest time that a job may take to end by MPI before this process ends by itself, which ends the others through
-/// the launcher.
+/// The longest time to wait until MPI has aborted the job. After that, this process exits, and the launcher ends the
+/// others.
 const ABORT: Duration = Duration::from_secs(2);
 
-/// The requests to the thread of MPI.
+/// A request to the MPI thread.
 enum Request {
-    /// Everybody's number, in order of processes.
+    /// Collects a number from every process, in the order of processes.
     Compare { number: u64, reply: SyncSender<Result<Vec<u64>, String>> },
-    /// To end together with the others.
+    /// Ends this process's part of the job together with the others.
     Finish { reply: SyncSender<Result<(), String>> },
-    /// To end the others.
+    /// Aborts all processes of the job.
     Abort { code: u8 },
 }
 
-/// This process's place in a job.
+/// This process's membership in a job.
 struct Membership {
     job: Job,
     number: usize,
     count: usize,
-    /// The system's number of the process that joined: a fork of it is no part of the job.
+    /// The system's id of the process that joined. A fork of it does not belong to the job.
     id: u32,
     requests: Sender<Request>,
     /// Whether a user's program runs on ranks of the whole job.
@@ -55,7 +55,7 @@ struct Membership {
 
 static PLACE: OnceLock<Result<Option<Membership>, String>> = OnceLock::new();
 
-/// This process's place; joins at the first call, and waits for the others to do so.
+/// Returns this process's membership. The first call joins the job, and waits for the other processes to join.
 fn place(py: Python<'_>) -> PyResult<Option<&'static Membership>> {
     let place = match PLACE.get() {
         Some(place) => place,
@@ -88,10 +88,10 @@ fn join() -> Result<Option<Membership>, String> {
     }
 }
 
-/// Job, number and count of a process that has joined; nothing for one that is alone.
+/// The job, the number of this process and the number of processes; `None` for a process without a job.
 type Joined = Result<Option<(Job, usize, usize)>, String>;
 
-/// Holds this process's end of MPI, and answers until it is over.
+/// Joins the job, and answers requests until it ends.
 fn serve(tell: &SyncSender<Joined>, asked: &Receiver<Request>) {
     let joined = Process::join().map_err(|error| error.to_string());
     let place = joined.as_ref().map(|process| process.as_ref().map(|of| (of.job(), of.number(), of.count())));
@@ -121,7 +121,7 @@ fn compare(process: &Process, number: u64) -> Result<Vec<u64>, String> {
     first.map_err(|error| error.to_string())
 }
 
-/// Waits for an answer without the interpreter; signals come through.
+/// Waits for an answer without holding the interpreter lock, and handles signals meanwhile.
 fn answer<T: Send>(py: Python<'_>, mut from: Receiver<Result<T, String>>) -> PyResult<T> {
     loop {
         let heard;
@@ -137,17 +137,17 @@ fn answer<T: Send>(py: Python<'_>, mut from: Receiver<Result<T, String>>) -> PyR
     }
 }
 
-/// The engine of a method, and whether it runs together with other processes.
+/// The threads and processes on which a method runs.
 #[derive(Clone, Copy)]
 pub(crate) struct ProcessGroup {
     pub execution: Execution,
     pub is_in_job: bool,
-    /// Whether this process is the one that speaks and writes.
+    /// Whether this is the process that shows warnings and writes files.
     pub is_lead: bool,
 }
 
 impl ProcessGroup {
-    /// Alone on `threads` threads, or in a job: then with one thread for each process unless more are requested.
+    /// Uses `threads` threads. In a job, uses all processes, with one thread for each unless more are requested.
     pub(crate) fn new(py: Python<'_>, threads: Option<usize>) -> PyResult<Self> {
         let place = place(py)?;
         if place.is_some_and(|place| place.has_program.with(|it_has| *it_has)) {
@@ -166,10 +166,10 @@ impl ProcessGroup {
         Ok(Self { execution, is_in_job: place.is_some(), is_lead: place.is_none_or(|place| place.number == 0) })
     }
 
-    /// Compares the coming computations of all processes. `of` is called only in a job.
+    /// Checks that all processes are about to compute the same. `of` is called only in a job.
     ///
     /// # Errors
-    /// Returns `ValueError`, on all processes, if one is about to compute something else.
+    /// Returns `ValueError` on all processes if one is about to compute something else.
     pub(crate) fn agree(&self, py: Python<'_>, method: &str, of: impl FnOnce() -> Vec<u8>) -> PyResult<()> {
         if !self.is_in_job {
             return Ok(());
@@ -195,13 +195,14 @@ pub(crate) struct Program {
     place: &'static Membership,
 }
 
-/// Begins a program on the given number of ranks in each process of the job: the communicators of this process's ranks.
+/// Begins a program on the given number of ranks in each process of the job. Returns the communicators of this
+/// process's ranks.
 pub(crate) fn begin(py: Python<'_>, ranks: usize) -> PyResult<(Vec<Communicator>, Program)> {
     let place = place(py)?.ok_or_else(|| errors::runtime("this process is in no MPI job"))?;
     if place.has_program.with(|it_has| std::mem::replace(it_has, true)) {
         return Err(errors::runtime("another thread has begun a program of lehr.ranks in this process of the MPI job"));
     }
-    // No rank spins: its thread is Python's.
+    // Ranks must not spin, because they run on Python's threads.
     let begun = py.detach(|| place.job.0.begin(ranks, false));
     let world = begun.map_err(|error| {
         place.has_program.with(|it_has| *it_has = false);
@@ -211,7 +212,8 @@ pub(crate) fn begin(py: Python<'_>, ranks: usize) -> PyResult<(Vec<Communicator>
 }
 
 impl Program {
-    /// Waits for the other processes' ranks to end; the error on which all agree, if there is one. `own` is the error of this process.
+    /// Waits for the ranks of the other processes to end. `own` is the error of this process. Returns the error on
+    /// which all processes agree, if there is one.
     pub(crate) fn end(&self, py: Python<'_>, own: Option<Outcome>) -> PyResult<Option<String>> {
         let (reply, replies) = sync_channel(1);
         let place = self.place;
@@ -226,12 +228,12 @@ impl Program {
     }
 }
 
-/// The number of processes that the job has; 1 for a process that is alone.
+/// The number of processes in the job; 1 without a job.
 pub(crate) fn count(py: Python<'_>) -> PyResult<usize> {
     Ok(place(py)?.map_or(1, |place| place.count))
 }
 
-/// `(number, count)` of this process in the job that mpiexec started; `(0, 1)` for a process that is alone.
+/// Returns this process's number and the number of processes in the job that mpiexec started; `(0, 1)` without a job.
 #[pyfunction]
 pub(crate) fn process(py: Python<'_>) -> PyResult<(usize, usize)> {
     Ok(place(py)?.map_or((0, 1), |place| (place.number, place.count)))
@@ -243,7 +245,7 @@ pub(crate) fn is_joined() -> bool {
     matches!(PLACE.get(), Some(Ok(Some(place))) if place.id == std::process::id())
 }
 
-/// Ends the job together with the other processes; nothing for a process that is in none.
+/// Ends the job together with the other processes. Does nothing without a job.
 #[pyfunction]
 pub(crate) fn finish(py: Python<'_>) -> PyResult<()> {
     if !is_joined() {
@@ -257,13 +259,14 @@ pub(crate) fn finish(py: Python<'_>) -> PyResult<()> {
     answer(py, replies)
 }
 
-/// Ends all processes of the job with an exit code; returns where that cannot be done by MPI.
+/// Ends all processes of the job with an exit code. Returns if MPI cannot do so.
 #[pyfunction]
 pub(crate) fn abort(py: Python<'_>, code: u8) {
     if let Some(Ok(Some(place))) = PLACE.get()
         && place.requests.send(Request::Abort { code }).is_ok()
     {
-        // The thread of MPI ends the program. If it waits for others, the caller ends it.
+        // The MPI thread ends the program. If that thread is waiting for other processes, the caller exits after this
+        // time.
         py.detach(|| sleep(ABORT));
     }
 }

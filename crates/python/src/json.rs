@@ -1,7 +1,7 @@
-//! JSON as Python objects: the documents, bodies and answers of services.
+//! Converts between JSON and Python objects, for the states, bodies and answers of services.
 //!
-//! A value that has no form in JSON is an error. This applies to sets, keys that are no text (which Python's own writer
-//! turns into text), NaN, and whole numbers beyond 64 bits.
+//! A value without a JSON equivalent is an error. Examples are sets, NaN, whole numbers beyond 64 bits, and keys that
+//! are not strings, which Python's own writer would convert.
 
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
@@ -9,10 +9,10 @@ use serde_json::{Map, Number, Value};
 
 use crate::errors;
 
-/// The deepest nesting of lists and dictionaries: the limit of the reader at the other end.
+/// The deepest nesting of lists and dictionaries, which is the limit of the reader at the other end.
 const DEPTH: usize = 120;
 
-/// A document as dictionaries, lists, texts and numbers.
+/// Converts a JSON value to dictionaries, lists, texts and numbers.
 pub(crate) fn object<'py>(py: Python<'py>, value: &Value) -> PyResult<Bound<'py, PyAny>> {
     Ok(match value {
         Value::Null => py.None().into_bound(py),
@@ -37,10 +37,10 @@ pub(crate) fn object<'py>(py: Python<'py>, value: &Value) -> PyResult<Bound<'py,
     })
 }
 
-/// Python's value as a document. Tuples are lists; numbers and arrays of NumPy are numbers and lists.
+/// Converts a Python value to JSON. Tuples become lists, and NumPy's numbers and arrays become numbers and lists.
 ///
 /// # Errors
-/// `TypeError` or `ValueError` for values without a form in JSON.
+/// Returns `TypeError` or `ValueError` for values without a JSON equivalent.
 pub(crate) fn value(object: &Bound<'_, PyAny>) -> PyResult<Value> {
     written(object, 0)
 }
@@ -52,7 +52,7 @@ fn written(object: &Bound<'_, PyAny>, depth: usize) -> PyResult<Value> {
     if object.is_none() {
         return Ok(Value::Null);
     }
-    // A truth value is a whole number to Python, so it goes first.
+    // In Python, a bool is also an int, so check for bool first.
     if let Ok(flag) = object.cast::<PyBool>() {
         return Ok(Value::Bool(flag.is_true()));
     }
@@ -69,7 +69,7 @@ fn written(object: &Bound<'_, PyAny>, depth: usize) -> PyResult<Value> {
     }
     if let Ok(dict) = object.cast::<PyDict>() {
         let mut fields = Map::new();
-        // Its entries as they are now: others may add some meanwhile.
+        // A copy of the entries, because other threads may change the dictionary meanwhile.
         for entry in dict.items() {
             let (key, field) = entry.extract::<(Bound<'_, PyAny>, Bound<'_, PyAny>)>()?;
             let Ok(name) = key.cast::<PyString>() else {

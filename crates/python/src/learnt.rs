@@ -1,4 +1,4 @@
-//! Models as the command has them: their answers for rows that they have not seen, read by the methods' own forms.
+//! Reads models in the command's format.
 
 use lehr_data::geography;
 use lehr_mining::gtm::Map;
@@ -15,7 +15,7 @@ pub(crate) fn read<T: DeserializeOwned>(fields: &str) -> PyResult<T> {
     serde_json::from_str(fields).map_err(|cause| errors::value(format!("not a whole model ({cause})")))
 }
 
-/// The parts of a model of a kind that its file names, checked, as estimators keep them.
+/// Checks a model of the given kind, and returns the parts that an estimator keeps.
 #[pyfunction]
 pub(crate) fn learnt<'py>(py: Python<'py>, kind: &str, fields: &str) -> PyResult<Bound<'py, PyDict>> {
     let error = |error: lehr_mining::Error| errors::value(error.to_string());
@@ -52,7 +52,8 @@ pub(crate) fn learnt<'py>(py: Python<'py>, kind: &str, fields: &str) -> PyResult
     }
 }
 
-/// Where places, an N x 2 array of longitude and latitude in degrees, are on the sphere, in kilometres from its middle.
+/// Converts longitudes and latitudes in degrees, an N x 2 array, to points on the sphere, in kilometres from its
+/// centre.
 #[pyfunction]
 pub(crate) fn on_sphere<'py>(py: Python<'py>, x: PyReadonlyArray2<'py, f64>) -> PyResult<Bound<'py, PyArray2<f64>>> {
     let places = arrays::points(x.as_any(), None)?;

@@ -1,18 +1,17 @@
-//! The Rust extension of the Python package `lehr`: arrays in, arrays out, the interpreter free meanwhile.
+//! The Rust extension of the Python package `lehr`, which computes on arrays without holding the interpreter lock.
 //!
-//! Nothing is computed here and nothing is decided. Estimators, their names and their documentation are in
-//! `python/lehr`, methods in the crates below. Here is only the translation between them:
+//! This crate only translates between estimators, which are in `python/lehr`, and methods, which are in other crates:
 //!
-//! - `arrays`: arrays into points.
-//! - `tables`: tables into data frames.
-//! - `explain`: the differences between clusters.
-//! - `report`: what is around the words and figures of a report.
-//! - `watch`: a method runs while Python continues.
-//! - `job`: the processes of a job.
-//! - `ranks`: users' own programs on ranks.
-//! - `ports`: waits at ports.
-//! - `services`: Python objects as services.
-//! - `errors`: errors into exceptions.
+//! - `arrays`: converts arrays to points.
+//! - `tables`: converts tables to data frames.
+//! - `explain`: finds differences between clusters.
+//! - `report`: builds the page of a report.
+//! - `watch`: runs a method on its own thread, while Python handles callbacks and signals.
+//! - `job`: connects the processes of an MPI job.
+//! - `ranks`: runs users' programs on ranks.
+//! - `ports`: lets asyncio wait at ports.
+//! - `services`: serves Python objects as services.
+//! - `errors`: converts errors to exceptions.
 //!
 //! `docs/design/python.md` gives the reasons.
 #![forbid(unsafe_code)]
@@ -44,7 +43,7 @@ mod vector;
 mod waiting;
 mod watch;
 
-/// The native part of `python/lehr`. Nothing here is public: names and arguments change with the package.
+/// The native part of `python/lehr`. It is private: names and arguments change with the package.
 #[pyo3::pymodule]
 mod _native {
     use pyo3::prelude::*;

@@ -1,4 +1,4 @@
-//! Methods by their declaration (`lehr_methods`): their options, and the runs of those that take dissimilarities.
+//! Methods through their declarations in `lehr_methods`: their options, and runs on dissimilarities.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -14,14 +14,14 @@ use serde_json::{Value, json};
 use crate::fit::{Beginning, Checkpoint, Fit, Run};
 use crate::{arrays, errors};
 
-/// The options of distances, as those of methods are in [`declared`].
+/// The options of `lehr distances` as JSON, in the same form as in [`declared`].
 #[pyfunction]
 pub(crate) fn declared_of_distances() -> String {
     let options: Vec<Value> = lehr_methods::distances::options().iter().map(option).collect();
     Value::Array(options).to_string()
 }
 
-/// All methods with their options, as JSON.
+/// All methods and their options, as JSON.
 #[pyfunction]
 pub(crate) fn declared() -> String {
     let methods = lehr_methods::ALL.iter().map(|method| {
@@ -61,7 +61,7 @@ pub(crate) fn run_matrix<'py>(
     let weights = sample_weight.as_ref().map(arrays::numbers);
     drop(sample_weight);
     let ids = (0..dissimilarities.items()).map(|item| item.to_string()).collect();
-    // Tables are made when the run is over, of what it found and of what it was given.
+    // Tables are built after the run, from its result and its input.
     let matrix = Arc::new(Matrix { dissimilarities, ids, weights, classes: Vec::new() });
     let done = fit.run(
         matrix,
@@ -98,7 +98,7 @@ pub(crate) fn run_matrix<'py>(
     })
 }
 
-/// A table as columns by name.
+/// Converts a table to a dictionary of columns.
 fn table<'py>(py: Python<'py>, table: Table<'_>) -> PyResult<Bound<'py, PyDict>> {
     let columns = PyDict::new(py);
     for (name, column) in table.columns {
@@ -119,10 +119,10 @@ fn counts(values: impl IntoIterator<Item = u64>) -> Vec<i64> {
     values.into_iter().map(u64::cast_signed).collect()
 }
 
-/// The request to a method.
+/// A method and its options.
 struct Wanted {
     method: &'static dyn Method,
-    /// With all defaults, as [`Method::complete`] writes them.
+    /// The options with all defaults, as [`Method::complete`] writes them.
     options: String,
 }
 
@@ -152,14 +152,14 @@ impl Wanted {
     }
 }
 
-/// A number out of its range, as scikit-learn says it.
+/// The error for a number out of its range, in scikit-learn's wording.
 fn out_of_range(declared: &OptionOf, options: &Options) -> Option<PyErr> {
     let value = options.get(&declared.name).filter(|value| value.is_number() && declared.fault(value).is_some())?;
     let name = declared.python.as_deref().unwrap_or(&declared.name);
     Some(errors::wrong_parameter(name, &declared.range()?, &shown(value)))
 }
 
-/// The checkpoint of a method that is known by its declaration.
+/// The checkpoint of a method that is called through its declaration.
 struct Start {
     content: Vec<u8>,
     recorded: Wanted,

@@ -8,7 +8,8 @@ use crate::arrays::{self, Columns};
 use crate::errors;
 use crate::fit::{Beginning, Fit, Run};
 
-/// Clusters a stream. `pull(rows)` returns the next rows and their weights or `None`, or `None` at its end.
+/// Clusters a stream. `pull(rows)` returns the next rows, with their weights or `None`. At the end of the stream, it
+/// returns `None`.
 #[pyfunction]
 pub(crate) fn fit_minibatch<'py>(
     py: Python<'py>,

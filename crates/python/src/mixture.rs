@@ -1,4 +1,4 @@
-//! Mixtures of Gaussians for `lehr.DAGaussianMixture`.
+//! Gaussian mixtures for `lehr.DAGaussianMixture`.
 
 use lehr_mining::mixture::{self, Checkpoint, Covariance, Mixture, Model, Posterior};
 use numpy::{IntoPyArray, PyReadonlyArray1, PyReadonlyArray2};
@@ -9,7 +9,7 @@ use crate::arrays::{self, Columns, Records};
 use crate::errors;
 use crate::fit::{Fit, Run};
 
-/// Fits a mixture of Gaussians to the rows of `x`, NaN where a cell is missing.
+/// Fits a Gaussian mixture to the rows of `x`, with NaN for missing values.
 #[pyfunction]
 pub(crate) fn fit_mixture<'py>(
     py: Python<'py>,
@@ -25,7 +25,7 @@ pub(crate) fn fit_mixture<'py>(
     )?;
     done.found(
         |error| match error {
-            // A mixture's are called components.
+            // The clusters of a mixture are called components.
             lehr_mining::Error::TooManyClusters { clusters, points } => {
                 errors::value(format!("n_samples={points} should be >= n_components={clusters}."))
             }
@@ -59,7 +59,7 @@ fn found<'py>(py: Python<'py>, model: Model) -> PyResult<Bound<'py, PyDict>> {
     Ok(found)
 }
 
-/// A mixture in the parts that an estimator keeps.
+/// The parts of a mixture that an estimator keeps.
 pub(crate) fn parts<'py>(py: Python<'py>, mixture: &Mixture) -> PyResult<Bound<'py, PyDict>> {
     let parts = PyDict::new(py);
     parts.set_item("weights", mixture.weights().to_vec().into_pyarray(py))?;
@@ -74,7 +74,7 @@ pub(crate) fn parts<'py>(py: Python<'py>, mixture: &Mixture) -> PyResult<Bound<'
     Ok(parts)
 }
 
-/// A mixture as an estimator keeps it.
+/// Restores a mixture from the parts that an estimator keeps.
 fn restored(
     form: &str,
     weights: &PyReadonlyArray1<'_, f64>,
@@ -90,7 +90,7 @@ fn restored(
         .map_err(errors::mining)
 }
 
-/// Applies a mixture to rows, NaN where a cell is missing: memberships, labels and logarithms of densities.
+/// Computes memberships, labels and log-densities of rows, with NaN for missing values.
 #[pyfunction]
 pub(crate) fn posterior<'py>(
     py: Python<'py>,
@@ -111,7 +111,7 @@ pub(crate) fn posterior<'py>(
     Ok(found)
 }
 
-/// Draws rows from a mixture, and says of which component each is.
+/// Draws rows from a mixture. Returns the rows and their components.
 #[pyfunction]
 pub(crate) fn sample<'py>(
     py: Python<'py>,

@@ -1,7 +1,8 @@
-//! Models on disk: the frame of a checkpoint around JSON, or the command's own.
+//! Files of models: JSON after a line with a checksum, or the command's own format.
 //!
-//! Two lines of text: `lehr model FORMAT xxh3 HASH`, then the content as JSON, numbers in their shortest form that reads back to the same bits. The
-//! content says its method in a field `method`. Written whole or not at all.
+//! A file has two lines of text: `lehr model FORMAT xxh3 HASH`, then the content as JSON. Numbers are in the shortest
+//! form that reads back to the same bits. A field `method` of the content names the method. Files are written
+//! atomically.
 
 use std::fs;
 use std::io::Write as _;
@@ -14,10 +15,10 @@ use xxhash_rust::xxh3::xxh3_64;
 use crate::errors;
 
 const MAGIC: &str = "lehr model";
-/// Raised with every change of the content's meaning.
+/// The version of the format. It increases when the meaning of the content changes.
 const FORMAT: u32 = 1;
 
-/// Writes a model, whole or not at all; a file there before is replaced.
+/// Writes a model atomically; an existing file is replaced.
 #[pyfunction]
 pub(crate) fn write_model(path: PathBuf, content: &str) -> PyResult<()> {
     if content.contains('\n') {
@@ -26,7 +27,7 @@ pub(crate) fn write_model(path: PathBuf, content: &str) -> PyResult<()> {
     write_text(path, &format!("{MAGIC} {FORMAT} xxh3 {:016x}\n{content}\n", xxh3_64(content.as_bytes())))
 }
 
-/// Writes a text, whole or not at all; an existing file is replaced.
+/// Writes a text atomically; an existing file is replaced.
 #[pyfunction]
 pub(crate) fn write_text(path: PathBuf, text: &str) -> PyResult<()> {
     let mut file = AtomicFile::create(&path).map_err(errors::data)?;
@@ -34,7 +35,7 @@ pub(crate) fn write_text(path: PathBuf, text: &str) -> PyResult<()> {
     file.commit().map_err(errors::data)
 }
 
-/// Reads the bytes of [`write_model`], and checks that it is whole.
+/// Reads a model that [`write_model`] wrote, and checks that it is complete.
 #[pyfunction]
 pub(crate) fn read_model(path: PathBuf) -> PyResult<String> {
     let shown = path.display();

@@ -1,12 +1,12 @@
-//! Ports and interleaves for `lehr.runtime`, awaited in asyncio.
+//! Ports and interleaves for `lehr.runtime`, which can be awaited in asyncio.
 //!
-//! A wait is a future of the runtime. The coroutine that awaits it polls it in its own step ([`Wait::poll`]), and a
-//! wake calls back into the event loop. So an item leaves its port in exactly the step in which the coroutine gets it.
-//! A coroutine that is cancelled in between drops the future, which leaves the item in the port. There is no moment at
-//! which an item is in transit.
+//! A wait is a future of the runtime. The coroutine that awaits it polls the future itself ([`Wait::poll`]), and a
+//! waker schedules the next poll on the event loop. So an item leaves its port in the same step in which the coroutine
+//! receives it. If the coroutine is cancelled before, it drops the future, and the item stays in the port.
 //!
-//! Handlers of an interleave are coroutines of the event loop too, because code that needs the interpreter gains nothing on a worker. A worker holds the handler's
-//! place meanwhile, and waits until the loop says that the coroutine has ended.
+//! Handlers of an interleave are also coroutines of the event loop, because code that needs the interpreter gains
+//! nothing on a worker. Meanwhile, a task of the runtime occupies the handler's place in the interleave, and waits
+//! until the coroutine has ended.
 
 use std::future::{Future, poll_fn};
 use std::pin::Pin;
@@ -23,9 +23,9 @@ use pyo3::types::PyList;
 
 use crate::errors;
 
-/// The items of ports.
+/// An item of a port.
 type Item = Py<PyAny>;
-/// The state of an interleave: all versions of it are one object.
+/// The state of an interleave, which is the same Python object in all versions.
 type State = Arc<Py<PyAny>>;
 type Waiting = Pin<Box<dyn Future<Output = PyResult<Item>> + Send>>;
 
@@ -89,7 +89,7 @@ impl PyPort {
         self.port.post(item).map_err(|error| refused(&error))
     }
 
-    /// The item in a tuple, or nothing.
+    /// Returns the next item in a tuple, or `None` if there is none.
     fn try_receive(&self) -> Option<(Item,)> {
         self.port.try_receive().map(|item| (item,))
     }
@@ -121,14 +121,15 @@ impl PyPort {
     }
 }
 
-/// One item of each port, or none of any.
+/// Waits for one item of each port, and takes all of them at once.
 #[pyfunction]
 pub(crate) fn join_ports(ports: Vec<PyRef<'_, PyPort>>) -> Wait {
     let ports: Vec<Port<Item>> = ports.iter().map(|port| port.port.clone()).collect();
     Wait::new(async move { join_all(ports).await.map_err(|error| unanswerable(&error)).and_then(list) })
 }
 
-/// The number and the outcome of the first of some waits that is over; the others are given up. They are polled in order, so that of several that are over it is the first.
+/// Waits for the first of several waits. Returns its position and outcome, and drops the others. If several are ready,
+/// the first in the list wins.
 #[pyfunction]
 pub(crate) fn choose(waits: Vec<PyRef<'_, Wait>>) -> PyResult<Wait> {
     let taken = waits.iter().map(|wait| wait.future.with(Option::take));
@@ -151,7 +152,7 @@ pub(crate) fn choose(waits: Vec<PyRef<'_, Wait>>) -> PyResult<Wait> {
     }))
 }
 
-/// Calls back when a wait is worth another poll.
+/// Calls a Python function when a wait should be polled again.
 struct Notice(Item);
 
 impl Wake for Notice {
@@ -160,12 +161,12 @@ impl Wake for Notice {
     }
 
     fn wake_by_ref(self: &Arc<Self>) {
-        // An event loop that is closed wants to hear nothing.
+        // The call fails if the event loop is closed; then nothing needs to be polled.
         Python::attach(|py| drop(self.0.call0(py)));
     }
 }
 
-/// Something that is waited for, at most once.
+/// A future that can be awaited at most once.
 #[pyclass(module = "lehr._native", name = "Wait", frozen)]
 pub(crate) struct Wait {
     future: Mutex<Option<Waiting>>,
@@ -179,7 +180,8 @@ impl Wait {
 
 #[pymethods]
 impl Wait {
-    /// The outcome in a tuple if it is there; otherwise nothing, and `wake` is called, on any thread, when another poll is worth it.
+    /// Returns the outcome in a tuple if it is ready. Otherwise returns `None`, and calls `wake`, on any thread, when
+    /// the wait should be polled again.
     fn poll(&self, wake: Item) -> PyResult<Option<(Item,)>> {
         let waker = Waker::from(Arc::new(Notice(wake)));
         let polled = self.future.with(|future| {
@@ -196,18 +198,18 @@ impl Wait {
         }
     }
 
-    /// Gives the wait up: items that it has not taken do not move.
+    /// Cancels the wait. Items that it has not taken stay in their ports.
     fn cancel(&self) {
-        // Dropped after the lock: it may wake others.
+        // Drop the future outside the lock, because that may wake other waits.
         drop(self.future.with(Option::take));
     }
 }
 
-/// Workers that hold the places of handlers.
+/// The dispatcher whose workers schedule handlers.
 #[pyclass(module = "lehr._native", name = "Dispatcher", frozen)]
 pub(crate) struct PyDispatcher {
     dispatcher: Mutex<Option<Dispatcher>>,
-    /// The process whose threads its workers are: a fork of it has none.
+    /// The process that started the workers. A fork of it has no workers.
     process: u32,
 }
 
@@ -216,13 +218,13 @@ impl PyDispatcher {
         self.process == std::process::id()
     }
 
-    /// Ends its workers. Without the interpreter, which they may wait for.
+    /// Ends the workers. Releases the interpreter lock, because workers may wait for it.
     fn end(&self, py: Python<'_>) {
         let Some(dispatcher) = self.dispatcher.with(Option::take) else { return };
         if self.is_of_this_process() {
             py.detach(|| drop(dispatcher));
         } else {
-            // Nobody is there who could end.
+            // The forked process has no workers to end.
             std::mem::forget(dispatcher);
         }
     }
@@ -247,7 +249,7 @@ impl Drop for PyDispatcher {
     }
 }
 
-/// The signal that a coroutine of a handler has ended. Forgetting it is a signal too.
+/// Signals that the coroutine of a handler has ended. Dropping it also sends the signal.
 #[pyclass(module = "lehr._native", name = "Ended", frozen)]
 pub(crate) struct Ended {
     port: Port<()>,
@@ -266,31 +268,31 @@ impl Drop for Ended {
     }
 }
 
-/// A handler: the starter of its coroutine on the event loop, and the function that makes it.
+/// A handler: a function that creates its coroutine, and one that starts the coroutine on the event loop.
 struct Handler {
     start: Item,
     function: Item,
 }
 
 impl Handler {
-    /// Has the event loop run the handler's coroutine, and waits for its end. The handler gets an item, or of a join a
-    /// list of items.
+    /// Starts the handler's coroutine on the event loop, and waits for its end. The handler receives an item, or for a
+    /// join a list of items.
     fn run(&self, state: &State, given: PyResult<Item>) -> impl Future<Output = ()> + Send + use<> {
         let ended = Port::new();
         Python::attach(|py| {
             let says = Ended { port: ended.clone() };
-            // A loop that is closed starts nothing; then the end was said when what would say it was dropped.
+            // If the loop is closed, the coroutine does not start. Then dropping `says` signals the end.
             let started = given.and_then(|given| self.start.call1(py, (&self.function, state.as_ref(), given, says)));
             drop(started);
         });
         async move {
-            // Nothing is ever posted: it is closed.
+            // Nothing is ever posted to the port; closing it ends the wait.
             let _: Result<(), ReceiveError> = ended.receive().await;
         }
     }
 }
 
-/// Adds a branch of any group but teardowns. `given` makes the argument of a handler from the item of its source.
+/// Adds a branch of any group except teardowns. `given` converts the item of the source to the handler's argument.
 fn with_branch<I: IntoSource>(
     handlers: Handlers<State>,
     group: &str,
@@ -323,7 +325,7 @@ where
     })
 }
 
-/// A state, and handlers around it that run together or alone.
+/// A state with handlers that run together or alone.
 #[pyclass(module = "lehr._native", name = "Interleave", frozen)]
 pub(crate) struct PyInterleave {
     interleave: Mutex<Option<Interleave<State>>>,
@@ -336,8 +338,8 @@ fn ended_early(error: &TaskError) -> PyErr {
 
 #[pymethods]
 impl PyInterleave {
-    /// `branches` are groups, ports and functions, with whether the ports are joined. `start` makes the event loop run
-    /// a function's coroutine with the state and the item, and signal its end.
+    /// `branches` are tuples of group, ports, whether the ports are joined, and handler function. `start` runs a
+    /// function's coroutine with the state and the item on the event loop, and signals its end.
     #[new]
     fn new(
         dispatcher: &PyDispatcher,
@@ -380,7 +382,7 @@ impl PyInterleave {
         Ok(Self { interleave: Mutex::new(Some(interleave)), handle })
     }
 
-    /// Waits for the end by teardown.
+    /// Waits until a teardown has ended the interleave.
     fn ended(&self) -> Wait {
         let handle = self.handle.clone();
         Wait::new(async move {
@@ -389,7 +391,7 @@ impl PyInterleave {
         })
     }
 
-    /// Ends it, and gives the state.
+    /// Stops the interleave, and returns the state.
     fn stop(&self) -> PyResult<Wait> {
         let interleave = self.interleave.with(Option::take);
         let interleave = interleave.ok_or_else(|| errors::closed("the interleave has been stopped"))?;

@@ -1,12 +1,13 @@
-//! Programs on ranks for `lehr.ranks`: NumPy arrays between Python threads, and between the processes of a job.
+//! Programs on ranks for `lehr.ranks`: message passing with NumPy arrays, between Python threads and between the
+//! processes of a job.
 //!
-//! A communicator is carried out of the run that made it. The Python thread whose rank it is polls it, and waits
-//! without the interpreter. Between an array and the call that reads or writes it there is no worker and no copy. A
-//! late thread costs the others only a wake-up, because none of them spins.
+//! A communicator outlives the run that created it. The Python thread of its rank polls it, and releases the
+//! interpreter lock while it waits. Calls read and write arrays in place, without a worker and without a copy. Waiting
+//! threads sleep instead of spinning, so a late thread costs the others only a wake-up.
 //!
-//! Arrays of different ranks must be of one type, and mostly of one shape. Bytes do not show their type, so before each
-//! collective the ranks exchange descriptions of their coming calls ([`Rank::agree`]). A rank that passes another array
-//! ends the call on all of them with one error.
+//! Arrays of all ranks must have the same type, and for most calls the same shape. Messages do not contain the type, so
+//! before each collective the ranks exchange descriptions of their calls ([`Rank::agree`]). If a rank passes an
+//! incompatible array, the call fails with the same error on all ranks.
 
 use lehr_ranks::{Communicator, Layout, Outcome, Plain, Status, Wanted};
 use lehr_runtime::Dispatcher;
@@ -23,17 +24,17 @@ use crate::errors;
 use crate::job::{self, ProcessGroup};
 use crate::waiting::wait_for;
 
-/// Numbers that arrays are of.
+/// A type of numbers in arrays.
 trait Number: Element + Plain + Default + PartialOrd {
-    /// Its place in [`NAMES`].
+    /// The index of the type in [`NAMES`].
     const CODE: u64;
     fn plus(self, other: Self) -> Self;
     fn times(self, other: Self) -> Self;
-    /// Whether it is no number, which wins against all others.
+    /// Whether this is NaN, which takes precedence over all numbers.
     fn is_none(self) -> bool;
 }
 
-/// The types by their codes, as NumPy calls them.
+/// NumPy's names of the types, by their codes.
 const NAMES: [&str; 10] =
     ["float64", "float32", "int64", "int32", "int16", "int8", "uint64", "uint32", "uint16", "uint8"];
 
@@ -41,7 +42,7 @@ macro_rules! integers {
     ($($type:ident $code:literal)*) => {$(
         impl Number for $type {
             const CODE: u64 = $code;
-            // As NumPy's: modulo a power of two.
+            // Integers wrap around, as in NumPy.
             fn plus(self, other: Self) -> Self { self.wrapping_add(other) }
             fn times(self, other: Self) -> Self { self.wrapping_mul(other) }
             fn is_none(self) -> bool { false }
@@ -63,7 +64,7 @@ macro_rules! floats {
 floats! { f64 0 f32 1 }
 integers! { i64 2 i32 3 i16 4 i8 5 u64 6 u32 7 u16 8 u8 9 }
 
-/// Calls a function with an array as one of the type that it has, and a tuple of all else.
+/// Calls a generic function with an array cast to its type, and a tuple of the other arguments.
 macro_rules! by_array {
     ($array:expr => $function:ident $rest:tt) => { by_array!($array => $function $rest for f64 f32 i64 i32 i16 i8 u64 u32 u16 u8) };
     ($array:expr => $function:ident $rest:tt for $($type:ident)*) => {{
@@ -74,7 +75,7 @@ macro_rules! by_array {
     }};
 }
 
-/// Calls a function for the type of a code, with a tuple of all else.
+/// Calls a generic function for the type with a code, with a tuple of the other arguments.
 macro_rules! by_code {
     ($code:expr => $function:ident $rest:tt) => { by_code!($code => $function $rest for f64 f32 i64 i32 i16 i8 u64 u32 u16 u8) };
     ($code:expr => $function:ident $rest:tt for $($type:ident)*) => {
@@ -117,7 +118,7 @@ impl Operation {
         })
     }
 
-    /// The values on the left combined with those on the right, one by one.
+    /// Returns a function that combines two slices element by element, into the left one.
     fn combine<T: Number>(self) -> impl Fn(&mut [T], &[T]) + Send + Sync {
         let each = |left: &mut [T], right: &[T], combined: fn(T, T) -> T| {
             left.iter_mut().zip(right).for_each(|(left, right)| *left = combined(*left, *right));
@@ -131,19 +132,19 @@ impl Operation {
     }
 }
 
-/// An array, as a rank describes its coming use.
+/// Describes the type and shape of an array.
 fn told<T: Number>(shape: &[usize]) -> String {
     let lengths: Vec<String> = shape.iter().map(usize::to_string).collect();
     let comma = if shape.len() == 1 { "," } else { "" };
     format!("{} of shape ({}{comma})", NAMES[T::CODE as usize], lengths.join(", "))
 }
 
-/// The lengths of an array, in a message before it: the code of its type, then they.
+/// The message before an array: the code of its type, then its lengths.
 fn header(code: u64, shape: &[usize]) -> Vec<u64> {
     std::iter::once(code).chain(shape.iter().map(|length| *length as u64)).collect()
 }
 
-/// The values of an array that is read, row after row.
+/// The values of an array to read, row by row.
 fn read<'a, T: Number>(array: &'a PyReadonlyArrayDyn<'_, T>) -> PyResult<&'a [T]> {
     if !array.is_c_contiguous() {
         return Err(in_order());
@@ -151,7 +152,7 @@ fn read<'a, T: Number>(array: &'a PyReadonlyArrayDyn<'_, T>) -> PyResult<&'a [T]
     array.as_slice().map_err(|_| in_order())
 }
 
-/// The values of an array that is written, row after row.
+/// The values of an array to write, row by row.
 fn written<'a, T: Number>(array: &'a mut PyReadwriteArrayDyn<'_, T>) -> PyResult<&'a mut [T]> {
     if !array.is_c_contiguous() {
         return Err(in_order());
@@ -178,7 +179,7 @@ fn lent<'py, T: Number>(array: &Bound<'py, PyArrayDyn<T>>) -> PyResult<PyReadwri
     })
 }
 
-/// An array over a vector, which is not copied. `shape` has a length for the values that are present.
+/// Turns a vector into an array without a copy.
 fn array<'py, T: Number>(py: Python<'py>, values: Vec<T>, shape: Vec<usize>) -> PyResult<Bound<'py, PyAny>> {
     values.into_pyarray(py).reshape(shape).map(Bound::into_any)
 }
@@ -186,7 +187,7 @@ fn array<'py, T: Number>(py: Python<'py>, values: Vec<T>, shape: Vec<usize>) -> 
 /// One rank of a program.
 #[pyclass(module = "lehr._native", name = "Communicator")]
 pub(crate) struct Rank {
-    /// None after the rank has ended.
+    /// The communicator; `None` after the rank has ended.
     communicator: Option<Communicator>,
     stop: Arc<Flag>,
     #[pyo3(get)]
@@ -196,7 +197,7 @@ pub(crate) struct Rank {
 }
 
 impl Rank {
-    /// Awaits a call on this thread, without the interpreter.
+    /// Runs a call on this thread to its end, without holding the interpreter lock.
     fn wait<T: Send>(
         &mut self,
         py: Python<'_>,
@@ -211,7 +212,8 @@ impl Rank {
         }
     }
 
-    /// Compares the coming calls of all ranks: a number for each sentence, and the sentences only if those differ.
+    /// Checks that all ranks make the same call. The ranks exchange hashes of the descriptions, and the descriptions
+    /// themselves only if hashes differ.
     fn agree(&mut self, py: Python<'_>, own: &str) -> PyResult<()> {
         let mut numbers = vec![0; self.size];
         let (number, all) = ([xxh3_64(own.as_bytes())], &mut numbers);
@@ -233,7 +235,7 @@ impl Rank {
     }
 }
 
-/// The other arguments of a function for one type, beside the array.
+/// The arguments of a generic function in addition to the array.
 type Argument<'a, 'py, T> = (&'a mut Rank, Python<'py>, T);
 
 fn all_reduce<T: Number>(array: &Bound<'_, PyArrayDyn<T>>, (rank, py, op): Argument<'_, '_, &str>) -> PyResult<()> {
@@ -286,7 +288,8 @@ fn scan<T: Number>(
     })
 }
 
-/// Everybody's arrays, which may differ in their first length, at the root or, without one, at all.
+/// Gathers the arrays of all ranks, at the root or, without a root, at all ranks. Arrays may differ in their first
+/// length.
 fn gather<'py, T: Number>(
     array: &Bound<'py, PyArrayDyn<T>>,
     (rank, py, root): Argument<'_, 'py, Option<usize>>,
@@ -322,10 +325,10 @@ fn gather<'py, T: Number>(
     PyList::new(py, parts.collect::<PyResult<Vec<_>>>()?).map(Some)
 }
 
-/// The arrays that the root deals, and the ranks that get them.
+/// The root of a scatter, and the shape of its array.
 struct Deal<'a> {
     root: usize,
-    /// The lengths of the root's array, after the code of its type.
+    /// The lengths of the root's array.
     shape: &'a [u64],
 }
 
@@ -342,7 +345,7 @@ fn scatter<'py, T: Number>(
     self::array(py, part, shape)
 }
 
-/// The type and lengths of the array that the root deals; all ranks get its faults.
+/// The header of the array that the root scatters.
 fn dealt<T: Number>(array: &Bound<'_, PyArrayDyn<T>>, (): ()) -> PyResult<Vec<u64>> {
     Ok(header(T::CODE, array.shape()))
 }
@@ -386,7 +389,7 @@ fn shift<'py, T: Number>(
 
 #[pymethods]
 impl Rank {
-    /// Ends this rank, and wakes those that wait for it.
+    /// Ends this rank, and wakes the ranks that wait for it.
     fn close(&mut self) {
         self.communicator = None;
     }
@@ -438,7 +441,7 @@ impl Rank {
             Some(array) => described(array),
         };
         self.agree(py, &format!("scatter with root {root}"))?;
-        // What is wrong with the root's array is told by an empty description.
+        // An empty description tells the other ranks that the root's array is invalid.
         let mut length = [described.as_ref().map_or(0, Vec::len) as u64];
         let room = &mut length;
         self.wait(py, async move |comm| comm.broadcast(root, room).await)?;
@@ -467,7 +470,7 @@ impl Rank {
         by_array!(array => send (self, py, (to, tag)))
     }
 
-    /// The array, the rank that sent it, and its tag.
+    /// Returns the received array, the rank that sent it, and its tag.
     fn receive<'py>(
         &mut self,
         py: Python<'py>,
@@ -501,32 +504,32 @@ fn described(array: &Bound<'_, PyAny>) -> PyResult<Vec<u64>> {
     by_array!(array => dealt ())
 }
 
-/// A program on ranks that has begun.
+/// A running program on ranks.
 #[pyclass(module = "lehr._native", name = "Ranks", frozen)]
 pub(crate) struct Ranks {
     stop: Arc<Flag>,
-    /// In a job: this process's place is taken until the program has ended.
+    /// In a job, reserves this process until the program has ended.
     program: Option<job::Program>,
 }
 
 #[pymethods]
 impl Ranks {
-    /// Has all waits of the program's ranks in this process end.
+    /// Ends all waits of this program's ranks in this process.
     fn stop(&self) {
         self.stop.raise();
     }
 
-    /// Hears how the ranks of the other processes ended, and says how those of this one did. The end of a rank says
-    /// whether one of them raised first, and which error.
+    /// Exchanges the outcome of this process's ranks with the other processes. `failure` is the error of this process,
+    /// and `is_first` says whether it was not caused by another rank.
     fn end(&self, py: Python<'_>, failure: Option<String>, is_first: bool) -> PyResult<Option<String>> {
         let Some(program) = &self.program else { return Ok(None) };
         program.end(py, failure.map(|message| Outcome { is_panic: is_first, message }))
     }
 }
 
-/// The communicators of this process's ranks of a new program of `ranks` ranks in all, and the program.
+/// Begins a program of `ranks` ranks. Returns the communicators of this process's ranks, and the program.
 ///
-/// Without a number: as many as the machine runs threads at once, or one a process in a job.
+/// Without a number, there is one rank for each hardware thread, or in a job one for each process.
 #[pyfunction]
 #[pyo3(signature = (ranks = None))]
 pub(crate) fn begin_ranks(py: Python<'_>, ranks: Option<usize>) -> PyResult<(Vec<Rank>, Ranks)> {
@@ -556,9 +559,9 @@ pub(crate) fn begin_ranks(py: Python<'_>, ranks: Option<usize>) -> PyResult<(Vec
     Ok((world.into_iter().map(rank).collect(), Ranks { stop: stop.clone(), program }))
 }
 
-/// Communicators of ranks on threads of this process: those of a program that hands them out and ends.
+/// Creates communicators for ranks on threads of this process.
 fn alone(ranks: usize) -> PyResult<Vec<Communicator>> {
-    // One worker for several ranks, so that none spins: Python's threads are as many as they like.
+    // With one worker for several ranks, no rank spins: there may be more Python threads than processors.
     let dispatcher = Dispatcher::new(1).map_err(|error| errors::runtime(error.to_string()))?;
     let world = lehr_ranks::run(&dispatcher, Layout::threads(ranks), async |communicator| communicator);
     world.map_err(|error| errors::of_ranks(&error))

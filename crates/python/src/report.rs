@@ -1,9 +1,9 @@
-//! Reports of estimators: what is around the words and figures that Python makes.
+//! Reports of estimators: the page around the text and figures that Python creates.
 
 use pyo3::prelude::*;
 
-/// The page around markup and figures as JSON; `headline` and `lead` are texts. Its policy lets one script run, that of
-/// reports.
+/// Builds the page from markup, and figures as JSON; `headline` and `lead` are plain texts. The page's content security
+/// policy allows only the script of reports.
 #[pyfunction]
 pub(crate) fn report_page(headline: &str, lead: &str, main: &str, figures: &str) -> String {
     lehr_report::markup::page_of(headline, lead, lead, main, figures)

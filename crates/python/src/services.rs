@@ -1,13 +1,14 @@
-//! Services whose handlers are Python's, for `lehr.services`: the library's own host and its HTTP edge, with a program behind each service that calls the interpreter.
+//! Services with Python handlers, for `lehr.services`. The library's host and HTTP server run them, and call Python for
+//! each handler.
 //!
-//! The library has the document, as JSON: it answers for it, versions it, publishes and keeps it, all without the
-//! interpreter. The object in Python has its own state. It is reset to the document's if the two differ. This follows a
-//! handler that raised, a coroutine that was given up, or a change that could not be kept on disk. So a fault says that
-//! nothing happened, whatever the handler had done by then.
+//! The library holds the state as a JSON document. It answers reads, and versions, publishes and saves the document,
+//! without the interpreter. The Python object has its own copy of the state, which is reset to the document if the two
+//! may differ. That happens after a handler raised, a coroutine was cancelled, or a change could not be saved. So after
+//! an error the state is unchanged, whatever the handler did before.
 //!
-//! The worker calls a plain function and says that it blocks: a spare takes its place meanwhile. A coroutine runs on
-//! the event loop of the node, and the worker only waits. One that is given up is cancelled, and the next handler that
-//! sees the state waits until it has gone.
+//! A worker calls a plain function and marks the call as blocking, so that a spare worker takes its place. A coroutine
+//! runs on the event loop of the node, while a task of the runtime waits for it. If the request is dropped, the
+//! coroutine is cancelled, and the next handler that sees the state waits until it has ended.
 
 use std::collections::BTreeSet;
 use std::net::SocketAddr;
@@ -24,14 +25,14 @@ use serde_json::Value;
 
 use crate::{errors, json};
 
-/// The interval between looks for signals while a node ends.
+/// The interval between checks for signals while a node ends.
 const TICK: Duration = Duration::from_millis(50);
-/// The time that the edge and the workers may take after the services have ended, until they are left behind.
+/// The time that the HTTP server and the workers have to end after the services, before they are abandoned.
 const GRACE: Duration = Duration::from_secs(1);
 
 type Item = Py<PyAny>;
 
-/// The end of a coroutine: its return value or error, or nothing if it was never run.
+/// Reports the end of a coroutine: its return value or error, or nothing if it never ran.
 #[pyclass(module = "lehr._native", name = "Ending", frozen)]
 pub(crate) struct Ending {
     port: Port<PyResult<Item>>,
@@ -50,7 +51,7 @@ impl Ending {
 
 impl Ending {
     fn say(&self, outcome: PyResult<Item>) {
-        // Refused if it was said before.
+        // The post fails if an outcome was reported before.
         let _ = self.port.post(outcome);
         self.port.close();
     }
@@ -62,15 +63,15 @@ impl Drop for Ending {
     }
 }
 
-/// A service of Python's, as the host calls it.
+/// A Python service, as the host calls it.
 struct Served {
     /// The `_Program` of `lehr.services`.
     program: Item,
     /// The operations whose verbs change the state.
     changing: BTreeSet<String>,
-    /// The document that the object in Python has, unless that is in doubt.
+    /// The document that the Python object has; `None` if that is uncertain.
     shown: Mutex<Option<AnyDocument>>,
-    /// Coroutines that were given up and have not ended.
+    /// The cancelled coroutines that have not ended yet.
     leaving: Mutex<Vec<Port<PyResult<Item>>>>,
 }
 
@@ -80,7 +81,7 @@ enum Begun {
     Waits { running: Item, ending: Port<PyResult<Item>> },
 }
 
-/// A coroutine that is waited for: dropped before its end, it is given up.
+/// A running coroutine. If this is dropped before its end, the coroutine is cancelled.
 struct Waiting<'a> {
     served: &'a Served,
     running: Item,
@@ -98,7 +99,7 @@ impl Drop for Waiting<'_> {
             self.served.shown.with(Option::take);
             self.served.leaving.with(|leaving| leaving.push(self.ending.clone()));
         }
-        // An interpreter that ends has no event loop either.
+        // If the interpreter is ending, so is the event loop.
         let _ = Python::try_attach(|py| drop(self.running.call_method0(py, "cancel")));
     }
 }
@@ -108,7 +109,7 @@ fn ending() -> Fault {
 }
 
 impl Served {
-    /// Waits until no coroutine that was given up runs any more.
+    /// Waits until all cancelled coroutines have ended.
     async fn left_alone(&self) {
         while let Some(leaving) = self.leaving.with(|leaving| leaving.last().cloned()) {
             while leaving.receive().await.is_ok() {}
@@ -116,14 +117,14 @@ impl Served {
         }
     }
 
-    /// Gives the object in Python this state.
+    /// Sets the state of the Python object.
     fn show(&self, py: Python<'_>, document: &AnyDocument) -> PyResult<()> {
         self.program.call_method1(py, "show", (json::object(py, document)?,))?;
         self.shown.with(|shown| *shown = Some(document.clone()));
         Ok(())
     }
 
-    /// Calls the handler: a plain function to its end.
+    /// Calls the handler. A plain function has ended when this returns; a coroutine has been started.
     fn begin(
         &self,
         py: Python<'_>,
@@ -152,7 +153,8 @@ impl Served {
         }
     }
 
-    /// The outcome of a handler: its answer and, if its verb changes it, the state as a document. After a fault the state is unchanged.
+    /// Converts the outcome of a handler: its answer and, if its verb changes the state, the new document. After an
+    /// error, the state is unchanged.
     fn end(
         &self,
         py: Python<'_>,
@@ -179,20 +181,21 @@ impl Served {
         if let Some(document) = document
             && (!changes || self.show(py, document).is_err())
         {
-            // The next handler that sees the state is given it anew. A handler that only looked may have changed it too, and others look at it now.
+            // The next handler that sees the state receives a fresh copy. A reading handler may have changed its copy
+            // too, which other handlers are reading now.
             self.shown.with(Option::take);
         }
         Err(fault)
     }
 
-    /// A client's error for an exception. A `lehr.Fault` stays unchanged. For any other exception the client learns
-    /// only that the operation failed, and the rest goes to the log.
+    /// Converts an exception to the error for the client. A `lehr.Fault` stays unchanged. For any other exception, the
+    /// client only learns that the operation failed, and the log receives the details.
     fn fault(&self, py: Python<'_>, operation: &str, raised: &PyErr) -> Fault {
         let told = self.program.call_method1(py, "told", (operation, raised.value(py)));
         let told = told.and_then(|told| told.extract::<Option<(String, String, Option<f64>)>>(py));
         match told {
             Ok(Some((code, reason, after))) => {
-                // The program has looked whether there is such a code.
+                // `told` has checked that the code exists.
                 let code = serde_json::from_value(Value::String(code)).unwrap_or(Code::OperationFailed);
                 let fault = Fault::new(code, reason);
                 match after.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok()) {
@@ -209,7 +212,7 @@ impl Served {
 
 impl Program for Served {
     fn start<'a>(&'a self, document: &'a AnyDocument) -> Pending<'a, Result<(), Fault>> {
-        // The object begins with what its clients see: tuples are lists then, and arrays too.
+        // The object begins with the state that clients see, so tuples and arrays have become lists.
         let shown = Python::try_attach(|py| self.show(py, document).map_err(|raised| self.fault(py, "start", &raised)));
         Box::pin(std::future::ready(shown.unwrap_or_else(|| Err(ending()))))
     }
@@ -244,7 +247,7 @@ impl Program for Served {
     }
 }
 
-/// A fault of the host's as Python raises it.
+/// Converts an error of the host to a Python exception.
 fn raised(py: Python<'_>, fault: &Fault) -> PyErr {
     let mut reason = fault.reason().to_owned();
     for cause in fault.causes() {
@@ -263,7 +266,7 @@ struct Running {
 }
 
 impl Running {
-    /// Ends everything; the services that had to be cut off.
+    /// Ends all services and the node. Returns the services that had to be cut off.
     fn end(self, limit: Duration) -> Vec<String> {
         let Self { dispatcher, host, node } = self;
         let report = match node {
@@ -276,11 +279,11 @@ impl Running {
     }
 }
 
-/// A host of services that are Python's, and the node before it.
+/// A host of Python services, with the node that serves them.
 #[pyclass(module = "lehr._native", name = "ServiceNode", frozen)]
 pub(crate) struct ServiceNode {
     running: Mutex<Option<Running>>,
-    /// The process whose threads it has: a fork of it has none.
+    /// The process that started the threads. A fork of it has no threads.
     process: u32,
 }
 
@@ -300,7 +303,7 @@ impl ServiceNode {
 impl ServiceNode {
     #[new]
     fn new(threads: usize) -> PyResult<Self> {
-        // A worker that looks for work would keep the core from the interpreter.
+        // A spinning worker would take the core from the interpreter.
         let idle = Idle { spin: Duration::ZERO, ..Idle::default() };
         let dispatcher = Builder::new().name("lehr-services").threads(threads).idle(idle).start();
         let dispatcher = dispatcher.map_err(|error| errors::runtime(error.to_string()))?;
@@ -309,8 +312,8 @@ impl ServiceNode {
         Ok(Self { running: Mutex::new(Some(running)), process: std::process::id() })
     }
 
-    /// Starts a service. `placement` is its path, how many requests may wait, and the file that keeps its document.
-    /// `outline` is its contract as JSON, `state` its first state, and `program` the callable for its handlers.
+    /// Starts a service. `placement` is its path, the limit of waiting requests, and the file for its document. `outline`
+    /// is its contract as JSON, `state` its initial state, and `program` the object that calls its handlers.
     fn start(
         &self,
         py: Python<'_>,
@@ -335,7 +338,7 @@ impl ServiceNode {
         started.map_err(|fault| raised(py, &fault))
     }
 
-    /// Lets clients in, with an inspector beside the services; the address.
+    /// Listens for clients, and starts an inspector service. Returns the address.
     fn listen(&self, py: Python<'_>, address: &str, is_insecure: bool) -> PyResult<String> {
         let address: SocketAddr = address
             .parse()
@@ -355,29 +358,29 @@ impl ServiceNode {
             Some(running) => running.node.replace(node),
             None => Some(node),
         });
-        // Closed meanwhile: its threads end here.
+        // The node was closed meanwhile, so its threads end here.
         py.detach(|| drop(unused));
         Ok(listening)
     }
 
-    /// The paths of services.
+    /// The paths of all services.
     fn paths(&self) -> PyResult<Vec<String>> {
         Ok(self.host()?.paths())
     }
 
-    /// Ends all services, within the given seconds for all of them, then the node. Returns the paths of those that were
-    /// cut off, or `None` if threads had to be left behind.
+    /// Ends all services within the given seconds, and then the node. Returns the paths of services that were cut off,
+    /// or `None` if threads had to be abandoned.
     fn close(&self, py: Python<'_>, seconds: f64) -> PyResult<Option<Vec<String>>> {
         let Some(running) = self.running.with(Option::take) else { return Ok(Some(Vec::new())) };
         if self.process != std::process::id() {
-            // Nobody is there who could end.
+            // The forked process has no threads to end.
             std::mem::forget(running);
             return Ok(Some(Vec::new()));
         }
         let limit = Duration::try_from_secs_f64(seconds).unwrap_or(Duration::ZERO);
         let (tell, mut told) = sync_channel(1);
         let ended = spawn("lehr-services-end", move || {
-            // Unheard if nobody waits any more.
+            // The send fails if nobody waits any more.
             let _ = tell.send(running.end(limit));
         });
         ended.map_err(|cause| errors::runtime(format!("no thread to end the node on: {cause}")))?;

@@ -12,7 +12,7 @@ use crate::fit::{Beginning, Fit, Run};
 use crate::job::ProcessGroup;
 use crate::watch;
 
-/// Cells a side of the Shepard diagram.
+/// The number of cells on each side of the Shepard diagram.
 const BINS: usize = 100;
 
 /// Places items in few dimensions by their dissimilarities, an N x N array.
@@ -47,7 +47,7 @@ pub(crate) fn embed<'py>(
     done.found(errors::mining, |py, (map, shepard)| found(py, map, shepard))
 }
 
-/// The input of an embedding, owned: a run may outlive the call.
+/// The input of an embedding. It is owned, because a run may outlive the call.
 struct EmbeddingInput {
     matrix: Dissimilarities,
     pair_weights: Option<Dissimilarities>,
@@ -101,8 +101,8 @@ fn found<'py>(py: Python<'py>, map: Map, shepard: Shepard) -> PyResult<Bound<'py
     Ok(found)
 }
 
-/// Places new items into a map that stays unchanged. Their dissimilarities to its items are an M x N array, NaN where
-/// unknown.
+/// Places new items into a map that stays unchanged. Their dissimilarities to the items of the map are an M x N array,
+/// with NaN for unknown ones.
 #[pyfunction]
 #[pyo3(signature = (embedding, dissimilarities, *, neighbors, max_iter = 50, threads = None))]
 pub(crate) fn interpolate<'py>(
@@ -140,7 +140,7 @@ pub(crate) fn interpolate<'py>(
     Ok(found)
 }
 
-/// Lays one map over another of the same items: rotated, reflected, moved and, on request, scaled.
+/// Aligns one map with another map of the same items: rotates, reflects, shifts and, on request, scales it.
 #[pyfunction]
 #[pyo3(signature = (embedding, onto, *, sample_weight = None, scale = false))]
 pub(crate) fn align<'py>(

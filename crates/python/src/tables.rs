@@ -1,6 +1,7 @@
-//! Ordinary tables for `lehr.read_table`, `lehr.describe_columns` and `lehr.TablePreparation`: data frames of the library's, by column, with remarks about them.
+//! Tables for `lehr.read_table`, `lehr.describe_columns` and `lehr.TablePreparation`.
 //!
-//! A preparation crosses as the JSON that the command saves with a model, so that estimators pickle it and both read the other's.
+//! A preparation is passed as the JSON that the command saves with a model. So estimators can pickle it, and the
+//! command and the package read each other's preparations.
 
 use std::path::{Path, PathBuf};
 
@@ -20,22 +21,22 @@ use serde::{Deserialize, Serialize};
 
 use crate::{arrays, errors, json};
 
-/// A table of columns, each of numbers, times or texts. Immutable.
+/// An immutable table of columns, each of numbers, times or texts.
 #[pyclass(frozen, module = "lehr._native", name = "DataFrame")]
 pub(crate) struct Table(pub(crate) DataFrame);
 
-/// A column as Python has it, in this order:
+/// A column as Python passes it, in this order:
 ///
 /// - its name;
 /// - `numbers`, `times` (seconds since 1970, as numbers with NaN for none) or `texts`;
-/// - its values, of texts their positions among the distinct ones, -1 for none;
+/// - its values; for texts, their positions among the distinct texts, and -1 for missing ones;
 /// - the distinct texts;
-/// - how it was read, in JSON, where that is known.
+/// - how it was read, as JSON, if that is known.
 type ColumnTuple<'py> = (String, String, Bound<'py, PyAny>, Vec<String>, Option<String>);
 
 #[pymethods]
 impl Table {
-    /// A table of columns of one length. Refuses numbers that are not finite, with their places.
+    /// Builds a table of columns of equal length. Refuses infinite numbers, and reports their positions.
     #[new]
     fn new(columns: Vec<ColumnTuple<'_>>) -> PyResult<Self> {
         let columns: PyResult<Vec<FrameColumn>> = columns.into_iter().map(column).collect();
@@ -56,13 +57,13 @@ impl Table {
         DataFrame::new("X", columns).map(Self).map_err(errors::data)
     }
 
-    /// Decisions about the whole table that were made while it was read, one sentence each.
+    /// The decisions about the whole table while it was read, one sentence each.
     #[getter]
     fn notes(&self) -> Vec<String> {
         self.0.notes().iter().map(|note| words_in_python(note)).collect()
     }
 
-    /// How the file was read that it came from.
+    /// How the file of the table was read.
     #[getter]
     fn dialect<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
         self.0.dialect().map(|dialect| document(py, dialect)).transpose()
@@ -95,7 +96,7 @@ impl Table {
         Ok(columns)
     }
 
-    /// Describes the columns: `columns`, a dictionary each, and `text` for people.
+    /// Describes the columns: `columns`, with a dictionary for each, and `text` to show.
     fn describe<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let accounts = py.detach(|| describe_columns(&self.0));
         let found = PyDict::new(py);
@@ -104,7 +105,8 @@ impl Table {
         Ok(found)
     }
 
-    /// The preparation of the columns: `preparation` in JSON, `columns` and `text` as those of `describe`, with the use of each.
+    /// Decides how to use the columns. Returns `preparation` as JSON, and `columns` and `text` as in `describe`, with
+    /// the use of each column.
     fn prepare<'py>(&self, py: Python<'py>, asked: &str) -> PyResult<Bound<'py, PyDict>> {
         let asked: PreparationOptions =
             serde_json::from_str(asked).map_err(|cause| errors::value(format!("wishes: {cause}")))?;
@@ -124,9 +126,9 @@ impl Table {
         Ok(found)
     }
 
-    /// The rows as a preparation has them: `features`, how many gaps were `filled`, and `notes`. Rows of another table
-    /// than it was made for (`is_other`) do not depend on each other. If it fills missing values from the nearest rows,
-    /// theirs get the median.
+    /// Applies a preparation to the rows. Returns `features`, the number of missing values that were `filled`, and
+    /// `notes`. Rows of another table (`is_other`) do not depend on each other: if the preparation fills values in from
+    /// the nearest rows, theirs become the median.
     fn apply<'py>(&self, py: Python<'py>, preparation: &str, is_other: bool) -> PyResult<Bound<'py, PyDict>> {
         let preparation = read(preparation)?;
         let missing = match preparation.missing {
@@ -176,7 +178,7 @@ fn column(given: ColumnTuple<'_>) -> PyResult<FrameColumn> {
     };
     let read_as = match read_as {
         Some(read_as) => serde_json::from_str(&read_as).map_err(|cause| errors::value(format!("read_as: {cause}")))?,
-        // Columns of Python have types: how they were read says as much.
+        // The types of Python columns determine how they were read.
         None => match &values {
             Values::Numbers(_) => ReadAs::Number,
             Values::Times(values) => {
@@ -189,7 +191,7 @@ fn column(given: ColumnTuple<'_>) -> PyResult<FrameColumn> {
     Ok(FrameColumn { name, values, read_as })
 }
 
-/// The options of a preparation, as Python passes them.
+/// The options of a preparation that Python passes.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct PreparationOptions {
@@ -205,7 +207,7 @@ struct PreparationOptions {
 impl PreparationOptions {
     fn wishes(self) -> Wishes {
         let Self { columns, exclude, log, scale, missing, auto, date_parts } = self;
-        // As the command has it for clusterings.
+        // The same as in the command's clusterings.
         let missing_of_method = Missing::Nearest;
         Wishes {
             columns,
@@ -221,7 +223,7 @@ impl PreparationOptions {
     }
 }
 
-/// The options of the command as parameters.
+/// Replaces the command's options in a text by the package's parameters.
 fn words_in_python(words: &str) -> String {
     words
         .replace("--columns", "`columns`")
@@ -239,7 +241,8 @@ fn in_python(error: lehr_data::Error) -> PyErr {
     }
 }
 
-/// The accounts of columns as dictionaries, with the use of each where that is decided; `shown` is how a column was read, in words.
+/// Converts the descriptions of columns to dictionaries, with the use of each column if that is decided. `shown` says
+/// in words how a column was read.
 fn told<'py>(
     py: Python<'py>,
     accounts: &[lehr_data::describe::ColumnAccount],
@@ -258,7 +261,7 @@ fn told<'py>(
     Ok(columns)
 }
 
-/// A value that can be saved, as dictionaries and lists.
+/// Converts a serialisable value to dictionaries and lists.
 pub(crate) fn document<'py>(py: Python<'py>, of: &impl Serialize) -> PyResult<Bound<'py, PyAny>> {
     let value = serde_json::to_value(of).map_err(|cause| errors::value(cause.to_string()))?;
     json::object(py, &value)
@@ -271,7 +274,7 @@ fn read(preparation: &str) -> PyResult<Preparation> {
         .ok_or_else(|| errors::value("expected a preparation, as lehr.TablePreparation and the command save it"))
 }
 
-/// Rows that a method found (N x features), in the units of the columns.
+/// Converts rows of features (N x features) back to the units of the columns.
 #[pyfunction]
 pub(crate) fn back<'py>(
     py: Python<'py>,
@@ -288,7 +291,7 @@ pub(crate) fn back<'py>(
     arrays::table(py, values, width)
 }
 
-/// The isolated rows of finite numbers.
+/// Finds the isolated rows among rows of finite numbers.
 #[pyfunction]
 pub(crate) fn isolated_rows<'py>(py: Python<'py>, x: PyReadonlyArray2<'py, f64>) -> Bound<'py, PyArray1<i64>> {
     let (values, width) = (arrays::matrix(&x), x.as_array().ncols());
@@ -296,7 +299,8 @@ pub(crate) fn isolated_rows<'py>(py: Python<'py>, x: PyReadonlyArray2<'py, f64>)
     rows.into_iter().map(|row| row as i64).collect::<Vec<_>>().into_pyarray(py)
 }
 
-/// Reads a table from a file, or from bytes that `name` says the name of; `form` is the known part of its form, in JSON.
+/// Reads a table from a file, or from bytes, which errors refer to by `name`. `form` has the known options for reading,
+/// as JSON.
 #[pyfunction]
 pub(crate) fn read_table(py: Python<'_>, source: &Bound<'_, PyAny>, name: &str, form: &str) -> PyResult<Table> {
     let form: TableForm = serde_json::from_str(form).map_err(|cause| errors::value(format!("form: {cause}")))?;

@@ -50,13 +50,13 @@ fn found<'py>(py: Python<'py>, model: Model) -> PyResult<Bound<'py, PyDict>> {
     Ok(found)
 }
 
-/// Borders between clusters in the form of a model's file.
+/// Borders between clusters as JSON, in the format of a model file.
 pub(crate) fn borders(borders: &Borders) -> String {
     serde_json::to_string(borders).expect("borders are finite numbers")
 }
 
-/// The probability of each cluster for each row of `x`, by the clusters of a model's file: N x K. Rows that `has_gaps`
-/// are of double precision.
+/// Computes the probability of each cluster for each row of `x`, an N x K array. `fields` are the clusters in the
+/// format of a model file. With `has_gaps`, rows must be in double precision.
 #[pyfunction]
 pub(crate) fn memberships<'py>(
     py: Python<'py>,
@@ -78,11 +78,11 @@ pub(crate) fn memberships<'py>(
     arrays::table(py, all.map_err(errors::mining)?, width)
 }
 
-/// The nearest centre of each row and, if wanted, how far away it is: a dictionary with `labels`, and `distances` or
-/// `None`.
+/// Finds the nearest centre of each row and, on request, the distance to it. Returns a dictionary with `labels`, and
+/// `distances` or `None`.
 ///
-/// All threads read an array in place while other Python threads run. If one of those writes into it meanwhile, labels
-/// are of the old values or of the new ones, as with NumPy's own functions.
+/// All threads read the array in place while other Python threads run. If one of them writes into it meanwhile, labels
+/// may belong to the old or the new values, as with NumPy's own functions.
 #[pyfunction]
 #[pyo3(signature = (x, centers, *, threads = None, with_distances = true))]
 pub(crate) fn nearest<'py>(
@@ -95,7 +95,7 @@ pub(crate) fn nearest<'py>(
     let dimension = centers.as_array().ncols();
     let centroids = Centroids::new(dimension, arrays::matrix(&centers), 0.0).map_err(errors::mining)?;
     drop(centers);
-    // A process of a job computes beside the others, and a handler of a service on a thread whose others serve.
+    // In a job, the other processes use the other processors. On a worker, the other threads serve other requests.
     let is_one_of_many = lehr_runtime::is_on_worker() || (threads.is_none() && job::is_joined());
     let threads = if is_one_of_many { 1 } else { threads.unwrap_or_else(|| Execution::default().threads) };
     let single = x.extract::<PyReadonlyArray2<'_, f32>>().ok();
@@ -123,7 +123,7 @@ pub(crate) fn nearest<'py>(
     Ok(found)
 }
 
-/// One row for each cluster.
+/// Converts the clusters to columns, with one row for each cluster.
 pub(crate) fn clusters<'py>(py: Python<'py>, clusters: &[Cluster]) -> PyResult<Bound<'py, PyDict>> {
     Ok(Columns::of(py, clusters)
         .with("n_samples", |cluster| cluster.rows as i64)?
@@ -133,7 +133,7 @@ pub(crate) fn clusters<'py>(py: Python<'py>, clusters: &[Cluster]) -> PyResult<B
         .done())
 }
 
-/// One row for each temperature.
+/// Converts the history to columns, with one row for each temperature.
 pub(crate) fn history<'py>(py: Python<'py>, steps: &[Step]) -> PyResult<Bound<'py, PyDict>> {
     Ok(Columns::of(py, steps)
         .with("temperature", |step| step.temperature)?
@@ -148,7 +148,7 @@ pub(crate) fn history<'py>(py: Python<'py>, steps: &[Step]) -> PyResult<Bound<'p
         .done())
 }
 
-/// One row for each division.
+/// Converts the divisions to columns, with one row for each division.
 pub(crate) fn splits<'py>(py: Python<'py>, splits: &[Split]) -> PyResult<Bound<'py, PyDict>> {
     Ok(Columns::of(py, splits)
         .with("temperature", |split| split.temperature)?
@@ -158,7 +158,7 @@ pub(crate) fn splits<'py>(py: Python<'py>, splits: &[Split]) -> PyResult<Bound<'
         .done())
 }
 
-/// One row for each number of clusters that was examined, by falling number; nothing if the number was given.
+/// Converts the examined numbers of clusters to columns, by decreasing number; `None` if the user gave the number.
 fn candidates<'py>(py: Python<'py>, number: Option<&Number>) -> PyResult<Option<Bound<'py, PyDict>>> {
     let Some(number) = number else { return Ok(None) };
     let columns = Columns::of(py, &number.candidates)
@@ -170,7 +170,8 @@ fn candidates<'py>(py: Python<'py>, number: Option<&Number>) -> PyResult<Option<
     Ok(Some(columns.done()))
 }
 
-/// One row for each number of clusters, and NaN where it had not ended; nothing if the number was given.
+/// Converts the plateaus to columns, with one row for each number of clusters; `None` if the user gave the number. The
+/// last temperature of a number is NaN if its plateau had not ended.
 pub(crate) fn plateaus<'py>(py: Python<'py>, suggestion: Option<&Suggestion>) -> PyResult<Option<Bound<'py, PyDict>>> {
     let Some(suggestion) = suggestion else { return Ok(None) };
     let columns = Columns::of(py, &suggestion.plateaus)

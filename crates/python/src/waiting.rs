@@ -1,4 +1,4 @@
-//! A Python thread waits for a future.
+//! Lets a Python thread wait for a future.
 
 use std::pin::pin;
 use std::task::{Context, Poll, Wake, Waker};
@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use lehr_sync::{Arc, process::Flag, thread};
 
-/// The number of times a wait looks whether it is to end.
+/// The interval at which a wait checks whether it should stop.
 const TICK: Duration = Duration::from_millis(50);
 
 /// Wakes a thread that sleeps in [`wait_for`].
@@ -22,7 +22,7 @@ impl Wake for Unpark {
     }
 }
 
-/// Polls a future on this thread until it is ready; nothing if `stop` is raised before.
+/// Polls a future on this thread until it is ready. Returns `None` if `stop` is raised before.
 pub(crate) fn wait_for<F: Future>(future: F, stop: &Flag) -> Option<F::Output> {
     let waker = Waker::from(Arc::new(Unpark(thread::current())));
     let mut context = Context::from_waker(&waker);

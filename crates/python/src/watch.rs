@@ -1,20 +1,20 @@
-//! A method at work on its own thread, and the Python thread that waits for it.
+//! Runs a method on its own thread, while the Python thread waits for it.
 //!
-//! Methods call their observer on a worker; Python's signals are for the main thread, and a callback expects the thread
-//! that called `fit`. So the work goes to another thread, and this one waits without holding the interpreter. It wakes
-//! for news, calls the callback and answers. Every few hundredths of a second it looks whether a signal has arrived.
-//! The observer waits for the answer, so a callback sees every step and may stop at just that one.
+//! Methods call their observer on a worker. But Python handles signals on the main thread, and a callback expects the
+//! thread that called `fit`. So the method runs on another thread, and this one waits without holding the interpreter
+//! lock. It wakes for news, calls the callback and answers. Every few hundredths of a second it checks for signals. The
+//! observer waits for the answer, so a callback sees every step, and can stop the run at exactly that step.
 //!
-//! When a signal raises (Ctrl-C), the run gets a request to stop before its next leaf of rows. Its work before its
-//! first pass and after its last may take longer than a person waits. Alone, this thread then leaves the run behind,
-//! which owns all its data, ends as soon as it can and touches no Python. In a job the others wait for our part, so it
-//! is not left behind; a second Ctrl-C is.
+//! When a signal raises an exception (Ctrl-C), the run is asked to stop before its next block of rows. Work before the
+//! first pass and after the last pass may take too long to wait for. Without a job, this thread then abandons the run,
+//! which owns all its data, ends as soon as it can and does not touch Python. In a job, other processes wait for this
+//! one, so the run is abandoned only after a second Ctrl-C.
 //!
-//! A stream's batches come from Python too, and the work asks for them in the same way. A generator may hold resources that are for
-//! the calling thread alone, such as a connection to SQLite.
+//! The batches of a stream also come from Python, and the method requests them in the same way. A generator may use
+//! resources that only the calling thread may use, such as a connection to SQLite.
 //!
-//! No wait is endless. The work ends its channels when it ends, even by a panic, and the waiting thread ends its own
-//! when it leaves.
+//! No wait is endless. The method closes its channels when it ends, even by a panic, and the waiting thread closes its
+//! own when it leaves.
 
 use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
@@ -29,35 +29,35 @@ use pyo3::prelude::*;
 
 use crate::{arrays, errors};
 
-/// The interval between looks for signals.
+/// The interval between checks for signals.
 const TICK: Duration = Duration::from_millis(50);
-/// Ticks that a run has to stop before it is left behind.
+/// The number of ticks that a run has to stop, before it is abandoned.
 const GRACE: usize = 10;
-/// Seconds between two checkpoints.
+/// The seconds between two checkpoints.
 const CHECKPOINT_S: f64 = 5.0;
 
 /// The progress of a run, as a callback sees it.
 #[pyclass(frozen, get_all, module = "lehr", name = "Progress")]
 #[derive(Clone, Debug)]
 pub(crate) struct Progress {
-    /// The present stage.
+    /// The current stage.
     stage: String,
-    /// Estimate of the share of the work that is done, 0 to 1.
+    /// The estimated share of the work that is done, 0 to 1.
     fraction: f64,
-    /// In the squared unit of the points, or the unit of the dissimilarities.
+    /// The temperature, in the squared unit of the points, or in the unit of the dissimilarities.
     temperature: Option<f64>,
-    /// Clusters or components at present.
+    /// The current number of clusters or components.
     n_clusters: Option<usize>,
     /// The decreasing quantity: free energy, stress, mean squared distance, cost, or a negative likelihood.
     objective: Option<f64>,
-    /// Sweeps or iterations so far; pairs finished, for dissimilarities.
+    /// The number of passes or iterations so far; for dissimilarities, the number of finished pairs.
     n_iter: u64,
 }
 
 impl Progress {
     fn of(progress: &observe::Progress) -> Self {
         let first = |names: &[&str]| names.iter().find_map(|name| progress.figure(name));
-        // A likelihood, turned so that it falls as all the others do.
+        // The likelihood is negated, so that it decreases like the other objectives.
         let likelihood = || first(&["log_likelihood", "objective"]).map(|likelihood| -likelihood);
         Self {
             stage: progress.stage.to_string(),
@@ -77,7 +77,7 @@ impl Progress {
     }
 }
 
-/// The target of checkpoints.
+/// Writes checkpoints.
 struct Saver {
     path: Option<PathBuf>,
     since: Stopwatch,
@@ -85,44 +85,44 @@ struct Saver {
 }
 
 impl Saver {
-    /// Writes every few seconds, and always at a stop: the last one offered is the one to resume.
+    /// Writes a checkpoint every few seconds, and always when the run stops, because that is the one to resume.
     fn offer(&mut self, is_last: bool, checkpoint: &dyn AnyCheckpoint) {
         let Some(path) = &self.path else { return };
         if !is_last && self.since.seconds() < CHECKPOINT_S {
             return;
         }
         if let Err(error) = checkpoint.write(path) {
-            // A disk that is full costs the checkpoint, not the run.
+            // A full disk must not end the run, only its checkpoints.
             self.failure.get_or_insert_with(|| error.to_string());
         }
         self.since = Stopwatch::start();
     }
 }
 
-/// A message from the work to the thread that waits.
+/// A message from the method to the waiting thread.
 enum News {
     Progress(Progress),
-    /// The stream should give this many rows, or fewer.
+    /// Requests up to this many rows of the stream.
     Wants(usize),
 }
 
-/// A run's reports, on their way to the thread that waits.
+/// Passes a run's reports to the waiting thread.
 pub(crate) struct Relay {
-    /// The channels of reports and of the callback's answers; none without a callback.
+    /// The channels for reports and for the callback's answers; `None` without a callback.
     line: Option<(SyncSender<News>, Receiver<bool>)>,
     stop: Arc<Flag>,
     saver: Saver,
 }
 
-/// A stream from Python, requested by the work and read by the thread that waits.
+/// A stream from Python: the method requests rows, and the waiting thread reads them.
 pub(crate) struct Pulled {
     news: SyncSender<News>,
     batches: Receiver<Option<Points>>,
 }
 
 impl Source for Pulled {
-    /// It is also the end of the stream when the waiting thread has gone. That thread has asked the run to stop, and
-    /// its observer notices next.
+    /// Also returns the end of the stream if the waiting thread has left. That thread has asked the run to stop, which
+    /// the observer notices next.
     fn next(&mut self, rows: usize) -> Result<Option<Points>, lehr_data::Error> {
         let asked = self.news.send(News::Wants(rows));
         Ok(asked.ok().and_then(|()| self.batches.recv().ok()).flatten())
@@ -132,7 +132,7 @@ impl Source for Pulled {
 impl Observer for Relay {
     fn progress(&mut self, progress: &observe::Progress) -> Control {
         if let Some((news, answers)) = &self.line {
-            // Whoever waited may have gone: then nobody wants the result.
+            // If the waiting thread has left, nobody needs the result.
             let goes_on = news.send(News::Progress(Progress::of(progress))).is_ok() && answers.recv().unwrap_or(false);
             if !goes_on {
                 self.stop.raise();
@@ -145,31 +145,32 @@ impl Observer for Relay {
         self.saver.offer(self.stop.is_up(), checkpoint);
     }
 
-    /// The code that adds up rows looks for a request to stop before each leaf of them.
+    /// Methods check for a request to stop before each block of rows.
     fn interrupt(&self) -> Option<Interrupt> {
         let stop = self.stop.clone();
         Some(Interrupt::when(move || stop.is_up()))
     }
 
-    /// For a run that was given up within a step, here or in another process of a job.
+    /// Saves a run that was interrupted within a step, here or in another process of the job.
     fn interrupted(&mut self, checkpoint: &dyn AnyCheckpoint) {
         self.stop.raise();
         self.checkpoint(checkpoint);
     }
 }
 
-/// The outcome of a run, and the reason if a checkpoint was wanted and could not be kept.
+/// The outcome of a run, and the reason if a requested checkpoint could not be written.
 pub(crate) struct Watched<T> {
     pub outcome: T,
     pub checkpoint_failure: Option<String>,
 }
 
-/// Does `work` on another thread while this one waits without the interpreter, calls `callback` with news, and looks for signals.
+/// Runs `work` on another thread, while this one waits without the interpreter lock, calls `callback` and checks for
+/// signals.
 ///
 /// The callback stops the run by returning `False` or by raising.
 ///
 /// # Errors
-/// The exception that the callback or a signal handler raised; `RuntimeError` if no thread can be started.
+/// Returns the exception that the callback or a signal handler raised, or `RuntimeError` if no thread can be started.
 pub(crate) fn run<T: Send + 'static>(
     py: Python<'_>,
     callback: Option<&Bound<'_, PyAny>>,
@@ -177,16 +178,16 @@ pub(crate) fn run<T: Send + 'static>(
     is_in_job: bool,
     work: impl FnOnce(&mut Relay) -> T + Send + 'static,
 ) -> PyResult<Watched<T>> {
-    // Nothing asks it for rows.
+    // This work does not request rows.
     let none = py.None().into_bound(py);
     run_stream(py, &none, callback, checkpoint, is_in_job, |relay, _| work(relay))
 }
 
-/// Like [`run`], for the work on a stream. `pull(rows)` returns an array and its weights or `None`, or `None` at the
-/// end.
+/// Like [`run`], for work on a stream. `pull(rows)` returns an array, with its weights or `None`. At the end of the
+/// stream, it returns `None`.
 ///
 /// # Errors
-/// The errors of [`run`], and the exceptions of `pull`.
+/// Returns the errors of [`run`], and the exceptions of `pull`.
 pub(crate) fn run_stream<T: Send + 'static>(
     py: Python<'_>,
     pull: &Bound<'_, PyAny>,
@@ -199,7 +200,7 @@ pub(crate) fn run_stream<T: Send + 'static>(
     let (answer, answers) = sync_channel(1);
     let (give, batches) = sync_channel(1);
     let stop = Arc::new(Flag::new());
-    // Held by the thread to its end, whether there is a callback or not: when it goes, the work is done.
+    // The thread holds this channel to its end, with or without a callback: when the channel closes, the work is done.
     let mut pulled = Pulled { news: tell.clone(), batches };
     let mut relay = Relay {
         line: callback.is_some().then_some((tell, answers)),
@@ -214,7 +215,7 @@ pub(crate) fn run_stream<T: Send + 'static>(
     .map_err(|cause| errors::runtime(format!("no thread to compute on: {cause}")))?;
 
     let waited = wait(py, news, |news| {
-        // The run may have ended meanwhile.
+        // Sends may fail, because the run may have ended meanwhile.
         match (news, callback) {
             (News::Wants(rows), _) => {
                 let _ = give.send(batch(pull, rows)?);
@@ -229,7 +230,7 @@ pub(crate) fn run_stream<T: Send + 'static>(
     });
     if let Err((raised, news)) = waited {
         stop.raise();
-        // An observer or a stream that waits for an answer gets none, and stops.
+        // An observer or a stream that waits for an answer receives an error, and stops.
         drop((answer, give));
         if !linger(py, news, is_in_job)? {
             return Err(raised);
@@ -239,12 +240,12 @@ pub(crate) fn run_stream<T: Send + 'static>(
     }
     match py.detach(|| thread.join()) {
         Ok(watched) => Ok(watched),
-        // A panic is our fault; Python shows it as such.
+        // A panic is an error of this library, and Python shows it as such.
         Err(panic) => std::panic::resume_unwind(panic),
     }
 }
 
-/// The next rows of a stream.
+/// Requests the next rows of a stream.
 fn batch(pull: &Bound<'_, PyAny>, rows: usize) -> PyResult<Option<Points>> {
     let Some((x, weights)) = pull.call1((rows,))?.extract::<Option<(Bound<'_, PyAny>, Option<_>)>>()? else {
         return Ok(None);
@@ -252,7 +253,7 @@ fn batch(pull: &Bound<'_, PyAny>, rows: usize) -> PyResult<Option<Points>> {
     arrays::points(&x, weights).map(Some)
 }
 
-/// The next news, without the interpreter.
+/// Waits for the next news without the interpreter lock.
 fn next(py: Python<'_>, news: Receiver<News>) -> (Receiver<News>, Result<News, RecvTimeoutError>) {
     py.detach(move || {
         let heard = news.recv_timeout(TICK);
@@ -260,7 +261,7 @@ fn next(py: Python<'_>, news: Receiver<News>) -> (Receiver<News>, Result<News, R
     })
 }
 
-/// Waits until the work ends its channel.
+/// Handles news until the method closes its channel.
 fn wait(
     py: Python<'_>,
     mut news: Receiver<News>,
@@ -280,8 +281,8 @@ fn wait(
     }
 }
 
-/// Gives a run that was asked to stop the time to do so; returns whether it did. In a job it has all the time there is,
-/// until another signal comes.
+/// Waits until a run that was asked to stop has ended, and returns whether it has. In a job, waits until another signal
+/// arrives.
 fn linger(py: Python<'_>, mut news: Receiver<News>, is_in_job: bool) -> PyResult<bool> {
     let mut ticks = 0;
     loop {

@@ -1,11 +1,11 @@
 //! The part of the MPI 5 standard ABI that Lehr uses: types, constants and one table of functions.
 //!
-//! The standard (MPI 5.0, chapter "Application Binary Interface") fixes the form of each name in memory. So a program
+//! The standard (MPI 5.0, chapter "Application Binary Interface") fixes the binary form of each name. So a program
 //! built once runs with every library that offers `libmpi_abi`. The values here are the standard's; they are declared
-//! by hand because only these few are needed. Counts are the 64-bit ones (functions ending in `_c`), so no message is
-//! too long for an `int`.
+//! by hand because Lehr needs only these few. Counts are 64-bit (functions ending in `_c`), so that a message can be
+//! longer than an `int` can count.
 //!
-//! Nothing here decides anything: `library.rs` fills the table, `process.rs` and `link.rs` call through it.
+//! This file makes no decisions: `library.rs` fills the table, `process.rs` and `link.rs` call through it.
 
 use std::ffi::{c_char, c_int, c_void};
 
@@ -13,8 +13,8 @@ use std::ffi::{c_char, c_int, c_void};
 pub(crate) type Count = i64;
 
 /// Declares a handle type. The ABI's handles are pointers to incomplete structs with small integers as predefined
-/// values. They are never followed here, so an address-sized number replaces them: it is passed the same way, and may
-/// cross threads.
+/// values. Lehr never follows them, so an address-sized number replaces them: it is passed the same way, and can cross
+/// threads.
 macro_rules! handles {
     ($($(#[$doc:meta])* $name:ident { $($(#[$constant_doc:meta])* $constant:ident = $value:literal,)* })*) => {$(
         $(#[$doc])*
@@ -41,12 +41,12 @@ handles! {
     }
     /// `MPI_Win`.
     Win {
-        /// None.
+        /// No window.
         NULL = 0x110,
     }
     /// `MPI_Errhandler`.
     ErrorHandler {
-        /// Errors come back as return codes.
+        /// Errors are returned as return codes.
         RETURN = 0x143,
     }
     /// `MPI_Request`.
@@ -54,9 +54,9 @@ handles! {
         /// The value of a request that is complete.
         NULL = 0x180,
     }
-    /// `MPI_Message`: a message that was found and taken out of the matching, and not yet received.
+    /// `MPI_Message`: a message that a matched probe found, and that has not been received yet.
     Message {
-        /// None.
+        /// No message.
         NULL = 0x128,
     }
     /// `MPI_Datatype`.
@@ -80,9 +80,9 @@ pub(crate) struct Status {
 pub(crate) const SUCCESS: c_int = 0;
 /// `MPI_ANY_SOURCE`.
 pub(crate) const ANY_SOURCE: c_int = -1;
-/// `MPI_COMM_TYPE_SHARED`: those that share memory, so are on one machine.
+/// `MPI_COMM_TYPE_SHARED`: the processes that share memory, and so are on one machine.
 pub(crate) const TYPE_SHARED: c_int = 221;
-/// `MPI_THREAD_SERIALIZED`: any thread calls, one at a time.
+/// `MPI_THREAD_SERIALIZED`: any thread may call, one at a time.
 pub(crate) const THREAD_SERIALIZED: c_int = 2048;
 /// `MPI_MAX_ERROR_STRING`.
 pub(crate) const ERROR_STRING_MAX: usize = 512;
@@ -91,31 +91,31 @@ pub(crate) const LIBRARY_VERSION_MAX: usize = 8192;
 /// `MPI_MAX_PROCESSOR_NAME`.
 pub(crate) const PROCESSOR_NAME_MAX: usize = 256;
 
-/// Declares the table: a field per function, and the symbol that fills it.
+/// Declares the table: for each function, a field and the symbol that fills it.
 macro_rules! functions {
     ($($field:ident = $symbol:literal ($($argument:ident: $type:ty),*);)*) => {
-        /// The functions, as addresses in the library that was found.
+        /// The functions, as addresses in the library.
         pub(crate) struct Functions {
             $(pub(crate) $field: unsafe extern "C" fn($($argument: $type),*) -> c_int,)*
         }
 
         impl Functions {
-            /// The names of the symbols that a library must have.
+            /// The names of the symbols that a library must export.
             #[cfg(test)]
             pub(crate) const SYMBOLS: &[&str] = &[$($symbol),*];
 
             /// Looks up every function.
             ///
             /// # Errors
-            /// The name of the first symbol that is missing.
+            /// Returns the name of the first missing symbol.
             ///
             /// # Safety
-            /// The library offers the MPI standard ABI: its symbols have the signatures of that standard. The table
-            /// must not be called after the library is closed.
+            /// The library offers the MPI standard ABI: its symbols have the signatures of that standard. The table is
+            /// not called after the library is closed.
             #[allow(unsafe_code, reason = "symbols of a library have the types that its standard gives them")]
             pub(crate) unsafe fn load(library: &libloading::Library) -> Result<Self, &'static str> {
                 Ok(Self {
-                    // SAFETY: the caller vouches for the signatures.
+                    // SAFETY: the caller guarantees the signatures.
                     $($field: *unsafe { library.get(concat!($symbol, "\0")) }.map_err(|_| $symbol)?,)*
                 })
             }

@@ -1,13 +1,13 @@
 //! The cores of this machine.
 
-/// The number of cores that the machine has, whichever of them this process is bound to.
+/// Returns the number of cores that the machine has, even if this process is bound to only some of them.
 pub(crate) fn cores() -> usize {
     let bound = || std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
     let Ok(online) = std::fs::read_to_string("/sys/devices/system/cpu/online") else { return bound() };
     count(online.trim()).unwrap_or_else(bound)
 }
 
-/// The length of a list of ranges, such as `0-3,8`.
+/// Returns the length of a list of ranges, such as `0-3,8`.
 fn count(list: &str) -> Option<usize> {
     let length = |range: &str| {
         let (first, last) = range.split_once('-').unwrap_or((range, range));

@@ -12,12 +12,12 @@
 
 use std::ffi::OsString;
 
-/// A variable's value, if it is set and is text.
+/// Returns a variable's value, if it is set and is text.
 pub(crate) fn variable(name: &str) -> Option<String> {
     std::env::var(name).ok()
 }
 
-/// A variable's value, if it is set and not empty; paths need not be text.
+/// Returns a variable's value, if it is set and not empty; paths need not be text.
 pub(crate) fn path(name: &str) -> Option<OsString> {
     std::env::var_os(name).filter(|value| !value.is_empty())
 }

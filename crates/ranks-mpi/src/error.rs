@@ -1,4 +1,4 @@
-//! Errors: why there is no MPI, or why MPI failed a request.
+//! Errors: why no MPI can be used, or why a call of MPI failed.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -7,21 +7,21 @@ use std::path::PathBuf;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Error {
-    /// No library with the standard ABI was found. Install one, or name it in `LEHR_MPI_LIBRARY`.
+    /// Lehr found no library with the standard ABI. Install one, or name it in `LEHR_MPI_LIBRARY`.
     NotFound {
         /// The launcher's description of this process.
         started: String,
-        /// Each place that was examined, with its problem.
+        /// Each place that Lehr searched, with the problem there.
         looked_at: Vec<String>,
     },
-    /// The library that was found cannot be used.
+    /// Lehr cannot use the library that it found.
     Unusable {
         /// The library.
         library: PathBuf,
-        /// The reason why it failed.
+        /// The reason.
         reason: String,
     },
-    /// The library and the launcher do not belong together: each process believes to be alone.
+    /// The library and the launcher do not belong together: each process believes that it is alone.
     Strangers {
         /// The launcher's description of this process.
         started: String,
@@ -30,13 +30,13 @@ pub enum Error {
         /// The number of processes that the library sees.
         processes: usize,
     },
-    /// MPI has been started before in this process; it can be started once.
+    /// MPI was already started in this process; it can be started only once.
     Started,
     /// A call of MPI failed.
     Call {
         /// The function.
         function: &'static str,
-        /// MPI's words.
+        /// MPI's message.
         message: String,
     },
 }

@@ -1,21 +1,21 @@
 //! Ranks in several processes: messages between ranks of one process go from inbox to inbox, all others as frames over
 //! MPI.
 //!
-//! Each process has the same number of ranks, and the ranks of process p are p t .. (p + 1) t, so that neighbours are
-//! near. With one rank in each process this is the fabric `mpi` of the papers, with several it is their hybrid: threads
-//! inside, MPI between.
+//! Each process has the same number t of ranks. Process p has the ranks from p t to (p + 1) t - 1, so that neighbours
+//! are near. With one rank in each process, this is the fabric `mpi` of the papers; with several, it is their hybrid:
+//! threads inside, MPI between.
 //!
-//! **Progress.** MPI moves messages when it is called. A waiting rank calls it from its own task. It calls some times
-//! in a row, because the message is often only a microsecond away. Then it offers the processor to other processes and
-//! asks to be polled again, so that other tasks of the same worker run meanwhile. A waiting rank therefore holds no
-//! thread. After some milliseconds without success it naps between looks, if its worker has nothing else to do. So a
-//! rank that is late costs the others no processor.
+//! **Progress.** MPI moves messages only when it is called. A waiting rank calls it from its own task. It calls several
+//! times in a row, because the message is often only a microsecond away. Then it yields the processor to other
+//! processes and asks to be polled again, so that other tasks of the same worker can run. A waiting rank therefore
+//! holds no thread. After some milliseconds without success, it naps between looks, if its worker has nothing else to
+//! do. So waiting for a late rank costs hardly any processor time.
 //!
 //! **Short messages** between processes of one machine go from the sender's parts into the ring. From there they go to
-//! the receiver's memory, if it waits for them and nothing older has arrived. This needs no allocation and no search of
-//! an inbox. All else takes the usual way.
+//! the receiver's memory, if the receiver waits for them and nothing older has arrived. This needs no allocation and no
+//! search of an inbox. All other messages go through an inbox.
 //!
-//! If a machine has more ranks than cores, no rank looks twice before it yields. While all ranks of a process compute,
+//! If a machine has more ranks than cores, a rank yields after its first look. While all ranks of a process compute,
 //! its long messages pause, as in any MPI program.
 
 use std::borrow::Cow;
@@ -35,17 +35,16 @@ use crate::link::{NUMBER, SHORT};
 use crate::post::Post;
 use crate::trailer::{self, Kind, Trailer};
 
-/// Looks at MPI before a waiting rank lets others run, where it may spin: some microseconds. Looks at shared memory are
-/// cheaper, and there are more of them ([`Post::looks`]).
+/// The number of looks at MPI before a waiting rank yields, if it may spin: some microseconds. Looks at shared memory
+/// are cheaper, so there are more of them ([`Post::looks`]).
 const SPINS: u32 = 64;
 
-/// The largest number of parts of a message that are put together in a ring.
+/// The most parts of a message that are joined in a ring.
 const PARTS: usize = 4;
 
-/// The number of unsuccessful polls after which a waiting rank naps: a few milliseconds, of which the nap is a
-/// hundredth.
+/// The number of unsuccessful polls after which a waiting rank naps: a few milliseconds, of which a nap is a hundredth.
 const POLLS: u64 = 512;
-/// Its duration.
+/// The duration of a nap.
 const NAP: Duration = Duration::from_micros(50);
 
 /// The state that the ranks of one process share during a run.
@@ -54,22 +53,22 @@ struct Here {
     inboxes: Arc<[Inbox]>,
     run: u32,
     spins: u32,
-    /// Whether every rank has a worker to itself, which may nap.
+    /// Whether every rank has its own worker, which may nap.
     may_nap: bool,
 }
 
 /// One rank's end.
 pub(crate) struct Endpoint {
     here: Arc<Here>,
-    /// Its number among the ranks of this process.
+    /// The number of this rank among the ranks of this process.
     thread: usize,
     culprit: Mutex<Option<usize>>,
     /// The number of unsuccessful polls since the last success.
     in_vain: Count,
 }
 
-/// The ends of this process's ranks for a new run, in order of rank, and the number of the run. `may_spin` says that
-/// every rank has a worker to itself.
+/// Creates the ends of this process's ranks for a new run, in order of rank; returns the number of the run too.
+/// `may_spin` says that every rank has its own worker.
 pub(crate) fn endpoints(post: &Arc<Post>, threads: usize, may_spin: bool) -> Result<(Vec<Endpoint>, u32), Error> {
     let ranks = threads.checked_mul(post.processes());
     if !ranks.is_some_and(|ranks| (1..=Layout::RANKS_MAX).contains(&ranks)) {
@@ -85,13 +84,13 @@ pub(crate) fn endpoints(post: &Arc<Post>, threads: usize, may_spin: bool) -> Res
     Ok(((0..threads).map(end).collect(), run))
 }
 
-/// The error that ranks get when MPI fails.
+/// Returns the error that ranks get when MPI fails.
 pub(crate) fn transport(error: crate::Error) -> Error {
     Error::Transport { message: error.to_string() }
 }
 
 impl Endpoint {
-    /// The trailer after a message of this rank.
+    /// Returns the trailer of a message from this rank.
     fn trailer(&self, to: usize, label: Label) -> Trailer {
         let Label { context, tag, receipt } = label;
         let (source, run) = (self.rank() as u32, self.here.run);
@@ -99,7 +98,7 @@ impl Endpoint {
     }
 
     /// Takes the wanted message straight out of a ring, if it is short and the next one there, and the inbox has no
-    /// older one.
+    /// older message.
     fn take_near(&self, pattern: &Pattern, frame: &mut [u8; SHORT]) -> Option<(Envelope, usize)> {
         let (inbox, threads) = (&self.here.inboxes[self.thread], self.here.inboxes.len());
         let (source, me) = (pattern.source?, self.rank() as u32);
@@ -107,10 +106,10 @@ impl Endpoint {
         if process == self.here.post.process() {
             return None;
         }
-        // Other ranks of this process may want the lock.
+        // Looks only once if other ranks of this process may want the lock.
         let looks = if threads == 1 { self.here.post.looks() } else { 1 };
-        // Asked under the lock, under which all that comes from other processes is put into inboxes: so nothing older
-        // of the source comes between.
+        // Checked under the lock under which all frames from other processes are put into inboxes. So no older message
+        // from the source can arrive in between.
         let label = |trailer: &Trailer| Label { context: trailer.context, tag: trailer.tag, receipt: trailer.receipt };
         let is_wanted = |trailer: &Trailer| {
             let from = trailer.source as usize;
@@ -125,18 +124,18 @@ impl Endpoint {
                 return Some((Envelope { source, label: label(&trailer), length }, length));
             }
             if self.here.post.fetch_some(1, 1).is_err() {
-                // Whoever asks again hears why.
+                // The next fetch returns the same error.
                 return None;
             }
         }
         None
     }
 
-    /// Hands a frame to all other processes.
+    /// Sends a frame to all other processes.
     fn tell_all(&self, trailer: Trailer) {
         let post = &self.here.post;
         for process in (0..post.processes()).filter(|&process| process != post.process()) {
-            // If MPI has failed, the others are told by the end of the job.
+            // If MPI has failed, the other processes learn it when the job ends.
             let _ = post.send(process, Vec::new(), trailer);
         }
     }
@@ -148,13 +147,13 @@ impl Endpoint {
     ) -> Poll<Result<R, Error>> {
         let inbox = &self.here.inboxes[self.thread];
         if self.here.post.processes() == 1 {
-            // Nothing comes from outside; the inbox wakes.
+            // No message comes from other processes; the inbox wakes the waiters.
             return poll(inbox, context);
         }
-        // The inbox is asked when there is something new in it, and once more at the end, where this receive takes its
-        // place among those who wait.
+        // Polls the inbox when it has something new, and once more at the end, where this receive registers as a
+        // waiter.
         let (mut seen, mut is_new) = (inbox.news(), !inbox.is_empty());
-        // Other ranks of this process may want the lock, and have news of their own.
+        // Other ranks of this process may want the lock, and may have frames of their own to fetch.
         let looks = if self.here.inboxes.len() == 1 { self.here.post.looks() } else { 1 };
         for _ in 0..self.here.spins.div_ceil(looks) {
             if is_new && let Poll::Ready(outcome) = poll(inbox, context) {

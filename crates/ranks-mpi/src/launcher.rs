@@ -1,28 +1,29 @@
-//! Was this process started by an MPI launcher, and as which of how many?
+//! Finds out whether an MPI launcher started this process, and as which of how many.
 //!
-//! A launcher sets environment variables for its processes; each family has its own. The order matters before MPI is
-//! found: a process that is one of four and finds no library must say so and end. Going on alone would be four silent
-//! copies of one run. The values read here are only claims; `process.rs` compares them with the library's after its
-//! start.
+//! A launcher sets environment variables for its processes; each family of launchers has its own. The launcher must be
+//! known before MPI is found: a process that is one of four and finds no library must report it and end. If it
+//! continued alone, four silent copies of one run would compute. The values read here are only claims; `process.rs`
+//! compares them with the library's after its start.
 
 /// One family of launchers.
 struct Family {
-    /// Its usual name.
+    /// The usual name of the family.
     name: &'static str,
     /// The variable with this process's number. If it is set, this family started the process.
     rank: &'static str,
-    /// The variables with the number of processes, the first that is set counts.
+    /// The variables with the number of processes; the first one that is set counts.
     sizes: &'static [&'static str],
 }
 
-/// Families, the most telling first: Slurm's variables are also set in jobs that start no MPI processes, so it is last.
+/// The families, most specific first: Slurm's variables are also set in jobs that start no MPI processes, so it is
+/// last.
 const FAMILIES: &[Family] = &[
     Family { name: "Open MPI's mpiexec", rank: "OMPI_COMM_WORLD_RANK", sizes: &["OMPI_COMM_WORLD_SIZE"] },
     Family { name: "MVAPICH's mpiexec", rank: "MV2_COMM_WORLD_RANK", sizes: &["MV2_COMM_WORLD_SIZE"] },
     Family { name: "mpiexec (PMI)", rank: "PMI_RANK", sizes: &["PMI_SIZE"] },
     Family { name: "PALS", rank: "PALS_RANKID", sizes: &["PALS_SIZE"] },
     Family { name: "a PMIx launcher", rank: "PMIX_RANK", sizes: &["PMIX_SIZE", "SLURM_STEP_NUM_TASKS"] },
-    // SLURM_STEP_NUM_TASKS is set by srun for what it starts, and not in a batch script.
+    // Slurm sets SLURM_STEP_NUM_TASKS for processes that srun starts, and not in a batch script.
     Family { name: "srun", rank: "SLURM_PROCID", sizes: &["SLURM_STEP_NUM_TASKS"] },
 ];
 
@@ -49,13 +50,14 @@ pub struct Launcher {
 }
 
 impl Launcher {
-    /// The launcher that set these variables, if one did. `variable` looks one up.
+    /// Returns the launcher that set these variables, if one did. `variable` looks up one variable.
     pub fn detect(variable: impl Fn(&str) -> Option<String>) -> Option<Self> {
         let number = |name: &str| variable(name).and_then(|text| text.trim().parse::<usize>().ok());
         FAMILIES.iter().find_map(|family| {
             let process = number(family.rank)?;
             let processes = family.sizes.iter().find_map(|name| number(name));
-            // A task number without a number of tasks is what Slurm gives a batch script, which is no MPI process.
+            // Slurm gives a batch script a task number without a number of tasks, and a batch script is not an MPI
+            // process.
             if family.rank == "SLURM_PROCID" && processes.is_none() {
                 return None;
             }
@@ -63,17 +65,17 @@ impl Launcher {
         })
     }
 
-    /// The launcher of this process, from its environment.
+    /// Returns the launcher of this process, from its environment.
     pub fn of_this_process() -> Option<Self> {
         Self::detect(crate::environment::variable)
     }
 
-    /// This process's number, from 0.
+    /// Returns this process's number, from 0.
     pub fn process(&self) -> usize {
         self.process
     }
 
-    /// The number of processes that were started, if the launcher says so.
+    /// Returns the number of processes started, if the launcher reports it.
     pub fn processes(&self) -> Option<usize> {
         self.processes
     }
@@ -83,7 +85,7 @@ impl Launcher {
         self.processes != Some(1)
     }
 
-    /// Words for a message: the launcher, the role of this process, and how that is known.
+    /// Returns text for a message: the launcher, the role of this process, and the variable that shows it.
     pub fn describe(&self) -> String {
         let Self { name, variable, process, .. } = self;
         match self.processes {

@@ -1,11 +1,11 @@
 //! Ranks in several processes, on the MPI that the machine has.
 //!
-//! The library is found and opened when a program starts under an MPI launcher, through the standard ABI of MPI 5. So
-//! one and the same program runs where no MPI is installed, under the `mpiexec` of MPICH 5 (`pip install mpich`), and
-//! on clusters.
+//! When a program starts under an MPI launcher, it finds and opens the library, through the standard ABI of MPI 5. So
+//! the same program runs where no MPI is installed, under the `mpiexec` of MPICH 5 (`pip install mpich`), and on
+//! clusters.
 //!
-//! Read next: `library.rs` (how it is found), `process.rs` (starting and ending together), `link.rs` (frames between
-//! processes).
+//! Read next: `library.rs` (finding the library), `process.rs` (starting and ending together), `link.rs` (frames
+//! between processes).
 #![deny(unsafe_code)]
 
 mod abi;

@@ -1,15 +1,15 @@
-//! Finding and opening the MPI library: `libmpi_abi`, the one that offers the standard ABI.
+//! Finds and opens the MPI library: `libmpi_abi`, which offers the standard ABI.
 //!
-//! Places, in this order; the first library that can be opened is used:
+//! It searches these places in order, and uses the first library that it can open:
 //!
-//! 1. the file that `LEHR_MPI_LIBRARY` names, and then no other;
-//! 2. `lib` beside the folder of the program that started this one. Launchers use a program that is beside `mpiexec`,
-//!    and the launcher's own library is the one that can talk to it;
-//! 3. `lib` beside the folder of the first `mpiexec` on `PATH`, for the same reason;
+//! 1. the file that `LEHR_MPI_LIBRARY` names; if it is set, no other place;
+//! 2. `lib` next to the folder of the program that started this one. Launchers start processes through a program next
+//!    to `mpiexec`, and only the launcher's own library can talk to the launcher;
+//! 3. `lib` next to the folder of the first `mpiexec` on `PATH`, for the same reason;
 //! 4. the system's search for shared libraries (`LD_LIBRARY_PATH`, the loader's cache).
 //!
-//! The system's search is last: with a library of another launcher every process would believe to be alone.
-//! (`process.rs` notices that and refuses to run.)
+//! The system's search is last: with the library of another launcher, every process would believe that it is alone.
+//! (`process.rs` detects that and refuses to run.)
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -20,9 +20,9 @@ use crate::error::Error;
 use crate::launcher::Launcher;
 use crate::supervisor::starter;
 
-/// The library's file name, with the version that its standard fixed.
+/// The library's file name, with the version that the standard fixes.
 const FILE: &str = if cfg!(target_os = "macos") { "libmpi_abi.1.dylib" } else { "libmpi_abi.so.1" };
-/// The user's own choice.
+/// The environment variable of the user's choice.
 const CHOICE: &str = "LEHR_MPI_LIBRARY";
 
 /// An open library. It stays open until the process ends: MPI leaves threads and exit handlers behind.
@@ -35,7 +35,7 @@ impl Library {
     /// Opens the first library that the search finds.
     ///
     /// # Errors
-    /// Returns [`Error::NotFound`] with every place; [`Error::Unusable`] if the library found lacks a function.
+    /// Returns [`Error::NotFound`] with every searched place; [`Error::Unusable`] if the library lacks a function.
     pub(crate) fn find(launcher: &Launcher) -> Result<Self, Error> {
         let mut looked_at = Vec::new();
         for (place, path) in candidates() {
@@ -52,10 +52,10 @@ impl Library {
 
     #[allow(unsafe_code, reason = "the symbols of a library have the types that its standard gives them")]
     fn load(library: libloading::Library, path: PathBuf) -> Result<Self, Error> {
-        // Never closed, see the type. So the table below is valid for ever.
+        // Never closed, see the type. So the table below is always valid.
         let library: &'static libloading::Library = Box::leak(Box::new(library));
-        // SAFETY: the file has the name that the MPI standard reserves for its ABI, or the user vouches for it by
-        // naming it.
+        // SAFETY: the file has the name that the MPI standard reserves for its ABI, or the user guarantees it by naming
+        // the file.
         match unsafe { Functions::load(library) } {
             Ok(functions) => Ok(Self { functions, path }),
             Err(symbol) => {
@@ -66,7 +66,7 @@ impl Library {
     }
 }
 
-/// Each place with the file to open there, or why there is nothing to open.
+/// Returns each place with the file to open there, or the reason why there is none.
 fn candidates() -> Vec<(String, Result<PathBuf, String>)> {
     if let Some(choice) = environment::path(CHOICE) {
         return vec![(CHOICE.to_owned(), Ok(choice.into()))];
@@ -83,7 +83,8 @@ fn candidates() -> Vec<(String, Result<PathBuf, String>)> {
     places
 }
 
-/// The library of an installation, given one of its programs: `../lib`, after links have been followed or before.
+/// Returns the library of an installation, given one of its programs: `../lib`, after links have been resolved or
+/// before.
 fn beside(program: &Path) -> Result<PathBuf, String> {
     let resolved = program.canonicalize().ok();
     let folders =
@@ -96,7 +97,7 @@ fn beside(program: &Path) -> Result<PathBuf, String> {
     }
 }
 
-/// The first program of that name on a search path.
+/// Returns the first program with that name on a search path.
 fn program_on_path(name: &str, path: Option<&OsStr>) -> Option<PathBuf> {
     std::env::split_paths(path?).map(|folder| folder.join(name)).find(|program| program.is_file())
 }
@@ -105,7 +106,8 @@ fn program_on_path(name: &str, path: Option<&OsStr>) -> Option<PathBuf> {
 #[allow(unsafe_code, reason = "opening a library runs its initialisers")]
 fn open(path: &Path) -> Result<libloading::Library, String> {
     #[cfg(unix)]
-    // SAFETY: an MPI library's initialisers only prepare its own state; the user or the search chose this file as one.
+    // SAFETY: an MPI library's initialisers only prepare its own state; the user or the search chose this file as an
+    // MPI library.
     let opened = unsafe {
         use libloading::os::unix::{Library, RTLD_GLOBAL, RTLD_NOW};
         Library::open(Some(path), RTLD_NOW | RTLD_GLOBAL).map(libloading::Library::from)
@@ -113,7 +115,7 @@ fn open(path: &Path) -> Result<libloading::Library, String> {
     #[cfg(not(unix))]
     // SAFETY: as above.
     let opened = unsafe { libloading::Library::new(path) };
-    // The system's own words are in the source of the library's.
+    // The system's own message is the source of the library's error.
     opened.map_err(|error| {
         let source = std::error::Error::source(&error);
         source.map_or_else(|| error.to_string(), |source| source.to_string())

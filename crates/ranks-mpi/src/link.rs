@@ -1,19 +1,19 @@
-//! Frames between processes. Sending never waits, and any polling task receives for the whole process.
+//! Frames between processes. Sending never waits, and any task that polls receives for the whole process.
 //!
-//! A frame is a run of bytes that belongs to the link from [`Link::send`] on. So nothing that a task does later
-//! (dropping its future, ending) can disturb a transfer. A matched probe finds incoming frames and their length, and
-//! they are received straight into memory of that length. So there is no bound on the length and no copy on the way,
-//! and no receive is ever left posted.
+//! A frame is a run of bytes that belongs to the link once it is passed to [`Link::send`]. So nothing that a task does
+//! later (dropping its future, ending) can disturb a transfer. A matched probe finds incoming frames and their lengths,
+//! and the link receives each straight into memory of its length. So the length has no limit, nothing is copied in
+//! between, and no receive is left posted.
 //!
-//! All frames have one tag. The frame says which rank of the process it is for. The link gives out frames in the order
-//! in which each process sent them. That holds even if a long one is still arriving while a short one behind it is
+//! All frames have one tag. The frame says which rank of the process it is for. The link delivers frames in the order
+//! in which each process sent them. That holds even if a long frame is still arriving while a short one after it is
 //! complete.
 //!
-//! Between processes of one machine short frames go through shared memory (`window.rs`). So a frame has two ways, and a
-//! number: 0, 1, 2 ... from one process to another. The receiver uses it to put the frames of both ways in order.
+//! Between processes of one machine, short frames go through shared memory (`window.rs`). So a frame can go two ways,
+//! and has a number: 0, 1, 2 ... from one process to another. The receiver uses it to order the frames of both ways.
 //!
-//! [`Traffic`] makes every call of MPI after the start, under exclusive access. Those who share it have put it under
-//! one lock, which keeps the level "serialised".
+//! [`Traffic`] makes every call of MPI after the start, under exclusive access. Tasks that share it use one lock, which
+//! keeps the level "serialised".
 #![allow(unsafe_code, reason = "buffers are lent to MPI until their requests are complete")]
 
 use std::collections::VecDeque;
@@ -28,23 +28,23 @@ use crate::memory::Memory;
 use crate::mpi::{Mpi, Pending};
 use crate::window::Window;
 
-/// The one tag of frames.
+/// The one tag of all frames.
 const TAG: i32 = 1;
 
-/// Bytes behind a frame that goes by MPI: its number.
+/// The size in bytes of the number that follows each frame sent by MPI.
 pub(crate) const NUMBER: usize = size_of::<u32>();
 
-/// Frames taken straight out of rings until MPI is polled.
+/// The number of frames taken straight out of rings after which MPI is polled.
 const NEAR: u32 = 128;
 
-/// The longest frame that is read directly from a ring: one line's.
+/// The most bytes of a frame that is read directly from a ring: one line's.
 pub(crate) const SHORT: usize = 56;
 
-/// The number of looks at the window for each look at MPI, if all processes are near and nothing is being sent. MPI
-/// then has only long messages.
+/// The number of looks at the window for each look at MPI, if all processes are on this machine and nothing is being
+/// sent. MPI then has only long messages.
 const LOOKS: u32 = 16;
 
-/// A frame on its way out. The bytes are on the heap and do not move when this does.
+/// A frame that is being sent. The bytes are on the heap and do not move when this struct does.
 struct Sending {
     request: Pending,
     /// Kept until the request is complete.
@@ -54,32 +54,32 @@ struct Sending {
 /// An incoming frame: memory of the length from the probe, filled when the request is complete.
 struct Arriving {
     request: Pending,
-    /// Has the capacity; its length is set when the request is complete.
+    /// Has enough capacity; its length is set when the request is complete.
     frame: Vec<u8>,
     length: usize,
     is_complete: bool,
 }
 
-/// MPI itself, and the frames on their way.
+/// MPI itself, and the frames in transit.
 pub(crate) struct Traffic {
     mpi: Mpi,
     comm: Comm,
-    /// By destination, in order of sending. Only the first of each is tested: they end nearly in order, and until then
-    /// they only hold memory.
+    /// By destination, in order of sending. Only the first frame of each destination is tested: they complete nearly in
+    /// order, and until then they only hold memory.
     sending: Vec<VecDeque<Sending>>,
     /// By source, in order of matching, which is the order of sending.
     arriving: Vec<VecDeque<Arriving>>,
-    /// The number of frames that are in `sending`, and in `arriving`.
+    /// The number of frames in `sending`, and in `arriving`.
     counts: (usize, usize),
-    /// By destination, in order of sending: the short frames for which there was no room in a ring, with their numbers.
+    /// By destination, in order of sending: the short frames for which a ring had no room, with their numbers.
     held: Vec<VecDeque<(usize, Vec<u8>)>>,
     held_count: usize,
     memory: Memory,
-    /// None if there are no other processes on this machine.
+    /// `None` if there are no other processes on this machine.
     window: Option<Window>,
-    /// Looks until MPI is polled, and the number between two polls.
+    /// The number of looks until MPI is polled, and the number between two polls.
     looks: (u32, u32),
-    /// Frames taken straight out of rings since they last caused a poll of MPI.
+    /// The number of frames taken straight out of rings since they last caused a poll of MPI.
     taken_near: u32,
     /// By destination and by source: the number of the next frame.
     next_sent: Vec<usize>,
@@ -92,7 +92,8 @@ pub(crate) struct Traffic {
 
 impl Drop for Traffic {
     fn drop(&mut self) {
-        // What is still on its way belongs to MPI. This is only so after a failure, when the process is about to end.
+        // Frames that are still in transit belong to MPI. There are some only after a failure, when the process is
+        // about to end.
         for sending in self.sending.drain(..).flatten() {
             std::mem::forget(sending);
         }
@@ -102,7 +103,7 @@ impl Drop for Traffic {
     }
 }
 
-/// This process's connection with the others.
+/// This process's connection to the others.
 pub(crate) struct Link {
     process: usize,
     processes: usize,
@@ -112,7 +113,7 @@ pub(crate) struct Link {
 }
 
 impl Link {
-    /// Takes MPI over. All processes do this right after their start.
+    /// Takes over MPI. All processes do this right after their start.
     pub(crate) fn new(mpi: Mpi) -> Result<Self, Error> {
         let (comm, process, processes) = mpi.world()?;
         let (near, place, neighbours) = mpi.near()?;
@@ -152,12 +153,12 @@ impl Link {
         self.processes
     }
 
-    /// This process's place among those of its machine, and how many they are.
+    /// Returns this process's number among those of its machine, and how many they are.
     pub(crate) fn near(&self) -> (usize, usize) {
         self.near
     }
 
-    /// The number of looks between two at MPI.
+    /// Returns the number of looks from one look at MPI to the next.
     pub(crate) fn looks(&self) -> u32 {
         self.looks
     }
@@ -172,12 +173,12 @@ impl Traffic {
         &self.mpi
     }
 
-    /// The memory of long frames.
+    /// Returns the memory of long frames.
     pub(crate) fn memory(&self) -> &Memory {
         &self.memory
     }
 
-    /// Frames sent and received so far.
+    /// Returns the number of frames sent and received so far.
     pub(crate) fn frames(&self) -> (u64, u64) {
         (self.frames_sent, self.frames_received)
     }
@@ -197,7 +198,7 @@ impl Traffic {
         // SAFETY: the bytes stay in `Sending` until the request is complete, or for ever (`Drop`).
         let mut request = unsafe { self.mpi.send(self.comm, process, TAG, &frame) }?;
         self.frames_sent += 1;
-        // Short frames are usually gone already.
+        // A short frame has usually been sent already.
         let is_sent = self.sending[process].is_empty() && self.mpi.test(&mut request)?;
         if !is_sent {
             self.sending[process].push_back(Sending { request, frame });
@@ -208,8 +209,8 @@ impl Traffic {
         Ok(())
     }
 
-    /// Sends a short frame made of whole words to a process of this machine, if it can go at once; returns whether it
-    /// went.
+    /// Sends a short frame made of whole words to a process of this machine, if it can be sent at once; returns whether
+    /// it was.
     pub(crate) fn send_near(&mut self, process: usize, parts: &[&[u8]]) -> bool {
         let Some(window) = &mut self.window else { return false };
         let number = self.next_sent[process];
@@ -223,8 +224,9 @@ impl Traffic {
         goes
     }
 
-    /// Looks so often for the next frame of a process of this machine. If it is short and `accept` takes it, moves it
-    /// out of the ring into `frame`. Nothing if it does not, or if there is anything else to do.
+    /// Looks up to `looks` times for the next frame from a process of this machine. If the frame is short and `accept`
+    /// takes it, moves it out of the ring into `frame`. Returns `None` if `accept` returns `None`, or if there is
+    /// anything else to do.
     pub(crate) fn take_near<R>(
         &mut self,
         process: usize,
@@ -232,8 +234,8 @@ impl Traffic {
         frame: &mut [u8; SHORT],
         accept: impl FnOnce(&[u8]) -> Option<R>,
     ) -> Option<R> {
-        // What is on its way by MPI, or held back, is moved by `progress`; and who always finds something here asks MPI
-        // now and then all the same.
+        // `progress` moves frames that are in transit by MPI or held back. A caller that always finds something here
+        // must still poll MPI from time to time.
         if self.counts != (0, 0) || self.held_count > 0 || self.has_come() {
             return None;
         }
@@ -257,7 +259,7 @@ impl Traffic {
         Some(accepted)
     }
 
-    /// Sends short frames to a process, as many as there is room for in its ring.
+    /// Sends the short frames held for a process, as many as its ring has room for.
     fn send_held(&mut self, process: usize) {
         let (Some(window), held) = (&mut self.window, &mut self.held[process]) else { return };
         while let Some((number, frame)) = held.front()
@@ -268,18 +270,18 @@ impl Traffic {
         }
     }
 
-    /// Whether there is a frame that is complete.
+    /// Whether a complete frame is waiting.
     pub(crate) fn has_come(&self) -> bool {
         !self.come.is_empty()
     }
 
-    /// The next frame that is complete, and the process that sent it.
+    /// Returns the next complete frame, and the process that sent it.
     pub(crate) fn next(&mut self) -> Option<(usize, Vec<u8>)> {
         self.come.pop_front()
     }
 
-    /// Moves all that can be moved, without waiting; [`next`](Self::next) then gives complete frames. It takes `most`
-    /// frames from each ring: those that stay there may be taken straight.
+    /// Moves all that can be moved, without waiting; [`next`](Self::next) then returns complete frames. It takes at
+    /// most `most` frames from each ring: frames that stay there can be taken directly.
     pub(crate) fn progress(&mut self, most: usize) -> Result<(), Error> {
         if let Some(window) = &mut self.window {
             for place in 0..window.incoming.len() {
@@ -291,8 +293,7 @@ impl Traffic {
         }
         let (until, between) = self.looks;
         self.looks.0 = until.checked_sub(1).unwrap_or(between - 1);
-        // Whatever MPI has to move is moved at once; whether it has something new is asked now and then, and when there
-        // is nothing else to do.
+        // Transfers that MPI has begun are moved at once. New messages are looked for only from time to time.
         if until == 0 || self.counts != (0, 0) { self.progress_far() } else { Ok(()) }
     }
 
@@ -329,7 +330,7 @@ impl Traffic {
         Ok(())
     }
 
-    /// Hands out the frames at the head of a ring, and the MPI frames between them.
+    /// Delivers the frames at the head of a ring, and the MPI frames between them.
     fn hand_out_near(&mut self, place: usize, most: usize) -> Result<(), Error> {
         for _ in 0..most {
             let Some(window) = &mut self.window else { return Ok(()) };
@@ -342,7 +343,7 @@ impl Traffic {
                 }
                 Some(_) if self.hand_out_far(source)? => {}
                 Some(_) => {
-                    // The one before it goes by MPI.
+                    // The frame before it comes by MPI.
                     self.looks.0 = 0;
                     return Ok(());
                 }
@@ -352,7 +353,7 @@ impl Traffic {
         Ok(())
     }
 
-    /// Hands out the complete frames of a source, on any way.
+    /// Delivers the complete frames of a source, from both ways.
     fn hand_out(&mut self, source: usize) -> Result<(), Error> {
         while self.hand_out_far(source)? {
             let place = |window: &Window| window.incoming.iter().position(|(other, _)| *other == source);
@@ -363,8 +364,8 @@ impl Traffic {
         Ok(())
     }
 
-    /// Gives out the frame at the head of those that come from a source by MPI, if it is complete and the next one.
-    /// Returns whether it was.
+    /// Delivers the first frame of a source that comes by MPI, if it is complete and the next in order. Returns whether
+    /// it did.
     fn hand_out_far(&mut self, source: usize) -> Result<bool, Error> {
         let Some(first) = self.arriving[source].front_mut() else { return Ok(false) };
         if !first.is_complete {
@@ -379,7 +380,7 @@ impl Traffic {
             return Err(Error::Call { function: "MPI_Imrecv", message: format!("process {source} sent no frame") });
         };
         if u32::from_le_bytes(*number) as usize != self.next_received[source] {
-            // What stands between is in the ring, or about to be.
+            // The frames in between are in the ring, or about to be.
             return Ok(false);
         }
         let Some(Arriving { mut frame, length, .. }) = self.arriving[source].pop_front() else { return Ok(false) };
@@ -395,15 +396,15 @@ impl Traffic {
         self.come.push_back((source, frame));
     }
 
-    /// Ends the traffic: every process has sent all its frames, and all have reported so. Frames that arrive meanwhile
-    /// are dropped. Waits for the other processes to come here too.
+    /// Ends the traffic, after every process has sent all its frames and all have reported it. Frames that still arrive
+    /// are dropped. Waits for the other processes to do the same.
     pub(crate) fn settle(&mut self) -> Result<(), Error> {
         while self.counts.0 > 0 || self.held_count > 0 {
             self.move_all()?;
             yield_now();
         }
         let mut barrier = self.mpi.barrier(self.comm)?;
-        // In the barrier others may still wait for us to receive what they have sent.
+        // While this process is in the barrier, others may still wait for it to receive their frames.
         while !self.mpi.test(&mut barrier)? || self.counts.1 > 0 {
             self.move_all()?;
             yield_now();
@@ -411,13 +412,13 @@ impl Traffic {
         self.move_all()
     }
 
-    /// Like [`progress`](Self::progress), MPI included.
+    /// Like [`progress`](Self::progress), but always includes MPI.
     fn move_all(&mut self) -> Result<(), Error> {
         self.looks.0 = 0;
         self.progress(usize::MAX)
     }
 
-    /// Gives the communicator back, after [`settle`](Self::settle).
+    /// Frees the communicator, after [`settle`](Self::settle).
     pub(crate) fn close(&mut self) -> Result<(), Error> {
         if let Some(window) = self.window.take() {
             window.close(&self.mpi)?;

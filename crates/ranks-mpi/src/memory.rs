@@ -1,13 +1,12 @@
-//! Memory of long frames, kept for the next ones: fresh memory costs a page fault every 4 KiB, which is more than the
-//! copy.
+//! Memory of long frames, kept for reuse: fresh memory costs a page fault every 4 KiB, which is more than the copy.
 
 use lehr_sync::{Arc, Mutex};
 
-/// Bytes from which on memory is kept.
+/// The number of bytes from which on memory is kept.
 const LONG: usize = 1 << 15;
 /// The number of frames whose memory is kept.
 const KEPT: usize = 8;
-/// Bytes that are kept in all, at most.
+/// The most bytes that are kept in all.
 const KEPT_BYTES: usize = 1 << 26;
 
 /// The memory that the senders and the receiver of a process share.
@@ -15,7 +14,7 @@ const KEPT_BYTES: usize = 1 << 26;
 pub(crate) struct Memory(Arc<Mutex<Vec<Vec<u8>>>>);
 
 impl Memory {
-    /// Empty memory for this many bytes.
+    /// Returns empty memory for this many bytes.
     pub(crate) fn take(&self, length: usize) -> Vec<u8> {
         if length >= LONG {
             let mut kept = self.0.lock();
@@ -29,14 +28,14 @@ impl Memory {
         Vec::with_capacity(length)
     }
 
-    /// Keeps unused memory, if it is worth it.
+    /// Keeps unused memory, if it is large enough to be worth it.
     pub(crate) fn give_back(&self, memory: Vec<u8>) {
         if memory.capacity() < LONG {
             return;
         }
         let mut kept = self.0.lock();
         if kept.len() == KEPT {
-            // Lengths that are not asked for any more make room for those that are.
+            // Lengths that are no longer used make room for those that are.
             kept.remove(0);
         }
         if kept.iter().map(Vec::capacity).sum::<usize>() + memory.capacity() <= KEPT_BYTES {

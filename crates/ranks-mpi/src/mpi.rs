@@ -1,8 +1,8 @@
-//! Calls of MPI as functions that return a `Result`, each a few lines over the table of `abi.rs`.
+//! Calls of MPI as functions that return a `Result`; each is a few lines over the table of `abi.rs`.
 //!
-//! The caller must be alone in calling: MPI is started at the level "serialised" (see `process.rs` for why). That rule
-//! is kept by construction and not by discipline: [`Mpi`] can only be reached through the lock of `post.rs`, or before
-//! there is one.
+//! Only one thread may call at a time, because MPI is started at the level "serialised" (see `process.rs` for the
+//! reason). The structure of the code guarantees it: [`Mpi`] can only be reached through the lock of `post.rs`, or
+//! before there is one.
 #![allow(unsafe_code, reason = "foreign functions")]
 
 use std::ffi::{c_char, c_int, c_void};
@@ -11,27 +11,27 @@ use std::ptr;
 use crate::abi::{self, Comm, Datatype, ErrorHandler, Functions, Info, Message, Request, Status, Win};
 use crate::error::Error;
 
-/// A library that has been started.
+/// An MPI library that has been started.
 pub(crate) struct Mpi {
     functions: Functions,
 }
 
-/// A message that was found waiting and is now ours to receive.
+/// A waiting message that was found, and that this process must now receive.
 pub(crate) struct Found {
     pub(crate) source: usize,
     pub(crate) length: usize,
     message: Message,
 }
 
-/// [`Mpi::send`] and [`Mpi::receive`] state the needs of a request of its buffer.
+/// A request in progress. [`Mpi::send`] and [`Mpi::receive`] say what it requires of its buffer.
 #[derive(Debug)]
 pub(crate) struct Pending(Request);
 
 impl Mpi {
-    /// Starts MPI and lets its errors come back as return codes.
+    /// Starts MPI and makes its errors return codes.
     ///
     /// # Errors
-    /// [`Error::Started`], [`Error::Call`]; also if the library allows calls from one thread only.
+    /// Returns [`Error::Started`], or [`Error::Call`], also if the library allows calls from one thread only.
     pub(crate) fn start(functions: Functions) -> Result<Self, Error> {
         let mpi = Self { functions };
         let mut flag = 0;
@@ -64,11 +64,11 @@ impl Mpi {
 
     /// Ends all processes of the job with this exit code; usually does not return.
     pub(crate) fn abort(&self, code: i32) {
-        // SAFETY: MPI is started. This one call is also made beside another thread's: the process ends by it.
+        // SAFETY: MPI is started. Another thread may be in a call at the same time; the process ends by this one.
         let _ = unsafe { (self.functions.abort)(Comm::WORLD, code) };
     }
 
-    /// The version of the ABI: major, minor.
+    /// Returns the version of the ABI: major, minor.
     pub(crate) fn abi_version(&self) -> Result<(i32, i32), Error> {
         let (mut major, mut minor) = (0, 0);
         // SAFETY: the pointers are to local variables.
@@ -77,20 +77,20 @@ impl Mpi {
         Ok((major, minor))
     }
 
-    /// The first line of the library's own description.
+    /// Returns the first line of the library's own description.
     pub(crate) fn library_version(&self) -> Result<String, Error> {
         let text =
             self.text::<{ abi::LIBRARY_VERSION_MAX }>("MPI_Get_library_version", self.functions.library_version)?;
         Ok(text.lines().next().unwrap_or_default().split_whitespace().collect::<Vec<_>>().join(" "))
     }
 
-    /// The name of this process's machine.
+    /// Returns the name of this process's machine.
     pub(crate) fn processor_name(&self) -> Result<String, Error> {
         self.text::<{ abi::PROCESSOR_NAME_MAX }>("MPI_Get_processor_name", self.functions.processor_name)
     }
 
-    /// A copy of the communicator of all processes, whose messages no other library in this process can receive. With
-    /// it, this process's number in it and the number of processes.
+    /// Returns a copy of the communicator of all processes, whose messages no other library in this process can
+    /// receive. Also returns this process's number in it and the number of processes.
     pub(crate) fn world(&self) -> Result<(Comm, usize, usize), Error> {
         let (mut copy, mut rank, mut size) = (Comm::WORLD, 0, 0);
         // SAFETY: all processes do this right after their start; the pointers are to local variables. The copy inherits
@@ -104,7 +104,8 @@ impl Mpi {
         Ok((copy, number(rank), number(size)))
     }
 
-    /// A communicator of the processes of this machine, this process's place in it, and how many they are.
+    /// Returns a communicator of the processes of this machine, this process's number in it, and the number of its
+    /// processes.
     pub(crate) fn near(&self) -> Result<(Comm, usize, usize), Error> {
         let (mut part, mut rank, mut size) = (Comm::WORLD, 0, 0);
         // SAFETY: all processes do this right after their start; the pointers are to local variables. The part inherits
@@ -119,8 +120,8 @@ impl Mpi {
         Ok((part, number(rank), number(size)))
     }
 
-    /// Makes a window with this many bytes for each process, whole words, and returns the address of this process's.
-    /// All processes of the communicator, which must share memory, do this together.
+    /// Makes a window with this many bytes (whole words) for each process; returns the window and the address of this
+    /// process's memory. All processes of the communicator, which must share memory, call this together.
     pub(crate) fn share_memory(&self, comm: Comm, bytes: usize) -> Result<(Win, *mut usize), Error> {
         let (mut window, mut address) = (Win::NULL, ptr::null_mut());
         let bytes = isize::try_from(bytes).expect("a segment is far shorter");
@@ -131,7 +132,7 @@ impl Mpi {
         self.words("MPI_Win_allocate_shared", address).map(|address| (window, address))
     }
 
-    /// The address, in this process, of another process's memory in a window.
+    /// Returns the address, in this process, of another process's memory in a window.
     pub(crate) fn shared_memory(&self, window: Win, place: usize) -> Result<*mut usize, Error> {
         let (mut size, mut unit, mut address) = (0, 0, ptr::null_mut());
         // SAFETY: the window came from `share_memory`; the pointers are to local variables.
@@ -141,7 +142,7 @@ impl Mpi {
         self.words("MPI_Win_shared_query", address)
     }
 
-    /// An address that MPI gave, as one of words.
+    /// Returns an address from MPI as an address of words.
     fn words(&self, function: &'static str, address: *mut c_void) -> Result<*mut usize, Error> {
         let words: *mut usize = address.cast();
         if words.is_null() || !words.is_aligned() {
@@ -151,14 +152,13 @@ impl Mpi {
         Ok(words)
     }
 
-    /// Gives a window and its memory back. All its processes do this together.
+    /// Frees a window and its memory. All its processes call this together.
     pub(crate) fn give_memory_back(&self, mut window: Win) -> Result<(), Error> {
-        // SAFETY: the window came from `share_memory`, and whoever used its memory has been taken away
-        // (`Window::close`).
+        // SAFETY: the window came from `share_memory`, and nothing uses its memory any longer (`Window::close`).
         self.check("MPI_Win_free", unsafe { (self.functions.win_free)(&mut window) })
     }
 
-    /// Gives a communicator back.
+    /// Frees a communicator.
     pub(crate) fn free(&self, mut comm: Comm) -> Result<(), Error> {
         // SAFETY: the communicator came from `world` or `near`, and nothing is pending on it.
         self.check("MPI_Comm_free", unsafe { (self.functions.free)(&mut comm) })
@@ -167,7 +167,7 @@ impl Mpi {
     /// Starts to send bytes.
     ///
     /// # Safety
-    /// The bytes stay where they are, unchanged, until [`test`](Self::test) says that the request is complete.
+    /// The bytes stay in place, unchanged, until [`test`](Self::test) returns that the request is complete.
     pub(crate) unsafe fn send(&self, comm: Comm, to: usize, tag: i32, bytes: &[u8]) -> Result<Pending, Error> {
         let mut request = Request::NULL;
         // SAFETY: the caller keeps the bytes in place.
@@ -179,7 +179,7 @@ impl Mpi {
         Ok(Pending(request))
     }
 
-    /// Takes the earliest waiting message out of the matching, from any sender.
+    /// Takes the earliest waiting message from any sender out of the matching.
     pub(crate) fn find(&self, comm: Comm, tag: i32) -> Result<Option<Found>, Error> {
         let (mut flag, mut message, mut status) = (0, Message::NULL, Status::default());
         // SAFETY: the pointers are to local variables.
@@ -205,13 +205,13 @@ impl Mpi {
     pub(crate) unsafe fn receive(&self, found: Found, buffer: *mut u8) -> Result<Pending, Error> {
         let (mut request, mut message) = (Request::NULL, found.message);
         let count = found.length as abi::Count;
-        // SAFETY: the caller gives the buffer away; the other pointers are to local variables.
+        // SAFETY: the caller leaves the buffer to MPI; the other pointers are to local variables.
         let code = unsafe { (self.functions.imrecv)(buffer.cast(), count, Datatype::BYTE, &mut message, &mut request) };
         self.check("MPI_Imrecv", code)?;
         Ok(Pending(request))
     }
 
-    /// Whether a request is complete; from then on its answer stays `true`.
+    /// Returns whether a request is complete; from then on it always returns `true`.
     pub(crate) fn test(&self, pending: &mut Pending) -> Result<bool, Error> {
         let (mut flag, mut status) = (0, Status::default());
         // SAFETY: the request came from this library, which makes it null when it is complete, and null is allowed; the
@@ -229,26 +229,26 @@ impl Mpi {
         Ok(Pending(request))
     }
 
-    /// A text that a function of MPI writes.
+    /// Returns a text that a function of MPI writes.
     fn text<const MAX: usize>(
         &self,
         function: &'static str,
         write: unsafe extern "C" fn(*mut c_char, *mut c_int) -> c_int,
     ) -> Result<String, Error> {
         let (mut text, mut length) = (vec![0_u8; MAX + 1], 0);
-        // SAFETY: the standard gives `MAX` as the most that is written.
+        // SAFETY: by the standard, at most `MAX` bytes are written.
         self.check(function, unsafe { write(text.as_mut_ptr().cast(), &mut length) })?;
         text.truncate(usize::try_from(length).unwrap_or(0));
         Ok(String::from_utf8_lossy(&text).into_owned())
     }
 
-    /// A return code as a result, with MPI's words.
+    /// Converts a return code to a result with MPI's message.
     fn check(&self, function: &'static str, code: c_int) -> Result<(), Error> {
         if code == abi::SUCCESS {
             return Ok(());
         }
         let (mut text, mut length) = (vec![0_u8; abi::ERROR_STRING_MAX + 1], 0);
-        // SAFETY: the standard gives the most that is written; the function may be called at any time.
+        // SAFETY: by the standard, no more than this is written; the function may be called at any time.
         let told = unsafe { (self.functions.error_string)(code, text.as_mut_ptr().cast(), &mut length) };
         text.truncate(usize::try_from(length).unwrap_or(0));
         let message =

@@ -1,10 +1,10 @@
-//! The post office of a process: frames that arrived are sorted into the inboxes of its ranks.
+//! The post office of a process: it sorts arrived frames into the inboxes of the process's ranks.
 //!
-//! There is one lock for MPI and for the sorting. So frames reach the inboxes in the order in which they came,
-//! whichever of the process's tasks fetched them. A waiting task fetches ([`Post::fetch`]), so that no thread is needed
-//! for that. If another task is fetching, there is nothing to do: it sorts for all.
+//! There is one lock for MPI and for the sorting. So frames reach the inboxes in the order of their arrival, whichever
+//! task of the process fetched them. A waiting task fetches ([`Post::fetch`]), so that this needs no thread. If another
+//! task is fetching, there is nothing to do: it sorts for all.
 //!
-//! A process may be faster than another by one run: its messages are then kept until the run begins here.
+//! A process may be one run ahead of another: then its messages are kept until the run begins here.
 
 use std::collections::VecDeque;
 
@@ -17,7 +17,7 @@ use crate::link::{Link, SHORT, Traffic};
 use crate::memory::Memory;
 use crate::trailer::{Kind, Trailer};
 
-/// This process's connection with the others, and the frames that arrived over it.
+/// This process's connection to the others, and the frames that arrived over it.
 pub(crate) struct Post {
     process: usize,
     processes: usize,
@@ -30,15 +30,15 @@ pub(crate) struct Post {
 /// The state that the lock of [`Post`] protects.
 pub(crate) struct Counter {
     link: Link,
-    /// The present run, from 1.
+    /// The current run, from 1.
     run: u32,
-    /// The inboxes of this process's ranks; none between runs.
+    /// The inboxes of this process's ranks; empty between runs.
     inboxes: Arc<[Inbox]>,
-    /// Frames of the next run, in the order of their coming.
+    /// Frames of the next run, in order of arrival.
     early: VecDeque<(usize, Trailer, Vec<u8>)>,
-    /// Reports, verdicts and words, in the order of their coming.
+    /// Reports, verdicts and words, in order of arrival.
     papers: VecDeque<(usize, Kind, Vec<u8>)>,
-    /// The reason why no more frames come.
+    /// The reason why no more frames arrive.
     broken: Option<Error>,
 }
 
@@ -59,27 +59,28 @@ impl Post {
         self.processes
     }
 
-    /// This process's place among those of its machine, and how many they are.
+    /// Returns this process's number among those of its machine, and how many they are.
     pub(crate) fn near(&self) -> (usize, usize) {
         self.near
     }
 
-    /// The memory of long frames.
+    /// Returns the memory of long frames.
     pub(crate) fn memory(&self) -> &Memory {
         &self.memory
     }
 
-    /// The number of fetches for each that asks MPI: 1 if all do.
+    /// Returns the number of fetches for each look at MPI: 1 if all fetches look.
     pub(crate) fn looks(&self) -> u32 {
         self.looks
     }
 
-    /// Exclusive use of MPI. Waits while another thread has it, which is for the length of a few calls.
+    /// Passes exclusive use of MPI to `use_it`. Waits while another thread has it, which is for the duration of a few
+    /// calls.
     pub(crate) fn with<R>(&self, use_it: impl FnOnce(&mut Traffic) -> R) -> R {
         use_it(self.counter.lock().link.traffic())
     }
 
-    /// Begins a run with `threads` ranks in this process: their inboxes, and the number of the run.
+    /// Begins a run with `threads` ranks in this process; returns their inboxes and the number of the run.
     pub(crate) fn begin(&self, threads: usize) -> Result<(Arc<[Inbox]>, u32), Error> {
         let size = threads * self.processes;
         let inboxes: Arc<[Inbox]> =
@@ -93,7 +94,7 @@ impl Post {
         Ok((inboxes, counter.run))
     }
 
-    /// The number of the run that was begun last.
+    /// Returns the number of the run that began last.
     pub(crate) fn run(&self) -> u32 {
         self.counter.lock().run
     }
@@ -105,15 +106,15 @@ impl Post {
         counter.link.traffic().send(process, bytes)
     }
 
-    /// Sends a short frame made of whole words to a process of this machine, if that can be done at once; returns
-    /// whether it was.
+    /// Sends a short frame made of whole words to a process of this machine, if it can be sent at once; returns whether
+    /// it was.
     pub(crate) fn send_near(&self, process: usize, parts: &[&[u8]]) -> bool {
         self.counter.lock().link.traffic().send_near(process, parts)
     }
 
-    /// Looks so often whether the next frame of a process of this machine is a short message of the present run that
-    /// `is_wanted`. If so, takes it out of the ring into `frame`, and returns its content and length. Nothing if it is
-    /// not, or if there is anything else to do first: then [`fetch`](Self::fetch).
+    /// Looks up to `looks` times at the next frame from a process of this machine. If it is a short message of the
+    /// current run that `is_wanted` accepts, takes it out of the ring into `frame`. Returns its trailer and length;
+    /// otherwise, or if there is anything else to do first, `None`: then call [`fetch`](Self::fetch).
     pub(crate) fn take_near(
         &self,
         process: usize,
@@ -133,19 +134,19 @@ impl Post {
         })
     }
 
-    /// Moves all that can be moved and sorts the frames that have arrived, unless another task is at it. Looks so often
-    /// as long as nothing has arrived. Does not wait.
+    /// Moves all that can be moved and sorts the frames that have arrived, unless another task is doing so. Looks up to
+    /// `looks` times while nothing has arrived. Does not wait.
     ///
     /// # Errors
-    /// Returns [`Error::Call`], now and ever after.
+    /// Returns [`Error::Call`], and so does every later call.
     pub(crate) fn fetch(&self, looks: u32) -> Result<(), Error> {
         self.fetch_some(looks, usize::MAX)
     }
 
-    /// Like [`fetch`](Self::fetch), but of each ring as many frames at most.
+    /// Like [`fetch`](Self::fetch), but takes at most `most` frames from each ring.
     ///
     /// # Errors
-    /// The same as there.
+    /// Returns the same errors.
     pub(crate) fn fetch_some(&self, looks: u32, most: usize) -> Result<(), Error> {
         match self.counter.try_lock() {
             Some(mut counter) => counter.fetch(self.process, looks, most),
@@ -153,8 +154,8 @@ impl Post {
         }
     }
 
-    /// The next report, verdict or word, if one has arrived: its sender and its content. Messages of one kind may
-    /// overtake those of another.
+    /// Returns the next frame of the wanted kind (a report, a verdict or a word), if one has arrived: its sender and
+    /// its content. Frames of one kind may overtake those of another.
     pub(crate) fn paper(&self, wanted: Kind) -> Result<Option<(usize, Vec<u8>)>, Error> {
         let mut counter = self.counter.lock();
         counter.fetch(self.process, 1, usize::MAX)?;
@@ -172,7 +173,7 @@ impl Counter {
         let fetched = self.fetch_all(process, looks, most);
         if let Err(error) = &fetched {
             self.broken = Some(error.clone());
-            // Whoever waits asks again and hears of it.
+            // Waiting receives ask again and get the error.
             self.inboxes.iter().for_each(Inbox::ring);
         }
         fetched
@@ -202,7 +203,7 @@ impl Counter {
             return Ok(());
         }
         if run < self.run {
-            // Its receiver has ended. Nobody misses it.
+            // The frame's receiver has ended, so nothing will miss the frame.
             return Ok(());
         }
         let (from, to) = (trailer.source as usize, trailer.to as usize);

@@ -1,13 +1,13 @@
-//! This process as one of a job: started, finished, or ended together with all others.
+//! This process as one of a job: how it starts, finishes, or ends all processes of the job.
 //!
 //! **Thread level.** Lehr requests `MPI_THREAD_SERIALIZED`: any worker may call, one at a time. `FUNNELED` would tie
-//! every call to the thread that started MPI, so that each message of a task went through a thread of its own.
-//! `MULTIPLE` makes the library take locks in every call, and some sites do not offer it. One lock of Lehr's, held for
-//! a whole round of progress, is cheaper.
+//! every call to the thread that started MPI, so that each message of a task would go through another thread.
+//! `MULTIPLE` makes the library take locks in every call, and some sites do not offer it. A single lock in Lehr, held
+//! for a whole round of progress, is cheaper.
 //!
-//! **Ends.** A process that simply exits leaves the others waiting (or worse, the launcher treats it as a success). So
-//! there are two ends only: [`Process::finish`], in which all processes take part, and [`Process::abort`], which ends
-//! them all. A `Process` that is dropped without either aborts.
+//! **Ends.** If a process simply exits, the others wait for ever (or worse, the launcher counts it as a success). So
+//! there are only two ways to end: [`Process::finish`], in which all processes take part, and [`Process::abort`], which
+//! ends them all. A `Process` that is dropped without either of them aborts the job.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -27,14 +27,14 @@ use crate::supervisor::{Note, note};
 
 /// The major version of the ABI that `abi.rs` declares.
 const ABI_MAJOR: i32 = 1;
-/// The exit code of a process that is dropped without an end.
+/// The exit code if a `Process` is dropped without an end.
 const UNFINISHED: i32 = 1;
-/// Before all processes are ended.
+/// The delay before all processes are ended.
 const LAST_WORDS: Duration = Duration::from_millis(100);
 
 /// This process, as one of those that an MPI launcher started.
 ///
-/// It stays on the thread that started it, because MPI wants to be ended there.
+/// The value stays on the thread that created it, because MPI must be finalised there.
 ///
 /// # Example
 /// ```
@@ -62,13 +62,13 @@ impl fmt::Debug for Process {
 }
 
 impl Process {
-    /// Joins the job that this process was started for, if a launcher started it. `None` if it was started by hand, or
-    /// as the only process where no MPI is installed. Waits for the other processes of the job.
+    /// Joins the job that this process was started for, if a launcher started it. Returns `None` if it was started by
+    /// hand, or as the only process where no MPI is installed. Waits for the other processes of the job.
     ///
     /// # Errors
-    /// [`Error::NotFound`], [`Error::Unusable`], [`Error::Strangers`]: this is one of several processes, and they
-    /// cannot reach each other. Do not continue: each process would do all the work alone. Returns [`Error::Call`] if
-    /// MPI does not start.
+    /// Returns [`Error::NotFound`], [`Error::Unusable`] or [`Error::Strangers`] if this is one of several processes and
+    /// they cannot reach each other. Do not continue: each process would do all the work alone. Returns [`Error::Call`]
+    /// if MPI does not start.
     pub fn join() -> Result<Option<Self>, Error> {
         let Some(launcher) = Launcher::of_this_process() else { return Ok(None) };
         match Self::start(&launcher) {
@@ -77,7 +77,7 @@ impl Process {
         }
     }
 
-    /// Starts MPI and compares its answers with the launcher's.
+    /// Starts MPI and compares its values with the launcher's.
     fn start(launcher: &Launcher) -> Result<Self, Error> {
         let Library { functions, path } = Library::find(launcher)?;
         let mpi = Mpi::start(functions)?;
@@ -95,44 +95,43 @@ impl Process {
         }
         note(Note::Joined);
         let post = Arc::new(Post::new(link));
-        // As long as the process, as MPI is.
+        // Lives as long as the process, as MPI does.
         let job = Job(Box::leak(Box::new(MpiJob { post: post.clone() })));
         Ok(Self { post, job, library, machine, is_over: false, on_its_thread: PhantomData })
     }
 
-    /// This process's number, from 0.
+    /// Returns this process's number, from 0.
     pub fn number(&self) -> usize {
         self.post.process()
     }
 
-    /// The number of processes.
+    /// Returns the number of processes.
     pub fn count(&self) -> usize {
         self.post.processes()
     }
 
-    /// The library, as it names itself.
+    /// Returns the library's own name and version.
     pub fn library(&self) -> &str {
         &self.library
     }
 
-    /// The machine that this process runs on, as MPI names it.
+    /// Returns the name of this process's machine, as MPI gives it.
     pub fn machine(&self) -> &str {
         &self.machine
     }
 
-    /// Frames that this process has sent to and received from other processes.
+    /// Returns the number of frames that this process has sent to and received from other processes.
     pub fn frames(&self) -> (u64, u64) {
         self.post.with(|traffic| traffic.frames())
     }
 
-    /// This job, for [`lehr_ranks::Execution`]: methods then run on the ranks of all processes. Every process must run
-    /// the same methods in the same order, until [`finish`](Self::finish).
+    /// Returns this job, for [`lehr_ranks::Execution`]: methods then run on the ranks of all processes. Every process
+    /// must run the same methods in the same order, until [`finish`](Self::finish).
     pub fn job(&self) -> Job {
         self.job
     }
 
-    /// Gives every process the bytes that process 0 has. All processes call it, process 0 with bytes; the arguments of
-    /// the others are ignored.
+    /// Sends process 0's bytes to every process. All processes call it; only the argument of process 0 counts.
     ///
     /// Waits for process 0. The bytes go along a binomial tree.
     ///
@@ -142,7 +141,7 @@ impl Process {
         share(&self.post, bytes).map_err(|error| Error::Call { function: "broadcast", message: error.to_string() })
     }
 
-    /// The connection with the other processes.
+    /// Returns the connection to the other processes.
     pub(crate) fn post(&self) -> &Arc<Post> {
         &self.post
     }
@@ -171,10 +170,10 @@ impl Process {
     fn end_all(&mut self, code: i32) -> ! {
         self.is_over = true;
         note(Note::Left);
-        // A launcher that is told to end the job may do so before it has passed on what was just written.
+        // After a launcher is told to end the job, it may do so before it has passed on the latest output.
         sleep(LAST_WORDS);
         self.post.with(|traffic| traffic.mpi().abort(code));
-        // Some libraries return, once they have told the launcher.
+        // Some libraries return after they have told the launcher.
         std::process::exit(code)
     }
 }

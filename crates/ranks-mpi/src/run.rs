@@ -1,9 +1,9 @@
-//! Running a program on all ranks of all processes, and agreeing on how it ended.
+//! Runs a program on all ranks of all processes, and agrees on how it ended.
 //!
-//! When the ranks of a process have ended, it reports their worst failure to process 0, which sends the worst of all to
-//! all. So every process returns the same error, and one of them can print it. All end in order with the same exit
-//! code, and nothing is left to the launcher. Only a process that dies or is lost cannot report; then the launcher ends
-//! the job.
+//! When the ranks of a process have ended, the process reports their worst failure to process 0. Process 0 sends the
+//! worst failure of all to every process. So every process returns the same error, and one of them can print it. All
+//! processes end in order with the same exit code, and nothing is left to the launcher. Only a process that dies or is
+//! lost cannot report; then the launcher ends the job.
 
 use std::future::Future;
 
@@ -23,15 +23,15 @@ impl Process {
     /// Runs `program` on `threads` ranks in this process, as every other process of the job does. Each rank gets its
     /// communicator of all ranks of all processes. Returns the results of this process's ranks, in order of rank.
     ///
-    /// Your futures may borrow, because your thread sleeps meanwhile; see [`lehr_ranks::run`] for the rest.
+    /// Your futures may borrow, because your thread sleeps until they are done; for the rest, see [`lehr_ranks::run`].
     ///
     /// # Errors
-    /// The same on all processes: [`Error::Panicked`] in the process whose rank panicked, and its words as
-    /// [`Error::Elsewhere`] in the others. Returns [`Error::Invalid`] for an impossible number of ranks;
+    /// All processes return the same failure: [`Error::Panicked`] in the process whose rank panicked, and its message
+    /// as [`Error::Elsewhere`] in the others. Returns [`Error::Invalid`] for an impossible number of ranks;
     /// [`Error::Transport`] if MPI fails.
     ///
     /// # Panics
-    /// Panics on a worker of a dispatcher.
+    /// Panics if called on a worker of a dispatcher.
     ///
     /// # Example
     /// ```no_run
@@ -74,8 +74,8 @@ impl Process {
     }
 }
 
-/// The report that the processes agree on, given that of this one: a panic before anything else, and then the report of
-/// the lowest process.
+/// Returns the outcome that the processes agree on, given this process's own: first a panic, then the outcome of the
+/// lowest process.
 pub(crate) fn judge(post: &Post, run: u32, own: Option<Outcome>) -> Result<Option<Outcome>, Error> {
     let process = post.process();
     let send = |to: usize, kind: Kind, outcome: &Option<Outcome>| {
@@ -101,7 +101,7 @@ pub(crate) fn judge(post: &Post, run: u32, own: Option<Outcome>) -> Result<Optio
     Ok(verdict)
 }
 
-/// A report as bytes: nothing, or whether it was a panic and the words.
+/// Encodes an outcome as bytes: nothing, or whether it was a panic, and the message.
 fn encode(outcome: &Option<Outcome>) -> Vec<u8> {
     match outcome {
         None => Vec::new(),
@@ -114,7 +114,7 @@ fn decode(bytes: &[u8]) -> Option<Outcome> {
     Some(Outcome { is_panic: *is_panic != 0, message: String::from_utf8_lossy(message).into_owned() })
 }
 
-/// Waits for a paper of a kind: its sender and its content.
+/// Waits for a frame of a kind; returns its sender and its content.
 pub(crate) fn wait(post: &Post, wanted: Kind) -> Result<(usize, Vec<u8>), Error> {
     loop {
         match post.paper(wanted).map_err(transport)? {

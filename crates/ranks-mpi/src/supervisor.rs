@@ -1,16 +1,16 @@
-//! Reports which process died, if it could not report that itself.
+//! Reports which process died, if the process could not report it itself.
 //!
 //! A launcher ends a job when one of its processes is killed. It does so too quickly for any other process to report
-//! anything, and its own message names a process ID. The usual reason is memory: the system kills the process that
-//! needs most. So under a launcher the program runs as a child of itself, and the parent, its *supervisor*, does
-//! nothing but wait. If the child is killed, the supervisor reports which process of the job it was and ends by the
-//! same signal. Every launcher then ends the others. (MPICH's does so on an exit code other than 0 only if it sees the
-//! connection close first: two times in three.)
+//! anything, and its own message names only a process ID. The usual cause is memory: the system kills the process that
+//! uses most. So under a launcher the program runs as a child of itself, and the parent, its *supervisor*, does nothing
+//! but wait. If the child is killed, the supervisor reports which process of the job it was and ends by the same
+//! signal. Every launcher then ends the other processes. (On an exit code other than 0, MPICH's launcher does so only
+//! if it sees the connection close first: two times in three.)
 //!
-//! The child inherits everything by which it belongs to the job: environment, connections, processor mask, and the
-//! process group, to which launchers send their signals. The supervisor adds to the environment the program that the
-//! launcher's library is beside (`library.rs`). It keeps the launcher's connection open until it ends, so that the
-//! launcher notices both ends at once.
+//! The child inherits everything that makes it part of the job: environment, connections, processor mask, and the
+//! process group, to which launchers send their signals. The supervisor adds one variable to the environment: the
+//! program that is next to the launcher's library (`library.rs`). It keeps the launcher's connection open until it
+//! ends, so that the launcher notices both ends at once.
 
 use std::ffi::OsString;
 use std::io::{PipeReader, Read, Write};
@@ -20,27 +20,27 @@ use std::process::{Command, ExitStatus};
 use crate::environment;
 use crate::launcher::Launcher;
 
-/// Set for the child.
+/// The variable that marks the child; it holds the program that started the supervisor.
 const KEPT: &str = "LEHR_MPI_KEPT";
-/// The same: the number of the pipe's end into which it writes its actions.
+/// The variable with the number of the pipe's end to which the child writes its notes.
 const PIPE: &str = "LEHR_MPI_PIPE";
 
-/// The child's notes.
+/// The notes of the child.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Note {
-    /// It has joined the job.
+    /// The child has joined the job.
     Joined = b'j' as isize,
-    /// It has left the job, in order, or is about to end it.
+    /// The child has left the job, in order, or is about to end it.
     Left = b'l' as isize,
 }
 
-/// The process that continues after [`keep`].
+/// Which process continues after [`keep`].
 #[derive(Debug)]
 #[must_use]
 pub enum Supervised {
-    /// This process does: it is the child, or there is no launcher and nothing to keep.
+    /// This process continues: it is the child, or there is no launcher and so no child.
     GoOn,
-    /// The child has ended, and this process, its supervisor, ends with the same exit code.
+    /// The child has ended, and this process, its supervisor, must end with the same exit code.
     Ended {
         /// The child's exit code.
         code: u8,
@@ -49,7 +49,7 @@ pub enum Supervised {
     Killed(Killed),
 }
 
-/// A child that was killed or ended in the middle of the job, and the remaining task: tell the user, then
+/// A child that was killed or ended in the middle of the job. Print the [`message`](Self::message), then call
 /// [`follow`](Self::follow).
 #[derive(Debug)]
 #[must_use = "the launcher ends the job when the supervisor follows its child"]
@@ -59,7 +59,7 @@ pub struct Killed {
 }
 
 impl Killed {
-    /// The message for the user, because the child could not give it.
+    /// Returns the message for the user, which the child could not print.
     pub fn message(&self) -> &str {
         &self.message
     }
@@ -68,7 +68,7 @@ impl Killed {
     pub fn follow(self) -> ! {
         #[cfg(unix)]
         if let Some(signal) = rustix::process::Signal::from_named_raw(self.signal) {
-            // Whether it could be sent does not matter: an abort is a signal too.
+            // It does not matter whether the signal could be sent: an abort is a signal too.
             let _ = rustix::process::kill_process(rustix::process::getpid(), signal);
         }
         std::process::abort()
@@ -78,8 +78,9 @@ impl Killed {
 /// Under a launcher, runs this program again as a child, with the same arguments, and waits for its end; see the
 /// module's page.
 ///
-/// Call it first thing in your `main`. Signals that ask a program to end (Ctrl-C) reach supervisor and child alike, and
-/// the supervisor must survive them. Make it do so in `ignore_signals`, which is called in the supervisor only.
+/// Call it first in your `main`. Signals that ask a program to end (Ctrl-C) reach both the supervisor and the child,
+/// and the supervisor must survive them. Make it ignore them in `ignore_signals`, which is called only in the
+/// supervisor.
 ///
 /// # Errors
 /// Fails if this program cannot be started again.
@@ -121,10 +122,10 @@ pub fn keep(ignore_signals: impl FnOnce()) -> std::io::Result<Supervised> {
     Ok(ended(status, is_in_the_middle(&mut notes), &launcher, id))
 }
 
-/// Records the actions of this process, if it has a supervisor.
+/// Sends a note to this process's supervisor, if it has one.
 pub(crate) fn note(note: Note) {
     let Some(number) = environment::variable(PIPE).and_then(|text| text.parse::<u32>().ok()) else { return };
-    // A system that does not offer this has supervisors that know less.
+    // On a system that does not offer this, the supervisor knows less.
     if let Ok(mut pipe) = std::fs::OpenOptions::new().append(true).open(format!("/dev/fd/{number}")) {
         let _ = pipe.write_all(&[note as u8]);
     }
@@ -132,7 +133,7 @@ pub(crate) fn note(note: Note) {
 
 /// Whether a child that has ended had joined the job and not left it.
 fn is_in_the_middle(notes: &mut PipeReader) -> bool {
-    // Children of the child may hold the pipe open: what is there is all there is.
+    // Children of the child may hold the pipe open, so this reads only what is already there.
     #[cfg(unix)]
     if rustix::io::ioctl_fionbio(&*notes, true).is_err() {
         return false;
@@ -142,13 +143,13 @@ fn is_in_the_middle(notes: &mut PipeReader) -> bool {
     bytes[..length].last() == Some(&(Note::Joined as u8))
 }
 
-/// The program that started the launcher's process, as the supervisor saw it, or as this process sees it if it has no
-/// supervisor.
+/// Returns the program that started the launcher's process: as the supervisor saw it, or as this process sees it if it
+/// has no supervisor.
 pub(crate) fn starter() -> Option<PathBuf> {
     environment::path(KEPT).map(PathBuf::from).filter(|program| program.is_absolute()).or_else(program_of_parent)
 }
 
-/// The program of the parent process, if the system reports it.
+/// Returns the program of the parent process, if the system reports it.
 fn program_of_parent() -> Option<PathBuf> {
     #[cfg(target_os = "linux")]
     return std::fs::read_link(format!("/proc/{}/exe", std::os::unix::process::parent_id())).ok();

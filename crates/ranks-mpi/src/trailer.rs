@@ -1,6 +1,6 @@
-//! The trailer behind the bytes of a frame: the sender and the receiver of the message.
+//! The trailer after the bytes of a frame: the sender and the receiver of the message.
 //!
-//! Behind and not before, so that the bytes of a message that arrived need not be moved: the frame is cut, and is the
+//! It comes after the bytes, so that a received message need not be moved: without its trailer, the frame is the
 //! message.
 //!
 //! | bytes of the trailer | field | written by the sender as | read by the receiver to |
@@ -12,13 +12,12 @@
 //! | 16..20 | tag | the label's | match |
 //! | 20..24 | receipt | the label's | tell the sender that it was received, if it is not 0 |
 //!
-//! All numbers are little-endian. With its bytes, a trailer and the head of a ring's line, a message of four words
-//! fills that line.
+//! All numbers are little-endian. A message of four words, its trailer and the head fill one line of a ring.
 
-/// Bytes of a trailer.
+/// The number of bytes in a trailer.
 pub(crate) const LENGTH: usize = 24;
 
-/// Bits of the first field that hold the kind.
+/// The number of bits of the first field that hold the kind.
 const KIND_BITS: u32 = 3;
 
 /// The kind of a frame.
@@ -30,15 +29,15 @@ pub(crate) enum Kind {
     Ended = 1,
     /// A rank has failed and sends no more.
     Failed = 2,
-    /// The end of a process's ranks, for the process that judges.
+    /// How a process's ranks ended, for the process that judges.
     Report = 3,
-    /// The judging process's finding, for all.
+    /// The judging process's result, for all.
     Verdict = 4,
-    /// The word of process 0 to all between runs.
+    /// Bytes from process 0 to all, between runs.
     Word = 5,
 }
 
-/// The fields.
+/// The fields of a trailer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Trailer {
     pub(crate) run: u32,
@@ -51,7 +50,7 @@ pub(crate) struct Trailer {
 }
 
 impl Trailer {
-    /// Its bytes.
+    /// Returns the bytes of the trailer.
     pub(crate) fn bytes(&self) -> [u8; LENGTH] {
         let Self { run, source, to, context, tag, receipt, kind } = *self;
         debug_assert!(run < 1 << (u32::BITS - KIND_BITS), "runs have 29 bits");
@@ -63,14 +62,15 @@ impl Trailer {
         bytes
     }
 
-    /// Cuts it off a frame; nothing if the frame has no valid one.
+    /// Removes the trailer from a frame and returns it; `None` if the frame has no valid one.
     pub(crate) fn cut(frame: &mut Vec<u8>) -> Option<Self> {
         let (trailer, length) = Self::behind(frame)?;
         frame.truncate(length);
         Some(trailer)
     }
 
-    /// The trailer at the end of a frame, and the number of bytes before it; nothing if the frame has no valid one.
+    /// Returns the trailer at the end of a frame, and the number of bytes before it; `None` if the frame has no valid
+    /// one.
     pub(crate) fn behind(frame: &[u8]) -> Option<(Self, usize)> {
         let start = frame.len().checked_sub(LENGTH)?;
         let field = |index: usize| {

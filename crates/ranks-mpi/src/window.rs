@@ -1,12 +1,12 @@
-//! Memory that the processes of one machine share, for short frames: a ring from each process to each other.
+//! Memory that the processes of one machine share, for short frames: a ring from each process to each other process.
 //!
 //! A message of MPI costs its sender and its receiver some hundred nanoseconds of matching, even to the next core.
-//! Between processes of one machine a short frame can cross as one between threads does, in the cache line that
-//! announces it ([`lehr_ranks::fabric::ring`]). So at the start each process gets a segment of an MPI window, because
-//! MPI knows how to share memory on this machine. It has a ring for the frames of each other process.
+//! Between processes of one machine, a short frame can cross as between threads, in the cache line that announces it
+//! ([`lehr_ranks::fabric::ring`]). So at the start each process gets a segment of an MPI window, because MPI knows how
+//! to share memory on this machine. A segment has a ring for the frames from each other process.
 //!
-//! Frames that are too long for a ring go by MPI. `link.rs` holds back those that find it full, and keeps the order of
-//! all. Windows are used for nothing but their memory: no epochs, no one-sided calls.
+//! Frames that are too long for a ring go by MPI. If a ring is full, `link.rs` holds frames back, and keeps all frames
+//! in order. Windows are used only for their memory: no epochs, no one-sided calls.
 //!
 //! | words of a segment | content |
 //! | --- | --- |
@@ -21,27 +21,28 @@ use crate::abi::{Comm, Win};
 use crate::error::Error;
 use crate::mpi::Mpi;
 
-/// Words at the head of a segment.
+/// The number of words at the head of a segment.
 const HEAD: usize = 16;
-/// The bytes that the rings to one process may take together.
+/// The most bytes that the rings to one process take together.
 const SEGMENT_BYTES: usize = 1 << 20;
-/// The size of one ring in bytes: enough for some messages of 8 KiB, and never too little for short ones.
+/// The smallest and the largest size of one ring in bytes: enough for some messages of 8 KiB, and always enough for
+/// short ones.
 const RING_BYTES: (usize, usize) = (1 << 12, 1 << 16);
 
 /// This process's rings.
 pub(crate) struct Window {
     comm: Comm,
     window: Win,
-    /// By process of the job: none for those on other machines, and for this one.
+    /// By process of the job: `None` for this process and for those on other machines.
     outgoing: Vec<Option<Sender<&'static [Word]>>>,
-    /// With the process that sends on each.
+    /// Each with the process that sends on it.
     pub(crate) incoming: Vec<(usize, Receiver<&'static [Word]>)>,
 }
 
 impl Window {
-    /// The rings between this process, number `process` of `processes`, and the others of its machine, of which it is
-    /// the one at `place`. All processes of the communicator, which are those of this machine and more than one, do
-    /// this together.
+    /// Opens the rings between this process (number `process` of `processes`) and the other processes of its machine,
+    /// where its number is `place`. All processes of the communicator, which are the two or more processes of this
+    /// machine, call this together.
     pub(crate) fn open(
         mpi: &Mpi,
         comm: Comm,
@@ -55,8 +56,8 @@ impl Window {
         let count = HEAD + near * ring_words;
         let (window, own) = mpi.share_memory(comm, count * size_of::<usize>())?;
         for word in 0..count {
-            // SAFETY: MPI has given this process `count` words at this address, and the others do not touch them before
-            // the barrier.
+            // SAFETY: MPI has given this process `count` words at this address, and the others do not access them
+            // before the barrier.
             unsafe { own.add(word).write(0) };
         }
         // SAFETY: as above; a segment is never empty.
@@ -66,9 +67,9 @@ impl Window {
         let mut incoming = Vec::new();
         for other in (0..near).filter(|&other| other != place) {
             let theirs = mpi.shared_memory(window, other)?;
-            // SAFETY: behind the barrier the head of each segment is written, once and for all. The other process's
-            // segment has as many words as ours; it stays until `close`, after which no ring is used (`close` takes the
-            // window away); and after the head everything is accessed through rings.
+            // SAFETY: after the barrier, the head of each segment has been written for the last time. The other
+            // process's segment has as many words as ours. It stays until `close`, after which no ring is used (`close`
+            // consumes the window). After the head, everything is accessed through rings.
             unsafe {
                 let number = theirs.read();
                 outgoing[number] = Some(Sender::new(ring::at(theirs.add(HEAD + place * ring_words), ring_words)));
@@ -78,18 +79,17 @@ impl Window {
         Ok(Self { comm, window, outgoing, incoming })
     }
 
-    /// Whether frames of this many bytes go to a process this way.
+    /// Whether the ring to a process takes frames of this many bytes.
     pub(crate) fn takes(&self, process: usize, length: usize) -> bool {
         self.outgoing[process].as_ref().is_some_and(|ring| length <= ring.longest())
     }
 
-    /// Sends a frame that goes this way, if there is room: parts, of which each but the last is a whole number of
-    /// words.
+    /// Sends a frame through a ring, if there is room: parts, of which each but the last is a whole number of words.
     pub(crate) fn send(&mut self, process: usize, number: usize, parts: &[&[u8]]) -> bool {
         self.outgoing[process].as_mut().is_some_and(|ring| ring.send_parts(number, parts))
     }
 
-    /// Releases the memory. All processes of the machine do this together, after all frames have been received.
+    /// Releases the memory. All processes of the machine call this together, after all frames have been received.
     pub(crate) fn close(self, mpi: &Mpi) -> Result<(), Error> {
         let Self { comm, window, .. } = self;
         mpi.give_memory_back(window)?;

@@ -1,18 +1,19 @@
-//! Do all ranks make the same call? This file says which calls are compared, when, and which ranks the error names.
+//! Checks that all ranks make the same call: which calls are compared, when, and which ranks the error names.
 //!
-//! Each collective has a head: which call it is, and one number that must be the same on all ranks (a root, a length).
-//! It is always compared, at no cost in messages. Between threads the last to arrive compares, and so does the rank
-//! that takes a message. A rank that is about to sleep compares the logs of all calls. Over messages each pair of ranks
-//! that talk compares. This check finds every disagreement between threads, where ranks meet. But a root that only
-//! sends, and a rank that only sends to the root, may have moved on by then. Over messages it finds them only once two
-//! that disagree talk to each other, which may be later, or never if both only send.
+//! Each collective has a head: the kind of call, and one number that must be the same on all ranks (a root, a length).
+//! Heads are always compared, and this needs no extra messages. Between threads, the last rank to arrive compares the
+//! heads, and so does a rank that takes a message. A rank that is about to sleep compares the logs of all calls. Over
+//! messages, two ranks compare whenever one receives a message from the other. Between threads, the check finds every
+//! disagreement where all ranks meet. But a root that only sends, or a rank that only sends to the root, may have moved
+//! on by then. Over messages, a disagreement is found only when two ranks that disagree exchange a message. That may
+//! happen later, or never if both only send.
 //!
 //! A [checked](Communicator::set_checked) communicator compares first: every rank sends every other its head before the
 //! collective begins (size² small messages). Shifts and exchanges, which otherwise need no agreement, are compared too.
-//! So the error names the ranks that disagree, all ranks get it, and no unreceived message is left.
+//! So the error names the ranks that disagree, all ranks get the error, and no message is left unreceived.
 //!
-//! The most frequent head counts as the intended one. The error names the first rank that has another, beside one that
-//! has it.
+//! The most frequent head counts as the intended one. The error names one rank that has this head and the first rank
+//! that has a different one.
 
 use std::borrow::Cow;
 
@@ -24,26 +25,27 @@ use crate::point_to_point::Wanted;
 /// The call and the number that must be the same on all ranks.
 pub(crate) type Head = [u64; 2];
 
-/// A call as one rank made it.
+/// A call, as one rank made it.
 #[derive(Clone, Copy)]
 pub(crate) struct Made {
-    /// The rank, by the world's number.
+    /// The rank's number in the world.
     pub rank: usize,
     pub head: Head,
 }
 
-/// The number that carries a root and a length: `root` is below `size` on every rank.
+/// Encodes a root and a length in one number; `root` must be below `size`.
 pub(crate) fn rooted(root: usize, length: usize, size: usize) -> usize {
     length.wrapping_mul(size).wrapping_add(root)
 }
 
-/// A rank whose head is the one that most have, and the first that has another; none if all agree.
+/// Returns a rank that has the most frequent head, and the first rank that has a different one; `None` if all ranks
+/// agree.
 pub(crate) fn dissent<'a>(size: usize, head: impl Fn(usize) -> &'a [u64]) -> Option<(usize, usize)> {
     if (1..size).all(|rank| head(rank) == head(0)) {
         return None;
     }
     let votes = |rank: usize| (0..size).filter(|&other| head(other) == head(rank)).count();
-    // Of several with as many votes the one with the lowest rank: `max_by_key` takes the last.
+    // `max_by_key` takes the last maximum, so in reverse order the lowest rank wins a tie.
     let usual = (0..size).rev().max_by_key(|&rank| votes(rank))?;
     let other = (0..size).find(|&rank| head(rank) != head(usual))?;
     Some((usual, other))
@@ -68,7 +70,7 @@ impl Made {
     }
 }
 
-/// The error that two of `size` ranks made different calls, seen by one that is in `collective`.
+/// Returns the error that two of `size` ranks made different calls; the rank that finds it is in `collective`.
 pub(crate) fn mismatch(collective: Call, size: usize, one: Made, other: Made) -> Error {
     let (first, second) = if one.rank < other.rank { (one, other) } else { (other, one) };
     let detail = format!("{}, {}", first.describe(size), second.describe(size));
@@ -76,11 +78,11 @@ pub(crate) fn mismatch(collective: Call, size: usize, one: Made, other: Made) ->
 }
 
 impl Communicator {
-    /// Whether all ranks compare their collective before it begins. A disagreement is then an error on all ranks that
-    /// names the ranks and their calls. Costs size² small messages a collective; between threads nothing, because there
-    /// the calls are compared anyway, except that shifts and exchanges are compared too.
+    /// Sets whether all ranks compare their collective before it begins. A disagreement is then an error on all ranks
+    /// that names the ranks and their calls. Costs size² small messages per collective over messages. Between threads
+    /// it costs nothing, except that shifts and exchanges are compared too.
     ///
-    /// Off at first. Switch it on equally on all your ranks; duplicates and parts made later have it too.
+    /// Off by default. Set it to the same value on all ranks. Duplicates and parts made later inherit the setting.
     ///
     /// # Example
     /// ```
@@ -100,8 +102,8 @@ impl Communicator {
         self.settings.is_checked = is_checked;
     }
 
-    /// Compares a call that has no other synchronisation, if this communicator is checked. Before it, receives the
-    /// messages that a given-up call still owes.
+    /// Compares a call that has no other synchronisation, if this communicator is checked. Before that, receives the
+    /// messages that an abandoned call has left.
     pub(crate) async fn check(&mut self, call: Call, number: usize) -> Result<(), Error> {
         if self.exchange.as_ref().is_some_and(|exchange| exchange.owed().is_some()) {
             self.hear_what_is_owed(call).await?;
@@ -116,7 +118,7 @@ impl Communicator {
         self.meet(call, number, |_, _| {}, |_, _, _| {}).await
     }
 
-    /// Sends this rank's head to all other ranks and compares it with theirs.
+    /// Sends this rank's head to all other ranks and compares theirs with it.
     pub(crate) async fn compare(&mut self, own: Head) -> Result<(), Error> {
         let (rank, size, call) = (self.rank(), self.size(), Call::of(own[0]));
         for distance in 1..size {

@@ -1,8 +1,8 @@
-//! The communicator of a rank: its number, those of the others, and the calls that reach them.
+//! The communicator of a rank: its number, the other ranks, and the calls that reach them.
 //!
-//! A communicator is a group of ranks and a context of its own in the fabric, so that its messages meet no others.
-//! Messages between two ranks are in `point_to_point.rs`, calls of all ranks together in `collective/`, one in each
-//! file; new communicators in `group.rs`.
+//! A communicator is a group of ranks with its own context in the fabric, so that its messages never mix with others.
+//! Messages between two ranks are in `point_to_point.rs`, collectives in `collective/` (one per file), and new
+//! communicators in `group.rs`.
 
 use std::fmt;
 use std::future::poll_fn;
@@ -23,27 +23,27 @@ use crate::trace::Activity;
 
 /// One rank's end of a group of ranks.
 ///
-/// Messages between two ranks need a shared reference, so that several may be under way at once. Collectives need an
-/// exclusive one, because all ranks call the same collectives in the same order. For both at once, or for two
+/// Messages between two ranks need a shared reference, so that several can be in progress at once. Collectives need an
+/// exclusive reference, because all ranks call the same collectives in the same order. To run both at once, or two
 /// collectives at once, take a duplicate.
 ///
-/// A rank that ends, by returning or by a panic, while others wait for it, ends their waiting with [`Error::RankLeft`].
+/// If a rank ends, by returning or by a panic, all ranks that wait for it get [`Error::RankLeft`].
 ///
-/// The future of a collective may be dropped while it waits. Between threads the rank's part has then been done, and
-/// the rank's next collective first waits for the abandoned one to be complete. One that is dropped in that wait has
-/// not begun. On other fabrics the next collective is [`Error::Abandoned`], and the others learn of it when this rank
-/// ends.
+/// The future of a collective may be dropped while it waits. Between threads, the rank's part has been done by then,
+/// and the rank's next collective first waits until the abandoned one is complete. A collective that is dropped in that
+/// wait has not begun. On other fabrics, the next collective returns [`Error::Abandoned`], and the other ranks learn of
+/// it when this rank ends.
 pub struct Communicator {
     pub(crate) fabric: Arc<dyn Fabric>,
     pub(crate) group: Group,
-    /// Between threads, the path of collectives.
+    /// The path of collectives between threads.
     pub(crate) exchange: Option<Endpoint>,
     pub(crate) settings: Settings,
-    /// Over messages, which collectives were begun.
+    /// The collectives that this rank has begun, over messages.
     pub(crate) calls: Calls,
-    /// Over messages, how far this rank is ahead of others.
+    /// How far this rank is ahead of others, over messages.
     pub(crate) pace: Pace,
-    /// Over messages, the reason why no collective can begin: one was given up, or failed.
+    /// The reason why no collective can begin, over messages: an earlier one was abandoned, or failed.
     pub(crate) stopped: Option<Error>,
     /// This rank's fold of its own leaves.
     pub(crate) own: Fold,
@@ -104,16 +104,16 @@ calls! {
     ExchangeOn "exchange_on",
 }
 
-/// First word of the result of a fold: all is well.
+/// First word of the result of a fold: all ranks agree.
 const AGREED: u64 = 0;
 /// First word of the result of a fold: two ranks, whose numbers and heads follow, disagree.
 const DISAGREED: u64 = 1;
 
-/// Words at the head of each message that must be the same on all ranks: the call, and a number such as the root.
+/// The number of words at the head of each message that must be the same on all ranks: the call, and one number.
 pub(crate) const HEAD: usize = 2;
 
 impl Communicator {
-    /// A communicator of all ranks over one end of a fabric.
+    /// Creates a communicator of all ranks over one end of a fabric.
     ///
     /// # Example
     /// ```
@@ -148,12 +148,12 @@ impl Communicator {
         }
     }
 
-    /// This rank's number, from 0.
+    /// Returns this rank's number, from 0.
     pub fn rank(&self) -> usize {
         self.group.rank()
     }
 
-    /// The number of ranks.
+    /// Returns the number of ranks.
     pub fn size(&self) -> usize {
         self.group.size()
     }
@@ -185,7 +185,7 @@ impl Communicator {
         completed.map_err(|trouble| self.troubled(call, trouble))
     }
 
-    /// The error of a call between threads that cannot end.
+    /// Returns the error of a call between threads that cannot complete.
     pub(crate) fn troubled(&self, call: Call, trouble: Trouble) -> Error {
         match trouble {
             Trouble::Left(rank) => self.failed(Error::RankLeft { rank, waiting_in: call.name() }),
@@ -197,7 +197,7 @@ impl Communicator {
         }
     }
 
-    /// Notes the rank that keeps this one from continuing, if there is one, for those who wait for it.
+    /// Records which rank keeps this one from continuing, if one does, for the ranks that wait for this one.
     pub(crate) fn failed(&self, error: Error) -> Error {
         if let Error::RankLeft { rank, .. } | Error::Late { rank: Some(rank), .. } = error {
             self.blame(rank);
@@ -209,7 +209,7 @@ impl Communicator {
         self.fabric.fail(self.group.blame(culprit));
     }
 
-    /// Waits for abandoned messages: an exchange, or a message in one direction that this rank must receive.
+    /// Waits until abandoned communication is complete: an exchange, or a one-way message that this rank must receive.
     pub(crate) async fn settle(&mut self, call: Call) -> Result<(), Error> {
         if self.shared().owed().is_some() {
             self.hear_what_is_owed(call).await?;
@@ -220,8 +220,8 @@ impl Communicator {
         Ok(())
     }
 
-    /// An exchange: deposits a message, arrives, and waits until all have. The two words of the head are compared;
-    /// `fold` runs only if all ranks agree on them.
+    /// Runs an exchange: deposits a message, arrives, and waits until all ranks have arrived. The two words of the head
+    /// are compared; `fold` runs only if all ranks agree on them.
     pub(crate) async fn meet(
         &mut self,
         call: Call,
@@ -231,7 +231,7 @@ impl Communicator {
     ) -> Result<(), Error> {
         let _noting = self.noting(Activity::Communication, call.name());
         let exchange = self.exchange.as_mut().expect("asked for only where there is one");
-        // With the digest of all calls before, so that a rank that has left one out is found out here.
+        // The head has the digest of all earlier calls, so that a rank that has left one out is found here.
         let digest = exchange.digest();
         let message = exchange.deposit();
         message.extend([digest << CALL_BITS | call as u64, number as u64]);
@@ -258,18 +258,18 @@ impl Communicator {
         Err(self.troubled(call, Trouble::Disagreement(Disagreement { usual, other })))
     }
 
-    /// The body of a rank's message in the exchange completed last.
+    /// Returns the body of a rank's message in the last completed exchange.
     pub(crate) fn deposited(&self, rank: usize) -> Reader<'_> {
         Reader::new(&self.shared().deposited(rank)[HEAD..])
     }
 
-    /// The result of the fold in the exchange completed last.
+    /// Returns the result of the fold in the last completed exchange.
     pub(crate) fn folded(&self) -> Reader<'_> {
         Reader::new(&self.shared().folded()[1..])
     }
 }
 
-/// Folds the deposits if their heads agree, and says so before the result.
+/// Folds the deposits if their heads agree; the first word of the result says whether they do.
 fn fold_agreed(
     deposits: &Deposits<'_>,
     folded: &mut Vec<u64>,

@@ -1,20 +1,21 @@
-//! The interface between methods and the code that runs their leaves. A round of any method is a map over leaves and a
-//! combine, and an engine carries it out.
+//! The interface between methods and the code that runs their leaves. Each round of a method is a map over leaves and a
+//! combine; an engine runs it.
 //!
-//! There are four engines, as paper 003 compares them, and all give the same bits:
+//! There are four engines, which paper 003 compares, and all give the same bits:
 //!
 //! - [`Engine::Ranks`]: rank tasks that all run the method's loop and all-reduce.
 //! - [`Engine::Loop`]: one loop whose rounds are parallel loops on the dispatcher (figure 3).
 //! - [`Engine::Ports`]: one loop whose rounds feed block numbers to persistent receivers (figure 2).
-//! - [`Engine::MapReduce`]: ranks whose rounds are those of an iterative map-reduce, the alternative that the paper
-//!   names at the end of its section 3.
+//! - [`Engine::MapReduce`]: ranks whose rounds are those of an iterative map-reduce, the alternative that section 3 of
+//!   the paper mentions at its end.
 //!
-//! A method is written once, as a [`Program`] over some [`Rounds`]; it cannot distinguish the engines. Rows are not
-//! assumed to be independent: a leaf's map may read any rows.
+//! A method is written once, as a [`Program`] over some [`Rounds`], and cannot tell the engines apart. Rows need not be
+//! independent: a leaf's map may read any rows.
 
 mod groups;
 mod job;
 mod leaf_cells;
+mod one_thread;
 mod parallel_loop;
 mod ports;
 mod ranks;
@@ -29,6 +30,7 @@ use lehr_runtime::{Builder, Dispatcher, TaskError};
 
 pub use job::{Job, Outcome, Processes};
 pub use leaf_cells::{CellBytes, LeafCells};
+pub use one_thread::OneThread;
 
 use crate::communicator::Communicator;
 use crate::error::Error;
@@ -40,120 +42,123 @@ use crate::trace::Trace;
 
 /// One step of a method over all rows: a map over leaves and a combine.
 ///
-/// All workers that run leaves share it; a leaf keeps its changes, beside its partial, in [`LeafCells`].
+/// All workers that run leaves share the round. A leaf's state between rounds, besides its partial, belongs in
+/// [`LeafCells`].
 #[allow(clippy::len_without_is_empty, reason = "the length is chosen by the method; nothing is contained")]
 pub trait Round: Sync {
-    /// The number of numbers of a partial.
+    /// Returns the length of a partial.
     fn len(&self) -> usize;
 
-    /// Overwrites the partial of a leaf. May read any row; must not depend on the worker or the time of the call.
+    /// Overwrites the partial of a leaf. It may read any row, but must not depend on the worker or the time of the
+    /// call.
     fn map(&self, leaf: usize, partial: &mut [f64]);
 
-    /// Combines the partial of a run of leaves with that of the run that follows; by default, adds.
+    /// Combines the partial of a run of leaves with the partial of the next run; by default, adds them.
     fn combine(&self, left: &mut [f64], right: &[f64]) {
         for (left, right) in left.iter_mut().zip(right) {
             *left += right;
         }
     }
 
-    /// The number of numbers of a partial that belong together. Under map-reduce each run of this many is the value of
-    /// a key. The rank of the key combines and reduces it alone. Must be at least 1, and `combine` must treat such runs
-    /// alike and apart from each other. By default the whole partial is one value, which is right for every `combine`.
+    /// The length of the runs of numbers in a partial that belong together. Under map-reduce, each such run is the
+    /// value of a key. The rank of the key combines and reduces the run on its own. The length must be at least 1, and
+    /// `combine` must treat all runs in the same way and separately. By default the whole partial is one run, which is
+    /// right for every `combine`.
     fn key_len(&self) -> usize {
         self.len().max(1)
     }
 
-    /// The name in a trace for computing a leaf.
+    /// The name of a leaf's computation in a trace.
     fn name(&self) -> &'static str {
         "compute"
     }
 }
 
-/// The future that a call of [`Rounds`] returns. It is on the heap, so that a method is compiled once for all engines.
-/// A round takes microseconds or more, the allocation some ten nanoseconds.
+/// The future that a call of [`Rounds`] returns. It is boxed, so that a method is compiled once for all engines. A
+/// round takes microseconds or more, the allocation about ten nanoseconds.
 pub type Pending<'a, T> = Pin<Box<dyn Future<Output = Result<T, Error>> + Send + 'a>>;
 
 /// Runs rounds for a method's loop.
 pub trait Rounds: Send {
     /// Runs a round over all leaves and overwrites `total` with the root of the tree over them. All ranks get the same
-    /// bits, for any engine, ranks and threads. With no leaves, `total` is left as it was.
+    /// bits, for any engine, number of ranks and number of threads. Without leaves, `total` does not change.
     ///
     /// # Errors
-    /// The errors of the ranks' all-reduce; the other engines have none. Pass them on with `?`.
+    /// Returns the errors of the ranks' all-reduce; the other engines have none. Pass them on with `?`.
     ///
     /// # Panics
-    /// Panics if `total` has not the length of the round's partials; with a panic of the round.
+    /// Panics if `total` is not as long as the round's partials, or if the round panics.
     fn round<'a>(&'a mut self, round: &'a dyn Round, total: &'a mut [f64]) -> Pending<'a, ()>;
 
     /// Broadcasts the lead's flag to all ranks. Use it for decisions that do not follow from the bits of a round, such
-    /// as a request to stop.
+    /// as whether to stop on request.
     ///
     /// # Errors
-    /// The same as for [`round`](Self::round).
+    /// Returns the same errors as [`round`](Self::round).
     fn agree(&mut self, flag: bool) -> Pending<'_, bool>;
 
-    /// Whether this is the one loop that reports and writes.
+    /// Whether this is the one loop that reports and writes files.
     fn is_lead(&self) -> bool;
 
-    /// Whether this is the one loop of its process that returns the result: the lead's in its process.
+    /// Whether this is the one loop of its process that returns the result; in the lead's process, it is the lead.
     fn is_first_here(&self) -> bool {
         self.is_lead()
     }
 
-    /// Like [`share`](#method.share), for cells that are bytes to their readers.
+    /// Like [`share`](#method.share), for cells that are read and written as bytes.
     ///
     /// # Errors
-    /// The same as for [`round`](Self::round).
+    /// Returns the same errors as [`round`](Self::round).
     fn share_bytes<'a>(&'a mut self, cells: &'a dyn CellBytes) -> Pending<'a, ()> {
         let _ = cells;
         done(())
     }
 
-    /// Records the actions of the ranks from now on in a trace, of which each process has one. Engines without ranks
-    /// note nothing.
+    /// Records the actions of the ranks from now on in a trace; each process has one. Engines without ranks record
+    /// nothing.
     ///
     /// # Errors
-    /// The same as for [`round`](Self::round).
+    /// Returns the same errors as [`round`](Self::round).
     fn record<'a>(&'a mut self, trace: &'a Trace) -> Pending<'a, ()> {
         let _ = trace;
         done(())
     }
 
-    /// Begins a part of the method in the trace, and ends the one before.
+    /// Begins a phase of the method in the trace, and ends the previous phase.
     fn note_phase(&mut self, name: &'static str) {
         let _ = name;
     }
 
-    /// Ends the trace, which is then complete in the process of the lead. Adds up over ranks the time of each by kind
-    /// of work: this loop's `phases`, and `computing`, `communicating`, `waiting`. The same table on all ranks; empty
-    /// for engines without ranks.
+    /// Ends the trace, which is then complete in the lead's process. Sums each rank's time by kind of work: this loop's
+    /// `phases`, and `computing`, `communicating`, `waiting`. All ranks get the same table; it is empty for engines
+    /// without ranks.
     ///
     /// # Errors
-    /// The same as for [`round`](Self::round).
+    /// Returns the same errors as [`round`](Self::round).
     fn gather_timers<'a>(&'a mut self, trace: &'a Trace, phases: Phases) -> Pending<'a, Vec<Spread>> {
         let _ = (trace, phases);
         done(Vec::new())
     }
 
-    /// How the rows are cut into leaves and dealt to ranks.
+    /// Returns how the rows are cut into leaves and assigned to ranks.
     fn partition(&self) -> Partition;
 
-    /// The leaves that are run here: all of them, unless each rank has its own loop.
+    /// The leaves that this loop runs: all of them, unless each rank has its own loop.
     fn leaves(&self) -> Range<usize>;
 
-    /// The rows of the rank with the most rows, divided by the mean.
+    /// Returns the number of rows of the rank with the most rows, divided by the mean.
     fn imbalance(&self) -> f64 {
         self.partition().imbalance()
     }
 }
 
 impl dyn Rounds + '_ {
-    /// Gives every process the content of the leaves' cells, where ranks are in several processes; elsewhere there is
-    /// nothing to do. When it returns, every rank may read all cells. `write` appends a cell's content to bytes, `read`
+    /// Gives every process the content of the leaves' cells, if ranks are in several processes; otherwise it does
+    /// nothing. When it returns, every rank may read all cells. `write` appends a cell's content to bytes, `read`
     /// overwrites a cell with it.
     ///
     /// # Errors
-    /// The same as for [`round`](Rounds::round).
+    /// Returns the same errors as [`round`](Rounds::round).
     pub async fn share<T: Send>(
         &mut self,
         cells: &LeafCells<T>,
@@ -164,20 +169,20 @@ impl dyn Rounds + '_ {
     }
 }
 
-/// A call that is over at once.
+/// Returns a future that is ready at once.
 fn done<'a, T: Send + 'a>(value: T) -> Pending<'a, T> {
     Box::pin(std::future::ready(Ok(value)))
 }
 
 /// A method, written once for all engines.
 pub trait Program: Sync {
-    /// Its result.
+    /// The result.
     type Output: Send;
-    /// Its own errors, which include those of the ranks.
+    /// The program's errors, which include those of the ranks.
     type Error: From<Error> + fmt::Display + Send;
 
-    /// The method's loop. Under [`Engine::Ranks`] and [`Engine::MapReduce`] it runs once on each rank, otherwise once.
-    /// All ranks must reach the same decisions. They do so if decisions follow from the totals of rounds and from
+    /// Runs the method's loop. Under [`Engine::Ranks`] and [`Engine::MapReduce`] it runs on each rank, otherwise once.
+    /// All ranks must reach the same decisions. They do if decisions depend only on the totals of rounds and on
     /// [`Rounds::agree`].
     fn run(&self, rounds: &mut dyn Rounds) -> impl Future<Output = Result<Self::Output, Self::Error>> + Send;
 }
@@ -185,12 +190,12 @@ pub trait Program: Sync {
 /// The engine that runs the leaves.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Engine {
-    /// Rank tasks, each with its own run of leaves, and an all-reduce.
+    /// Rank tasks, each with its own run of leaves, which all-reduce.
     #[default]
     Ranks,
     /// A parallel loop on the dispatcher.
     Loop,
-    /// Persistent receivers fed block numbers, and a countdown.
+    /// Persistent receivers that get block numbers, and a countdown.
     Ports,
     /// Rank tasks, each with its own run of leaves, whose rounds are map, shuffle, reduce and gather
     /// ([`Round::key_len`]).
@@ -198,11 +203,11 @@ pub enum Engine {
 }
 
 impl Engine {
-    /// All of them.
+    /// All engines.
     pub const ALL: [Self; 4] = [Self::Ranks, Self::Loop, Self::Ports, Self::MapReduce];
 
-    /// Whether it runs the method's loop on each of several ranks, which may be in several processes; the others run it
-    /// once.
+    /// Whether this engine runs the method's loop on each of several ranks, which may be in several processes; the
+    /// other engines run it once.
     pub const fn has_ranks(self) -> bool {
         matches!(self, Self::Ranks | Self::MapReduce)
     }
@@ -245,19 +250,18 @@ impl FromStr for Engine {
 pub struct Execution {
     /// The engine. Default: [`Engine::Ranks`].
     pub engine: Engine,
-    /// Ranks in this process, at least 1; more than threads is allowed. Only engines that [have
-    /// ranks](Engine::has_ranks) have more than one. Default: as many as the machine runs threads at once.
+    /// The number of ranks in this process, at least 1; there may be more ranks than threads. Only engines that [have
+    /// ranks](Engine::has_ranks) use more than one. Default: the number of threads that the machine runs at once.
     pub ranks: usize,
-    /// Worker threads, at least 1. Default: the number of threads that the machine runs at once.
+    /// The number of worker threads, at least 1. Default: the number of threads that the machine runs at once.
     pub threads: usize,
-    /// The processes that this one computes with; each has this many ranks and threads. Only engines that have ranks
-    /// have them. Default: none.
+    /// The processes that compute together; each has this many ranks and threads. Only engines that have ranks can use
+    /// it. Default: `None`.
     pub job: Option<Job>,
 }
 
 impl Execution {
-    /// The largest number of threads of a process, and of its ranks. Each takes memory and a stack before it computes
-    /// anything.
+    /// The largest number of threads or ranks in a process. Each takes memory and a stack before it computes anything.
     pub const THREADS_MAX: usize = 1024;
 
     /// # Errors
@@ -272,7 +276,7 @@ impl Execution {
         Ok(())
     }
 
-    /// The number of loops of a program that run in this process.
+    /// Returns the number of the program's loops that run in this process.
     const fn loops(&self) -> usize {
         if self.engine.has_ranks() { self.ranks } else { 1 }
     }
@@ -285,18 +289,18 @@ impl Default for Execution {
     }
 }
 
-/// Runs a method over `rows` rows under an engine, on its own dispatcher. Returns the lead's result; in each process of
-/// a job, that of its first rank.
+/// Runs a method over `rows` rows with an engine, on its own dispatcher. Returns the lead's result; in each process of
+/// a job, the result of its first rank.
 ///
-/// Your program may borrow, because your thread sleeps meanwhile.
+/// Your program may borrow, because your thread sleeps until it is done.
 ///
 /// # Errors
-/// The program's own error; [`Error::Panicked`] if its code panicked; [`Error::Elsewhere`] if a rank in another process
-/// failed. Returns [`Error::Invalid`] for 0 ranks or threads, or too many; [`Error::Start`] if the system gives no
-/// threads.
+/// Returns the program's own error; [`Error::Panicked`] if its code panicked; [`Error::Elsewhere`] if a rank in another
+/// process failed. Returns [`Error::Invalid`] for 0 ranks or threads, or too many; [`Error::Start`] if the system
+/// cannot start threads.
 ///
 /// # Panics
-/// Panics on a worker of a dispatcher.
+/// Panics if called on a worker of a dispatcher.
 ///
 /// # Example
 /// ```
@@ -338,17 +342,22 @@ pub fn drive<P: Program>(execution: &Execution, rows: usize, program: &P) -> Res
     ends.into_values().nth(place).flatten().expect("that loop has ended")
 }
 
-/// A method's loop on one rank: why it failed, if it did. Its result is where [`drive`] looks for it.
+/// A method's loop on one rank, which returns the reason for its failure, if it failed. The loop leaves its result for
+/// [`drive`].
 type Loop<'a> = Pin<Box<dyn Future<Output = Option<String>> + Send + 'a>>;
 
-/// Begins a loop, given its number among those of this process.
+/// Begins a loop, given its number among the loops of this process.
 type Begin<'a> = dyn Fn(usize, Box<dyn Rounds>) -> Loop<'a> + Sync + 'a;
 
-/// Runs the loops of this process to their end: the place of the one whose result counts. It is compiled once for all
-/// programs.
+/// Runs the loops of this process to their end, and returns the position of the loop whose result counts. Compiled once
+/// for all programs.
 fn carry_out(execution: &Execution, rows: usize, begin: &Begin<'_>) -> Result<usize, Error> {
+    if cfg!(target_family = "wasm") {
+        // The platform starts no threads.
+        return one_thread::run(begin(0, Box::new(OneThread::new(rows))));
+    }
     let Execution { engine, ranks, threads, job } = *execution;
-    // Ranks wait for each other in loops, and so do the workers of a parallel loop for its end.
+    // Ranks wait for each other in loops, and so do the workers of a parallel loop at its end.
     let (place, near) = job.map_or((0, 1), |Job(job)| job.near());
     let dispatcher = Builder::new()
         .name("lehr")
@@ -378,7 +387,7 @@ fn carry_out(execution: &Execution, rows: usize, begin: &Begin<'_>) -> Result<us
     }
 }
 
-/// Runs the loops of this process's ranks, as the other processes of the job run theirs.
+/// Runs the loops of this process's ranks, together with those of the other processes of the job.
 fn together(
     dispatcher: &Dispatcher,
     engine: Engine,
@@ -413,7 +422,7 @@ fn together(
     };
     let agreed = job.end(own.clone())?;
     match (agreed, panic) {
-        // Our own error says the same, and the caller can tell its kind.
+        // This process's own error says the same, and the caller can tell its kind.
         (None, None) => Ok(failed.unwrap_or(0)),
         (Some(agreed), None) if Some(&agreed) == own.as_ref() => Ok(failed.unwrap_or(0)),
         (None, Some(panic)) => Err(panic),
@@ -422,7 +431,7 @@ fn together(
     }
 }
 
-/// Runs the one loop of an engine that has one.
+/// Runs an engine that has one loop.
 fn alone(dispatcher: &Dispatcher, the_loop: Loop<'_>) -> Result<usize, Error> {
     match dispatcher.run_all(vec![the_loop]).pop().expect("one future has one outcome") {
         Ok(_) => Ok(0),

@@ -1,4 +1,4 @@
-//! The errors of ranks: which rank failed, where, and the errors of the others.
+//! The errors of ranks: which rank failed, where, and how the other ranks ended.
 
 use std::fmt;
 use std::time::Duration;
@@ -7,28 +7,27 @@ use std::time::Duration;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Error {
-    /// A rank's code panicked. The caller sees this error, whatever the other ranks ended with.
+    /// A rank's code panicked. The caller sees this error, whatever errors the other ranks returned.
     Panicked {
-        /// The rank.
         rank: usize,
         /// The panic's message.
         message: String,
     },
-    /// A rank had ended (early, or by a panic) when this rank waited for it, or for one that had ended because of it.
+    /// This rank waited for a rank that had ended (early, or by a panic), or for one that had failed because of it.
     RankLeft {
-        /// The rank that had ended, by its number among all ranks.
+        /// The rank that had ended, by its number in the world.
         rank: usize,
         /// The call in which this rank was waiting.
         waiting_in: &'static str,
     },
-    /// A rank in another process failed; said in that process's words, which name the rank.
+    /// A rank in another process failed; the message comes from that process and names the rank.
     Elsewhere {
-        /// The words.
+        /// The message of that process.
         message: String,
     },
-    /// A rank did not come within the patience of a communicator.
+    /// A rank did not arrive within the patience of a communicator.
     Late {
-        /// The rank; none if any rank was accepted.
+        /// The rank; `None` if any rank was accepted.
         rank: Option<usize>,
         /// The call in which this rank was waiting.
         waiting_in: &'static str,
@@ -47,35 +46,35 @@ pub enum Error {
         /// The values that disagree.
         detail: String,
     },
-    /// A message is longer than the memory that was to take it. It was received and is lost.
+    /// A message is longer than the memory for it. It was received, and is lost.
     Truncated {
         /// The sender.
         source: usize,
-        /// The number of bytes that were sent.
+        /// The number of bytes sent.
         sent: usize,
-        /// The number of bytes that there was room for.
+        /// The number of bytes that fit.
         room: usize,
     },
     /// A message does not hold values of the requested type.
     Decoding {
         /// The sender.
         source: usize,
-        /// The fault.
+        /// The decoder's message.
         message: String,
     },
-    /// An earlier collective of this communicator was given up, so it is unknown in which one the ranks are.
+    /// An earlier collective of this communicator was abandoned, so it is unknown in which collective the ranks are.
     Abandoned {
-        /// The collective that was given up.
+        /// The abandoned collective.
         collective: &'static str,
     },
-    /// A message could not be moved: a fault of the fabric or of the layer under it.
+    /// A message could not be transported: an error of the fabric or of the layer below it.
     Transport {
         /// The transport's message.
         message: String,
     },
-    /// A layout, engine or number of ranks that is not a valid one.
+    /// The layout, engine or number of ranks is invalid.
     Invalid {
-        /// The value that was given and the values that are allowed.
+        /// The given value and the allowed values.
         message: String,
     },
     /// No dispatcher could be started.

@@ -1,8 +1,8 @@
-//! The one seam between ranks: messages of bytes, sent to a rank and taken by a receive that matches them.
+//! The one interface between ranks: messages of bytes, sent to a rank and taken by a matching receive.
 //!
-//! [`Fabric`] is one rank's end. It has to move a message (`send`, `poll_receive`), to look for one (`poll_probe`) and
-//! to report which ranks have ended. Everything else, collectives included, is built on that. So a new fabric has
-//! little to do, and one more line in a table runs the conformance cases on it.
+//! [`Fabric`] is one rank's end. It moves a message (`send`, `poll_receive`), looks for one (`poll_probe`) and reports
+//! which ranks have ended. Everything else, including collectives, is built on these. So a new fabric is small, and one
+//! more line in a table runs the conformance cases on it.
 //!
 //! | fabric | meaning | messages |
 //! | --- | --- | --- |
@@ -10,17 +10,16 @@
 //! | [`ports`] | ranks of one process over ports of the runtime, as papers 000 to 004 have it | are posted |
 //! | [`bytes`] | ranks of one process through the codec | become frames in a stream, so that the wire path is tested without a wire |
 //!
-//! Fabrics between processes live in crates of their own and fill the same trait. [`inbox::Inbox`] does the matching
-//! for a fabric that can only move messages; [`ring`] moves them through memory that two processes share.
+//! Fabrics between processes have their own crates and implement the same trait. [`inbox::Inbox`] does the matching for
+//! a fabric that can only move messages; [`ring`] moves them through memory that two processes share.
 //!
 //! **Cost contract.** `send` copies the bytes at most once and never waits. `poll_receive` looks first at the messages
 //! that have arrived. It may spin for some microseconds if every rank has a core, and otherwise returns
-//! [`Poll::Pending`] at once: it never blocks its worker. A fabric without a thread of its own makes progress only when
-//! it is called. It does so in `poll_receive` and `poll_probe`, and while it is pending it wakes its caller to be
-//! polled again.
+//! [`Poll::Pending`] at once: it never blocks its worker. A fabric without its own thread makes progress only when it
+//! is called: in `poll_receive` and `poll_probe`. While it is pending, it wakes its caller to be polled again.
 
-/// The receives of a fabric in this process that sorts all messages into an inbox. `poll` looks at the inbox, with all
-/// messages in it; `inbox` is where a turn is given up.
+/// Implements the receives of a fabric in this process that sorts all messages into an inbox. `poll` looks at the
+/// inbox, with all messages in it; `inbox` is where a ticket is given up.
 macro_rules! receives_from_its_inbox {
     () => {
         fn poll_receive(
@@ -57,6 +56,8 @@ pub mod bytes;
 pub mod inbox;
 pub mod ports;
 pub(crate) mod receiving;
+// Its heads need words of 64 bits.
+#[cfg(target_pointer_width = "64")]
 pub mod ring;
 pub mod threads;
 
@@ -72,7 +73,7 @@ pub enum Kind {
     /// [`threads`]: shared memory. The default.
     #[default]
     Threads,
-    /// [`threads`], but with collectives made of messages, as on every other fabric.
+    /// [`threads`], but with collectives over messages, as on every other fabric.
     Mail,
     /// [`ports`]: over ports of the runtime.
     Ports,
@@ -81,11 +82,11 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// All of them.
+    /// All kinds.
     pub const ALL: [Self; 4] = [Self::Threads, Self::Mail, Self::Ports, Self::Bytes];
 
-    /// The communicators of a new group of `size` ranks, in order of rank. `may_spin` says that every rank has a core
-    /// to itself.
+    /// Returns the communicators of a new group of `size` ranks, in order of rank. `may_spin` says that every rank has
+    /// its own core.
     ///
     /// # Example
     /// ```
@@ -103,34 +104,34 @@ impl Kind {
     }
 }
 
-/// The values, beside its source, by which a message is matched.
+/// The values by which a message is matched, besides its source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Label {
     /// The group of ranks and the kind of traffic. Point-to-point messages and collectives of a communicator have one
-    /// each, and so have its duplicates and parts, so that their messages never meet.
+    /// context each, and so have those of its duplicates and parts. So their messages never meet.
     pub context: u32,
-    /// Chosen by the sender; in collective contexts, which collective and which of them.
+    /// The tag, which the sender chooses; in collective contexts, it holds the collective and its number.
     pub tag: u32,
-    /// The number under which the sender wants to learn that the message was received; 0 if it does not. Travels with
-    /// the message; nothing is matched by it, and the fabric does nothing about it.
+    /// The number under which the sender wants a receipt for the message; 0 for no receipt. It travels with the
+    /// message; receives don't match it, and the fabric ignores it.
     pub receipt: u32,
 }
 
 /// The messages that a receive takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Pattern {
-    /// From this rank, or from any.
+    /// The rank that a message must come from; `None` accepts any rank.
     pub source: Option<usize>,
-    /// In this context.
+    /// The context that a message must be in.
     pub context: u32,
-    /// With this tag, or with any.
+    /// The tag that a message must have; `None` accepts any tag.
     pub tag: Option<u32>,
-    /// Or any message in this context, from any sender.
+    /// A second context: any message in it is accepted too, from any sender.
     pub besides: Option<u32>,
 }
 
 impl Pattern {
-    /// Whether a message from `source` labelled `label` is one of them.
+    /// Whether a message from `source` labelled `label` matches.
     pub fn matches(&self, source: usize, label: Label) -> bool {
         let is_wanted = self.context == label.context
             && self.source.is_none_or(|wanted| wanted == source)
@@ -144,14 +145,14 @@ impl Pattern {
 pub struct Message {
     /// The sender.
     pub source: usize,
-    /// The label that it was sent with.
+    /// The label that the sender gave the message.
     pub label: Label,
-    /// Its content.
+    /// The content.
     pub bytes: Vec<u8>,
 }
 
 impl Message {
-    /// Its source, label and length, without its bytes.
+    /// Returns the source, label and length, without the bytes.
     pub fn envelope(&self) -> Envelope {
         Envelope { source: self.source, label: self.label, length: self.bytes.len() }
     }
@@ -162,31 +163,32 @@ impl Message {
 pub struct Envelope {
     /// The sender.
     pub source: usize,
-    /// The label that it was sent with.
+    /// The label that the sender gave the message.
     pub label: Label,
-    /// The number of its bytes.
+    /// The number of bytes of the message.
     pub length: usize,
 }
 
-/// The place of a pending receive or probe among others of its rank; empty before the first poll. It holds no message.
+/// The ticket of a pending receive or probe among the others of its rank; empty before the first poll. It reserves no
+/// message.
 ///
 /// Of several receives that match the same message, the one polled first gets it.
 #[derive(Debug, Default)]
 pub struct Ticket(pub(crate) Option<u64>);
 
 impl Ticket {
-    /// The number that the fabric gave, if any.
+    /// Returns the number that the fabric gave, if any.
     pub fn number(&self) -> Option<u64> {
         self.0
     }
 
-    /// Gives it a number: by a fabric that does its own matching.
+    /// Sets the number, for a fabric that does its own matching.
     pub fn set(&mut self, number: Option<u64>) {
         self.0 = number;
     }
 }
 
-/// One rank's end of a fabric over all ranks of the program. Shared by all communicators of the rank.
+/// One rank's end of a fabric over all ranks of the program. All communicators of the rank share it.
 ///
 /// Between two ranks and within a context, messages are matched in the order in which they were sent.
 ///
@@ -194,39 +196,41 @@ impl Ticket {
 /// thread panics or after [`fail`](Self::fail); otherwise it has ended in order. Messages that a rank sent before it
 /// ended can still be received.
 pub trait Fabric: Send + Sync {
-    /// Its name in messages and reports, such as `threads` or `mpi`.
+    /// Returns the name for messages and reports, such as `threads` or `mpi`.
     fn name(&self) -> &'static str;
 
-    /// This rank's number, from 0.
+    /// Returns this rank's number, from 0.
     fn rank(&self) -> usize;
 
-    /// The number of ranks.
+    /// Returns the number of ranks.
     fn size(&self) -> usize;
 
     /// Hands a message over to rank `to`, which may be this one. Never waits: a message that cannot be sent at once is
     /// kept.
     ///
     /// # Errors
-    /// Returns [`Error::Transport`]. An ended receiver is no error: no rank will miss the message.
+    /// Returns [`Error::Transport`]. It is not an error if the receiver has ended, because nothing will miss the
+    /// message.
     fn send(&self, to: usize, label: Label, bytes: Cow<'_, [u8]>) -> Result<(), Error>;
 
-    /// Like [`send`](Self::send), of a message made of parts: for a fabric that can put them together where they go.
+    /// Like [`send`](Self::send), for a message made of parts, which a fabric may join at their destination.
     ///
     /// # Errors
-    /// The same as for [`send`](Self::send).
+    /// Returns the same errors as [`send`](Self::send).
     fn send_parts(&self, to: usize, label: Label, parts: &[&[u8]]) -> Result<(), Error> {
         let mut bytes = self.memory(parts.iter().map(|part| part.len()).sum());
         parts.iter().for_each(|part| bytes.extend_from_slice(part));
         self.send(to, label, Cow::Owned(bytes))
     }
 
-    /// Takes the earliest message that matches; or waits, in the turn that it had on its first poll.
+    /// Takes the earliest message that matches. If there is none, waits with the ticket that it drew on its first poll.
     ///
-    /// Cancel-safe: a receive that is given up, by [`forget`](Self::forget), has taken nothing.
+    /// Cancel-safe: a receive that is abandoned with [`forget`](Self::forget) has taken nothing.
     ///
     /// # Errors
-    /// Returns [`Error::RankLeft`] if no message matches and none will. Either the source has ended, or the receive
-    /// accepts any source and a rank has failed or all others have ended. Returns [`Error::Transport`].
+    /// Returns [`Error::RankLeft`] if no message matches and none ever will. Then either the source has ended, or the
+    /// receive accepts any source and a rank has failed or all others have ended. Returns [`Error::Transport`] if the
+    /// fabric fails.
     fn poll_receive(
         &self,
         pattern: &Pattern,
@@ -235,11 +239,11 @@ pub trait Fabric: Send + Sync {
         context: &mut Context<'_>,
     ) -> Poll<Result<Message, Error>>;
 
-    /// Like [`poll_receive`](Self::poll_receive), but shows the bytes to `read`, once, instead of giving them away: for
-    /// a fabric that can spare the memory.
+    /// Like [`poll_receive`](Self::poll_receive), but passes the bytes to `read`, once, so that the fabric can keep the
+    /// memory.
     ///
     /// # Errors
-    /// The same as for [`poll_receive`](Self::poll_receive).
+    /// Returns the same errors as [`poll_receive`](Self::poll_receive).
     fn poll_read(
         &self,
         pattern: &Pattern,
@@ -252,10 +256,11 @@ pub trait Fabric: Send + Sync {
         received.map_ok(|message| read(message.envelope(), &message.bytes))
     }
 
-    /// Shows the earliest message that matches without taking it; otherwise like [`poll_receive`](Self::poll_receive).
+    /// Returns the envelope of the earliest message that matches, without taking it; otherwise like
+    /// [`poll_receive`](Self::poll_receive).
     ///
     /// # Errors
-    /// The same as for [`poll_receive`](Self::poll_receive).
+    /// Returns the same errors as [`poll_receive`](Self::poll_receive).
     fn poll_probe(
         &self,
         pattern: &Pattern,
@@ -264,12 +269,13 @@ pub trait Fabric: Send + Sync {
         context: &mut Context<'_>,
     ) -> Poll<Result<Envelope, Error>>;
 
-    /// Empty memory for an outgoing message of this many bytes: with room for the header of the fabric, or used before.
+    /// Returns empty memory for an outgoing message of this many bytes. It may be reused memory, or have room for the
+    /// fabric's header.
     fn memory(&self, length: usize) -> Vec<u8> {
         Vec::with_capacity(length)
     }
 
-    /// Takes the memory of a message that has been read, to use it again.
+    /// Takes back the memory of a message that has been read, to reuse it.
     fn give_back(&self, bytes: Vec<u8>) {
         drop(bytes);
     }
@@ -289,21 +295,21 @@ pub trait Fabric: Send + Sync {
         }
     }
 
-    /// Whether a pending receive is polled again soon, although nothing has arrived: on a fabric that must be polled
-    /// for progress.
+    /// Whether a pending receive is soon polled again, although nothing has arrived, because the fabric needs polls to
+    /// make progress.
     fn asks_again(&self) -> bool {
         false
     }
 
-    /// Gives up a turn. Call it whenever you drop a pending receive or probe; harmless otherwise.
+    /// Gives up a ticket. Call it whenever you drop a pending receive or probe; it is harmless otherwise.
     fn forget(&self, turn: &mut Ticket);
 
-    /// Says that this rank cannot continue because of rank `culprit` (perhaps itself). The error of ranks that wait for
-    /// this rank then names the other one. Only the first call counts.
+    /// Records that this rank cannot continue because of rank `culprit` (perhaps itself). Ranks that wait for this rank
+    /// then get an error that names the culprit. Only the first call counts.
     fn fail(&self, culprit: usize);
 
-    /// Waits until all that was handed over has left this process, so that the end may be dropped. Nothing to do for
-    /// most.
+    /// Waits until all messages that were sent have left this process, so that this end may be dropped. Most fabrics
+    /// have nothing to do.
     ///
     /// # Errors
     /// Returns [`Error::Transport`].

@@ -1,5 +1,5 @@
-//! Messages as they look on a wire: a header of fixed length, then the bytes. Written by `fabric/bytes.rs`; fabrics
-//! between processes may use it too.
+//! The wire format of messages: a header of fixed length, then the bytes. `fabric/bytes.rs` uses it; fabrics between
+//! processes may use it too.
 //!
 //! | bytes of the header | field | written by the sender as | read by the receiver to |
 //! | --- | --- | --- | --- |
@@ -17,7 +17,7 @@
 use crate::error::Error;
 use crate::fabric::{Label, Message};
 
-/// Bytes of a header.
+/// The number of bytes in a header.
 pub const HEADER: usize = 40;
 
 /// The content of a frame.
@@ -25,21 +25,21 @@ pub const HEADER: usize = 40;
 pub enum Frame {
     /// A message.
     Message(Message),
-    /// The source has ended in order and sends no more.
+    /// The source has ended in order and will send no more frames.
     Ended {
         /// The rank that has ended.
         source: usize,
     },
-    /// The source has failed and sends no more.
+    /// The source has failed and will send no more frames.
     Failed {
-        /// The rank that has ended.
+        /// The rank that has failed.
         source: usize,
-        /// The rank because of which it has.
+        /// The rank that caused the failure.
         culprit: usize,
     },
 }
 
-/// A frame, its sequence number, and the stream behind it.
+/// A frame, its sequence number, and the rest of the stream.
 pub type Read<'a> = (Frame, u64, &'a [u8]);
 
 /// Appends a message as a frame.
@@ -60,7 +60,7 @@ pub fn write(stream: &mut Vec<u8>, source: usize, label: Label, sequence: u64, b
     stream.extend_from_slice(bytes);
 }
 
-/// Appends the last frame of a rank that has ended: failed because of `culprit`, or in order if there is none.
+/// Appends the last frame of a rank that has ended: failed because of `culprit`, or ended in order if that is `None`.
 pub fn write_end(stream: &mut Vec<u8>, source: usize, sequence: u64, culprit: Option<usize>) {
     let label = Label { context: culprit.unwrap_or(0) as u32, tag: 0, receipt: 0 };
     header(stream, 0, sequence, source, label, if culprit.is_some() { 2 } else { 1 });
@@ -74,11 +74,11 @@ fn header(stream: &mut Vec<u8>, length: u64, sequence: u64, source: usize, label
     }
 }
 
-/// Reads the first frame of a stream: its content, its sequence number and the rest of the stream. `None` if its end
-/// has not come yet.
+/// Reads the first frame of a stream: its content, its sequence number and the rest of the stream. `None` if the frame
+/// is not complete yet.
 ///
 /// # Errors
-/// Returns [`Error::Transport`] if there is no such kind of frame.
+/// Returns [`Error::Transport`] if the kind of the frame is unknown.
 pub fn read(stream: &[u8]) -> Result<Option<Read<'_>>, Error> {
     let Some((header, rest)) = stream.split_first_chunk::<HEADER>() else { return Ok(None) };
     let long = |at: usize| u64::from_le_bytes(header[at..at + 8].try_into().expect("eight bytes"));

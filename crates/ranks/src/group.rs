@@ -1,4 +1,5 @@
-//! The members of a communicator, their numbers, and the contexts of its messages; and how new communicators are made.
+//! The members of a communicator, their numbers, the contexts of its messages, and the calls that make new
+//! communicators.
 
 use lehr_sync::{Arc, Mutex};
 
@@ -6,14 +7,14 @@ use crate::communicator::{Call, Communicator};
 use crate::error::Error;
 use crate::fabric::{Fabric, Pattern};
 
-/// Contexts of a communicator: one for each kind of traffic.
+/// A kind of traffic; each has its own context in a communicator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Traffic {
     /// Sends and receives of the program.
     Messages = 0,
     /// Collectives.
     Collectives = 1,
-    /// Answers to synchronous sends.
+    /// Receipts of synchronous sends.
     Receipts = 2,
     /// The heads that a checked communicator compares.
     Checks = 3,
@@ -23,7 +24,7 @@ pub(crate) enum Traffic {
     Credits = 5,
 }
 
-/// Places for contexts of a communicator.
+/// The number of contexts reserved for each communicator.
 const KINDS: u32 = 8;
 
 /// The ranks of a communicator.
@@ -31,9 +32,10 @@ const KINDS: u32 = 8;
 pub(crate) struct Group {
     rank: usize,
     size: usize,
-    /// The world's number of each rank; none if the numbers are the same.
+    /// The number in the world of each rank; `None` if the numbers are the same.
     members: Option<Arc<[usize]>>,
-    /// The number of this communicator: the same on all its ranks, and no other communicator of one of them has it.
+    /// The number of this communicator: the same on all its ranks, and different from that of every other communicator
+    /// of these ranks.
     number: u32,
     books: Arc<Mutex<Books>>,
 }
@@ -41,18 +43,18 @@ pub(crate) struct Group {
 /// The state that all communicators of a rank share.
 #[derive(Debug)]
 struct Books {
-    /// The next number that no communicator of this rank has had.
+    /// The lowest number that no communicator of this rank has had.
     next: u32,
     /// The number of the last requested receipt.
     receipt: u32,
-    /// Receipts without a waiter that have not come.
+    /// Receipts that have not arrived and that no send waits for.
     owed: Vec<Pattern>,
-    /// Because of which rank this one cannot continue.
+    /// The rank because of which this one cannot continue.
     culprit: Option<usize>,
 }
 
 impl Group {
-    /// All ranks of a fabric.
+    /// Creates the group of all ranks of a fabric.
     pub(crate) fn all(rank: usize, size: usize) -> Self {
         let books = Arc::new(Mutex::new(Books { next: 1, receipt: 0, owed: Vec::new(), culprit: None }));
         Self { rank, size, members: None, number: 0, books }
@@ -66,31 +68,31 @@ impl Group {
         self.size
     }
 
-    /// The world's number of a rank.
+    /// Returns the number in the world of a rank.
     pub(crate) fn world(&self, rank: usize) -> usize {
         self.members.as_ref().map_or(rank, |members| members[rank])
     }
 
-    /// The number in this group of one of its ranks.
+    /// Returns a rank's number in this group, given its number in the world.
     pub(crate) fn local(&self, world: usize) -> usize {
         let Some(members) = &self.members else { return world };
         members.iter().position(|&member| member == world).expect("who sends in a group's context belongs to it")
     }
 
-    /// The context of a kind of traffic.
+    /// Returns the context of a kind of traffic.
     pub(crate) fn context(&self, traffic: Traffic) -> u32 {
         self.number * KINDS + traffic as u32
     }
 
-    /// Notes a receipt without a waiter.
+    /// Records a receipt that no send waits for.
     pub(crate) fn owe(&self, receipt: Pattern) {
         self.books.lock().owed.push(receipt);
     }
 
-    /// A number for a receipt; never 0. Throws away messages for receipts without a waiter.
+    /// Returns a number for a receipt; never 0. Discards receipts that no send waits for.
     pub(crate) fn receipt(&self, fabric: &dyn Fabric) -> u32 {
         let owed = std::mem::take(&mut self.books.lock().owed);
-        // One that cannot be looked for is one that will not come.
+        // If the look fails, the receipt will not arrive.
         let still: Vec<Pattern> =
             owed.into_iter().filter(|receipt| matches!(fabric.take_if_come(receipt), Ok(None))).collect();
         let mut books = self.books.lock();
@@ -99,7 +101,8 @@ impl Group {
         books.receipt
     }
 
-    /// Notes because of which rank this one cannot continue. The first note counts, and is given back.
+    /// Records the rank because of which this one cannot continue. Only the first call counts; returns the rank that it
+    /// recorded.
     pub(crate) fn blame(&self, culprit: usize) -> usize {
         *self.books.lock().culprit.get_or_insert(culprit)
     }
@@ -110,10 +113,10 @@ impl Group {
 }
 
 impl Communicator {
-    /// Makes communicators of parts of the ranks. All ranks with the same `color` are in one, numbered by `key` and,
-    /// among equal keys, by their numbers here. A rank that gives none is in no group.
+    /// Splits the ranks into groups, and makes a communicator for each. All ranks with the same `color` are in one
+    /// group, numbered by `key` and, among equal keys, by their numbers here. A rank without a `color` is in no group.
     ///
-    /// The new communicator is independent: this one may be dropped.
+    /// The new communicator is independent: you may drop this one.
     ///
     /// # Errors
     /// Returns [`Error::RankLeft`], [`Error::Mismatch`] or [`Error::Transport`].
@@ -156,10 +159,10 @@ impl Communicator {
         Ok(Some(part))
     }
 
-    /// Makes a communicator of the same ranks whose messages and collectives do not meet those of this one.
+    /// Makes a communicator of the same ranks whose messages and collectives are separate from those of this one.
     ///
     /// # Errors
-    /// The same as for [`split`](Self::split).
+    /// Returns the same errors as [`split`](Self::split).
     ///
     /// # Example
     /// ```

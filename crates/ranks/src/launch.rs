@@ -1,4 +1,4 @@
-//! Starting ranks: one task each, on the workers of a dispatcher.
+//! Starts ranks: one task each, on the workers of a dispatcher.
 
 use std::future::Future;
 
@@ -9,18 +9,18 @@ use crate::error::Error;
 use crate::fabric::Kind;
 use crate::layout::Layout;
 
-/// Runs `program` once per rank, each with its communicator, and returns their results, in order of rank.
+/// Runs `program` once per rank, each with its communicator, and returns the results in order of rank.
 ///
-/// Your futures may borrow, because your thread sleeps meanwhile. There may be more ranks than workers and more workers
-/// than cores. Between two awaits a rank runs without interruption.
+/// Your futures may borrow, because your thread sleeps until they are done. There may be more ranks than workers and
+/// more workers than cores. Between two awaits, nothing interrupts a rank.
 ///
 /// # Errors
 /// Returns [`Error::Invalid`] for a layout that cannot be placed. Returns [`Error::Panicked`] for a rank whose code
-/// panicked; of several, one that did not panic because of another. The waits of the others end with
-/// [`Error::RankLeft`], so none hangs.
+/// panicked. If several panicked, the error names one that did not panic because of another. The waits of the other
+/// ranks end with [`Error::RankLeft`], so none hangs.
 ///
 /// # Panics
-/// Panics on a worker of a dispatcher.
+/// Panics if called on a worker of a dispatcher.
 ///
 /// # Example
 /// ```
@@ -38,13 +38,13 @@ where
     run_on(dispatcher, Kind::Threads, layout, program)
 }
 
-/// Like [`run`], over the fabric that you choose: any of those whose ranks are in this process.
+/// Like [`run`], over a fabric of your choice whose ranks are in this process.
 ///
 /// # Errors
-/// The same as for [`run`].
+/// Returns the same errors as [`run`].
 ///
 /// # Panics
-/// Panics on a worker of a dispatcher.
+/// Panics if called on a worker of a dispatcher.
 ///
 /// # Example
 /// ```
@@ -64,7 +64,7 @@ where
 {
     layout.check()?;
     let size = layout.ranks();
-    // Spinning ranks must not stand in the way of ranks without a worker, nor of workers without a core.
+    // Spinning ranks must not hold up ranks without a worker, nor workers without a core.
     let may_spin = size <= dispatcher.threads() && !dispatcher.handle().is_oversubscribed();
     let world = kind.communicators(size, may_spin);
     let groups: Vec<_> = world.iter().map(|communicator| communicator.group.clone()).collect();
@@ -74,7 +74,7 @@ where
         Err(TaskError::Panicked { message }) => Some((rank, message.clone())),
         _ => None,
     };
-    // A rank that was told of another's failure may have panicked because of that.
+    // A rank that learned of another's failure may have panicked because of it.
     let is_first = |(rank, _): &(usize, String)| groups[*rank].culprit().is_none_or(|culprit| culprit == *rank);
     let all = || ended.iter().enumerate().filter_map(panicked);
     if let Some((rank, message)) = all().find(is_first).or_else(|| all().next()) {

@@ -5,10 +5,10 @@ use std::str::FromStr;
 
 use crate::error::Error;
 
-/// The number of ranks and where: `t` threads in each of `m` processes on each of `n` nodes.
+/// The number of ranks and their distribution: `t` threads in each of `m` processes on each of `n` nodes.
 ///
-/// This crate places ranks in threads of one process, and refuses `m` and `n` other than 1 with a message. For several
-/// processes use a launcher and `lehr-ranks-mpi`.
+/// This crate places ranks in threads of one process, and returns an error if `m` or `n` is not 1. For several
+/// processes, use a launcher and `lehr-ranks-mpi`.
 ///
 /// # Example
 /// ```
@@ -19,11 +19,11 @@ use crate::error::Error;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Layout {
-    /// Ranks in a process.
+    /// The number of ranks in each process.
     pub threads: usize,
-    /// Processes on a node.
+    /// The number of processes on each node.
     pub processes: usize,
-    /// Nodes.
+    /// The number of nodes.
     pub nodes: usize,
 }
 
@@ -31,20 +31,20 @@ impl Layout {
     /// The largest number of ranks of a layout.
     pub const RANKS_MAX: usize = 65_536;
 
-    /// The number of ranks in this process.
+    /// Creates a layout of this many ranks in this process.
     pub fn threads(threads: usize) -> Self {
         Self { threads, processes: 1, nodes: 1 }
     }
 
-    /// The number of ranks.
+    /// Returns the number of ranks.
     pub fn ranks(&self) -> usize {
         self.threads * self.processes * self.nodes
     }
 
-    /// Checks that it can be placed.
+    /// Checks that this crate can place the layout.
     ///
     /// # Errors
-    /// Returns [`Error::Invalid`] if it has no ranks or too many, or more than one process.
+    /// Returns [`Error::Invalid`] if the layout has no ranks or too many, or more than one process.
     pub fn check(&self) -> Result<(), Error> {
         let ranks = self.threads.checked_mul(self.processes).and_then(|ranks| ranks.checked_mul(self.nodes));
         if !ranks.is_some_and(|ranks| (1..=Self::RANKS_MAX).contains(&ranks)) {

@@ -14,13 +14,13 @@
 //! | [`all_reduce_leaves`](Communicator::all_reduce_leaves) | the root of the tree over all ranks' leaves |
 //! | [`split`](Communicator::split), [`duplicate`](Communicator::duplicate) | communicators of some or all of the ranks |
 //!
-//! `docs/guide/mpi.md` has a line for each function of MPI. A [`fabric`] decides where ranks are and how messages move;
-//! all fabrics give the same bits.
+//! For each function of MPI, `docs/guide/mpi.md` names the call here. A [`fabric`] decides where ranks are and how
+//! messages move; all fabrics give the same bits.
 //!
-//! Reductions over rows follow one tree over *leaves*, blocks of rows whose size depends on the number of rows alone
-//! ([`Partition`], [`Fold`]). So results have the same bits on any layout. [`drive`] runs a method, written once as a
-//! [`Program`], under any [`Engine`]; [`map_reduce`](Communicator::map_reduce) is the other form of such a method.
-//! [`observe`] is how a method reports its progress.
+//! Reductions over rows follow one tree over *leaves*, which are blocks of rows whose size depends only on the number
+//! of rows ([`Partition`], [`Fold`]). So results have the same bits on any layout. [`drive`] runs a method, written
+//! once as a [`Program`], under any [`Engine`]. A method can also be a [`map_reduce`](Communicator::map_reduce). A
+//! method reports its progress to an observer ([`observe`]).
 //!
 //! ```
 //! use lehr_ranks::{Layout, run};
@@ -33,8 +33,8 @@
 //! assert_eq!(maxima.unwrap(), [20.0, 20.0, 20.0]);
 //! ```
 //!
-//! Deliberately not here: any mathematics, any data. Read next: `fabric.rs` for the seam between ranks, `engine.rs` for
-//! the seam between methods and engines.
+//! This crate deliberately contains no mathematics and no data. Read next: `fabric.rs` for the interface between ranks,
+//! `engine.rs` for the interface between methods and engines.
 #![deny(unsafe_code)]
 
 mod check;
@@ -62,7 +62,7 @@ mod value;
 
 pub use communicator::Communicator;
 pub use engine::{
-    CellBytes, Engine, Execution, Job, LeafCells, Outcome, Pending, Processes, Program, Round, Rounds, drive,
+    CellBytes, Engine, Execution, Job, LeafCells, OneThread, Outcome, Pending, Processes, Program, Round, Rounds, drive,
 };
 pub use error::Error;
 pub use launch::{run, run_on};
@@ -76,7 +76,7 @@ pub use reduction::{Combine, Fold, Node};
 pub use settings::Order;
 pub use topology::{Boundary, Grid};
 
-/// The guide's chapter for readers who know MPI, here so that its code is compiled and run.
+/// The guide's chapter for readers who know MPI; it is here so that its code is compiled and run.
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/guide/mpi.md")]
 struct Guide;

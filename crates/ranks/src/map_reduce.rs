@@ -1,9 +1,9 @@
 //! Iterative map-reduce over ranks: map, combine, reduce, until converged.
 //!
-//! Paper 003 names this form beside message passing (Twister). The rows stay where they are from round to round; only a
-//! small state changes, which every rank has. In the rounds of [`drive`](crate::drive) all partials have one place for
-//! everything. A map here *emits* any keys, as many as it likes, and each key is reduced by itself, by the rank that it
-//! belongs to. This costs a shuffle and a gathering where an all-reduce has one crossing.
+//! Paper 003 mentions this form beside message passing (Twister). The rows stay where they are from round to round;
+//! only a small state changes, which every rank has. In [`drive`](crate::drive), every leaf's partial has the same
+//! fixed positions. A map here *emits* any number of keys, and the rank that owns a key reduces it on its own. This
+//! costs a shuffle and a gather, where an all-reduce has one crossing.
 //!
 //! **Same bits on any layout.** The values of a key are combined in the one tree over leaf numbers (`reduction.rs`). A
 //! leaf that did not emit the key is skipped, and a node with one child is that child.
@@ -18,14 +18,14 @@ use crate::reduction::Node;
 
 /// A method as map, combine and reduce.
 pub trait MapReduce: Sync {
-    /// The state that all ranks know and a round changes.
+    /// The state that all ranks know and that each round changes.
     type State: Send + Sync;
 
-    /// The number of numbers of a value.
+    /// Returns the length of a value.
     fn width(&self) -> usize;
 
-    /// Emits values of keys for the rows of a leaf. Values of one key are combined in the order in which they are
-    /// emitted. Must not depend on its caller.
+    /// Emits values for keys, given the rows of a leaf. Values of one key are combined in the order in which they are
+    /// emitted. It must not depend on its caller.
     fn map(&self, rows: Range<usize>, state: &Self::State, emit: &mut dyn FnMut(u64, &[f64]));
 
     /// Combines two values of a key, left before right; the result replaces the left one. By default, adds.
@@ -35,22 +35,22 @@ pub trait MapReduce: Sync {
         }
     }
 
-    /// Makes a key's result of its combined value, in place. By default, leaves it.
+    /// Turns a key's combined value into its result, in place. By default, does nothing.
     fn reduce(&self, key: u64, value: &mut [f64], state: &Self::State) {
         let _ = (key, value, state);
     }
 
-    /// Makes the state of the next round of all results, in order of their keys. Runs on every rank, with the same
-    /// results.
+    /// Returns the state of the next round, given all results in order of their keys. It runs on every rank, with the
+    /// same results.
     fn next(&self, state: Self::State, results: &BTreeMap<u64, Vec<f64>>) -> Step<Self::State>;
 }
 
-/// A round's decision about the next.
+/// The decision that ends a round.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step<S> {
-    /// Another round, from this state.
+    /// Run another round, from this state.
     Again(S),
-    /// This is the result.
+    /// Stop; this is the result.
     Converged(S),
 }
 
@@ -61,25 +61,25 @@ pub struct Iterated<S> {
     pub state: S,
     /// The number of rounds.
     pub rounds: usize,
-    /// Whether the method reported that it had converged, rather than reaching the limit.
+    /// Whether the method reported convergence, rather than reaching the limit of rounds.
     pub has_converged: bool,
 }
 
-/// A value of a key, over the leaves of a node.
+/// A key's value over the leaves of a node.
 type Emitted = (Node, Vec<f64>);
 
 impl Communicator {
-    /// Runs rounds of a map-reduce over `rows` rows until it has converged, at most `rounds_max`. All ranks get the
-    /// same result, and the same bits on any number of ranks.
+    /// Runs rounds of a map-reduce over `rows` rows until it has converged, or until there have been `rounds_max`
+    /// rounds. All ranks get the same result, and the same bits on any number of ranks.
     ///
-    /// Cost a round: the map; a shuffle, in which each rank sends at most 2 log₂ leaves values a key; an all-gather of
-    /// the results.
+    /// Cost per round: the map; a shuffle, in which each rank sends at most 2 log₂ leaves values per key; an all-gather
+    /// of the results.
     ///
     /// # Errors
-    /// The errors of [`all_to_all_v`](Self::all_to_all_v) and [`all_gather_v`](Self::all_gather_v).
+    /// Returns the errors of [`all_to_all_v`](Self::all_to_all_v) and [`all_gather_v`](Self::all_gather_v).
     ///
     /// # Panics
-    /// Panics if a value that is emitted has not the width.
+    /// Panics if an emitted value does not have the length `width`.
     ///
     /// # Example
     /// K-means on a line:
@@ -134,7 +134,7 @@ impl Communicator {
             let mut emitted = map(method, &partition, leaves.clone(), &state);
             let mut parts = vec![Vec::new(); self.size()];
             for (key, values) in &mut emitted {
-                // One value for each node of the cover, so that no more travels than the tree needs.
+                // One value for each node of the cover, so that no more data travel than the tree needs.
                 let mut values = std::mem::take(values).into_iter().peekable();
                 for node in &cover {
                     let within: Vec<Emitted> =
@@ -165,7 +165,7 @@ impl Communicator {
     }
 }
 
-/// Maps leaves; for each key its values, one for each leaf, in order of the leaves.
+/// Maps leaves; returns each key's values, one per leaf, in order of the leaves.
 fn map<M: MapReduce>(
     method: &M,
     partition: &Partition,
@@ -197,11 +197,11 @@ fn map<M: MapReduce>(
     emitted
 }
 
-/// The position of each key's value among those of a leaf. It is looked up once per row, so small keys, the usual ones,
-/// use an array.
+/// The position of each key's value among the values of a leaf. A map looks it up for each emitted value, so small
+/// keys, the usual ones, use an array.
 #[derive(Default)]
 struct Positions {
-    /// By key, the place plus one; 0 for none.
+    /// By key: the position plus one; 0 if there is none.
     small: Vec<usize>,
     large: BTreeMap<u64, usize>,
 }
@@ -210,7 +210,7 @@ impl Positions {
     /// Keys below this are small.
     const SMALL: u64 = 4096;
 
-    /// The place of a key, which is `next` if it had none.
+    /// Returns the position of a key; sets it to `next` if the key had none.
     fn of(&mut self, key: u64, next: usize) -> usize {
         if key >= Self::SMALL {
             return *self.large.entry(key).or_insert(next);
@@ -250,7 +250,8 @@ fn reduce<M: MapReduce>(method: &M, received: &[Vec<u64>], leaves: usize, state:
     values.into_iter().filter_map(whole).collect()
 }
 
-/// The value of a node: its children's combined; if there is only one, that one; none if nothing was emitted under it.
+/// Returns the value of a node: its children's values, combined. With one child, returns that child's value; `None` if
+/// nothing was emitted below the node.
 fn fold<M: MapReduce>(method: &M, node: Node, mut values: Vec<Emitted>) -> Option<Vec<f64>> {
     if values.len() < 2 {
         return values.pop().map(|(_, value)| value);
@@ -268,11 +269,11 @@ fn fold<M: MapReduce>(method: &M, node: Node, mut values: Vec<Emitted>) -> Optio
     }
 }
 
-/// The shortest cover of a run of leaves by complete nodes.
+/// Returns the shortest cover of a run of leaves by complete nodes.
 fn cover(mut leaves: Range<usize>) -> Vec<Node> {
     let mut nodes = Vec::new();
     while !leaves.is_empty() {
-        // The largest node that begins here and does not end behind the run.
+        // The largest node that begins here and does not extend past the run.
         let aligned = if leaves.start == 0 { usize::BITS - 1 } else { leaves.start.trailing_zeros() };
         let level = aligned.min(leaves.len().ilog2());
         nodes.push(Node { level, index: leaves.start >> level });
@@ -281,7 +282,7 @@ fn cover(mut leaves: Range<usize>) -> Vec<Node> {
     nodes
 }
 
-/// A record on its way: key, level, index, numbers.
+/// A record of the shuffle: key, level, index, numbers.
 fn write(words: &mut Vec<u64>, key: u64, node: Node, value: &[f64]) {
     words.extend([key, u64::from(node.level), node.index as u64]);
     words.extend(value.iter().map(|number| number.to_bits()));

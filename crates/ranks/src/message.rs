@@ -1,22 +1,22 @@
 //! Messages between ranks: slices of plain values, packed into 64-bit words.
 //!
-//! Messages are words, because every fabric can move them, and because any plain type can be read back from them
-//! without regard to alignment. And `f64`, which nearly everything here is, can be used in place.
+//! Messages are words, because every fabric can move words, and because any plain type can be read back from them
+//! regardless of alignment. Numbers of type `f64`, the usual case, can be used in place.
 
 use std::borrow::Cow;
 
 use crate::communicator::HEAD;
 use crate::fabric::threads::exchange::Deposits;
 
-/// Types that travel as their bytes: numbers, arrays of numbers, and structs that `bytemuck` declares plain.
+/// Types that are sent as their bytes: numbers, arrays of numbers, and structs that `bytemuck` declares plain.
 pub trait Plain: bytemuck::Pod + Send + Sync {}
 
 impl<T: bytemuck::Pod + Send + Sync> Plain for T {}
 
-/// Copies values out of bytes, whose place in memory need not suit them.
+/// Copies values out of bytes, which need not be aligned.
 ///
 /// # Panics
-/// Panics if the bytes are no whole number of values.
+/// Panics if the bytes are not a whole number of values.
 pub(crate) fn collect<T: Plain>(bytes: &[u8]) -> Vec<T> {
     if size_of::<T>() == 0 {
         return Vec::new();
@@ -26,20 +26,20 @@ pub(crate) fn collect<T: Plain>(bytes: &[u8]) -> Vec<T> {
     values
 }
 
-/// Values in bytes, in place if their memory suits the type.
+/// Returns the values in bytes, in place if the bytes are aligned for the type.
 ///
 /// # Panics
-/// Panics if the bytes are no whole number of values.
+/// Panics if the bytes are not a whole number of values.
 pub(crate) fn view<T: Plain>(bytes: &[u8]) -> Cow<'_, [T]> {
     bytemuck::try_cast_slice(bytes).map_or_else(|_| Cow::Owned(collect(bytes)), Cow::Borrowed)
 }
 
-/// Appends a slice: its length in values, then its bytes, filled up with zeros to a whole word.
+/// Appends a slice: its length in values, then its bytes, padded with zeros to a whole word.
 pub(crate) fn write<T: Plain>(words: &mut Vec<u64>, values: &[T]) {
     let bytes: &[u8] = bytemuck::cast_slice(values);
     words.push(values.len() as u64);
     if let Ok(whole) = bytemuck::try_cast_slice(bytes) {
-        // Numbers of eight bytes are words already.
+        // Numbers of eight bytes already are words.
         return words.extend_from_slice(whole);
     }
     let start = words.len();
@@ -57,12 +57,12 @@ impl<'a> Reader<'a> {
         Self { words }
     }
 
-    /// The body of a rank's deposit.
+    /// Creates a reader of the body of a rank's deposit.
     pub(crate) fn of(deposits: &Deposits<'a>, rank: usize) -> Self {
         Self { words: &deposits.of(rank)[HEAD..] }
     }
 
-    /// The number of values of the next slice.
+    /// Returns the number of values of the next slice.
     pub(crate) fn length(&self) -> usize {
         self.words[0] as usize
     }
@@ -76,7 +76,7 @@ impl<'a> Reader<'a> {
         self.words = rest;
     }
 
-    /// The next slice, in place if its memory suits the type.
+    /// Returns the next slice, in place if its memory is aligned for the type.
     pub(crate) fn view<T: Plain>(&self) -> Cow<'a, [T]> {
         let bytes: &'a [u8] = bytemuck::cast_slice(&self.words[1..]);
         if size_of::<T>() == 0 {
@@ -86,26 +86,26 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Copies the part of the next slice that begins at value `start`, and stays before the slice.
+    /// Copies the part of the next slice that begins at value `start`; the reader does not advance.
     pub(crate) fn read_part<T: Plain>(&self, start: usize, values: &mut [T]) {
         let start = start * size_of::<T>();
         let bytes: &mut [u8] = bytemuck::cast_slice_mut(values);
         bytes.copy_from_slice(&bytemuck::cast_slice(&self.words[1..])[start..start + bytes.len()]);
     }
 
-    /// The next slice as a `Vec`.
+    /// Reads the next slice into a `Vec`.
     pub(crate) fn collect<T: Plain>(&mut self) -> Vec<T> {
         let mut values = vec![T::zeroed(); self.length()];
         self.read(&mut values);
         values
     }
 
-    /// Goes behind the next slice, which was written as `T`.
+    /// Skips the next slice, which was written as `T`.
     pub(crate) fn skip<T: Plain>(&mut self) {
         self.words = &self.words[1 + (self.length() * size_of::<T>()).div_ceil(size_of::<u64>())..];
     }
 
-    /// The next slice, which must have been written as `f64`, in place.
+    /// Returns the next slice, which must have been written as `f64`, in place.
     pub(crate) fn numbers(&mut self) -> &'a [f64] {
         let (numbers, rest) = self.words[1..].split_at(self.length());
         self.words = rest;

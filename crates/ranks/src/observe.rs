@@ -1,7 +1,7 @@
-//! How a run reports its progress, and how it is stopped: one kind of observer for all methods.
+//! The observer of a run, one kind for all methods: it receives the progress and can stop the run.
 //!
 //! A method reports its stage, its progress and some figures by name ([`Progress`]), so that an observer need not know
-//! which method it is.
+//! which method runs.
 
 use std::any::Any;
 use std::borrow::Cow;
@@ -24,7 +24,7 @@ use crate::trace::Trace;
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Progress {
-    /// The part of the work under way: `annealing`, `fitting from the plane`, `iterating`, `comparing`.
+    /// The part of the work in progress: `annealing`, `fitting from the plane`, `iterating`, `comparing`.
     pub stage: Cow<'static, str>,
     /// Estimated share of the work done, 0 to 1; `None` if the amount is unknown, as for a stream.
     pub fraction: Option<f64>,
@@ -33,7 +33,7 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// The figure of a name, if the method reports it at present.
+    /// Returns the figure with a name, if the method currently reports it.
     ///
     /// # Example
     /// See [`Progress`].
@@ -45,7 +45,7 @@ impl Progress {
 /// Whether to continue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Control {
-    /// Go on.
+    /// Continue.
     Continue,
     /// Stop at once: the run passes on its checkpoint, if it has one, and ends with its method's error `Stopped`.
     Stop,
@@ -53,7 +53,8 @@ pub enum Control {
 
 /// Watches a run.
 ///
-/// The run calls it on one rank only, between two steps. So it may take a fraction of a second, and may print.
+/// The run calls it on one rank only, between two steps. So the observer may take a fraction of a second, and may
+/// print.
 ///
 /// # Example
 /// ```
@@ -72,47 +73,47 @@ pub enum Control {
 /// assert_eq!(Half.progress(&progress), Control::Stop);
 /// ```
 pub trait Observer: Send {
-    /// Hears how far the run is after each step, and returns whether it continues.
+    /// Receives the progress after each step, and returns whether the run continues.
     fn progress(&mut self, progress: &Progress) -> Control {
         let _ = progress;
         Control::Continue
     }
 
-    /// Gets, after each step, everything that is needed to resume from here.
+    /// Receives, after each step, everything that is needed to resume from here.
     ///
-    /// Writing it costs far more than being offered it. So an observer writes it every few seconds at most, and always
-    /// after it returned [`Control::Stop`].
+    /// Writing a checkpoint costs far more than offering it. So an observer should write one every few seconds at most,
+    /// and always after it returned [`Control::Stop`].
     fn checkpoint(&mut self, checkpoint: &dyn AnyCheckpoint) {
         let _ = checkpoint;
     }
 
     /// Returns the interrupt that may stop the run within a step.
     ///
-    /// The run asks once, before it begins. In a job of several processes all observers should have one; the lead's
-    /// decides whether steps can be interrupted.
+    /// The run calls this once, before it begins. In a job of several processes, all observers should have an
+    /// interrupt; the lead's decides whether steps can be interrupted.
     fn interrupt(&self) -> Option<Interrupt> {
         None
     }
 
-    /// After an interrupt of this or another process, receives the state at which the given-up step began, instead of
-    /// the next progress.
+    /// After an interrupt of this or another process, receives the state at the beginning of the abandoned step,
+    /// instead of the next progress.
     ///
     /// Not called before the first step, because there is nothing to resume from. The run ends with its method's error
-    /// `Stopped`. By default this is a checkpoint like any other, but no other comes after it.
+    /// `Stopped`. By default, the state is passed to [`checkpoint`](Self::checkpoint); no other checkpoint follows.
     fn interrupted(&mut self, checkpoint: &dyn AnyCheckpoint) {
         self.checkpoint(checkpoint);
     }
 
-    /// The trace in which the run records the actions of each rank, if one is requested.
+    /// Returns the trace in which the run records the actions of each rank, if one is wanted.
     ///
-    /// The run asks once, before it begins. In a job of several processes the observers of all of them have a trace, or
-    /// none has; at the end the lead's is whole.
+    /// The run calls this once, before it begins. In a job of several processes, either all observers have a trace, or
+    /// none has; at the end, the lead's is complete.
     fn trace(&self) -> Option<&Trace> {
         None
     }
 }
 
-/// Watches nothing and never stops.
+/// An observer that ignores everything and never stops.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Silent;
 
@@ -144,21 +145,22 @@ impl Observer for Silent {}
 /// # Ok::<(), io::Error>(())
 /// ```
 pub trait AnyCheckpoint: Any + Send {
-    /// Writes it to a file that the method reads, whole or not at all; a file there before is replaced.
+    /// Writes the checkpoint to a file that the method reads; replaces an existing file. The file is written completely
+    /// or not at all.
     ///
     /// # Errors
     /// Fails if the folder cannot be written to or the disk is full. The message is the method's own.
     fn write(&self, path: &Path) -> io::Result<()>;
 
-    /// The same as JSON, for callers that keep it among other things.
+    /// Returns the same content as JSON, for callers that keep it with other data.
     ///
     /// # Errors
-    /// Fails if its numbers cannot be written.
+    /// Fails if a number cannot be written.
     fn to_json(&self) -> io::Result<Vec<u8>>;
 }
 
 impl dyn AnyCheckpoint {
-    /// The checkpoint of one method, if it is that.
+    /// Returns the checkpoint as that of one method, if it belongs to that method.
     ///
     /// # Example
     /// See [`AnyCheckpoint`].
@@ -168,14 +170,14 @@ impl dyn AnyCheckpoint {
     }
 }
 
-/// Says whether to give a run up at once, in the middle of a pass over its rows.
+/// Tells a run whether to stop at once, in the middle of a pass over its rows.
 ///
 /// A run asks its observer between steps, and a step over very many rows may take minutes. If the observer has an
-/// interrupt ([`Observer::interrupt`]), the run asks that before each leaf of rows (some hundreds to thousands of
-/// them). It leaves out the rest of the pass, and the step counts as never begun. It gives its observer the
-/// checkpoint from before that step; a run that resumes from there ends with the same bits. Before the first step there
-/// is nothing to resume from, because the run is still finding its start. It is given up all the same, and gives no
-/// checkpoint.
+/// interrupt ([`Observer::interrupt`]), the run checks it before each leaf of rows (some hundreds to thousands of
+/// rows). If it is set, the run skips the rest of the pass, and the step counts as never begun. The run gives its
+/// observer the checkpoint from before that step; a run that resumes from it ends with the same bits. Before the first
+/// step, there is nothing to resume from, because the run is still finding its start. Then the run stops all the same,
+/// without a checkpoint.
 ///
 /// # Example
 /// ```
@@ -194,8 +196,8 @@ impl dyn AnyCheckpoint {
 pub struct Interrupt(Arc<dyn Fn() -> bool + Send + Sync>);
 
 impl Interrupt {
-    /// Interrupts from the moment that `is_asked` says so. All threads of a run call it, before each leaf; it should
-    /// return at once, and never take its answer back.
+    /// Creates an interrupt that is set once `is_asked` returns true. All threads of a run call `is_asked`, before each
+    /// leaf; it should return at once, and never return false after it returned true.
     ///
     /// # Example
     /// See [`Interrupt`].
@@ -203,7 +205,7 @@ impl Interrupt {
         Self(Arc::new(is_asked))
     }
 
-    /// Whether to give the run up.
+    /// Whether the run should stop.
     ///
     /// # Example
     /// See [`Interrupt`].

@@ -1,18 +1,18 @@
-//! The rows of each rank: rows are cut into leaves, and leaves are dealt to ranks in contiguous runs.
+//! The rows of each rank: rows are cut into leaves, and each rank gets a contiguous run of leaves.
 //!
-//! The size of a leaf depends on the number of rows alone, never on ranks or threads. It is the unit of every
-//! reduction, so that results have the same bits on any layout.
+//! The size of a leaf depends only on the number of rows, never on ranks or threads. It is the unit of every reduction,
+//! so that results have the same bits on any layout.
 
 use std::ops::Range;
 
-/// The fewest leaves, if the rows allow it: enough to spread over ranks within a fraction of a per cent.
+/// The fewest leaves, if there are enough rows: enough to balance ranks to within a fraction of a per cent.
 const LEAVES_MIN: usize = 256;
-/// The fewest rows in a leaf: below that the bookkeeping would show.
+/// The fewest rows in a leaf: with fewer, the overhead would be noticeable.
 const LEAF_ROWS_MIN: usize = 32;
-/// The largest number of rows in a leaf: above that a leaf no longer stays in a core's cache.
+/// The most rows in a leaf: with more, a leaf no longer stays in a core's cache.
 const LEAF_ROWS_MAX: usize = 4096;
 
-/// The leaves of a number of rows and the ranks they belong to.
+/// The leaves of a number of rows, and the ranks that they belong to.
 ///
 /// # Example
 /// ```
@@ -30,7 +30,7 @@ pub struct Partition {
 }
 
 impl Partition {
-    /// Cuts `rows` rows into leaves and deals them to `ranks` ranks.
+    /// Cuts `rows` rows into leaves and distributes them to `ranks` ranks.
     ///
     /// # Panics
     /// Panics if `ranks` is 0.
@@ -43,27 +43,27 @@ impl Partition {
         Self { rows, ranks, leaf_size: leaf_size.clamp(LEAF_ROWS_MIN, LEAF_ROWS_MAX) }
     }
 
-    /// The number of rows.
+    /// Returns the number of rows.
     pub fn rows(&self) -> usize {
         self.rows
     }
 
-    /// The number of ranks.
+    /// Returns the number of ranks.
     pub fn ranks(&self) -> usize {
         self.ranks
     }
 
-    /// The number of rows that a leaf has; the last may have fewer.
+    /// Returns the number of rows in a leaf; the last leaf may have fewer.
     pub fn leaf_size(&self) -> usize {
         self.leaf_size
     }
 
-    /// The number of leaves; 0 if there are no rows.
+    /// Returns the number of leaves; 0 if there are no rows.
     pub fn leaves(&self) -> usize {
         self.rows.div_ceil(self.leaf_size)
     }
 
-    /// The rows of a leaf.
+    /// Returns the rows of a leaf.
     ///
     /// # Panics
     /// Panics if there is no such leaf.
@@ -73,7 +73,8 @@ impl Partition {
         start..self.rows.min(start + self.leaf_size)
     }
 
-    /// The leaves of a rank: contiguous, ascending with the rank, the same number for all to within one.
+    /// Returns the leaves of a rank: contiguous, and ascending with the rank. The ranks' numbers of leaves differ by at
+    /// most one.
     ///
     /// # Panics
     /// Panics if there is no such rank.
@@ -84,7 +85,7 @@ impl Partition {
         start..start + each + usize::from(rank < more)
     }
 
-    /// The rows of a rank.
+    /// Returns the rows of a rank.
     ///
     /// # Panics
     /// Panics if there is no such rank.
@@ -93,7 +94,8 @@ impl Partition {
         self.rows.min(leaves.start * self.leaf_size)..self.rows.min(leaves.end * self.leaf_size)
     }
 
-    /// The rows of the rank with the most rows, divided by the mean: 1 is perfect. 1 if there are no rows.
+    /// Returns the number of rows of the rank with the most rows, divided by the mean: 1 is perfect balance. Returns 1
+    /// if there are no rows.
     pub fn imbalance(&self) -> f64 {
         if self.rows == 0 {
             return 1.0;

@@ -1,11 +1,11 @@
-//! Sends and receives that are repeated with the same partner, tag and memory.
+//! Sends and receives that are repeated with the same rank, tag and memory.
 
 use crate::communicator::Communicator;
 use crate::error::Error;
 use crate::message::Plain;
 use crate::point_to_point::Status;
 
-/// A send that can be started again and again; see [`Communicator::persistent_send`].
+/// A send that can be repeated; see [`Communicator::persistent_send`].
 #[derive(Debug)]
 pub struct PersistentSend<'a, T> {
     communicator: &'a Communicator,
@@ -15,7 +15,7 @@ pub struct PersistentSend<'a, T> {
     pub values: Vec<T>,
 }
 
-/// A receive that can be started again and again; see [`Communicator::persistent_receive`].
+/// A receive that can be repeated; see [`Communicator::persistent_receive`].
 #[derive(Debug)]
 pub struct PersistentReceive<'a, T> {
     communicator: &'a Communicator,
@@ -26,7 +26,8 @@ pub struct PersistentReceive<'a, T> {
 }
 
 impl Communicator {
-    /// A send of `values` to rank `to`, to be started as often as wanted. The values may be changed between starts.
+    /// Creates a send of `values` to rank `to`, which you can start any number of times. You may change the values
+    /// between starts.
     ///
     /// # Panics
     /// Panics if there is no rank `to`.
@@ -55,7 +56,7 @@ impl Communicator {
         PersistentSend { communicator: self, to, tag, values }
     }
 
-    /// A receive of at most `length` values of rank `from`, to be started as often as wanted.
+    /// Creates a receive of at most `length` values from rank `from`, which you can start any number of times.
     ///
     /// # Panics
     /// Panics if there is no rank `from`.
@@ -69,20 +70,20 @@ impl Communicator {
 }
 
 impl<T: Plain> PersistentSend<'_, T> {
-    /// Sends the values once more; as [`Communicator::send`].
+    /// Sends the values once more, as [`Communicator::send`] does.
     ///
     /// # Errors
-    /// The same as there.
+    /// Returns the errors of that method.
     pub async fn start(&self) -> Result<(), Error> {
         self.communicator.send(self.to, self.tag, &self.values).await
     }
 }
 
 impl<T: Plain> PersistentReceive<'_, T> {
-    /// Receives once more; as [`Communicator::receive_into`], with which it is cancel-safe.
+    /// Receives once more, as [`Communicator::receive_into`] does; it is cancel-safe too.
     ///
     /// # Errors
-    /// The same as there.
+    /// Returns the errors of that method.
     pub async fn start(&mut self) -> Result<Status, Error> {
         self.communicator.receive_into(self.from, self.tag, &mut self.values).await
     }

@@ -1,8 +1,8 @@
 //! Messages between two ranks: send, receive, probe.
 //!
-//! A message carries a tag. Between two ranks messages with the same tag are taken in the order in which they were
-//! sent. A send is complete when its values have been copied. There are no calls that return requests: a future that
-//! has been polled *is* the request, and several may be polled together.
+//! A message carries a tag. Between two ranks, messages with the same tag are received in the order in which they were
+//! sent. A send is complete when its values have been copied. No call returns a request object: a future that has been
+//! polled *is* the request, and several can be polled together.
 
 use std::borrow::Cow;
 
@@ -16,7 +16,7 @@ use crate::group::Traffic;
 use crate::message::{self, Plain};
 use crate::trace::Activity;
 
-/// The messages that will do, for [`receive_any`](Communicator::receive_any) and [`probe`](Communicator::probe).
+/// A filter for messages, used by [`receive_any`](Communicator::receive_any) and [`probe`](Communicator::probe).
 ///
 /// # Example
 /// ```
@@ -26,29 +26,29 @@ use crate::trace::Activity;
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Wanted {
-    /// From this rank; none for any.
+    /// The rank that the message comes from; `None` for any.
     pub source: Option<usize>,
-    /// With this tag; none for any.
+    /// The tag of the message; `None` for any.
     pub tag: Option<u32>,
 }
 
 impl Wanted {
-    /// Any message.
+    /// Matches any message.
     pub const ANY: Self = Self { source: None, tag: None };
 }
 
-/// The source and the length of a message.
+/// The source, the tag and the length of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Status {
-    /// The rank that sent it.
+    /// The rank that sent the message.
     pub source: usize,
-    /// The tag that it was sent with.
+    /// The tag that the sender gave the message.
     pub tag: u32,
-    /// Its length in bytes.
+    /// The length in bytes.
     pub bytes: usize,
 }
 
-/// A receipt that is waited for. If the wait is given up, the receipt is thrown away when it has arrived.
+/// A receipt that a send waits for. If the wait is abandoned, the receipt is discarded when it arrives.
 struct Owed<'a> {
     communicator: &'a Communicator,
     pattern: Option<Pattern>,
@@ -63,13 +63,13 @@ impl Drop for Owed<'_> {
 }
 
 impl Communicator {
-    /// Sends values to rank `to`, which may be this one. Complete when they have been copied: it does not wait for the
-    /// receiver.
+    /// Sends values to rank `to`, which may be this one. It is complete when the values have been copied: it does not
+    /// wait for the receiver.
     ///
     /// Cost: one copy.
     ///
     /// # Errors
-    /// Returns [`Error::Transport`]. An ended receiver is no error.
+    /// Returns [`Error::Transport`]. It is not an error if the receiver has ended.
     ///
     /// # Panics
     /// Panics if there is no rank `to`.
@@ -92,11 +92,11 @@ impl Communicator {
 
     /// Like [`send`](Self::send), but complete only when the message has been received.
     ///
-    /// Dropped before it is ready, it has sent the message all the same. The receipt is thrown away by a later
-    /// synchronous send.
+    /// If the future is dropped before it is ready, it has sent the message all the same. A later synchronous send
+    /// discards the receipt.
     ///
     /// # Errors
-    /// The same as for [`send`](Self::send); [`Error::RankLeft`] if the receiver has ended.
+    /// Returns the same errors as [`send`](Self::send); [`Error::RankLeft`] if the receiver has ended.
     ///
     /// # Panics
     /// Panics if there is no rank `to`.
@@ -125,10 +125,10 @@ impl Communicator {
         Ok(())
     }
 
-    /// Sends to one rank and receives from another, which may be the same or this one, under the same tag.
+    /// Sends to one rank and receives from another under the same tag; both may be the same rank, or this one.
     ///
     /// # Errors
-    /// The same as for [`receive`](Self::receive).
+    /// Returns the same errors as [`receive`](Self::receive).
     ///
     /// # Panics
     /// Panics if there is no rank `to` or `from`.
@@ -154,13 +154,13 @@ impl Communicator {
         self.receive(from, tag).await
     }
 
-    /// Waits for a message of rank `from` with this tag, and gives its values.
+    /// Waits for a message from rank `from` with this tag, and returns its values.
     ///
-    /// Cancel-safe: dropped before it is ready, it has taken nothing.
+    /// Cancel-safe: a future that is dropped before it is ready has taken nothing.
     ///
     /// # Errors
     /// Returns [`Error::RankLeft`] if the rank has ended and no such message is left; [`Error::Decoding`] if the
-    /// message is not a number of whole values; [`Error::Transport`].
+    /// message is not a whole number of values; [`Error::Transport`].
     ///
     /// # Panics
     /// Panics if there is no rank `from`.
@@ -172,10 +172,11 @@ impl Communicator {
         self.values(&message)
     }
 
-    /// Like [`receive`](Self::receive), into your memory. The message may be shorter: the status says how long it is.
+    /// Like [`receive`](Self::receive), but into your memory. The message may be shorter: the status has its length.
     ///
     /// # Errors
-    /// The same as for [`receive`](Self::receive); [`Error::Truncated`] if the message is longer than `values`.
+    /// Returns the same errors as [`receive`](Self::receive); [`Error::Truncated`] if the message is longer than
+    /// `values`.
     ///
     /// # Panics
     /// Panics if there is no rank `from`.
@@ -201,11 +202,11 @@ impl Communicator {
 
     /// Waits for the first message that matches, and returns its values and its source.
     ///
-    /// Cancel-safe: dropped before it is ready, it has taken nothing.
+    /// Cancel-safe: a future that is dropped before it is ready has taken nothing.
     ///
     /// # Errors
-    /// The same as for [`receive`](Self::receive). Fails if any source will do, [`Error::RankLeft`] as soon as a rank
-    /// has failed or all others have ended.
+    /// Returns the same errors as [`receive`](Self::receive). If any source is accepted, returns [`Error::RankLeft`] as
+    /// soon as a rank has failed or all others have ended.
     ///
     /// # Panics
     /// Panics if there is no such source.
@@ -233,12 +234,12 @@ impl Communicator {
         Ok((self.values(&message)?, self.status(&message)))
     }
 
-    /// Waits until there is a message that will do, and describes it. It stays where it is.
+    /// Waits until there is a message that matches, and describes it. Does not receive it.
     ///
-    /// Between a probe and the receive that follows another receive of this rank may take the message.
+    /// Between a probe and the receive that follows it, another receive of this rank may take the message.
     ///
     /// # Errors
-    /// The same as for [`receive_any`](Self::receive_any), except for [`Error::Decoding`].
+    /// Returns the same errors as [`receive_any`](Self::receive_any), except for [`Error::Decoding`].
     ///
     /// # Panics
     /// Panics if there is no such source.
@@ -295,8 +296,8 @@ impl Communicator {
         Ok(message)
     }
 
-    /// Waits for a message of the program and copies its bytes; gives back how many. There may not be more than there
-    /// is memory.
+    /// Waits for a message of the program and copies its bytes; returns their number. Fails if the message is longer
+    /// than the memory.
     async fn take_into(&self, wanted: Wanted, waiting_in: &'static str, bytes: &mut [u8]) -> Result<usize, Error> {
         let pattern = self.pattern(Traffic::Messages, wanted);
         let room = bytes.len();
@@ -318,7 +319,7 @@ impl Communicator {
         Err(Error::Truncated { source: self.group.local(envelope.source), sent, room })
     }
 
-    /// Tells the sender that its message was received, if it wants to know.
+    /// Tells the sender that its message was received, if the sender wants a receipt.
     fn acknowledge(&self, envelope: Envelope) -> Result<(), Error> {
         if envelope.label.receipt == 0 {
             return Ok(());
@@ -327,7 +328,7 @@ impl Communicator {
         self.fabric.send(envelope.source, label, Cow::Borrowed(&[]))
     }
 
-    /// Awaits a receive or a probe for no longer than the patience of this communicator.
+    /// Awaits a receive or a probe, for at most the patience of this communicator.
     pub(crate) async fn patiently<R>(
         &self,
         waiting: impl Future<Output = Result<R, Error>>,

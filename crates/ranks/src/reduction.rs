@@ -1,8 +1,8 @@
 //! One fixed tree over global leaf numbers: the same bits on any layout.
 //!
-//! Node (level, index) covers the leaves from `index * 2^level` on, `2^level` of them or as many as there are. A node's
-//! value is its left child's combined with its right child's; where there is no right child it is the left child's.
-//! Nothing else is assumed of the combination: it need not be commutative, nor associative in floating point.
+//! Node (level, index) covers the leaves from `index * 2^level` on: `2^level` of them, or as many as there are. A
+//! node's value combines the values of its left and its right child; without a right child, it is the left child's
+//! value. The combination need not be commutative, nor associative in floating point.
 //!
 //! Any run of neighbouring leaves has a unique shortest cover by complete nodes, at most two per level. A rank folds
 //! its run into that cover ([`Fold`]). Folding all ranks' covers in order ([`Fold::root`]) gives the root, bit for bit
@@ -17,22 +17,22 @@ use crate::settings::Order;
 pub struct Node {
     /// 0 for a leaf; a node of level l covers 2^l leaves.
     pub level: u32,
-    /// Its number among the nodes of its level.
+    /// The node's number among the nodes of its level.
     pub index: usize,
 }
 
 impl Node {
-    /// The leaf with this number.
+    /// Returns the node of the leaf with this number.
     pub fn leaf(leaf: usize) -> Self {
         Self { level: 0, index: leaf }
     }
 
-    /// The first leaf it covers.
+    /// Returns the first leaf that the node covers.
     pub fn start(&self) -> usize {
         self.index << self.level
     }
 
-    /// The leaf after the last it covers.
+    /// Returns the leaf after the last one that the node covers.
     pub fn end(&self) -> usize {
         (self.index + 1) << self.level
     }
@@ -55,8 +55,8 @@ pub type Combine<'a, T = f64> = &'a (dyn Fn(&mut [T], &[T]) + 'a);
 
 /// Folds neighbouring leaves or nodes, given in ascending order, into the shortest cover by complete nodes.
 ///
-/// A partial is a slice of `length` numbers. The memory of partials is used again after [`clear`](Self::clear): a fold
-/// that is repeated does not allocate.
+/// A partial is a slice of `length` numbers. The memory of partials is reused after [`clear`](Self::clear), so a
+/// repeated fold does not allocate.
 ///
 /// # Example
 /// ```
@@ -74,12 +74,12 @@ pub type Combine<'a, T = f64> = &'a (dyn Fn(&mut [T], &[T]) + 'a);
 pub struct Fold<T = f64> {
     length: usize,
     nodes: Vec<Node>,
-    /// The partials of `nodes`, in their order, and behind them memory for more.
+    /// The partials of `nodes`, in order, followed by memory for more.
     partials: Vec<Vec<T>>,
 }
 
 impl<T: Copy + Default> Fold<T> {
-    /// An empty fold of partials of `length` numbers.
+    /// Creates an empty fold of partials of `length` numbers.
     pub fn new(length: usize) -> Self {
         Self { length, nodes: Vec::new(), partials: Vec::new() }
     }
@@ -90,7 +90,7 @@ impl<T: Copy + Default> Fold<T> {
         self.nodes.clear();
     }
 
-    /// The number of numbers of a partial.
+    /// Returns the length of a partial.
     pub fn length(&self) -> usize {
         self.length
     }
@@ -119,8 +119,8 @@ impl<T: Copy + Default> Fold<T> {
         }
     }
 
-    /// Combines a partial with the present ones, which must be at most one partial, in the order of the calls and not
-    /// of the tree.
+    /// Combines a partial with the current one, if there is one, in the order of the calls instead of the tree's. There
+    /// must be at most one partial.
     pub(crate) fn append(&mut self, combine: Combine<'_, T>, write: impl FnOnce(&mut [T])) {
         debug_assert!(self.nodes.len() < 2, "what was pushed has been collapsed");
         let place = self.nodes.len();
@@ -135,7 +135,7 @@ impl<T: Copy + Default> Fold<T> {
         }
     }
 
-    /// Adds a node in the order that is wanted: that of the tree, or that of the calls.
+    /// Adds a node in the given order: that of the tree, or that of the calls.
     pub(crate) fn add(&mut self, node: Node, order: Order, combine: Combine<'_, T>, write: impl FnOnce(&mut [T])) {
         match order {
             Order::Fixed => self.push(node, combine, write),
@@ -155,7 +155,7 @@ impl<T: Copy + Default> Fold<T> {
         }
     }
 
-    /// Like [`push`](Self::push), with a partial that is exchanged for memory of the same length.
+    /// Like [`push`](Self::push), but swaps the partial for memory of the same length instead of copying it.
     fn push_owned(&mut self, node: Node, combine: Combine<'_, T>, partial: &mut Vec<T>) {
         let place = self.nodes.len();
         if place == self.partials.len() {
@@ -165,7 +165,7 @@ impl<T: Copy + Default> Fold<T> {
         self.push(node, combine, |_| {});
     }
 
-    /// Combines all there is to one partial, which belongs to no tree any more.
+    /// Combines everything into one partial, which is no longer a node of the tree.
     pub(crate) fn collapse(&mut self, combine: Combine<'_, T>) {
         while self.nodes.len() > 1 {
             self.combine_last(combine);
@@ -175,12 +175,12 @@ impl<T: Copy + Default> Fold<T> {
         }
     }
 
-    /// The cover so far, ascending: at most two nodes per level.
+    /// Returns the cover so far, in ascending order: at most two nodes per level.
     pub fn nodes(&self) -> impl ExactSizeIterator<Item = (Node, &[T])> {
         self.nodes.iter().copied().zip(self.partials.iter().map(Vec::as_slice))
     }
 
-    /// Ends a fold over all leaves from 0 on: combines the remaining nodes from right to left and returns the root.
+    /// Ends a fold over all leaves from 0 on: combines the remaining nodes from right to left, and returns the root.
     /// `None` if nothing was pushed.
     ///
     /// # Panics
@@ -200,7 +200,7 @@ impl<T: Copy + Default> Fold<T> {
         combine(&mut self.partials[0], &right.partials[0]);
     }
 
-    /// Combines the last node into the one before it, whose identity is left to the caller.
+    /// Combines the last node into the one before it; the caller sets the identity of that node.
     fn combine_last(&mut self, combine: Combine<'_, T>) {
         let place = self.nodes.len() - 1;
         let (before, after) = self.partials.split_at_mut(place);
@@ -209,8 +209,8 @@ impl<T: Copy + Default> Fold<T> {
     }
 }
 
-/// Folds the partials of `ranks` ranks in the tree over rank numbers, and writes the root to `root`. `partial` shows a
-/// rank's, of the same length; `memory` is used for partial results, and used again.
+/// Folds the partials of `ranks` ranks in the tree over rank numbers, and writes the root to `root`. `partial` returns
+/// a rank's partial, of the same length; `memory` is for partial results, and can be reused.
 pub(crate) fn fold_ranks<'a, T: bytemuck::Pod>(
     ranks: usize,
     root: &mut [T],
@@ -219,12 +219,12 @@ pub(crate) fn fold_ranks<'a, T: bytemuck::Pod>(
     combine: Combine<'_, T>,
 ) {
     let level = ranks.next_power_of_two().ilog2();
-    // Of two ranks nothing lies between.
+    // For two ranks, there are no inner nodes below the root.
     memory.resize((level.saturating_sub(1) as usize) * root.len(), T::zeroed());
     fold_node(Node { level, index: 0 }, ranks, root, memory, &partial, combine);
 }
 
-/// Writes a node's value to `value`, with `memory` for the nodes under it.
+/// Writes a node's value to `value`, with `memory` for the nodes below it.
 fn fold_node<'a, T: Copy>(
     node: Node,
     ranks: usize,
@@ -253,7 +253,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Neither commutative nor associative: shows any change of the tree.
+    /// Neither commutative nor associative, so that any change of the tree shows.
     fn tell_tale(left: &mut [f64], right: &[f64]) {
         for (l, r) in left.iter_mut().zip(right) {
             *l = *l * 1.000_001 - r / 3.0 + 0.125;
@@ -268,7 +268,7 @@ mod tests {
         fold.root(&tell_tale).map(|root| root[0])
     }
 
-    /// The definition, by recursion.
+    /// The definition of a node's value, as a recursion.
     fn defined(node: Node, leaves: usize) -> f64 {
         if node.level == 0 {
             return (node.index as f64).sin();

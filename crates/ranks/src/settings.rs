@@ -13,11 +13,13 @@ use crate::trace::Track;
 /// The order in which the partials of a reduction are combined.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Order {
-    /// In one tree over leaves, left before right: the same bits on any number of ranks and any fabric. The default.
+    /// In one tree over leaves, left before right: the same bits on any number of ranks and any fabric. This is the
+    /// default.
     #[default]
     Fixed,
-    /// The cheapest order: each rank combines its own leaves and passes one partial on. Declares that the operations
-    /// are associative and commutative, or that the difference does not matter. The bits depend on the number of ranks.
+    /// In the cheapest order: each rank combines its own leaves and passes one partial on. By choosing it, you declare
+    /// that the operations are associative and commutative, or that the difference does not matter. The bits depend on
+    /// the number of ranks.
     Any,
 }
 
@@ -25,14 +27,14 @@ pub enum Order {
 pub(crate) struct Settings {
     pub(crate) is_checked: bool,
     pub(crate) order: Order,
-    /// The time that a rank waits for others, and its clock.
+    /// The longest time that a rank waits for others, and the clock that measures it.
     pub(crate) patience: Option<(Clock, Duration)>,
     /// The trace in which this rank records its actions.
     pub(crate) track: Option<Arc<Track>>,
 }
 
 impl Communicator {
-    /// The order in which reductions are combined. Set it equally on all your ranks.
+    /// Sets the order in which reductions are combined. Set the same order on all ranks.
     ///
     /// # Example
     /// ```
@@ -49,12 +51,12 @@ impl Communicator {
         self.settings.order = order;
     }
 
-    /// The time after which a call that waits for another rank ends as [`Error::Late`](crate::Error::Late), which names
-    /// that rank. `None`, the default, waits for as long as it takes.
+    /// Sets the longest time that a call waits for another rank. After that, the call returns
+    /// [`Error::Late`](crate::Error::Late), which names that rank. `None`, the default, sets no limit.
     ///
-    /// Between threads, and on a [checked](Self::set_checked) communicator, the rank that is named is the one that has
-    /// not come. Over messages, unchecked, it is the one whose message was missing, and that may be late because of a
-    /// third.
+    /// Between threads, and on a [checked](Self::set_checked) communicator, the named rank is the one that has not
+    /// arrived. Over messages, unchecked, it is the rank whose message is missing, which may itself be late because of
+    /// a third rank.
     ///
     /// # Example
     /// ```

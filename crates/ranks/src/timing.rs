@@ -1,12 +1,11 @@
-//! The clock, nested timers over it, and the sums of timers over all ranks. Nothing that is computed depends on it.
-#![allow(clippy::disallowed_methods, reason = "this is the door to the clock")]
+//! The clock, nested timers over it, and the sums of timers over all ranks. No result depends on it.
 
-use std::time::Instant;
+use lehr_sync::Moment;
 
 use crate::communicator::Communicator;
 use crate::error::Error;
 
-/// Measures from its start on.
+/// Measures the time since its start.
 ///
 /// # Example
 /// ```
@@ -15,22 +14,22 @@ use crate::error::Error;
 /// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Stopwatch {
-    start: Instant,
+    start: Moment,
 }
 
 impl Stopwatch {
     /// Starts to measure.
     pub fn start() -> Self {
-        Self { start: Instant::now() }
+        Self { start: Moment::now() }
     }
 
-    /// Seconds since the start.
+    /// Returns the seconds since the start.
     pub fn seconds(&self) -> f64 {
         self.start.elapsed().as_secs_f64()
     }
 }
 
-/// Seconds by phase. Phases may be nested: each counts the time during which it was the innermost.
+/// Seconds by phase. Phases can be nested: each counts only the time during which it was the innermost.
 ///
 /// # Example
 /// ```
@@ -52,12 +51,12 @@ pub struct Phases {
 }
 
 impl Phases {
-    /// No phase yet.
+    /// Creates an empty set of phases.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Begins a phase inside the present one.
+    /// Begins a phase inside the current one.
     pub fn enter(&mut self, name: &'static str) {
         self.charge();
         let phase = self.place(name);
@@ -74,13 +73,13 @@ impl Phases {
     /// Ends the innermost phase.
     ///
     /// # Panics
-    /// Panics if there is none.
+    /// Panics if no phase is open.
     pub fn leave(&mut self) {
         self.charge();
         assert!(self.open.pop().is_some(), "a phase is left after it was entered");
     }
 
-    /// Adds seconds that were measured elsewhere to a phase.
+    /// Adds seconds measured elsewhere to a phase.
     ///
     /// # Example
     /// ```
@@ -93,7 +92,7 @@ impl Phases {
         self.totals[phase].1 += seconds;
     }
 
-    /// Seconds of each phase, in order of first entry; phases still open count up to their last change.
+    /// Returns the seconds of each phase, in order of first entry; open phases count up to their last change.
     pub fn seconds(&self) -> Vec<(String, f64)> {
         self.totals.iter().map(|(name, seconds)| ((*name).to_owned(), *seconds)).collect()
     }
@@ -102,7 +101,7 @@ impl Phases {
     fn charge(&mut self) {
         let now = Stopwatch::start();
         if let (Some(since), Some(&phase)) = (self.since, self.open.last()) {
-            self.totals[phase].1 += (now.start - since.start).as_secs_f64();
+            self.totals[phase].1 += now.start.since(since.start).as_secs_f64();
         }
         self.since = Some(now);
     }
@@ -113,24 +112,24 @@ impl Phases {
 pub struct Spread {
     /// The phase.
     pub name: String,
-    /// On how many ranks it was entered.
+    /// The number of ranks that entered the phase.
     pub ranks: usize,
-    /// The smallest time of these ranks.
+    /// The shortest time of these ranks, in seconds.
     pub min_s: f64,
-    /// Over these ranks.
+    /// The mean time of these ranks, in seconds.
     pub mean_s: f64,
-    /// The largest time of these ranks.
+    /// The longest time of these ranks, in seconds.
     pub max_s: f64,
-    /// The rank that took the most; the first of several.
+    /// The rank with the longest time; the lowest of several.
     pub slowest: usize,
 }
 
 impl Communicator {
-    /// Collects the phases of all ranks. All of them get the same table, in order of first entry on rank 0, then on
-    /// rank 1, and so on.
+    /// Collects the phases of all ranks. All ranks get the same table, in order of first entry on rank 0, then on rank
+    /// 1, and so on.
     ///
     /// # Errors
-    /// The errors of [`all_gather_v`](Self::all_gather_v).
+    /// Returns the errors of [`all_gather_v`](Self::all_gather_v).
     ///
     /// # Example
     /// ```

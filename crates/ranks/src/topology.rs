@@ -1,20 +1,20 @@
-//! Neighbours: ranks on a line or a grid, each dimension open at its ends or closed to a ring.
+//! Neighbours: ranks on a line or a grid, where each dimension is open at its ends or closed to a ring.
 
 use std::ops::Range;
 
 /// The neighbour beyond the last rank of a dimension.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Boundary {
-    /// Nothing: the ranks at the ends have one neighbour less (paper 001 figure 1d).
+    /// The ranks at the ends have one neighbour fewer (paper 001 figure 1d).
     Open,
-    /// The first rank: a ring, or in several dimensions a torus (paper 001 figure 1c).
+    /// The first rank: a ring or, in several dimensions, a torus (paper 001 figure 1c).
     Periodic,
 }
 
-/// Ranks on a Cartesian grid, numbered so that the last coordinate runs fastest.
+/// Ranks on a Cartesian grid, numbered so that the last coordinate varies fastest.
 ///
 /// Directions are numbered too: direction 2d leads to the lower neighbour in dimension d, direction 2d + 1 to the upper
-/// one.
+/// neighbour.
 ///
 /// # Example
 /// ```
@@ -32,10 +32,10 @@ pub struct Grid {
 }
 
 impl Grid {
-    /// A grid with this many ranks in each dimension.
+    /// Creates a grid with this many ranks in each dimension.
     ///
     /// # Panics
-    /// Panics if there is no dimension, or one without ranks.
+    /// Panics if there are no dimensions, or if a dimension has no ranks.
     pub fn new(dimensions: &[(usize, Boundary)]) -> Self {
         assert!(
             !dimensions.is_empty() && dimensions.iter().all(|(extent, _)| *extent > 0),
@@ -44,7 +44,7 @@ impl Grid {
         Self { dimensions: dimensions.to_vec() }
     }
 
-    /// A line or, with a periodic boundary, a ring of `size` ranks.
+    /// Creates a line or, with a periodic boundary, a ring of `size` ranks.
     ///
     /// # Panics
     /// Panics if `size` is 0.
@@ -52,24 +52,24 @@ impl Grid {
         Self::new(&[(size, boundary)])
     }
 
-    /// The number of its ranks.
+    /// Returns the number of ranks.
     pub fn size(&self) -> usize {
         self.dimensions.iter().map(|(extent, _)| extent).product()
     }
 
-    /// The numbers of its directions.
+    /// Returns the numbers of the directions.
     pub fn directions(&self) -> Range<usize> {
         0..2 * self.dimensions.len()
     }
 
-    /// A number that distinguishes unlike grids of one size.
+    /// Returns a number that distinguishes different grids of the same size.
     pub(crate) fn digest(&self) -> usize {
         self.dimensions.iter().fold(1, |digest: usize, (extent, boundary)| {
             digest.wrapping_mul(1_000_003).wrapping_add(2 * extent + usize::from(*boundary == Boundary::Open))
         })
     }
 
-    /// The coordinates of a rank.
+    /// Returns the coordinates of a rank.
     ///
     /// # Panics
     /// Panics if there is no such rank.
@@ -84,7 +84,7 @@ impl Grid {
         coordinates
     }
 
-    /// The rank at these coordinates.
+    /// Returns the rank at these coordinates.
     ///
     /// # Panics
     /// Panics if the coordinates are not on the grid.
@@ -96,7 +96,7 @@ impl Grid {
         })
     }
 
-    /// The rank at this distance up (or, negative, down) in a dimension; none beyond an open boundary.
+    /// Returns the rank at this distance up (or down, if negative) in a dimension; `None` beyond an open boundary.
     ///
     /// # Panics
     /// Panics if there is no such rank or dimension.
@@ -111,7 +111,7 @@ impl Grid {
         Some(self.rank(&coordinates))
     }
 
-    /// The neighbour in a direction; none beyond an open boundary.
+    /// Returns the neighbour in a direction; `None` beyond an open boundary.
     ///
     /// # Panics
     /// Panics if there is no such rank or direction.

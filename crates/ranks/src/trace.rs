@@ -1,13 +1,13 @@
-//! A trace of each rank over time, for a viewer: computing, waiting for others, the rest of a communication.
+//! A trace of each rank over time, for a viewer: computing, waiting for others, and other communication.
 //!
 //! A [`Trace`] is shared by the ranks of a run; each rank that [records](Communicator::record) into it has its own
-//! track. It notes every collective and every receive with its name, and within it the time in which the rank waited.
-//! The time between two of them counts as computing. Phases of the program surround all of them. [`json`](Trace::json)
-//! gives the Trace Event Format, which Perfetto (ui.perfetto.dev) and chrome://tracing open.
+//! track. A track records every collective and every receive with its name, and within it the time in which the rank
+//! waited. The time between two calls counts as computing. Phases of the program enclose all of these.
+//! [`json`](Trace::json) returns the Trace Event Format, which Perfetto (ui.perfetto.dev) and chrome://tracing open.
 //!
-//! Ranks in several processes have a trace in each. [`align_trace`](Communicator::align_trace) agrees on the time,
-//! [`gather_trace`](Communicator::gather_trace) collects the records of all in the process of rank 0. For the sums
-//! alone, [`sums_only`](Trace::sums_only) keeps no spans.
+//! If ranks are in several processes, each process has a trace. [`align_trace`](Communicator::align_trace) aligns their
+//! times; [`gather_trace`](Communicator::gather_trace) collects the records of all processes in the process of rank 0.
+//! If you need only the sums, [`sums_only`](Trace::sums_only) keeps no spans.
 
 use std::fmt::Write;
 
@@ -22,16 +22,16 @@ use crate::timing::Stopwatch;
 pub enum Activity {
     /// The program's own work.
     Compute,
-    /// A call of the communicator, with the waiting in it.
+    /// A call of the communicator, including the waits in it.
     Communication,
     /// Waiting for another rank.
     Wait,
-    /// A part of the program, with everything that happens in it.
+    /// A part of the program, including everything in it.
     Phase,
 }
 
 impl Activity {
-    /// Its name in the file.
+    /// Returns the name in the file.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Compute => "compute",
@@ -42,16 +42,16 @@ impl Activity {
     }
 }
 
-/// A stretch of time of one rank.
+/// A span of time of one rank.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Span {
-    /// Its activity.
+    /// The activity.
     pub activity: Activity,
-    /// The call or, for computing, the program's name for it.
+    /// The name of the call or, for computing, the name that the program gives it.
     pub name: &'static str,
-    /// The time at which it began, in seconds since the beginning of the trace.
+    /// The time of its beginning, in seconds since the beginning of the trace.
     pub start_s: f64,
-    /// Its duration, in seconds.
+    /// The duration, in seconds.
     pub duration_s: f64,
 }
 
@@ -83,11 +83,11 @@ pub struct Trace {
 
 #[derive(Debug, Default)]
 struct Noted {
-    /// The tracks of this process with the ranks that they belong to, by the world's numbers.
+    /// The tracks of this process, with their ranks' numbers in the world.
     tracks: Vec<(usize, Arc<Track>)>,
     /// The spans of ranks in other processes, as events of the file.
     elsewhere: Vec<String>,
-    /// Added to this process's times, so that they are those of the process of rank 0.
+    /// Added to this process's times, so that they match the times of rank 0's process.
     shift_ns: i64,
 }
 
@@ -100,12 +100,12 @@ pub(crate) struct Track {
 
 #[derive(Debug)]
 struct State {
-    /// None where only sums are wanted.
+    /// `None` if only sums are wanted.
     spans: Option<Vec<Span>>,
     sums: Sums,
-    /// The end of the last call: since then the rank computes.
+    /// The end of the last call, since which the rank has been computing.
     idle_since_s: f64,
-    /// The program's name for computing.
+    /// The program's name for the current computation.
     computing: &'static str,
     /// The phase of the rank, and its start.
     phase: Option<(&'static str, f64)>,
@@ -114,14 +114,14 @@ struct State {
 /// The name of a computation that the program does not name.
 const COMPUTE: &str = "compute";
 
-/// The time of a rank by kind of work, in seconds.
+/// The time of a rank by kind of activity, in seconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Sums {
-    /// Computing.
+    /// The time spent computing.
     pub compute_s: f64,
-    /// In calls of the communicator, without the waiting in them.
+    /// The time in calls of the communicator, without the waits in them.
     pub communication_s: f64,
-    /// Waiting for other ranks.
+    /// The time spent waiting for other ranks.
     pub wait_s: f64,
 }
 
@@ -141,7 +141,7 @@ impl State {
         }
     }
 
-    /// Records the computation until now; the one from now on is called `next`.
+    /// Records the computation until now; the next computation is named `next`.
     fn compute(&mut self, now_s: f64, next: &'static str) {
         let start_s = std::mem::replace(&mut self.idle_since_s, now_s);
         let name = std::mem::replace(&mut self.computing, next);
@@ -149,7 +149,7 @@ impl State {
     }
 
     fn phase(&mut self, now_s: f64, next: Option<&'static str>) {
-        // No computation lies across the border of a phase.
+        // A computation does not cross the boundary of a phase.
         self.compute(now_s, COMPUTE);
         if let Some((name, start_s)) = self.phase.take() {
             self.note(Span { activity: Activity::Phase, name, start_s, duration_s: now_s - start_s });
@@ -165,29 +165,31 @@ impl Default for Trace {
 }
 
 impl Trace {
-    /// An empty one, whose time begins now.
+    /// Creates an empty trace, whose time begins now.
     pub fn new() -> Self {
         Self { start: Stopwatch::start(), keeps_spans: true, noted: Arc::default() }
     }
 
-    /// One that keeps no spans, only the time of each rank by kind of work ([`Communicator::stop_recording`]).
+    /// Creates a trace that keeps no spans, only the time of each rank by kind of activity
+    /// ([`Communicator::stop_recording`]).
     pub fn sums_only() -> Self {
         Self { keeps_spans: false, ..Self::new() }
     }
 
-    /// Whether it keeps spans.
+    /// Whether the trace keeps spans.
     pub fn keeps_spans(&self) -> bool {
         self.keeps_spans
     }
 
-    /// The spans of a rank of this process, in the order in which they ended; empty if the rank did not record.
+    /// Returns the spans of a rank of this process, in the order in which they ended; empty if the rank did not record.
     pub fn spans(&self, rank: usize) -> Vec<Span> {
         let noted = self.noted.lock();
         let of = noted.tracks.iter().filter(|(other, _)| *other == rank);
         of.flat_map(|(_, track)| track.state.lock().spans.clone().unwrap_or_default()).collect()
     }
 
-    /// All of it as a file for a viewer. Ranks are threads of their processes there, named after their numbers.
+    /// Returns the trace as a file for a viewer. There, ranks appear as threads of their processes, named by their
+    /// numbers.
     pub fn json(&self) -> String {
         let noted = self.noted.lock();
         let mut events = Vec::new();
@@ -201,7 +203,7 @@ impl Trace {
 }
 
 impl Noted {
-    /// The lowest rank of this process, which is the process's number in the file.
+    /// Returns the lowest rank of this process, which is the process's number in the file.
     fn first(&self) -> usize {
         self.tracks.iter().map(|(rank, _)| *rank).min().unwrap_or(0)
     }
@@ -212,15 +214,14 @@ impl Noted {
         format!(r#"{{"ph":"M","pid":{first},"name":"process_name","args":{{"name":"process of {name}"}}}}"#)
     }
 
-    /// A rank's track as events of the file, without a comma at the end.
+    /// Returns a rank's track as events of the file, without a comma at the end.
     fn events(&self, rank: usize, track: &Track) -> String {
         let process = self.first();
         let mut json = format!(
             r#"{{"ph":"M","pid":{process},"tid":{rank},"name":"thread_name","args":{{"name":"rank {rank}"}}}}"#
         );
         for span in track.state.lock().spans.iter().flatten() {
-            // Whole nanoseconds, as the clock gave them: so what follows something begins where that ends, to the last
-            // digit.
+            // Whole nanoseconds, as the clock gave them, so that a span begins exactly where the one before it ends.
             let ns = |seconds: f64| (seconds * 1e9).round() as i64;
             let start_ns = ns(span.start_s);
             let duration_ns = ns(span.start_s + span.duration_s) - start_ns;
@@ -239,16 +240,16 @@ impl Noted {
     }
 }
 
-/// Nanoseconds in the file's unit.
+/// Returns nanoseconds in the file's unit.
 fn microseconds(ns: i64) -> String {
     let sign = if ns < 0 { "-" } else { "" };
     format!("{sign}{}.{:03}", ns.unsigned_abs() / 1000, ns.unsigned_abs() % 1000)
 }
 
 impl Communicator {
-    /// Records the actions of this rank from now on, with this communicator and with those made from it later.
+    /// Records the actions of this rank from now on, with this communicator and those made from it later.
     ///
-    /// Cost: two looks at the clock a call, and memory for its spans, if the trace keeps them.
+    /// Cost: two reads of the clock per call, and memory for its spans, if the trace keeps them.
     ///
     /// # Example
     /// See [`Trace`].
@@ -265,13 +266,13 @@ impl Communicator {
         self.settings.track = Some(track);
     }
 
-    /// Agrees with the ranks in other processes on the time of their traces. It is that of the process of rank 0, to
-    /// within the time of a barrier. Call it on all your ranks after [`record`](Self::record).
+    /// Aligns the times of the traces in all processes. They become the times of rank 0's process, to within the
+    /// duration of a barrier. Call it on all ranks after [`record`](Self::record).
     ///
-    /// Takes no account of clocks that run at different speeds.
+    /// It ignores that clocks may run at different speeds.
     ///
     /// # Errors
-    /// The errors of [`broadcast`](Self::broadcast).
+    /// Returns the errors of [`broadcast`](Self::broadcast).
     ///
     /// # Example
     /// See [`gather_trace`](Self::gather_trace).
@@ -280,8 +281,8 @@ impl Communicator {
         let own_s = trace.start.seconds();
         let mut lead_s = [own_s];
         self.broadcast(0, &mut lead_s).await?;
-        // After the barrier all ranks have their tracks, so that one rank of a process knows that it is the one to
-        // speak for it.
+        // After the barrier, all ranks have their tracks, so that the lowest rank of a process knows that it sets the
+        // process's shift.
         let mut noted = trace.noted.lock();
         if noted.first() == self.group.world(self.rank()) && self.rank() > 0 {
             noted.shift_ns = ((lead_s[0] - own_s) * 1e9).round() as i64;
@@ -289,11 +290,11 @@ impl Communicator {
         Ok(())
     }
 
-    /// Brings the records of ranks in other processes into the trace of rank 0, for its [`json`](Trace::json). Call it
-    /// on all your ranks that record, when all of them have [stopped](Self::stop_recording).
+    /// Collects the records of ranks in other processes in the trace of rank 0, for its [`json`](Trace::json). Call it
+    /// on all ranks that record, after all of them have [stopped](Self::stop_recording).
     ///
     /// # Errors
-    /// The errors of [`gather`](Self::gather).
+    /// Returns the errors of [`gather`](Self::gather).
     ///
     /// # Example
     /// ```
@@ -315,7 +316,7 @@ impl Communicator {
     /// assert!(traces[0].json().contains("process of rank 1"));
     /// ```
     pub async fn gather_trace(&mut self, trace: &Trace) -> Result<(), Error> {
-        // Nobody looks at its times before they are aligned.
+        // No rank reads its times before they are aligned.
         self.barrier().await?;
         let own = self.group.world(self.rank());
         let events = {
@@ -340,7 +341,7 @@ impl Communicator {
         Ok(())
     }
 
-    /// Ends what [`record`](Self::record) began: gives the time of this rank by kind of work, if it recorded.
+    /// Stops recording, and returns the time of this rank by kind of activity, if it recorded.
     ///
     /// # Example
     /// ```
@@ -433,7 +434,7 @@ impl Communicator {
         }
     }
 
-    /// Begins to note a call.
+    /// Begins the span of a call.
     pub(crate) fn noting(&self, activity: Activity, name: &'static str) -> Option<OpenSpan> {
         self.settings.track.as_ref().map(|track| track.begin(activity, name))
     }
@@ -442,7 +443,7 @@ impl Communicator {
 impl Track {
     pub(crate) fn begin(self: &Arc<Self>, activity: Activity, name: &'static str) -> OpenSpan {
         let start_s = self.start.seconds();
-        // What a call does within another call is no computing.
+        // The work of a call inside another call does not count as computing.
         if activity == Activity::Communication {
             self.state.lock().compute(start_s, COMPUTE);
         }
@@ -450,7 +451,7 @@ impl Track {
     }
 }
 
-/// Notes a span when it is dropped.
+/// Records a span when it is dropped.
 pub(crate) struct OpenSpan {
     track: Arc<Track>,
     activity: Activity,

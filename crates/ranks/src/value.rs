@@ -1,8 +1,8 @@
-//! Messages that hold one value of any serialisable type: for control, where convenience counts; slices of plain values
-//! are faster.
+//! Messages that hold one value of any serialisable type: for control messages, where convenience matters; slices of
+//! plain values are faster.
 //!
-//! Both ends are the same build, so that the encoding (`postcard`) describes no types: a value is read as the type that
-//! was written.
+//! Both ends come from the same build, so the encoding (`postcard`) needs no type descriptions: a value is read as the
+//! type that was written.
 
 use std::borrow::Cow;
 
@@ -15,7 +15,7 @@ use crate::group::Traffic;
 use crate::point_to_point::{Status, Wanted};
 
 impl Communicator {
-    /// Sends a value to rank `to`; otherwise as [`send`](Self::send).
+    /// Sends a value to rank `to`; otherwise like [`send`](Self::send).
     ///
     /// # Errors
     /// Returns [`Error::Invalid`] if the value cannot be serialised; [`Error::Transport`].
@@ -40,10 +40,11 @@ impl Communicator {
         self.post(Traffic::Messages, to, tag, Cow::Owned(bytes))
     }
 
-    /// Waits for a value of rank `from` with this tag; otherwise as [`receive`](Self::receive).
+    /// Waits for a value from rank `from` with this tag; otherwise like [`receive`](Self::receive).
     ///
     /// # Errors
-    /// The same as for [`receive`](Self::receive); [`Error::Decoding`] if the message does not hold such a value.
+    /// Returns the same errors as [`receive`](Self::receive); [`Error::Decoding`] if the message does not hold such a
+    /// value.
     ///
     /// # Panics
     /// Panics if there is no rank `from`.
@@ -55,10 +56,10 @@ impl Communicator {
         self.receive_value_any(wanted).await.map(|(value, _)| value)
     }
 
-    /// Waits for the first value that will do; otherwise as [`receive_any`](Self::receive_any).
+    /// Waits for the first value that matches; otherwise like [`receive_any`](Self::receive_any).
     ///
     /// # Errors
-    /// The same as for [`receive_value`](Self::receive_value).
+    /// Returns the same errors as [`receive_value`](Self::receive_value).
     ///
     /// # Panics
     /// Panics if there is no such source.

@@ -281,6 +281,7 @@ pin_project! {
 }
 
 #[cfg(not(any(loom, shuttle)))]
+#[cfg(target_pointer_width = "64")]
 const _: () = assert!(size_of::<Guarded<u64>>() <= size_of::<u64>() + 3 * size_of::<usize>());
 
 /// Makes a task from a future by `spawn`, in the current context: cancelling the context will wake the task.

@@ -12,13 +12,19 @@
 //!
 //! The folder should be on a disk. A folder whose files are kept in memory (`tmpfs`) saves no memory.
 
+#[cfg(unix)]
 mod file;
+#[cfg(not(unix))]
+mod no_file;
 mod storage;
 
 use std::io;
 use std::path::PathBuf;
 
+#[cfg(unix)]
 pub use file::{Slab, Spill, Writer};
+#[cfg(not(unix))]
+pub use no_file::{Slab, Spill, Writer};
 pub use storage::{Builder, Storage};
 
 /// An error in keeping numbers.

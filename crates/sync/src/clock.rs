@@ -1,6 +1,8 @@
 //! The clock. No result depends on it.
 
-#[cfg(not(any(loom, shuttle)))]
+#[cfg(all(not(any(loom, shuttle)), target_family = "wasm"))]
+use browser::Instant;
+#[cfg(all(not(any(loom, shuttle)), not(target_family = "wasm")))]
 use std::time::Instant;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -50,5 +52,46 @@ pub fn unix_ms() -> u64 {
 
 /// Returns the time of day, for programs that collect records of several machines.
 pub fn wall_time() -> SystemTime {
+    #[cfg(target_family = "wasm")]
+    return UNIX_EPOCH + browser::milliseconds();
+    #[cfg(not(target_family = "wasm"))]
     SystemTime::now()
+}
+
+/// The clock of the page that runs the program: WebAssembly has none of its own.
+#[cfg(target_family = "wasm")]
+#[allow(unsafe_code, reason = "a function that the page gives")]
+mod browser {
+    use std::time::Duration;
+
+    #[link(wasm_import_module = "lehr")]
+    unsafe extern "C" {
+        /// Milliseconds since the beginning of 1970, with a fraction.
+        fn now() -> f64;
+    }
+
+    /// Time since the beginning of 1970.
+    pub(super) fn milliseconds() -> Duration {
+        // SAFETY: the function takes nothing and returns a number.
+        Duration::from_secs_f64(unsafe { now() }.max(0.0) / 1000.0)
+    }
+
+    /// A point in time.
+    #[derive(Clone, Copy, Debug)]
+    pub(super) struct Instant(Duration);
+
+    impl Instant {
+        pub(super) fn now() -> Self {
+            Self(milliseconds())
+        }
+
+        /// 0 if the page's clock was set back.
+        pub(super) fn duration_since(self, earlier: Self) -> Duration {
+            self.0.saturating_sub(earlier.0)
+        }
+
+        pub(super) fn elapsed(self) -> Duration {
+            Self::now().duration_since(self)
+        }
+    }
 }

@@ -1,4 +1,4 @@
-//! The arguments of `lehr apply`: manifests, and the node that is to run what they say.
+//! The arguments of `lehr apply`: manifests, and the node that they are for.
 
 use std::path::PathBuf;
 
@@ -10,15 +10,15 @@ use super::ask::RequestArguments;
 #[derive(Debug, Args)]
 #[command(after_help = APPLY_HELP)]
 pub struct ApplyArguments {
-    /// The manifests; several are taken together
+    /// The manifests; several are applied together
     #[arg(value_name = "FILE", required = true)]
     pub files: Vec<PathBuf>,
 
-    /// Apply them to this node
+    /// Apply the manifests to this node
     #[arg(long, value_name = "URL", default_value = "http://127.0.0.1:8420")]
     pub node: String,
 
-    /// Say what would happen, and do nothing
+    /// Show what would happen, and do nothing
     #[arg(long)]
     pub dry_run: bool,
 
@@ -26,7 +26,7 @@ pub struct ApplyArguments {
     #[arg(long)]
     pub json: bool,
 
-    /// How the node is called.
+    /// The options of requests to the node.
     #[command(flatten)]
     pub request: RequestArguments,
 }

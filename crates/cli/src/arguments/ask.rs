@@ -1,4 +1,4 @@
-//! The arguments of the commands that ask a node: list, get, query, submit, watch, drop, upload.
+//! The arguments of the commands that send requests to a node: ls, get, query, submit, watch, drop, upload.
 
 use std::path::PathBuf;
 
@@ -7,11 +7,11 @@ use lehr_jobs::{Dialect, Form};
 
 use super::positive;
 
-/// How a node is called.
+/// The options of requests to a node.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "The request")]
 pub struct RequestArguments {
-    /// Show the token in this file [default: the environment variable LEHR_TOKEN]
+    /// Send the token in this file [default: the environment variable LEHR_TOKEN]
     #[arg(long, value_name = "FILE")]
     pub token: Option<PathBuf>,
 
@@ -19,15 +19,15 @@ pub struct RequestArguments {
     #[arg(long, value_name = "SECONDS", default_value_t = 30.0, value_parser = positive)]
     pub timeout: f64,
 
-    /// Trust nodes whose certificates these authorities have signed, in PEM [default: whom this machine trusts]
+    /// Trust nodes with certificates signed by these authorities, in PEM [default: those that this machine trusts]
     #[arg(long, value_name = "FILE", hide_short_help = true)]
     pub ca: Option<PathBuf>,
 
-    /// Show this certificate to a node that asks for one, in PEM
+    /// Send this certificate to nodes that require one, in PEM
     #[arg(long, value_name = "FILE", requires = "key", hide_short_help = true)]
     pub cert: Option<PathBuf>,
 
-    /// Use this private key of the certificate, in PEM
+    /// Use this private key for the certificate, in PEM
     #[arg(long, value_name = "FILE", requires = "cert", hide_short_help = true)]
     pub key: Option<PathBuf>,
 }
@@ -44,7 +44,7 @@ pub struct LsArguments {
     #[arg(long)]
     pub json: bool,
 
-    /// How the node is called.
+    /// The options of requests to the node.
     #[command(flatten)]
     pub request: RequestArguments,
 }
@@ -57,11 +57,11 @@ pub struct GetArguments {
     #[arg(value_name = "URL")]
     pub url: String,
 
-    /// Print the contract, the operations and the counts of the service instead of its state
+    /// Print the contract, the operations and the counters of the service instead of its state
     #[arg(long)]
     pub lookup: bool,
 
-    /// How the node is called.
+    /// The options of requests to the node.
     #[command(flatten)]
     pub request: RequestArguments,
 }
@@ -78,19 +78,19 @@ pub struct SendArguments {
     #[arg(value_name = "OPERATION")]
     pub operation: String,
 
-    /// Its body as JSON; - reads standard input [default: an empty body]
+    /// The body as JSON; - reads standard input [default: an empty body]
     #[arg(value_name = "BODY")]
     pub body: Option<String>,
 
-    /// Send it with this key, so that sending it again does no harm
+    /// Send the request with this idempotency key, so that it is safe to send again
     #[arg(long, value_name = "TEXT")]
     pub idempotency_key: Option<String>,
 
-    /// Do it only if the state is of this version
+    /// Execute the operation only if the state has this version
     #[arg(long, value_name = "N")]
     pub if_version: Option<u64>,
 
-    /// How the node is called.
+    /// The options of requests to the node.
     #[command(flatten)]
     pub request: RequestArguments,
 }
@@ -103,11 +103,11 @@ pub struct WatchArguments {
     #[arg(value_name = "URL")]
     pub url: String,
 
-    /// Print changes by these operations only
+    /// Print only changes by these operations
     #[arg(long, value_name = "A,B,…", value_delimiter = ',')]
     pub operations: Vec<String>,
 
-    /// Print changes of these keys only
+    /// Print only changes of these keys
     #[arg(long, value_name = "A,B,…", value_delimiter = ',')]
     pub keys: Vec<String>,
 
@@ -115,7 +115,7 @@ pub struct WatchArguments {
     #[arg(long, value_name = "N")]
     pub count: Option<u64>,
 
-    /// How the node is called.
+    /// The options of requests to the node.
     #[command(flatten)]
     pub request: RequestArguments,
 }
@@ -128,7 +128,7 @@ pub struct DropArguments {
     #[arg(value_name = "URL")]
     pub url: String,
 
-    /// How the node is called.
+    /// The options of requests to the node.
     #[command(flatten)]
     pub request: RequestArguments,
 }
@@ -145,15 +145,16 @@ pub struct UploadArguments {
     #[arg(value_name = "URL", default_value = "http://127.0.0.1:8420/datasets")]
     pub url: String,
 
-    /// Call the data set this [default: the file's name up to its first dot]
+    /// Give the data set this name [default: the file's name up to its first dot]
     #[arg(long, value_name = "NAME")]
     pub name: Option<String>,
 
-    /// Read the file as table (with text, dates and gaps), csv, tsv, npy, parquet, arrow, fasta, fps or dissimilarities [default: what its name says]
+    /// Read the file as table (with text, dates and missing values), csv, tsv, npy, parquet, arrow, fasta, fps or
+    /// dissimilarities [default: by the file's name]
     #[arg(long, value_name = "FORMAT", value_parser = form)]
     pub format: Option<Form>,
 
-    /// Keep these columns, by name [default: all; of text files, all of numbers]
+    /// Keep these columns, by name [default: all; in text files, all numeric ones]
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     pub columns: Option<Vec<String>>,
 
@@ -165,7 +166,7 @@ pub struct UploadArguments {
     #[arg(long, value_name = "NAME")]
     pub id: Option<String>,
 
-    /// Take empty fields of text files, NaN and nulls as missing values
+    /// Read empty fields of text files, NaN and nulls as missing values
     #[arg(long, alias = "gaps", conflicts_with = "weights")]
     pub missing: bool,
 
@@ -173,12 +174,12 @@ pub struct UploadArguments {
     #[arg(long)]
     pub replace: bool,
 
-    /// Read an ordinary table so, with --format table: a JSON object with any of decimal, dates, encoding, skip_lines,
-    /// sheet, na, as_number and as_text [default: detected]
+    /// Read an ordinary table this way, with --format table: a JSON object; it may have decimal, dates, encoding,
+    /// skip_lines, sheet, na, as_number and as_text [default: detected]
     #[arg(long, value_name = "JSON", value_parser = dialect, hide_short_help = true)]
     pub dialect: Option<Dialect>,
 
-    /// How the node is called.
+    /// The options of requests to the node.
     #[command(flatten)]
     pub request: RequestArguments,
 }

@@ -9,7 +9,7 @@ use super::at_least_one;
 use super::execution::ExecutionArguments;
 use super::method::{ClusterOptions, ClusterResults};
 
-/// The most dimensions of a map.
+/// The most dimensions that a map may have.
 const MOST_DIMENSIONS: usize = 64;
 
 /// The arguments of `lehr demo`.
@@ -20,11 +20,11 @@ pub struct DemoArguments {
     #[arg(value_enum, default_value_t = Dataset::Census)]
     pub dataset: Dataset,
 
-    /// All stages from items without coordinates to clusters and a map.
+    /// A demonstration with all stages, from items without coordinates to clusters and a map.
     #[command(subcommand)]
     pub application: Option<DemoApplication>,
 
-    /// A node of the demonstration, which starts it.
+    /// The part of this process in a demonstration with several nodes, which starts it.
     #[arg(long, hide = true, value_enum)]
     pub part: Option<PartArgument>,
 
@@ -44,57 +44,63 @@ pub struct DemoArguments {
 /// A node of a demonstration.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum PartArgument {
-    /// The one with the data
+    /// The node with the data
     Data,
-    /// The one that clusters
+    /// The node that clusters
     Compute,
 }
 
-/// The data sets that are built in.
+/// The built-in data sets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Dataset {
     /// 201,174 census blocks of Nevada, Utah and West Virginia, weighted by population, on the sphere; 20 clusters
     Census,
-    /// The same blocks on one node, clustered on another: two nodes are started, used and ended
+    /// The same blocks on one node, clustered on another; starts two nodes, uses them and ends them
     TwoNodes,
 }
 
-/// Demonstrations that go all the way from items to clusters and a map.
+/// The demonstrations that go from items to clusters and a map.
 #[derive(Debug, Subcommand)]
 pub enum DemoApplication {
     /// Compare, cluster and map Alu repeats of the human genome
     ///
-    /// A workflow over services: aligns all pairs of sequences (local alignments, by identity), clusters them by pairwise annealing and maps them in three dimensions. Writes the
-    /// files of lehr distances, lehr pairwise and lehr embed. The report has the map, the matrix, the time of each stage, and how clusters and known families agree.
+    /// Runs a workflow of services: aligns all pairs of sequences (local alignments, by identity), clusters them by
+    /// pairwise annealing and maps them in three dimensions. Writes the files of lehr distances, lehr pairwise and lehr
+    /// embed. The report has the map, the matrix, the time of each stage, and how well the clusters match known
+    /// families.
     #[command(after_help = GENES_HELP)]
     Genes(Box<ApplicationArguments>),
     /// Compare, cluster and map adults of a health survey
     ///
-    /// Standardises 113 features; one value in five is missing. Measures the Euclidean distances of all pairs over the features that both have. Clusters by pairwise annealing, and
-    /// maps the patients in three dimensions. The report lists what distinguishes each cluster.
+    /// Standardises 113 features, of which one value in five is missing. Measures the Euclidean distances of all pairs
+    /// over the features that both patients have. Clusters by pairwise annealing, and maps the patients in three
+    /// dimensions. The report lists the features that distinguish each cluster.
     #[command(after_help = PATIENTS_HELP)]
     Patients(Box<ApplicationArguments>),
-    /// Compare, cluster and map compounds, and find where the active ones are
+    /// Compare, cluster and map compounds, and locate the active ones
     ///
-    /// A workflow over services: compares the fingerprints of compounds by Tanimoto, clusters them by pairwise annealing and maps them in three dimensions. The report has, for each
-    /// cluster, how many of its compounds are active. It compares this with the share of active ones in all, and states the probability of such a share by chance.
+    /// Runs a workflow of services: compares the fingerprints of compounds by Tanimoto, clusters them by pairwise
+    /// annealing and maps them in three dimensions. The report has the number of active compounds in each cluster. It
+    /// compares their share with that of all compounds, and states the probability of such a share by chance.
     #[command(after_help = CHEMISTRY_HELP)]
     Chemistry(Box<CompoundsArguments>),
     /// Cluster regions by their people's attributes, by where a subgroup lives, and by both
     ///
-    /// Takes a table with one region a row, or the census tracts of three states. Clusters regions by standardised attributes, by position on the sphere weighted by a subgroup, and
-    /// by both together. Draws maps, and writes a table of profiles for each view.
+    /// Takes a table with one row per region, or the census tracts of three states. Clusters regions by standardised
+    /// attributes, by position on the sphere weighted by a subgroup, and by both together. Draws maps, and writes a
+    /// table of profiles for each view.
     Demography(Box<super::demography::DemographyArguments>),
 }
 
 /// The arguments of `lehr demo chemistry`.
 #[derive(Debug, Args)]
 pub struct CompoundsArguments {
-    /// Use the compounds of this FPS file; also gzipped [default: those built in]
+    /// Use the compounds of this FPS file; may be gzipped [default: those built in]
     #[arg(long, value_name = "FILE.fps", requires = "activities")]
     pub fingerprints: Option<PathBuf>,
 
-    /// Read from this table which compounds are active; also gzipped, with the columns id and active (1 or 0), and perhaps smiles
+    /// Read the active compounds from this table; may be gzipped, with the columns id and active (1 or 0), and
+    /// optionally smiles
     #[arg(long, value_name = "TABLE", requires = "fingerprints")]
     pub activities: Option<PathBuf>,
 
@@ -106,7 +112,7 @@ pub struct CompoundsArguments {
 /// The arguments of `lehr demo genes` and `lehr demo patients`.
 #[derive(Debug, Args)]
 pub struct ApplicationArguments {
-    /// Take this many items; evenly chosen, time and memory grow with the square [default: 1500]
+    /// Use this many items; evenly chosen, time and memory grow with the square [default: 1500]
     #[arg(long, value_name = "N", value_parser = at_least_one)]
     pub items: Option<usize>,
 
@@ -135,15 +141,18 @@ pub struct ApplicationArguments {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "The results")]
 pub struct ApplicationResultsArguments {
-    /// Write the results to this folder; the matrix, tables, summary.json and report.html. Results of an earlier run of the same command in it are replaced [default: lehr-genes, lehr-patients or lehr-chemistry, or the folder of --resume]
+    /// Write the results to this folder; the matrix, tables, summary.json and report.html. Replaces results of an
+    /// earlier run of the same command [default: lehr-genes, lehr-patients or lehr-chemistry, or the folder of
+    /// --resume]
     #[arg(long, value_name = "FOLDER")]
     pub out: Option<PathBuf>,
 
-    /// Continue the run whose checkpoint is in this folder: the pairs that it compared are not compared again
+    /// Continue the run with the checkpoint in this folder; pairs that it compared are not compared again
     #[arg(long, value_name = "FOLDER")]
     pub resume: Option<PathBuf>,
 
-    /// Replace an unfinished run's checkpoint, results of another command, and files that Lehr may not have written
+    /// Replace protected files: an unfinished run's checkpoint, other commands' results, and files that Lehr may not
+    /// have written
     #[arg(long, hide_short_help = true)]
     pub force: bool,
 
@@ -157,7 +166,7 @@ pub struct ApplicationResultsArguments {
 }
 
 impl ApplicationArguments {
-    /// The request to the application.
+    /// Returns the options of the application.
     pub fn asked(&self) -> ApplicationOptions {
         let Self { items, clusters, dimension, seed, .. } = *self;
         ApplicationOptions { items, clusters, dimension, seed }

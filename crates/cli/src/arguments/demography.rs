@@ -1,4 +1,4 @@
-//! The arguments of `lehr demo demography`: regions and the roles of their columns, what is clustered, what becomes of the results.
+//! The arguments of `lehr demo demography`: regions and the roles of their columns, the views to cluster, the results.
 
 use std::path::PathBuf;
 
@@ -12,7 +12,8 @@ use super::execution::ExecutionArguments;
 #[derive(Debug, Args)]
 #[command(after_help = DEMOGRAPHY_HELP)]
 pub struct DemographyArguments {
-    /// Table with one region a row; .csv, .tsv, .txt (each may be gzipped), .npy or .parquet [default: census tracts of three states]
+    /// Table with one row per region; .csv, .tsv, .txt (each may be gzipped), .npy or .parquet [default: census tracts
+    /// of three states]
     #[arg(value_name = "TABLE")]
     pub table: Option<PathBuf>,
 
@@ -20,15 +21,15 @@ pub struct DemographyArguments {
     #[arg(long, value_name = "A,B,…", value_delimiter = ',', requires = "table", help_heading = "The table")]
     pub attributes: Vec<String>,
 
-    /// Use these counts of people as shares of all people of the region
+    /// Use these counts of people as shares of the region's people
     #[arg(long, value_name = "A,B,…", value_delimiter = ',', requires = "table", help_heading = "The table")]
     pub shares: Vec<String>,
 
-    /// Weight regions by this column of inhabitants [default: each the same]
+    /// Weight regions by this column of inhabitants [default: all the same]
     #[arg(long, value_name = "COLUMN", requires = "table", help_heading = "The table")]
     pub people: Option<String>,
 
-    /// Use these columns of longitude and latitude; in degrees. Without them regions are clustered by attributes alone
+    /// Use these columns of longitude and latitude; in degrees. Without them, regions are clustered by attributes alone
     #[arg(long, value_name = "LON,LAT", value_delimiter = ',', requires = "table", help_heading = "The table")]
     pub position: Vec<String>,
 
@@ -44,7 +45,7 @@ pub struct DemographyArguments {
     #[arg(long, short = 'k', value_name = "K", value_parser = at_least_one, default_value_t = 6)]
     pub clusters: usize,
 
-    /// Give positions this share of the variance; 0 to 1, where both are clustered together
+    /// Give positions this share of the variance; from 0 to 1, when both are clustered together
     #[arg(long, value_name = "SHARE", value_parser = share, allow_negative_numbers = true, default_value_t = 0.5)]
     pub mix: f64,
 
@@ -65,7 +66,8 @@ pub struct DemographyArguments {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "The results")]
 pub struct DemographyResults {
-    /// Write the results to this folder; labels.csv, profiles.csv, summary.json and report.html. Results of an earlier run of the same command in it are replaced
+    /// Write the results to this folder; labels.csv, profiles.csv, summary.json and report.html. Replaces results of an
+    /// earlier run of the same command
     #[arg(long, value_name = "FOLDER", default_value = "lehr-demography")]
     pub out: PathBuf,
 
@@ -83,7 +85,7 @@ pub struct DemographyResults {
 }
 
 impl DemographyArguments {
-    /// The table, and what its columns are.
+    /// Returns the table, and the roles of its columns.
     pub fn roles(&self) -> Roles {
         Roles {
             table: self.table.clone(),

@@ -1,4 +1,4 @@
-//! The arguments of `lehr distances`: the items, how they are compared, what becomes of the matrix.
+//! The arguments of `lehr distances`: the items, the metric, and where the matrix goes.
 
 use std::path::PathBuf;
 
@@ -16,7 +16,9 @@ use super::table::delimiter;
 #[derive(Debug, Args)]
 #[command(after_help = DISTANCES_HELP)]
 pub struct DistancesArguments {
-    /// Sequences (FASTA), fingerprints (FPS) or a table (.csv, .tsv, .txt, .npy), each also gzipped, or .parquet; also a matrix to convert. That is big-endian rows of 16 bits (.bin), or a dissimilarities.npy with its header beside it
+    /// Sequences (FASTA), fingerprints (FPS) or a table (.csv, .tsv, .txt, .npy), each may be gzipped, or .parquet;
+    /// also a matrix to convert. A matrix is big-endian rows of 16 bits (.bin), or a dissimilarities.npy with its
+    /// header beside it
     #[arg(value_name = "INPUT")]
     pub input: PathBuf,
 
@@ -24,7 +26,7 @@ pub struct DistancesArguments {
     #[command(flatten)]
     pub options: DistancesOptions,
 
-    /// Of tables.
+    /// The options of tables.
     #[command(flatten)]
     pub table: FileArguments,
 
@@ -37,25 +39,25 @@ pub struct DistancesArguments {
     pub results: MatrixArguments,
 }
 
-/// The options that `lehr-methods` declares of distances.
+/// The options that `lehr-methods` declares for distances.
 #[derive(Debug)]
 pub struct DistancesOptions(pub Options);
 
-/// Those of them that say how items are compared.
+/// The options that set how items are compared.
 #[derive(Debug)]
 pub struct ComparisonOptions(pub Options);
 
-/// Adds declared options to a command, and what gaps cost as it was typed before.
+/// Adds declared options to a command, and the former option for the costs of gaps.
 fn augmented(command: Command, declared: Vec<OptionOf>) -> Command {
     let command = declared.into_iter().fold(command, |command, option| command.arg(argument_of(option)));
     let gap = Arg::new(GAP).long(GAP).value_name("OPEN/EXTEND").value_parser(gap_costs).hide(true);
     command
         .arg(gap.conflicts_with_all(["gap_open", "gap_extend"]))
-        // -1/-2 are scores.
+        // -1/-2 are scores, not options.
         .mut_arg("matrix", |matrix| matrix.allow_hyphen_values(true))
 }
 
-/// The values that were typed.
+/// Returns the options that the user typed.
 fn read(matches: &ArgMatches, declared: &[OptionOf]) -> Options {
     let mut given = typed(declared, matches);
     if let Some((open, extend)) = matches.get_one::<(i32, i32)>(GAP) {
@@ -65,7 +67,7 @@ fn read(matches: &ArgMatches, declared: &[OptionOf]) -> Options {
     serde_json::from_value(Value::Object(given)).expect("options that the command line has checked")
 }
 
-/// The option of earlier versions that gave both costs.
+/// The former option that gave both costs.
 const GAP: &str = "gap";
 
 fn gap_costs(text: &str) -> Result<(i32, i32), String> {
@@ -73,7 +75,7 @@ fn gap_costs(text: &str) -> Result<(i32, i32), String> {
     costs.ok_or_else(|| "expected two whole numbers, OPEN/EXTEND".to_owned())
 }
 
-/// Makes arguments of a struct of declared options.
+/// Implements clap's traits for a struct of declared options.
 macro_rules! declared {
     ($name:ident, $declared:expr) => {
         impl FromArgMatches for $name {
@@ -102,7 +104,7 @@ macro_rules! declared {
 declared!(DistancesOptions, options());
 declared!(ComparisonOptions, of_comparison());
 
-/// How the table is read.
+/// How to read the table.
 #[derive(Debug, Args)]
 #[command(next_help_heading = TABLES)]
 pub struct FileArguments {
@@ -119,23 +121,25 @@ pub struct MatrixArguments {
     #[arg(long, value_enum, default_value_t = FormArgument::Full)]
     pub form: FormArgument,
 
-    /// Use at most this much memory for the values; a larger run is refused at once [default: what is free]
+    /// Use at most this much memory for the values; larger runs are refused at once [default: the free memory]
     #[arg(long, value_name = "GIB", value_parser = positive, hide_short_help = true)]
     pub memory: Option<f64>,
 
-    /// Write the results to this folder; dissimilarities.npy, its header dissimilarities.json and ids.csv. An earlier matrix in it is replaced [default: lehr-distances]
+    /// Write the results to this folder; dissimilarities.npy, its header dissimilarities.json and ids.csv. Replaces an
+    /// earlier matrix [default: lehr-distances]
     #[arg(long, value_name = "FOLDER")]
     pub out: Option<PathBuf>,
 
-    /// Continue the run in this folder; it has a checkpoint. Same input and options
+    /// Continue the run in this folder; it has a checkpoint. Needs the same input and options
     #[arg(long, value_name = "FOLDER", conflicts_with = "out")]
     pub resume: Option<PathBuf>,
 
-    /// Replace an unfinished run's checkpoint, results of another command, and files that Lehr may not have written
+    /// Replace protected files: an unfinished run's checkpoint, other commands' results, and files that Lehr may not
+    /// have written
     #[arg(long, hide_short_help = true)]
     pub force: bool,
 
-    /// Print the header to standard output, and nothing else there
+    /// Print the header, and nothing else, to standard output
     #[arg(long, hide_short_help = true)]
     pub json: bool,
 
@@ -147,9 +151,9 @@ pub struct MatrixArguments {
 /// The pairs that are stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum FormArgument {
-    /// All, N x N
+    /// All pairs, N x N
     Full,
-    /// Those above the diagonal, as SciPy's pdist orders them
+    /// The pairs above the diagonal, as SciPy's pdist orders them
     Condensed,
 }
 

@@ -1,11 +1,11 @@
-//! How a method runs: engine, ranks and threads.
+//! How a method is executed: engine, ranks and threads.
 
 use clap::{Args, ValueEnum};
 use lehr_ranks::Layout;
 
 use super::thread_count;
 
-/// How the clustering runs: engine, ranks and threads. Nothing here changes a bit of the result.
+/// How the clustering is executed: engine, ranks and threads. None of these options changes a bit of the result.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "How it is computed (the result is the same)")]
 pub struct ExecutionArguments {
@@ -13,11 +13,12 @@ pub struct ExecutionArguments {
     #[arg(long, value_name = "N", value_parser = thread_count)]
     pub threads: Option<usize>,
 
-    /// Share the rows among this many ranks, with --engine ranks or map-reduce [default: one a thread]
+    /// Divide the rows among this many ranks, with --engine ranks or map-reduce [default: one a thread]
     #[arg(long, value_name = "N", value_parser = thread_count, hide_short_help = true)]
     pub ranks: Option<usize>,
 
-    /// Run threads in a process x processes on a node x nodes, with --engine ranks or map-reduce; mpiexec starts several processes
+    /// Run with this layout: threads in a process x processes on a node x nodes, with --engine ranks or map-reduce;
+    /// mpiexec starts several processes
     #[arg(long, value_name = "TxMxN", conflicts_with = "ranks", hide_short_help = true)]
     pub layout: Option<Layout>,
 

@@ -1,4 +1,5 @@
-//! The arguments of `lehr METHOD`, for every method that `lehr-methods` declares: the input, the options of the declaration, what becomes of the results.
+//! The arguments of `lehr METHOD`, for every method that `lehr-methods` declares: the input, the declared options, the
+//! results.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -27,7 +28,7 @@ pub struct DeclaredArguments {
     pub method: &'static dyn Method,
     /// The data.
     pub input: InputArguments,
-    /// The options that were given, and no others.
+    /// Only the options that were given.
     pub options: Options,
     /// The engine and its settings.
     pub execution: ExecutionArguments,
@@ -41,14 +42,14 @@ impl std::fmt::Debug for DeclaredArguments {
     }
 }
 
-/// The data, as they were named.
+/// The source of the data, as typed.
 #[derive(Debug)]
 pub enum InputArguments {
     /// A table of rows.
     Table(Box<TableInput>),
     /// A stream of rows.
     Stream(Box<StreamArguments>),
-    /// The dissimilarities of all pairs, and where known classes of the items are.
+    /// The dissimilarities of all pairs, and the source of known classes of the items, if there is one.
     Matrix(PathBuf, Option<ClassSource>),
 }
 
@@ -57,7 +58,7 @@ pub enum InputArguments {
 pub struct ClassSource {
     /// The table.
     pub path: PathBuf,
-    /// Its columns.
+    /// The columns with the classes.
     pub columns: Vec<String>,
 }
 
@@ -71,13 +72,15 @@ struct MatrixArguments {
 /// Known classes of the items.
 #[derive(Debug, Args)]
 struct ClassArguments {
-    /// Colour the map by the classes in this table; for example the labels.csv of lehr pairwise. It has the item in the column id, and its class in the column of --by
+    /// Colour the map by the classes in this table; for example the labels.csv of lehr pairwise. It has items in the
+    /// column id and their classes in the column of --by
     ///
     /// Items without names are called 0, 1, …
     #[arg(long, value_name = "FILE")]
     labels: Option<PathBuf>,
 
-    /// Read the classes from these columns of --labels; words, numbers or values on a scale, with gaps or without
+    /// Read the classes from these columns of --labels; words or numbers, as classes or on a scale; values may be
+    /// missing
     #[arg(long, value_name = "COLUMNS", value_delimiter = ',', default_value = "cluster", requires = "labels")]
     by: Vec<String>,
 }
@@ -88,7 +91,7 @@ impl ClassArguments {
     }
 }
 
-/// The help on the dissimilarities.
+/// Returns the help for the dissimilarities.
 fn matrix_help(words: MatrixWords) -> String {
     let missing = if words.may_miss_pairs { " NaN is a missing pair." } else { "" };
     format!(
@@ -97,25 +100,25 @@ fn matrix_help(words: MatrixWords) -> String {
     )
 }
 
-/// A table, and what was said of it.
+/// A table with its options.
 #[derive(Debug)]
 pub struct TableInput {
-    /// The table, and how it is read.
+    /// The table and how to read it.
     pub rows: RowArguments,
-    /// The options that only rows of bits and sparse rows have.
+    /// The options for rows of bits and sparse rows only.
     pub packed: PackedArguments,
-    /// How the table becomes numbers.
+    /// How to turn the table into numbers.
     pub preparation: PreparationArguments,
 }
 
-/// The table, and how it is read.
+/// The table and how to read it.
 #[derive(Debug, Args)]
 pub struct RowArguments {
     /// Table: .csv, .tsv, .txt (each may be gzipped), .xlsx, .xls, .ods, .jsonl, .json, .npy or .parquet
     #[arg(value_name = "INPUT")]
     pub path: PathBuf,
 
-    /// The folder that keeps its rows.
+    /// The folder for its rows.
     #[command(flatten)]
     pub spill: SpillArguments,
 
@@ -124,23 +127,25 @@ pub struct RowArguments {
     pub table: TableArguments,
 }
 
-/// The options that only rows of bits and sparse rows have.
+/// The options for rows of bits and sparse rows only.
 #[derive(Debug, Default, Args)]
 pub struct PackedArguments {
-    /// Take the .npy as rows of this many bits, as numpy.packbits(rows, axis=1) packs them; this takes a 64th of the memory
+    /// Read the .npy as rows of this many bits, as numpy.packbits(rows, axis=1) packs them; this takes a 64th of the
+    /// memory
     #[arg(long, hide_short_help = true, value_name = "N", value_parser = at_least_one)]
     pub bits: Option<usize>,
 
-    /// Number the first column of SVMlight's text so [default: 0 if a column 0 occurs, else 1]
+    /// Number the first column of SVMlight's text 0 or 1 [default: 0 if a column 0 occurs, else 1]
     #[arg(long, hide_short_help = true, value_name = "0|1", value_parser = first_column)]
     pub first_column: Option<FirstColumn>,
 
-    /// Read the weights of fingerprints, packed bits and sparse rows from the column --weights of this table; the column --id matches the rows. Without it, row n has weight n
+    /// Read the weights of fingerprints, packed bits and sparse rows from the column --weights of this table; the
+    /// column --id matches the rows. Without --id, row n of the table has the weight of row n
     #[arg(long, hide_short_help = true, value_name = "TABLE", requires = "weights")]
     pub weights_from: Option<PathBuf>,
 }
 
-/// Help of the input of a method that takes rows of bits and sparse rows too.
+/// The help for the input of a method that also takes rows of bits and sparse rows.
 const ANY_ROWS: &str = "Table: .csv, .tsv, .txt (each may be gzipped), .xlsx, .xls, .ods, .jsonl, .json, .npy or .parquet; fingerprints: .fps (may be gzipped), or .npy with --bits. Sparse rows: SVMlight's text or Matrix Market .mtx (each may be gzipped)";
 
 fn first_column(text: &str) -> Result<FirstColumn, String> {
@@ -159,17 +164,19 @@ pub struct ResultArguments {
     #[arg(long, value_name = "FOLDER")]
     pub out: Option<PathBuf>,
 
-    /// Continue the run in this folder; it has a checkpoint. Same input and table options, other options from the checkpoint
+    /// Continue the run in this folder; it has a checkpoint. Needs the same input and table options, takes other
+    /// options from the checkpoint
     #[arg(long, value_name = "FOLDER")]
     pub resume: Option<PathBuf>,
 
-    /// Draw the results to this file, by its ending as .svg or .png; such as map.svg
+    /// Draw the results to this file; its name ends in .svg or .png, such as map.svg
     ///
-    /// Rows or items in the colours of their clusters, with axes and a legend. Limits come from the rows in clusters; outliers farther out are marked at the edge.
+    /// Shows rows or items in the colours of their clusters, with axes and a legend. The rows in clusters set the
+    /// limits; outliers beyond are marked at the edge.
     #[arg(long, value_name = "FILE", value_parser = FigureFile::of)]
     pub figure: Option<FigureFile>,
 
-    /// Replace what is in the way
+    /// Replace protected files
     #[arg(long, hide_short_help = true)]
     pub force: bool,
 
@@ -181,7 +188,8 @@ pub struct ResultArguments {
     #[arg(long, short)]
     pub quiet: bool,
 
-    /// Write what each rank did when to this file, for ui.perfetto.dev or chrome://tracing; with --engine ranks or map-reduce
+    /// Write the actions of each rank with their times to this file, for ui.perfetto.dev or chrome://tracing; with
+    /// --engine ranks or map-reduce
     #[arg(long, hide_short_help = true, value_name = "FILE")]
     pub trace: Option<PathBuf>,
 }
@@ -190,7 +198,7 @@ pub struct ResultArguments {
 const ENDS: &str = "Ctrl-C stops the run, keeps a checkpoint and says how to continue.\n\
                     Exit codes: 0 done, 1 no result, 2 usage, 3 data, 4 environment, 130 stopped.";
 
-/// The subcommand of a method.
+/// Returns the subcommand of a method.
 fn command_of(method: &dyn Method) -> Command {
     let about = method.about();
     let command = Command::new(about.name);
@@ -222,13 +230,13 @@ fn command_of(method: &dyn Method) -> Command {
     };
     let command = ExecutionArguments::augment_args(command);
     with_results(command, about)
-        // Behind all that is added, since each part brings words of its own.
+        // After everything that is added, because each part sets its own help.
         .about(about.line)
         .long_about(format!("{}\n\n{}", about.line, about.paragraph))
         .after_help(format!("Example:\n{}\n\n{ENDS}", about.examples))
 }
 
-/// The command with the options of a method.
+/// Adds a method's options to a command.
 fn with_options(command: Command, method: &dyn Method) -> Command {
     method
         .options()
@@ -236,13 +244,13 @@ fn with_options(command: Command, method: &dyn Method) -> Command {
         .fold(command.next_help_heading(method.about().heading), |command, option| command.arg(argument_of(option)))
 }
 
-/// The command with what becomes of a method's results.
+/// Adds the options of a method's results to a command.
 fn with_results(command: Command, about: &About) -> Command {
     let result = about.result;
     let (last, files) = about.files.split_last().expect("a method writes a summary");
     let is_stream = matches!(about.takes, Takes::Stream(_));
     ResultArguments::augment_args(command)
-        // The plan refuses it.
+        // The plan refuses `--trace` for streams.
         .mut_arg("trace", |trace| trace.hide(is_stream))
         .mut_arg("out", |out| {
             out.help(format!(
@@ -258,7 +266,7 @@ fn with_results(command: Command, about: &About) -> Command {
         })
 }
 
-/// An option as the command line has it.
+/// Returns a declared option as an argument of the command line.
 pub(super) fn argument_of(option: OptionOf) -> Arg {
     let long = option.long();
     let mut argument =
@@ -270,7 +278,7 @@ pub(super) fn argument_of(option: OptionOf) -> Arg {
         argument = argument.help_heading(heading);
     }
     if let Some(short) = option.short {
-        // `--k` is what people type who know `-k`.
+        // People who know `-k` type `--k`.
         argument = argument.short(short).alias(short.to_string());
     }
     if let Some(other) = &option.conflicts {
@@ -293,7 +301,7 @@ pub(super) fn argument_of(option: OptionOf) -> Arg {
         Kind::Number { .. } => argument.allow_negative_numbers(true).value_parser(parser(option, |text| {
             text.parse().ok().and_then(serde_json::Number::from_f64).map(Value::Number)
         })),
-        // A negative one is read, so that the message names the range and not an argument `-1`.
+        // A negative number is read, so that the message names the range and not an unknown argument `-1`.
         Kind::Count { .. } => argument
             .allow_negative_numbers(true)
             .value_parser(parser(option, |text| text.parse::<u64>().ok().map(|count| Value::Number(count.into())))),
@@ -304,13 +312,13 @@ pub(super) fn argument_of(option: OptionOf) -> Arg {
     }
 }
 
-/// The command's former name of an option, if only the name has changed and not the values.
+/// Returns an option's former name on the command line, if only the name has changed and not the values.
 fn former_of(option: &OptionOf) -> Option<String> {
     let (former, values) = option.formerly.as_ref()?;
     values.is_empty().then(|| former.replace('_', "-"))
 }
 
-/// A warning for each option of a command line that was typed by its former name.
+/// Returns a warning for each option that was typed by its former name.
 pub fn former_names(typed: &[OsString]) -> Vec<String> {
     let declared = match typed.get(1).and_then(|command| command.to_str()) {
         Some("distances" | "place") => distances::options(),
@@ -329,7 +337,7 @@ pub fn former_names(typed: &[OsString]) -> Vec<String> {
         .collect()
 }
 
-/// Reads a value and holds it against the declaration.
+/// Returns a parser that checks a value against the option's declaration.
 fn parser(
     option: OptionOf,
     read: impl Fn(&str) -> Option<Value> + Clone + Send + Sync + 'static,
@@ -339,7 +347,7 @@ fn parser(
         let is_one_of_many = option.kind == Kind::Texts;
         match option.fault(&value).filter(|_| !is_one_of_many) {
             None => Ok(value),
-            // The command line has named the option and the value.
+            // The command line already names the option and the value.
             Some(fault) => Err(fault
                 .strip_prefix(&format!("{}: ", option.name))
                 .and_then(|fault| fault.rsplit_once(", found"))
@@ -348,7 +356,7 @@ fn parser(
     }
 }
 
-/// The options among those that are declared that were typed.
+/// Returns the declared options that were typed.
 pub(super) fn typed(declared: &[OptionOf], matches: &ArgMatches) -> Options {
     let mut options = Options::new();
     for option in declared {
@@ -365,7 +373,7 @@ pub(super) fn typed(declared: &[OptionOf], matches: &ArgMatches) -> Options {
 }
 
 impl DeclaredArguments {
-    /// The arguments that were typed after the name of a method.
+    /// Reads the arguments that were typed after the name of a method.
     fn read(method: &'static dyn Method, matches: &ArgMatches) -> Result<Self, Error> {
         let input = match method.about().takes {
             Takes::Matrix(words) => {
@@ -394,11 +402,11 @@ impl DeclaredArguments {
     }
 }
 
-/// The options of `lehr cluster` that were given, for a command that has data of its own.
+/// The options of `lehr cluster` that were given, for a command that has its own data.
 #[derive(Debug)]
 pub struct ClusterOptions(pub Options);
 
-/// The options of the results of `lehr cluster`, for such a command.
+/// The options of the results of `lehr cluster`, for a command that has its own data.
 #[derive(Debug)]
 pub struct ClusterResults(pub ResultArguments);
 
@@ -482,7 +490,7 @@ mod tests {
     use super::*;
     use crate::arguments::Arguments;
 
-    /// A contract's description of its options.
+    /// Returns a contract's description of the contract's options.
     fn described(contract: &str) -> Value {
         let dispatcher = Dispatcher::new(1).unwrap();
         let host = Host::new(dispatcher.handle());
@@ -494,7 +502,7 @@ mod tests {
         })
     }
 
-    /// Sees that a command has options as they are declared, by name, range, default and help.
+    /// Checks that a command has options as they are declared: name, range, default and help.
     fn has_arguments(command: &str, declared: &[OptionOf]) {
         let all = Arguments::command();
         let ours = all.find_subcommand(command).unwrap_or_else(|| panic!("no command {command}"));
@@ -515,7 +523,7 @@ mod tests {
         }
     }
 
-    /// Sees the same of a service, which has no other options than these and some others.
+    /// Checks the same for a service, which has only these options and `others`.
     fn has_properties(contract: &str, declared: &[OptionOf], others: &[&str]) {
         let service = described(contract);
         let properties = service["properties"].as_object().unwrap();
@@ -541,7 +549,7 @@ mod tests {
         assert_eq!(properties.keys().find(|name| !known(name)), None, "{contract}");
     }
 
-    /// Options of jobs that say how their table is taken.
+    /// The options of jobs that select and prepare the table.
     const TABLE_OPTIONS: [&str; 10] =
         ["columns", "weights", "id", "lonlat", "scale", "auto", "exclude", "log", "missing", "date_parts"];
 
@@ -575,7 +583,7 @@ mod tests {
         assert!(read(&["--gap", "8"]).unwrap_err().to_string().contains("OPEN/EXTEND"));
     }
 
-    /// The options that were given in a command line.
+    /// Returns the options that a command line gives.
     fn given(line: &[&str]) -> Result<Value, String> {
         let typed = std::iter::once("lehr").chain(line.iter().copied());
         let matches = Arguments::command().try_get_matches_from(typed).map_err(|refused| refused.to_string())?;

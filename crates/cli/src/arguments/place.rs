@@ -1,4 +1,4 @@
-//! The arguments of `lehr place`: new items, the map that they are placed in, how they are compared with its items.
+//! The arguments of `lehr place`: new items, the map for them, and how they are compared with its items.
 
 use std::path::PathBuf;
 
@@ -11,27 +11,28 @@ use super::{at_least_one, thread_count};
 #[derive(Debug, Args)]
 #[command(after_help = PLACE_HELP)]
 pub struct PlaceArguments {
-    /// New items: sequences (FASTA), fingerprints (FPS) or a table (.csv, .tsv, .txt, .npy), each also gzipped, or .parquet
+    /// New items: sequences (FASTA), fingerprints (FPS) or a table (.csv, .tsv, .txt, .npy), each may be gzipped, or
+    /// .parquet
     #[arg(value_name = "ITEMS")]
     pub input: PathBuf,
 
-    /// Place them in the map in this folder, as lehr embed wrote it
+    /// Place the items in the map in this folder, as lehr embed wrote it
     #[arg(long, value_name = "FOLDER")]
     pub map: PathBuf,
 
-    /// Find the items of the map in this file, by their ids; it may have others [default: ITEMS]
+    /// Find the items of the map in this file, by their ids; it may have more items [default: ITEMS]
     #[arg(long, value_name = "FILE")]
     pub among: Option<PathBuf>,
 
-    /// Place an item by this many of its nearest items of the map
+    /// Use this many nearest items of the map to place an item
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = at_least_one)]
     pub neighbours: usize,
 
-    /// How items are compared; the map has the defaults.
+    /// How to compare items; by default as for the map.
     #[command(flatten)]
     pub comparison: ComparisonOptions,
 
-    /// Of tables.
+    /// The options of tables.
     #[command(flatten)]
     pub table: FileArguments,
 
@@ -39,15 +40,17 @@ pub struct PlaceArguments {
     #[arg(long, value_name = "N", value_parser = thread_count)]
     pub threads: Option<usize>,
 
-    /// Write the results to this folder; positions.csv, positions.npy, report.html and summary.json. Results of an earlier run of the same command in it are replaced [default: lehr-place, or the folder of --resume]
+    /// Write the results to this folder; positions.csv, positions.npy, report.html and summary.json. Replaces results
+    /// of an earlier run of the same command [default: lehr-place, or the folder of --resume]
     #[arg(long, value_name = "FOLDER")]
     pub out: Option<PathBuf>,
 
-    /// Continue the run in this folder; it has a checkpoint. Same input and options
+    /// Continue the run in this folder; it has a checkpoint. Needs the same input and options
     #[arg(long, value_name = "FOLDER")]
     pub resume: Option<PathBuf>,
 
-    /// Replace an unfinished run's checkpoint, results of another command, and files that Lehr may not have written
+    /// Replace protected files: an unfinished run's checkpoint, other commands' results, and files that Lehr may not
+    /// have written
     #[arg(long, hide_short_help = true)]
     pub force: bool,
 

@@ -15,11 +15,14 @@ pub struct PredictArguments {
     #[arg(value_name = "MODEL")]
     pub model: PathBuf,
 
-    /// Table: .csv, .tsv, .txt (each may be gzipped), .xlsx, .xls, .ods, .jsonl, .json, .npy or .parquet; fingerprints: .fps (may be gzipped), or .npy with --bits. Sparse rows: SVMlight's text, whose columns are numbered as those of the model, or .mtx
+    /// Table: .csv, .tsv, .txt (each may be gzipped), .xlsx, .xls, .ods, .jsonl, .json, .npy or .parquet; fingerprints:
+    /// .fps (may be gzipped), or .npy with --bits. Sparse rows: SVMlight's text, with the column numbers of the model,
+    /// or .mtx
     #[arg(value_name = "INPUT")]
     pub input: PathBuf,
 
-    /// Take the .npy as rows of this many bits, as numpy.packbits(rows, axis=1) packs them; of clusters only
+    /// Read the .npy as rows of this many bits, as numpy.packbits(rows, axis=1) packs them; only for a model of
+    /// clusters
     #[arg(long, value_name = "N", value_parser = at_least_one, hide_short_help = true)]
     pub bits: Option<usize>,
 
@@ -27,15 +30,16 @@ pub struct PredictArguments {
     #[arg(long, value_name = "A,B,…", value_delimiter = ',')]
     pub columns: Option<Vec<String>>,
 
-    /// Use this column as identifiers; copied to the result [default: the 0-based row]
+    /// Use this column as identifiers; copied to the result [default: the model's column of identifiers; else the number of the row, from 0]
     #[arg(long, value_name = "COLUMN")]
     pub id: Option<String>,
 
-    /// Allow missing values; empty cells, NA and the like, which distances and densities leave out. Only with a map or a mixture
+    /// Allow missing values; empty cells, NA and the like, which distances and densities leave out. Only with a map or
+    /// a mixture
     #[arg(long)]
     pub missing: bool,
 
-    /// Add the memberships of each row; one column for each cluster or component. Not with a map
+    /// Add the memberships of each row; one column per cluster or component. Not with a map
     #[arg(long)]
     pub memberships: bool,
 
@@ -55,7 +59,7 @@ pub struct PredictArguments {
     #[arg(long, overrides_with = "header", hide_short_help = true)]
     pub no_header: bool,
 
-    /// Write to this file; it is replaced if it is there [default: standard output]
+    /// Write to this file; an existing file is replaced [default: standard output]
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,
 }

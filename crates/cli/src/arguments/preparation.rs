@@ -1,18 +1,18 @@
-//! How a table with text, dates or gaps becomes numbers: columns, missing values, logarithms, and its text format where
-//! Lehr does not detect that.
+//! How a table with text, dates or missing values becomes numbers: columns, missing values, logarithms, and the text
+//! format where Lehr cannot detect it.
 
 use clap::{Args, ValueEnum};
 use lehr_data::preparation::{DatePart, Missing, Wishes};
 use lehr_data::read::{DateOrder, Encoding, TableForm};
 
-/// The value of `--missing` without a word after it.
+/// The value of `--missing` if no value is given.
 const OWN: &str = "own";
 
-/// How a table with text, dates or gaps becomes numbers.
+/// How a table with text, dates or missing values becomes numbers.
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Preparing the table")]
 pub struct PreparationArguments {
-    /// Prepare an ordinary table; chooses columns, logarithms, scale, missing values and outliers, each with its reason
+    /// Prepare an ordinary table; chooses columns, logarithms, scale, missing values and outliers, and says why
     #[arg(long)]
     pub auto: bool,
 
@@ -24,7 +24,7 @@ pub struct PreparationArguments {
     #[arg(long, value_name = "A,B,…", value_delimiter = ',')]
     pub log: Vec<String>,
 
-    /// Take empty cells, NA and the like as missing values, and treat them so
+    /// Read empty cells, NA and the like as missing values, and handle them this way
     #[arg(long, value_name = "HOW", num_args = 0..=1, require_equals = true, default_missing_value = OWN, value_parser = gaps)]
     pub missing: Option<Gaps>,
 
@@ -65,12 +65,12 @@ pub struct PreparationArguments {
     pub sheet: Option<String>,
 }
 
-/// How missing values are handled.
+/// How to handle missing values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Gaps {
     /// The method's own way.
     Own,
-    /// This.
+    /// The given way.
     How(Missing),
 }
 
@@ -142,8 +142,8 @@ fn decimal(text: &str) -> Result<char, String> {
 }
 
 impl PreparationArguments {
-    /// Whether the table must be looked at column by column before a method sees it. `--missing` alone is also known to
-    /// methods that leave missing values out.
+    /// Whether the table must be examined column by column before a method gets it. For `--missing` without a value
+    /// this is not needed if the method itself leaves missing values out.
     pub fn is_asked_for(&self) -> bool {
         let Self {
             auto,
@@ -166,7 +166,7 @@ impl PreparationArguments {
         *auto || is_list || !date_parts.is_empty() || is_read_otherwise || matches!(missing, Some(Gaps::How(_)))
     }
 
-    /// The options of the preparation, with columns as they were typed. `own` is the method's own way with missing
+    /// Returns the options of the preparation, with columns as typed. `own` is the method's own way to handle missing
     /// values.
     pub fn wishes(&self, columns: Option<Vec<String>>, own: Missing) -> Wishes {
         let missing = self.missing.map(|gaps| match gaps {
@@ -185,7 +185,7 @@ impl PreparationArguments {
         }
     }
 
-    /// How the table is to be read.
+    /// Returns how to read the table.
     pub fn form(&self) -> TableForm {
         let dates = self.dates.map(|dates| match dates {
             DatesArgument::Day => DateOrder::DayFirst,

@@ -1,4 +1,4 @@
-//! The arguments of `lehr run`: a workflow, its parameters, where it runs, what becomes of it.
+//! The arguments of `lehr run`: a workflow, its parameters, where it runs, and what it prints.
 
 use std::path::PathBuf;
 
@@ -19,19 +19,19 @@ pub struct RunArguments {
     #[arg(long, value_name = "NAME=VALUE", value_parser = setting, conflicts_with_all = ["resume", "from"])]
     pub set: Vec<(String, String)>,
 
-    /// Run it on this node, with the services that it has
+    /// Run the workflow on this node, with the node's services
     #[arg(long, value_name = "URL")]
     pub node: Option<String>,
 
-    /// Continue the last run of this workflow; on a node, watch it if it is under way
+    /// Continue the last run of this workflow; on a node, watch it if it is running
     #[arg(long)]
     pub resume: bool,
 
-    /// Continue the last run, and do this step and all that need it again
+    /// Continue the last run, and repeat this step and all steps that depend on it
     #[arg(long, value_name = "STEP")]
     pub from: Option<String>,
 
-    /// Say what would be done, and do nothing
+    /// Show what would be done, and do nothing
     #[arg(long, conflicts_with_all = ["resume", "from"])]
     pub dry_run: bool,
 
@@ -47,7 +47,7 @@ pub struct RunArguments {
     #[arg(long, value_name = "N", value_parser = thread_count, conflicts_with = "node", hide_short_help = true)]
     pub threads: Option<usize>,
 
-    /// Print the whole run as JSON instead of its answer
+    /// Print the whole run, not only its result, as JSON
     #[arg(long)]
     pub json: bool,
 
@@ -55,7 +55,7 @@ pub struct RunArguments {
     #[arg(long, short)]
     pub quiet: bool,
 
-    /// How other nodes are called.
+    /// The options of requests to other nodes.
     #[command(flatten)]
     pub request: RequestArguments,
 }

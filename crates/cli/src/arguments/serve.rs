@@ -1,4 +1,5 @@
-//! The arguments of `lehr serve`: where it listens and for whom, what it starts, what it keeps, whom it joins.
+//! The arguments of `lehr serve`: the address, the callers, the services that it starts, the data that it keeps, the
+//! nodes that it joins.
 
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::path::PathBuf;
@@ -15,15 +16,15 @@ use super::{at_least_one, positive, thread_count};
 #[derive(Debug, Args)]
 #[command(after_help = SERVE_HELP)]
 pub struct ServeArguments {
-    /// Listen here; port 0 lets the system choose
+    /// Listen at this address; with port 0, the system chooses
     #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:8420", value_parser = address)]
     pub listen: SocketAddr,
 
-    /// Allow what this file says; JSON with callers, their tokens, and rules
+    /// Enforce this policy; a JSON file with callers, their tokens, and rules
     #[arg(long, value_name = "FILE")]
     pub policy: Option<PathBuf>,
 
-    /// Listen beyond this machine without a policy; everybody may do everything
+    /// Listen beyond this machine without a policy; anyone may do anything
     #[arg(long)]
     pub insecure: bool,
 
@@ -31,19 +32,22 @@ pub struct ServeArguments {
     #[arg(long, value_name = "N", value_parser = thread_count, hide_short_help = true)]
     pub threads: Option<usize>,
 
-    /// Start a service at a path; for a method also how its jobs run, such as ,threads=2,cores=0-1 (may be repeated)
+    /// Start a service at a path; for a method, also with settings of its jobs, such as ,threads=2,cores=0-1 (may be
+    /// repeated)
     #[arg(long, value_name = "CONTRACT=PATH[,NAME=VALUE...]", value_parser = placed)]
     pub start: Vec<PlacedService>,
 
-    /// Start the services of a manifest; may be repeated: the files are taken together
+    /// Start the services of a manifest; may be repeated, several are applied together
     #[arg(long, value_name = "FILE")]
     pub manifest: Vec<PathBuf>,
 
-    /// Let clients open the files in this folder; as data sets. No other file of this machine can be read [default: none]
+    /// Let clients open the files in this folder; as data sets. Clients can read no other file of this machine
+    /// [default: none]
     #[arg(long, value_name = "DIR")]
     pub data_root: Option<PathBuf>,
 
-    /// Keep states in this folder; data sets, jobs, runs of workflows and states of services, for the next start [default: they end with the node]
+    /// Keep states in this folder; data sets, jobs, workflow runs and states of services, for the next start [default:
+    /// they end with the node]
     #[arg(long, value_name = "DIR")]
     pub keep: Option<PathBuf>,
 
@@ -51,11 +55,11 @@ pub struct ServeArguments {
     #[arg(long, value_name = "BYTES", default_value_t = 16 << 20, value_parser = at_least_one, hide_short_help = true)]
     pub body_max: usize,
 
-    /// Allow this many requests a second from one address [default: any number]
+    /// Allow this many requests per second from one address [default: any number]
     #[arg(long, value_name = "N", value_parser = positive, hide_short_help = true)]
     pub rate: Option<f64>,
 
-    /// Close a connection whose client takes nothing of an answer for this many seconds
+    /// Close a connection if its client reads nothing of an answer for this many seconds
     #[arg(long, value_name = "SECONDS", default_value_t = 60.0, value_parser = positive, hide_short_help = true)]
     pub take_time: f64,
 
@@ -63,11 +67,11 @@ pub struct ServeArguments {
     #[arg(long, value_name = "SECONDS", default_value_t = 10, hide_short_help = true)]
     pub grace: u64,
 
-    /// Restart a service after a crash, at most so many times in so many seconds [default: never]
+    /// Restart a service after a crash, at most this many times in this many seconds [default: never]
     #[arg(long, value_name = "TIMES/SECONDS", value_parser = restart, hide_short_help = true)]
     pub restart: Option<Restart>,
 
-    /// Log this to standard error; off, error, warn, info or debug, also by path or contract
+    /// Log to standard error at this level; off, error, warn, info or debug, also by path or contract
     #[arg(long, value_name = "FILTERS", default_value = "warn")]
     pub log: String,
 
@@ -75,11 +79,12 @@ pub struct ServeArguments {
     #[arg(long, hide_short_help = true)]
     pub log_json: bool,
 
-    /// Send a span of each request to the OpenTelemetry collector at this address, by OTLP over HTTP [default: OTEL_EXPORTER_OTLP_ENDPOINT, else none]
+    /// Send a span for each request to the OpenTelemetry collector at this address, by OTLP over HTTP [default:
+    /// OTEL_EXPORTER_OTLP_ENDPOINT, else none]
     #[arg(long, value_name = "URL", hide_short_help = true)]
     pub telemetry: Option<String>,
 
-    // Not as its documentation, where an address has to be a link.
+    // Not a doc comment, in which an address must be a link.
     #[arg(
         long,
         value_name = "ORIGIN",
@@ -88,11 +93,12 @@ pub struct ServeArguments {
     )]
     pub allow_origin: Vec<String>,
 
-    /// Take client addresses from the X-Forwarded-For (or else Forwarded) of this reverse proxy; also of a network such as 10.0.0.0/8 (may be repeated)
+    /// Take client addresses from the X-Forwarded-For (or else Forwarded) header of this reverse proxy; also a network
+    /// such as 10.0.0.0/8 (may be repeated)
     #[arg(long, value_name = "ADDRESS", hide_short_help = true)]
     pub trust_proxy: Vec<Network>,
 
-    /// Keep at most this many connections open; beyond, a new one takes the place of an idle one
+    /// Keep at most this many connections open; beyond that, a new one replaces an idle one
     #[arg(long, value_name = "N", default_value_t = 4096, value_parser = at_least_one, hide_short_help = true)]
     pub connections: usize,
 
@@ -100,36 +106,36 @@ pub struct ServeArguments {
     #[arg(long, value_name = "N", default_value_t = 1024, value_parser = at_least_one, hide_short_help = true)]
     pub connections_per_address: usize,
 
-    /// Hold at most this many bytes of answers that clients have not taken; beyond, answer 503
+    /// Hold at most this many bytes of answers that clients have not read; beyond that, answer 503
     #[arg(long, value_name = "BYTES", default_value_t = 512 << 20, value_parser = at_least_one, hide_short_help = true, hide_short_help = true)]
     pub unsent_max: usize,
 
-    /// How the node uses TLS.
+    /// The options of TLS.
     #[command(flatten)]
     pub tls: ServeTlsArguments,
 
-    /// The other nodes that it knows.
+    /// The options for other nodes.
     #[command(flatten)]
     pub join: JoinArguments,
 
-    /// The hosts that it fetches data from.
+    /// The options for fetching data from other hosts.
     #[command(flatten)]
     pub sources: SourceArguments,
 }
 
-/// How `lehr serve` uses TLS.
+/// The TLS options of `lehr serve`.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "TLS")]
 pub struct ServeTlsArguments {
-    /// Speak TLS, with this certificate and those up to its authority, in PEM
+    /// Use TLS, with this certificate and its chain up to the authority, in PEM
     #[arg(long, value_name = "FILE", requires = "key", hide_short_help = true)]
     pub cert: Option<PathBuf>,
 
-    /// Use this private key of the certificate, in PEM
+    /// Use this private key for the certificate, in PEM
     #[arg(long, value_name = "FILE", requires = "cert", hide_short_help = true)]
     pub key: Option<PathBuf>,
 
-    /// Require a client certificate that one of these authorities has signed; the policy says whose
+    /// Require a client certificate that one of these authorities signed; the policy names the clients
     #[arg(long, value_name = "FILE", requires = "cert", hide_short_help = true)]
     pub client_ca: Option<PathBuf>,
 }
@@ -142,28 +148,28 @@ pub struct JoinArguments {
     #[arg(long, value_name = "URL")]
     pub join: Vec<String>,
 
-    /// Ask the nodes that are joined to join this one, at this address
+    /// Ask the joined nodes to join this one, at this address
     #[arg(long, value_name = "URL", hide_short_help = true)]
     pub advertise: Option<String>,
 
-    /// Take the services of a node that has not answered for this many seconds as gone
+    /// Drop the services of a node that has not answered for this many seconds
     #[arg(long, value_name = "SECONDS", default_value_t = 30.0, value_parser = positive, hide_short_help = true)]
     pub lease: f64,
 
-    /// Show them the token in this file [default: the environment variable LEHR_JOIN_TOKEN]
+    /// Send the joined nodes the token in this file [default: the environment variable LEHR_JOIN_TOKEN]
     #[arg(long, value_name = "FILE", hide_short_help = true)]
     pub join_token: Option<PathBuf>,
 
-    /// Trust those of them whose certificates these authorities have signed [default: whom this machine trusts]
+    /// Trust the joined nodes if these authorities signed their certificates [default: those that this machine trusts]
     #[arg(long, value_name = "FILE", hide_short_help = true)]
     pub ca: Option<PathBuf>,
 }
 
-/// The sources that `lehr serve` fetches from, and where.
+/// The hosts that `lehr serve` may fetch files from, and the folder for the files.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Data from elsewhere")]
 pub struct SourceArguments {
-    /// Let files be fetched from this host: name, name:port, or .name for all below it (may be repeated)
+    /// Allow fetching files from this host: name, name:port, or .name for all subdomains (may be repeated)
     #[arg(long, value_name = "HOST", requires = "fetch_into", hide_short_help = true)]
     pub fetch_from: Vec<String>,
 
@@ -171,7 +177,7 @@ pub struct SourceArguments {
     #[arg(long, value_name = "DIR", requires = "fetch_from", hide_short_help = true)]
     pub fetch_into: Option<PathBuf>,
 
-    /// Let those hosts be in private networks and on this machine
+    /// Allow those hosts to be in private networks and on this machine
     #[arg(long, requires = "fetch_from", hide_short_help = true)]
     pub fetch_private: bool,
 
@@ -179,7 +185,7 @@ pub struct SourceArguments {
     #[arg(long, value_name = "BYTES", default_value_t = 4 << 30, value_parser = at_least_one, hide_short_help = true)]
     pub fetch_max: usize,
 
-    /// Answer questions about chemical compounds by asking PubChem
+    /// Answer questions about chemical compounds from PubChem
     #[arg(long, hide_short_help = true)]
     pub pubchem: bool,
 }
@@ -187,11 +193,11 @@ pub struct SourceArguments {
 /// A service to start.
 #[derive(Debug, Clone)]
 pub struct PlacedService {
-    /// Its contract.
+    /// The service's contract.
     pub contract: String,
     /// The path of the service.
     pub path: String,
-    /// How the jobs of a method run, if the command line says so.
+    /// The settings of a method's jobs, if the command line has any.
     pub settings: Option<Settings>,
 }
 
@@ -245,7 +251,8 @@ fn restart(text: &str) -> Result<Restart, String> {
     Ok(Restart::OnPanic { max: max as usize, within: Duration::from_secs(within.into()) })
 }
 
-/// An address and a port; a name such as localhost stands for the first address that it has, of version 4 if there is one.
+/// Reads an address and a port. A name such as localhost means its first IPv4 address, or its first address if it has
+/// no IPv4 address.
 fn address(text: &str) -> Result<SocketAddr, String> {
     let found: Vec<SocketAddr> = text
         .to_socket_addrs()

@@ -1,4 +1,4 @@
-//! How a stream is read: the role of each column, their scale, the delimiter.
+//! How to read a stream: the role of each column, their scale, the delimiter.
 
 use std::path::PathBuf;
 
@@ -19,11 +19,11 @@ pub struct StreamArguments {
     #[arg(long, value_name = "A,B,…", value_delimiter = ',')]
     pub columns: Option<Vec<String>>,
 
-    /// Use this column as sample weights; at least 0, and rows of weight 0 are passed over
+    /// Use this column as sample weights; at least 0, and rows of weight 0 are skipped
     #[arg(long, value_name = "COLUMN")]
     pub weights: Option<String>,
 
-    /// Scale the columns by what the sample has; results keep the columns' units
+    /// Scale the columns by the sample's statistics; results keep the columns' units
     #[arg(long, value_enum, default_value_t = ScaleArgument::None)]
     pub scale: ScaleArgument,
 
@@ -41,7 +41,7 @@ pub struct StreamArguments {
 }
 
 impl StreamArguments {
-    /// The selection of columns, and the delimiter of fields.
+    /// Returns the selection of columns, and the delimiter of fields.
     pub fn selection(&self) -> Selection {
         let header = match (self.header, self.no_header) {
             (true, _) => Some(true),

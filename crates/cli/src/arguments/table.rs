@@ -1,4 +1,4 @@
-//! How a table is read: the role of each column, their scale, the delimiter.
+//! How to read a table: the role of each column, their scale, the delimiter.
 
 use clap::{Args, ValueEnum};
 use lehr_data::read::Selection;
@@ -19,7 +19,7 @@ pub struct TableArguments {
     #[arg(long, value_name = "COLUMN")]
     pub id: Option<String>,
 
-    /// Copy all columns of the table to the results that have a line for each row
+    /// Copy all columns of the table to the results that have one line per row
     #[arg(long, hide_short_help = true)]
     pub append: bool,
 
@@ -45,7 +45,7 @@ pub struct TableArguments {
 }
 
 impl TableArguments {
-    /// The selection of columns, and the delimiter of fields.
+    /// Returns the selection of columns, and the delimiter of fields.
     pub fn selection(self) -> Selection {
         let header = match (self.header, self.no_header) {
             (true, _) => Some(true),
@@ -57,7 +57,7 @@ impl TableArguments {
     }
 }
 
-/// How columns are scaled.
+/// How to scale columns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum ScaleArgument {
     /// As they are

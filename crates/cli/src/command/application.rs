@@ -1,11 +1,11 @@
-//! `lehr demo genes`, `lehr demo patients` and `lehr demo chemistry`: from items that are built in to clusters and a
-//! map, in one run.
+//! `lehr demo genes`, `lehr demo patients` and `lehr demo chemistry`: from built-in items to clusters and a map, in one
+//! run.
 //!
 //! In one process the run is a workflow over services ([`composed`]). Several processes, and engines that jobs do not
-//! have, run the same stages one after the other ([`in_turn`]), as `lehr distances`, `lehr pairwise` and `lehr embed`
-//! do. The files are those of these commands, with the same bytes either way. Comparing is the long stage. Its finished
-//! part is kept at every step, and a resumed run compares the rest. Clusters and map, the shorter part, are computed
-//! again.
+//! have, run the same stages in sequence ([`in_turn`]), as `lehr distances`, `lehr pairwise` and `lehr embed` do.
+//! Either way, the files are those of these commands, with the same bytes. Comparing is the longest stage. Its finished
+//! part is kept at every step, and a resumed run compares the remaining pairs. The clusters and the map take less time
+//! and are computed again.
 
 mod composed;
 
@@ -44,7 +44,7 @@ use crate::{resume, summary};
 /// Runs the command to its end, together with the other processes of a job, if there are any.
 ///
 /// # Errors
-/// Returns [`Failure`], with nothing but a checkpoint left behind.
+/// Returns [`Failure`], and leaves at most a checkpoint behind.
 pub fn run(
     subject: Subject,
     read: impl FnOnce(ApplicationOptions) -> Result<Application, lehr_demos::Error>,
@@ -79,7 +79,7 @@ pub fn run(
         Half::<f32>::fits(application.items.len(), limit)?;
     }
     let mut folder = Folder::claim(&plan.out, Results::Application, None, plan.force, plan.resumed.as_deref())?;
-    // What a job has: ranks on threads of this process, one each.
+    // Jobs run like this: ranks on threads of this process, one each.
     let is_composed = application.is_built_in
         && !group.is_several()
         && plan.execution.engine == Engine::Ranks
@@ -92,7 +92,7 @@ pub fn run(
     publish(&application, &outcome, &plan, layout, &mut folder, clock)
 }
 
-/// Writes the results, all or none, and shows them.
+/// Writes the results, all or none, and prints a summary.
 fn publish(
     application: &Application,
     outcome: &Outcome,
@@ -163,7 +163,7 @@ fn publish(
     ))
 }
 
-/// The stages, one after the other, with the functions of the three commands.
+/// Runs the stages in sequence, with the functions of the three commands.
 fn in_turn(
     application: &Application,
     plan: &DistancesPlan,
@@ -204,14 +204,14 @@ struct Stages {
 }
 
 impl Stages {
-    /// Notes the time since the last stage's end.
+    /// Records the time since the end of the last stage.
     fn end(&mut self, stage: &'static str) {
         let before: f64 = self.total();
         self.stages.push((stage, (self.watch.seconds() - before).max(0.0)));
     }
 
-    /// Notes stages that were timed elsewhere, one after the other and up to now. The rest of the time since the end of
-    /// the last stage belongs to that stage.
+    /// Records stages that were timed elsewhere, in sequence and up to now. Any remaining time since the end of the
+    /// last stage is added to that stage.
     fn told(&mut self, stages: &[(&'static str, f64)]) {
         let told: f64 = stages.iter().map(|(_, seconds)| seconds).sum();
         let left = (self.watch.seconds() - self.total() - told).max(0.0);
@@ -226,8 +226,8 @@ impl Stages {
     }
 }
 
-/// The failure of a method, or the way to resume it. The compared pairs are in the checkpoint, except those for which
-/// `unkept` gives a reason.
+/// Returns the failure of a method, or of a stopped run with the command that resumes it. The compared pairs are in the
+/// checkpoint, unless `unkept` gives a reason why some are not.
 fn ended(
     error: Error,
     application: &Application,
@@ -241,7 +241,7 @@ fn ended(
     }
 }
 
-/// The failure of a stopped run, and how to resume it.
+/// Returns the failure of a stopped run, with the command that resumes it.
 fn stopped(application: &Application, plan: &DistancesPlan, folder: &Folder, unkept: Option<&str>) -> Failure {
     let path = folder.checkpoint();
     let kept: Result<(), Failure> = application.items.compared(&plan.options, |metric| {

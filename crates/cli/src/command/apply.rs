@@ -1,4 +1,4 @@
-//! `lehr apply`: a manifest for a node that runs.
+//! `lehr apply`: applies a manifest to a running node.
 
 use std::path::{Path, PathBuf};
 
@@ -12,10 +12,10 @@ use crate::exit::{Failure, Kind};
 use crate::output;
 use lehr_methods::numbers::left_aligned;
 
-/// Sends manifests to a node, and shows their changes, done or planned.
+/// Sends manifests to a node, and prints the changes, done or planned.
 ///
 /// # Errors
-/// Returns [`Kind::BadData`] with every fault of the manifests; why they could not be applied.
+/// Returns [`Kind::BadData`] with every fault of the manifests, or the reason why they could not be applied.
 pub fn run(arguments: ApplyArguments) -> Result<(), Failure> {
     let files = texts(&arguments.files)?;
     let url = format!("{}{MANIFEST}", arguments.node.trim_end_matches('/'));
@@ -35,7 +35,7 @@ pub fn run(arguments: ApplyArguments) -> Result<(), Failure> {
     output::result(&table(&plan))
 }
 
-/// The files, for a node that cannot read them itself.
+/// Reads the files, for a node that cannot read them itself.
 ///
 /// # Errors
 /// Returns [`Kind::Environment`] for a file that cannot be read.
@@ -43,10 +43,10 @@ pub fn texts(files: &[PathBuf]) -> Result<Vec<ManifestText>, Failure> {
     files.iter().map(|file| Ok(ManifestText { file: file.display().to_string(), text: text(file)? })).collect()
 }
 
-/// The text of a file.
+/// Reads the text of a file.
 ///
 /// # Errors
-/// Returns [`Kind::Environment`] if it cannot be read; [`Kind::BadData`] if it is no text.
+/// Returns [`Kind::Environment`] if the file cannot be read; [`Kind::BadData`] if it is not text.
 pub fn text(file: &Path) -> Result<String, Failure> {
     let kind = |cause: &std::io::Error| match cause.kind() {
         std::io::ErrorKind::InvalidData => Kind::BadData,
@@ -62,7 +62,7 @@ pub fn text(file: &Path) -> Result<String, Failure> {
     })
 }
 
-/// The change to each service.
+/// Returns a table with the change to each service.
 fn table(plan: &Plan) -> String {
     let mut rows = vec![["path", "contract", "action", "because"].map(str::to_owned)];
     for change in &plan.changes {

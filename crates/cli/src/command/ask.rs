@@ -1,4 +1,4 @@
-//! `lehr ls`, `get`, `query`, `submit`, `watch`, `drop`: asking services of a node.
+//! `lehr ls`, `get`, `query`, `submit`, `watch`, `drop`: requests to services of a node.
 
 use std::io::Read;
 use std::path::Path;
@@ -14,7 +14,7 @@ use crate::exit::{Failure, Kind};
 use crate::output;
 use lehr_methods::numbers::left_aligned;
 
-/// A fault in the words of the command.
+/// Converts a fault to a failure of the command.
 pub fn failure(fault: &Fault) -> Failure {
     let kind = match fault.code() {
         Code::MessageNotSupported | Code::InvalidValue | Code::TooLarge => Kind::BadData,
@@ -28,16 +28,16 @@ pub fn failure(fault: &Fault) -> Failure {
     Failure::new(kind, lines.join("\n"))
 }
 
-/// A file that was named and cannot be used.
+/// Converts the fault of a file that was named and cannot be used.
 pub fn bad_file(fault: &Fault) -> Failure {
     Failure::new(Kind::BadData, fault.reason())
 }
 
-/// The client that a command line means.
+/// Creates the client for a command line.
 ///
 /// # Errors
 /// Returns [`Kind::Environment`] for a token that cannot be read, [`Kind::BadData`] for certificates, [`Kind::Usage`]
-/// for a token that cannot be shown.
+/// for a token that cannot be sent.
 pub fn client(request: &RequestArguments) -> Result<Client, Failure> {
     let token = token_or(request.token.as_deref(), TOKEN)?;
     let usage = |fault: Fault| Failure::new(Kind::Usage, fault.reason());
@@ -50,10 +50,10 @@ pub fn client(request: &RequestArguments) -> Result<Client, Failure> {
     }
 }
 
-/// The link that a command line means, and how long it waits for an answer.
+/// Creates the link for a command line, with the time limit for an answer.
 ///
 /// # Errors
-/// The same as for [`client`]; [`Kind::Usage`] for an invalid address.
+/// Returns the same errors as [`client`]; [`Kind::Usage`] for an invalid address.
 pub fn link(url: &str, request: &RequestArguments) -> Result<(HttpLink, Options), Failure> {
     let link = client(request)?.link(url).map_err(|fault| Failure::new(Kind::Usage, fault.reason()))?;
     let within = Duration::try_from_secs_f64(request.timeout).ok();
@@ -63,22 +63,22 @@ pub fn link(url: &str, request: &RequestArguments) -> Result<(HttpLink, Options)
 /// The environment variable with the token of a client.
 const TOKEN: &str = "LEHR_TOKEN";
 
-/// The token in a file, or else in an environment variable, for programs that are given secrets that way.
+/// Returns the token in a file, or else in an environment variable, for programs that get secrets that way.
 ///
 /// # Errors
-/// Returns [`Kind::Environment`] if the file cannot be read, or the variable is no text.
+/// Returns [`Kind::Environment`] if the file cannot be read, or the variable is not text.
 pub fn token_or(file: Option<&Path>, variable: &str) -> Result<Option<String>, Failure> {
     if let Some(file) = file {
         return token(file).map(Some);
     }
-    // An empty one is as good as none.
+    // An empty variable counts as unset.
     let Some(value) = std::env::var_os(variable).filter(|value| !value.is_empty()) else { return Ok(None) };
     let text = value.into_string();
     text.map(|text| Some(text.trim().to_owned()))
         .map_err(|_| Failure::new(Kind::Environment, format!("the environment variable {variable} is no text")))
 }
 
-/// Invalid settings are the command line's fault; an address that is not available is not.
+/// Converts the fault of a node that did not start: invalid settings are a usage error; an unavailable address is not.
 pub fn refused(fault: &Fault) -> Failure {
     let kind = match fault.code() {
         Code::PermissionDenied | Code::InvalidValue => Kind::Usage,
@@ -87,10 +87,10 @@ pub fn refused(fault: &Fault) -> Failure {
     Failure::new(kind, fault.reason())
 }
 
-/// The token in a file.
+/// Reads the token in a file.
 ///
 /// # Errors
-/// Returns [`Kind::Environment`] if it cannot be read.
+/// Returns [`Kind::Environment`] if the file cannot be read.
 pub fn token(path: &Path) -> Result<String, Failure> {
     let text = std::fs::read_to_string(path);
     let text = text.map_err(|cause| {
@@ -101,7 +101,7 @@ pub fn token(path: &Path) -> Result<String, Failure> {
     Ok(text.trim().to_owned())
 }
 
-/// Sends a request in JSON and gives the answer.
+/// Sends a request in JSON and returns the answer.
 fn send(link: &HttpLink, action: Action, verb: Verb, body: Vec<u8>, options: Options) -> Result<Value, Failure> {
     let message = Message { action, verb, body, format: Format::Json, accept: Format::Json, options };
     let answered = block_on(link.send(message)).map_err(|fault| failure(&fault))?;
@@ -115,7 +115,7 @@ fn print(value: &Value) -> Result<(), Failure> {
 /// Lists the services of a node.
 ///
 /// # Errors
-/// The reason why the node could not be asked.
+/// Returns the reason why the node could not be asked.
 pub fn ls(arguments: LsArguments) -> Result<(), Failure> {
     let (link, _) = link(&arguments.url, &arguments.request)?;
     let listed = block_on(link.index()).map_err(|fault| failure(&fault))?;
@@ -140,17 +140,17 @@ pub fn ls(arguments: LsArguments) -> Result<(), Failure> {
 /// Prints the state of a service, or its description.
 ///
 /// # Errors
-/// The reason why it could not be asked.
+/// Returns the reason why the service could not be asked.
 pub fn get(arguments: GetArguments) -> Result<(), Failure> {
     let (link, options) = link(&arguments.url, &arguments.request)?;
     let (action, verb) = if arguments.lookup { (Action::Lookup, Verb::Lookup) } else { (Action::Get, Verb::Get) };
     print(&send(&link, action, verb, Vec::new(), options)?)
 }
 
-/// Asks for a part of the state: an operation whose verb is query, and no other.
+/// Queries a part of the state: only by operations with the verb query.
 ///
 /// # Errors
-/// The reason why it could not be asked; [`Kind::Usage`] if the operation is no query.
+/// Returns the reason why the service could not be asked; [`Kind::Usage`] if the operation is not a query.
 pub fn query(arguments: SendArguments) -> Result<(), Failure> {
     let (link, _) = link(&arguments.url, &arguments.request)?;
     let info = block_on(link.lookup()).map_err(|fault| failure(&fault))?;
@@ -167,10 +167,10 @@ pub fn query(arguments: SendArguments) -> Result<(), Failure> {
     }
 }
 
-/// Sends any operation.
+/// Sends an operation.
 ///
 /// # Errors
-/// The reason why it could not be sent, or the fault that it was answered with.
+/// Returns the reason why the request could not be sent, or the fault in the answer.
 pub fn submit(arguments: SendArguments) -> Result<(), Failure> {
     operate(arguments, Verb::Submit)
 }
@@ -195,10 +195,10 @@ fn operate(arguments: SendArguments, verb: Verb) -> Result<(), Failure> {
     print(&send(&link, Action::Operation(arguments.operation), verb, body.trim().as_bytes().to_vec(), options)?)
 }
 
-/// Prints the state of a service and its changes, a line of JSON each, until it ends.
+/// Prints the state of a service and its changes, one line of JSON each, until the service ends.
 ///
 /// # Errors
-/// The reason why it ended, if that was not requested.
+/// Returns the reason why the stream of changes ended, if the end was not requested.
 pub fn watch(arguments: WatchArguments) -> Result<(), Failure> {
     let (link, options) = link(&arguments.url, &arguments.request)?;
     let mut wishes = Subscribe::default().operations(arguments.operations).keys(arguments.keys);
@@ -232,7 +232,7 @@ pub fn watch(arguments: WatchArguments) -> Result<(), Failure> {
 /// Ends a service.
 ///
 /// # Errors
-/// The reason why it could not be ended.
+/// Returns the reason why the service could not be ended.
 pub fn drop_service(arguments: DropArguments) -> Result<(), Failure> {
     let (link, options) = link(&arguments.url, &arguments.request)?;
     send(&link, Action::Drop, Verb::Drop, Vec::new(), options).map(|_| ())

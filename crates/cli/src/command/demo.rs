@@ -1,7 +1,7 @@
-//! `lehr demo`: points that are built in, clustered by a workflow.
+//! `lehr demo`: a workflow clusters built-in points.
 //!
-//! Without options of the method the workflow of the data set is run, as `lehr run` would, over data sets and jobs of
-//! this process. With options of the method, as one of several processes, or to resume a run, it clusters the points as
+//! Without options of the method, it runs the data set's workflow, as `lehr run` does, over data sets and jobs in this
+//! process. With options of the method, as one of several processes, or to resume a run, it clusters the points as
 //! `lehr cluster` does.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
@@ -34,13 +34,14 @@ use crate::interrupt::Interrupt;
 use crate::output;
 use crate::plan::method::MethodPlan;
 
-/// The number of jobs that cluster at once: those that the census chooses from, and the one that watches.
+/// The number of jobs that cluster at once: one for each number of clusters in the census workflow, and one that
+/// watches.
 const SIDE_BY_SIDE: usize = 4;
 
 /// The longest time that the services of a node may take to end.
 const GRACE: Duration = Duration::from_secs(60);
 
-/// Whether a demonstration is the workflow of its data set: no method is named.
+/// Whether a demonstration runs the workflow of its data set, which is so if no option of the method is given.
 pub fn is_workflow(demo: &DemoArguments) -> bool {
     demo.application.is_none()
         && demo.method.0.is_empty()
@@ -49,7 +50,7 @@ pub fn is_workflow(demo: &DemoArguments) -> bool {
         && demo.results.0.figure.is_none()
 }
 
-/// Whether jobs compute as a plan says: on threads of this process with a rank each.
+/// Whether jobs compute as a plan says: on threads of this process, with one rank each.
 pub fn is_of_jobs(plan: &MethodPlan) -> bool {
     plan.execution.engine == Engine::Ranks && plan.execution.ranks == plan.execution.threads
 }
@@ -57,7 +58,7 @@ pub fn is_of_jobs(plan: &MethodPlan) -> bool {
 /// Runs the workflow of a demonstration, or one of its nodes, and prints the result.
 ///
 /// # Errors
-/// The reason why there is no result; then nothing is written.
+/// Returns the reason why there is no result; then nothing has been written.
 pub fn run(plan: MethodPlan, dataset: Dataset, part: Option<PartArgument>) -> Result<(), Failure> {
     match (dataset, part) {
         (Dataset::Census, None) => census(plan),
@@ -71,25 +72,25 @@ fn environment(cause: &dyn std::fmt::Display) -> Failure {
     Failure::new(Kind::Environment, cause.to_string())
 }
 
-/// The services that cluster and report, and the folder that takes the results of one job.
+/// The services that cluster and report, and the folder for the results of one job.
 struct Outcome {
     plan: MethodPlan,
-    /// Claimed until this is dropped. If it was made for results and there are none, it goes.
+    /// Claimed until this is dropped. If the folder was created for results and there are none, it is removed.
     folder: Folder,
-    /// The files need more of a result than its tables.
+    /// The fits of jobs, because the files need more than a result's tables.
     fits: Fits,
 }
 
-/// Which results are written: what the workflow says about them.
+/// The results to write, which the workflow reports.
 #[derive(Debug, Serialize, Deserialize)]
 struct Wanted {
     job: String,
-    /// Where the time went beside the clustering of that job, in seconds.
+    /// The time spent outside the clustering of that job, in seconds.
     phases: Vec<(String, f64)>,
 }
 
 impl Wanted {
-    /// The job that the last step of a run reports.
+    /// Returns the job that the last step of a run reports.
     fn of(run: &Run) -> Result<Self, Failure> {
         let output = |step: &str| run.steps.get(step).and_then(|step| step.output());
         let report: Option<Report> = output("report").and_then(|report| serde_json::from_value(report).ok());
@@ -111,7 +112,7 @@ impl Outcome {
 
     /// Starts the services that cluster and report.
     async fn start(&self, host: &Host) -> Result<(), Fault> {
-        // Several numbers of clusters side by side.
+        // Several numbers of clusters are computed at once.
         let settings = lehr_jobs::Settings {
             concurrency: SIDE_BY_SIDE,
             threads: Some(self.plan.execution.threads),
@@ -123,7 +124,7 @@ impl Outcome {
         Ok(())
     }
 
-    /// Writes the results of a job. The answer is the text to show.
+    /// Writes the results of a job. Returns the text to print.
     fn write(&mut self, datasets: &Reference<Datasets>, wanted: Wanted) -> Result<String, Failure> {
         let lost = || Failure::new(Kind::NoResult, format!("there is no result of {}", wanted.job));
         let fit = self.fits.get(&wanted.job).ok_or_else(lost)?;
@@ -150,7 +151,7 @@ fn shown(text: &str) -> Result<(), Failure> {
 /// The data set of the workflows.
 const DATASET: &str = "census";
 
-/// All in this process.
+/// Runs everything in this process.
 fn census(plan: MethodPlan) -> Result<(), Failure> {
     let is_quiet = plan.quiet;
     let mut outcome = Outcome::claim(plan)?;
@@ -168,7 +169,7 @@ fn census(plan: MethodPlan) -> Result<(), Failure> {
     shown(&done?)
 }
 
-/// Runs the workflow, and returns the results that it reported.
+/// Runs the workflow, and returns the results that it reports.
 fn carry_out(
     host: &Host,
     dispatcher: &Dispatcher,
@@ -189,7 +190,8 @@ fn carry_out(
     Wanted::of(&run)
 }
 
-/// The data on one node, the clustering on another, and the run here. The nodes end with this process, for any reason.
+/// Runs the data on one node, the clustering on another, and the workflow here. However this process ends, the nodes
+/// end with it.
 fn two_nodes(plan: &MethodPlan) -> Result<(), Failure> {
     let data = Started::new("data")?;
     let mut compute = Started::new("compute")?;
@@ -206,10 +208,10 @@ fn two_nodes(plan: &MethodPlan) -> Result<(), Failure> {
     shown(&compute.written(&wanted)?)
 }
 
-/// A node of this demonstration, as a process.
+/// A node of this demonstration, as a child process.
 struct Started {
     process: Child,
-    /// Its standard output, after its address.
+    /// The node's standard output, after the line with its address.
     told: Option<BufReader<ChildStdout>>,
     url: String,
 }
@@ -217,7 +219,7 @@ struct Started {
 impl Started {
     fn new(part: &str) -> Result<Self, Failure> {
         let program = std::env::current_exe().map_err(|cause| environment(&cause))?;
-        // With the same options, as they were typed.
+        // The child gets the same options, as typed.
         let typed = std::env::args_os().skip(1);
         let mut process = Command::new(program)
             .args(typed)
@@ -239,7 +241,7 @@ impl Started {
         Ok(started)
     }
 
-    /// Has the node write results, and ends it. The answer is the text to show.
+    /// Makes the node write results, and ends it. Returns the text to print.
     fn written(&mut self, wanted: &Wanted) -> Result<String, Failure> {
         let line = serde_json::to_string(wanted).map_err(|cause| environment(&cause))?;
         if let Some(mut input) = self.process.stdin.take() {
@@ -258,15 +260,15 @@ impl Started {
 
 impl Drop for Started {
     fn drop(&mut self) {
-        // The end of its input is the end of the node.
+        // The node ends when its input ends.
         drop(self.process.stdin.take());
         let _ended = self.process.wait();
     }
 }
 
-/// A node, until its input ends. A line of that says which results it writes.
+/// Runs a node until its input ends. A line of the input names the results to write.
 fn node(plan: MethodPlan, part: PartArgument) -> Result<(), Failure> {
-    // Who started it hears a request to stop, and ends it.
+    // The process that started this node receives requests to stop, and ends the node.
     Interrupt::ignore();
     let mut outcome = (part == PartArgument::Compute).then(|| Outcome::claim(plan)).transpose()?;
     let dispatcher = Builder::new().start().map_err(|cause| environment(&cause))?;
@@ -283,7 +285,7 @@ fn node(plan: MethodPlan, part: PartArgument) -> Result<(), Failure> {
     let settings = Settings { address: ([127, 0, 0, 1], 0).into(), ..Settings::new() };
     let node = Node::start(host, settings).map_err(|fault| failure(&fault))?;
     output::result(&format!("http://{}\n", node.address()))?;
-    // Whatever ends the input ends the node.
+    // Whatever ends the input ends the node too.
     let input = std::io::read_to_string(std::io::stdin()).unwrap_or_default();
     let written = match (&mut outcome, serde_json::from_str(&input)) {
         (Some(outcome), Ok(wanted)) => outcome.write(&datasets, wanted).and_then(|text| shown(&text)),

@@ -1,5 +1,5 @@
-//! `lehr demo demography`: regions with inhabitants, clustered by attributes, by where a subgroup lives, and by both;
-//! profiles and maps.
+//! `lehr demo demography`: clusters regions by attributes, by where a subgroup lives, and by both; writes profiles and
+//! maps.
 
 use std::io::Write;
 
@@ -21,7 +21,7 @@ use crate::{output, summary};
 /// Runs the command to its end.
 ///
 /// # Errors
-/// Returns [`Failure`], with nothing left behind.
+/// Returns [`Failure`], and leaves nothing behind.
 pub fn run(arguments: &DemographyArguments) -> Result<(), Failure> {
     let (execution, layout) = execution(&arguments.execution, None)?;
     let interrupt = Interrupt::listen()?;
@@ -83,7 +83,7 @@ pub fn run(arguments: &DemographyArguments) -> Result<(), Failure> {
     ))
 }
 
-/// Stops at the first request.
+/// An observer that stops at the first request.
 struct Stops(anneal::Interrupt);
 
 impl Observer for Stops {

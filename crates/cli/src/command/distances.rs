@@ -1,4 +1,4 @@
-//! `lehr distances`: items in, a folder with the dissimilarities of all pairs out.
+//! `lehr distances`: reads items, and writes a folder with the dissimilarities of all pairs.
 
 use std::ffi::OsString;
 use std::io::Write as _;
@@ -32,7 +32,7 @@ const GROUP_SCALE: f64 = 1.0 / 32767.0;
 /// Runs the command to its end, together with the other processes of a job, if there are any.
 ///
 /// # Errors
-/// Returns [`Failure`], with nothing but a checkpoint left behind.
+/// Returns [`Failure`], and leaves at most a checkpoint behind.
 pub fn run(arguments: DistancesArguments, typed: &[OsString], group: &ProcessGroup<'_>) -> Result<(), Failure> {
     let plan = DistancesPlan::new(arguments, typed, group.job())?;
     let Holds::Items(kind) = plan.holds else { return convert(&plan) };
@@ -61,7 +61,7 @@ pub fn run(arguments: DistancesArguments, typed: &[OsString], group: &ProcessGro
         return Err(Failure::new(Kind::BadData, message));
     }
     items.compared(&plan.options, |metric| {
-        // What is written with 32 bits or less is kept with 32.
+        // Values that are written with 32 bits or fewer are computed and kept with 32 bits.
         match plan.element {
             Element::F64 => measure::<f64>(&plan, group, &items, metric, collapsed.as_ref()),
             Element::F32 | Element::U16 | Element::I16be => {
@@ -71,9 +71,9 @@ pub fn run(arguments: DistancesArguments, typed: &[OsString], group: &ProcessGro
     })
 }
 
-/// Items of which equal ones have become one.
+/// Items after equal ones were merged.
 struct Collapsed {
-    /// All items that were given.
+    /// The ids of all given items.
     ids: Vec<String>,
     duplicates: Duplicates,
 }
@@ -111,16 +111,16 @@ fn measure<T: Precision>(
 /// Facts about the values of all pairs.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct PairFacts {
-    /// The number of pairs that have none.
+    /// The number of pairs without a value.
     pub missing: u64,
-    /// The largest, NaN if there is none.
+    /// The largest value; NaN if there is none.
     pub largest: f64,
-    /// Their mean, NaN if there are none.
+    /// The mean of the values; NaN if there are none.
     pub mean: f64,
 }
 
 impl PairFacts {
-    /// The facts of a half, from one reading.
+    /// Computes the facts of a half matrix, in one pass.
     pub fn of<T: Precision>(half: &Half<T>) -> Self {
         let mut extent = Extent::default();
         half.for_each(|value| extent.add(value));
@@ -128,7 +128,7 @@ impl PairFacts {
     }
 }
 
-/// The header beside the numbers of all pairs, as the plan writes them.
+/// Returns the header that describes all pairs, as the plan writes them.
 pub(super) fn described(
     plan: &DistancesPlan,
     facts: PairFacts,
@@ -142,7 +142,7 @@ pub(super) fn described(
         collapsed_from,
         form: plan.form,
         element: plan.element,
-        // Without any value, as if the largest were 0.
+        // If there are no values, the scale is as for a largest value of 0.
         scale: plan.element.scale(facts.largest.max(0.0)),
         missing: missing_name(plan.element).into(),
         missing_pairs: facts.missing,
@@ -155,12 +155,12 @@ pub(super) fn described(
     }
 }
 
-/// Computes all pairs, watched, from the beginning or from the checkpoint that the plan names, and says which of them
-/// were kept.
+/// Computes all pairs under an observer, from the beginning or from the checkpoint that the plan names. Also returns
+/// which pairs were kept.
 ///
 /// # Errors
-/// Returns [`Kind::Stopped`], with the finished part kept; a checkpoint that does not exist or is of something else;
-/// failed ranks.
+/// Returns [`Kind::Stopped`] if the run was stopped; the finished part is kept. Also fails if the checkpoint does not
+/// exist or belongs to something else, or if ranks failed.
 pub(super) fn compute<T: Precision>(
     plan: &DistancesPlan,
     group: &ProcessGroup<'_>,
@@ -172,13 +172,13 @@ pub(super) fn compute<T: Precision>(
     let path = folder.checkpoint();
     if let Some(resumed) = &plan.resumed {
         let from = checkpoint_of(resumed)?;
-        // Not one of other items.
+        // Refuses a checkpoint of other items.
         LogReader::open::<T>(&from, metric)?;
         resume::take_over(&from, &path)?;
     }
     let (mut log, mut kept, bytes) = match &plan.resumed {
-        // One file, read twice: it becomes the log that goes on, and gives its steps to the run, from memory if others
-        // are to have the same.
+        // The file is read twice: to continue the log, and to give the run its finished steps. For the run, it is read
+        // from memory if other processes need the same bytes.
         Some(_) => {
             let log = Log::resume::<T>(&path, metric)?;
             let unreadable = |source| lehr_distances::Error::File { path: path.clone(), source };
@@ -251,7 +251,7 @@ fn write(
     staged.commit()
 }
 
-/// The tables of items: `ids.csv`, and `members.csv` if equal ones have become one.
+/// Writes the tables of items: `ids.csv`, and `members.csv` if equal items were merged.
 fn write_items(staged: &mut Staged<'_>, ids: &[String], collapsed: Option<&Collapsed>) -> Result<(), Failure> {
     staged.write(folder::IDS, |out| match collapsed {
         None => {
@@ -272,7 +272,7 @@ fn write_items(staged: &mut Staged<'_>, ids: &[String], collapsed: Option<&Colla
     })
 }
 
-/// The tables of items of a matrix that is converted: those beside it, or numbers where there are none.
+/// Copies the tables of items of a converted matrix; if there are none beside the matrix, numbers the items.
 fn copy_items(staged: &mut Staged<'_>, beside: &[(&'static str, Vec<u8>)], items: usize) -> Result<(), Failure> {
     if beside.is_empty() {
         let ids: Vec<String> = (0..items).map(|item| item.to_string()).collect();
@@ -281,7 +281,7 @@ fn copy_items(staged: &mut Staged<'_>, beside: &[(&'static str, Vec<u8>)], items
     beside.iter().try_for_each(|(name, bytes)| staged.write(name, |out| out.write_all(bytes)))
 }
 
-/// A text as a field of CSV.
+/// Returns a text as a field of CSV.
 fn field(text: &str) -> String {
     if text.contains([',', '"', '\n', '\r']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text.to_owned() }
 }
@@ -298,7 +298,7 @@ fn missing_name(element: Element) -> &'static str {
     }
 }
 
-/// Reads a matrix and writes it in the form requested.
+/// Reads a matrix and writes it in the requested form.
 fn convert(plan: &DistancesPlan) -> Result<(), Failure> {
     let clock = Stopwatch::start();
     if plan.resumed.is_some() {
@@ -312,7 +312,7 @@ fn convert(plan: &DistancesPlan) -> Result<(), Failure> {
         read::dissimilarities::matrix(&plan.input)?
     };
     matrix.warning().iter().for_each(|warning| output::warning(warning));
-    // Read now: the results may replace them.
+    // Read these files now, because the results may replace them.
     let beside: Vec<(&str, Vec<u8>)> = match matrix.header() {
         None => Vec::new(),
         Some(_) => [folder::IDS, folder::MEMBERS]

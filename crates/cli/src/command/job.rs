@@ -1,7 +1,7 @@
-//! `lehr job`: this process's part of a job that a node spreads over several. A node runs it, behind `mpiexec`; users
-//! don't.
+//! `lehr job`: this process's part of a job that a node spreads over several processes. A node runs it through
+//! `mpiexec`; users don't.
 //!
-//! Output goes to three places. Progress goes to the node, a line of JSON each, on standard output. The outcome goes
+//! Output goes to three places. Progress goes to the node on standard output, one line of JSON each. The outcome goes
 //! into the folder. An error that ends this process alone goes to standard error.
 
 use std::path::Path;
@@ -17,7 +17,7 @@ use crate::{environment, kept, output};
 /// Takes part in the job of a folder, alone or with the other processes.
 ///
 /// # Errors
-/// The outcome of this process alone: the others may wait for it.
+/// Returns the outcome of this process alone; the others may wait for it.
 fn run(folder: &Path, process: Option<&Process>) -> Result<(), Failure> {
     let is_lead = process.is_none_or(|process| process.number() == 0);
     let mut order = if is_lead { processes::order(folder).map_err(told)? } else { Vec::new() };
@@ -30,10 +30,11 @@ fn run(folder: &Path, process: Option<&Process>) -> Result<(), Failure> {
     if is_lead {
         let (at_signal, at_end) = (part.stopper(), part.stopper());
         Interrupt::tell(move || at_signal.stop())?;
-        // The node holds the other end, and lets go when the job is to stop; the system does if the node is killed.
+        // The node holds the other end, and closes it when the job must stop; if the node is killed, the system closes
+        // it.
         Interrupt::tell_at_end_of_input(move || at_end.stop())?;
     } else {
-        // The lead hears it too, and stops the run for all.
+        // The lead receives the signal too, and stops the run for all processes.
         Interrupt::tell(|| ())?;
     }
     part.run(process.map(Process::job), say).map_err(told)
@@ -41,7 +42,7 @@ fn run(folder: &Path, process: Option<&Process>) -> Result<(), Failure> {
 
 fn say(progress: &Progress) {
     if let Ok(line) = serde_json::to_string(progress) {
-        // Nobody to tell that nobody listens.
+        // If nobody listens, there is nobody to report that to.
         let _ = output::result(&(line + "\n"));
     }
 }
@@ -59,7 +60,7 @@ fn told(failure: lehr_jobs::Failure) -> Failure {
 /// Takes part in a job of a node, alone or as one of several processes.
 ///
 /// # Errors
-/// The error that ends this process alone.
+/// Returns the error that ends this process alone.
 pub fn take_part(folder: &Path) -> Result<ExitCode, Failure> {
     if let Some(code) = kept()? {
         return Ok(code);
@@ -68,7 +69,7 @@ pub fn take_part(folder: &Path) -> Result<ExitCode, Failure> {
     let done = run(folder, process.as_ref());
     let Some(process) = process else { return done.map(|()| ExitCode::SUCCESS) };
     if let Err(failure) = done {
-        // Who fails alone speaks, and ends the others, who may wait for it.
+        // A process that fails alone reports the error, and ends the others, which may wait for it.
         let code = failure.kind.code();
         output::failure(&failure);
         process.abort(code);

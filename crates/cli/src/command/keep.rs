@@ -7,10 +7,10 @@ use crate::arguments::KeepCommand;
 use crate::exit::{Failure, Kind};
 use crate::output;
 
-/// Carries out the request, and says how much there was.
+/// Carries out the command, and prints the amount of data.
 ///
 /// # Errors
-/// Returns [`Kind::BadData`] for files that are damaged; [`Kind::Environment`] for folders that cannot be used.
+/// Returns [`Kind::BadData`] for damaged files; [`Kind::Environment`] for folders that cannot be used.
 pub fn run(command: KeepCommand) -> Result<(), Failure> {
     let (folder, done, what) = match &command {
         KeepCommand::Export { keep, backup } => (backup, "written", backup::export(keep, backup)),

@@ -1,4 +1,4 @@
-//! `lehr lab`: starts the program that measures Lehr, which nothing here depends on.
+//! `lehr lab`: starts the program that measures Lehr; this program does not depend on it.
 
 use std::ffi::OsString;
 use std::io::{self, ErrorKind};
@@ -9,11 +9,11 @@ use crate::exit::{Failure, Kind};
 /// The program's name.
 const LAB: &str = "lehr-lab";
 
-/// Starts `lehr-lab` with these arguments: the one in this program's folder, which was built with it, else the one on
-/// the path.
+/// Starts `lehr-lab` with these arguments: the one in this program's folder, which was built with it, or else the one
+/// on the path.
 ///
 /// # Errors
-/// Returns [`Kind::Environment`] if there is none, or it cannot be started.
+/// Returns [`Kind::Environment`] if the program is not installed, or if it cannot be started.
 pub fn run(arguments: &[OsString]) -> Result<ExitCode, Failure> {
     let name = format!("{LAB}{}", std::env::consts::EXE_SUFFIX);
     let beside = std::env::current_exe().ok().map(|own| own.with_file_name(&name)).filter(|file| file.is_file());
@@ -30,7 +30,7 @@ pub fn run(arguments: &[OsString]) -> Result<ExitCode, Failure> {
     })
 }
 
-/// Becomes the program, so that signals and a launcher of processes reach it as they would have reached this one.
+/// Replaces this process by the program, so that the program receives all signals, and launchers see it.
 #[cfg(unix)]
 fn become_it(mut command: process::Command) -> io::Result<ExitCode> {
     Err(std::os::unix::process::CommandExt::exec(&mut command))

@@ -11,7 +11,7 @@ use crate::output;
 /// Prints the completions of a shell.
 ///
 /// # Errors
-/// Returns [`Kind::Environment`] if standard output does not take them.
+/// Returns [`Kind::Environment`] if the completions cannot be written to standard output.
 pub fn completions(shell: Shell) -> Result<(), Failure> {
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut help::command(true), "lehr", &mut script);

@@ -1,5 +1,5 @@
-//! `lehr METHOD`, for every method that `lehr-methods` declares: data in, a folder of results out. `lehr demo census`
-//! works in the same way with built-in points.
+//! `lehr METHOD`, for every method that `lehr-methods` declares: reads data, and writes a folder of results.
+//! `lehr demo census` works in the same way with built-in points.
 //!
 //! The order matters. Every error is found before anything is written, and earlier results stay untouched until all new
 //! ones are complete.
@@ -33,13 +33,14 @@ use summary::Described;
 /// Runs a plan to its end, together with the other processes of a job, if there are any.
 ///
 /// # Errors
-/// Returns [`Failure`], with nothing but a checkpoint left behind.
+/// Returns [`Failure`], and leaves at most a checkpoint behind.
 pub fn run(plan: &MethodPlan, group: &ProcessGroup<'_>) -> Result<(), Failure> {
     let interrupt = Interrupt::listen()?;
     let clock = Stopwatch::start();
     let about = plan.method.about();
     let input = Input::read(plan);
-    // Before its faults: where a pipe was stopped with us, its last row may be half a row.
+    // Checked before the input's faults: if Ctrl-C also stopped the program that feeds the pipe, the last row may be
+    // incomplete.
     if interrupt.is_requested() {
         return Err(Failure::new(Kind::Stopped, "stopped while reading; nothing was written"));
     }
@@ -78,31 +79,32 @@ pub fn run(plan: &MethodPlan, group: &ProcessGroup<'_>) -> Result<(), Failure> {
     output::result(&text)
 }
 
-/// A method's findings, and the facts about the run for its results.
+/// A method's fit, and the facts about the run for its results.
 pub struct Finished<'a> {
     /// The plan that was requested.
     pub plan: &'a MethodPlan,
     /// The data.
     pub data: Data<'a>,
-    /// Its findings.
+    /// The method's fit.
     pub fit: &'a dyn Fit,
     /// Warnings for the owner of the data.
     pub warnings: Vec<String>,
-    /// The time spent until here, in seconds, by phase.
+    /// The time spent so far, in seconds, by phase.
     pub phases: Vec<(String, f64)>,
 }
 
-/// The column of ids by its name; a number is a place, where other tables may have something else.
+/// Returns the column of ids if it was given by name. A number is a position, at which another table may have another
+/// column.
 fn named(selection: &Selection) -> Option<String> {
     selection.id.clone().filter(|id| id.parse::<usize>().is_err())
 }
 
-/// Writes the results, all or none. The answer is the text to show: the table, or the summary as JSON.
+/// Writes the results, all or none. Returns the text to print: the table, or the summary as JSON.
 ///
-/// From here on a first Ctrl-C changes nothing: the results are there and take well under a second to write.
+/// From here on, the first Ctrl-C has no effect: the results are complete, and writing them takes well under a second.
 ///
 /// # Errors
-/// [`Kind::Environment`]: the disk does not take them.
+/// Returns [`Kind::Environment`] if the results cannot be written.
 pub fn publish(
     finished: Finished<'_>,
     folder: &mut Folder,
@@ -124,13 +126,13 @@ pub fn publish(
                 let table = data.rows().append_to(table);
                 staged.write(file, |out| table.write_csv(out))?;
             }
-            // Tables of rows are long, and all ranks have what they say.
+            // Tables of rows are long, and all ranks have their content, so all ranks write them.
             Some(Content::Table(table)) if matches!(data, Data::Rows(_)) && table.row_ids().is_some() => {
                 staged.write(file, |out| group.write_table(out.temporary(), &table, &plan.execution))?;
             }
             Some(Content::Table(table)) => staged.write(file, |out| table.write_csv(out))?,
             Some(Content::Array { values, columns }) => staged.write(file, |out| npy::array(out, values, columns))?,
-            // The model, the page and the summary, which are written below.
+            // The model, the report and the summary are written below.
             None => {}
         }
     }
@@ -166,13 +168,13 @@ pub fn publish(
     Ok(format!("{}\n{}", fit.headline(data), whereabouts(plan, seconds)))
 }
 
-/// The scale of columns: as the user asked, or as the preparation chose.
+/// Returns the scale of columns: as the user requested, or as the preparation chose.
 fn scale_of(data: Data<'_>, asked: Frame) -> Scale {
     let origin = if let Data::Rows(rows) = data { rows.origin() } else { None };
     origin.map_or(asked.scale(), |origin| origin.preparation.scale)
 }
 
-/// The page's facts about a run.
+/// Returns the report's facts about a run.
 fn told<'a>(
     plan: &'a MethodPlan,
     data: Data<'_>,
@@ -198,7 +200,7 @@ fn told<'a>(
     }
 }
 
-/// The fit itself, watched.
+/// Runs the fit under an observer.
 fn fit(
     plan: &MethodPlan,
     data: Data<'_>,
@@ -235,7 +237,7 @@ fn fit(
     }
 }
 
-/// The reason why there is no result. The faults of a stream's rows, which came after the sample.
+/// Converts the error of a run without a result. For a stream, these include faults in rows after the sample.
 fn failed(error: lehr_mining::Error, data: Data<'_>, saved: &Saved, plan: &MethodPlan) -> Failure {
     match (error, data, saved) {
         (lehr_mining::Error::Data(error), Data::Stream(_), Saved::Checkpoint) => {
@@ -258,17 +260,17 @@ fn failed(error: lehr_mining::Error, data: Data<'_>, saved: &Saved, plan: &Metho
     }
 }
 
-/// The cure for pairs without a value.
+/// Returns the hint for pairs without a value.
 fn for_missing_pairs(matrix: &Matrix) -> &'static str {
     // Only a local alignment may leave out too much of two sequences.
     if matrix.dissimilarities.header().is_some_and(|header| header.parameters.contains_key("overlap_min")) {
-        "lehr distances gives every pair of sequences a value with --overlap 0 or --alignment semi-global; or leave these sequences out of its input"
+        "lehr distances gives every pair of sequences a value with --alignment global; or leave these sequences out of its input"
     } else {
         "leave these items out of the input of lehr distances"
     }
 }
 
-/// The paths of the results: a line for the folder, for the page and for the figure.
+/// Returns the lines that name the results: the folder, the report and the figure.
 fn whereabouts(plan: &MethodPlan, seconds: f64) -> String {
     let about = plan.method.about();
     let is_told = |file: &&str| *file != folder::REPORT && !about.untold.contains(file);

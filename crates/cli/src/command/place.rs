@@ -1,9 +1,9 @@
-//! `lehr place`: new items and a map in, a folder with their positions and a picture of the map out.
+//! `lehr place`: reads new items and a map, and writes a folder with their positions and a picture of the map.
 //!
-//! The map was made from a sample, by `lehr embed`. Each new item is compared only with the items of the sample and
-//! placed by the nearest of them. So N items cost N times the sample, and not N times N. Items are independent of each
-//! other: they are placed in blocks, and finished ones are kept ([`log`]). The map's summary states how its items were
-//! compared; new ones are compared in the same way.
+//! The map was made from a sample, by `lehr embed`. Each new item is compared only with the items of the sample; the
+//! nearest of them determine its position. So N items take N times the size of the sample, not N² comparisons. Items
+//! are independent of each other: they are placed in blocks, and finished blocks are kept ([`log`]). The map's summary
+//! states how its items were compared; new items are compared in the same way.
 
 mod log;
 
@@ -39,19 +39,19 @@ use log::Log;
 
 /// The approximate time of a block: the interval between checks for a stop.
 const BLOCK_SECONDS: f64 = 0.25;
-/// Items of the first block, whose time says how many the others take.
+/// The number of items in the first block, whose time determines the size of the others.
 const BLOCK_FIRST: usize = 16;
-/// Items of a block at most.
+/// The most items in a block.
 const BLOCK_MOST: usize = 1 << 16;
-/// The number of faults that are reported one by one.
+/// The most faults that are reported one by one.
 const TOLD: usize = 10;
-/// What to do about an option that differs from the map's.
+/// The hint for an option that differs from the map's.
 const AS_THE_MAP: &str = "leave this option out: lehr place compares items as the map does";
 
 /// Runs the command to its end.
 ///
 /// # Errors
-/// Returns [`Failure`], with nothing but a checkpoint left behind.
+/// Returns [`Failure`], and leaves at most a checkpoint behind.
 pub fn run(arguments: PlaceArguments, typed: &[OsString]) -> Result<(), Failure> {
     let mut plan = PlacePlan::new(arguments, typed)?;
     let interrupt = Interrupt::listen()?;
@@ -80,9 +80,9 @@ struct Map {
     ids: Vec<String>,
     /// Items x dimension.
     positions: Vec<f64>,
-    /// The metric of its items, where the matrix said so.
+    /// The metric that compared its items, if the matrix says so.
     metric: Option<String>,
-    /// And how.
+    /// The parameters of that metric.
     parameters: serde_json::Map<String, Value>,
 }
 
@@ -95,7 +95,7 @@ impl Map {
                 .with_hint("--map takes the folder that lehr embed wrote its results to")
         })?;
         let facts: Value = serde_json::from_slice(&text).unwrap_or_default();
-        // What was placed in a map is none: it does not know all of how its items were compared.
+        // A folder of placed items is not a map: it does not record fully how its items were compared.
         let is_map = facts["program"] == summary::PROGRAM && facts["method"] != summary::PLACING;
         let dimension = facts["result"]["dimension"].as_u64();
         let Some(dimension) = dimension.filter(|dimension| is_map && *dimension > 0) else {
@@ -117,8 +117,8 @@ impl Map {
         Ok(Self { folder, dimension, ids, positions, metric, parameters })
     }
 
-    /// The position of its items in a file that has them. If it is the very file that the map was made of, they come
-    /// one after the other, else by their ids.
+    /// Returns the rows of the map's items in a file that has them. If the file is the one that the map was made of,
+    /// the rows are in order; otherwise they are found by their ids.
     fn rows_of(&self, items: &Items, file: &Path) -> Result<Vec<usize>, Failure> {
         let ids = items.ids();
         if ids == self.ids {
@@ -142,7 +142,7 @@ impl Map {
         }
         for (row, id) in ids.iter().enumerate() {
             let before = *rows.entry(id).or_insert(row);
-            // Of equal ones it does not matter which.
+            // If the items are equal, either will do.
             if own.contains_key(id.as_str()) && !items.are_equal(before, row) {
                 return Err(twice(file, id, before, row));
             }
@@ -162,14 +162,14 @@ impl Map {
         Ok(self.ids.iter().map(|id| rows[id.as_str()]).collect())
     }
 
-    /// The options of a plan, with those that were not given as the map has them.
+    /// Returns the plan's options; those that were not given are as for the map.
     ///
     /// # Errors
-    /// [`Kind::Usage`]: an option that was given and differs; items of another kind.
+    /// Returns [`Kind::Usage`] if a given option differs, or if the items are of another kind.
     fn options(&self, plan: &PlacePlan) -> Result<Options, Failure> {
         let Some(metric) = &self.metric else { return Ok(plan.options.clone()) };
         let mut known = self.parameters.clone();
-        // Names that readers make up for columns without any are not found in a file.
+        // Names that a reader invents for columns without names are not found in a file.
         let is_made_up = |names: &Value| {
             let mut names = names.as_array().into_iter().flatten().enumerate();
             names.all(|(index, name)| name.as_str() == Some(&format!("x{index}")))
@@ -193,7 +193,7 @@ impl Map {
         }
     }
 
-    /// Refuses another dissimilarity than the map's, or one of other columns or with other costs.
+    /// Refuses a dissimilarity that differs from the map's in kind, columns or costs.
     fn agrees(&self, metric: &dyn Metric, items: &Items, plan: &PlacePlan) -> Result<(), Failure> {
         let count = self.ids.len();
         if plan.interpolation.neighbours <= self.dimension || count <= self.dimension {
@@ -219,7 +219,7 @@ impl Map {
         }
     }
 
-    /// A number that identifies this map and these dissimilarities.
+    /// Returns a hash that identifies this map and these dissimilarities.
     fn fingerprint(&self, metric: &dyn Metric, plan: &PlacePlan) -> String {
         let mut hash = Xxh3::new();
         hash.update(&metric.fingerprint().to_le_bytes());
@@ -231,8 +231,8 @@ impl Map {
     }
 }
 
-/// Whether a parameter of a dissimilarity is unchanged. Columns may come in another order; whether there are gaps is a
-/// matter of the rows.
+/// Whether a parameter of a dissimilarity is unchanged. Columns may be in a different order; whether values are missing
+/// depends on the rows.
 fn is_same(name: &str, own: &Value, asked: &Value) -> bool {
     let sorted = |names: &Value| {
         let mut names: Vec<String> = names.as_array().into_iter().flatten().map(Value::to_string).collect();
@@ -260,7 +260,7 @@ fn other_parameter(map: &str, name: &str, own: &Value, asked: &Value) -> Failure
     Failure::new(Kind::Usage, message).with_hint(AS_THE_MAP)
 }
 
-/// The error of an option that is not as the map has it.
+/// Returns the error for an option that differs from the map's.
 fn other_option(map: &str, differs: &Differs) -> Failure {
     let Differs { option, stated, given } = differs;
     let name = option.replace('_', "-");
@@ -273,7 +273,7 @@ fn listed(ids: &[&str]) -> String {
     format!("{}{more}", ids[..ids.len().min(TOLD)].join(", "))
 }
 
-/// Places all items, the first of which in `metric` are the map's, and writes their positions.
+/// Places all items, and writes their positions; the first items in `metric` are the map's.
 fn place(
     plan: &PlacePlan,
     map: &Map,
@@ -320,7 +320,7 @@ fn place(
     }
     watch.finish();
     if let Some(failure) = failed {
-        // What is wrong with an item will be wrong with it again: there is nothing to go on with.
+        // A fault in an item will occur again, so there is nothing to resume.
         log.discard();
         return Err(failure);
     }
@@ -342,7 +342,7 @@ fn place(
     write(plan, map, ids, metric, &placed, &mut folder, clock)
 }
 
-/// Rows of position and error, of `count` items from `first` on.
+/// Returns rows of position and error, for `count` items from `first` on.
 fn interpolated(
     plan: &PlacePlan,
     map: &Map,
@@ -360,10 +360,10 @@ fn interpolated(
     Ok(rows.flat_map(|(x, error)| x.iter().chain([error])).copied().collect())
 }
 
-/// Items that could not be placed: too little is known of them.
+/// Items that could not be placed, because too few of their dissimilarities are known.
 struct Unknown {
     count: usize,
-    /// The first of them, as a list.
+    /// The first of these items, as a list.
     named: String,
 }
 
@@ -374,7 +374,7 @@ impl Unknown {
         Self { count: of.len(), named: listed(&of) }
     }
 
-    /// The warning about them, if there are any.
+    /// Returns the warning about these items, if there are any.
     fn warning(&self) -> Option<String> {
         let items = match self.count {
             0 => return None,
@@ -384,7 +384,7 @@ impl Unknown {
         Some(format!("{items} too few known dissimilarities to the map, and no position: {}", self.named))
     }
 
-    /// The error where nothing could be placed.
+    /// Returns the error if nothing could be placed.
     fn failure(&self, plan: &PlacePlan) -> Failure {
         let message = format!(
             "{}: no item has enough known dissimilarities to items of the map to be placed: {}",
@@ -448,7 +448,7 @@ fn write(
         for (id, row) in ids.iter().zip(rows()) {
             table.text(id)?;
             for number in row {
-                // Of an item without a position the cells are empty.
+                // The cells of an item without a position are empty.
                 if number.is_nan() {
                     table.text("")?;
                 } else {
@@ -461,7 +461,8 @@ fn write(
     })?;
     let positions: Vec<f64> = rows().flat_map(|row| &row[..map.dimension]).copied().collect();
     staged.write(folder::POSITIONS_ARRAY, |out| npy::array(out, &positions, map.dimension))?;
-    // If the file with the map's items is the one with the new ones, these are in it, and drawn once.
+    // If one file has both the map's items and the new ones, the map's items are among the new ones, and are drawn
+    // once.
     let among_new: HashSet<&str> =
         if plan.among == plan.input { ids.iter().map(String::as_str).collect() } else { HashSet::new() };
     let source = plan.input.display().to_string();

@@ -1,4 +1,5 @@
-//! `lehr predict`: a model and a table in, a line for each row out: its cluster, its component, or its place on a map.
+//! `lehr predict`: reads a model and a table, and writes a line for each row: its cluster, its component, or its
+//! position on a map.
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -16,11 +17,12 @@ use crate::plan::{of_bits_only, of_sparse_only};
 use lehr_methods::predict::{OfTable, Predicted, Refusal};
 use lehr_methods::{Frame, Learnt, ModelFile, append_frame};
 
-/// Asks the model about the rows, and writes the answers.
+/// Applies the model to the rows, and writes the predictions.
 ///
 /// # Errors
-/// [`Kind::BadData`]: a file that is no model, or a table that lacks its columns. [`Kind::Usage`]: options that do not
-/// suit the model. [`Kind::Environment`]: files that cannot be read or written.
+/// Returns [`Kind::BadData`] for a file that is not a model, or a table that lacks the model's columns. Returns
+/// [`Kind::Usage`] for options that do not suit the model, and [`Kind::Environment`] for files that cannot be read or
+/// written.
 pub fn run(arguments: PredictArguments) -> Result<(), Failure> {
     let PredictArguments {
         model,
@@ -81,7 +83,7 @@ pub fn run(arguments: PredictArguments) -> Result<(), Failure> {
         let form = model.form_with(id.as_deref(), delimiter.map(char::from), header);
         let frame = read::data_frame(&input, &form)?;
         let OfTable { said, ids } = Predicted::of_table(&model, &frame, id.as_deref(), memberships).map_err(refused)?;
-        frame.notes().iter().for_each(|note| output::note(&format!("{}: {note}", input.display())));
+        frame.notes().iter().for_each(|note| output::warning(&format!("{}: {note}", input.display())));
         tell(&said);
         return write(&said, ids.as_deref(), append.then_some(&frame), out);
     }
@@ -96,14 +98,14 @@ pub fn run(arguments: PredictArguments) -> Result<(), Failure> {
         return write(&said_of_bits(&rows, "--bits")?, Some(rows.ids()), None, out);
     }
     let columns = Some(asked.columns.clone().unwrap_or_else(|| model.columns.clone()));
-    // The column that named the rows of the model names these, if they have it.
+    // If this table has the model's column of identifiers, that column identifies its rows too.
     let known = model.id.as_deref().filter(|_| asked.id.is_none());
     let selection = Selection { columns, id: asked.id.clone().or(known.map(str::to_owned)), ..asked.clone() };
     let (said, ids) = if missing {
         let rows = with_id_or_without(&selection, known, |selection| read::incomplete(&input, selection))?;
         (Predicted::of_records(&model, &rows, memberships).map_err(refused)?, rows.ids().map(<[String]>::to_vec))
     } else {
-        // The columns are the model's whatever the file is; only what was asked for says that it is a table.
+        // The columns are the model's for every kind of file, so only options of tables show that the input is a table.
         let is_table = asked.columns.is_some() || asked.delimiter.is_some() || asked.header.is_some();
         let first_column = (!is_table).then(|| model.first_column());
         let failed = |error: lehr_data::Error| match &model.model {
@@ -140,7 +142,7 @@ pub fn run(arguments: PredictArguments) -> Result<(), Failure> {
     write(&said, ids.as_deref(), frame.as_ref(), out)
 }
 
-/// Refuses to append columns of what has none.
+/// Refuses `--append` for an input without columns.
 fn no_columns(append: bool, what: &str) -> Result<(), Failure> {
     if append {
         return Err(Failure::new(Kind::Usage, format!("--append: {what} have no columns to append")));
@@ -148,7 +150,7 @@ fn no_columns(append: bool, what: &str) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Reads a table by the ids of a column that may be there, and without if it is not.
+/// Reads a table by the ids of a column if it has that column, and without ids otherwise.
 fn with_id_or_without<T>(
     selection: &Selection,
     known: Option<&str>,

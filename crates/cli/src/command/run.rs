@@ -1,7 +1,7 @@
-//! `lehr run`: a workflow, in this process or on a node.
+//! `lehr run`: runs a workflow, in this process or on a node.
 //!
-//! Both ways use the same service, [`Workflows`]; in this process its host has no address. The output for people is
-//! made from its changes.
+//! Both use the same service, [`Workflows`]; in this process its host has no address. The printed progress follows its
+//! changes.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -34,7 +34,7 @@ const GRACE: Duration = Duration::from_secs(60);
 /// The events while a run is watched.
 enum WatchEvent {
     Seed(State<WorkflowState>),
-    /// With the version that the document has by it.
+    /// With the version of the document after it.
     Told(Box<Tell>, u64),
     Lost(End),
     Interrupt,
@@ -44,7 +44,7 @@ enum WatchEvent {
 ///
 /// # Errors
 /// Returns [`Kind::BadData`] with every fault of the workflow; [`Kind::NoResult`] if it failed; [`Kind::Stopped`] if it
-/// was stopped, with how to continue.
+/// was stopped, with the command that continues it.
 pub fn run(arguments: RunArguments) -> Result<(), Failure> {
     let file = arguments.file.display().to_string();
     let definition = text(&arguments.file)?;
@@ -90,14 +90,14 @@ pub fn run(arguments: RunArguments) -> Result<(), Failure> {
         }
         None => {
             let host = Host::new(dispatcher.handle());
-            // Only looking leaves nothing behind.
+            // A dry run leaves nothing behind.
             let folder = (!arguments.dry_run).then_some(arguments.keep.as_path());
             let data_root = Some(data_root(&arguments));
             let reach = client.clone();
             host.reach_by(move |address| reach.link(address));
             kinds(&host, &Setup { keep: folder.map(Path::to_path_buf), data_root, ..Setup::default() });
             if let Some(folder) = folder {
-                // Nobody can ask this process for a page: files it is.
+                // A browser cannot open pages of this process, so reports are written to files.
                 let folder = folder.to_path_buf();
                 host.register(move || Reports::writing(folder.clone()));
             }
@@ -113,7 +113,7 @@ pub fn run(arguments: RunArguments) -> Result<(), Failure> {
             if !report.cut_off.is_empty() {
                 output::warning(&format!("cut off after {} s: {}", GRACE.as_secs(), report.cut_off.join(", ")));
             }
-            // Cannot be removed, as it should not, if something is in it.
+            // Fails, as it should, if the folder is not empty.
             if let Some(folder) = made
                 && std::fs::remove_dir(folder).is_err()
                 && !arguments.quiet
@@ -125,7 +125,7 @@ pub fn run(arguments: RunArguments) -> Result<(), Failure> {
     }
 }
 
-/// The services of the file, and the one that runs workflows.
+/// Starts the services of the file, and the one that runs workflows.
 async fn start(
     host: &Host,
     workflow: &Workflow,
@@ -149,19 +149,19 @@ async fn start(
         Some(folder) => placement.keep(folder.join("workflows.json")),
         None => placement,
     };
-    // Whether an earlier run goes on is said on the command line.
+    // The command line decides whether an earlier run continues.
     host.start(placement, move || Workflows::new(Some(client.clone())).wait_for_resume()).await
 }
 
 /// How Lehr resumes a run.
 pub struct Again {
-    /// The command that carries it out.
+    /// The command that resumes the run.
     pub command: String,
-    /// Whether the user typed that.
+    /// Whether the user typed `--resume`.
     pub is_wanted: bool,
-    /// The step from which on everything is done again.
+    /// The step from which on everything is repeated.
     pub from: Option<String>,
-    /// The folder that keeps it, if that is here.
+    /// The folder that keeps the run, if it is on this machine.
     pub folder: Option<PathBuf>,
 }
 
@@ -169,17 +169,17 @@ pub struct Again {
 pub struct Session<'a> {
     /// The workflow.
     pub name: &'a str,
-    /// The service that runs it.
+    /// The service that runs the workflow.
     pub workflows: Reference<WorkflowState>,
-    /// The dispatcher of the listeners for changes.
+    /// The dispatcher of the tasks that listen for changes.
     pub dispatcher: &'a Dispatcher,
-    /// The node where it runs, if that is another.
+    /// The node where the workflow runs, if it is another one.
     pub node: Option<&'a str>,
-    /// The way to resume it; `None` if it cannot be resumed.
+    /// How to resume the run; `None` if it cannot be resumed.
     pub again: Option<&'a Again>,
-    /// Print the whole run.
+    /// Whether to print the whole run.
     pub is_json: bool,
-    /// No progress.
+    /// Whether to show no progress.
     pub is_quiet: bool,
 }
 
@@ -190,19 +190,19 @@ impl Session<'_> {
         show(&plan, self.is_json)
     }
 
-    /// Runs it to its end, and shows the result.
+    /// Runs a workflow to its end, and prints the result.
     ///
     /// # Errors
-    /// The same as for [`run`].
+    /// Returns the same errors as [`run`].
     pub fn run(&self, begin: Begin) -> Result<(), Failure> {
         let (id, run) = self.carry_out(begin)?;
         self.end(&id, &run)
     }
 
-    /// Runs it to its end, whichever that is: the name of the run, and the run.
+    /// Runs a workflow to its end, successful or not; returns the run's name and the run.
     ///
     /// # Errors
-    /// Fails if it could not begin, or its outcome is unknown.
+    /// Fails if the run could not begin, or its outcome is unknown.
     pub fn carry_out(&self, begin: Begin) -> Result<(String, Run), Failure> {
         let heard = Port::named("a run");
         let interrupts = heard.clone();
@@ -212,7 +212,7 @@ impl Session<'_> {
             let end = listen(&workflows, &told).await;
             let _ = told.post(WatchEvent::Lost(end));
         });
-        // WatchEvent from its first change on: it is listened to before it begins.
+        // Listens before the run begins, so that it receives every event from the first change on.
         let before = match block_on(heard.receive()) {
             Ok(WatchEvent::Seed(state)) => state,
             Ok(WatchEvent::Lost(End::Lost(fault))) => return Err(failure(&fault)),
@@ -224,7 +224,7 @@ impl Session<'_> {
         Ok((id, ended?))
     }
 
-    /// Begins a run, or takes up the last one: its name.
+    /// Begins a run, or resumes the last one; returns its name.
     async fn begin(&self, begin: Begin, state: State<WorkflowState>) -> Result<String, Failure> {
         let of_this = state.runs.iter().filter(|(_, run)| run.workflow == self.name);
         let last = of_this.max_by_key(|(_, run)| run.number);
@@ -255,7 +255,7 @@ impl Session<'_> {
         if !self.is_quiet && !done.is_empty() {
             output::progress(&format!("{id}: continues; done before: {}", done.join(", ")));
         }
-        // On a node it may be under way: then it is watched.
+        // On a node it may still be running: then this only watches it.
         if let (false, Some(step)) = (state.is_over(), &again.from) {
             let message = format!("{id} is under way: it begins again from {step} when it is over");
             return Err(Failure::new(Kind::Usage, message));
@@ -272,7 +272,7 @@ impl Session<'_> {
         let gone = || Failure::new(Kind::NoResult, format!("{id} has been removed"));
         let state = block_on(self.workflows.get()).map_err(|fault| failure(&fault))?;
         let mut run = state.runs.get(id).cloned().ok_or_else(gone)?;
-        // What came before this version is in the document; it is only told.
+        // The document already has the changes before this version; they are only printed.
         let mut version = state.version();
         drop(state);
         let (mut first, mut is_told) = (run.part, false);
@@ -300,7 +300,7 @@ impl Session<'_> {
                         return Err(self.hinted(failure, "watch it with"));
                     }
                     None => {
-                        // A run that has just ended has nothing to stop, and says so itself.
+                        // A run that has just ended has nothing to stop, and reports its end itself.
                         let _ended = block_on(self.workflows.call(Stop { run: id.to_owned() }));
                     }
                 },
@@ -317,7 +317,7 @@ impl Session<'_> {
     /// Prints the outcome.
     ///
     /// # Errors
-    /// Why the run has none.
+    /// Returns the reason why the run has no result.
     pub fn end(&self, id: &str, run: &Run) -> Result<(), Failure> {
         let json = |value: &Value| format!("{value:#}\n");
         match run.state {
@@ -374,7 +374,7 @@ impl Session<'_> {
     }
 }
 
-/// The folder whose files may be opened: paths in a workflow are relative to it.
+/// Returns the folder whose files may be opened: paths in a workflow are relative to it.
 fn data_root(arguments: &RunArguments) -> PathBuf {
     let of_the_file = || match arguments.file.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder.to_path_buf(),
@@ -383,7 +383,7 @@ fn data_root(arguments: &RunArguments) -> PathBuf {
     arguments.data_root.clone().unwrap_or_else(of_the_file)
 }
 
-/// The command that resumes a run.
+/// Returns the command that resumes a run.
 fn resume_command(arguments: &RunArguments) -> String {
     let path = |path: &Path| shell_word(&path.to_string_lossy());
     let mut words = vec!["lehr run".to_owned(), path(&arguments.file)];
@@ -405,7 +405,7 @@ fn resume_command(arguments: &RunArguments) -> String {
     words.join(" ")
 }
 
-/// Hears of all runs until that is lost.
+/// Passes on the events of all runs until the subscription ends.
 async fn listen(workflows: &Reference<WorkflowState>, told: &Port<WatchEvent>) -> End {
     let wishes = Subscribe::default().operations(["tell"]).capacity(4096);
     let mut changes = match workflows.subscribe(wishes).await {
@@ -419,7 +419,7 @@ async fn listen(workflows: &Reference<WorkflowState>, told: &Port<WatchEvent>) -
                 Ok(tell) => Some(WatchEvent::Told(Box::new((*tell).clone()), change.version())),
                 Err(fault) => return End::Lost(fault),
             },
-            // The state follows.
+            // A new state follows.
             Ok(Event::Gap { .. }) => None,
             Err(end) => return end,
         };
@@ -431,7 +431,7 @@ async fn listen(workflows: &Reference<WorkflowState>, told: &Port<WatchEvent>) -
     }
 }
 
-/// A line for people, if something is worth one.
+/// Returns a line to print, if the event is worth one.
 fn line(run: &Run, tell: &Tell) -> Option<String> {
     let part = |step: &str, item: usize| {
         let is_mapped = run.steps.get(step).is_some_and(|step| step.is_mapped);
@@ -466,7 +466,7 @@ fn line(run: &Run, tell: &Tell) -> Option<String> {
     })
 }
 
-/// Shows the steps of a run without running it.
+/// Prints the steps of a run without running it.
 fn show(plan: &Plan, is_json: bool) -> Result<(), Failure> {
     if is_json {
         let text =

@@ -24,11 +24,11 @@ use crate::exit::{Failure, Kind};
 use crate::interrupt::{Signal, Signals, raise_descriptors};
 use crate::output;
 
-/// Runs a node until Ctrl-C. Its address goes to standard output when it listens.
+/// Runs a node until Ctrl-C. Its address goes to standard output once it listens.
 ///
 /// # Errors
-/// Returns [`Kind::Usage`] for invalid settings, [`Kind::BadData`] for an invalid policy or certificates.
-/// Returns [`Kind::Environment`] if the address is not available, or if services had to be cut off at the end.
+/// Returns [`Kind::Usage`] for invalid settings, [`Kind::BadData`] for an invalid policy or certificates. Returns
+/// [`Kind::Environment`] if the address is not available, or if services were cut off at the end.
 pub fn run(arguments: ServeArguments) -> Result<(), Failure> {
     if arguments.log_json {
         output::speak_json();
@@ -37,7 +37,7 @@ pub fn run(arguments: ServeArguments) -> Result<(), Failure> {
     let manifests = texts(&arguments.manifest)?;
     let known = client(&arguments, true)?;
     let joining = joining(&arguments, known.clone())?;
-    // The token for joined nodes is not for whatever node a workflow names.
+    // The token for joined nodes must not be sent to any other node that a workflow names.
     let others = client(&arguments, false)?;
     let environment = |cause: &dyn std::fmt::Display| Failure::new(Kind::Environment, cause.to_string());
     let mut builder = Builder::new();
@@ -46,7 +46,7 @@ pub fn run(arguments: ServeArguments) -> Result<(), Failure> {
     }
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     if arguments.threads.unwrap_or(cores) + settings.threads > cores {
-        // A worker that looks for work would keep the core from the thread that brings it.
+        // A worker that spins while it looks for work would keep the core from the network threads.
         builder = builder.idle(Idle { spin: Duration::ZERO, ..Idle::default() });
     }
     let dispatcher = builder.start().map_err(|cause| environment(&cause))?;
@@ -56,7 +56,7 @@ pub fn run(arguments: ServeArguments) -> Result<(), Failure> {
     host.reach_by(move |address| known.link(address));
     let log = settings.log.clone();
     block_on(start(&host, &arguments, manifests, joining, others, log)).map_err(|fault| failure(&fault))?;
-    // Last: who can reach the node finds its services there.
+    // The node starts last, so that clients that reach it find its services.
     let node = Node::start(host, settings).map_err(|fault| refused(&fault))?;
     let scheme = if arguments.tls.cert.is_some() { "https" } else { "http" };
     output::result(&format!("{scheme}://{}\n", node.address()))?;
@@ -95,7 +95,7 @@ fn reload(node: &Node, asking: &Client, arguments: &ServeArguments) {
     node.look_at_certificates();
 }
 
-/// Warns of entries that are most likely not meant.
+/// Warns of entries that are probably mistakes.
 fn warn_of(policy: &Policy) {
     policy.warnings().iter().for_each(|warning| output::warning(&format!("policy: {warning}")));
 }
@@ -109,10 +109,10 @@ pub fn check_policy(arguments: &CheckPolicyArguments) -> Result<(), Failure> {
     output::result(&format!("{}: no fault found\n", arguments.policy.display()))
 }
 
-/// The default paths of the data sets and of the first method.
+/// The contracts and paths of the services that start by default: data sets and the first method.
 const STANDING: [(&str, &str); 2] = [("lehr.datasets", "/datasets"), ("lehr.clustering", "/clustering")];
 
-/// The kinds of services that this program can make by their contracts, for nodes and for `lehr run`.
+/// Registers the kinds of services that this program can create by contract, for nodes and for `lehr run`.
 pub fn kinds(host: &Host, setup: &Setup) {
     host.register(Records::default);
     host.register(Samples::default);
@@ -143,7 +143,7 @@ async fn start(
         let bounds = Bounds { bytes: sources.fetch_max as u64, ..Bounds::default() };
         let fetch = Fetch::new(Getter::new(allowed, bounds, None)?, folder)?;
         let place = Placement::at(FETCH);
-        // Kept, so that transfers go on in the next life.
+        // Kept, so that transfers continue after a restart.
         let place = match &arguments.keep {
             Some(folder) => place.keep(folder.join("fetch.json")),
             None => place,
@@ -154,7 +154,7 @@ async fn start(
         let pubchem = PubChem::public()?;
         host.start(PUBCHEM, move || pubchem.clone()).await?;
     }
-    // What is wrong with a manifest is told when it is applied.
+    // Faults of a manifest are reported when it is applied.
     let read = manifests.iter().filter_map(|text| Manifest::read(&text.file, &text.text).ok());
     let placed: BTreeSet<String> =
         read.flat_map(|manifest| manifest.services().keys().cloned().collect::<Vec<_>>()).collect();
@@ -169,7 +169,7 @@ async fn start(
     let (keep, cores) = (arguments.keep.clone(), std::thread::available_parallelism().map_or(1, usize::from));
     let applied = host.start(MANIFEST, move || Manifests::new(keep.clone(), cores)).await?;
     let mut manifests = Some(manifests).filter(|manifests| !manifests.is_empty());
-    // Others need the data sets, wherever those come from.
+    // The data sets come first, because other services need them.
     services.sort_by_key(|(contract, _)| *contract != STANDING[0].0);
     if placed.contains(STANDING[0].1)
         && let Some(files) = manifests.take()
@@ -184,7 +184,7 @@ async fn start(
     if let Some(files) = manifests {
         applied.call(Apply { files }).await?;
     }
-    // Last: runs that a node has left go on when it starts.
+    // Last, because unfinished runs of an earlier node resume when this service starts.
     let placement = match &arguments.keep {
         Some(folder) => Placement::at(WORKFLOWS).keep(folder.join("workflows.json")),
         None => Placement::at(WORKFLOWS),
@@ -199,8 +199,8 @@ async fn start(
 /// The environment variable with the token for joined nodes.
 const JOIN_TOKEN: &str = "LEHR_JOIN_TOKEN";
 
-/// How other nodes are called: those that the command line names are shown the token, those that a client names are
-/// not.
+/// Creates the client for other nodes. It sends the token only to nodes that the command line names, not to those that
+/// a client names.
 fn client(arguments: &ServeArguments, shows_token: bool) -> Result<Client, Failure> {
     let join = &arguments.join;
     let token = if shows_token { token_or(join.join_token.as_deref(), JOIN_TOKEN)? } else { None };
@@ -214,7 +214,7 @@ fn client(arguments: &ServeArguments, shows_token: bool) -> Result<Client, Failu
     client.map_err(|fault| Failure::new(Kind::Usage, fault.reason()))
 }
 
-/// The nodes that are to be joined.
+/// Returns the nodes to join.
 fn joining(arguments: &ServeArguments, client: Client) -> Result<Joining, Failure> {
     let usage = |fault: Fault| Failure::new(Kind::Usage, fault.reason());
     let join = &arguments.join;
@@ -289,11 +289,11 @@ fn settings(arguments: &ServeArguments) -> Result<Settings, Failure> {
     Ok(settings)
 }
 
-/// Descriptors that connections leave to files, listeners and connections to other nodes.
+/// The number of descriptors reserved for files, listeners and connections to other nodes.
 const DESCRIPTORS_LEFT: u64 = 128;
 
-/// The number of connections that the process can have, at most as many as were requested. With no descriptor left, it
-/// could keep and read nothing.
+/// Returns the number of connections that the process can have, at most `wanted`. Without free descriptors, it could
+/// neither save nor read files.
 fn connections(wanted: usize) -> usize {
     let Some(descriptors) = raise_descriptors() else { return wanted };
     let most = usize::try_from(descriptors.saturating_sub(DESCRIPTORS_LEFT).max(descriptors / 2)).unwrap_or(usize::MAX);

@@ -1,5 +1,5 @@
-//! The collector of OpenTelemetry that a node sends spans to. Its variables of the environment are read as OpenTelemetry
-//! prescribes: those of traces go before those of all signals.
+//! The OpenTelemetry collector that a node sends spans to. Its environment variables are read as OpenTelemetry
+//! prescribes: variables for traces take precedence over those for all signals.
 
 use std::path::PathBuf;
 
@@ -9,8 +9,8 @@ use super::ask::refused;
 use crate::exit::Failure;
 use crate::output;
 
-/// The collector that the command line names, or else the environment. A fault of the environment alone is a warning,
-/// since the variables may be those of a whole machine.
+/// Returns the collector that the command line or else the environment names. An error in the environment is only a
+/// warning, because the variables may be set for the whole machine.
 ///
 /// # Errors
 /// Returns [`Kind::Usage`](crate::exit::Kind::Usage) if the address on the command line cannot be used.

@@ -1,4 +1,4 @@
-//! `lehr upload`: a file becomes a data set of a node.
+//! `lehr upload`: uploads a file to a node as a data set.
 
 use lehr_jobs::datasets::{Begin, Datasets};
 use lehr_jobs::{Form, upload};
@@ -13,8 +13,8 @@ use crate::output;
 /// Uploads a file, and prints the outcome.
 ///
 /// # Errors
-/// Returns [`Kind::Usage`] if the name shows neither the format of the file nor the name of the data set. Otherwise the
-/// reason of the refusal, with the faults of the file.
+/// Returns [`Kind::Usage`] if the file's name shows neither its format nor the name of the data set. Otherwise returns
+/// the reason of the refusal, with the faults of the file.
 pub fn run(arguments: UploadArguments) -> Result<(), Failure> {
     let (link, options) = link(&arguments.url, &arguments.request)?;
     let mut datasets = Reference::<Datasets>::over(link);

@@ -1,8 +1,8 @@
-//! The same for `lehr demo genes`, `lehr demo patients` and `lehr demo chemistry`. The request is that of
-//! dissimilarities ([`super::pairs`]), and all continue from there.
+//! Several processes for `lehr demo genes`, `lehr demo patients` and `lehr demo chemistry`. The request is that of
+//! dissimilarities ([`super::pairs`]), and all processes continue from there.
 //!
-//! Every process has all pairs when they are compared, so clusters and map need no request of their own. Between the
-//! request and the exit status nothing can happen to the lead alone: an early end of a stage is one for all.
+//! After the comparison every process has all pairs, so the clusters and the map need no further request. Between the
+//! request and the exit status, nothing can happen to the lead alone: if a stage ends early, it ends early for all.
 
 use std::path::Path;
 
@@ -19,14 +19,14 @@ use crate::exit::{Failure, Kind};
 use crate::interrupt::Interrupt;
 use crate::plan::execution;
 
-/// Follows the lead to the end: the exit code. Prints nothing, because the lead prints.
+/// Follows the lead to the end; returns the exit code. Prints nothing, because the lead prints.
 ///
 /// # Errors
-/// Returns [`Kind::Environment`] if the others cannot be reached, [`Kind::NoResult`] if an order cannot be understood;
-/// then this process speaks.
+/// Returns [`Kind::Environment`] if the others cannot be reached, [`Kind::NoResult`] if a request cannot be understood;
+/// then this process reports it.
 pub fn follow(process: Process, subject: Subject, arguments: &ApplicationArguments) -> Result<u8, Failure> {
-    // A first Ctrl-C reaches the lead too, which stops the run for all; a second ends this process, and with it the
-    // job.
+    // The lead receives the first Ctrl-C too, and stops the run for all; a second one ends this process, and with it
+    // the job.
     let interrupt = Interrupt::listen()?;
     let request = process.share(Vec::new()).map_err(unreachable)?;
     let code = match request[..] {
@@ -34,7 +34,7 @@ pub fn follow(process: Process, subject: Subject, arguments: &ApplicationArgumen
         _ => {
             let (items, _, log) = pairs::decode(&request)?;
             drop(request);
-            // The lead refuses these arguments before it gives an order, if there is anything to refuse.
+            // If these arguments are invalid, the lead refuses them before it sends a request.
             let (execution, _) = execution(&arguments.execution, Some(process.job()))?;
             let methods = subject.methods(arguments.asked(), items.len());
             items.compared(&subject.options(), |metric| {
@@ -48,7 +48,7 @@ pub fn follow(process: Process, subject: Subject, arguments: &ApplicationArgumen
     Ok(code)
 }
 
-/// Computes this process's part of all stages. The outcome is the lead's, which it sends to all, so that all agree.
+/// Computes this process's part of all stages. The lead shares the outcome with all processes, so that all agree.
 fn compute(
     metric: &dyn Metric,
     (clustering, embedding): &(pairwise::Parameters, smacof::Parameters),

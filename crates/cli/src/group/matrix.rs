@@ -1,4 +1,4 @@
-//! The order of a method on a matrix: the task and the matrix.
+//! The request of a method on a matrix: the task and the matrix.
 //!
 //! | part of a request | bytes |
 //! | --- | --- |
@@ -24,7 +24,7 @@ struct Head {
     has_weights: bool,
 }
 
-/// The order as bytes.
+/// Returns the request as bytes.
 pub(super) fn encode(request: Request, matrix: &Matrix) -> Result<Vec<u8>, Failure> {
     let Matrix { dissimilarities: matrix, weights, .. } = matrix;
     let element = match matrix.values() {
@@ -50,7 +50,7 @@ pub(super) fn encode(request: Request, matrix: &Matrix) -> Result<Vec<u8>, Failu
     Ok(request)
 }
 
-/// The task and its data. The names of the items and their classes stay with the lead.
+/// Returns the task and its data. The names of the items and their classes stay with the lead.
 pub(super) fn decode(request: &[u8]) -> Result<(Request, Matrix), Failure> {
     let misread =
         |cause: &str| Failure::new(Kind::NoResult, format!("the request of process 0 cannot be read: {cause}"));

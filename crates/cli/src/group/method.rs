@@ -1,4 +1,4 @@
-//! Several processes run one method: the lead sends an order, all compute, and all write the tables that have a line
+//! Several processes run one method: the lead sends a request, all compute, and all write the tables that have a line
 //! for each row.
 //!
 //! | part of an order on rows | bytes |
@@ -7,7 +7,7 @@
 //! | rows | coordinates as 64-bit numbers, low byte first; of rows of bits their words; of sparse rows where each begins, columns and values |
 //! | weights | 8 bytes a row, if there are weights |
 //!
-//! An order on dissimilarities goes as [`super::matrix`] says.
+//! For requests on dissimilarities, see [`super::matrix`].
 
 use std::io;
 use std::path::Path;
@@ -31,47 +31,47 @@ use crate::plan::execution;
 use crate::plan::method::MethodPlan;
 use crate::rows::{self, Ids, Lines, Mark};
 
-/// The head of an order on rows.
+/// The head of a request on rows.
 #[derive(Serialize, Deserialize)]
 struct Head {
     request: Request,
     dimension: usize,
     rows: usize,
     has_weights: bool,
-    /// Whether rows are positions on the sphere, whose distances are reported along the surface.
+    /// Whether rows are positions on the sphere, so that distances are reported along the surface.
     is_sphere: bool,
     rows_are: RowsAre,
 }
 
-/// How rows are kept.
+/// How rows are stored.
 #[derive(Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 enum RowsAre {
     Numbers,
     Bits,
-    /// The number of values that are not 0.
+    /// Sparse rows, with the number of values that are not 0.
     Sparse {
         values: usize,
     },
 }
 
-/// The file that all write their rows to.
+/// The file that all processes write their rows to.
 #[derive(Serialize, Deserialize)]
 struct RowFile {
-    /// Absolute; none for a name that is no text.
+    /// The absolute path of the file; `None` if the name is not text.
     path: Option<String>,
-    /// The mark at its beginning.
+    /// The mark at the beginning of the file.
     mark: Mark,
-    /// The table that it takes.
+    /// The name of the table.
     table: String,
     /// Whether rows have identifiers, which the lead has.
     has_ids: bool,
 }
 
 impl ProcessGroup<'_> {
-    /// Tells the others to compute. All make the same call of the method.
+    /// Sends the others the request to compute. All processes make the same call of the method.
     ///
     /// # Errors
-    /// Returns [`Kind::Environment`] if they cannot be reached.
+    /// Returns [`Kind::Environment`] if the others cannot be reached.
     pub fn request(&self, plan: &MethodPlan, data: Data<'_>, is_traced: bool) -> Result<(), Failure> {
         let Some(process) = self.process else { return Ok(()) };
         let checkpoint = plan.resumed.as_ref().map(|(content, _)| String::from_utf8_lossy(content).into_owned());
@@ -85,10 +85,10 @@ impl ProcessGroup<'_> {
         process.share(request).map(|_| ()).map_err(unreachable)
     }
 
-    /// Writes a table of rows with all ranks of all processes, each its own rows, into a file that is made and empty.
+    /// Writes a table of rows with all ranks of all processes, each its own rows, into a new empty file.
     ///
     /// # Errors
-    /// Fails if a rank could not write or be reached.
+    /// Fails if a rank could not write or could not be reached.
     pub fn write_table(&self, path: &Path, table: &Table<'_>, execution: &Execution) -> io::Result<()> {
         let mark = rows::mark();
         std::fs::write(path, mark)?;
@@ -115,7 +115,7 @@ impl ProcessGroup<'_> {
                 write_rows(process, &dispatcher, execution.ranks, &place, true, lines)
             }
         };
-        // All ranks agree.
+        // All ranks return the same outcome.
         match ended.map_err(io::Error::other)?.into_iter().next() {
             Some(Ok(None)) | None => Ok(()),
             Some(Ok(Some(words))) => Err(io::Error::other(words)),
@@ -125,8 +125,8 @@ impl ProcessGroup<'_> {
 }
 
 impl Request {
-    /// Runs the method beside the lead. The result is the lead's, which it sends to all, so that all agree. Nothing if
-    /// that is no result.
+    /// Runs the method together with the lead. The lead shares the outcome with all processes, so that all agree.
+    /// Returns `None` if there is no result.
     pub(super) fn follow(
         &self,
         data: Data<'_>,
@@ -140,14 +140,14 @@ impl Request {
     }
 }
 
-/// Follows the lead of a method to the end: the exit code. Prints nothing, because the lead does.
+/// Follows the lead of a method to the end; returns the exit code. Prints nothing, because the lead does.
 ///
 /// # Errors
-/// Returns [`Kind::Environment`] if the others cannot be reached, [`Kind::NoResult`] if an order cannot be understood;
-/// then this process speaks.
+/// Returns [`Kind::Environment`] if the others cannot be reached, [`Kind::NoResult`] if a request cannot be understood;
+/// then this process reports it.
 pub fn follow(process: Process, takes: Takes, arguments: &ExecutionArguments) -> Result<u8, Failure> {
-    // A first Ctrl-C reaches the lead too, which stops the run for all; a second ends this process, and with it the
-    // job.
+    // The lead receives the first Ctrl-C too, and stops the run for all; a second one ends this process, and with it
+    // the job.
     let interrupt = Interrupt::listen()?;
     let request = process.share(Vec::new()).map_err(unreachable)?;
     let code = match request[..] {
@@ -162,7 +162,7 @@ pub fn follow(process: Process, takes: Takes, arguments: &ExecutionArguments) ->
                 }
             };
             drop(request);
-            // The lead refuses these arguments before it gives an order, if there is anything to refuse.
+            // If these arguments are invalid, the lead refuses them before it sends a request.
             let (execution, _) = execution(arguments, Some(process.job()))?;
             let fit = ordered.follow(input.data(), &execution, &interrupt)?;
             loop {
@@ -180,7 +180,7 @@ pub fn follow(process: Process, takes: Takes, arguments: &ExecutionArguments) ->
     Ok(code)
 }
 
-/// Writes this process's rows where the lead says. The lead reports errors.
+/// Writes this process's rows to the file that the lead names. The lead reports errors.
 fn follow_to(
     process: &Process,
     place: &[u8],
@@ -198,7 +198,7 @@ fn follow_to(
     Ok(())
 }
 
-/// The results of this process's ranks for their rows.
+/// The results of this process's ranks.
 type Ended = Result<Vec<Result<Option<String>, lehr_ranks::Error>>, lehr_ranks::Error>;
 
 fn write_rows(
@@ -217,7 +217,7 @@ fn write_rows(
     )
 }
 
-/// The bytes of an order on rows.
+/// Returns the bytes of a request on rows.
 fn encode(request: Request, rows: Vectors<'_>, is_sphere: bool) -> Result<Vec<u8>, Failure> {
     let head = |dimension, has_weights, rows_are| {
         let rows = rows.len();
@@ -261,7 +261,7 @@ fn encode_words(head: &Head, words: impl Iterator<Item = u64>) -> Result<Vec<u8>
     Ok(request)
 }
 
-/// The order, and the rows in the form in which they are used: the lead has scaled them.
+/// Returns the request and its rows, ready to use, because the lead has scaled them.
 fn decode(request: &[u8]) -> Result<(Request, Rows), Failure> {
     let (length, rest) = request.split_first_chunk().ok_or_else(|| misread("it is cut"))?;
     let (head, numbers) =

@@ -1,7 +1,7 @@
-//! The same for dissimilarities: the order says the items, and the pairs that an earlier run finished.
+//! Several processes compute dissimilarities: the request has the items, and the pairs that an earlier run finished.
 //!
-//! Every process was started with the same command line, so that the request has the part that only the lead knows: its
-//! input. All compute, each the leaves of its ranks, and share the values step by step; the lead writes them and sends
+//! Every process was started with the same command line, so the request has only what the lead alone knows: its input.
+//! All processes compute the leaves of their ranks and share the values step by step; the lead writes them and sends
 //! the exit status.
 //!
 //! | part of a request | bytes |
@@ -32,7 +32,7 @@ use crate::plan::execution;
 struct Head {
     kind: ItemKind,
     items: usize,
-    /// Bytes of the items.
+    /// The number of bytes of the items.
     bytes: usize,
     /// Whether values are kept as `f64`.
     is_wide: bool,
@@ -49,31 +49,31 @@ enum ItemKind {
 }
 
 impl ProcessGroup<'_> {
-    /// Tells the others to compute all pairs of `items`, from the end of `log` on. All make the same call of
-    /// [`all_pairs`].
+    /// Sends the others the request to compute all pairs of `items`, continuing after `log`. All processes make the
+    /// same call of [`all_pairs`].
     ///
     /// # Errors
-    /// Returns [`Kind::Environment`] if they cannot be reached.
+    /// Returns [`Kind::Environment`] if the others cannot be reached.
     pub fn order_pairs<T: Precision>(&self, items: &Items, log: Option<&[u8]>) -> Result<(), Failure> {
         let Some(process) = self.process else { return Ok(()) };
         let request = encode(items, T::BYTES == size_of::<f64>(), log)?;
         process.share(request).map(|_| ()).map_err(unreachable)
     }
 
-    /// Whether there are others.
+    /// Whether there are other processes.
     pub fn is_several(&self) -> bool {
         self.process.is_some()
     }
 }
 
-/// Follows the lead to the end: the exit code. Prints nothing, because the lead prints.
+/// Follows the lead to the end; returns the exit code. Prints nothing, because the lead prints.
 ///
 /// # Errors
-/// Returns [`Kind::Environment`] if the others cannot be reached, [`Kind::NoResult`] if an order cannot be understood;
-/// then this process speaks.
+/// Returns [`Kind::Environment`] if the others cannot be reached, [`Kind::NoResult`] if a request cannot be understood;
+/// then this process reports it.
 pub fn follow(process: Process, arguments: DistancesArguments) -> Result<u8, Failure> {
-    // A first Ctrl-C reaches the lead too, which stops the run for all; a second ends this process, and with it the
-    // job.
+    // The lead receives the first Ctrl-C too, and stops the run for all; a second one ends this process, and with it
+    // the job.
     let _interrupt = Interrupt::listen()?;
     let request = process.share(Vec::new()).map_err(unreachable)?;
     let code = match request[..] {
@@ -81,7 +81,7 @@ pub fn follow(process: Process, arguments: DistancesArguments) -> Result<u8, Fai
         _ => {
             let (items, is_wide, log) = decode(&request)?;
             drop(request);
-            // The lead refuses these arguments before it gives an order, if there is anything to refuse.
+            // If these arguments are invalid, the lead refuses them before it sends a request.
             let (execution, _) = execution(&arguments.execution, Some(process.job()))?;
             items.compared(&arguments.options.0, |metric| {
                 if is_wide { compute::<f64>(metric, &execution, log) } else { compute::<f32>(metric, &execution, log) }
@@ -94,7 +94,7 @@ pub fn follow(process: Process, arguments: DistancesArguments) -> Result<u8, Fai
     Ok(code)
 }
 
-/// Computes this process's part. The outcome is the lead's, which it sends to all, so that all agree.
+/// Computes this process's part. The lead shares the outcome with all processes, so that all agree.
 fn compute<T: Precision>(metric: &dyn Metric, execution: &Execution, log: Option<Vec<u8>>) -> Result<(), Failure> {
     let read = |bytes| LogReader::of_bytes::<T>(bytes, Path::new("the checkpoint of process 0"), metric);
     let mut kept = log.map(read).transpose()?;
@@ -136,7 +136,7 @@ fn encode(items: &Items, is_wide: bool, log: Option<&[u8]>) -> Result<Vec<u8>, F
     Ok(request)
 }
 
-/// The items, whether values are kept as `f64`, and the log.
+/// Returns the items, whether values are kept as `f64`, and the log.
 pub(super) fn decode(request: &[u8]) -> Result<(Items, bool, Option<Vec<u8>>), Failure> {
     let misread =
         |cause: &str| Failure::new(Kind::NoResult, format!("the request of process 0 cannot be read: {cause}"));

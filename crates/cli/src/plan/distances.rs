@@ -1,4 +1,4 @@
-//! The plan of `lehr distances`: the input, how items are compared, where the matrix goes.
+//! The plan of `lehr distances`: the input, the metric, and the target of the matrix.
 
 use std::ffi::OsString;
 use std::fs::File;
@@ -16,44 +16,44 @@ use crate::progress::CHECKPOINT_SECONDS;
 /// The default folder for the matrix.
 const OUT_DEFAULT: &str = "lehr-distances";
 
-/// Bytes of a GiB.
+/// The number of bytes in a GiB.
 const GIB: f64 = (1u64 << 30) as f64;
 
-/// One run.
+/// One run of the command.
 pub struct DistancesPlan {
     /// The file, as typed.
     pub input: PathBuf,
-    /// Its contents.
+    /// The file's contents.
     pub holds: Holds,
     /// The metric for the items, and the treatment of equal ones.
     pub options: Options,
-    /// The character between fields of a table, if it was named.
+    /// The character between fields of a table, if it was given.
     pub delimiter: Option<u8>,
     /// Engine, ranks and threads.
     pub execution: Execution,
-    /// How a number is stored.
+    /// How values are stored.
     pub element: Element,
     /// The pairs that are stored.
     pub form: Form,
     /// The folder for the matrix.
     pub out: PathBuf,
-    /// The folder with the checkpoint to resume.
+    /// The folder with the checkpoint to resume from.
     pub resumed: Option<PathBuf>,
-    /// Replace files that would otherwise be protected.
+    /// Whether to replace files that would otherwise be protected.
     pub force: bool,
-    /// Seconds between two looks at the finished part, to keep it.
+    /// The seconds between two saves of the finished part.
     pub checkpoint_seconds: f64,
-    /// The largest number of bytes of values; none if it is unknown.
+    /// The most bytes of values; `None` if the free memory is unknown.
     pub memory: Option<u64>,
-    /// Print the header.
+    /// Whether to print the header.
     pub json: bool,
-    /// No progress.
+    /// Whether to show no progress.
     pub quiet: bool,
     /// The command that continues this run after it was stopped.
     pub resume_command: String,
 }
 
-/// The contents of a file, as far as its first bytes show.
+/// The contents of a file, as shown by its first bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Holds {
     /// Items: sequences in FASTA, fingerprints in FPS, or the rows of a table.
@@ -63,8 +63,8 @@ pub enum Holds {
 }
 
 impl Holds {
-    /// By its first character, after unpacking: `>` begins FASTA, `#FPS` FPS. An array with a header of Lehr beside it
-    /// is a matrix. A name ending in `.fps` or `.bin` says the same where the content cannot.
+    /// Detects the contents by the first characters, after unpacking: `>` begins FASTA, `#FPS` FPS. An array with a
+    /// header of Lehr beside it is a matrix. A name that ends in `.fps` or `.bin` decides if the contents cannot.
     fn look(path: &Path) -> Self {
         let name = path.to_string_lossy().to_lowercase();
         let stem = name.trim_end_matches(".gz");
@@ -75,7 +75,7 @@ impl Holds {
         let is_file = std::fs::metadata(path).is_ok_and(|metadata| metadata.is_file());
         let mut head = Vec::new();
         if is_file && let Ok(text) = File::open(path).and_then(lehr_data::read::unpacked) {
-            // What cannot be unpacked or read is reported where it is read in earnest.
+            // A file that cannot be unpacked or read is reported when all of it is read.
             let _ = text.take(64).read_to_end(&mut head);
         }
         let text = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&head).trim_ascii_start();
@@ -89,11 +89,11 @@ impl Holds {
 }
 
 impl DistancesPlan {
-    /// Checks the arguments together, and with the kind of file that the input is. `typed` is the command line as
-    /// typed; `job` the processes that compute together, if there are several.
+    /// Checks the arguments together, and against the kind of input file. `typed` is the command line as typed; `job`
+    /// is the processes that compute together, if there are several.
     ///
     /// # Errors
-    /// [`Kind::Usage`]: options that contradict each other or do not go with the input.
+    /// Returns [`Kind::Usage`] for options that contradict each other or do not suit the input.
     pub fn new(arguments: DistancesArguments, typed: &[OsString], job: Option<Job>) -> Result<Self, Failure> {
         let DistancesArguments { input, options, table, execution, results } = arguments;
         let (options, delimiter) = (options.0, table.delimiter);
@@ -133,17 +133,17 @@ impl DistancesPlan {
     }
 }
 
-/// The contents of a file, as far as its first bytes show, if the options suit it and each other.
+/// Returns the contents of a file, as shown by its first bytes, if the options suit the file and each other.
 ///
 /// # Errors
-/// [`Kind::Usage`]: options that do not.
+/// Returns [`Kind::Usage`] for options that do not.
 pub fn holding(input: &Path, options: &Options, delimiter: Option<u8>) -> Result<Holds, Failure> {
     let holds = Holds::look(input);
     let mut faults = Vec::new();
     match holds {
         Holds::Items(kind) => {
             faults.extend(options.suits(kind).err());
-            // What a service reads of any table is of tables here.
+            // A service accepts these options for any input; here they are for tables only.
             let of_tables = [(options.id.is_some(), "id"), (delimiter.is_some(), "delimiter")];
             let given = of_tables.iter().filter(|(is_given, _)| *is_given && kind != ItemKind::Rows);
             faults.extend(given.map(|(_, option)| format!("{option}: expected with rows, found {}", kind.name())));

@@ -1,4 +1,4 @@
-//! The plan of a method that `lehr-methods` declares: the meaning of its command line as a whole.
+//! The plan of a method that `lehr-methods` declares: what its command line means as a whole.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -26,7 +26,7 @@ use crate::resume::{Repeated, checkpoint_of};
 /// The name of standard input.
 const STANDARD_INPUT: &str = "-";
 
-/// The number of clusters that the demonstration looks for.
+/// The number of clusters in the demonstration.
 const DEMO_CLUSTERS: u64 = 20;
 
 /// One run: the source of the data, the method, and the target of the results.
@@ -45,11 +45,11 @@ pub struct MethodPlan {
     pub layout: Layout,
     /// The folder for results.
     pub out: PathBuf,
-    /// Replace files that would otherwise be protected.
+    /// Whether to replace files that would otherwise be protected.
     pub force: bool,
-    /// Print the summary as JSON.
+    /// Whether to print the summary as JSON.
     pub json: bool,
-    /// No progress.
+    /// Whether to show no progress.
     pub quiet: bool,
     /// The file for the actions of each rank with their times.
     pub trace: Option<PathBuf>,
@@ -57,24 +57,24 @@ pub struct MethodPlan {
     pub figure: Option<FigureFile>,
     /// The command that continues this run after it was stopped.
     pub resume_command: String,
-    /// The typed command without the number of clusters, the place to stop and the place of results. A report shows it
-    /// with another number.
+    /// The typed command without the number of clusters, the stopping criteria and the folder of results. A report
+    /// shows it with another number.
     pub command: String,
 }
 
-/// The source of the data, and how they are read.
+/// The source of the data, and how to read them.
 pub struct Source {
-    /// The file, as typed; of other data, their name.
+    /// The file, as typed; for other data, their name.
     pub path: PathBuf,
-    /// Whether it is a file.
+    /// Whether the source is a file, standard input or built in.
     pub origin: Origin,
-    /// The roles of its columns.
+    /// The roles of the columns.
     pub selection: Selection,
-    /// Cells without a value are missing, not faults.
+    /// Whether cells without a value are missing values instead of faults.
     pub missing: bool,
-    /// The number of packed bits in a row, if it is an array of those.
+    /// The number of packed bits in a row, if the input is an array of packed bits.
     pub bits: Option<usize>,
-    /// The number of the first column of SVMlight's text, if it is given.
+    /// The number of the first column of SVMlight's text, if it was given.
     pub first_column: Option<FirstColumn>,
     /// The table with the weights of rows of bits or of sparse rows, if they have any.
     pub weights_from: Option<PathBuf>,
@@ -84,19 +84,19 @@ pub struct Source {
     pub frame: Frame,
     /// The file with known classes of a matrix's items.
     pub classes: Option<ClassSource>,
-    /// How a table with text, dates or gaps becomes numbers, if the user said anything about that.
+    /// How to turn a table with text, dates or missing values into numbers, if the user gave options for it.
     pub preparing: Option<Preparing>,
-    /// Whether its columns are copied to the results of rows.
+    /// Whether to copy the columns to the results of rows.
     pub append: bool,
 }
 
-/// How a table with text, dates or gaps becomes numbers.
+/// How to turn a table with text, dates or missing values into numbers.
 pub struct Preparing {
-    /// The options of the preparation, with columns as they were typed.
+    /// The options of the preparation, with columns as typed.
     pub wishes: Wishes,
-    /// How the table is read.
+    /// How to read the table.
     pub form: TableForm,
-    /// Whether isolated rows influence nothing.
+    /// Whether isolated rows are left out of the fit.
     pub sets_aside: bool,
 }
 
@@ -107,12 +107,12 @@ pub enum Origin {
     File,
     /// Standard input.
     StandardInput,
-    /// A data set that is built in.
+    /// A built-in data set.
     BuiltIn(Dataset),
 }
 
 impl Source {
-    /// A file of unknown kind.
+    /// Creates the source for a file of unknown kind.
     fn of(path: PathBuf, frame: Frame) -> Self {
         let selection = Selection::default();
         Self {
@@ -131,7 +131,7 @@ impl Source {
         }
     }
 
-    /// Census blocks: their columns are known.
+    /// Creates the source for the census blocks, whose columns are known.
     fn census(dataset: Dataset) -> Self {
         let columns = Some(["lon", "lat"].map(str::to_owned).to_vec());
         let (weights, id) = (Some("pop".to_owned()), Some("geoid".to_owned()));
@@ -139,20 +139,20 @@ impl Source {
         Self { origin: Origin::BuiltIn(dataset), selection, ..Self::of("demo census".into(), Frame::Sphere) }
     }
 
-    /// The file, if it is one.
+    /// Returns the file, if the source is one.
     pub fn file(&self) -> Option<&Path> {
         (self.origin == Origin::File).then_some(&self.path)
     }
 
-    /// The data set that is built in, if it is one.
+    /// Returns the built-in data set, if the source is one.
     pub fn built_in(&self) -> Option<Dataset> {
         if let Origin::BuiltIn(dataset) = self.origin { Some(dataset) } else { None }
     }
 
-    /// A stream, from a file or standard input.
+    /// Creates the source for a stream, from a file or standard input.
     ///
     /// # Errors
-    /// Returns [`Kind::Usage`] where several processes compute together.
+    /// Returns [`Kind::Usage`] if several processes compute together.
     fn stream(arguments: &StreamArguments, job: Option<&Job>) -> Result<Self, Failure> {
         if job.is_some() {
             let message = "a stream is read by one process: run it without mpiexec";
@@ -167,7 +167,7 @@ impl Source {
     }
 
     /// # Errors
-    /// [`Kind::Usage`]: options that contradict each other.
+    /// Returns [`Kind::Usage`] for options that contradict each other.
     fn table(words: &RowsWords, input: TableInput, job: Option<&Job>) -> Result<Self, Failure> {
         let TableInput { rows: RowArguments { path, spill, table }, packed, preparation } = input;
         let leaves_gaps = preparation.missing == Some(Gaps::Own) && words.missing.is_some();
@@ -207,7 +207,7 @@ impl Source {
     }
 }
 
-/// A table that is prepared, as it was typed.
+/// The arguments of a table that is prepared, as typed.
 struct PreparedTable {
     path: PathBuf,
     spill: SpillArguments,
@@ -218,7 +218,7 @@ struct PreparedTable {
 
 impl PreparedTable {
     /// # Errors
-    /// [`Kind::Usage`]: options that contradict each other.
+    /// Returns [`Kind::Usage`] for options that contradict each other.
     fn source(self, words: &RowsWords, job: Option<&Job>) -> Result<Source, Failure> {
         let Self { path, spill, table, packed, preparation } = self;
         let usage = |message: String| Failure::new(Kind::Usage, message);
@@ -266,18 +266,18 @@ struct Typed<'a> {
 
 impl MethodPlan {
     /// Checks the arguments together. `typed` is the command line as typed, for [`MethodPlan::resume_command`]; `job`
-    /// the processes that compute together, if there are several.
+    /// is the processes that compute together, if there are several.
     ///
     /// # Errors
-    /// - [`Kind::Usage`]: options that contradict each other or the checkpoint.
-    /// - [`Kind::Environment`], [`Kind::BadData`]: a checkpoint that cannot be read, or is damaged or of another
+    /// - [`Kind::Usage`] if options contradict each other or the checkpoint.
+    /// - [`Kind::Environment`] or [`Kind::BadData`] if a checkpoint cannot be read, is damaged, or belongs to another
     ///   version or method.
     pub fn new(arguments: DeclaredArguments, typed: &[OsString], job: Option<Job>) -> Result<Self, Failure> {
         let DeclaredArguments { method, input, options, execution, results } = arguments;
         let source = match (input, method.about().takes) {
             (InputArguments::Table(input), Takes::Rows(words)) => Source::table(&words, *input, job.as_ref())?,
             (InputArguments::Stream(stream), _) => Source::stream(&stream, job.as_ref())?,
-            // Dissimilarities have no columns that could be chosen.
+            // Dissimilarities have no columns to choose.
             (InputArguments::Matrix(path, classes), _) => {
                 Source { classes, ..Source::of(path, Frame::Columns(Scale::None)) }
             }
@@ -286,10 +286,10 @@ impl MethodPlan {
         Self::of(method, source, Typed { options, execution, results, line: typed }, job)
     }
 
-    /// The same for data that are built in.
+    /// Creates the plan of a demonstration with built-in data.
     ///
     /// # Errors
-    /// The same as for [`new`](Self::new).
+    /// Returns the same errors as [`new`](Self::new).
     pub fn of_demo(demo: DemoArguments, typed: &[OsString], job: Option<Job>) -> Result<Self, Failure> {
         let (mut options, results) = (demo.method.0, demo.results.0);
         let ends = ["clusters", "stop_temperature", "stop_length"];
@@ -350,7 +350,7 @@ impl MethodPlan {
     }
 }
 
-/// The options of a checkpoint; those that were given must say the same.
+/// Returns the options of a checkpoint; options that were given must agree with them.
 fn recorded(method: &dyn Method, content: &[u8], given: &Options) -> Result<Options, Failure> {
     let stored = method.recorded(content).expect("a checkpoint of this method, which was checked");
     let mut repeated = Repeated::default();

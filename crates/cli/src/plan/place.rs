@@ -1,4 +1,4 @@
-//! The plan of `lehr place`: which items are compared how, and in which map they are placed.
+//! The plan of `lehr place`: the items, how they are compared, and the map for them.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -15,7 +15,7 @@ use crate::progress::CHECKPOINT_SECONDS;
 /// The default folder for results.
 const OUT_DEFAULT: &str = "lehr-place";
 
-/// One run.
+/// One run of the command.
 pub struct PlacePlan {
     /// The file with the new items, as typed.
     pub input: PathBuf,
@@ -27,34 +27,33 @@ pub struct PlacePlan {
     pub kind: ItemKind,
     /// How items are compared.
     pub options: Options,
-    /// The character between fields of tables, if it was named.
+    /// The character between fields of tables, if it was given.
     pub delimiter: Option<u8>,
-    /// How an item is placed by its neighbours.
+    /// How an item's neighbours determine its position.
     pub interpolation: Interpolation,
-    /// Threads.
+    /// The engine, ranks and threads.
     pub execution: Execution,
     /// The folder for results.
     pub out: PathBuf,
-    /// The folder with the checkpoint to resume.
+    /// The folder with the checkpoint to resume from.
     pub resumed: Option<PathBuf>,
-    /// Replace files that would otherwise be protected.
+    /// Whether to replace files that would otherwise be protected.
     pub force: bool,
-    /// Seconds between two writings of the finished part.
+    /// The seconds between two saves of the finished part.
     pub checkpoint_seconds: f64,
-    /// Print the summary.
+    /// Whether to print the summary.
     pub json: bool,
-    /// No progress.
+    /// Whether to show no progress.
     pub quiet: bool,
     /// The command that continues this run after it was stopped.
     pub resume_command: String,
 }
 
 impl PlacePlan {
-    /// Checks the arguments together, and with the kind of file that the input is. `typed` is the command line as
-    /// typed.
+    /// Checks the arguments together, and against the kind of input file. `typed` is the command line as typed.
     ///
     /// # Errors
-    /// [`Kind::Usage`]: options that contradict each other or do not go with the input.
+    /// Returns [`Kind::Usage`] for options that contradict each other or do not suit the input.
     pub fn new(arguments: PlaceArguments, typed: &[OsString]) -> Result<Self, Failure> {
         let PlaceArguments { input, map, among, neighbours, comparison, table, threads, .. } = arguments;
         let (options, delimiter) = (comparison.0, table.delimiter);
@@ -88,10 +87,10 @@ impl PlacePlan {
     }
 }
 
-/// Refuses a metric by which items cannot be placed one by one.
+/// Refuses a metric with which items cannot be placed one by one.
 ///
 /// # Errors
-/// [`Kind::Usage`]: there is one.
+/// Returns [`Kind::Usage`] for such a metric.
 pub fn takes(options: &Options) -> Result<(), Failure> {
     if options.metric != Some(Metric::Gower) {
         return Ok(());

@@ -295,7 +295,7 @@ fn an_odd_sequence_is_named_where_the_matrix_is_used_32() {
         let outcome = sandbox.lehr(&[method, "d/dissimilarities.json", "--out", "m", "--quiet"]);
         let said = "error: 1 item has no dissimilarity to any other item: rev; leave it out, or give values to the pairs \
                     (items of weight 0 do not count)\n\
-                    hint: lehr distances gives every pair of sequences a value with --overlap 0 or --alignment semi-global; \
+                    hint: lehr distances gives every pair of sequences a value with --alignment global; \
                     or leave these sequences out of its input\n";
         assert_eq!((outcome.code, outcome.stderr.as_str()), (3, said), "{method}");
     }

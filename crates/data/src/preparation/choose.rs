@@ -158,7 +158,7 @@ fn decided(
         }
         (Values::Times(_), _) if wishes.log.contains(name) => Err("a date has no logarithm".to_owned()),
         (Values::Times(_), _) => Ok(How { log_offset: None, words: date_words(&wishes.date_parts) }),
-        (Values::Categories(_), _) if wishes.log.contains(name) => Err("texts have no logarithm".to_owned()),
+        (Values::Categories(_), _) if wishes.log.contains(name) => Err("texts, which have no logarithm".to_owned()),
         (Values::Categories(_), _) => {
             Ok(How { log_offset: None, words: "a feature for each text; together they weigh as one column".to_owned() })
         }
@@ -203,7 +203,7 @@ fn has_no_measure(frame: &DataFrame, accounts: &[ColumnAccount], wishes: &Wishes
 fn logged(name: &str, facts: &NumberFacts, wishes: &Wishes, rows: usize) -> Result<How, String> {
     if wishes.log.iter().any(|log| log == name) {
         if facts.low < 0.0 {
-            return Err(format!("values below 0, down to {}, have no logarithm", facts.low));
+            return Err(format!("values below 0 (down to {}), which have no logarithm", facts.low));
         }
         return Ok(How { log_offset: Some(facts.log_offset), words: log_words(facts) });
     }

@@ -466,7 +466,7 @@ fn of_laid(name: &str, grid: Grid, form: &TableForm, laid: Laid) -> Result<Frame
         if let Some(row) = kept.first() {
             let text = grid.fields(*row).find(|field| !field.trim().is_empty()).unwrap_or_default().trim();
             notes.push(format!(
-                "line {}, {}, is named as a total, but its numbers are not the sums of the rows above; kept as a row of the table",
+                "line {}, {}, is named as a total, but its numbers are not the sums of the rows above: it is kept as a row; delete the line if it is a total",
                 grid.line(*row),
                 quoted(text)
             ));

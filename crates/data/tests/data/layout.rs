@@ -79,7 +79,7 @@ fn rows_below_the_table_are_left_out_if_they_show_what_they_are() {
     assert_eq!(
         kept.notes(),
         [
-            "line 4, \"Total\", is named as a total, but its numbers are not the sums of the rows above; kept as a row of the table"
+            "line 4, \"Total\", is named as a total, but its numbers are not the sums of the rows above: it is kept as a row; delete the line if it is a total"
         ]
     );
     let frame = plain("a,b\n1,2\n3,4\n\nSource: Office of Statistics\n");

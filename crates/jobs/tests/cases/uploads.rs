@@ -362,7 +362,7 @@ fn an_upload_is_answered_with_what_the_command_would_warn_of() {
         };
         let set = datasets.call(fasta).await.unwrap();
         let warning =
-            "f: 1 id occurs for several items, which results tell apart by their order alone: \"a\" (items 1 and 3)";
+            "f: 1 id occurs for several items, which results tell apart by their order alone, counted from 0: \"a\" (items 0 and 2)";
         assert_eq!(set.warnings, [warning]);
         let chosen = UploadFile {
             columns: Some(vec!["b".into()]),

@@ -99,6 +99,7 @@ impl Model {
         let probabilities = probabilities(problem, &hard);
         let clusters: Vec<Cluster> = order.iter().map(|&k| cluster(problem, &hard, k)).collect();
         let mut warnings: Vec<String> = problem.matrix.rounding.iter().cloned().collect();
+        warnings.extend(problem.matrix.missing_warning());
         let is_open = parameters.stop_temperature.is_none();
         if grown.critical_temperature == 0.0 && items > 1 {
             warnings.push("no dissimilarity distinguishes the items: there is one cluster".to_string());

@@ -81,6 +81,7 @@ impl Map {
         positions.iter_mut().for_each(|x| *x *= unit);
         let of_weights = problem.pair_weights.iter().filter_map(|weights| weights.rounding.clone());
         let mut warnings: Vec<String> = problem.matrix.rounding.iter().cloned().chain(of_weights).collect();
+        warnings.extend(problem.matrix.missing_warning());
         if best.stop == Stop::MostIterations {
             warnings.push(format!(
                 "the stress still fell after {} iterations: the map is not finished",

@@ -214,7 +214,7 @@ fn what_cannot_be_clustered_is_told() {
         fail(&matrix, Some(&[1.0, 1.0, 0.0, 0.0, 0.0]), 3).starts_with("you requested 3 clusters, but only 2 rows")
     );
     let gap = Dissimilarities::new(3, Form::Condensed, Values::F64(vec![1.0, f64::NAN, 2.0]), 1.0).unwrap();
-    assert!(fail(&gap, None, 2).starts_with("1 pairs have no dissimilarity"));
+    assert!(fail(&gap, None, 2).starts_with("1 pair has no dissimilarity"));
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Makes a node run the services of a manifest, as a group: all of them, or those before.
+//! Makes a node run the services of a manifest as a group: either all of them, or the earlier ones.
 
 use std::path::Path;
 use std::time::Duration;
@@ -8,11 +8,10 @@ use lehr_services::{Action as Asked, Code, Fault, Format, Host, Link, Message, O
 use super::Manifest;
 use super::plan::{Action, Plan};
 
-/// Carries out a plan. If a service cannot be started, everything is undone. Services that were started are ended,
-/// and replaced ones run again with their old record. The service begins a new life: state that was not kept on disk is
-/// gone.
+/// Carries out a plan. If a service cannot be started, everything is undone: started services are ended, and replaced
+/// ones run again with their old record. They begin a new incarnation, so state that was not kept on disk is lost.
 ///
-/// Not to be dropped on the way: then the steps done so far stay.
+/// Do not drop it before it is done: the steps done so far would remain.
 ///
 /// # Errors
 /// Returns [`Code::StartFailed`] with the service, the reason, and the services that were removed again.
@@ -62,7 +61,7 @@ pub async fn apply(
     }
     for change in plan.changes.iter().filter(|change| change.action == Action::Stop) {
         match end(host, &change.path).await {
-            // It has gone by itself: that was wanted.
+            // The service has already ended by itself, as wanted.
             Err(fault) if fault.code() != Code::UnknownService => {
                 return Err(take_back(host, &done, before, folder, &change.path, &fault).await);
             }

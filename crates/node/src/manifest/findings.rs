@@ -1,4 +1,4 @@
-//! Faults in a file that describes something: each with its line and field, the first ten shown.
+//! Faults in a description file, each with its line and field; the first ten are shown.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -7,7 +7,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use lehr_services::{Code, Fault};
 use serde::{Deserialize, Serialize};
 
-/// One fault: its place, the expected and the found value.
+/// One fault: its place, the expected value and the value found.
 ///
 /// # Example
 /// See [`Findings`].
@@ -15,11 +15,11 @@ use serde::{Deserialize, Serialize};
 pub struct Finding {
     /// The file.
     pub file: String,
-    /// The line, counted from 1; nothing if the fault is of no line.
+    /// The line, counted from 1; `None` if the fault belongs to no line.
     pub line: Option<usize>,
     /// The field, such as `steps.read.service`; empty for the file as a whole.
     pub field: String,
-    /// The expected value, and the one found.
+    /// The expected value, and the value found.
     pub text: String,
 }
 
@@ -46,17 +46,18 @@ impl fmt::Display for Finding {
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Findings {
-    /// The first by file and line; those of one line as they were found.
+    /// The first faults by file and line; faults in one line are in the order in which they were found.
     kept: Vec<Finding>,
-    /// Hashes of all: a fault found twice is one, and a file of nothing but faults takes little memory.
+    /// The hashes of all faults: a fault that is found twice counts once, and a file full of faults takes little
+    /// memory.
     seen: BTreeSet<u64>,
 }
 
 impl Findings {
-    /// The number of findings that are shown.
+    /// The most findings that are shown.
     pub const KEPT: usize = 10;
 
-    /// Adds one.
+    /// Adds a finding.
     pub fn add(&mut self, finding: Finding) {
         let mut hasher = DefaultHasher::new();
         finding.hash(&mut hasher);
@@ -71,13 +72,13 @@ impl Findings {
         }
     }
 
-    /// Adds those of another.
+    /// Adds the findings of another set.
     pub fn extend(&mut self, other: Findings) {
         other.kept.into_iter().for_each(|finding| self.add(finding));
         self.seen.extend(other.seen);
     }
 
-    /// The number of them.
+    /// Returns the number of findings.
     pub fn count(&self) -> usize {
         self.seen.len()
     }
@@ -87,15 +88,15 @@ impl Findings {
         self.seen.is_empty()
     }
 
-    /// The first ones, by file and line.
+    /// Returns the first findings, by file and line.
     pub fn shown(&self) -> Vec<&Finding> {
         self.kept.iter().collect()
     }
 
-    /// Nothing, or all of them as an error.
+    /// Returns `Ok` if there are no findings, otherwise all of them as an error.
     ///
     /// # Errors
-    /// These findings, if there are any.
+    /// Returns these findings, if there are any.
     pub fn into_result(self) -> Result<(), Self> {
         if self.is_empty() { Ok(()) } else { Err(self) }
     }

@@ -1,4 +1,4 @@
-//! Plans the steps after which a node runs the services of a manifest, before any step is carried out.
+//! Plans the steps that make a node run the services of a manifest, before any step is carried out.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -19,13 +19,13 @@ use super::{Field, Manifest, ServiceRecord};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Action {
-    /// It is new.
+    /// Start the service; it is new.
     Start,
-    /// It runs with another record: it is ended and started again.
+    /// End the service and start it again; it runs with another record.
     Replace,
-    /// It runs, and no manifest names it any longer.
+    /// End the service; it runs, but no manifest names it any longer.
     Stop,
-    /// It runs as it should.
+    /// Leave the service; it runs as it should.
     Leave,
 }
 
@@ -40,7 +40,7 @@ impl fmt::Display for Action {
     }
 }
 
-/// A service and its change.
+/// A service and the change to it.
 ///
 /// # Example
 /// See [`Plan`].
@@ -48,24 +48,24 @@ impl fmt::Display for Action {
 pub struct Change {
     /// The service.
     pub path: String,
-    /// Its contract.
+    /// The contract of the service.
     pub contract: String,
-    /// The action for it.
+    /// The action for the service.
     pub action: Action,
-    /// The fields of its record that differ, if it is replaced.
+    /// The fields of the record that differ, if the service is replaced.
     pub because: Vec<String>,
 }
 
-/// The facts about a node for planning.
+/// The facts about a node that a plan needs.
 ///
 /// # Example
 /// See [`Plan`].
 pub struct Setting<'a> {
-    /// The facts about a kind for placing a service of it; `None` if none can be made.
+    /// Returns how a service of a kind can be placed; `None` if none can be created.
     pub kind: &'a dyn Fn(&str) -> Option<Kind>,
-    /// The contracts that can be made, for messages.
+    /// The contracts of services that can be created, for messages.
     pub contracts: Vec<String>,
-    /// The services that run, with their contracts.
+    /// The running services, with their contracts.
     pub running: BTreeMap<String, String>,
     /// The number of cores.
     pub cores: usize,
@@ -79,7 +79,7 @@ impl fmt::Debug for Setting<'_> {
     }
 }
 
-/// The changes in the order in which they happen: services start after those that they need.
+/// The changes in the order in which they happen: services start after those that they depend on.
 ///
 /// # Example
 /// ```
@@ -99,11 +99,11 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// Compares the wanted services with those of an earlier manifest.
+    /// Compares the wanted services with those of the manifest that was applied before.
     ///
     /// # Errors
-    /// Every fault of the manifest: unknown kinds, configurations that do not fit, missing partners and neighbours, and
-    /// circles. Also cores that the machine lacks, and paths that are occupied.
+    /// Returns every fault of the manifest: unknown kinds, configurations that do not fit, missing partners and
+    /// dependencies, and cycles. Also cores that the machine does not have, and paths that are in use.
     ///
     /// # Example
     /// See [`Plan`].
@@ -132,7 +132,7 @@ impl Plan {
                 }
             })
             .collect();
-        // Last, so that nothing of them has to be brought back if a start fails.
+        // Last, so that none of them must be started again if a start fails.
         let gone = applied
             .services()
             .iter()
@@ -152,7 +152,7 @@ impl Plan {
     }
 }
 
-/// The fields in which two records differ.
+/// Returns the fields in which two records differ.
 pub(super) fn differences(before: &ServiceRecord, after: &ServiceRecord) -> Vec<String> {
     let fields = |record: &ServiceRecord| serde_json::to_value(record).unwrap_or_default();
     let (before, after) = (fields(before), fields(after));
@@ -223,7 +223,7 @@ fn check(
     }
 }
 
-/// The cores of a service: those of this machine, each once.
+/// Checks the cores of a service: each must exist on this machine and occur once.
 fn check_cores(field: &Field, record: &ServiceRecord, cores: usize, find: &mut dyn FnMut(&Field, String)) {
     for (place, core) in record.cores.iter().enumerate() {
         let field = field.name("cores").place(place);
@@ -236,7 +236,7 @@ fn check_cores(field: &Field, record: &ServiceRecord, cores: usize, find: &mut d
     }
 }
 
-/// The partners of a service: those of its kind, each with the contract that it has to have.
+/// Checks the partners of a service: they must be those of its kind, each with the right contract.
 fn check_partners(
     field: &Field,
     record: &ServiceRecord,
@@ -253,7 +253,7 @@ fn check_partners(
             continue;
         };
         if is_address(at) {
-            // Who stands there is asked when the service starts.
+            // The contract at that address is checked when the service starts.
             if let Err(fault) = Placement::at("/any").bind(partner, at).check() {
                 find(&field, fault.reason().to_owned());
             }
@@ -269,7 +269,7 @@ fn check_partners(
     }
 }
 
-/// The services, each after those that it needs. A circle is a fault that names all that are in it.
+/// Returns the services, each after those that it depends on. A cycle is a fault that names all its services.
 fn order(wanted: &Manifest, findings: &mut Findings) -> Vec<String> {
     let needs = |path: &str| -> Vec<String> {
         let record = &wanted.services()[path];
@@ -282,7 +282,7 @@ fn order(wanted: &Manifest, findings: &mut Findings) -> Vec<String> {
         let ready: Vec<String> =
             left.iter().filter(|path| needs(path).iter().all(|other| !left.contains(other))).cloned().collect();
         if ready.is_empty() {
-            // Everyone who is left needs someone who is left: following them comes back to where it was.
+            // Each remaining service depends on another remaining one, so following the dependencies ends in a cycle.
             let mut walk: Vec<String> = left.iter().take(1).cloned().collect();
             while let Some(next) =
                 walk.last().and_then(|path| needs(path).into_iter().find(|other| left.contains(other)))

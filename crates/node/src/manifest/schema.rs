@@ -1,10 +1,11 @@
-//! Checks values against JSON schemas and reports every fault: the part of the standard that our derived schemas use.
+//! Checks values against JSON schemas and reports every fault; supports the part of the standard that Lehr's derived
+//! schemas use.
 //!
-//! One thing is stricter than the standard: a table whose fields are named takes no others, unless the schema says so.
-//! In a file that a person wrote, an unknown field is a misspelt one.
+//! One rule is stricter than the standard: a table with named fields takes no others, unless the schema says so. In a
+//! file that a person wrote, an unknown field is usually a misspelt one.
 //!
-//! A text may represent a value that is not known yet (a reference of a workflow). Then the schemas are compared: that
-//! of the coming value against the expected one.
+//! A text may represent a value that is not known yet (a reference of a workflow). Then the schemas are compared: the
+//! one of the future value and the expected one.
 
 use serde_json::{Map, Value};
 
@@ -14,7 +15,7 @@ use super::tree::{Field, Tree};
 /// The deepest chain of references within a schema.
 const DEPTH_MAX: usize = 64;
 
-/// The schema that every value meets.
+/// The schema that every value satisfies.
 static ANYTHING: Value = Value::Bool(true);
 
 /// A schema, and the document that its references point into.
@@ -37,16 +38,16 @@ pub struct Schema<'a> {
 /// The meaning of a text.
 #[derive(Clone, Copy, Debug)]
 pub enum Stands<'a> {
-    /// For itself.
+    /// The text is the value itself.
     Itself,
-    /// For a value of this schema, from this source.
+    /// The text represents a value of this schema.
     For(Schema<'a>),
-    /// For something about which nothing is known.
+    /// The text represents a value of which nothing is known.
     Anything,
 }
 
 impl<'a> Schema<'a> {
-    /// A schema that is a document of its own.
+    /// Creates a schema that is a whole document.
     pub fn of(root: &'a Value) -> Self {
         Self { at: root, root }
     }
@@ -55,7 +56,7 @@ impl<'a> Schema<'a> {
         Self { at, ..self }
     }
 
-    /// Itself and the schemas that it refers to: all of them hold together.
+    /// Returns this schema and those that it refers to: a value must satisfy all of them.
     fn together(self) -> Vec<Self> {
         let (mut open, mut found) = (vec![self], Vec::new());
         while let Some(schema) = open.pop() {
@@ -77,12 +78,12 @@ impl<'a> Schema<'a> {
         self.at.get(name).and_then(Value::as_array).into_iter().flatten().map(move |schema| self.at(schema))
     }
 
-    /// Its alternatives, one of which holds; empty if it has none.
+    /// Returns the schema's alternatives, one of which must hold; empty if it has none.
     fn alternatives(self) -> Vec<Self> {
         self.list("anyOf").chain(self.list("oneOf")).collect()
     }
 
-    /// The names of types that it allows; empty if it does not say.
+    /// Returns the names of the types that the schema allows; empty if it does not restrict them.
     fn types(self, depth: usize) -> Vec<&'a str> {
         let mut types = Vec::new();
         if depth > DEPTH_MAX {
@@ -98,7 +99,7 @@ impl<'a> Schema<'a> {
                     types.extend(fixed.map(|value| -> &'a str { kind(value) }));
                     let alternatives = schema.alternatives();
                     let each: Vec<Vec<&str>> = alternatives.iter().map(|one| one.types(depth + 1)).collect();
-                    // One that says nothing allows everything.
+                    // An alternative without types allows everything.
                     if each.iter().all(|types| !types.is_empty()) {
                         types.extend(each.into_iter().flatten());
                     }
@@ -110,7 +111,7 @@ impl<'a> Schema<'a> {
         types
     }
 
-    /// The value that it requires, in words.
+    /// Describes the value that the schema requires.
     ///
     /// # Example
     /// See [`Schema`].
@@ -132,14 +133,14 @@ impl<'a> Schema<'a> {
             _ => "nothing",
         });
         let mut words: Vec<&str> = words.collect();
-        // What may be left out is not what is asked for.
+        // A message does not mention that a value may be left out.
         if words.len() > 1 {
             words.retain(|word| *word != "nothing");
         }
         if words.is_empty() { "something else".to_owned() } else { words.join(" or ") }
     }
 
-    /// The values that it allows, if they are listed.
+    /// Returns the values that the schema allows, if they are listed.
     fn fixed(self) -> Vec<&'a Value> {
         let mut fixed: Vec<&Value> = self.at.get("const").into_iter().collect();
         fixed.extend(self.at.get("enum").and_then(Value::as_array).into_iter().flatten());
@@ -153,7 +154,7 @@ impl<'a> Schema<'a> {
         fixed
     }
 
-    /// The schema of a field of the described value; nothing if it does not exist.
+    /// Returns the schema of a field of the described value; `None` if there is no such field.
     ///
     /// # Example
     /// See [`Schema`].
@@ -173,12 +174,12 @@ impl<'a> Schema<'a> {
                 return Some(found);
             }
         }
-        // Nothing is said of its fields.
+        // The schema does not restrict its fields.
         let is_open = self.types(0).is_empty() || (self.known(0).is_empty() && self.types(0).contains(&"object"));
         is_open.then(|| self.at(&ANYTHING))
     }
 
-    /// The names of its fields.
+    /// Returns the names of the schema's fields.
     ///
     /// # Example
     /// ```
@@ -204,7 +205,7 @@ impl<'a> Schema<'a> {
         names
     }
 
-    /// The schema of the entries of the described value.
+    /// Returns the schema of the entries of the described value.
     ///
     /// # Example
     /// ```
@@ -216,7 +217,7 @@ impl<'a> Schema<'a> {
         entries.unwrap_or_else(|| self.at(&ANYTHING))
     }
 
-    /// Whether a value of one schema can be one of another: the reason if it never can.
+    /// Whether a value of this schema can satisfy another one; false only if it never can.
     ///
     /// # Example
     /// ```
@@ -236,7 +237,7 @@ impl<'a> Schema<'a> {
         if found.is_empty() || wanted.is_empty() {
             return true;
         }
-        // A value that may be missing is taken at its word.
+        // For a value that may be missing, only its other types are checked.
         if !found.iter().filter(|name| **name != "null").any(|name| meets(name)) {
             return false;
         }
@@ -244,8 +245,7 @@ impl<'a> Schema<'a> {
         !is_list || self.entries().fits(expected.entries())
     }
 
-    /// Adds every fault of the part of `tree` at `field`, which is `value`. `stands` gives the value that a text
-    /// represents.
+    /// Adds every fault of the part of `tree` at `field`, which is `value`. `stands` returns what a text represents.
     ///
     /// # Example
     /// ```
@@ -283,7 +283,7 @@ impl<'a> Checking<'_, 'a> {
         self.findings.add(self.tree.finding(field, text));
     }
 
-    /// `is_whole`: the schema is the whole description of the value, so that other fields are unknown.
+    /// If `is_whole`, the schema describes the value completely, so that other fields are unknown.
     fn value(&mut self, schema: Schema<'a>, field: &Field, value: &Value, is_whole: bool, depth: usize) {
         if depth > DEPTH_MAX {
             return self.find(field, format!("expected at most {DEPTH_MAX} levels, found more"));
@@ -305,7 +305,7 @@ impl<'a> Checking<'_, 'a> {
             return self.find(field, "expected nothing here".to_owned());
         }
         for part in schema.together() {
-            // Of another kind: what follows from that is not told.
+            // If the value is of another kind, further faults would only follow from that, and are not reported.
             if !self.part(schema, part, field, value, depth) {
                 return;
             }
@@ -315,7 +315,7 @@ impl<'a> Checking<'_, 'a> {
         }
     }
 
-    /// Whether it is of the right kind.
+    /// Checks one part of a schema; returns whether the value is of the right kind.
     fn part(&mut self, whole: Schema<'a>, part: Schema<'a>, field: &Field, value: &Value, depth: usize) -> bool {
         let types: Vec<&str> = match part.at.get("type") {
             Some(Value::String(name)) => vec![name],
@@ -368,7 +368,7 @@ impl<'a> Checking<'_, 'a> {
         }
     }
 
-    /// Faults of fields that the schema does not have.
+    /// Reports fields that the schema does not have.
     fn unknown(&mut self, schema: Schema<'a>, field: &Field, entries: &Map<String, Value>) {
         let is_open = schema.together().iter().any(|part| match part.at.get("additionalProperties") {
             Some(Value::Bool(is_open)) => *is_open,
@@ -391,8 +391,8 @@ impl<'a> Checking<'_, 'a> {
         }
     }
 
-    /// Checks that at least one of the alternatives matches. If none does: the faults of the nearest, which has the
-    /// fewest.
+    /// Checks that at least one of the alternatives matches. If none does, reports the faults of the nearest one, which
+    /// has the fewest.
     fn alternatives(&mut self, part: Schema<'a>, field: &Field, value: &Value, depth: usize) {
         let alternatives = part.alternatives();
         if alternatives.is_empty() {
@@ -412,7 +412,7 @@ impl<'a> Checking<'_, 'a> {
             if findings.is_empty() {
                 return;
             }
-            // Of those that take a value of this kind at all.
+            // Only alternatives that accept a value of this kind count.
             let types = alternative.types(0);
             let found = kind(value);
             if types.is_empty() || types.contains(&found) || (found == "integer" && types.contains(&"number")) {
@@ -460,7 +460,7 @@ impl<'a> Checking<'_, 'a> {
     }
 }
 
-/// The type of a value, as schemas name it.
+/// Returns the type of a value, as schemas name it.
 fn kind(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",
@@ -473,7 +473,7 @@ fn kind(value: &Value) -> &'static str {
     }
 }
 
-/// A value as a message shows it: short ones whole, others by their kind.
+/// Returns a value as a message shows it: short ones completely, others by their kind.
 pub(crate) fn shown(value: &Value) -> String {
     match value {
         Value::Null => "nothing".to_owned(),

@@ -1,4 +1,4 @@
-//! The service through which a node is given a manifest.
+//! The service that applies manifests to a node.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -17,7 +17,7 @@ use super::{Manifest, ServiceRecord, apply};
 /// The path of the service that takes manifests.
 pub const MANIFEST: &str = "/manifest";
 
-/// The services that a node runs by its manifests.
+/// The service that applies manifests, and knows the services that they name.
 ///
 /// # Example
 /// ```
@@ -46,7 +46,8 @@ pub struct Manifests {
 }
 
 impl Manifests {
-    /// A node whose services keep their states below `folder`, on a machine with this many cores.
+    /// Creates the service for a node on a machine with this many cores, whose services keep their states below
+    /// `folder`.
     ///
     /// # Example
     /// See [`Manifests`].
@@ -60,7 +61,7 @@ impl Manifests {
 pub struct ManifestState {
     /// The services of the manifest that was applied last, by path.
     pub services: BTreeMap<String, ServiceRecord>,
-    /// Whether another is being applied.
+    /// Whether another manifest is being applied.
     pub is_applying: bool,
 }
 
@@ -75,13 +76,13 @@ impl Contract for ManifestState {
 /// See [`Manifests`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ManifestText {
-    /// Its name in messages.
+    /// The file's name in messages.
     pub file: String,
-    /// Its text.
+    /// The file's text.
     pub text: String,
 }
 
-/// Plans the changes if these manifests were applied together. Nothing happens.
+/// Plans the changes that applying these manifests together would make. Changes nothing.
 ///
 /// # Example
 /// See [`Apply`].
@@ -92,8 +93,8 @@ pub struct Review {
     pub files: Vec<ManifestText>,
 }
 
-/// Makes the node run the services of these manifests together, or changes nothing. Services of earlier manifests that they do not name are ended; services
-/// that no manifest ever named are left alone.
+/// Makes the node run the services of these manifests together, or changes nothing. Ends services of earlier manifests
+/// that these do not name. Leaves services alone that no manifest ever named.
 ///
 /// # Example
 /// See [`Manifests`].
@@ -104,12 +105,12 @@ pub struct Apply {
     pub files: Vec<ManifestText>,
 }
 
-/// Claims the right to apply a manifest. The operation is the node's own.
+/// Claims the right to apply a manifest. Only the node itself may call this operation.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, Operation)]
 #[operation(contract = ManifestState, verb = Update, name = "claim", reply = Claimed)]
 struct Claim {}
 
-/// The facts for applying a manifest.
+/// The data needed to apply a manifest.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 struct Claimed {
     services: BTreeMap<String, ServiceRecord>,
@@ -117,7 +118,7 @@ struct Claimed {
     cores: usize,
 }
 
-/// Records the manifests applied now. The operation is the node's own.
+/// Records the manifests that are now applied. Only the node itself may call this operation.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, Operation)]
 #[operation(contract = ManifestState, verb = Update, name = "note")]
 struct Note {
@@ -140,7 +141,7 @@ impl Service for Manifests {
     }
 }
 
-/// Clients over the edge cannot call the node's own operations.
+/// Refuses calls by clients over the network edge, for operations that only the node itself may call.
 fn of_the_node(call: &Call) -> Result<(), Fault> {
     match call.caller() {
         None => Ok(()),
@@ -203,13 +204,14 @@ impl Concurrent<Review> for Manifests {
     }
 }
 
-// Independent: it asks its own service for changes while it goes on.
+// Independent, because it calls its own service while it runs.
 impl Independent<Apply> for Manifests {
     async fn handle(Apply { files }: Apply, call: &Call) -> Result<Plan, Fault> {
         let wanted = read(&files)?;
         let (host, own) = (call.host()?, call.own::<ManifestState>()?);
         let (reply, answer) = Reply::new();
-        // A task of its own: a client that goes away, or a deadline that passes, must not leave a group half applied.
+        // A separate task, so that a client that leaves, or a deadline that passes, does not leave a group half
+        // applied.
         let dispatcher = host.dispatcher().clone();
         let task = async move {
             let _unheard = reply.answer(apply_claimed(&host, &own, wanted).await);

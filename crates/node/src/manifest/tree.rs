@@ -1,4 +1,4 @@
-//! A TOML file as a value, with the line of every field: later findings can name their place.
+//! A TOML file as a value, with the line of every field, so that later findings can name their place.
 
 use std::collections::BTreeMap;
 
@@ -9,16 +9,16 @@ use toml::de::{DeTable, DeValue};
 
 use super::findings::{Finding, Findings};
 
-/// The deepest nesting that is read: a file of brackets must not use up the stack.
+/// The deepest nesting that is read, so that a file of brackets does not exhaust the stack.
 const DEPTH_MAX: usize = 64;
 
 /// The largest file that is read, in bytes.
 const BYTES_MAX: usize = 1 << 20;
 
-/// The longest name of a field, in bytes: every field of a table has the table's name in its own.
+/// The longest name of a field, in bytes: the name of every field of a table includes the table's name.
 const NAME_MAX: usize = 1000;
 
-/// The way to a field: names of tables and places in lists.
+/// The path to a field: names of tables and positions in lists.
 ///
 /// # Example
 /// ```
@@ -36,12 +36,12 @@ enum Segment {
 }
 
 impl Field {
-    /// A field of this table.
+    /// Returns a field of this table.
     pub fn name(&self, name: impl Into<String>) -> Self {
         self.with(Segment::Name(name.into().into()))
     }
 
-    /// An entry of this list, counted from 0.
+    /// Returns an entry of this list, counted from 0.
     pub fn place(&self, place: usize) -> Self {
         self.with(Segment::Place(place))
     }
@@ -72,7 +72,7 @@ impl std::fmt::Display for Field {
     }
 }
 
-/// A description as it was read: a value, and the position of each of its fields.
+/// A description: a value, and the line of each of its fields.
 ///
 /// # Example
 /// ```
@@ -93,7 +93,7 @@ impl Tree {
     /// Reads TOML.
     ///
     /// # Errors
-    /// Text that is no TOML, and numbers that are none (`nan`, `inf`), each with its line.
+    /// Returns faults for invalid TOML and for `nan` and `inf`, each with its line.
     ///
     /// # Example
     /// See [`Tree`].
@@ -115,7 +115,7 @@ impl Tree {
         Ok(Self { file: file.to_owned(), value, lines })
     }
 
-    /// A value that is in no file, such as the body of a request: its faults have no line.
+    /// Creates a tree of a value that is in no file, such as the body of a request; its faults have no line.
     ///
     /// # Example
     /// ```
@@ -126,17 +126,17 @@ impl Tree {
         Self { file: name.to_owned(), value, lines: BTreeMap::new() }
     }
 
-    /// Its name in messages.
+    /// Returns the name in messages: the file, or what stands in its place.
     pub fn file(&self) -> &str {
         &self.file
     }
 
-    /// All of it.
+    /// Returns the whole value.
     pub fn value(&self) -> &Value {
         &self.value
     }
 
-    /// The line of a field, or of the nearest table around it that has one.
+    /// Returns the line of a field, or of the nearest table around it that has one.
     pub fn line(&self, field: &Field) -> Option<usize> {
         let mut segments = field.0.clone();
         loop {
@@ -147,16 +147,16 @@ impl Tree {
         }
     }
 
-    /// A fault of a field.
+    /// Creates a fault of a field.
     pub fn finding(&self, field: &Field, text: impl Into<String>) -> Finding {
         Finding { file: self.file.clone(), line: self.line(field), field: field.to_string(), text: text.into() }
     }
 }
 
 struct Reading<'a> {
-    /// The first byte of each line.
+    /// The position of the first byte of each line.
     starts: Vec<usize>,
-    /// The last byte that is no white space: an error at the end of the text is an error of its line.
+    /// The position of the last byte that is not white space: an error at the end of the text belongs to its line.
     last: usize,
     file: &'a str,
     lines: BTreeMap<Field, usize>,
@@ -263,8 +263,7 @@ mod tests {
         assert!(Tree::read("a.toml", &text).is_err());
     }
 
-    /// Contents of a file of a mebibyte that cost more than its size: each is read or refused, and all together in a
-    /// moment.
+    /// Contents of a mebibyte that cost more than their size. Each file is read or refused, and all of them quickly.
     #[test]
     fn no_file_takes_much_more_than_its_bytes() {
         let long = "n".repeat(NAME_MAX + 1);
@@ -273,13 +272,13 @@ mod tests {
         let name = "n".repeat(NAME_MAX);
         let in_a_long_table: String = (0..50_000).map(|number| format!("k{number} = 1\n")).collect();
         assert!(Tree::read("a.toml", &format!("[{name}]\n{in_a_long_table}")).is_ok());
-        // A fault in each line: all are counted.
+        // A fault in each line; all are counted.
         let faults: String = (0..50_000).map(|number| format!("k{number} = nan\n")).collect();
         let findings = Tree::read("a.toml", &faults).unwrap_err();
         assert_eq!((findings.count(), findings.shown().len(), findings.shown()[9].line), (50_000, 10, Some(10)));
-        // Blank to the end.
+        // Blank lines up to the end.
         assert!(Tree::read("a.toml", &format!("{in_a_long_table}{}", "\n".repeat(400_000))).is_ok());
-        // Keys within keys, where the parser stops first.
+        // Keys within keys; the parser stops first.
         assert!(Tree::read("a.toml", &format!("a{} = 1", ".a".repeat(100_000))).is_err());
         let too_large = Tree::read("a.toml", &"#".repeat(BYTES_MAX + 1)).unwrap_err();
         assert_eq!(too_large.to_string(), "a.toml: expected at most 1048576 bytes, found 1048577");

@@ -1,9 +1,9 @@
 //! All-gather.
 //!
-//! Required: equal lengths for [`all_gather`](Communicator::all_gather), any for
-//! [`all_gather_v`](Communicator::all_gather_v). Checked: equal lengths, where they are required. Algorithm: between
-//! threads an exchange that all read. Over messages every rank sends to every other, beginning with the rank after
-//! itself, so that no rank gets all messages at once. Result: all ranks have the values of all.
+//! Required: equal lengths for [`all_gather`](Communicator::all_gather); any lengths for
+//! [`all_gather_v`](Communicator::all_gather_v). Checked: equal lengths, where required. Algorithm: between threads, an
+//! exchange that all ranks read. Over messages, every rank sends to every other rank, beginning with the next one, so
+//! that no rank gets all messages at once. Result: every rank has the values of all ranks.
 
 use crate::communicator::{Call, Communicator};
 use crate::error::Error;
@@ -70,7 +70,7 @@ impl Communicator {
         Ok((0..size).map(|rank| self.deposited(rank).collect()).collect())
     }
 
-    /// An all-gather that is part of another call.
+    /// Runs an all-gather that is part of another call.
     pub(crate) async fn all_gather_as<T: Plain>(
         &mut self,
         call: Call,

@@ -1,9 +1,10 @@
 //! All-reduce, over ranks and over leaves.
 //!
 //! Required: partials of one length. Checked: the lengths, by comparing them. Algorithm between threads: an exchange in
-//! which each rank deposits the nodes that cover its leaves (or itself, as one leaf). The last to arrive folds all of
-//! them in order, and every rank copies the root. Over messages: blocks of ranks that double in each step exchange the
-//! same covers, and every rank folds them. Result: all have the same bits.
+//! which each rank deposits the nodes that cover its leaves. In an all-reduce without leaves, each rank counts as one
+//! leaf. The last rank to arrive folds all of them in order, and every rank copies the root. Over messages, blocks of
+//! ranks that double in size at each step exchange the same covers, and every rank folds them. Result: all ranks have
+//! the same bits.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -15,18 +16,18 @@ use crate::message::{self, Plain, Reader};
 use crate::reduction::{Fold, Node, fold_ranks};
 use crate::settings::Order;
 
-/// Bytes from which on ranks share the work of an operation that works value by value: below, a second synchronisation
-/// costs more.
+/// The number of bytes from which on ranks share the work of an elementwise operation: below it, a second
+/// synchronisation costs more.
 const SHARED_BYTES: usize = 1 << 15;
 
-/// Values that are folded together, so that partial results stay in the nearest cache.
+/// The number of values that are folded together, so that partial results stay in the L1 cache.
 const TILE: usize = 1024;
 
 impl Communicator {
     /// Overwrites `values` on all ranks with the combination of all ranks' values. The order is one fixed tree over
     /// rank numbers, left before right, so `combine` need not be commutative.
     ///
-    /// The bits depend on the number of ranks. For sums over rows that must not, see
+    /// The bits depend on the number of ranks. For sums over rows that must not depend on it, see
     /// [`all_reduce_leaves`](Self::all_reduce_leaves).
     ///
     /// # Errors
@@ -82,11 +83,12 @@ impl Communicator {
         Ok(())
     }
 
-    /// Like [`all_reduce`](Self::all_reduce), for operations that work value by value. `combine` is called with parts
-    /// of the slices, of equal length and from the same position. Then the bits are the same, and of many values each
-    /// rank combines its share only.
+    /// Like [`all_reduce`](Self::all_reduce), for elementwise operations. `combine` is called with parts of the slices,
+    /// of equal length and from the same position. The bits are the same, and for long slices each rank combines only
+    /// its share.
     ///
-    /// For many values and an operation such as a sum or a maximum this is the faster form; for few they are the same.
+    /// For long slices and an operation such as a sum or a maximum, this is faster than `all_reduce`. For short slices,
+    /// both take the same time.
     ///
     /// # Errors
     /// Returns [`Error::Mismatch`] if the lengths differ; [`Error::RankLeft`].
@@ -137,7 +139,7 @@ impl Communicator {
                 })
                 .await;
         }
-        // Each deposits the shares of the others, folds its own, and deposits what came of it.
+        // Each rank deposits its values for the shares of the others, folds its own share, and deposits the result.
         self.settle(Call::AllReduceElementwise).await?;
         let write = |words: &mut Vec<u64>, _: &_| {
             (0..size).filter(|&to| to != rank).for_each(|to| message::write(words, &values[share(to)]));
@@ -161,20 +163,20 @@ impl Communicator {
     /// ranks' leaves. The bits are the same for any number of ranks.
     ///
     /// # Arguments
-    /// - `leaves`: this rank's, contiguous and ascending with the rank over all leaves from 0 on; may be empty.
-    /// - `map`: overwrites a leaf's partial, which has the length of `total`.
-    /// - `combine`: left partial, right partial; the result replaces the left one.
+    /// - `leaves`: this rank's leaves, contiguous and ascending with the rank, from 0 over all ranks; may be empty.
+    /// - `map`: overwrites a leaf's partial, which is as long as `total`.
+    /// - `combine`: takes the left and the right partial; the result replaces the left one.
     ///
-    /// With no leaves at all, `total` is left as it was.
+    /// Without any leaves, `total` does not change.
     ///
-    /// Cost: the calls of `map` and `combine`, and O(log leaves) partials copied per rank. No allocation once a call
-    /// with this length has been made.
+    /// Cost: the calls of `map` and `combine`, and O(log leaves) partials copied per rank. A repeated call of the same
+    /// length allocates nothing.
     ///
     /// # Errors
     /// Returns [`Error::Mismatch`] if the lengths differ; [`Error::RankLeft`].
     ///
     /// # Panics
-    /// Panics if the ranks' leaves are not contiguous or do not begin at 0: on at least one rank.
+    /// Panics on at least one rank if the ranks' leaves are not contiguous or do not begin at 0.
     pub async fn all_reduce_leaves(
         &mut self,
         leaves: Range<usize>,
@@ -251,8 +253,8 @@ impl Communicator {
     }
 }
 
-/// Folds one share of all ranks' values, in order of rank. `None` means this rank, whose values are in `own`, where the
-/// result goes.
+/// Folds one share of all ranks' values, in order of rank. `None` stands for this rank, whose values are in `own`; the
+/// result goes there too.
 fn fold_shares<T: Plain>(own: &mut [T], shares: &[Option<Cow<'_, [T]>>], combine: &dyn Fn(&mut [T], &[T])) {
     let (mut mine, mut memory) = (Vec::new(), Vec::new());
     for (tile, result) in own.chunks_mut(TILE).enumerate() {

@@ -1,16 +1,16 @@
 //! All-to-all.
 //!
-//! Required: equal lengths for [`all_to_all`](Communicator::all_to_all), any for
-//! [`all_to_all_v`](Communicator::all_to_all_v). Checked: equal lengths, where they are required. Algorithm: between
-//! threads an exchange in which each rank deposits all its parts and copies its own from all others. Over messages each
-//! sends to the rank after it, then to the one after that, and so on. Result: each has the parts of all others for it.
+//! Required: equal lengths for [`all_to_all`](Communicator::all_to_all); any lengths for
+//! [`all_to_all_v`](Communicator::all_to_all_v). Checked: equal lengths, where required. Algorithm: between threads, an
+//! exchange in which each rank deposits all its parts and copies its own from all others. Over messages, each rank
+//! sends to the next rank, then to the one after that, and so on. Result: each rank has its part from every other rank.
 
 use crate::communicator::{Call, Communicator};
 use crate::error::Error;
 use crate::message::{self, Plain};
 
 impl Communicator {
-    /// Sends each rank its part of `values`, and collects the parts of all for this one, in order of rank. It
+    /// Sends each rank its part of `values`, and collects this rank's part from every rank, in order of rank. This
     /// transposes a matrix of parts, of which each rank has a row.
     ///
     /// # Errors
@@ -59,7 +59,7 @@ impl Communicator {
         Ok(())
     }
 
-    /// Sends `parts[r]`, of any length, to each rank r and gives the parts of all for this one, in order of rank.
+    /// Sends `parts[r]`, of any length, to each rank r, and returns this rank's part from every rank, in order of rank.
     ///
     /// # Errors
     /// Returns [`Error::RankLeft`] or [`Error::Mismatch`].

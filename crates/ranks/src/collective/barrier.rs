@@ -1,14 +1,14 @@
 //! Barrier.
 //!
-//! Required: nothing. Checked: that all ranks call it. Algorithm: between threads an empty exchange. Over messages
-//! dissemination: in step k each rank sends to the rank 2^k further and receives from the rank 2^k before. Result: all
-//! have arrived.
+//! Required: nothing. Checked: that all ranks call it. Algorithm: between threads, an empty exchange. Over messages,
+//! dissemination: in step k each rank sends to the rank 2^k above it and receives from the rank 2^k below it. Result:
+//! all ranks have arrived.
 
 use crate::communicator::{Call, Communicator};
 use crate::error::Error;
 
 impl Communicator {
-    /// Waits until all ranks have called it.
+    /// Waits until all ranks have called `barrier`.
     ///
     /// # Errors
     /// Returns [`Error::RankLeft`] or [`Error::Mismatch`].

@@ -1,9 +1,9 @@
 //! Broadcast.
 //!
-//! Required: the root, and slices of one length. Checked: both, by comparison. Algorithm between threads: an exchange
-//! in which only the root deposits its values, and the others copy them. If every rank has a core and there are few
-//! bytes, the root sends a message to each and moves on. Over messages: a binomial tree. Result: all have the root's
-//! values.
+//! Required: the root, and slices of one length. Checked: both, by comparing them. Algorithm between threads: an
+//! exchange in which only the root deposits its values, and the other ranks copy them. If every rank has a core and
+//! there are few bytes, the root sends a message to each rank and moves on. Over messages: a binomial tree. Result: all
+//! ranks have the root's values.
 
 use crate::check::rooted;
 use crate::collective::neighbours::Besides;
@@ -14,8 +14,8 @@ use crate::message::{self, Plain};
 impl Communicator {
     /// Overwrites `values` on all ranks with those of rank `root`.
     ///
-    /// The root may be done, and continue, before the others have arrived: by some calls, not without bound. So it may
-    /// learn of another rank's mistake in a later call.
+    /// The root may return before the others have arrived, so it can be a limited number of calls ahead. Then it learns
+    /// of another rank's mistake only in a later call.
     ///
     /// # Errors
     /// Returns [`Error::Mismatch`] if the ranks name different roots or have slices of different lengths;

@@ -1,9 +1,10 @@
 //! Exchange with neighbours.
 //!
-//! Required: both of two neighbours name each other, on one line or grid. Checked: that, by the receiver of a message;
-//! for [`exchange`](Communicator::exchange), that it fits. Algorithm: a message to each neighbour, then one from each,
-//! so that all exchanges overlap. Two shifts would be slower, because the second waits for the first. Between threads
-//! the messages go over lanes (`neighbours.rs`). Result: each has its neighbours' values.
+//! Required: two neighbours name each other, on one line or grid. Checked by the receiver of a message: that its sender
+//! is a neighbour and, for [`exchange`](Communicator::exchange), that the message fits. Algorithm: each rank sends a
+//! message to each neighbour, then receives one from each, so that all exchanges overlap. Two shifts would be slower,
+//! because the second waits for the first. Between threads the messages go over lanes (`neighbours.rs`). Result: each
+//! rank has its neighbours' values.
 
 use crate::collective::neighbours::{Besides, Hearing, copy, fits, whole};
 use crate::communicator::{Call, Communicator};
@@ -14,10 +15,10 @@ use crate::topology::{Boundary, Grid};
 
 impl Communicator {
     /// Exchanges values with both neighbours on a line or a ring. `to_lower` goes to the rank below and `to_upper` to
-    /// the rank above; their values for this rank overwrite `from_lower` and `from_upper`. Beyond an open end there is
-    /// no rank, and the buffer for it does not change.
+    /// the rank above; the values that they send to this rank overwrite `from_lower` and `from_upper`. At an open end
+    /// there is no neighbour, and the buffer for it does not change.
     ///
-    /// The same as a [`shift`](Self::shift) by 1 and one by -1 on a ring, in one crossing instead of two.
+    /// Has the effect of a [`shift`](Self::shift) by 1 and a shift by -1 on a ring, in one crossing instead of two.
     ///
     /// # Errors
     /// Returns [`Error::RankLeft`] if a neighbour has ended; [`Error::Truncated`] if its values have another length;
@@ -49,8 +50,8 @@ impl Communicator {
         let (to_lower, to_upper) = (bytemuck::cast_slice(to_lower), bytemuck::cast_slice(to_upper));
         let from_lower = bytemuck::cast_slice_mut(from_lower);
         let from_upper = bytemuck::cast_slice_mut(from_upper);
-        // What goes down goes first, and is heard first by who is below: where both neighbours are one rank, the order
-        // tells the messages apart.
+        // A rank sends its message to the lower neighbour first, and that neighbour receives it first. If both
+        // neighbours are the same rank, this order tells the messages apart.
         if self.exchange.is_none() {
             return self
                 .stepwise(Call::Exchange, usize::from(closed), async |steps| {
@@ -81,7 +82,8 @@ impl Communicator {
             && lower == upper
             && size == 2
         {
-            // Both messages in one, so that they cross together: how long the first is, and the two.
+            // Both messages are sent as one, so that they cross together: the length of the first part, then both
+            // parts.
             let (room, length) = ((from_upper.len(), from_lower.len()), to_lower.len().to_ne_bytes());
             let (parts, mut sent) = ([&length[..], to_lower, to_upper], (0, 0));
             let mut read = |parts: &[&[u8]]| sent = take_both(parts, from_upper, from_lower);
@@ -126,14 +128,14 @@ impl Communicator {
     }
 
     /// Exchanges values, of any lengths, with all neighbours on a grid. `outgoing[d]` goes in direction d, and
-    /// `result[d]` comes from direction d; `None` beyond an open boundary.
+    /// `result[d]` comes from direction d; it is `None` beyond an open boundary.
     ///
     /// # Errors
     /// Returns [`Error::RankLeft`] if a neighbour has ended; [`Error::Mismatch`] if ranks make different calls;
     /// [`Error::Transport`].
     ///
     /// # Panics
-    /// Panics if the grid has another number of ranks, or `outgoing` not one entry for each direction.
+    /// Panics if the grid has a different number of ranks, or `outgoing` does not have one entry for each direction.
     ///
     /// # Example
     /// ```
@@ -161,8 +163,7 @@ impl Communicator {
         let number = grid.digest();
         let to = |direction| grid.towards(rank, direction);
         let mut received = vec![None; outgoing.len()];
-        // In the order of the directions in which messages were sent: that is the order in which they come from one
-        // rank.
+        // Receives in the order in which the directions were sent, because messages from one rank arrive in that order.
         if self.exchange.is_none() {
             return self
                 .stepwise(Call::ExchangeOn, number, async |steps| {
@@ -200,8 +201,8 @@ impl Communicator {
     }
 }
 
-/// Takes a message of two, on a ring of two ranks. It has the length of the part that goes down, that part, and the
-/// part that goes up. Gives back their lengths; copies them only if both fit.
+/// Takes the combined message on a ring of two ranks: the length of the part sent downwards, that part, and the part
+/// sent upwards. Returns the lengths of both parts, and copies the parts only if both fit.
 fn take_both(parts: &[&[u8]], from_upper: &mut [u8], from_lower: &mut [u8]) -> (usize, usize) {
     let (downwards, upwards) = match *parts {
         [_, downwards, upwards] => (downwards, upwards),

@@ -1,7 +1,7 @@
-//! Messages over lanes between threads: shifts, exchanges, and calls in one direction are made of them.
+//! Messages over lanes between threads. Shifts, exchanges and one-way calls consist of them.
 //!
-//! A call is a [`Talk`]: it begins, sends, receives and finishes. One that is dropped before it has finished is given
-//! up, and its late messages are thrown away.
+//! A call is a [`Talk`]: it begins, sends, receives and finishes. A talk that is dropped before it has finished is
+//! abandoned, and its late messages are discarded.
 
 use std::borrow::Cow;
 use std::future::poll_fn;
@@ -16,34 +16,34 @@ use crate::trace::{Activity, OpenSpan};
 
 pub(crate) use crate::fabric::threads::exchange::{Besides, Hearing};
 
-/// One rank's part in a call under way.
+/// One rank's part in a call that is in progress.
 pub(crate) struct Talk<'a> {
     communicator: &'a mut Communicator,
     call: Call,
     _noting: Option<OpenSpan>,
 }
 
-/// Up to this many bytes that a root sends or receives in all, a call goes in one direction over lanes. Longer messages
-/// are better read where they were written.
+/// The most bytes that a root may send or receive in all for a call to go one way over lanes. Longer messages are
+/// better read where they were written.
 const ONE_WAY_BYTES: usize = 4096;
 
-/// Bytes from which on a message is lent.
+/// The number of bytes from which on a message is lent instead of copied.
 const LENT_BYTES: usize = if cfg!(any(loom, shuttle)) { 64 } else { 1 << 15 };
 
 impl Communicator {
-    /// Whether a call between a root and all others, with this many bytes, goes in one direction. It does where every
-    /// rank has a core, so that it may run ahead of the others. All say the same, or differ in their calls.
+    /// Whether a call between a root and all others, with this many bytes, goes one way. It does if every rank has a
+    /// core and can run ahead of the others. All ranks come to the same answer, or their calls differ.
     pub(crate) fn goes_one_way(&self, bytes: usize) -> bool {
         let others = self.size() - 1;
         !self.settings.is_checked && self.shared().folds_alone() && bytes.saturating_mul(others) <= ONE_WAY_BYTES
     }
 
-    /// Whether messages of this many bytes are swapped: lent first, where ranks spin.
+    /// Whether messages of this many bytes are swapped. A swap lends the message first, where ranks spin.
     pub(crate) fn lends(&self, bytes: usize) -> bool {
         bytes >= LENT_BYTES && self.shared().folds_alone()
     }
 
-    /// Receives the messages for this rank of a call that was given up.
+    /// Receives this rank's messages from a call that was abandoned.
     pub(crate) async fn hear_what_is_owed(&mut self, call: Call) -> Result<(), Error> {
         let mut talk = Talk { communicator: self, call, _noting: None };
         while let Some(from) = talk.endpoint().owed() {
@@ -52,7 +52,7 @@ impl Communicator {
         talk.finish()
     }
 
-    /// Begins a call with neighbours, between threads. `number` must be the same on all ranks.
+    /// Begins a call with neighbours between threads. `number` must be the same on all ranks.
     pub(crate) fn talk(&mut self, call: Call, number: usize) -> Talk<'_> {
         let _noting = self.noting(Activity::Communication, call.name());
         let mut talk = Talk { communicator: self, call, _noting };
@@ -66,23 +66,24 @@ impl Talk<'_> {
         self.communicator.exchange.as_mut().expect("asked for only where there is one")
     }
 
-    /// Says that a message of a rank will be heard, in this call or, if this one is given up, before the next.
+    /// Records that this rank will receive a message from a rank: in this call or, if this call is abandoned, before
+    /// the next.
     pub(crate) fn owe(&mut self, from: usize) {
         self.endpoint().owe(from);
     }
 
-    /// Sends a message made of these parts; it does not wait.
+    /// Sends a message made of these parts, without waiting.
     pub(crate) fn tell(&mut self, to: usize, parts: &[&[u8]]) {
         self.endpoint().tell(to, parts);
     }
 
-    /// Waits until the next message to a rank finds room, so that this rank does not get ahead of the other without
-    /// bound. If that is given up, the message was sent all the same.
+    /// Waits until there is room for the next message to a rank, which limits how far this rank gets ahead of it. If
+    /// this wait is abandoned, the message was sent all the same.
     pub(crate) async fn make_room(&mut self, to: usize) -> Result<(), Error> {
         self.wait(&mut (), |_| to, |endpoint, _, context| endpoint.poll_room(to, context)).await
     }
 
-    /// Waits for the message of a rank, and shows its parts to `read`.
+    /// Waits for the message from a rank, and shows its parts to `read`.
     pub(crate) async fn hear(
         &mut self,
         from: usize,
@@ -92,12 +93,12 @@ impl Talk<'_> {
         self.wait(&mut read, |_| from, |endpoint, read, context| endpoint.poll_hear(from, besides, context, read)).await
     }
 
-    /// Sends and receives much, copied once where ranks spin.
+    /// Sends and receives long messages, which are copied once where ranks spin.
     pub(crate) async fn swap(&mut self, mut swap: Swap<'_>) -> Result<(), Error> {
         self.wait(&mut swap, |swap| swap.awaited(), |endpoint, swap, context| endpoint.poll_swap(swap, context)).await
     }
 
-    /// Waits for another rank, no longer than the patience of the communicator.
+    /// Waits for another rank, for at most the communicator's patience.
     async fn wait<S>(
         &mut self,
         state: &mut S,
@@ -121,7 +122,7 @@ impl Talk<'_> {
         done.map_err(|trouble| self.communicator.troubled(call, trouble))
     }
 
-    /// Like [`hear`](Self::hear), into memory that the message should fill.
+    /// Like [`hear`](Self::hear), but copies the message into memory that it must fill exactly.
     pub(crate) async fn hear_exactly(&mut self, from: usize, besides: Besides, memory: &mut [u8]) -> Result<(), Error> {
         let (mut sent, room) = (0, memory.len());
         self.hear(from, besides, |parts| sent = copy(parts, memory)).await?;
@@ -135,8 +136,8 @@ impl Talk<'_> {
     }
 }
 
-/// Copies the parts of a message to memory that they should fill. Returns their length together, and copies nothing if
-/// that is another length.
+/// Copies the parts of a message to memory that they must fill exactly. Returns their total length; copies nothing if
+/// it differs from the memory's length.
 pub(crate) fn copy(parts: &[&[u8]], memory: &mut [u8]) -> usize {
     let length = parts.iter().map(|part| part.len()).sum();
     if length == memory.len() {
@@ -150,12 +151,12 @@ pub(crate) fn copy(parts: &[&[u8]], memory: &mut [u8]) -> usize {
     length
 }
 
-/// The parts of a message in one.
+/// Joins the parts of a message.
 pub(crate) fn whole<'a>(parts: &[&'a [u8]]) -> Cow<'a, [u8]> {
     if let [whole] = parts { Cow::Borrowed(whole) } else { Cow::Owned(parts.concat()) }
 }
 
-/// Says so if a neighbour's message has another length than expected.
+/// Returns an error if a neighbour's message does not have the expected length.
 pub(crate) fn fits(source: usize, sent: usize, room: usize) -> Result<(), Error> {
     if sent == room { Ok(()) } else { Err(Error::Truncated { source, sent, room }) }
 }

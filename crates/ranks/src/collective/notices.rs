@@ -1,10 +1,10 @@
-//! Messages between ranks that wait in a collective over messages, so that different calls are found and no rank waits
-//! for ever.
+//! Notices between ranks that wait in a collective over messages. They find ranks that make different calls, so that no
+//! rank waits for ever.
 //!
-//! Each message says which call it belongs to, and its receiver compares. Notices do not find ranks that wait for each
-//! other in different calls in which both would receive first. It neither finds a rank that waits for one that has
-//! passed the call without sending. So a rank that has waited for a moment without success sends a *notice* to the
-//! other: in which call it waits. A waiting rank receives notices too:
+//! Each message says which call it belongs to, and its receiver compares. This comparison alone does not find ranks
+//! that wait for each other in different calls in which both would receive first. Nor does it find a rank that waits
+//! for another that has passed the call without sending. So a rank that has waited for a moment without success sends
+//! the other rank a *notice*, which says in which call it waits. A waiting rank receives notices too:
 //!
 //! | the notice is of | then |
 //! | --- | --- |
@@ -14,13 +14,13 @@
 //! | an earlier call, of which this rank knows how it made it | they disagree, or the message is being sent |
 //! | an earlier call, long ago | the answer is a *marker*, sent as a message of that call: if it is taken in its place, nothing was sent before |
 //!
-//! A rank that finds a disagreement tells all, and waiting ranks receive that. So of ranks that wait for each other one
-//! always finds out. Take the earliest call in which a rank waits. The rank that it waits for has passed that call, or
-//! is in it. Then it made the call differently, or waits itself for another; and ranks that agree do not wait for each
-//! other in a circle. Notices do not detect a rank that waits for a message of the program ([`Communicator::receive`])
-//! that no rank sends. The patience setting covers that.
+//! A rank that finds a disagreement informs all ranks, and waiting ranks receive that notice. So of ranks that wait for
+//! each other, one always finds the disagreement. Take the earliest call in which a rank waits. The rank that it waits
+//! for has passed that call, or is in it. Then that rank made the call differently, or it waits itself for another
+//! rank. Ranks that agree do not wait for each other in a circle. Notices do not detect a rank that waits for a message
+//! of the program ([`Communicator::receive`]) that no rank sends. The patience setting covers that.
 //!
-//! If a wait is short, no notice is sent: a collective of ranks that are all there costs nothing more.
+//! If a wait is short, no notice is sent: a collective whose ranks are all there costs nothing more.
 
 use lehr_sync::Mutex;
 
@@ -30,21 +30,22 @@ use crate::error::Error;
 use crate::fabric::{Message, Pattern};
 use crate::group::Traffic;
 
-/// Bits of a tag that count.
+/// The bits of a tag that hold the number of earlier calls.
 const COUNT_BITS: u32 = 24;
 
-/// Calls that a rank remembers.
+/// The number of calls that a rank remembers.
 const REMEMBERED: usize = 16;
 
-/// Calls between two looks at notices of a rank that does not wait.
+/// A rank that does not wait looks at notices once in this many calls.
 const BETWEEN: u32 = 256;
 
-/// Tag of a notice: a rank waits.
+/// The tag of a notice that a rank waits.
 const WAITING: u32 = 0;
-/// Tag of a notice: two ranks disagree.
+/// The tag of a notice that two ranks disagree.
 const DISAGREED: u32 = 1;
 
-/// A rank's call: its tag (the call, and the number of calls before) and the number that must be equal.
+/// A rank's call: its tag (the call, and the number of earlier calls) and the number that must be the same on all
+/// ranks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Signature {
     pub(crate) tag: u32,
@@ -52,12 +53,12 @@ pub(crate) struct Signature {
 }
 
 impl Signature {
-    /// Whether this is the content of a notice that requests a missing message.
+    /// Whether this is a marker, which takes the place of a missing message.
     pub(crate) fn is_marker(self) -> bool {
         self.tag >> COUNT_BITS == Call::Unknown as u32
     }
 
-    /// The number of calls by which this one is later than `other`.
+    /// Returns the number of calls by which this one is later than `other`.
     pub(crate) fn after(self, other: Self) -> i32 {
         let unused = u32::BITS - COUNT_BITS;
         (self.tag.wrapping_sub(other.tag) << unused).cast_signed() >> unused
@@ -72,14 +73,13 @@ impl Signature {
 #[derive(Debug, Default)]
 pub(crate) struct Calls {
     begun: u32,
-    /// The last of them, by their number.
+    /// The latest calls; a call's number gives its position.
     last: [Option<Signature>; REMEMBERED],
-    /// Calls that others, by the world's numbers, wait in, and that  has not reached.
+    /// Calls in which other ranks (numbers in the world) wait and which this rank has not reached.
     early: Mutex<Vec<(usize, Signature)>>,
 }
 
 impl Calls {
-    /// Begins a call.
     pub(crate) fn begin(&mut self, call: Call, number: u64) -> Signature {
         let tag = ((call as u32) << COUNT_BITS) | (self.begun % (1 << COUNT_BITS));
         let signature = Signature { tag, number };
@@ -88,7 +88,7 @@ impl Calls {
         signature
     }
 
-    /// A rank that waits in this call and has made it differently.
+    /// Returns a rank that waits in this call and has made it differently.
     fn dissenter(&self, own: Signature) -> Option<(usize, Signature)> {
         let mut early = self.early.lock();
         early.retain(|(_, theirs)| theirs.after(own) >= 0);
@@ -97,19 +97,19 @@ impl Calls {
 }
 
 impl Communicator {
-    /// Whether a rank is known to have made the call that now begins otherwise.
+    /// Returns an error if a rank is known to have made this call, which now begins, differently.
     pub(crate) fn foresee(&self, own: Signature) -> Result<(), Error> {
         self.calls.dissenter(own).map_or(Ok(()), |(world, theirs)| Err(self.disagree(own, world, theirs)))
     }
 
-    /// Tells the rank that this one waits for in which call.
+    /// Sends a notice to the rank that this one waits for; the notice says in which call.
     pub(crate) fn tell_of_waiting(&self, own: Signature, from: usize) -> Result<(), Error> {
         let words = [u64::from(own.tag), own.number];
         self.post(Traffic::Notices, from, WAITING, bytemuck::cast_slice(&words).into())
     }
 
-    /// Hears, now and then, the notices for which this rank never waited: one that is always ahead of the others would
-    /// collect them.
+    /// Receives, from time to time, the notices for which this rank never waited. Otherwise they would accumulate at a
+    /// rank that is always ahead.
     pub(crate) fn hear_notices(&self, own: Signature) -> Result<(), Error> {
         if !self.calls.begun.is_multiple_of(BETWEEN) {
             return Ok(());
@@ -122,7 +122,7 @@ impl Communicator {
         Ok(())
     }
 
-    /// The consequence of a notice that came while this rank waits in a call.
+    /// Handles a notice that arrived while this rank waits in a call.
     pub(crate) fn heed(&self, own: Signature, notice: &Message) -> Result<(), Error> {
         let words: Vec<u64> = crate::message::collect(&notice.bytes);
         match (notice.label.tag, &words[..]) {
@@ -165,12 +165,12 @@ impl Communicator {
         }
     }
 
-    /// The error that this rank and another made the same call differently; tells all ranks.
+    /// Returns the error that this rank and another made the same call differently, and informs all ranks.
     pub(crate) fn disagree(&self, own: Signature, world: usize, theirs: Signature) -> Error {
         let (rank, me) = (self.rank(), self.group.world(self.rank()));
         let words: Vec<u64> = [&[me as u64][..], &own.head(), &[world as u64], &theirs.head()].concat();
         for to in (0..self.size()).filter(|&to| to != rank) {
-            // Who cannot be told is told by the end of this rank.
+            // A rank that cannot be reached learns of it when this rank ends.
             let _ = self.post(Traffic::Notices, to, DISAGREED, bytemuck::cast_slice(&words).into());
         }
         self.blame(me);

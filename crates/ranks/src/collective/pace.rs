@@ -1,40 +1,40 @@
-//! The number of calls in one direction by which a rank may be ahead of another, over messages.
+//! Limits how many one-way calls a rank may be ahead of another, over messages.
 //!
-//! A root that only sends, and a rank that only sends to the root, do not wait. Messages that they have sent and no
-//! rank has taken fill caches, and then memory. So both sides of such a message count. The receiver sends a *credit*,
-//! an empty message, after a fixed number of received messages. The sender waits when two credits are due. A credit for
+//! A root that only sends does not wait, nor does a rank that only sends to the root. Their messages that no rank has
+//! taken fill caches, and then memory. So both sides count one-way messages. The receiver sends a *credit*, an empty
+//! message, after a fixed number of received messages. The sender waits while two credits are outstanding. A credit for
 //! sixteen short messages costs little, and a rank that is not ahead never waits for one.
 //!
-//! Both count equally, from the lengths alone, so that nothing needs to be said about the use of a credit. Long
-//! messages count more.
+//! Both sides count the same, from the lengths alone, so a credit need not say what it is for. Long messages count
+//! more.
 
 use lehr_sync::{AtomicUsize, Ordering};
 
-/// Messages for which there is a credit.
+/// The number of messages per credit.
 const CREDIT: usize = 16;
-/// Bytes that count as one message more.
+/// The number of bytes that count as one more message.
 const BYTES: usize = 1 << 12;
-/// Credits that may be due.
+/// The number of outstanding credits at which the sender waits.
 const DUE: usize = 2;
 
-/// Counts of a rank's messages to and from the other ranks of a communicator, in one direction. Used by one task at a
-/// time: a rank is in one collective at a time.
+/// Counts a rank's one-way messages to and from the other ranks of a communicator. One task at a time uses it, because
+/// a rank is in one collective at a time.
 #[derive(Debug)]
 pub(crate) struct Pace(Box<[Other]>);
 
 #[derive(Debug, Default)]
 struct Other {
-    /// Counted since the last credit became due.
+    /// Messages sent since the last credit became due.
     sent: AtomicUsize,
-    /// Credits that have not come.
+    /// Credits that have not arrived.
     due: AtomicUsize,
-    /// Counted since the last credit was given.
+    /// Messages received since the last credit was sent.
     heard: AtomicUsize,
 }
 
-/// Counts a message; returns whether a credit is full.
+/// Counts a message; returns whether a credit is due.
 fn count(counter: &AtomicUsize, length: usize) -> bool {
-    // Relaxed: one task at a time, here and in all that follows.
+    // Relaxed: only one task at a time uses the counters, here and below.
     let counted = counter.load(Ordering::Relaxed) + 1 + length / BYTES;
     let is_full = counted >= CREDIT;
     // Relaxed: as above.
@@ -47,24 +47,24 @@ impl Pace {
         Self((0..size).map(|_| Other::default()).collect())
     }
 
-    /// Counts a message to a rank.
+    /// Counts a message that was sent to a rank.
     pub(super) fn note_sent(&self, to: usize, length: usize) {
         if count(&self.0[to].sent, length) {
             self.0[to].due.fetch_add(1, Ordering::Relaxed); // one task at a time
         }
     }
 
-    /// Whether this rank must wait for a credit of a rank before it continues.
+    /// Whether this rank must wait for a credit from a rank before it continues.
     pub(super) fn is_ahead(&self, of: usize) -> bool {
         self.0[of].due.load(Ordering::Relaxed) >= DUE // one task at a time
     }
 
-    /// Counts a credit of a rank.
+    /// Counts a credit from a rank.
     pub(super) fn note_credit(&self, from: usize) {
         self.0[from].due.fetch_sub(1, Ordering::Relaxed); // one task at a time
     }
 
-    /// Counts a message of a rank; returns whether to give it a credit.
+    /// Counts a message from a rank; returns whether to send it a credit.
     pub(super) fn note_heard(&self, from: usize, length: usize) -> bool {
         count(&self.0[from].heard, length)
     }

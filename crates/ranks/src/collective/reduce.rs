@@ -1,9 +1,9 @@
 //! Reduce.
 //!
-//! Required: the root, and values of one length. Checked: both, by comparison. Algorithm between threads: as
-//! all-reduce, but only the root reads the result. If every rank has a core and there are few bytes, each sends a
-//! message to the root, and all except the root move on. Over messages: rank 0, where the tree has its root, passes it
-//! on. Result: the root has the combination of all ranks' values.
+//! Required: the root, and values of one length. Checked: both, by comparing them. Algorithm between threads: as in
+//! all-reduce, but only the root reads the result. With few bytes and a core for every rank, each rank sends a message
+//! to the root, and all except the root move on. Over messages, the tree has its root at rank 0, which passes the
+//! result on. Result: the root has the combination of all ranks' values.
 
 use std::borrow::Cow;
 
@@ -16,11 +16,11 @@ use crate::message::{self, Plain, Reader};
 use crate::reduction::{Fold, Node, fold_ranks};
 
 impl Communicator {
-    /// Overwrites the root's `values` with the combination of all ranks' values: one fixed tree over rank numbers, left
-    /// before right. On the other ranks they are left as they were.
+    /// Overwrites the root's `values` with the combination of all ranks' values. The order is one fixed tree over rank
+    /// numbers, left before right. On the other ranks, `values` does not change.
     ///
-    /// The same bits as [`all_reduce`](Self::all_reduce). The others may be done, and continue, before the root has
-    /// arrived: by some calls, not without bound.
+    /// The bits are those of [`all_reduce`](Self::all_reduce). The other ranks may return before the root has arrived,
+    /// so they can be a limited number of calls ahead.
     ///
     /// # Errors
     /// Returns [`Error::Mismatch`] if the lengths or the roots differ; [`Error::RankLeft`].
@@ -90,7 +90,7 @@ impl Communicator {
         Ok(())
     }
 
-    /// Each rank but the root sends its values there, and continues.
+    /// Sends each rank's values to the root; all except the root then continue.
     async fn reduce_one_way<T: Plain + Default>(
         &mut self,
         root: usize,

@@ -1,8 +1,8 @@
 //! Reduce-scatter.
 //!
-//! Required: values of one length on all ranks, an equal part for each. Checked: the lengths, by comparing them.
-//! Algorithm: an all-to-all of the parts; each rank folds its own, so that the work is spread too. Result: each has its
-//! part of the combination of all ranks' values.
+//! Required: values of one length on all ranks, divided into one equal part for each rank. Checked: the lengths, by
+//! comparing them. Algorithm: an all-to-all of the parts; each rank folds its own, so that the work is divided too.
+//! Result: each rank has its part of the combination of all ranks' values.
 
 use crate::communicator::{Call, Communicator};
 use crate::error::Error;
@@ -10,10 +10,10 @@ use crate::message::{self, Plain};
 use crate::reduction::{Fold, Node};
 
 impl Communicator {
-    /// Combines all ranks' `values` and deals the result: `part` gets this rank's part of it. One fixed tree over rank
-    /// numbers, left before right.
+    /// Combines all ranks' `values` and scatters the result: `part` gets this rank's part of it. The order is one fixed
+    /// tree over rank numbers, left before right.
     ///
-    /// `combine` works value by value: it is called with parts of the slices. Then the bits are those of
+    /// `combine` must be elementwise: it is called with parts of the slices. Then the bits are those of
     /// [`all_reduce`](Self::all_reduce).
     ///
     /// # Errors

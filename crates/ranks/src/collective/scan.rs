@@ -1,9 +1,9 @@
-//! Scans: running combinations over the ranks, with this rank's values and without.
+//! Scans: running combinations over the ranks, with or without this rank's values.
 //!
-//! Required: values of one length. Checked: the lengths, by comparison. Algorithm between threads: an exchange in which
-//! each folds those before it. Over messages: the steps of an all-reduce, in which each rank keeps the covers of the
-//! ranks before it. This is the tree of all other reductions, so the last rank's scan has the bits of the all-reduce.
-//! Result: each has the combination of the values of the ranks before it.
+//! Required: values of one length. Checked: the lengths, by comparing them. Algorithm between threads: an exchange in
+//! which each rank folds the values of the ranks before it. Over messages, the steps of an all-reduce, in which each
+//! rank keeps the covers of the ranks before it. All other reductions use the same tree, so the last rank's scan has
+//! the bits of the all-reduce. Result: each rank has the combination of the values of the ranks before it.
 
 use crate::communicator::{Call, Communicator};
 use crate::error::Error;
@@ -11,8 +11,8 @@ use crate::message::{self, Plain};
 use crate::reduction::{Fold, Node};
 
 impl Communicator {
-    /// Overwrites `values` with the combination of the values of ranks 0 to this one: one fixed tree over rank numbers,
-    /// left before right.
+    /// Overwrites `values` with the combination of the values of ranks 0 to this one, in one fixed tree over rank
+    /// numbers, left before right.
     ///
     /// # Errors
     /// Returns [`Error::Mismatch`] if the lengths differ; [`Error::RankLeft`].
@@ -35,11 +35,11 @@ impl Communicator {
         self.scan_as(Call::Scan, values, &combine).await
     }
 
-    /// Overwrites `values` with the combination of the values of ranks 0 to the one before this one; rank 0 keeps its
-    /// own. Otherwise like [`scan`](Self::scan).
+    /// Overwrites `values` with the combination of the values of ranks 0 to the one before this one; on rank 0 `values`
+    /// does not change. Otherwise like [`scan`](Self::scan).
     ///
     /// # Errors
-    /// The same as for [`scan`](Self::scan).
+    /// Returns the same errors as [`scan`](Self::scan).
     ///
     /// # Example
     /// ```

@@ -1,9 +1,9 @@
 //! Scatter.
 //!
-//! Required: the root, and on all ranks the same number of values for [`scatter`](Communicator::scatter), any for
-//! [`scatter_v`](Communicator::scatter_v). Checked: both, by comparison. Algorithm: between threads an exchange in
-//! which the root deposits everything and each copies its part; over messages the root sends each its part. Result:
-//! each has its part.
+//! Required: the root; on all ranks the same number of values for [`scatter`](Communicator::scatter), any number for
+//! [`scatter_v`](Communicator::scatter_v). Checked: both, by comparing them. Algorithm: between threads, an exchange in
+//! which the root deposits everything and each rank copies its part. Over messages, the root sends each rank its part.
+//! Result: each rank has its part.
 
 use crate::check::rooted;
 use crate::communicator::{Call, Communicator};
@@ -11,8 +11,8 @@ use crate::error::Error;
 use crate::message::{self, Plain};
 
 impl Communicator {
-    /// Deals the root's `values` to the ranks, each as many as `part` has, in order of rank. On other ranks `values` is
-    /// ignored.
+    /// Distributes the root's `values` to the ranks in order of rank, `part.len()` values to each. On other ranks
+    /// `values` is ignored.
     ///
     /// # Errors
     /// Returns [`Error::Mismatch`] if the ranks name different roots or have parts of different lengths;
@@ -67,8 +67,8 @@ impl Communicator {
         Ok(())
     }
 
-    /// Deals the root's `parts`, of any lengths, to the ranks and gives each its own. On other ranks `parts` is
-    /// ignored.
+    /// Distributes the root's `parts`, of any lengths, to the ranks, and returns each rank's own part. On other ranks
+    /// `parts` is ignored.
     ///
     /// # Errors
     /// Returns [`Error::Mismatch`] if the ranks name different roots; [`Error::RankLeft`].

@@ -1,8 +1,8 @@
 //! Shift.
 //!
-//! Required: values of one length on all ranks, and one displacement. Checked: that a message fits, and the
-//! displacement, by the receiver of a message. Algorithm: a message to the rank ahead and one from the rank behind;
-//! between threads over lanes (`neighbours.rs`). Result: each has the values of the rank behind it.
+//! Required: values of one length and the same displacement on all ranks. Checked by the receiver of a message: the
+//! displacement, and that the message fits. Algorithm: a message to the rank ahead and one from the rank behind;
+//! between threads over lanes (`neighbours.rs`). Result: each rank has the values of the rank behind it.
 
 use crate::collective::neighbours::{Besides, Hearing, copy, fits};
 use crate::communicator::{Call, Communicator};
@@ -11,8 +11,8 @@ use crate::fabric::threads::exchange::Swap;
 use crate::message::Plain;
 
 impl Communicator {
-    /// Passes `values` to the rank `displacement` places ahead on a ring (behind, if negative) and overwrites
-    /// `received` with those of the rank as far behind.
+    /// Passes `values` to the rank `displacement` positions ahead on a ring (behind, if negative). Overwrites
+    /// `received` with the values of the rank equally far behind.
     ///
     /// # Errors
     /// Returns [`Error::RankLeft`] if the rank behind has ended; [`Error::Truncated`] if its values have another

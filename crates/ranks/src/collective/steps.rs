@@ -1,13 +1,13 @@
-//! A collective over messages, as one rank runs it: it sends to ranks and receives from ranks. Each message says which
+//! Runs a collective over messages on one rank, which sends to ranks and receives from ranks. Each message says which
 //! collective it belongs to.
 //!
 //! The label's tag holds the call and the number of earlier collectives of the communicator. The first eight bytes hold
-//! the number that must be the same on all ranks (a root, a length). Messages of one rank come in the order of its
-//! collectives. So the first message of the collective context that comes from a rank must belong to the present call.
-//! If it does not, the two ranks disagree. A rank that waits long says so (`notices.rs`), so that ranks in different
-//! calls do not wait for each other for ever.
+//! the number that must be the same on all ranks (a root, a length). Messages from one rank arrive in the order of its
+//! collectives. So the first message of the collective context from a rank must belong to the current call. If it does
+//! not, the two ranks have made different calls. A rank that waits long sends a notice (`notices.rs`), so that ranks in
+//! different calls do not wait for each other for ever.
 //!
-//! A collective that fails or is given up stops the communicator, because sent messages cannot be called back.
+//! A collective that fails or is abandoned stops the communicator, because sent messages cannot be recalled.
 
 use std::borrow::Cow;
 use std::future::{Future, poll_fn};
@@ -25,23 +25,22 @@ use crate::reduction::{Fold, Node};
 use crate::settings::Order;
 use crate::trace::Activity;
 
-/// Bytes that a broadcast passes on at a time.
+/// The number of bytes that a broadcast passes on at a time.
 const PIECE: usize = 1 << 17;
 
-/// On a fabric that polls, a rank notifies the one that it waits for after this many polls without success.
+/// On a fabric that polls, a rank sends a notice to the rank that it waits for after this many unsuccessful polls.
 const POLLS: u32 = 8;
 
-/// Words of values that are received into memory at hand.
+/// The most words that are received into memory on the stack.
 const FEW: usize = 8;
 
-/// Bits of a node's word that hold its level.
+/// The bits of a node's word that hold its level.
 const LEVEL_BITS: u32 = 6;
 
-/// One rank's part in a collective under way.
+/// One rank's part in a collective that is in progress.
 pub(crate) struct Steps<'a> {
     communicator: &'a Communicator,
     call: Call,
-    /// The signature of this rank's call.
     own: Signature,
 }
 
@@ -68,7 +67,7 @@ impl Communicator {
             return Err(error.clone());
         }
         let own = self.calls.begin(call, number as u64);
-        // Stands if this future is dropped before its end.
+        // Remains set if this future is dropped before its end.
         self.stopped = Some(Error::Abandoned { collective: call.name() });
         let _noting = self.noting(Activity::Communication, call.name());
         let compared = match self.settings.is_checked {
@@ -109,7 +108,7 @@ impl Steps<'_> {
         fabric.send_parts(group.world(to), label, &all[..=parts.len()])
     }
 
-    /// Sends the bytes that `write` appends, of about this length, to a rank.
+    /// Sends a rank the bytes that `write` appends, of about this length.
     pub(crate) fn send_parts(&self, to: usize, length: usize, write: impl FnOnce(&mut Vec<u8>)) -> Result<(), Error> {
         let mut message = self.communicator.fabric.memory(size_of::<u64>() + length);
         message.extend_from_slice(&self.own.number.to_le_bytes());
@@ -117,7 +116,7 @@ impl Steps<'_> {
         self.communicator.post(Traffic::Collectives, to, self.own.tag, Cow::Owned(message))
     }
 
-    /// Waits for the message of a rank.
+    /// Waits for the message from a rank.
     pub(crate) async fn receive(&self, from: usize) -> Result<Body, Error> {
         let fabric = &*self.communicator.fabric;
         let mut polls = 0;
@@ -131,14 +130,14 @@ impl Steps<'_> {
         }
     }
 
-    /// Waits for the message of a rank and passes its bytes to `read`, once. If the fabric can, `read` sees them where
-    /// they are, perhaps under its locks.
+    /// Waits for the message from a rank and passes its bytes to `read`, once. If the fabric can, it shows them to
+    /// `read` in place, perhaps under its locks.
     pub(crate) async fn read(&self, from: usize, mut read: impl FnMut(&[u8]) + Send + Unpin) -> Result<(), Error> {
         let (fabric, notices, own) = (&*self.communicator.fabric, self.notices(), self.own);
         let mut polls = 0;
         loop {
-            // What came, if it was not the message of this call: with a notice its bytes, with another message its
-            // number.
+            // What arrived, if it was not the message of this call: the bytes of a notice, or the number of any other
+            // message.
             let (mut came, mut bytes) = (None, Vec::new());
             let look = |envelope: Envelope, sent: &[u8]| {
                 let is_notice = envelope.label.context == notices;
@@ -163,13 +162,13 @@ impl Steps<'_> {
         self.communicator.group.context(Traffic::Notices)
     }
 
-    /// The messages of a rank in collectives, and notices of all.
+    /// Matches the messages from a rank in collectives, and notices from all ranks.
     fn pattern(&self, from: usize) -> Pattern {
         let wanted = Wanted { source: Some(from), tag: None };
         Pattern { besides: Some(self.notices()), ..self.communicator.pattern(Traffic::Collectives, wanted) }
     }
 
-    /// Heeds a notice; of a message, how its sender made the call.
+    /// Handles a notice; for a message, returns how its sender made the call.
     fn heed(&self, label: Label, source: usize, bytes: &[u8]) -> Result<Option<Signature>, Error> {
         if label.context == self.notices() {
             self.communicator.heed(self.own, &Message { source, label, bytes: bytes.to_vec() })?;
@@ -179,7 +178,8 @@ impl Steps<'_> {
         Ok(Some(Signature { tag: label.tag, number }))
     }
 
-    /// Whether a message is of this call, or else a marker: its news was there all the same.
+    /// Whether a message belongs to this call. If it is a marker instead, it is ignored: its notice was handled all the
+    /// same.
     fn is_own(&self, theirs: Signature, source: usize) -> Result<bool, Error> {
         if theirs == self.own {
             return Ok(true);
@@ -190,7 +190,7 @@ impl Steps<'_> {
         Err(self.communicator.disagree(self.own, source, theirs))
     }
 
-    /// Waits for a message of a rank, or for a notice. If that takes long, notifies the rank.
+    /// Waits for a message from a rank, or for a notice. If that takes long, sends the rank a notice.
     async fn told<R>(
         &self,
         from: usize,
@@ -212,7 +212,7 @@ impl Steps<'_> {
         communicator.patiently(waiting, &Wanted { source: Some(from), tag: None }, call.name()).await
     }
 
-    /// After a message in one direction: waits, if this rank is too far ahead of the other.
+    /// After a one-way message, waits if this rank is too far ahead of the other.
     pub(crate) async fn keep_pace(&self, to: usize, length: usize) -> Result<(), Error> {
         let Communicator { fabric, group, pace, .. } = self.communicator;
         pace.note_sent(to, length);
@@ -235,7 +235,7 @@ impl Steps<'_> {
         Ok(())
     }
 
-    /// After such a message was heard: lets its sender continue.
+    /// After a one-way message was received, lets its sender continue.
     pub(crate) fn let_go_on(&self, from: usize, length: usize) -> Result<(), Error> {
         let Communicator { fabric, group, pace, .. } = self.communicator;
         if pace.note_heard(from, length) {
@@ -245,12 +245,12 @@ impl Steps<'_> {
         Ok(())
     }
 
-    /// Waits for the message of a rank and copies its bytes.
+    /// Waits for the message from a rank and copies its bytes.
     pub(crate) async fn receive_into(&self, from: usize, bytes: &mut [u8]) -> Result<(), Error> {
         self.read(from, |body| bytes.copy_from_slice(body)).await
     }
 
-    /// Waits for the message of a neighbour, which should have as many bytes as there is memory, and copies it.
+    /// Waits for the message from a neighbour and copies it; it must have as many bytes as there is memory.
     pub(crate) async fn receive_exactly(&self, from: usize, bytes: &mut [u8]) -> Result<(), Error> {
         let (mut sent, room) = (0, bytes.len());
         let read = |body: &[u8]| {
@@ -263,8 +263,8 @@ impl Steps<'_> {
         if sent == room { Ok(()) } else { Err(Error::Truncated { source: from, sent, room }) }
     }
 
-    /// Waits for the message of a rank, which has as many values as `own`, and passes both to `combine`. Few values go
-    /// through memory at hand, many are used where they came.
+    /// Waits for the message from a rank, which has as many values as `own`, and passes both to `combine`. Few values
+    /// are copied to the stack first; many are used in place.
     async fn receive_few_or_many<T: Plain>(
         &self,
         from: usize,
@@ -291,12 +291,12 @@ impl Steps<'_> {
         Ok(())
     }
 
-    /// Lets the fabric use the memory of a message again.
+    /// Lets the fabric reuse the memory of a message.
     pub(crate) fn give_back(&self, body: Body) {
         self.communicator.fabric.give_back(body.0);
     }
 
-    /// Combines all ranks' values on all ranks, of which there are a power of two. It works as
+    /// Combines all ranks' values on all ranks; the number of ranks must be a power of two. It works as
     /// [`all_fold`](Self::all_fold), but each block has one partial, which is in `values`.
     pub(crate) async fn all_combine<T: Plain>(
         &self,
@@ -322,7 +322,7 @@ impl Steps<'_> {
         Ok(())
     }
 
-    /// Combines all ranks' values at rank 0, and returns them there; of a power of two of ranks. Like
+    /// Combines all ranks' values at rank 0, and returns them there; the number of ranks must be a power of two. Like
     /// [`reduce`](Self::reduce), but with one partial for each rank.
     pub(crate) async fn combine<T: Plain>(
         &self,
@@ -345,16 +345,17 @@ impl Steps<'_> {
         Ok(Some(own.into_owned()))
     }
 
-    /// Sends the root's bytes to all ranks: a binomial tree, log₂ size steps. Many bytes go in pieces, each of which is
-    /// passed on while the next is being sent.
+    /// Sends the root's bytes to all ranks over a binomial tree in log₂ size steps. A long message is sent in pieces; a
+    /// rank passes each piece on while the next is being sent.
     pub(crate) async fn broadcast(&self, root: usize, bytes: &mut [u8]) -> Result<(), Error> {
         let size = self.size();
         let distance = (self.rank() + size - root) % size;
         let member = |distance: usize| (distance + root) % size;
-        // Distance d hears from d without its lowest bit, and tells those that have one lower bit more.
+        // The rank at distance d receives from distance d without its lowest bit. It sends to the distances that have
+        // one more bit, below that one.
         let lowest = if distance == 0 { size.next_power_of_two() } else { 1 << distance.trailing_zeros() };
         let whole = if size == 2 { bytes.len() } else { PIECE };
-        // An empty message is one piece too.
+        // An empty message is also one piece.
         for piece in 0..bytes.len().div_ceil(whole.max(1)).max(1) {
             let (start, end) = (piece * whole, bytes.len().min((piece + 1) * whole));
             let piece = &mut bytes[start..end];
@@ -370,7 +371,7 @@ impl Steps<'_> {
             for to in children(lowest) {
                 self.send(to, piece)?;
             }
-            // All have been told before one is waited for.
+            // Waits only after all children have been sent to.
             for to in children(lowest) {
                 self.keep_pace(to, piece.len()).await?;
             }
@@ -378,9 +379,9 @@ impl Steps<'_> {
         Ok(())
     }
 
-    /// Folds all ranks' covers into that of rank 0, along a binomial tree. In step k each remaining rank takes the
-    /// cover of the one 2^k further, whose ranks follow its own. The root of the tree is the same for any number of
-    /// ranks.
+    /// Folds all ranks' covers into the cover of rank 0, along a binomial tree. In step k, each remaining rank takes
+    /// the cover of the rank 2^k above it, whose ranks follow its own. The root of the tree is the same for any number
+    /// of ranks.
     pub(crate) async fn reduce<T: Plain + Default>(
         &self,
         own: &mut Fold<T>,
@@ -405,14 +406,14 @@ impl Steps<'_> {
         Ok(())
     }
 
-    /// Folds the covers of all ranks on each rank, in as many steps as the number of ranks has doublings. In step k
-    /// each block of 2^k ranks has one cover, which all of its ranks hold, and meets the block beside it. Each rank
-    /// exchanges covers with its partner there. If the upper block has fewer ranks, some ranks of the lower one have no
-    /// partner. They get the cover from one that has, along a binomial tree.
+    /// Folds the covers of all ranks on each rank, in ⌈log₂ size⌉ steps. In step k, each block of 2^k ranks has one
+    /// cover, which all of its ranks hold, and meets the block next to it. Each rank exchanges covers with its partner
+    /// there. If the upper block has fewer ranks, some ranks of the lower one have no partner. They get the cover from
+    /// a rank that has one, along a binomial tree.
     ///
-    /// Covers of neighbouring blocks are folded lower before upper, so that the nodes are those of the one tree.
+    /// Of two neighbouring blocks, the lower cover is folded first, so that the nodes are those of the one tree.
     ///
-    /// Into `before`, if wanted, come the covers of the ranks before this one.
+    /// If `before` is given, it gets the covers of the ranks before this one.
     pub(crate) async fn all_fold<T: Plain + Default>(
         &self,
         own: &mut Fold<T>,
@@ -431,7 +432,7 @@ impl Steps<'_> {
             let partners = size.saturating_sub(upper).min(width);
             other.clear(own.length());
             if partners == 0 {
-                // There is no block beside this one, and the tree has no node there.
+                // There is no block next to this one, and the tree has no node there.
             } else if rank >= upper {
                 self.send_cover(lower + place, own)?;
                 self.receive_cover(lower + place, &mut other, combine).await?;
@@ -443,8 +444,8 @@ impl Steps<'_> {
                 other.follow(own, order, combine);
                 std::mem::swap(own, &mut other);
             } else {
-                // A place without partner is told by the one without its highest bit, which was its partner in an
-                // earlier step.
+                // A position without a partner gets the cover from the position without its highest bit, its partner in
+                // an earlier step.
                 let highest = if place == 0 { 0 } else { 1 << place.ilog2() };
                 let from = if place < partners { upper + place } else { rank - highest };
                 if place < partners {
@@ -465,7 +466,7 @@ impl Steps<'_> {
         Ok(())
     }
 
-    /// Sends the nodes of a fold: for each its level and its index in one word, and its partial.
+    /// Sends the nodes of a fold: for each, a word with its level and index, and its partial.
     pub(crate) fn send_cover<T: Plain + Default>(&self, to: usize, cover: &Fold<T>) -> Result<(), Error> {
         let length: usize = cover.nodes().map(|(_, partial)| size_of::<u64>() + size_of_val(partial)).sum();
         self.send_parts(to, length, |message| {
@@ -476,7 +477,7 @@ impl Steps<'_> {
         })
     }
 
-    /// Receives the nodes that follow those of `own`, and folds them.
+    /// Receives the nodes that follow those of `own`, and folds them into it.
     pub(crate) async fn receive_cover<T: Plain + Default>(
         &self,
         from: usize,
@@ -489,7 +490,7 @@ impl Steps<'_> {
     }
 }
 
-/// Folds the nodes of a message behind those of `own`.
+/// Folds the nodes of a message after those of `own`.
 fn read_cover<T: Plain + Default>(
     body: &[u8],
     own: &mut Fold<T>,

@@ -1,9 +1,9 @@
-//! The reduction tree as several workers climb it together.
+//! The reduction tree, which several workers climb together.
 //!
-//! Leaves are handed out in *groups*: complete nodes of one level. So a group's partial is a node of the tree, for any
-//! size of a group. A worker that finishes a group climbs the tree. At each parent the first of the two to come stops,
-//! and the second combines both and climbs on. So there is no serial pass over all groups at the end, and memory is one
-//! partial per group. The tree is that of `reduction.rs`, and so are all bits.
+//! Leaves are handed out in *groups*: complete nodes of one level. So a group's partial is a node of the tree, whatever
+//! the group's size. A worker that finishes a group climbs the tree. At each parent, the first of the two workers to
+//! arrive stops; the second combines both partials and climbs on. So there is no serial pass over all groups at the
+//! end, and memory is one partial per group. The tree is the one in `reduction.rs`, so all bits are the same.
 
 use crossbeam_utils::CachePadded;
 use lehr_sync::{AtomicUsize, Mutex, Ordering};
@@ -11,26 +11,26 @@ use lehr_sync::{AtomicUsize, Mutex, Ordering};
 use super::Round;
 use crate::reduction::{Fold, Node};
 
-/// Groups per worker: enough that the last to finish is late by a fraction of a per cent, and few enough that they cost
-/// nothing.
+/// The number of groups per worker. With so many, the last worker to finish is late by a fraction of a per cent; the
+/// groups themselves still cost nothing.
 const GROUPS_PER_WORKER: usize = 64;
 
-/// See the module's page.
+/// The groups of a round; see the [module](self).
 pub(super) struct Groups {
     leaves: usize,
     /// A group has 2^level leaves.
     level: u32,
-    /// By group: its partial, and while it climbs, that of the node it has become the first group of. Used only by the
-    /// worker that runs the group, or that `turnstiles` gave it to.
+    /// By group: its partial and, while workers climb, the partial of the node whose first group it is. Only the worker
+    /// that runs the group uses it, or the worker that `turnstiles` let pass.
     cells: Box<[CachePadded<Mutex<Fold>>]>,
-    /// By inner node: 0, or 1 after the first of its two children has arrived. The second puts it back to 0.
+    /// By inner node: 0, or 1 after the first of its two children has arrived. The second sets it back to 0.
     turnstiles: Box<[AtomicUsize]>,
-    /// By level above that of groups: where its turnstiles begin.
+    /// By level above that of the groups: the position of its first turnstile.
     offsets: Box<[usize]>,
 }
 
 impl Groups {
-    /// Groups of `leaves` leaves for `workers` workers.
+    /// Divides `leaves` leaves into groups for `workers` workers.
     pub(super) fn new(leaves: usize, workers: usize) -> Self {
         let size = (leaves / (GROUPS_PER_WORKER * workers)).max(1);
         let level = size.ilog2();
@@ -51,12 +51,11 @@ impl Groups {
         }
     }
 
-    /// The number of groups.
     pub(super) fn len(&self) -> usize {
         self.cells.len()
     }
 
-    /// Runs the leaves of a group and climbs.
+    /// Runs the leaves of a group and climbs the tree.
     pub(super) fn run(&self, round: &dyn Round, group: usize) {
         let combine = |left: &mut [f64], right: &[f64]| round.combine(left, right);
         {
@@ -64,7 +63,7 @@ impl Groups {
             fold.clear(round.len());
             let start = group << self.level;
             for leaf in start..self.leaves.min(start + (1 << self.level)) {
-                // Numbered within the group: its fold is a tree of its own.
+                // Numbered within the group, because its fold is a tree of its own.
                 fold.push(Node::leaf(leaf - start), &combine, |partial| round.map(leaf, partial));
             }
             fold.root(&combine);
@@ -72,7 +71,7 @@ impl Groups {
         self.climb(group, &combine);
     }
 
-    /// Overwrites `total` with the root of a round in which every group was run; leaves it if there are no groups.
+    /// Overwrites `total` with the root of a round in which every group was run; without groups, it does not change.
     pub(super) fn root(&self, total: &mut [f64]) {
         if let Some(first) = self.cells.first() {
             let mut fold = first.lock();
@@ -81,10 +80,10 @@ impl Groups {
         }
     }
 
-    /// Makes the turnstiles ready again after a round that a panic cut short.
+    /// Resets the turnstiles after a round that ended in a panic.
     pub(super) fn reset(&self) {
         for turnstile in &self.turnstiles {
-            // Relaxed: nobody runs groups meanwhile.
+            // Relaxed: no worker runs groups at the same time.
             turnstile.store(0, Ordering::Relaxed);
         }
     }
@@ -94,12 +93,13 @@ impl Groups {
         for (above, offset) in self.offsets.iter().enumerate() {
             let sibling = index ^ 1;
             index /= 2;
-            // The node on the right covers no leaf: the parent is its left child.
+            // The right sibling covers no leaf, so the parent equals its left child.
             if sibling << above >= self.cells.len() {
                 continue;
             }
-            // Release: our child's partial, in its cell, is visible to the second to come. Acquire: the second sees the
-            // first's. (The cells' locks order that too; the turnstile decides who goes on.)
+            // Release: our child's partial, in its cell, is visible to the second worker to arrive. Acquire: the second
+            // worker sees the first one's partial. (The cells' locks order this too; the turnstile decides who climbs
+            // on.)
             if self.turnstiles[offset + index].fetch_xor(1, Ordering::AcqRel) == 0 {
                 return;
             }

@@ -1,7 +1,7 @@
 //! Several processes that run one program together, as the engines see them.
 //!
 //! This crate starts no processes. A crate that can reach other processes (`lehr-ranks-mpi`) implements [`Processes`]
-//! and passes a [`Job`] in [`Execution`](super::Execution). From then on a method's ranks are those of all processes.
+//! and passes a [`Job`] in [`Execution`](super::Execution). Then a method's ranks include those of all processes.
 
 use std::fmt;
 
@@ -10,25 +10,25 @@ use crate::error::Error;
 
 /// The processes of a job, each of which makes the same calls.
 pub trait Processes: fmt::Debug + Sync {
-    /// This process's number, from 0.
+    /// Returns this process's number, from 0.
     fn process(&self) -> usize;
 
-    /// The number of processes.
+    /// Returns the number of processes.
     fn processes(&self) -> usize;
 
-    /// This process's number among those of the job on its machine, from 0, and how many they are. Their workers wait
-    /// for each other, and get cores of their own.
+    /// Returns this process's number among the job's processes on its machine, from 0, and how many of them there are.
+    /// Their workers wait for each other, so each gets its own cores.
     fn near(&self) -> (usize, usize);
 
-    /// Begins a run: the communicators of this process's ranks, in order of rank. `may_spin` says that each has a
-    /// worker to itself.
+    /// Begins a run, and returns the communicators of this process's ranks, in order of rank. `may_spin` says that each
+    /// rank has its own worker.
     ///
     /// # Errors
     /// Returns [`Error::Invalid`] if there are too many ranks; [`Error::Transport`].
     fn begin(&self, ranks: usize, may_spin: bool) -> Result<Vec<Communicator>, Error>;
 
-    /// Ends a run, after its communicators have been dropped. Reports to the other processes how it ended here, and
-    /// returns the failure, if there is one, on which all agree. Waits for the others.
+    /// Ends a run, after its communicators have been dropped. Waits for the other processes, and tells them how the run
+    /// ended here. Returns the failure that all processes agree on, if there is one.
     ///
     /// # Errors
     /// Returns [`Error::Transport`].
@@ -38,7 +38,7 @@ pub trait Processes: fmt::Debug + Sync {
 /// The failure of a run in one process.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Outcome {
-    /// Whether it failed by a panic, of which other failures may be a consequence.
+    /// Whether the failure was a panic; other failures may be a consequence of it.
     pub is_panic: bool,
     /// The message for the user.
     pub message: String,

@@ -5,7 +5,7 @@ use std::fmt;
 use crossbeam_utils::CachePadded;
 use lehr_sync::Mutex;
 
-/// One cell per leaf, for the worker that runs that leaf. Since one worker at a time runs a leaf, a cell is never
+/// One cell per leaf, for the worker that runs that leaf. Only one worker at a time runs a leaf, so a cell is never
 /// contended; each has its own cache lines.
 ///
 /// # Example
@@ -26,22 +26,23 @@ impl<T> fmt::Debug for LeafCells<T> {
 }
 
 impl<T> LeafCells<T> {
-    /// A cell for each of `leaves` leaves, filled by `fill`.
+    /// Creates a cell for each of `leaves` leaves, filled by `fill`.
     pub fn new(leaves: usize, fill: impl FnMut(usize) -> T) -> Self {
         Self { cells: (0..leaves).map(fill).map(Mutex::new).map(CachePadded::new).collect() }
     }
 
-    /// The number of cells.
+    /// Returns the number of cells.
     pub fn len(&self) -> usize {
         self.cells.len()
     }
 
-    /// Whether it is empty.
+    /// Whether there are no cells.
     pub fn is_empty(&self) -> bool {
         self.cells.is_empty()
     }
 
-    /// Gives `change` the cell of a leaf. Waits if another worker uses it, which no engine lets happen within a round.
+    /// Passes the cell of a leaf to `change`. Waits while another worker uses the cell, which no engine allows within a
+    /// round.
     ///
     /// Cost: one uncontended lock. Do not call it again for the same leaf inside `change`.
     ///
@@ -51,7 +52,7 @@ impl<T> LeafCells<T> {
         change(&mut self.cells[leaf].lock())
     }
 
-    /// The values of the cells, in order.
+    /// Returns the values of the cells, in order.
     pub fn into_values(self) -> impl Iterator<Item = T> {
         self.cells.into_iter().map(|cell| CachePadded::into_inner(cell).into_inner())
     }
@@ -66,7 +67,7 @@ pub trait CellBytes: Sync {
     fn read(&self, leaf: usize, bytes: &[u8]);
 }
 
-/// Cells with the way there and back.
+/// Cells with functions that write them to bytes and read them back.
 pub(super) struct AsBytes<'a, T, W, R> {
     pub cells: &'a LeafCells<T>,
     pub write: W,

@@ -8,7 +8,7 @@ use super::groups::Groups;
 use super::{Pending, Round, Rounds, done};
 use crate::partition::Partition;
 
-/// The one loop's rounds.
+/// The rounds of the one loop.
 pub(super) struct OnLoop {
     partition: Partition,
     groups: Groups,
@@ -53,7 +53,7 @@ impl Rounds for OnLoop {
     }
 }
 
-/// Makes the tree usable again if a round panics.
+/// Resets the tree when it is dropped, so that it can be used again after a round that panicked.
 pub(super) struct Resetting<'a>(pub(super) &'a Groups);
 
 impl Drop for Resetting<'_> {

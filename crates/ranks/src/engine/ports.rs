@@ -1,9 +1,9 @@
-//! Persistent receivers fed block numbers, and a countdown: paper 003 figure 2.
+//! Persistent receivers that get block numbers, and a countdown: paper 003 figure 2.
 //!
-//! As many receivers as workers stay at one port for the whole run. A round posts the numbers of all groups of leaves;
-//! each receiver runs the group it is given and counts down. Unlike in the paper, the loop does not sleep at the
-//! countdown. It takes numbers from the port itself until there are none, and then waits only for the groups that
-//! receivers have begun. So a round does not need a free worker, and one worker is enough for everything.
+//! There are as many receivers as workers, and they stay at one port for the whole run. A round posts the numbers of
+//! all groups of leaves; each receiver runs the group it is given and counts down. Unlike in the paper, the loop does
+//! not sleep at the countdown. It takes numbers from the port itself until there are none, and then waits only for the
+//! groups that receivers have begun. So a round does not need a free worker, and one worker is enough for everything.
 
 use std::any::Any;
 use std::ops::Range;
@@ -18,7 +18,7 @@ use super::parallel_loop::Resetting;
 use super::{Pending, Round, Rounds, done};
 use crate::partition::Partition;
 
-/// The one loop's rounds.
+/// The rounds of the one loop.
 pub(super) struct OnPorts {
     partition: Partition,
     groups: Groups,
@@ -27,18 +27,18 @@ pub(super) struct OnPorts {
     _receiver: Receiver,
 }
 
-/// The part of a round that the receivers know.
+/// The part of a round that the receivers share.
 struct Floor {
-    /// The round, lent to them while it lasts.
+    /// The round, lent to the receivers while it lasts.
     round: Loan<usize>,
-    /// Groups that have not ended.
+    /// The number of groups that have not ended.
     left: CachePadded<AtomicUsize>,
     /// The first panic of the round.
     panic: Mutex<Option<Box<dyn Any + Send>>>,
 }
 
 impl Floor {
-    /// Runs a group through the loan and counts down, also if it panics.
+    /// Runs a group through the loan and counts down, even if the group panics.
     fn run(&self, group: usize) {
         match catch_unwind(AssertUnwindSafe(|| self.round.call(group))) {
             Ok(was_lent) => debug_assert!(was_lent, "a round lasts until all its groups have ended"),
@@ -46,7 +46,7 @@ impl Floor {
                 self.panic.lock().get_or_insert(payload);
             }
         }
-        // Release: pairs with the Acquire load in `round`; what the group wrote is visible to the loop.
+        // Release: pairs with the Acquire load in `round`, so that the loop sees what the group wrote.
         self.left.fetch_sub(1, Ordering::Release);
     }
 }
@@ -80,7 +80,7 @@ impl Rounds for OnPorts {
         Box::pin(async move {
             assert_eq!(total.len(), round.len(), "the total has the length of a partial");
             let Self { groups, blocks, floor, .. } = self;
-            // Relaxed: published by the opening of the loan.
+            // Relaxed: opening the loan publishes it.
             floor.left.store(groups.len(), Ordering::Relaxed);
             floor.round.lend(&|group| groups.run(round, group), || {
                 for group in 0..groups.len() {

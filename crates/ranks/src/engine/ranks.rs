@@ -11,13 +11,13 @@ use crate::partition::Partition;
 use crate::timing::{Phases, Spread};
 use crate::trace::Trace;
 
-/// One rank's rounds.
+/// The rounds of one rank.
 pub(super) struct OnRanks {
     communicator: Communicator,
-    /// One that has ranks.
+    /// An engine that has ranks.
     engine: Engine,
     partition: Partition,
-    /// Ranks in each process.
+    /// The number of ranks in each process.
     here: usize,
 }
 
@@ -31,7 +31,7 @@ impl OnRanks {
     }
 }
 
-/// A round as map-reduce: the state is the total, a key a run of its numbers.
+/// A round as a map-reduce: the state is the total, and each key is a run of its numbers.
 struct AsMapReduce<'a> {
     round: &'a dyn Round,
     partition: Partition,
@@ -46,7 +46,7 @@ impl MapReduce for AsMapReduce<'_> {
 
     fn map(&self, rows: Range<usize>, _: &Vec<f64>, emit: &mut dyn FnMut(u64, &[f64])) {
         let (width, length) = (self.width(), self.round.len());
-        // The last key may have fewer numbers of its own.
+        // The last key may have fewer numbers.
         let mut partial = vec![0.0; length.next_multiple_of(width)];
         self.round.map(rows.start / self.partition.leaf_size(), &mut partial[..length]);
         for (key, value) in partial.chunks_exact(width).enumerate() {
@@ -107,7 +107,7 @@ impl Rounds for OnRanks {
             }
             let mut bytes = Vec::new();
             for leaf in self.leaves() {
-                // The length goes before the content, whose length is known behind it.
+                // The length comes before the content but is only known after it was written.
                 let start = bytes.len();
                 bytes.extend_from_slice(&[0; size_of::<u64>()]);
                 cells.write(leaf, &mut bytes);
@@ -116,7 +116,7 @@ impl Rounds for OnRanks {
             }
             let all = self.communicator.all_gather_v(&bytes).await?;
             if !self.is_first_here() {
-                // Until the first rank here has written them.
+                // Waits until the first rank of this process has written the cells.
                 return self.communicator.barrier().await;
             }
             for (rank, bytes) in all.iter().enumerate() {

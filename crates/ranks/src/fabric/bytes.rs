@@ -1,9 +1,9 @@
-//! Ranks of one process, through the codec. Each message becomes a frame in the stream of its receiver and is decoded
-//! there. So everything that depends on the wire path runs, and is tested, without a wire.
+//! Ranks of one process, through the codec. Each message becomes a frame in its receiver's stream and is decoded there.
+//! So everything that depends on the wire format runs, and is tested, without a network.
 //!
-//! One stream a receiver, under a lock. A receiver decodes all that is there into its [`Inbox`]; a sender rings the
-//! inbox after it has written. A receiver that is about to wait looks at the stream once more after it has taken its
-//! place, so that no ring is missed.
+//! Each receiver has one stream, under a lock. A receiver decodes all available bytes into its [`Inbox`]; a sender
+//! rings the inbox after it has written. A receiver that is about to wait registers, and then looks at the stream once
+//! more, so that it misses no ring.
 
 use std::borrow::Cow;
 use std::task::{Context, Poll};
@@ -27,16 +27,16 @@ struct Rank {
     inbox: Inbox,
 }
 
-/// The frames that were sent to a rank and not yet decoded.
+/// The frames that were sent to a rank and have not been decoded.
 struct Stream {
     bytes: Vec<u8>,
     /// The number of frames that each rank has written.
     written: Vec<u64>,
-    /// The number of frames of each rank that were read.
+    /// The number of frames that were read from each rank.
     read: Vec<u64>,
 }
 
-/// The ends of a new fabric for `size` ranks, in order of rank.
+/// Returns the ends of a new fabric for `size` ranks, in order of rank.
 pub fn endpoints(size: usize) -> Vec<Endpoint> {
     let rank = |rank| {
         let stream = Stream { bytes: Vec::new(), written: vec![0; size], read: vec![0; size] };
@@ -66,7 +66,7 @@ impl Endpoint {
         let mut stream = stream.lock();
         let bytes = std::mem::take(&mut stream.bytes);
         let mut rest = &bytes[..];
-        // Delivered under the lock of the stream, so that two receives of this rank cannot change the order.
+        // Delivers under the lock of the stream, so that two receives of this rank cannot change the order.
         while let Some((frame, sequence, after)) = frame::read(rest)? {
             let (Frame::Message(Message { source, .. }) | Frame::Ended { source } | Frame::Failed { source, .. }) =
                 frame;

@@ -1,13 +1,13 @@
-//! One rank's messages that have arrived and not been received, and its waiters: the matching, for every fabric that
-//! can only move messages.
+//! The inbox of one rank: messages that have arrived and not been received, and waiting receives. It does the matching
+//! for every fabric that can only transport messages.
 //!
-//! A fabric [`deliver`](Inbox::deliver)s messages, in the order in which each source sent it, and passes receives on. A
-//! pending receive has a number, drawn at its first poll. It takes the earliest message that matches it, unless a
-//! receive with a lower number matches that too. So receives match in the order of their first polls, as MPI requires
-//! of posted receives. A pending receive reserves no message.
+//! A fabric [`deliver`](Inbox::deliver)s messages in the order in which each source sent them, and passes receives on.
+//! A pending receive has a number, drawn at its first poll. It takes the earliest message that matches it, unless a
+//! receive with a lower number matches the message too. So receives match in the order of their first polls, as MPI
+//! requires of posted receives. A pending receive reserves no message.
 //!
-//! A search walks over the waiting messages of other contexts and tags: programs that leave thousands of messages
-//! waiting pay for it.
+//! A search scans waiting messages of other contexts and tags too, so it is slow in programs that leave thousands of
+//! messages waiting.
 
 use std::collections::VecDeque;
 use std::task::{Context, Poll, Waker};
@@ -23,22 +23,22 @@ pub struct Inbox {
     rank: usize,
     size: usize,
     state: Mutex<State>,
-    /// Messages and waiting receives, as they were when the lock was last given back.
+    /// The numbers of messages and of waiting receives when the lock was last released.
     messages: AtomicUsize,
     waiting: AtomicUsize,
-    /// Messages and ends that have arrived.
+    /// The number of messages and ends that have arrived.
     news: AtomicUsize,
 }
 
 #[derive(Debug, Default)]
 struct State {
-    /// In the order of their coming.
+    /// In order of arrival.
     messages: VecDeque<Message>,
     /// In the order of their numbers.
     waiting: Vec<Waiting>,
-    /// The number of the next to wait.
+    /// The number of the next waiting receive.
     next: u64,
-    /// In the order of their ending.
+    /// The ranks that have ended, in the order in which they ended.
     ended: Vec<Ended>,
 }
 
@@ -46,7 +46,7 @@ struct State {
 struct Waiting {
     number: u64,
     pattern: Pattern,
-    /// Whether it will take the message. A probe leaves it, so that no other receive waits behind it.
+    /// Whether it will take the message. A probe leaves the message, so that no other receive waits behind it.
     takes: bool,
     waker: Waker,
 }
@@ -54,12 +54,12 @@ struct Waiting {
 #[derive(Debug)]
 struct Ended {
     rank: usize,
-    /// The rank because of which it failed; none if it ended in order.
+    /// The rank that caused the failure; `None` if the rank ended in order.
     culprit: Option<usize>,
 }
 
 impl Inbox {
-    /// An empty one, for rank `rank` of `size`.
+    /// Creates an empty inbox for rank `rank` of `size`.
     pub fn new(rank: usize, size: usize) -> Self {
         Self {
             rank,
@@ -76,7 +76,7 @@ impl Inbox {
         self.put(message).into_iter().for_each(Waker::wake);
     }
 
-    /// Adds a message that has arrived, and returns the waiter to wake.
+    /// Adds a message that has arrived, and returns the wakers of receives that match it.
     pub(crate) fn put(&self, message: Message) -> Vec<Waker> {
         let mut state = self.state.lock();
         let wakers = state.wakers(|waiting| waiting.pattern.matches(message.source, message.label));
@@ -88,7 +88,7 @@ impl Inbox {
 
     /// Whether there was neither a message nor a waiter, at some time since the caller last knew.
     pub fn is_idle(&self) -> bool {
-        // Relaxed: whoever relies on it holds a lock under which messages are put here and waiting begins.
+        // Relaxed: a caller that relies on it holds a lock under which messages are put here and waiting begins.
         self.is_empty() && !self.has_waiting()
     }
 
@@ -98,15 +98,15 @@ impl Inbox {
         self.messages.load(Ordering::Relaxed) == 0
     }
 
-    /// A number that changes with each message and each end that comes. A fabric that looks often can compare it, and
-    /// look here only after a change. Seen late, it is only late.
+    /// Returns a number that changes with each message and each end that arrives. A fabric that looks often can compare
+    /// it, and look here only after a change. A late view of the number only delays the look.
     pub fn news(&self) -> usize {
         // Relaxed: a look follows under the lock.
         self.news.load(Ordering::Relaxed)
     }
 
     fn note(&self) {
-        // Relaxed: as in `news`. Under the lock, so nobody else writes.
+        // Relaxed: as in `news`. Under the lock, so no other thread writes it.
         self.news.store(self.news.load(Ordering::Relaxed).wrapping_add(1), Ordering::Relaxed);
     }
 
@@ -122,7 +122,8 @@ impl Inbox {
         self.waiting.store(state.waiting.len(), Ordering::Relaxed);
     }
 
-    /// Notes that a rank has ended: failed because of `culprit`, or in order if there is none. The first note counts.
+    /// Records that a rank has ended: failed because of `culprit`, or in order if that is `None`. Only the first record
+    /// counts.
     pub fn end(&self, rank: usize, culprit: Option<usize>) {
         let mut state = self.state.lock();
         if state.ended.iter().all(|ended| ended.rank != rank) {
@@ -134,16 +135,16 @@ impl Inbox {
         wakers.into_iter().for_each(Waker::wake);
     }
 
-    /// Wakes the waiters, to ask again: for a fabric whose messages are elsewhere.
+    /// Wakes the waiters, so that they ask again: for a fabric whose messages are elsewhere.
     pub fn ring(&self) {
         let wakers = self.state.lock().wakers(|_| true);
         wakers.into_iter().for_each(Waker::wake);
     }
 
-    /// The result of [`Fabric::poll_receive`](super::Fabric::poll_receive) for the messages here.
+    /// Implements [`Fabric::poll_receive`](super::Fabric::poll_receive) for the messages here.
     ///
     /// # Errors
-    /// The same as there.
+    /// Returns the same errors as that method.
     pub fn poll_receive(
         &self,
         pattern: &Pattern,
@@ -155,7 +156,7 @@ impl Inbox {
         self.poll(pattern, turn, true, waiting_in, context, take)
     }
 
-    /// The result of [`Fabric::take_if_come`](super::Fabric::take_if_come) for the messages here.
+    /// Implements [`Fabric::take_if_come`](super::Fabric::take_if_come) for the messages here.
     pub fn take_if_come(&self, pattern: &Pattern) -> Option<Message> {
         if self.is_empty() {
             return None;
@@ -167,10 +168,10 @@ impl Inbox {
         message
     }
 
-    /// The result of [`Fabric::poll_probe`](super::Fabric::poll_probe) for the messages here.
+    /// Implements [`Fabric::poll_probe`](super::Fabric::poll_probe) for the messages here.
     ///
     /// # Errors
-    /// The same as there.
+    /// Returns the same errors as that method.
     pub fn poll_probe(
         &self,
         pattern: &Pattern,
@@ -182,13 +183,13 @@ impl Inbox {
         self.poll(pattern, turn, false, waiting_in, context, look)
     }
 
-    /// The work of [`Fabric::forget`](super::Fabric::forget).
+    /// Implements [`Fabric::forget`](super::Fabric::forget).
     pub fn forget(&self, turn: &mut Ticket) {
         let Some(number) = turn.0.take() else { return };
         let mut state = self.state.lock();
         let gone = state.leave(number);
         self.count(&state);
-        // Somebody who waited behind it may be next.
+        // A receive that waited behind this one may be next.
         let wakers = state.wakers(|_| true);
         drop(state);
         drop(gone);
@@ -219,7 +220,7 @@ impl Inbox {
         };
         let gone = turn.0.take().and_then(|number| state.leave(number));
         self.count(&state);
-        // Of what is left, something may be for who waited behind this one.
+        // One of the remaining messages may be for a receive that waited behind this one.
         let wakers = if gone.is_some() { state.wakers(|_| true) } else { Vec::new() };
         drop(state);
         drop(gone);
@@ -229,7 +230,7 @@ impl Inbox {
 }
 
 impl State {
-    /// The earliest message that matches and that no waiter with a lower number would take.
+    /// Finds the earliest message that matches and that no waiter with a lower number would take.
     fn find(&self, pattern: &Pattern, number: u64) -> Option<usize> {
         let before =
             || self.waiting.iter().take_while(|waiting| waiting.number < number).filter(|waiting| waiting.takes);
@@ -239,7 +240,7 @@ impl State {
         })
     }
 
-    /// The rank to name if the message will never come.
+    /// Returns the rank to name in the error if the message will never arrive.
     fn hopeless(&self, pattern: &Pattern, rank: usize, size: usize) -> Option<usize> {
         if self.messages.iter().any(|message| pattern.matches(message.source, message.label)) {
             return None;
@@ -255,7 +256,7 @@ impl State {
         })
     }
 
-    /// Takes or keeps a place among the waiting; gives back the waker that was there.
+    /// Adds a waiter, or updates its waker; returns the old waker.
     fn wait(&mut self, pattern: &Pattern, turn: &mut Ticket, takes: bool, waker: &Waker) -> Option<Waker> {
         if let Some(number) = turn.0 {
             let waiting =

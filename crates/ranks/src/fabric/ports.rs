@@ -1,9 +1,9 @@
-//! Ranks of one process over ports of the runtime, as in papers 000 to 004. A send is a post to the port of the
-//! receiver, and the receiver listens at its port.
+//! Ranks of one process over ports of the runtime, as in papers 000 to 004. A send posts to the port of the receiver,
+//! and the receiver listens at its port.
 //!
 //! A port does not match sources and tags (paper 001 finds that CCR would need a port for each pair of ranks). So the
 //! listener puts the messages that it receives into an [`Inbox`]. The listener is a future that belongs to no task. A
-//! rank that waits for a message polls it, and a received message wakes those that wait in the inbox.
+//! rank that waits for a message polls it, and a received message wakes the ranks that wait in the inbox.
 
 use std::borrow::Cow;
 use std::pin::Pin;
@@ -19,7 +19,7 @@ use crate::error::Error;
 /// The posted items.
 enum Parcel {
     Message(Message),
-    /// A rank has ended; failed because of the culprit, if there is one.
+    /// A rank has ended; it failed if there is a culprit.
     Ended {
         rank: usize,
         culprit: Option<usize>,
@@ -31,9 +31,9 @@ pub struct Endpoint {
     ports: Arc<[Port<Parcel>]>,
     rank: usize,
     inbox: Arc<Ringing>,
-    /// Moves posted messages into the inbox, for ever.
+    /// Moves posted messages into the inbox; never ends.
     listener: Mutex<Pin<Box<dyn Future<Output = ()> + Send>>>,
-    /// The waker of the listener: it rings the inbox.
+    /// The waker of the listener, which rings the inbox.
     waker: Waker,
     culprit: Mutex<Option<usize>>,
 }
@@ -47,7 +47,7 @@ impl Wake for Ringing {
     }
 }
 
-/// The ends of a new fabric for `size` ranks, in order of rank.
+/// Returns the ends of a new fabric for `size` ranks, in order of rank.
 pub fn endpoints(size: usize) -> Vec<Endpoint> {
     let ports: Arc<[Port<Parcel>]> = (0..size).map(|rank| Port::named(format!("rank {rank}"))).collect();
     let end = |rank: usize| {
@@ -79,7 +79,7 @@ impl Endpoint {
         &self.inbox.0
     }
 
-    /// Takes the posted messages, and listens.
+    /// Takes the posted messages, and listens for more.
     fn listen(&self) {
         let mut listener = self.listener.lock();
         // Never ready: the port is closed when this end is dropped.
@@ -91,7 +91,7 @@ impl Endpoint {
         if let Poll::Ready(outcome) = poll(self.inbox()) {
             return Poll::Ready(outcome);
         }
-        // The listener may have been rung before this receive had its place.
+        // The listener may have been rung before this receive was registered.
         self.listen();
         poll(self.inbox())
     }
@@ -112,7 +112,7 @@ impl Fabric for Endpoint {
 
     fn send(&self, to: usize, label: Label, bytes: Cow<'_, [u8]>) -> Result<(), Error> {
         let message = Message { source: self.rank, label, bytes: bytes.into_owned() };
-        // A closed port is that of a rank that has ended: nobody will miss the message.
+        // A closed port belongs to a rank that has ended: nothing will miss the message.
         drop(self.ports[to].post(Parcel::Message(message)));
         Ok(())
     }

@@ -1,4 +1,4 @@
-//! A receive and a probe as futures: they keep their turn while they are polled and give it up when they are dropped.
+//! A receive and a probe as futures: they keep their ticket while they are polled and give it up when they are dropped.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -13,14 +13,14 @@ pub(crate) struct Receiving<'a> {
     place: Pending<'a>,
 }
 
-/// Waits for a message and reads its bytes where they are. Cancel-safe: it holds nothing.
+/// Waits for a message and reads its bytes in place. Cancel-safe: it holds nothing.
 #[must_use = "a receive does nothing until it is awaited"]
 pub(crate) struct Reading<'a, F> {
     place: Pending<'a>,
     read: F,
 }
 
-/// Waits for a message and leaves it. Cancel-safe: it holds nothing.
+/// Waits for a message without taking it. Cancel-safe: it holds nothing.
 #[must_use = "a probe does nothing until it is awaited"]
 pub(crate) struct Probing<'a> {
     place: Pending<'a>,

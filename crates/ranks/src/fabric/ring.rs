@@ -1,36 +1,35 @@
-//! A ring of bytes in memory that two share: one sends frames, the other takes them, and neither ever waits.
+//! A ring of bytes in memory that two parties share: one sends frames, the other takes them, and neither ever waits.
 //!
 //! For fabrics whose ranks share memory without sharing a process. The memory is an array of words, so that each access
-//! is one that the processor makes whole. This file alone decides the order of writes, and the model checkers see all
-//! of it.
+//! is atomic. Only this file decides the order of writes, and the model checkers see all of it.
 //!
 //! | words | content | who writes them |
 //! | --- | --- | --- |
 //! | the first 16 | the first of them: lines taken since the beginning | the receiver, now and then |
 //! | the rest, in lines of 8 | frames: a head, then the bytes | the sender; once a frame is read, the receiver zeroes the first word of each of its lines |
 //!
-//! A head is 0 as long as there is no frame, and otherwise says how long it is and which number it has. It is written
-//! last, in the same line as the first 56 bytes. Therefore a short frame crosses from core to core in one line. A frame
-//! does not wrap around the end of the ring: if it does not fit, a head says that the rest is skipped.
+//! A head is 0 as long as there is no frame; otherwise it holds the frame's length and number. It is written last, in
+//! the same line as the first 56 bytes. Therefore a short frame crosses from core to core in one line. A frame does not
+//! wrap around the end of the ring: if it does not fit, a head says that the rest is skipped.
 //!
-//! The receiver reports only now and then how much it has taken, at most a quarter of the ring late. So the sender
-//! seldom has to fetch that line.
+//! The receiver only sometimes reports how much it has taken, at most a quarter of the ring late. So the sender seldom
+//! has to fetch that line.
 
 use std::ops::Deref;
 
 use lehr_sync::{Arc, AtomicUsize, Ordering};
 
-/// Words of a line.
+/// The number of words in a line.
 const LINE: usize = 8;
-/// Words before the first line: two lines, which some processors fetch together.
+/// The number of words before the first line: two lines, which some processors fetch together.
 const BEFORE: usize = 2 * LINE;
-/// In a head: there is a frame.
+/// The bit of a head that says that there is a frame.
 const FRAME: usize = 1 << 63;
-/// The head of the skipped part up to the end of the ring.
+/// The head of a skipped part up to the end of the ring.
 const SKIP: usize = 1 << 62;
-/// Bits of a head that hold the length in bytes; the number is above them.
+/// The bits of a head that hold the length in bytes; the number is above them.
 const LENGTH_BITS: u32 = 31;
-/// Numbers of frames are below this.
+/// The numbers of frames are below this.
 pub const NUMBERS: usize = 1 << 31;
 
 /// A word of a ring.
@@ -38,7 +37,7 @@ pub const NUMBERS: usize = 1 << 31;
 #[derive(Debug)]
 pub struct Word(AtomicUsize);
 
-/// The number of words of a ring that holds this many bytes, heads included.
+/// Returns the number of words of a ring that holds this many bytes, heads included.
 ///
 /// # Example
 /// ```
@@ -52,7 +51,7 @@ pub fn words(bytes: usize) -> usize {
 /// The memory of a ring on the heap.
 pub type Shared = Arc<[Word]>;
 
-/// A ring on the heap, for threads: its two ends.
+/// Creates a ring on the heap, for threads, and returns its two ends.
 ///
 /// # Example
 /// ```
@@ -66,37 +65,37 @@ pub fn on_heap(bytes: usize) -> (Sender<Shared>, Receiver<Shared>) {
     (Sender::new(memory.clone()), Receiver::new(memory))
 }
 
-/// The words at an address that other processes see too.
+/// Returns the words at an address that other processes see too.
 ///
 /// # Safety
-/// For as long as the program runs there are `count` words at `address`, aligned as words are, accessed only through
-/// [`Word`]. They are zero before the first end of a ring is made.
+/// For as long as the program runs, there are `count` words at `address`, aligned as words are, which are accessed only
+/// through [`Word`]. They are zero before the first end of a ring is made.
 #[cfg(not(any(loom, shuttle)))]
 #[allow(unsafe_code, reason = "memory that another process shares is known by its address")]
 pub unsafe fn at(address: *mut usize, count: usize) -> &'static [Word] {
-    // SAFETY: `Word` is a word in memory, and the caller vouches for the rest.
+    // SAFETY: `Word` is a word in memory, and the caller guarantees the rest.
     unsafe { std::slice::from_raw_parts(address.cast(), count) }
 }
 
-/// The end that sends. There is one of a ring.
+/// The end that sends. A ring has one.
 #[derive(Debug)]
 pub struct Sender<M> {
     memory: M,
     lines: usize,
-    /// Lines written, skipped ones included.
+    /// The number of lines written, including skipped ones.
     written: usize,
-    /// Lines that the receiver is known to have taken.
+    /// The number of lines that the receiver is known to have taken.
     freed: usize,
 }
 
-/// The end that receives. There is one of a ring.
+/// The end that receives. A ring has one.
 #[derive(Debug)]
 pub struct Receiver<M> {
     memory: M,
     lines: usize,
-    /// Lines taken.
+    /// The number of lines taken.
     taken: usize,
-    /// Lines that the sender has been notified of.
+    /// The number of lines taken, as last reported to the sender.
     told: usize,
 }
 
@@ -106,34 +105,34 @@ fn lines(memory: &[Word]) -> usize {
     lines
 }
 
-/// Lines of a frame with this many bytes.
+/// Returns the number of lines that a frame of this many bytes needs.
 fn lines_of(length: usize) -> usize {
     (1 + length.div_ceil(size_of::<usize>())).div_ceil(LINE)
 }
 
 impl<M: Deref<Target = [Word]>> Sender<M> {
-    /// The sender's end of a ring whose words are zero.
+    /// Creates the sender's end of a ring whose words are zero.
     pub fn new(memory: M) -> Self {
         Self { lines: lines(&memory), memory, written: 0, freed: 0 }
     }
 
-    /// The largest number of bytes of a frame that should be sent this way. It is a quarter of the ring, so that there
-    /// is usually room for it.
+    /// Returns the most bytes that a frame sent this way should have. It is a quarter of the ring, so that there is
+    /// usually room for it.
     pub fn longest(&self) -> usize {
         (self.lines / 4).max(1) * LINE * size_of::<usize>() - size_of::<usize>()
     }
 
-    /// Sends a frame with a number below [`NUMBERS`], if there is room for it; otherwise reports that there is none.
+    /// Sends a frame with a number below [`NUMBERS`] and returns true, or returns false if there is no room for it.
     ///
-    /// Cost: a copy.
+    /// Cost: one copy.
     pub fn send(&mut self, number: usize, bytes: &[u8]) -> bool {
         self.send_parts(number, &[bytes])
     }
 
-    /// Like [`send`](Self::send), of a frame made of parts, of which each but the last is a whole number of words.
+    /// Like [`send`](Self::send), for a frame made of parts; each part but the last must be a whole number of words.
     ///
     /// # Panics
-    /// Panics if one is not.
+    /// Panics if a part before the last is not a whole number of words.
     ///
     /// # Example
     /// ```
@@ -190,7 +189,7 @@ impl<M: Deref<Target = [Word]>> Sender<M> {
 }
 
 impl<M: Deref<Target = [Word]>> Receiver<M> {
-    /// The receiver's end of a ring whose words are zero.
+    /// Creates the receiver's end of a ring whose words are zero.
     pub fn new(memory: M) -> Self {
         Self { lines: lines(&memory), memory, taken: 0, told: 0 }
     }
@@ -199,7 +198,7 @@ impl<M: Deref<Target = [Word]>> Receiver<M> {
         &self.memory[BEFORE + line * LINE].0
     }
 
-    /// The number and the length of the next frame, if it has arrived.
+    /// Returns the number and the length of the next frame, if it has arrived.
     pub fn first(&mut self) -> Option<(usize, usize)> {
         // Acquire: pairs with the Release in `send`; the bytes are visible.
         let mut head = self.head(self.taken % self.lines).load(Ordering::Acquire);
@@ -216,7 +215,7 @@ impl<M: Deref<Target = [Word]>> Receiver<M> {
     /// Takes the next frame, which [`first`](Self::first) has shown.
     ///
     /// # Panics
-    /// Panics if there is none.
+    /// Panics if there is no frame.
     pub fn take(&mut self) -> Vec<u8> {
         let (_, length) = self.first().expect("a frame has come");
         let place = self.taken % self.lines;
@@ -234,7 +233,7 @@ impl<M: Deref<Target = [Word]>> Receiver<M> {
     /// Copies the next frame, which [`first`](Self::first) has shown, without removing it.
     ///
     /// # Panics
-    /// Panics if there is none, or it has another length than `bytes`.
+    /// Panics if there is no frame, or if its length is not that of `bytes`.
     ///
     /// # Example
     /// ```
@@ -256,25 +255,25 @@ impl<M: Deref<Target = [Word]>> Receiver<M> {
         }
     }
 
-    /// Throws the next frame away, which [`first`](Self::first) has shown.
+    /// Discards the next frame, which [`first`](Self::first) has shown.
     ///
     /// # Panics
-    /// Panics if there is none.
+    /// Panics if there is no frame.
     pub fn discard(&mut self) {
         let (_, length) = self.first().expect("a frame has come");
         self.free(self.taken % self.lines, lines_of(length));
     }
 
-    /// Gives lines back.
+    /// Frees lines.
     fn free(&mut self, place: usize, count: usize) {
         for line in place..place + count {
-            // Relaxed: published by the count of lines taken, before which nobody writes here.
+            // Relaxed: published by the count of lines taken, before which nothing is written here.
             self.head(line).store(0, Ordering::Relaxed);
         }
         self.taken += count;
         if self.taken - self.told >= (self.lines / 4).max(1) {
             self.told = self.taken;
-            // Release: what was read has been read, and the heads are zero. Pairs with the Acquire in `send`.
+            // Release: the reads are done, and the heads are zero. Pairs with the Acquire in `send`.
             self.memory[0].0.store(self.told, Ordering::Release);
         }
     }
@@ -294,7 +293,7 @@ mod tests {
                 sent += 1;
             }
             assert!(sent > taken, "a ring that is empty has room");
-            // One, two or three at a time, so that the ring is full to different degrees.
+            // Takes one, two or three frames at a time, so that the ring is full to different degrees.
             for _ in 0..=sent % 3 {
                 if let Some((number, length)) = receiver.first() {
                     assert_eq!((number, length), (taken, frame(taken).len()));

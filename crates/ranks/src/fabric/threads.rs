@@ -1,5 +1,5 @@
-//! Ranks in one process. Messages between two ranks are in the inbox of the receiver (`mail`). Collectives have a path
-//! of their own, on which messages stay where they are written (`exchange`).
+//! Ranks in one process. Messages between two ranks are in the inbox of the receiver (`mail`). Collectives have their
+//! own path, on which messages stay where they are written (`exchange`).
 
 pub(crate) mod exchange;
 pub(crate) mod mail;
@@ -8,10 +8,10 @@ use lehr_sync::Arc;
 
 use crate::communicator::Communicator;
 
-/// The communicators of a new group of `size` ranks in this process, in order of rank. `may_spin` says that every rank
-/// has a core to itself.
+/// Returns the communicators of a new group of `size` ranks in this process, in order of rank. `may_spin` says that
+/// every rank has its own core.
 ///
-/// For callers that start ranks by other means than [`run`](crate::run).
+/// For callers that start ranks without [`run`](crate::run).
 pub fn communicators(size: usize, may_spin: bool) -> Vec<Communicator> {
     let exchanges = exchange::endpoints(&(0..size).collect::<Vec<_>>(), may_spin);
     let mails = mail::endpoints(size, may_spin);
@@ -22,8 +22,8 @@ pub fn communicators(size: usize, may_spin: bool) -> Vec<Communicator> {
         .collect()
 }
 
-/// The ends of a new fabric for `size` ranks that has no path for collectives: those go by messages, as on any other
-/// fabric.
+/// Returns the ends of a new fabric for `size` ranks without the path for collectives, which then use messages as on
+/// any other fabric.
 pub fn endpoints(size: usize, may_spin: bool) -> Vec<impl super::Fabric + 'static> {
     mail::endpoints(size, may_spin)
 }

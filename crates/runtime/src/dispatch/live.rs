@@ -77,6 +77,7 @@ impl Guard {
     }
 }
 
+#[cfg(target_pointer_width = "64")]
 const _: () = assert!(size_of::<Guard>() <= 2 * size_of::<usize>());
 
 impl Live {

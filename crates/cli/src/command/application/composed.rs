@@ -1,8 +1,8 @@
-//! The same as a workflow: the steps of `workflows/genes.toml` or `workflows/patients.toml`, executed as by `lehr run`,
-//! over data sets and jobs in this process.
+//! The application as a workflow: runs the steps of `workflows/genes.toml` or `workflows/patients.toml`, as `lehr run`
+//! does, over data sets and jobs in this process.
 //!
 //! Turns the services' results into the input of the report and the tables. The compared pairs are kept in the folder
-//! of the results, where they outlive this process; the services forget with it.
+//! of the results, because the services lose them when this process ends.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -27,14 +27,13 @@ use crate::resume::{checkpoint_of, take_over};
 /// The longest time that the services may take to end: jobs that are stopped keep their finished parts.
 const GRACE: Duration = Duration::from_secs(60);
 
-/// The steps by their names in the files, and the stages of the report.
+/// The names of the steps in the files and of the stages in the report.
 const STEPS: [(&str, &str); 3] = [("compare", "comparing"), ("cluster", "clustering"), ("map", "mapping")];
 
 /// Runs the workflow of an application.
 ///
 /// # Errors
-/// The reason why there is no result: then nothing is in the folder but the pairs that were compared, if it was
-/// stopped.
+/// Returns the reason why there is no result; if the run was stopped, the folder then has only the compared pairs.
 pub fn carry_out(
     application: &Application,
     plan: &DistancesPlan,
@@ -43,19 +42,19 @@ pub fn carry_out(
 ) -> Result<Outcome, Failure> {
     let checkpoint = folder.checkpoint();
     application.items.compared(&plan.options, |metric| match &plan.resumed {
-        // Told before anything is begun: a checkpoint of other items, or none.
+        // Checked before the run begins: a checkpoint of other items, or none.
         Some(resumed) => {
             let from = checkpoint_of(resumed)?;
             lehr_distances::checkpoint::LogReader::open::<f32>(&from, metric)?;
             take_over(&from, &checkpoint)
         }
-        // One that `--force` has given up.
+        // `--force` discards this checkpoint.
         None if checkpoint.exists() => std::fs::remove_file(&checkpoint)
             .map_err(|cause| Failure::new(Kind::Environment, format!("{}: {cause}", checkpoint.display()))),
         None => Ok(()),
     })?;
     let environment = |cause: &dyn std::fmt::Display| Failure::new(Kind::Environment, cause.to_string());
-    // A worker that looks for work would keep the core from a job.
+    // A worker that spins while it looks for work would keep the core from a job.
     let idle = Idle { spin: Duration::ZERO, ..Idle::default() };
     let dispatcher = Builder::new().idle(idle).start().map_err(|cause| environment(&cause))?;
     let host = Host::new(dispatcher.handle());
@@ -90,7 +89,7 @@ pub fn carry_out(
         RunState::Failed | RunState::Running => Err(failure(&first_fault(&run))),
         RunState::Stopped | RunState::Cancelled => Err(Failure::new(Kind::Stopped, "")),
     });
-    // Jobs that still run keep what is finished and end.
+    // Running jobs keep their finished parts and end.
     drop(block_on(host.shutdown(GRACE)));
     if checkpoint.is_file() {
         folder.keep();

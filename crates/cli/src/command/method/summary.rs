@@ -1,8 +1,8 @@
-//! `summary.json` of a method: the command's facts of its run, around those of the method.
+//! `summary.json` of a method: the command's facts about the run, and the method's own.
 //!
-//! Two parts say how the run was computed rather than its results: `execution` and `seconds`. All the rest is the
-//! same, byte for byte, for every engine and any number of ranks and threads. A part that only one method has is there
-//! for that method only.
+//! Two parts say how the run was computed rather than its results: `execution` and `seconds`. Everything else is the
+//! same, byte for byte, for every engine and any number of ranks and threads. A part that only one method has appears
+//! only for that method.
 
 use lehr_data::scale::Scale;
 use lehr_methods::{Data, Fit, Rows, Sections, Takes};
@@ -26,11 +26,11 @@ struct Input<'a> {
     id: Option<&'a str>,
     lonlat: bool,
     scale: String,
-    /// Describes the points as they were clustered: shape, values and weights.
+    /// Identifies the points as they were clustered: shape, values and weights.
     fingerprint: String,
 }
 
-/// The part of a stream that has passed.
+/// The part of a stream that was read.
 #[derive(Serialize)]
 struct StreamInput<'a> {
     source: String,
@@ -41,7 +41,7 @@ struct StreamInput<'a> {
     columns: &'a [String],
     weights: Option<&'a str>,
     scale: String,
-    /// The fingerprint of the batches as they passed.
+    /// The fingerprint of the batches that were read.
     fingerprint: String,
 }
 
@@ -51,7 +51,7 @@ struct ExecutionFacts {
     ranks: usize,
     threads: usize,
     layout: String,
-    /// `None` for a stream: its ranks are those of each batch.
+    /// `None` for a stream, which divides each batch among the ranks.
     #[serde(skip_serializing_if = "Option::is_none")]
     imbalance: Option<f64>,
     resumed: bool,
@@ -61,8 +61,8 @@ struct ExecutionFacts {
 struct Seconds<'a> {
     total: f64,
     phases: Vec<Phase<'a>>,
-    /// Over ranks: each phase of the method, and computing, communicating and waiting in all of it. Empty for engines
-    /// without ranks.
+    /// The time over ranks: each phase of the method, and computing, communicating and waiting in all of it. Empty for
+    /// engines without ranks.
     ranks: Vec<Timer<'a>>,
 }
 
@@ -130,7 +130,7 @@ impl<'a> Seconds<'a> {
     }
 }
 
-/// The command's facts about a run, around the method's own.
+/// The command's facts about a run, which surround the method's own.
 pub struct Described<'a> {
     /// The run.
     pub plan: &'a MethodPlan,
@@ -143,7 +143,7 @@ pub struct Described<'a> {
 }
 
 impl Described<'_> {
-    /// `summary.json`, section by section.
+    /// Returns `summary.json`, section by section.
     pub fn sections(&self, fit: &dyn Fit) -> Sections {
         let Self { plan, data, warnings, phases } = *self;
         let (path, selection) = (plan.source.path.display().to_string(), &plan.source.selection);
@@ -188,7 +188,7 @@ impl Described<'_> {
             .add("warnings", warnings)
             .add("execution", &ExecutionFacts::new(&plan.execution, &plan.layout, imbalance, plan.resumed.is_some()));
         if sections.are_sorted() {
-            // The lab reads the phases of these methods so.
+            // The lab reads the phases of these methods in this form.
             let total: f64 = phases.iter().map(|(_, seconds)| seconds).sum();
             sections.add("seconds", &json!({ "total": total, "phases": spent.phases }))
         } else {

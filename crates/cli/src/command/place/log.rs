@@ -1,9 +1,9 @@
 //! The items placed so far, on disk. Blocks of items are appended to a log, so that a run that was stopped or killed
 //! can be resumed.
 //!
-//! A line of text comes first, then a line of JSON that says of which map and items. Then come records: the length of
-//! their values in bytes and the values' XXH3, 8 bytes each, the lowest first, and the values. However a run ends, the
-//! records appended before are good; a record that was cut is left out, and its items are placed again.
+//! A line of text comes first, then a line of JSON that identifies the map and the items. Then come records: the length
+//! of their values in bytes and the XXH3 of the values (8 bytes each, little-endian), and the values. However a run
+//! ends, complete records are valid; an incomplete record is ignored, and its items are placed again.
 
 use std::fs::{File, OpenOptions};
 use std::io::{BufRead, BufReader, Read, Seek, SeekFrom, Write};
@@ -18,14 +18,14 @@ use crate::progress::Saved;
 
 const MAGIC: &str = "lehr placing checkpoint 1";
 
-/// The map and the items of a log.
+/// The identity of a log: its map and items.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Head {
-    /// New items.
+    /// The number of new items.
     pub items: usize,
-    /// Coordinates of the map; a row has its error too.
+    /// The number of coordinates in the map; a row has its error too.
     pub dimension: usize,
-    /// The fingerprint of the map, the items and how they are compared.
+    /// The fingerprint of the map, the items and their comparison.
     pub fingerprint: String,
 }
 
@@ -35,19 +35,19 @@ impl Head {
     }
 }
 
-/// A log that is written; its file is created when there is something to keep.
+/// A log that is being written; its file is created when there is something to keep.
 pub struct Log {
     path: PathBuf,
     head: Head,
     file: Option<File>,
-    /// Numbers that are in it.
+    /// The number of values in the file.
     kept: usize,
     since: Stopwatch,
     saved: Saved,
 }
 
 impl Log {
-    /// A log to be written at `path`.
+    /// Creates a log to be written at `path`.
     pub fn new(path: PathBuf, head: Head) -> Self {
         Self { path, head, file: None, kept: 0, since: Stopwatch::start(), saved: Saved::Nothing }
     }
@@ -55,14 +55,15 @@ impl Log {
     /// Resumes the log at `path`; returns the rows that it has.
     ///
     /// # Errors
-    /// [`Kind::BadData`]: a file that is no such log, or of other items or another map; [`Kind::Environment`]: it cannot be read or written.
+    /// Returns [`Kind::BadData`] if the file is not such a log, or belongs to other items or another map. Returns
+    /// [`Kind::Environment`] if it cannot be read or written.
     pub fn resume(path: &Path, head: &Head) -> Result<(Self, Vec<f64>), Failure> {
         let unreadable =
             |cause: std::io::Error| Failure::new(Kind::Environment, format!("{}: {cause}", path.display()));
         let mut reader = BufReader::new(File::open(path).map_err(unreadable)?);
         let mut lines = [const { Vec::new() }; 2];
         for line in &mut lines {
-            // A head is short; what has no line end is none.
+            // The head is short; a longer line without an end is not a head.
             reader.by_ref().take(1 << 16).read_until(b'\n', line).map_err(unreadable)?;
         }
         let begins = lines[0].trim_ascii_end() == MAGIC.as_bytes();
@@ -93,12 +94,12 @@ impl Log {
         Ok((log, rows))
     }
 
-    /// Seconds since something was appended last.
+    /// Returns the seconds since the last append.
     pub fn seconds(&self) -> f64 {
         self.since.seconds()
     }
 
-    /// Appends the rows that are not in it yet. [`saved`](Self::saved) has the outcome.
+    /// Appends the rows that are not in the log yet. For the outcome, see [`saved`](Self::saved).
     pub fn append(&mut self, rows: &[f64]) {
         self.since = Stopwatch::start();
         self.saved = match self.appended(&rows[self.kept..]) {
@@ -129,26 +130,26 @@ impl Log {
         bytes[8..16].copy_from_slice(&hash.to_le_bytes());
         let before = file.stream_position()?;
         file.write_all(&bytes).inspect_err(|_| {
-            // What was written in part would stand between good records.
+            // A partly written record would be between complete ones.
             let _ = file.set_len(before).and_then(|()| file.seek(SeekFrom::End(0)));
         })
     }
 
-    /// The outcome of the last writing.
+    /// Returns the outcome of the last append.
     pub fn saved(&self) -> &Saved {
         &self.saved
     }
 
-    /// Takes the log away.
+    /// Removes the log.
     pub fn discard(self) {
         if self.file.is_some() {
-            // It is of no use to anybody; the next run says that it is in the way.
+            // A log that remains is useless, and the next run reports it.
             let _ = std::fs::remove_file(&self.path);
         }
     }
 }
 
-/// The values of the next good record of whole rows, and its length in the file.
+/// Returns the values of the next valid record of whole rows, and its length in the file.
 fn record(reader: &mut impl Read, head: &Head, before: usize) -> Option<(Vec<f64>, u64)> {
     let mut start = [0; 16];
     reader.read_exact(&mut start).ok()?;
@@ -195,7 +196,7 @@ mod tests {
             log.append(&[0.5, 1.0, 1.5, 2.0, f64::MIN_POSITIVE, 3.0]);
             assert_eq!(std::fs::read(&path).unwrap(), whole);
         }
-        // A bit of the second record.
+        // Changes a bit of the second record.
         let mut damaged = whole.clone();
         *damaged.last_mut().unwrap() ^= 1;
         std::fs::write(&path, &damaged).unwrap();

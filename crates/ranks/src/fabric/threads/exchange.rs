@@ -1,17 +1,18 @@
 //! Collectives between ranks of one process: messages stay where they are written, and one synchronisation shows them
-//! to all.
+//! to all ranks.
 //!
-//! Each rank deposits a message and arrives; the last to arrive folds. Afterwards each rank may read the message of
-//! every rank and the result of the fold. Cost of an exchange: each message is written once and read where it was
-//! written. There is one synchronisation, in which each rank waits at most once. It needs no allocation once the
-//! messages have reached their lengths.
+//! Each rank deposits a message and arrives; the last rank to arrive folds. Afterwards each rank may read the message
+//! of every rank and the result of the fold. Cost of an exchange: each message is written once and read where it was
+//! written. There is one synchronisation, in which each rank waits at most once. It allocates nothing once the messages
+//! have reached their lengths.
 //!
-//! There are two sets of buffers, used in turn, so that an exchange needs one synchronisation and not two. A rank
-//! writes the buffers of exchange e + 2 over those of exchange e only after exchange e + 1 is complete. A rank arrives
-//! in e + 1 only after it has read its part of e.
+//! There are two sets of buffers, used in turn, so that an exchange needs only one synchronisation. A rank writes the
+//! buffers of exchange e + 2 over those of exchange e only after exchange e + 1 is complete. A rank arrives in e + 1
+//! only after it has read its part of e.
 //!
-//! There are two ways of arriving. If ranks outnumber cores it is a counter (`exchange/counter.rs`), and the last to
-//! arrive folds. If every rank has a core it is a line for each rank (`exchange/line.rs`), and each folds for itself.
+//! There are two ways of arriving. If ranks outnumber cores, it is a counter (`exchange/counter.rs`), and the last rank
+//! to arrive folds. If every rank has a core, it is a line for each rank (`exchange/line.rs`), and each rank folds for
+//! itself.
 //!
 //! | shared word | meaning | who writes it |
 //! | --- | --- | --- |
@@ -19,8 +20,7 @@
 //! | `left` | ranks that have ended, and disagreements | each rank once, when its end is dropped, and the rank that finds one |
 //! | `Rank::arrivals` | exchanges in which the rank has arrived | its rank, before it arrives |
 //!
-//! Messages between two neighbours, and messages in one direction only, have lanes of their own
-//! (`exchange/neighbours.rs`).
+//! Messages between two neighbours, and one-way messages, have their own lanes (`exchange/neighbours.rs`).
 //!
 //! A waiting rank spins for a short while if ranks and workers allow it, and then suspends, so that ranks may outnumber
 //! cores.
@@ -50,16 +50,16 @@ use part::Part;
 
 pub(crate) use neighbours::{Besides, Hearing, Swap};
 
-/// Looks at `completed` before a rank suspends, when it may spin: some tens of microseconds, about the cost of waking a
-/// sleeping core.
+/// The number of looks at `completed` before a rank suspends, if it may spin. They take some tens of microseconds,
+/// about as long as waking a sleeping core.
 const SPINS: u32 = if cfg!(any(loom, shuttle)) { 1 } else { 1000 };
 
-/// Bits of a head's first word that hold the call. Above them are, in a lane, the number of calls over lanes, in an
-/// exchange, a digest of all calls before.
+/// The bits of a head's first word that hold the call. Above them is, in a lane, the number of calls over lanes; in an
+/// exchange, a digest of all earlier calls.
 pub(crate) const CALL_BITS: u32 = 8;
 
-/// Looks before a spinning rank makes sure that the others are awake. Until then its line has usually left, so that the
-/// fence costs nothing.
+/// The number of looks before a spinning rank makes sure that the others are awake. By then its line has usually left
+/// the core, so that the fence costs nothing.
 const LOOKS_FIRST: u32 = if cfg!(any(loom, shuttle)) { 0 } else { 64 };
 
 /// Combines the deposits when the last rank arrives, and writes the result to a buffer that is empty at first.
@@ -67,13 +67,13 @@ pub(crate) type Fold<'a> = &'a mut dyn FnMut(&Deposits<'_>, &mut Vec<u64>);
 
 /// The state that all ends share.
 struct Shared {
-    /// The world's number of each rank.
+    /// The number in the world of each rank.
     members: Box<[usize]>,
     ranks: Box<[CachePadded<Rank>]>,
     counter: Counter,
     sleeping: CachePadded<AtomicUsize>,
     left: CachePadded<AtomicUsize>,
-    /// In the order of their happening.
+    /// The endings, in the order in which they happened.
     endings: Mutex<Vec<Ending>>,
     spins: u32,
     fences: Fences,
@@ -81,22 +81,22 @@ struct Shared {
     has_lines: bool,
     /// Two ranks that were found to make different calls.
     disagreement: Mutex<Option<Disagreement>>,
-    /// The sleeping place of each rank that waits for a neighbour.
+    /// The seat in which each rank sleeps while it waits for a neighbour.
     seats: Box<[CachePadded<Seat>]>,
-    /// Groups of some of these ranks, whose ends have not all been taken yet.
+    /// Groups of some of these ranks whose ends have not all been taken.
     parts: Mutex<Vec<Part>>,
 }
 
 /// The reason why the event that a rank waits for will not happen.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Trouble {
-    /// A rank has ended; the one because of which, by the world's number.
+    /// A rank has ended; holds the rank that caused it, by its number in the world.
     Left(usize),
     /// Two ranks make different calls.
     Disagreement(Disagreement),
 }
 
-/// Two ranks, by the world's numbers, and their calls: the call and its number.
+/// Two ranks, by their numbers in the world, and their calls: the kind of call and its number.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Disagreement {
     pub(crate) usual: (usize, [u64; 2]),
@@ -105,31 +105,31 @@ pub(crate) struct Disagreement {
 
 /// The part that one rank writes and the others read.
 struct Rank {
-    /// For even and for odd exchanges.
+    /// The lines for even and for odd exchanges.
     lines: [CachePadded<Line>; 2],
-    /// Its messages, for even and for odd exchanges.
+    /// The messages for even and for odd exchanges.
     messages: [Cell<Vec<u64>>; 2],
-    /// The number of exchanges that it has arrived in, to find out who is late.
+    /// The number of exchanges in which the rank has arrived, to find out which rank is late.
     arrivals: AtomicUsize,
-    /// Its calls.
+    /// The calls of the rank.
     log: Log,
-    /// The task to wake when an exchange is complete, or never will be.
+    /// The waker of the task, called when an exchange completes or can no longer complete.
     waker: Mutex<Option<Waker>>,
 }
 
 /// The end of a rank.
 struct Ending {
-    /// The rank, by the world's number.
+    /// The rank, by its number in the world.
     world: usize,
-    /// In how many exchanges the rank had arrived.
+    /// The number of exchanges in which the rank had arrived.
     arrivals: usize,
-    /// The rank because of which it ended, by the world's number; its own, unless another rank caused the end.
+    /// The rank that caused the end, by its number in the world; the rank itself, unless another rank caused it.
     culprit: usize,
 }
 
 // SAFETY: the cells are accessed by the protocol of the module's page: a message by its owner alone between `deposit`
-// and `arrive`, by the last to arrive during its fold, and by all, shared, between completion and their own next
-// arrival but one.
+// and `arrive`; by the last rank to arrive during its fold; and by all ranks, shared, between completion and their own
+// next arrival but one.
 unsafe impl Sync for Shared {}
 // SAFETY: nothing in it is bound to a thread.
 unsafe impl Send for Shared {}
@@ -138,32 +138,31 @@ unsafe impl Send for Shared {}
 pub(crate) struct Endpoint {
     shared: Arc<Shared>,
     rank: usize,
-    /// Exchanges in which this rank has arrived.
+    /// The number of exchanges in which this rank has arrived.
     arrivals: usize,
     /// The writer of this rank's calls.
     pen: Pen,
     is_waiting: bool,
-    /// With lines: how many ranks, from the first on, were seen to have arrived in the exchange that this one waits
-    /// for.
+    /// With lines: the number of ranks, from the first on, that were seen to have arrived in the exchange that this
+    /// rank waits for.
     seen: usize,
-    /// With lines: the result of this rank's fold in the exchange that was completed last.
+    /// With lines: the result of this rank's fold in the last completed exchange.
     folded: Vec<u64>,
     /// Whether this end counts in `sleeping`.
     is_sleeping: bool,
-    /// Whether this rank has arrived by its line and not yet looked for sleepers.
+    /// Whether this rank has arrived by its line and has not looked for sleepers yet.
     is_unannounced: bool,
-    /// Its lanes.
     neighbours: Neighbours,
-    /// Whether a fold panicked here, so that the exchange in progress can never be completed.
+    /// Whether a fold panicked here, so that the exchange in progress can never complete.
     is_broken: bool,
     /// This rank's number in the world.
     world: usize,
-    /// The rank because of which this one ends, as far as it knows, by the world's number.
+    /// The rank that causes this one to end, as far as this one knows, by its number in the world.
     culprit: usize,
 }
 
-/// The ends of a new group of the ranks with these numbers in the world, in order. `may_spin` says that every rank has
-/// a core to itself.
+/// Creates the ends of a new group of the ranks with these numbers in the world, in order. `may_spin` says that every
+/// rank has its own core.
 pub(crate) fn endpoints(members: &[usize], may_spin: bool) -> Vec<Endpoint> {
     let size = members.len();
     let ranks = (0..size).map(|_| {
@@ -211,8 +210,8 @@ pub(crate) fn endpoints(members: &[usize], may_spin: bool) -> Vec<Endpoint> {
 impl Shared {
     /// Wakes every sleeping rank.
     fn ring(&self) {
-        // Orders the caller's news (completion, or a rank that left) before the load below. Pairs with the fence in
-        // `Endpoint::sleep`: either the load sees that rank, or that rank sees the news.
+        // Orders the caller's event (a completion, or a rank that ended) before the load below. Pairs with the fence in
+        // `Endpoint::sleep`: either the load sees that rank, or that rank sees the event.
         self.fences.light();
         // Relaxed: ordered by the fence.
         if self.sleeping.load(Ordering::Relaxed) == 0 {
@@ -226,17 +225,17 @@ impl Shared {
         }
     }
 
-    /// Wakes a rank. If ranks spin, each must have its own worker. In the queue of the rank that wakes it, it would
-    /// wait behind a rank that spins for its answer.
+    /// Wakes a rank. If ranks spin, each must have its own worker. In the queue of the rank that wakes it, the woken
+    /// rank would wait behind a rank that spins for its answer.
     fn wake(&self, waker: Waker) {
         if self.spins > 0 { wake_elsewhere(waker) } else { waker.wake() }
     }
 
-    /// The head of the message that a rank has deposited for an exchange. The rank has arrived in it, as its count of
-    /// arrivals says, and the caller has not.
+    /// Returns the head of the message that a rank has deposited for an exchange. The rank has arrived in that
+    /// exchange, as its count of arrivals says, and the caller has not.
     fn head_of(&self, rank: usize, exchange: usize) -> [u64; 2] {
-        // SAFETY: the owner wrote it before it said so, and writes this buffer again only in exchange + 2, which comes
-        // after the caller's arrival in exchange + 1.
+        // SAFETY: the owner wrote the message before it counted its arrival. It writes this buffer again only in
+        // exchange + 2, which comes after the caller's arrival in exchange + 1.
         let message = self.ranks[rank].messages[exchange % 2].read(|message| unsafe { &*message });
         [message[0] % (1 << CALL_BITS), message[1]]
     }
@@ -248,32 +247,33 @@ impl Shared {
                 return words;
             }
         }
-        // SAFETY: called by those whom the protocol lets read this message now, and the slice does not outlive that
-        // right: it borrows from an `Endpoint` whose next `deposit` or `arrive` needs it exclusively, or from the fold.
+        // SAFETY: only ranks that the protocol allows to read this message now call this. The slice does not outlive
+        // that right: it borrows from an `Endpoint` whose next `deposit` or `arrive` needs it exclusively, or from the
+        // fold.
         self.ranks[rank].messages[exchange % 2].read(|message| unsafe { &*message })
     }
 }
 
-/// The deposits of one exchange, while the last to arrive folds them.
+/// The deposits of one exchange, while the last rank to arrive folds them.
 pub(crate) struct Deposits<'a> {
     shared: &'a Shared,
     exchange: usize,
 }
 
 impl<'a> Deposits<'a> {
-    /// The number of ranks.
+    /// Returns the number of ranks.
     pub(crate) fn size(&self) -> usize {
         self.shared.ranks.len()
     }
 
-    /// The message of a rank.
+    /// Returns the message of a rank.
     pub(crate) fn of(&self, rank: usize) -> &'a [u64] {
         self.shared.message(rank, self.exchange)
     }
 }
 
 impl Endpoint {
-    /// The exchange that this rank arrived in last.
+    /// Returns the exchange in which this rank arrived last.
     fn exchange(&self) -> usize {
         self.arrivals.checked_sub(1).expect("there is something to read only after an exchange")
     }
@@ -293,13 +293,13 @@ impl Endpoint {
         self.shared.counter.has_completed(self.arrivals)
     }
 
-    /// The reason why this rank's exchange will not end: the first rank that ended before it arrived, or one with other
-    /// calls.
+    /// Returns the reason why this rank's exchange will not complete: the first rank that ended before it arrived, or a
+    /// rank with other calls.
     fn missing(&self) -> Option<Trouble> {
         self.trouble_or_divergence(|ending| ending.arrivals < self.arrivals)
     }
 
-    /// Like [`trouble`](Self::trouble); a rank that has made other calls before one that has ended.
+    /// Like [`trouble`](Self::trouble), but prefers a rank that has made other calls to one that has ended.
     fn trouble_or_divergence(&self, concerns: impl Fn(&Ending) -> bool) -> Option<Trouble> {
         match self.trouble(concerns) {
             Some(Trouble::Disagreement(found)) => Some(Trouble::Disagreement(found)),
@@ -307,7 +307,7 @@ impl Endpoint {
         }
     }
 
-    /// A rank that has made other calls than this one. Called by a rank about to sleep, behind its fence.
+    /// Returns a rank that has made other calls than this one. A rank about to sleep calls it, after its fence.
     fn diverged(&self) -> Option<Trouble> {
         if !self.shared.has_lines {
             return None;
@@ -316,21 +316,21 @@ impl Endpoint {
         (0..self.size()).filter(|&other| other != self.rank).find_map(differs).map(Trouble::Disagreement)
     }
 
-    /// The first calls in which two ranks differ.
+    /// Returns the first calls in which two ranks differ.
     pub(crate) fn divergence(&self, one: usize, other: usize) -> Option<Disagreement> {
         let Shared { ranks, members, .. } = &*self.shared;
         let [usual, theirs] = ranks[one].log.divergence(&ranks[other].log)?;
         Some(Disagreement { usual: (members[one], usual), other: (members[other], theirs) })
     }
 
-    /// A digest of all that this rank has called: the same on all ranks that meet.
+    /// Returns a digest of all calls of this rank; it is the same on all ranks that meet.
     pub(crate) fn digest(&self) -> u64 {
         self.pen.digest()
     }
 
-    /// A disagreement, if one was found; otherwise the first of the ends that concern this rank.
+    /// Returns a disagreement, if one was found; otherwise the first end that concerns this rank.
     fn trouble(&self, concerns: impl Fn(&Ending) -> bool) -> Option<Trouble> {
-        // Relaxed: the locks below order what is read; a rank that leaves later rings again.
+        // Relaxed: the locks below order what is read; a rank that ends later rings again.
         if self.shared.left.load(Ordering::Relaxed) == 0 {
             return None;
         }
@@ -341,7 +341,7 @@ impl Endpoint {
         endings.iter().find(|ending| concerns(ending)).map(|ending| Trouble::Left(ending.culprit))
     }
 
-    /// Notes why this rank cannot continue; a disagreement for all.
+    /// Records why this rank cannot continue; a disagreement is recorded for all ranks.
     fn note(&mut self, trouble: Trouble) {
         match trouble {
             Trouble::Left(culprit) => self.culprit = culprit,
@@ -363,8 +363,8 @@ impl Endpoint {
             // Relaxed: ordered by the fence below.
             self.shared.sleeping.fetch_add(1, Ordering::Relaxed);
         }
-        // Orders the count, this rank's arrival and its log before the caller's last look and the looks at who waits
-        // for a message of this rank. Pairs with the fence in `ring`, and with that in `sleep_in_the_seat`.
+        // Orders the count, this rank's arrival and its log before two looks: the caller's last look, and the look at
+        // which ranks wait for a message of this rank.
         self.shared.fences.heavy();
         self.rouse();
     }
@@ -372,7 +372,7 @@ impl Endpoint {
     fn get_up(&mut self) {
         if self.is_sleeping {
             self.is_sleeping = false;
-            // Relaxed: too high a count costs a look at the wakers, no more.
+            // Relaxed: too high a count costs no more than a look at the wakers.
             self.shared.sleeping.fetch_sub(1, Ordering::Relaxed);
             let waker = self.shared.ranks[self.rank].waker.lock().take();
             drop(waker);
@@ -381,57 +381,59 @@ impl Endpoint {
 }
 
 impl Endpoint {
-    /// Says because of which rank this one will end, by the world's number.
+    /// Records which rank will cause this one to end, by its number in the world.
     pub(crate) fn blame(&mut self, culprit: usize) {
         self.culprit = culprit;
     }
 }
 
-/// The calls of an exchange come in this order.
+/// The methods that make up an exchange, in the order of their calls.
 impl Endpoint {
-    /// The number of ranks.
+    /// Returns the number of ranks.
     pub(crate) fn size(&self) -> usize {
         self.shared.ranks.len()
     }
 
-    /// Empty memory for this rank's message in the next exchange. Ends the reading of the last.
+    /// Returns empty memory for this rank's message in the next exchange. Ends the reading of the last exchange.
     pub(crate) fn deposit(&mut self) -> &mut Vec<u64> {
         self.assert_ready();
-        // SAFETY: this is the message of exchange `arrivals`. Nobody reads it before we arrive in that exchange. Its
-        // memory was last used for exchange `arrivals - 2`; we have seen exchange `arrivals - 1` complete, so every
-        // rank had arrived in that one, which takes its end exclusively and so ends all reading of `arrivals - 2`.
+        // SAFETY: this is the message of exchange `arrivals`. No rank reads it before we arrive in that exchange. Its
+        // memory was last used for exchange `arrivals - 2`. We have seen exchange `arrivals - 1` complete, so every
+        // rank had arrived in it. To arrive, a rank takes its end exclusively, which ends all its reading of
+        // `arrivals - 2`.
         let message =
             self.shared.ranks[self.rank].messages[self.arrivals % 2].write(|message| unsafe { &mut *message });
         message.clear();
         message
     }
 
-    /// Says that the message is complete. The last rank to say so folds all messages, unless there are lines. If its
-    /// fold panics, the exchange never completes, and the others learn it when this end is dropped.
+    /// Announces that the message is complete. The last rank to arrive folds all messages, unless there are lines. If
+    /// its fold panics, the exchange never completes, and the other ranks learn it when this end is dropped.
     pub(crate) fn arrive(&mut self, fold: Fold<'_>) {
         self.assert_ready();
         let exchange = self.arrivals;
         self.ring_if_unannounced();
         self.note_call(self.shared.head_of(self.rank, exchange));
-        // Release: publishes the deposit, and what was told to neighbours before. Pairs with the Acquire in
+        // Release: publishes the deposit, and all earlier messages to neighbours. Pairs with the Acquire in
         // `missing_from`.
         self.shared.ranks[self.rank].arrivals.store(exchange + 1, Ordering::Release);
         if self.shared.has_lines {
             let rank = &self.shared.ranks[self.rank];
-            // SAFETY: our own message, which nobody writes before our next `deposit` but one.
+            // SAFETY: this is our own message, which nothing writes before our next `deposit` but one.
             let message = rank.messages[exchange % 2].read(|message| unsafe { &*message });
-            // SAFETY: as in `deposit`: nobody reads this line before we have arrived, nor from its last use on.
+            // SAFETY: as in `deposit`: no rank reads this line before we have arrived, and the reads of its last use
+            // are over.
             unsafe { rank.lines[exchange % 2].publish(exchange + 1, message) };
             (self.arrivals, self.is_waiting, self.seen) = (exchange + 1, true, 0);
             self.is_unannounced = true;
             return;
         }
         if self.shared.counter.arrive(exchange, self.size()) {
-            // Until the fold is done this rank counts as one that has not arrived: if the fold panics, the others are
-            // told so when this end is dropped, and this end refuses to go on.
+            // Until the fold is done, this rank counts as not arrived. If the fold panics, the other ranks learn it
+            // when this end is dropped, and this end refuses to continue.
             self.is_broken = true;
             let shared = &*self.shared;
-            // SAFETY: we are the last to arrive; and by the argument of `deposit` nobody reads what was folded two
+            // SAFETY: we are the last to arrive; and by the argument in `deposit`, no rank reads what was folded two
             // exchanges ago.
             unsafe { shared.counter.complete(exchange, |folded| fold(&Deposits { shared, exchange }, folded)) };
             self.is_broken = false;
@@ -441,19 +443,19 @@ impl Endpoint {
         self.is_waiting = true;
     }
 
-    /// Notes a call, for others to compare.
+    /// Records a call, so that other ranks can compare it.
     fn note_call(&mut self, head: [u64; 2]) {
         self.shared.ranks[self.rank].log.note(&mut self.pen, head);
     }
 
-    /// Wakes sleepers, if this rank has arrived by its line and has not looked yet.
+    /// Wakes sleepers, if this rank has arrived by its line and has not looked for sleepers yet.
     fn ring_if_unannounced(&mut self) {
         if std::mem::take(&mut self.is_unannounced) {
             self.shared.ring();
         }
     }
 
-    /// With lines, folds the messages of the exchange that was completed last; otherwise another rank has.
+    /// With lines, folds the messages of the last completed exchange; without lines, another rank has folded them.
     pub(crate) fn fold(&mut self, fold: Fold<'_>) {
         if self.shared.has_lines {
             let mut folded = std::mem::take(&mut self.folded);
@@ -463,7 +465,7 @@ impl Endpoint {
         }
     }
 
-    /// Whether each rank folds for itself, so that it can write the result where it wants it.
+    /// Whether each rank folds for itself, so that it can write the result where it wants.
     pub(crate) fn folds_alone(&self) -> bool {
         self.shared.has_lines
     }
@@ -473,9 +475,10 @@ impl Endpoint {
         self.is_waiting
     }
 
-    /// Waits until all have arrived and the fold is done; on failure, says why that will not be.
+    /// Waits until all ranks have arrived and the fold is done; on failure, returns the reason why this will not
+    /// happen.
     ///
-    /// Cancel-safe: it may be interrupted and resumed.
+    /// Cancel-safe: a wait can be interrupted and resumed.
     pub(crate) fn poll_complete(&mut self, context: &mut Context<'_>) -> Poll<Result<(), Trouble>> {
         let mut spins = self.shared.spins;
         let first_looks = spins.saturating_sub(LOOKS_FIRST);
@@ -509,7 +512,7 @@ impl Endpoint {
         Poll::Ready(Ok(()))
     }
 
-    /// A rank that has not arrived in the exchange that this rank waits for, by the world's number.
+    /// Returns a rank that has not arrived in the exchange that this rank waits for, by its number in the world.
     pub(crate) fn absent(&self) -> Option<usize> {
         // Relaxed: see `arrive`.
         let has_arrived = |rank: &CachePadded<Rank>| rank.arrivals.load(Ordering::Relaxed) >= self.arrivals;
@@ -517,20 +520,20 @@ impl Endpoint {
         Some(self.shared.members[rank])
     }
 
-    /// The message of a rank in the exchange that was completed last.
+    /// Returns the message of a rank in the last completed exchange.
     pub(crate) fn deposited(&self, rank: usize) -> &[u64] {
         assert!(!self.is_waiting, "messages are read after their exchange is complete");
         self.shared.message(rank, self.exchange())
     }
 
-    /// The result of the fold in the exchange completed last.
+    /// Returns the result of the fold in the last completed exchange.
     pub(crate) fn folded(&self) -> &[u64] {
         assert!(!self.is_waiting, "messages are read after their exchange is complete");
         if self.shared.has_lines {
             return &self.folded;
         }
-        // SAFETY: we have seen the exchange complete, and the next but one begins after our arrival in the next, which
-        // takes this end exclusively.
+        // SAFETY: we have seen the exchange complete. The next exchange but one begins after our arrival in the next,
+        // which takes this end exclusively.
         unsafe { self.shared.counter.folded(self.exchange()) }
     }
 }
@@ -545,7 +548,8 @@ impl Drop for Endpoint {
         self.shared.left.fetch_add(1, Ordering::Relaxed);
         self.shared.ring();
         self.shared.seats.iter().for_each(|seat| seat.wake(&self.shared));
-        // This rank will not take its ends of new groups any more. Dropped outside the lock: each rings its own group.
+        // This rank will no longer take its ends of new groups. They are dropped outside the lock, because each rings
+        // its own group.
         let not_taken: Vec<Endpoint> = {
             let mut parts = self.shared.parts.lock();
             let mine = |part: &mut Part| {

@@ -1,8 +1,8 @@
 //! Messages between ranks of one process.
 //!
-//! If ranks outnumber cores, or are many, a sender puts its message into the receiver's [`Inbox`]. If every rank has a
-//! core, there is also a *channel* for each pair of ranks: a short ring of slots. A slot has a flag and room for a
-//! small message in one cache line. So a message crosses from core to core once, and nothing else does.
+//! If ranks outnumber cores, or there are many ranks, a sender puts its message into the receiver's [`Inbox`]. If every
+//! rank has a core, there is also a *channel* for each pair of ranks: a short ring of slots. A slot has a flag and room
+//! for a small message in one cache line. So a message crosses from core to core once, and nothing else crosses.
 //!
 //! | shared word | meaning | who writes it |
 //! | --- | --- | --- |
@@ -10,17 +10,17 @@
 //! | `Rank::sleeping` | somebody waits in the inbox, so who sends must move its messages there | the receiver |
 //!
 //! The holder of the sender's `outgoing` lock has the sender's end of a channel; the holder of the receiver's
-//! `incoming` lock has the other. The caller is usually the receiver. The sender takes that lock and moves the messages
-//! to the inbox if the ring is full, if the receiver sleeps, or when it ends. So a channel holds any number of
-//! messages, their order is kept, and a ring is never waited for.
+//! `incoming` lock has the other. The caller is usually the receiver. The sender takes that lock too, and moves the
+//! messages to the inbox, if the ring is full, the receiver sleeps or the sender ends. So a channel holds any number of
+//! messages in order, and no rank waits for a ring.
 //!
 //! A receive looks into the channel first only if the inbox is idle (no message, no waiter). Messages in the inbox are
-//! older, and receives that wait there come first. Lock order: `outgoing` of a sender, `incoming` of a receiver, its
-//! inbox.
+//! older, and receives that wait there have precedence. Lock order: `outgoing` of a sender, `incoming` of a receiver,
+//! its inbox.
 //!
-//! No receiver sleeps for ever, because it takes its place in the inbox, raises `sleeping`, and then looks at the
-//! channels once more. A sender fills its slot, and then looks at `sleeping`. A fence between the two steps of each
-//! makes sure that at least one sees the write of the other.
+//! No receiver sleeps for ever, because it registers in the inbox, raises `sleeping`, and then looks at the channels
+//! once more. A sender fills its slot, and then looks at `sleeping`. A fence between the two steps of each rank makes
+//! sure that at least one sees the write of the other.
 #![allow(unsafe_code, reason = "slots are written by one rank and read by another without a lock")]
 
 use std::borrow::Cow;
@@ -33,24 +33,24 @@ use crate::error::Error;
 use crate::fabric::inbox::Inbox;
 use crate::fabric::{Envelope, Fabric, Label, Message, Pattern, Ticket};
 
-/// Slots of a channel: enough for an exchange and the next one.
+/// The slots of a channel: enough for an exchange and the next one.
 const SLOTS: usize = if cfg!(any(loom, shuttle)) { 2 } else { 4 };
 
 /// The largest number of ranks with channels: each pair has one.
 const RANKS_MAX: usize = 32;
 
-/// Bytes that a slot holds itself: with its flag, label and length they fill a line of 64 bytes.
+/// The most bytes that a slot itself holds: with its flag, label and length they fill a line of 64 bytes.
 const SHORT: usize = 32;
 
-/// Looks at a slot before a receiver takes its place in the inbox: some microseconds, about the cost of waking a
-/// sleeping core.
+/// The number of looks at a slot before a receiver registers in the inbox: some microseconds, about the cost of waking
+/// a sleeping core.
 const SPINS: u32 = if cfg!(any(loom, shuttle)) { 1 } else { 1000 };
 
 /// One rank's end.
 pub(crate) struct Mail {
     ranks: Arc<[Rank]>,
     rank: usize,
-    /// For each receiver, how many messages went into the channel to it.
+    /// For each receiver, the number of messages put into the channel to it.
     outgoing: CachePadded<Mutex<Box<[usize]>>>,
     culprit: Mutex<Option<usize>>,
 }
@@ -58,9 +58,9 @@ pub(crate) struct Mail {
 /// The messages for one rank to receive.
 struct Rank {
     inbox: Inbox,
-    /// From each rank; none at all if there are too many ranks or too few cores.
+    /// The channels from each rank; empty if there are too many ranks or too few cores.
     channels: Box<[Channel]>,
-    /// For each sender, how many messages were taken out of the channel from it.
+    /// For each sender, the number of messages taken out of the channel from it.
     incoming: CachePadded<Mutex<Box<[usize]>>>,
     sleeping: CachePadded<AtomicUsize>,
 }
@@ -81,17 +81,18 @@ struct Letter {
     label: Label,
     /// The message, if it is short.
     short: [u8; SHORT],
-    /// The message, if it is long. Its memory stays here and is used again.
+    /// The message, if it is long. Its memory stays here and is reused.
     long: Vec<u8>,
 }
 
-// SAFETY: letters are accessed by the protocol of the module's page: by the sender, who holds `outgoing`, while the
-// flag says that the slot is free, and by who holds `incoming` while it says that the slot is filled.
+// SAFETY: letters are accessed by the protocol of the module's page: by the sender, which holds `outgoing`, while the
+// flag says that the slot is free; by the holder of `incoming` while the flag says that the slot is filled.
 unsafe impl Sync for Slot {}
 // SAFETY: nothing in it is bound to a thread.
 unsafe impl Send for Slot {}
 
-/// The ends of a new fabric for `size` ranks, in order of rank. `may_spin` says that every rank has a core to itself.
+/// Creates the ends of a new fabric for `size` ranks, in order of rank. `may_spin` says that every rank has its own
+/// core.
 pub(crate) fn endpoints(size: usize, may_spin: bool) -> Vec<Mail> {
     let channels = if may_spin && size <= RANKS_MAX { size } else { 0 };
     let zeros = || CachePadded::new(Mutex::new(vec![0; channels].into_boxed_slice()));
@@ -146,21 +147,21 @@ impl Channel {
 }
 
 impl Slot {
-    /// Whether it holds this message of its channel.
+    /// Whether the slot holds the channel's message with this number.
     fn holds(&self, number: usize) -> bool {
         // Acquire: pairs with the Release in `fill`; the letter is visible.
         self.ready.load(Ordering::Acquire) == number + 1
     }
 
-    /// Whether it is free for this message of its channel.
+    /// Whether the slot is free for the channel's message with this number.
     fn is_free_for(&self, number: usize) -> bool {
-        // Acquire: pairs with the Release in `empty`; whoever read the letter before has done so.
+        // Acquire: pairs with the Release in `empty`; the last message here has been read.
         self.ready.load(Ordering::Acquire) == number
     }
 
     /// Writes a message. The caller holds the sender's `outgoing` and has found the slot free for this message.
     fn fill(&self, number: usize, label: Label, bytes: Cow<'_, [u8]>) {
-        // SAFETY: only who holds `outgoing` writes to a free slot, and nobody reads one.
+        // SAFETY: only the holder of `outgoing` writes to a free slot, and nothing reads one.
         self.letter.write(|letter| unsafe { (*letter).write(label, bytes) });
         // Release: pairs with the Acquire in `holds`.
         self.ready.store(number + 1, Ordering::Release);
@@ -168,7 +169,7 @@ impl Slot {
 
     /// Looks at the message. The caller holds the receiver's `incoming` and has found that the slot holds it.
     fn look<R>(&self, look: impl FnOnce(&Letter) -> R) -> R {
-        // SAFETY: the slot is filled, so the sender does not write; only who holds `incoming` reads or empties it.
+        // SAFETY: the slot is filled, so the sender does not write; only the holder of `incoming` reads or empties it.
         self.letter.read(|letter| look(unsafe { &*letter }))
     }
 
@@ -178,7 +179,7 @@ impl Slot {
         self.letter.write(|letter| unsafe { ((*letter).label, (*letter).take()) })
     }
 
-    /// Gives the slot back to the sender. The caller holds the receiver's `incoming` and has found that the slot holds
+    /// Returns the slot to the sender. The caller holds the receiver's `incoming` and has found that the slot holds
     /// this message.
     fn empty(&self, number: usize) {
         // Release: pairs with the Acquire in `is_free_for`.
@@ -187,7 +188,7 @@ impl Slot {
 }
 
 impl Rank {
-    /// Moves the messages in a sender's channel to the inbox. Gives back the waiter to wake, once no lock is held.
+    /// Moves the messages in a sender's channel to the inbox. Returns the wakers to call once no lock is held.
     fn drain_from(&self, source: usize, incoming: &mut [usize]) -> Vec<Waker> {
         let mut wakers = Vec::new();
         let next = &mut incoming[source];
@@ -207,13 +208,13 @@ impl Rank {
         (0..self.channels.len()).flat_map(|source| self.drain_from(source, incoming)).collect()
     }
 
-    /// Tells senders whether the inbox has a waiter. Under `incoming`.
+    /// Tells senders whether the inbox has a waiter. Called under `incoming`.
     fn note_sleepers(&self) {
-        // Relaxed: too late a 0 costs a sender a look; a 1 that matters is raised before the fence in `poll`.
+        // Relaxed: a late 0 costs a sender one look; a 1 that matters is stored before the fence in `poll`.
         self.sleeping.store(usize::from(self.inbox.has_waiting()), Ordering::Relaxed);
     }
 
-    /// Polls the inbox with all that has arrived in it.
+    /// Polls the inbox after moving all arrived messages into it.
     fn poll<R>(&self, mut poll: impl FnMut(&Inbox) -> Poll<Result<R, Error>>) -> Poll<Result<R, Error>> {
         if self.channels.is_empty() {
             return poll(&self.inbox);
@@ -224,7 +225,7 @@ impl Rank {
         if outcome.is_pending() {
             // Relaxed: ordered by the fence.
             self.sleeping.store(1, Ordering::Relaxed);
-            // Orders the word before the second look at the channels. Pairs with the fence in `send`.
+            // Orders `sleeping` before the second look at the channels. Pairs with the fence in `send`.
             fence(Ordering::SeqCst);
             wakers.extend(self.drain(&mut incoming));
             outcome = poll(&self.inbox);
@@ -242,7 +243,7 @@ impl Mail {
     }
 
     /// Reads a message straight from its channel, if it is the next one there and nothing older waits in the inbox.
-    /// Spins for it.
+    /// Spins while it waits.
     fn read_from_channel<R>(&self, pattern: &Pattern, read: impl FnOnce(Envelope, &[u8]) -> R) -> Option<R> {
         let (here, source) = (self.here(), pattern.source?);
         let channel = here.channels.get(source)?;
@@ -265,7 +266,7 @@ impl Mail {
                 incoming[source] += 1;
                 return Some(outcome);
             }
-            // Not under the lock: a sender may need it.
+            // Not under the lock, because a sender may need it.
             drop(incoming);
             while !slot.holds(number) {
                 spins = spins.checked_sub(1)?;
@@ -387,7 +388,7 @@ impl Drop for Mail {
                 continue;
             }
             if !receiver.channels.is_empty() {
-                // What was sent comes before the end.
+                // Messages that were sent come before the end.
                 let wakers = receiver.drain_from(self.rank, &mut receiver.incoming.lock());
                 wakers.into_iter().for_each(Waker::wake);
             }

@@ -1,5 +1,5 @@
-//! A counter, for when ranks outnumber cores. The last to arrive folds for all, so that the work is done once, and says
-//! when it is done.
+//! A counter, used if ranks outnumber cores. The last rank to arrive folds for all, so that the work is done once, and
+//! announces the result.
 //!
 //! | shared word | meaning | who writes it |
 //! | --- | --- | --- |
@@ -9,9 +9,9 @@
 use crossbeam_utils::CachePadded;
 use lehr_sync::{AtomicUsize, Cell, Ordering};
 
-/// The counters of all ranks, and the folds of the last of them.
+/// The counters of all ranks, and the results of the last rank's folds.
 pub(super) struct Counter {
-    /// The results of the folds, for even and for odd exchanges. Written by the last to arrive.
+    /// The results of the folds, for even and for odd exchanges. Written by the last rank to arrive.
     folded: [CachePadded<Cell<Vec<u64>>>; 2],
     arrived: CachePadded<AtomicUsize>,
     completed: CachePadded<AtomicUsize>,
@@ -24,10 +24,10 @@ impl Counter {
         Self { folded: [folded(), folded()], arrived: zero(), completed: zero() }
     }
 
-    /// Arrives in an exchange of this many ranks; returns whether all others had.
+    /// Arrives in an exchange of this many ranks; returns whether all others had arrived.
     pub(super) fn arrive(&self, exchange: usize, size: usize) -> bool {
-        // Release: publishes our message, and that we have read what we wanted of earlier exchanges. Acquire: the last
-        // to arrive sees the same of all others, whose additions stand before its own.
+        // Release: publishes our message, and that we have read all that we wanted of earlier exchanges. Acquire: the
+        // last rank to arrive sees the same of all others, whose additions precede its own.
         let before = self.arrived.fetch_add(1, Ordering::AcqRel);
         before + 1 == (exchange + 1) * size
     }
@@ -35,9 +35,10 @@ impl Counter {
     /// Completes an exchange with the result that `fold` writes into empty memory.
     ///
     /// # Safety
-    /// The caller was the last to arrive in it, and all that was read of the exchange before the last has been read.
+    /// The caller was the last to arrive in the exchange, and all reads of the exchange before the last are over.
     pub(super) unsafe fn complete(&self, exchange: usize, fold: impl FnOnce(&mut Vec<u64>)) {
-        // SAFETY: the caller's: nobody else writes, and nobody reads this buffer, last used two exchanges ago.
+        // SAFETY: the caller guarantees that nothing else writes, and that nothing reads this buffer, which was last
+        // used two exchanges ago.
         let folded = self.folded[exchange % 2].write(|folded| unsafe { &mut *folded });
         folded.clear();
         fold(folded);
@@ -51,12 +52,13 @@ impl Counter {
         self.completed.load(Ordering::Acquire) >= exchanges
     }
 
-    /// The result of an exchange's fold.
+    /// Returns the result of an exchange's fold.
     ///
     /// # Safety
-    /// The exchange has been seen to be completed, and the next but one is not, as long as the words are in use.
+    /// The exchange was seen to be complete, and the next exchange but one does not complete while the words are in
+    /// use.
     pub(super) unsafe fn folded(&self, exchange: usize) -> &[u64] {
-        // SAFETY: the caller's.
+        // SAFETY: the caller guarantees it.
         self.folded[exchange % 2].read(|folded| unsafe { &*folded })
     }
 }

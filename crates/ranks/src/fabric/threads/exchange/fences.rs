@@ -1,14 +1,15 @@
-//! The two fences of a rank that publishes and of one that falls asleep, of unequal weight.
+//! Two fences of unequal cost: one for a rank that publishes, one for a rank that falls asleep.
 //!
 //! A rank that publishes something (a message, an arrival, an end) then looks for sleepers. A rank that is about to
-//! sleep says so, and then looks at the published values. A fence between the two steps of each makes sure that one of
-//! them sees the other. A full fence waits until the core's stores have left, which takes as long as a crossing. A rank
-//! that only sends, one message after another, would spend half its time there. Sleeping is rare and slow anyway where
-//! ranks spin first. So there the sleeper pays all the cost. The *heavy* fence makes the system put a full fence into
-//! every running thread of the process. The *light* one only keeps the compiler from exchanging the two steps.
+//! sleep announces it, and then looks at the published values. A fence between the two steps of each makes sure that
+//! one of them sees the other. A full fence waits until the core's stores have left it, which takes as long as a
+//! message between two cores. A rank that only sends, one message after another, would spend half its time there.
+//! Sleeping is rare and slow anyway where ranks spin first. So there the sleeper pays the whole cost. The *heavy* fence
+//! makes the system run a full fence on every running thread of the process. The *light* fence only keeps the compiler
+//! from swapping the two steps.
 //!
 //! Both are full fences where the system has no such call (`membarrier` of Linux), and where ranks outnumber cores and
-//! so sleep in each wait. So they are to the model checkers.
+//! therefore sleep in each wait. The model checkers also see full fences.
 
 #![allow(unsafe_code, reason = "a call of the system")]
 
@@ -17,32 +18,33 @@ use lehr_sync::{Ordering, fence};
 /// The fences that a group of ranks uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Fences {
-    /// Both are full.
+    /// Both fences are full.
     Even,
-    /// A heavy fence for a rank that falls asleep, a light one for all others.
+    /// The fence is heavy for a rank that falls asleep and light for all others.
     Uneven,
 }
 
 impl Fences {
-    /// For a group whose ranks spin before they sleep, or do not.
+    /// Returns the fences for a group whose ranks spin before they sleep, or do not.
     pub(super) fn new(spins: bool) -> Self {
         if spins && system::is_there() { Self::Uneven } else { Self::Even }
     }
 
-    /// Between the announcement and the look for sleepers.
+    /// Runs the fence between publishing and the look for sleepers.
     #[inline]
     pub(super) fn light(self) {
         match self {
-            // SeqCst: orders the caller's news before its look at who sleeps. Pairs with that in `heavy`.
+            // SeqCst: orders what the caller publishes before its look at which ranks sleep. Pairs with the fence in
+            // `heavy`.
             Self::Even => fence(Ordering::SeqCst),
             Self::Uneven => system::light(),
         }
     }
 
-    /// Between raising a flag and the last look before sleeping.
+    /// Runs the fence between raising a flag and the last look before sleeping.
     pub(super) fn heavy(self) {
-        // SeqCst: orders the flag before the look at the news. Pairs with that in `light`, or with that of another who
-        // falls asleep.
+        // SeqCst: orders the flag before the look at what was published. Pairs with the fence in `light`, or with that
+        // of another rank that falls asleep.
         fence(Ordering::SeqCst);
         if self == Self::Uneven {
             system::heavy();
@@ -55,19 +57,19 @@ mod system {
     use lehr_sync::{OnceLock, Ordering, compiler_fence};
 
     fn membarrier(command: libc::c_int) -> libc::c_long {
-        // SAFETY: the call takes numbers, and touches no memory of this process.
+        // SAFETY: the call takes numbers, and accesses no memory of this process.
         unsafe { libc::syscall(libc::SYS_membarrier, command, 0, 0) }
     }
 
-    /// Whether the system supports it. The process says once that it wants it.
+    /// Whether the system supports the call. The process must register for it once.
     pub(super) fn is_there() -> bool {
         static IS_THERE: OnceLock<bool> = OnceLock::new();
         *IS_THERE.get_or_init(|| membarrier(libc::MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED) == 0)
     }
 
     pub(super) fn light() {
-        // SeqCst: for the compiler. The core's part is done by `heavy`, wherever this thread then is: before it, the
-        // news are seen there; after it, the flag is seen here.
+        // SeqCst: for the compiler. `heavy` does the processor's part, wherever this thread is at that time: before
+        // `heavy`, what was published is seen there; after it, the flag is seen here.
         compiler_fence(Ordering::SeqCst);
     }
 

@@ -1,16 +1,16 @@
-//! One direction between two ranks, for messages between neighbours: a short ring of lines, each with a flag and a
-//! short message in it.
+//! One direction between two ranks, for messages between neighbours: a short ring of lines, each of which holds a flag
+//! and a short message.
 //!
-//! The sender's end and the receiver's end belong to one rank each, so that there is no lock on the way. A message
-//! crosses in one line, which only the sender writes. The receiver reports the taken messages in its own line, and only
-//! now and then. So the sender seldom has to fetch that one. A long message is in memory that goes with it and comes
-//! back to be used again.
+//! The sender's end and the receiver's end belong to one rank each, so that no lock is needed. A message crosses in one
+//! line, which only the sender writes. The receiver counts the taken messages in its own line, and updates the count
+//! only sometimes. So the sender seldom has to fetch that line. A long message is in separate memory, which the
+//! receiver returns for reuse.
 //!
-//! To send never waits. A sender that finds the ring full *spills*: from then on messages go into a queue under a lock,
-//! until the receiver has emptied it. A sender in one direction waits for room only afterwards, so that it finds a slot
-//! free the next time.
+//! Sending never waits. A sender that finds the ring full *spills*: from then on, messages go into a queue under a
+//! lock, until the receiver has emptied it. A one-way sender waits for room only after it has sent, so that it finds a
+//! free slot the next time.
 //!
-//! A message may be lent at first (`offer.rs`).
+//! A message may be lent first (`offer.rs`).
 //!
 //! | shared word | meaning | who writes it |
 //! | --- | --- | --- |
@@ -18,9 +18,9 @@
 //! | `Lane::taken` | messages taken out of slots, as far as the receiver has said | the receiver |
 //! | `Lane::has_spilled` | there are messages in the queue, or were | both, under its lock |
 //!
-//! Order: while the sender spills it fills no slot. When the lane begins to spill, the messages in the slots are older
+//! Order: while the sender spills, it fills no slot. When the lane begins to spill, the messages in the slots are older
 //! than those in the queue. The receiver looks at its slot, then at `has_spilled`, and then, under the lock, at its
-//! slot again. Messages sent before the first that spilled are visible by now.
+//! slot again. Messages sent before the first spilled message are visible by then.
 
 use std::collections::VecDeque;
 
@@ -29,19 +29,19 @@ use lehr_sync::{Arc, AtomicUsize, Cell, Mutex, Ordering};
 
 use super::offer::{Offer, OfferSlot};
 
-/// Slots of a lane: several stages of a shift, of which one rank may be ahead of another.
+/// The slots of a lane: enough for several stages of a shift by which one rank may be ahead of another.
 const SLOTS: usize = if cfg!(any(loom, shuttle)) { 2 } else { 8 };
 
-/// Bytes of a message that fit in a line of 64 bytes beside its flag, its head and its length.
+/// The bytes of a message that fit in a line of 64 bytes, next to its flag, its head and its length.
 const SHORT: usize = 32;
 
-/// In a length: the message was lent.
+/// The bit of a length that says that the message was lent.
 const LENT: usize = 1 << (usize::BITS - 1);
 
-/// Long messages whose memory is kept.
+/// The number of long messages whose memory is kept.
 const KEPT: usize = 2;
 
-/// The call that a message belongs to, and the facts that must be the same on both ranks.
+/// The call that a message belongs to, and a number that must be the same on both ranks.
 pub(super) type Head = [u64; 2];
 
 /// The state that both ends share.
@@ -54,7 +54,7 @@ pub(super) struct Lane {
     taken: CachePadded<AtomicUsize>,
     has_spilled: CachePadded<AtomicUsize>,
     spilled: Mutex<VecDeque<(Head, Vec<u8>)>>,
-    /// Memory of long messages that were received.
+    /// Memory of long messages that were received, for reuse.
     returned: Mutex<Vec<Vec<u8>>>,
 }
 
@@ -72,8 +72,8 @@ struct Line {
     short: [u8; SHORT],
 }
 
-// SAFETY: a slot's line and its long message are written by the sender alone while the slot is free, and accessed by
-// the receiver alone while it holds a message; the flags hand them over.
+// SAFETY: the sender alone writes a slot's line and its long message while the slot is free. The receiver alone
+// accesses them while the slot holds a message. The flags hand them over.
 unsafe impl Sync for Lane {}
 // SAFETY: nothing in it is bound to a thread.
 unsafe impl Send for Lane {}
@@ -84,7 +84,7 @@ pub(super) struct Outgoing {
     lane: Arc<Lane>,
     /// The number of messages put into slots.
     sent: usize,
-    /// Messages known to have been taken out of slots.
+    /// The number of messages known to have been taken out of slots.
     freed: usize,
     is_spilling: bool,
 }
@@ -93,13 +93,13 @@ pub(super) struct Outgoing {
 pub(super) struct Incoming {
     pub(super) from: usize,
     lane: Arc<Lane>,
-    /// Messages taken out of slots.
+    /// The number of messages taken out of slots.
     taken: usize,
-    /// As far as the sender has been notified.
+    /// The number of taken messages, as last reported to the sender.
     told: usize,
 }
 
-/// The place of a lane's next message.
+/// Where a lane's next message is: in a slot or in the queue.
 #[derive(Clone, Copy)]
 pub(super) enum NextMessage {
     Slot(Head),
@@ -131,19 +131,19 @@ impl Lane {
         }
     }
 
-    /// Copies a message into memory of a slot that no reader looks at yet.
+    /// Copies a message into the memory of a slot that no reader looks at yet.
     pub(super) fn deposit(&self, slot: usize, parts: &[&[u8]]) {
         let mut memory = self.returned.lock().pop().unwrap_or_default();
         memory.clear();
         parts.iter().for_each(|part| memory.extend_from_slice(part));
-        // SAFETY: the slot is free; or it is lent, and its receiver looks here only when it is told that the offer was
-        // revoked.
+        // SAFETY: the slot is free; or its message is lent, and its receiver looks here only after it finds that the
+        // offer was revoked.
         self.long[slot].write(|long| unsafe { *long = memory });
     }
 
-    /// Takes it back, unread: the offer was taken.
+    /// Takes the memory back, unread, because the offer was taken.
     pub(super) fn withdraw(&self, slot: usize) {
-        // SAFETY: as in `deposit`; who has taken an offer does not look here.
+        // SAFETY: as in `deposit`; a receiver that has taken an offer does not look here.
         let memory = self.long[slot].write(|long| unsafe { std::mem::take(&mut *long) });
         self.give_back(memory);
     }
@@ -161,7 +161,7 @@ impl Outgoing {
         Self { to, lane, sent: 0, freed: 0, is_spilling: false }
     }
 
-    /// Whether the next message finds a slot. Only a receiver that takes messages makes room.
+    /// Whether there is a slot for the next message. Only a receiver that takes messages makes room.
     pub(super) fn has_room(&mut self) -> bool {
         let lane = &*self.lane;
         // Acquire: pairs with the store in `Incoming::take`, which empties the queue.
@@ -175,7 +175,7 @@ impl Outgoing {
         self.sent - self.freed < SLOTS
     }
 
-    /// Sends a message made of these parts. A receiver that looks will find it; a sleeping one must be woken.
+    /// Sends a message made of these parts. A receiver that looks will find it; the caller must wake a sleeping one.
     pub(super) fn send(&mut self, head: Head, parts: &[&[u8]]) {
         let lane = &*self.lane;
         if self.sent - self.freed == SLOTS {
@@ -188,7 +188,7 @@ impl Outgoing {
             self.is_spilling = is_full || !spilled.is_empty();
             if self.is_spilling {
                 spilled.push_back((head, parts.concat()));
-                // Release: pairs with the Acquire in `Incoming::first`; the slots filled before are visible.
+                // Release: pairs with the Acquire in `Incoming::first`, so that the slots filled before are visible.
                 lane.has_spilled.store(1, Ordering::Release);
                 return;
             }
@@ -200,7 +200,7 @@ impl Outgoing {
         self.fill(head, length, parts);
     }
 
-    /// Like [`send`](Self::send), but lends the message if there is a slot for it; without, there is no offer.
+    /// Like [`send`](Self::send), but lends the message if there is a slot for it; otherwise returns no offer.
     pub(super) fn lend<'a>(&mut self, head: Head, parts: &'a [&'a [u8]]) -> Option<Offer<'a>> {
         let length = parts.iter().map(|part| part.len()).sum::<usize>();
         if length <= SHORT || self.is_spilling || !self.has_room() {
@@ -216,7 +216,7 @@ impl Outgoing {
     fn fill(&mut self, head: Head, length: usize, parts: &[&[u8]]) {
         let slot = &self.lane.slots[self.sent % SLOTS];
         slot.line.write(|line| {
-            // SAFETY: the slot is free, so it is the sender's.
+            // SAFETY: the slot is free, so it belongs to the sender.
             let line = unsafe { &mut *line };
             (line.head, line.length) = (head, length);
             if length <= SHORT {
@@ -238,18 +238,18 @@ impl Incoming {
         Self { from, lane, taken: 0, told: 0 }
     }
 
-    /// The head of the message in the next slot, if there is one.
+    /// Returns the head of the message in the next slot, if there is one.
     fn holds(&self) -> Option<Head> {
         let slot = &self.lane.slots[self.taken % SLOTS];
         // Acquire: pairs with the Release in `Outgoing::send`; the message is visible.
         if slot.sent.load(Ordering::Acquire) != self.taken + 1 {
             return None;
         }
-        // SAFETY: the slot holds a message, so it is the receiver's.
+        // SAFETY: the slot holds a message, so it belongs to the receiver.
         Some(slot.line.read(|line| unsafe { (*line).head }))
     }
 
-    /// The next message, if it has arrived.
+    /// Returns where the next message is, if it has arrived.
     pub(super) fn first(&self) -> Option<NextMessage> {
         if let Some(head) = self.holds() {
             return Some(NextMessage::Slot(head));
@@ -265,8 +265,8 @@ impl Incoming {
         spilled.front().map(|(head, _)| NextMessage::Queue(*head))
     }
 
-    /// Takes the next message, which is at this place, and shows its parts to `read`, once. Says whether that made room
-    /// which the sender can see.
+    /// Takes the next message, which is at `place`, and shows its parts to `read`, once. Returns whether that made room
+    /// that the sender can see.
     pub(super) fn take(&mut self, place: NextMessage, read: &mut dyn FnMut(&[&[u8]])) -> bool {
         let lane = &*self.lane;
         if let NextMessage::Queue(_) = place {
@@ -274,8 +274,8 @@ impl Incoming {
             let first = spilled.pop_front();
             let is_last = spilled.is_empty();
             if is_last {
-                // Release: pairs with the Acquire in `Outgoing::has_room`. Who reads it late otherwise takes the lock
-                // for nothing.
+                // Release: pairs with the Acquire in `Outgoing::has_room`. A sender that reads it late only takes the
+                // lock without need.
                 lane.has_spilled.store(0, Ordering::Release);
             }
             drop(spilled);
@@ -284,7 +284,8 @@ impl Incoming {
             return is_last;
         }
         let (slot, long) = (&lane.slots[self.taken % SLOTS], &lane.long[self.taken % SLOTS]);
-        // SAFETY: the slot holds a message, so it is the receiver's until the sender is told otherwise.
+        // SAFETY: the slot holds a message, so it belongs to the receiver until the receiver tells the sender that it
+        // was taken.
         let length = slot.line.read(|line| unsafe { (*line).length });
         if length <= SHORT {
             slot.line.read(|line| {
@@ -293,7 +294,7 @@ impl Incoming {
                 read(&[&line.short[..length]]);
             });
         } else if length & LENT == 0 || !lane.offers[self.taken % SLOTS].take(read) {
-            // SAFETY: as above; an offer was revoked.
+            // SAFETY: as above; an offer here was revoked.
             let memory = long.write(|long| unsafe { std::mem::take(&mut *long) });
             read(&[&memory]);
             lane.give_back(memory);

@@ -1,9 +1,9 @@
-//! The calls of each rank, in order, for the others to compare before they sleep.
+//! The calls of each rank, in order, so that the other ranks can compare them before they sleep.
 //!
-//! Calls in one direction (a broadcast, a reduction) let a rank run ahead of others, and some of its calls do not wait.
-//! So two ranks may have made different calls without either having met the other. Each rank therefore records its
-//! calls: the kind, and a digest of all its calls so far. A rank about to sleep compares its digest with every other
-//! rank's at the last call that both have made. Of two that differ the later to sleep sees it; so ranks that have made
+//! One-way calls (a broadcast, a reduction) let a rank run ahead of others, and some of its calls do not wait. So two
+//! ranks may have made different calls before they meet. Each rank therefore records its calls: the kind, and a digest
+//! of all its calls so far. A rank about to sleep compares its digest with every other rank's at the last call that
+//! both have made. Of two ranks that differ, the later one to sleep sees the difference; so ranks that have made
 //! different calls never all sleep.
 //!
 //! | shared word | meaning | who writes it |
@@ -11,11 +11,12 @@
 //! | `Log::made` | calls that the rank has made | its rank, once a call |
 //! | `Entry` | one of the last calls | its rank, before it counts it |
 //!
-//! Only its rank touches a log, as long as no rank sleeps: noting a call is four stores to lines in its cache.
+//! As long as no rank sleeps, only its own rank accesses a log: recording a call takes four stores to lines in its
+//! cache.
 
 use lehr_sync::{AtomicUsize, Ordering, fence};
 
-/// Calls that are remembered: more than a rank can be ahead of another that it has to do with.
+/// The number of calls that are remembered: more than a rank can be ahead of another rank that it communicates with.
 const KEPT: usize = if cfg!(any(loom, shuttle)) { 4 } else { 64 };
 
 /// A call and its number.
@@ -34,7 +35,7 @@ struct Entry {
     digest: AtomicUsize,
 }
 
-/// The rank's own end.
+/// The end that the rank itself writes with.
 #[derive(Default)]
 pub(super) struct Pen {
     made: usize,
@@ -52,17 +53,17 @@ impl Log {
         Self { made: AtomicUsize::new(0), entries: std::array::from_fn(|_| Entry::default()) }
     }
 
-    /// Notes a call.
+    /// Records a call.
     pub(super) fn note(&self, pen: &mut Pen, head: Head) {
         let [call, number] = head.map(|word| word as usize);
-        // The golden ratio and a rotation: equal words in another order or place give another digest.
+        // The golden ratio and a rotation: equal words in another order or position give another digest.
         let stir = |digest: usize, word: usize| {
             (digest.rotate_left(5) ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15_u64 as usize)
         };
         pen.digest = stir(stir(pen.digest, call), number);
         let entry = &self.entries[pen.made % KEPT];
-        // Release: whoever sees one of the words below sees the count of the calls before, and so that the older entry
-        // is gone. Pairs with the fence in `at`.
+        // Release: a rank that sees one of the words below also sees the count of the earlier calls, and so knows that
+        // the older entry is gone. Pairs with the fence in `at`.
         fence(Ordering::Release);
         // Relaxed: published by the count.
         entry.call.store(call, Ordering::Relaxed);
@@ -75,27 +76,28 @@ impl Log {
         self.made.store(pen.made, Ordering::Release);
     }
 
-    /// Calls that the rank has made.
+    /// Returns the number of calls that the rank has made.
     pub(super) fn made(&self) -> usize {
         // Acquire: pairs with the Release in `note`; the entries are visible.
         self.made.load(Ordering::Acquire)
     }
 
-    /// A call that was seen to have been made, and the digest up to it; none if it is no longer remembered.
+    /// Returns a call that was seen to have been made, and the digest up to it; `None` if it is no longer remembered.
     fn at(&self, place: usize) -> Option<(Head, usize)> {
         let entry = &self.entries[place % KEPT];
         // Relaxed: `made` was read before, and is read again.
         let [call, number, digest] =
             [&entry.call, &entry.number, &entry.digest].map(|word| word.load(Ordering::Relaxed));
-        // Acquire: pairs with the Release fence in `note`; if one of the words was a later one, so is the count below.
+        // Acquire: pairs with the Release fence in `note`; if one of the words belongs to a later call, so does the
+        // count below.
         fence(Ordering::Acquire);
         // Relaxed: ordered by the fence.
         let made = self.made.load(Ordering::Relaxed);
         (made - place < KEPT).then_some(([call as u64, number as u64], digest))
     }
 
-    /// The first call in which this rank and another differ, as both made it, if they do, among the last that both have
-    /// made. If the call is no longer remembered, unknown calls.
+    /// Returns the first of the remembered calls in which this rank and another differ, as each rank made it; `None` if
+    /// they agree. If the call is no longer remembered, returns unknown calls.
     pub(super) fn divergence(&self, other: &Self) -> Option<[Head; 2]> {
         let both = self.made().min(other.made());
         let last = both.checked_sub(1)?;
@@ -129,7 +131,7 @@ mod tests {
     #[test]
     fn the_first_call_in_which_two_differ_is_named_even_if_they_agree_again() {
         assert_eq!(log(&[1, 2, 3]).divergence(&log(&[1, 4, 3])), Some([[2, 7], [4, 7]]));
-        // One has left a call out: the last calls are the same, the ways there are not.
+        // One rank has left out a call: the last calls are the same, but the digests are not.
         assert_eq!(log(&[1, 5, 1, 1]).divergence(&log(&[1, 1, 1, 1])), Some([[5, 7], [1, 7]]));
     }
 

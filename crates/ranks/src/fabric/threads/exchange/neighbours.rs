@@ -1,30 +1,33 @@
-//! Shifts, exchanges with neighbours, and calls in one direction, between threads. There is a lane for each two ranks
-//! that talk, and a place to sleep for each rank.
+//! Shifts, exchanges with neighbours, and one-way calls, between threads. There is a lane for each pair of ranks that
+//! communicate, and a seat to sleep in for each rank.
 //!
-//! These calls are collectives: all ranks make them, in the same order as all others. So each message carries how many
-//! of them there were before and the facts that must be equal, and its receiver compares. A rank that waits for a
-//! message that will never come, because another has made another call, also learns it:
+//! These calls are collectives: all ranks make them, in the same order as all other collectives. So each message
+//! carries the number of earlier calls and the numbers that must be equal, and its receiver compares. A rank may wait
+//! for a message that will never arrive, because another rank has made another call. The waiting rank learns it in two
+//! cases:
 //!
-//! - The other is in an exchange of all ranks that  has not reached. It has passed this call without sending.
+//! - The other rank is in an exchange of all ranks that this rank has not reached. So it has passed this call without
+//!   sending.
 //! - Another rank has sent a message of this call that is not expected.
 //!
-//! A waiting rank looks for both before it sleeps. A rank that arrives in an exchange and is about to sleep there wakes
-//! those that sleep waiting for it. A message that is not expected wakes the receiver.
+//! A waiting rank checks for both before it sleeps. Before a rank that has arrived in an exchange sleeps there, it
+//! wakes the ranks that sleep while they wait for it. An unexpected message wakes the receiver.
 //!
-//! In a broadcast and a reduction in one direction some ranks receive nothing, and run ahead of their receivers. They
-//! wait for room in the lane ([`poll_room`](Endpoint::poll_room)), so that they are ahead by at most its slots. The log
-//! of each rank finds different calls there (`log.rs`). A rank that gives up a message must receive it before its next
-//! call, so that no rank waits for room for ever.
+//! In a one-way broadcast or reduction, some ranks receive nothing, and run ahead of their receivers. They wait for
+//! room in the lane ([`poll_room`](Endpoint::poll_room)), so that they are ahead by at most the number of its slots.
+//! The log of each rank finds different calls there (`log.rs`). A rank that abandons a receive must receive the message
+//! before its next call, so that no rank waits for room for ever.
 //!
 //! | shared word | meaning | who writes it |
 //! | --- | --- | --- |
 //! | `Seat::asleep` | for which rank this one sleeps, and from which else it expects something; 0 if it is awake | its rank |
 //! | `Directory::count` | lanes that begin, or end, at this rank | who makes one, under the lock |
 //!
-//! The reason why no rank sleeps for ever: it raises `asleep`, and then looks at its lanes, the ends and the arrivals
-//! once more. A rank that sends, arrives or ends does so, and then looks at `asleep`. A fence between the two steps of
-//! each makes sure that at least one sees the write of the other. A spinning rank sends first, looks for its own
-//! message, and reaches its fence a little later. By then its line has left, and the fence costs nothing.
+//! No rank sleeps for ever. A rank that is about to sleep raises `asleep`, and then looks at its lanes, the ends and
+//! the arrivals once more. A rank that sends, arrives or ends does so, and then looks at `asleep`. A fence between the
+//! two steps of each rank makes sure that at least one sees the write of the other. A spinning rank sends first, looks
+//! for its own message, and reaches its fence a little later. By then its line has left the core, and the fence costs
+//! nothing.
 
 use std::task::{Context, Poll, Waker};
 
@@ -35,44 +38,44 @@ use super::lane::{Head, Incoming, Lane, Outgoing};
 use super::offer::Offer;
 use super::{CALL_BITS, Disagreement, Endpoint, Shared, Trouble};
 
-/// Looks at a lane before a spinning rank makes sure that its own neighbours are awake.
+/// The number of looks at a lane before a spinning rank makes sure that its own neighbours are awake.
 const LOOKS_FIRST: u32 = if cfg!(any(loom, shuttle)) { 0 } else { 64 };
 
-/// Messages that are lent at a time.
+/// The most messages that are lent at a time.
 const LOANS: usize = 2;
 
-/// In `asleep`, above this bit: from which rank besides something is expected.
-const BESIDES: u32 = 32;
-/// In its place: from several.
-const SEVERAL: usize = (1 << 31) - 1;
-/// The sleeping place of a rank that waits for a neighbour.
+/// Above this bit, `asleep` holds the other rank from which a message is expected.
+const BESIDES: u32 = usize::BITS / 2;
+/// In place of that rank: messages are expected from several.
+const SEVERAL: usize = (1 << (BESIDES - 1)) - 1;
+/// The seat of a rank that sleeps while it waits for a neighbour.
 #[derive(Default)]
 pub(super) struct Seat {
     asleep: CachePadded<AtomicUsize>,
     waker: Mutex<Option<Waker>>,
-    /// Lanes from this rank, and to it.
+    /// The lanes from this rank, and those to it.
     outgoing: Directory,
     incoming: Directory,
 }
 
-/// The lanes that were made at one end of a rank, with the rank at the other.
+/// The lanes at one end of a rank, each with the rank at the lane's other end.
 #[derive(Default)]
 struct Directory {
     lanes: Mutex<Vec<(usize, Arc<Lane>)>>,
     count: AtomicUsize,
 }
 
-/// A rank's part of its lanes.
+/// A rank's ends of its lanes.
 pub(super) struct Neighbours {
     outgoing: Vec<Outgoing>,
     incoming: Vec<Incoming>,
-    /// The number of calls begun, and the head of the present one.
+    /// The number of calls begun, and the head of the current call.
     calls: u64,
     head: Head,
-    /// Messages of calls up to this one have no receiver: they were given up.
+    /// Messages of calls up to this one have no receiver, because those calls were abandoned.
     given_up: u64,
     is_open: bool,
-    /// Ranks whose messages of the present call, or of one that was given up, must be heard before the next.
+    /// Ranks whose messages of the current call, or of an abandoned one, must be received before the next call.
     owed: Vec<usize>,
     /// Whether `asleep` may be raised.
     is_asleep: bool,
@@ -80,15 +83,15 @@ pub(super) struct Neighbours {
     unannounced: Vec<usize>,
 }
 
-/// Long messages to some ranks, and from some: sent at once, and received one after the other.
+/// Long messages to and from some ranks: they are sent at once, and received one after the other.
 pub(crate) struct Swap<'a> {
     pub(crate) told: &'a [(usize, &'a [&'a [u8]])],
     pub(crate) heard: &'a mut [Hearing<'a>],
-    /// Whether all messages were sent, and how many have been heard.
+    /// Whether all messages were sent, and the number of messages received.
     progress: (bool, usize),
 }
 
-/// The ranks to receive from, and the readers of its parts.
+/// A rank to receive from, and the reader of its message's parts.
 pub(crate) struct Hearing<'a> {
     pub(crate) from: usize,
     pub(crate) besides: Besides,
@@ -101,14 +104,14 @@ impl<'a> Swap<'a> {
         Self { told, heard, progress: (false, 0) }
     }
 
-    /// The rank that is waited for; the last of them, if all have been heard.
+    /// Returns the rank that is waited for; the last rank, if all messages have been received.
     pub(crate) fn awaited(&self) -> usize {
         let (_, place) = self.progress;
         self.heard[place.min(self.heard.len() - 1)].from
     }
 }
 
-/// From which ranks besides the one that is waited for messages of this call are expected.
+/// The ranks from which messages of this call are expected, besides the rank that is waited for.
 #[derive(Clone, Copy)]
 pub(crate) enum Besides {
     Nobody,
@@ -120,8 +123,8 @@ impl Directory {
     fn add(&self, other: usize, lane: Arc<Lane>) {
         let mut lanes = self.lanes.lock();
         lanes.push((other, lane));
-        // Release: pairs with the Acquire in `is_longer_than`. Who sees it late has not been waited for by then, or
-        // sends what wakes.
+        // Release: pairs with the Acquire in `is_longer_than`. A rank that sees it late was not yet waited for by then,
+        // or sends something that wakes the sleeper.
         self.count.store(lanes.len(), Ordering::Release);
     }
 
@@ -140,9 +143,9 @@ impl Seat {
         }
     }
 
-    /// Forgets the waiter to wake: the rank has ended.
+    /// Drops the waker, because the rank has ended.
     pub(super) fn leave(&self) {
-        // Relaxed: nobody relies on it.
+        // Relaxed: nothing relies on it.
         self.asleep.store(0, Ordering::Relaxed);
         let waker = self.waker.lock().take();
         drop(waker);
@@ -164,16 +167,16 @@ impl Neighbours {
         }
     }
 
-    /// The number of the call that a head belongs to.
+    /// Returns the number of the call that a head belongs to.
     fn call_of(head: Head) -> u64 {
         head[0] >> CALL_BITS
     }
 }
 
-/// The calls of an exchange with neighbours come in this order: `begin`, as many `tell` and `poll_hear` as there are
-/// neighbours, `finish`.
+/// The methods that make up an exchange with neighbours: `begin`, then one `tell` and one `poll_hear` for each
+/// neighbour, then `finish`.
 impl Endpoint {
-    /// Begins a call. If the one before did not finish, its late messages are thrown away.
+    /// Begins a call. If the call before did not finish, its late messages are discarded.
     pub(crate) fn begin(&mut self, call: u64, number: u64) {
         let neighbours = &mut self.neighbours;
         if neighbours.is_open {
@@ -185,12 +188,12 @@ impl Endpoint {
         self.note_call([call, number]);
     }
 
-    /// Says that a message of a rank will be heard in this call, even if it is given up.
+    /// Records that a message of a rank will be received in this call, even if the call is abandoned.
     pub(crate) fn owe(&mut self, from: usize) {
         self.neighbours.owed.push(from);
     }
 
-    /// A rank whose message is still to be heard.
+    /// Returns a rank whose message must still be received.
     pub(crate) fn owed(&self) -> Option<usize> {
         self.neighbours.owed.first().copied()
     }
@@ -216,12 +219,12 @@ impl Endpoint {
         self.neighbours.outgoing.len() - 1
     }
 
-    /// Sends and receives the messages of a swap. Outgoing ones are lent, as long as this call lasts, to receivers that
+    /// Sends and receives the messages of a swap. While this call lasts, outgoing messages are lent to receivers that
     /// are there.
     ///
-    /// Cancel-safe as [`poll_hear`](Self::poll_hear) is; outgoing messages are sent with the first poll.
+    /// Cancel-safe as [`poll_hear`](Self::poll_hear) is; the first poll sends the outgoing messages.
     pub(crate) fn poll_swap(&mut self, swap: &mut Swap<'_>, context: &mut Context<'_>) -> Poll<Result<(), Trouble>> {
-        // They end where this call does, on each way out, in that they are dropped.
+        // The offers end when this call returns, on each way out, because they are dropped.
         let mut offers = [const { None }; LOANS];
         if !swap.progress.0 {
             swap.progress.0 = true;
@@ -237,7 +240,7 @@ impl Endpoint {
                 other => return other,
             }
         }
-        // The others are at it, or about to be.
+        // The receivers are reading, or are about to.
         for _ in 0..self.shared.spins {
             if offers.iter().flatten().all(Offer::is_taken) {
                 break;
@@ -247,7 +250,7 @@ impl Endpoint {
         Poll::Ready(Ok(()))
     }
 
-    /// The lane from one rank to another, of which this is one; made at first use.
+    /// Returns the lane between two ranks, one of which is this one; made at first use.
     fn lane(&self, from: usize, to: usize) -> Arc<Lane> {
         let [source, target] = [from, to].map(|rank| &self.shared.seats[rank]);
         let mut lanes = source.outgoing.lanes.lock();
@@ -262,7 +265,7 @@ impl Endpoint {
         lane
     }
 
-    /// Wakes the receivers of the messages sent, if they sleep.
+    /// Wakes the receivers of the sent messages, if they sleep.
     fn announce(&mut self) {
         if !self.neighbours.unannounced.is_empty() {
             // Orders the messages before the looks at `asleep`. Pairs with the fence in `sleep_in_the_seat`.
@@ -279,15 +282,16 @@ impl Endpoint {
             // Relaxed: ordered by the fence.
             let asleep = seat.asleep.load(Ordering::Relaxed);
             let (first, besides) = (asleep % (1 << BESIDES), asleep >> BESIDES);
-            // What it only expects besides, it finds when it is awake; what it does not expect, it must hear of.
+            // A message that the receiver also expects need not wake it: it finds the message when it is awake. An
+            // unexpected message must wake it.
             if asleep != 0 && (first == me || (besides != me && besides != SEVERAL)) {
                 seat.wake(shared);
             }
         }
     }
 
-    /// Wakes ranks that sleep waiting for a message of this rank, which is about to sleep itself, in an exchange of
-    /// all. Behind a fence.
+    /// Wakes ranks that sleep while they wait for a message of this rank, which is about to sleep itself, in an
+    /// exchange of all ranks. Called after a fence.
     pub(super) fn rouse(&mut self) {
         let seat = &self.shared.seats[self.rank];
         if seat.outgoing.is_longer_than(self.neighbours.outgoing.len()) {
@@ -307,10 +311,10 @@ impl Endpoint {
         }
     }
 
-    /// Waits for the next message of a rank, and shows its bytes to `read`. On failure, says why it will not come.
+    /// Waits for the next message from a rank, and shows its bytes to `read`. On failure, returns the reason why it
+    /// will not arrive.
     ///
-    /// It is cancel-safe in that it holds nothing; messages that it did not receive are thrown away when the next call
-    /// begins.
+    /// Cancel-safe: it holds nothing; messages that it did not receive are discarded when the next call begins.
     pub(crate) fn poll_hear(
         &mut self,
         from: usize,
@@ -344,7 +348,7 @@ impl Endpoint {
             Besides::Several => SEVERAL,
         };
         self.sleep_in_the_seat(from, besides, context.waker());
-        // The order matters: what was sent before an end or an arrival is heard.
+        // The order matters: a message that was sent before an end or an arrival is received.
         let trouble = self.missing_from(from, besides);
         let heard = self.hear(place, read);
         if heard.is_none() && trouble.is_none() {
@@ -355,10 +359,10 @@ impl Endpoint {
         Poll::Ready(outcome.inspect_err(|trouble| self.note(*trouble)))
     }
 
-    /// Waits, after a message was sent to a rank in one direction, until the next one will find a slot. So a rank is
-    /// never further ahead of its receivers than a lane has slots.
+    /// After a one-way message was sent to a rank, waits until there is a slot for the next one. So a rank is never
+    /// further ahead of its receivers than a lane has slots.
     ///
-    /// Cancel-safe: it holds nothing. If it is given up, the next message may have to go into the queue.
+    /// Cancel-safe: it holds nothing. If the wait is abandoned, the next message may have to go into the queue.
     pub(crate) fn poll_room(&mut self, to: usize, context: &mut Context<'_>) -> Poll<Result<(), Trouble>> {
         self.announce();
         let place =
@@ -381,10 +385,10 @@ impl Endpoint {
         Poll::Ready(outcome.inspect_err(|trouble| self.note(*trouble)))
     }
 
-    /// Wakes a rank that sleeps waiting for room in its lane to this one.
+    /// Wakes a rank that sleeps while it waits for room in its lane to this one.
     fn tell_of_room(&self, from: usize) {
         if self.shared.has_lines {
-            // Orders the count of what was taken before the look at `asleep`. Pairs with the fence in
+            // Orders the count of taken messages before the look at `asleep`. Pairs with the fence in
             // `sleep_in_the_seat`.
             self.shared.fences.light();
             let seat = &self.shared.seats[from];
@@ -395,7 +399,7 @@ impl Endpoint {
         }
     }
 
-    /// Takes a place to sleep, waiting for a rank; the caller then looks once more.
+    /// Takes this rank's seat to sleep, waiting for a rank; the caller then looks once more.
     fn sleep_in_the_seat(&mut self, other: usize, besides: usize, waker: &Waker) {
         let seat = &self.shared.seats[self.rank];
         let replaced = seat.waker.lock().replace(waker.clone());
@@ -403,7 +407,7 @@ impl Endpoint {
         self.neighbours.is_asleep = true;
         // Relaxed: ordered by the fence.
         seat.asleep.store((other + 1) | besides << BESIDES, Ordering::Relaxed);
-        // Orders `asleep`, and the log, before the looks that follow, and what was sent before the looks at the
+        // Orders `asleep` and the log before the looks that follow, and sent messages before the looks at the
         // receivers' `asleep`. Pairs with itself, with the fences in `announce` and in `tell_of_room`, and with those
         // in `Shared::ring` and `Endpoint::sleep`.
         self.shared.fences.heavy();
@@ -412,7 +416,7 @@ impl Endpoint {
 
     fn get_up_from_the_seat(&mut self) {
         if std::mem::take(&mut self.neighbours.is_asleep) {
-            // Relaxed: too late a 0 costs a needless wake.
+            // Relaxed: a late 0 costs only an unnecessary wake.
             self.shared.seats[self.rank].asleep.store(0, Ordering::Relaxed);
         }
     }
@@ -450,7 +454,7 @@ impl Endpoint {
         }
     }
 
-    /// The error that a rank has made another call than this one.
+    /// Returns the error that a rank has made another call than this one.
     fn disagreement(&self, other: usize, head: Head) -> Trouble {
         let call = |head: Head| [head[0] % (1 << CALL_BITS), head[1]];
         let world = |rank: usize| self.shared.members[rank];
@@ -460,12 +464,13 @@ impl Endpoint {
         })
     }
 
-    /// The reason why the message that this rank waits for will not arrive, unless it has arrived.
+    /// Returns the reason why the message that this rank waits for will not arrive; `None` if it has arrived or still
+    /// may.
     fn missing_from(&mut self, from: usize, besides: usize) -> Option<Trouble> {
         if let Some(trouble) = self.trouble_or_divergence(|ending| ending.world == self.shared.members[from]) {
             return Some(trouble);
         }
-        // Acquire: pairs with the Release in `arrive`; what that rank sent before is visible, and its deposit.
+        // Acquire: pairs with the Release in `arrive`; that rank's deposit and what it sent before are visible.
         let arrivals = self.shared.ranks[from].arrivals.load(Ordering::Acquire);
         if arrivals > self.arrivals {
             let place = self.incoming_from(from);
@@ -476,7 +481,7 @@ impl Endpoint {
         self.unexpected(from, besides)
     }
 
-    /// A message of this call, or of an earlier one, from an unexpected rank.
+    /// Returns a disagreement if an unexpected rank has sent a message of this call, or of an earlier one.
     fn unexpected(&mut self, from: usize, besides: usize) -> Option<Trouble> {
         let seat = &self.shared.seats[self.rank];
         if seat.incoming.is_longer_than(self.neighbours.incoming.len()) {

@@ -1,10 +1,10 @@
-//! Long messages that are read where they are, as long as their sender looks on.
+//! Long messages that the receiver reads in place, while their sender spins.
 //!
-//! A message is copied twice, into memory of the lane and out of it. So a send never waits, and a call may be given up.
-//! For long messages that is half of the cost of an exchange. So a sender that spins anyway *lends* its message first:
-//! the receiver may copy it from the sender's own memory. An offer lasts no longer than one poll of the sender. Before
-//! that returns, an untaken message is *revoked*: it is copied into the lane's memory as usual. So no offer outlives
-//! its borrow, whatever becomes of the future.
+//! Otherwise a message is copied twice, into the lane's memory and out of it. So a send never waits, and a call can be
+//! abandoned. For long messages, the second copy is half of the cost of an exchange. So a sender that spins anyway
+//! *lends* its message first: the receiver may copy it from the sender's own memory. An offer lasts no longer than one
+//! poll of the sender. Before that poll returns, a message that was not taken is *revoked*: it is copied into the
+//! lane's memory as usual. So no offer outlives its borrow, whatever happens to the future.
 //!
 //! | `OfferSlot::state` | meaning | who goes there |
 //! | --- | --- | --- |
@@ -13,14 +13,14 @@
 //! | `TAKEN` | it has read them | the receiver |
 //! | `REVOKED` | the message is in the slot's memory | the sender, from `OFFERED` |
 //!
-//! Both leave `OFFERED` by one exchange of the word, so only one of them does. A sender that comes too late to revoke
-//! waits until the receiver has read, which is for the length of a copy.
+//! Both ranks leave `OFFERED` by one compare-and-exchange, so only one of them does. A sender that is too late to
+//! revoke waits for the length of a copy, until the receiver has read the message.
 
 use lehr_sync::{Arc, AtomicUsize, Cell, Ordering, spin_loop, thread::yield_now};
 
 use super::lane::Lane;
 
-/// Parts of a message that is lent, at most.
+/// The most parts that a lent message has.
 pub(super) const PARTS: usize = 3;
 
 const TAKEN: usize = 0;
@@ -28,23 +28,23 @@ const OFFERED: usize = 1;
 const TAKING: usize = 2;
 const REVOKED: usize = 3;
 
-/// Looks before a sender that waits for a reader offers its core to others.
+/// The number of looks before a sender that waits for a reader yields its core.
 const LOOKS: u32 = 10_000;
 
-/// The memory of a slot's offers.
+/// The memory for a slot's offers.
 pub(super) struct OfferSlot {
     state: AtomicUsize,
-    /// The parts as they are in the sender's memory; unused ones are empty.
+    /// The parts, as they are in the sender's memory; unused ones are empty.
     parts: Cell<[(*const u8, usize); PARTS]>,
 }
 
-// SAFETY: the addresses are read only by who has taken the offer (`take`), while its sender keeps the parts in place
-// (`Offer`).
+// SAFETY: only the receiver that has taken the offer (`take`) reads the addresses, while its sender keeps the parts in
+// place (`Offer`).
 unsafe impl Sync for OfferSlot {}
 // SAFETY: as above.
 unsafe impl Send for OfferSlot {}
 
-/// An offer that has been offered. Once it is dropped, nothing reads the parts.
+/// A message that is on offer. Once it is dropped, nothing reads the parts.
 pub(super) struct Offer<'a> {
     lane: Arc<Lane>,
     slot: usize,
@@ -56,7 +56,7 @@ struct Taking<'a>(&'a OfferSlot);
 
 impl Drop for Taking<'_> {
     fn drop(&mut self) {
-        // Release: what was to be read has been read. Pairs with the Acquire in `Offer::is_taken`.
+        // Release: the reads are over. Pairs with the Acquire in `Offer::is_taken`.
         self.0.state.store(TAKEN, Ordering::Release);
     }
 }
@@ -66,24 +66,24 @@ impl OfferSlot {
         Self { state: AtomicUsize::new(TAKEN), parts: Cell::new([(std::ptr::null(), 0); PARTS]) }
     }
 
-    /// Shows the parts of a message that was lent to `read`; or says that the offer was revoked. By the receiver, once,
-    /// when the slot holds that message.
+    /// Shows the parts of a lent message to `read`; returns whether it did, or whether the offer was revoked instead.
+    /// The receiver calls it once, when the slot holds that message.
     pub(super) fn take(&self, read: &mut dyn FnMut(&[&[u8]])) -> bool {
-        // Acquire: pairs with the Release in `Offer::drop`; what was deposited instead is visible. That the parts are
-        // visible is the doing of the slot's flag.
+        // Acquire: pairs with the Release in `Offer::drop`; what was deposited instead is visible. The slot's flag
+        // makes the parts visible.
         if self.state.compare_exchange(OFFERED, TAKING, Ordering::Acquire, Ordering::Acquire).is_err() {
             return false;
         }
         let _taking = Taking(self);
-        // SAFETY: the sender wrote them before it filled the slot, and writes them again when it fills the slot again,
-        // after we have taken the message.
+        // SAFETY: the sender wrote them before it filled the slot, and writes them again only when it fills the slot
+        // again, after we have taken the message.
         let parts = self.parts.read(|parts| unsafe { *parts });
         let part = |(address, length): (*const u8, usize)| {
             if length == 0 {
                 return &[][..];
             }
-            // SAFETY: these are slices of the sender's, which it keeps borrowed until it has seen `TAKEN`
-            // (`Offer::drop`); the slices made here end before that.
+            // SAFETY: these are the sender's slices, which it keeps borrowed until it has seen `TAKEN` (`Offer::drop`);
+            // the slices made here end before that.
             unsafe { std::slice::from_raw_parts(address, length) }
         };
         read(&parts.map(part));
@@ -92,7 +92,7 @@ impl OfferSlot {
 }
 
 impl<'a> Offer<'a> {
-    /// Offers a message in a slot that is free and the sender's, before it is filled.
+    /// Offers a message in a slot that is free and belongs to the sender, before the slot is filled.
     pub(super) fn make(lane: Arc<Lane>, slot: usize, parts: &'a [&'a [u8]]) -> Self {
         let mut lent = [(std::ptr::null(), 0); PARTS];
         for (lent, part) in lent.iter_mut().zip(parts) {
@@ -100,7 +100,7 @@ impl<'a> Offer<'a> {
         }
         assert!(parts.len() <= PARTS, "a message that is lent has few parts");
         let offered = &lane.offers[slot];
-        // SAFETY: the slot is free, so its receiver has done with the last offer here.
+        // SAFETY: the slot is free, so its receiver no longer uses the last offer here.
         offered.parts.write(|parts| unsafe { *parts = lent });
         // Relaxed: published by the slot's flag.
         offered.state.store(OFFERED, Ordering::Relaxed);
@@ -109,7 +109,7 @@ impl<'a> Offer<'a> {
 
     /// Whether the message has been read.
     pub(super) fn is_taken(&self) -> bool {
-        // Acquire: pairs with the Release in `Taking::drop`; the reading is over.
+        // Acquire: pairs with the Release in `Taking::drop`; the reads are over.
         self.lane.offers[self.slot].state.load(Ordering::Acquire) == TAKEN
     }
 }
@@ -120,7 +120,7 @@ impl Drop for Offer<'_> {
         // Relaxed: decided by the exchange below.
         if offered.state.load(Ordering::Relaxed) == OFFERED {
             self.lane.deposit(self.slot, self.parts);
-            // Release: publishes the deposit. Pairs with the Acquire in `take`. Relaxed: `is_taken` is asked.
+            // Release: publishes the deposit. Pairs with the Acquire in `take`. Relaxed: `is_taken` checks the failure.
             if offered.state.compare_exchange(OFFERED, REVOKED, Ordering::Release, Ordering::Relaxed).is_ok() {
                 return;
             }

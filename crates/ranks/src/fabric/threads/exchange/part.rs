@@ -1,26 +1,26 @@
-//! Groups of some of the ranks. The first rank to come makes the ends of all, and each takes its own.
+//! Groups of some of the ranks. The first rank to arrive makes the ends of all ranks, and each rank takes its own.
 
 use super::{Endpoint, endpoints};
 
-/// The ends of a group of some of the ranks, until those take them.
+/// The ends of a group of some of the ranks, until these ranks take them.
 pub(super) struct Part {
-    /// Which: the number of the new communicator, and its first rank by the world's number.
+    /// The identity of the group: the number of the new communicator, and its first rank's number in the world.
     name: (u32, usize),
     pub(super) ends: Vec<Endpoint>,
 }
 
 impl Endpoint {
-    /// This rank's end of a group of some of these ranks, with these numbers in the world, of which it is one. All of
-    /// them ask, and the communicator's `number` identifies this group.
+    /// Returns this rank's end of a group of some of these ranks, this one included; `members` are their numbers in the
+    /// world. All of them call it, and the communicator's `number` identifies the group.
     pub(crate) fn part(&self, number: u32, members: &[usize]) -> Self {
         let name = (number, members[0]);
-        // Dropped after the lock is given back: each rings its group.
+        // Dropped after the lock is released, because each rings its group.
         let mut orphans = Vec::new();
         let mut parts = self.shared.parts.lock();
         let place = parts.iter().position(|part| part.name == name).unwrap_or_else(|| {
             let ends = endpoints(members, self.shared.spins > 0);
-            // Who has ended will not come for its end. Who ends later finds it here: it notes its ending before it
-            // looks.
+            // A rank that has ended will not take its end. A rank that ends later finds its end here, because it
+            // records its ending before it looks.
             let endings = self.shared.endings.lock();
             let culprit =
                 |end: &Endpoint| endings.iter().find(|ending| ending.world == end.world).map(|ending| ending.culprit);

@@ -1,0 +1,74 @@
+// The worker: it owns the memory of the engine, and copies bytes in and out (crates/web-engine/src/exports.rs).
+
+import type { Answer, File, Question } from './engine.ts';
+
+interface Exports {
+  memory: WebAssembly.Memory;
+  lehr_alloc(bytes: number): number;
+  lehr_free(address: number, bytes: number): void;
+  lehr_is_exact(): number;
+  lehr_columns(name: number, nameLength: number, file: number, length: number): number;
+  lehr_options(method: number, methodLength: number): number;
+  lehr_run(request: number, requestLength: number, file: number, length: number): number;
+  lehr_predict(model: number, modelLength: number, name: number, nameLength: number, file: number, length: number): number;
+}
+
+let engine: Exports | null = null;
+let told = 0;
+
+const say = (answer: Answer, transfer: Transferable[] = []) => postMessage(answer, { transfer });
+
+function start(module: WebAssembly.Module): void {
+  const lehr = {
+    now: () => Date.now(),
+    progress: (address: number, length: number) => {
+      // A step may take less than a screen shows.
+      const now = performance.now();
+      if (now - told < 50) return;
+      told = now;
+      say({ kind: 'progress', progress: JSON.parse(new TextDecoder().decode(new Uint8Array(engine!.memory.buffer, address, length))) });
+    },
+  };
+  engine = new WebAssembly.Instance(module, { lehr }).exports as unknown as Exports;
+}
+
+/// Copies texts and bytes into the memory of the engine, calls it, and copies the answer out.
+function call(function_: (...places: number[]) => number, ...parts: (string | Uint8Array)[]): void {
+  const { memory, lehr_alloc, lehr_free, lehr_is_exact } = engine!;
+  const given = parts.map((part) => {
+    const bytes = typeof part === 'string' ? new TextEncoder().encode(part) : part;
+    const address = lehr_alloc(bytes.length);
+    if (address === 0) throw new Error(`the browser has no memory left for ${bytes.length} bytes`);
+    new Uint8Array(memory.buffer, address, bytes.length).set(bytes);
+    return [address, bytes.length];
+  });
+  const answer = function_(...given.flat());
+  given.forEach(([address, length]) => lehr_free(address, length));
+  const sizes = new DataView(memory.buffer, answer, 8);
+  const [whole, head] = [sizes.getUint32(0, true), sizes.getUint32(4, true)];
+  const said = JSON.parse(new TextDecoder().decode(new Uint8Array(memory.buffer, answer + 8, head)));
+  let place = answer + 8 + head;
+  const files: File[] = (said.files ?? []).map(({ name, length }: { name: string; length: number }) => {
+    const bytes = new Uint8Array(memory.buffer, place, length).slice();
+    place += length;
+    return { name, bytes };
+  });
+  lehr_free(answer, whole);
+  if (said.error !== undefined) say({ kind: 'error', error: said.error });
+  else say({ kind: 'done', told: said.told, files, isExact: Boolean(lehr_is_exact()) }, files.map((file) => file.bytes.buffer));
+}
+
+onmessage = ({ data }: MessageEvent<Question>) => {
+  try {
+    if (data.kind === 'start') start(data.module);
+    else if (data.kind === 'columns') call(engine!.lehr_columns, data.name, data.file);
+    else if (data.kind === 'options') call(engine!.lehr_options, data.method);
+    else if (data.kind === 'run') call(engine!.lehr_run, JSON.stringify(data.request), data.file);
+    else call(engine!.lehr_predict, data.model, data.name, data.file);
+  } catch (error) {
+    // The memory may be in any state: the page starts another worker.
+    setTimeout(() => {
+      throw error;
+    });
+  }
+};
