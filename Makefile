@@ -88,6 +88,12 @@ web: ## build the viewer that lehr serve shows, from web/ into web/dist (Node.js
 dashboard-pictures: ## draw the pictures of the viewer in docs/guide/dashboard anew, of data in datasets/ (Node.js 20, Chromium)
 	@$(PYTHON) tools/web.py pictures $(TARGET)/release/lehr
 
+DASHBOARD_RECORD ?= lab/records/local/dashboard.json
+
+dashboard-times: need ## what a page with a million points costs: first picture, whole picture, frames, memory, the node's processor time (Node.js 20, Chromium; some ten minutes, nobody else on the machine)
+	@cargo build --release -p lehr
+	@$(PYTHON) tools/web.py times $(TARGET)/release/lehr $(DASHBOARD_RECORD)
+
 test-web: need ## types and unit tests of the viewer, web/dist against its sources, sizes, tests in Chromium; what lacks Node.js or Chromium is NOT RUN
 	@cargo build --release -p lehr
 	@$(PYTHON) tools/web.py check $(TARGET)/release/lehr
@@ -471,6 +477,11 @@ NUMBER_PAGE_RECORD := lab/records/2026-11-27/number.json
 
 docs/lab/number.md: $(wildcard lab/report/*.py) $(NUMBER_PAGE_RECORD)
 	@$(PYTHON) lab/report/number.py $(NUMBER_PAGE_RECORD) > $@
+
+DASHBOARD_PAGE_RECORD := lab/records/2026-11-27/dashboard.json
+
+docs/lab/dashboard.md: $(wildcard lab/report/*.py) $(DASHBOARD_PAGE_RECORD)
+	@$(PYTHON) lab/report/dashboard.py $(DASHBOARD_PAGE_RECORD) > $@
 
 CERTAINTY_PAGE_RECORD := lab/records/2026-11-27/certainty.json
 

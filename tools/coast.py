@@ -1,6 +1,6 @@
-"""Packs the coast, lakes, borders of countries and of states behind the viewer's maps into `web/public/coast.json`.
+"""Packs the coast, lakes, borders of countries and of states, and cities behind the viewer's maps into `web/public/coast.json`.
 
-Usage: coast.py FOLDER   the folder has the four files of FILES, as GeoJSON
+Usage: coast.py FOLDER   the folder has the four files of FILES, and that of CITIES, as GeoJSON
 
 Where the files are from, and their terms: `web/coast/SOURCE.md`. How they are packed is what `unpack` in `web/src/points/coast.ts` reads:
 
@@ -8,6 +8,8 @@ Where the files are from, and their terms: `web/coast/SOURCE.md`. How they are p
   point's steps are from the last one of the line before, or from 0, 0.
 - A step is 1/GRID degree. A number is written as digits of five bits from the lowest, the last one without the sixth bit. Steps have their sign in the
   lowest bit. A digit is one character from `=` on: that needs no base64, and gzip finds that small numbers are frequent.
+- Cities are two texts: their names, with `|` between them, and the steps from city to city. The most important come first, in groups of GROUP; in a group
+  they follow each other along a curve through the map, so that steps are short.
 """
 
 import gzip
@@ -24,6 +26,15 @@ FILES = {
     "borders": ["ne_110m_admin_0_boundary_lines_land"],
     "states": ["ne_110m_admin_1_states_provinces_lines"],
 }
+CITIES = "ne_50m_populated_places_simple"
+#: Cities up to this rank are taken, which Natural Earth gives from 0 on, if they have so many people or are capitals of countries.
+RANK_MAX, PEOPLE_LEAST = 3, 60_000
+#: Of the next rank, those of the USA are taken that are capitals of states, whose borders are drawn, or have so many people.
+PEOPLE_OF_USA = 300_000
+#: Names that have changed since, one that is misspelt, and one that has no English name in a list that has them else.
+RENAMED = {"Kiev": "Kyiv", "Rangoon": "Yangon", "Chittagong": "Chattogram", "Bangalore": "Bengaluru", "Shenyeng": "Shenyang", "København": "Copenhagen"}
+#: How many cities are equally important. Of two that are near each other the one of an earlier group is drawn.
+GROUP = 100
 #: Steps for a degree, and how far a point may lie from the line without it, in degrees of latitude.
 GRID = 20
 TOLERANCE = 0.05
@@ -114,13 +125,64 @@ def packed(lines):
     return text, count
 
 
+def along(city, levels=6):
+    """The place of a city along Hilbert's curve through a map of four to the power of `levels` cells."""
+    x, y = (min((1 << levels) - 1, int((value + half) / (2 * half) * (1 << levels))) for value, half in [(city["longitude"], 180), (city["latitude"], 90)])
+    place = 0
+    for level in reversed(range(levels)):
+        side = 1 << level
+        right, upper = bool(x & side), bool(y & side)
+        place += side * side * ((3 * right) ^ upper)
+        if not upper:
+            if right:
+                x, y = side - 1 - x % side, side - 1 - y % side
+            x, y = y % side, x % side
+        else:
+            x, y = x % side, y % side
+    return place
+
+
+def chosen(features):
+    """The cities that are drawn, in their order."""
+    found = []
+    for feature in features:
+        about = feature["properties"]
+        longitude, latitude = feature["geometry"]["coordinates"][:2]
+        rank, people = about["scalerank"], about["pop_max"]
+        is_capital = about["featurecla"] == "Admin-0 capital"
+        is_of_usa = about["adm0_a3"] == "USA" and (about["featurecla"] == "Admin-1 capital" or people >= PEOPLE_OF_USA)
+        if (rank <= RANK_MAX and (people >= PEOPLE_LEAST or is_capital)) or (rank <= RANK_MAX + 1 and is_of_usa):
+            name = RENAMED.get(about["name"], about["name"])
+            found.append({"name": name, "rank": rank, "people": people, "longitude": longitude, "latitude": latitude})
+    found.sort(key=lambda city: (city["rank"], -city["people"], city["name"]))
+    groups = [found[at : at + GROUP] for at in range(0, len(found), GROUP)]
+    return [city for group in groups for city in sorted(group, key=along)]
+
+
+def packed_cities(cities):
+    """The names of cities, and the steps from one to the next."""
+    steps, here = "", (0, 0)
+    for city in cities:
+        place = (round(city["longitude"] * GRID), round(city["latitude"] * GRID))
+        steps += digits(signed(place[0] - here[0])) + digits(signed(place[1] - here[1]))
+        here = place
+    return "|".join(city["name"] for city in cities), steps
+
+
+def features_of(folder, name):
+    return json.loads((folder / f"{name}.geojson").read_text("utf-8"))["features"]
+
+
 def pack(folder):
     found = {"grid": GRID}
     for kind, names in FILES.items():
-        features = [feature for name in names for feature in json.loads((folder / f"{name}.geojson").read_text("utf-8"))["features"]]
+        features = [feature for name in names for feature in features_of(folder, name)]
         whole = [part for feature in features for line in lines_of(feature["geometry"]) for part in without_cut(line)]
         found[kind], count = packed(simplified(line, TOLERANCE) for line in whole)
         print(f"{kind}: {count} of {sum(map(len, whole))} points, {len(gzip.compress(found[kind].encode(), 9, mtime=0))} bytes compressed")
+    cities = chosen(features_of(folder, CITIES))
+    found["cities"], found["places"] = packed_cities(cities)
+    print(f"cities: {len(cities)}, {len(gzip.compress((found['cities'] + found['places']).encode(), 9, mtime=0))} bytes compressed")
     return found
 
 
@@ -128,7 +190,7 @@ def main(arguments):
     if len(arguments) != 1:
         print(__doc__, file=sys.stderr)
         return 2
-    OUT.write_text(json.dumps(pack(Path(arguments[0])), separators=(",", ":")) + "\n", "ascii")
+    OUT.write_text(json.dumps(pack(Path(arguments[0])), separators=(",", ":"), ensure_ascii=False) + "\n", "utf-8")
     print(f"{OUT.relative_to(ROOT)}: {len(gzip.compress(OUT.read_bytes(), 9, mtime=0))} bytes compressed")
     return 0
 

@@ -33,6 +33,33 @@ class Coast(unittest.TestCase):
         with self.assertRaises(ValueError):
             coast.lines_of({"type": "Point", "coordinates": [0, 0]})
 
+    def test_cities_are_chosen_by_rank_people_and_what_they_are_capitals_of(self):
+        def city(name, rank, people, kind="Populated place", of="CHE"):
+            about = {"name": name, "scalerank": rank, "pop_max": people, "featurecla": kind, "adm0_a3": of}
+            return {"properties": about, "geometry": {"coordinates": [0.0, 0.0]}}
+
+        features = [
+            city("Hamlet", 3, 900), city("Small capital", 3, 900, "Admin-0 capital"), city("Town", 4, 900_000), city("Kiev", 1, 2_000_000), city("State", 4, 9000, "Admin-1 capital", "USA"),
+            city("Of a state", 4, 400_000, of="USA"), city("Small", 4, 9000, of="USA"), city("Far", 6, 9000, "Admin-1 capital", "USA"), city("Large", 0, 9_000_000),
+        ]
+        self.assertEqual({found["name"] for found in coast.chosen(features)}, {"Small capital", "Kyiv", "State", "Of a state", "Large"})
+
+    def test_more_important_cities_are_in_earlier_groups_and_neighbours_follow_each_other(self):
+        features = [
+            {"properties": {"name": str(at), "scalerank": at % 2, "pop_max": 100_000, "featurecla": "", "adm0_a3": ""}, "geometry": {"coordinates": [(-1) ** (at // 2) * 90.0, 45.0]}}
+            for at in range(2 * coast.GROUP)
+        ]
+        found = coast.chosen(features)
+        self.assertEqual({city["rank"] for city in found[: coast.GROUP]}, {0})
+        self.assertEqual([city["longitude"] for city in found[: coast.GROUP]], [-90.0] * (coast.GROUP // 2) + [90.0] * (coast.GROUP // 2))
+        # Cells along the curve are neighbours.
+        cells = sorted(((x, y) for x in range(8) for y in range(8)), key=lambda cell: coast.along({"longitude": cell[0] * 45 - 179, "latitude": cell[1] * 22.5 - 89}, 3))
+        self.assertTrue(all(abs(a - c) + abs(b - d) == 1 for (a, b), (c, d) in zip(cells, cells[1:])))
+
+    def test_cities_are_names_and_steps(self):
+        cities = [{"name": "A", "longitude": 0.1, "latitude": -0.05}, {"name": "B", "longitude": 0.1, "latitude": 0.0}]
+        self.assertEqual(coast.packed_cities(cities), ("A|B", "".join(chr(coast.FIRST + digit) for digit in [4, 1, 0, 2])))
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -982,6 +982,14 @@ function It(e, t) {
 		...It(t.components.schemas[n.split("/").pop()] ?? {}, t),
 		...i
 	};
+	if (i.oneOf?.every((e) => e.const !== void 0)) {
+		let e = i.oneOf.map((e) => `- \`${e.const}\`: ${e.description ?? ""}`);
+		return {
+			...i,
+			enum: i.oneOf.map((e) => e.const),
+			description: [i.description ?? "", ...e].join("\n\n")
+		};
+	}
 	let a = r?.find((e) => e.type !== "null");
 	if (a) {
 		let e = It(a, t), { default: n, ...r } = e;

@@ -1,5 +1,5 @@
 import { C as e, E as t, S as n, T as r, _ as i, a, b as o, c as s, d as c, f as l, g as u, h as d, i as f, l as p, m, n as h, o as g, p as _, r as v, s as y, t as b, u as x, v as S, w as C, x as w, y as T } from "./app.js";
-import { a as E, i as D, n as ee, o as te, r as ne, s as O } from "./chart.js";
+import { a as E, i as D, n as ee, o as te, r as O, s as ne } from "./chart.js";
 // node_modules/@uwdata/flechette/src/constants.js
 /** Magic bytes 'ARROW1' indicating the Arrow 'file' format. */
 var k = Uint8Array.of(65, 82, 82, 79, 87, 49), A = {
@@ -318,12 +318,12 @@ var k = Uint8Array.of(65, 82, 82, 79, 87, 49), A = {
 	* day's worth of time).
 	*/
 	MONTH_DAY_NANO: 2
-}, re = {
+}, L = {
 	/** Sparse union layout with full arrays for each sub-type. */
 	Sparse: 0,
 	/** Dense union layout with offsets into value arrays. */
 	Dense: 1
-}, L = {
+}, re = {
 	/**
 	* LZ4 frame compression.
 	* Not to be confused with "raw" (also called "block") format.
@@ -331,7 +331,7 @@ var k = Uint8Array.of(65, 82, 82, 79, 87, 49), A = {
 	LZ4_FRAME: 0,
 	/** Zstandard compression. */
 	ZSTD: 1
-}, ie = { 
+}, R = { 
 /**
 * Each constituent buffer is first compressed with the indicated
 * compressor, and then written with the uncompressed length in the first 8
@@ -341,7 +341,7 @@ var k = Uint8Array.of(65, 82, 82, 79, 87, 49), A = {
 * follows is not compressed, which can be useful for cases where
 * compression does not yield appreciable savings.
 */
-BUFFER: 0 }, R = Uint8Array, ae = Uint16Array, oe = Uint32Array, z = BigUint64Array, B = Int8Array, V = Int16Array, H = Int32Array, U = BigInt64Array, W = Float32Array, G = Float64Array;
+BUFFER: 0 }, ie = Uint8Array, z = Uint16Array, ae = Uint32Array, oe = BigUint64Array, B = Int8Array, V = Int16Array, H = Int32Array, U = BigInt64Array, W = Float32Array, G = Float64Array;
 /**
 * @param {unknown} value
 * @returns {string}
@@ -363,7 +363,7 @@ function q(e) {
 * @param {unknown} value 
 * @returns {value is Uint8Array}
 */
-function se(e) {
+function J(e) {
 	return K(e) === "[object Uint8Array]";
 }
 /**
@@ -373,7 +373,7 @@ function se(e) {
 * @param {boolean} signed Flag indicating if the integer is signed.
 * @returns {IntArrayConstructor}
 */
-function ce(e, t) {
+function se(e, t) {
 	let n = Math.log2(e) - 3;
 	return (t ? [
 		B,
@@ -381,10 +381,10 @@ function ce(e, t) {
 		H,
 		U
 	] : [
-		R,
+		ie,
+		z,
 		ae,
-		oe,
-		z
+		oe
 	])[n];
 }
 /**
@@ -394,7 +394,7 @@ function ce(e, t) {
 * @param {IntegerArray} offsets The offsets array.
 * @param {number} index The full column row index.
 */
-function le(e, t) {
+function ce(e, t) {
 	let n = 0, r = e.length;
 	if (r <= 2147483648) do {
 		let i = n + r >>> 1;
@@ -417,7 +417,7 @@ function le(e, t) {
 * @returns {T} The input value.
 * @throws if the value does not pass the test
 */
-function ue(e, t, n) {
+function le(e, t, n) {
 	if (t(e)) return e;
 	throw Error(n(e));
 }
@@ -431,8 +431,8 @@ function ue(e, t, n) {
 * @returns {T} The input value.
 * @throws if the value is not included in the set
 */
-function J(e, t, n) {
-	return t = Array.isArray(t) ? t : Object.values(t), ue(e, (e) => t.includes(e), n ?? (() => `${e} must be one of ${t}`));
+function Y(e, t, n) {
+	return t = Array.isArray(t) ? t : Object.values(t), le(e, (e) => t.includes(e), n ?? (() => `${e} must be one of ${t}`));
 }
 /**
 * Return the first object key that pairs with the given value.
@@ -440,7 +440,7 @@ function J(e, t, n) {
 * @param {any} value The value to lookup.
 * @returns {string} The first matching key, or '<Unknown>' if not found.
 */
-function de(e, t) {
+function ue(e, t) {
 	for (let [n, r] of Object.entries(e)) if (r === t) return n;
 	return "<Unknown>";
 }
@@ -451,7 +451,7 @@ function de(e, t) {
 /**
 * @typedef {Field | DataType} FieldInput
 */
-var Y = (e) => `Unsupported data type: "${de(M, e)}" (id ${e})`, fe = (e, t, n = !0, r = null) => ({
+var de = (e) => `Unsupported data type: "${ue(M, e)}" (id ${e})`, X = (e, t, n = !0, r = null) => ({
 	name: e,
 	type: t,
 	nullable: n,
@@ -462,15 +462,15 @@ var Y = (e) => `Unsupported data type: "${de(M, e)}" (id ${e})`, fe = (e, t, n =
 * @param {any} value
 * @returns {value is Field}
 */
-function pe(e) {
-	return Object.hasOwn(e, "name") && me(e.type);
+function fe(e) {
+	return Object.hasOwn(e, "name") && pe(e.type);
 }
 /**
 * Checks if a value is a data type instance.
 * @param {any} value
 * @returns {value is DataType}
 */
-function me(e) {
+function pe(e) {
 	return typeof e?.typeId == "number";
 }
 /**
@@ -481,8 +481,8 @@ function me(e) {
 * @param {boolean} [defaultNullable=true] The default nullable value.
 * @returns {Field} The field instance.
 */
-function he(e, t = "", n = !0) {
-	return pe(e) ? e : fe(t, ue(e, me, () => "Data type expected."), n);
+function me(e, t = "", n = !0) {
+	return fe(e) ? e : X(t, le(e, pe, () => "Data type expected."), n);
 }
 /**
 * Return a Dictionary data type instance.  A dictionary type consists of a
@@ -505,53 +505,53 @@ function he(e, t = "", n = !0) {
 *  ids are later resolved (possibly to new values) upon IPC encoding.
 * @returns {DictionaryType}
 */
-var ge = (e, t, n = !1, r = -1) => ({
+var he = (e, t, n = !1, r = -1) => ({
 	typeId: M.Dictionary,
 	id: r,
 	dictionary: e,
-	indices: t || ve(),
+	indices: t || _e(),
 	ordered: n
-}), _e = (e = 32, t = !0) => ({
+}), ge = (e = 32, t = !0) => ({
 	typeId: M.Int,
-	bitWidth: J(e, [
+	bitWidth: Y(e, [
 		8,
 		16,
 		32,
 		64
 	]),
 	signed: t,
-	values: ce(e, t)
-}), ve = () => _e(32), ye = (e = 2) => ({
+	values: se(e, t)
+}), _e = () => ge(32), ve = (e = 2) => ({
 	typeId: M.Float,
-	precision: J(e, N),
+	precision: Y(e, N),
 	values: [
-		ae,
+		z,
 		W,
 		G
 	][e]
-}), be = () => ({
+}), ye = () => ({
 	typeId: M.Binary,
 	offsets: H
-}), xe = () => ({
+}), be = () => ({
 	typeId: M.Utf8,
 	offsets: H
-}), Se = (e, t, n = 128) => ({
+}), xe = (e, t, n = 128) => ({
 	typeId: M.Decimal,
 	precision: e,
 	scale: t,
-	bitWidth: J(n, [
+	bitWidth: Y(n, [
 		32,
 		64,
 		128,
 		256
 	]),
-	values: n === 32 ? H : z
-}), Ce = (e) => ({
+	values: n === 32 ? H : oe
+}), Se = (e) => ({
 	typeId: M.Date,
-	unit: J(e, P),
+	unit: Y(e, P),
 	values: e === P.DAY ? H : U
-}), we = (e = F.MILLISECOND) => {
-	e = J(e, F);
+}), Ce = (e = F.MILLISECOND) => {
+	e = Y(e, F);
 	let t = e === F.SECOND || e === F.MILLISECOND ? 32 : 64;
 	return {
 		typeId: M.Time,
@@ -559,76 +559,76 @@ var ge = (e, t, n = !1, r = -1) => ({
 		bitWidth: t,
 		values: t === 32 ? H : U
 	};
-}, Te = (e = F.MILLISECOND, t = null) => ({
+}, we = (e = F.MILLISECOND, t = null) => ({
 	typeId: M.Timestamp,
-	unit: J(e, F),
+	unit: Y(e, F),
 	timezone: t,
 	values: U
-}), Ee = (e = I.MONTH_DAY_NANO) => ({
+}), Te = (e = I.MONTH_DAY_NANO) => ({
 	typeId: M.Interval,
-	unit: J(e, I),
+	unit: Y(e, I),
 	values: e === I.MONTH_DAY_NANO ? void 0 : H
-}), De = (e) => ({
+}), Ee = (e) => ({
 	typeId: M.List,
-	children: [he(e)],
+	children: [me(e)],
 	offsets: H
-}), Oe = (e) => ({
+}), De = (e) => ({
 	typeId: M.Struct,
-	children: Array.isArray(e) && e.length > 0 && pe(e[0]) ? e : Object.entries(e).map(([e, t]) => fe(e, t))
-}), ke = (e, t, n, r) => (n ??= t.map((e, t) => t), {
+	children: Array.isArray(e) && e.length > 0 && fe(e[0]) ? e : Object.entries(e).map(([e, t]) => X(e, t))
+}), Oe = (e, t, n, r) => (n ??= t.map((e, t) => t), {
 	typeId: M.Union,
-	mode: J(e, re),
+	mode: Y(e, L),
 	typeIds: n,
 	typeMap: n.reduce((e, t, n) => (e[t] = n, e), {}),
-	children: t.map((e, t) => he(e, `_${t}`)),
+	children: t.map((e, t) => me(e, `_${t}`)),
 	typeIdForValue: r,
 	offsets: H
-}), Ae = (e) => ({
+}), ke = (e) => ({
 	typeId: M.FixedSizeBinary,
 	stride: e
-}), je = (e, t) => ({
+}), Ae = (e, t) => ({
 	typeId: M.FixedSizeList,
 	stride: t,
-	children: [he(e)]
-}), Me = (e, t) => ({
+	children: [me(e)]
+}), je = (e, t) => ({
 	typeId: M.Map,
 	keysSorted: e,
 	children: [t],
 	offsets: H
-}), Ne = (e = F.MILLISECOND) => ({
+}), Me = (e = F.MILLISECOND) => ({
 	typeId: M.Duration,
-	unit: J(e, F),
+	unit: Y(e, F),
 	values: U
-}), Pe = () => ({
+}), Ne = () => ({
 	typeId: M.LargeBinary,
 	offsets: U
-}), Fe = () => ({
+}), Pe = () => ({
 	typeId: M.LargeUtf8,
 	offsets: U
-}), Ie = (e) => ({
+}), Fe = (e) => ({
 	typeId: M.LargeList,
-	children: [he(e)],
+	children: [me(e)],
 	offsets: U
-}), Le = (e, t) => ({
+}), Ie = (e, t) => ({
 	typeId: M.RunEndEncoded,
-	children: [ue(he(e, "run_ends"), (e) => e.type.typeId === M.Int, () => "Run-ends must have an integer type."), he(t, "values")]
-}), Re = (e) => ({
+	children: [le(me(e, "run_ends"), (e) => e.type.typeId === M.Int, () => "Run-ends must have an integer type."), me(t, "values")]
+}), Le = (e) => ({
 	typeId: M.ListView,
-	children: [he(e, "value")],
+	children: [me(e, "value")],
 	offsets: H
-}), ze = (e) => ({
+}), Re = (e) => ({
 	typeId: M.LargeListView,
-	children: [he(e, "value")],
+	children: [me(e, "value")],
 	offsets: U
-}), Be = new G(2).buffer;
-new U(Be), new oe(Be), new H(Be), new R(Be);
+}), ze = new G(2).buffer;
+new U(ze), new ae(ze), new H(ze), new ie(ze);
 /**
 * Coerce a bigint value to a number. Throws an error if the bigint value
 * lies outside the range of what a number can precisely represent.
 * @param {bigint} value The value to check and possibly convert.
 * @returns {number} The converted number value.
 */
-function Ve(e) {
+function Be(e) {
 	if (e > 2 ** 53 - 1 || e < -(2 ** 53 - 1)) throw Error(`BigInt exceeds integer number representation: ${e}`);
 	return Number(e);
 }
@@ -639,10 +639,10 @@ function Ve(e) {
 * @param {bigint} div The divisor.
 * @returns {number} The result of the division as a floating point number.
 */
-function He(e, t) {
+function Ve(e, t) {
 	return Number(e / t) + Number(e % t) / Number(t);
 }
-var Ue = (e) => BigInt.asUintN(64, e);
+var He = (e) => BigInt.asUintN(64, e);
 /**
 * Convert a 64-bit decimal value to a bigint.
 * @param {BigUint64Array} buf The uint64 array containing the decimal bytes.
@@ -650,7 +650,7 @@ var Ue = (e) => BigInt.asUintN(64, e);
 * @returns {bigint} The converted decimal as a bigint, such that all
 *  fractional digits are scaled up to integers (for example, 1.12 -> 112).
 */
-function We(e, t) {
+function Ue(e, t) {
 	return BigInt.asIntN(64, e[t]);
 }
 /**
@@ -660,9 +660,9 @@ function We(e, t) {
 * @returns {bigint} The converted decimal as a bigint, such that all
 *  fractional digits are scaled up to integers (for example, 1.12 -> 112).
 */
-function Ge(e, t) {
+function We(e, t) {
 	let n = t << 1, r;
-	return BigInt.asIntN(64, e[n + 1]) < 0 ? (r = Ue(~e[n]) | Ue(~e[n + 1]) << 64n, r = -(r + 1n)) : r = e[n] | e[n + 1] << 64n, r;
+	return BigInt.asIntN(64, e[n + 1]) < 0 ? (r = He(~e[n]) | He(~e[n + 1]) << 64n, r = -(r + 1n)) : r = e[n] | e[n + 1] << 64n, r;
 }
 /**
 * Convert a 256-bit decimal value to a bigint.
@@ -671,20 +671,20 @@ function Ge(e, t) {
 * @returns {bigint} The converted decimal as a bigint, such that all
 *  fractional digits are scaled up to integers (for example, 1.12 -> 112).
 */
-function Ke(e, t) {
+function Ge(e, t) {
 	let n = t << 2, r;
-	return BigInt.asIntN(64, e[n + 3]) < 0 ? (r = Ue(~e[n]) | Ue(~e[n + 1]) << 64n | Ue(~e[n + 2]) << 128n | Ue(~e[n + 3]) << 192n, r = -(r + 1n)) : r = e[n] | e[n + 1] << 64n | e[n + 2] << 128n | e[n + 3] << 192n, r;
+	return BigInt.asIntN(64, e[n + 3]) < 0 ? (r = He(~e[n]) | He(~e[n + 1]) << 64n | He(~e[n + 2]) << 128n | He(~e[n + 3]) << 192n, r = -(r + 1n)) : r = e[n] | e[n + 1] << 64n | e[n + 2] << 128n | e[n + 3] << 192n, r;
 }
 // node_modules/@uwdata/flechette/src/util/strings.js
-var qe = new TextDecoder("utf-8");
+var Ke = new TextDecoder("utf-8");
 new TextEncoder();
 /**
 * Return a UTF-8 string decoded from a byte buffer.
 * @param {Uint8Array} buf The byte buffer.
 * @returns {string} The decoded string.
 */
-function Je(e) {
-	return qe.decode(e);
+function qe(e) {
+	return Ke.decode(e);
 }
 /**
 * Return a boolean for a single bit in a bitmap.
@@ -692,7 +692,7 @@ function Je(e) {
 * @param {number} index The bit index to read.
 * @returns {boolean} The boolean bitmap value.
 */
-function Ye(e, t) {
+function Je(e, t) {
 	return !!(e[t >> 3] & 1 << t % 8);
 }
 /**
@@ -700,8 +700,8 @@ function Ye(e, t) {
 * @param {Uint8Array} buf The byte buffer.
 * @param {number} index The base index of the object.
 */
-function Xe(e, t) {
-	let n = t + Z(e, t), r = n - Z(e, n), i = X(e, r);
+function Ye(e, t) {
+	let n = t + Z(e, t), r = n - Z(e, n), i = et(e, r);
 	/**
 	* Retrieve a value from a flatbuffer table layout.
 	* @template T
@@ -712,7 +712,7 @@ function Xe(e, t) {
 	*/
 	return (t, a, o = null) => {
 		if (t < i) {
-			let i = X(e, r + t);
+			let i = et(e, r + t);
 			if (i) return a(e, n + i);
 		}
 		return o;
@@ -724,7 +724,7 @@ function Xe(e, t) {
 * @param {number} offset
 * @returns {number}
 */
-function Ze(e, t) {
+function Xe(e, t) {
 	return t;
 }
 /**
@@ -733,8 +733,8 @@ function Ze(e, t) {
 * @param {number} offset
 * @returns {boolean}
 */
-function Qe(e, t) {
-	return !!$e(e, t);
+function Ze(e, t) {
+	return !!Qe(e, t);
 }
 /**
 * Return a signed 8-bit integer value.
@@ -742,8 +742,8 @@ function Qe(e, t) {
 * @param {number} offset
 * @returns {number}
 */
-function $e(e, t) {
-	return et(e, t) << 24 >> 24;
+function Qe(e, t) {
+	return $e(e, t) << 24 >> 24;
 }
 /**
 * Return an unsigned 8-bit integer value.
@@ -751,7 +751,7 @@ function $e(e, t) {
 * @param {number} offset
 * @returns {number}
 */
-function et(e, t) {
+function $e(e, t) {
 	return e[t];
 }
 /**
@@ -760,7 +760,7 @@ function et(e, t) {
 * @param {number} offset
 * @returns {number}
 */
-function X(e, t) {
+function et(e, t) {
 	return tt(e, t) << 16 >> 16;
 }
 /**
@@ -798,7 +798,7 @@ function nt(e, t) {
 * @returns {number}
 */
 function Q(e, t) {
-	return Ve(BigInt.asIntN(64, BigInt(nt(e, t)) + (BigInt(nt(e, t + 4)) << 32n)));
+	return Be(BigInt.asIntN(64, BigInt(nt(e, t)) + (BigInt(nt(e, t + 4)) << 32n)));
 }
 /**
 * Create a JavaScript string from UTF-8 data stored inside the FlatBuffer.
@@ -809,7 +809,7 @@ function Q(e, t) {
 */
 function rt(e, t) {
 	let n = t + Z(e, t), r = Z(e, n);
-	return n += 4, Je(e.subarray(n, n + r));
+	return n += 4, qe(e.subarray(n, n + r));
 }
 /**
 * Extract a flatbuffer vector to an array.
@@ -955,7 +955,7 @@ var ut = class {
 	* @returns {boolean} True if valid, false otherwise.
 	*/
 	isValid(e) {
-		return Ye(this.validity, e);
+		return Je(this.validity, e);
 	}
 	/**
 	* Return the value at the given index. This method does not check the
@@ -1036,7 +1036,7 @@ var ut = class {
 	* @param {number} index The value index
 	*/
 	value(e) {
-		return Ve(this.values[e]);
+		return Be(this.values[e]);
 	}
 }, ht = class extends ft {
 	/**
@@ -1055,7 +1055,7 @@ var ut = class {
 	* @param {number} index The value index
 	*/
 	value(e) {
-		return Ye(this.values, e);
+		return Je(this.values, e);
 	}
 }, _t = class extends ft {
 	constructor(e) {
@@ -1073,7 +1073,7 @@ var ut = class {
 	constructor(e) {
 		super(e);
 		let { bitWidth: t, scale: n } = this.type;
-		this.decimal = t === 64 ? We : t === 128 ? Ge : Ke, this.scale = 10n ** BigInt(n);
+		this.decimal = t === 64 ? Ue : t === 128 ? We : Ge, this.scale = 10n ** BigInt(n);
 	}
 }, yt = class extends vt {
 	static ArrayType = G;
@@ -1081,7 +1081,7 @@ var ut = class {
 	* @param {number} index The value index
 	*/
 	value(e) {
-		return He(this.decimal(this.values, e), this.scale);
+		return Ve(this.decimal(this.values, e), this.scale);
 	}
 }, bt = class extends vt {
 	static ArrayType = Array;
@@ -1125,14 +1125,14 @@ var ut = class {
 	* @param {number} index The value index
 	*/
 	value(e) {
-		return He(this.values[e], 1000n);
+		return Ve(this.values[e], 1000n);
 	}
 }, Dt = class extends mt {
 	/**
 	* @param {number} index The value index
 	*/
 	value(e) {
-		return He(this.values[e], 1000000n);
+		return Ve(this.values[e], 1000000n);
 	}
 }, Ot = class extends $ {
 	/**
@@ -1150,7 +1150,7 @@ var ut = class {
 		let t = this.values, n = e << 4;
 		return Float64Array.of(Z(t, n), Z(t, n + 4), Q(t, n + 8));
 	}
-}, At = ({ values: e, offsets: t }, n) => e.subarray(t[n], t[n + 1]), jt = ({ values: e, offsets: t }, n) => e.subarray(Ve(t[n]), Ve(t[n + 1])), Mt = class extends $ {
+}, At = ({ values: e, offsets: t }, n) => e.subarray(t[n], t[n + 1]), jt = ({ values: e, offsets: t }, n) => e.subarray(Be(t[n]), Be(t[n + 1])), Mt = class extends $ {
 	/**
 	* @param {number} index
 	* @returns {Uint8Array}
@@ -1171,14 +1171,14 @@ var ut = class {
 	* @param {number} index
 	*/
 	value(e) {
-		return Je(At(this, e));
+		return qe(At(this, e));
 	}
 }, Ft = class extends $ {
 	/**
 	* @param {number} index
 	*/
 	value(e) {
-		return Je(jt(this, e));
+		return qe(jt(this, e));
 	}
 }, It = class extends $ {
 	/**
@@ -1196,7 +1196,7 @@ var ut = class {
 	*/
 	value(e) {
 		let t = this.offsets;
-		return this.children[0].slice(Ve(t[e]), Ve(t[e + 1]));
+		return this.children[0].slice(Be(t[e]), Be(t[e + 1]));
 	}
 }, Rt = class extends $ {
 	/**
@@ -1214,7 +1214,7 @@ var ut = class {
 	*/
 	value(e) {
 		let t = this.offsets[e], n = t + this.sizes[e];
-		return this.children[0].slice(Ve(t), Ve(n));
+		return this.children[0].slice(Be(t), Be(n));
 	}
 }, Bt = class extends $ {
 	constructor(e) {
@@ -1324,7 +1324,7 @@ var Wt = class extends $ {
 	*/
 	value(e) {
 		let [{ values: t }, n] = this.children;
-		return n.at(le(t, e));
+		return n.at(ce(t, e));
 	}
 }, Zt = class extends $ {
 	/**
@@ -1385,7 +1385,7 @@ var Wt = class extends $ {
 	* @param {number} index The value index.
 	*/
 	value(e) {
-		return Je(this.view(e));
+		return qe(this.view(e));
 	}
 };
 // node_modules/@uwdata/flechette/src/column.js
@@ -1466,7 +1466,7 @@ var nn = class {
 	* @returns {T | null} The value.
 	*/
 	at(e) {
-		let { data: t, offsets: n } = this, r = le(n, e) - 1;
+		let { data: t, offsets: n } = this, r = ce(n, e) - 1;
 		return t[r]?.at(e - n[r]);
 	}
 	/**
@@ -1662,7 +1662,7 @@ var sn = class e {
 	at(e) {
 		let { children: t, getFactory: n, numRows: r } = this;
 		if (e < 0 || e >= r) return null;
-		let [{ offsets: i }] = t, a = le(i, e) - 1;
+		let [{ offsets: i }] = t, a = ce(i, e) - 1;
 		return n(a)(e - i[a]);
 	}
 	/**
@@ -1721,7 +1721,7 @@ function ln(e, t = {}) {
 		case M.Dictionary: return Zt;
 		case M.Union: return i ? qt : Kt;
 	}
-	throw Error(Y(n));
+	throw Error(de(n));
 }
 function un(e, t) {
 	return t ? class extends t {
@@ -1738,7 +1738,7 @@ var dn = -1, fn = 8;
 * @param {CompressionType_} type The codec type.
 */
 function pn(e) {
-	return `Missing compression codec "${de(L, e)}" (id ${e})`;
+	return `Missing compression codec "${ue(re, e)}" (id ${e})`;
 }
 /** @type {Map<CompressionType_, Codec>} */
 var mn = /* @__PURE__ */ new Map();
@@ -1805,10 +1805,10 @@ function vn(e, t) {
 * @returns {BodyCompression | undefined} The body compression metadata
 */
 function yn(e, t) {
-	let n = Xe(e, t);
+	let n = Ye(e, t);
 	return {
-		codec: n(4, $e, L.LZ4_FRAME),
-		method: n(6, $e, ie.BUFFER)
+		codec: n(4, Qe, re.LZ4_FRAME),
+		method: n(6, Qe, R.BUFFER)
 	};
 }
 // node_modules/@uwdata/flechette/src/decode/record-batch.js
@@ -1823,19 +1823,19 @@ function yn(e, t) {
 * @returns {RecordBatch} The record batch
 */
 function bn(e, t, n) {
-	let r = Xe(e, t), i = n < A.V4 ? 8 : 0;
+	let r = Ye(e, t), i = n < A.V4 ? 8 : 0;
 	return {
 		length: r(4, Q, 0),
-		nodes: it(e, r(6, Ze), 16, (e, t) => ({
+		nodes: it(e, r(6, Xe), 16, (e, t) => ({
 			length: Q(e, t),
 			nullCount: Q(e, t + 8)
 		})),
-		regions: it(e, r(8, Ze), 16 + i, (e, t) => ({
+		regions: it(e, r(8, Xe), 16 + i, (e, t) => ({
 			offset: Q(e, t + i),
 			length: Q(e, t + i + 8)
 		})),
 		compression: r(10, yn),
-		variadic: it(e, r(12, Ze), 8, Q)
+		variadic: it(e, r(12, Xe), 8, Q)
 	};
 }
 // node_modules/@uwdata/flechette/src/decode/dictionary-batch.js
@@ -1850,7 +1850,7 @@ function bn(e, t, n) {
 * @returns {DictionaryBatch} The dictionary batch
 */
 function xn(e, t, n) {
-	let r = Xe(e, t);
+	let r = Ye(e, t);
 	return {
 		id: r(4, Q, 0),
 		data: r(6, (e, t) => bn(e, t, n)),
@@ -1859,7 +1859,7 @@ function xn(e, t, n) {
 		* dictionary with the indicated id. If isDelta is false this dictionary
 		* should replace the existing dictionary.
 		*/
-		isDelta: r(8, Qe, !1)
+		isDelta: r(8, Ze, !1)
 	};
 }
 // node_modules/@uwdata/flechette/src/decode/data-type.js
@@ -1875,31 +1875,31 @@ function xn(e, t, n) {
 * @returns {DataType} The data type.
 */
 function Sn(e, t, n, r) {
-	J(n, M, Y);
-	let i = Xe(e, t);
+	Y(n, M, de);
+	let i = Ye(e, t);
 	switch (n) {
-		case M.Binary: return be();
-		case M.Utf8: return xe();
-		case M.LargeBinary: return Pe();
-		case M.LargeUtf8: return Fe();
-		case M.List: return De(r[0]);
-		case M.ListView: return Re(r[0]);
-		case M.LargeList: return Ie(r[0]);
-		case M.LargeListView: return ze(r[0]);
-		case M.Struct: return Oe(r);
-		case M.RunEndEncoded: return Le(r[0], r[1]);
-		case M.Int: return _e(i(4, Z, 0), i(6, Qe, !1));
-		case M.Float: return ye(i(4, X, N.HALF));
-		case M.Decimal: return Se(i(4, Z, 0), i(6, Z, 0), i(8, Z, 128));
-		case M.Date: return Ce(i(4, X, P.MILLISECOND));
-		case M.Time: return we(i(4, X, F.MILLISECOND));
-		case M.Timestamp: return Te(i(4, X, F.SECOND), i(6, rt));
-		case M.Interval: return Ee(i(4, X, I.YEAR_MONTH));
-		case M.Duration: return Ne(i(4, X, F.MILLISECOND));
-		case M.FixedSizeBinary: return Ae(i(4, Z, 0));
-		case M.FixedSizeList: return je(r[0], i(4, Z, 0));
-		case M.Map: return Me(i(4, Qe, !1), r[0]);
-		case M.Union: return ke(i(4, X, re.Sparse), r, it(e, i(6, Ze), 4, Z));
+		case M.Binary: return ye();
+		case M.Utf8: return be();
+		case M.LargeBinary: return Ne();
+		case M.LargeUtf8: return Pe();
+		case M.List: return Ee(r[0]);
+		case M.ListView: return Le(r[0]);
+		case M.LargeList: return Fe(r[0]);
+		case M.LargeListView: return Re(r[0]);
+		case M.Struct: return De(r);
+		case M.RunEndEncoded: return Ie(r[0], r[1]);
+		case M.Int: return ge(i(4, Z, 0), i(6, Ze, !1));
+		case M.Float: return ve(i(4, et, N.HALF));
+		case M.Decimal: return xe(i(4, Z, 0), i(6, Z, 0), i(8, Z, 128));
+		case M.Date: return Se(i(4, et, P.MILLISECOND));
+		case M.Time: return Ce(i(4, et, F.MILLISECOND));
+		case M.Timestamp: return we(i(4, et, F.SECOND), i(6, rt));
+		case M.Interval: return Te(i(4, et, I.YEAR_MONTH));
+		case M.Duration: return Me(i(4, et, F.MILLISECOND));
+		case M.FixedSizeBinary: return ke(i(4, Z, 0));
+		case M.FixedSizeList: return Ae(r[0], i(4, Z, 0));
+		case M.Map: return je(i(4, Ze, !1), r[0]);
+		case M.Union: return Oe(i(4, et, L.Sparse), r, it(e, i(6, Xe), 4, Z));
 	}
 	return { typeId: n };
 }
@@ -1915,7 +1915,7 @@ function Sn(e, t, n, r) {
 */
 function Cn(e, t) {
 	let n = it(e, t, 4, (e, t) => {
-		let n = Xe(e, t);
+		let n = Ye(e, t);
 		return [n(4, rt), n(6, rt)];
 	});
 	return n.length ? new Map(n) : null;
@@ -1932,10 +1932,10 @@ function Cn(e, t) {
 * @returns {Schema} The schema
 */
 function wn(e, t, n) {
-	let r = Xe(e, t);
+	let r = Ye(e, t);
 	return {
 		version: n,
-		endianness: r(4, X, 0),
+		endianness: r(4, et, 0),
 		fields: r(6, Tn, []),
 		metadata: r(8, Cn)
 	};
@@ -1950,11 +1950,11 @@ function Tn(e, t) {
 * @returns {Field}
 */
 function En(e, t) {
-	let n = Xe(e, t), r = n(8, et, M.NONE), i = n(10, Ze, 0), a = n(12, On), o = Sn(e, i, r, n(14, Dn, []));
+	let n = Ye(e, t), r = n(8, $e, M.NONE), i = n(10, Xe, 0), a = n(12, On), o = Sn(e, i, r, n(14, Dn, []));
 	return a && (a.dictionary = o, o = a), {
 		name: n(4, rt),
 		type: o,
-		nullable: n(6, Qe, !1),
+		nullable: n(6, Ze, !1),
 		metadata: n(16, Cn)
 	};
 }
@@ -1971,8 +1971,8 @@ function Dn(e, t) {
 */
 function On(e, t) {
 	if (!t) return null;
-	let n = Xe(e, t);
-	return ge(null, n(6, kn, ve()), n(8, Qe, !1), n(4, Q, 0));
+	let n = Ye(e, t);
+	return he(null, n(6, kn, _e()), n(8, Ze, !1), n(4, Q, 0));
 }
 /**
 * Decode an integer data type.
@@ -1987,7 +1987,7 @@ function kn(e, t) {
 /**
 * @import { Message, MessageHeader_, Version_ } from '../types.js'
 */
-var An = (e, t) => `Expected to read ${e} metadata bytes, but only read ${t}.`, jn = (e, t) => `Expected to read ${e} bytes for message body, but only read ${t}.`, Mn = (e) => `Unsupported message type: ${e} (${de(j, e)})`;
+var An = (e, t) => `Expected to read ${e} metadata bytes, but only read ${t}.`, jn = (e, t) => `Expected to read ${e} bytes for message body, but only read ${t}.`, Mn = (e) => `Unsupported message type: ${e} (${ue(j, e)})`;
 /**
 * A "message" contains a block of Apache Arrow data, such as a schema,
 * record batch, or dictionary batch. This message decodes a single
@@ -2001,7 +2001,7 @@ function Nn(e, t) {
 	if (t += 4, n === -1 && (n = Z(e, t) || 0, t += 4), n === 0) return null;
 	let r = e.subarray(t, t += n);
 	if (r.byteLength < n) throw Error(An(n, r.byteLength));
-	let i = Xe(r, 0), a = i(4, X, A.V1), o = i(6, et, j.NONE), s = i(8, Ze, 0), c = i(10, Q, 0), l;
+	let i = Ye(r, 0), a = i(4, et, A.V1), o = i(6, $e, j.NONE), s = i(8, Xe, 0), c = i(10, Q, 0), l;
 	if (s) {
 		let n = o === j.Schema ? wn : o === j.DictionaryBatch ? xn : o === j.RecordBatch ? bn : null;
 		if (!n) throw Error(Mn(o));
@@ -2040,7 +2040,7 @@ function Nn(e, t) {
 */
 function Pn(e) {
 	let t = q(e) ? new Uint8Array(e) : e;
-	return se(t) && Fn(t) ? Ln(t) : In(t);
+	return J(t) && Fn(t) ? Ln(t) : In(t);
 }
 /**
 * @param {Uint8Array} buf
@@ -2063,7 +2063,7 @@ function Fn(e) {
 function In(e) {
 	let t = [e].flat(), n, r = [], i = [], a = [];
 	for (let e of t) {
-		if (!se(e)) throw Error("IPC data batch was not a Uint8Array.");
+		if (!J(e)) throw Error("IPC data batch was not a Uint8Array.");
 		let t = 0;
 		for (;;) {
 			let o = Nn(e, t);
@@ -2095,7 +2095,7 @@ function In(e) {
 * @returns {ArrowData}
 */
 function Ln(e) {
-	let t = e.byteLength - (k.length + 4), n = Xe(e, t - Z(e, t)), r = n(4, X, A.V1), i = n(8, vn, []), a = n(10, vn, []), o = a.map((e) => i.filter((t) => t.offset < e.offset).length);
+	let t = e.byteLength - (k.length + 4), n = Ye(e, t - Z(e, t)), r = n(4, et, A.V1), i = n(8, vn, []), a = n(10, vn, []), o = a.map((e) => i.filter((t) => t.offset < e.offset).length);
 	return {
 		schema: n(6, (e, t) => wn(e, t, r)),
 		dictionaries: i.map(({ offset: t }) => Nn(e, t).content),
@@ -2226,7 +2226,7 @@ function Hn(e, t, n) {
 		bytes: e,
 		...t
 	};
-	if (n.method !== ie.BUFFER) throw Error(`Unknown compression method (${n.method})`);
+	if (n.method !== R.BUFFER) throw Error(`Unknown compression method (${n.method})`);
 	{
 		let r = n.codec, i = hn(r);
 		if (!i) throw Error(pn(r));
@@ -2313,56 +2313,76 @@ function Un(e, t) {
 		case M.Union: return s < A.V5 && a(), new c({
 			...l,
 			typeIds: a(B),
-			offsets: e.mode === re.Sparse ? null : a(e.offsets),
+			offsets: e.mode === L.Sparse ? null : a(e.offsets),
 			children: t.visit(e.children)
 		});
-		default: throw Error(Y(n));
+		default: throw Error(de(n));
 	}
 }
 new Uint16Array(new Uint8Array([1, 0]).buffer)[0];
 // src/api/columns.ts
-var Wn = "application/vnd.apache.arrow.stream";
-async function Gn(e, t, n, r, i) {
-	let a = /* @__PURE__ */ new Map(), o = 0;
-	do {
-		let s = await S(T(`${e}:read`, {
+var Wn = "application/vnd.apache.arrow.stream", Gn = 2;
+async function Kn(e, t, n, r, { columns: i, every: a = 1 } = {}) {
+	let o = /* @__PURE__ */ new Map(), [s, c, l, u] = [
+		-1,
+		0,
+		0,
+		0
+	], d = async (c, l) => {
+		let d = await S(T(`${e}:read`, {
 			name: t,
-			from: o
+			columns: i && JSON.stringify(i),
+			from: c,
+			to: l,
+			every: a > 1 ? a : null
 		}), {
 			accept: Wn,
-			signal: i
-		}), [, c, l] = (s.headers.get("lehr-rows") ?? "").split(/[-/]/).map(Number);
-		if (!(c > o) && l !== 0) throw Error(`${t}: the node sent no rows after row ${o}`);
-		n = l, Kn(a, new Uint8Array(await s.arrayBuffer()), o, n), o = c, r(o);
-	} while (o < n);
-	return {
-		rows: n,
-		columns: [...a.values()]
+			signal: r
+		}), [, f, p] = (d.headers.get("lehr-rows") ?? "").split(/[-/]/).map(Number);
+		if (!(f > c) && p !== 0) throw Error(`${t}: the node sent no rows after row ${c}`);
+		if (s >= 0 && p !== s) throw Error(`${t} has changed while it was read. Load the page again.`);
+		return s = p, qn(o, new Uint8Array(await d.arrayBuffer()), c / a, Math.ceil(s / a)), n(u += f - c), f;
+	};
+	return l = c = await d(0), await Promise.all(Array.from({ length: Gn }, async () => {
+		for (; c < s;) {
+			let e = c, t = Math.min(s, c += l);
+			for (; e < t;) e = await d(e, t);
+		}
+	})), {
+		rows: Math.ceil(s / a),
+		columns: [...o.values()]
 	};
 }
-function Kn(e, t, n, r) {
+function qn(e, t, n, r) {
 	let i = Rn(t, { useBigInt: !1 });
 	i.schema.fields.forEach((t, a) => {
-		let o = i.getChildAt(a).toArray(), s = e.get(t.name);
-		if (!s) {
-			let n = Array.isArray(o) && Array.prototype.some.call(o, (e) => typeof e == "string"), i = n ? "text" : o instanceof Float64Array || o instanceof Float32Array ? "number" : "count";
-			s = n ? {
+		let o = i.getChildAt(a), s = Jn(o), c = s ?? o.toArray(), l = e.get(t.name);
+		if (!l) {
+			let n = Array.isArray(c) && Array.prototype.some.call(c, (e) => typeof e == "string"), i = !s && (c instanceof Float64Array || c instanceof Float32Array), a = n ? "text" : i ? "number" : "count";
+			l = n ? {
 				name: t.name,
 				kind: "text",
 				values: Array(r).fill("")
 			} : {
 				name: t.name,
-				kind: i,
+				kind: a,
 				values: new Float64Array(r).fill(NaN)
-			}, e.set(t.name, s);
+			}, e.set(t.name, l);
 		}
-		if (s.kind === "text") for (let e = 0; e < o.length; e++) s.values[n + e] = String(o[e] ?? "");
-		else if (ArrayBuffer.isView(o)) s.values.set(o, n);
-		else for (let e = 0; e < o.length; e++) s.values[n + e] = o[e] == null ? NaN : Number(o[e]);
+		if (l.kind === "text") for (let e = 0; e < c.length; e++) l.values[n + e] = String(c[e] ?? "");
+		else if (ArrayBuffer.isView(c)) l.values.set(c, n);
+		else for (let e = 0; e < c.length; e++) l.values[n + e] = c[e] == null ? NaN : Number(c[e]);
 	});
 }
+function Jn({ data: e, length: t }) {
+	let [{ values: n, nullCount: r }] = e.length === 1 ? e : [{ values: null }];
+	if (!(n instanceof BigUint64Array) || r) return null;
+	let i = new Uint32Array(n.buffer, n.byteOffset, 2 * t), a = new Float64Array(t);
+	for (let e = 0; e < t; e++) a[e] = i[2 * e] + i[2 * e + 1] * 2 ** 32;
+	return a;
+}
 // src/colour/palette.ts
-var qn = [
+var Yn = [
 	"#447dc8",
 	"#721405",
 	"#c87e2d",
@@ -2383,7 +2403,7 @@ var qn = [
 	"#8c695c",
 	"#49344e",
 	"#6d5b78"
-], Jn = [
+], Xn = [
 	"#4594fa",
 	"#e73e22",
 	"#f0e77b",
@@ -2404,21 +2424,21 @@ var qn = [
 	"#7b7e5b",
 	"#a3a7ca",
 	"#ab899c"
-], Yn = {
+], Zn = {
 	light: "#9aa1a9",
 	dark: "#5c646d"
-}, Xn = {
+}, Qn = {
 	light: "#d5d9de",
 	dark: "#333a42"
-}, Zn = {
+}, $n = {
 	light: "#ffffff",
 	dark: "#14181d"
 };
-function Qn(e, t) {
-	let n = t === "light" ? qn : Jn;
-	return e < 0 ? Yn[t] : n[e % n.length];
+function er(e, t) {
+	let n = t === "light" ? Yn : Xn;
+	return e < 0 ? Zn[t] : n[e % n.length];
 }
-var $n = [
+var tr = [
 	"#00224e",
 	"#123570",
 	"#3b496c",
@@ -2430,80 +2450,90 @@ var $n = [
 	"#e1cc55",
 	"#fee838"
 ];
-function er(e, t) {
-	if (!(e >= 0)) return Yn[t];
-	let [n, r] = t === "light" ? [0, .86] : [.3, 1], i = (n + (r - n) * Math.min(1, e)) * ($n.length - 1), a = Math.min($n.length - 2, Math.floor(i)), o = i - a, s = "#";
+function nr(e, t) {
+	if (!(e >= 0)) return Zn[t];
+	let [n, r] = t === "light" ? [0, .86] : [.3, 1], i = (n + (r - n) * Math.min(1, e)) * (tr.length - 1), a = Math.min(tr.length - 2, Math.floor(i)), o = i - a, s = "#";
 	for (let e of [
 		1,
 		3,
 		5
 	]) {
-		let t = parseInt($n[a].slice(e, e + 2), 16), n = parseInt($n[a + 1].slice(e, e + 2), 16);
+		let t = parseInt(tr[a].slice(e, e + 2), 16), n = parseInt(tr[a + 1].slice(e, e + 2), 16);
 		s += Math.round(t + (n - t) * o).toString(16).padStart(2, "0");
 	}
 	return s;
 }
 // src/state/clusters.ts
-var tr = 2e3, nr = "no cluster", rr = "no value";
-function ir(e, t) {
+var rr = 2e3, ir = "no cluster", ar = "no value";
+function or(e, t) {
 	let n = t.columns.find((e) => e.name === "cluster" || e.name === "component"), r = t.columns.find((e) => e.name === "probability");
 	if (!n || n.kind === "text") throw Error(`${e}: its labels have no column of clusters`);
-	return or(e, n.values, r?.kind === "number" ? r.values : null);
+	return dr(e, n.values, r?.kind === "number" ? r.values : null);
 }
-function ar(e, t, n, r) {
-	let i = (e, t) => e.columns.find((e) => e.name === t)?.values;
-	if (n) {
-		let [t, r] = [i(n, "cluster"), i(n, "name")], [a, o] = [i(n, "probability"), i(n, "merges_with")], s = new Map(Array.from({ length: n.rows }, (e, n) => [Number(t?.[n]), n]));
-		for (let t of e.groups) {
-			let e = s.get(t.number);
-			e !== void 0 && (t.about ??= String(r?.[e] ?? "") || void 0, a && (t.probability = Number(a[e])), t.partners = String(o?.[e] ?? "") || void 0);
-		}
-	}
-	if (!r?.rows) return;
-	let [a, o] = [i(t, "id"), i(t, "distance")], s = /* @__PURE__ */ new Map();
-	for (let e = 0; e < t.rows; e++) s.set(`${a?.[e]} ${o?.[e]}`, e);
-	let [c, l, u, d] = [
-		"id",
-		"distance",
+function sr(e, t) {
+	return e.columns.find((e) => e.name === t)?.values;
+}
+function cr(e, t) {
+	let [n, r, i, a] = [
 		"cluster",
-		"columns"
-	].map((e) => i(r, e));
-	e.outliers = Array.from({ length: r.rows }, (e, t) => ({
-		row: s.get(`${c?.[t]} ${l?.[t]}`) ?? -1,
-		cluster: Number(u?.[t]),
-		about: String(d?.[t] ?? "")
-	})).filter(({ row: e }) => e >= 0);
-}
-function or(e, t, n, { names: r, about: i, means: a, partners: o } = {}) {
-	let s = t.length, c = new Int32Array(s), l = /* @__PURE__ */ new Map();
-	for (let e = 0; e < s; e++) {
-		let n = t[e] >= 0 ? t[e] : -1;
-		l.set(n, (l.get(n) ?? 0) + 1);
+		"name",
+		"probability",
+		"merges_with"
+	].map((e) => sr(t, e)), o = new Map(Array.from({ length: t.rows }, (e, t) => [Number(n?.[t]), t]));
+	for (let t of e.groups) {
+		let e = o.get(t.number);
+		e !== void 0 && (t.about ??= String(r?.[e] ?? "") || void 0, i && (t.probability = Number(i[e])), t.partners = String(a?.[e] ?? "") || void 0);
 	}
-	let u = [...l.keys()].filter((e) => e >= 0).sort((e, t) => e - t), d = new Map(u.map((e, t) => [e, t])), f = u.map((e) => ({
-		name: r?.[e] ?? String(e),
-		number: e,
-		rows: l.get(e),
-		about: i?.[e],
-		probability: a?.[e],
-		partners: o?.[e]
-	}));
-	l.has(-1) && (d.set(-1, f.length), f.push({
-		name: r ? rr : nr,
-		number: -1,
-		rows: l.get(-1)
-	}));
-	for (let e = 0; e < s; e++) c[e] = d.get(t[e] >= 0 ? t[e] : -1);
+}
+function lr(e, t) {
+	let [n, r] = ["id", "distance"].map((t) => sr(e, t));
+	if (!t) return Array.from(n, Number);
+	let [i, a] = ["id", "distance"].map((e) => sr(t, e)), o = /* @__PURE__ */ new Map();
+	for (let t = 0; t < e.rows; t++) o.set(r[t], [...o.get(r[t]) ?? [], t]);
+	let s = Array(e.rows).fill(-1);
+	for (let e = 0; e < t.rows; e++) for (let t of o.get(a[e]) ?? []) String(i[e]) === String(n[t]) && (s[t] = e);
+	return s;
+}
+function ur(e, t, n) {
+	let [r, i] = ["cluster", "columns"].map((e) => sr(t, e));
+	e.outliers = n.map((e, t) => ({
+		row: e,
+		cluster: Number(r?.[t]),
+		about: String(i?.[t] ?? "")
+	})).filter(({ row: t }) => t >= 0 && t < e.groupOf.length);
+}
+function dr(e, t, n, { names: r, about: i, means: a, partners: o } = {}) {
+	let s = t.length, c = new Int32Array(s), l = -1;
+	for (let e = 0; e < s; e++) t[e] > l && (l = t[e]);
+	let u = new Int32Array(l + 2);
+	for (let e = 0; e < s; e++) u[t[e] >= 0 ? t[e] : l + 1]++;
+	let d = [];
+	u.forEach((e, t) => {
+		if (e === 0) return;
+		u[t] = d.length;
+		let n = t <= l ? t : -1;
+		d.push({
+			name: n < 0 ? r ? ar : ir : r?.[n] ?? String(n),
+			number: n,
+			rows: e,
+			...n < 0 ? {} : {
+				about: i?.[n],
+				probability: a?.[n],
+				partners: o?.[n]
+			}
+		});
+	});
+	for (let e = 0; e < s; e++) c[e] = u[t[e] >= 0 ? t[e] : l + 1];
 	return {
 		title: e,
 		groupOf: c,
-		groups: f,
+		groups: d,
 		scale: null,
 		probability: n
 	};
 }
-var sr = .5;
-function cr(e) {
+var fr = .5;
+function pr(e) {
 	let { groups: t, groupOf: n, probability: r } = e;
 	if (!r) return e;
 	let i = (e) => Math.min(1, (1 - e) / .5), a = Float32Array.from(r, (e, r) => t[n[r]]?.number >= 0 ? i(e) : NaN), o = t.map(() => [0, 0]), s = 0;
@@ -2520,7 +2550,7 @@ function cr(e) {
 		groups: c,
 		scale: {
 			place: a,
-			low: sr,
+			low: fr,
 			high: 1,
 			isLog: !1,
 			gaps: s
@@ -2528,11 +2558,11 @@ function cr(e) {
 		isSure: !0
 	};
 }
-function* lr({ groups: e, groupOf: t, probability: n }, r) {
+function* mr({ groups: e, groupOf: t, probability: n }, r) {
 	for (let i = 0; i < t.length; i++) n[i] < r && e[t[i]]?.number >= 0 && (yield i);
 }
-function ur(e) {
-	let t = e.values.length, n = new Int32Array(t).fill(-1), r = /* @__PURE__ */ new Map(), i = (e) => e === "" || e !== e, a = e.kind === "text" ? tr : 12;
+function hr(e) {
+	let t = e.values.length, n = new Int32Array(t).fill(-1), r = /* @__PURE__ */ new Map(), i = (e) => e === "" || e !== e, a = e.kind === "text" ? rr : 12;
 	for (let n = 0; n < t && r.size <= a; n++) {
 		let t = e.values[n];
 		i(t) || r.set(t, (r.get(t) ?? 0) + 1);
@@ -2546,7 +2576,7 @@ function ur(e) {
 		for (let r = 0; r < t; r++) n[r] = a.get(e.values[r]) ?? o.length;
 		let s = t - i.reduce((e, [, t]) => e + t, 0);
 		return s > 0 && o.length > 0 && o.push({
-			name: rr,
+			name: ar,
 			number: -1,
 			rows: s
 		}), {
@@ -2557,7 +2587,7 @@ function ur(e) {
 			probability: null
 		};
 	}
-	if (e.kind === "text") throw Error(`${e.name} has more than ${tr} different values. Choose another column.`);
+	if (e.kind === "text") throw Error(`${e.name} has more than ${rr} different values. Choose another column.`);
 	let [o, s] = [Infinity, -Infinity];
 	for (let t of e.values) t < o && (o = t), t > s && (s = t);
 	let [c, l] = [0, 0];
@@ -2578,40 +2608,42 @@ function ur(e) {
 		probability: null
 	};
 }
-function dr(e, t) {
-	return e ? e.place === void 0 ? Qn(e.number, t) : er(e.place, t) : Yn[t];
+function gr(e, t) {
+	return e ? e.place === void 0 ? er(e.number, t) : nr(e.place, t) : Zn[t];
 }
-function fr(e, t, n) {
-	return e ? e.scale ? er(e.scale.place[t], n) : dr(e.groups[e.groupOf[t]], n) : Qn(0, n);
+function _r(e, t, n) {
+	return e ? e.scale ? nr(e.scale.place[t], n) : gr(e.groups[e.groupOf[t]], n) : er(0, n);
 }
 // src/points/cloud.ts
-function pr(e, t) {
+function vr(e, t) {
 	for (; t;) [e, t] = [t, e % t];
 	return e;
 }
-function mr(e) {
+function yr(e) {
 	let t = new Uint32Array(e);
 	if (e < 3) return t.map((e, t) => t);
 	let n = Math.floor(e * .6180339887);
-	for (; pr(n, e) !== 1;) n++;
+	for (; vr(n, e) !== 1;) n++;
 	let r = Math.floor(e / 3);
 	for (let i = 0; i < e; i++) t[i] = r, r += n, r >= e && (r -= e);
 	return t;
 }
-function hr(e) {
+function br(e) {
+	let t = /* @__PURE__ */ new WeakMap();
+	return (n) => {
+		let r = t.get(n);
+		return r || t.set(n, r = { result: e(n) }), r.result;
+	};
+}
+var xr = br((e) => {
 	let [t, n] = [Infinity, -Infinity];
 	for (let r = 0; r < e.length; r++) {
 		let i = e[r];
 		i < t && (t = i), i > n && (n = i);
 	}
 	return t <= n && Number.isFinite(t) && Number.isFinite(n) ? [t, n] : null;
-}
-var gr = .02, _r = 2e4;
-function vr(e, [t, n]) {
-	let r = Math.max(1, Math.floor(e.length / _r)), i = [];
-	for (let t = 0; t < e.length; t += r) Number.isFinite(e[t]) && i.push(e[t]);
-	i.sort((e, t) => e - t);
-	let a = (e) => i[Math.min(i.length - 1, Math.floor(e * i.length))], [o, s] = [a(.25), a(.75)], c = 3 * (s - o);
+}), Sr = .02, Cr = 2e4, wr = br((e) => {
+	let [t, n] = xr(e) ?? [0, 1], r = Math.max(1, Math.floor(e.length / Cr)), i = new Float64Array(Math.ceil(e.length / r)).map((t, n) => e[n * r]).filter(Number.isFinite).sort(), a = (e) => i[Math.min(i.length - 1, Math.floor(e * i.length))], [o, s] = [a(.25), a(.75)], c = 3 * (s - o);
 	if (!(c > 0)) return [t, n];
 	let [l, u] = [Infinity, -Infinity], d = 0;
 	for (let t = 0; t < e.length; t++) {
@@ -2619,42 +2651,37 @@ function vr(e, [t, n]) {
 		n < o - c || n > s + c ? d++ : (n < l && (l = n), n > u && (u = n));
 	}
 	let f = .04 * (u - l), p = [Math.max(t, l - f), Math.min(n, u + f)];
-	return n - t > 1.5 * (p[1] - p[0]) && d > 0 && d <= Math.max(5, gr * e.length) ? p : [t, n];
+	return n - t > 1.5 * (p[1] - p[0]) && d > 0 && d <= Math.max(5, Sr * e.length) ? p : [t, n];
+}), [Tr, Er] = [.12, 100];
+function Dr(e) {
+	let t = xr(e);
+	if (!t || !(t[0] > 0) || !(t[1] / t[0] > Er)) return !1;
+	let n = 0, r = 0;
+	for (let i = 0; i < e.length; i++) Number.isFinite(e[i]) && (n += e[i] / t[1], r++);
+	let [i, a] = wr(e);
+	return n / r < Tr && i === t[0] && a === t[1];
 }
-var [yr, br] = [.12, 100];
-function xr(e) {
-	let t = hr(e);
-	if (!t || !(t[0] > 0) || !(t[1] / t[0] > br)) return !1;
-	let [n, r] = [0, 0];
-	for (let i = 0; i < e.length; i++) Number.isFinite(e[i]) && ([n, r] = [n + e[i] / t[1], r + 1]);
-	let [i, a] = vr(e, t);
-	return n / r < yr && i === t[0] && a === t[1];
-}
-var Sr = /* @__PURE__ */ new WeakMap();
-function Cr(e) {
-	let t = Sr.get(e);
-	return t || Sr.set(e, t = {
+var Or = /* @__PURE__ */ new WeakMap();
+function kr(e) {
+	let t = Or.get(e);
+	return t || Or.set(e, t = {
 		name: e.name,
 		kind: "number",
 		values: Float64Array.from(e.values, Math.log10)
 	}), t;
 }
-function wr(e, { isEqual: t = !1, stretch: n, isEdged: r = !1 }) {
-	let i = e.map((e) => e.values), a = i[0].length, o = mr(a), s = i.map((e) => {
-		let t = hr(e) ?? [0, 1];
-		return r ? vr(e, t) : t;
-	}), c = s.map(([e, t]) => e / 2 + t / 2), l = s.map(([e, t], r) => (t / 2 - e / 2 || Math.abs(t) / 2 || .5) * (n?.[r] ?? 1)), u = Math.max(...l), d = (t || n ? l.map(() => u) : l).map((e, t) => e / (n?.[t] ?? 1)), f = new Float32Array(3 * a), [p, m] = [0, 0];
-	for (let e = 0; e < a; e++) {
-		let t = o[e], [n, r] = [!0, !1];
-		for (let a = 0; a < i.length; a++) {
-			let [o, l] = s[a], u = i[a][t];
-			u < o ? [u, r] = [o, !0] : u > l && ([u, r] = [l, !0]);
-			let p = (u - c[a]) / d[a];
-			f[3 * e + a] = p, n &&= Number.isFinite(i[a][t]);
+function Ar(e, { isEqual: t = !1, stretch: n, isEdged: r = !1 }) {
+	let i = e.map((e) => e.values), a = i[0].length, o = yr(a), s = i.map((e) => r ? wr(e) : xr(e) ?? [0, 1]), c = s.map(([e, t]) => e / 2 + t / 2), l = s.map(([e, t], r) => (t / 2 - e / 2 || Math.abs(t) / 2 || .5) * (n?.[r] ?? 1)), u = Math.max(...l), d = (t || n ? l.map(() => u) : l).map((e, t) => e / (n?.[t] ?? 1)), f = new Float32Array(3 * a), p = new Uint8Array(a);
+	for (let e = 0; e < i.length; e++) {
+		let t = i[e], [n, r] = s[e], [l, u] = [c[e], d[e]];
+		for (let i = 0; i < a; i++) {
+			let a = t[o[i]], s = a;
+			a < n ? s = n : a > r && (s = r), Number.isFinite(a) ? s !== a && (p[i] |= 1) : p[i] = 2, f[3 * i + e] = (s - l) / u;
 		}
-		n ? r && m++ : (p++, f[3 * e] = NaN);
 	}
-	let h = (e, t) => [
+	let m = 0, h = 0;
+	for (let e = 0; e < a; e++) p[e] > 1 ? (m++, f[3 * e] = NaN) : h += p[e];
+	let g = (e, t) => [
 		e[0],
 		e[1],
 		e[2] ?? t
@@ -2664,15 +2691,15 @@ function wr(e, { isEqual: t = !1, stretch: n, isEdged: r = !1 }) {
 		shape: e.length === 3 ? "space" : "plane",
 		positions: f,
 		rowOf: o,
-		missing: p,
-		beyond: m,
-		middle: h(c, 0),
-		half: h(d, 1)
+		missing: m,
+		beyond: h,
+		middle: g(c, 0),
+		half: g(d, 1)
 	};
 }
-var Tr = /* @__PURE__ */ new WeakMap();
-function Er(e) {
-	let t = Tr.get(e);
+var jr = /* @__PURE__ */ new WeakMap();
+function Mr(e) {
+	let t = jr.get(e);
 	if (t) return t;
 	let [n, r] = [[
 		0,
@@ -2697,17 +2724,17 @@ function Er(e) {
 		1,
 		2
 	].map((t) => t === e ? r[t] : n[t]));
-	return Tr.set(e, i), i;
+	return jr.set(e, i), i;
 }
-function Dr(e, t) {
-	let n = e.length, r = mr(n), i = new Float32Array(3 * n), a = 0;
+function Nr(e, t) {
+	let n = e.length, r = yr(n), i = new Float32Array(3 * n), a = 0;
 	for (let o = 0; o < n; o++) {
 		let n = r[o];
 		if (!Number.isFinite(e[n]) || !(Math.abs(t[n]) <= 90)) {
 			a++, i[3 * o] = NaN;
 			continue;
 		}
-		let [s, c, l] = Or(e[n], t[n]);
+		let [s, c, l] = Pr(e[n], t[n]);
 		i[3 * o] = s, i[3 * o + 1] = c, i[3 * o + 2] = l;
 	}
 	return {
@@ -2729,7 +2756,7 @@ function Dr(e, t) {
 		]
 	};
 }
-function Or(e, t) {
+function Pr(e, t) {
 	let [n, r] = [e * Math.PI / 180, t * Math.PI / 180];
 	return [
 		Math.cos(r) * Math.sin(n),
@@ -2738,7 +2765,7 @@ function Or(e, t) {
 	];
 }
 // src/points/camera.ts
-var kr = [
+var Fr = [
 	1,
 	0,
 	0,
@@ -2749,7 +2776,7 @@ var kr = [
 	0,
 	1
 ];
-function Ar(e, t) {
+function Ir(e, t) {
 	let n = (n, r) => e[3 * n] * t[r] + e[3 * n + 1] * t[3 + r] + e[3 * n + 2] * t[6 + r];
 	return [
 		0,
@@ -2761,9 +2788,9 @@ function Ar(e, t) {
 		2
 	].map((t) => n(e, t)));
 }
-function jr(e, t, n) {
+function Lr(e, t, n) {
 	let [r, i] = [Math.cos(t), Math.sin(t)], [a, o] = [Math.cos(n), Math.sin(n)];
-	return Ar(Ar([
+	return Ir(Ir([
 		1,
 		0,
 		0,
@@ -2785,11 +2812,11 @@ function jr(e, t, n) {
 		r
 	]), e);
 }
-function Mr(e, t) {
+function Rr(e, t) {
 	let [n, r] = [-e * Math.PI / 180, t * Math.PI / 180];
-	return jr(kr, n, r);
+	return Lr(Fr, n, r);
 }
-function Nr(e, t, n, r, i) {
+function zr(e, t, n, r, i) {
 	let a = e.turn;
 	return [
 		t.width / 2 + e.shift[0] + e.scale[0] * (a[0] * n + a[1] * r + a[2] * i),
@@ -2797,7 +2824,7 @@ function Nr(e, t, n, r, i) {
 		a[6] * n + a[7] * r + a[8] * i
 	];
 }
-function Pr(e, t, n, r, i) {
+function Br(e, t, n, r, i) {
 	let [a, o, s, c] = [
 		Infinity,
 		-Infinity,
@@ -2814,7 +2841,7 @@ function Pr(e, t, n, r, i) {
 		let d = n[0] * r + n[1] * i + n[2] * u, f = n[3] * r + n[4] * i + n[5] * u;
 		e.shape === "sphere" && n[6] * r + n[7] * i + n[8] * u < 0 || (d < a && (a = d), d > o && (o = d), f < s && (s = f), f > c && (c = f));
 	}
-	if (e.shape === "space") for (let [t, r, i] of Er(e)) {
+	if (e.shape === "space") for (let [t, r, i] of Mr(e)) {
 		let e = n[0] * t + n[1] * r + n[2] * i, l = n[3] * t + n[4] * r + n[5] * i;
 		[a, o, s, c] = [
 			Math.min(a, e),
@@ -2836,7 +2863,7 @@ function Pr(e, t, n, r, i) {
 		shift: [-g[0] * (a + o) / 2, g[1] * (s + c) / 2]
 	};
 }
-function Fr(e, t, n, r, i) {
+function Vr(e, t, n, r, i) {
 	let a = Math.min(Math.max(n, 1 / (e.scale[0] / 5)), 1e8 / e.scale[0]), [o, s] = [r - t.width / 2, i - t.height / 2];
 	return {
 		turn: e.turn,
@@ -2845,12 +2872,12 @@ function Fr(e, t, n, r, i) {
 	};
 }
 // src/points/coast.ts
-var Ir = [
+var Hr = [
 	"coast",
 	"borders",
 	"states"
-], Lr = 61;
-function Rr(e) {
+], Ur = 61;
+function Wr(e) {
 	let t = JSON.parse(e), n = (e) => {
 		let [n, r, i] = [
 			0,
@@ -2859,31 +2886,42 @@ function Rr(e) {
 		], a = () => {
 			let [t, r] = [0, 1];
 			for (;;) {
-				let i = e.charCodeAt(n++) - Lr;
+				let i = e.charCodeAt(n++) - Ur;
 				if (t += r * (i & 31), i < 32) return t;
 				r *= 32;
 			}
 		}, o = () => {
 			let e = a();
 			return e % 2 ? -(e + 1) / 2 : e / 2;
-		}, s = [];
-		for (; n < e.length;) {
-			let e = [];
-			for (let n = a(); n > 0; n--) r += o(), i += o(), e.push(r / t.grid, i / t.grid);
-			s.push(e);
-		}
-		return s;
-	};
+		};
+		return {
+			isMore: () => n < e.length,
+			number: a,
+			point: () => [(r += o()) / t.grid, (i += o()) / t.grid]
+		};
+	}, r = (e) => {
+		let { isMore: t, number: r, point: i } = n(e), a = [];
+		for (; t();) a.push(Array.from({ length: r() }, i).flat());
+		return a;
+	}, { point: i } = n(t.places), a = t.cities.split("|").map((e) => {
+		let [t, n] = i();
+		return {
+			name: e,
+			longitude: t,
+			latitude: n
+		};
+	});
 	return {
-		coast: n(t.coast),
-		borders: n(t.borders),
-		states: n(t.states)
+		coast: r(t.coast),
+		borders: r(t.borders),
+		states: r(t.states),
+		cities: a
 	};
 }
-function zr([e, t], [n, r]) {
+function Gr([e, t], [n, r]) {
 	return e >= -360 && t <= 540 && t - e <= 360 && n >= -90 && r <= 90;
 }
-var Br = class {
+var Kr = class {
 	values = [];
 	starts = /* @__PURE__ */ new Set();
 	add(e, t, n, r) {
@@ -2896,21 +2934,47 @@ var Br = class {
 			starts: this.starts
 		};
 	}
-}, Vr = 2;
-function Hr(e) {
-	return Ir.map((t) => {
-		let n = new Br();
+}, qr = 2;
+function Jr(e) {
+	return Hr.map((t) => {
+		let n = new Kr();
 		for (let r of e[t]) for (let e = 0; e < r.length; e += 2) {
-			let [t, i] = [r[e], r[e + 1]], [a, o] = e ? [r[e - 2], r[e - 1]] : [t, i], s = Math.max(1, Math.ceil(Math.max(Math.abs(t - a), Math.abs(i - o)) / Vr));
-			for (let r = 1; r <= s; r++) n.add(...Or(a + (t - a) * r / s, o + (i - o) * r / s), e === 0);
+			let [t, i] = [r[e], r[e + 1]], [a, o] = e ? [r[e - 2], r[e - 1]] : [t, i], s = Math.max(1, Math.ceil(Math.max(Math.abs(t - a), Math.abs(i - o)) / qr));
+			for (let r = 1; r <= s; r++) n.add(...Pr(a + (t - a) * r / s, o + (i - o) * r / s), e === 0);
 		}
 		return n.shore(t);
 	});
 }
-function Ur(e, { middle: t, half: n }, r, i) {
-	let a = i.flatMap(([e, t]) => [e, t]), o = (e) => i.some(([t, n]) => e > t && e < n), s = (e) => e - i.reduce((t, [n, r, i]) => t + (e >= (n + r) / 2 ? r - n - i : 0), 0);
-	return Ir.map((i) => {
-		let c = new Br();
+function Yr(e) {
+	return {
+		isOut: (t) => e.some(([e, n]) => t > e && t < n),
+		place: (t) => t - e.reduce((e, [n, r, i]) => e + (t >= (n + r) / 2 ? r - n - i : 0), 0)
+	};
+}
+function Xr({ cities: e }) {
+	return e.map(({ name: e, longitude: t, latitude: n }) => ({
+		name: e,
+		position: Pr(t, n)
+	}));
+}
+function Zr({ cities: e }, { middle: t, half: n }, r, i) {
+	let { isOut: a, place: o } = Yr(i);
+	return e.flatMap(({ name: e, longitude: i, latitude: s }) => {
+		let c = i - 360 * Math.floor((i - r) / 360);
+		return a(c) ? [] : [{
+			name: e,
+			position: [
+				(o(c) - t[0]) / n[0],
+				(s - t[1]) / n[1],
+				0
+			]
+		}];
+	});
+}
+function Qr(e, { middle: t, half: n }, r, i) {
+	let a = i.flatMap(([e, t]) => [e, t]), { isOut: o, place: s } = Yr(i);
+	return Hr.map((i) => {
+		let c = new Kr();
 		for (let l of e[i]) {
 			let e = !0;
 			for (let i = 2; i < l.length; i += 2) {
@@ -2947,11 +3011,11 @@ function Ur(e, { middle: t, half: n }, r, i) {
 		return c.shore(i);
 	});
 }
-var [Wr, Gr] = [7, 400];
-function Kr(e, t) {
-	return t <= Gr && (e !== "states" || t >= Wr);
+var [$r, ei] = [7, 400];
+function ti(e, t) {
+	return t <= ei && (e !== "states" || t >= $r);
 }
-function qr({ positions: e, starts: t }, n, r, i, a) {
+function ni({ positions: e, starts: t }, n, r, i, a) {
 	let o = [], [s, c, l, u] = [
 		0,
 		0,
@@ -2959,7 +3023,7 @@ function qr({ positions: e, starts: t }, n, r, i, a) {
 		!1
 	];
 	for (let d = 0; d < e.length / 3; d++) {
-		let [f, p, m] = Nr(n, r, e[3 * d], e[3 * d + 1], e[3 * d + 2]), h = a && m < 0, g = Math.max(f, s) < 0 || Math.max(p, c) < 0 || Math.min(f, s) > r.width || Math.min(p, c) > r.height;
+		let [f, p, m] = zr(n, r, e[3 * d], e[3 * d + 1], e[3 * d + 2]), h = a && m < 0, g = Math.max(f, s) < 0 || Math.max(p, c) < 0 || Math.min(f, s) > r.width || Math.min(p, c) > r.height;
 		t.has(d) || h || l || g ? u = !1 : (u || o.push("M", (s / i).toFixed(1), " ", (c / i).toFixed(1)), o.push("L", (f / i).toFixed(1), " ", (p / i).toFixed(1)), u = !0), [s, c, l] = [
 			f,
 			p,
@@ -2968,12 +3032,43 @@ function qr({ positions: e, starts: t }, n, r, i, a) {
 	}
 	return o.join("");
 }
+function ri(e, t, n, r) {
+	return e[0] < t[2] + n && e[2] > t[0] - n && e[1] < t[3] + r && e[3] > t[1] - r;
+}
+var [ii, ai] = [6.2, 7], [oi, si] = [26, 12], ci = .25, li = 40;
+function ui(e, t, n, r, i, a, o) {
+	let s = [], c = [];
+	for (let { name: l, position: u } of e) {
+		let [e, d, f] = zr(t, n, ...u), [p, m] = [e / r, d / r];
+		if (!(i && f < ci)) {
+			for (let e of [!1, !0]) {
+				let [t, n] = e ? [p - 5 - ii * l.length, p + 3] : [p - 3, p + 5 + ii * l.length], r = [
+					t,
+					m - ai,
+					n,
+					m + ai
+				];
+				if (!(!(r[0] >= a[0] && r[1] >= a[1] && r[2] <= a[2] && r[3] <= a[3]) || o.some((e) => ri(r, e, 2, 2)) || c.some((e) => ri(r, e, oi, si)))) {
+					c.push(r), s.push({
+						name: l,
+						x: p,
+						y: m,
+						isLeft: e
+					});
+					break;
+				}
+			}
+			if (s.length >= li) break;
+		}
+	}
+	return s;
+}
 // src/points/paint.ts
-function Jr(e, t) {
+function di(e, t) {
 	let n = parseInt(e.slice(1), 16);
 	return (t << 24 | (n & 255) << 16 | n & 65280 | n >> 16) >>> 0;
 }
-function Yr(e) {
+function fi(e) {
 	let t = parseInt(e.slice(1), 16);
 	return [
 		t >> 16,
@@ -2981,28 +3076,28 @@ function Yr(e) {
 		t & 255
 	];
 }
-function Xr(e) {
+function pi(e) {
 	let t = (e - 1) / 2, n = t * (t + .6);
 	return Array.from({ length: e }, (e, r) => Math.floor(Math.sqrt(Math.max(0, n - (r - t) ** 2))));
 }
 // src/state/coast.ts
-var Zr = n(null), Qr = !1;
-async function $r(e) {
-	if (!Qr) {
-		Qr = !0;
+var mi = n(null), hi = !1;
+async function gi(e) {
+	if (!hi) {
+		hi = !0;
 		try {
-			Zr.value = Rr(await e());
+			mi.value = Wr(await e());
 		} catch {
-			Qr = !1;
+			hi = !1;
 		}
 	}
 }
 // src/state/theme.ts
-var ei = matchMedia("(prefers-color-scheme: dark)"), ti = n(ei.matches ? "dark" : "light");
-ei.addEventListener("change", () => ti.value = ei.matches ? "dark" : "light");
+var _i = matchMedia("(prefers-color-scheme: dark)"), vi = n(_i.matches ? "dark" : "light");
+_i.addEventListener("change", () => vi.value = _i.matches ? "dark" : "light");
 // src/state/boxes.ts
-var ni = 1.5;
-function ri(e, t, n) {
+var yi = 1.5;
+function bi(e, t, n) {
 	let r = new Uint32Array(n + 1), i = (n) => t[n] >= 0 && Number.isFinite(e[n]);
 	for (let e = 0; e < t.length; e++) i(e) && r[t[e] + 1]++;
 	for (let e = 0; e < n; e++) r[e + 1] += r[e];
@@ -3010,18 +3105,18 @@ function ri(e, t, n) {
 	for (let n = 0; n < t.length; n++) i(n) && (a[o[t[n]]++] = e[n]);
 	return Array.from({ length: n }, (e, t) => {
 		let n = a.subarray(r[t], r[t + 1]).sort();
-		return n.length ? oi(n) : null;
+		return n.length ? Ci(n) : null;
 	});
 }
-function ii(e, t, n) {
+function xi(e, t, n) {
 	let [r, i] = [e[0], -1];
 	for (let a of e) {
-		let e = ai(a.values, t, n);
+		let e = Si(a.values, t, n);
 		e > i && ([r, i] = [a, e]);
 	}
 	return r;
 }
-function ai(e, t, n) {
+function Si(e, t, n) {
 	let [r, i] = [new Float64Array(n), new Float64Array(n)], [a, o, s] = [
 		0,
 		0,
@@ -3038,7 +3133,7 @@ function ai(e, t, n) {
 	for (let e = 0; e < n; e++) r[e] && (c += r[e] * (i[e] / r[e] - o) ** 2);
 	return c / s;
 }
-function oi(e) {
+function Ci(e) {
 	let t = (t) => {
 		let n = t * (e.length - 1), [r, i] = [e[Math.floor(n)], e[Math.ceil(n)]], a = n - Math.floor(n);
 		return r * (1 - a) + i * a;
@@ -3046,7 +3141,7 @@ function oi(e) {
 		t(.25),
 		t(.5),
 		t(.75)
-	], r = ni * (n[2] - n[0]), i = e.findIndex((e) => e >= n[0] - r), a = e.findLastIndex((e) => e <= n[2] + r), o = [Math.min(e[i], n[0]), Math.max(e[a], n[2])];
+	], r = yi * (n[2] - n[0]), i = e.findIndex((e) => e >= n[0] - r), a = e.findLastIndex((e) => e <= n[2] + r), o = [Math.min(e[i], n[0]), Math.max(e[a], n[2])];
 	return {
 		rows: e.length,
 		quartiles: n,
@@ -3055,55 +3150,65 @@ function oi(e) {
 	};
 }
 // src/views/boxes.tsx
-var si = 12e6, ci = 40, li = 24, [ui, di, fi] = [
+var wi = 12e6, Ti = 1e5, Ei = 40, Di = 24, [Oi, ki, Ai] = [
 	4,
 	26,
 	14
-], pi = 7, mi = "\0probability";
-function hi({ suffix: t, columns: n, grouping: i, hidden: s, theme: c, column: l, settle: u, nameOf: d, choose: f }) {
+], ji = 7, Mi = "\0probability";
+function Ni({ suffix: t, columns: n, grouping: i, hidden: s, theme: c, column: l, settle: u, nameOf: d, choose: f }) {
 	let p = C(null), m = C(null), _ = o(480), v = o(-1);
 	e(() => {
 		let e = new ResizeObserver(([e]) => _.value = Math.max(240, Math.round(e.contentRect.width)));
 		return e.observe(p.current), () => e.disconnect();
 	}, []);
-	let { groupOf: b, groups: x, probability: S } = i, w = n.map((e) => [
+	let { groupOf: b, groups: x, probability: S } = i, w = o(b.length <= Ti);
+	e(() => {
+		let e = setTimeout(() => w.value = !0, 100);
+		return () => clearTimeout(e);
+	}, []);
+	let T = n.map((e) => [
 		e.name,
 		e.name,
 		e
-	]), T = r(() => S && {
+	]), E = r(() => S && {
 		name: "probability",
 		kind: "number",
 		values: S
 	}, [S]);
-	T && w.push([
-		mi,
+	E && T.push([
+		Mi,
 		"probability (how sure)",
-		T
+		E
 	]);
-	let E = r(() => b.length * n.length <= si ? ii(n, b, x.length)?.name : void 0, [n, b]), k = l ?? E ?? "", A = w.find(([e]) => e === k), j = A?.[2], M = r(() => j !== void 0 && xr(j.values), [j]), N = r(() => j ? ri((M ? Cr(j) : j).values, b, x.length) : [], [
-		j,
+	let k = r(() => w.value && b.length * n.length <= wi ? xi(n, b, x.length)?.name : void 0, [
+		n,
+		b,
+		w.value
+	]), A = l ?? k ?? "", j = T.find(([e]) => e === A), M = j?.[2], N = r(() => M !== void 0 && Dr(M.values), [M]), P = r(() => M && w.value ? bi((N ? kr(M) : M).values, b, x.length) : [], [
 		M,
-		b
+		N,
+		b,
+		w.value
 	]).flatMap((e, t) => e && !s.has(t) ? [{
 		group: t,
 		box: e
-	}] : []), P = N.slice(0, ci), F = (e) => M ? 10 ** e : e, I = (e, t = 4) => y(F(e), t), re = ({ rows: e, quartiles: t, whiskers: n, beyond: r }) => `median ${I(t[1])}, half of the rows from ${I(t[0])} to ${I(t[2])}, whiskers from ${I(n[0])} to ${I(n[1])}, ${g(r)} of ${g(e)} rows beyond`, L = _.value, ie = P.map(({ group: e }) => d(e)), R = Math.min(.36 * L, 260, pi * Math.max(0, ...ie.map((e) => e.length)) + 20), ae = Math.floor((R - 20) / pi), oe = ui + li * P.length + di, [z, B] = P.reduce(([e, t], { box: { whiskers: n } }) => [Math.min(e, n[0]), Math.max(t, n[1])], [Infinity, -Infinity]);
-	z === B && ([z, B] = [z - .5, B + .5]);
-	let V = (e) => {
-		let t = Math.max(Math.abs(z), Math.abs(B)) || 1;
-		return R + (L - R - fi) * (e / t - z / t) / (B / t - z / t || 1);
-	}, H = Math.max(2, Math.floor((L - R) / 64)), U = P.length ? M ? ee(F(z), F(B), H).map(Math.log10) : ne(z, B, H) : [], W = (e) => e.altKey ? "subtract" : e.shiftKey ? "add" : "replace", G = (e, t) => {
+	}] : []), F = P.slice(0, Ei), I = (e) => N ? 10 ** e : e, L = (e, t = 4) => y(I(e), t), re = ({ rows: e, quartiles: t, whiskers: n, beyond: r }) => `median ${L(t[1])}, half of the rows from ${L(t[0])} to ${L(t[2])}, whiskers from ${L(n[0])} to ${L(n[1])}, ${g(r)} of ${g(e)} rows beyond`, R = _.value, ie = F.map(({ group: e }) => d(e)), z = Math.min(.36 * R, 260, ji * Math.max(0, ...ie.map((e) => e.length)) + 20), ae = Math.floor((z - 20) / ji), oe = Oi + Di * F.length + ki, [B, V] = F.reduce(([e, t], { box: { whiskers: n } }) => [Math.min(e, n[0]), Math.max(t, n[1])], [Infinity, -Infinity]);
+	B === V && ([B, V] = [B - .5, V + .5]);
+	let H = (e) => {
+		let t = Math.max(Math.abs(B), Math.abs(V)) || 1;
+		return z + (R - z - Ai) * (e / t - B / t) / (V / t - B / t || 1);
+	}, U = Math.max(2, Math.floor((R - z) / 64)), W = F.length ? N ? ee(I(B), I(V), U).map(Math.log10) : O(B, V, U) : [], G = (e) => e.altKey ? "subtract" : e.shiftKey ? "add" : "replace", K = (e, t) => {
 		let n = {
 			ArrowDown: t + 1,
 			ArrowUp: t - 1,
 			Home: 0,
-			End: P.length - 1
+			End: F.length - 1
 		}[e.key];
 		if (n !== void 0) m.current.querySelectorAll("[role=button]")[n]?.focus();
-		else if (e.key === "Enter" || e.key === " ") f(P[t].group, W(e));
+		else if (e.key === "Enter" || e.key === " ") f(F[t].group, G(e));
 		else return;
 		e.preventDefault();
-	}, K = v.value >= 0 && v.value < P.length ? v.value : 0;
+	}, q = v.value >= 0 && v.value < F.length ? v.value : 0;
 	return /* @__PURE__ */ a("section", {
 		class: "card",
 		style: { minWidth: 0 },
@@ -3117,58 +3222,58 @@ function hi({ suffix: t, columns: n, grouping: i, hidden: s, theme: c, column: l
 				}), /* @__PURE__ */ a("div", {
 					class: "tools choices",
 					children: [/* @__PURE__ */ a("label", { children: ["Values", /* @__PURE__ */ a("select", {
-						value: A ? k : "",
+						value: j ? A : "",
 						onChange: (e) => u(e.currentTarget.value || "none"),
 						children: [/* @__PURE__ */ a("option", {
 							value: "",
 							children: "none"
-						}), w.map(([e, t]) => /* @__PURE__ */ a("option", {
+						}), T.map(([e, t]) => /* @__PURE__ */ a("option", {
 							value: e,
 							children: t
 						}, e))]
-					})] }), P.length > 0 && /* @__PURE__ */ a(D, {
-						name: `${j.name} by ${i.title}`,
-						make: () => O(m.current, L, oe, te())
+					})] }), F.length > 0 && /* @__PURE__ */ a(D, {
+						name: `${M.name} by ${i.title}`,
+						make: () => ne(m.current, R, oe, te())
 					})]
 				})]
 			}),
-			j && /* @__PURE__ */ a("p", {
+			M && /* @__PURE__ */ a("p", {
 				class: "note",
-				children: v.value >= 0 && P[v.value] ? `${ie[v.value]}: ${re(P[v.value].box)}.` : `Each box holds the middle half of its rows, with a line at the median. Whiskers end at the farthest rows within one and a half boxes. Click a box to select its rows.${M ? " The axis is logarithmic." : ""}`
+				children: v.value >= 0 && F[v.value] ? `${ie[v.value]}: ${re(F[v.value].box)}.` : `Each box holds the middle half of its rows, with a line at the median. Whiskers end at the farthest rows within one and a half boxes. Click a box to select its rows.${N ? " The axis is logarithmic." : ""}`
 			}),
 			/* @__PURE__ */ a("div", {
 				ref: p,
-				children: P.length > 0 && /* @__PURE__ */ a("svg", {
+				children: F.length > 0 && /* @__PURE__ */ a("svg", {
 					ref: m,
 					class: "boxes",
-					width: L,
+					width: R,
 					height: oe,
 					role: "group",
-					"aria-label": `${j.name} by ${i.title}`,
+					"aria-label": `${M.name} by ${i.title}`,
 					onPointerLeave: () => v.value = -1,
 					style: { display: "block" },
 					children: [
-						U.map((e) => /* @__PURE__ */ a("path", {
-							d: `M${V(e)} ${ui}V${oe - di + 4}`,
+						W.map((e) => /* @__PURE__ */ a("path", {
+							d: `M${H(e)} ${Oi}V${oe - ki + 4}`,
 							stroke: "var(--line)"
 						}, e)),
-						U.map((e) => /* @__PURE__ */ a("text", {
-							x: V(e),
+						W.map((e) => /* @__PURE__ */ a("text", {
+							x: H(e),
 							y: oe - 6,
-							"text-anchor": V(e) > L - 30 ? "end" : "middle",
-							children: I(e, 5)
+							"text-anchor": H(e) > R - 30 ? "end" : "middle",
+							children: L(e, 5)
 						}, e)),
-						P.map(({ group: e, box: { quartiles: t, whiskers: n } }, r) => {
-							let i = dr(x[e], c), [o, s, l] = t.map(V), u = ie[r], d = ui + li * (r + .5);
+						F.map(({ group: e, box: { quartiles: t, whiskers: n } }, r) => {
+							let i = gr(x[e], c), [o, s, l] = t.map(H), u = ie[r], d = Oi + Di * (r + .5);
 							return /* @__PURE__ */ a("g", {
 								style: { cursor: "pointer" },
-								onClick: (t) => f(e, W(t)),
+								onClick: (t) => f(e, G(t)),
 								onPointerEnter: () => v.value = r,
 								children: [
 									/* @__PURE__ */ a("rect", {
-										width: L,
-										y: ui + li * r,
-										height: li,
+										width: R,
+										y: Oi + Di * r,
+										height: Di,
 										fill: "var(--wash)",
 										"fill-opacity": +(r === v.value)
 									}),
@@ -3185,13 +3290,13 @@ function hi({ suffix: t, columns: n, grouping: i, hidden: s, theme: c, column: l
 									}),
 									/* @__PURE__ */ a("g", {
 										role: "button",
-										tabIndex: r === K ? 0 : -1,
-										"aria-label": `Box of ${u}: ${re(P[r].box)}`,
-										onKeyDown: (e) => G(e, r),
+										tabIndex: r === q ? 0 : -1,
+										"aria-label": `Box of ${u}: ${re(F[r].box)}`,
+										onKeyDown: (e) => K(e, r),
 										onFocus: () => v.value = r,
 										children: [
 											/* @__PURE__ */ a("path", {
-												d: `M${V(n[0])} ${d - 4}v8m0 -4H${o}M${l} ${d}H${V(n[1])}m0 -4v8`,
+												d: `M${H(n[0])} ${d - 4}v8m0 -4H${o}M${l} ${d}H${H(n[1])}m0 -4v8`,
 												fill: "none",
 												stroke: i,
 												"stroke-width": "1.5"
@@ -3219,18 +3324,18 @@ function hi({ suffix: t, columns: n, grouping: i, hidden: s, theme: c, column: l
 					]
 				})
 			}),
-			N.length > ci && /* @__PURE__ */ a("p", {
+			P.length > Ei && /* @__PURE__ */ a("p", {
 				class: "note",
 				children: [
 					"The first ",
-					ci,
+					Ei,
 					" of ",
-					g(N.length),
+					g(P.length),
 					" are drawn; the table has all."
 				]
 			}),
-			N.length > 0 && /* @__PURE__ */ a("details", { children: [/* @__PURE__ */ a("summary", { children: "Box plots as a table" }), /* @__PURE__ */ a(h, {
-				caption: `${j.name} by ${i.title}`,
+			P.length > 0 && /* @__PURE__ */ a("details", { children: [/* @__PURE__ */ a("summary", { children: "Box plots as a table" }), /* @__PURE__ */ a(h, {
+				caption: `${M.name} by ${i.title}`,
 				names: [
 					i.title,
 					"rows",
@@ -3241,26 +3346,26 @@ function hi({ suffix: t, columns: n, grouping: i, hidden: s, theme: c, column: l
 					"upper whisker",
 					"rows beyond"
 				],
-				rows: N.map(({ group: e, box: t }) => [
+				rows: P.map(({ group: e, box: t }) => [
 					d(e),
 					t.rows,
 					...[
 						t.whiskers[0],
 						...t.quartiles,
 						t.whiskers[1]
-					].map(F),
+					].map(I),
 					t.beyond
 				]),
-				pick: (e) => f(N[e].group, "replace")
+				pick: (e) => f(P[e].group, "replace")
 			})] })
 		]
 	});
 }
 // src/points/raster.ts
-var { fround: gi } = Math;
-function _i(e, { width: t, height: n }, r, i, a, o, s, c) {
+var { fround: Pi } = Math;
+function Fi(e, { width: t, height: n }, r, i, a, o, s, c) {
 	e.fill(s);
-	let l = a.turn.map(gi), u = gi(a.scale[0]), d = gi(a.scale[1]), f = gi(t / 2 + a.shift[0]), p = gi(n / 2 + a.shift[1]), m = r.shape === "sphere", { positions: h } = r, g = Math.min(r.count, c), _ = Xr(o), v = (o - 1) / 2;
+	let l = a.turn.map(Pi), u = Pi(a.scale[0]), d = Pi(a.scale[1]), f = Pi(t / 2 + a.shift[0]), p = Pi(n / 2 + a.shift[1]), m = r.shape === "sphere", { positions: h } = r, g = Math.min(r.count, c), _ = pi(o), v = (o - 1) / 2;
 	for (let r of [254, 255]) for (let a = 0; a < g; a++) {
 		let s = i[a];
 		if (s >>> 24 !== r) continue;
@@ -3278,7 +3383,7 @@ function _i(e, { width: t, height: n }, r, i, a, o, s, c) {
 		}
 	}
 }
-function vi(e) {
+function Ii(e) {
 	let t = e.getContext("2d"), n = t.createImageData(1, 1), r = null, i = /* @__PURE__ */ new Uint32Array();
 	return {
 		kind: "cpu",
@@ -3288,13 +3393,13 @@ function vi(e) {
 			e.width = r, e.height = i, n = t.createImageData(r, i);
 		},
 		draw(a, o, s, c) {
-			r && (_i(new Uint32Array(n.data.buffer), e, r, i, a, o, s ? Jr(s, 255) : 0, c), t.putImageData(n, 0, 0));
+			r && (Fi(new Uint32Array(n.data.buffer), e, r, i, a, o, s ? di(s, 255) : 0, c), t.putImageData(n, 0, 0));
 		},
 		end() {}
 	};
 }
 // src/points/select.ts
-function yi(e, t, n, r, i) {
+function Li(e, t, n, r, i) {
 	let a = n.turn, [o, s] = n.scale, c = r.width / 2 + n.shift[0], l = r.height / 2 + n.shift[1], u = e.shape === "sphere", { positions: d, count: f } = e;
 	for (let e = 0; e < f; e++) {
 		if (!(t[e] >>> 24)) continue;
@@ -3302,21 +3407,21 @@ function yi(e, t, n, r, i) {
 		u && a[6] * n + a[7] * r + a[8] * f < 0 || i(e, c + o * (a[0] * n + a[1] * r + a[2] * f), l - s * (a[3] * n + a[4] * r + a[5] * f));
 	}
 }
-function bi(e, t, n, r, i, a, o) {
+function Ri(e, t, n, r, i, a, o) {
 	let [s, c] = [-1, o * o];
-	return yi(e, t, n, r, (e, t, n) => {
+	return Li(e, t, n, r, (e, t, n) => {
 		let r = (t - i) ** 2 + (n - a) ** 2;
 		r <= c && ([s, c] = [e, r]);
 	}), s;
 }
-function xi(e, t, n, r, i) {
-	let { width: a, height: o } = r, s = Si(i, a, o), c = new Uint32Array(e.count), l = 0;
-	return yi(e, t, n, r, (e, t, n) => {
+function zi(e, t, n, r, i) {
+	let { width: a, height: o } = r, s = Bi(i, a, o), c = new Uint32Array(e.count), l = 0;
+	return Li(e, t, n, r, (e, t, n) => {
 		let [r, i] = [Math.floor(t), Math.floor(n)];
 		r >= 0 && r < a && i >= 0 && i < o && s[i * a + r] && (c[l++] = e);
 	}), c.slice(0, l);
 }
-function Si(e, t, n) {
+function Bi(e, t, n) {
 	let r = new Uint8Array(t * n);
 	for (let i = 0; i < n; i++) {
 		let n = i + .5, a = [];
@@ -3333,8 +3438,8 @@ function Si(e, t, n) {
 	return r;
 }
 // src/points/webgl.ts
-var Ci = "#version 300 es\nlayout(location = 0) in vec3 dataPosition;\nlayout(location = 1) in vec4 paint;\nuniform mat3 turn;\nuniform vec2 size;\nuniform vec2 origin;\nuniform vec2 scale;\nuniform float pointWidth;\nuniform float layer;\nuniform bool isSphere;\nflat out vec3 colour;\nvoid main() {\n  vec3 turned = turn * dataPosition;\n  vec2 pixel = floor(origin + vec2(scale.x, -scale.y) * turned.xy) + 0.5;\n  vec2 clip = pixel / size * 2.0 - 1.0;\n  bool isDrawn = abs(paint.a * 255.0 - layer) < 0.5 && (!isSphere || turned.z >= 0.0) && !isnan(dataPosition.x);\n  gl_Position = isDrawn ? vec4(clip.x, -clip.y, 0.0, 1.0) : vec4(2.0, 2.0, 2.0, 1.0);\n  gl_PointSize = pointWidth;\n  colour = paint.rgb;\n}", wi = "#version 300 es\nprecision highp float;\nuniform float pointWidth;\nuniform float reach[32];\nflat in vec3 colour;\nout vec4 drawn;\nvoid main() {\n  vec2 at = floor(gl_PointCoord * pointWidth) - (pointWidth - 1.0) / 2.0;\n  if (abs(at.x) > reach[int(at.y + (pointWidth - 1.0) / 2.0)]) discard;\n  drawn = vec4(colour, 1.0);\n}", Ti = /swiftshader|llvmpipe|softpipe|software|basic render/i;
-function Ei(e, t, n) {
+var Vi = "#version 300 es\nlayout(location = 0) in vec3 dataPosition;\nlayout(location = 1) in vec4 paint;\nuniform mat3 turn;\nuniform vec2 size;\nuniform vec2 origin;\nuniform vec2 scale;\nuniform float pointWidth;\nuniform float layer;\nuniform bool isSphere;\nflat out vec3 colour;\nvoid main() {\n  vec3 turned = turn * dataPosition;\n  vec2 pixel = floor(origin + vec2(scale.x, -scale.y) * turned.xy) + 0.5;\n  vec2 clip = pixel / size * 2.0 - 1.0;\n  bool isDrawn = abs(paint.a * 255.0 - layer) < 0.5 && (!isSphere || turned.z >= 0.0) && !isnan(dataPosition.x);\n  gl_Position = isDrawn ? vec4(clip.x, -clip.y, 0.0, 1.0) : vec4(2.0, 2.0, 2.0, 1.0);\n  gl_PointSize = pointWidth;\n  colour = paint.rgb;\n}", Hi = "#version 300 es\nprecision highp float;\nuniform float pointWidth;\nuniform float reach[32];\nflat in vec3 colour;\nout vec4 drawn;\nvoid main() {\n  vec2 at = floor(gl_PointCoord * pointWidth) - (pointWidth - 1.0) / 2.0;\n  if (abs(at.x) > reach[int(at.y + (pointWidth - 1.0) / 2.0)]) discard;\n  drawn = vec4(colour, 1.0);\n}", Ui = /swiftshader|llvmpipe|softpipe|software|basic render/i;
+function Wi(e, t, n) {
 	let r = e.getContext("webgl2", {
 		antialias: !1,
 		depth: !1,
@@ -3343,10 +3448,10 @@ function Ei(e, t, n) {
 	});
 	if (!r) return null;
 	let i = r.getExtension("WEBGL_debug_renderer_info"), a = i ? String(r.getParameter(i.UNMASKED_RENDERER_WEBGL)) : "";
-	if (Ti.test(a) && !t) return r.getExtension("WEBGL_lose_context")?.loseContext(), null;
+	if (Ui.test(a) && !t) return r.getExtension("WEBGL_lose_context")?.loseContext(), null;
 	e.addEventListener("webglcontextlost", n);
 	let o = r.createProgram();
-	for (let [e, t] of [[r.VERTEX_SHADER, Ci], [r.FRAGMENT_SHADER, wi]]) {
+	for (let [e, t] of [[r.VERTEX_SHADER, Vi], [r.FRAGMENT_SHADER, Hi]]) {
 		let n = r.createShader(e);
 		r.shaderSource(n, t), r.compileShader(n), r.attachShader(o, n);
 	}
@@ -3376,12 +3481,12 @@ function Ei(e, t, n) {
 			e.width = t, e.height = n, r.viewport(0, 0, t, n);
 		},
 		draw(t, n, i, a) {
-			let [o, s, l] = Yr(i ?? "#000000");
+			let [o, s, l] = fi(i ?? "#000000");
 			if (r.clearColor(o / 255, s / 255, l / 255, +!!i), r.clear(r.COLOR_BUFFER_BIT), !d) return;
 			let u = t.turn;
 			r.uniformMatrix3fv(c.turn, !0, u), r.uniform2f(c.size, e.width, e.height), r.uniform2f(c.origin, e.width / 2 + t.shift[0], e.height / 2 + t.shift[1]), r.uniform2f(c.scale, t.scale[0], t.scale[1]), r.uniform1f(c.width, n), r.uniform1i(c.isSphere, +(d.shape === "sphere"));
 			let p = /* @__PURE__ */ new Float32Array(32);
-			p.set(Xr(n).slice(0, 32)), r.uniform1fv(c.reach, p);
+			p.set(pi(n).slice(0, 32)), r.uniform1fv(c.reach, p);
 			for (let e of [254, 255]) r.uniform1f(c.layer, e), r.drawArrays(r.POINTS, 0, Math.min(d.count, a, f));
 		},
 		end() {
@@ -3390,8 +3495,8 @@ function Ei(e, t, n) {
 	};
 }
 // src/views/cloud.tsx
-var Di = 25e4, Oi = 4e5, ki = 12, Ai = [58, 40], ji = [44, 40], Mi = 460;
-function Ni(t) {
+var Gi = 25e4, Ki = 4e5, qi = 12, Ji = [58, 40], Yi = [44, 40], Xi = 460;
+function Zi(t) {
 	let { cloud: n, paint: r, theme: i, tool: s, isEqual: c, pointWidth: l, names: u } = t, d = C(null), f = C(null), p = o(null), m = o({
 		width: 0,
 		height: 0
@@ -3406,24 +3511,24 @@ function Ni(t) {
 		let e = b.current;
 		cancelAnimationFrame(e.frame), e.frame = requestAnimationFrame(() => {
 			if (!f.current || !p.peek()) return;
-			let { theme: t, pointWidth: n, shores: r } = x.current, i = f.current.kind === "cpu" && e.isMoving ? Di : Infinity;
-			f.current.draw(p.peek(), Pi(n * y.current), r ? null : Zn[t], i);
+			let { theme: t, pointWidth: n, shores: r } = x.current, i = f.current.kind === "cpu" && e.isMoving ? Gi : Infinity;
+			f.current.draw(p.peek(), Qi(n * y.current), r ? null : $n[t], i);
 		});
 	}, w = (e) => {
 		p.value = e;
 		let t = b.current;
-		t.isFitted = !1, t.isMoving = x.current.cloud.count > Di, S(), t.isMoving && (clearTimeout(t.settle), t.settle = setTimeout(() => {
+		t.isFitted = !1, t.isMoving = x.current.cloud.count > Gi, S(), t.isMoving && (clearTimeout(t.settle), t.settle = setTimeout(() => {
 			t.isMoving = !1, S();
 		}, 120));
 	}, T = () => {
-		let { cloud: e, isEqual: t } = x.current, n = m.peek().width / y.current < Mi ? ji : Ai;
-		w(Pr(e, m.peek(), Fi(e), n.map((e) => e * y.current), t || e.shape !== "plane")), b.current.isFitted = !0;
+		let { cloud: e, isEqual: t } = x.current, n = m.peek().width / y.current < Xi ? Yi : Ji;
+		w(Br(e, m.peek(), $i(e), n.map((e) => e * y.current), t || e.shape !== "plane")), b.current.isFitted = !0;
 	};
 	e(() => {
 		let { forced: e } = t, n = document.createElement("canvas");
 		n.setAttribute("aria-hidden", "true");
 		let r = null;
-		return e !== "cpu" && !h.value && (r = Ei(n, e === "webgl", () => h.value = !0), r || (n = document.createElement("canvas"), n.setAttribute("aria-hidden", "true"))), r ??= vi(n), g.value = r.kind, f.current = r, r.setCloud(x.current.cloud), r.setPaint(x.current.paint), m.peek().width && r.resize(m.peek()), d.current.prepend(n), S(), () => {
+		return e !== "cpu" && !h.value && (r = Wi(n, e === "webgl", () => h.value = !0), r || (n = document.createElement("canvas"), n.setAttribute("aria-hidden", "true"))), r ??= Ii(n), g.value = r.kind, f.current = r, r.setCloud(x.current.cloud), r.setPaint(x.current.paint), m.peek().width && r.resize(m.peek()), d.current.prepend(n), S(), () => {
 			r.end(), n.remove(), f.current = null;
 		};
 	}, [h.value, t.forced]), e(() => {
@@ -3456,8 +3561,8 @@ function Ni(t) {
 		t.shores
 	]), t.handle.current = {
 		fit: T,
-		zoom: (e) => p.peek() && w(Fr(p.peek(), m.peek(), e, m.peek().width / 2, m.peek().height / 2)),
-		svg: () => $i(d.current, x.current, p.peek(), m.peek())
+		zoom: (e) => p.peek() && w(Vr(p.peek(), m.peek(), e, m.peek().width / 2, m.peek().height / 2)),
+		svg: () => xa(d.current, x.current, p.peek(), m.peek())
 	};
 	let E = C(/* @__PURE__ */ new Map()), D = C({
 		x: 0,
@@ -3475,17 +3580,17 @@ function Ni(t) {
 			y: t[1],
 			hasMoved: !1
 		}, v.value = null, s !== "move" && E.current.size === 1 ? _.value = [t] : _.value = null;
-	}, ne = (e) => {
+	}, O = (e) => {
 		let t = ee(e), r = E.current.get(e.pointerId);
 		if (!p.peek()) return;
 		if (!r) {
-			e.pointerType === "mouse" && n.count <= Oi && A(t);
+			e.pointerType === "mouse" && n.count <= Ki && A(t);
 			return;
 		}
 		let i = 4 * y.current;
 		if (Math.hypot(t[0] - D.current.x, t[1] - D.current.y) > i && (D.current.hasMoved = !0), E.current.size === 2) {
 			let [n] = [...E.current].filter(([t]) => t !== e.pointerId).map(([, e]) => e), i = Math.hypot(t[0] - n[0], t[1] - n[1]) / Math.max(1, Math.hypot(r[0] - n[0], r[1] - n[1]));
-			w(Fr(p.peek(), m.peek(), i, (t[0] + n[0]) / 2, (t[1] + n[1]) / 2));
+			w(Vr(p.peek(), m.peek(), i, (t[0] + n[0]) / 2, (t[1] + n[1]) / 2));
 		} else if (_.value) {
 			let { x: e, y: n } = D.current;
 			_.value = s === "box" ? [
@@ -3502,7 +3607,7 @@ function Ni(t) {
 				shift: [c[0] + i, c[1] + a]
 			});
 			else {
-				let e = n.shape === "sphere" ? 1 / s[0] : 1 / (.35 * Math.min(m.peek().width, m.peek().height)), t = jr(o, i * e, a * e);
+				let e = n.shape === "sphere" ? 1 / s[0] : 1 / (.35 * Math.min(m.peek().width, m.peek().height)), t = Lr(o, i * e, a * e);
 				w({
 					turn: t,
 					scale: s,
@@ -3511,16 +3616,16 @@ function Ni(t) {
 			}
 		}
 		E.current.set(e.pointerId, t);
-	}, O = (e) => {
+	}, ne = (e) => {
 		if (!E.current.delete(e.pointerId)) return;
 		let i = ee(e), a = _.value;
 		if (_.value = null, !p.peek() || e.type === "pointercancel") return;
 		let o = e.altKey ? "subtract" : e.shiftKey ? "add" : "replace";
-		a && D.current.hasMoved && a.length > 2 ? t.onSelect(xi(n, r, p.peek(), m.peek(), a), o, s) : !D.current.hasMoved && E.current.size === 0 && t.onPick(bi(n, r, p.peek(), m.peek(), i[0], i[1], ki * y.current));
+		a && D.current.hasMoved && a.length > 2 ? t.onSelect(zi(n, r, p.peek(), m.peek(), a), o, s) : !D.current.hasMoved && E.current.size === 0 && t.onPick(Ri(n, r, p.peek(), m.peek(), i[0], i[1], qi * y.current));
 	}, k = C(0), A = (e) => {
 		cancelAnimationFrame(k.current), k.current = requestAnimationFrame(() => {
 			if (!p.peek()) return;
-			let t = bi(x.current.cloud, x.current.paint, p.peek(), m.peek(), e[0], e[1], ki * y.current);
+			let t = Ri(x.current.cloud, x.current.paint, p.peek(), m.peek(), e[0], e[1], qi * y.current);
 			v.value = t < 0 ? null : {
 				point: t,
 				x: e[0] / y.current,
@@ -3531,7 +3636,7 @@ function Ni(t) {
 		if (!p.peek()) return;
 		e.preventDefault();
 		let [t, n] = ee(e);
-		w(Fr(p.peek(), m.peek(), Math.exp(-e.deltaY * (e.deltaMode ? .05 : .0015)), t, n));
+		w(Vr(p.peek(), m.peek(), Math.exp(-e.deltaY * (e.deltaMode ? .05 : .0015)), t, n));
 	}, M = (e) => {
 		if (e.ctrlKey || e.metaKey || !p.peek()) return;
 		let i = 40 * y.current, a = {
@@ -3546,14 +3651,14 @@ function Ni(t) {
 			shift: [c[0] + a[0], c[1] + a[1]]
 		});
 		else if (a) w({
-			turn: jr(o, a[0] / i * .1, a[1] / i * .1),
+			turn: Lr(o, a[0] / i * .1, a[1] / i * .1),
 			scale: s,
 			shift: c
 		});
 		else if (e.key === "+" || e.key === "=") t.handle.current.zoom(1.4);
 		else if (e.key === "-") t.handle.current.zoom(1 / 1.4);
 		else if (e.key === "0") T();
-		else if (e.key === "Enter") t.onPick(bi(n, r, p.peek(), m.peek(), m.peek().width / 2, m.peek().height / 2, 1e9));
+		else if (e.key === "Enter") t.onPick(Ri(n, r, p.peek(), m.peek(), m.peek().width / 2, m.peek().height / 2, 1e9));
 		else return;
 		e.preventDefault();
 	}, N = v.value && !_.value ? t.hint(v.value.point) : null, P = y.current, F = p.value;
@@ -3566,21 +3671,21 @@ function Ni(t) {
 		"aria-label": t.summary,
 		"data-renderer": g.value,
 		onPointerDown: te,
-		onPointerMove: ne,
-		onPointerUp: O,
-		onPointerCancel: O,
+		onPointerMove: O,
+		onPointerUp: ne,
+		onPointerCancel: ne,
 		onPointerLeave: () => v.value = null,
 		onWheel: j,
 		onKeyDown: M,
 		children: [
-			F && m.value.width > 0 && t.shores && /* @__PURE__ */ a(Ii, {
+			F && m.value.width > 0 && t.shores && /* @__PURE__ */ a(ia, {
 				cloud: n,
 				shores: t.shores,
 				camera: F,
 				size: m.value,
 				ratio: P
 			}),
-			F && m.value.width > 0 && /* @__PURE__ */ a(Li, {
+			F && m.value.width > 0 && /* @__PURE__ */ a(aa, {
 				cloud: n,
 				camera: F,
 				size: m.value,
@@ -3593,7 +3698,8 @@ function Ni(t) {
 				logs: t.logs,
 				degrees: t.degrees,
 				outlines: t.outlines,
-				ground: t.ground
+				ground: t.ground,
+				towns: t.towns
 			}),
 			N && v.value && /* @__PURE__ */ a("div", {
 				class: "tip",
@@ -3606,22 +3712,30 @@ function Ni(t) {
 		]
 	});
 }
-function Pi(e) {
+function Qi(e) {
 	return Math.min(31, Math.max(1, 2 * Math.round((e - 1) / 2) + 1));
 }
-function Fi(e) {
-	if (e.shape === "plane") return kr;
-	if (e.shape === "space") return jr(kr, .6, .4);
+function $i(e) {
+	if (e.shape === "plane") return Fr;
+	if (e.shape === "space") return Lr(Fr, .6, .4);
 	let [t, n, r] = [
 		0,
 		0,
 		0
 	], i = Math.max(1, Math.floor(e.count / 2e4));
 	for (let a = 0; a < e.count; a += i) e.positions[3 * a] === e.positions[3 * a] && (t += e.positions[3 * a], n += e.positions[3 * a + 1], r += e.positions[3 * a + 2]);
-	return Mr(Math.atan2(t, r) * 180 / Math.PI, Math.atan2(n, Math.hypot(t, r)) * 180 / Math.PI);
+	return Rr(Math.atan2(t, r) * 180 / Math.PI, Math.atan2(n, Math.hypot(t, r)) * 180 / Math.PI);
 }
-function Ii({ cloud: e, shores: t, camera: n, size: r, ratio: i }) {
-	let o = e.shape === "sphere", s = (o ? n.scale[1] * Math.PI / 180 : n.scale[1] / e.half[1]) / i, c = n.scale[0] / i, [l, u] = [r.width / i, r.height / i];
+function ea(e, t, n) {
+	return (e.shape === "sphere" ? t.scale[1] * Math.PI / 180 : t.scale[1] / e.half[1]) / n;
+}
+var [ta, na, ra] = [
+	[58, 34],
+	6,
+	[60, 258]
+];
+function ia({ cloud: e, shores: t, camera: n, size: r, ratio: i }) {
+	let o = e.shape === "sphere", s = ea(e, n, i), c = n.scale[0] / i, [l, u] = [r.width / i, r.height / i];
 	return /* @__PURE__ */ a("svg", {
 		class: "lands",
 		width: l,
@@ -3633,71 +3747,104 @@ function Ii({ cloud: e, shores: t, camera: n, size: r, ratio: i }) {
 				cx: l / 2 + n.shift[0] / i,
 				cy: u / 2 + n.shift[1] / i,
 				r: c
-			}), t.map((e) => Kr(e.kind, s) && /* @__PURE__ */ a("path", {
+			}), t.map((e) => ti(e.kind, s) && /* @__PURE__ */ a("path", {
 				class: e.kind,
-				d: qr(e, n, r, i, o)
+				d: ni(e, n, r, i, o)
 			}, e.kind))]
 		})
 	});
 }
-function Li({ cloud: e, camera: t, size: n, ratio: i, names: o, logs: s, marks: c, picked: l, drawing: u, theme: d, degrees: f, outlines: p, ground: m }) {
-	let [h, g] = [n.width / i, n.height / i], _ = (e, r, a) => {
-		let [o, s, c] = Nr(t, n, e, r, a);
+function aa({ cloud: e, camera: t, size: n, ratio: i, names: o, logs: s, marks: c, picked: l, drawing: u, theme: d, degrees: f, outlines: p, ground: m, towns: h }) {
+	let [g, _] = [n.width / i, n.height / i], v = e.shape === "sphere", y = (e, r, a) => {
+		let [o, s, c] = zr(t, n, e, r, a);
 		return [
 			o / i,
 			s / i,
 			c
 		];
-	}, v = l < 0 ? null : _(e.positions[3 * l], e.positions[3 * l + 1], e.positions[3 * l + 2]), y = r(() => zi(c.map((e) => ({
+	}, b = l < 0 ? null : y(e.positions[3 * l], e.positions[3 * l + 1], e.positions[3 * l + 2]), x = r(() => sa(c.map((e) => ({
 		mark: e,
-		at: _(e.x, e.y, e.z)
-	})), h, g, e.shape === "sphere"), [
+		at: y(e.x, e.y, e.z)
+	})), g, _, v), [
 		c,
 		t,
 		n
-	]);
-	return /* @__PURE__ */ a("svg", {
+	]), S = v ? [
+		na,
+		na,
+		g - na,
+		_ - na
+	] : [
+		ta[0],
+		24,
+		g - na,
+		_ - ta[1]
+	], C = x.map(({ mark: e, at: [t, n] }) => [
+		t - oa(e),
+		n - 10,
+		t + oa(e),
+		n + 10
+	]), w = v && ya(t, n, g, y, C);
+	return g >= Xi && C.push([
+		g - ra[0],
+		0,
+		g,
+		ra[1]
+	]), /* @__PURE__ */ a("svg", {
 		class: "over",
-		width: h,
-		height: g,
+		width: g,
+		height: _,
 		"aria-hidden": "true",
 		children: [
-			e.shape === "plane" && m && /* @__PURE__ */ a(Yi, {
+			e.shape === "plane" && m && /* @__PURE__ */ a(_a, {
 				ground: m,
-				plane: Bi(e, t, n, i)
+				plane: ca(e, t, n, i)
 			}),
-			e.shape === "plane" && p && /* @__PURE__ */ a(Ji, {
+			e.shape === "plane" && p && /* @__PURE__ */ a(ga, {
 				outlines: p,
-				plane: Bi(e, t, n, i),
+				plane: ca(e, t, n, i),
 				theme: d
 			}),
-			e.shape === "plane" && /* @__PURE__ */ a(Ki, {
-				plane: Bi(e, t, n, i),
+			e.shape === "plane" && /* @__PURE__ */ a(ma, {
+				plane: ca(e, t, n, i),
 				size: n,
 				ratio: i,
 				names: o,
 				logs: s,
 				degrees: f
 			}),
-			e.shape === "space" && /* @__PURE__ */ a(Xi, {
+			e.shape === "space" && /* @__PURE__ */ a(va, {
 				cloud: e,
 				names: o,
-				pixel: _,
-				width: h,
-				height: g
+				pixel: y,
+				width: g,
+				height: _
 			}),
-			e.shape === "sphere" && /* @__PURE__ */ a(Zi, {
-				camera: t,
-				size: n,
-				pixel: _
+			w && /* @__PURE__ */ a("g", {
+				class: "graticule",
+				children: [w.paths.map((e, t) => /* @__PURE__ */ a("path", { d: e }, t)), w.labels.map(({ text: e, box: t }) => /* @__PURE__ */ a("text", {
+					x: t[0],
+					y: t[3] - 3,
+					children: e
+				}, e))]
 			}),
-			y.map(({ mark: e, at: [t, n] }) => /* @__PURE__ */ a("g", {
+			h && ti("coast", ea(e, t, i)) && ui(h, t, n, i, v, S, C).map(({ name: e, x: t, y: n, isLeft: r }, i) => /* @__PURE__ */ a("g", {
+				class: "city",
+				transform: `translate(${t} ${n})`,
+				children: [/* @__PURE__ */ a("circle", { r: "2" }), /* @__PURE__ */ a("text", {
+					x: r ? -5 : 5,
+					y: "4",
+					"text-anchor": r ? "end" : "start",
+					children: e
+				})]
+			}, i)),
+			x.map(({ mark: e, at: [t, n] }) => /* @__PURE__ */ a("g", {
 				class: "mark",
 				transform: `translate(${t} ${n})`,
 				children: [/* @__PURE__ */ a("rect", {
-					x: -Ri(e),
+					x: -oa(e),
 					y: "-10",
-					width: 2 * Ri(e),
+					width: 2 * oa(e),
 					height: "20",
 					rx: "10",
 					fill: e.colour
@@ -3707,10 +3854,10 @@ function Li({ cloud: e, camera: t, size: n, ratio: i, names: o, logs: s, marks: 
 					children: e.text
 				})]
 			}, e.text)),
-			v && v[2] >= (e.shape === "sphere" ? 0 : -Infinity) && /* @__PURE__ */ a("circle", {
+			b && b[2] >= (v ? 0 : -Infinity) && /* @__PURE__ */ a("circle", {
 				class: "picked",
-				cx: v[0],
-				cy: v[1],
+				cx: b[0],
+				cy: b[1],
 				r: "9"
 			}),
 			u && /* @__PURE__ */ a("polygon", {
@@ -3720,18 +3867,18 @@ function Li({ cloud: e, camera: t, size: n, ratio: i, names: o, logs: s, marks: 
 		]
 	});
 }
-function Ri(e) {
+function oa(e) {
 	return Math.max(10, 3.6 * e.text.length + 6);
 }
-function zi(e, t, n, r) {
+function sa(e, t, n, r) {
 	let i = [];
 	for (let a of e) {
 		let [e, o, s] = a.at;
-		if (!(e < 12 || o < 12 || e > t - 12 || o > n - 12 || r && s < 0) && (i.every(({ mark: t, at: n }) => Math.abs(n[0] - e) > Ri(t) + Ri(a.mark) + 2 || Math.abs(n[1] - o) > 22) && i.push(a), i.length >= 60)) break;
+		if (!(e < 12 || o < 12 || e > t - 12 || o > n - 12 || r && s < 0) && (i.every(({ mark: t, at: n }) => Math.abs(n[0] - e) > oa(t) + oa(a.mark) + 2 || Math.abs(n[1] - o) > 22) && i.push(a), i.length >= 60)) break;
 	}
 	return i;
 }
-function Bi({ middle: e, half: t }, { scale: n, shift: r }, i, a) {
+function ca({ middle: e, half: t }, { scale: n, shift: r }, i, a) {
 	return {
 		toX: (o) => e[0] + (o * a - i.width / 2 - r[0]) / n[0] * t[0],
 		toY: (o) => e[1] - (o * a - i.height / 2 - r[1]) / n[1] * t[1],
@@ -3739,8 +3886,8 @@ function Bi({ middle: e, half: t }, { scale: n, shift: r }, i, a) {
 		fromY: (o) => (i.height / 2 + r[1] - (o - e[1]) / t[1] * n[1]) / a
 	};
 }
-function Vi(e, t, n) {
-	let r = ne(e, t, n), i = r.length > 1 ? r[1] - r[0] : 1;
+function la(e, t, n) {
+	let r = O(e, t, n), i = r.length > 1 ? r[1] - r[0] : 1;
 	return i > 10 ? [
 		15,
 		30,
@@ -3748,30 +3895,30 @@ function Vi(e, t, n) {
 		90
 	].find((r) => (t - e) / r <= n) ?? 90 : i;
 }
-function Hi(e, t, n) {
-	let r = Vi(e, t, n), i = Math.ceil(Math.max(e, -90) / r);
-	return Array.from({ length: Math.max(0, Math.floor(Math.min(t, 90) / r) - i + 1) }, (e, t) => [(i + t) * r, Wi((i + t) * r, "N", "S")]);
+function ua(e, t, n) {
+	let r = la(e, t, n), i = Math.ceil(Math.max(e, -90) / r);
+	return Array.from({ length: Math.max(0, Math.floor(Math.min(t, 90) / r) - i + 1) }, (e, t) => [(i + t) * r, fa((i + t) * r, "N", "S")]);
 }
-function Ui(e, t, n, r) {
-	let i = r.reduce((e, [t, n, r]) => e + n - t - r, 0), a = [], o = Vi(e, t, n);
+function da(e, t, n, r) {
+	let i = r.reduce((e, [t, n, r]) => e + n - t - r, 0), a = [], o = la(e, t, n);
 	for (let n = Math.ceil(e / o) * o; n <= t + i; n += o) {
 		let i = 0, o = !1;
 		for (let [e, t, a] of r) n >= t ? i += t - e - a : n > e && (o = !0);
 		let s = n - i;
-		!o && s >= e && s <= t && a.push([s, Wi((n + 540) % 360 - 180, "E", "W")]);
+		!o && s >= e && s <= t && a.push([s, fa((n + 540) % 360 - 180, "E", "W")]);
 	}
 	return a;
 }
-function Wi(e, t, n) {
+function fa(e, t, n) {
 	let r = `${Number(Math.abs(e).toFixed(4))}°`;
 	return e === 0 || Math.abs(e) === 180 ? r : `${r} ${e > 0 ? t : n}`;
 }
-function Gi(e, t, n) {
+function pa(e, t, n) {
 	let r = (e) => 10 ** Math.min(300, Math.max(-300, e));
 	return ee(r(e), r(t), n).map((e) => [Math.log10(e), y(e, 6)]);
 }
-function Ki({ plane: e, size: n, ratio: r, names: i, logs: o = [], degrees: s }) {
-	let { toX: c, toY: l, fromX: u, fromY: d } = e, [f, p] = [n.width / r, n.height / r], m = [Math.max(2, Math.floor(f / 110)), Math.max(2, Math.floor(p / 80))], h = s ? Ui(c(0), c(f), m[0], s.breaks) : o[0] ? Gi(c(0), c(f), m[0]) : ne(c(0), c(f), m[0]).map((e) => [e, y(e, 6)]), g = s ? Hi(l(p), l(0), m[1]) : o[1] ? Gi(l(p), l(0), m[1]) : ne(l(p), l(0), m[1]).map((e) => [e, y(e, 6)]), _ = 0, v = (s?.breaks ?? []).map(([e, t, n]) => {
+function ma({ plane: e, size: n, ratio: r, names: i, logs: o = [], degrees: s }) {
+	let { toX: c, toY: l, fromX: u, fromY: d } = e, [f, p] = [n.width / r, n.height / r], m = [Math.max(2, Math.floor(f / 110)), Math.max(2, Math.floor(p / 80))], h = s ? da(c(0), c(f), m[0], s.breaks) : o[0] ? pa(c(0), c(f), m[0]) : O(c(0), c(f), m[0]).map((e) => [e, y(e, 6)]), g = s ? ua(l(p), l(0), m[1]) : o[1] ? pa(l(p), l(0), m[1]) : O(l(p), l(0), m[1]).map((e) => [e, y(e, 6)]), _ = 0, v = (s?.breaks ?? []).map(([e, t, n]) => {
 		let [r, i] = [u(e - _), u(e - _ + n)];
 		return _ += t - e - n, {
 			left: r,
@@ -3837,31 +3984,31 @@ function Ki({ plane: e, size: n, ratio: r, names: i, logs: o = [], degrees: s })
 		]
 	})] });
 }
-function qi({ mean: e, covariance: [t, n, r] }, i, { fromX: a, fromY: o }) {
+function ha({ mean: e, covariance: [t, n, r] }, i, { fromX: a, fromY: o }) {
 	let s = Math.sqrt(Math.max(0, t)), c = s > 0 ? n / s : 0, l = Math.sqrt(Math.max(0, r - c * c));
 	return `M${Array.from({ length: 73 }, (t, n) => {
 		let [r, u] = [Math.cos(n * Math.PI / 36), Math.sin(n * Math.PI / 36)];
 		return `${a(e[0] + i * s * r).toFixed(1)} ${o(e[1] + i * (c * r + l * u)).toFixed(1)}`;
 	}).join("L")}Z`;
 }
-function Ji({ outlines: e, plane: t, theme: n }) {
+function ga({ outlines: e, plane: t, theme: n }) {
 	return /* @__PURE__ */ a("g", {
 		class: "outlines",
 		children: e.map((e) => /* @__PURE__ */ a("g", {
-			stroke: Qn(e.group, n),
-			fill: Qn(e.group, n),
+			stroke: er(e.group, n),
+			fill: er(e.group, n),
 			children: [/* @__PURE__ */ a("path", {
-				d: qi(e, 1, t),
+				d: ha(e, 1, t),
 				"fill-opacity": ".07"
 			}), /* @__PURE__ */ a("path", {
-				d: qi(e, 2, t),
+				d: ha(e, 2, t),
 				"fill-opacity": "0",
 				"stroke-dasharray": "5 4"
 			})]
 		}, e.group))
 	});
 }
-function Yi({ ground: e, plane: { fromX: t, fromY: n } }) {
+function _a({ ground: e, plane: { fromX: t, fromY: n } }) {
 	let { columns: r, rows: i, low: o, high: s, shade: c } = e, l = (e) => t(o[0] + (s[0] - o[0]) * e / r), u = (e) => n(o[1] + (s[1] - o[1]) * e / i);
 	return /* @__PURE__ */ a("g", {
 		class: "ground",
@@ -3877,8 +4024,8 @@ function Yi({ ground: e, plane: { fromX: t, fromY: n } }) {
 		})
 	});
 }
-function Xi({ cloud: e, names: t, pixel: n, width: r, height: i }) {
-	let [o, ...s] = Er(e), [c, l] = n(...o);
+function va({ cloud: e, names: t, pixel: n, width: r, height: i }) {
+	let [o, ...s] = Mr(e), [c, l] = n(...o);
 	return /* @__PURE__ */ a("g", {
 		class: "axis",
 		children: s.map((e, o) => {
@@ -3897,8 +4044,8 @@ function Xi({ cloud: e, names: t, pixel: n, width: r, height: i }) {
 		})
 	});
 }
-function Zi({ camera: e, size: t, pixel: n }) {
-	let r = (t) => 180 / Math.PI * (t / e.scale[0]), i = r(Math.min(t.width, t.height)), o = [
+function ya(e, t, n, r, i) {
+	let a = (t) => 180 / Math.PI * (t / e.scale[0]), o = a(Math.min(t.width, t.height)), s = [
 		30,
 		15,
 		10,
@@ -3908,45 +4055,46 @@ function Zi({ camera: e, size: t, pixel: n }) {
 		.5,
 		.2,
 		.1
-	].find((e) => i / e >= 3) ?? .1, s = e.turn, c = {
-		longitude: Math.atan2(s[6], s[8]) * 180 / Math.PI,
-		latitude: Math.asin(Math.max(-1, Math.min(1, s[7]))) * 180 / Math.PI
-	}, l = Math.min(90, .75 * r(Math.max(t.width, t.height))), u = (e) => {
-		let t = "", r = !1;
+	].find((e) => o / e >= 3) ?? .1, c = e.turn, l = {
+		longitude: Math.atan2(c[6], c[8]) * 180 / Math.PI,
+		latitude: Math.asin(Math.max(-1, Math.min(1, c[7]))) * 180 / Math.PI
+	}, u = Math.min(90, .75 * a(Math.max(t.width, t.height))), d = (e) => {
+		let t = "", n = !1;
 		for (let [i, a] of e) {
-			let [e, o, s] = n(...Or(i, a));
-			s < 0 ? r = !1 : (t += `${r ? "L" : "M"}${e.toFixed(1)} ${o.toFixed(1)}`, r = !0);
+			let [e, o, s] = r(...Pr(i, a));
+			s < 0 ? n = !1 : (t += `${n ? "L" : "M"}${e.toFixed(1)} ${o.toFixed(1)}`, n = !0);
 		}
 		return t;
-	}, d = Math.max(o / 4, .05), f = (e, t, n) => Array.from({ length: Math.min(800, Math.floor((t - e) / n) + 1) }, (t, r) => e + r * n), p = Math.min(180, l / Math.max(.2, Math.cos(Math.abs(c.latitude) * Math.PI / 180))), m = Math.max(-90, c.latitude - l), h = Math.min(90, c.latitude + l), g = f(Math.ceil((c.longitude - p) / o) * o, c.longitude + p, o), _ = f(Math.ceil(m / o) * o, h, o), v = (e) => String(Number(e.toFixed(2))), y = (e, t, r) => {
-		let [i, o, s] = n(...Or(e, t));
-		return s > 0 && /* @__PURE__ */ a("text", {
-			x: i + 3,
-			y: o - 3,
-			children: r
-		}, r);
-	}, b = Math.round(c.latitude / o) * o, x = Math.round(c.longitude / o) * o;
-	return /* @__PURE__ */ a("g", {
-		class: "graticule",
-		children: [
-			g.map((e) => /* @__PURE__ */ a("path", { d: u(f(m, h, d).map((t) => [e, t])) }, `m${e}`)),
-			_.map((e) => /* @__PURE__ */ a("path", { d: u(f(c.longitude - p, c.longitude + p, d).map((t) => [t, e])) }, `p${e}`)),
-			g.map((e) => {
-				let t = (e + 540) % 360 - 180;
-				return y(e, b, `${v(Math.abs(t))}°${t < 0 ? "W" : t > 0 ? "E" : ""}`);
-			}),
-			_.map((e) => e !== b && y(x, e, `${v(Math.abs(e))}°${e < 0 ? "S" : e > 0 ? "N" : ""}`))
-		]
-	});
+	}, f = Math.max(s / 4, .05), p = (e, t, n) => Array.from({ length: Math.min(800, Math.floor((t - e) / n) + 1) }, (t, r) => e + r * n), m = Math.min(180, u / Math.max(.2, Math.cos(Math.abs(l.latitude) * Math.PI / 180))), h = Math.max(-90, l.latitude - u), g = Math.min(90, l.latitude + u), _ = p(Math.ceil((l.longitude - m) / s) * s, l.longitude + m, s), v = p(Math.ceil(h / s) * s, g, s), y = (e) => String(Number(e.toFixed(2))), b = [], x = (e, t, a) => {
+		let [o, s, c] = r(...Pr(e, t)), l = [
+			o + 3,
+			s - 15,
+			o + 3 + 7 * a.length,
+			s
+		];
+		c > 0 && l[0] >= 0 && l[2] <= n && !i.some((e) => ri(l, e, 2, 0)) && (b.push({
+			text: a,
+			box: l
+		}), i.push(l));
+	}, S = Math.min(90 - s, Math.max(s - 90, Math.round(l.latitude / s) * s)), C = Math.round(l.longitude / s) * s;
+	for (let e of _) {
+		let t = (e + 540) % 360 - 180;
+		x(e, S, `${y(Math.abs(t))}°${t < 0 ? "W" : t > 0 ? "E" : ""}`);
+	}
+	for (let e of v) e !== S && x(C, e, `${y(Math.abs(e))}°${e < 0 ? "S" : e > 0 ? "N" : ""}`);
+	return {
+		paths: [..._.map((e) => d(p(h, g, f).map((t) => [e, t]))), ...v.map((e) => d(p(l.longitude - m, l.longitude + m, f).map((t) => [t, e])))],
+		labels: b
+	};
 }
-var Qi = 2e4;
-function $i(e, { caption: t, cloud: n, paint: r, theme: i, pointWidth: a }, o, s) {
-	let c = Math.min(2, devicePixelRatio || 1), [l, u] = [s.width / c, s.height / c], d = e.querySelector(".over"), f = O(d, l, u + 30, Zn[i]), p = E("g", {});
-	if (n.count <= Qi) {
-		let e = Pi(a * c) / c / 2, t = /* @__PURE__ */ new Map();
+var ba = 2e4;
+function xa(e, { caption: t, cloud: n, paint: r, theme: i, pointWidth: a }, o, s) {
+	let c = Math.min(2, devicePixelRatio || 1), [l, u] = [s.width / c, s.height / c], d = e.querySelector(".over"), f = ne(d, l, u + 30, $n[i]), p = E("g", {});
+	if (n.count <= ba) {
+		let e = Qi(a * c) / c / 2, t = /* @__PURE__ */ new Map();
 		for (let e = 0; e < n.count; e++) {
 			if (!(r[e] >>> 24)) continue;
-			let [i, a, l] = Nr(o, s, n.positions[3 * e], n.positions[3 * e + 1], n.positions[3 * e + 2]);
+			let [i, a, l] = zr(o, s, n.positions[3 * e], n.positions[3 * e + 1], n.positions[3 * e + 2]);
 			!(i >= 0 && a >= 0 && i <= s.width && a <= s.height) || n.shape === "sphere" && l < 0 || t.set(r[e], `${t.get(r[e]) ?? ""}M${(i / c).toFixed(2)} ${(a / c).toFixed(2)}h0`);
 		}
 		for (let [n, r] of [...t].sort(([e], [t]) => (e >>> 24) - (t >>> 24))) {
@@ -3976,7 +4124,7 @@ function $i(e, { caption: t, cloud: n, paint: r, theme: i, pointWidth: a }, o, s
 			width: String(l),
 			height: String(u)
 		});
-		e.append(O(h, l, u, Zn[i]).querySelector(".shores")), p.before(e);
+		e.append(ne(h, l, u, $n[i]).querySelector(".shores")), p.before(e);
 	}
 	let g = E("text", {
 		x: "10",
@@ -3988,7 +4136,7 @@ function $i(e, { caption: t, cloud: n, paint: r, theme: i, pointWidth: a }, o, s
 	return g.textContent = t, f.append(g), f;
 }
 // src/state/compare.ts
-function ea(e, t) {
+function Sa(e, t) {
 	let [n, r, i] = [
 		0,
 		0,
@@ -4007,11 +4155,11 @@ function ea(e, t) {
 		squares: i
 	};
 }
-function ta(e, t, n) {
+function Ca(e, t, n) {
 	let r = [];
 	for (let i of e.columns) {
 		if (i.kind === "text") continue;
-		let [e, a] = [ea(i.values, t), ea(i.values, n)], o = Math.sqrt((e.squares + a.squares) / Math.max(1, e.n + a.n - 2));
+		let [e, a] = [Sa(i.values, t), Sa(i.values, n)], o = Math.sqrt((e.squares + a.squares) / Math.max(1, e.n + a.n - 2));
 		r.push({
 			name: i.name,
 			a: e.mean,
@@ -4022,7 +4170,7 @@ function ta(e, t, n) {
 	let i = ({ effect: e }) => Number.isNaN(e) ? -1 : Math.abs(e);
 	return r.sort((e, t) => i(t) - i(e));
 }
-function na(e, t, n) {
+function wa(e, t, n) {
 	let r = e.groups.map(({ name: e }) => ({
 		name: e,
 		a: 0,
@@ -4032,13 +4180,13 @@ function na(e, t, n) {
 		r[e] && (r[e].a += t[i], r[e].b += n[i]);
 	}), r.filter((e) => e.a + e.b > 0);
 }
-function ra(e) {
+function Ta(e) {
 	return e.reduce((e, t) => e + t, 0);
 }
 // src/views/compare.tsx
-var ia = 60;
-function aa({ suffix: e, columns: t, grouping: n, kept: r, chosen: i, recipe: o, close: s }) {
-	let c = !i || i === r.rows, l = c ? r.rows.map((e) => 1 - e) : i, u = c ? "all other rows" : o, d = c ? 0 : r.rows.reduce((e, t, n) => e + (t & l[n]), 0), f = (e, t) => t ? `${y(100 * e / t, 3)} %` : "–", [p, m] = [ra(r.rows), ra(l)];
+var Ea = 60;
+function Da({ suffix: e, columns: t, grouping: n, kept: r, chosen: i, recipe: o, close: s }) {
+	let c = !i || i === r.rows, l = c ? r.rows.map((e) => 1 - e) : i, u = c ? "all other rows" : o, d = c ? 0 : r.rows.reduce((e, t, n) => e + (t & l[n]), 0), f = (e, t) => t ? `${y(100 * e / t, 3)} %` : "–", [p, m] = [Ta(r.rows), Ta(l)];
 	return /* @__PURE__ */ a("section", {
 		class: "card chosen",
 		"aria-labelledby": `compare${e}`,
@@ -4081,7 +4229,7 @@ function aa({ suffix: e, columns: t, grouping: n, kept: r, chosen: i, recipe: o,
 					"mean of B",
 					"difference in standard deviations"
 				],
-				rows: ta(t, r.rows, l).map(({ name: e, a: t, b: n, effect: r }) => [
+				rows: Ca(t, r.rows, l).map(({ name: e, a: t, b: n, effect: r }) => [
 					e,
 					t,
 					n,
@@ -4097,7 +4245,7 @@ function aa({ suffix: e, columns: t, grouping: n, kept: r, chosen: i, recipe: o,
 					"rows of B",
 					"share of B"
 				],
-				rows: na(n, r.rows, l).slice(0, ia).map((e) => [
+				rows: wa(n, r.rows, l).slice(0, Ea).map((e) => [
 					e.name,
 					e.a,
 					f(e.a, p),
@@ -4109,7 +4257,7 @@ function aa({ suffix: e, columns: t, grouping: n, kept: r, chosen: i, recipe: o,
 	});
 }
 // src/views/icon.tsx
-var oa = {
+var Oa = {
 	shown: "M2 12s4-7 10-7 10 7 10 7-4 7-10 7S2 12 2 12Zm10 3a3 3 0 1 0 0-6 3 3 0 0 0 0 6Z",
 	hidden: "M3 3l18 18M10.6 5.1A9.7 9.7 0 0 1 12 5c6 0 10 7 10 7a17 17 0 0 1-3 3.7M6.6 6.6A17 17 0 0 0 2 12s4 7 10 7a9.6 9.6 0 0 0 4-.9M9.9 9.9a3 3 0 0 0 4.2 4.2",
 	only: "M12 3v4m0 10v4M3 12h4m10 0h4M12 15a3 3 0 1 0 0-6 3 3 0 0 0 0 6Z",
@@ -4123,133 +4271,144 @@ var oa = {
 	close: "M6 6l12 12M18 6 6 18",
 	up: "M12 19V5m-6 6 6-6 6 6"
 };
-function sa({ name: e }) {
+function ka({ name: e }) {
 	return /* @__PURE__ */ a("svg", {
 		class: "icon",
 		viewBox: "0 0 24 24",
 		width: "18",
 		height: "18",
 		"aria-hidden": "true",
-		children: /* @__PURE__ */ a("path", { d: oa[e] })
+		children: /* @__PURE__ */ a("path", { d: Oa[e] })
 	});
 }
 // src/views/scene.tsx
-var ca = 40, la = 16, ua = 6, da = 200, fa = "sure:";
-function pa(e, t) {
+var Aa = 40, ja = 16, Ma = 6, Na = 200, Pa = "sure:";
+function Fa(e, t = e[0]?.key) {
+	return e.find((e) => e.key === (t?.startsWith(Pa) ? t.slice(5) : t));
+}
+function Ia(e, t) {
 	return e.find((e) => e.kind !== "text" && t.test(e.name));
 }
-function ma({ source: t, settings: n, settle: i, choice: c, asked: l }) {
-	let u = ti.value, { name: d, columns: p, sources: h, layouts: _, suffix: v = "" } = t, b = p.columns.filter((e) => e.kind !== "text"), x = pa(b, /^(lon|lng|long|longitude)$/i), S = pa(b, /^(lat|latitude)$/i), T = b.filter((e) => e.name !== t.id && e.name !== t.weights), E = T.length >= 2 ? T : b, ee = (e, t) => b.find((t) => t.name === e) ?? t, te = _.map((e) => [e.key, e.title]);
-	x && S && te.push(["sphere", "sphere"]), E.length >= 2 && te.push(["flat", "columns"]);
-	let ne = te.find(([e]) => e === n.view)?.[0] ?? te[0]?.[0] ?? "flat", O = _.find((e) => e.key === ne), k = ne === "sphere", A = O?.x ?? ee(n.x, x ?? E[0]), j = O?.y ?? ee(n.y, S ?? E[1] ?? E[0]), M = O ? O.z : n.z ? b.find((e) => e.name === n.z) : void 0, N = n.colour ?? h[0]?.key ?? t.colour ?? "", P = O ? O.isEqual : A === x && j === S || t.isEqual, F = n.edge !== "no" && !O?.degrees, I = [
-		A,
-		j,
-		...M ? [M] : []
-	], re = r(() => I.map((e) => !O && !k && !P && xr(e.values)), [
-		A,
+function La({ source: n, settings: i, settle: c, choice: l, asked: u }) {
+	let d = vi.value, { name: p, columns: h, sources: _, layouts: v, suffix: b = "" } = n, x = h.columns.filter((e) => e.kind !== "text"), S = Ia(x, /^(lon|lng|long|longitude)$/i), T = Ia(x, /^(lat|latitude)$/i), E = x.filter((e) => e.name !== n.id && e.name !== n.weights), ee = E.length >= 2 ? E : x, te = (e, t) => x.find((t) => t.name === e) ?? t, O = v.map((e) => [e.key, e.title]);
+	S && T && O.push(["sphere", "sphere"]), ee.length >= 2 && O.push(["flat", "columns"]);
+	let ne = O.find(([e]) => e === i.view)?.[0] ?? O[0]?.[0] ?? "flat", k = v.find((e) => e.key === ne), A = ne === "sphere", j = k?.x ?? te(i.x, S ?? ee[0]), M = k?.y ?? te(i.y, T ?? ee[1] ?? ee[0]), N = k ? k.z : i.z ? x.find((e) => e.name === i.z) : void 0, P = i.colour ?? _[0]?.key ?? n.colour ?? "", F = k ? k.isEqual : j === S && M === T || n.isEqual, I = i.edge !== "no" && !k?.degrees, L = [
 		j,
 		M,
-		k,
-		P
-	]), L = n.log === "no" ? I.map(() => !1) : re, ie = n.log !== "no" && re.includes(!0), R = r(() => k ? Dr(x.values, S.values) : wr(I.map((e, t) => L[t] ? Cr(e) : e), {
-		isEqual: P,
-		stretch: O?.stretch,
-		isEdged: F
+		...N ? [N] : []
+	], re = r(() => L.map((e) => !k && !A && !F && Dr(e.values)), [
+		j,
+		M,
+		N,
+		A,
+		F
+	]), R = i.log === "no" ? L.map(() => !1) : re, ie = i.log !== "no" && re.includes(!0), z = r(() => A ? Nr(S.values, T.values) : Ar(L.map((e, t) => R[t] ? kr(e) : e), {
+		isEqual: F,
+		stretch: k?.stretch,
+		isEdged: I
 	}), [
-		k,
 		A,
 		j,
 		M,
-		P,
+		N,
 		F,
+		I,
 		ie
-	]), ae = O ? O.degrees : !k && A === x && j === S && !M ? { breaks: [] } : void 0, oe = k || ae !== void 0;
+	]), ae = k ? k.degrees : !A && j === S && M === T && !N ? { breaks: [] } : void 0, oe = A || ae !== void 0;
 	e(() => {
-		oe && t.coast && $r(t.coast);
+		oe && n.coast && gi(n.coast);
 	}, [oe]);
-	let z = r(() => {
-		if (!oe || !Zr.value) return null;
-		if (k) return Hr(Zr.value);
-		let [e, t] = [A, j].map((e) => hr(e.values)), n = ae.breaks;
+	let B = r(() => {
+		if (!oe || !mi.value) return null;
+		if (A) return {
+			shores: Jr(mi.value),
+			towns: Xr(mi.value)
+		};
+		let [e, t] = [j, M].map((e) => xr(e.values)), n = ae.breaks;
 		if (!e || !t) return null;
 		let r = n.reduce((e, [t, n, r]) => e + n - t - r, e[1]);
-		return zr([e[0], r], t) ? Ur(Zr.value, R, e[0] >= -180 && r <= 180 ? -180 : (e[0] + r) / 2 - 180, n) : null;
+		if (!Gr([e[0], r], t)) return null;
+		let i = e[0] >= -180 && r <= 180 ? -180 : (e[0] + r) / 2 - 180;
+		return {
+			shores: Qr(mi.value, z, i, n),
+			towns: Zr(mi.value, z, i, n)
+		};
 	}, [
-		Zr.value,
-		R,
+		mi.value,
+		z,
 		oe
-	]), B = o(null), V = o(null), H = N.startsWith(fa), U = h.find((e) => e.key === (H ? N.slice(5) : N));
+	]), V = o(null), H = o(null), U = P.startsWith(Pa), W = Fa(_, P);
 	e(() => {
 		let e = new AbortController();
-		return V.value = null, (async () => {
+		return H.value = null, (async () => {
 			try {
-				if (U) {
-					let t = await U.load(e.signal);
-					e.signal.aborted || (B.value = t);
+				if (W) {
+					let t = W.ready ?? await W.load(e.signal);
+					e.signal.aborted || (V.value = t);
 				} else {
-					let e = N.startsWith("column:") ? p.columns.find((e) => e.name === N.slice(7)) : void 0;
-					B.value = e ? ur(e) : null;
+					let e = P.startsWith("column:") ? h.columns.find((e) => e.name === P.slice(7)) : void 0;
+					V.value = e ? hr(e) : null;
 				}
 			} catch (t) {
-				e.signal.aborted || ([V.value, B.value] = [t, null]);
+				e.signal.aborted || ([H.value, V.value] = [t, null]);
 			}
 		})(), () => e.abort();
-	}, [U?.key ?? N, U?.version]);
-	let W = o(null), G = o([]), K = o(/* @__PURE__ */ new Set()), q = o(-1), se = o("move"), ce = o(0), le = C(null), ue = o(/* @__PURE__ */ new Map()), J = o(null), de = B.value, Y = r(() => {
-		let e = de && H ? cr(de) : de;
-		return e && ue.value.size ? {
+	}, [W?.key ?? P, W?.version]);
+	let G = o(null), K = o([]), q = o(/* @__PURE__ */ new Set()), J = o(-1), se = o("move"), ce = o(0), le = C(null), Y = o(/* @__PURE__ */ new Map()), ue = o(null), de = W?.ready ?? (V.value?.groupOf.length === h.rows ? V.value : null), X = r(() => {
+		let e = de && U ? pr(de) : de;
+		return e && Y.value.size ? {
 			...e,
 			groups: e.groups.map((e) => ({
 				...e,
-				name: ue.value.get(e.number) ?? e.name
+				name: Y.value.get(e.number) ?? e.name
 			}))
 		} : e;
 	}, [
 		de,
-		H,
-		ue.value
+		U,
+		Y.value
 	]);
 	e(() => {
-		K.value = /* @__PURE__ */ new Set(), ue.value = /* @__PURE__ */ new Map();
+		q.value = /* @__PURE__ */ new Set(), Y.value = /* @__PURE__ */ new Map();
 	}, [de?.title]);
-	let fe = (e) => Y !== null && K.value.size > 0 && K.value.has(Y.groupOf[e]), pe = r(() => _a(R, p.rows, Y, W.value, K.value, u), [
-		R,
-		Y,
-		W.value,
-		K.value,
-		u
-	]), me = r(() => W.value ? W.value.reduce((e, t) => e + t, 0) : 0, [W.value]), he = r(() => va(R, Y, K.value, u), [
-		R,
-		Y,
-		K.value,
-		u
-	]), ge = r(() => q.value < 0 ? -1 : R.rowOf.indexOf(q.value), [R, q.value]), _e = (e, t, n) => {
-		let r = t === "replace" || !W.value ? new Uint8Array(p.rows) : W.value.slice();
+	let fe = (e) => X !== null && q.value.size > 0 && q.value.has(X.groupOf[e]), pe = r(() => Ba(z, h.rows, X, G.value, q.value, d), [
+		z,
+		X,
+		G.value,
+		q.value,
+		d
+	]), me = r(() => G.value ? G.value.reduce((e, t) => e + t, 0) : 0, [G.value]), he = r(() => Va(z, X, q.value, d), [
+		z,
+		X,
+		q.value,
+		d
+	]), ge = r(() => J.value < 0 ? -1 : z.rowOf.indexOf(J.value), [z, J.value]), _e = (e, t, n) => {
+		let r = t === "replace" || !G.value ? new Uint8Array(h.rows) : G.value.slice();
 		for (let n of e) r[n] = t === "subtract" ? 0 : 1;
 		let i = r.includes(1);
 		w(() => {
-			W.value = i ? r : null;
+			G.value = i ? r : null;
 			let e = {
 				replace: "",
 				add: "and ",
 				subtract: "without "
 			}[t];
-			G.value = i ? t === "replace" ? [n] : [...G.value, `${e}${n}`] : [];
+			K.value = i ? t === "replace" ? [n] : [...K.value, `${e}${n}`] : [];
 		}), m(i ? `${g(r.reduce((e, t) => e + t, 0))} rows selected.` : "Nothing is selected.");
-	}, ve = () => w(() => [W.value, G.value, q.value] = [
+	}, ve = () => w(() => [G.value, K.value, J.value] = [
 		null,
 		[],
 		-1
 	]), ye = () => {
-		if (!W.value) return;
-		let e = W.value.map((e, t) => e || fe(t) ? 0 : 1);
-		W.value = e.includes(1) ? e : null, G.value = [...G.value, "inverted"];
+		if (!G.value) return;
+		let e = G.value.map((e, t) => e || fe(t) ? 0 : 1);
+		G.value = e.includes(1) ? e : null, K.value = [...K.value, "inverted"];
 	}, be = function* (e) {
-		for (let t = 0; t < p.rows; t++) Y.groupOf[t] === e && (yield t);
-	}, xe = (e, t) => _e(be(e), t, `${U ? "cluster " : `${Y.title} `}${Y.groups[e].name}`), Se = (e, t) => _e(lr(Y, e), t, `probability below ${e}`), Ce = () => {
-		if (!W.value || !Y) return;
-		let e = new Set(K.value);
-		W.value.forEach((t, n) => t && e.add(Y.groupOf[n])), e.size < Y.groups.length && (K.value = e);
+		for (let t = 0; t < h.rows; t++) X.groupOf[t] === e && (yield t);
+	}, xe = (e, t) => _e(be(e), t, `${W ? "cluster " : `${X.title} `}${X.groups[e].name}`), Se = (e, t) => _e(mr(X, e), t, `probability below ${e}`), Ce = () => {
+		if (!G.value || !X) return;
+		let e = new Set(q.value);
+		G.value.forEach((t, n) => t && e.add(X.groupOf[n])), e.size < X.groups.length && (q.value = e);
 	}, we = (e) => {
 		if (e.ctrlKey || e.metaKey || e.altKey || /^(INPUT|SELECT|TEXTAREA)$/.test(e.target.tagName)) return;
 		let t = {
@@ -4262,16 +4421,16 @@ function ma({ source: t, settings: n, settle: i, choice: c, asked: l }) {
 			f: () => le.current?.fit()
 		}[e.key];
 		t && (e.preventDefault(), t());
-	}, Te = l?.value;
+	}, Te = u?.value;
 	e(() => {
-		if (!Te || !Y) return;
-		let e = Y.groups.findIndex((e) => e.number === Te.group);
-		e >= 0 && _e(be(e), "replace", `cluster ${Y.groups[e].name}`);
+		if (!Te || !X) return;
+		let e = X.groups.findIndex((e) => e.number === Te.group);
+		e >= 0 && _e(be(e), "replace", `cluster ${X.groups[e].name}`);
 	}, [Te]);
-	let Ee = r(() => E, [p]), De = Y !== null && Y.groups.length > 0 && Ee.length > 0, Oe = ce.value || (p.rows > 3e5 ? 1 : p.rows > 3e4 ? 2 : p.rows > 3e3 ? 4 : p.rows > 500 ? 7 : 9), ke = (e) => p.columns.filter((e) => e.name !== t.id).slice(0, 6).map((t) => `${t.name} ${t.kind === "text" ? t.values[e] : y(t.values[e], 6)}`).join(" · "), Ae = p.columns.find((e) => e.name === t.id), je = (e) => t.titleOf ? t.titleOf(e) : Ae ? String(Ae.kind === "text" ? Ae.values[e] : y(Ae.values[e], 12)) : `row ${g(e + 1)}`, Me = (e) => {
-		let t = Y?.groups[Y.groupOf[e]];
+	let Ee = r(() => ee, [h]), De = !n.sampled && X !== null && X.groups.length > 0 && Ee.length > 0, Oe = ce.value || (h.rows > 3e5 ? 1 : h.rows > 3e4 ? 2 : h.rows > 3e3 ? 4 : h.rows > 500 ? 7 : 9), ke = (e) => h.columns.filter((e) => e.name !== n.id).slice(0, 6).map((t) => `${t.name} ${t.kind === "text" ? t.values[e] : y(t.values[e], 6)}`).join(" · "), Ae = h.columns.find((e) => e.name === n.id), je = (e) => n.titleOf ? n.titleOf(e) : Ae ? String(Ae.kind === "text" ? Ae.values[e] : y(Ae.values[e], 12)) : `row ${g(e + 1)}`, Me = (e) => {
+		let t = X?.groups[X.groupOf[e]];
 		return t ? t.name : "";
-	}, Ne = `${d}: ${O ? O.title : k ? "positions on the sphere" : `${A.name} and ${j.name}${M ? ` and ${M.name}` : ""}`}${Y ? `, coloured by ${Y.isSure ? "how sure they are in " : ""}${Y.title}` : ""}; ${g(p.rows)} rows`, Pe = `${Ne}.${Y?.groups.length ? ` ${Y.groups.length} groups; the list beside the picture has them all.` : ""}${me ? ` ${g(me)} rows are selected; the table below has them.` : ""} Arrow keys move, plus and minus zoom, Enter picks the middle point.`;
+	}, Ne = `${p}: ${k ? k.title : A ? "positions on the sphere" : `${j.name} and ${M.name}${N ? ` and ${N.name}` : ""}`}${X ? `, coloured by ${X.isSure ? "how sure they are in " : ""}${X.title}` : ""}; ${g(h.rows)} rows`, Pe = `${Ne}.${X?.groups.length ? ` ${X.groups.length} groups; the list beside the picture has them all.` : ""}${me ? ` ${g(me)} rows are selected; the table below has them.` : ""} Arrow keys move, plus and minus zoom, Enter picks the middle point.`;
 	return /* @__PURE__ */ a("div", {
 		class: "scene",
 		style: { gridTemplateRows: De ? "auto 1fr" : void 0 },
@@ -4283,54 +4442,56 @@ function ma({ source: t, settings: n, settle: i, choice: c, asked: l }) {
 				children: [
 					/* @__PURE__ */ a("div", {
 						class: "tools choices",
-						children: [c, /* @__PURE__ */ a(ga, {
-							columns: p,
-							numbers: b,
-							x: A.name,
-							y: j.name,
-							z: M?.name ?? "",
+						children: [l, /* @__PURE__ */ a(za, {
+							columns: h,
+							numbers: x,
+							x: j.name,
+							y: M.name,
+							z: N?.name ?? "",
 							view: ne,
-							views: te,
-							sources: h,
-							colourKey: N,
-							settle: i
+							views: O,
+							sources: _,
+							colourKey: P,
+							settle: c
 						})]
 					}),
 					/* @__PURE__ */ a("div", {
 						class: "framed",
+						inert: n.sampled !== void 0,
 						children: [/* @__PURE__ */ a("div", {
 							class: "stage",
-							children: /* @__PURE__ */ a(Ni, {
-								cloud: R,
+							children: /* @__PURE__ */ a(Zi, {
+								cloud: z,
 								paint: pe,
-								theme: u,
+								theme: d,
 								tool: se.value,
-								isEqual: P || O?.stretch !== void 0,
+								isEqual: F || k?.stretch !== void 0,
 								pointWidth: Oe,
-								degrees: O?.degrees,
-								shores: z,
-								ground: O?.ground,
-								outlines: Y && O?.outlines && O.outlines.filter(({ group: e }) => !K.value.has(e)),
+								degrees: k?.degrees ?? (B ? ae : void 0),
+								shores: B?.shores,
+								towns: B?.towns,
+								ground: k?.ground,
+								outlines: X && k?.outlines && k.outlines.filter(({ group: e }) => !q.value.has(e)),
 								names: [
 									0,
 									1,
 									2
-								].map((e) => I[e] ? `${I[e].name}${L[e] ? " (log)" : ""}` : ""),
-								logs: L,
+								].map((e) => L[e] ? `${L[e].name}${R[e] ? " (log)" : ""}` : ""),
+								logs: R,
 								summary: Pe,
 								caption: Ne,
 								marks: he,
 								picked: ge,
-								forced: n.renderer,
+								forced: i.renderer,
 								handle: le,
-								onSelect: (e, t, n) => _e(ha(e, (e) => R.rowOf[e]), t, n),
-								onPick: (e) => q.value = e < 0 ? -1 : R.rowOf[e],
+								onSelect: (e, t, n) => _e(Ra(e, (e) => z.rowOf[e]), t, n),
+								onPick: (e) => J.value = e < 0 ? -1 : z.rowOf[e],
 								hint: (e) => {
-									let t = R.rowOf[e], n = Y?.groups.length ? Me(t) : "";
+									let t = z.rowOf[e], n = X?.groups.length ? Me(t) : "";
 									return {
-										title: n && n !== "no cluster" && n !== "no value" ? `${U ? "Cluster " : ""}${n} · ${je(t)}` : je(t),
-										text: `${Y?.isSure ? `probability ${y(Y.probability[t], 3)} · ` : ""}${ke(t)}`,
-										colour: fr(Y, t, u)
+										title: n && n !== "no cluster" && n !== "no value" ? `${W ? "Cluster " : ""}${n} · ${je(t)}` : je(t),
+										text: `${X?.isSure ? `probability ${y(X.probability[t], 3)} · ` : ""}${ke(t)}`,
+										colour: _r(X, t, d)
 									};
 								}
 							})
@@ -4361,33 +4522,36 @@ function ma({ source: t, settings: n, settle: i, choice: c, asked: l }) {
 									title: n,
 									"aria-label": n,
 									onClick: () => se.value = e,
-									children: /* @__PURE__ */ a(sa, { name: t })
+									children: /* @__PURE__ */ a(ka, { name: t })
 								}, e)),
 								/* @__PURE__ */ a("button", {
 									type: "button",
 									title: "Zoom in (+)",
 									"aria-label": "Zoom in",
 									onClick: () => le.current?.zoom(1.5),
-									children: /* @__PURE__ */ a(sa, { name: "plus" })
+									children: /* @__PURE__ */ a(ka, { name: "plus" })
 								}),
 								/* @__PURE__ */ a("button", {
 									type: "button",
 									title: "Zoom out (-)",
 									"aria-label": "Zoom out",
 									onClick: () => le.current?.zoom(1 / 1.5),
-									children: /* @__PURE__ */ a(sa, { name: "minus" })
+									children: /* @__PURE__ */ a(ka, { name: "minus" })
 								}),
 								/* @__PURE__ */ a("button", {
 									type: "button",
 									title: "Fit all (F)",
 									"aria-label": "Fit all",
 									onClick: () => le.current?.fit(),
-									children: /* @__PURE__ */ a(sa, { name: "fit" })
+									children: /* @__PURE__ */ a(ka, { name: "fit" })
 								})
 							]
 						})]
 					}),
-					/* @__PURE__ */ a("div", {
+					n.sampled ? /* @__PURE__ */ a("p", {
+						class: "note",
+						children: ["A sample. ", n.sampled]
+					}) : /* @__PURE__ */ a("div", {
 						class: "tools under",
 						children: [
 							/* @__PURE__ */ a("label", { children: ["Point size", /* @__PURE__ */ a("input", {
@@ -4399,160 +4563,160 @@ function ma({ source: t, settings: n, settle: i, choice: c, asked: l }) {
 								onInput: (e) => ce.value = Number(e.currentTarget.value)
 							})] }),
 							/* @__PURE__ */ a(D, {
-								name: d,
+								name: p,
 								make: () => le.current.svg(),
-								fail: (e) => V.value = e
+								fail: (e) => H.value = e
 							}),
 							/* @__PURE__ */ a("span", {
 								class: "note",
-								children: se.value === "move" ? R.shape === "plane" ? "Drag to move, scroll to zoom, click a point to see its row." : "Drag to turn, Shift and drag to move, scroll to zoom." : "Drag around points. Shift adds, Alt takes away."
+								children: se.value === "move" ? z.shape === "plane" ? "Drag to move, scroll to zoom, click a point to see its row." : "Drag to turn, Shift and drag to move, scroll to zoom." : "Drag around points. Shift adds, Alt takes away."
 							})
 						]
 					}),
-					R.missing > 0 && /* @__PURE__ */ a("p", {
+					z.missing > 0 && /* @__PURE__ */ a("p", {
 						class: "note",
 						children: [
-							g(R.missing),
+							g(z.missing),
 							" ",
-							R.missing === 1 ? "row has" : "rows have",
+							z.missing === 1 ? "row has" : "rows have",
 							" a missing value in these columns and ",
-							R.missing === 1 ? "is" : "are",
+							z.missing === 1 ? "is" : "are",
 							" not drawn."
 						]
 					}),
-					(R.beyond > 0 || n.edge === "no") && /* @__PURE__ */ a("p", {
+					(z.beyond > 0 || i.edge === "no") && /* @__PURE__ */ a("p", {
 						class: "note",
-						children: [R.beyond > 0 ? `${g(R.beyond)} ${R.beyond === 1 ? "row lies" : "rows lie"} farther out and ${R.beyond === 1 ? "is" : "are"} drawn at the edge. ` : "", /* @__PURE__ */ a("button", {
+						children: [z.beyond > 0 ? `${g(z.beyond)} ${z.beyond === 1 ? "row lies" : "rows lie"} farther out and ${z.beyond === 1 ? "is" : "are"} drawn at the edge. ` : "", /* @__PURE__ */ a("button", {
 							type: "button",
 							class: "link",
-							onClick: () => i({ edge: n.edge === "no" ? null : "no" }),
-							children: n.edge === "no" ? "Draw rows that lie far out at the edge" : "Show where they lie"
+							onClick: () => c({ edge: i.edge === "no" ? null : "no" }),
+							children: i.edge === "no" ? "Draw rows that lie far out at the edge" : "Show where they lie"
 						})]
 					}),
 					re.includes(!0) && /* @__PURE__ */ a("p", {
 						class: "note",
-						children: [ie ? `${I.filter((e, t) => L[t]).map(({ name: e }) => e).join(" and ")}: drawn by the logarithm, since most values lie near the low end. ` : "", /* @__PURE__ */ a("button", {
+						children: [ie ? `${L.filter((e, t) => R[t]).map(({ name: e }) => e).join(" and ")}: drawn by the logarithm, since most values lie near the low end. ` : "", /* @__PURE__ */ a("button", {
 							type: "button",
 							class: "link",
-							onClick: () => i({ log: ie ? "no" : null }),
+							onClick: () => c({ log: ie ? "no" : null }),
 							children: ie ? "Draw values as they are" : "Draw crowded values by their logarithm"
 						})]
 					}),
-					O?.note && /* @__PURE__ */ a("p", {
+					k?.note && /* @__PURE__ */ a("p", {
 						class: "note",
-						children: O.note
+						children: k.note
 					}),
-					/* @__PURE__ */ a(f, { error: V.value })
+					/* @__PURE__ */ a(f, { error: H.value })
 				]
 			}),
 			/* @__PURE__ */ a("aside", {
 				class: "side",
 				style: { gridRow: De ? "span 2" : void 0 },
-				children: [
-					q.value >= 0 && /* @__PURE__ */ a(Da, {
-						suffix: v,
-						columns: p,
-						row: q.value,
-						title: je(q.value),
-						cluster: Y?.groups.length ? `${s(Y.title)}: ${Me(q.value)}` : "",
-						probability: Y?.probability?.[q.value] ?? null,
-						close: () => q.value = -1
+				children: !n.sampled && /* @__PURE__ */ a(t, { children: [
+					J.value >= 0 && /* @__PURE__ */ a(Xa, {
+						suffix: b,
+						columns: h,
+						row: J.value,
+						title: je(J.value),
+						cluster: X?.groups.length ? `${s(X.title)}: ${Me(J.value)}` : "",
+						probability: X?.probability?.[J.value] ?? null,
+						close: () => J.value = -1
 					}),
-					Y?.isSure && /* @__PURE__ */ a(Ta, {
-						suffix: v,
-						grouping: Y,
-						theme: u,
+					X?.isSure && /* @__PURE__ */ a(Ja, {
+						suffix: b,
+						grouping: X,
+						theme: d,
 						choose: Se
 					}),
-					Y && Y.groups.length > 0 && /* @__PURE__ */ a(xa, {
-						suffix: v,
-						grouping: Y,
-						rows: p.rows,
-						theme: u,
-						hidden: K.value,
-						isOfJob: U !== void 0,
-						hide: (e) => K.value = e,
-						rename: (e, t) => ue.value = new Map(ue.value).set(e, t),
+					X && X.groups.length > 0 && /* @__PURE__ */ a(Wa, {
+						suffix: b,
+						grouping: X,
+						rows: h.rows,
+						theme: d,
+						hidden: q.value,
+						isOfJob: W !== void 0,
+						hide: (e) => q.value = e,
+						rename: (e, t) => Y.value = new Map(Y.value).set(e, t),
 						choose: xe
 					}),
-					Y && U?.hasProbability && Y.probability && !Y.isSure && /* @__PURE__ */ a(Ta, {
-						suffix: v,
-						grouping: Y,
-						theme: u,
+					X && W?.hasProbability && X.probability && !X.isSure && /* @__PURE__ */ a(Ja, {
+						suffix: b,
+						grouping: X,
+						theme: d,
 						choose: Se
 					}),
-					Y?.outliers && Y.outliers.length > 0 && /* @__PURE__ */ a(Ca, {
-						suffix: v,
-						outliers: Y.outliers,
+					X?.outliers && X.outliers.length > 0 && /* @__PURE__ */ a(Ka, {
+						suffix: b,
+						outliers: X.outliers,
 						titleOf: je,
-						pick: (e) => q.value = e,
-						choose: () => _e(Y.outliers.map(({ row: e }) => e), "replace", "out of the ordinary")
+						pick: (e) => J.value = e,
+						choose: () => _e(X.outliers.map(({ row: e }) => e), "replace", "out of the ordinary")
 					}),
-					Y?.scale && !Y.isSure && /* @__PURE__ */ a(Ea, {
-						title: Y.title,
-						...Y.scale,
-						theme: u
+					X?.scale && !X.isSure && /* @__PURE__ */ a(Ya, {
+						title: X.title,
+						...X.scale,
+						theme: d
 					}),
-					!Y && /* @__PURE__ */ a("div", {
+					!X && /* @__PURE__ */ a("div", {
 						class: "card",
 						children: [/* @__PURE__ */ a("p", {
 							class: "note",
 							children: "Choose under \"Colour\" what points are coloured by. Clusters appear here when a job has found some."
-						}), t.find && !h.length && /* @__PURE__ */ a("p", {
+						}), n.find && !_.length && /* @__PURE__ */ a("p", {
 							class: "note",
 							children: /* @__PURE__ */ a("a", {
 								class: "button",
-								href: t.find,
+								href: n.find,
 								children: "Find clusters"
 							})
 						})]
 					})
-				]
+				] })
 			}),
-			De && /* @__PURE__ */ a(hi, {
-				suffix: v,
+			De && /* @__PURE__ */ a(Ni, {
+				suffix: b,
 				columns: Ee,
-				grouping: Y,
-				hidden: K.value,
-				theme: u,
-				column: n.box,
-				settle: (e) => i({ box: e }),
-				nameOf: (e) => ya(Y.groups[e], U !== void 0),
+				grouping: X,
+				hidden: q.value,
+				theme: d,
+				column: i.box,
+				settle: (e) => c({ box: e }),
+				nameOf: (e) => Ha(X.groups[e], W !== void 0),
 				choose: xe
 			}),
-			J.value && /* @__PURE__ */ a(aa, {
-				suffix: v,
-				columns: p,
-				grouping: Y,
-				kept: J.value,
-				chosen: W.value,
-				recipe: G.value.join(", "),
-				close: () => J.value = null
+			ue.value && /* @__PURE__ */ a(Da, {
+				suffix: b,
+				columns: h,
+				grouping: X,
+				kept: ue.value,
+				chosen: G.value,
+				recipe: K.value.join(", "),
+				close: () => ue.value = null
 			}),
-			W.value && /* @__PURE__ */ a(Oa, {
-				keep: () => J.value = {
-					rows: W.value,
-					recipe: G.value.join(", ")
+			G.value && /* @__PURE__ */ a(Za, {
+				keep: () => ue.value = {
+					rows: G.value,
+					recipe: K.value.join(", ")
 				},
-				source: t,
+				source: n,
 				titleOf: je,
-				columns: p,
-				chosen: W.value,
+				columns: h,
+				chosen: G.value,
 				total: me,
-				recipe: G.value,
-				grouping: U ? Y : null,
+				recipe: K.value,
+				grouping: W ? X : null,
 				clear: ve,
 				invert: ye,
-				pick: (e) => q.value = e,
-				picked: q.value
+				pick: (e) => J.value = e,
+				picked: J.value
 			})
 		]
 	});
 }
-function* ha(e, t) {
+function* Ra(e, t) {
 	for (let n of e) yield t(n);
 }
-function ga({ columns: e, numbers: n, x: r, y: i, z: o, view: s, views: c, sources: l, colourKey: u, settle: d }) {
+function za({ columns: e, numbers: n, x: r, y: i, z: o, view: s, views: c, sources: l, colourKey: u, settle: d }) {
 	let f = (e, t, r) => /* @__PURE__ */ a("label", { children: [e, /* @__PURE__ */ a("select", {
 		value: r,
 		onChange: (e) => d({ [t]: e.currentTarget.value }),
@@ -4566,7 +4730,7 @@ function ga({ columns: e, numbers: n, x: r, y: i, z: o, view: s, views: c, sourc
 	})] });
 	return /* @__PURE__ */ a(t, { children: [
 		/* @__PURE__ */ a("label", { children: ["Colour", /* @__PURE__ */ a("select", {
-			value: u,
+			value: u || "none",
 			onChange: (e) => d({ colour: e.currentTarget.value || "none" }),
 			children: [
 				/* @__PURE__ */ a("option", {
@@ -4577,7 +4741,7 @@ function ga({ columns: e, numbers: n, x: r, y: i, z: o, view: s, views: c, sourc
 					value: e.key,
 					children: e.title
 				}), e.hasProbability && /* @__PURE__ */ a("option", {
-					value: fa + e.key,
+					value: Pa + e.key,
 					children: ["how sure: ", e.title.replace("clusters of ", "")]
 				})] }, e.key)),
 				e.columns.map((e) => /* @__PURE__ */ a("option", {
@@ -4601,11 +4765,11 @@ function ga({ columns: e, numbers: n, x: r, y: i, z: o, view: s, views: c, sourc
 		] })
 	] });
 }
-function _a(e, t, n, r, i, a) {
-	let o = new Uint32Array(e.count), s = n?.groups.map((e) => Jr(dr(e, a), 255)) ?? [], c = Jr(fr(n && !n.scale ? {
+function Ba(e, t, n, r, i, a) {
+	let o = new Uint32Array(e.count), s = n?.groups.map((e) => di(gr(e, a), 255)) ?? [], c = di(_r(n && !n.scale ? {
 		...n,
 		groups: []
-	} : null, 0, a), 255), l = Array.from({ length: 256 }, (e, t) => Jr(er(t / 255, a), 255)), u = Jr(er(NaN, a), 255), d = Jr(Xn[a], 254);
+	} : null, 0, a), 255), l = Array.from({ length: 256 }, (e, t) => di(nr(t / 255, a), 255)), u = di(nr(NaN, a), 255), d = di(Qn[a], 254);
 	for (let a = 0; a < e.count; a++) {
 		let f = e.rowOf[a];
 		if (f >= t) continue;
@@ -4620,7 +4784,7 @@ function _a(e, t, n, r, i, a) {
 	}
 	return o;
 }
-function va(e, t, n, r) {
+function Va(e, t, n, r) {
 	if (!t || t.groups.length < 2) return [];
 	let i = t.groups.map(() => [
 		0,
@@ -4639,23 +4803,23 @@ function va(e, t, n, r) {
 	})).filter(({ group: e, at: t, sum: r }) => e.number >= 0 && r[3] > 0 && !n.has(t)).sort((e, t) => t.sum[3] - e.sum[3]).map(({ group: t, sum: [n, i, a, o] }) => {
 		let s = e.shape === "sphere" ? Math.hypot(n, i, a) || 1 : o;
 		return {
-			text: t.name.length <= la ? t.name : `${t.name.slice(0, 15)}…`,
-			colour: t.place === void 0 ? dr(t, r) : "var(--soft)",
+			text: t.name.length <= ja ? t.name : `${t.name.slice(0, 15)}…`,
+			colour: t.place === void 0 ? gr(t, r) : "var(--soft)",
 			x: n / s,
 			y: i / s,
 			z: a / s
 		};
 	});
 }
-function ya({ number: e, name: t }, n) {
+function Ha({ number: e, name: t }, n) {
 	return e < 0 || !n || t !== String(e) ? t : `Cluster ${t}`;
 }
-function ba({ probability: e, partners: t }) {
-	let n = t?.split("+") ?? [], r = n.length > ua ? `${n.slice(0, ua).join("+")} and ${g(n.length - ua)} more` : t;
+function Ua({ probability: e, partners: t }) {
+	let n = t?.split("+") ?? [], r = n.length > Ma ? `${n.slice(0, Ma).join("+")} and ${g(n.length - Ma)} more` : t;
 	return [...e === void 0 ? [] : [`sure ${e.toFixed(2)}`], ...r ? [`merges with ${r}`] : []].join(", ");
 }
-function xa({ suffix: e, grouping: t, rows: n, theme: r, hidden: i, isOfJob: s, hide: c, rename: l, choose: u }) {
-	let d = o(!1), f = o(null), p = o(""), m = t.groups.map((e, t) => t), h = m.filter((e) => t.groups[e].name.toLowerCase().includes(p.value.trim().toLowerCase())), _ = d.value ? h : h.slice(0, ca), v = (e) => {
+function Wa({ suffix: e, grouping: t, rows: n, theme: r, hidden: i, isOfJob: s, hide: c, rename: l, choose: u }) {
+	let d = o(!1), f = o(null), p = o(""), m = t.groups.map((e, t) => t), h = m.filter((e) => t.groups[e].name.toLowerCase().includes(p.value.trim().toLowerCase())), _ = d.value ? h : h.slice(0, Aa), v = (e) => {
 		let t = new Set(i);
 		t.delete(e) || t.add(e), c(t);
 	}, b = (e) => !i.has(e) && i.size === m.length - 1;
@@ -4681,7 +4845,7 @@ function xa({ suffix: e, grouping: t, rows: n, theme: r, hidden: i, isOfJob: s, 
 					children: "Show all"
 				})]
 			}),
-			t.groups.length > ca && /* @__PURE__ */ a("label", { children: [/* @__PURE__ */ a("span", {
+			t.groups.length > Aa && /* @__PURE__ */ a("label", { children: [/* @__PURE__ */ a("span", {
 				class: "unseen",
 				children: ["Search ", s ? "clusters" : t.title]
 			}), /* @__PURE__ */ a("input", {
@@ -4693,7 +4857,7 @@ function xa({ suffix: e, grouping: t, rows: n, theme: r, hidden: i, isOfJob: s, 
 			/* @__PURE__ */ a("ul", {
 				class: "groups",
 				children: _.map((e) => {
-					let o = t.groups[e], d = ya(o, s), p = ba(o);
+					let o = t.groups[e], d = Ha(o, s), p = Ua(o);
 					return f.value === o.number ? /* @__PURE__ */ a("li", { children: /* @__PURE__ */ a("form", {
 						class: "inline",
 						onSubmit: (e) => {
@@ -4722,7 +4886,7 @@ function xa({ suffix: e, grouping: t, rows: n, theme: r, hidden: i, isOfJob: s, 
 								children: [
 									/* @__PURE__ */ a("i", {
 										class: "swatch",
-										style: { background: dr(o, r) }
+										style: { background: gr(o, r) }
 									}),
 									/* @__PURE__ */ a("span", {
 										class: "text",
@@ -4749,7 +4913,7 @@ function xa({ suffix: e, grouping: t, rows: n, theme: r, hidden: i, isOfJob: s, 
 								title: `Rename ${d}`,
 								"aria-label": `Rename ${d}`,
 								onClick: () => f.value = o.number,
-								children: /* @__PURE__ */ a(sa, { name: "pen" })
+								children: /* @__PURE__ */ a(ka, { name: "pen" })
 							}),
 							/* @__PURE__ */ a("button", {
 								type: "button",
@@ -4758,7 +4922,7 @@ function xa({ suffix: e, grouping: t, rows: n, theme: r, hidden: i, isOfJob: s, 
 								title: `Show only ${d}`,
 								"aria-label": `Show only ${d}`,
 								onClick: () => c(b(e) ? /* @__PURE__ */ new Set() : new Set(m.filter((t) => t !== e))),
-								children: /* @__PURE__ */ a(sa, { name: "only" })
+								children: /* @__PURE__ */ a(ka, { name: "only" })
 							}),
 							/* @__PURE__ */ a("button", {
 								type: "button",
@@ -4767,7 +4931,7 @@ function xa({ suffix: e, grouping: t, rows: n, theme: r, hidden: i, isOfJob: s, 
 								title: `Hide ${d}`,
 								"aria-label": `Hide ${d}`,
 								onClick: () => v(e),
-								children: /* @__PURE__ */ a(sa, { name: i.has(e) ? "hidden" : "shown" })
+								children: /* @__PURE__ */ a(ka, { name: i.has(e) ? "hidden" : "shown" })
 							})
 						]
 					}, o.number);
@@ -4781,8 +4945,8 @@ function xa({ suffix: e, grouping: t, rows: n, theme: r, hidden: i, isOfJob: s, 
 		]
 	});
 }
-var Sa = 12;
-function Ca({ suffix: e, outliers: t, titleOf: n, pick: r, choose: i }) {
+var Ga = 12;
+function Ka({ suffix: e, outliers: t, titleOf: n, pick: r, choose: i }) {
 	return /* @__PURE__ */ a("section", {
 		class: "card",
 		"aria-labelledby": `far${e}`,
@@ -4807,7 +4971,7 @@ function Ca({ suffix: e, outliers: t, titleOf: n, pick: r, choose: i }) {
 			}),
 			/* @__PURE__ */ a("ul", {
 				class: "plainlist",
-				children: t.slice(0, Sa).map(({ row: e, cluster: t, about: i }) => /* @__PURE__ */ a("li", { children: [
+				children: t.slice(0, Ga).map(({ row: e, cluster: t, about: i }) => /* @__PURE__ */ a("li", { children: [
 					/* @__PURE__ */ a("button", {
 						type: "button",
 						class: "link",
@@ -4826,11 +4990,11 @@ function Ca({ suffix: e, outliers: t, titleOf: n, pick: r, choose: i }) {
 					})
 				] }, e))
 			}),
-			t.length > Sa && /* @__PURE__ */ a("p", {
+			t.length > Ga && /* @__PURE__ */ a("p", {
 				class: "note",
 				children: [
 					"The farthest ",
-					Sa,
+					Ga,
 					" of ",
 					g(t.length),
 					"."
@@ -4839,11 +5003,11 @@ function Ca({ suffix: e, outliers: t, titleOf: n, pick: r, choose: i }) {
 		]
 	});
 }
-var wa = .8;
-function Ta({ suffix: e, grouping: n, theme: i, choose: s }) {
-	let c = o(wa), l = r(() => {
+var qa = .8;
+function Ja({ suffix: e, grouping: n, theme: i, choose: s }) {
+	let c = o(qa), l = r(() => {
 		let e = 0;
-		for (let t of lr(n, c.value)) e++;
+		for (let t of mr(n, c.value)) e++;
 		return e;
 	}, [n, c.value]), u = n.scale?.gaps ?? 0;
 	return /* @__PURE__ */ a("section", {
@@ -4858,7 +5022,7 @@ function Ta({ suffix: e, grouping: n, theme: i, choose: s }) {
 				/* @__PURE__ */ a("div", {
 					class: "ramp",
 					"aria-hidden": "true",
-					children: Array.from({ length: 24 }, (e, t) => /* @__PURE__ */ a("i", { style: { background: er(1 - t / 23, i) } }, t))
+					children: Array.from({ length: 24 }, (e, t) => /* @__PURE__ */ a("i", { style: { background: nr(1 - t / 23, i) } }, t))
 				}),
 				/* @__PURE__ */ a("p", {
 					class: "ends",
@@ -4910,7 +5074,7 @@ function Ta({ suffix: e, grouping: n, theme: i, choose: s }) {
 		]
 	});
 }
-function Ea({ title: e, low: t, high: n, isLog: r, gaps: i, theme: o }) {
+function Ya({ title: e, low: t, high: n, isLog: r, gaps: i, theme: o }) {
 	return /* @__PURE__ */ a("section", {
 		class: "card",
 		"aria-label": `Scale of ${e}`,
@@ -4919,7 +5083,7 @@ function Ea({ title: e, low: t, high: n, isLog: r, gaps: i, theme: o }) {
 			/* @__PURE__ */ a("div", {
 				class: "ramp",
 				"aria-hidden": "true",
-				children: Array.from({ length: 24 }, (e, t) => /* @__PURE__ */ a("i", { style: { background: er(t / 23, o) } }, t))
+				children: Array.from({ length: 24 }, (e, t) => /* @__PURE__ */ a("i", { style: { background: nr(t / 23, o) } }, t))
 			}),
 			/* @__PURE__ */ a("p", {
 				class: "ends",
@@ -4943,7 +5107,7 @@ function Ea({ title: e, low: t, high: n, isLog: r, gaps: i, theme: o }) {
 		]
 	});
 }
-function Da({ suffix: e, columns: t, row: n, title: r, cluster: i, probability: o, close: s }) {
+function Xa({ suffix: e, columns: t, row: n, title: r, cluster: i, probability: o, close: s }) {
 	return /* @__PURE__ */ a("section", {
 		class: "card",
 		"aria-labelledby": `picked${e}`,
@@ -4959,7 +5123,7 @@ function Da({ suffix: e, columns: t, row: n, title: r, cluster: i, probability: 
 					class: "bare",
 					"aria-label": "Close",
 					onClick: s,
-					children: /* @__PURE__ */ a(sa, { name: "close" })
+					children: /* @__PURE__ */ a(ka, { name: "close" })
 				})]
 			}),
 			i && /* @__PURE__ */ a("p", {
@@ -4973,22 +5137,22 @@ function Da({ suffix: e, columns: t, row: n, title: r, cluster: i, probability: 
 		]
 	});
 }
-function Oa({ keep: e, source: t, titleOf: n, columns: i, chosen: s, total: c, recipe: l, grouping: u, clear: d, invert: p, pick: _, picked: y }) {
+function Za({ keep: e, source: t, titleOf: n, columns: i, chosen: s, total: c, recipe: l, grouping: u, clear: d, invert: p, pick: _, picked: y }) {
 	let { name: b, suffix: S = "" } = t, C = o(null), w = o(null), T = o(!1), E = r(() => {
 		let e = [];
-		for (let t = 0; t < s.length && e.length < da; t++) s[t] && e.push(t);
+		for (let t = 0; t < s.length && e.length < Na; t++) s[t] && e.push(t);
 		return e;
 	}, [s]), D = u !== null && u.groups.some(({ name: e, number: t }) => t >= 0 && e !== String(t)), ee = u ? [
 		"cluster",
 		...D ? ["cluster_name"] : [],
 		...u.probability ? ["probability"] : []
-	] : [], te = new Set(i.columns.map((e) => e.name)), ne = [...i.columns.map((e) => e.name), ...ee.map((e) => te.has(e) ? `${e}_` : e)], O = (e) => [...i.columns.map((t) => t.values[e]), ...u ? [
+	] : [], te = new Set(i.columns.map((e) => e.name)), O = [...i.columns.map((e) => e.name), ...ee.map((e) => te.has(e) ? `${e}_` : e)], ne = (e) => [...i.columns.map((t) => t.values[e]), ...u ? [
 		u.groups[u.groupOf[e]]?.number ?? -1,
 		...D ? [u.groups[u.groupOf[e]]?.name ?? ""] : [],
 		...u.probability ? [u.probability[e]] : []
 	] : []], k = () => {
-		let e = t.titleOf !== void 0, r = [v(e ? ["id", ...ne] : ne)];
-		for (let t = 0; t < s.length; t++) s[t] && r.push(v(e ? [n(t), ...O(t)] : O(t)));
+		let e = t.titleOf !== void 0, r = [v(e ? ["id", ...O] : O)];
+		for (let t = 0; t < s.length; t++) s[t] && r.push(v(e ? [n(t), ...ne(t)] : ne(t)));
 		return new Blob(r, { type: "text/csv" });
 	}, A = async () => {
 		T.value = !0, C.value = null;
@@ -5063,8 +5227,8 @@ function Oa({ keep: e, source: t, titleOf: n, columns: i, chosen: s, total: c, r
 			/* @__PURE__ */ a(f, { error: C.value }),
 			/* @__PURE__ */ a(h, {
 				caption: "Selected rows",
-				names: ["row", ...ne],
-				rows: E.map((e) => [t.titleOf ? n(e) : e + 1, ...O(e)]),
+				names: ["row", ...O],
+				rows: E.map((e) => [t.titleOf ? n(e) : e + 1, ...ne(e)]),
 				on: E.indexOf(y),
 				pick: (e) => _(E[e])
 			}),
@@ -5082,13 +5246,18 @@ function Oa({ keep: e, source: t, titleOf: n, columns: i, chosen: s, total: c, r
 	});
 }
 // src/views/explore.tsx
-async function ka() {
+async function Qa() {
 	let e = await fetch("./coast.json");
 	if (!e.ok) throw Error(`coast.json: ${e.status}`);
 	return e.text();
 }
-var Aa = 6e8;
-function ja() {
+var $a = 6e8, eo = 6e4, to = 11;
+function no(e) {
+	let t = Math.max(to, Math.ceil(e / eo));
+	for (let e = 2; e * e <= t; e++) t % e === 0 && ([t, e] = [t + 1, 1]);
+	return t;
+}
+function ro() {
 	let e = d(), t = e ? u(e).value : null;
 	if (!e) return /* @__PURE__ */ a("p", {
 		class: "empty",
@@ -5113,7 +5282,7 @@ function ja() {
 			}, e))
 		]
 	})] });
-	return i ? /* @__PURE__ */ a(Ma, {
+	return i ? /* @__PURE__ */ a(ao, {
 		path: e,
 		name: r,
 		dataset: i,
@@ -5129,101 +5298,136 @@ function ja() {
 		})]
 	});
 }
-function Ma({ path: t, name: n, dataset: r, choice: i }) {
-	let s = o(null), c = o(0), l = o(null);
-	return e(() => {
+function io({ done: e, rows: n }) {
+	return /* @__PURE__ */ a(t, { children: [
+		/* @__PURE__ */ a("progress", {
+			max: n,
+			value: e.value,
+			"aria-label": "Rows read"
+		}),
+		" ",
+		g(e.value),
+		" of ",
+		g(n),
+		" rows"
+	] });
+}
+function ao({ path: t, name: n, dataset: r, choice: i }) {
+	let s = o(null), l = o(0), u = o(null);
+	e(() => {
 		let e = new AbortController();
-		if (r.bytes > Aa) l.value = `${n} has ${y(r.bytes / 1e6, 3)} MB of values; the page takes ${Aa / 1e6} MB. Bring in fewer columns, or fewer rows.`;
-		else return Gn(t, n, r.rows, (e) => c.value = e, e.signal).then((e) => s.value = e).catch((t) => {
-			e.signal.aborted || (l.value = t);
+		if (r.bytes > $a) {
+			u.value = `${n} has ${y(r.bytes / 1e6, 3)} MB of values; the page takes ${$a / 1e6} MB. Bring in fewer columns, or fewer rows.`;
+			return;
+		}
+		let i = async (i) => {
+			l.value = 0;
+			let a = Fa(oo(t, n, r, i), c.peek().settings.colour), [o, s] = await Promise.all([Kn(t, n, (e) => l.value = e, e.signal, { every: i }), a?.load(e.signal).catch(() => null)]);
+			return {
+				columns: o,
+				every: i,
+				labels: a && s ? {
+					source: a,
+					colouring: s
+				} : null
+			};
+		}, a = (t) => {
+			e.signal.aborted || (s.value = t);
+		};
+		return (async () => {
+			let e = r.rows > 2 * eo ? await i(no(r.rows)) : null, t = i(1);
+			e && a(e), a(await t);
+		})().catch((t) => {
+			e.signal.aborted || (u.value = t);
 		}), () => e.abort();
-	}, []), s.value ? /* @__PURE__ */ a(Pa, {
-		path: t,
-		name: n,
-		dataset: r,
-		columns: s.value,
-		choice: i
-	}) : /* @__PURE__ */ a("section", {
+	}, []);
+	let d = /* @__PURE__ */ a(io, {
+		done: l,
+		rows: r.rows
+	});
+	return !s.value || u.value ? /* @__PURE__ */ a("section", {
 		class: "card",
 		children: [
 			/* @__PURE__ */ a("div", {
 				class: "tools",
 				children: i
 			}),
-			/* @__PURE__ */ a(f, { error: l.value }),
-			!l.value && /* @__PURE__ */ a("p", {
+			/* @__PURE__ */ a(f, { error: u.value }),
+			!u.value && /* @__PURE__ */ a("p", {
 				class: "empty",
-				children: [
-					/* @__PURE__ */ a("progress", {
-						max: r.rows,
-						value: c.value,
-						"aria-label": "Rows read"
-					}),
-					" ",
-					g(c.value),
-					" of ",
-					g(r.rows),
-					" rows"
-				]
+				children: d
 			})
 		]
+	}) : /* @__PURE__ */ a(so, {
+		path: t,
+		name: n,
+		dataset: r,
+		read: s.value,
+		choice: i,
+		progress: d
 	});
 }
-function Na(e, t, n, r) {
-	let a = [];
-	for (let o of i()) for (let [i, s] of Object.entries(u(o.path).value?.jobs ?? {})) {
-		let { labels: c } = s.outputs;
-		if (!c || t.datasets[c]?.rows !== r || !(Object.values(s.inputs).includes(n) || /\/(positions|places)$/.test(n))) continue;
-		let l = `clusters of ${i}`, { centers: u, outliers: d } = s.outputs, f = async (n) => {
-			let r = (r) => {
-				let i = r ? t.datasets[r]?.rows ?? 0 : 0;
-				return i ? Gn(e, r, i, () => {}, n) : null;
-			}, [i, a, o] = await Promise.all([
-				r(c),
-				r(u),
-				r(d)
-			]), s = ir(l, i);
-			return ar(s, i, a, o), s;
-		}, p = t.datasets[c].columns.some((e) => e.name === "probability");
-		a.push({
-			key: `job:${o.path}|${i}`,
-			title: l,
-			version: c,
-			load: f,
-			hasProbability: p
+function oo(e, t, n, r) {
+	let { datasets: a } = u(e).value, o = [];
+	for (let s of i()) for (let [i, c] of Object.entries(u(s.path).value?.jobs ?? {})) {
+		let { labels: l, centers: u, outliers: d } = c.outputs, f = l && a[l];
+		if (!f || f.rows !== n.rows) continue;
+		let p = Object.values(c.inputs).includes(t);
+		if (!p && !/\/(positions|places)$/.test(t)) continue;
+		let m = `clusters of ${i}`, h = async (t) => {
+			let i = (n, i) => n && a[n]?.rows ? Kn(e, n, () => {}, t, {
+				columns: i,
+				every: n === l ? r : 1
+			}) : null, o = f.columns.map((e) => e.name).filter((e) => /^(cluster|component|probability)$/.test(e)), [s, h, g] = await Promise.all([
+				i(l, o),
+				i(u),
+				r > 1 ? null : i(d)
+			]), _ = or(m, s);
+			return h && cr(_, h), g && ur(_, g, lr(g, p && !c.options.id && !n.id ? null : await i(l, ["id", "distance"]))), _;
+		}, g = f.columns.some((e) => e.name === "probability");
+		o.push({
+			key: `job:${s.path}|${i}`,
+			title: m,
+			version: `${l} ${r}`,
+			load: h,
+			hasProbability: g
 		});
 	}
-	return a.reverse();
+	return o.reverse();
 }
-function Pa({ path: e, name: t, dataset: n, columns: i, choice: o }) {
-	let s = u(e).value, d = async (t, n, r) => {
-		let a = i.columns.filter((e) => e.kind === "text"), o = i.columns.some((e) => e.kind === "number" && e.values.some((e, t) => r[t] && e !== e)), s = {
-			...o ? { gaps: o } : {},
-			...a.length === 1 && !o ? { id: a[0].name } : {}
+function so({ path: e, name: t, dataset: n, read: i, choice: o, progress: s }) {
+	let { columns: u, every: d, labels: f } = i, m = async (t, n, r) => {
+		let i = u.columns.filter((e) => e.kind === "text"), a = u.columns.some((e) => e.kind === "number" && e.values.some((e, t) => r[t] && e !== e)), o = {
+			...a ? { gaps: a } : {},
+			...i.length === 1 && !a ? { id: i[0].name } : {}
 		};
-		return (await p(e, t, "csv", s, n, !1, () => {}, new AbortController().signal)).rows;
-	}, f = {
-		...r(() => ({
-			name: t,
-			columns: i,
-			id: n.id,
-			weights: n.weights,
-			layouts: [],
-			find: _("jobs", {
-				new: "1",
-				data: t
-			}),
-			isEqual: /\/(positions|places)$/.test(t),
-			coast: ka,
-			save: d
-		}), [i]),
-		sources: Na(e, s, t, i.rows)
+		return (await p(e, t, "csv", o, n, !1, () => {}, new AbortController().signal)).rows;
+	}, h = r(() => ({
+		name: t,
+		columns: u,
+		id: n.id,
+		weights: n.weights,
+		layouts: [],
+		find: _("jobs", {
+			new: "1",
+			data: t
+		}),
+		isEqual: /\/(positions|places)$/.test(t),
+		coast: Qa,
+		save: m
+	}), [u]), g = oo(e, t, n, d).map((e) => e.key === f?.source.key && e.version === f.source.version ? {
+		...e,
+		ready: f.colouring
+	} : e), v = {
+		...h,
+		sources: g,
+		sampled: d > 1 ? s : void 0
 	};
-	return /* @__PURE__ */ a(ma, {
-		source: f,
+	return /* @__PURE__ */ a(La, {
+		source: v,
 		settings: c.value.settings,
 		settle: l,
 		choice: o
 	});
 }
-export { ja as default };
+export { ro as default };

@@ -40,7 +40,7 @@
 	}
 	function w(t) {
 		var n, r = t.__v, i = r.__e, a = [], o = [], s = t.__P;
-		s && ((n = _({ constructor: d }, r)).__v = r.__v + 1, e.vnode && e.vnode(n), N(s, n, r, t.__n, s.namespaceURI, 32 & r.__u ? [i] : null, a, i || C(r), 32 & r.__u, o), n.__v = r.__v, n.__.__k[n.__i] = n, F(a, n, o), r.__ = r.__e = null, n.__e != i && T(n));
+		s && ((n = _({ constructor: d }, r)).__v = r.__v + 1, e.vnode && e.vnode(n), P(s, n, r, t.__n, s.namespaceURI, 32 & r.__u ? [i] : null, a, i || C(r), 32 & r.__u, o), n.__v = r.__v, n.__.__k[n.__i] = n, ne(a, n, o), r.__ = r.__e = null, n.__e != i && T(n));
 	}
 	function T(e) {
 		if ((e = e.__) && e.__c && !e.props.__P) return e.__e = null, e.__k.some(function(t) {
@@ -59,12 +59,12 @@
 	}
 	function ee(e, t, n, r, i, a, o, s, c, l, u) {
 		var d, m, h, g, _, v, y = r.__k || p, b = t.length;
-		for (c = te(n, t, y, c, b), d = 0; d < b; d++) (h = n.__k[d]) != null && (m = ~h.__i && y[h.__i] || f, h.__i = d, v = N(e, h, m, i, a, o, s, c, l, u), g = h.__e, (m.ref != h.ref || 8 & m.__u) && (m.ref && L(m.ref, null, h, m), h.ref && u.push(h.ref, h.__c || g, h)), _ ||= g, 4 & h.__u ? (c = O(h, c, e, !m.__v), m.__e && (m.__e = null)) : typeof h.type == "function" && v !== void 0 ? c = v : g && (c = g.nextSibling), h.__u &= -21);
+		for (c = O(n, t, y, c, b), d = 0; d < b; d++) (h = n.__k[d]) != null && (m = ~h.__i && y[h.__i] || f, h.__i = d, v = P(e, h, m, i, a, o, s, c, l, u), g = h.__e, (m.ref != h.ref || 8 & m.__u) && (m.ref && L(m.ref, null, h, m), h.ref && u.push(h.ref, h.__c || g, h)), _ ||= g, 4 & h.__u ? (c = k(h, c, e, !m.__v), m.__e && (m.__e = null)) : typeof h.type == "function" && v !== void 0 ? c = v : g && (c = g.nextSibling), h.__u &= -21);
 		return n.__e = _, c;
 	}
-	function te(e, t, n, r, i) {
+	function O(e, t, n, r, i) {
 		var a, o, s, c, l, u, f, p, m, g = n.length, _ = g, v = 0, y = 0, S = e.__k = Array(i);
-		for (a = 0; a < i; a++) (o = t[a]) != null && typeof o != "boolean" && typeof o != "function" ? (typeof o != "object" || o.constructor === String ? o = S[a] = b(null, o) : h(o) ? o = S[a] = b(x, { children: o }) : o.constructor === d && o.__b ? o = S[a] = b(o.type, o.props, o.key, o.ref, o.__v) : S[a] = o, c = a + v, o.__ = e, o.__b = e.__b + 1, s = null, ~(l = o.__i = k(o, n, c, _)) && (_--, (s = n[l]) && (s.__u |= 2)), s && s.__v ? (o.__u |= 16, l == c - 1 ? v-- : l == c + 1 ? v++ : l != c && (l > c ? v-- : v++, y = 1)) : (~l || (i > g ? v-- : i < g && v++), typeof o.type != "function" && (o.__u |= 4))) : S[a] = null;
+		for (a = 0; a < i; a++) (o = t[a]) != null && typeof o != "boolean" && typeof o != "function" ? (typeof o != "object" || o.constructor === String ? o = S[a] = b(null, o) : h(o) ? o = S[a] = b(x, { children: o }) : o.constructor === d && o.__b ? o = S[a] = b(o.type, o.props, o.key, o.ref, o.__v) : S[a] = o, c = a + v, o.__ = e, o.__b = e.__b + 1, s = null, ~(l = o.__i = A(o, n, c, _)) && (_--, (s = n[l]) && (s.__u |= 2)), s && s.__v ? (o.__u |= 16, l == c - 1 ? v-- : l == c + 1 ? v++ : l != c && (l > c ? v-- : v++, y = 1)) : (~l || (i > g ? v-- : i < g && v++), typeof o.type != "function" && (o.__u |= 4))) : S[a] = null;
 		if (y) {
 			for (u = [], f = [], a = 0; a < i; a++) if ((o = S[a]) && 16 & o.__u) {
 				for (v = 0, p = u.length; v < p;) u[m = v + p >> 1] < o.__i ? v = m + 1 : p = m;
@@ -72,21 +72,21 @@
 			}
 			for (v = u.length; a--;) f[a] && (f[a] == v ? v-- : S[a].__u |= 4);
 		}
-		if (_) for (a = 0; a < g; a++) !(s = n[a]) || 2 & s.__u || (s.__e == r && (r = C(s)), R(s, s));
+		if (_) for (a = 0; a < g; a++) !(s = n[a]) || 2 & s.__u || (s.__e == r && (r = C(s)), re(s, s));
 		return r;
 	}
-	function O(e, t, n, r) {
+	function k(e, t, n, r) {
 		var i, a, o, s;
 		if (typeof e.type == "function") {
 			if (e.props.__P) return t;
-			if (i = e.__k) for (a = 0; a < i.length; a++) i[a] && (i[a].__ = e, t = O(i[a], t, n, !1));
+			if (i = e.__k) for (a = 0; a < i.length; a++) i[a] && (i[a].__ = e, t = k(i[a], t, n, !1));
 			return t;
 		}
 		for (t && !t.parentNode && (t = C(e)) && !t.parentNode && (t = null), o = e.__e, s = t; s && s.nodeType == 8;) s = s.nextSibling;
 		for (o != s && (!r && n.moveBefore && o.parentNode ? n.moveBefore(o, t) : n.insertBefore(o, t || null)), t = o; (t &&= t.nextSibling) && t.nodeType == 8 && !t.data.startsWith("$s"););
 		return t;
 	}
-	function k(e, t, n, r) {
+	function A(e, t, n, r) {
 		var i, a = e.key, o = e.type, s = t[n], c = s && !(2 & s.__u);
 		if (s === null && a == null || c && a == s.key && o == s.type) return n;
 		if (r > +!!c) {
@@ -95,18 +95,18 @@
 		}
 		return -1;
 	}
-	function A(e, t, n) {
+	function j(e, t, n) {
 		n ??= "", t[0] == "-" ? e.setProperty(t, n) : e[t] = n;
 	}
-	function j(e, t, n, r, i) {
+	function M(e, t, n, r, i) {
 		var a, o;
 		if (t == "style") {
 			if (typeof n == "string") e.style.cssText = n;
 			else {
-				if (typeof r == "string" && (e.style.cssText = r = ""), r) for (t in r) n && t in n || A(e.style, t);
-				if (n) for (t in n) r && n[t] == r[t] || A(e.style, t, n[t]);
+				if (typeof r == "string" && (e.style.cssText = r = ""), r) for (t in r) n && t in n || j(e.style, t);
+				if (n) for (t in n) r && n[t] == r[t] || j(e.style, t, n[t]);
 			}
-		} else if (t[0] == "o" && t[1] == "n") typeof n != "function" && (n = null), typeof r != "function" && (r = null), (e.__e ||= {})[t] = n, n && r || (o = u[t] || (u[t] = M(t)), (e.__a ||= {})[t] = l, a = t != (t = t.replace(c, "$1")), (t = t.slice(2))[0] < "a" && (t = t.toLowerCase()), n ? e.addEventListener(t, o, a) : e.removeEventListener(t, o, a));
+		} else if (t[0] == "o" && t[1] == "n") typeof n != "function" && (n = null), typeof r != "function" && (r = null), (e.__e ||= {})[t] = n, n && r || (o = u[t] || (u[t] = N(t)), (e.__a ||= {})[t] = l, a = t != (t = t.replace(c, "$1")), (t = t.slice(2))[0] < "a" && (t = t.toLowerCase()), n ? e.addEventListener(t, o, a) : e.removeEventListener(t, o, a));
 		else {
 			if (i == "http://www.w3.org/2000/svg") t = t.replace(/xlink(H|:h)/, "h").replace(/sName$/, "s");
 			else if (t != "width" && t != "height" && t != "href" && t != "list" && t != "form" && t != "tabIndex" && t != "download" && t != "rowSpan" && t != "colSpan" && t != "role" && t != "popover" && t in e) try {
@@ -117,7 +117,7 @@
 			n == null || !1 === n && t[4] != "-" ? e.removeAttribute(t) : e.setAttribute(t, t == "popover" && n == 1 ? "" : n);
 		}
 	}
-	function M(t) {
+	function N(t) {
 		return function(n) {
 			var r = this.__e;
 			if (r) {
@@ -127,58 +127,58 @@
 			}
 		};
 	}
-	function N(t, n, r, i, a, o, s, c, l, u) {
-		var f, m, g, y, b, w, T, E, D, te, O, k, A, j, M, N, F, L, z = n.type;
+	function P(t, n, r, i, a, o, s, c, l, u) {
+		var f, m, g, y, b, w, T, E, D, O, k, A, j, M, N, P, ne, L, R = n.type;
 		if (n.constructor !== d) return null;
-		128 & r.__u && (l = 32 & r.__u, f = r.__c.__z) && (n.__u |= l, m = o = [], f.nodeType == 8 ? c = P(f, o) : o.push(f), c = o[0] || c), (f = e.__b) && f(n);
-		n: if (typeof z == "function") {
+		128 & r.__u && (l = 32 & r.__u, f = r.__c.__z) && (n.__u |= l, m = o = [], f.nodeType == 8 ? c = F(f, o) : o.push(f), c = o[0] || c), (f = e.__b) && f(n);
+		n: if (typeof R == "function") {
 			g = s.length;
 			try {
-				if (E = n.props, D = (f = z.prototype) && f.render, te = (f = z.contextType) && i[f.__c], O = f ? te ? te.props.value : f.__ : i, (y = r.__c) ? (n.__c = y, 2 & y.__g && (y.__g |= 1)) : (D ? n.__c = y = new z(E, O) : (n.__c = y = new S(E, O), y.constructor = z, y.render = re), te && te.sub(y), y.state || (y.state = {}), y.__n = i, y.__g |= 8, y.__h = [], y.__k = []), D && (y.__s || (y.__s = y.state), z.getDerivedStateFromProps && (y.__s == y.state && (y.__s = _({}, y.__s)), _(y.__s, z.getDerivedStateFromProps(E, y.__s)))), b = y.props, w = y.state, y.__v = n, r.__c) {
-					if (E !== b && D && !z.getDerivedStateFromProps && y.componentWillReceiveProps && y.componentWillReceiveProps(E, O), n.__v == r.__v && !(8 & y.__g) || !(4 & y.__g) && y.shouldComponentUpdate && !1 === y.shouldComponentUpdate(E, y.__s, O)) {
+				if (E = n.props, D = (f = R.prototype) && f.render, O = (f = R.contextType) && i[f.__c], k = f ? O ? O.props.value : f.__ : i, (y = r.__c) ? (n.__c = y, 2 & y.__g && (y.__g |= 1)) : (D ? n.__c = y = new R(E, k) : (n.__c = y = new S(E, k), y.constructor = R, y.render = ie), O && O.sub(y), y.state || (y.state = {}), y.__n = i, y.__g |= 8, y.__h = [], y.__k = []), D && (y.__s || (y.__s = y.state), R.getDerivedStateFromProps && (y.__s == y.state && (y.__s = _({}, y.__s)), _(y.__s, R.getDerivedStateFromProps(E, y.__s)))), b = y.props, w = y.state, y.__v = n, r.__c) {
+					if (E !== b && D && !R.getDerivedStateFromProps && y.componentWillReceiveProps && y.componentWillReceiveProps(E, k), n.__v == r.__v && !(8 & y.__g) || !(4 & y.__g) && y.shouldComponentUpdate && !1 === y.shouldComponentUpdate(E, y.__s, k)) {
 						n.__v != r.__v && (y.props = E, y.state = y.__s, y.__g &= -9), n.__e = r.__e, n.__k = r.__k, n.__k.some(function(e) {
 							e && (e.__ = n);
 						}), p.push.apply(y.__h, y.__k), y.__k = [], y.__h.length && s.push(y), c = C(r);
 						break n;
 					}
-					y.componentWillUpdate && y.componentWillUpdate(E, y.__s, O), D && y.componentDidUpdate && y.__h.push(function() {
+					y.componentWillUpdate && y.componentWillUpdate(E, y.__s, k), D && y.componentDidUpdate && y.__h.push(function() {
 						y.componentDidUpdate(b, w, T);
 					});
-				} else D && !z.getDerivedStateFromProps && y.componentWillMount && y.componentWillMount(), D && y.componentDidMount && y.__h.push(y.componentDidMount);
-				y.context = O, y.props = E, y.__P = t, y.__g &= -5, k = e.__r, A = D ? 25 : 0;
+				} else D && !R.getDerivedStateFromProps && y.componentWillMount && y.componentWillMount(), D && y.componentDidMount && y.__h.push(y.componentDidMount);
+				y.context = k, y.props = E, y.__P = t, y.__g &= -5, A = e.__r, j = D ? 25 : 0;
 				do
-					y.__g &= -9, k && k(n), f = y.render(y.props, y.state = y.__s, y.context);
-				while (8 & y.__g && ++A < 25);
-				D && (p.push.apply(y.__h, y.__k), y.__k = []), y.state = y.__s, y.getChildContext && (i = _({}, i, y.getChildContext())), D && r.__c && y.getSnapshotBeforeUpdate && (T = y.getSnapshotBeforeUpdate(b, w)), j = f && f.type === x && f.key == null ? f.props.children : f, E.__P && (f = c, a = (t = E.__P).namespaceURI, l = o = null, r.props && r.props.__P != t && (r.__k.some(function(e) {
-					e && R(e, e);
-				}), r.__k = null), c = r.__k ? C(r, 0) : null), c = ee(t, h(j) ? j : [j], n, r, i, a, o, s, c, l, u), E.__P && (n.__e = null, c = f), n.__u &= -161, m && m.some(v), y.__h.length && s.push(y), 1 & y.__g && (y.__g &= -4);
+					y.__g &= -9, A && A(n), f = y.render(y.props, y.state = y.__s, y.context);
+				while (8 & y.__g && ++j < 25);
+				D && (p.push.apply(y.__h, y.__k), y.__k = []), y.state = y.__s, y.getChildContext && (i = _({}, i, y.getChildContext())), D && r.__c && y.getSnapshotBeforeUpdate && (T = y.getSnapshotBeforeUpdate(b, w)), M = f && f.type === x && f.key == null ? f.props.children : f, E.__P && (f = c, a = (t = E.__P).namespaceURI, l = o = null, r.props && r.props.__P != t && (r.__k.some(function(e) {
+					e && re(e, e);
+				}), r.__k = null), c = r.__k ? C(r, 0) : null), c = ee(t, h(M) ? M : [M], n, r, i, a, o, s, c, l, u), E.__P && (n.__e = null, c = f), n.__u &= -161, m && m.some(v), y.__h.length && s.push(y), 1 & y.__g && (y.__g &= -4);
 			} catch (t) {
 				if (s.length = g, n.__v = null, l || o) {
 					if (t && t.then) {
 						if (n.__u |= 128 | l, o) {
-							for (~(F = o.indexOf(c || void 0)) || (F = o.length); (L = o[F - 1]) && L.nodeType == 8;) F--;
-							for (; F < o.length; F++) if (L = o[F]) {
-								if (o[F] = null, M) {
-									if (L == N) break;
+							for (~(ne = o.indexOf(c || void 0)) || (ne = o.length); (L = o[ne - 1]) && L.nodeType == 8;) ne--;
+							for (; ne < o.length; ne++) if (L = o[ne]) {
+								if (o[ne] = null, N) {
+									if (L == P) break;
 								} else {
 									if (L.nodeType != 8) break;
-									L.data.startsWith("$s") && (N = P(M = L));
+									L.data.startsWith("$s") && (P = F(N = L));
 								}
 							}
 						}
-						if (!M) {
+						if (!N) {
 							for (; c && c.nodeType == 8 && c.nextSibling;) c = c.nextSibling;
-							M = c;
+							N = c;
 						}
-						(f = P(M = n.__c.__z || (n.__c.__z = M))) ? (n.__e = M, c = f) : n.__e = c, c &&= c.nextSibling;
+						(f = F(N = n.__c.__z || (n.__c.__z = N))) ? (n.__e = N, c = f) : n.__e = c, c &&= c.nextSibling;
 					} else o && o.some(v);
 				} else n.__e = r.__e;
-				n.__k ||= r.__k || [], t && t.then || ne(n), e.__e(t, n, r);
+				n.__k ||= r.__k || [], t && t.then || te(n), e.__e(t, n, r);
 			}
 		} else c = n.__e = I(r.__e, n, r, i, a, o, s, l, u, t);
 		return (f = e.diffed) && f(n), c;
 	}
-	function P(e, t) {
+	function F(e, t) {
 		if (e && e.nodeType == 8 && e.data.startsWith("$s")) for (var n = 1; e = e.nextSibling;) {
 			if (e.nodeType == 8) {
 				if (e.data.startsWith("$s")) n++;
@@ -187,10 +187,10 @@
 			t && t.push(e);
 		}
 	}
-	function ne(e) {
-		e && (e.__c && (e.__c.__g |= 4), e.__k && e.__k.some(ne));
+	function te(e) {
+		e && (e.__c && (e.__c.__g |= 4), e.__k && e.__k.some(te));
 	}
-	function F(t, n, r) {
+	function ne(t, n, r) {
 		for (var i = 0; i < r.length;) L(r[i++], r[i++], r[i++]);
 		e.__c && e.__c(n, t), t.some(function(n) {
 			try {
@@ -216,9 +216,9 @@
 		}
 		if (D) {
 			if (u = D == "template" && t.content || t, o = D == "textarea" && E.defaultValue != null ? null : o && g.call(u.childNodes), !c && o) for (T = {}, d = 0; d < t.attributes.length; d++) T[(b = t.attributes[d]).name] = b.value;
-			for (d in T) b = T[d], d == "dangerouslySetInnerHTML" ? _ = b : d == "children" || d in E || d == "value" && "defaultValue" in E || d == "checked" && "defaultChecked" in E || j(t, d, null, b, a);
-			for (d in E) b = E[d], d == "children" ? y = b : d == "dangerouslySetInnerHTML" ? p = b : d == "value" ? x = b : d == "checked" ? S = b : c && typeof b != "function" || T[d] === b || j(t, d, b, T[d], a);
-			p ? (c || _ && (p.__html == _.__html || p.__html == t.innerHTML) || (t.innerHTML = p.__html), n.__k = []) : (_ && (t.textContent = ""), (D == "foreignObject" || a == "http://www.w3.org/1998/Math/MathML" && m.test(D)) && (a = "http://www.w3.org/1999/xhtml"), ee(u, h(y) ? y : [y], n, r, i, a, o, s, o ? o[0] : r.__k && C(r, 0), c, l), o && o.some(v)), c && D != "textarea" || (d = "value", D == "progress" && x == null ? t.removeAttribute(d) : x == null || x === t[d] && (D != "progress" || x) || j(t, d, x, T[d], a), d = "checked", S != null && S != t[d] && j(t, d, S, T[d], a));
+			for (d in T) b = T[d], d == "dangerouslySetInnerHTML" ? _ = b : d == "children" || d in E || d == "value" && "defaultValue" in E || d == "checked" && "defaultChecked" in E || M(t, d, null, b, a);
+			for (d in E) b = E[d], d == "children" ? y = b : d == "dangerouslySetInnerHTML" ? p = b : d == "value" ? x = b : d == "checked" ? S = b : c && typeof b != "function" || T[d] === b || M(t, d, b, T[d], a);
+			p ? (c || _ && (p.__html == _.__html || p.__html == t.innerHTML) || (t.innerHTML = p.__html), n.__k = []) : (_ && (t.textContent = ""), (D == "foreignObject" || a == "http://www.w3.org/1998/Math/MathML" && m.test(D)) && (a = "http://www.w3.org/1999/xhtml"), ee(u, h(y) ? y : [y], n, r, i, a, o, s, o ? o[0] : r.__k && C(r, 0), c, l), o && o.some(v)), c && D != "textarea" || (d = "value", D == "progress" && x == null ? t.removeAttribute(d) : x == null || x === t[d] && (D != "progress" || x) || M(t, d, x, T[d], a), d = "checked", S != null && S != t[d] && M(t, d, S, T[d], a));
 		} else T === E || c && t.data == E || (t.data = E);
 		return t;
 	}
@@ -229,7 +229,7 @@
 			e.__e(t, r);
 		}
 	}
-	function R(t, n, r) {
+	function re(t, n, r) {
 		var i, a, o, s;
 		if (e.unmount && e.unmount(t), !(i = t.ref) || i.current && i.current != t.__e || L(i, null, n, t), i = t.__c) {
 			if (i.componentWillUnmount) try {
@@ -239,15 +239,15 @@
 			}
 			i.__P = i.__n = null;
 		}
-		if (i = t.__k) for (s = 0; s < i.length; s++) i[s] && R(i[s], n, typeof t.type != "function" || r && !t.props.__P);
-		!r && (i = t.__c) && (i = i.__z) && (a = P(i, o = [])) && (i == t.__e && o.some(v), v(a), v(i)), r || v(t.__e), t.__e = t.__c = t.__ = null;
+		if (i = t.__k) for (s = 0; s < i.length; s++) i[s] && re(i[s], n, typeof t.type != "function" || r && !t.props.__P);
+		!r && (i = t.__c) && (i = i.__z) && (a = F(i, o = [])) && (i == t.__e && o.some(v), v(a), v(i)), r || v(t.__e), t.__e = t.__c = t.__ = null;
 	}
-	function re(e, t, n) {
+	function ie(e, t, n) {
 		return this.constructor(e, n);
 	}
-	function z(t, n) {
+	function R(t, n) {
 		var r, i, a, o;
-		e.__ && e.__(t, n), n.nodeType == 9 && (n = n.documentElement), i = (r = t && 32 & t.__u) ? null : n.__k, n.__k = b(x, { children: [t] }), a = [], o = [], N(n, n.__k, i || f, f, n.namespaceURI, i ? null : n.firstChild ? g.call(n.childNodes) : null, a, i ? i.__e : n.firstChild, r, o), F(a, n.__k, o), n.__k.props.children = null;
+		e.__ && e.__(t, n), n.nodeType == 9 && (n = n.documentElement), i = (r = t && 32 & t.__u) ? null : n.__k, n.__k = b(x, { children: [t] }), a = [], o = [], P(n, n.__k, i || f, f, n.namespaceURI, i ? null : n.firstChild ? g.call(n.childNodes) : null, a, i ? i.__e : n.firstChild, r, o), ne(a, n.__k, o), n.__k.props.children = null;
 	}
 	e = { __e: function(e, t, n, r) {
 		for (var i, o, s; t = t.__;) if ((i = t.__c) && !(1 & i.__g)) {
@@ -270,76 +270,76 @@
 		return e.__v.__b - t.__v.__b;
 	}, s = Symbol(), c = /(PointerCapture)$|Capture$/i, l = 0, u = {};
 	// node_modules/preact/hooks/dist/hooks.mjs
-	var ie, B, ae, oe, se = Object.is, V = 0, ce = [], le = [], H = e, ue = H.__b, de = H.__r, fe = H.diffed, pe = H.__c, me = H.unmount, he = H.__;
-	function ge(e, t) {
-		H.__h && H.__h(B, e, V || t), V = 0;
-		var n = B.__H || (B.__H = {
+	var ae, z, oe, se, ce = Object.is, le = 0, B = [], ue = [], V = e, de = V.__b, fe = V.__r, pe = V.diffed, me = V.__c, he = V.unmount, ge = V.__;
+	function _e(e, t) {
+		V.__h && V.__h(z, e, le || t), le = 0;
+		var n = z.__H || (z.__H = {
 			__: [],
 			__h: []
 		});
 		return e >= n.__.length && n.__.push({}), n.__[e];
 	}
-	function U(e, t) {
-		var n = ge(ie++, 3);
-		!H.__s && Ce(n.__H, t) && (n.__P = !0, n.__ = e, n.u = t, B.__H.__h.push(n));
+	function H(e, t) {
+		var n = _e(ae++, 3);
+		!V.__s && we(n.__H, t) && (n.__P = !0, n.__ = e, n.u = t, z.__H.__h.push(n));
 	}
-	function W(e) {
-		return V = 5, G(function() {
+	function U(e) {
+		return le = 5, W(function() {
 			return { current: e };
 		}, []);
 	}
-	function G(e, t) {
-		var n = ge(ie++, 7);
-		return Ce(n.__H, t) && (n.__ = e(), n.__H = t), n.__;
+	function W(e, t) {
+		var n = _e(ae++, 7);
+		return we(n.__H, t) && (n.__ = e(), n.__H = t), n.__;
 	}
-	function _e() {
+	function ve() {
 		var e;
 		do {
-			for (; e = le.shift();) try {
-				xe(e);
+			for (; e = ue.shift();) try {
+				Se(e);
 			} catch (t) {
-				H.__e(t, { __: (e = e.__P) && e.__v });
+				V.__e(t, { __: (e = e.__P) && e.__v });
 			}
-			for (; e = ce.shift();) {
+			for (; e = B.shift();) {
 				var t = e.__H;
 				if (e.__P && t) try {
-					t.__h.some(xe), t.__h.some(Se), t.__h = [];
+					t.__h.some(Se), t.__h.some(Ce), t.__h = [];
 				} catch (n) {
-					t.__h = [], H.__e(n, e.__v);
+					t.__h = [], V.__e(n, e.__v);
 				}
 			}
-		} while (le.length);
+		} while (ue.length);
 	}
-	H.__b = function(e) {
-		B = null, ue && ue(e);
-	}, H.__ = function(e, t) {
-		e && t.__k && t.__k.__m && (e.__m = t.__k.__m), he && he(e, t);
-	}, H.__r = function(e) {
-		de && de(e), ie = 0;
-		var t = (B = e.__c).__H;
-		t && (ae == B ? B.__h = [] : (t.__h.some(xe), t.__h.some(Se), ie = 0), t.__h = [], t.__.some(function(e) {
+	V.__b = function(e) {
+		z = null, de && de(e);
+	}, V.__ = function(e, t) {
+		e && t.__k && t.__k.__m && (e.__m = t.__k.__m), ge && ge(e, t);
+	}, V.__r = function(e) {
+		fe && fe(e), ae = 0;
+		var t = (z = e.__c).__H;
+		t && (oe == z ? z.__h = [] : (t.__h.some(Se), t.__h.some(Ce), ae = 0), t.__h = [], t.__.some(function(e) {
 			e.__N && (e.__ = e.__N), e.u = e.__N = void 0;
-		})), ae = B;
-	}, H.diffed = function(e) {
-		fe && fe(e);
+		})), oe = z;
+	}, V.diffed = function(e) {
+		pe && pe(e);
 		var t = e.__c;
-		t && t.__H && (t.__H.__h.length && be(ce.push(t)), t.__H.__.some(function(e) {
+		t && t.__H && (t.__H.__h.length && xe(B.push(t)), t.__H.__.some(function(e) {
 			e.u && (e.__H = e.u);
-		})), ae = B = null;
-	}, H.__c = function(e, t) {
+		})), oe = z = null;
+	}, V.__c = function(e, t) {
 		t.some(function(e) {
 			try {
-				e.__h.some(xe), e.__h = e.__h.filter(function(e) {
-					return !e.__ || Se(e);
+				e.__h.some(Se), e.__h = e.__h.filter(function(e) {
+					return !e.__ || Ce(e);
 				});
 			} catch (t) {
 				e.__h = [function() {
 					throw t;
 				}];
 			}
-		}), pe && pe(e, t);
-	}, H.unmount = function(e) {
-		me && me(e);
+		}), me && me(e, t);
+	}, V.unmount = function(e) {
+		he && he(e);
 		var t, n, r = e.__c;
 		r && r.__H && (r.__H.__.some(function(r) {
 			try {
@@ -348,54 +348,54 @@
 						for (n = e.__; n && (!n.__c || !n.__c.__P);) n = n.__;
 						n &&= n.__c;
 					}
-					r.__P = n, be(le.push(r));
-				} else xe(r);
+					r.__P = n, xe(ue.push(r));
+				} else Se(r);
 			} catch (e) {
 				t = e;
 			}
-		}), r.__H = void 0, t && H.__e(t, r.__v));
+		}), r.__H = void 0, t && V.__e(t, r.__v));
 	};
-	var ve = typeof requestAnimationFrame == "function";
-	function ye(e) {
-		var t, n = function() {
-			clearTimeout(r), ve && cancelAnimationFrame(t), setTimeout(e);
-		}, r = setTimeout(n, 35);
-		ve && (t = requestAnimationFrame(n));
-	}
+	var ye = typeof requestAnimationFrame == "function";
 	function be(e) {
-		e != 1 && oe == H.requestAnimationFrame || ((oe = H.requestAnimationFrame) || ye)(_e);
+		var t, n = function() {
+			clearTimeout(r), ye && cancelAnimationFrame(t), setTimeout(e);
+		}, r = setTimeout(n, 35);
+		ye && (t = requestAnimationFrame(n));
 	}
 	function xe(e) {
-		var t = B, n = e.__c;
-		typeof n == "function" && (e.__c = void 0, n()), B = t;
+		e != 1 && se == V.requestAnimationFrame || ((se = V.requestAnimationFrame) || be)(ve);
 	}
 	function Se(e) {
-		var t = B;
-		e.__c = e.__(), B = t;
+		var t = z, n = e.__c;
+		typeof n == "function" && (e.__c = void 0, n()), z = t;
 	}
-	function Ce(e, t) {
+	function Ce(e) {
+		var t = z;
+		e.__c = e.__(), z = t;
+	}
+	function we(e, t) {
 		return !e || e.length != t.length || t.some(function(t, n) {
-			return !se(t, e[n]);
+			return !ce(t, e[n]);
 		});
 	}
 	// node_modules/@preact/signals-core/dist/signals-core.module.js
-	var we = Symbol.for("preact-signals");
-	function Te() {
-		if (Ae > 1) Ae--;
+	var Te = Symbol.for("preact-signals");
+	function Ee() {
+		if (je > 1) je--;
 		else {
 			var e, t = !1;
 			for ((function() {
-				var e = Pe;
-				for (Pe = void 0; e !== void 0;) {
+				var e = Fe;
+				for (Fe = void 0; e !== void 0;) {
 					var t = e.S;
 					if (t.v === e.v) for (var n = t.t; n !== void 0; n = n.x) n.i === e.i && (n.i = t.i);
 					e = e.o;
 				}
-			})(); ke !== void 0;) {
-				var n = ke;
-				for (ke = void 0, je++; n !== void 0;) {
+			})(); Ae !== void 0;) {
+				var n = Ae;
+				for (Ae = void 0, Me++; n !== void 0;) {
 					var r = n.u;
-					if (n.u = void 0, n.f &= -3, !(8 & n.f) && Re(n)) try {
+					if (n.u = void 0, n.f &= -3, !(8 & n.f) && ze(n)) try {
 						n.c();
 					} catch (n) {
 						t ||= (e = n, !0);
@@ -403,116 +403,116 @@
 					n = r;
 				}
 			}
-			if (je = 0, Ae--, t) throw e;
+			if (Me = 0, je--, t) throw e;
 		}
 	}
-	function Ee(e) {
-		if (Ae > 0) return e();
-		Ne = ++Me, Ae++;
+	function De(e) {
+		if (je > 0) return e();
+		Pe = ++Ne, je++;
 		try {
 			return e();
 		} finally {
-			Te();
+			Ee();
 		}
 	}
-	var De, K = void 0;
-	function Oe(e) {
-		var t = K, n = De;
-		K = void 0, De = void 0;
+	var Oe, G = void 0;
+	function ke(e) {
+		var t = G, n = Oe;
+		G = void 0, Oe = void 0;
 		try {
 			return e();
 		} finally {
-			K = t, De = n;
+			G = t, Oe = n;
 		}
 	}
-	var ke = void 0, Ae = 0, je = 0, Me = 0, Ne = 0, Pe = void 0, Fe = 0;
-	function Ie(e) {
-		if (K !== void 0) {
+	var Ae = void 0, je = 0, Me = 0, Ne = 0, Pe = 0, Fe = void 0, Ie = 0;
+	function Le(e) {
+		if (G !== void 0) {
 			var t = e.n;
-			if (t === void 0 || t.t !== K) return t = {
+			if (t === void 0 || t.t !== G) return t = {
 				i: 0,
 				S: e,
-				p: K.s,
+				p: G.s,
 				n: void 0,
-				t: K,
+				t: G,
 				e: void 0,
 				x: void 0,
 				r: t
-			}, K.s !== void 0 && (K.s.n = t), K.s = t, e.n = t, 32 & K.f && e.S(t), t;
-			if (t.i === -1) return t.i = 0, t.n !== void 0 && (t.n.p = t.p, t.p !== void 0 && (t.p.n = t.n), t.p = K.s, t.n = void 0, K.s.n = t, K.s = t), t;
+			}, G.s !== void 0 && (G.s.n = t), G.s = t, e.n = t, 32 & G.f && e.S(t), t;
+			if (t.i === -1) return t.i = 0, t.n !== void 0 && (t.n.p = t.p, t.p !== void 0 && (t.p.n = t.n), t.p = G.s, t.n = void 0, G.s.n = t, G.s = t), t;
 		}
 	}
-	function q(e, t) {
+	function K(e, t) {
 		this.v = e, this.i = 0, this.n = void 0, this.t = void 0, this.l = 0, this.W = t?.watched, this.Z = t?.unwatched, this.name = t?.name;
 	}
-	q.prototype.brand = we, q.prototype.h = function() {
+	K.prototype.brand = Te, K.prototype.h = function() {
 		return !0;
-	}, q.prototype.S = function(e) {
+	}, K.prototype.S = function(e) {
 		var t = this, n = this.t;
-		n !== e && e.e === void 0 && (e.x = n, this.t = e, n === void 0 ? Oe(function() {
+		n !== e && e.e === void 0 && (e.x = n, this.t = e, n === void 0 ? ke(function() {
 			var e;
 			(e = t.W) == null || e.call(t);
 		}) : n.e = e);
-	}, q.prototype.U = function(e) {
+	}, K.prototype.U = function(e) {
 		var t = this;
 		if (this.t !== void 0) {
 			var n = e.e, r = e.x;
-			n !== void 0 && (n.x = r, e.e = void 0), r !== void 0 && (r.e = n, e.x = void 0), e === this.t && (this.t = r, r === void 0 && Oe(function() {
+			n !== void 0 && (n.x = r, e.e = void 0), r !== void 0 && (r.e = n, e.x = void 0), e === this.t && (this.t = r, r === void 0 && ke(function() {
 				var e;
 				(e = t.Z) == null || e.call(t);
 			}));
 		}
-	}, q.prototype.subscribe = function(e) {
+	}, K.prototype.subscribe = function(e) {
 		var t = this;
-		return qe(function() {
+		return Je(function() {
 			var n = t.value;
-			Oe(function() {
+			ke(function() {
 				return e(n);
 			});
 		}, { name: "sub" });
-	}, q.prototype.valueOf = function() {
+	}, K.prototype.valueOf = function() {
 		return this.value;
-	}, q.prototype.toString = function() {
+	}, K.prototype.toString = function() {
 		return this.value + "";
-	}, q.prototype.toJSON = function() {
+	}, K.prototype.toJSON = function() {
 		return this.value;
-	}, q.prototype.peek = function() {
+	}, K.prototype.peek = function() {
 		var e = this;
-		return Oe(function() {
+		return ke(function() {
 			return e.value;
 		});
-	}, Object.defineProperty(q.prototype, "value", {
+	}, Object.defineProperty(K.prototype, "value", {
 		get: function() {
-			var e = Ie(this);
+			var e = Le(this);
 			return e !== void 0 && (e.i = this.i), this.v;
 		},
 		set: function(e) {
 			if (e !== this.v) {
-				if (je > 100) throw Error("Cycle detected");
+				if (Me > 100) throw Error("Cycle detected");
 				(function(e) {
-					Ae !== 0 && je === 0 && e.l !== Ne && (e.l = Ne, Pe = {
+					je !== 0 && Me === 0 && e.l !== Pe && (e.l = Pe, Fe = {
 						S: e,
 						v: e.v,
 						i: e.i,
-						o: Pe
+						o: Fe
 					});
-				})(this), this.v = e, this.i++, Fe++, Ae++;
+				})(this), this.v = e, this.i++, Ie++, je++;
 				try {
 					for (var t = this.t; t !== void 0; t = t.x) t.t.N();
 				} finally {
-					Te();
+					Ee();
 				}
 			}
 		}
 	});
-	function Le(e, t) {
-		return new q(e, t);
+	function Re(e, t) {
+		return new K(e, t);
 	}
-	function Re(e) {
+	function ze(e) {
 		for (var t = e.s; t !== void 0; t = t.n) if (t.S.i !== t.i || !t.S.h() || t.S.i !== t.i) return !0;
 		return !1;
 	}
-	function ze(e) {
+	function Be(e) {
 		for (var t = e.s; t !== void 0; t = t.n) {
 			var n = t.S.n;
 			if (n !== void 0 && (t.r = n), t.S.n = t, t.i = -1, t.n === void 0) {
@@ -521,86 +521,86 @@
 			}
 		}
 	}
-	function Be(e) {
+	function Ve(e) {
 		for (var t = e.s, n = void 0; t !== void 0;) {
 			var r = t.p;
 			t.i === -1 ? (t.S.U(t), r !== void 0 && (r.n = t.n), t.n !== void 0 && (t.n.p = r)) : n = t, t.S.n = t.r, t.r !== void 0 && (t.r = void 0), t = r;
 		}
 		e.s = n;
 	}
-	function Ve(e, t) {
-		q.call(this, void 0, t), this.x = e, this.s = void 0, this.g = Fe - 1, this.f = 4;
+	function He(e, t) {
+		K.call(this, void 0, t), this.x = e, this.s = void 0, this.g = Ie - 1, this.f = 4;
 	}
-	Ve.prototype = new q(), Ve.prototype.h = function() {
+	He.prototype = new K(), He.prototype.h = function() {
 		if (this.f &= -3, 1 & this.f) return !1;
-		if ((36 & this.f) == 32 || (this.f &= -5, this.g === Fe)) return !0;
-		if (this.g = Fe, this.f |= 1, this.i > 0 && !Re(this)) return this.f &= -2, !0;
-		var e = K;
+		if ((36 & this.f) == 32 || (this.f &= -5, this.g === Ie)) return !0;
+		if (this.g = Ie, this.f |= 1, this.i > 0 && !ze(this)) return this.f &= -2, !0;
+		var e = G;
 		try {
-			ze(this), K = this;
+			Be(this), G = this;
 			var t = this.x();
 			(16 & this.f || this.v !== t || this.i === 0) && (this.v = t, this.f &= -17, this.i++);
 		} catch (e) {
 			this.v = e, this.f |= 16, this.i++;
 		}
-		return K = e, Be(this), this.f &= -2, !0;
-	}, Ve.prototype.S = function(e) {
+		return G = e, Ve(this), this.f &= -2, !0;
+	}, He.prototype.S = function(e) {
 		if (this.t === void 0) {
 			this.f |= 36;
 			for (var t = this.s; t !== void 0; t = t.n) t.S.S(t);
 		}
-		q.prototype.S.call(this, e);
-	}, Ve.prototype.U = function(e) {
-		if (this.t !== void 0 && (q.prototype.U.call(this, e), this.t === void 0)) {
+		K.prototype.S.call(this, e);
+	}, He.prototype.U = function(e) {
+		if (this.t !== void 0 && (K.prototype.U.call(this, e), this.t === void 0)) {
 			this.f &= -33;
 			for (var t = this.s; t !== void 0; t = t.n) t.S.U(t);
 		}
-	}, Ve.prototype.N = function() {
+	}, He.prototype.N = function() {
 		if (!(2 & this.f)) {
 			this.f |= 6;
 			for (var e = this.t; e !== void 0; e = e.x) e.t.N();
 		}
-	}, Object.defineProperty(Ve.prototype, "value", { get: function() {
+	}, Object.defineProperty(He.prototype, "value", { get: function() {
 		if (1 & this.f) throw Error("Cycle detected");
-		var e = Ie(this);
+		var e = Le(this);
 		if (this.h(), e !== void 0 && (e.i = this.i), 16 & this.f) throw this.v;
 		return this.v;
 	} });
-	function He(e, t) {
-		return new Ve(e, t);
+	function Ue(e, t) {
+		return new He(e, t);
 	}
-	function Ue(e) {
+	function We(e) {
 		var t = e.j;
 		if (e.j = void 0, typeof t == "function") {
-			Ae++;
-			var n = K;
-			K = void 0;
+			je++;
+			var n = G;
+			G = void 0;
 			try {
 				t();
 			} catch (t) {
-				throw e.f &= -2, e.f |= 8, We(e), t;
+				throw e.f &= -2, e.f |= 8, Ge(e), t;
 			} finally {
-				K = n, Te();
+				G = n, Ee();
 			}
 		}
 	}
-	function We(e) {
-		for (var t = e.s; t !== void 0; t = t.n) t.S.U(t);
-		e.x = void 0, e.s = void 0, Ue(e);
-	}
 	function Ge(e) {
-		if (K !== this) throw Error("Out-of-order effect");
-		Be(this), K = e, this.f &= -2;
+		for (var t = e.s; t !== void 0; t = t.n) t.S.U(t);
+		e.x = void 0, e.s = void 0, We(e);
+	}
+	function Ke(e) {
+		if (G !== this) throw Error("Out-of-order effect");
+		Ve(this), G = e, this.f &= -2;
 		try {
-			8 & this.f && We(this);
+			8 & this.f && Ge(this);
 		} finally {
-			Te();
+			Ee();
 		}
 	}
-	function Ke(e, t) {
-		this.x = e, this.j = void 0, this.s = void 0, this.u = void 0, this.f = 32, this.name = t?.name, De && De.push(this);
+	function qe(e, t) {
+		this.x = e, this.j = void 0, this.s = void 0, this.u = void 0, this.f = 32, this.name = t?.name, Oe && Oe.push(this);
 	}
-	Ke.prototype.c = function() {
+	qe.prototype.c = function() {
 		var e = this.S();
 		try {
 			if (8 & this.f || this.x === void 0) return;
@@ -609,20 +609,20 @@
 		} finally {
 			e();
 		}
-	}, Ke.prototype.S = function() {
+	}, qe.prototype.S = function() {
 		if (1 & this.f) throw Error("Cycle detected");
-		this.f |= 1, this.f &= -9, Ue(this), ze(this), Ae++;
-		var e = K;
-		return K = this, Ge.bind(this, e);
-	}, Ke.prototype.N = function() {
-		2 & this.f || (this.f |= 2, this.u = ke, ke = this);
-	}, Ke.prototype.d = function() {
-		this.f |= 8, 1 & this.f || We(this);
-	}, Ke.prototype.dispose = function() {
+		this.f |= 1, this.f &= -9, We(this), Be(this), je++;
+		var e = G;
+		return G = this, Ke.bind(this, e);
+	}, qe.prototype.N = function() {
+		2 & this.f || (this.f |= 2, this.u = Ae, Ae = this);
+	}, qe.prototype.d = function() {
+		this.f |= 8, 1 & this.f || Ge(this);
+	}, qe.prototype.dispose = function() {
 		this.d();
 	};
-	function qe(e, t) {
-		var n = new Ke(e, t);
+	function Je(e, t) {
+		var n = new qe(e, t);
 		try {
 			n.c();
 		} catch (e) {
@@ -632,35 +632,35 @@
 		return r[Symbol.dispose] = r, r;
 	}
 	// node_modules/@preact/signals/dist/signals.module.js
-	var Je, Ye, Xe = typeof window < "u" && !!window.__PREACT_SIGNALS_DEVTOOLS__, Ze = [];
-	qe(function() {
-		Je = this.N;
+	var Ye, Xe, Ze = typeof window < "u" && !!window.__PREACT_SIGNALS_DEVTOOLS__, Qe = [];
+	Je(function() {
+		Ye = this.N;
 	})();
-	function Qe(t, n) {
+	function $e(t, n) {
 		e[t] = n.bind(null, e[t] || function() {});
 	}
-	function $e(e) {
-		if (Ye) {
-			var t = Ye;
-			Ye = void 0, t();
-		}
-		Ye = e && e.S();
-	}
 	function et(e) {
-		var t = this, r = e.data, i = J(r);
+		if (Xe) {
+			var t = Xe;
+			Xe = void 0, t();
+		}
+		Xe = e && e.S();
+	}
+	function tt(e) {
+		var t = this, r = e.data, i = q(r);
 		i.name = "ReactiveDom", i.value = r;
-		var a = G(function() {
+		var a = W(function() {
 			for (var e = t, r = t.__v; r = r.__;) if (r.__c) {
 				r.__c.__$f |= 4;
 				break;
 			}
-			var a = He(function() {
+			var a = Ue(function() {
 				var e = i.value.value;
 				return e === 0 ? 0 : !0 === e ? "" : e || "";
-			}), o = He(function() {
+			}), o = Ue(function() {
 				return !Array.isArray(a.value) && !n(a.value);
-			}), s = qe(function() {
-				if (this.N = it, o.value) {
+			}), s = Je(function() {
+				if (this.N = at, o.value) {
 					var t = a.value;
 					e.__v && e.__v.__e && e.__v.__e.nodeType === 3 && (e.__v.__e.data = t);
 				}
@@ -671,14 +671,14 @@
 		}, []), o = a[0], s = a[1];
 		return o.value ? s.peek() : s.value;
 	}
-	et.displayName = "ReactiveTextNode", Object.defineProperties(q.prototype, {
+	tt.displayName = "ReactiveTextNode", Object.defineProperties(K.prototype, {
 		constructor: {
 			configurable: !0,
 			value: y(x, null).constructor
 		},
 		type: {
 			configurable: !0,
-			value: et
+			value: tt
 		},
 		props: {
 			configurable: !0,
@@ -693,35 +693,35 @@
 			configurable: !0,
 			value: 1
 		}
-	}), Qe("__b", function(e, t) {
-		if ($e(), typeof t.type == "string") {
+	}), $e("__b", function(e, t) {
+		if (et(), typeof t.type == "string") {
 			var n, r = t.props;
 			for (var i in r) if (i !== "children") {
 				var a = r[i];
-				a instanceof q && (n || (t.__np = n = {}), n[i] = a, r[i] = a.peek());
+				a instanceof K && (n || (t.__np = n = {}), n[i] = a, r[i] = a.peek());
 			}
 		}
 		e(t);
-	}), Qe("__r", function(e, t) {
+	}), $e("__r", function(e, t) {
 		if (e(t), t.type !== x) {
-			$e();
+			et();
 			var n, r = t.__c;
 			r && (r.__$f &= -2, (n = r.__$u) === void 0 && (r.__$u = n = function(e, t) {
 				var n;
-				return qe(function() {
+				return Je(function() {
 					n = this;
 				}, { name: t }), n.c = e, n;
 			}(function(e) {
 				return function() {
 					var t;
-					Xe && ((t = this.y) == null || t.call(this)), e.__$f |= 1, e.setState({});
+					Ze && ((t = this.y) == null || t.call(this)), e.__$f |= 1, e.setState({});
 				};
-			}(r), typeof t.type == "function" ? t.type.displayName || t.type.name : ""))), $e(n);
+			}(r), typeof t.type == "function" ? t.type.displayName || t.type.name : ""))), et(n);
 		}
-	}), Qe("__e", function(e, t, n, r) {
-		$e(), e(t, n, r);
-	}), Qe("diffed", function(e, t) {
-		$e();
+	}), $e("__e", function(e, t, n, r) {
+		et(), e(t, n, r);
+	}), $e("diffed", function(e, t) {
+		et();
 		var n;
 		if (typeof t.type == "string" && (n = t.__e)) {
 			var r = t.__np, i = t.props, a = n.U;
@@ -731,25 +731,25 @@
 			}
 			if (r) for (var c in a || (a = {}, n.U = a), r) {
 				var l = a[c], u = r[c];
-				l === void 0 ? (l = tt(n, c, u, i), a[c] = l) : l.o(u, i);
+				l === void 0 ? (l = nt(n, c, u, i), a[c] = l) : l.o(u, i);
 			}
 		}
 		e(t);
 	});
-	function tt(e, t, n, r) {
-		var i = t in e && e.ownerSVGElement === void 0, a = Le(n);
+	function nt(e, t, n, r) {
+		var i = t in e && e.ownerSVGElement === void 0, a = Re(n);
 		return {
 			o: function(e, t) {
 				a.value = e, r = t;
 			},
-			d: qe(function() {
-				this.N = it;
+			d: Je(function() {
+				this.N = at;
 				var n = a.value.value;
 				r[t] !== n && (r[t] = n, i ? e[t] = n : n != null && (!1 !== n || t[4] === "-") ? e.setAttribute(t, n) : e.removeAttribute(t));
 			})
 		};
 	}
-	Qe("unmount", function(e, t) {
+	$e("unmount", function(e, t) {
 		if (typeof t.type == "string") {
 			var n = t.__e;
 			if (n) {
@@ -774,7 +774,7 @@
 			}
 		}
 		e(t);
-	}), Qe("__h", function(e, t, n, r) {
+	}), $e("__h", function(e, t, n, r) {
 		r < 3 && (t.__$f |= 2), e(t, n, r);
 	}), S.prototype.shouldComponentUpdate = function(e, t) {
 		if (this.__R) return !0;
@@ -788,26 +788,26 @@
 		for (var s in this.props) if (!(s in e)) return !0;
 		return !1;
 	};
-	function J(e, t) {
-		return G(function() {
-			return Le(e, t);
+	function q(e, t) {
+		return W(function() {
+			return Re(e, t);
 		}, []);
 	}
-	var nt = function(e) {
+	var rt = function(e) {
 		queueMicrotask(function() {
 			queueMicrotask(e);
 		});
 	};
-	function rt() {
-		Ee(function() {
-			for (var e; e = Ze.shift();) Je.call(e);
+	function it() {
+		De(function() {
+			for (var e; e = Qe.shift();) Ye.call(e);
 		});
 	}
-	function it() {
-		Ze.push(this) === 1 && (e.requestAnimationFrame || nt)(rt);
+	function at() {
+		Qe.push(this) === 1 && (e.requestAnimationFrame || rt)(it);
 	}
 	// src/colour/palette.ts
-	var at = [
+	var ot = [
 		"#447dc8",
 		"#721405",
 		"#c87e2d",
@@ -828,7 +828,7 @@
 		"#8c695c",
 		"#49344e",
 		"#6d5b78"
-	], ot = [
+	], st = [
 		"#4594fa",
 		"#e73e22",
 		"#f0e77b",
@@ -849,21 +849,21 @@
 		"#7b7e5b",
 		"#a3a7ca",
 		"#ab899c"
-	], st = {
+	], ct = {
 		light: "#9aa1a9",
 		dark: "#5c646d"
-	}, ct = {
+	}, lt = {
 		light: "#d5d9de",
 		dark: "#333a42"
-	}, lt = {
+	}, ut = {
 		light: "#ffffff",
 		dark: "#14181d"
 	};
-	function ut(e, t) {
-		let n = t === "light" ? at : ot;
-		return e < 0 ? st[t] : n[e % n.length];
+	function dt(e, t) {
+		let n = t === "light" ? ot : st;
+		return e < 0 ? ct[t] : n[e % n.length];
 	}
-	var dt = [
+	var ft = [
 		"#00224e",
 		"#123570",
 		"#3b496c",
@@ -875,34 +875,34 @@
 		"#e1cc55",
 		"#fee838"
 	];
-	function ft(e, t) {
-		if (!(e >= 0)) return st[t];
-		let [n, r] = t === "light" ? [0, .86] : [.3, 1], i = (n + (r - n) * Math.min(1, e)) * (dt.length - 1), a = Math.min(dt.length - 2, Math.floor(i)), o = i - a, s = "#";
+	function pt(e, t) {
+		if (!(e >= 0)) return ct[t];
+		let [n, r] = t === "light" ? [0, .86] : [.3, 1], i = (n + (r - n) * Math.min(1, e)) * (ft.length - 1), a = Math.min(ft.length - 2, Math.floor(i)), o = i - a, s = "#";
 		for (let e of [
 			1,
 			3,
 			5
 		]) {
-			let t = parseInt(dt[a].slice(e, e + 2), 16), n = parseInt(dt[a + 1].slice(e, e + 2), 16);
+			let t = parseInt(ft[a].slice(e, e + 2), 16), n = parseInt(ft[a + 1].slice(e, e + 2), 16);
 			s += Math.round(t + (n - t) * o).toString(16).padStart(2, "0");
 		}
 		return s;
 	}
 	// src/state/words.ts
-	function Y(e) {
+	function J(e) {
 		return e.toLocaleString("en-GB");
 	}
-	function X(e, t = 5) {
+	function Y(e, t = 5) {
 		if (typeof e != "number") return e == null ? "" : typeof e == "object" ? JSON.stringify(e) : String(e);
 		if (Number.isNaN(e)) return "–";
-		if (Number.isInteger(e) && Math.abs(e) < 0x38d7ea4c68000) return Y(e);
+		if (Number.isInteger(e) && Math.abs(e) < 0x38d7ea4c68000) return J(e);
 		let n = Math.abs(e);
 		return n >= 1e6 || n < 1e-4 ? Number(e.toPrecision(t - 1)).toExponential().replace("e+", "e") : String(Number(e.toPrecision(t)));
 	}
-	function pt(e) {
+	function mt(e) {
 		return e.replaceAll("_", " ");
 	}
-	function mt(e) {
+	function ht(e) {
 		return {
 			invalid_value: "Change what the message names, then send it again.",
 			unknown_entry: "It may have been renamed or removed. Choose another one.",
@@ -919,37 +919,39 @@
 		}[e] ?? null;
 	}
 	// src/state/clusters.ts
-	var ht = 2e3, gt = "no cluster", _t = "no value";
-	function vt(e, t, n, { names: r, about: i, means: a, partners: o } = {}) {
-		let s = t.length, c = new Int32Array(s), l = /* @__PURE__ */ new Map();
-		for (let e = 0; e < s; e++) {
-			let n = t[e] >= 0 ? t[e] : -1;
-			l.set(n, (l.get(n) ?? 0) + 1);
-		}
-		let u = [...l.keys()].filter((e) => e >= 0).sort((e, t) => e - t), d = new Map(u.map((e, t) => [e, t])), f = u.map((e) => ({
-			name: r?.[e] ?? String(e),
-			number: e,
-			rows: l.get(e),
-			about: i?.[e],
-			probability: a?.[e],
-			partners: o?.[e]
-		}));
-		l.has(-1) && (d.set(-1, f.length), f.push({
-			name: r ? _t : gt,
-			number: -1,
-			rows: l.get(-1)
-		}));
-		for (let e = 0; e < s; e++) c[e] = d.get(t[e] >= 0 ? t[e] : -1);
+	var gt = 2e3, _t = "no cluster", vt = "no value";
+	function yt(e, t, n, { names: r, about: i, means: a, partners: o } = {}) {
+		let s = t.length, c = new Int32Array(s), l = -1;
+		for (let e = 0; e < s; e++) t[e] > l && (l = t[e]);
+		let u = new Int32Array(l + 2);
+		for (let e = 0; e < s; e++) u[t[e] >= 0 ? t[e] : l + 1]++;
+		let d = [];
+		u.forEach((e, t) => {
+			if (e === 0) return;
+			u[t] = d.length;
+			let n = t <= l ? t : -1;
+			d.push({
+				name: n < 0 ? r ? vt : _t : r?.[n] ?? String(n),
+				number: n,
+				rows: e,
+				...n < 0 ? {} : {
+					about: i?.[n],
+					probability: a?.[n],
+					partners: o?.[n]
+				}
+			});
+		});
+		for (let e = 0; e < s; e++) c[e] = u[t[e] >= 0 ? t[e] : l + 1];
 		return {
 			title: e,
 			groupOf: c,
-			groups: f,
+			groups: d,
 			scale: null,
 			probability: n
 		};
 	}
-	var yt = .5;
-	function bt(e) {
+	var bt = .5;
+	function xt(e) {
 		let { groups: t, groupOf: n, probability: r } = e;
 		if (!r) return e;
 		let i = (e) => Math.min(1, (1 - e) / .5), a = Float32Array.from(r, (e, r) => t[n[r]]?.number >= 0 ? i(e) : NaN), o = t.map(() => [0, 0]), s = 0;
@@ -966,7 +968,7 @@
 			groups: c,
 			scale: {
 				place: a,
-				low: yt,
+				low: bt,
 				high: 1,
 				isLog: !1,
 				gaps: s
@@ -974,25 +976,25 @@
 			isSure: !0
 		};
 	}
-	function* xt({ groups: e, groupOf: t, probability: n }, r) {
+	function* St({ groups: e, groupOf: t, probability: n }, r) {
 		for (let i = 0; i < t.length; i++) n[i] < r && e[t[i]]?.number >= 0 && (yield i);
 	}
-	function St(e) {
-		let t = e.values.length, n = new Int32Array(t).fill(-1), r = /* @__PURE__ */ new Map(), i = (e) => e === "" || e !== e, a = e.kind === "text" ? ht : 12;
+	function Ct(e) {
+		let t = e.values.length, n = new Int32Array(t).fill(-1), r = /* @__PURE__ */ new Map(), i = (e) => e === "" || e !== e, a = e.kind === "text" ? gt : 12;
 		for (let n = 0; n < t && r.size <= a; n++) {
 			let t = e.values[n];
 			i(t) || r.set(t, (r.get(t) ?? 0) + 1);
 		}
 		if (r.size <= a) {
 			let i = [...r.entries()].sort(([e, t], [n, r]) => typeof e == "number" ? e - n : r - t), a = new Map(i.map(([e], t) => [e, t])), o = i.map(([e, t], n) => ({
-				name: typeof e == "number" ? X(e) : e,
+				name: typeof e == "number" ? Y(e) : e,
 				number: n,
 				rows: t
 			}));
 			for (let r = 0; r < t; r++) n[r] = a.get(e.values[r]) ?? o.length;
 			let s = t - i.reduce((e, [, t]) => e + t, 0);
 			return s > 0 && o.length > 0 && o.push({
-				name: _t,
+				name: vt,
 				number: -1,
 				rows: s
 			}), {
@@ -1003,7 +1005,7 @@
 				probability: null
 			};
 		}
-		if (e.kind === "text") throw Error(`${e.name} has more than ${ht} different values. Choose another column.`);
+		if (e.kind === "text") throw Error(`${e.name} has more than ${gt} different values. Choose another column.`);
 		let [o, s] = [Infinity, -Infinity];
 		for (let t of e.values) t < o && (o = t), t > s && (s = t);
 		let [c, l] = [0, 0];
@@ -1024,44 +1026,44 @@
 			probability: null
 		};
 	}
-	function Ct(e, t) {
-		return e ? e.place === void 0 ? ut(e.number, t) : ft(e.place, t) : st[t];
+	function wt(e, t) {
+		return e ? e.place === void 0 ? dt(e.number, t) : pt(e.place, t) : ct[t];
 	}
-	function wt(e, t, n) {
-		return e ? e.scale ? ft(e.scale.place[t], n) : Ct(e.groups[e.groupOf[t]], n) : ut(0, n);
+	function Tt(e, t, n) {
+		return e ? e.scale ? pt(e.scale.place[t], n) : wt(e.groups[e.groupOf[t]], n) : dt(0, n);
 	}
 	// src/state/report.ts
-	var Tt = 65535;
-	function Et(e) {
+	var Et = 65535;
+	function Dt(e) {
 		return Uint8Array.from(atob(e), (e) => e.charCodeAt(0)).buffer;
 	}
-	function Dt(e) {
-		return new Float32Array(Et(e));
-	}
 	function Ot(e) {
-		return new Uint8Array(Et(e));
+		return new Float32Array(Dt(e));
 	}
 	function kt(e) {
-		return Float64Array.from(new Uint16Array(Et(e)), (e) => e === Tt ? NaN : e / 65534);
+		return new Uint8Array(Dt(e));
 	}
-	function At(e, t) {
+	function At(e) {
+		return Float64Array.from(new Uint16Array(Dt(e)), (e) => e === Et ? NaN : e / 65534);
+	}
+	function jt(e, t) {
 		return {
 			name: e,
 			kind: "number",
-			values: Float64Array.from(Dt(t))
+			values: Float64Array.from(Ot(t))
 		};
 	}
-	async function jt() {
+	async function Mt() {
 		return document.getElementById("coast").textContent;
 	}
-	function Mt(e, t) {
-		let { ids: n, rows: r } = e, i = e.numbers ? new Uint32Array(Et(e.numbers)) : null, a = e.groupings.map(({ title: e, of: t, probability: n, ...r }, i) => {
-			let a = Float64Array.from(new Uint16Array(Et(t)), (e) => e === Tt ? -1 : e), o = null;
+	function Nt(e, t) {
+		let { ids: n, rows: r } = e, i = e.numbers ? new Uint32Array(Dt(e.numbers)) : null, a = e.groupings.map(({ title: e, of: t, probability: n, ...r }, i) => {
+			let a = Float64Array.from(new Uint16Array(Dt(t)), (e) => e === Et ? -1 : e), o = null;
 			return {
 				key: `group:${i}`,
 				title: e,
 				version: "",
-				load: async () => o ??= vt(e, a, n ? kt(n) : null, r),
+				load: async () => o ??= yt(e, a, n ? At(n) : null, r),
 				hasProbability: n !== void 0
 			};
 		});
@@ -1074,12 +1076,12 @@
 					name: e.name,
 					kind: "text",
 					values: e.texts
-				} : At(e.name, e.values))
+				} : jt(e.name, e.values))
 			},
 			titleOf: (e) => n?.[e] ?? `row ${i ? i[e] : e}`,
 			sources: a,
 			layouts: e.layouts.map(({ names: e, axes: t, ...n }) => {
-				let [r, i, a] = t.map((t, n) => At(e[n], t));
+				let [r, i, a] = t.map((t, n) => jt(e[n], t));
 				return {
 					...n,
 					x: r,
@@ -1088,24 +1090,24 @@
 				};
 			}),
 			isEqual: e.isEqual,
-			coast: jt,
+			coast: Mt,
 			colour: e.colour
 		};
 	}
 	// src/state/notice.ts
-	var Nt = Le(""), Pt = 0;
-	function Ft(e) {
-		Nt.value = e, clearTimeout(Pt), Pt = setTimeout(() => Nt.value = "", 6e3);
+	var Pt = Re(""), Ft = 0;
+	function It(e) {
+		Pt.value = e, clearTimeout(Ft), Ft = setTimeout(() => Pt.value = "", 6e3);
 	}
 	// src/state/theme.ts
-	var It = matchMedia("(prefers-color-scheme: dark)"), Lt = Le(It.matches ? "dark" : "light");
-	It.addEventListener("change", () => Lt.value = It.matches ? "dark" : "light");
+	var Lt = matchMedia("(prefers-color-scheme: dark)"), Rt = Re(Lt.matches ? "dark" : "light");
+	Lt.addEventListener("change", () => Rt.value = Lt.matches ? "dark" : "light");
 	// src/state/course.ts
-	function Rt(e) {
+	function zt(e) {
 		let t = e.findIndex((t, n) => n > 0 && t.temperature > e[n - 1].temperature);
 		return (t < 0 ? e : e.slice(0, t)).filter(({ temperature: e }) => e > 0);
 	}
-	function zt(e) {
+	function Bt(e) {
 		let t = [];
 		return e.forEach(({ temperature: e, clusters: n }, r) => {
 			let i = t[t.length - 1];
@@ -1117,7 +1119,7 @@
 			});
 		}), t;
 	}
-	function Bt(e) {
+	function Vt(e) {
 		let t = [{
 			parent: -1,
 			birth: Infinity,
@@ -1139,23 +1141,23 @@
 			until: r
 		};
 	}
-	function Vt(e, t) {
+	function Ht(e, t) {
 		let n = t[t.length - 1]?.clusters;
-		return Ht(e.filter(({ clusters: e }) => e === n)) ?? Ht(e);
+		return Ut(e.filter(({ clusters: e }) => e === n)) ?? Ut(e);
 	}
-	function Ht(e) {
+	function Ut(e) {
 		let t = ({ from: e, to: t }) => Math.log(e / t);
 		return e.filter(({ clusters: e }) => e > 1).reduce((e, n) => e && t(e) >= t(n) ? e : n, void 0);
 	}
 	// src/state/download.ts
-	function Ut(e, t) {
+	function Wt(e, t) {
 		let n = document.createElement("a");
 		n.href = URL.createObjectURL(t), n.download = e.replaceAll("/", "-"), n.click(), setTimeout(() => URL.revokeObjectURL(n.href), 3e4);
 	}
 	// node_modules/preact/jsx-runtime/dist/jsxRuntime.mjs
-	var Wt = Symbol.for("pv"), Gt = 0;
+	var Gt = Symbol.for("pv"), Kt = 0;
 	Array.isArray;
-	function Z(t, n, r, i, a, o) {
+	function X(t, n, r, i, a, o) {
 		n ||= {};
 		var s, c, l = n;
 		if ("ref" in l && typeof t != "function") for (c in l = {}, n) c == "ref" ? s = n[c] : l[c] = n[c];
@@ -1169,15 +1171,15 @@
 			__b: 0,
 			__e: null,
 			__c: null,
-			constructor: Wt,
-			__v: --Gt,
+			constructor: Gt,
+			__v: --Kt,
 			__i: -1,
 			__u: 0
 		};
 		return (a || o) && (u.__source = a, u.__self = o), e.vnode && e.vnode(u), u;
 	}
 	// src/views/save.tsx
-	var Kt = "http://www.w3.org/2000/svg", qt = [
+	var qt = "http://www.w3.org/2000/svg", Jt = [
 		"fill",
 		"fill-opacity",
 		"stroke",
@@ -1193,66 +1195,66 @@
 		"paint-order",
 		"opacity",
 		"visibility"
-	], Jt = 2;
-	function Yt(e, t) {
-		let n = document.createElementNS(Kt, e);
+	], Yt = 2;
+	function Xt(e, t) {
+		let n = document.createElementNS(qt, e);
 		for (let [e, r] of Object.entries(t)) n.setAttribute(e, r);
 		return n;
 	}
-	function Xt(e, t, n, r) {
+	function Zt(e, t, n, r) {
 		let i = e.cloneNode(!0), [a, o] = [e.querySelectorAll("*"), i.querySelectorAll("*")];
 		return a.forEach((e, t) => {
 			let n = getComputedStyle(e);
-			for (let e of qt) {
+			for (let e of Jt) {
 				let r = n.getPropertyValue(e);
 				r && r !== "none" && r !== "normal" ? o[t].setAttribute(e, r) : r === "none" && o[t].setAttribute(e, "none");
 			}
-		}), i.setAttribute("xmlns", Kt), i.setAttribute("width", String(t)), i.setAttribute("height", String(n)), i.setAttribute("viewBox", `0 0 ${t} ${n}`), i.prepend(Yt("rect", {
+		}), i.setAttribute("xmlns", qt), i.setAttribute("width", String(t)), i.setAttribute("height", String(n)), i.setAttribute("viewBox", `0 0 ${t} ${n}`), i.prepend(Xt("rect", {
 			width: String(t),
 			height: String(n),
 			fill: r
 		})), i;
 	}
-	function Zt() {
+	function Qt() {
 		return getComputedStyle(document.documentElement).getPropertyValue("--card").trim() || "#ffffff";
 	}
-	function Qt(e) {
+	function $t(e) {
 		return new Blob([new XMLSerializer().serializeToString(e)], { type: "image/svg+xml" });
 	}
-	async function $t(e) {
-		let t = URL.createObjectURL(Qt(e));
+	async function en(e) {
+		let t = URL.createObjectURL($t(e));
 		try {
 			let n = new Image();
 			await new Promise((e, r) => {
 				n.onload = () => e(), n.onerror = () => r(/* @__PURE__ */ Error("The picture could not be made.")), n.src = t;
 			});
 			let r = document.createElement("canvas");
-			return r.width = Jt * Number(e.getAttribute("width")), r.height = Jt * Number(e.getAttribute("height")), r.getContext("2d").drawImage(n, 0, 0, r.width, r.height), await new Promise((e, t) => r.toBlob((n) => n ? e(n) : t(/* @__PURE__ */ Error("The picture could not be made.")), "image/png"));
+			return r.width = Yt * Number(e.getAttribute("width")), r.height = Yt * Number(e.getAttribute("height")), r.getContext("2d").drawImage(n, 0, 0, r.width, r.height), await new Promise((e, t) => r.toBlob((n) => n ? e(n) : t(/* @__PURE__ */ Error("The picture could not be made.")), "image/png"));
 		} finally {
 			URL.revokeObjectURL(t);
 		}
 	}
-	function en({ name: e, make: t, fail: n }) {
+	function tn({ name: e, make: t, fail: n }) {
 		let r = async (r) => {
 			try {
 				let n = t();
-				Ut(`${e}.${r}`, r === "svg" ? Qt(n) : await $t(n));
+				Wt(`${e}.${r}`, r === "svg" ? $t(n) : await en(n));
 			} catch (e) {
 				n?.(e);
 			}
 		};
-		return /* @__PURE__ */ Z("span", {
+		return /* @__PURE__ */ X("span", {
 			class: "save",
 			children: [
-				/* @__PURE__ */ Z("span", {
+				/* @__PURE__ */ X("span", {
 					class: "soft",
 					"aria-hidden": "true",
 					children: "Save"
 				}),
-				/* @__PURE__ */ Z("button", {
+				/* @__PURE__ */ X("button", {
 					type: "button",
 					onClick: () => r("png"),
-					children: [/* @__PURE__ */ Z("span", {
+					children: [/* @__PURE__ */ X("span", {
 						class: "unseen",
 						children: [
 							"Save ",
@@ -1261,10 +1263,10 @@
 						]
 					}), "PNG"]
 				}),
-				/* @__PURE__ */ Z("button", {
+				/* @__PURE__ */ X("button", {
 					type: "button",
 					onClick: () => r("svg"),
-					children: [/* @__PURE__ */ Z("span", {
+					children: [/* @__PURE__ */ X("span", {
 						class: "unseen",
 						children: [
 							"Save ",
@@ -1277,13 +1279,13 @@
 		});
 	}
 	// src/views/chart.tsx
-	var tn = 220, nn = 420, Q = {
+	var nn = 220, rn = 420, Z = {
 		left: 56,
 		right: 14,
 		top: 12,
 		bottom: 38
 	};
-	function rn(e, t, n) {
+	function an(e, t, n) {
 		if (!(t > e)) return [e];
 		let r = Math.max(1, n), i = Number.isFinite(t - e) ? (t - e) / r : t / r - e / r, a = 10 ** Math.floor(Math.log10(i)), o = [
 			1,
@@ -1297,7 +1299,7 @@
 		}
 		return s;
 	}
-	function an(e, t, n) {
+	function on(e, t, n) {
 		let r = Math.ceil(Math.log10(e) - 1e-9), i = Math.floor(Math.log10(t) + 1e-9);
 		if (i - r < 2) {
 			let a = [
@@ -1305,14 +1307,14 @@
 				2,
 				5
 			].flatMap((e) => Array.from({ length: i - r + 3 }, (t, n) => e * 10 ** (r - 1 + n))).filter((n) => n >= e && n <= t).sort((e, t) => e - t);
-			return a.length >= 3 ? a : rn(e, t, n);
+			return a.length >= 3 ? a : an(e, t, n);
 		}
 		let a = Math.max(1, Math.ceil((i - r + 1) / n));
 		return Array.from({ length: Math.floor((i - r) / a) + 1 }, (e, t) => 10 ** (r + t * a));
 	}
-	function on({ title: e, xName: t, x: n, y: r, isLogX: i, isLogY: a, isFalling: o, isStepped: s, dots: c, best: l, marks: u, now: d, look: f }) {
-		let p = W(null), m = J(480), h = J(null);
-		U(() => {
+	function sn({ title: e, xName: t, x: n, y: r, isLogX: i, isLogY: a, isFalling: o, isStepped: s, dots: c, best: l, marks: u, now: d, look: f }) {
+		let p = U(null), m = q(480), h = q(null);
+		H(() => {
 			let e = new ResizeObserver(([e]) => m.value = Math.max(180, Math.round(e.contentRect.width)));
 			return e.observe(p.current), () => e.disconnect();
 		}, []);
@@ -1325,129 +1327,129 @@
 		let E = (e) => i ? Math.log(e) : e, D = (e) => a ? Math.log(e) : e, ee = (e) => {
 			let t = (E(e) - E(S)) / (E(C) - E(S));
 			return o ? 1 - t : t;
-		}, te = y.every(Number.isInteger), O = c ? 10 : 0, k = (e) => Q.left + O + ee(e) * (_ - Q.left - Q.right - 2 * O), A = (e) => tn - Q.bottom - O - (D(e) - D(w)) / (D(T) - D(w)) * (tn - Q.top - Q.bottom - 2 * O), j = !1, M = ["", ""];
+		}, O = y.every(Number.isInteger), k = c ? 10 : 0, A = (e) => Z.left + k + ee(e) * (_ - Z.left - Z.right - 2 * k), j = (e) => nn - Z.bottom - k - (D(e) - D(w)) / (D(T) - D(w)) * (nn - Z.top - Z.bottom - 2 * k), M = !1, N = ["", ""];
 		g.forEach(([e, t], n) => {
 			let r = n === 0 || o === !0 && e > g[n - 1][0];
-			j ||= r && n > 0;
-			let [i, a] = [k(e).toFixed(1), A(t).toFixed(1)];
-			M[Number(j)] += r ? `M${i} ${a}` : s ? `H${i}V${a}` : `L${i} ${a}`;
+			M ||= r && n > 0;
+			let [i, a] = [A(e).toFixed(1), j(t).toFixed(1)];
+			N[Number(M)] += r ? `M${i} ${a}` : s ? `H${i}V${a}` : `L${i} ${a}`;
 		});
-		let N = h.value ?? (d != null && g.length && (!i || d > 0) ? ((e) => g.reduce((t, [n], r) => Math.abs(E(n) - E(e)) < Math.abs(E(g[t][0]) - E(e)) ? r : t, 0))(d) : null), P = N !== null && g[N] ? g[N] : g[l !== void 0 && g[l] ? l : g.length - 1], ne = (e) => {
+		let P = h.value ?? (d != null && g.length && (!i || d > 0) ? ((e) => g.reduce((t, [n], r) => Math.abs(E(n) - E(e)) < Math.abs(E(g[t][0]) - E(e)) ? r : t, 0))(d) : null), F = P !== null && g[P] ? g[P] : g[l !== void 0 && g[l] ? l : g.length - 1], te = (e) => {
 			let t = p.current.getBoundingClientRect().left;
 			if (!g.length) return;
 			let [n, r] = [0, Infinity];
 			g.forEach(([i], a) => {
-				let o = Math.abs(k(i) - (e - t));
+				let o = Math.abs(A(i) - (e - t));
 				o < r && ([n, r] = [a, o]);
 			}), h.value = n;
 		};
-		return /* @__PURE__ */ Z("figure", {
+		return /* @__PURE__ */ X("figure", {
 			class: "chart",
-			children: [/* @__PURE__ */ Z("figcaption", { children: [
-				/* @__PURE__ */ Z("h3", { children: e }),
-				P && /* @__PURE__ */ Z("p", {
+			children: [/* @__PURE__ */ X("figcaption", { children: [
+				/* @__PURE__ */ X("h3", { children: e }),
+				F && /* @__PURE__ */ X("p", {
 					class: "readout",
 					children: [
 						t,
 						" ",
-						X(P[0], 4),
+						Y(F[0], 4),
 						": ",
-						X(P[1], 5)
+						Y(F[1], 5)
 					]
 				}),
-				g.length > 0 && /* @__PURE__ */ Z(en, {
+				g.length > 0 && /* @__PURE__ */ X(tn, {
 					name: e,
-					make: () => Xt(p.current.querySelector("svg"), _, tn, Zt())
+					make: () => Zt(p.current.querySelector("svg"), _, nn, Qt())
 				})
-			] }), /* @__PURE__ */ Z("div", {
+			] }), /* @__PURE__ */ X("div", {
 				class: "plot",
 				ref: p,
 				tabIndex: 0,
 				role: "img",
-				"aria-label": P ? `${e} over ${t}: ${g.length} points, from ${X(y[0], 4)} to ${X(y[y.length - 1], 4)}. Arrow keys read points.` : `${e}: no points yet`,
-				onPointerMove: (e) => ne(e.clientX),
+				"aria-label": F ? `${e} over ${t}: ${g.length} points, from ${Y(y[0], 4)} to ${Y(y[y.length - 1], 4)}. Arrow keys read points.` : `${e}: no points yet`,
+				onPointerMove: (e) => te(e.clientX),
 				onClick: () => h.value !== null && g[h.value] && f?.(g[h.value][0]),
 				onPointerLeave: () => h.value = null,
 				onKeyDown: (e) => {
 					let t = e.key === "ArrowLeft" ? -1 : +(e.key === "ArrowRight");
 					t && (e.preventDefault(), h.value = Math.min(g.length - 1, Math.max(0, (h.value ?? g.length - 1) + t)), f?.(g[h.value]?.[0]));
 				},
-				children: [g.length === 0 && /* @__PURE__ */ Z("p", {
+				children: [g.length === 0 && /* @__PURE__ */ X("p", {
 					class: "note",
 					children: "There is nothing to draw."
-				}), g.length > 0 && /* @__PURE__ */ Z("svg", {
+				}), g.length > 0 && /* @__PURE__ */ X("svg", {
 					width: _,
-					height: tn,
+					height: nn,
 					"aria-hidden": "true",
 					children: [
-						(a ? an(w, T, 4) : rn(w, T, 4).filter((e) => !te || Number.isInteger(e))).map((e) => /* @__PURE__ */ Z("g", { children: [/* @__PURE__ */ Z("line", {
+						(a ? on(w, T, 4) : an(w, T, 4).filter((e) => !O || Number.isInteger(e))).map((e) => /* @__PURE__ */ X("g", { children: [/* @__PURE__ */ X("line", {
 							class: "gridline",
-							x1: Q.left,
-							x2: _ - Q.right,
-							y1: A(e),
-							y2: A(e)
-						}), /* @__PURE__ */ Z("text", {
-							x: Q.left - 8,
-							y: A(e) + 4,
+							x1: Z.left,
+							x2: _ - Z.right,
+							y1: j(e),
+							y2: j(e)
+						}), /* @__PURE__ */ X("text", {
+							x: Z.left - 8,
+							y: j(e) + 4,
 							"text-anchor": "end",
-							children: X(e, 4)
+							children: Y(e, 4)
 						})] }, e)),
-						(i ? an(S, C, 5) : rn(S, C, 5)).map((e) => /* @__PURE__ */ Z("text", {
-							x: k(e),
-							y: tn - Q.bottom + 17,
+						(i ? on(S, C, 5) : an(S, C, 5)).map((e) => /* @__PURE__ */ X("text", {
+							x: A(e),
+							y: nn - Z.bottom + 17,
 							"text-anchor": "middle",
-							children: X(e, 4)
+							children: Y(e, 4)
 						}, e)),
-						/* @__PURE__ */ Z("text", {
-							x: _ - Q.right,
+						/* @__PURE__ */ X("text", {
+							x: _ - Z.right,
 							y: 216,
 							"text-anchor": "end",
-							children: o ? `${t}${_ >= nn ? ", falling" : ""} →` : t
+							children: o ? `${t}${_ >= rn ? ", falling" : ""} →` : t
 						}),
-						u && u.at.filter((e) => e >= S && e <= C).map((e) => /* @__PURE__ */ Z("path", {
+						u && u.at.filter((e) => e >= S && e <= C).map((e) => /* @__PURE__ */ X("path", {
 							class: "split",
-							d: `M${(k(e) - 3.2).toFixed(1)} ${tn - Q.bottom + 5.5}h6.4l-3.2 -5z`
+							d: `M${(A(e) - 3.2).toFixed(1)} ${nn - Z.bottom + 5.5}h6.4l-3.2 -5z`
 						}, e)),
-						u && u.at.length > 0 && /* @__PURE__ */ Z("g", { children: [/* @__PURE__ */ Z("path", {
+						u && u.at.length > 0 && /* @__PURE__ */ X("g", { children: [/* @__PURE__ */ X("path", {
 							class: "split",
-							d: `M${Q.left} 215h6.4l-3.2 -5z`
-						}), /* @__PURE__ */ Z("text", {
-							x: Q.left + 11,
+							d: `M${Z.left} 215h6.4l-3.2 -5z`
+						}), /* @__PURE__ */ X("text", {
+							x: Z.left + 11,
 							y: 216,
 							children: u.name
 						})] }),
-						j && /* @__PURE__ */ Z("g", { children: [/* @__PURE__ */ Z("path", {
+						M && /* @__PURE__ */ X("g", { children: [/* @__PURE__ */ X("path", {
 							class: "curve later",
-							d: `M${Q.left + (u?.at.length ? 62 : 0)} 212h18`
-						}), /* @__PURE__ */ Z("text", {
-							x: Q.left + (u?.at.length ? 86 : 24),
+							d: `M${Z.left + (u?.at.length ? 62 : 0)} 212h18`
+						}), /* @__PURE__ */ X("text", {
+							x: Z.left + (u?.at.length ? 86 : 24),
 							y: 216,
 							children: "hardening"
 						})] }),
-						c !== "alone" && /* @__PURE__ */ Z("path", {
+						c !== "alone" && /* @__PURE__ */ X("path", {
 							class: "curve",
-							d: M[0]
+							d: N[0]
 						}),
-						c !== "alone" && M[1] && /* @__PURE__ */ Z("path", {
+						c !== "alone" && N[1] && /* @__PURE__ */ X("path", {
 							class: "curve later",
-							d: M[1]
+							d: N[1]
 						}),
-						(c || g.length === 1) && g.map(([e, t, n]) => /* @__PURE__ */ Z("circle", {
+						(c || g.length === 1) && g.map(([e, t, n]) => /* @__PURE__ */ X("circle", {
 							class: "dot",
-							cx: k(e),
-							cy: A(t),
+							cx: A(e),
+							cy: j(t),
 							r: n === l ? 7 : 4
 						}, n)),
-						N !== null && P && /* @__PURE__ */ Z(x, { children: [/* @__PURE__ */ Z("line", {
+						P !== null && F && /* @__PURE__ */ X(x, { children: [/* @__PURE__ */ X("line", {
 							class: "cross",
-							x1: k(P[0]),
-							x2: k(P[0]),
-							y1: Q.top,
-							y2: tn - Q.bottom
-						}), /* @__PURE__ */ Z("circle", {
+							x1: A(F[0]),
+							x2: A(F[0]),
+							y1: Z.top,
+							y2: nn - Z.bottom
+						}), /* @__PURE__ */ X("circle", {
 							class: "dot",
-							cx: k(P[0]),
-							cy: A(P[1]),
+							cx: A(F[0]),
+							cy: j(F[1]),
 							r: "4"
 						})] })
 					]
@@ -1456,23 +1458,23 @@
 		});
 	}
 	// src/views/anneal.tsx
-	var sn = {
+	var cn = {
 		strip: 34,
 		tree: 180,
 		branch: 34
-	}, cn = {
+	}, ln = {
 		left: 12,
 		right: 12
-	}, ln = 90;
-	function un({ steps: e, splits: t, unit: n, keep: r }) {
-		let i = G(() => Rt(e), [e]), a = G(() => zt(i), [i]), o = J(Vt(a, e)?.last ?? i.length - 1), s = J(!1);
-		if (U(() => {
+	}, un = 90;
+	function dn({ steps: e, splits: t, unit: n, keep: r }) {
+		let i = W(() => zt(e), [e]), a = W(() => Bt(i), [i]), o = q(Ht(a, e)?.last ?? i.length - 1), s = q(!1);
+		if (H(() => {
 			if (!s.value) return;
 			let e = setInterval(() => {
 				s.peek() && (o.peek() >= i.length - 1 ? s.value = !1 : o.value++);
-			}, ln);
+			}, un);
 			return () => clearInterval(e);
-		}, [s.value, i]), i.length < 2) return /* @__PURE__ */ Z("p", {
+		}, [s.value, i]), i.length < 2) return /* @__PURE__ */ X("p", {
 			class: "note",
 			children: "There was nothing to anneal."
 		});
@@ -1485,34 +1487,34 @@
 			d(e > 0 ? i.length - 1 : 0);
 		}, m = () => {
 			c >= i.length - 1 && (o.value = 0), s.value = !s.value;
-		}, h = a.find(({ last: e }) => e >= c), g = e.map(({ temperature: e }) => e), _ = `${Y(l.clusters)} ${l.clusters === 1 ? "cluster" : "clusters"} at ${X(l.temperature, 4)}${n ? ` ${n}` : ""}`;
-		return /* @__PURE__ */ Z("div", {
+		}, h = a.find(({ last: e }) => e >= c), g = e.map(({ temperature: e }) => e), _ = `${J(l.clusters)} ${l.clusters === 1 ? "cluster" : "clusters"} at ${Y(l.temperature, 4)}${n ? ` ${n}` : ""}`;
+		return /* @__PURE__ */ X("div", {
 			class: "anneal",
 			children: [
-				/* @__PURE__ */ Z("div", {
+				/* @__PURE__ */ X("div", {
 					class: "tools",
 					children: [
-						/* @__PURE__ */ Z("button", {
+						/* @__PURE__ */ X("button", {
 							type: "button",
 							"aria-label": "Fewer clusters: back to the last change",
 							title: "Last change",
 							onClick: () => p(-1),
 							children: "←"
 						}),
-						/* @__PURE__ */ Z("button", {
+						/* @__PURE__ */ X("button", {
 							type: "button",
 							onClick: m,
 							"aria-pressed": s.value,
 							children: s.value ? "Pause" : "Play"
 						}),
-						/* @__PURE__ */ Z("button", {
+						/* @__PURE__ */ X("button", {
 							type: "button",
 							"aria-label": "More clusters: on to the next change",
 							title: "Next change",
 							onClick: () => p(1),
 							children: "→"
 						}),
-						/* @__PURE__ */ Z("input", {
+						/* @__PURE__ */ X("input", {
 							type: "range",
 							class: "long",
 							min: "0",
@@ -1523,33 +1525,33 @@
 							"aria-valuetext": _,
 							onInput: (e) => d(Number(e.currentTarget.value))
 						}),
-						/* @__PURE__ */ Z("b", { children: _ }),
-						/* @__PURE__ */ Z("span", {
+						/* @__PURE__ */ X("b", { children: _ }),
+						/* @__PURE__ */ X("span", {
 							class: "soft",
 							children: [
 								"step ",
-								Y(c + 1),
+								J(c + 1),
 								" of ",
-								Y(i.length),
+								J(i.length),
 								"; this number lasted from ",
-								X(h.from, 4),
+								Y(h.from, 4),
 								" to ",
-								X(h.to, 4)
+								Y(h.to, 4)
 							]
 						})
 					]
 				}),
 				r(l.clusters, l.temperature),
-				/* @__PURE__ */ Z(fn, {
+				/* @__PURE__ */ X(pn, {
 					falling: i,
 					lasting: a,
 					splits: t,
 					now: l.temperature,
 					look: f
 				}),
-				/* @__PURE__ */ Z("div", {
+				/* @__PURE__ */ X("div", {
 					class: "pair",
-					children: [/* @__PURE__ */ Z(on, {
+					children: [/* @__PURE__ */ X(sn, {
 						title: "Clusters",
 						xName: u,
 						x: g,
@@ -1563,14 +1565,14 @@
 							at: t.map(({ temperature: e }) => e),
 							name: "split"
 						}
-					}), /* @__PURE__ */ Z(on, {
+					}), /* @__PURE__ */ X(sn, {
 						title: n ? `Free energy (${n})` : "Free energy",
 						xName: u,
 						x: g,
 						y: e.map(({ freeEnergy: e }) => e),
 						isLogX: !0,
 						isFalling: !0,
-						isLogY: dn(i),
+						isLogY: fn(i),
 						now: l.temperature,
 						look: f
 					})]
@@ -1578,66 +1580,66 @@
 			]
 		});
 	}
-	function dn(e) {
+	function fn(e) {
 		let [t, n] = e.reduce(([e, t], { freeEnergy: n }) => [Math.min(e, n), Math.max(t, n)], [Infinity, -Infinity]);
 		return t > 0 && n / t > 30;
 	}
-	function fn({ falling: e, lasting: t, splits: n, now: r, look: i }) {
-		let a = W(null), o = J(600);
-		U(() => {
+	function pn({ falling: e, lasting: t, splits: n, now: r, look: i }) {
+		let a = U(null), o = q(600);
+		H(() => {
 			let e = new ResizeObserver(([e]) => o.value = Math.max(200, Math.round(e.contentRect.width)));
 			return e.observe(a.current), () => e.disconnect();
 		}, []);
-		let { branches: s, until: c } = G(() => Bt(n), [n]), [l, u] = [e[0].temperature, e[e.length - 1].temperature], d = o.value - cn.left - cn.right, f = (e) => cn.left + d * Math.log(l / Math.min(l, Math.max(u, e))) / Math.log(l / u), p = s.length > 1, m = p ? Math.min(sn.tree, 28 + sn.branch * s.length) : 0, h = (e) => 12 + (m - 28) * (e + .5) / s.length, g = c ?? u, _ = m + sn.strip, v = Ht(t);
-		return /* @__PURE__ */ Z("div", {
+		let { branches: s, until: c } = W(() => Vt(n), [n]), [l, u] = [e[0].temperature, e[e.length - 1].temperature], d = o.value - ln.left - ln.right, f = (e) => ln.left + d * Math.log(l / Math.min(l, Math.max(u, e))) / Math.log(l / u), p = s.length > 1, m = p ? Math.min(cn.tree, 28 + cn.branch * s.length) : 0, h = (e) => 12 + (m - 28) * (e + .5) / s.length, g = c ?? u, _ = m + cn.strip, v = Ut(t);
+		return /* @__PURE__ */ X("div", {
 			class: "course",
 			children: [
-				/* @__PURE__ */ Z("div", {
+				/* @__PURE__ */ X("div", {
 					class: "tools under",
-					children: [/* @__PURE__ */ Z("h3", { children: p ? "Splits, and how long each number lasted" : "How long each number lasted" }), /* @__PURE__ */ Z(en, {
+					children: [/* @__PURE__ */ X("h3", { children: p ? "Splits, and how long each number lasted" : "How long each number lasted" }), /* @__PURE__ */ X(tn, {
 						name: "Splits",
-						make: () => Xt(a.current.querySelector("svg"), o.value, _, Zt())
+						make: () => Zt(a.current.querySelector("svg"), o.value, _, Qt())
 					})]
 				}),
-				/* @__PURE__ */ Z("div", {
+				/* @__PURE__ */ X("div", {
 					ref: a,
 					role: "img",
-					"aria-label": `How long each number of clusters lasted: ${t.map(({ clusters: e, from: t, to: n }) => `${e} from ${X(t, 3)} to ${X(n, 3)}`).slice(0, 40).join("; ")}`,
-					children: /* @__PURE__ */ Z("svg", {
+					"aria-label": `How long each number of clusters lasted: ${t.map(({ clusters: e, from: t, to: n }) => `${e} from ${Y(t, 3)} to ${Y(n, 3)}`).slice(0, 40).join("; ")}`,
+					children: /* @__PURE__ */ X("svg", {
 						width: o.value,
 						height: _,
 						"aria-hidden": "true",
-						onClick: (e) => i(l * (u / l) ** Math.min(1, Math.max(0, (e.clientX - a.current.getBoundingClientRect().left - cn.left) / d))),
+						onClick: (e) => i(l * (u / l) ** Math.min(1, Math.max(0, (e.clientX - a.current.getBoundingClientRect().left - ln.left) / d))),
 						children: [
 							p && s.map(({ parent: e, birth: t, place: n }, r) => {
 								let i = f(Number.isFinite(t) ? t : l), a = h(n);
-								return /* @__PURE__ */ Z("path", {
+								return /* @__PURE__ */ X("path", {
 									class: "branch",
 									d: `${e >= 0 ? `M${i} ${h(s[e].place)}V${a}` : `M${i} ${a}`}H${f(g)}`
 								}, r);
 							}),
 							t.map((e) => {
 								let [t, n] = [f(e.from), f(e.to)];
-								return /* @__PURE__ */ Z("g", {
+								return /* @__PURE__ */ X("g", {
 									class: e === v ? "stay widest" : "stay",
 									children: [
-										/* @__PURE__ */ Z("rect", {
+										/* @__PURE__ */ X("rect", {
 											x: t,
 											y: m + 6,
 											width: Math.max(1, n - t - 1),
 											height: "22"
 										}),
-										n - t > 9 * String(e.clusters).length + 4 && /* @__PURE__ */ Z("text", {
+										n - t > 9 * String(e.clusters).length + 4 && /* @__PURE__ */ X("text", {
 											x: (t + n) / 2,
 											y: m + 21,
 											"text-anchor": "middle",
 											children: e.clusters
 										}),
-										/* @__PURE__ */ Z("title", { children: `${e.clusters}: from ${X(e.from, 4)} to ${X(e.to, 4)}` })
+										/* @__PURE__ */ X("title", { children: `${e.clusters}: from ${Y(e.from, 4)} to ${Y(e.to, 4)}` })
 									]
 								}, e.last);
 							}),
-							/* @__PURE__ */ Z("line", {
+							/* @__PURE__ */ X("line", {
 								class: "cross",
 								x1: f(r),
 								x2: f(r),
@@ -1647,11 +1649,11 @@
 						]
 					})
 				}),
-				c !== null && p && /* @__PURE__ */ Z("p", {
+				c !== null && p && /* @__PURE__ */ X("p", {
 					class: "note",
 					children: [
 						"Clusters merged before ",
-						X(c, 4),
+						Y(c, 4),
 						". Which ones is not recorded, so the tree ends there."
 					]
 				})
@@ -1659,29 +1661,29 @@
 		});
 	}
 	// src/views/density.tsx
-	var pn = 720, $ = {
+	var mn = 720, Q = {
 		left: 62,
 		right: 12,
 		top: 10,
 		bottom: 40
 	};
-	function mn({ title: e, bins: t, counts: n, names: r, ends: i }) {
-		let a = W(null), o = W(null), s = J(pn);
-		U(() => {
-			let e = new ResizeObserver(([e]) => s.value = Math.min(pn, Math.max(240, Math.round(e.contentRect.width))));
+	function hn({ title: e, bins: t, counts: n, names: r, ends: i }) {
+		let a = U(null), o = U(null), s = q(mn);
+		H(() => {
+			let e = new ResizeObserver(([e]) => s.value = Math.min(mn, Math.max(240, Math.round(e.contentRect.width))));
 			return e.observe(o.current), () => e.disconnect();
 		}, []);
-		let c = s.value, l = Math.round(Math.max(260, c * .58)), u = Math.log1p(n.reduce((e, t) => Math.max(e, t), 1)), [d, f] = [c - $.left - $.right, l - $.top - $.bottom], p = (e) => $.left + d * e / (i[0] || 1), m = (e) => l - $.bottom - f * e / (i[1] || 1), h = Math.min(...i);
-		return /* @__PURE__ */ Z("div", {
+		let c = s.value, l = Math.round(Math.max(260, c * .58)), u = Math.log1p(n.reduce((e, t) => Math.max(e, t), 1)), [d, f] = [c - Q.left - Q.right, l - Q.top - Q.bottom], p = (e) => Q.left + d * e / (i[0] || 1), m = (e) => l - Q.bottom - f * e / (i[1] || 1), h = Math.min(...i);
+		return /* @__PURE__ */ X("div", {
 			class: "density",
 			ref: o,
-			children: [/* @__PURE__ */ Z("div", {
+			children: [/* @__PURE__ */ X("div", {
 				class: "tools under",
-				children: /* @__PURE__ */ Z(en, {
+				children: /* @__PURE__ */ X(tn, {
 					name: e,
-					make: () => Xt(a.current, c, l, Zt())
+					make: () => Zt(a.current, c, l, Qt())
 				})
-			}), /* @__PURE__ */ Z("svg", {
+			}), /* @__PURE__ */ X("svg", {
 				ref: a,
 				class: "plot",
 				width: c,
@@ -1689,50 +1691,50 @@
 				role: "img",
 				"aria-label": `${e}: ${r[1]} against ${r[0]}`,
 				children: [
-					/* @__PURE__ */ Z("g", {
+					/* @__PURE__ */ X("g", {
 						class: "bins",
 						children: n.map((e, n) => {
 							if (!e) return null;
 							let [a, o] = [n % t, Math.floor(n / t)], s = .1 + .9 * Math.log1p(e) / u;
-							return /* @__PURE__ */ Z("rect", {
-								x: $.left + a * d / t,
-								y: l - $.bottom - (o + 1) * f / t,
+							return /* @__PURE__ */ X("rect", {
+								x: Q.left + a * d / t,
+								y: l - Q.bottom - (o + 1) * f / t,
 								width: d / t,
 								height: f / t,
 								"fill-opacity": s.toFixed(3),
-								children: /* @__PURE__ */ Z("title", { children: `${r[0]} ${X(a * i[0] / t, 3)} to ${X((a + 1) * i[0] / t, 3)}, ${r[1]} ${X(o * i[1] / t, 3)} to ${X((o + 1) * i[1] / t, 3)}: ${X(e)} pairs` })
+								children: /* @__PURE__ */ X("title", { children: `${r[0]} ${Y(a * i[0] / t, 3)} to ${Y((a + 1) * i[0] / t, 3)}, ${r[1]} ${Y(o * i[1] / t, 3)} to ${Y((o + 1) * i[1] / t, 3)}: ${Y(e)} pairs` })
 							}, n);
 						})
 					}),
-					rn(0, i[0], Math.max(2, Math.floor(c / 110))).map((e) => /* @__PURE__ */ Z("text", {
+					an(0, i[0], Math.max(2, Math.floor(c / 110))).map((e) => /* @__PURE__ */ X("text", {
 						x: p(e),
-						y: l - $.bottom + 17,
+						y: l - Q.bottom + 17,
 						"text-anchor": "middle",
-						children: X(e, 4)
+						children: Y(e, 4)
 					}, `x${e}`)),
-					rn(0, i[1], 5).map((e) => /* @__PURE__ */ Z("text", {
-						x: $.left - 8,
+					an(0, i[1], 5).map((e) => /* @__PURE__ */ X("text", {
+						x: Q.left - 8,
 						y: m(e) + 4,
 						"text-anchor": "end",
-						children: X(e, 4)
+						children: Y(e, 4)
 					}, `y${e}`)),
-					/* @__PURE__ */ Z("path", {
+					/* @__PURE__ */ X("path", {
 						class: "axis",
-						d: `M${$.left} ${$.top}V${l - $.bottom}H${c - $.right}`
+						d: `M${Q.left} ${Q.top}V${l - Q.bottom}H${c - Q.right}`
 					}),
-					/* @__PURE__ */ Z("path", {
+					/* @__PURE__ */ X("path", {
 						class: "ideal",
 						d: `M${p(0)} ${m(0)}L${p(h)} ${m(h)}`
 					}),
-					/* @__PURE__ */ Z("text", {
-						x: c - $.right,
+					/* @__PURE__ */ X("text", {
+						x: c - Q.right,
 						y: l - 6,
 						"text-anchor": "end",
 						children: [r[0], " →"]
 					}),
-					/* @__PURE__ */ Z("text", {
-						x: $.left + 8,
-						y: $.top + 10,
+					/* @__PURE__ */ X("text", {
+						x: Q.left + 8,
+						y: Q.top + 10,
 						children: ["↑ ", r[1]]
 					})
 				]
@@ -1740,11 +1742,11 @@
 		});
 	}
 	// src/points/paint.ts
-	function hn(e, t) {
+	function gn(e, t) {
 		let n = parseInt(e.slice(1), 16);
 		return (t << 24 | (n & 255) << 16 | n & 65280 | n >> 16) >>> 0;
 	}
-	function gn(e) {
+	function _n(e) {
 		let t = parseInt(e.slice(1), 16);
 		return [
 			t >> 16,
@@ -1752,47 +1754,47 @@
 			t & 255
 		];
 	}
-	function _n(e) {
+	function vn(e) {
 		let t = (e - 1) / 2, n = t * (t + .6);
 		return Array.from({ length: e }, (e, r) => Math.floor(Math.sqrt(Math.max(0, n - (r - t) ** 2))));
 	}
 	// src/views/heat.tsx
-	var vn = {
+	var $ = {
 		left: 30,
 		top: 64
 	}, yn = 760, bn = 13;
 	function xn({ title: e, cells: t, levels: n, largest: r, beyond: i, blocks: a, between: o, tree: s, ids: c }) {
-		let l = Lt.value, u = W(null), d = W(null), f = J(400), p = J(null);
-		U(() => {
+		let l = Rt.value, u = U(null), d = U(null), f = q(400), p = q(null);
+		H(() => {
 			let e = new ResizeObserver(([e]) => f.value = Math.min(yn, Math.max(200, Math.round(e.contentRect.width))));
 			return e.observe(u.current.parentElement), () => e.disconnect();
-		}, []), U(() => Sn(d.current, t, n, l), [n, l]);
-		let m = s.length ? vn.top : 8, h = f.value - vn.left - 2, g = (e) => a.findIndex(({ to: t }) => e < t);
-		return /* @__PURE__ */ Z("div", { children: [/* @__PURE__ */ Z("div", {
+		}, []), H(() => Sn(d.current, t, n, l), [n, l]);
+		let m = s.length ? $.top : 8, h = f.value - $.left - 2, g = (e) => a.findIndex(({ to: t }) => e < t);
+		return /* @__PURE__ */ X("div", { children: [/* @__PURE__ */ X("div", {
 			class: "tools under",
-			children: [/* @__PURE__ */ Z(en, {
+			children: [/* @__PURE__ */ X(tn, {
 				name: e,
 				make: () => {
-					let e = Xt(u.current.querySelector("svg"), f.value, m + h, Zt());
-					return e.querySelector("rect").after(Yt("image", {
+					let e = Zt(u.current.querySelector("svg"), f.value, m + h, Qt());
+					return e.querySelector("rect").after(Xt("image", {
 						href: d.current.toDataURL("image/png"),
-						x: String(vn.left),
+						x: String($.left),
 						y: String(m),
 						width: String(h),
 						height: String(h),
 						style: "image-rendering: pixelated"
 					})), e;
 				}
-			}), /* @__PURE__ */ Z("p", {
+			}), /* @__PURE__ */ X("p", {
 				class: "readout",
 				"aria-live": "polite",
 				children: (() => {
-					if (!p.value) return `From 0 (dark) to ${X(r, 4)}${i ? ` and more, up to ${X(i, 4)},` : ""} (bright). Point at the picture, or use the arrow keys, for two items and their clusters.`;
+					if (!p.value) return `From 0 (dark) to ${Y(r, 4)}${i ? ` and more, up to ${Y(i, 4)},` : ""} (bright). Point at the picture, or use the arrow keys, for two items and their clusters.`;
 					let [e, s] = p.value, [l, u] = [g(s), g(e)], [d, f] = [Math.min(t - 1, Math.floor(s * t)), Math.min(t - 1, Math.floor(e * t))], m = n[d * t + f], h = (e) => c ? c[Math.min(c.length - 1, Math.floor(e * c.length))] : "", _ = c ? `${h(s)} and ${h(e)}${t < c.length ? " and those beside them" : ""}: ` : "", v = o[l * a.length + u], y = l === u ? `within cluster ${a[l].cluster}` : `between clusters ${a[l].cluster} and ${a[u].cluster}`;
-					return `${_}${m === 255 ? "not known" : `${i && m === 254 ? "at least " : ""}${X(m / 254 * r, 3)}`}; mean ${y} ${Number.isFinite(v) ? X(v, 4) : "not known"}.`;
+					return `${_}${m === 255 ? "not known" : `${i && m === 254 ? "at least " : ""}${Y(m / 254 * r, 3)}`}; mean ${y} ${Number.isFinite(v) ? Y(v, 4) : "not known"}.`;
 				})()
 			})]
-		}), /* @__PURE__ */ Z("div", {
+		}), /* @__PURE__ */ X("div", {
 			ref: u,
 			class: "heat",
 			style: {
@@ -1801,7 +1803,7 @@
 			},
 			tabIndex: 0,
 			role: "img",
-			"aria-label": `${e}: ${Y(a.reduce((e, { items: t }) => e + t, 0))} items in ${a.length} clusters. Arrow keys read cells; the table of clusters has the means.`,
+			"aria-label": `${e}: ${J(a.reduce((e, { items: t }) => e + t, 0))} items in ${a.length} clusters. Arrow keys read cells; the table of clusters has the means.`,
 			onPointerMove: (e) => {
 				let t = d.current.getBoundingClientRect(), [n, r] = [(e.clientX - t.left) / t.width, (e.clientY - t.top) / t.height];
 				p.value = n >= 0 && n < 1 && r >= 0 && r < 1 ? [n, r] : null;
@@ -1819,44 +1821,44 @@
 				let r = (e) => Math.min(.999999, Math.max(0, e)), [i, a] = p.value ?? [0, 0];
 				p.value = [r(i + n[0] / t), r(a + n[1] / t)];
 			},
-			children: [/* @__PURE__ */ Z("canvas", {
+			children: [/* @__PURE__ */ X("canvas", {
 				ref: d,
 				style: {
-					left: `${vn.left}px`,
+					left: `${$.left}px`,
 					top: `${m}px`,
 					width: `${h}px`,
 					height: `${h}px`
 				},
 				"aria-hidden": "true"
-			}), /* @__PURE__ */ Z("svg", {
+			}), /* @__PURE__ */ X("svg", {
 				width: f.value,
 				height: m + h,
 				"aria-hidden": "true",
 				children: [
-					/* @__PURE__ */ Z(Cn, {
+					/* @__PURE__ */ X(Cn, {
 						tree: s,
 						blocks: a,
 						side: h
 					}),
-					a.slice(1).map(({ cluster: e, from: t }) => /* @__PURE__ */ Z("path", {
+					a.slice(1).map(({ cluster: e, from: t }) => /* @__PURE__ */ X("path", {
 						class: "border",
-						d: `M${vn.left + t * h} ${m}v${h}M${vn.left} ${m + t * h}h${h}`
+						d: `M${$.left + t * h} ${m}v${h}M${$.left} ${m + t * h}h${h}`
 					}, e)),
-					a.map(({ cluster: e, from: t, to: n }) => /* @__PURE__ */ Z("g", { children: [/* @__PURE__ */ Z("rect", {
-						x: vn.left - 6,
+					a.map(({ cluster: e, from: t, to: n }) => /* @__PURE__ */ X("g", { children: [/* @__PURE__ */ X("rect", {
+						x: $.left - 6,
 						y: m + t * h,
 						width: "4",
 						height: Math.max(1, (n - t) * h - 1),
-						fill: ut(e, l)
-					}), (n - t) * h >= bn && /* @__PURE__ */ Z("text", {
-						x: vn.left - 9,
+						fill: dt(e, l)
+					}), (n - t) * h >= bn && /* @__PURE__ */ X("text", {
+						x: $.left - 9,
 						y: m + (t + n) / 2 * h + 4,
 						"text-anchor": "end",
 						children: e
 					})] }, e)),
-					p.value && /* @__PURE__ */ Z("path", {
+					p.value && /* @__PURE__ */ X("path", {
 						class: "cross",
-						d: `M${vn.left + p.value[0] * h} ${m}v${h}M${vn.left} ${m + p.value[1] * h}h${h}`
+						d: `M${$.left + p.value[0] * h} ${m}v${h}M${$.left} ${m + p.value[1] * h}h${h}`
 					})
 				]
 			})]
@@ -1864,24 +1866,24 @@
 	}
 	function Sn(e, t, n, r) {
 		[e.width, e.height] = [t, t];
-		let i = e.getContext("2d"), a = i.createImageData(t, t), o = Array.from({ length: 256 }, (e, t) => gn(t === 255 ? st[r] : ft(t / 254, r)));
+		let i = e.getContext("2d"), a = i.createImageData(t, t), o = Array.from({ length: 256 }, (e, t) => _n(t === 255 ? ct[r] : pt(t / 254, r)));
 		n.forEach((e, t) => a.data.set([...o[e], 255], 4 * t)), i.putImageData(a, 0, 0);
 	}
 	function Cn({ tree: e, blocks: t, side: n }) {
 		let r = e.reduce((e, [, , t]) => Math.max(e, t), 0) || 1, i = t.map(({ from: e, to: t }) => ({
-			x: vn.left + (e + t) / 2 * n,
-			y: vn.top - 4
+			x: $.left + (e + t) / 2 * n,
+			y: $.top - 4
 		}));
-		return /* @__PURE__ */ Z("g", {
+		return /* @__PURE__ */ X("g", {
 			class: "tree",
 			children: e.map(([e, t, n]) => {
-				let a = vn.top - 4 - (vn.top - 14) * (n / r), [o, s] = [i[e], i[t]];
+				let a = $.top - 4 - ($.top - 14) * (n / r), [o, s] = [i[e], i[t]];
 				return i.push({
 					x: (o.x + s.x) / 2,
 					y: a
-				}), /* @__PURE__ */ Z("path", {
+				}), /* @__PURE__ */ X("path", {
 					d: `M${o.x} ${o.y}V${a}H${s.x}V${s.y}`,
-					children: /* @__PURE__ */ Z("title", { children: `joined at a mean of ${X(n, 4)}` })
+					children: /* @__PURE__ */ X("title", { children: `joined at a mean of ${Y(n, 4)}` })
 				}, `${e} ${t}`);
 			})
 		});
@@ -1889,38 +1891,38 @@
 	// src/views/planes.tsx
 	var wn = 180;
 	function Tn({ columns: e, rows: t, planes: n }) {
-		let r = Lt.value, i = J(null), a = t === 1 ? 40 : wn;
-		return /* @__PURE__ */ Z("div", {
+		let r = Rt.value, i = q(null), a = t === 1 ? 40 : wn;
+		return /* @__PURE__ */ X("div", {
 			class: "planes",
 			children: n.map(({ name: n, values: o }) => {
 				let [s, c] = o.reduce(([e, t], n) => [Math.min(e, n), Math.max(t, n)], [Infinity, -Infinity]), l = (e) => c > s ? (e - s) / (c - s) : .5, u = null;
-				return /* @__PURE__ */ Z("figure", { children: [/* @__PURE__ */ Z("svg", {
+				return /* @__PURE__ */ X("figure", { children: [/* @__PURE__ */ X("svg", {
 					ref: (e) => void (u = e),
 					viewBox: `0 0 ${wn} ${a}`,
 					role: "img",
-					"aria-label": `${n} across the map, from ${X(s, 4)} to ${X(c, 4)}`,
+					"aria-label": `${n} across the map, from ${Y(s, 4)} to ${Y(c, 4)}`,
 					onPointerLeave: () => i.value = null,
 					children: Array.from(o, (n, o) => {
 						let [s, c] = [Math.floor(o / t), t - 1 - o % t];
-						return /* @__PURE__ */ Z("rect", {
+						return /* @__PURE__ */ X("rect", {
 							x: s * wn / e,
 							y: c * a / t,
 							width: wn / e + .3,
 							height: a / t + .3,
-							fill: ft(l(n), r),
+							fill: pt(l(n), r),
 							stroke: i.value === o ? "currentColor" : "none",
 							onPointerEnter: () => i.value = o
 						}, o);
 					})
-				}), /* @__PURE__ */ Z("figcaption", { children: [
-					/* @__PURE__ */ Z("b", { children: n }),
-					/* @__PURE__ */ Z("span", {
+				}), /* @__PURE__ */ X("figcaption", { children: [
+					/* @__PURE__ */ X("b", { children: n }),
+					/* @__PURE__ */ X("span", {
 						class: "soft",
-						children: i.value === null ? `${X(s, 3)} (dark) to ${X(c, 3)} (bright)` : `here ${X(o[i.value], 4)}`
+						children: i.value === null ? `${Y(s, 3)} (dark) to ${Y(c, 3)} (bright)` : `here ${Y(o[i.value], 4)}`
 					}),
-					/* @__PURE__ */ Z(en, {
+					/* @__PURE__ */ X(tn, {
 						name: n,
-						make: () => Xt(u, wn, a, Zt())
+						make: () => Zt(u, wn, a, Qt())
 					})
 				] })] }, n);
 			})
@@ -1941,19 +1943,21 @@
 		return t;
 	}
 	function On(e) {
+		let t = /* @__PURE__ */ new WeakMap();
+		return (n) => {
+			let r = t.get(n);
+			return r || t.set(n, r = { result: e(n) }), r.result;
+		};
+	}
+	var kn = On((e) => {
 		let [t, n] = [Infinity, -Infinity];
 		for (let r = 0; r < e.length; r++) {
 			let i = e[r];
 			i < t && (t = i), i > n && (n = i);
 		}
 		return t <= n && Number.isFinite(t) && Number.isFinite(n) ? [t, n] : null;
-	}
-	var kn = .02, An = 2e4;
-	function jn(e, [t, n]) {
-		let r = Math.max(1, Math.floor(e.length / An)), i = [];
-		for (let t = 0; t < e.length; t += r) Number.isFinite(e[t]) && i.push(e[t]);
-		i.sort((e, t) => e - t);
-		let a = (e) => i[Math.min(i.length - 1, Math.floor(e * i.length))], [o, s] = [a(.25), a(.75)], c = 3 * (s - o);
+	}), An = .02, jn = 2e4, Mn = On((e) => {
+		let [t, n] = kn(e) ?? [0, 1], r = Math.max(1, Math.floor(e.length / jn)), i = new Float64Array(Math.ceil(e.length / r)).map((t, n) => e[n * r]).filter(Number.isFinite).sort(), a = (e) => i[Math.min(i.length - 1, Math.floor(e * i.length))], [o, s] = [a(.25), a(.75)], c = 3 * (s - o);
 		if (!(c > 0)) return [t, n];
 		let [l, u] = [Infinity, -Infinity], d = 0;
 		for (let t = 0; t < e.length; t++) {
@@ -1961,42 +1965,37 @@
 			n < o - c || n > s + c ? d++ : (n < l && (l = n), n > u && (u = n));
 		}
 		let f = .04 * (u - l), p = [Math.max(t, l - f), Math.min(n, u + f)];
-		return n - t > 1.5 * (p[1] - p[0]) && d > 0 && d <= Math.max(5, kn * e.length) ? p : [t, n];
+		return n - t > 1.5 * (p[1] - p[0]) && d > 0 && d <= Math.max(5, An * e.length) ? p : [t, n];
+	}), [Nn, Pn] = [.12, 100];
+	function Fn(e) {
+		let t = kn(e);
+		if (!t || !(t[0] > 0) || !(t[1] / t[0] > Pn)) return !1;
+		let n = 0, r = 0;
+		for (let i = 0; i < e.length; i++) Number.isFinite(e[i]) && (n += e[i] / t[1], r++);
+		let [i, a] = Mn(e);
+		return n / r < Nn && i === t[0] && a === t[1];
 	}
-	var [Mn, Nn] = [.12, 100];
-	function Pn(e) {
-		let t = On(e);
-		if (!t || !(t[0] > 0) || !(t[1] / t[0] > Nn)) return !1;
-		let [n, r] = [0, 0];
-		for (let i = 0; i < e.length; i++) Number.isFinite(e[i]) && ([n, r] = [n + e[i] / t[1], r + 1]);
-		let [i, a] = jn(e, t);
-		return n / r < Mn && i === t[0] && a === t[1];
-	}
-	var Fn = /* @__PURE__ */ new WeakMap();
-	function In(e) {
-		let t = Fn.get(e);
-		return t || Fn.set(e, t = {
+	var In = /* @__PURE__ */ new WeakMap();
+	function Ln(e) {
+		let t = In.get(e);
+		return t || In.set(e, t = {
 			name: e.name,
 			kind: "number",
 			values: Float64Array.from(e.values, Math.log10)
 		}), t;
 	}
-	function Ln(e, { isEqual: t = !1, stretch: n, isEdged: r = !1 }) {
-		let i = e.map((e) => e.values), a = i[0].length, o = Dn(a), s = i.map((e) => {
-			let t = On(e) ?? [0, 1];
-			return r ? jn(e, t) : t;
-		}), c = s.map(([e, t]) => e / 2 + t / 2), l = s.map(([e, t], r) => (t / 2 - e / 2 || Math.abs(t) / 2 || .5) * (n?.[r] ?? 1)), u = Math.max(...l), d = (t || n ? l.map(() => u) : l).map((e, t) => e / (n?.[t] ?? 1)), f = new Float32Array(3 * a), [p, m] = [0, 0];
-		for (let e = 0; e < a; e++) {
-			let t = o[e], [n, r] = [!0, !1];
-			for (let a = 0; a < i.length; a++) {
-				let [o, l] = s[a], u = i[a][t];
-				u < o ? [u, r] = [o, !0] : u > l && ([u, r] = [l, !0]);
-				let p = (u - c[a]) / d[a];
-				f[3 * e + a] = p, n &&= Number.isFinite(i[a][t]);
+	function Rn(e, { isEqual: t = !1, stretch: n, isEdged: r = !1 }) {
+		let i = e.map((e) => e.values), a = i[0].length, o = Dn(a), s = i.map((e) => r ? Mn(e) : kn(e) ?? [0, 1]), c = s.map(([e, t]) => e / 2 + t / 2), l = s.map(([e, t], r) => (t / 2 - e / 2 || Math.abs(t) / 2 || .5) * (n?.[r] ?? 1)), u = Math.max(...l), d = (t || n ? l.map(() => u) : l).map((e, t) => e / (n?.[t] ?? 1)), f = new Float32Array(3 * a), p = new Uint8Array(a);
+		for (let e = 0; e < i.length; e++) {
+			let t = i[e], [n, r] = s[e], [l, u] = [c[e], d[e]];
+			for (let i = 0; i < a; i++) {
+				let a = t[o[i]], s = a;
+				a < n ? s = n : a > r && (s = r), Number.isFinite(a) ? s !== a && (p[i] |= 1) : p[i] = 2, f[3 * i + e] = (s - l) / u;
 			}
-			n ? r && m++ : (p++, f[3 * e] = NaN);
 		}
-		let h = (e, t) => [
+		let m = 0, h = 0;
+		for (let e = 0; e < a; e++) p[e] > 1 ? (m++, f[3 * e] = NaN) : h += p[e];
+		let g = (e, t) => [
 			e[0],
 			e[1],
 			e[2] ?? t
@@ -2006,15 +2005,15 @@
 			shape: e.length === 3 ? "space" : "plane",
 			positions: f,
 			rowOf: o,
-			missing: p,
-			beyond: m,
-			middle: h(c, 0),
-			half: h(d, 1)
+			missing: m,
+			beyond: h,
+			middle: g(c, 0),
+			half: g(d, 1)
 		};
 	}
-	var Rn = /* @__PURE__ */ new WeakMap();
-	function zn(e) {
-		let t = Rn.get(e);
+	var zn = /* @__PURE__ */ new WeakMap();
+	function Bn(e) {
+		let t = zn.get(e);
 		if (t) return t;
 		let [n, r] = [[
 			0,
@@ -2039,9 +2038,9 @@
 			1,
 			2
 		].map((t) => t === e ? r[t] : n[t]));
-		return Rn.set(e, i), i;
+		return zn.set(e, i), i;
 	}
-	function Bn(e, t) {
+	function Vn(e, t) {
 		let n = e.length, r = Dn(n), i = new Float32Array(3 * n), a = 0;
 		for (let o = 0; o < n; o++) {
 			let n = r[o];
@@ -2049,7 +2048,7 @@
 				a++, i[3 * o] = NaN;
 				continue;
 			}
-			let [s, c, l] = Vn(e[n], t[n]);
+			let [s, c, l] = Hn(e[n], t[n]);
 			i[3 * o] = s, i[3 * o + 1] = c, i[3 * o + 2] = l;
 		}
 		return {
@@ -2071,7 +2070,7 @@
 			]
 		};
 	}
-	function Vn(e, t) {
+	function Hn(e, t) {
 		let [n, r] = [e * Math.PI / 180, t * Math.PI / 180];
 		return [
 			Math.cos(r) * Math.sin(n),
@@ -2080,7 +2079,7 @@
 		];
 	}
 	// src/points/camera.ts
-	var Hn = [
+	var Un = [
 		1,
 		0,
 		0,
@@ -2091,7 +2090,7 @@
 		0,
 		1
 	];
-	function Un(e, t) {
+	function Wn(e, t) {
 		let n = (n, r) => e[3 * n] * t[r] + e[3 * n + 1] * t[3 + r] + e[3 * n + 2] * t[6 + r];
 		return [
 			0,
@@ -2103,9 +2102,9 @@
 			2
 		].map((t) => n(e, t)));
 	}
-	function Wn(e, t, n) {
+	function Gn(e, t, n) {
 		let [r, i] = [Math.cos(t), Math.sin(t)], [a, o] = [Math.cos(n), Math.sin(n)];
-		return Un(Un([
+		return Wn(Wn([
 			1,
 			0,
 			0,
@@ -2127,11 +2126,11 @@
 			r
 		]), e);
 	}
-	function Gn(e, t) {
+	function Kn(e, t) {
 		let [n, r] = [-e * Math.PI / 180, t * Math.PI / 180];
-		return Wn(Hn, n, r);
+		return Gn(Un, n, r);
 	}
-	function Kn(e, t, n, r, i) {
+	function qn(e, t, n, r, i) {
 		let a = e.turn;
 		return [
 			t.width / 2 + e.shift[0] + e.scale[0] * (a[0] * n + a[1] * r + a[2] * i),
@@ -2139,7 +2138,7 @@
 			a[6] * n + a[7] * r + a[8] * i
 		];
 	}
-	function qn(e, t, n, r, i) {
+	function Jn(e, t, n, r, i) {
 		let [a, o, s, c] = [
 			Infinity,
 			-Infinity,
@@ -2156,7 +2155,7 @@
 			let d = n[0] * r + n[1] * i + n[2] * u, f = n[3] * r + n[4] * i + n[5] * u;
 			e.shape === "sphere" && n[6] * r + n[7] * i + n[8] * u < 0 || (d < a && (a = d), d > o && (o = d), f < s && (s = f), f > c && (c = f));
 		}
-		if (e.shape === "space") for (let [t, r, i] of zn(e)) {
+		if (e.shape === "space") for (let [t, r, i] of Bn(e)) {
 			let e = n[0] * t + n[1] * r + n[2] * i, l = n[3] * t + n[4] * r + n[5] * i;
 			[a, o, s, c] = [
 				Math.min(a, e),
@@ -2178,7 +2177,7 @@
 			shift: [-g[0] * (a + o) / 2, g[1] * (s + c) / 2]
 		};
 	}
-	function Jn(e, t, n, r, i) {
+	function Yn(e, t, n, r, i) {
 		let a = Math.min(Math.max(n, 1 / (e.scale[0] / 5)), 1e8 / e.scale[0]), [o, s] = [r - t.width / 2, i - t.height / 2];
 		return {
 			turn: e.turn,
@@ -2187,12 +2186,12 @@
 		};
 	}
 	// src/points/coast.ts
-	var Yn = [
+	var Xn = [
 		"coast",
 		"borders",
 		"states"
-	], Xn = 61;
-	function Zn(e) {
+	], Zn = 61;
+	function Qn(e) {
 		let t = JSON.parse(e), n = (e) => {
 			let [n, r, i] = [
 				0,
@@ -2201,31 +2200,42 @@
 			], a = () => {
 				let [t, r] = [0, 1];
 				for (;;) {
-					let i = e.charCodeAt(n++) - Xn;
+					let i = e.charCodeAt(n++) - Zn;
 					if (t += r * (i & 31), i < 32) return t;
 					r *= 32;
 				}
 			}, o = () => {
 				let e = a();
 				return e % 2 ? -(e + 1) / 2 : e / 2;
-			}, s = [];
-			for (; n < e.length;) {
-				let e = [];
-				for (let n = a(); n > 0; n--) r += o(), i += o(), e.push(r / t.grid, i / t.grid);
-				s.push(e);
-			}
-			return s;
-		};
+			};
+			return {
+				isMore: () => n < e.length,
+				number: a,
+				point: () => [(r += o()) / t.grid, (i += o()) / t.grid]
+			};
+		}, r = (e) => {
+			let { isMore: t, number: r, point: i } = n(e), a = [];
+			for (; t();) a.push(Array.from({ length: r() }, i).flat());
+			return a;
+		}, { point: i } = n(t.places), a = t.cities.split("|").map((e) => {
+			let [t, n] = i();
+			return {
+				name: e,
+				longitude: t,
+				latitude: n
+			};
+		});
 		return {
-			coast: n(t.coast),
-			borders: n(t.borders),
-			states: n(t.states)
+			coast: r(t.coast),
+			borders: r(t.borders),
+			states: r(t.states),
+			cities: a
 		};
 	}
-	function Qn([e, t], [n, r]) {
+	function $n([e, t], [n, r]) {
 		return e >= -360 && t <= 540 && t - e <= 360 && n >= -90 && r <= 90;
 	}
-	var $n = class {
+	var er = class {
 		values = [];
 		starts = /* @__PURE__ */ new Set();
 		add(e, t, n, r) {
@@ -2238,21 +2248,47 @@
 				starts: this.starts
 			};
 		}
-	}, er = 2;
-	function tr(e) {
-		return Yn.map((t) => {
-			let n = new $n();
+	}, tr = 2;
+	function nr(e) {
+		return Xn.map((t) => {
+			let n = new er();
 			for (let r of e[t]) for (let e = 0; e < r.length; e += 2) {
-				let [t, i] = [r[e], r[e + 1]], [a, o] = e ? [r[e - 2], r[e - 1]] : [t, i], s = Math.max(1, Math.ceil(Math.max(Math.abs(t - a), Math.abs(i - o)) / er));
-				for (let r = 1; r <= s; r++) n.add(...Vn(a + (t - a) * r / s, o + (i - o) * r / s), e === 0);
+				let [t, i] = [r[e], r[e + 1]], [a, o] = e ? [r[e - 2], r[e - 1]] : [t, i], s = Math.max(1, Math.ceil(Math.max(Math.abs(t - a), Math.abs(i - o)) / tr));
+				for (let r = 1; r <= s; r++) n.add(...Hn(a + (t - a) * r / s, o + (i - o) * r / s), e === 0);
 			}
 			return n.shore(t);
 		});
 	}
-	function nr(e, { middle: t, half: n }, r, i) {
-		let a = i.flatMap(([e, t]) => [e, t]), o = (e) => i.some(([t, n]) => e > t && e < n), s = (e) => e - i.reduce((t, [n, r, i]) => t + (e >= (n + r) / 2 ? r - n - i : 0), 0);
-		return Yn.map((i) => {
-			let c = new $n();
+	function rr(e) {
+		return {
+			isOut: (t) => e.some(([e, n]) => t > e && t < n),
+			place: (t) => t - e.reduce((e, [n, r, i]) => e + (t >= (n + r) / 2 ? r - n - i : 0), 0)
+		};
+	}
+	function ir({ cities: e }) {
+		return e.map(({ name: e, longitude: t, latitude: n }) => ({
+			name: e,
+			position: Hn(t, n)
+		}));
+	}
+	function ar({ cities: e }, { middle: t, half: n }, r, i) {
+		let { isOut: a, place: o } = rr(i);
+		return e.flatMap(({ name: e, longitude: i, latitude: s }) => {
+			let c = i - 360 * Math.floor((i - r) / 360);
+			return a(c) ? [] : [{
+				name: e,
+				position: [
+					(o(c) - t[0]) / n[0],
+					(s - t[1]) / n[1],
+					0
+				]
+			}];
+		});
+	}
+	function or(e, { middle: t, half: n }, r, i) {
+		let a = i.flatMap(([e, t]) => [e, t]), { isOut: o, place: s } = rr(i);
+		return Xn.map((i) => {
+			let c = new er();
 			for (let l of e[i]) {
 				let e = !0;
 				for (let i = 2; i < l.length; i += 2) {
@@ -2289,11 +2325,11 @@
 			return c.shore(i);
 		});
 	}
-	var [rr, ir] = [7, 400];
-	function ar(e, t) {
-		return t <= ir && (e !== "states" || t >= rr);
+	var [sr, cr] = [7, 400];
+	function lr(e, t) {
+		return t <= cr && (e !== "states" || t >= sr);
 	}
-	function or({ positions: e, starts: t }, n, r, i, a) {
+	function ur({ positions: e, starts: t }, n, r, i, a) {
 		let o = [], [s, c, l, u] = [
 			0,
 			0,
@@ -2301,7 +2337,7 @@
 			!1
 		];
 		for (let d = 0; d < e.length / 3; d++) {
-			let [f, p, m] = Kn(n, r, e[3 * d], e[3 * d + 1], e[3 * d + 2]), h = a && m < 0, g = Math.max(f, s) < 0 || Math.max(p, c) < 0 || Math.min(f, s) > r.width || Math.min(p, c) > r.height;
+			let [f, p, m] = qn(n, r, e[3 * d], e[3 * d + 1], e[3 * d + 2]), h = a && m < 0, g = Math.max(f, s) < 0 || Math.max(p, c) < 0 || Math.min(f, s) > r.width || Math.min(p, c) > r.height;
 			t.has(d) || h || l || g ? u = !1 : (u || o.push("M", (s / i).toFixed(1), " ", (c / i).toFixed(1)), o.push("L", (f / i).toFixed(1), " ", (p / i).toFixed(1)), u = !0), [s, c, l] = [
 				f,
 				p,
@@ -2310,29 +2346,60 @@
 		}
 		return o.join("");
 	}
+	function dr(e, t, n, r) {
+		return e[0] < t[2] + n && e[2] > t[0] - n && e[1] < t[3] + r && e[3] > t[1] - r;
+	}
+	var [fr, pr] = [6.2, 7], [mr, hr] = [26, 12], gr = .25, _r = 40;
+	function vr(e, t, n, r, i, a, o) {
+		let s = [], c = [];
+		for (let { name: l, position: u } of e) {
+			let [e, d, f] = qn(t, n, ...u), [p, m] = [e / r, d / r];
+			if (!(i && f < gr)) {
+				for (let e of [!1, !0]) {
+					let [t, n] = e ? [p - 5 - fr * l.length, p + 3] : [p - 3, p + 5 + fr * l.length], r = [
+						t,
+						m - pr,
+						n,
+						m + pr
+					];
+					if (!(!(r[0] >= a[0] && r[1] >= a[1] && r[2] <= a[2] && r[3] <= a[3]) || o.some((e) => dr(r, e, 2, 2)) || c.some((e) => dr(r, e, mr, hr)))) {
+						c.push(r), s.push({
+							name: l,
+							x: p,
+							y: m,
+							isLeft: e
+						});
+						break;
+					}
+				}
+				if (s.length >= _r) break;
+			}
+		}
+		return s;
+	}
 	// src/state/coast.ts
-	var sr = Le(null), cr = !1;
-	async function lr(e) {
-		if (!cr) {
-			cr = !0;
+	var yr = Re(null), br = !1;
+	async function xr(e) {
+		if (!br) {
+			br = !0;
 			try {
-				sr.value = Zn(await e());
+				yr.value = Qn(await e());
 			} catch {
-				cr = !1;
+				br = !1;
 			}
 		}
 	}
 	// src/state/csv.ts
-	function ur(e) {
+	function Sr(e) {
 		let t = e == null || typeof e == "number" && Number.isNaN(e) ? "" : String(e);
 		return /[",\r\n]/.test(t) ? `"${t.replaceAll("\"", "\"\"")}"` : t;
 	}
-	function dr(e) {
-		return `${e.map(ur).join(",")}\n`;
+	function Cr(e) {
+		return `${e.map(Sr).join(",")}\n`;
 	}
 	// src/state/boxes.ts
-	var fr = 1.5;
-	function pr(e, t, n) {
+	var wr = 1.5;
+	function Tr(e, t, n) {
 		let r = new Uint32Array(n + 1), i = (n) => t[n] >= 0 && Number.isFinite(e[n]);
 		for (let e = 0; e < t.length; e++) i(e) && r[t[e] + 1]++;
 		for (let e = 0; e < n; e++) r[e + 1] += r[e];
@@ -2340,18 +2407,18 @@
 		for (let n = 0; n < t.length; n++) i(n) && (a[o[t[n]]++] = e[n]);
 		return Array.from({ length: n }, (e, t) => {
 			let n = a.subarray(r[t], r[t + 1]).sort();
-			return n.length ? gr(n) : null;
+			return n.length ? Or(n) : null;
 		});
 	}
-	function mr(e, t, n) {
+	function Er(e, t, n) {
 		let [r, i] = [e[0], -1];
 		for (let a of e) {
-			let e = hr(a.values, t, n);
+			let e = Dr(a.values, t, n);
 			e > i && ([r, i] = [a, e]);
 		}
 		return r;
 	}
-	function hr(e, t, n) {
+	function Dr(e, t, n) {
 		let [r, i] = [new Float64Array(n), new Float64Array(n)], [a, o, s] = [
 			0,
 			0,
@@ -2368,7 +2435,7 @@
 		for (let e = 0; e < n; e++) r[e] && (c += r[e] * (i[e] / r[e] - o) ** 2);
 		return c / s;
 	}
-	function gr(e) {
+	function Or(e) {
 		let t = (t) => {
 			let n = t * (e.length - 1), [r, i] = [e[Math.floor(n)], e[Math.ceil(n)]], a = n - Math.floor(n);
 			return r * (1 - a) + i * a;
@@ -2376,7 +2443,7 @@
 			t(.25),
 			t(.5),
 			t(.75)
-		], r = fr * (n[2] - n[0]), i = e.findIndex((e) => e >= n[0] - r), a = e.findLastIndex((e) => e <= n[2] + r), o = [Math.min(e[i], n[0]), Math.max(e[a], n[2])];
+		], r = wr * (n[2] - n[0]), i = e.findIndex((e) => e >= n[0] - r), a = e.findLastIndex((e) => e <= n[2] + r), o = [Math.min(e[i], n[0]), Math.max(e[a], n[2])];
 		return {
 			rows: e.length,
 			quartiles: n,
@@ -2385,7 +2452,7 @@
 		};
 	}
 	new URL("../", location.href.split(/[?#]/)[0]);
-	var _r = class extends Error {
+	var kr = class extends Error {
 		status;
 		code;
 		retryAfter;
@@ -2393,208 +2460,218 @@
 			super(n), this.status = e, this.code = t, this.retryAfter = r;
 		}
 	};
-	Le(null), Le(null), Le("connecting"), Le(null);
+	Re(null), Re(null), Re("connecting"), Re(null);
 	// src/views/fault.tsx
-	function vr({ error: e, code: t }) {
+	function Ar({ error: e, code: t }) {
 		if (!e) return null;
-		let n = e instanceof Error ? e.message : String(e), r = mt(t ?? (e instanceof _r ? e.code : "")), i = n.split("\n");
-		return /* @__PURE__ */ Z("div", {
+		let n = e instanceof Error ? e.message : String(e), r = ht(t ?? (e instanceof kr ? e.code : "")), i = n.split("\n");
+		return /* @__PURE__ */ X("div", {
 			class: "trouble",
 			role: "alert",
-			children: [i.length > 1 ? /* @__PURE__ */ Z("ul", { children: i.map((e) => /* @__PURE__ */ Z("li", { children: e }, e)) }) : /* @__PURE__ */ Z("p", { children: n }), r && /* @__PURE__ */ Z("p", {
+			children: [i.length > 1 ? /* @__PURE__ */ X("ul", { children: i.map((e) => /* @__PURE__ */ X("li", { children: e }, e)) }) : /* @__PURE__ */ X("p", { children: n }), r && /* @__PURE__ */ X("p", {
 				class: "cure",
 				children: r
 			})]
 		});
 	}
 	// src/views/table.tsx
-	function yr({ caption: e, names: t, rows: n, first: r, on: i, pick: a }) {
+	function jr({ caption: e, names: t, rows: n, first: r, on: i, pick: a }) {
 		let o = t.map((e, t) => n.some((e) => typeof e[t] == "number"));
-		return /* @__PURE__ */ Z("div", {
+		return /* @__PURE__ */ X("div", {
 			class: "scroll",
 			tabIndex: 0,
 			role: "region",
 			"aria-label": e,
-			children: /* @__PURE__ */ Z("table", { children: [
-				/* @__PURE__ */ Z("caption", {
+			children: /* @__PURE__ */ X("table", { children: [
+				/* @__PURE__ */ X("caption", {
 					class: "unseen",
 					children: e
 				}),
-				/* @__PURE__ */ Z("thead", { children: /* @__PURE__ */ Z("tr", { children: [r !== void 0 && /* @__PURE__ */ Z("th", {
+				/* @__PURE__ */ X("thead", { children: /* @__PURE__ */ X("tr", { children: [r !== void 0 && /* @__PURE__ */ X("th", {
 					scope: "col",
 					class: "number",
 					children: "row"
-				}), t.map((e, t) => /* @__PURE__ */ Z("th", {
+				}), t.map((e, t) => /* @__PURE__ */ X("th", {
 					scope: "col",
 					class: o[t] ? "number" : "",
 					children: e
 				}, e))] }) }),
-				/* @__PURE__ */ Z("tbody", { children: n.map((e, t) => /* @__PURE__ */ Z("tr", {
+				/* @__PURE__ */ X("tbody", { children: n.map((e, t) => /* @__PURE__ */ X("tr", {
 					class: i === t ? "on" : "",
 					onClick: a && (() => a(t)),
-					children: [r !== void 0 && /* @__PURE__ */ Z("td", {
+					children: [r !== void 0 && /* @__PURE__ */ X("td", {
 						class: "number faint",
-						children: Y(r + t + 1)
-					}), e.map((e, n) => /* @__PURE__ */ Z("td", {
+						children: J(r + t + 1)
+					}), e.map((e, n) => /* @__PURE__ */ X("td", {
 						class: o[n] ? "number" : "",
-						children: a && n === 0 ? /* @__PURE__ */ Z("button", {
+						children: a && n === 0 ? /* @__PURE__ */ X("button", {
 							type: "button",
 							class: "link",
 							onClick: (e) => (e.stopPropagation(), a(t)),
-							children: br(e)
-						}) : br(e)
+							children: Mr(e)
+						}) : Mr(e)
 					}, n))]
 				}, t)) })
 			] })
 		});
 	}
-	function br(e) {
-		let t = typeof e == "string" ? e : X(e, 6);
+	function Mr(e) {
+		let t = typeof e == "string" ? e : Y(e, 6);
 		return t.length > 80 ? `${t.slice(0, 77)}…` : t;
 	}
 	// src/views/boxes.tsx
-	var xr = 12e6, Sr = 40, Cr = 24, [wr, Tr, Er] = [
+	var Nr = 12e6, Pr = 1e5, Fr = 40, Ir = 24, [Lr, Rr, zr] = [
 		4,
 		26,
 		14
-	], Dr = 7, Or = "\0probability";
-	function kr({ suffix: e, columns: t, grouping: n, hidden: r, theme: i, column: a, settle: o, nameOf: s, choose: c }) {
-		let l = W(null), u = W(null), d = J(480), f = J(-1);
-		U(() => {
+	], Br = 7, Vr = "\0probability";
+	function Hr({ suffix: e, columns: t, grouping: n, hidden: r, theme: i, column: a, settle: o, nameOf: s, choose: c }) {
+		let l = U(null), u = U(null), d = q(480), f = q(-1);
+		H(() => {
 			let e = new ResizeObserver(([e]) => d.value = Math.max(240, Math.round(e.contentRect.width)));
 			return e.observe(l.current), () => e.disconnect();
 		}, []);
-		let { groupOf: p, groups: m, probability: h } = n, g = t.map((e) => [
+		let { groupOf: p, groups: m, probability: h } = n, g = q(p.length <= Pr);
+		H(() => {
+			let e = setTimeout(() => g.value = !0, 100);
+			return () => clearTimeout(e);
+		}, []);
+		let _ = t.map((e) => [
 			e.name,
 			e.name,
 			e
-		]), _ = G(() => h && {
+		]), v = W(() => h && {
 			name: "probability",
 			kind: "number",
 			values: h
 		}, [h]);
-		_ && g.push([
-			Or,
+		v && _.push([
+			Vr,
 			"probability (how sure)",
-			_
+			v
 		]);
-		let v = G(() => p.length * t.length <= xr ? mr(t, p, m.length)?.name : void 0, [t, p]), y = a ?? v ?? "", b = g.find(([e]) => e === y), x = b?.[2], S = G(() => x !== void 0 && Pn(x.values), [x]), C = G(() => x ? pr((S ? In(x) : x).values, p, m.length) : [], [
-			x,
+		let y = W(() => g.value && p.length * t.length <= Nr ? Er(t, p, m.length)?.name : void 0, [
+			t,
+			p,
+			g.value
+		]), b = a ?? y ?? "", x = _.find(([e]) => e === b), S = x?.[2], C = W(() => S !== void 0 && Fn(S.values), [S]), w = W(() => S && g.value ? Tr((C ? Ln(S) : S).values, p, m.length) : [], [
 			S,
-			p
+			C,
+			p,
+			g.value
 		]).flatMap((e, t) => e && !r.has(t) ? [{
 			group: t,
 			box: e
-		}] : []), w = C.slice(0, Sr), T = (e) => S ? 10 ** e : e, E = (e, t = 4) => X(T(e), t), D = ({ rows: e, quartiles: t, whiskers: n, beyond: r }) => `median ${E(t[1])}, half of the rows from ${E(t[0])} to ${E(t[2])}, whiskers from ${E(n[0])} to ${E(n[1])}, ${Y(r)} of ${Y(e)} rows beyond`, ee = d.value, te = w.map(({ group: e }) => s(e)), O = Math.min(.36 * ee, 260, Dr * Math.max(0, ...te.map((e) => e.length)) + 20), k = Math.floor((O - 20) / Dr), A = wr + Cr * w.length + Tr, [j, M] = w.reduce(([e, t], { box: { whiskers: n } }) => [Math.min(e, n[0]), Math.max(t, n[1])], [Infinity, -Infinity]);
-		j === M && ([j, M] = [j - .5, M + .5]);
-		let N = (e) => {
-			let t = Math.max(Math.abs(j), Math.abs(M)) || 1;
-			return O + (ee - O - Er) * (e / t - j / t) / (M / t - j / t || 1);
-		}, P = Math.max(2, Math.floor((ee - O) / 64)), ne = w.length ? S ? an(T(j), T(M), P).map(Math.log10) : rn(j, M, P) : [], F = (e) => e.altKey ? "subtract" : e.shiftKey ? "add" : "replace", I = (e, t) => {
+		}] : []), T = w.slice(0, Fr), E = (e) => C ? 10 ** e : e, D = (e, t = 4) => Y(E(e), t), ee = ({ rows: e, quartiles: t, whiskers: n, beyond: r }) => `median ${D(t[1])}, half of the rows from ${D(t[0])} to ${D(t[2])}, whiskers from ${D(n[0])} to ${D(n[1])}, ${J(r)} of ${J(e)} rows beyond`, O = d.value, k = T.map(({ group: e }) => s(e)), A = Math.min(.36 * O, 260, Br * Math.max(0, ...k.map((e) => e.length)) + 20), j = Math.floor((A - 20) / Br), M = Lr + Ir * T.length + Rr, [N, P] = T.reduce(([e, t], { box: { whiskers: n } }) => [Math.min(e, n[0]), Math.max(t, n[1])], [Infinity, -Infinity]);
+		N === P && ([N, P] = [N - .5, P + .5]);
+		let F = (e) => {
+			let t = Math.max(Math.abs(N), Math.abs(P)) || 1;
+			return A + (O - A - zr) * (e / t - N / t) / (P / t - N / t || 1);
+		}, te = Math.max(2, Math.floor((O - A) / 64)), ne = T.length ? C ? on(E(N), E(P), te).map(Math.log10) : an(N, P, te) : [], I = (e) => e.altKey ? "subtract" : e.shiftKey ? "add" : "replace", L = (e, t) => {
 			let n = {
 				ArrowDown: t + 1,
 				ArrowUp: t - 1,
 				Home: 0,
-				End: w.length - 1
+				End: T.length - 1
 			}[e.key];
 			if (n !== void 0) u.current.querySelectorAll("[role=button]")[n]?.focus();
-			else if (e.key === "Enter" || e.key === " ") c(w[t].group, F(e));
+			else if (e.key === "Enter" || e.key === " ") c(T[t].group, I(e));
 			else return;
 			e.preventDefault();
-		}, L = f.value >= 0 && f.value < w.length ? f.value : 0;
-		return /* @__PURE__ */ Z("section", {
+		}, re = f.value >= 0 && f.value < T.length ? f.value : 0;
+		return /* @__PURE__ */ X("section", {
 			class: "card",
 			style: { minWidth: 0 },
 			"aria-labelledby": `boxes${e}`,
 			children: [
-				/* @__PURE__ */ Z("div", {
+				/* @__PURE__ */ X("div", {
 					class: "head",
-					children: [/* @__PURE__ */ Z("h2", {
+					children: [/* @__PURE__ */ X("h2", {
 						id: `boxes${e}`,
 						children: "Box plots"
-					}), /* @__PURE__ */ Z("div", {
+					}), /* @__PURE__ */ X("div", {
 						class: "tools choices",
-						children: [/* @__PURE__ */ Z("label", { children: ["Values", /* @__PURE__ */ Z("select", {
-							value: b ? y : "",
+						children: [/* @__PURE__ */ X("label", { children: ["Values", /* @__PURE__ */ X("select", {
+							value: x ? b : "",
 							onChange: (e) => o(e.currentTarget.value || "none"),
-							children: [/* @__PURE__ */ Z("option", {
+							children: [/* @__PURE__ */ X("option", {
 								value: "",
 								children: "none"
-							}), g.map(([e, t]) => /* @__PURE__ */ Z("option", {
+							}), _.map(([e, t]) => /* @__PURE__ */ X("option", {
 								value: e,
 								children: t
 							}, e))]
-						})] }), w.length > 0 && /* @__PURE__ */ Z(en, {
-							name: `${x.name} by ${n.title}`,
-							make: () => Xt(u.current, ee, A, Zt())
+						})] }), T.length > 0 && /* @__PURE__ */ X(tn, {
+							name: `${S.name} by ${n.title}`,
+							make: () => Zt(u.current, O, M, Qt())
 						})]
 					})]
 				}),
-				x && /* @__PURE__ */ Z("p", {
+				S && /* @__PURE__ */ X("p", {
 					class: "note",
-					children: f.value >= 0 && w[f.value] ? `${te[f.value]}: ${D(w[f.value].box)}.` : `Each box holds the middle half of its rows, with a line at the median. Whiskers end at the farthest rows within one and a half boxes. Click a box to select its rows.${S ? " The axis is logarithmic." : ""}`
+					children: f.value >= 0 && T[f.value] ? `${k[f.value]}: ${ee(T[f.value].box)}.` : `Each box holds the middle half of its rows, with a line at the median. Whiskers end at the farthest rows within one and a half boxes. Click a box to select its rows.${C ? " The axis is logarithmic." : ""}`
 				}),
-				/* @__PURE__ */ Z("div", {
+				/* @__PURE__ */ X("div", {
 					ref: l,
-					children: w.length > 0 && /* @__PURE__ */ Z("svg", {
+					children: T.length > 0 && /* @__PURE__ */ X("svg", {
 						ref: u,
 						class: "boxes",
-						width: ee,
-						height: A,
+						width: O,
+						height: M,
 						role: "group",
-						"aria-label": `${x.name} by ${n.title}`,
+						"aria-label": `${S.name} by ${n.title}`,
 						onPointerLeave: () => f.value = -1,
 						style: { display: "block" },
 						children: [
-							ne.map((e) => /* @__PURE__ */ Z("path", {
-								d: `M${N(e)} ${wr}V${A - Tr + 4}`,
+							ne.map((e) => /* @__PURE__ */ X("path", {
+								d: `M${F(e)} ${Lr}V${M - Rr + 4}`,
 								stroke: "var(--line)"
 							}, e)),
-							ne.map((e) => /* @__PURE__ */ Z("text", {
-								x: N(e),
-								y: A - 6,
-								"text-anchor": N(e) > ee - 30 ? "end" : "middle",
-								children: E(e, 5)
+							ne.map((e) => /* @__PURE__ */ X("text", {
+								x: F(e),
+								y: M - 6,
+								"text-anchor": F(e) > O - 30 ? "end" : "middle",
+								children: D(e, 5)
 							}, e)),
-							w.map(({ group: e, box: { quartiles: t, whiskers: n } }, r) => {
-								let a = Ct(m[e], i), [o, s, l] = t.map(N), u = te[r], d = wr + Cr * (r + .5);
-								return /* @__PURE__ */ Z("g", {
+							T.map(({ group: e, box: { quartiles: t, whiskers: n } }, r) => {
+								let a = wt(m[e], i), [o, s, l] = t.map(F), u = k[r], d = Lr + Ir * (r + .5);
+								return /* @__PURE__ */ X("g", {
 									style: { cursor: "pointer" },
-									onClick: (t) => c(e, F(t)),
+									onClick: (t) => c(e, I(t)),
 									onPointerEnter: () => f.value = r,
 									children: [
-										/* @__PURE__ */ Z("rect", {
-											width: ee,
-											y: wr + Cr * r,
-											height: Cr,
+										/* @__PURE__ */ X("rect", {
+											width: O,
+											y: Lr + Ir * r,
+											height: Ir,
 											fill: "var(--wash)",
 											"fill-opacity": +(r === f.value)
 										}),
-										/* @__PURE__ */ Z("circle", {
+										/* @__PURE__ */ X("circle", {
 											cx: "6",
 											cy: d,
 											r: "5",
 											fill: a
 										}),
-										/* @__PURE__ */ Z("text", {
+										/* @__PURE__ */ X("text", {
 											x: "18",
 											y: d + 4,
-											children: u.length > k ? `${u.slice(0, Math.max(1, k - 1))}…` : u
+											children: u.length > j ? `${u.slice(0, Math.max(1, j - 1))}…` : u
 										}),
-										/* @__PURE__ */ Z("g", {
+										/* @__PURE__ */ X("g", {
 											role: "button",
-											tabIndex: r === L ? 0 : -1,
-											"aria-label": `Box of ${u}: ${D(w[r].box)}`,
-											onKeyDown: (e) => I(e, r),
+											tabIndex: r === re ? 0 : -1,
+											"aria-label": `Box of ${u}: ${ee(T[r].box)}`,
+											onKeyDown: (e) => L(e, r),
 											onFocus: () => f.value = r,
 											children: [
-												/* @__PURE__ */ Z("path", {
-													d: `M${N(n[0])} ${d - 4}v8m0 -4H${o}M${l} ${d}H${N(n[1])}m0 -4v8`,
+												/* @__PURE__ */ X("path", {
+													d: `M${F(n[0])} ${d - 4}v8m0 -4H${o}M${l} ${d}H${F(n[1])}m0 -4v8`,
 													fill: "none",
 													stroke: a,
 													"stroke-width": "1.5"
 												}),
-												/* @__PURE__ */ Z("rect", {
+												/* @__PURE__ */ X("rect", {
 													x: o,
 													y: d - 6,
 													width: Math.max(1, l - o),
@@ -2604,7 +2681,7 @@
 													stroke: a,
 													"stroke-width": "1.5"
 												}),
-												/* @__PURE__ */ Z("path", {
+												/* @__PURE__ */ X("path", {
 													d: `M${s} ${d - 9}v18`,
 													stroke: "var(--ink)",
 													"stroke-width": "2.5"
@@ -2617,18 +2694,18 @@
 						]
 					})
 				}),
-				C.length > Sr && /* @__PURE__ */ Z("p", {
+				w.length > Fr && /* @__PURE__ */ X("p", {
 					class: "note",
 					children: [
 						"The first ",
-						Sr,
+						Fr,
 						" of ",
-						Y(C.length),
+						J(w.length),
 						" are drawn; the table has all."
 					]
 				}),
-				C.length > 0 && /* @__PURE__ */ Z("details", { children: [/* @__PURE__ */ Z("summary", { children: "Box plots as a table" }), /* @__PURE__ */ Z(yr, {
-					caption: `${x.name} by ${n.title}`,
+				w.length > 0 && /* @__PURE__ */ X("details", { children: [/* @__PURE__ */ X("summary", { children: "Box plots as a table" }), /* @__PURE__ */ X(jr, {
+					caption: `${S.name} by ${n.title}`,
 					names: [
 						n.title,
 						"rows",
@@ -2639,26 +2716,26 @@
 						"upper whisker",
 						"rows beyond"
 					],
-					rows: C.map(({ group: e, box: t }) => [
+					rows: w.map(({ group: e, box: t }) => [
 						s(e),
 						t.rows,
 						...[
 							t.whiskers[0],
 							...t.quartiles,
 							t.whiskers[1]
-						].map(T),
+						].map(E),
 						t.beyond
 					]),
-					pick: (e) => c(C[e].group, "replace")
+					pick: (e) => c(w[e].group, "replace")
 				})] })
 			]
 		});
 	}
 	// src/points/raster.ts
-	var { fround: Ar } = Math;
-	function jr(e, { width: t, height: n }, r, i, a, o, s, c) {
+	var { fround: Ur } = Math;
+	function Wr(e, { width: t, height: n }, r, i, a, o, s, c) {
 		e.fill(s);
-		let l = a.turn.map(Ar), u = Ar(a.scale[0]), d = Ar(a.scale[1]), f = Ar(t / 2 + a.shift[0]), p = Ar(n / 2 + a.shift[1]), m = r.shape === "sphere", { positions: h } = r, g = Math.min(r.count, c), _ = _n(o), v = (o - 1) / 2;
+		let l = a.turn.map(Ur), u = Ur(a.scale[0]), d = Ur(a.scale[1]), f = Ur(t / 2 + a.shift[0]), p = Ur(n / 2 + a.shift[1]), m = r.shape === "sphere", { positions: h } = r, g = Math.min(r.count, c), _ = vn(o), v = (o - 1) / 2;
 		for (let r of [254, 255]) for (let a = 0; a < g; a++) {
 			let s = i[a];
 			if (s >>> 24 !== r) continue;
@@ -2676,7 +2753,7 @@
 			}
 		}
 	}
-	function Mr(e) {
+	function Gr(e) {
 		let t = e.getContext("2d"), n = t.createImageData(1, 1), r = null, i = /* @__PURE__ */ new Uint32Array();
 		return {
 			kind: "cpu",
@@ -2686,13 +2763,13 @@
 				e.width = r, e.height = i, n = t.createImageData(r, i);
 			},
 			draw(a, o, s, c) {
-				r && (jr(new Uint32Array(n.data.buffer), e, r, i, a, o, s ? hn(s, 255) : 0, c), t.putImageData(n, 0, 0));
+				r && (Wr(new Uint32Array(n.data.buffer), e, r, i, a, o, s ? gn(s, 255) : 0, c), t.putImageData(n, 0, 0));
 			},
 			end() {}
 		};
 	}
 	// src/points/select.ts
-	function Nr(e, t, n, r, i) {
+	function Kr(e, t, n, r, i) {
 		let a = n.turn, [o, s] = n.scale, c = r.width / 2 + n.shift[0], l = r.height / 2 + n.shift[1], u = e.shape === "sphere", { positions: d, count: f } = e;
 		for (let e = 0; e < f; e++) {
 			if (!(t[e] >>> 24)) continue;
@@ -2700,21 +2777,21 @@
 			u && a[6] * n + a[7] * r + a[8] * f < 0 || i(e, c + o * (a[0] * n + a[1] * r + a[2] * f), l - s * (a[3] * n + a[4] * r + a[5] * f));
 		}
 	}
-	function Pr(e, t, n, r, i, a, o) {
+	function qr(e, t, n, r, i, a, o) {
 		let [s, c] = [-1, o * o];
-		return Nr(e, t, n, r, (e, t, n) => {
+		return Kr(e, t, n, r, (e, t, n) => {
 			let r = (t - i) ** 2 + (n - a) ** 2;
 			r <= c && ([s, c] = [e, r]);
 		}), s;
 	}
-	function Fr(e, t, n, r, i) {
-		let { width: a, height: o } = r, s = Ir(i, a, o), c = new Uint32Array(e.count), l = 0;
-		return Nr(e, t, n, r, (e, t, n) => {
+	function Jr(e, t, n, r, i) {
+		let { width: a, height: o } = r, s = Yr(i, a, o), c = new Uint32Array(e.count), l = 0;
+		return Kr(e, t, n, r, (e, t, n) => {
 			let [r, i] = [Math.floor(t), Math.floor(n)];
 			r >= 0 && r < a && i >= 0 && i < o && s[i * a + r] && (c[l++] = e);
 		}), c.slice(0, l);
 	}
-	function Ir(e, t, n) {
+	function Yr(e, t, n) {
 		let r = new Uint8Array(t * n);
 		for (let i = 0; i < n; i++) {
 			let n = i + .5, a = [];
@@ -2731,8 +2808,8 @@
 		return r;
 	}
 	// src/points/webgl.ts
-	var Lr = "#version 300 es\nlayout(location = 0) in vec3 dataPosition;\nlayout(location = 1) in vec4 paint;\nuniform mat3 turn;\nuniform vec2 size;\nuniform vec2 origin;\nuniform vec2 scale;\nuniform float pointWidth;\nuniform float layer;\nuniform bool isSphere;\nflat out vec3 colour;\nvoid main() {\n  vec3 turned = turn * dataPosition;\n  vec2 pixel = floor(origin + vec2(scale.x, -scale.y) * turned.xy) + 0.5;\n  vec2 clip = pixel / size * 2.0 - 1.0;\n  bool isDrawn = abs(paint.a * 255.0 - layer) < 0.5 && (!isSphere || turned.z >= 0.0) && !isnan(dataPosition.x);\n  gl_Position = isDrawn ? vec4(clip.x, -clip.y, 0.0, 1.0) : vec4(2.0, 2.0, 2.0, 1.0);\n  gl_PointSize = pointWidth;\n  colour = paint.rgb;\n}", Rr = "#version 300 es\nprecision highp float;\nuniform float pointWidth;\nuniform float reach[32];\nflat in vec3 colour;\nout vec4 drawn;\nvoid main() {\n  vec2 at = floor(gl_PointCoord * pointWidth) - (pointWidth - 1.0) / 2.0;\n  if (abs(at.x) > reach[int(at.y + (pointWidth - 1.0) / 2.0)]) discard;\n  drawn = vec4(colour, 1.0);\n}", zr = /swiftshader|llvmpipe|softpipe|software|basic render/i;
-	function Br(e, t, n) {
+	var Xr = "#version 300 es\nlayout(location = 0) in vec3 dataPosition;\nlayout(location = 1) in vec4 paint;\nuniform mat3 turn;\nuniform vec2 size;\nuniform vec2 origin;\nuniform vec2 scale;\nuniform float pointWidth;\nuniform float layer;\nuniform bool isSphere;\nflat out vec3 colour;\nvoid main() {\n  vec3 turned = turn * dataPosition;\n  vec2 pixel = floor(origin + vec2(scale.x, -scale.y) * turned.xy) + 0.5;\n  vec2 clip = pixel / size * 2.0 - 1.0;\n  bool isDrawn = abs(paint.a * 255.0 - layer) < 0.5 && (!isSphere || turned.z >= 0.0) && !isnan(dataPosition.x);\n  gl_Position = isDrawn ? vec4(clip.x, -clip.y, 0.0, 1.0) : vec4(2.0, 2.0, 2.0, 1.0);\n  gl_PointSize = pointWidth;\n  colour = paint.rgb;\n}", Zr = "#version 300 es\nprecision highp float;\nuniform float pointWidth;\nuniform float reach[32];\nflat in vec3 colour;\nout vec4 drawn;\nvoid main() {\n  vec2 at = floor(gl_PointCoord * pointWidth) - (pointWidth - 1.0) / 2.0;\n  if (abs(at.x) > reach[int(at.y + (pointWidth - 1.0) / 2.0)]) discard;\n  drawn = vec4(colour, 1.0);\n}", Qr = /swiftshader|llvmpipe|softpipe|software|basic render/i;
+	function $r(e, t, n) {
 		let r = e.getContext("webgl2", {
 			antialias: !1,
 			depth: !1,
@@ -2741,10 +2818,10 @@
 		});
 		if (!r) return null;
 		let i = r.getExtension("WEBGL_debug_renderer_info"), a = i ? String(r.getParameter(i.UNMASKED_RENDERER_WEBGL)) : "";
-		if (zr.test(a) && !t) return r.getExtension("WEBGL_lose_context")?.loseContext(), null;
+		if (Qr.test(a) && !t) return r.getExtension("WEBGL_lose_context")?.loseContext(), null;
 		e.addEventListener("webglcontextlost", n);
 		let o = r.createProgram();
-		for (let [e, t] of [[r.VERTEX_SHADER, Lr], [r.FRAGMENT_SHADER, Rr]]) {
+		for (let [e, t] of [[r.VERTEX_SHADER, Xr], [r.FRAGMENT_SHADER, Zr]]) {
 			let n = r.createShader(e);
 			r.shaderSource(n, t), r.compileShader(n), r.attachShader(o, n);
 		}
@@ -2774,12 +2851,12 @@
 				e.width = t, e.height = n, r.viewport(0, 0, t, n);
 			},
 			draw(t, n, i, a) {
-				let [o, s, l] = gn(i ?? "#000000");
+				let [o, s, l] = _n(i ?? "#000000");
 				if (r.clearColor(o / 255, s / 255, l / 255, +!!i), r.clear(r.COLOR_BUFFER_BIT), !d) return;
 				let u = t.turn;
 				r.uniformMatrix3fv(c.turn, !0, u), r.uniform2f(c.size, e.width, e.height), r.uniform2f(c.origin, e.width / 2 + t.shift[0], e.height / 2 + t.shift[1]), r.uniform2f(c.scale, t.scale[0], t.scale[1]), r.uniform1f(c.width, n), r.uniform1i(c.isSphere, +(d.shape === "sphere"));
 				let p = /* @__PURE__ */ new Float32Array(32);
-				p.set(_n(n).slice(0, 32)), r.uniform1fv(c.reach, p);
+				p.set(vn(n).slice(0, 32)), r.uniform1fv(c.reach, p);
 				for (let e of [254, 255]) r.uniform1f(c.layer, e), r.drawArrays(r.POINTS, 0, Math.min(d.count, a, f));
 			},
 			end() {
@@ -2788,43 +2865,43 @@
 		};
 	}
 	// src/views/cloud.tsx
-	var Vr = 25e4, Hr = 4e5, Ur = 12, Wr = [58, 40], Gr = [44, 40], Kr = 460;
-	function qr(e) {
-		let { cloud: t, paint: n, theme: r, tool: i, isEqual: a, pointWidth: o, names: s } = e, c = W(null), l = W(null), u = J(null), d = J({
+	var ei = 25e4, ti = 4e5, ni = 12, ri = [58, 40], ii = [44, 40], ai = 460;
+	function oi(e) {
+		let { cloud: t, paint: n, theme: r, tool: i, isEqual: a, pointWidth: o, names: s } = e, c = U(null), l = U(null), u = q(null), d = q({
 			width: 0,
 			height: 0
-		}), f = J(!1), p = J(""), m = J(null), h = J(null), g = W(1), _ = W({
+		}), f = q(!1), p = q(""), m = q(null), h = q(null), g = U(1), _ = U({
 			frame: 0,
 			settle: 0,
 			isMoving: !1,
 			isFitted: !0
-		}), v = W(e);
+		}), v = U(e);
 		v.current = e;
 		let y = () => {
 			let e = _.current;
 			cancelAnimationFrame(e.frame), e.frame = requestAnimationFrame(() => {
 				if (!l.current || !u.peek()) return;
-				let { theme: t, pointWidth: n, shores: r } = v.current, i = l.current.kind === "cpu" && e.isMoving ? Vr : Infinity;
-				l.current.draw(u.peek(), Jr(n * g.current), r ? null : lt[t], i);
+				let { theme: t, pointWidth: n, shores: r } = v.current, i = l.current.kind === "cpu" && e.isMoving ? ei : Infinity;
+				l.current.draw(u.peek(), si(n * g.current), r ? null : ut[t], i);
 			});
 		}, b = (e) => {
 			u.value = e;
 			let t = _.current;
-			t.isFitted = !1, t.isMoving = v.current.cloud.count > Vr, y(), t.isMoving && (clearTimeout(t.settle), t.settle = setTimeout(() => {
+			t.isFitted = !1, t.isMoving = v.current.cloud.count > ei, y(), t.isMoving && (clearTimeout(t.settle), t.settle = setTimeout(() => {
 				t.isMoving = !1, y();
 			}, 120));
 		}, x = () => {
-			let { cloud: e, isEqual: t } = v.current, n = d.peek().width / g.current < Kr ? Gr : Wr;
-			b(qn(e, d.peek(), Yr(e), n.map((e) => e * g.current), t || e.shape !== "plane")), _.current.isFitted = !0;
+			let { cloud: e, isEqual: t } = v.current, n = d.peek().width / g.current < ai ? ii : ri;
+			b(Jn(e, d.peek(), ci(e), n.map((e) => e * g.current), t || e.shape !== "plane")), _.current.isFitted = !0;
 		};
-		U(() => {
+		H(() => {
 			let { forced: t } = e, n = document.createElement("canvas");
 			n.setAttribute("aria-hidden", "true");
 			let r = null;
-			return t !== "cpu" && !f.value && (r = Br(n, t === "webgl", () => f.value = !0), r || (n = document.createElement("canvas"), n.setAttribute("aria-hidden", "true"))), r ??= Mr(n), p.value = r.kind, l.current = r, r.setCloud(v.current.cloud), r.setPaint(v.current.paint), d.peek().width && r.resize(d.peek()), c.current.prepend(n), y(), () => {
+			return t !== "cpu" && !f.value && (r = $r(n, t === "webgl", () => f.value = !0), r || (n = document.createElement("canvas"), n.setAttribute("aria-hidden", "true"))), r ??= Gr(n), p.value = r.kind, l.current = r, r.setCloud(v.current.cloud), r.setPaint(v.current.paint), d.peek().width && r.resize(d.peek()), c.current.prepend(n), y(), () => {
 				r.end(), n.remove(), l.current = null;
 			};
-		}, [f.value, e.forced]), U(() => {
+		}, [f.value, e.forced]), H(() => {
 			let e = new ResizeObserver(([e]) => {
 				g.current = Math.min(2, devicePixelRatio || 1);
 				let t = {
@@ -2844,20 +2921,20 @@
 				}
 			});
 			return e.observe(c.current), () => e.disconnect();
-		}, []), U(() => {
+		}, []), H(() => {
 			l.current?.setCloud(t), l.current?.setPaint(n), h.value = null, d.peek().width && x();
-		}, [t, a]), U(() => {
+		}, [t, a]), H(() => {
 			l.current?.setPaint(n), y();
-		}, [n]), U(y, [
+		}, [n]), H(y, [
 			r,
 			o,
 			e.shores
 		]), e.handle.current = {
 			fit: x,
-			zoom: (e) => u.peek() && b(Jn(u.peek(), d.peek(), e, d.peek().width / 2, d.peek().height / 2)),
-			svg: () => pi(c.current, v.current, u.peek(), d.peek())
+			zoom: (e) => u.peek() && b(Yn(u.peek(), d.peek(), e, d.peek().width / 2, d.peek().height / 2)),
+			svg: () => Ai(c.current, v.current, u.peek(), d.peek())
 		};
-		let S = W(/* @__PURE__ */ new Map()), C = W({
+		let S = U(/* @__PURE__ */ new Map()), C = U({
 			x: 0,
 			y: 0,
 			hasMoved: !1
@@ -2877,13 +2954,13 @@
 			let n = w(e), r = S.current.get(e.pointerId);
 			if (!u.peek()) return;
 			if (!r) {
-				e.pointerType === "mouse" && t.count <= Hr && te(n);
+				e.pointerType === "mouse" && t.count <= ti && O(n);
 				return;
 			}
 			let a = 4 * g.current;
 			if (Math.hypot(n[0] - C.current.x, n[1] - C.current.y) > a && (C.current.hasMoved = !0), S.current.size === 2) {
 				let [t] = [...S.current].filter(([t]) => t !== e.pointerId).map(([, e]) => e), i = Math.hypot(n[0] - t[0], n[1] - t[1]) / Math.max(1, Math.hypot(r[0] - t[0], r[1] - t[1]));
-				b(Jn(u.peek(), d.peek(), i, (n[0] + t[0]) / 2, (n[1] + t[1]) / 2));
+				b(Yn(u.peek(), d.peek(), i, (n[0] + t[0]) / 2, (n[1] + t[1]) / 2));
 			} else if (m.value) {
 				let { x: e, y: t } = C.current;
 				m.value = i === "box" ? [
@@ -2900,7 +2977,7 @@
 					shift: [c[0] + i, c[1] + a]
 				});
 				else {
-					let e = t.shape === "sphere" ? 1 / s[0] : 1 / (.35 * Math.min(d.peek().width, d.peek().height)), n = Wn(o, i * e, a * e);
+					let e = t.shape === "sphere" ? 1 / s[0] : 1 / (.35 * Math.min(d.peek().width, d.peek().height)), n = Gn(o, i * e, a * e);
 					b({
 						turn: n,
 						scale: s,
@@ -2914,23 +2991,23 @@
 			let a = w(r), o = m.value;
 			if (m.value = null, !u.peek() || r.type === "pointercancel") return;
 			let s = r.altKey ? "subtract" : r.shiftKey ? "add" : "replace";
-			o && C.current.hasMoved && o.length > 2 ? e.onSelect(Fr(t, n, u.peek(), d.peek(), o), s, i) : !C.current.hasMoved && S.current.size === 0 && e.onPick(Pr(t, n, u.peek(), d.peek(), a[0], a[1], Ur * g.current));
-		}, ee = W(0), te = (e) => {
+			o && C.current.hasMoved && o.length > 2 ? e.onSelect(Jr(t, n, u.peek(), d.peek(), o), s, i) : !C.current.hasMoved && S.current.size === 0 && e.onPick(qr(t, n, u.peek(), d.peek(), a[0], a[1], ni * g.current));
+		}, ee = U(0), O = (e) => {
 			cancelAnimationFrame(ee.current), ee.current = requestAnimationFrame(() => {
 				if (!u.peek()) return;
-				let t = Pr(v.current.cloud, v.current.paint, u.peek(), d.peek(), e[0], e[1], Ur * g.current);
+				let t = qr(v.current.cloud, v.current.paint, u.peek(), d.peek(), e[0], e[1], ni * g.current);
 				h.value = t < 0 ? null : {
 					point: t,
 					x: e[0] / g.current,
 					y: e[1] / g.current
 				};
 			});
-		}, O = (e) => {
+		}, k = (e) => {
 			if (!u.peek()) return;
 			e.preventDefault();
 			let [t, n] = w(e);
-			b(Jn(u.peek(), d.peek(), Math.exp(-e.deltaY * (e.deltaMode ? .05 : .0015)), t, n));
-		}, k = (r) => {
+			b(Yn(u.peek(), d.peek(), Math.exp(-e.deltaY * (e.deltaMode ? .05 : .0015)), t, n));
+		}, A = (r) => {
 			if (r.ctrlKey || r.metaKey || !u.peek()) return;
 			let i = 40 * g.current, a = {
 				ArrowLeft: [i, 0],
@@ -2944,18 +3021,18 @@
 				shift: [c[0] + a[0], c[1] + a[1]]
 			});
 			else if (a) b({
-				turn: Wn(o, a[0] / i * .1, a[1] / i * .1),
+				turn: Gn(o, a[0] / i * .1, a[1] / i * .1),
 				scale: s,
 				shift: c
 			});
 			else if (r.key === "+" || r.key === "=") e.handle.current.zoom(1.4);
 			else if (r.key === "-") e.handle.current.zoom(1 / 1.4);
 			else if (r.key === "0") x();
-			else if (r.key === "Enter") e.onPick(Pr(t, n, u.peek(), d.peek(), d.peek().width / 2, d.peek().height / 2, 1e9));
+			else if (r.key === "Enter") e.onPick(qr(t, n, u.peek(), d.peek(), d.peek().width / 2, d.peek().height / 2, 1e9));
 			else return;
 			r.preventDefault();
-		}, A = h.value && !m.value ? e.hint(h.value.point) : null, j = g.current, M = u.value;
-		return /* @__PURE__ */ Z("div", {
+		}, j = h.value && !m.value ? e.hint(h.value.point) : null, M = g.current, N = u.value;
+		return /* @__PURE__ */ X("div", {
 			ref: c,
 			class: `cloud ${i}`,
 			tabIndex: 0,
@@ -2968,21 +3045,21 @@
 			onPointerUp: D,
 			onPointerCancel: D,
 			onPointerLeave: () => h.value = null,
-			onWheel: O,
-			onKeyDown: k,
+			onWheel: k,
+			onKeyDown: A,
 			children: [
-				M && d.value.width > 0 && e.shores && /* @__PURE__ */ Z(Xr, {
+				N && d.value.width > 0 && e.shores && /* @__PURE__ */ X(pi, {
 					cloud: t,
 					shores: e.shores,
-					camera: M,
+					camera: N,
 					size: d.value,
-					ratio: j
+					ratio: M
 				}),
-				M && d.value.width > 0 && /* @__PURE__ */ Z(Zr, {
+				N && d.value.width > 0 && /* @__PURE__ */ X(mi, {
 					cloud: t,
-					camera: M,
+					camera: N,
 					size: d.value,
-					ratio: j,
+					ratio: M,
 					names: s,
 					marks: e.marks,
 					picked: e.picked,
@@ -2991,145 +3068,187 @@
 					logs: e.logs,
 					degrees: e.degrees,
 					outlines: e.outlines,
-					ground: e.ground
+					ground: e.ground,
+					towns: e.towns
 				}),
-				A && h.value && /* @__PURE__ */ Z("div", {
+				j && h.value && /* @__PURE__ */ X("div", {
 					class: "tip",
 					style: {
-						left: `${Math.min(h.value.x + 14, d.value.width / j - 230)}px`,
-						top: `${Math.min(h.value.y + 14, d.value.height / j - 90)}px`
+						left: `${Math.min(h.value.x + 14, d.value.width / M - 230)}px`,
+						top: `${Math.min(h.value.y + 14, d.value.height / M - 90)}px`
 					},
-					children: [/* @__PURE__ */ Z("b", { children: [/* @__PURE__ */ Z("i", { style: { background: A.colour } }), A.title] }), /* @__PURE__ */ Z("span", { children: A.text })]
+					children: [/* @__PURE__ */ X("b", { children: [/* @__PURE__ */ X("i", { style: { background: j.colour } }), j.title] }), /* @__PURE__ */ X("span", { children: j.text })]
 				})
 			]
 		});
 	}
-	function Jr(e) {
+	function si(e) {
 		return Math.min(31, Math.max(1, 2 * Math.round((e - 1) / 2) + 1));
 	}
-	function Yr(e) {
-		if (e.shape === "plane") return Hn;
-		if (e.shape === "space") return Wn(Hn, .6, .4);
+	function ci(e) {
+		if (e.shape === "plane") return Un;
+		if (e.shape === "space") return Gn(Un, .6, .4);
 		let [t, n, r] = [
 			0,
 			0,
 			0
 		], i = Math.max(1, Math.floor(e.count / 2e4));
 		for (let a = 0; a < e.count; a += i) e.positions[3 * a] === e.positions[3 * a] && (t += e.positions[3 * a], n += e.positions[3 * a + 1], r += e.positions[3 * a + 2]);
-		return Gn(Math.atan2(t, r) * 180 / Math.PI, Math.atan2(n, Math.hypot(t, r)) * 180 / Math.PI);
+		return Kn(Math.atan2(t, r) * 180 / Math.PI, Math.atan2(n, Math.hypot(t, r)) * 180 / Math.PI);
 	}
-	function Xr({ cloud: e, shores: t, camera: n, size: r, ratio: i }) {
-		let a = e.shape === "sphere", o = (a ? n.scale[1] * Math.PI / 180 : n.scale[1] / e.half[1]) / i, s = n.scale[0] / i, [c, l] = [r.width / i, r.height / i];
-		return /* @__PURE__ */ Z("svg", {
+	function li(e, t, n) {
+		return (e.shape === "sphere" ? t.scale[1] * Math.PI / 180 : t.scale[1] / e.half[1]) / n;
+	}
+	var [ui, di, fi] = [
+		[58, 34],
+		6,
+		[60, 258]
+	];
+	function pi({ cloud: e, shores: t, camera: n, size: r, ratio: i }) {
+		let a = e.shape === "sphere", o = li(e, n, i), s = n.scale[0] / i, [c, l] = [r.width / i, r.height / i];
+		return /* @__PURE__ */ X("svg", {
 			class: "lands",
 			width: c,
 			height: l,
 			"aria-hidden": "true",
-			children: /* @__PURE__ */ Z("g", {
+			children: /* @__PURE__ */ X("g", {
 				class: "shores",
-				children: [a && s < c + l && /* @__PURE__ */ Z("circle", {
+				children: [a && s < c + l && /* @__PURE__ */ X("circle", {
 					cx: c / 2 + n.shift[0] / i,
 					cy: l / 2 + n.shift[1] / i,
 					r: s
-				}), t.map((e) => ar(e.kind, o) && /* @__PURE__ */ Z("path", {
+				}), t.map((e) => lr(e.kind, o) && /* @__PURE__ */ X("path", {
 					class: e.kind,
-					d: or(e, n, r, i, a)
+					d: ur(e, n, r, i, a)
 				}, e.kind))]
 			})
 		});
 	}
-	function Zr({ cloud: e, camera: t, size: n, ratio: r, names: i, logs: a, marks: o, picked: s, drawing: c, theme: l, degrees: u, outlines: d, ground: f }) {
-		let [p, m] = [n.width / r, n.height / r], h = (e, i, a) => {
-			let [o, s, c] = Kn(t, n, e, i, a);
+	function mi({ cloud: e, camera: t, size: n, ratio: r, names: i, logs: a, marks: o, picked: s, drawing: c, theme: l, degrees: u, outlines: d, ground: f, towns: p }) {
+		let [m, h] = [n.width / r, n.height / r], g = e.shape === "sphere", _ = (e, i, a) => {
+			let [o, s, c] = qn(t, n, e, i, a);
 			return [
 				o / r,
 				s / r,
 				c
 			];
-		}, g = s < 0 ? null : h(e.positions[3 * s], e.positions[3 * s + 1], e.positions[3 * s + 2]), _ = G(() => $r(o.map((e) => ({
+		}, v = s < 0 ? null : _(e.positions[3 * s], e.positions[3 * s + 1], e.positions[3 * s + 2]), y = W(() => gi(o.map((e) => ({
 			mark: e,
-			at: h(e.x, e.y, e.z)
-		})), p, m, e.shape === "sphere"), [
+			at: _(e.x, e.y, e.z)
+		})), m, h, g), [
 			o,
 			t,
 			n
-		]);
-		return /* @__PURE__ */ Z("svg", {
+		]), b = g ? [
+			di,
+			di,
+			m - di,
+			h - di
+		] : [
+			ui[0],
+			24,
+			m - di,
+			h - ui[1]
+		], x = y.map(({ mark: e, at: [t, n] }) => [
+			t - hi(e),
+			n - 10,
+			t + hi(e),
+			n + 10
+		]), S = g && Oi(t, n, m, _, x);
+		return m >= ai && x.push([
+			m - fi[0],
+			0,
+			m,
+			fi[1]
+		]), /* @__PURE__ */ X("svg", {
 			class: "over",
-			width: p,
-			height: m,
+			width: m,
+			height: h,
 			"aria-hidden": "true",
 			children: [
-				e.shape === "plane" && f && /* @__PURE__ */ Z(li, {
+				e.shape === "plane" && f && /* @__PURE__ */ X(Ei, {
 					ground: f,
-					plane: ei(e, t, n, r)
+					plane: _i(e, t, n, r)
 				}),
-				e.shape === "plane" && d && /* @__PURE__ */ Z(ci, {
+				e.shape === "plane" && d && /* @__PURE__ */ X(Ti, {
 					outlines: d,
-					plane: ei(e, t, n, r),
+					plane: _i(e, t, n, r),
 					theme: l
 				}),
-				e.shape === "plane" && /* @__PURE__ */ Z(oi, {
-					plane: ei(e, t, n, r),
+				e.shape === "plane" && /* @__PURE__ */ X(Ci, {
+					plane: _i(e, t, n, r),
 					size: n,
 					ratio: r,
 					names: i,
 					logs: a,
 					degrees: u
 				}),
-				e.shape === "space" && /* @__PURE__ */ Z(ui, {
+				e.shape === "space" && /* @__PURE__ */ X(Di, {
 					cloud: e,
 					names: i,
-					pixel: h,
-					width: p,
-					height: m
+					pixel: _,
+					width: m,
+					height: h
 				}),
-				e.shape === "sphere" && /* @__PURE__ */ Z(di, {
-					camera: t,
-					size: n,
-					pixel: h
+				S && /* @__PURE__ */ X("g", {
+					class: "graticule",
+					children: [S.paths.map((e, t) => /* @__PURE__ */ X("path", { d: e }, t)), S.labels.map(({ text: e, box: t }) => /* @__PURE__ */ X("text", {
+						x: t[0],
+						y: t[3] - 3,
+						children: e
+					}, e))]
 				}),
-				_.map(({ mark: e, at: [t, n] }) => /* @__PURE__ */ Z("g", {
+				p && lr("coast", li(e, t, r)) && vr(p, t, n, r, g, b, x).map(({ name: e, x: t, y: n, isLeft: r }, i) => /* @__PURE__ */ X("g", {
+					class: "city",
+					transform: `translate(${t} ${n})`,
+					children: [/* @__PURE__ */ X("circle", { r: "2" }), /* @__PURE__ */ X("text", {
+						x: r ? -5 : 5,
+						y: "4",
+						"text-anchor": r ? "end" : "start",
+						children: e
+					})]
+				}, i)),
+				y.map(({ mark: e, at: [t, n] }) => /* @__PURE__ */ X("g", {
 					class: "mark",
 					transform: `translate(${t} ${n})`,
-					children: [/* @__PURE__ */ Z("rect", {
-						x: -Qr(e),
+					children: [/* @__PURE__ */ X("rect", {
+						x: -hi(e),
 						y: "-10",
-						width: 2 * Qr(e),
+						width: 2 * hi(e),
 						height: "20",
 						rx: "10",
 						fill: e.colour
-					}), /* @__PURE__ */ Z("text", {
+					}), /* @__PURE__ */ X("text", {
 						y: "4",
 						"text-anchor": "middle",
 						children: e.text
 					})]
 				}, e.text)),
-				g && g[2] >= (e.shape === "sphere" ? 0 : -Infinity) && /* @__PURE__ */ Z("circle", {
+				v && v[2] >= (g ? 0 : -Infinity) && /* @__PURE__ */ X("circle", {
 					class: "picked",
-					cx: g[0],
-					cy: g[1],
+					cx: v[0],
+					cy: v[1],
 					r: "9"
 				}),
-				c && /* @__PURE__ */ Z("polygon", {
+				c && /* @__PURE__ */ X("polygon", {
 					class: "lasso",
 					points: c.map(([e, t]) => `${e / r},${t / r}`).join(" ")
 				})
 			]
 		});
 	}
-	function Qr(e) {
+	function hi(e) {
 		return Math.max(10, 3.6 * e.text.length + 6);
 	}
-	function $r(e, t, n, r) {
+	function gi(e, t, n, r) {
 		let i = [];
 		for (let a of e) {
 			let [e, o, s] = a.at;
-			if (!(e < 12 || o < 12 || e > t - 12 || o > n - 12 || r && s < 0) && (i.every(({ mark: t, at: n }) => Math.abs(n[0] - e) > Qr(t) + Qr(a.mark) + 2 || Math.abs(n[1] - o) > 22) && i.push(a), i.length >= 60)) break;
+			if (!(e < 12 || o < 12 || e > t - 12 || o > n - 12 || r && s < 0) && (i.every(({ mark: t, at: n }) => Math.abs(n[0] - e) > hi(t) + hi(a.mark) + 2 || Math.abs(n[1] - o) > 22) && i.push(a), i.length >= 60)) break;
 		}
 		return i;
 	}
-	function ei({ middle: e, half: t }, { scale: n, shift: r }, i, a) {
+	function _i({ middle: e, half: t }, { scale: n, shift: r }, i, a) {
 		return {
 			toX: (o) => e[0] + (o * a - i.width / 2 - r[0]) / n[0] * t[0],
 			toY: (o) => e[1] - (o * a - i.height / 2 - r[1]) / n[1] * t[1],
@@ -3137,8 +3256,8 @@
 			fromY: (o) => (i.height / 2 + r[1] - (o - e[1]) / t[1] * n[1]) / a
 		};
 	}
-	function ti(e, t, n) {
-		let r = rn(e, t, n), i = r.length > 1 ? r[1] - r[0] : 1;
+	function vi(e, t, n) {
+		let r = an(e, t, n), i = r.length > 1 ? r[1] - r[0] : 1;
 		return i > 10 ? [
 			15,
 			30,
@@ -3146,60 +3265,60 @@
 			90
 		].find((r) => (t - e) / r <= n) ?? 90 : i;
 	}
-	function ni(e, t, n) {
-		let r = ti(e, t, n), i = Math.ceil(Math.max(e, -90) / r);
-		return Array.from({ length: Math.max(0, Math.floor(Math.min(t, 90) / r) - i + 1) }, (e, t) => [(i + t) * r, ii((i + t) * r, "N", "S")]);
+	function yi(e, t, n) {
+		let r = vi(e, t, n), i = Math.ceil(Math.max(e, -90) / r);
+		return Array.from({ length: Math.max(0, Math.floor(Math.min(t, 90) / r) - i + 1) }, (e, t) => [(i + t) * r, xi((i + t) * r, "N", "S")]);
 	}
-	function ri(e, t, n, r) {
-		let i = r.reduce((e, [t, n, r]) => e + n - t - r, 0), a = [], o = ti(e, t, n);
+	function bi(e, t, n, r) {
+		let i = r.reduce((e, [t, n, r]) => e + n - t - r, 0), a = [], o = vi(e, t, n);
 		for (let n = Math.ceil(e / o) * o; n <= t + i; n += o) {
 			let i = 0, o = !1;
 			for (let [e, t, a] of r) n >= t ? i += t - e - a : n > e && (o = !0);
 			let s = n - i;
-			!o && s >= e && s <= t && a.push([s, ii((n + 540) % 360 - 180, "E", "W")]);
+			!o && s >= e && s <= t && a.push([s, xi((n + 540) % 360 - 180, "E", "W")]);
 		}
 		return a;
 	}
-	function ii(e, t, n) {
+	function xi(e, t, n) {
 		let r = `${Number(Math.abs(e).toFixed(4))}°`;
 		return e === 0 || Math.abs(e) === 180 ? r : `${r} ${e > 0 ? t : n}`;
 	}
-	function ai(e, t, n) {
+	function Si(e, t, n) {
 		let r = (e) => 10 ** Math.min(300, Math.max(-300, e));
-		return an(r(e), r(t), n).map((e) => [Math.log10(e), X(e, 6)]);
+		return on(r(e), r(t), n).map((e) => [Math.log10(e), Y(e, 6)]);
 	}
-	function oi({ plane: e, size: t, ratio: n, names: r, logs: i = [], degrees: a }) {
-		let { toX: o, toY: s, fromX: c, fromY: l } = e, [u, d] = [t.width / n, t.height / n], f = [Math.max(2, Math.floor(u / 110)), Math.max(2, Math.floor(d / 80))], p = a ? ri(o(0), o(u), f[0], a.breaks) : i[0] ? ai(o(0), o(u), f[0]) : rn(o(0), o(u), f[0]).map((e) => [e, X(e, 6)]), m = a ? ni(s(d), s(0), f[1]) : i[1] ? ai(s(d), s(0), f[1]) : rn(s(d), s(0), f[1]).map((e) => [e, X(e, 6)]), h = 0;
-		return /* @__PURE__ */ Z(x, { children: [(a?.breaks ?? []).map(([e, t, n]) => {
+	function Ci({ plane: e, size: t, ratio: n, names: r, logs: i = [], degrees: a }) {
+		let { toX: o, toY: s, fromX: c, fromY: l } = e, [u, d] = [t.width / n, t.height / n], f = [Math.max(2, Math.floor(u / 110)), Math.max(2, Math.floor(d / 80))], p = a ? bi(o(0), o(u), f[0], a.breaks) : i[0] ? Si(o(0), o(u), f[0]) : an(o(0), o(u), f[0]).map((e) => [e, Y(e, 6)]), m = a ? yi(s(d), s(0), f[1]) : i[1] ? Si(s(d), s(0), f[1]) : an(s(d), s(0), f[1]).map((e) => [e, Y(e, 6)]), h = 0;
+		return /* @__PURE__ */ X(x, { children: [(a?.breaks ?? []).map(([e, t, n]) => {
 			let [r, i] = [c(e - h), c(e - h + n)];
 			return h += t - e - n, {
 				left: r,
 				right: i,
 				text: `${Math.round(t - e)}° without rows, left out`
 			};
-		}).map(({ left: e, right: t, text: n }) => /* @__PURE__ */ Z("g", {
+		}).map(({ left: e, right: t, text: n }) => /* @__PURE__ */ X("g", {
 			class: "gutter",
-			children: [/* @__PURE__ */ Z("rect", {
+			children: [/* @__PURE__ */ X("rect", {
 				x: e,
 				y: "0",
 				width: Math.max(1, t - e),
 				height: d
-			}), /* @__PURE__ */ Z("text", {
+			}), /* @__PURE__ */ X("text", {
 				transform: `translate(${(e + t) / 2 + 4} ${d / 2}) rotate(-90)`,
 				"text-anchor": "middle",
 				children: n
 			})]
-		}, e)), /* @__PURE__ */ Z("g", {
+		}, e)), /* @__PURE__ */ X("g", {
 			class: "axis",
 			children: [
 				p.map(([e, t]) => {
 					let n = c(e);
-					return n < 34 || n > u - 20 ? null : /* @__PURE__ */ Z("g", { children: [/* @__PURE__ */ Z("line", {
+					return n < 34 || n > u - 20 ? null : /* @__PURE__ */ X("g", { children: [/* @__PURE__ */ X("line", {
 						x1: n,
 						x2: n,
 						y1: d - 5,
 						y2: d
-					}), /* @__PURE__ */ Z("text", {
+					}), /* @__PURE__ */ X("text", {
 						x: n,
 						y: d - 8,
 						"text-anchor": "middle",
@@ -3208,25 +3327,25 @@
 				}),
 				r[1] && m.map(([e, t]) => {
 					let n = l(e);
-					return n < 26 || n > d - 24 ? null : /* @__PURE__ */ Z("g", { children: [/* @__PURE__ */ Z("line", {
+					return n < 26 || n > d - 24 ? null : /* @__PURE__ */ X("g", { children: [/* @__PURE__ */ X("line", {
 						x1: 0,
 						x2: 5,
 						y1: n,
 						y2: n
-					}), /* @__PURE__ */ Z("text", {
+					}), /* @__PURE__ */ X("text", {
 						x: 8,
 						y: n + 4,
 						children: t
 					})] }, e);
 				}),
-				/* @__PURE__ */ Z("text", {
+				/* @__PURE__ */ X("text", {
 					class: "name",
 					x: u - 8,
 					y: d - 24,
 					"text-anchor": "end",
 					children: [r[0], " →"]
 				}),
-				r[1] && /* @__PURE__ */ Z("text", {
+				r[1] && /* @__PURE__ */ X("text", {
 					class: "name",
 					x: 8,
 					y: 16,
@@ -3235,37 +3354,37 @@
 			]
 		})] });
 	}
-	function si({ mean: e, covariance: [t, n, r] }, i, { fromX: a, fromY: o }) {
+	function wi({ mean: e, covariance: [t, n, r] }, i, { fromX: a, fromY: o }) {
 		let s = Math.sqrt(Math.max(0, t)), c = s > 0 ? n / s : 0, l = Math.sqrt(Math.max(0, r - c * c));
 		return `M${Array.from({ length: 73 }, (t, n) => {
 			let [r, u] = [Math.cos(n * Math.PI / 36), Math.sin(n * Math.PI / 36)];
 			return `${a(e[0] + i * s * r).toFixed(1)} ${o(e[1] + i * (c * r + l * u)).toFixed(1)}`;
 		}).join("L")}Z`;
 	}
-	function ci({ outlines: e, plane: t, theme: n }) {
-		return /* @__PURE__ */ Z("g", {
+	function Ti({ outlines: e, plane: t, theme: n }) {
+		return /* @__PURE__ */ X("g", {
 			class: "outlines",
-			children: e.map((e) => /* @__PURE__ */ Z("g", {
-				stroke: ut(e.group, n),
-				fill: ut(e.group, n),
-				children: [/* @__PURE__ */ Z("path", {
-					d: si(e, 1, t),
+			children: e.map((e) => /* @__PURE__ */ X("g", {
+				stroke: dt(e.group, n),
+				fill: dt(e.group, n),
+				children: [/* @__PURE__ */ X("path", {
+					d: wi(e, 1, t),
 					"fill-opacity": ".07"
-				}), /* @__PURE__ */ Z("path", {
-					d: si(e, 2, t),
+				}), /* @__PURE__ */ X("path", {
+					d: wi(e, 2, t),
 					"fill-opacity": "0",
 					"stroke-dasharray": "5 4"
 				})]
 			}, e.group))
 		});
 	}
-	function li({ ground: e, plane: { fromX: t, fromY: n } }) {
+	function Ei({ ground: e, plane: { fromX: t, fromY: n } }) {
 		let { columns: r, rows: i, low: a, high: o, shade: s } = e, c = (e) => t(a[0] + (o[0] - a[0]) * e / r), l = (e) => n(a[1] + (o[1] - a[1]) * e / i);
-		return /* @__PURE__ */ Z("g", {
+		return /* @__PURE__ */ X("g", {
 			class: "ground",
 			children: Array.from({ length: r * i }, (e, t) => {
 				let [n, r] = [Math.floor(t / i), t % i];
-				return /* @__PURE__ */ Z("rect", {
+				return /* @__PURE__ */ X("rect", {
 					x: c(n),
 					y: l(r + 1),
 					width: c(n + 1) - c(n),
@@ -3275,18 +3394,18 @@
 			})
 		});
 	}
-	function ui({ cloud: e, names: t, pixel: n, width: r, height: i }) {
-		let [a, ...o] = zn(e), [s, c] = n(...a);
-		return /* @__PURE__ */ Z("g", {
+	function Di({ cloud: e, names: t, pixel: n, width: r, height: i }) {
+		let [a, ...o] = Bn(e), [s, c] = n(...a);
+		return /* @__PURE__ */ X("g", {
 			class: "axis",
 			children: o.map((e, a) => {
 				let [o, l] = n(...e);
-				return /* @__PURE__ */ Z("g", { children: [/* @__PURE__ */ Z("line", {
+				return /* @__PURE__ */ X("g", { children: [/* @__PURE__ */ X("line", {
 					x1: s,
 					y1: c,
 					x2: o,
 					y2: l
-				}), /* @__PURE__ */ Z("text", {
+				}), /* @__PURE__ */ X("text", {
 					class: "name",
 					x: Math.min(r - 8 - 7 * t[a].length, Math.max(8, o + 4)),
 					y: Math.min(i - 8, Math.max(16, l - 4)),
@@ -3295,8 +3414,8 @@
 			})
 		});
 	}
-	function di({ camera: e, size: t, pixel: n }) {
-		let r = (t) => 180 / Math.PI * (t / e.scale[0]), i = r(Math.min(t.width, t.height)), a = [
+	function Oi(e, t, n, r, i) {
+		let a = (t) => 180 / Math.PI * (t / e.scale[0]), o = a(Math.min(t.width, t.height)), s = [
 			30,
 			15,
 			10,
@@ -3306,45 +3425,46 @@
 			.5,
 			.2,
 			.1
-		].find((e) => i / e >= 3) ?? .1, o = e.turn, s = {
-			longitude: Math.atan2(o[6], o[8]) * 180 / Math.PI,
-			latitude: Math.asin(Math.max(-1, Math.min(1, o[7]))) * 180 / Math.PI
-		}, c = Math.min(90, .75 * r(Math.max(t.width, t.height))), l = (e) => {
-			let t = "", r = !1;
+		].find((e) => o / e >= 3) ?? .1, c = e.turn, l = {
+			longitude: Math.atan2(c[6], c[8]) * 180 / Math.PI,
+			latitude: Math.asin(Math.max(-1, Math.min(1, c[7]))) * 180 / Math.PI
+		}, u = Math.min(90, .75 * a(Math.max(t.width, t.height))), d = (e) => {
+			let t = "", n = !1;
 			for (let [i, a] of e) {
-				let [e, o, s] = n(...Vn(i, a));
-				s < 0 ? r = !1 : (t += `${r ? "L" : "M"}${e.toFixed(1)} ${o.toFixed(1)}`, r = !0);
+				let [e, o, s] = r(...Hn(i, a));
+				s < 0 ? n = !1 : (t += `${n ? "L" : "M"}${e.toFixed(1)} ${o.toFixed(1)}`, n = !0);
 			}
 			return t;
-		}, u = Math.max(a / 4, .05), d = (e, t, n) => Array.from({ length: Math.min(800, Math.floor((t - e) / n) + 1) }, (t, r) => e + r * n), f = Math.min(180, c / Math.max(.2, Math.cos(Math.abs(s.latitude) * Math.PI / 180))), p = Math.max(-90, s.latitude - c), m = Math.min(90, s.latitude + c), h = d(Math.ceil((s.longitude - f) / a) * a, s.longitude + f, a), g = d(Math.ceil(p / a) * a, m, a), _ = (e) => String(Number(e.toFixed(2))), v = (e, t, r) => {
-			let [i, a, o] = n(...Vn(e, t));
-			return o > 0 && /* @__PURE__ */ Z("text", {
-				x: i + 3,
-				y: a - 3,
-				children: r
-			}, r);
-		}, y = Math.round(s.latitude / a) * a, b = Math.round(s.longitude / a) * a;
-		return /* @__PURE__ */ Z("g", {
-			class: "graticule",
-			children: [
-				h.map((e) => /* @__PURE__ */ Z("path", { d: l(d(p, m, u).map((t) => [e, t])) }, `m${e}`)),
-				g.map((e) => /* @__PURE__ */ Z("path", { d: l(d(s.longitude - f, s.longitude + f, u).map((t) => [t, e])) }, `p${e}`)),
-				h.map((e) => {
-					let t = (e + 540) % 360 - 180;
-					return v(e, y, `${_(Math.abs(t))}°${t < 0 ? "W" : t > 0 ? "E" : ""}`);
-				}),
-				g.map((e) => e !== y && v(b, e, `${_(Math.abs(e))}°${e < 0 ? "S" : e > 0 ? "N" : ""}`))
-			]
-		});
+		}, f = Math.max(s / 4, .05), p = (e, t, n) => Array.from({ length: Math.min(800, Math.floor((t - e) / n) + 1) }, (t, r) => e + r * n), m = Math.min(180, u / Math.max(.2, Math.cos(Math.abs(l.latitude) * Math.PI / 180))), h = Math.max(-90, l.latitude - u), g = Math.min(90, l.latitude + u), _ = p(Math.ceil((l.longitude - m) / s) * s, l.longitude + m, s), v = p(Math.ceil(h / s) * s, g, s), y = (e) => String(Number(e.toFixed(2))), b = [], x = (e, t, a) => {
+			let [o, s, c] = r(...Hn(e, t)), l = [
+				o + 3,
+				s - 15,
+				o + 3 + 7 * a.length,
+				s
+			];
+			c > 0 && l[0] >= 0 && l[2] <= n && !i.some((e) => dr(l, e, 2, 0)) && (b.push({
+				text: a,
+				box: l
+			}), i.push(l));
+		}, S = Math.min(90 - s, Math.max(s - 90, Math.round(l.latitude / s) * s)), C = Math.round(l.longitude / s) * s;
+		for (let e of _) {
+			let t = (e + 540) % 360 - 180;
+			x(e, S, `${y(Math.abs(t))}°${t < 0 ? "W" : t > 0 ? "E" : ""}`);
+		}
+		for (let e of v) e !== S && x(C, e, `${y(Math.abs(e))}°${e < 0 ? "S" : e > 0 ? "N" : ""}`);
+		return {
+			paths: [..._.map((e) => d(p(h, g, f).map((t) => [e, t]))), ...v.map((e) => d(p(l.longitude - m, l.longitude + m, f).map((t) => [t, e])))],
+			labels: b
+		};
 	}
-	var fi = 2e4;
-	function pi(e, { caption: t, cloud: n, paint: r, theme: i, pointWidth: a }, o, s) {
-		let c = Math.min(2, devicePixelRatio || 1), [l, u] = [s.width / c, s.height / c], d = Xt(e.querySelector(".over"), l, u + 30, lt[i]), f = Yt("g", {});
-		if (n.count <= fi) {
-			let e = Jr(a * c) / c / 2, t = /* @__PURE__ */ new Map();
+	var ki = 2e4;
+	function Ai(e, { caption: t, cloud: n, paint: r, theme: i, pointWidth: a }, o, s) {
+		let c = Math.min(2, devicePixelRatio || 1), [l, u] = [s.width / c, s.height / c], d = Zt(e.querySelector(".over"), l, u + 30, ut[i]), f = Xt("g", {});
+		if (n.count <= ki) {
+			let e = si(a * c) / c / 2, t = /* @__PURE__ */ new Map();
 			for (let e = 0; e < n.count; e++) {
 				if (!(r[e] >>> 24)) continue;
-				let [i, a, l] = Kn(o, s, n.positions[3 * e], n.positions[3 * e + 1], n.positions[3 * e + 2]);
+				let [i, a, l] = qn(o, s, n.positions[3 * e], n.positions[3 * e + 1], n.positions[3 * e + 2]);
 				!(i >= 0 && a >= 0 && i <= s.width && a <= s.height) || n.shape === "sphere" && l < 0 || t.set(r[e], `${t.get(r[e]) ?? ""}M${(i / c).toFixed(2)} ${(a / c).toFixed(2)}h0`);
 			}
 			for (let [n, r] of [...t].sort(([e], [t]) => (e >>> 24) - (t >>> 24))) {
@@ -3353,7 +3473,7 @@
 					n >> 8 & 255,
 					n >> 16 & 255
 				].map((e) => e.toString(16).padStart(2, "0")).join("")}`;
-				f.append(Yt("path", {
+				f.append(Xt("path", {
 					d: r,
 					stroke: t,
 					"stroke-width": String(2 * e),
@@ -3361,7 +3481,7 @@
 					fill: "none"
 				}));
 			}
-		} else f.append(Yt("image", {
+		} else f.append(Xt("image", {
 			href: e.querySelector("canvas").toDataURL("image/png"),
 			width: String(l),
 			height: String(u)
@@ -3370,13 +3490,13 @@
 		p ? p.after(f) : d.querySelector("rect").after(f);
 		let m = e.querySelector(".lands");
 		if (m) {
-			let e = Yt("svg", {
+			let e = Xt("svg", {
 				width: String(l),
 				height: String(u)
 			});
-			e.append(Xt(m, l, u, lt[i]).querySelector(".shores")), f.before(e);
+			e.append(Zt(m, l, u, ut[i]).querySelector(".shores")), f.before(e);
 		}
-		let h = Yt("text", {
+		let h = Xt("text", {
 			x: "10",
 			y: String(u + 20),
 			"font-size": "12",
@@ -3386,7 +3506,7 @@
 		return h.textContent = t, d.append(h), d;
 	}
 	// src/state/compare.ts
-	function mi(e, t) {
+	function ji(e, t) {
 		let [n, r, i] = [
 			0,
 			0,
@@ -3405,11 +3525,11 @@
 			squares: i
 		};
 	}
-	function hi(e, t, n) {
+	function Mi(e, t, n) {
 		let r = [];
 		for (let i of e.columns) {
 			if (i.kind === "text") continue;
-			let [e, a] = [mi(i.values, t), mi(i.values, n)], o = Math.sqrt((e.squares + a.squares) / Math.max(1, e.n + a.n - 2));
+			let [e, a] = [ji(i.values, t), ji(i.values, n)], o = Math.sqrt((e.squares + a.squares) / Math.max(1, e.n + a.n - 2));
 			r.push({
 				name: i.name,
 				a: e.mean,
@@ -3420,7 +3540,7 @@
 		let i = ({ effect: e }) => Number.isNaN(e) ? -1 : Math.abs(e);
 		return r.sort((e, t) => i(t) - i(e));
 	}
-	function gi(e, t, n) {
+	function Ni(e, t, n) {
 		let r = e.groups.map(({ name: e }) => ({
 			name: e,
 			a: 0,
@@ -3430,48 +3550,48 @@
 			r[e] && (r[e].a += t[i], r[e].b += n[i]);
 		}), r.filter((e) => e.a + e.b > 0);
 	}
-	function _i(e) {
+	function Pi(e) {
 		return e.reduce((e, t) => e + t, 0);
 	}
 	// src/views/compare.tsx
-	var vi = 60;
-	function yi({ suffix: e, columns: t, grouping: n, kept: r, chosen: i, recipe: a, close: o }) {
-		let s = !i || i === r.rows, c = s ? r.rows.map((e) => 1 - e) : i, l = s ? "all other rows" : a, u = s ? 0 : r.rows.reduce((e, t, n) => e + (t & c[n]), 0), d = (e, t) => t ? `${X(100 * e / t, 3)} %` : "–", [f, p] = [_i(r.rows), _i(c)];
-		return /* @__PURE__ */ Z("section", {
+	var Fi = 60;
+	function Ii({ suffix: e, columns: t, grouping: n, kept: r, chosen: i, recipe: a, close: o }) {
+		let s = !i || i === r.rows, c = s ? r.rows.map((e) => 1 - e) : i, l = s ? "all other rows" : a, u = s ? 0 : r.rows.reduce((e, t, n) => e + (t & c[n]), 0), d = (e, t) => t ? `${Y(100 * e / t, 3)} %` : "–", [f, p] = [Pi(r.rows), Pi(c)];
+		return /* @__PURE__ */ X("section", {
 			class: "card chosen",
 			"aria-labelledby": `compare${e}`,
 			children: [
-				/* @__PURE__ */ Z("div", {
+				/* @__PURE__ */ X("div", {
 					class: "head",
-					children: [/* @__PURE__ */ Z("div", { children: [/* @__PURE__ */ Z("h2", {
+					children: [/* @__PURE__ */ X("div", { children: [/* @__PURE__ */ X("h2", {
 						id: `compare${e}`,
 						children: "A and B"
-					}), /* @__PURE__ */ Z("p", {
+					}), /* @__PURE__ */ X("p", {
 						class: "note",
 						children: [
 							"A: ",
-							Y(f),
+							J(f),
 							" rows, ",
 							r.recipe,
 							". B: ",
-							Y(p),
+							J(p),
 							" rows, ",
 							l,
 							".",
-							u ? ` ${Y(u)} rows are in both.` : "",
+							u ? ` ${J(u)} rows are in both.` : "",
 							" ",
 							s ? "Select other rows to compare A with them." : ""
 						]
-					})] }), /* @__PURE__ */ Z("div", {
+					})] }), /* @__PURE__ */ X("div", {
 						class: "tools",
-						children: /* @__PURE__ */ Z("button", {
+						children: /* @__PURE__ */ X("button", {
 							type: "button",
 							onClick: o,
 							children: "End the comparison"
 						})
 					})]
 				}),
-				/* @__PURE__ */ Z(yr, {
+				/* @__PURE__ */ X(jr, {
 					caption: "Columns of A and B, those that differ most first",
 					names: [
 						"column",
@@ -3479,14 +3599,14 @@
 						"mean of B",
 						"difference in standard deviations"
 					],
-					rows: hi(t, r.rows, c).map(({ name: e, a: t, b: n, effect: r }) => [
+					rows: Mi(t, r.rows, c).map(({ name: e, a: t, b: n, effect: r }) => [
 						e,
 						t,
 						n,
 						Number.isNaN(r) ? "–" : Number(r.toPrecision(3))
 					])
 				}),
-				n && n.groups.length > 1 && /* @__PURE__ */ Z(yr, {
+				n && n.groups.length > 1 && /* @__PURE__ */ X(jr, {
 					caption: `${n.title} of A and B`,
 					names: [
 						n.title,
@@ -3495,7 +3615,7 @@
 						"rows of B",
 						"share of B"
 					],
-					rows: gi(n, r.rows, c).slice(0, vi).map((e) => [
+					rows: Ni(n, r.rows, c).slice(0, Fi).map((e) => [
 						e.name,
 						e.a,
 						d(e.a, f),
@@ -3507,7 +3627,7 @@
 		});
 	}
 	// src/views/icon.tsx
-	var bi = {
+	var Li = {
 		shown: "M2 12s4-7 10-7 10 7 10 7-4 7-10 7S2 12 2 12Zm10 3a3 3 0 1 0 0-6 3 3 0 0 0 0 6Z",
 		hidden: "M3 3l18 18M10.6 5.1A9.7 9.7 0 0 1 12 5c6 0 10 7 10 7a17 17 0 0 1-3 3.7M6.6 6.6A17 17 0 0 0 2 12s4 7 10 7a9.6 9.6 0 0 0 4-.9M9.9 9.9a3 3 0 0 0 4.2 4.2",
 		only: "M12 3v4m0 10v4M3 12h4m10 0h4M12 15a3 3 0 1 0 0-6 3 3 0 0 0 0 6Z",
@@ -3521,218 +3641,231 @@
 		close: "M6 6l12 12M18 6 6 18",
 		up: "M12 19V5m-6 6 6-6 6 6"
 	};
-	function xi({ name: e }) {
-		return /* @__PURE__ */ Z("svg", {
+	function Ri({ name: e }) {
+		return /* @__PURE__ */ X("svg", {
 			class: "icon",
 			viewBox: "0 0 24 24",
 			width: "18",
 			height: "18",
 			"aria-hidden": "true",
-			children: /* @__PURE__ */ Z("path", { d: bi[e] })
+			children: /* @__PURE__ */ X("path", { d: Li[e] })
 		});
 	}
 	// src/views/scene.tsx
-	var Si = 40, Ci = 16, wi = 6, Ti = 200, Ei = "sure:";
-	function Di(e, t) {
+	var zi = 40, Bi = 16, Vi = 6, Hi = 200, Ui = "sure:";
+	function Wi(e, t = e[0]?.key) {
+		return e.find((e) => e.key === (t?.startsWith(Ui) ? t.slice(5) : t));
+	}
+	function Gi(e, t) {
 		return e.find((e) => e.kind !== "text" && t.test(e.name));
 	}
-	function Oi({ source: e, settings: t, settle: n, choice: r, asked: i }) {
-		let a = Lt.value, { name: o, columns: s, sources: c, layouts: l, suffix: u = "" } = e, d = s.columns.filter((e) => e.kind !== "text"), f = Di(d, /^(lon|lng|long|longitude)$/i), p = Di(d, /^(lat|latitude)$/i), m = d.filter((t) => t.name !== e.id && t.name !== e.weights), h = m.length >= 2 ? m : d, g = (e, t) => d.find((t) => t.name === e) ?? t, _ = l.map((e) => [e.key, e.title]);
+	function Ki({ source: e, settings: t, settle: n, choice: r, asked: i }) {
+		let a = Rt.value, { name: o, columns: s, sources: c, layouts: l, suffix: u = "" } = e, d = s.columns.filter((e) => e.kind !== "text"), f = Gi(d, /^(lon|lng|long|longitude)$/i), p = Gi(d, /^(lat|latitude)$/i), m = d.filter((t) => t.name !== e.id && t.name !== e.weights), h = m.length >= 2 ? m : d, g = (e, t) => d.find((t) => t.name === e) ?? t, _ = l.map((e) => [e.key, e.title]);
 		f && p && _.push(["sphere", "sphere"]), h.length >= 2 && _.push(["flat", "columns"]);
-		let v = _.find(([e]) => e === t.view)?.[0] ?? _[0]?.[0] ?? "flat", y = l.find((e) => e.key === v), b = v === "sphere", x = y?.x ?? g(t.x, f ?? h[0]), S = y?.y ?? g(t.y, p ?? h[1] ?? h[0]), C = y ? y.z : t.z ? d.find((e) => e.name === t.z) : void 0, w = t.colour ?? c[0]?.key ?? e.colour ?? "", T = y ? y.isEqual : x === f && S === p || e.isEqual, E = t.edge !== "no" && !y?.degrees, D = [
-			x,
-			S,
-			...C ? [C] : []
-		], ee = G(() => D.map((e) => !y && !b && !T && Pn(e.values)), [
-			x,
+		let v = _.find(([e]) => e === t.view)?.[0] ?? _[0]?.[0] ?? "flat", y = l.find((e) => e.key === v), b = v === "sphere", S = y?.x ?? g(t.x, f ?? h[0]), C = y?.y ?? g(t.y, p ?? h[1] ?? h[0]), w = y ? y.z : t.z ? d.find((e) => e.name === t.z) : void 0, T = t.colour ?? c[0]?.key ?? e.colour ?? "", E = y ? y.isEqual : S === f && C === p || e.isEqual, D = t.edge !== "no" && !y?.degrees, ee = [
 			S,
 			C,
+			...w ? [w] : []
+		], O = W(() => ee.map((e) => !y && !b && !E && Fn(e.values)), [
+			S,
+			C,
+			w,
 			b,
-			T
-		]), te = t.log === "no" ? D.map(() => !1) : ee, O = t.log !== "no" && ee.includes(!0), k = G(() => b ? Bn(f.values, p.values) : Ln(D.map((e, t) => te[t] ? In(e) : e), {
-			isEqual: T,
+			E
+		]), k = t.log === "no" ? ee.map(() => !1) : O, A = t.log !== "no" && O.includes(!0), j = W(() => b ? Vn(f.values, p.values) : Rn(ee.map((e, t) => k[t] ? Ln(e) : e), {
+			isEqual: E,
 			stretch: y?.stretch,
-			isEdged: E
+			isEdged: D
 		}), [
 			b,
-			x,
 			S,
 			C,
-			T,
+			w,
 			E,
-			O
-		]), A = y ? y.degrees : !b && x === f && S === p && !C ? { breaks: [] } : void 0, j = b || A !== void 0;
-		U(() => {
-			j && e.coast && lr(e.coast);
-		}, [j]);
-		let M = G(() => {
-			if (!j || !sr.value) return null;
-			if (b) return tr(sr.value);
-			let [e, t] = [x, S].map((e) => On(e.values)), n = A.breaks;
+			D,
+			A
+		]), M = y ? y.degrees : !b && S === f && C === p && !w ? { breaks: [] } : void 0, N = b || M !== void 0;
+		H(() => {
+			N && e.coast && xr(e.coast);
+		}, [N]);
+		let P = W(() => {
+			if (!N || !yr.value) return null;
+			if (b) return {
+				shores: nr(yr.value),
+				towns: ir(yr.value)
+			};
+			let [e, t] = [S, C].map((e) => kn(e.values)), n = M.breaks;
 			if (!e || !t) return null;
 			let r = n.reduce((e, [t, n, r]) => e + n - t - r, e[1]);
-			return Qn([e[0], r], t) ? nr(sr.value, k, e[0] >= -180 && r <= 180 ? -180 : (e[0] + r) / 2 - 180, n) : null;
+			if (!$n([e[0], r], t)) return null;
+			let i = e[0] >= -180 && r <= 180 ? -180 : (e[0] + r) / 2 - 180;
+			return {
+				shores: or(yr.value, j, i, n),
+				towns: ar(yr.value, j, i, n)
+			};
 		}, [
-			sr.value,
-			k,
-			j
-		]), N = J(null), P = J(null), ne = w.startsWith(Ei), F = c.find((e) => e.key === (ne ? w.slice(5) : w));
-		U(() => {
+			yr.value,
+			j,
+			N
+		]), F = q(null), te = q(null), ne = T.startsWith(Ui), I = Wi(c, T);
+		H(() => {
 			let e = new AbortController();
-			return P.value = null, (async () => {
+			return te.value = null, (async () => {
 				try {
-					if (F) {
-						let t = await F.load(e.signal);
-						e.signal.aborted || (N.value = t);
+					if (I) {
+						let t = I.ready ?? await I.load(e.signal);
+						e.signal.aborted || (F.value = t);
 					} else {
-						let e = w.startsWith("column:") ? s.columns.find((e) => e.name === w.slice(7)) : void 0;
-						N.value = e ? St(e) : null;
+						let e = T.startsWith("column:") ? s.columns.find((e) => e.name === T.slice(7)) : void 0;
+						F.value = e ? Ct(e) : null;
 					}
 				} catch (t) {
-					e.signal.aborted || ([P.value, N.value] = [t, null]);
+					e.signal.aborted || ([te.value, F.value] = [t, null]);
 				}
 			})(), () => e.abort();
-		}, [F?.key ?? w, F?.version]);
-		let I = J(null), L = J([]), R = J(/* @__PURE__ */ new Set()), re = J(-1), z = J("move"), ie = J(0), B = W(null), ae = J(/* @__PURE__ */ new Map()), oe = J(null), se = N.value, V = G(() => {
-			let e = se && ne ? bt(se) : se;
-			return e && ae.value.size ? {
+		}, [I?.key ?? T, I?.version]);
+		let L = q(null), re = q([]), ie = q(/* @__PURE__ */ new Set()), R = q(-1), ae = q("move"), z = q(0), oe = U(null), se = q(/* @__PURE__ */ new Map()), ce = q(null), le = I?.ready ?? (F.value?.groupOf.length === s.rows ? F.value : null), B = W(() => {
+			let e = le && ne ? xt(le) : le;
+			return e && se.value.size ? {
 				...e,
 				groups: e.groups.map((e) => ({
 					...e,
-					name: ae.value.get(e.number) ?? e.name
+					name: se.value.get(e.number) ?? e.name
 				}))
 			} : e;
 		}, [
-			se,
+			le,
 			ne,
-			ae.value
+			se.value
 		]);
-		U(() => {
-			R.value = /* @__PURE__ */ new Set(), ae.value = /* @__PURE__ */ new Map();
-		}, [se?.title]);
-		let ce = (e) => V !== null && R.value.size > 0 && R.value.has(V.groupOf[e]), le = G(() => ji(k, s.rows, V, I.value, R.value, a), [
-			k,
-			V,
-			I.value,
-			R.value,
+		H(() => {
+			ie.value = /* @__PURE__ */ new Set(), se.value = /* @__PURE__ */ new Map();
+		}, [le?.title]);
+		let ue = (e) => B !== null && ie.value.size > 0 && ie.value.has(B.groupOf[e]), V = W(() => Yi(j, s.rows, B, L.value, ie.value, a), [
+			j,
+			B,
+			L.value,
+			ie.value,
 			a
-		]), H = G(() => I.value ? I.value.reduce((e, t) => e + t, 0) : 0, [I.value]), ue = G(() => Mi(k, V, R.value, a), [
-			k,
-			V,
-			R.value,
+		]), de = W(() => L.value ? L.value.reduce((e, t) => e + t, 0) : 0, [L.value]), fe = W(() => Xi(j, B, ie.value, a), [
+			j,
+			B,
+			ie.value,
 			a
-		]), de = G(() => re.value < 0 ? -1 : k.rowOf.indexOf(re.value), [k, re.value]), fe = (e, t, n) => {
-			let r = t === "replace" || !I.value ? new Uint8Array(s.rows) : I.value.slice();
+		]), pe = W(() => R.value < 0 ? -1 : j.rowOf.indexOf(R.value), [j, R.value]), me = (e, t, n) => {
+			let r = t === "replace" || !L.value ? new Uint8Array(s.rows) : L.value.slice();
 			for (let n of e) r[n] = t === "subtract" ? 0 : 1;
 			let i = r.includes(1);
-			Ee(() => {
-				I.value = i ? r : null;
+			De(() => {
+				L.value = i ? r : null;
 				let e = {
 					replace: "",
 					add: "and ",
 					subtract: "without "
 				}[t];
-				L.value = i ? t === "replace" ? [n] : [...L.value, `${e}${n}`] : [];
-			}), Ft(i ? `${Y(r.reduce((e, t) => e + t, 0))} rows selected.` : "Nothing is selected.");
-		}, pe = () => Ee(() => [I.value, L.value, re.value] = [
+				re.value = i ? t === "replace" ? [n] : [...re.value, `${e}${n}`] : [];
+			}), It(i ? `${J(r.reduce((e, t) => e + t, 0))} rows selected.` : "Nothing is selected.");
+		}, he = () => De(() => [L.value, re.value, R.value] = [
 			null,
 			[],
 			-1
-		]), me = () => {
-			if (!I.value) return;
-			let e = I.value.map((e, t) => e || ce(t) ? 0 : 1);
-			I.value = e.includes(1) ? e : null, L.value = [...L.value, "inverted"];
-		}, he = function* (e) {
-			for (let t = 0; t < s.rows; t++) V.groupOf[t] === e && (yield t);
-		}, ge = (e, t) => fe(he(e), t, `${F ? "cluster " : `${V.title} `}${V.groups[e].name}`), _e = (e, t) => fe(xt(V, e), t, `probability below ${e}`), ve = () => {
-			if (!I.value || !V) return;
-			let e = new Set(R.value);
-			I.value.forEach((t, n) => t && e.add(V.groupOf[n])), e.size < V.groups.length && (R.value = e);
-		}, ye = (e) => {
+		]), ge = () => {
+			if (!L.value) return;
+			let e = L.value.map((e, t) => e || ue(t) ? 0 : 1);
+			L.value = e.includes(1) ? e : null, re.value = [...re.value, "inverted"];
+		}, _e = function* (e) {
+			for (let t = 0; t < s.rows; t++) B.groupOf[t] === e && (yield t);
+		}, ve = (e, t) => me(_e(e), t, `${I ? "cluster " : `${B.title} `}${B.groups[e].name}`), ye = (e, t) => me(St(B, e), t, `probability below ${e}`), be = () => {
+			if (!L.value || !B) return;
+			let e = new Set(ie.value);
+			L.value.forEach((t, n) => t && e.add(B.groupOf[n])), e.size < B.groups.length && (ie.value = e);
+		}, xe = (e) => {
 			if (e.ctrlKey || e.metaKey || e.altKey || /^(INPUT|SELECT|TEXTAREA)$/.test(e.target.tagName)) return;
 			let t = {
-				l: () => z.value = "lasso",
-				b: () => z.value = "box",
-				m: () => z.value = "move",
-				i: me,
-				h: ve,
-				Escape: pe,
-				f: () => B.current?.fit()
+				l: () => ae.value = "lasso",
+				b: () => ae.value = "box",
+				m: () => ae.value = "move",
+				i: ge,
+				h: be,
+				Escape: he,
+				f: () => oe.current?.fit()
 			}[e.key];
 			t && (e.preventDefault(), t());
-		}, be = i?.value;
-		U(() => {
-			if (!be || !V) return;
-			let e = V.groups.findIndex((e) => e.number === be.group);
-			e >= 0 && fe(he(e), "replace", `cluster ${V.groups[e].name}`);
-		}, [be]);
-		let xe = G(() => h, [s]), Se = V !== null && V.groups.length > 0 && xe.length > 0, Ce = ie.value || (s.rows > 3e5 ? 1 : s.rows > 3e4 ? 2 : s.rows > 3e3 ? 4 : s.rows > 500 ? 7 : 9), we = (t) => s.columns.filter((t) => t.name !== e.id).slice(0, 6).map((e) => `${e.name} ${e.kind === "text" ? e.values[t] : X(e.values[t], 6)}`).join(" · "), Te = s.columns.find((t) => t.name === e.id), De = (t) => e.titleOf ? e.titleOf(t) : Te ? String(Te.kind === "text" ? Te.values[t] : X(Te.values[t], 12)) : `row ${Y(t + 1)}`, K = (e) => {
-			let t = V?.groups[V.groupOf[e]];
+		}, Se = i?.value;
+		H(() => {
+			if (!Se || !B) return;
+			let e = B.groups.findIndex((e) => e.number === Se.group);
+			e >= 0 && me(_e(e), "replace", `cluster ${B.groups[e].name}`);
+		}, [Se]);
+		let Ce = W(() => h, [s]), we = !e.sampled && B !== null && B.groups.length > 0 && Ce.length > 0, Te = z.value || (s.rows > 3e5 ? 1 : s.rows > 3e4 ? 2 : s.rows > 3e3 ? 4 : s.rows > 500 ? 7 : 9), Ee = (t) => s.columns.filter((t) => t.name !== e.id).slice(0, 6).map((e) => `${e.name} ${e.kind === "text" ? e.values[t] : Y(e.values[t], 6)}`).join(" · "), Oe = s.columns.find((t) => t.name === e.id), G = (t) => e.titleOf ? e.titleOf(t) : Oe ? String(Oe.kind === "text" ? Oe.values[t] : Y(Oe.values[t], 12)) : `row ${J(t + 1)}`, ke = (e) => {
+			let t = B?.groups[B.groupOf[e]];
 			return t ? t.name : "";
-		}, Oe = `${o}: ${y ? y.title : b ? "positions on the sphere" : `${x.name} and ${S.name}${C ? ` and ${C.name}` : ""}`}${V ? `, coloured by ${V.isSure ? "how sure they are in " : ""}${V.title}` : ""}; ${Y(s.rows)} rows`, ke = `${Oe}.${V?.groups.length ? ` ${V.groups.length} groups; the list beside the picture has them all.` : ""}${H ? ` ${Y(H)} rows are selected; the table below has them.` : ""} Arrow keys move, plus and minus zoom, Enter picks the middle point.`;
-		return /* @__PURE__ */ Z("div", {
+		}, Ae = `${o}: ${y ? y.title : b ? "positions on the sphere" : `${S.name} and ${C.name}${w ? ` and ${w.name}` : ""}`}${B ? `, coloured by ${B.isSure ? "how sure they are in " : ""}${B.title}` : ""}; ${J(s.rows)} rows`, je = `${Ae}.${B?.groups.length ? ` ${B.groups.length} groups; the list beside the picture has them all.` : ""}${de ? ` ${J(de)} rows are selected; the table below has them.` : ""} Arrow keys move, plus and minus zoom, Enter picks the middle point.`;
+		return /* @__PURE__ */ X("div", {
 			class: "scene",
-			style: { gridTemplateRows: Se ? "auto 1fr" : void 0 },
-			onKeyDown: ye,
+			style: { gridTemplateRows: we ? "auto 1fr" : void 0 },
+			onKeyDown: xe,
 			children: [
-				/* @__PURE__ */ Z("section", {
+				/* @__PURE__ */ X("section", {
 					class: "card picture",
 					"aria-label": "Picture",
 					children: [
-						/* @__PURE__ */ Z("div", {
+						/* @__PURE__ */ X("div", {
 							class: "tools choices",
-							children: [r, /* @__PURE__ */ Z(Ai, {
+							children: [r, /* @__PURE__ */ X(Ji, {
 								columns: s,
 								numbers: d,
-								x: x.name,
-								y: S.name,
-								z: C?.name ?? "",
+								x: S.name,
+								y: C.name,
+								z: w?.name ?? "",
 								view: v,
 								views: _,
 								sources: c,
-								colourKey: w,
+								colourKey: T,
 								settle: n
 							})]
 						}),
-						/* @__PURE__ */ Z("div", {
+						/* @__PURE__ */ X("div", {
 							class: "framed",
-							children: [/* @__PURE__ */ Z("div", {
+							inert: e.sampled !== void 0,
+							children: [/* @__PURE__ */ X("div", {
 								class: "stage",
-								children: /* @__PURE__ */ Z(qr, {
-									cloud: k,
-									paint: le,
+								children: /* @__PURE__ */ X(oi, {
+									cloud: j,
+									paint: V,
 									theme: a,
-									tool: z.value,
-									isEqual: T || y?.stretch !== void 0,
-									pointWidth: Ce,
-									degrees: y?.degrees,
-									shores: M,
+									tool: ae.value,
+									isEqual: E || y?.stretch !== void 0,
+									pointWidth: Te,
+									degrees: y?.degrees ?? (P ? M : void 0),
+									shores: P?.shores,
+									towns: P?.towns,
 									ground: y?.ground,
-									outlines: V && y?.outlines && y.outlines.filter(({ group: e }) => !R.value.has(e)),
+									outlines: B && y?.outlines && y.outlines.filter(({ group: e }) => !ie.value.has(e)),
 									names: [
 										0,
 										1,
 										2
-									].map((e) => D[e] ? `${D[e].name}${te[e] ? " (log)" : ""}` : ""),
-									logs: te,
-									summary: ke,
-									caption: Oe,
-									marks: ue,
-									picked: de,
+									].map((e) => ee[e] ? `${ee[e].name}${k[e] ? " (log)" : ""}` : ""),
+									logs: k,
+									summary: je,
+									caption: Ae,
+									marks: fe,
+									picked: pe,
 									forced: t.renderer,
-									handle: B,
-									onSelect: (e, t, n) => fe(ki(e, (e) => k.rowOf[e]), t, n),
-									onPick: (e) => re.value = e < 0 ? -1 : k.rowOf[e],
+									handle: oe,
+									onSelect: (e, t, n) => me(qi(e, (e) => j.rowOf[e]), t, n),
+									onPick: (e) => R.value = e < 0 ? -1 : j.rowOf[e],
 									hint: (e) => {
-										let t = k.rowOf[e], n = V?.groups.length ? K(t) : "";
+										let t = j.rowOf[e], n = B?.groups.length ? ke(t) : "";
 										return {
-											title: n && n !== "no cluster" && n !== "no value" ? `${F ? "Cluster " : ""}${n} · ${De(t)}` : De(t),
-											text: `${V?.isSure ? `probability ${X(V.probability[t], 3)} · ` : ""}${we(t)}`,
-											colour: wt(V, t, a)
+											title: n && n !== "no cluster" && n !== "no value" ? `${I ? "Cluster " : ""}${n} · ${G(t)}` : G(t),
+											text: `${B?.isSure ? `probability ${Y(B.probability[t], 3)} · ` : ""}${Ee(t)}`,
+											colour: Tt(B, t, a)
 										};
 									}
 								})
-							}), /* @__PURE__ */ Z("div", {
+							}), /* @__PURE__ */ X("div", {
 								class: "palette",
 								role: "toolbar",
 								"aria-label": "Tools of the picture",
@@ -3753,257 +3886,260 @@
 											"box",
 											"Box (B)"
 										]
-									].map(([e, t, n]) => /* @__PURE__ */ Z("button", {
+									].map(([e, t, n]) => /* @__PURE__ */ X("button", {
 										type: "button",
-										"aria-pressed": z.value === e,
+										"aria-pressed": ae.value === e,
 										title: n,
 										"aria-label": n,
-										onClick: () => z.value = e,
-										children: /* @__PURE__ */ Z(xi, { name: t })
+										onClick: () => ae.value = e,
+										children: /* @__PURE__ */ X(Ri, { name: t })
 									}, e)),
-									/* @__PURE__ */ Z("button", {
+									/* @__PURE__ */ X("button", {
 										type: "button",
 										title: "Zoom in (+)",
 										"aria-label": "Zoom in",
-										onClick: () => B.current?.zoom(1.5),
-										children: /* @__PURE__ */ Z(xi, { name: "plus" })
+										onClick: () => oe.current?.zoom(1.5),
+										children: /* @__PURE__ */ X(Ri, { name: "plus" })
 									}),
-									/* @__PURE__ */ Z("button", {
+									/* @__PURE__ */ X("button", {
 										type: "button",
 										title: "Zoom out (-)",
 										"aria-label": "Zoom out",
-										onClick: () => B.current?.zoom(1 / 1.5),
-										children: /* @__PURE__ */ Z(xi, { name: "minus" })
+										onClick: () => oe.current?.zoom(1 / 1.5),
+										children: /* @__PURE__ */ X(Ri, { name: "minus" })
 									}),
-									/* @__PURE__ */ Z("button", {
+									/* @__PURE__ */ X("button", {
 										type: "button",
 										title: "Fit all (F)",
 										"aria-label": "Fit all",
-										onClick: () => B.current?.fit(),
-										children: /* @__PURE__ */ Z(xi, { name: "fit" })
+										onClick: () => oe.current?.fit(),
+										children: /* @__PURE__ */ X(Ri, { name: "fit" })
 									})
 								]
 							})]
 						}),
-						/* @__PURE__ */ Z("div", {
+						e.sampled ? /* @__PURE__ */ X("p", {
+							class: "note",
+							children: ["A sample. ", e.sampled]
+						}) : /* @__PURE__ */ X("div", {
 							class: "tools under",
 							children: [
-								/* @__PURE__ */ Z("label", { children: ["Point size", /* @__PURE__ */ Z("input", {
+								/* @__PURE__ */ X("label", { children: ["Point size", /* @__PURE__ */ X("input", {
 									type: "range",
 									min: "1",
 									max: "15",
 									step: "1",
-									value: Ce,
-									onInput: (e) => ie.value = Number(e.currentTarget.value)
+									value: Te,
+									onInput: (e) => z.value = Number(e.currentTarget.value)
 								})] }),
-								/* @__PURE__ */ Z(en, {
+								/* @__PURE__ */ X(tn, {
 									name: o,
-									make: () => B.current.svg(),
-									fail: (e) => P.value = e
+									make: () => oe.current.svg(),
+									fail: (e) => te.value = e
 								}),
-								/* @__PURE__ */ Z("span", {
+								/* @__PURE__ */ X("span", {
 									class: "note",
-									children: z.value === "move" ? k.shape === "plane" ? "Drag to move, scroll to zoom, click a point to see its row." : "Drag to turn, Shift and drag to move, scroll to zoom." : "Drag around points. Shift adds, Alt takes away."
+									children: ae.value === "move" ? j.shape === "plane" ? "Drag to move, scroll to zoom, click a point to see its row." : "Drag to turn, Shift and drag to move, scroll to zoom." : "Drag around points. Shift adds, Alt takes away."
 								})
 							]
 						}),
-						k.missing > 0 && /* @__PURE__ */ Z("p", {
+						j.missing > 0 && /* @__PURE__ */ X("p", {
 							class: "note",
 							children: [
-								Y(k.missing),
+								J(j.missing),
 								" ",
-								k.missing === 1 ? "row has" : "rows have",
+								j.missing === 1 ? "row has" : "rows have",
 								" a missing value in these columns and ",
-								k.missing === 1 ? "is" : "are",
+								j.missing === 1 ? "is" : "are",
 								" not drawn."
 							]
 						}),
-						(k.beyond > 0 || t.edge === "no") && /* @__PURE__ */ Z("p", {
+						(j.beyond > 0 || t.edge === "no") && /* @__PURE__ */ X("p", {
 							class: "note",
-							children: [k.beyond > 0 ? `${Y(k.beyond)} ${k.beyond === 1 ? "row lies" : "rows lie"} farther out and ${k.beyond === 1 ? "is" : "are"} drawn at the edge. ` : "", /* @__PURE__ */ Z("button", {
+							children: [j.beyond > 0 ? `${J(j.beyond)} ${j.beyond === 1 ? "row lies" : "rows lie"} farther out and ${j.beyond === 1 ? "is" : "are"} drawn at the edge. ` : "", /* @__PURE__ */ X("button", {
 								type: "button",
 								class: "link",
 								onClick: () => n({ edge: t.edge === "no" ? null : "no" }),
 								children: t.edge === "no" ? "Draw rows that lie far out at the edge" : "Show where they lie"
 							})]
 						}),
-						ee.includes(!0) && /* @__PURE__ */ Z("p", {
+						O.includes(!0) && /* @__PURE__ */ X("p", {
 							class: "note",
-							children: [O ? `${D.filter((e, t) => te[t]).map(({ name: e }) => e).join(" and ")}: drawn by the logarithm, since most values lie near the low end. ` : "", /* @__PURE__ */ Z("button", {
+							children: [A ? `${ee.filter((e, t) => k[t]).map(({ name: e }) => e).join(" and ")}: drawn by the logarithm, since most values lie near the low end. ` : "", /* @__PURE__ */ X("button", {
 								type: "button",
 								class: "link",
-								onClick: () => n({ log: O ? "no" : null }),
-								children: O ? "Draw values as they are" : "Draw crowded values by their logarithm"
+								onClick: () => n({ log: A ? "no" : null }),
+								children: A ? "Draw values as they are" : "Draw crowded values by their logarithm"
 							})]
 						}),
-						y?.note && /* @__PURE__ */ Z("p", {
+						y?.note && /* @__PURE__ */ X("p", {
 							class: "note",
 							children: y.note
 						}),
-						/* @__PURE__ */ Z(vr, { error: P.value })
+						/* @__PURE__ */ X(Ar, { error: te.value })
 					]
 				}),
-				/* @__PURE__ */ Z("aside", {
+				/* @__PURE__ */ X("aside", {
 					class: "side",
-					style: { gridRow: Se ? "span 2" : void 0 },
-					children: [
-						re.value >= 0 && /* @__PURE__ */ Z(Vi, {
+					style: { gridRow: we ? "span 2" : void 0 },
+					children: !e.sampled && /* @__PURE__ */ X(x, { children: [
+						R.value >= 0 && /* @__PURE__ */ X(aa, {
 							suffix: u,
 							columns: s,
-							row: re.value,
-							title: De(re.value),
-							cluster: V?.groups.length ? `${pt(V.title)}: ${K(re.value)}` : "",
-							probability: V?.probability?.[re.value] ?? null,
-							close: () => re.value = -1
+							row: R.value,
+							title: G(R.value),
+							cluster: B?.groups.length ? `${mt(B.title)}: ${ke(R.value)}` : "",
+							probability: B?.probability?.[R.value] ?? null,
+							close: () => R.value = -1
 						}),
-						V?.isSure && /* @__PURE__ */ Z(zi, {
+						B?.isSure && /* @__PURE__ */ X(ra, {
 							suffix: u,
-							grouping: V,
+							grouping: B,
 							theme: a,
-							choose: _e
+							choose: ye
 						}),
-						V && V.groups.length > 0 && /* @__PURE__ */ Z(Fi, {
+						B && B.groups.length > 0 && /* @__PURE__ */ X($i, {
 							suffix: u,
-							grouping: V,
+							grouping: B,
 							rows: s.rows,
 							theme: a,
-							hidden: R.value,
-							isOfJob: F !== void 0,
-							hide: (e) => R.value = e,
-							rename: (e, t) => ae.value = new Map(ae.value).set(e, t),
-							choose: ge
+							hidden: ie.value,
+							isOfJob: I !== void 0,
+							hide: (e) => ie.value = e,
+							rename: (e, t) => se.value = new Map(se.value).set(e, t),
+							choose: ve
 						}),
-						V && F?.hasProbability && V.probability && !V.isSure && /* @__PURE__ */ Z(zi, {
+						B && I?.hasProbability && B.probability && !B.isSure && /* @__PURE__ */ X(ra, {
 							suffix: u,
-							grouping: V,
+							grouping: B,
 							theme: a,
-							choose: _e
+							choose: ye
 						}),
-						V?.outliers && V.outliers.length > 0 && /* @__PURE__ */ Z(Li, {
+						B?.outliers && B.outliers.length > 0 && /* @__PURE__ */ X(ta, {
 							suffix: u,
-							outliers: V.outliers,
-							titleOf: De,
-							pick: (e) => re.value = e,
-							choose: () => fe(V.outliers.map(({ row: e }) => e), "replace", "out of the ordinary")
+							outliers: B.outliers,
+							titleOf: G,
+							pick: (e) => R.value = e,
+							choose: () => me(B.outliers.map(({ row: e }) => e), "replace", "out of the ordinary")
 						}),
-						V?.scale && !V.isSure && /* @__PURE__ */ Z(Bi, {
-							title: V.title,
-							...V.scale,
+						B?.scale && !B.isSure && /* @__PURE__ */ X(ia, {
+							title: B.title,
+							...B.scale,
 							theme: a
 						}),
-						!V && /* @__PURE__ */ Z("div", {
+						!B && /* @__PURE__ */ X("div", {
 							class: "card",
-							children: [/* @__PURE__ */ Z("p", {
+							children: [/* @__PURE__ */ X("p", {
 								class: "note",
 								children: "Choose under \"Colour\" what points are coloured by. Clusters appear here when a job has found some."
-							}), e.find && !c.length && /* @__PURE__ */ Z("p", {
+							}), e.find && !c.length && /* @__PURE__ */ X("p", {
 								class: "note",
-								children: /* @__PURE__ */ Z("a", {
+								children: /* @__PURE__ */ X("a", {
 									class: "button",
 									href: e.find,
 									children: "Find clusters"
 								})
 							})]
 						})
-					]
+					] })
 				}),
-				Se && /* @__PURE__ */ Z(kr, {
+				we && /* @__PURE__ */ X(Hr, {
 					suffix: u,
-					columns: xe,
-					grouping: V,
-					hidden: R.value,
+					columns: Ce,
+					grouping: B,
+					hidden: ie.value,
 					theme: a,
 					column: t.box,
 					settle: (e) => n({ box: e }),
-					nameOf: (e) => Ni(V.groups[e], F !== void 0),
-					choose: ge
+					nameOf: (e) => Zi(B.groups[e], I !== void 0),
+					choose: ve
 				}),
-				oe.value && /* @__PURE__ */ Z(yi, {
+				ce.value && /* @__PURE__ */ X(Ii, {
 					suffix: u,
 					columns: s,
-					grouping: V,
-					kept: oe.value,
-					chosen: I.value,
-					recipe: L.value.join(", "),
-					close: () => oe.value = null
+					grouping: B,
+					kept: ce.value,
+					chosen: L.value,
+					recipe: re.value.join(", "),
+					close: () => ce.value = null
 				}),
-				I.value && /* @__PURE__ */ Z(Hi, {
-					keep: () => oe.value = {
-						rows: I.value,
-						recipe: L.value.join(", ")
+				L.value && /* @__PURE__ */ X(oa, {
+					keep: () => ce.value = {
+						rows: L.value,
+						recipe: re.value.join(", ")
 					},
 					source: e,
-					titleOf: De,
+					titleOf: G,
 					columns: s,
-					chosen: I.value,
-					total: H,
-					recipe: L.value,
-					grouping: F ? V : null,
-					clear: pe,
-					invert: me,
-					pick: (e) => re.value = e,
-					picked: re.value
+					chosen: L.value,
+					total: de,
+					recipe: re.value,
+					grouping: I ? B : null,
+					clear: he,
+					invert: ge,
+					pick: (e) => R.value = e,
+					picked: R.value
 				})
 			]
 		});
 	}
-	function* ki(e, t) {
+	function* qi(e, t) {
 		for (let n of e) yield t(n);
 	}
-	function Ai({ columns: e, numbers: t, x: n, y: r, z: i, view: a, views: o, sources: s, colourKey: c, settle: l }) {
-		let u = (e, n, r) => /* @__PURE__ */ Z("label", { children: [e, /* @__PURE__ */ Z("select", {
+	function Ji({ columns: e, numbers: t, x: n, y: r, z: i, view: a, views: o, sources: s, colourKey: c, settle: l }) {
+		let u = (e, n, r) => /* @__PURE__ */ X("label", { children: [e, /* @__PURE__ */ X("select", {
 			value: r,
 			onChange: (e) => l({ [n]: e.currentTarget.value }),
-			children: [n === "z" && /* @__PURE__ */ Z("option", {
+			children: [n === "z" && /* @__PURE__ */ X("option", {
 				value: "",
 				children: "none"
-			}), t.map((e) => /* @__PURE__ */ Z("option", {
+			}), t.map((e) => /* @__PURE__ */ X("option", {
 				value: e.name,
 				children: e.name
 			}, e.name))]
 		})] });
-		return /* @__PURE__ */ Z(x, { children: [
-			/* @__PURE__ */ Z("label", { children: ["Colour", /* @__PURE__ */ Z("select", {
-				value: c,
+		return /* @__PURE__ */ X(x, { children: [
+			/* @__PURE__ */ X("label", { children: ["Colour", /* @__PURE__ */ X("select", {
+				value: c || "none",
 				onChange: (e) => l({ colour: e.currentTarget.value || "none" }),
 				children: [
-					/* @__PURE__ */ Z("option", {
+					/* @__PURE__ */ X("option", {
 						value: "none",
 						children: "one colour"
 					}),
-					s.map((e) => /* @__PURE__ */ Z(x, { children: [/* @__PURE__ */ Z("option", {
+					s.map((e) => /* @__PURE__ */ X(x, { children: [/* @__PURE__ */ X("option", {
 						value: e.key,
 						children: e.title
-					}), e.hasProbability && /* @__PURE__ */ Z("option", {
-						value: Ei + e.key,
+					}), e.hasProbability && /* @__PURE__ */ X("option", {
+						value: Ui + e.key,
 						children: ["how sure: ", e.title.replace("clusters of ", "")]
 					})] }, e.key)),
-					e.columns.map((e) => /* @__PURE__ */ Z("option", {
+					e.columns.map((e) => /* @__PURE__ */ X("option", {
 						value: `column:${e.name}`,
 						children: ["column ", e.name]
 					}, e.name))
 				]
 			})] }),
-			o.length > 1 && /* @__PURE__ */ Z("label", { children: ["View", /* @__PURE__ */ Z("select", {
+			o.length > 1 && /* @__PURE__ */ X("label", { children: ["View", /* @__PURE__ */ X("select", {
 				value: a,
 				onChange: (e) => l({ view: e.currentTarget.value === o[0][0] ? null : e.currentTarget.value }),
-				children: o.map(([e, t]) => /* @__PURE__ */ Z("option", {
+				children: o.map(([e, t]) => /* @__PURE__ */ X("option", {
 					value: e,
 					children: t
 				}, e))
 			})] }),
-			a === "flat" && /* @__PURE__ */ Z(x, { children: [
+			a === "flat" && /* @__PURE__ */ X(x, { children: [
 				u("Across", "x", n),
 				u("Upwards", "y", r),
 				t.length > 2 && u("Depth", "z", i)
 			] })
 		] });
 	}
-	function ji(e, t, n, r, i, a) {
-		let o = new Uint32Array(e.count), s = n?.groups.map((e) => hn(Ct(e, a), 255)) ?? [], c = hn(wt(n && !n.scale ? {
+	function Yi(e, t, n, r, i, a) {
+		let o = new Uint32Array(e.count), s = n?.groups.map((e) => gn(wt(e, a), 255)) ?? [], c = gn(Tt(n && !n.scale ? {
 			...n,
 			groups: []
-		} : null, 0, a), 255), l = Array.from({ length: 256 }, (e, t) => hn(ft(t / 255, a), 255)), u = hn(ft(NaN, a), 255), d = hn(ct[a], 254);
+		} : null, 0, a), 255), l = Array.from({ length: 256 }, (e, t) => gn(pt(t / 255, a), 255)), u = gn(pt(NaN, a), 255), d = gn(lt[a], 254);
 		for (let a = 0; a < e.count; a++) {
 			let f = e.rowOf[a];
 			if (f >= t) continue;
@@ -4018,7 +4154,7 @@
 		}
 		return o;
 	}
-	function Mi(e, t, n, r) {
+	function Xi(e, t, n, r) {
 		if (!t || t.groups.length < 2) return [];
 		let i = t.groups.map(() => [
 			0,
@@ -4037,183 +4173,183 @@
 		})).filter(({ group: e, at: t, sum: r }) => e.number >= 0 && r[3] > 0 && !n.has(t)).sort((e, t) => t.sum[3] - e.sum[3]).map(({ group: t, sum: [n, i, a, o] }) => {
 			let s = e.shape === "sphere" ? Math.hypot(n, i, a) || 1 : o;
 			return {
-				text: t.name.length <= Ci ? t.name : `${t.name.slice(0, 15)}…`,
-				colour: t.place === void 0 ? Ct(t, r) : "var(--soft)",
+				text: t.name.length <= Bi ? t.name : `${t.name.slice(0, 15)}…`,
+				colour: t.place === void 0 ? wt(t, r) : "var(--soft)",
 				x: n / s,
 				y: i / s,
 				z: a / s
 			};
 		});
 	}
-	function Ni({ number: e, name: t }, n) {
+	function Zi({ number: e, name: t }, n) {
 		return e < 0 || !n || t !== String(e) ? t : `Cluster ${t}`;
 	}
-	function Pi({ probability: e, partners: t }) {
-		let n = t?.split("+") ?? [], r = n.length > wi ? `${n.slice(0, wi).join("+")} and ${Y(n.length - wi)} more` : t;
+	function Qi({ probability: e, partners: t }) {
+		let n = t?.split("+") ?? [], r = n.length > Vi ? `${n.slice(0, Vi).join("+")} and ${J(n.length - Vi)} more` : t;
 		return [...e === void 0 ? [] : [`sure ${e.toFixed(2)}`], ...r ? [`merges with ${r}`] : []].join(", ");
 	}
-	function Fi({ suffix: e, grouping: t, rows: n, theme: r, hidden: i, isOfJob: a, hide: o, rename: s, choose: c }) {
-		let l = J(!1), u = J(null), d = J(""), f = t.groups.map((e, t) => t), p = f.filter((e) => t.groups[e].name.toLowerCase().includes(d.value.trim().toLowerCase())), m = l.value ? p : p.slice(0, Si), h = (e) => {
+	function $i({ suffix: e, grouping: t, rows: n, theme: r, hidden: i, isOfJob: a, hide: o, rename: s, choose: c }) {
+		let l = q(!1), u = q(null), d = q(""), f = t.groups.map((e, t) => t), p = f.filter((e) => t.groups[e].name.toLowerCase().includes(d.value.trim().toLowerCase())), m = l.value ? p : p.slice(0, zi), h = (e) => {
 			let t = new Set(i);
 			t.delete(e) || t.add(e), o(t);
 		}, g = (e) => !i.has(e) && i.size === f.length - 1;
-		return /* @__PURE__ */ Z("section", {
+		return /* @__PURE__ */ X("section", {
 			class: "card",
 			"aria-labelledby": `groups${e}`,
 			children: [
-				/* @__PURE__ */ Z("div", {
+				/* @__PURE__ */ X("div", {
 					class: "head tight",
-					children: [/* @__PURE__ */ Z("h2", {
+					children: [/* @__PURE__ */ X("h2", {
 						id: `groups${e}`,
 						children: [
 							a ? "Clusters" : t.title,
 							" ",
-							/* @__PURE__ */ Z("span", {
+							/* @__PURE__ */ X("span", {
 								class: "soft",
-								children: Y(t.groups.filter((e) => e.number >= 0).length)
+								children: J(t.groups.filter((e) => e.number >= 0).length)
 							})
 						]
-					}), i.size > 0 && /* @__PURE__ */ Z("button", {
+					}), i.size > 0 && /* @__PURE__ */ X("button", {
 						type: "button",
 						onClick: () => o(/* @__PURE__ */ new Set()),
 						children: "Show all"
 					})]
 				}),
-				t.groups.length > Si && /* @__PURE__ */ Z("label", { children: [/* @__PURE__ */ Z("span", {
+				t.groups.length > zi && /* @__PURE__ */ X("label", { children: [/* @__PURE__ */ X("span", {
 					class: "unseen",
 					children: ["Search ", a ? "clusters" : t.title]
-				}), /* @__PURE__ */ Z("input", {
+				}), /* @__PURE__ */ X("input", {
 					type: "search",
 					placeholder: "Search",
 					value: d.value,
 					onInput: (e) => d.value = e.currentTarget.value
 				})] }),
-				/* @__PURE__ */ Z("ul", {
+				/* @__PURE__ */ X("ul", {
 					class: "groups",
 					children: m.map((e) => {
-						let l = t.groups[e], d = Ni(l, a), p = Pi(l);
-						return u.value === l.number ? /* @__PURE__ */ Z("li", { children: /* @__PURE__ */ Z("form", {
+						let l = t.groups[e], d = Zi(l, a), p = Qi(l);
+						return u.value === l.number ? /* @__PURE__ */ X("li", { children: /* @__PURE__ */ X("form", {
 							class: "inline",
 							onSubmit: (e) => {
 								e.preventDefault();
 								let t = e.currentTarget.querySelector("input").value.trim();
 								s(l.number, t || String(l.number)), u.value = null;
 							},
-							children: [/* @__PURE__ */ Z("input", {
+							children: [/* @__PURE__ */ X("input", {
 								"aria-label": `New name of ${d}`,
 								defaultValue: l.name,
 								maxLength: 80,
 								ref: (e) => e?.focus(),
 								onKeyDown: (e) => e.key === "Escape" && (e.stopPropagation(), u.value = null)
-							}), /* @__PURE__ */ Z("button", {
+							}), /* @__PURE__ */ X("button", {
 								type: "submit",
 								children: "Name"
 							})]
-						}) }, l.number) : /* @__PURE__ */ Z("li", {
+						}) }, l.number) : /* @__PURE__ */ X("li", {
 							class: i.has(e) ? "off" : "",
 							children: [
-								/* @__PURE__ */ Z("button", {
+								/* @__PURE__ */ X("button", {
 									type: "button",
 									class: "name",
 									title: "Select its rows. Shift adds, Alt takes away.",
 									onClick: (t) => c(e, t.altKey ? "subtract" : t.shiftKey ? "add" : "replace"),
 									children: [
-										/* @__PURE__ */ Z("i", {
+										/* @__PURE__ */ X("i", {
 											class: "swatch",
-											style: { background: Ct(l, r) }
+											style: { background: wt(l, r) }
 										}),
-										/* @__PURE__ */ Z("span", {
+										/* @__PURE__ */ X("span", {
 											class: "text",
 											children: d
 										}),
-										/* @__PURE__ */ Z("span", {
+										/* @__PURE__ */ X("span", {
 											class: "number",
-											children: Y(l.rows)
+											children: J(l.rows)
 										}),
-										/* @__PURE__ */ Z("span", {
+										/* @__PURE__ */ X("span", {
 											class: "number soft",
-											children: [X(100 * l.rows / n, 2), " %"]
+											children: [Y(100 * l.rows / n, 2), " %"]
 										}),
-										l.about && /* @__PURE__ */ Z("small", { children: l.about }),
-										p && /* @__PURE__ */ Z("small", {
+										l.about && /* @__PURE__ */ X("small", { children: l.about }),
+										p && /* @__PURE__ */ X("small", {
 											title: "The mean probability of its rows; the clusters with which it would merge first",
 											children: p
 										})
 									]
 								}),
-								a && l.number >= 0 && /* @__PURE__ */ Z("button", {
+								a && l.number >= 0 && /* @__PURE__ */ X("button", {
 									type: "button",
 									class: "bare",
 									title: `Rename ${d}`,
 									"aria-label": `Rename ${d}`,
 									onClick: () => u.value = l.number,
-									children: /* @__PURE__ */ Z(xi, { name: "pen" })
+									children: /* @__PURE__ */ X(Ri, { name: "pen" })
 								}),
-								/* @__PURE__ */ Z("button", {
+								/* @__PURE__ */ X("button", {
 									type: "button",
 									class: "bare",
 									"aria-pressed": g(e),
 									title: `Show only ${d}`,
 									"aria-label": `Show only ${d}`,
 									onClick: () => o(g(e) ? /* @__PURE__ */ new Set() : new Set(f.filter((t) => t !== e))),
-									children: /* @__PURE__ */ Z(xi, { name: "only" })
+									children: /* @__PURE__ */ X(Ri, { name: "only" })
 								}),
-								/* @__PURE__ */ Z("button", {
+								/* @__PURE__ */ X("button", {
 									type: "button",
 									class: "bare",
 									"aria-pressed": i.has(e),
 									title: `Hide ${d}`,
 									"aria-label": `Hide ${d}`,
 									onClick: () => h(e),
-									children: /* @__PURE__ */ Z(xi, { name: i.has(e) ? "hidden" : "shown" })
+									children: /* @__PURE__ */ X(Ri, { name: i.has(e) ? "hidden" : "shown" })
 								})
 							]
 						}, l.number);
 					})
 				}),
-				p.length > m.length && /* @__PURE__ */ Z("button", {
+				p.length > m.length && /* @__PURE__ */ X("button", {
 					type: "button",
 					onClick: () => l.value = !0,
-					children: ["Show all ", Y(p.length)]
+					children: ["Show all ", J(p.length)]
 				})
 			]
 		});
 	}
-	var Ii = 12;
-	function Li({ suffix: e, outliers: t, titleOf: n, pick: r, choose: i }) {
-		return /* @__PURE__ */ Z("section", {
+	var ea = 12;
+	function ta({ suffix: e, outliers: t, titleOf: n, pick: r, choose: i }) {
+		return /* @__PURE__ */ X("section", {
 			class: "card",
 			"aria-labelledby": `far${e}`,
 			children: [
-				/* @__PURE__ */ Z("div", {
+				/* @__PURE__ */ X("div", {
 					class: "head tight",
-					children: [/* @__PURE__ */ Z("h2", {
+					children: [/* @__PURE__ */ X("h2", {
 						id: `far${e}`,
-						children: ["Outliers ", /* @__PURE__ */ Z("span", {
+						children: ["Outliers ", /* @__PURE__ */ X("span", {
 							class: "soft",
-							children: Y(t.length)
+							children: J(t.length)
 						})]
-					}), /* @__PURE__ */ Z("button", {
+					}), /* @__PURE__ */ X("button", {
 						type: "button",
 						onClick: i,
 						children: "Select them"
 					})]
 				}),
-				/* @__PURE__ */ Z("p", {
+				/* @__PURE__ */ X("p", {
 					class: "note",
 					children: "Rows unusually far from the centre of their cluster, and the columns that make it so."
 				}),
-				/* @__PURE__ */ Z("ul", {
+				/* @__PURE__ */ X("ul", {
 					class: "plainlist",
-					children: t.slice(0, Ii).map(({ row: e, cluster: t, about: i }) => /* @__PURE__ */ Z("li", { children: [
-						/* @__PURE__ */ Z("button", {
+					children: t.slice(0, ea).map(({ row: e, cluster: t, about: i }) => /* @__PURE__ */ X("li", { children: [
+						/* @__PURE__ */ X("button", {
 							type: "button",
 							class: "link",
 							onClick: () => r(e),
 							children: n(e)
 						}),
 						" ",
-						/* @__PURE__ */ Z("span", {
+						/* @__PURE__ */ X("span", {
 							class: "soft",
 							children: [
 								"cluster ",
@@ -4224,66 +4360,66 @@
 						})
 					] }, e))
 				}),
-				t.length > Ii && /* @__PURE__ */ Z("p", {
+				t.length > ea && /* @__PURE__ */ X("p", {
 					class: "note",
 					children: [
 						"The farthest ",
-						Ii,
+						ea,
 						" of ",
-						Y(t.length),
+						J(t.length),
 						"."
 					]
 				})
 			]
 		});
 	}
-	var Ri = .8;
-	function zi({ suffix: e, grouping: t, theme: n, choose: r }) {
-		let i = J(Ri), a = G(() => {
+	var na = .8;
+	function ra({ suffix: e, grouping: t, theme: n, choose: r }) {
+		let i = q(na), a = W(() => {
 			let e = 0;
-			for (let n of xt(t, i.value)) e++;
+			for (let n of St(t, i.value)) e++;
 			return e;
 		}, [t, i.value]), o = t.scale?.gaps ?? 0;
-		return /* @__PURE__ */ Z("section", {
+		return /* @__PURE__ */ X("section", {
 			class: "card",
 			"aria-labelledby": `sure${e}`,
 			children: [
-				/* @__PURE__ */ Z("h2", {
+				/* @__PURE__ */ X("h2", {
 					id: `sure${e}`,
 					children: "How sure"
 				}),
-				t.isSure && /* @__PURE__ */ Z(x, { children: [
-					/* @__PURE__ */ Z("div", {
+				t.isSure && /* @__PURE__ */ X(x, { children: [
+					/* @__PURE__ */ X("div", {
 						class: "ramp",
 						"aria-hidden": "true",
-						children: Array.from({ length: 24 }, (e, t) => /* @__PURE__ */ Z("i", { style: { background: ft(1 - t / 23, n) } }, t))
+						children: Array.from({ length: 24 }, (e, t) => /* @__PURE__ */ X("i", { style: { background: pt(1 - t / 23, n) } }, t))
 					}),
-					/* @__PURE__ */ Z("p", {
+					/* @__PURE__ */ X("p", {
 						class: "ends",
-						children: [/* @__PURE__ */ Z("span", { children: [.5, " or less, unsure"] }), /* @__PURE__ */ Z("span", { children: "1, sure" })]
+						children: [/* @__PURE__ */ X("span", { children: [.5, " or less, unsure"] }), /* @__PURE__ */ X("span", { children: "1, sure" })]
 					}),
-					o > 0 && /* @__PURE__ */ Z("p", {
+					o > 0 && /* @__PURE__ */ X("p", {
 						class: "note",
 						children: [
-							Y(o),
+							J(o),
 							" ",
 							o === 1 ? "row is" : "rows are",
 							" in no cluster, and grey."
 						]
 					})
 				] }),
-				/* @__PURE__ */ Z("p", {
+				/* @__PURE__ */ X("p", {
 					class: "note",
 					children: "The probability that a row belongs to its cluster, and not to a neighbouring one."
 				}),
-				/* @__PURE__ */ Z("div", {
+				/* @__PURE__ */ X("div", {
 					class: "tools",
-					children: [/* @__PURE__ */ Z("label", {
+					children: [/* @__PURE__ */ X("label", {
 						class: "check",
 						children: [
 							"Below ",
 							i.value.toFixed(2),
-							/* @__PURE__ */ Z("input", {
+							/* @__PURE__ */ X("input", {
 								type: "range",
 								min: "0",
 								max: "1",
@@ -4292,14 +4428,14 @@
 								onInput: (e) => i.value = Number(e.currentTarget.value)
 							})
 						]
-					}), /* @__PURE__ */ Z("button", {
+					}), /* @__PURE__ */ X("button", {
 						type: "button",
 						disabled: a === 0,
 						title: "Select these rows. Shift adds, Alt takes away.",
 						onClick: (e) => r(i.value, e.altKey ? "subtract" : e.shiftKey ? "add" : "replace"),
 						children: [
 							"Select ",
-							Y(a),
+							J(a),
 							" ",
 							a === 1 ? "row" : "rows"
 						]
@@ -4308,29 +4444,29 @@
 			]
 		});
 	}
-	function Bi({ title: e, low: t, high: n, isLog: r, gaps: i, theme: a }) {
-		return /* @__PURE__ */ Z("section", {
+	function ia({ title: e, low: t, high: n, isLog: r, gaps: i, theme: a }) {
+		return /* @__PURE__ */ X("section", {
 			class: "card",
 			"aria-label": `Scale of ${e}`,
 			children: [
-				/* @__PURE__ */ Z("h2", { children: e }),
-				/* @__PURE__ */ Z("div", {
+				/* @__PURE__ */ X("h2", { children: e }),
+				/* @__PURE__ */ X("div", {
 					class: "ramp",
 					"aria-hidden": "true",
-					children: Array.from({ length: 24 }, (e, t) => /* @__PURE__ */ Z("i", { style: { background: ft(t / 23, a) } }, t))
+					children: Array.from({ length: 24 }, (e, t) => /* @__PURE__ */ X("i", { style: { background: pt(t / 23, a) } }, t))
 				}),
-				/* @__PURE__ */ Z("p", {
+				/* @__PURE__ */ X("p", {
 					class: "ends",
 					children: [
-						/* @__PURE__ */ Z("span", { children: X(t) }),
-						/* @__PURE__ */ Z("span", { children: r ? "logarithmic" : "" }),
-						/* @__PURE__ */ Z("span", { children: X(n) })
+						/* @__PURE__ */ X("span", { children: Y(t) }),
+						/* @__PURE__ */ X("span", { children: r ? "logarithmic" : "" }),
+						/* @__PURE__ */ X("span", { children: Y(n) })
 					]
 				}),
-				i > 0 && /* @__PURE__ */ Z("p", {
+				i > 0 && /* @__PURE__ */ X("p", {
 					class: "note",
 					children: [
-						Y(i),
+						J(i),
 						" ",
 						i === 1 ? "row has" : "rows have",
 						" no value, and ",
@@ -4341,40 +4477,40 @@
 			]
 		});
 	}
-	function Vi({ suffix: e, columns: t, row: n, title: r, cluster: i, probability: a, close: o }) {
-		return /* @__PURE__ */ Z("section", {
+	function aa({ suffix: e, columns: t, row: n, title: r, cluster: i, probability: a, close: o }) {
+		return /* @__PURE__ */ X("section", {
 			class: "card",
 			"aria-labelledby": `picked${e}`,
 			"aria-live": "polite",
 			children: [
-				/* @__PURE__ */ Z("div", {
+				/* @__PURE__ */ X("div", {
 					class: "head tight",
-					children: [/* @__PURE__ */ Z("h2", {
+					children: [/* @__PURE__ */ X("h2", {
 						id: `picked${e}`,
 						children: r
-					}), /* @__PURE__ */ Z("button", {
+					}), /* @__PURE__ */ X("button", {
 						type: "button",
 						class: "bare",
 						"aria-label": "Close",
 						onClick: o,
-						children: /* @__PURE__ */ Z(xi, { name: "close" })
+						children: /* @__PURE__ */ X(Ri, { name: "close" })
 					})]
 				}),
-				i && /* @__PURE__ */ Z("p", {
+				i && /* @__PURE__ */ X("p", {
 					class: "note",
-					children: [i, a === null ? "" : `, probability ${X(a, 4)}`]
+					children: [i, a === null ? "" : `, probability ${Y(a, 4)}`]
 				}),
-				/* @__PURE__ */ Z("dl", {
+				/* @__PURE__ */ X("dl", {
 					class: "facts one",
-					children: t.columns.slice(0, 200).map((e) => /* @__PURE__ */ Z("div", { children: [/* @__PURE__ */ Z("dt", { children: e.name }), /* @__PURE__ */ Z("dd", { children: e.kind === "text" ? e.values[n] : X(e.values[n], 12) })] }, e.name))
+					children: t.columns.slice(0, 200).map((e) => /* @__PURE__ */ X("div", { children: [/* @__PURE__ */ X("dt", { children: e.name }), /* @__PURE__ */ X("dd", { children: e.kind === "text" ? e.values[n] : Y(e.values[n], 12) })] }, e.name))
 				})
 			]
 		});
 	}
-	function Hi({ keep: e, source: t, titleOf: n, columns: r, chosen: i, total: a, recipe: o, grouping: s, clear: c, invert: l, pick: u, picked: d }) {
-		let { name: f, suffix: p = "" } = t, m = J(null), h = J(null), g = J(!1), _ = G(() => {
+	function oa({ keep: e, source: t, titleOf: n, columns: r, chosen: i, total: a, recipe: o, grouping: s, clear: c, invert: l, pick: u, picked: d }) {
+		let { name: f, suffix: p = "" } = t, m = q(null), h = q(null), g = q(!1), _ = W(() => {
 			let e = [];
-			for (let t = 0; t < i.length && e.length < Ti; t++) i[t] && e.push(t);
+			for (let t = 0; t < i.length && e.length < Hi; t++) i[t] && e.push(t);
 			return e;
 		}, [i]), v = s !== null && s.groups.some(({ name: e, number: t }) => t >= 0 && e !== String(t)), y = s ? [
 			"cluster",
@@ -4385,57 +4521,57 @@
 			...v ? [s.groups[s.groupOf[e]]?.name ?? ""] : [],
 			...s.probability ? [s.probability[e]] : []
 		] : []], C = () => {
-			let e = t.titleOf !== void 0, r = [dr(e ? ["id", ...x] : x)];
-			for (let t = 0; t < i.length; t++) i[t] && r.push(dr(e ? [n(t), ...S(t)] : S(t)));
+			let e = t.titleOf !== void 0, r = [Cr(e ? ["id", ...x] : x)];
+			for (let t = 0; t < i.length; t++) i[t] && r.push(Cr(e ? [n(t), ...S(t)] : S(t)));
 			return new Blob(r, { type: "text/csv" });
 		}, w = async () => {
 			g.value = !0, m.value = null;
 			try {
 				let e = await t.save(h.value.trim(), C(), i);
-				Ft(`${h.value} is there: ${Y(e)} rows.`), h.value = null;
+				It(`${h.value} is there: ${J(e)} rows.`), h.value = null;
 			} catch (e) {
 				m.value = e;
 			} finally {
 				g.value = !1;
 			}
 		};
-		return /* @__PURE__ */ Z("section", {
+		return /* @__PURE__ */ X("section", {
 			class: "card chosen",
 			"aria-labelledby": `chosen${p}`,
 			children: [
-				/* @__PURE__ */ Z("div", {
+				/* @__PURE__ */ X("div", {
 					class: "head",
-					children: [/* @__PURE__ */ Z("div", { children: [/* @__PURE__ */ Z("h2", {
+					children: [/* @__PURE__ */ X("div", { children: [/* @__PURE__ */ X("h2", {
 						id: `chosen${p}`,
-						children: [Y(a), " rows selected"]
-					}), /* @__PURE__ */ Z("p", {
+						children: [J(a), " rows selected"]
+					}), /* @__PURE__ */ X("p", {
 						class: "note",
 						children: o.join(", ")
-					})] }), /* @__PURE__ */ Z("div", {
+					})] }), /* @__PURE__ */ X("div", {
 						class: "tools",
 						children: [
-							/* @__PURE__ */ Z("button", {
+							/* @__PURE__ */ X("button", {
 								type: "button",
 								class: "first",
-								onClick: () => Ut(`${f}-selection.csv`, C()),
+								onClick: () => Wt(`${f}-selection.csv`, C()),
 								children: "Export CSV"
 							}),
-							t.save && /* @__PURE__ */ Z("button", {
+							t.save && /* @__PURE__ */ X("button", {
 								type: "button",
 								onClick: () => h.value = h.value === null ? `${f}-selection` : null,
 								children: "Save as data set"
 							}),
-							/* @__PURE__ */ Z("button", {
+							/* @__PURE__ */ X("button", {
 								type: "button",
 								onClick: e,
 								children: "Compare"
 							}),
-							/* @__PURE__ */ Z("button", {
+							/* @__PURE__ */ X("button", {
 								type: "button",
 								onClick: l,
 								children: "Invert (I)"
 							}),
-							/* @__PURE__ */ Z("button", {
+							/* @__PURE__ */ X("button", {
 								type: "button",
 								onClick: c,
 								children: "Clear (Esc)"
@@ -4443,36 +4579,36 @@
 						]
 					})]
 				}),
-				h.value !== null && /* @__PURE__ */ Z("form", {
+				h.value !== null && /* @__PURE__ */ X("form", {
 					class: "inline",
 					onSubmit: (e) => {
 						e.preventDefault(), w();
 					},
-					children: [/* @__PURE__ */ Z("label", { children: ["Name ", /* @__PURE__ */ Z("input", {
+					children: [/* @__PURE__ */ X("label", { children: ["Name ", /* @__PURE__ */ X("input", {
 						value: h.value,
 						onInput: (e) => h.value = e.currentTarget.value
-					})] }), /* @__PURE__ */ Z("button", {
+					})] }), /* @__PURE__ */ X("button", {
 						type: "submit",
 						class: "first",
 						disabled: g.value,
 						children: "Save"
 					})]
 				}),
-				/* @__PURE__ */ Z(vr, { error: m.value }),
-				/* @__PURE__ */ Z(yr, {
+				/* @__PURE__ */ X(Ar, { error: m.value }),
+				/* @__PURE__ */ X(jr, {
 					caption: "Selected rows",
 					names: ["row", ...x],
 					rows: _.map((e) => [t.titleOf ? n(e) : e + 1, ...S(e)]),
 					on: _.indexOf(d),
 					pick: (e) => u(_[e])
 				}),
-				a > _.length && /* @__PURE__ */ Z("p", {
+				a > _.length && /* @__PURE__ */ X("p", {
 					class: "note",
 					children: [
 						"The first ",
-						Y(_.length),
+						J(_.length),
 						" are shown; the export has all ",
-						Y(a),
+						J(a),
 						"."
 					]
 				})
@@ -4480,15 +4616,15 @@
 		});
 	}
 	// src/views/sortable.ts
-	function Ui(e) {
+	function sa(e) {
 		if (e.dataset.value !== void 0) return Number(e.dataset.value);
 		let t = (e.textContent ?? "").trim().replaceAll("−", "-"), n = t.replaceAll(",", "").match(/^[+-]?\d+(\.\d+)?(?: ?×? ?10?(?:e|\^)?-?\d*)?/), r = t.match(/^([+-]?\d+(?:\.\d+)?) × 10([+-]?\d+)/);
 		return r ? Number(r[1]) * 10 ** Number(r[2]) : n ? parseFloat(n[0]) : t.toLowerCase();
 	}
-	function Wi(e, t) {
+	function ca(e, t) {
 		return typeof e == "number" && typeof t == "number" ? Number.isNaN(e) ? +!Number.isNaN(t) : Number.isNaN(t) ? -1 : e - t : typeof e == "number" ? -1 : typeof t == "number" ? 1 : e < t ? -1 : +(e > t);
 	}
-	function Gi(e) {
+	function la(e) {
 		let t = [...e.tHead?.rows[0]?.cells ?? []];
 		t.forEach((n, r) => {
 			let i = document.createElement("button");
@@ -4497,15 +4633,15 @@
 				t.forEach((e) => e.removeAttribute("aria-sort")), n.setAttribute("aria-sort", i ? "ascending" : "descending");
 				let [a] = e.tBodies, o = [...a.rows].map((e) => ({
 					row: e,
-					key: Ui(e.cells[r])
+					key: sa(e.cells[r])
 				}));
-				o.sort((e, t) => (i ? 1 : -1) * Wi(e.key, t.key)), a.append(...o.map(({ row: e }) => e));
+				o.sort((e, t) => (i ? 1 : -1) * ca(e.key, t.key)), a.append(...o.map(({ row: e }) => e));
 			});
 		});
 	}
 	// src/report.tsx
-	function Ki({ figure: e, source: t, settings: n, asked: r }) {
-		return /* @__PURE__ */ Z(Oi, {
+	function ua({ figure: e, source: t, settings: n, asked: r }) {
+		return /* @__PURE__ */ X(Ki, {
 			source: t,
 			settings: n.value,
 			settle: (e) => {
@@ -4516,16 +4652,16 @@
 			asked: r
 		}, e.name);
 	}
-	function qi(e, t, n) {
+	function da(e, t, n) {
 		if (n.kind === "scene") {
-			let r = Le(null), i = n.table ? document.getElementById(n.table) : null;
+			let r = Re(null), i = n.table ? document.getElementById(n.table) : null;
 			i?.addEventListener("click", (e) => {
 				let n = e.target.closest("tr[data-cluster]");
 				n && (r.value = { group: Number(n.dataset.cluster) }, i.querySelectorAll("tr.on").forEach((e) => e.classList.remove("on")), n.classList.add("on"), t.scrollIntoView({ block: "nearest" }));
-			}), z(/* @__PURE__ */ Z(Ki, {
+			}), R(/* @__PURE__ */ X(ua, {
 				figure: n,
-				source: Mt(n, e),
-				settings: Le({}),
+				source: Nt(n, e),
+				settings: Re({}),
 				asked: r
 			}), t);
 		} else if (n.kind === "anneal") {
@@ -4538,26 +4674,26 @@
 				parent: t,
 				clusters: n
 			})), { command: i } = n, a = window.frameElement?.hasAttribute("data-keep") ? window.frameElement : null;
-			z(/* @__PURE__ */ Z(un, {
+			R(/* @__PURE__ */ X(dn, {
 				steps: e,
 				splits: r,
 				unit: n.unit,
 				keep: (e) => {
 					let t = `${e} ${e === 1 ? "cluster" : "clusters"}`;
-					return a ? /* @__PURE__ */ Z("p", {
+					return a ? /* @__PURE__ */ X("p", {
 						class: "keep",
-						children: /* @__PURE__ */ Z("button", {
+						children: /* @__PURE__ */ X("button", {
 							type: "button",
 							onClick: () => a.dispatchEvent(new CustomEvent("lehr-keep", { detail: e })),
 							children: ["Keep ", t]
 						})
-					}) : i && /* @__PURE__ */ Z("p", {
+					}) : i && /* @__PURE__ */ X("p", {
 						class: "keep",
 						children: [
 							"To keep ",
 							t,
 							": ",
-							/* @__PURE__ */ Z("code", { children: [
+							/* @__PURE__ */ X("code", { children: [
 								i,
 								" -k ",
 								e
@@ -4566,37 +4702,37 @@
 					});
 				}
 			}), t);
-		} else n.kind === "lines" ? z(/* @__PURE__ */ Z("div", {
+		} else n.kind === "lines" ? R(/* @__PURE__ */ X("div", {
 			class: "pair",
-			children: n.lines.map((e) => /* @__PURE__ */ Z(on, { ...e }, e.title))
-		}), t) : n.kind === "heat" ? z(/* @__PURE__ */ Z(xn, {
+			children: n.lines.map((e) => /* @__PURE__ */ X(sn, { ...e }, e.title))
+		}), t) : n.kind === "heat" ? R(/* @__PURE__ */ X(xn, {
 			...n,
-			levels: Ot(n.levels),
-			between: Dt(n.between)
-		}), t) : n.kind === "density" ? z(/* @__PURE__ */ Z(mn, { ...n }), t) : z(/* @__PURE__ */ Z(Tn, {
+			levels: kt(n.levels),
+			between: Ot(n.between)
+		}), t) : n.kind === "density" ? R(/* @__PURE__ */ X(hn, { ...n }), t) : R(/* @__PURE__ */ X(Tn, {
 			...n,
 			planes: n.planes.map(({ name: e, values: t }) => ({
 				name: e,
-				values: Dt(t)
+				values: Ot(t)
 			}))
 		}), t);
 	}
-	var Ji = JSON.parse(document.getElementById("data").textContent);
-	for (let [e, t] of Object.entries(Ji.figures)) {
+	var fa = JSON.parse(document.getElementById("data").textContent);
+	for (let [e, t] of Object.entries(fa.figures)) {
 		let n = document.getElementById(e);
-		n && qi(e, n, t);
+		n && da(e, n, t);
 	}
-	document.querySelectorAll("table.sortable").forEach(Gi), qe(() => {
-		document.querySelectorAll(".swatch[data-cluster]").forEach((e) => e.style.background = ut(Number(e.dataset.cluster), Lt.value));
+	document.querySelectorAll("table.sortable").forEach(la), Je(() => {
+		document.querySelectorAll(".swatch[data-cluster]").forEach((e) => e.style.background = dt(Number(e.dataset.cluster), Rt.value));
 	});
-	var Yi = document.createElement("div");
-	document.body.append(Yi), z(/* @__PURE__ */ Z(Xi, {}), Yi);
-	function Xi() {
-		return /* @__PURE__ */ Z("div", {
-			class: `notice${Nt.value ? " shown" : ""}`,
+	var pa = document.createElement("div");
+	document.body.append(pa), R(/* @__PURE__ */ X(ma, {}), pa);
+	function ma() {
+		return /* @__PURE__ */ X("div", {
+			class: `notice${Pt.value ? " shown" : ""}`,
 			role: "status",
 			"aria-live": "polite",
-			children: Nt.value
+			children: Pt.value
 		});
 	}
 })();

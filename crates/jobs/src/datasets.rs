@@ -10,6 +10,7 @@ mod service;
 mod whole;
 
 use std::collections::BTreeMap;
+use std::num::NonZeroU64;
 
 use lehr_services::{Contract, Fault, Operation, Version};
 use schemars::JsonSchema;
@@ -448,16 +449,19 @@ pub struct Take {
 /// # let datasets = host.start("/datasets", DatasetService::in_memory).await?;
 /// # let table = Table::builder().numbers("x", vec![1.0, 2.5]).build()?;
 /// # datasets.call(Put { name: "two".into(), table: Handle(table.clone()), replace: false }).await?;
-/// let read = Read { name: "two".into(), format: RowFormat::Csv, from: 0, to: None };
+/// let read = Read { name: "two".into(), format: RowFormat::Csv, ..Read::default() };
 /// assert_eq!(datasets.call(read).await?.csv.unwrap(), "x\n1\n2.5\n");
 /// # Ok::<(), lehr_services::Fault>(())
 /// # }).unwrap();
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, Operation)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema, Operation)]
 #[operation(contract = Datasets, verb = Query, name = "read", reply = Piece, key = name)]
 pub struct Read {
     /// The name of the data set.
     pub name: String,
+    /// The columns, in this order. Default: all.
+    #[serde(default)]
+    pub columns: Option<Vec<String>>,
     /// The format of the rows. Default: JSON.
     #[serde(default)]
     pub format: RowFormat,
@@ -467,6 +471,9 @@ pub struct Read {
     /// The row after the last one. Default: all.
     #[serde(default)]
     pub to: Option<u64>,
+    /// Take only every so-many-th row, from the first on: 16 gives a sample of a sixteenth. Default: each row.
+    #[serde(default)]
+    pub every: Option<NonZeroU64>,
 }
 
 /// Renames a data set.

@@ -10,6 +10,7 @@ mod parquet;
 
 use std::fs::File;
 use std::io::{self, Read, Seek};
+use std::num::NonZeroU64;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
@@ -513,11 +514,17 @@ pub struct Piece {
     pub warnings: Vec<String>,
 }
 
-/// Writes rows from `from` to `to`, or as many of them as fit into a piece.
+/// Writes rows from `from` to `to`, or as many of them as fit into a piece: each, or every so-many-th.
 ///
 /// # Errors
 /// Returns [`Code::InvalidValue`] for rows that do not exist, or for an array of a table without numbers.
-pub(crate) fn piece(table: &Table, format: RowFormat, from: u64, to: Option<u64>) -> Result<Piece, Fault> {
+pub(crate) fn piece(
+    table: &Table,
+    format: RowFormat,
+    from: u64,
+    to: Option<u64>,
+    every: Option<NonZeroU64>,
+) -> Result<Piece, Fault> {
     let rows = table.rows() as u64;
     let to = to.unwrap_or(rows);
     if from > to || to > rows {
@@ -526,8 +533,12 @@ pub(crate) fn piece(table: &Table, format: RowFormat, from: u64, to: Option<u64>
     }
     let row_bytes = (table.bytes() / table.rows().max(1)).max(1);
     let most = (PIECE_BYTES / row_bytes).clamp(1, 1 << 16) as u64;
-    let to = to.min(from + most);
-    let part = table.slice(from as usize, (to - from) as usize);
+    let every = every.map_or(1, NonZeroU64::get);
+    let to = to.min(from.saturating_add(most.saturating_mul(every)));
+    let mut part = table.slice(from as usize, (to - from) as usize);
+    if every > 1 {
+        part = part.thinned(every)?;
+    }
     let mut piece = Piece { from, to, rows, json: None, csv: None, arrow: None, npy: None, warnings: Vec::new() };
     match format {
         RowFormat::Json => piece.json = Some(objects(&part)),

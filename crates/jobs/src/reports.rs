@@ -395,7 +395,7 @@ impl Concurrent<TableOf> for Reports {
             let names: Vec<&str> = report.tables.keys().map(String::as_str).collect();
             Fault::new(Code::UnknownEntry, format!("{name} has no table {table:?}; it has {}", names.join(", ")))
         })?;
-        self.datasets()?.call(Read { name: dataset.clone(), format, from, to }).await
+        self.datasets()?.call(Read { name: dataset.clone(), format, from, to, ..Read::default() }).await
     }
 }
 

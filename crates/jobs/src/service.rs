@@ -396,7 +396,7 @@ impl Concurrent<ResultOf> for MethodService {
             let names: Vec<&str> = record.outputs.keys().map(String::as_str).collect();
             format!("{job} has no table {table:?}; it has {}", names.join(", "))
         })?;
-        self.datasets()?.call(Read { name, format, from, to }).await
+        self.datasets()?.call(Read { name, format, from, to, ..Read::default() }).await
     }
 }
 
@@ -458,7 +458,7 @@ impl Concurrent<Predict> for MethodService {
                 None => predict::read(&asked, &model, name)?,
             };
             let (said, warnings) = predict::said(&asked, &model, &table, name)?;
-            let piece = format::piece(&said, asked.format, asked.from, asked.to)?;
+            let piece = format::piece(&said, asked.format, asked.from, asked.to, None)?;
             Ok(Piece { warnings, ..piece })
         })
     }

@@ -342,6 +342,63 @@ impl Table {
         Self { batch: self.batch.slice(start, length) }
     }
 
+    /// Some of its columns, in this order, without a copy. A role goes with its column.
+    ///
+    /// # Errors
+    /// Returns [`Code::InvalidValue`] if one does not exist or is named twice, or none is named.
+    pub(crate) fn only(&self, name: &str, columns: &[String]) -> Result<Self, Fault> {
+        let schema = self.batch.schema();
+        let at: Vec<usize> = columns.iter().filter_map(|column| schema.index_of(column).ok()).collect();
+        if at.len() < columns.len() {
+            let is_known = |column: &String| self.columns().any(|(name, _)| name == column);
+            let wanted = columns.iter().filter(|column| !is_known(column)).cloned().collect();
+            let columns = self.columns().map(|(name, _)| name.to_owned()).collect();
+            return Err(crate::format::fault_of(&lehr_data::Error::NoSuchColumns {
+                name: name.to_owned(),
+                wanted,
+                columns,
+            }));
+        }
+        let mut metadata = schema.metadata().clone();
+        metadata.retain(|role, of| ![WEIGHTS, ID].contains(&role.as_str()) || columns.contains(of));
+        let fields: Vec<_> = at.iter().map(|&index| schema.fields()[index].clone()).collect();
+        let arrays = at.iter().map(|&index| Arc::clone(self.batch.column(index))).collect();
+        Self::of(ArrowSchema::new_with_metadata(fields, metadata), arrays)
+    }
+
+    /// Every so-many-th row, from the first on.
+    ///
+    /// # Errors
+    /// [`Code::OperationFailed`], which a table gives no reason for.
+    pub(crate) fn thinned(&self, every: u64) -> Result<Self, Fault> {
+        let every = usize::try_from(every).unwrap_or(usize::MAX);
+        macro_rules! some {
+            ($column:expr, $of:ty) => {
+                $column.as_primitive::<$of>().values().iter().step_by(every).copied()
+            };
+        }
+        let some = |column: &ArrayRef| -> ArrayRef {
+            match column.data_type() {
+                DataType::Utf8 => Arc::new(column.as_string::<i32>().iter().step_by(every).collect::<StringArray>()),
+                DataType::UInt64 => Arc::new(UInt64Array::from_iter_values(some!(column, UInt64Type))),
+                DataType::UInt16 => Arc::new(UInt16Array::from_iter_values(some!(column, UInt16Type))),
+                DataType::Float32 => Arc::new(Float32Array::from_iter_values(some!(column, Float32Type))),
+                _ => Arc::new(Float64Array::from_iter_values(some!(column, Float64Type))),
+            }
+        };
+        Self::of(self.batch.schema().as_ref().clone(), self.batch.columns().iter().map(some).collect())
+    }
+
+    fn of(schema: ArrowSchema, columns: Vec<ArrayRef>) -> Result<Self, Fault> {
+        let failed = |error: arrow_schema::ArrowError| {
+            Fault::new(Code::OperationFailed, "a part of a table could not be made").log(error.to_string())
+        };
+        if columns.is_empty() {
+            return Err(Fault::new(Code::InvalidValue, "a table has at least one column"));
+        }
+        Self::new(RecordBatch::try_new(Arc::new(schema), columns).map_err(failed)?)
+    }
+
     /// Joins tables with the same columns, one after another.
     ///
     /// # Errors

@@ -79,7 +79,8 @@ pub async fn fetch(datasets: &Reference<Datasets>, name: &str) -> Result<Table, 
     let before = datasets.get().await?.datasets.get(name).cloned().ok_or_else(gone)?;
     let (mut from, mut pieces) = (0, Vec::new());
     while from < before.rows {
-        let piece = datasets.call(Read { name: name.to_owned(), format: RowFormat::Arrow, from, to: None }).await?;
+        let piece =
+            datasets.call(Read { name: name.to_owned(), format: RowFormat::Arrow, from, ..Read::default() }).await?;
         let bytes = piece.arrow.ok_or_else(|| Fault::new(Code::OperationFailed, "a piece without its rows"))?;
         pieces.push(arrow::read(bytes.as_slice(), name)?);
         from = piece.to;

@@ -51,8 +51,8 @@ pub(crate) async fn send(
         _ => false,
     };
     let accept = match rows {
-        // The rows are taken out of a JSON document.
-        Some(_) => Format::Json,
+        // The rows are taken out of such a document.
+        Some(_) => tables::FORM,
         None if is_page => Format::Json,
         None => accepted(request.headers()).map_err(|fault| Refused::with(StatusCode::NOT_ACCEPTABLE, fault))?,
     };

@@ -3,11 +3,15 @@
 //! An operation returns rows if it has a field `format` and its reply has fields named after the formats, one of which
 //! is set. So the crates below need no knowledge of files.
 
+use std::fmt;
+
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use hyper::header::{self, HeaderMap, HeaderValue};
 use hyper::{Response, StatusCode};
 use lehr_services::{Code, Fault, Format, OperationDescription};
+use serde::de::{Error, Visitor};
+use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
 use crate::body::Answer;
@@ -15,6 +19,9 @@ use crate::encode::preferred;
 
 /// The most bytes of text that are joined from pieces; a client must request a longer table in parts.
 pub(crate) const BYTES_MAX: usize = 64 << 20;
+
+/// The form of a service's answer, out of which the rows are taken: bytes are in it as they are.
+pub(crate) const FORM: Format = Format::MessagePack;
 
 /// The header that describes the rows of an answer: the first row, the one after the last, and the number of rows in
 /// the table.
@@ -119,15 +126,13 @@ impl Answered {
     /// Adds a piece, and returns its first row.
     pub(crate) fn add(&mut self, piece: &[u8]) -> Result<u64, Fault> {
         let bad = || Fault::new(Code::OperationFailed, "the answer has no rows in the requested form");
-        let piece: Value = Format::Json.decode(piece)?;
-        let number = |name: &str| piece[name].as_u64().ok_or_else(bad);
-        let text = piece[self.rows.name()].as_str().ok_or_else(bad)?;
+        let piece: Piece = FORM.decode(piece).map_err(|fault| bad().log(fault.reason().to_owned()))?;
         match self.rows {
-            Rows::Csv => self.bytes.extend_from_slice(text.as_bytes()),
-            Rows::Arrow => self.bytes = STANDARD.decode(text).map_err(|error| bad().log(error.to_string()))?,
+            Rows::Csv => self.bytes.extend_from_slice(piece.csv.ok_or_else(bad)?.as_bytes()),
+            Rows::Arrow => self.bytes = piece.arrow.ok_or_else(bad)?.0,
         }
-        (self.to, self.of) = (number("to")?, number("rows")?);
-        number("from")
+        (self.to, self.of) = (piece.to, piece.rows);
+        Ok(piece.from)
     }
 
     /// Returns the bytes, and a response with the headers for them.
@@ -142,6 +147,47 @@ impl Answered {
             headers.insert(ROWS, value);
         }
         (self.bytes, response)
+    }
+}
+
+/// Rows as a service answers them.
+#[derive(Deserialize)]
+struct Piece {
+    from: u64,
+    to: u64,
+    rows: u64,
+    csv: Option<String>,
+    arrow: Option<Raw>,
+}
+
+/// Bytes, or text that has them in base64.
+struct Raw(Vec<u8>);
+
+impl<'de> Deserialize<'de> for Raw {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_byte_buf(Bytes)
+    }
+}
+
+struct Bytes;
+
+impl Visitor<'_> for Bytes {
+    type Value = Raw;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("bytes")
+    }
+
+    fn visit_str<E: Error>(self, text: &str) -> Result<Raw, E> {
+        STANDARD.decode(text).map(Raw).map_err(E::custom)
+    }
+
+    fn visit_bytes<E: Error>(self, bytes: &[u8]) -> Result<Raw, E> {
+        Ok(Raw(bytes.to_vec()))
+    }
+
+    fn visit_byte_buf<E: Error>(self, bytes: Vec<u8>) -> Result<Raw, E> {
+        Ok(Raw(bytes))
     }
 }
 
@@ -175,15 +221,29 @@ mod tests {
 
     #[test]
     fn pieces_of_text_are_put_together() {
-        let piece =
-            |from: u64, to: u64, csv: &str| json!({ "from": from, "to": to, "rows": 3, "csv": csv }).to_string();
-        let mut answered = Answered::first(Rows::Csv, piece(0, 2, "x\n1\n2\n").as_bytes()).unwrap();
+        let piece = |from: u64, to: u64, csv: &str| {
+            FORM.encode(&json!({ "from": from, "to": to, "rows": 3, "csv": csv })).unwrap()
+        };
+        let mut answered = Answered::first(Rows::Csv, &piece(0, 2, "x\n1\n2\n")).unwrap();
         assert_eq!(answered.next(None), Ok(Some(2)));
         assert_eq!(answered.next(Some(2)), Ok(None));
-        answered.add(piece(2, 3, "3\n").as_bytes()).unwrap();
+        answered.add(&piece(2, 3, "3\n")).unwrap();
         assert_eq!(answered.next(None), Ok(None));
         let (bytes, response) = answered.into_response();
         assert_eq!((&bytes[..], &response.headers()[ROWS]), (&b"x\n1\n2\n3\n"[..], &HeaderValue::from_static("0-3/3")));
-        assert!(Answered::first(Rows::Arrow, piece(0, 2, "x").as_bytes()).is_err());
+        assert!(Answered::first(Rows::Arrow, &piece(0, 2, "x")).is_err());
+    }
+
+    #[test]
+    fn bytes_are_taken_as_they_are_and_out_of_text() {
+        let text = FORM.encode(&json!({ "from": 0, "to": 1, "rows": 1, "arrow": "AP8=" })).unwrap();
+        // The same in bytes: their type, their number, and they themselves.
+        let at = text.windows(5).position(|found| found == b"\xa4AP8=").unwrap();
+        let bytes = [&text[..at], &[0xc4, 2, 0x00, 0xff][..], &text[at + 5..]].concat();
+        for piece in [text, bytes] {
+            assert_eq!(Answered::first(Rows::Arrow, &piece).unwrap().into_response().0, [0x00, 0xff]);
+        }
+        let broken = FORM.encode(&json!({ "from": 0, "to": 1, "rows": 1, "arrow": "AP8" })).unwrap();
+        assert!(Answered::first(Rows::Arrow, &broken).is_err());
     }
 }

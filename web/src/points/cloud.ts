@@ -41,8 +41,18 @@ export function order(count: number): Uint32Array {
   return rows;
 }
 
+/// The same function, that computes once for the same values.
+function once<T>(of: (values: ArrayLike<number>) => T): (values: ArrayLike<number>) => T {
+  const known = new WeakMap<ArrayLike<number>, { result: T }>();
+  return (values) => {
+    let found = known.get(values);
+    if (!found) known.set(values, (found = { result: of(values) }));
+    return found.result;
+  };
+}
+
 /// The range of the values that are finite.
-export function range(values: ArrayLike<number>): [number, number] | null {
+export const range = once((values): [number, number] | null => {
   let [low, high] = [Infinity, -Infinity];
   for (let at = 0; at < values.length; at++) {
     const value = values[at];
@@ -50,7 +60,7 @@ export function range(values: ArrayLike<number>): [number, number] | null {
     if (value > high) high = value;
   }
   return low <= high && Number.isFinite(low) && Number.isFinite(high) ? [low, high] : null;
-}
+});
 
 /// What part of the rows may lie far out, at most; more of them are no outliers.
 const FAR_OUT_MAX = 0.02;
@@ -58,11 +68,10 @@ const FAR_OUT_MAX = 0.02;
 const SAMPLE = 20_000;
 
 /// The range that most values need, where the others make it half as long again: three interquartile ranges beyond the quartiles.
-export function needed(values: ArrayLike<number>, [low, high]: [number, number]): [number, number] {
+export const needed = once((values): [number, number] => {
+  const [low, high] = range(values) ?? [0, 1];
   const every = Math.max(1, Math.floor(values.length / SAMPLE));
-  const sample: number[] = [];
-  for (let at = 0; at < values.length; at += every) if (Number.isFinite(values[at])) sample.push(values[at]);
-  sample.sort((a, b) => a - b);
+  const sample = new Float64Array(Math.ceil(values.length / every)).map((_, at) => values[at * every]).filter(Number.isFinite).sort();
   const quartile = (part: number) => sample[Math.min(sample.length - 1, Math.floor(part * sample.length))];
   const [first, third] = [quartile(0.25), quartile(0.75)];
   const fence = 3 * (third - first);
@@ -78,10 +87,10 @@ export function needed(values: ArrayLike<number>, [low, high]: [number, number])
     }
   }
   const room = 0.04 * (most - least);
-  const range: [number, number] = [Math.max(low, least - room), Math.min(high, most + room)];
-  const isStretched = high - low > 1.5 * (range[1] - range[0]);
-  return isStretched && beyond > 0 && beyond <= Math.max(5, FAR_OUT_MAX * values.length) ? range : [low, high];
-}
+  const inner: [number, number] = [Math.max(low, least - room), Math.min(high, most + room)];
+  const isStretched = high - low > 1.5 * (inner[1] - inner[0]);
+  return isStretched && beyond > 0 && beyond <= Math.max(5, FAR_OUT_MAX * values.length) ? inner : [low, high];
+});
 
 /// How much of a linear axis the mean may leave empty, and the ratio of ends, beyond which values are crowded at the low end.
 const [CROWDED, RATIO] = [0.12, 100];
@@ -90,9 +99,14 @@ const [CROWDED, RATIO] = [0.12, 100];
 export function isSkewed(values: ArrayLike<number>): boolean {
   const whole = range(values);
   if (!whole || !(whole[0] > 0) || !(whole[1] / whole[0] > RATIO)) return false;
-  let [sum, number] = [0, 0];
-  for (let at = 0; at < values.length; at++) if (Number.isFinite(values[at])) [sum, number] = [sum + values[at] / whole[1], number + 1];
-  const [low, high] = needed(values, whole);
+  let sum = 0;
+  let number = 0;
+  for (let at = 0; at < values.length; at++) {
+    if (!Number.isFinite(values[at])) continue;
+    sum += values[at] / whole[1];
+    number++;
+  }
+  const [low, high] = needed(values);
   return sum / number < CROWDED && low === whole[0] && high === whole[1];
 }
 
@@ -119,32 +133,35 @@ export function cloudOf(columns: Column[], { isEqual = false, stretch, isEdged =
   const numbers = columns.map((column) => column.values as Float64Array);
   const count = numbers[0].length;
   const rowOf = order(count);
-  const ranges = numbers.map((values) => {
-    const whole = range(values) ?? [0, 1];
-    return isEdged ? needed(values, whole) : whole;
-  });
+  const ranges = numbers.map((values): [number, number] => (isEdged ? needed(values) : (range(values) ?? [0, 1])));
   const middle = ranges.map(([low, high]) => low / 2 + high / 2);
   const spans = ranges.map(([low, high], axis) => (high / 2 - low / 2 || Math.abs(high) / 2 || 0.5) * (stretch?.[axis] ?? 1));
   const widest = Math.max(...spans);
   const half = (isEqual || stretch ? spans.map(() => widest) : spans).map((length, axis) => length / (stretch?.[axis] ?? 1));
   const positions = new Float32Array(3 * count);
-  let [missing, beyond] = [0, 0];
-  for (let at = 0; at < count; at++) {
-    const row = rowOf[at];
-    let [isWhole, isBeyond] = [true, false];
-    for (let axis = 0; axis < numbers.length; axis++) {
-      const [low, high] = ranges[axis];
-      let value = numbers[axis][row];
-      if (value < low) [value, isBeyond] = [low, true];
-      else if (value > high) [value, isBeyond] = [high, true];
-      const drawn = (value - middle[axis]) / half[axis];
-      positions[3 * at + axis] = drawn;
-      isWhole &&= Number.isFinite(numbers[axis][row]);
+  // Of each point: 1 if it lies farther out than is drawn, 2 if it cannot be drawn. Column by column, in plain loops: these are most of the time until a picture is there.
+  const state = new Uint8Array(count);
+  for (let axis = 0; axis < numbers.length; axis++) {
+    const values = numbers[axis];
+    const [low, high] = ranges[axis];
+    const [from, by] = [middle[axis], half[axis]];
+    for (let at = 0; at < count; at++) {
+      const value = values[rowOf[at]];
+      let drawn = value;
+      if (value < low) drawn = low;
+      else if (value > high) drawn = high;
+      if (!Number.isFinite(value)) state[at] = 2;
+      else if (drawn !== value) state[at] |= 1;
+      positions[3 * at + axis] = (drawn - from) / by;
     }
-    if (!isWhole) {
+  }
+  let missing = 0;
+  let beyond = 0;
+  for (let at = 0; at < count; at++) {
+    if (state[at] > 1) {
       missing++;
       positions[3 * at] = NaN;
-    } else if (isBeyond) beyond++;
+    } else beyond += state[at];
   }
   const three = (values: number[], otherwise: number): [number, number, number] => [values[0], values[1], values[2] ?? otherwise];
   return {

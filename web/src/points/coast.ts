@@ -1,4 +1,4 @@
-// The coast, and borders of countries and states, behind maps of places: unpacked, and laid out as the points of a cloud are.
+// The coast, borders of countries and states, and cities on maps of places: unpacked, and laid out as the points of a cloud are.
 
 import { pixelOf, type Camera, type Size } from './camera.ts';
 import { onSphere, type Cloud } from './cloud.ts';
@@ -7,14 +7,27 @@ import { onSphere, type Cloud } from './cloud.ts';
 export const KINDS = ['coast', 'borders', 'states'] as const;
 export type Kind = (typeof KINDS)[number];
 
-/// Each line is longitude and latitude in degrees, point after point.
-export type Coast = Record<Kind, number[][]>;
+/// A city, in degrees.
+export interface City {
+  name: string;
+  longitude: number;
+  latitude: number;
+}
+
+/// Each line is longitude and latitude in degrees, point after point. The most important cities come first.
+export type Coast = Record<Kind, number[][]> & { cities: City[] };
 
 /// Lines in the units of a cloud's positions: x, y, z of each point, and at which points a line begins.
 export interface Shore {
   kind: Kind;
   positions: Float32Array;
   starts: Set<number>;
+}
+
+/// A city in the units of a cloud's positions.
+export interface Town {
+  name: string;
+  position: [number, number, number];
 }
 
 /// A stretch of longitude that is left out: from, to, and the width of the gutter instead.
@@ -25,8 +38,8 @@ const FIRST = '='.charCodeAt(0);
 
 /// What `tools/coast.py` has packed: its text says how.
 export function unpack(text: string): Coast {
-  const packed = JSON.parse(text) as Record<Kind, string> & { grid: number };
-  const lines = (digits: string) => {
+  const packed = JSON.parse(text) as Record<Kind | 'cities' | 'places', string> & { grid: number };
+  const reading = (digits: string) => {
     let [at, x, y] = [0, 0, 0];
     const number = () => {
       let [value, scale] = [0, 1];
@@ -41,19 +54,21 @@ export function unpack(text: string): Coast {
       const value = number();
       return value % 2 ? -(value + 1) / 2 : value / 2;
     };
+    const point = () => [(x += step()) / packed.grid, (y += step()) / packed.grid];
+    return { isMore: () => at < digits.length, number, point };
+  };
+  const lines = (digits: string) => {
+    const { isMore, number, point } = reading(digits);
     const found: number[][] = [];
-    while (at < digits.length) {
-      const line: number[] = [];
-      for (let left = number(); left > 0; left--) {
-        x += step();
-        y += step();
-        line.push(x / packed.grid, y / packed.grid);
-      }
-      found.push(line);
-    }
+    while (isMore()) found.push(Array.from({ length: number() }, point).flat());
     return found;
   };
-  return { coast: lines(packed.coast), borders: lines(packed.borders), states: lines(packed.states) };
+  const { point } = reading(packed.places);
+  const cities = packed.cities.split('|').map((name) => {
+    const [longitude, latitude] = point();
+    return { name, longitude, latitude };
+  });
+  return { coast: lines(packed.coast), borders: lines(packed.borders), states: lines(packed.states), cities };
 }
 
 /// Whether values can be degrees of longitude and latitude; longitudes may count from 0 to 360, or go on beyond the date line.
@@ -94,12 +109,32 @@ export function onGlobe(coast: Coast): Shore[] {
   });
 }
 
+/// Whether a longitude is left out, and where it is on a map without those that are.
+function folded(breaks: Break[]) {
+  return {
+    isOut: (longitude: number) => breaks.some(([from, to]) => longitude > from && longitude < to),
+    place: (longitude: number) => longitude - breaks.reduce((gone, [from, to, gutter]) => gone + (longitude >= (from + to) / 2 ? to - from - gutter : 0), 0),
+  };
+}
+
+export function citiesOnGlobe({ cities }: Coast): Town[] {
+  return cities.map(({ name, longitude, latitude }) => ({ name, position: onSphere(longitude, latitude) }));
+}
+
+/// The cities on a map as `onMap` draws it.
+export function citiesOnMap({ cities }: Coast, { middle, half }: Cloud, west: number, breaks: Break[]): Town[] {
+  const { isOut, place } = folded(breaks);
+  return cities.flatMap(({ name, longitude, latitude }) => {
+    const turned = longitude - 360 * Math.floor((longitude - west) / 360);
+    return isOut(turned) ? [] : [{ name, position: [(place(turned) - middle[0]) / half[0], (latitude - middle[1]) / half[1], 0] as Town['position'] }];
+  });
+}
+
 /// The lines on a map of a cloud whose axes are degrees. The map goes once around the Earth, from `west` on; longitudes in `breaks` are left out.
 export function onMap(coast: Coast, { middle, half }: Cloud, west: number, breaks: Break[]): Shore[] {
   // Where a line is cut: at both ends of each stretch that is left out.
   const cuts = breaks.flatMap(([from, to]) => [from, to]);
-  const isOut = (longitude: number) => breaks.some(([from, to]) => longitude > from && longitude < to);
-  const place = (longitude: number) => longitude - breaks.reduce((gone, [from, to, gutter]) => gone + (longitude >= (from + to) / 2 ? to - from - gutter : 0), 0);
+  const { isOut, place } = folded(breaks);
   return KINDS.map((kind) => {
     const built = new Builder();
     for (const line of coast[kind]) {
@@ -158,4 +193,52 @@ export function pathOf({ positions, starts }: Shore, camera: Camera, size: Size,
     [fromX, fromY, isBehind] = [x, y, isHidden];
   }
   return pieces.join('');
+}
+
+/// A rectangle of the page: left, top, right, bottom.
+export type Box = [number, number, number, number];
+
+/// Whether two rectangles have less than this between them.
+export function meets(one: Box, other: Box, across: number, upwards: number): boolean {
+  return one[0] < other[2] + across && one[2] > other[0] - across && one[1] < other[3] + upwards && one[3] > other[1] - upwards;
+}
+
+export interface Name {
+  name: string;
+  x: number;
+  y: number;
+  /// On which side of the city it stands.
+  isLeft: boolean;
+}
+
+/// How wide a letter of a name is in the mean, half the height of names, and how far they stand from their city, in pixels of the page.
+const [LETTER, HALF] = [6.2, 7];
+export const BESIDE = 5;
+/// Room between names, across and upwards: a map full of names shows no points.
+const [APART, ABOVE] = [26, 12];
+/// How far before the middle of a globe, of radius 1, a city is that is not too near its edge.
+const LIMB = 0.25;
+/// How many names a picture has at most.
+const NAMES_MAX = 40;
+
+/// The names that are drawn: those of more important cities, where they overlap with no other and nothing that is `taken`. All stand in `room`.
+export function names(towns: Town[], camera: Camera, size: Size, ratio: number, isSphere: boolean, room: Box, taken: Box[]): Name[] {
+  const kept: Name[] = [];
+  const boxes: Box[] = [];
+  for (const { name, position } of towns) {
+    const [px, py, depth] = pixelOf(camera, size, ...position);
+    const [x, y] = [px / ratio, py / ratio];
+    if (isSphere && depth < LIMB) continue;
+    for (const isLeft of [false, true]) {
+      const [near, far] = isLeft ? [x - BESIDE - LETTER * name.length, x + 3] : [x - 3, x + BESIDE + LETTER * name.length];
+      const box: Box = [near, y - HALF, far, y + HALF];
+      const isInside = box[0] >= room[0] && box[1] >= room[1] && box[2] <= room[2] && box[3] <= room[3];
+      if (!isInside || taken.some((other) => meets(box, other, 2, 2)) || boxes.some((other) => meets(box, other, APART, ABOVE))) continue;
+      boxes.push(box);
+      kept.push({ name, x, y, isLeft });
+      break;
+    }
+    if (kept.length >= NAMES_MAX) break;
+  }
+  return kept;
 }

@@ -56,50 +56,66 @@ export function byLabels(title: string, labels: Columns): Colouring {
   return clustersOf(title, cluster.values, probability?.kind === 'number' ? probability.values : null);
 }
 
-/// What a job says of its clusters beside the labels: a name of each, and the rows that lie out of the ordinary, by their id and distance among the labels.
-export function describe(colouring: Colouring, labels: Columns, centers: Columns | null, outliers: Columns | null): void {
-  const of = (table: Columns, name: string) => table.columns.find((column) => column.name === name)?.values;
-  if (centers) {
-    const [numbers, names] = [of(centers, 'cluster'), of(centers, 'name')];
-    const [means, partners] = [of(centers, 'probability'), of(centers, 'merges_with')];
-    const place = new Map(Array.from({ length: centers.rows }, (_, row) => [Number(numbers?.[row]), row]));
-    for (const group of colouring.groups) {
-      const row = place.get(group.number);
-      if (row === undefined) continue;
-      group.about ??= String(names?.[row] ?? '') || undefined;
-      if (means) group.probability = Number(means[row]);
-      group.partners = String(partners?.[row] ?? '') || undefined;
-    }
+function valuesOf(table: Columns, name: string): ArrayLike<string | number> | undefined {
+  return table.columns.find((column) => column.name === name)?.values;
+}
+
+/// What the table of centres says of clusters beside the labels: their names, how sure they are, what they merge with.
+export function describe(colouring: Colouring, centers: Columns): void {
+  const [numbers, names, means, partners] = ['cluster', 'name', 'probability', 'merges_with'].map((name) => valuesOf(centers, name));
+  const place = new Map(Array.from({ length: centers.rows }, (_, row) => [Number(numbers?.[row]), row]));
+  for (const group of colouring.groups) {
+    const row = place.get(group.number);
+    if (row === undefined) continue;
+    group.about ??= String(names?.[row] ?? '') || undefined;
+    if (means) group.probability = Number(means[row]);
+    group.partners = String(partners?.[row] ?? '') || undefined;
   }
-  if (!outliers?.rows) return;
-  const [ids, distances] = [of(labels, 'id'), of(labels, 'distance')];
-  const rowOf = new Map<string, number>();
-  for (let row = 0; row < labels.rows; row++) rowOf.set(`${ids?.[row]} ${distances?.[row]}`, row);
-  const [keys, far, cluster, columns] = ['id', 'distance', 'cluster', 'columns'].map((name) => of(outliers, name));
-  colouring.outliers = Array.from({ length: outliers.rows }, (_, at) => ({
-    row: rowOf.get(`${keys?.[at]} ${far?.[at]}`) ?? -1, cluster: Number(cluster?.[at]), about: String(columns?.[at] ?? ''),
-  })).filter(({ row }) => row >= 0);
+}
+
+/// Which row each outlier is: by its id, if that is a number of a row, or by its id and distance among the labels.
+export function rowsOf(outliers: Columns, labels: Columns | null): number[] {
+  const [keys, far] = ['id', 'distance'].map((name) => valuesOf(outliers, name)!);
+  if (!labels) return Array.from(keys, Number);
+  const [ids, distances] = ['id', 'distance'].map((name) => valuesOf(labels, name)!);
+  // A million rows are looked up by a number, and few of them by a text.
+  const places = new Map<unknown, number[]>();
+  for (let at = 0; at < outliers.rows; at++) places.set(far[at], [...(places.get(far[at]) ?? []), at]);
+  const found = new Array<number>(outliers.rows).fill(-1);
+  for (let row = 0; row < labels.rows; row++) {
+    for (const at of places.get(distances[row]) ?? []) if (String(ids[row]) === String(keys[at])) found[at] = row;
+  }
+  return found;
+}
+
+/// The rows that a job finds out of the ordinary.
+export function withOutliers(colouring: Colouring, outliers: Columns, rows: number[]): void {
+  const [cluster, columns] = ['cluster', 'columns'].map((name) => valuesOf(outliers, name));
+  colouring.outliers = rows
+    .map((row, at) => ({ row, cluster: Number(cluster?.[at]), about: String(columns?.[at] ?? '') }))
+    .filter(({ row }) => row >= 0 && row < colouring.groupOf.length);
 }
 
 /// By the number of the cluster of each row, below 0 for none. Clusters may have names.
 export function clustersOf(title: string, labels: Float64Array, probability: Float64Array | null, { names, about, means, partners }: Known = {}): Colouring {
   const rows = labels.length;
   const groupOf = new Int32Array(rows);
-  const counts = new Map<number, number>();
-  for (let row = 0; row < rows; row++) {
-    const number = labels[row] >= 0 ? labels[row] : -1;
-    counts.set(number, (counts.get(number) ?? 0) + 1);
-  }
-  const numbers = [...counts.keys()].filter((number) => number >= 0).sort((a, b) => a - b);
-  const place = new Map(numbers.map((number, at) => [number, at]));
-  const groups: Group[] = numbers.map((number) => ({
-    name: names?.[number] ?? String(number), number, rows: counts.get(number)!, about: about?.[number], probability: means?.[number], partners: partners?.[number],
-  }));
-  if (counts.has(-1)) {
-    place.set(-1, groups.length);
-    groups.push({ name: names ? NO_VALUE : NO_CLUSTER, number: -1, rows: counts.get(-1)! });
-  }
-  for (let row = 0; row < rows; row++) groupOf[row] = place.get(labels[row] >= 0 ? labels[row] : -1)!;
+  let most = -1;
+  for (let row = 0; row < rows; row++) if (labels[row] > most) most = labels[row];
+  // By their number: at first how many rows each has, then its place; the last one is that of rows without any.
+  const table = new Int32Array(most + 2);
+  for (let row = 0; row < rows; row++) table[labels[row] >= 0 ? labels[row] : most + 1]++;
+  const groups: Group[] = [];
+  table.forEach((found, at) => {
+    if (found === 0) return;
+    table[at] = groups.length;
+    const number = at <= most ? at : -1;
+    groups.push({
+      name: number < 0 ? (names ? NO_VALUE : NO_CLUSTER) : (names?.[number] ?? String(number)), number, rows: found,
+      ...(number < 0 ? {} : { about: about?.[number], probability: means?.[number], partners: partners?.[number] }),
+    });
+  });
+  for (let row = 0; row < rows; row++) groupOf[row] = table[labels[row] >= 0 ? labels[row] : most + 1];
   return { title, groupOf, groups, scale: null, probability };
 }
 

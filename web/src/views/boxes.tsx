@@ -15,6 +15,8 @@ import { Grid } from './table.tsx';
 
 /// Of up to how many values the column that is drawn at first is looked for, which takes a fifth of a second; of more somebody chooses one.
 const VALUES_MAX = 12e6;
+/// Of more rows the picture of their points comes first.
+const LATER = 100_000;
 /// How many groups are drawn; the table has all.
 const DRAWN = 40;
 const LINE = 24;
@@ -40,15 +42,20 @@ export function Boxes({ suffix, columns, grouping, hidden, theme, column: wanted
     return () => watch.disconnect();
   }, []);
   const { groupOf, groups, probability } = grouping;
+  const isTurn = useSignal(groupOf.length <= LATER);
+  useEffect(() => {
+    const timer = setTimeout(() => (isTurn.value = true), 100);
+    return () => clearTimeout(timer);
+  }, []);
   const offered: [string, string, NumberColumn][] = columns.map((one) => [one.name, one.name, one]);
   const sure = useMemo(() => probability && { name: 'probability', kind: 'number' as const, values: probability }, [probability]);
   if (sure) offered.push([SURE, 'probability (how sure)', sure]);
-  const first = useMemo(() => (groupOf.length * columns.length <= VALUES_MAX ? separating(columns, groupOf, groups.length)?.name : undefined), [columns, groupOf]);
+  const first = useMemo(() => (isTurn.value && groupOf.length * columns.length <= VALUES_MAX ? separating(columns, groupOf, groups.length)?.name : undefined), [columns, groupOf, isTurn.value]);
   const key = wanted ?? first ?? '';
   const found = offered.find(([one]) => one === key);
   const column = found?.[2];
   const isLog = useMemo(() => column !== undefined && isSkewed(column.values), [column]);
-  const boxes = useMemo(() => (column ? boxesOf((isLog ? logarithm(column) : column).values as Float64Array, groupOf, groups.length) : []), [column, isLog, groupOf]);
+  const boxes = useMemo(() => (column && isTurn.value ? boxesOf((isLog ? logarithm(column) : column).values as Float64Array, groupOf, groups.length) : []), [column, isLog, groupOf, isTurn.value]);
   const listed = boxes.flatMap((box, group) => (box && !hidden.has(group) ? [{ group, box }] : []));
   const drawn = listed.slice(0, DRAWN);
   const valueOf = (place: number) => (isLog ? 10 ** place : place);

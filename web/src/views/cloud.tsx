@@ -5,7 +5,7 @@ import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { clusterColour, GROUND, type Theme } from '../colour/palette.ts';
 import { facing, fit, LEVEL, pixelOf, turned, zoomed, type Camera, type Size } from '../points/camera.ts';
 import { axesOf, onSphere, type Cloud } from '../points/cloud.ts';
-import { isShown, pathOf, type Shore } from '../points/coast.ts';
+import { BESIDE, isShown, meets, names as namesOf, pathOf, type Box, type Shore, type Town } from '../points/coast.ts';
 import { rasterRenderer, type Renderer } from '../points/raster.ts';
 import { inside, nearest } from '../points/select.ts';
 import { webglRenderer } from '../points/webgl.ts';
@@ -70,6 +70,7 @@ interface Props {
   degrees?: Degrees;
   /// The coast and borders below the points, where they are places on the Earth.
   shores?: Shore[] | null;
+  towns?: Town[] | null;
   outlines?: Outline[] | null;
   ground?: Ground;
   handle: { current: Handle | null };
@@ -319,7 +320,7 @@ export function CloudView(props: Props) {
       {over && size.value.width > 0 && props.shores && <Lands cloud={cloud} shores={props.shores} camera={over} size={size.value} ratio={inPage} />}
       {over && size.value.width > 0 && (
         <Over cloud={cloud} camera={over} size={size.value} ratio={inPage} names={names} marks={props.marks} picked={props.picked} drawing={drawing.value} theme={theme} logs={props.logs}
-          degrees={props.degrees} outlines={props.outlines} ground={props.ground} />
+          degrees={props.degrees} outlines={props.outlines} ground={props.ground} towns={props.towns} />
       )}
       {tip && hovered.value && (
         <div
@@ -360,10 +361,18 @@ function startTurn(cloud: Cloud): number[] {
   return facing((Math.atan2(x, z) * 180) / Math.PI, (Math.atan2(y, Math.hypot(x, z)) * 180) / Math.PI);
 }
 
+/// How many pixels of the page a degree of latitude has.
+function degreeOf(cloud: Cloud, camera: Camera, ratio: number): number {
+  return (cloud.shape === 'sphere' ? (camera.scale[1] * Math.PI) / 180 : camera.scale[1] / cloud.half[1]) / ratio;
+}
+
+/// Where the numbers of axes stand, at the left and below, room for the edge of a picture, and the corner with the tools.
+const [NUMBERS, EDGE, TOOLS] = [[58, 34], 6, [60, 258]];
+
 /// What lies below the points: lines of a map.
 function Lands({ cloud, shores, camera, size, ratio }: { cloud: Cloud; shores: Shore[]; camera: Camera; size: Size; ratio: number }) {
   const isSphere = cloud.shape === 'sphere';
-  const pixelsOfDegree = (isSphere ? (camera.scale[1] * Math.PI) / 180 : camera.scale[1] / cloud.half[1]) / ratio;
+  const pixelsOfDegree = degreeOf(cloud, camera, ratio);
   const radius = camera.scale[0] / ratio;
   const [width, height] = [size.width / ratio, size.height / ratio];
   return (
@@ -377,31 +386,47 @@ function Lands({ cloud, shores, camera, size, ratio }: { cloud: Cloud; shores: S
 }
 
 /// What stands above the points: axes or a graticule, the numbers of clusters, the lasso.
-function Over({ cloud, camera, size, ratio, names, logs, marks, picked, drawing, theme, degrees, outlines, ground }: {
+function Over({ cloud, camera, size, ratio, names, logs, marks, picked, drawing, theme, degrees, outlines, ground, towns }: {
   cloud: Cloud; camera: Camera; size: Size; ratio: number; names: string[]; logs?: boolean[]; marks: Mark[]; picked: number; drawing: [number, number][] | null; theme: Theme;
-  degrees?: Degrees; outlines?: Outline[] | null; ground?: Ground;
+  degrees?: Degrees; outlines?: Outline[] | null; ground?: Ground; towns?: Town[] | null;
 }) {
   const [width, height] = [size.width / ratio, size.height / ratio];
+  const isSphere = cloud.shape === 'sphere';
   const pixel = (x: number, y: number, z: number) => {
     const [px, py, depth] = pixelOf(camera, size, x, y, z);
     return [px / ratio, py / ratio, depth] as const;
   };
   const at = picked < 0 ? null : pixel(cloud.positions[3 * picked], cloud.positions[3 * picked + 1], cloud.positions[3 * picked + 2]);
-  const shown = useMemo(() => apart(marks.map((mark) => ({ mark, at: pixel(mark.x, mark.y, mark.z) })), width, height, cloud.shape === 'sphere'), [marks, camera, size]);
+  const shown = useMemo(() => apart(marks.map((mark) => ({ mark, at: pixel(mark.x, mark.y, mark.z) })), width, height, isSphere), [marks, camera, size]);
+  const room: Box = isSphere ? [EDGE, EDGE, width - EDGE, height - EDGE] : [NUMBERS[0], 24, width - EDGE, height - NUMBERS[1]];
+  const taken = shown.map(({ mark, at: [x, y] }) => [x - halfWidth(mark), y - 10, x + halfWidth(mark), y + 10] as Box);
+  const grid = isSphere && graticuleOf(camera, size, width, pixel, taken);
+  if (width >= PHONE) taken.push([width - TOOLS[0], 0, width, TOOLS[1]]);
   return (
     <svg class="over" width={width} height={height} aria-hidden="true">
       {cloud.shape === 'plane' && ground && <Cells ground={ground} plane={planeOf(cloud, camera, size, ratio)} />}
       {cloud.shape === 'plane' && outlines && <Outlines outlines={outlines} plane={planeOf(cloud, camera, size, ratio)} theme={theme} />}
       {cloud.shape === 'plane' && <Axes plane={planeOf(cloud, camera, size, ratio)} size={size} ratio={ratio} names={names} logs={logs} degrees={degrees} />}
       {cloud.shape === 'space' && <Edges cloud={cloud} names={names} pixel={pixel} width={width} height={height} />}
-      {cloud.shape === 'sphere' && <Graticule camera={camera} size={size} pixel={pixel} />}
+      {grid && (
+        <g class="graticule">
+          {grid.paths.map((d, at) => <path key={at} d={d} />)}
+          {grid.labels.map(({ text, box }) => <text key={text} x={box[0]} y={box[3] - 3}>{text}</text>)}
+        </g>
+      )}
+      {towns && isShown('coast', degreeOf(cloud, camera, ratio)) && namesOf(towns, camera, size, ratio, isSphere, room, taken).map(({ name, x, y, isLeft }, at) => (
+        <g key={at} class="city" transform={`translate(${x} ${y})`}>
+          <circle r="2" />
+          <text x={isLeft ? -BESIDE : BESIDE} y="4" text-anchor={isLeft ? 'end' : 'start'}>{name}</text>
+        </g>
+      ))}
       {shown.map(({ mark, at: [x, y] }) => (
         <g key={mark.text} class="mark" transform={`translate(${x} ${y})`}>
           <rect x={-halfWidth(mark)} y="-10" width={2 * halfWidth(mark)} height="20" rx="10" fill={mark.colour} />
           <text y="4" text-anchor="middle">{mark.text}</text>
         </g>
       ))}
-      {at && at[2] >= (cloud.shape === 'sphere' ? 0 : -Infinity) && <circle class="picked" cx={at[0]} cy={at[1]} r="9" />}
+      {at && at[2] >= (isSphere ? 0 : -Infinity) && <circle class="picked" cx={at[0]} cy={at[1]} r="9" />}
       {drawing && <polygon class="lasso" points={drawing.map(([x, y]) => `${x / ratio},${y / ratio}`).join(' ')} />}
     </svg>
   );
@@ -593,8 +618,8 @@ function Edges({ cloud, names, pixel, width, height }: { cloud: Cloud; names: st
   );
 }
 
-/// Meridians and parallels, as many as fit what is seen.
-function Graticule({ camera, size, pixel }: { camera: Camera; size: Size; pixel: (x: number, y: number, z: number) => readonly [number, number, number] }) {
+/// Meridians and parallels, as many as fit what is seen, and their degrees where these overlap with nothing that is `taken`.
+function graticuleOf(camera: Camera, size: Size, width: number, pixel: (x: number, y: number, z: number) => readonly [number, number, number], taken: Box[]): { paths: string[]; labels: { text: string; box: Box }[] } {
   const seen = (pixels: number) => (180 / Math.PI) * (pixels / camera.scale[0]);
   const degrees = seen(Math.min(size.width, size.height));
   const every = [30, 15, 10, 5, 2, 1, 0.5, 0.2, 0.1].find((one) => degrees / one >= 3) ?? 0.1;
@@ -622,23 +647,30 @@ function Graticule({ camera, size, pixel }: { camera: Camera; size: Size; pixel:
   const meridians = span(Math.ceil((middle.longitude - wide) / every) * every, middle.longitude + wide, every);
   const parallels = span(Math.ceil(low / every) * every, high, every);
   const round = (value: number) => String(Number(value.toFixed(2)));
+  const labels: { text: string; box: Box }[] = [];
   const label = (longitude: number, latitude: number, text: string) => {
     const [x, y, depth] = pixel(...onSphere(longitude, latitude));
-    return depth > 0 && <text key={text} x={x + 3} y={y - 3}>{text}</text>;
+    const box: Box = [x + 3, y - 15, x + 3 + 7 * text.length, y];
+    if (depth > 0 && box[0] >= 0 && box[2] <= width && !taken.some((other) => meets(box, other, 2, 0))) {
+      labels.push({ text, box });
+      taken.push(box);
+    }
   };
-  const nearLatitude = Math.round(middle.latitude / every) * every;
+  // At a pole all meridians meet.
+  const nearLatitude = Math.min(90 - every, Math.max(every - 90, Math.round(middle.latitude / every) * every));
   const nearLongitude = Math.round(middle.longitude / every) * every;
-  return (
-    <g class="graticule">
-      {meridians.map((longitude) => <path key={`m${longitude}`} d={path(span(low, high, step).map((latitude) => [longitude, latitude]))} />)}
-      {parallels.map((latitude) => <path key={`p${latitude}`} d={path(span(middle.longitude - wide, middle.longitude + wide, step).map((longitude) => [longitude, latitude]))} />)}
-      {meridians.map((longitude) => {
-        const turned = ((longitude + 540) % 360) - 180;
-        return label(longitude, nearLatitude, `${round(Math.abs(turned))}°${turned < 0 ? 'W' : turned > 0 ? 'E' : ''}`);
-      })}
-      {parallels.map((latitude) => latitude !== nearLatitude && label(nearLongitude, latitude, `${round(Math.abs(latitude))}°${latitude < 0 ? 'S' : latitude > 0 ? 'N' : ''}`))}
-    </g>
-  );
+  for (const longitude of meridians) {
+    const turned = ((longitude + 540) % 360) - 180;
+    label(longitude, nearLatitude, `${round(Math.abs(turned))}°${turned < 0 ? 'W' : turned > 0 ? 'E' : ''}`);
+  }
+  for (const latitude of parallels) if (latitude !== nearLatitude) label(nearLongitude, latitude, `${round(Math.abs(latitude))}°${latitude < 0 ? 'S' : latitude > 0 ? 'N' : ''}`);
+  return {
+    paths: [
+      ...meridians.map((longitude) => path(span(low, high, step).map((latitude) => [longitude, latitude]))),
+      ...parallels.map((latitude) => path(span(middle.longitude - wide, middle.longitude + wide, step).map((longitude) => [longitude, latitude]))),
+    ],
+    labels,
+  };
 }
 
 /// Up to how many points a picture that is saved has as shapes; more are its pixels.

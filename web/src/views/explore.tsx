@@ -1,16 +1,16 @@
 // Explore: the points of a data set on the node, with the clusters of its jobs.
 
-import { useSignal } from '@preact/signals';
+import { useSignal, type Signal } from '@preact/signals';
 import { useEffect, useMemo } from 'preact/hooks';
 import { readColumns, type Columns } from '../api/columns.ts';
-import { byLabels, describe } from '../state/clusters.ts';
+import { byLabels, describe, rowsOf, withOutliers, type Colouring } from '../state/clusters.ts';
 import { datasetsPath, documentOf, methods, type Dataset, type Datasets, type Jobs } from '../state/node.ts';
 import { route, settle, written } from '../state/route.ts';
 import { upload } from '../state/upload.ts';
 import { count, figure } from '../state/words.ts';
 import { canBeDrawn } from './data.tsx';
 import { Trouble } from './fault.tsx';
-import { Scene, type LabelSource, type Source } from './scene.tsx';
+import { keyOfLabels, Scene, type LabelSource, type Source } from './scene.tsx';
 
 /// The coast, a file beside this page's.
 async function coast(): Promise<string> {
@@ -21,6 +21,17 @@ async function coast(): Promise<string> {
 
 /// What is read into the page at most, in bytes of values.
 const BYTES_MAX = 600e6;
+/// Of more than twice as many rows a sample is shown first, of at most so many of them.
+const SAMPLE = 60_000;
+/// The least step from a row of a sample to the next.
+const STEP_LEAST = 11;
+
+/// Which rows are a sample: every so-many-th. A prime number is in step with no rhythm of the rows, such as hours of days, but its own.
+export function stepOf(rows: number): number {
+  let step = Math.max(STEP_LEAST, Math.ceil(rows / SAMPLE));
+  for (let by = 2; by * by <= step; by++) if (step % by === 0) [step, by] = [step + 1, 1];
+  return step;
+}
 
 export default function Explore() {
   const path = datasetsPath();
@@ -54,8 +65,20 @@ export default function Explore() {
   return <Loaded key={`${data} ${dataset.content}`} path={path} name={data} dataset={dataset} choice={choice} />;
 }
 
+/// Rows that have been read: every so-many-th of all, with the labels that they are coloured by.
+interface Read {
+  columns: Columns;
+  every: number;
+  labels: { source: LabelSource; colouring: Colouring } | null;
+}
+
+/// A component of its own, so that nothing else is drawn anew with each piece.
+function Reading({ done, rows }: { done: Signal<number>; rows: number }) {
+  return <><progress max={rows} value={done.value} aria-label="Rows read" /> {count(done.value)} of {count(rows)} rows</>;
+}
+
 function Loaded({ path, name, dataset, choice }: { path: string; name: string; dataset: Dataset; choice: preact.JSX.Element }) {
-  const columns = useSignal<Columns | null>(null);
+  const read = useSignal<Read | null>(null);
   const done = useSignal(0);
   const error = useSignal<unknown>(null);
   useEffect(() => {
@@ -64,60 +87,78 @@ function Loaded({ path, name, dataset, choice }: { path: string; name: string; d
       error.value = `${name} has ${figure(dataset.bytes / 1e6, 3)} MB of values; the page takes ${BYTES_MAX / 1e6} MB. Bring in fewer columns, or fewer rows.`;
       return;
     }
-    readColumns(path, name, dataset.rows, (rows) => (done.value = rows), stop.signal)
-      .then((read) => (columns.value = read))
-      .catch((caught) => {
-        if (!stop.signal.aborted) error.value = caught;
-      });
+    const load = async (every: number): Promise<Read> => {
+      done.value = 0;
+      const source = keyOfLabels(labelSources(path, name, dataset, every), route.peek().settings.colour);
+      // Labels that cannot be read are the scene's to tell.
+      const [columns, colouring] = await Promise.all([
+        readColumns(path, name, (rows) => (done.value = rows), stop.signal, { every }),
+        source?.load(stop.signal).catch(() => null),
+      ]);
+      return { columns, every, labels: source && colouring ? { source, colouring } : null };
+    };
+    const show = (found: Read) => {
+      if (!stop.signal.aborted) read.value = found;
+    };
+    (async () => {
+      const sample = dataset.rows > 2 * SAMPLE ? await load(stepOf(dataset.rows)) : null;
+      // All rows are on their way while the sample is drawn.
+      const whole = load(1);
+      if (sample) show(sample);
+      show(await whole);
+    })().catch((caught) => {
+      if (!stop.signal.aborted) error.value = caught;
+    });
     return () => stop.abort();
   }, []);
-  if (!columns.value) {
+  const progress = <Reading done={done} rows={dataset.rows} />;
+  if (!read.value || error.value) {
     return (
       <section class="card">
         <div class="tools">{choice}</div>
         <Trouble error={error.value} />
-        {!error.value && (
-          <p class="empty">
-            <progress max={dataset.rows} value={done.value} aria-label="Rows read" /> {count(done.value)} of {count(dataset.rows)} rows
-          </p>
-        )}
+        {!error.value && <p class="empty">{progress}</p>}
       </section>
     );
   }
-  return <Explored path={path} name={name} dataset={dataset} columns={columns.value} choice={choice} />;
+  return <Explored path={path} name={name} dataset={dataset} read={read.value} choice={choice} progress={progress} />;
 }
 
-/// The tables of labels whose rows are those of a data set.
-function labelSources(path: string, document: Datasets, name: string, rows: number): LabelSource[] {
+/// The tables of labels whose rows are those of a data set: of all of them, or of every so-many-th.
+function labelSources(path: string, name: string, dataset: Dataset, every: number): LabelSource[] {
+  const { datasets } = documentOf<Datasets>(path).value!;
   const found: LabelSource[] = [];
   for (const service of methods()) {
     for (const [id, job] of Object.entries(documentOf<Jobs>(service.path).value?.jobs ?? {})) {
-      const { labels } = job.outputs;
-      if (!labels || document.datasets[labels]?.rows !== rows) continue;
+      const { labels, centers, outliers } = job.outputs;
+      const table = labels && datasets[labels];
+      if (!table || table.rows !== dataset.rows) continue;
       // Positions of items belong to the clusters of the same items.
-      const isOfThese = Object.values(job.inputs).includes(name) || /\/(positions|places)$/.test(name);
-      if (!isOfThese) continue;
+      const isInput = Object.values(job.inputs).includes(name);
+      if (!isInput && !/\/(positions|places)$/.test(name)) continue;
       const title = `clusters of ${id}`;
-      const { centers, outliers } = job.outputs;
       const load = async (signal: AbortSignal) => {
-        const read = (table: string | undefined) => {
-          const of = table ? (document.datasets[table]?.rows ?? 0) : 0;
-          return of ? readColumns(path, table!, of, () => {}, signal) : null;
-        };
-        const [found, named, far] = await Promise.all([read(labels), read(centers), read(outliers)]);
+        const read = (table: string | undefined, columns?: string[]) => (table && datasets[table]?.rows ? readColumns(path, table, () => {}, signal, { columns, every: table === labels ? every : 1 }) : null);
+        const columns = table.columns.map((column) => column.name).filter((column) => /^(cluster|component|probability)$/.test(column));
+        const [found, named, far] = await Promise.all([read(labels, columns), read(centers), every > 1 ? null : read(outliers)]);
         const colouring = byLabels(title, found!);
-        describe(colouring, found!, named, far);
+        if (named) describe(colouring, named);
+        if (far) {
+          // Rows without names are called by their number.
+          const isNumbered = isInput && !job.options.id && !dataset.id;
+          withOutliers(colouring, far, rowsOf(far, isNumbered ? null : await read(labels, ['id', 'distance'])));
+        }
         return colouring;
       };
-      const hasProbability = document.datasets[labels].columns.some((column) => column.name === 'probability');
-      found.push({ key: `job:${service.path}|${id}`, title, version: labels, load, hasProbability });
+      const hasProbability = table.columns.some((column) => column.name === 'probability');
+      found.push({ key: `job:${service.path}|${id}`, title, version: `${labels} ${every}`, load, hasProbability });
     }
   }
   return found.reverse();
 }
 
-function Explored({ path, name, dataset, columns, choice }: { path: string; name: string; dataset: Dataset; columns: Columns; choice: preact.JSX.Element }) {
-  const document = documentOf<Datasets>(path).value!;
+function Explored({ path, name, dataset, read, choice, progress }: { path: string; name: string; dataset: Dataset; read: Read; choice: preact.JSX.Element; progress: preact.JSX.Element }) {
+  const { columns, every, labels } = read;
   const save = async (target: string, csv: Blob, chosen: Uint8Array) => {
     const texts = columns.columns.filter((column) => column.kind === 'text');
     const gaps = columns.columns.some((column) => column.kind === 'number' && column.values.some((value, row) => chosen[row] && value !== value));
@@ -125,6 +166,7 @@ function Explored({ path, name, dataset, columns, choice }: { path: string; name
     return (await upload(path, target, 'csv', reading, csv, false, () => {}, new AbortController().signal)).rows;
   };
   const fixed = useMemo(() => ({ name, columns, id: dataset.id, weights: dataset.weights, layouts: [], find: written('jobs', { new: '1', data: name }), isEqual: /\/(positions|places)$/.test(name), coast, save }), [columns]);
-  const source: Source = { ...fixed, sources: labelSources(path, document, name, columns.rows) };
+  const sources = labelSources(path, name, dataset, every).map((one) => (one.key === labels?.source.key && one.version === labels.source.version ? { ...one, ready: labels.colouring } : one));
+  const source: Source = { ...fixed, sources, sampled: every > 1 ? progress : undefined };
   return <Scene source={source} settings={route.value.settings} settle={settle} choice={choice} />;
 }

@@ -7,7 +7,7 @@ import { useEffect, useMemo, useRef } from 'preact/hooks';
 import type { Column, Columns } from '../api/columns.ts';
 import { CONTEXT, scaleColour, type Theme } from '../colour/palette.ts';
 import { cloudOf, isSkewed, logarithm, range, sphereOf, type Cloud } from '../points/cloud.ts';
-import { areDegrees, onGlobe, onMap } from '../points/coast.ts';
+import { areDegrees, citiesOnGlobe, citiesOnMap, onGlobe, onMap } from '../points/coast.ts';
 import { OVER, UNDER, word } from '../points/paint.ts';
 import { coast, want } from '../state/coast.ts';
 import { below, byColumn, bySureness, groupColour, NO_CLUSTER, NO_VALUE, rowColour, UNSURE, type Colouring, type Group } from '../state/clusters.ts';
@@ -39,12 +39,19 @@ export interface LabelSource {
   /// Another version is loaded anew.
   version: string;
   load: (signal: AbortSignal) => Promise<Colouring>;
+  /// What it has loaded before.
+  ready?: Colouring;
   /// Whether its labels say how sure they are.
   hasProbability?: boolean;
 }
 
 /// What begins the key of a colour that says how sure rows are, in place of their clusters.
 const SURE = 'sure:';
+
+/// The labels that a key of a colour means: the latest ones where nobody has chosen.
+export function keyOfLabels(sources: LabelSource[], key = sources[0]?.key): LabelSource | undefined {
+  return sources.find((one) => one.key === (key?.startsWith(SURE) ? key.slice(SURE.length) : key));
+}
 
 /// A picture that the source has laid out itself.
 export interface Layout {
@@ -66,6 +73,8 @@ export interface Layout {
 export interface Source {
   name: string;
   columns: Columns;
+  /// How far all rows are, where these are a sample of them: it can only be looked at.
+  sampled?: preact.JSX.Element;
   id?: string;
   weights?: string;
   /// What a row is called; without it by its number or its id.
@@ -133,29 +142,30 @@ export function Scene({ source, settings, settle, choice, asked }: {
   useEffect(() => {
     if (isMap && source.coast) void want(source.coast);
   }, [isMap]);
-  const shores = useMemo(() => {
+  const lands = useMemo(() => {
     if (!isMap || !coast.value) return null;
-    if (isSphere) return onGlobe(coast.value);
+    if (isSphere) return { shores: onGlobe(coast.value), towns: citiesOnGlobe(coast.value) };
     const [across, upwards] = [xColumn, yColumn].map((column) => range(column.values as Float64Array));
     const breaks = degrees!.breaks;
     if (!across || !upwards) return null;
     const east = breaks.reduce((sum, [from, to, gutter]) => sum + to - from - gutter, across[1]);
     if (!areDegrees([across[0], east], upwards)) return null;
     // Once around the Earth: from the date line, or so that rows on both sides of it are together.
-    return onMap(coast.value, cloud, across[0] >= -180 && east <= 180 ? -180 : (across[0] + east) / 2 - 180, breaks);
+    const west = across[0] >= -180 && east <= 180 ? -180 : (across[0] + east) / 2 - 180;
+    return { shores: onMap(coast.value, cloud, west, breaks), towns: citiesOnMap(coast.value, cloud, west, breaks) };
   }, [coast.value, cloud, isMap]);
 
   const colouring = useSignal<Colouring | null>(null);
   const error = useSignal<unknown>(null);
   const isSure = colourKey.startsWith(SURE);
-  const labels = sources.find((one) => one.key === (isSure ? colourKey.slice(SURE.length) : colourKey));
+  const labels = keyOfLabels(sources, colourKey);
   useEffect(() => {
     const stop = new AbortController();
     error.value = null;
     (async () => {
       try {
         if (labels) {
-          const read = await labels.load(stop.signal);
+          const read = labels.ready ?? (await labels.load(stop.signal));
           if (!stop.signal.aborted) colouring.value = read;
         } else {
           const column = colourKey.startsWith('column:') ? columns.columns.find((one) => one.name === colourKey.slice(7)) : undefined;
@@ -179,7 +189,8 @@ export function Scene({ source, settings, settle, choice, asked }: {
   // Names that somebody gives clusters, by their number.
   const given = useSignal<Map<number, string>>(new Map());
   const kept = useSignal<Kept | null>(null);
-  const plain = colouring.value;
+  // What is there already has no frame without its colours, and labels of a sample are none of all rows.
+  const plain = labels?.ready ?? (colouring.value?.groupOf.length === columns.rows ? colouring.value : null);
   const grouping = useMemo(() => {
     const coloured = plain && isSure ? bySureness(plain) : plain;
     return coloured && given.value.size ? { ...coloured, groups: coloured.groups.map((group) => ({ ...group, name: given.value.get(group.number) ?? group.name })) } : coloured;
@@ -245,7 +256,7 @@ export function Scene({ source, settings, settle, choice, asked }: {
 
   const boxed = useMemo(() => usable, [columns]);
   // Below the picture, beside the list if that is longer.
-  const hasBoxes = grouping !== null && grouping.groups.length > 0 && boxed.length > 0;
+  const hasBoxes = !source.sampled && grouping !== null && grouping.groups.length > 0 && boxed.length > 0;
 
   const pointWidth = width.value || (columns.rows > 300_000 ? 1 : columns.rows > 30_000 ? 2 : columns.rows > 3000 ? 4 : columns.rows > 500 ? 7 : 9);
   const describe = (row: number) => {
@@ -269,10 +280,10 @@ export function Scene({ source, settings, settle, choice, asked }: {
           {choice}
           <Choices columns={columns} numbers={numbers} x={xColumn.name} y={yColumn.name} z={zColumn?.name ?? ''} view={view} views={views} sources={sources} colourKey={colourKey} settle={settle} />
         </div>
-        <div class="framed">
+        <div class="framed" inert={source.sampled !== undefined}>
           <div class="stage">
             <CloudView
-              cloud={cloud} paint={paint} theme={theme} tool={tool.value} isEqual={isEqual || layout?.stretch !== undefined} pointWidth={pointWidth} degrees={layout?.degrees} shores={shores} ground={layout?.ground}
+              cloud={cloud} paint={paint} theme={theme} tool={tool.value} isEqual={isEqual || layout?.stretch !== undefined} pointWidth={pointWidth} degrees={layout?.degrees ?? (lands ? degrees : undefined)} shores={lands?.shores} towns={lands?.towns} ground={layout?.ground}
               outlines={grouping && layout?.outlines && layout.outlines.filter(({ group }) => !hidden.value.has(group))} names={[0, 1, 2].map((at) => (axes[at] ? `${axes[at].name}${logs[at] ? ' (log)' : ''}` : ''))} logs={logs}
               summary={summary} caption={caption} marks={marks} picked={pickedPoint} forced={settings.renderer} handle={handle}
               onSelect={(points, how, used) => choose(map(points, (point) => cloud.rowOf[point]), how, used)}
@@ -296,18 +307,20 @@ export function Scene({ source, settings, settle, choice, asked }: {
             <button type="button" title="Fit all (F)" aria-label="Fit all" onClick={() => handle.current?.fit()}><Icon name="fit" /></button>
           </div>
         </div>
-        <div class="tools under">
-          <label>
-            Point size
-            <input type="range" min="1" max="15" step="1" value={pointWidth} onInput={(event) => (width.value = Number(event.currentTarget.value))} />
-          </label>
-          <Save name={name} make={() => handle.current!.svg()} fail={(caught) => (error.value = caught)} />
-          <span class="note">
-            {tool.value === 'move'
-              ? cloud.shape === 'plane' ? 'Drag to move, scroll to zoom, click a point to see its row.' : 'Drag to turn, Shift and drag to move, scroll to zoom.'
-              : 'Drag around points. Shift adds, Alt takes away.'}
-          </span>
-        </div>
+        {source.sampled ? <p class="note">A sample. {source.sampled}</p> : (
+          <div class="tools under">
+            <label>
+              Point size
+              <input type="range" min="1" max="15" step="1" value={pointWidth} onInput={(event) => (width.value = Number(event.currentTarget.value))} />
+            </label>
+            <Save name={name} make={() => handle.current!.svg()} fail={(caught) => (error.value = caught)} />
+            <span class="note">
+              {tool.value === 'move'
+                ? cloud.shape === 'plane' ? 'Drag to move, scroll to zoom, click a point to see its row.' : 'Drag to turn, Shift and drag to move, scroll to zoom.'
+                : 'Drag around points. Shift adds, Alt takes away.'}
+            </span>
+          </div>
+        )}
         {cloud.missing > 0 && <p class="note">{count(cloud.missing)} {cloud.missing === 1 ? 'row has' : 'rows have'} a missing value in these columns and {cloud.missing === 1 ? 'is' : 'are'} not drawn.</p>}
         {(cloud.beyond > 0 || settings.edge === 'no') && (
           <p class="note">
@@ -327,6 +340,7 @@ export function Scene({ source, settings, settle, choice, asked }: {
         <Trouble error={error.value} />
       </section>
       <aside class="side" style={{ gridRow: hasBoxes ? 'span 2' : undefined }}>
+        {!source.sampled && <>
         {picked.value >= 0 && (
           <Picked suffix={suffix} columns={columns} row={picked.value} title={titleOf(picked.value)} cluster={grouping?.groups.length ? `${words(grouping.title)}: ${groupName(picked.value)}` : ''}
             probability={grouping?.probability?.[picked.value] ?? null} close={() => (picked.value = -1)} />
@@ -348,6 +362,7 @@ export function Scene({ source, settings, settle, choice, asked }: {
             {source.find && !sources.length && <p class="note"><a class="button" href={source.find}>Find clusters</a></p>}
           </div>
         )}
+        </>}
       </aside>
       {hasBoxes && (
         <Boxes suffix={suffix} columns={boxed} grouping={grouping} hidden={hidden.value} theme={theme} column={settings.box} settle={(box) => settle({ box })} nameOf={(group) => titleOfGroup(grouping.groups[group], labels !== undefined)}
@@ -384,7 +399,7 @@ function Choices({ columns, numbers, x, y, z, view, views, sources, colourKey, s
     <>
       <label>
         Colour
-        <select value={colourKey} onChange={(event) => settle({ colour: event.currentTarget.value || 'none' })}>
+        <select value={colourKey || 'none'} onChange={(event) => settle({ colour: event.currentTarget.value || 'none' })}>
           <option value="none">one colour</option>
           {sources.map((one) => (
             <Fragment key={one.key}>

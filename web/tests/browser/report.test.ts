@@ -229,11 +229,17 @@ test('the map of the census has the coast below its points, on the page and in i
   expect(shores).toBeGreaterThan(0);
   expect(points).toBeGreaterThan(shores);
   expect(files[1].match(/<path[^>]* class="coast"[^>]*>/)![0]).toMatch(/ d="M[^"]{20,}".* stroke="rgb/);
-  // Nearer than the lines are good they are gone; the globe has them too.
+  // Names of cities stand above the points, in their colours.
+  const named = files[1].indexOf('>Las Vegas</text>');
+  expect(named).toBeGreaterThan(points);
+  expect(files[1].slice(files[1].lastIndexOf('<text', named), named)).toMatch(/fill="rgb.* paint-order="stroke/);
+  // Nearer than the lines are good they are gone, names too; the globe has them too.
   for (let at = 0; at < 6; at++) await page.getByRole('button', { name: 'Zoom in' }).click();
   await expect.poll(lines).toEqual({});
+  expect(await page.locator('.city').count()).toBe(0);
   await page.getByLabel('View').selectOption('sphere');
   await expect.poll(() => page.locator('.shores .coast').count()).toBe(1);
+  await expect.poll(() => page.locator('.city').count()).toBeGreaterThan(5);
   expect(wrongs).toEqual([]);
   await close();
   const other = await open('iris');

@@ -502,6 +502,14 @@ test('the coast is loaded with the first map of places and lies below the points
     await page.getByRole('combobox', { name: 'View' }).selectOption('flat');
     await expect.poll(() => page.locator('.shores path').count()).toBe(3);
     expect(loaded).toHaveLength(1);
+    const cities = () => page.locator('.city text').allTextContents();
+    const before = await cities();
+    expect(before).toEqual(expect.arrayContaining(['Los Angeles', 'Chicago']));
+    for (let times = 0; times < 3; times++) await page.getByRole('button', { name: 'Zoom in' }).click();
+    await expect.poll(cities).not.toEqual(before);
+    const boxes = await page.locator('.city text, .over .axis text').evaluateAll((texts) => texts.map((text) => text.getBoundingClientRect().toJSON()));
+    boxes.forEach((a, at) => boxes.slice(0, at).forEach((b) => expect(a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom).toBe(false)));
+    await page.getByRole('button', { name: 'Fit all' }).click();
     await page.waitForTimeout(300);
     // Between the points the canvas is empty: what lies below is seen.
     pictures.push(await page.evaluate(async () => {
@@ -521,6 +529,47 @@ test('the coast is loaded with the first map of places and lies below the points
     await context.close();
   }
   for (const [kind, picture] of pictures) expect(picture, kind).toBe('true true 0');
+});
+
+test('of many rows a sample is shown with its colours, and then all of them', async () => {
+  const rows = 150_000;
+  await node.ask('/datasets:upload?name=sampled&id=name', points(rows));
+  const job = await node.job('/clustering', { input: 'sampled', options: { clusters: 3 } });
+  const { page, context, wrongs } = await openPage(browser, node, '#/jobs');
+  // The data sets are known to the page before it shows one.
+  await page.getByText(job).first().waitFor();
+  let release = () => {};
+  const held = new Promise<void>((done) => (release = done));
+  const asked: string[] = [];
+  await page.route('**/datasets:read**', async (route) => {
+    const search = new URL(route.request().url()).searchParams;
+    asked.push(`${search.get('name')} ${search.get('columns') ?? 'all'} ${search.get('every') ?? 1}`);
+    if (search.get('name') === 'sampled' && !search.get('every')) await held;
+    await route.continue();
+  });
+  await page.evaluate(() => (location.hash = '#/explore?data=sampled'));
+  await page.getByText('A sample.').waitFor();
+  expect(await page.locator('.framed').getAttribute('inert')).not.toBeNull();
+  expect(await page.locator('.groups').count()).toBe(0);
+  expect(await page.getByRole('progressbar', { name: 'Rows read' }).getAttribute('value')).toBe('0');
+  await expect.poll(() => page.locator('.over .mark').count()).toBe(3);
+  expect(await axe(page)).toEqual([]);
+  release();
+  await page.locator('.groups li').nth(2).waitFor();
+  expect(await page.getByText('A sample.').count()).toBe(0);
+  expect(await page.locator('.framed').getAttribute('inert')).toBeNull();
+  const numbers = (await page.locator('.groups .number:not(.soft)').allTextContents()).map((text) => Number(text.replace(/\D/g, '')));
+  expect(numbers.reduce((sum, one) => sum + one, 0)).toBe(rows);
+  expect(asked).toEqual(expect.arrayContaining(['sampled all 11', 'sampled all 1', `${job}/labels ["cluster","probability"] 11`, `${job}/labels ["cluster","probability"] 1`]));
+  // A row has its name, whose number is its place.
+  await page.getByRole('application').focus();
+  await page.keyboard.press('Enter');
+  const name = (await page.locator('#picked').textContent())!;
+  const row = (await node.ask(`/datasets:read?name=sampled&from=${name.replace('row-', '')}&to=${Number(name.replace('row-', '')) + 1}&format=json`)).json[0];
+  expect(row.name).toBe(name);
+  for (const column of ['x', 'y', 'z']) expect(await page.locator('dl.facts', { hasText: String(row[column]) }).count(), column).toBe(1);
+  expect(wrongs).toEqual([]);
+  await context.close();
 });
 
 test('a node that is killed and comes back is followed again', async () => {

@@ -36,6 +36,11 @@ export class Node {
     [this.more, this.keeps] = [more, keeps];
   }
 
+  /// The number of its process.
+  get pid(): number {
+    return this.process!.pid!;
+  }
+
   /// Options that it starts with, beside those it was made with.
   add(...more: string[]): void {
     this.more.push(...more);

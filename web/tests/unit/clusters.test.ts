@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Column, Columns } from '../../src/api/columns.ts';
 import { scaleColour } from '../../src/colour/palette.ts';
-import { below, byLabels, bySureness, describe, groupColour, rowColour } from '../../src/state/clusters.ts';
+import { below, byLabels, bySureness, describe, groupColour, rowColour, rowsOf, withOutliers } from '../../src/state/clusters.ts';
 
 const number = (name: string, values: number[]): Column => ({ name, kind: 'number', values: Float64Array.from(values) });
 const text = (name: string, values: string[]): Column => ({ name, kind: 'text', values });
@@ -12,13 +12,13 @@ const labels = table(number('cluster', [0, 1, 0, -1, 1]), number('probability', 
 test('clusters know their mean probability and what they merge with, from the table of centres', () => {
   const colouring = byLabels('clusters', labels);
   // In another order than that of the numbers.
-  describe(colouring, labels, table(number('cluster', [1, 0]), number('probability', [0.5, 0.8]), text('merges_with', ['0', '1+2']), text('name', ['', 'low x'])), null);
+  describe(colouring, table(number('cluster', [1, 0]), number('probability', [0.5, 0.8]), text('merges_with', ['0', '1+2']), text('name', ['', 'low x'])));
   expect(colouring.groups.map(({ name, about, probability, partners }) => [name, about, probability, partners])).toEqual([
     ['0', 'low x', 0.8, '1+2'], ['1', undefined, 0.5, '0'], ['no cluster', undefined, undefined, undefined],
   ]);
   // A table of a run before there were such columns.
   const before = byLabels('clusters', labels);
-  describe(before, labels, table(number('cluster', [0, 1]), text('name', ['a', 'b'])), null);
+  describe(before, table(number('cluster', [0, 1]), text('name', ['a', 'b'])));
   expect(before.groups.map(({ about, probability, partners }) => [about, probability, partners])).toEqual([['a', undefined, undefined], ['b', undefined, undefined], [undefined, undefined, undefined]]);
 });
 
@@ -45,4 +45,16 @@ test('rows below a limit are those of clusters alone', () => {
   expect([...below(colouring, 0.8)]).toEqual([1, 2, 4]);
   expect([...below(colouring, 0.25)]).toEqual([]);
   expect([...below(colouring, 1)]).toEqual([1, 2, 4]);
+});
+
+test('outliers are rows by their number, or by their id and distance where rows have ids', () => {
+  const outliers = table(text('id', ['3', '1']), number('distance', [9.5, 8]), number('cluster', [0, 1]), text('columns', ['x', 'y']));
+  expect(rowsOf(outliers, null)).toEqual([3, 1]);
+  // An id that is there twice, and a distance that is.
+  const among = table(text('id', ['3', '7', '1', '3', '3']), number('distance', [1, 9.5, 8, 8, 9.5]));
+  expect(rowsOf(outliers, among)).toEqual([4, 2]);
+  expect(rowsOf(outliers, table(number('id', [5, 1]), number('distance', [9.5, 8])))).toEqual([-1, 1]);
+  const colouring = byLabels('clusters', labels);
+  withOutliers(colouring, outliers, [-1, 1]);
+  expect(colouring.outliers).toEqual([{ row: 1, cluster: 1, about: 'y' }]);
 });

@@ -58,7 +58,7 @@ pub async fn wait(jobs: &Reference<Jobs>, job: &str) -> Record {
 pub async fn all_of(datasets: &Reference<Datasets>, name: &str) -> String {
     let (mut text, mut from) = (String::new(), 0);
     loop {
-        let read = Read { name: name.to_owned(), format: RowFormat::Csv, from, to: None };
+        let read = Read { name: name.to_owned(), format: RowFormat::Csv, from, ..Read::default() };
         let piece = datasets.call(read).await.unwrap();
         text += &piece.csv.unwrap();
         from = piece.to;

@@ -657,9 +657,13 @@ impl Concurrent<Take> for DatasetService {
 }
 
 impl Concurrent<Read> for DatasetService {
-    async fn handle(&self, Read { name, format, from, to }: Read, _: &Call) -> Result<Piece, Fault> {
-        let table = self.table(&name)?;
-        blocking("writing rows", || format::piece(&table, format, from, to))
+    async fn handle(&self, read: Read, _: &Call) -> Result<Piece, Fault> {
+        let Read { name, columns, format, from, to, every } = read;
+        let mut table = self.table(&name)?;
+        if let Some(columns) = &columns {
+            table = table.only(&name, columns)?;
+        }
+        blocking("writing rows", || format::piece(&table, format, from, to, every))
     }
 }
 

@@ -285,7 +285,7 @@ fn a_file_is_sent_as_it_is_and_its_media_type_says_what_it_is() {
         let (status, clouds) = post(&url, target, "text/csv; charset=utf-8", clouds().as_bytes());
         assert_eq!((status, &clouds["rows"], &clouds["weights"]), (200, &json!(300), &json!("people")), "{clouds}");
         // The same table as Arrow, under a name that looks like a number.
-        let read = Read { name: "clouds".into(), format: RowFormat::Arrow, from: 0, to: None };
+        let read = Read { name: "clouds".into(), format: RowFormat::Arrow, ..Read::default() };
         let arrow = datasets.call(read).await.unwrap().arrow.unwrap();
         let kind = "application/vnd.apache.arrow.stream";
         let (status, copy) = post(&url, "/datasets:upload?name=2026", kind, arrow.as_slice());

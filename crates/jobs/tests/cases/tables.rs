@@ -98,7 +98,7 @@ fn an_ordinary_table_has_the_same_labels_in_every_form_and_as_in_the_library() {
         assert_eq!(found, expected);
         assert_eq!(labels(&datasets, &clustering, "json").await.1, expected);
         // Arrow carries dates as texts here, which are read as such.
-        let all = Read { name: "csv".into(), format: RowFormat::Arrow, from: 0, to: None };
+        let all = Read { name: "csv".into(), format: RowFormat::Arrow, ..Read::default() };
         let arrow = datasets.call(all).await.unwrap().arrow.unwrap();
         let arrow = upload(&datasets, Begin::new("arrow", Form::Table), arrow.as_slice()).await.unwrap();
         assert_eq!(arrow.account.iter().map(|column| column.role.as_str()).collect::<Vec<_>>(), roles);

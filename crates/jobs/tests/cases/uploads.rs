@@ -1,6 +1,7 @@
 //! Data sets on their way in and out.
 
 use std::fs;
+use std::num::NonZeroU64;
 
 use lehr_jobs::datasets::{
     Append, Begin, Finish, Grow, Offset, Open, Put, Read, Remove, Rename, Take, UploadFile, UploadState,
@@ -106,7 +107,7 @@ fn the_same_content_has_the_same_checksum_whatever_it_came_from() {
         let datasets = host.start("/datasets", DatasetService::in_memory).await.unwrap();
         let csv = upload_csv(&datasets, "csv", "x,y\n1,2.5\n3,4\n").await.unwrap();
         let tsv = upload(&datasets, Begin::new("tsv", Form::Tsv), b"x\ty\n1\t2.5\n3\t4\n").await.unwrap();
-        let piece = Read { name: "csv".into(), format: RowFormat::Arrow, from: 0, to: None };
+        let piece = Read { name: "csv".into(), format: RowFormat::Arrow, ..Read::default() };
         let arrow = datasets.call(piece).await.unwrap().arrow.unwrap();
         let arrow = upload(&datasets, Begin::new("arrow", Form::Arrow), arrow.as_slice()).await.unwrap();
         assert_eq!([&tsv.checksum, &arrow.checksum], [&csv.checksum; 2]);
@@ -144,7 +145,7 @@ fn rows_come_in_pieces_in_each_form() {
             Begin { weights: Some("people".into()), id: Some("site".into()), ..Begin::new("clouds", Form::Csv) };
         let text = clouds();
         upload(&datasets, begin, text.as_bytes()).await.unwrap();
-        let read = |format, from, to| Read { name: "clouds".into(), format, from, to };
+        let read = |format, from, to| Read { name: "clouds".into(), format, from, to, ..Read::default() };
         let (mut whole, mut from) = (String::new(), 0);
         while from < 300 {
             let piece = datasets.call(read(RowFormat::Csv, from, Some((from + 70).min(300)))).await.unwrap();
@@ -161,12 +162,51 @@ fn rows_come_in_pieces_in_each_form() {
 }
 
 #[test]
+fn some_columns_and_every_so_many_th_row_are_read() {
+    on_one_host(async |host| {
+        let datasets = host.start("/datasets", DatasetService::in_memory).await.unwrap();
+        let names = (0..150_000).map(|row| format!("r{row}")).collect();
+        let table = Table::builder().texts("name", names).counts("n", (0..150_000).collect());
+        let table =
+            table.numbers("x", vec![0.5; 150_000]).singles("s", (0..150_000u32).map(|row| row as f32).collect());
+        let table = table.id(Some("name".into())).build().unwrap();
+        datasets.call(Put { name: "long".into(), table: Handle(table), replace: false }).await.unwrap();
+        let read = |columns: &[&str], format, from, to, every| {
+            let columns = Some(columns.iter().map(|&column| column.to_owned()).collect());
+            Read { name: "long".into(), columns, format, from, to, every: NonZeroU64::new(every) }
+        };
+        let piece = datasets.call(read(&["s", "name", "n"], RowFormat::Csv, 0, Some(7), 3)).await.unwrap();
+        assert_eq!((piece.csv.as_deref(), piece.to), (Some("s,name,n\n0,r0,0\n3,r3,3\n6,r6,6\n"), 7));
+        // A piece has as many rows as without, and the next one goes on with the same rows.
+        let piece = datasets.call(read(&["n"], RowFormat::Csv, 0, None, 2)).await.unwrap();
+        assert_eq!((piece.to, piece.csv.unwrap().lines().count()), (131_072, 65_537));
+        let piece = datasets.call(read(&["n", "x"], RowFormat::Csv, piece.to, None, 2)).await.unwrap();
+        let text = piece.csv.unwrap();
+        assert_eq!(
+            (piece.to, text.lines().next(), text.lines().last()),
+            (150_000, Some("131072,0.5"), Some("149998,0.5"))
+        );
+        // A role goes with its column.
+        let piece = datasets.call(read(&["name"], RowFormat::Arrow, 0, Some(1), 1)).await.unwrap();
+        assert_eq!(piece.arrow.unwrap().as_slice().windows(7).filter(|found| found == b"lehr.id").count(), 1);
+        let piece = datasets.call(read(&["x"], RowFormat::Arrow, 0, Some(1), 1)).await.unwrap();
+        assert_eq!(piece.arrow.unwrap().as_slice().windows(7).filter(|found| found == b"lehr.id").count(), 0);
+        let fault = datasets.call(read(&["n", "y"], RowFormat::Csv, 0, None, 1)).await.unwrap_err();
+        assert_eq!((fault.code(), fault.reason().contains("\"y\"")), (Code::InvalidValue, true), "{}", fault.reason());
+        let fault = datasets.call(read(&["n", "n"], RowFormat::Csv, 0, None, 1)).await.unwrap_err();
+        assert_eq!(fault.reason(), "column \"n\" is there twice");
+        let fault = datasets.call(read(&[], RowFormat::Csv, 0, None, 1)).await.unwrap_err();
+        assert_eq!(fault.reason(), "a table has at least one column");
+    });
+}
+
+#[test]
 fn large_tables_come_in_pieces_of_bounded_size() {
     on_one_host(async |host| {
         let datasets = host.start("/datasets", DatasetService::in_memory).await.unwrap();
         let table = Table::builder().numbers("x", (0..200_000).map(f64::from).collect()).build().unwrap();
         datasets.call(Put { name: "long".into(), table: Handle(table), replace: false }).await.unwrap();
-        let read = |from| Read { name: "long".into(), format: RowFormat::Arrow, from, to: None };
+        let read = |from| Read { name: "long".into(), format: RowFormat::Arrow, from, ..Read::default() };
         let (mut from, mut pieces) = (0, 0);
         while from < 200_000 {
             let piece = datasets.call(read(from)).await.unwrap();
@@ -387,7 +427,7 @@ fn an_arrow_stream_that_was_cut_anywhere_is_a_fault_of_the_data() {
     on_one_host(async |host| {
         let datasets = host.start("/datasets", DatasetService::in_memory).await.unwrap();
         datasets.call(UploadFile::new("whole", "text/csv", b"x,y\n1,2\n3,4\n".to_vec())).await.unwrap();
-        let read = Read { name: "whole".into(), format: RowFormat::Arrow, from: 0, to: None };
+        let read = Read { name: "whole".into(), format: RowFormat::Arrow, ..Read::default() };
         let whole = datasets.call(read).await.unwrap().arrow.unwrap();
         let whole = whole.as_slice();
         let media = "application/vnd.apache.arrow.stream";
@@ -419,7 +459,7 @@ fn truth_values_and_floating_point_in_16_bits_are_numbers_in_arrow_too() {
         writer.finish().unwrap();
         drop(writer);
         datasets.call(UploadFile::new("a", "application/vnd.apache.arrow.stream", bytes)).await.unwrap();
-        let read = Read { name: "a".into(), format: RowFormat::Csv, from: 0, to: None };
+        let read = Read { name: "a".into(), format: RowFormat::Csv, ..Read::default() };
         assert_eq!(datasets.call(read).await.unwrap().csv.unwrap(), "t,h\n1,1\n0,-2\n");
     });
 }
