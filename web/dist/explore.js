@@ -296,7 +296,7 @@ var k = Uint8Array.of(65, 82, 82, 79, 87, 49), A = {
 	MICROSECOND: 2,
 	/** Nanoseconds. */
 	NANOSECOND: 3
-}, I = {
+}, re = {
 	/**
 	* Indicates the number of elapsed whole months, stored as 4-byte signed
 	* integers.
@@ -318,12 +318,12 @@ var k = Uint8Array.of(65, 82, 82, 79, 87, 49), A = {
 	* day's worth of time).
 	*/
 	MONTH_DAY_NANO: 2
-}, L = {
+}, I = {
 	/** Sparse union layout with full arrays for each sub-type. */
 	Sparse: 0,
 	/** Dense union layout with offsets into value arrays. */
 	Dense: 1
-}, re = {
+}, ie = {
 	/**
 	* LZ4 frame compression.
 	* Not to be confused with "raw" (also called "block") format.
@@ -331,7 +331,7 @@ var k = Uint8Array.of(65, 82, 82, 79, 87, 49), A = {
 	LZ4_FRAME: 0,
 	/** Zstandard compression. */
 	ZSTD: 1
-}, R = { 
+}, L = { 
 /**
 * Each constituent buffer is first compressed with the indicated
 * compressor, and then written with the uncompressed length in the first 8
@@ -341,12 +341,12 @@ var k = Uint8Array.of(65, 82, 82, 79, 87, 49), A = {
 * follows is not compressed, which can be useful for cases where
 * compression does not yield appreciable savings.
 */
-BUFFER: 0 }, ie = Uint8Array, z = Uint16Array, ae = Uint32Array, oe = BigUint64Array, B = Int8Array, V = Int16Array, H = Int32Array, U = BigInt64Array, W = Float32Array, G = Float64Array;
+BUFFER: 0 }, ae = Uint8Array, R = Uint16Array, oe = Uint32Array, se = BigUint64Array, z = Int8Array, B = Int16Array, V = Int32Array, H = BigInt64Array, U = Float32Array, W = Float64Array;
 /**
 * @param {unknown} value
 * @returns {string}
 */
-function K(e) {
+function G(e) {
 	return Object.prototype.toString.call(e);
 }
 /**
@@ -355,16 +355,16 @@ function K(e) {
 * @param {unknown} data
 * @returns {data is ArrayBufferLike}
 */
-function q(e) {
-	return K(e) === "[object ArrayBuffer]" || K(e) === "[object SharedArrayBuffer]";
+function K(e) {
+	return G(e) === "[object ArrayBuffer]" || G(e) === "[object SharedArrayBuffer]";
 }
 /**
 * Check in an input value is a Uint8Array, applicable cross-realms. 
 * @param {unknown} value 
 * @returns {value is Uint8Array}
 */
-function J(e) {
-	return K(e) === "[object Uint8Array]";
+function q(e) {
+	return G(e) === "[object Uint8Array]";
 }
 /**
 * Return the appropriate typed array constructor for the given
@@ -373,18 +373,18 @@ function J(e) {
 * @param {boolean} signed Flag indicating if the integer is signed.
 * @returns {IntArrayConstructor}
 */
-function se(e, t) {
+function ce(e, t) {
 	let n = Math.log2(e) - 3;
 	return (t ? [
+		z,
 		B,
 		V,
-		H,
-		U
+		H
 	] : [
-		ie,
-		z,
 		ae,
-		oe
+		R,
+		oe,
+		se
 	])[n];
 }
 /**
@@ -394,7 +394,7 @@ function se(e, t) {
 * @param {IntegerArray} offsets The offsets array.
 * @param {number} index The full column row index.
 */
-function ce(e, t) {
+function le(e, t) {
 	let n = 0, r = e.length;
 	if (r <= 2147483648) do {
 		let i = n + r >>> 1;
@@ -417,7 +417,7 @@ function ce(e, t) {
 * @returns {T} The input value.
 * @throws if the value does not pass the test
 */
-function le(e, t, n) {
+function ue(e, t, n) {
 	if (t(e)) return e;
 	throw Error(n(e));
 }
@@ -431,8 +431,8 @@ function le(e, t, n) {
 * @returns {T} The input value.
 * @throws if the value is not included in the set
 */
-function Y(e, t, n) {
-	return t = Array.isArray(t) ? t : Object.values(t), le(e, (e) => t.includes(e), n ?? (() => `${e} must be one of ${t}`));
+function J(e, t, n) {
+	return t = Array.isArray(t) ? t : Object.values(t), ue(e, (e) => t.includes(e), n ?? (() => `${e} must be one of ${t}`));
 }
 /**
 * Return the first object key that pairs with the given value.
@@ -440,7 +440,7 @@ function Y(e, t, n) {
 * @param {any} value The value to lookup.
 * @returns {string} The first matching key, or '<Unknown>' if not found.
 */
-function ue(e, t) {
+function de(e, t) {
 	for (let [n, r] of Object.entries(e)) if (r === t) return n;
 	return "<Unknown>";
 }
@@ -451,7 +451,7 @@ function ue(e, t) {
 /**
 * @typedef {Field | DataType} FieldInput
 */
-var de = (e) => `Unsupported data type: "${ue(M, e)}" (id ${e})`, X = (e, t, n = !0, r = null) => ({
+var fe = (e) => `Unsupported data type: "${de(M, e)}" (id ${e})`, Y = (e, t, n = !0, r = null) => ({
 	name: e,
 	type: t,
 	nullable: n,
@@ -462,15 +462,15 @@ var de = (e) => `Unsupported data type: "${ue(M, e)}" (id ${e})`, X = (e, t, n =
 * @param {any} value
 * @returns {value is Field}
 */
-function fe(e) {
-	return Object.hasOwn(e, "name") && pe(e.type);
+function pe(e) {
+	return Object.hasOwn(e, "name") && me(e.type);
 }
 /**
 * Checks if a value is a data type instance.
 * @param {any} value
 * @returns {value is DataType}
 */
-function pe(e) {
+function me(e) {
 	return typeof e?.typeId == "number";
 }
 /**
@@ -481,8 +481,8 @@ function pe(e) {
 * @param {boolean} [defaultNullable=true] The default nullable value.
 * @returns {Field} The field instance.
 */
-function me(e, t = "", n = !0) {
-	return fe(e) ? e : X(t, le(e, pe, () => "Data type expected."), n);
+function he(e, t = "", n = !0) {
+	return pe(e) ? e : Y(t, ue(e, me, () => "Data type expected."), n);
 }
 /**
 * Return a Dictionary data type instance.  A dictionary type consists of a
@@ -505,130 +505,130 @@ function me(e, t = "", n = !0) {
 *  ids are later resolved (possibly to new values) upon IPC encoding.
 * @returns {DictionaryType}
 */
-var he = (e, t, n = !1, r = -1) => ({
+var ge = (e, t, n = !1, r = -1) => ({
 	typeId: M.Dictionary,
 	id: r,
 	dictionary: e,
-	indices: t || _e(),
+	indices: t || ve(),
 	ordered: n
-}), ge = (e = 32, t = !0) => ({
+}), _e = (e = 32, t = !0) => ({
 	typeId: M.Int,
-	bitWidth: Y(e, [
+	bitWidth: J(e, [
 		8,
 		16,
 		32,
 		64
 	]),
 	signed: t,
-	values: se(e, t)
-}), _e = () => ge(32), ve = (e = 2) => ({
+	values: ce(e, t)
+}), ve = () => _e(32), ye = (e = 2) => ({
 	typeId: M.Float,
-	precision: Y(e, N),
+	precision: J(e, N),
 	values: [
-		z,
-		W,
-		G
+		R,
+		U,
+		W
 	][e]
-}), ye = () => ({
-	typeId: M.Binary,
-	offsets: H
 }), be = () => ({
+	typeId: M.Binary,
+	offsets: V
+}), xe = () => ({
 	typeId: M.Utf8,
-	offsets: H
-}), xe = (e, t, n = 128) => ({
+	offsets: V
+}), Se = (e, t, n = 128) => ({
 	typeId: M.Decimal,
 	precision: e,
 	scale: t,
-	bitWidth: Y(n, [
+	bitWidth: J(n, [
 		32,
 		64,
 		128,
 		256
 	]),
-	values: n === 32 ? H : oe
-}), Se = (e) => ({
+	values: n === 32 ? V : se
+}), Ce = (e) => ({
 	typeId: M.Date,
-	unit: Y(e, P),
-	values: e === P.DAY ? H : U
-}), Ce = (e = F.MILLISECOND) => {
-	e = Y(e, F);
+	unit: J(e, P),
+	values: e === P.DAY ? V : H
+}), we = (e = F.MILLISECOND) => {
+	e = J(e, F);
 	let t = e === F.SECOND || e === F.MILLISECOND ? 32 : 64;
 	return {
 		typeId: M.Time,
 		unit: e,
 		bitWidth: t,
-		values: t === 32 ? H : U
+		values: t === 32 ? V : H
 	};
-}, we = (e = F.MILLISECOND, t = null) => ({
+}, Te = (e = F.MILLISECOND, t = null) => ({
 	typeId: M.Timestamp,
-	unit: Y(e, F),
+	unit: J(e, F),
 	timezone: t,
-	values: U
-}), Te = (e = I.MONTH_DAY_NANO) => ({
+	values: H
+}), Ee = (e = re.MONTH_DAY_NANO) => ({
 	typeId: M.Interval,
-	unit: Y(e, I),
-	values: e === I.MONTH_DAY_NANO ? void 0 : H
-}), Ee = (e) => ({
-	typeId: M.List,
-	children: [me(e)],
-	offsets: H
+	unit: J(e, re),
+	values: e === re.MONTH_DAY_NANO ? void 0 : V
 }), De = (e) => ({
+	typeId: M.List,
+	children: [he(e)],
+	offsets: V
+}), Oe = (e) => ({
 	typeId: M.Struct,
-	children: Array.isArray(e) && e.length > 0 && fe(e[0]) ? e : Object.entries(e).map(([e, t]) => X(e, t))
-}), Oe = (e, t, n, r) => (n ??= t.map((e, t) => t), {
+	children: Array.isArray(e) && e.length > 0 && pe(e[0]) ? e : Object.entries(e).map(([e, t]) => Y(e, t))
+}), ke = (e, t, n, r) => (n ??= t.map((e, t) => t), {
 	typeId: M.Union,
-	mode: Y(e, L),
+	mode: J(e, I),
 	typeIds: n,
 	typeMap: n.reduce((e, t, n) => (e[t] = n, e), {}),
-	children: t.map((e, t) => me(e, `_${t}`)),
+	children: t.map((e, t) => he(e, `_${t}`)),
 	typeIdForValue: r,
-	offsets: H
-}), ke = (e) => ({
+	offsets: V
+}), Ae = (e) => ({
 	typeId: M.FixedSizeBinary,
 	stride: e
-}), Ae = (e, t) => ({
+}), je = (e, t) => ({
 	typeId: M.FixedSizeList,
 	stride: t,
-	children: [me(e)]
-}), je = (e, t) => ({
+	children: [he(e)]
+}), Me = (e, t) => ({
 	typeId: M.Map,
 	keysSorted: e,
 	children: [t],
-	offsets: H
-}), Me = (e = F.MILLISECOND) => ({
+	offsets: V
+}), Ne = (e = F.MILLISECOND) => ({
 	typeId: M.Duration,
-	unit: Y(e, F),
-	values: U
-}), Ne = () => ({
-	typeId: M.LargeBinary,
-	offsets: U
+	unit: J(e, F),
+	values: H
 }), Pe = () => ({
-	typeId: M.LargeUtf8,
-	offsets: U
-}), Fe = (e) => ({
-	typeId: M.LargeList,
-	children: [me(e)],
-	offsets: U
-}), Ie = (e, t) => ({
-	typeId: M.RunEndEncoded,
-	children: [le(me(e, "run_ends"), (e) => e.type.typeId === M.Int, () => "Run-ends must have an integer type."), me(t, "values")]
-}), Le = (e) => ({
-	typeId: M.ListView,
-	children: [me(e, "value")],
+	typeId: M.LargeBinary,
 	offsets: H
+}), Fe = () => ({
+	typeId: M.LargeUtf8,
+	offsets: H
+}), Ie = (e) => ({
+	typeId: M.LargeList,
+	children: [he(e)],
+	offsets: H
+}), Le = (e, t) => ({
+	typeId: M.RunEndEncoded,
+	children: [ue(he(e, "run_ends"), (e) => e.type.typeId === M.Int, () => "Run-ends must have an integer type."), he(t, "values")]
 }), Re = (e) => ({
+	typeId: M.ListView,
+	children: [he(e, "value")],
+	offsets: V
+}), ze = (e) => ({
 	typeId: M.LargeListView,
-	children: [me(e, "value")],
-	offsets: U
-}), ze = new G(2).buffer;
-new U(ze), new ae(ze), new H(ze), new ie(ze);
+	children: [he(e, "value")],
+	offsets: H
+}), Be = new W(2).buffer;
+new H(Be), new oe(Be), new V(Be), new ae(Be);
 /**
 * Coerce a bigint value to a number. Throws an error if the bigint value
 * lies outside the range of what a number can precisely represent.
 * @param {bigint} value The value to check and possibly convert.
 * @returns {number} The converted number value.
 */
-function Be(e) {
+function Ve(e) {
 	if (e > 2 ** 53 - 1 || e < -(2 ** 53 - 1)) throw Error(`BigInt exceeds integer number representation: ${e}`);
 	return Number(e);
 }
@@ -639,10 +639,10 @@ function Be(e) {
 * @param {bigint} div The divisor.
 * @returns {number} The result of the division as a floating point number.
 */
-function Ve(e, t) {
+function He(e, t) {
 	return Number(e / t) + Number(e % t) / Number(t);
 }
-var He = (e) => BigInt.asUintN(64, e);
+var Ue = (e) => BigInt.asUintN(64, e);
 /**
 * Convert a 64-bit decimal value to a bigint.
 * @param {BigUint64Array} buf The uint64 array containing the decimal bytes.
@@ -650,7 +650,7 @@ var He = (e) => BigInt.asUintN(64, e);
 * @returns {bigint} The converted decimal as a bigint, such that all
 *  fractional digits are scaled up to integers (for example, 1.12 -> 112).
 */
-function Ue(e, t) {
+function We(e, t) {
 	return BigInt.asIntN(64, e[t]);
 }
 /**
@@ -660,9 +660,9 @@ function Ue(e, t) {
 * @returns {bigint} The converted decimal as a bigint, such that all
 *  fractional digits are scaled up to integers (for example, 1.12 -> 112).
 */
-function We(e, t) {
+function Ge(e, t) {
 	let n = t << 1, r;
-	return BigInt.asIntN(64, e[n + 1]) < 0 ? (r = He(~e[n]) | He(~e[n + 1]) << 64n, r = -(r + 1n)) : r = e[n] | e[n + 1] << 64n, r;
+	return BigInt.asIntN(64, e[n + 1]) < 0 ? (r = Ue(~e[n]) | Ue(~e[n + 1]) << 64n, r = -(r + 1n)) : r = e[n] | e[n + 1] << 64n, r;
 }
 /**
 * Convert a 256-bit decimal value to a bigint.
@@ -671,20 +671,20 @@ function We(e, t) {
 * @returns {bigint} The converted decimal as a bigint, such that all
 *  fractional digits are scaled up to integers (for example, 1.12 -> 112).
 */
-function Ge(e, t) {
+function Ke(e, t) {
 	let n = t << 2, r;
-	return BigInt.asIntN(64, e[n + 3]) < 0 ? (r = He(~e[n]) | He(~e[n + 1]) << 64n | He(~e[n + 2]) << 128n | He(~e[n + 3]) << 192n, r = -(r + 1n)) : r = e[n] | e[n + 1] << 64n | e[n + 2] << 128n | e[n + 3] << 192n, r;
+	return BigInt.asIntN(64, e[n + 3]) < 0 ? (r = Ue(~e[n]) | Ue(~e[n + 1]) << 64n | Ue(~e[n + 2]) << 128n | Ue(~e[n + 3]) << 192n, r = -(r + 1n)) : r = e[n] | e[n + 1] << 64n | e[n + 2] << 128n | e[n + 3] << 192n, r;
 }
 // node_modules/@uwdata/flechette/src/util/strings.js
-var Ke = new TextDecoder("utf-8");
+var qe = new TextDecoder("utf-8");
 new TextEncoder();
 /**
 * Return a UTF-8 string decoded from a byte buffer.
 * @param {Uint8Array} buf The byte buffer.
 * @returns {string} The decoded string.
 */
-function qe(e) {
-	return Ke.decode(e);
+function Je(e) {
+	return qe.decode(e);
 }
 /**
 * Return a boolean for a single bit in a bitmap.
@@ -692,7 +692,7 @@ function qe(e) {
 * @param {number} index The bit index to read.
 * @returns {boolean} The boolean bitmap value.
 */
-function Je(e, t) {
+function Ye(e, t) {
 	return !!(e[t >> 3] & 1 << t % 8);
 }
 /**
@@ -700,8 +700,8 @@ function Je(e, t) {
 * @param {Uint8Array} buf The byte buffer.
 * @param {number} index The base index of the object.
 */
-function Ye(e, t) {
-	let n = t + Z(e, t), r = n - Z(e, n), i = et(e, r);
+function Xe(e, t) {
+	let n = t + Z(e, t), r = n - Z(e, n), i = X(e, r);
 	/**
 	* Retrieve a value from a flatbuffer table layout.
 	* @template T
@@ -712,7 +712,7 @@ function Ye(e, t) {
 	*/
 	return (t, a, o = null) => {
 		if (t < i) {
-			let i = et(e, r + t);
+			let i = X(e, r + t);
 			if (i) return a(e, n + i);
 		}
 		return o;
@@ -724,7 +724,7 @@ function Ye(e, t) {
 * @param {number} offset
 * @returns {number}
 */
-function Xe(e, t) {
+function Ze(e, t) {
 	return t;
 }
 /**
@@ -733,8 +733,8 @@ function Xe(e, t) {
 * @param {number} offset
 * @returns {boolean}
 */
-function Ze(e, t) {
-	return !!Qe(e, t);
+function Qe(e, t) {
+	return !!$e(e, t);
 }
 /**
 * Return a signed 8-bit integer value.
@@ -742,8 +742,8 @@ function Ze(e, t) {
 * @param {number} offset
 * @returns {number}
 */
-function Qe(e, t) {
-	return $e(e, t) << 24 >> 24;
+function $e(e, t) {
+	return et(e, t) << 24 >> 24;
 }
 /**
 * Return an unsigned 8-bit integer value.
@@ -751,7 +751,7 @@ function Qe(e, t) {
 * @param {number} offset
 * @returns {number}
 */
-function $e(e, t) {
+function et(e, t) {
 	return e[t];
 }
 /**
@@ -760,7 +760,7 @@ function $e(e, t) {
 * @param {number} offset
 * @returns {number}
 */
-function et(e, t) {
+function X(e, t) {
 	return tt(e, t) << 16 >> 16;
 }
 /**
@@ -798,7 +798,7 @@ function nt(e, t) {
 * @returns {number}
 */
 function Q(e, t) {
-	return Be(BigInt.asIntN(64, BigInt(nt(e, t)) + (BigInt(nt(e, t + 4)) << 32n)));
+	return Ve(BigInt.asIntN(64, BigInt(nt(e, t)) + (BigInt(nt(e, t + 4)) << 32n)));
 }
 /**
 * Create a JavaScript string from UTF-8 data stored inside the FlatBuffer.
@@ -809,7 +809,7 @@ function Q(e, t) {
 */
 function rt(e, t) {
 	let n = t + Z(e, t), r = Z(e, n);
-	return n += 4, qe(e.subarray(n, n + r));
+	return n += 4, Je(e.subarray(n, n + r));
 }
 /**
 * Extract a flatbuffer vector to an array.
@@ -955,7 +955,7 @@ var ut = class {
 	* @returns {boolean} True if valid, false otherwise.
 	*/
 	isValid(e) {
-		return Je(this.validity, e);
+		return Ye(this.validity, e);
 	}
 	/**
 	* Return the value at the given index. This method does not check the
@@ -1020,7 +1020,7 @@ var ut = class {
 		return this.nullCount ? super[Symbol.iterator]() : this.values[Symbol.iterator]();
 	}
 }, ft = class extends ut {
-	static ArrayType = G;
+	static ArrayType = W;
 }, $ = class extends ut {
 	static ArrayType = Array;
 }, pt = class extends $ {
@@ -1036,7 +1036,7 @@ var ut = class {
 	* @param {number} index The value index
 	*/
 	value(e) {
-		return Be(this.values[e]);
+		return Ve(this.values[e]);
 	}
 }, ht = class extends ft {
 	/**
@@ -1055,7 +1055,7 @@ var ut = class {
 	* @param {number} index The value index
 	*/
 	value(e) {
-		return Je(this.values, e);
+		return Ye(this.values, e);
 	}
 }, _t = class extends ft {
 	constructor(e) {
@@ -1073,15 +1073,15 @@ var ut = class {
 	constructor(e) {
 		super(e);
 		let { bitWidth: t, scale: n } = this.type;
-		this.decimal = t === 64 ? Ue : t === 128 ? We : Ge, this.scale = 10n ** BigInt(n);
+		this.decimal = t === 64 ? We : t === 128 ? Ge : Ke, this.scale = 10n ** BigInt(n);
 	}
 }, yt = class extends vt {
-	static ArrayType = G;
+	static ArrayType = W;
 	/**
 	* @param {number} index The value index
 	*/
 	value(e) {
-		return Ve(this.decimal(this.values, e), this.scale);
+		return He(this.decimal(this.values, e), this.scale);
 	}
 }, bt = class extends vt {
 	static ArrayType = Array;
@@ -1125,14 +1125,14 @@ var ut = class {
 	* @param {number} index The value index
 	*/
 	value(e) {
-		return Ve(this.values[e], 1000n);
+		return He(this.values[e], 1000n);
 	}
 }, Dt = class extends mt {
 	/**
 	* @param {number} index The value index
 	*/
 	value(e) {
-		return Ve(this.values[e], 1000000n);
+		return He(this.values[e], 1000000n);
 	}
 }, Ot = class extends $ {
 	/**
@@ -1150,7 +1150,7 @@ var ut = class {
 		let t = this.values, n = e << 4;
 		return Float64Array.of(Z(t, n), Z(t, n + 4), Q(t, n + 8));
 	}
-}, At = ({ values: e, offsets: t }, n) => e.subarray(t[n], t[n + 1]), jt = ({ values: e, offsets: t }, n) => e.subarray(Be(t[n]), Be(t[n + 1])), Mt = class extends $ {
+}, At = ({ values: e, offsets: t }, n) => e.subarray(t[n], t[n + 1]), jt = ({ values: e, offsets: t }, n) => e.subarray(Ve(t[n]), Ve(t[n + 1])), Mt = class extends $ {
 	/**
 	* @param {number} index
 	* @returns {Uint8Array}
@@ -1171,14 +1171,14 @@ var ut = class {
 	* @param {number} index
 	*/
 	value(e) {
-		return qe(At(this, e));
+		return Je(At(this, e));
 	}
 }, Ft = class extends $ {
 	/**
 	* @param {number} index
 	*/
 	value(e) {
-		return qe(jt(this, e));
+		return Je(jt(this, e));
 	}
 }, It = class extends $ {
 	/**
@@ -1196,7 +1196,7 @@ var ut = class {
 	*/
 	value(e) {
 		let t = this.offsets;
-		return this.children[0].slice(Be(t[e]), Be(t[e + 1]));
+		return this.children[0].slice(Ve(t[e]), Ve(t[e + 1]));
 	}
 }, Rt = class extends $ {
 	/**
@@ -1214,7 +1214,7 @@ var ut = class {
 	*/
 	value(e) {
 		let t = this.offsets[e], n = t + this.sizes[e];
-		return this.children[0].slice(Be(t), Be(n));
+		return this.children[0].slice(Ve(t), Ve(n));
 	}
 }, Bt = class extends $ {
 	constructor(e) {
@@ -1324,7 +1324,7 @@ var Wt = class extends $ {
 	*/
 	value(e) {
 		let [{ values: t }, n] = this.children;
-		return n.at(ce(t, e));
+		return n.at(le(t, e));
 	}
 }, Zt = class extends $ {
 	/**
@@ -1385,7 +1385,7 @@ var Wt = class extends $ {
 	* @param {number} index The value index.
 	*/
 	value(e) {
-		return qe(this.view(e));
+		return Je(this.view(e));
 	}
 };
 // node_modules/@uwdata/flechette/src/column.js
@@ -1466,7 +1466,7 @@ var nn = class {
 	* @returns {T | null} The value.
 	*/
 	at(e) {
-		let { data: t, offsets: n } = this, r = ce(n, e) - 1;
+		let { data: t, offsets: n } = this, r = le(n, e) - 1;
 		return t[r]?.at(e - n[r]);
 	}
 	/**
@@ -1662,7 +1662,7 @@ var sn = class e {
 	at(e) {
 		let { children: t, getFactory: n, numRows: r } = this;
 		if (e < 0 || e >= r) return null;
-		let [{ offsets: i }] = t, a = ce(i, e) - 1;
+		let [{ offsets: i }] = t, a = le(i, e) - 1;
 		return n(a)(e - i[a]);
 	}
 	/**
@@ -1702,7 +1702,7 @@ function ln(e, t = {}) {
 		case M.Date: return un(o === P.DAY ? St : Ct, l && xt);
 		case M.Timestamp: return c ? dt : un(o === F.SECOND ? wt : o === F.MILLISECOND ? Tt : o === F.MICROSECOND ? Et : Dt, l && xt);
 		case M.Decimal: return r === 32 ? u ? dt : _t : u ? bt : yt;
-		case M.Interval: return o === I.DAY_TIME ? Ot : o === I.YEAR_MONTH ? dt : kt;
+		case M.Interval: return o === re.DAY_TIME ? Ot : o === re.YEAR_MONTH ? dt : kt;
 		case M.FixedSizeBinary: return Vt;
 		case M.Utf8: return Pt;
 		case M.LargeUtf8: return Ft;
@@ -1721,7 +1721,7 @@ function ln(e, t = {}) {
 		case M.Dictionary: return Zt;
 		case M.Union: return i ? qt : Kt;
 	}
-	throw Error(de(n));
+	throw Error(fe(n));
 }
 function un(e, t) {
 	return t ? class extends t {
@@ -1738,7 +1738,7 @@ var dn = -1, fn = 8;
 * @param {CompressionType_} type The codec type.
 */
 function pn(e) {
-	return `Missing compression codec "${ue(re, e)}" (id ${e})`;
+	return `Missing compression codec "${de(ie, e)}" (id ${e})`;
 }
 /** @type {Map<CompressionType_, Codec>} */
 var mn = /* @__PURE__ */ new Map();
@@ -1805,10 +1805,10 @@ function vn(e, t) {
 * @returns {BodyCompression | undefined} The body compression metadata
 */
 function yn(e, t) {
-	let n = Ye(e, t);
+	let n = Xe(e, t);
 	return {
-		codec: n(4, Qe, re.LZ4_FRAME),
-		method: n(6, Qe, R.BUFFER)
+		codec: n(4, $e, ie.LZ4_FRAME),
+		method: n(6, $e, L.BUFFER)
 	};
 }
 // node_modules/@uwdata/flechette/src/decode/record-batch.js
@@ -1823,19 +1823,19 @@ function yn(e, t) {
 * @returns {RecordBatch} The record batch
 */
 function bn(e, t, n) {
-	let r = Ye(e, t), i = n < A.V4 ? 8 : 0;
+	let r = Xe(e, t), i = n < A.V4 ? 8 : 0;
 	return {
 		length: r(4, Q, 0),
-		nodes: it(e, r(6, Xe), 16, (e, t) => ({
+		nodes: it(e, r(6, Ze), 16, (e, t) => ({
 			length: Q(e, t),
 			nullCount: Q(e, t + 8)
 		})),
-		regions: it(e, r(8, Xe), 16 + i, (e, t) => ({
+		regions: it(e, r(8, Ze), 16 + i, (e, t) => ({
 			offset: Q(e, t + i),
 			length: Q(e, t + i + 8)
 		})),
 		compression: r(10, yn),
-		variadic: it(e, r(12, Xe), 8, Q)
+		variadic: it(e, r(12, Ze), 8, Q)
 	};
 }
 // node_modules/@uwdata/flechette/src/decode/dictionary-batch.js
@@ -1850,7 +1850,7 @@ function bn(e, t, n) {
 * @returns {DictionaryBatch} The dictionary batch
 */
 function xn(e, t, n) {
-	let r = Ye(e, t);
+	let r = Xe(e, t);
 	return {
 		id: r(4, Q, 0),
 		data: r(6, (e, t) => bn(e, t, n)),
@@ -1859,7 +1859,7 @@ function xn(e, t, n) {
 		* dictionary with the indicated id. If isDelta is false this dictionary
 		* should replace the existing dictionary.
 		*/
-		isDelta: r(8, Ze, !1)
+		isDelta: r(8, Qe, !1)
 	};
 }
 // node_modules/@uwdata/flechette/src/decode/data-type.js
@@ -1875,31 +1875,31 @@ function xn(e, t, n) {
 * @returns {DataType} The data type.
 */
 function Sn(e, t, n, r) {
-	Y(n, M, de);
-	let i = Ye(e, t);
+	J(n, M, fe);
+	let i = Xe(e, t);
 	switch (n) {
-		case M.Binary: return ye();
-		case M.Utf8: return be();
-		case M.LargeBinary: return Ne();
-		case M.LargeUtf8: return Pe();
-		case M.List: return Ee(r[0]);
-		case M.ListView: return Le(r[0]);
-		case M.LargeList: return Fe(r[0]);
-		case M.LargeListView: return Re(r[0]);
-		case M.Struct: return De(r);
-		case M.RunEndEncoded: return Ie(r[0], r[1]);
-		case M.Int: return ge(i(4, Z, 0), i(6, Ze, !1));
-		case M.Float: return ve(i(4, et, N.HALF));
-		case M.Decimal: return xe(i(4, Z, 0), i(6, Z, 0), i(8, Z, 128));
-		case M.Date: return Se(i(4, et, P.MILLISECOND));
-		case M.Time: return Ce(i(4, et, F.MILLISECOND));
-		case M.Timestamp: return we(i(4, et, F.SECOND), i(6, rt));
-		case M.Interval: return Te(i(4, et, I.YEAR_MONTH));
-		case M.Duration: return Me(i(4, et, F.MILLISECOND));
-		case M.FixedSizeBinary: return ke(i(4, Z, 0));
-		case M.FixedSizeList: return Ae(r[0], i(4, Z, 0));
-		case M.Map: return je(i(4, Ze, !1), r[0]);
-		case M.Union: return Oe(i(4, et, L.Sparse), r, it(e, i(6, Xe), 4, Z));
+		case M.Binary: return be();
+		case M.Utf8: return xe();
+		case M.LargeBinary: return Pe();
+		case M.LargeUtf8: return Fe();
+		case M.List: return De(r[0]);
+		case M.ListView: return Re(r[0]);
+		case M.LargeList: return Ie(r[0]);
+		case M.LargeListView: return ze(r[0]);
+		case M.Struct: return Oe(r);
+		case M.RunEndEncoded: return Le(r[0], r[1]);
+		case M.Int: return _e(i(4, Z, 0), i(6, Qe, !1));
+		case M.Float: return ye(i(4, X, N.HALF));
+		case M.Decimal: return Se(i(4, Z, 0), i(6, Z, 0), i(8, Z, 128));
+		case M.Date: return Ce(i(4, X, P.MILLISECOND));
+		case M.Time: return we(i(4, X, F.MILLISECOND));
+		case M.Timestamp: return Te(i(4, X, F.SECOND), i(6, rt));
+		case M.Interval: return Ee(i(4, X, re.YEAR_MONTH));
+		case M.Duration: return Ne(i(4, X, F.MILLISECOND));
+		case M.FixedSizeBinary: return Ae(i(4, Z, 0));
+		case M.FixedSizeList: return je(r[0], i(4, Z, 0));
+		case M.Map: return Me(i(4, Qe, !1), r[0]);
+		case M.Union: return ke(i(4, X, I.Sparse), r, it(e, i(6, Ze), 4, Z));
 	}
 	return { typeId: n };
 }
@@ -1915,7 +1915,7 @@ function Sn(e, t, n, r) {
 */
 function Cn(e, t) {
 	let n = it(e, t, 4, (e, t) => {
-		let n = Ye(e, t);
+		let n = Xe(e, t);
 		return [n(4, rt), n(6, rt)];
 	});
 	return n.length ? new Map(n) : null;
@@ -1932,10 +1932,10 @@ function Cn(e, t) {
 * @returns {Schema} The schema
 */
 function wn(e, t, n) {
-	let r = Ye(e, t);
+	let r = Xe(e, t);
 	return {
 		version: n,
-		endianness: r(4, et, 0),
+		endianness: r(4, X, 0),
 		fields: r(6, Tn, []),
 		metadata: r(8, Cn)
 	};
@@ -1950,11 +1950,11 @@ function Tn(e, t) {
 * @returns {Field}
 */
 function En(e, t) {
-	let n = Ye(e, t), r = n(8, $e, M.NONE), i = n(10, Xe, 0), a = n(12, On), o = Sn(e, i, r, n(14, Dn, []));
+	let n = Xe(e, t), r = n(8, et, M.NONE), i = n(10, Ze, 0), a = n(12, On), o = Sn(e, i, r, n(14, Dn, []));
 	return a && (a.dictionary = o, o = a), {
 		name: n(4, rt),
 		type: o,
-		nullable: n(6, Ze, !1),
+		nullable: n(6, Qe, !1),
 		metadata: n(16, Cn)
 	};
 }
@@ -1971,8 +1971,8 @@ function Dn(e, t) {
 */
 function On(e, t) {
 	if (!t) return null;
-	let n = Ye(e, t);
-	return he(null, n(6, kn, _e()), n(8, Ze, !1), n(4, Q, 0));
+	let n = Xe(e, t);
+	return ge(null, n(6, kn, ve()), n(8, Qe, !1), n(4, Q, 0));
 }
 /**
 * Decode an integer data type.
@@ -1987,7 +1987,7 @@ function kn(e, t) {
 /**
 * @import { Message, MessageHeader_, Version_ } from '../types.js'
 */
-var An = (e, t) => `Expected to read ${e} metadata bytes, but only read ${t}.`, jn = (e, t) => `Expected to read ${e} bytes for message body, but only read ${t}.`, Mn = (e) => `Unsupported message type: ${e} (${ue(j, e)})`;
+var An = (e, t) => `Expected to read ${e} metadata bytes, but only read ${t}.`, jn = (e, t) => `Expected to read ${e} bytes for message body, but only read ${t}.`, Mn = (e) => `Unsupported message type: ${e} (${de(j, e)})`;
 /**
 * A "message" contains a block of Apache Arrow data, such as a schema,
 * record batch, or dictionary batch. This message decodes a single
@@ -2001,7 +2001,7 @@ function Nn(e, t) {
 	if (t += 4, n === -1 && (n = Z(e, t) || 0, t += 4), n === 0) return null;
 	let r = e.subarray(t, t += n);
 	if (r.byteLength < n) throw Error(An(n, r.byteLength));
-	let i = Ye(r, 0), a = i(4, et, A.V1), o = i(6, $e, j.NONE), s = i(8, Xe, 0), c = i(10, Q, 0), l;
+	let i = Xe(r, 0), a = i(4, X, A.V1), o = i(6, et, j.NONE), s = i(8, Ze, 0), c = i(10, Q, 0), l;
 	if (s) {
 		let n = o === j.Schema ? wn : o === j.DictionaryBatch ? xn : o === j.RecordBatch ? bn : null;
 		if (!n) throw Error(Mn(o));
@@ -2039,8 +2039,8 @@ function Nn(e, t) {
 * @returns {import('../types.js').ArrowData}
 */
 function Pn(e) {
-	let t = q(e) ? new Uint8Array(e) : e;
-	return J(t) && Fn(t) ? Ln(t) : In(t);
+	let t = K(e) ? new Uint8Array(e) : e;
+	return q(t) && Fn(t) ? Ln(t) : In(t);
 }
 /**
 * @param {Uint8Array} buf
@@ -2063,7 +2063,7 @@ function Fn(e) {
 function In(e) {
 	let t = [e].flat(), n, r = [], i = [], a = [];
 	for (let e of t) {
-		if (!J(e)) throw Error("IPC data batch was not a Uint8Array.");
+		if (!q(e)) throw Error("IPC data batch was not a Uint8Array.");
 		let t = 0;
 		for (;;) {
 			let o = Nn(e, t);
@@ -2095,7 +2095,7 @@ function In(e) {
 * @returns {ArrowData}
 */
 function Ln(e) {
-	let t = e.byteLength - (k.length + 4), n = Ye(e, t - Z(e, t)), r = n(4, et, A.V1), i = n(8, vn, []), a = n(10, vn, []), o = a.map((e) => i.filter((t) => t.offset < e.offset).length);
+	let t = e.byteLength - (k.length + 4), n = Xe(e, t - Z(e, t)), r = n(4, X, A.V1), i = n(8, vn, []), a = n(10, vn, []), o = a.map((e) => i.filter((t) => t.offset < e.offset).length);
 	return {
 		schema: n(6, (e, t) => wn(e, t, r)),
 		dictionaries: i.map(({ offset: t }) => Nn(e, t).content),
@@ -2226,7 +2226,7 @@ function Hn(e, t, n) {
 		bytes: e,
 		...t
 	};
-	if (n.method !== R.BUFFER) throw Error(`Unknown compression method (${n.method})`);
+	if (n.method !== L.BUFFER) throw Error(`Unknown compression method (${n.method})`);
 	{
 		let r = n.codec, i = hn(r);
 		if (!i) throw Error(pn(r));
@@ -2312,11 +2312,11 @@ function Un(e, t) {
 		}
 		case M.Union: return s < A.V5 && a(), new c({
 			...l,
-			typeIds: a(B),
-			offsets: e.mode === L.Sparse ? null : a(e.offsets),
+			typeIds: a(z),
+			offsets: e.mode === I.Sparse ? null : a(e.offsets),
 			children: t.visit(e.children)
 		});
-		default: throw Error(de(n));
+		default: throw Error(fe(n));
 	}
 }
 new Uint16Array(new Uint8Array([1, 0]).buffer)[0];
@@ -3192,12 +3192,12 @@ function Ni({ suffix: t, columns: n, grouping: i, hidden: s, theme: c, column: l
 	]).flatMap((e, t) => e && !s.has(t) ? [{
 		group: t,
 		box: e
-	}] : []), F = P.slice(0, Ei), I = (e) => N ? 10 ** e : e, L = (e, t = 4) => y(I(e), t), re = ({ rows: e, quartiles: t, whiskers: n, beyond: r }) => `median ${L(t[1])}, half of the rows from ${L(t[0])} to ${L(t[2])}, whiskers from ${L(n[0])} to ${L(n[1])}, ${g(r)} of ${g(e)} rows beyond`, R = _.value, ie = F.map(({ group: e }) => d(e)), z = Math.min(.36 * R, 260, ji * Math.max(0, ...ie.map((e) => e.length)) + 20), ae = Math.floor((z - 20) / ji), oe = Oi + Di * F.length + ki, [B, V] = F.reduce(([e, t], { box: { whiskers: n } }) => [Math.min(e, n[0]), Math.max(t, n[1])], [Infinity, -Infinity]);
-	B === V && ([B, V] = [B - .5, V + .5]);
-	let H = (e) => {
-		let t = Math.max(Math.abs(B), Math.abs(V)) || 1;
-		return z + (R - z - Ai) * (e / t - B / t) / (V / t - B / t || 1);
-	}, U = Math.max(2, Math.floor((R - z) / 64)), W = F.length ? N ? ee(I(B), I(V), U).map(Math.log10) : O(B, V, U) : [], G = (e) => e.altKey ? "subtract" : e.shiftKey ? "add" : "replace", K = (e, t) => {
+	}] : []), F = P.slice(0, Ei), re = (e) => N ? 10 ** e : e, I = (e, t = 4) => y(re(e), t), ie = ({ rows: e, quartiles: t, whiskers: n, beyond: r }) => `median ${I(t[1])}, half of the rows from ${I(t[0])} to ${I(t[2])}, whiskers from ${I(n[0])} to ${I(n[1])}, ${g(r)} of ${g(e)} rows beyond`, L = _.value, ae = F.map(({ group: e }) => d(e)), R = Math.min(.36 * L, 260, ji * Math.max(0, ...ae.map((e) => e.length)) + 20), oe = Math.floor((R - 20) / ji), se = Oi + Di * F.length + ki, [z, B] = F.reduce(([e, t], { box: { whiskers: n } }) => [Math.min(e, n[0]), Math.max(t, n[1])], [Infinity, -Infinity]);
+	z === B && ([z, B] = [z - .5, B + .5]);
+	let V = (e) => {
+		let t = Math.max(Math.abs(z), Math.abs(B)) || 1;
+		return R + (L - R - Ai) * (e / t - z / t) / (B / t - z / t || 1);
+	}, H = Math.max(2, Math.floor((L - R) / 64)), U = F.length ? N ? ee(re(z), re(B), H).map(Math.log10) : O(z, B, H) : [], W = (e) => e.altKey ? "subtract" : e.shiftKey ? "add" : "replace", G = (e, t) => {
 		let n = {
 			ArrowDown: t + 1,
 			ArrowUp: t - 1,
@@ -3205,10 +3205,10 @@ function Ni({ suffix: t, columns: n, grouping: i, hidden: s, theme: c, column: l
 			End: F.length - 1
 		}[e.key];
 		if (n !== void 0) m.current.querySelectorAll("[role=button]")[n]?.focus();
-		else if (e.key === "Enter" || e.key === " ") f(F[t].group, G(e));
+		else if (e.key === "Enter" || e.key === " ") f(F[t].group, W(e));
 		else return;
 		e.preventDefault();
-	}, q = v.value >= 0 && v.value < F.length ? v.value : 0;
+	}, K = v.value >= 0 && v.value < F.length ? v.value : 0;
 	return /* @__PURE__ */ a("section", {
 		class: "card",
 		style: { minWidth: 0 },
@@ -3233,45 +3233,45 @@ function Ni({ suffix: t, columns: n, grouping: i, hidden: s, theme: c, column: l
 						}, e))]
 					})] }), F.length > 0 && /* @__PURE__ */ a(D, {
 						name: `${M.name} by ${i.title}`,
-						make: () => ne(m.current, R, oe, te())
+						make: () => ne(m.current, L, se, te())
 					})]
 				})]
 			}),
 			M && /* @__PURE__ */ a("p", {
 				class: "note",
-				children: v.value >= 0 && F[v.value] ? `${ie[v.value]}: ${re(F[v.value].box)}.` : `Each box holds the middle half of its rows, with a line at the median. Whiskers end at the farthest rows within one and a half boxes. Click a box to select its rows.${N ? " The axis is logarithmic." : ""}`
+				children: v.value >= 0 && F[v.value] ? `${ae[v.value]}: ${ie(F[v.value].box)}.` : `Each box holds the middle half of its rows, with a line at the median. Whiskers end at the farthest rows within one and a half boxes. Click a box to select its rows.${N ? " The axis is logarithmic." : ""}`
 			}),
 			/* @__PURE__ */ a("div", {
 				ref: p,
 				children: F.length > 0 && /* @__PURE__ */ a("svg", {
 					ref: m,
 					class: "boxes",
-					width: R,
-					height: oe,
+					width: L,
+					height: se,
 					role: "group",
 					"aria-label": `${M.name} by ${i.title}`,
 					onPointerLeave: () => v.value = -1,
 					style: { display: "block" },
 					children: [
-						W.map((e) => /* @__PURE__ */ a("path", {
-							d: `M${H(e)} ${Oi}V${oe - ki + 4}`,
+						U.map((e) => /* @__PURE__ */ a("path", {
+							d: `M${V(e)} ${Oi}V${se - ki + 4}`,
 							stroke: "var(--line)"
 						}, e)),
-						W.map((e) => /* @__PURE__ */ a("text", {
-							x: H(e),
-							y: oe - 6,
-							"text-anchor": H(e) > R - 30 ? "end" : "middle",
-							children: L(e, 5)
+						U.map((e) => /* @__PURE__ */ a("text", {
+							x: V(e),
+							y: se - 6,
+							"text-anchor": V(e) > L - 30 ? "end" : "middle",
+							children: I(e, 5)
 						}, e)),
 						F.map(({ group: e, box: { quartiles: t, whiskers: n } }, r) => {
-							let i = gr(x[e], c), [o, s, l] = t.map(H), u = ie[r], d = Oi + Di * (r + .5);
+							let i = gr(x[e], c), [o, s, l] = t.map(V), u = ae[r], d = Oi + Di * (r + .5);
 							return /* @__PURE__ */ a("g", {
 								style: { cursor: "pointer" },
-								onClick: (t) => f(e, G(t)),
+								onClick: (t) => f(e, W(t)),
 								onPointerEnter: () => v.value = r,
 								children: [
 									/* @__PURE__ */ a("rect", {
-										width: R,
+										width: L,
 										y: Oi + Di * r,
 										height: Di,
 										fill: "var(--wash)",
@@ -3286,17 +3286,17 @@ function Ni({ suffix: t, columns: n, grouping: i, hidden: s, theme: c, column: l
 									/* @__PURE__ */ a("text", {
 										x: "18",
 										y: d + 4,
-										children: u.length > ae ? `${u.slice(0, Math.max(1, ae - 1))}…` : u
+										children: u.length > oe ? `${u.slice(0, Math.max(1, oe - 1))}…` : u
 									}),
 									/* @__PURE__ */ a("g", {
 										role: "button",
-										tabIndex: r === q ? 0 : -1,
-										"aria-label": `Box of ${u}: ${re(F[r].box)}`,
-										onKeyDown: (e) => K(e, r),
+										tabIndex: r === K ? 0 : -1,
+										"aria-label": `Box of ${u}: ${ie(F[r].box)}`,
+										onKeyDown: (e) => G(e, r),
 										onFocus: () => v.value = r,
 										children: [
 											/* @__PURE__ */ a("path", {
-												d: `M${H(n[0])} ${d - 4}v8m0 -4H${o}M${l} ${d}H${H(n[1])}m0 -4v8`,
+												d: `M${V(n[0])} ${d - 4}v8m0 -4H${o}M${l} ${d}H${V(n[1])}m0 -4v8`,
 												fill: "none",
 												stroke: i,
 												"stroke-width": "1.5"
@@ -3353,7 +3353,7 @@ function Ni({ suffix: t, columns: n, grouping: i, hidden: s, theme: c, column: l
 						t.whiskers[0],
 						...t.quartiles,
 						t.whiskers[1]
-					].map(I),
+					].map(re),
 					t.beyond
 				]),
 				pick: (e) => f(P[e].group, "replace")
@@ -3562,7 +3562,7 @@ function Zi(t) {
 	]), t.handle.current = {
 		fit: T,
 		zoom: (e) => p.peek() && w(Vr(p.peek(), m.peek(), e, m.peek().width / 2, m.peek().height / 2)),
-		svg: () => xa(d.current, x.current, p.peek(), m.peek())
+		svg: () => Sa(d.current, x.current, p.peek(), m.peek())
 	};
 	let E = C(/* @__PURE__ */ new Map()), D = C({
 		x: 0,
@@ -3784,7 +3784,14 @@ function aa({ cloud: e, camera: t, size: n, ratio: i, names: o, logs: s, marks: 
 		n - 10,
 		t + oa(e),
 		n + 10
-	]), w = v && ya(t, n, g, y, C);
+	]);
+	f && C.push(...ma(ca(e, t, n, i), f).map(({ left: e, right: t }) => [
+		e,
+		0,
+		t,
+		_
+	]));
+	let w = v && ba(t, n, g, y, C);
 	return g >= Xi && C.push([
 		g - ra[0],
 		0,
@@ -3796,16 +3803,16 @@ function aa({ cloud: e, camera: t, size: n, ratio: i, names: o, logs: s, marks: 
 		height: _,
 		"aria-hidden": "true",
 		children: [
-			e.shape === "plane" && m && /* @__PURE__ */ a(_a, {
+			e.shape === "plane" && m && /* @__PURE__ */ a(va, {
 				ground: m,
 				plane: ca(e, t, n, i)
 			}),
-			e.shape === "plane" && p && /* @__PURE__ */ a(ga, {
+			e.shape === "plane" && p && /* @__PURE__ */ a(_a, {
 				outlines: p,
 				plane: ca(e, t, n, i),
 				theme: d
 			}),
-			e.shape === "plane" && /* @__PURE__ */ a(ma, {
+			e.shape === "plane" && /* @__PURE__ */ a(ha, {
 				plane: ca(e, t, n, i),
 				size: n,
 				ratio: i,
@@ -3813,7 +3820,7 @@ function aa({ cloud: e, camera: t, size: n, ratio: i, names: o, logs: s, marks: 
 				logs: s,
 				degrees: f
 			}),
-			e.shape === "space" && /* @__PURE__ */ a(va, {
+			e.shape === "space" && /* @__PURE__ */ a(ya, {
 				cloud: e,
 				names: o,
 				pixel: y,
@@ -3917,16 +3924,20 @@ function pa(e, t, n) {
 	let r = (e) => 10 ** Math.min(300, Math.max(-300, e));
 	return ee(r(e), r(t), n).map((e) => [Math.log10(e), y(e, 6)]);
 }
-function ma({ plane: e, size: n, ratio: r, names: i, logs: o = [], degrees: s }) {
-	let { toX: c, toY: l, fromX: u, fromY: d } = e, [f, p] = [n.width / r, n.height / r], m = [Math.max(2, Math.floor(f / 110)), Math.max(2, Math.floor(p / 80))], h = s ? da(c(0), c(f), m[0], s.breaks) : o[0] ? pa(c(0), c(f), m[0]) : O(c(0), c(f), m[0]).map((e) => [e, y(e, 6)]), g = s ? ua(l(p), l(0), m[1]) : o[1] ? pa(l(p), l(0), m[1]) : O(l(p), l(0), m[1]).map((e) => [e, y(e, 6)]), _ = 0, v = (s?.breaks ?? []).map(([e, t, n]) => {
-		let [r, i] = [u(e - _), u(e - _ + n)];
-		return _ += t - e - n, {
-			left: r,
-			right: i,
-			text: `${Math.round(t - e)}° without rows, left out`
+function ma({ fromX: e }, t) {
+	let n = 0;
+	return (t?.breaks ?? []).map(([t, r, i]) => {
+		let [a, o] = [e(t - n), e(t - n + i)];
+		return n += r - t - i, {
+			left: a,
+			right: o,
+			text: `${Math.round(r - t)}° without rows, left out`
 		};
 	});
-	return /* @__PURE__ */ a(t, { children: [v.map(({ left: e, right: t, text: n }) => /* @__PURE__ */ a("g", {
+}
+function ha({ plane: e, size: n, ratio: r, names: i, logs: o = [], degrees: s }) {
+	let { toX: c, toY: l, fromX: u, fromY: d } = e, [f, p] = [n.width / r, n.height / r], m = [Math.max(2, Math.floor(f / 110)), Math.max(2, Math.floor(p / 80))], h = s ? da(c(0), c(f), m[0], s.breaks) : o[0] ? pa(c(0), c(f), m[0]) : O(c(0), c(f), m[0]).map((e) => [e, y(e, 6)]), g = s ? ua(l(p), l(0), m[1]) : o[1] ? pa(l(p), l(0), m[1]) : O(l(p), l(0), m[1]).map((e) => [e, y(e, 6)]), _ = ma(e, s);
+	return /* @__PURE__ */ a(t, { children: [_.map(({ left: e, right: t, text: n }) => /* @__PURE__ */ a("g", {
 		class: "gutter",
 		children: [/* @__PURE__ */ a("rect", {
 			x: e,
@@ -3984,31 +3995,31 @@ function ma({ plane: e, size: n, ratio: r, names: i, logs: o = [], degrees: s })
 		]
 	})] });
 }
-function ha({ mean: e, covariance: [t, n, r] }, i, { fromX: a, fromY: o }) {
+function ga({ mean: e, covariance: [t, n, r] }, i, { fromX: a, fromY: o }) {
 	let s = Math.sqrt(Math.max(0, t)), c = s > 0 ? n / s : 0, l = Math.sqrt(Math.max(0, r - c * c));
 	return `M${Array.from({ length: 73 }, (t, n) => {
 		let [r, u] = [Math.cos(n * Math.PI / 36), Math.sin(n * Math.PI / 36)];
 		return `${a(e[0] + i * s * r).toFixed(1)} ${o(e[1] + i * (c * r + l * u)).toFixed(1)}`;
 	}).join("L")}Z`;
 }
-function ga({ outlines: e, plane: t, theme: n }) {
+function _a({ outlines: e, plane: t, theme: n }) {
 	return /* @__PURE__ */ a("g", {
 		class: "outlines",
 		children: e.map((e) => /* @__PURE__ */ a("g", {
 			stroke: er(e.group, n),
 			fill: er(e.group, n),
 			children: [/* @__PURE__ */ a("path", {
-				d: ha(e, 1, t),
+				d: ga(e, 1, t),
 				"fill-opacity": ".07"
 			}), /* @__PURE__ */ a("path", {
-				d: ha(e, 2, t),
+				d: ga(e, 2, t),
 				"fill-opacity": "0",
 				"stroke-dasharray": "5 4"
 			})]
 		}, e.group))
 	});
 }
-function _a({ ground: e, plane: { fromX: t, fromY: n } }) {
+function va({ ground: e, plane: { fromX: t, fromY: n } }) {
 	let { columns: r, rows: i, low: o, high: s, shade: c } = e, l = (e) => t(o[0] + (s[0] - o[0]) * e / r), u = (e) => n(o[1] + (s[1] - o[1]) * e / i);
 	return /* @__PURE__ */ a("g", {
 		class: "ground",
@@ -4024,7 +4035,7 @@ function _a({ ground: e, plane: { fromX: t, fromY: n } }) {
 		})
 	});
 }
-function va({ cloud: e, names: t, pixel: n, width: r, height: i }) {
+function ya({ cloud: e, names: t, pixel: n, width: r, height: i }) {
 	let [o, ...s] = Mr(e), [c, l] = n(...o);
 	return /* @__PURE__ */ a("g", {
 		class: "axis",
@@ -4044,7 +4055,7 @@ function va({ cloud: e, names: t, pixel: n, width: r, height: i }) {
 		})
 	});
 }
-function ya(e, t, n, r, i) {
+function ba(e, t, n, r, i) {
 	let a = (t) => 180 / Math.PI * (t / e.scale[0]), o = a(Math.min(t.width, t.height)), s = [
 		30,
 		15,
@@ -4087,10 +4098,10 @@ function ya(e, t, n, r, i) {
 		labels: b
 	};
 }
-var ba = 2e4;
-function xa(e, { caption: t, cloud: n, paint: r, theme: i, pointWidth: a }, o, s) {
+var xa = 2e4;
+function Sa(e, { caption: t, cloud: n, paint: r, theme: i, pointWidth: a }, o, s) {
 	let c = Math.min(2, devicePixelRatio || 1), [l, u] = [s.width / c, s.height / c], d = e.querySelector(".over"), f = ne(d, l, u + 30, $n[i]), p = E("g", {});
-	if (n.count <= ba) {
+	if (n.count <= xa) {
 		let e = Qi(a * c) / c / 2, t = /* @__PURE__ */ new Map();
 		for (let e = 0; e < n.count; e++) {
 			if (!(r[e] >>> 24)) continue;
@@ -4136,7 +4147,7 @@ function xa(e, { caption: t, cloud: n, paint: r, theme: i, pointWidth: a }, o, s
 	return g.textContent = t, f.append(g), f;
 }
 // src/state/compare.ts
-function Sa(e, t) {
+function Ca(e, t) {
 	let [n, r, i] = [
 		0,
 		0,
@@ -4155,11 +4166,11 @@ function Sa(e, t) {
 		squares: i
 	};
 }
-function Ca(e, t, n) {
+function wa(e, t, n) {
 	let r = [];
 	for (let i of e.columns) {
 		if (i.kind === "text") continue;
-		let [e, a] = [Sa(i.values, t), Sa(i.values, n)], o = Math.sqrt((e.squares + a.squares) / Math.max(1, e.n + a.n - 2));
+		let [e, a] = [Ca(i.values, t), Ca(i.values, n)], o = Math.sqrt((e.squares + a.squares) / Math.max(1, e.n + a.n - 2));
 		r.push({
 			name: i.name,
 			a: e.mean,
@@ -4170,7 +4181,7 @@ function Ca(e, t, n) {
 	let i = ({ effect: e }) => Number.isNaN(e) ? -1 : Math.abs(e);
 	return r.sort((e, t) => i(t) - i(e));
 }
-function wa(e, t, n) {
+function Ta(e, t, n) {
 	let r = e.groups.map(({ name: e }) => ({
 		name: e,
 		a: 0,
@@ -4180,13 +4191,13 @@ function wa(e, t, n) {
 		r[e] && (r[e].a += t[i], r[e].b += n[i]);
 	}), r.filter((e) => e.a + e.b > 0);
 }
-function Ta(e) {
+function Ea(e) {
 	return e.reduce((e, t) => e + t, 0);
 }
 // src/views/compare.tsx
-var Ea = 60;
-function Da({ suffix: e, columns: t, grouping: n, kept: r, chosen: i, recipe: o, close: s }) {
-	let c = !i || i === r.rows, l = c ? r.rows.map((e) => 1 - e) : i, u = c ? "all other rows" : o, d = c ? 0 : r.rows.reduce((e, t, n) => e + (t & l[n]), 0), f = (e, t) => t ? `${y(100 * e / t, 3)} %` : "–", [p, m] = [Ta(r.rows), Ta(l)];
+var Da = 60;
+function Oa({ suffix: e, columns: t, grouping: n, kept: r, chosen: i, recipe: o, close: s }) {
+	let c = !i || i === r.rows, l = c ? r.rows.map((e) => 1 - e) : i, u = c ? "all other rows" : o, d = c ? 0 : r.rows.reduce((e, t, n) => e + (t & l[n]), 0), f = (e, t) => t ? `${y(100 * e / t, 3)} %` : "–", [p, m] = [Ea(r.rows), Ea(l)];
 	return /* @__PURE__ */ a("section", {
 		class: "card chosen",
 		"aria-labelledby": `compare${e}`,
@@ -4229,7 +4240,7 @@ function Da({ suffix: e, columns: t, grouping: n, kept: r, chosen: i, recipe: o,
 					"mean of B",
 					"difference in standard deviations"
 				],
-				rows: Ca(t, r.rows, l).map(({ name: e, a: t, b: n, effect: r }) => [
+				rows: wa(t, r.rows, l).map(({ name: e, a: t, b: n, effect: r }) => [
 					e,
 					t,
 					n,
@@ -4245,7 +4256,7 @@ function Da({ suffix: e, columns: t, grouping: n, kept: r, chosen: i, recipe: o,
 					"rows of B",
 					"share of B"
 				],
-				rows: wa(n, r.rows, l).slice(0, Ea).map((e) => [
+				rows: Ta(n, r.rows, l).slice(0, Da).map((e) => [
 					e.name,
 					e.a,
 					f(e.a, p),
@@ -4257,7 +4268,7 @@ function Da({ suffix: e, columns: t, grouping: n, kept: r, chosen: i, recipe: o,
 	});
 }
 // src/views/icon.tsx
-var Oa = {
+var ka = {
 	shown: "M2 12s4-7 10-7 10 7 10 7-4 7-10 7S2 12 2 12Zm10 3a3 3 0 1 0 0-6 3 3 0 0 0 0 6Z",
 	hidden: "M3 3l18 18M10.6 5.1A9.7 9.7 0 0 1 12 5c6 0 10 7 10 7a17 17 0 0 1-3 3.7M6.6 6.6A17 17 0 0 0 2 12s4 7 10 7a9.6 9.6 0 0 0 4-.9M9.9 9.9a3 3 0 0 0 4.2 4.2",
 	only: "M12 3v4m0 10v4M3 12h4m10 0h4M12 15a3 3 0 1 0 0-6 3 3 0 0 0 0 6Z",
@@ -4271,170 +4282,170 @@ var Oa = {
 	close: "M6 6l12 12M18 6 6 18",
 	up: "M12 19V5m-6 6 6-6 6 6"
 };
-function ka({ name: e }) {
+function Aa({ name: e }) {
 	return /* @__PURE__ */ a("svg", {
 		class: "icon",
 		viewBox: "0 0 24 24",
 		width: "18",
 		height: "18",
 		"aria-hidden": "true",
-		children: /* @__PURE__ */ a("path", { d: Oa[e] })
+		children: /* @__PURE__ */ a("path", { d: ka[e] })
 	});
 }
 // src/views/scene.tsx
-var Aa = 40, ja = 16, Ma = 6, Na = 200, Pa = "sure:";
-function Fa(e, t = e[0]?.key) {
-	return e.find((e) => e.key === (t?.startsWith(Pa) ? t.slice(5) : t));
+var ja = 40, Ma = 16, Na = 6, Pa = 200, Fa = "sure:";
+function Ia(e, t = e[0]?.key) {
+	return e.find((e) => e.key === (t?.startsWith(Fa) ? t.slice(5) : t));
 }
-function Ia(e, t) {
+function La(e, t) {
 	return e.find((e) => e.kind !== "text" && t.test(e.name));
 }
-function La({ source: n, settings: i, settle: c, choice: l, asked: u }) {
-	let d = vi.value, { name: p, columns: h, sources: _, layouts: v, suffix: b = "" } = n, x = h.columns.filter((e) => e.kind !== "text"), S = Ia(x, /^(lon|lng|long|longitude)$/i), T = Ia(x, /^(lat|latitude)$/i), E = x.filter((e) => e.name !== n.id && e.name !== n.weights), ee = E.length >= 2 ? E : x, te = (e, t) => x.find((t) => t.name === e) ?? t, O = v.map((e) => [e.key, e.title]);
+function Ra({ source: n, settings: i, settle: c, choice: l, asked: u }) {
+	let d = vi.value, { name: p, columns: h, sources: _, layouts: v, suffix: b = "" } = n, x = h.columns.filter((e) => e.kind !== "text"), S = La(x, /^(lon|lng|long|longitude)$/i), T = La(x, /^(lat|latitude)$/i), E = x.filter((e) => e.name !== n.id && e.name !== n.weights), ee = E.length >= 2 ? E : x, te = (e, t) => x.find((t) => t.name === e) ?? t, O = v.map((e) => [e.key, e.title]);
 	S && T && O.push(["sphere", "sphere"]), ee.length >= 2 && O.push(["flat", "columns"]);
-	let ne = O.find(([e]) => e === i.view)?.[0] ?? O[0]?.[0] ?? "flat", k = v.find((e) => e.key === ne), A = ne === "sphere", j = k?.x ?? te(i.x, S ?? ee[0]), M = k?.y ?? te(i.y, T ?? ee[1] ?? ee[0]), N = k ? k.z : i.z ? x.find((e) => e.name === i.z) : void 0, P = i.colour ?? _[0]?.key ?? n.colour ?? "", F = k ? k.isEqual : j === S && M === T || n.isEqual, I = i.edge !== "no" && !k?.degrees, L = [
+	let ne = O.find(([e]) => e === i.view)?.[0] ?? O[0]?.[0] ?? "flat", k = v.find((e) => e.key === ne), A = ne === "sphere", j = k?.x ?? te(i.x, S ?? ee[0]), M = k?.y ?? te(i.y, T ?? ee[1] ?? ee[0]), N = k ? k.z : i.z ? x.find((e) => e.name === i.z) : void 0, P = i.colour ?? _[0]?.key ?? n.colour ?? "", F = k ? k.isEqual : j === S && M === T || n.isEqual, re = i.edge !== "no" && !k?.degrees, I = [
 		j,
 		M,
 		...N ? [N] : []
-	], re = r(() => L.map((e) => !k && !A && !F && Dr(e.values)), [
+	], ie = r(() => I.map((e) => !k && !A && !F && Dr(e.values)), [
 		j,
 		M,
 		N,
 		A,
 		F
-	]), R = i.log === "no" ? L.map(() => !1) : re, ie = i.log !== "no" && re.includes(!0), z = r(() => A ? Nr(S.values, T.values) : Ar(L.map((e, t) => R[t] ? kr(e) : e), {
+	]), L = i.log === "no" ? I.map(() => !1) : ie, ae = i.log !== "no" && ie.includes(!0), R = r(() => A ? Nr(S.values, T.values) : Ar(I.map((e, t) => L[t] ? kr(e) : e), {
 		isEqual: F,
 		stretch: k?.stretch,
-		isEdged: I
+		isEdged: re
 	}), [
 		A,
 		j,
 		M,
 		N,
 		F,
-		I,
-		ie
-	]), ae = k ? k.degrees : !A && j === S && M === T && !N ? { breaks: [] } : void 0, oe = A || ae !== void 0;
+		re,
+		ae
+	]), oe = k ? k.degrees : !A && j === S && M === T && !N ? { breaks: [] } : void 0, se = A || oe !== void 0;
 	e(() => {
-		oe && n.coast && gi(n.coast);
-	}, [oe]);
-	let B = r(() => {
-		if (!oe || !mi.value) return null;
+		se && n.coast && gi(n.coast);
+	}, [se]);
+	let z = r(() => {
+		if (!se || !mi.value) return null;
 		if (A) return {
 			shores: Jr(mi.value),
 			towns: Xr(mi.value)
 		};
-		let [e, t] = [j, M].map((e) => xr(e.values)), n = ae.breaks;
+		let [e, t] = [j, M].map((e) => xr(e.values)), n = oe.breaks;
 		if (!e || !t) return null;
 		let r = n.reduce((e, [t, n, r]) => e + n - t - r, e[1]);
 		if (!Gr([e[0], r], t)) return null;
 		let i = e[0] >= -180 && r <= 180 ? -180 : (e[0] + r) / 2 - 180;
 		return {
-			shores: Qr(mi.value, z, i, n),
-			towns: Zr(mi.value, z, i, n)
+			shores: Qr(mi.value, R, i, n),
+			towns: Zr(mi.value, R, i, n)
 		};
 	}, [
 		mi.value,
-		z,
-		oe
-	]), V = o(null), H = o(null), U = P.startsWith(Pa), W = Fa(_, P);
+		R,
+		se
+	]), B = o(null), V = o(null), H = P.startsWith(Fa), U = Ia(_, P);
 	e(() => {
 		let e = new AbortController();
-		return H.value = null, (async () => {
+		return V.value = null, (async () => {
 			try {
-				if (W) {
-					let t = W.ready ?? await W.load(e.signal);
-					e.signal.aborted || (V.value = t);
+				if (U) {
+					let t = U.ready ?? await U.load(e.signal);
+					e.signal.aborted || (B.value = t);
 				} else {
 					let e = P.startsWith("column:") ? h.columns.find((e) => e.name === P.slice(7)) : void 0;
-					V.value = e ? hr(e) : null;
+					B.value = e ? hr(e) : null;
 				}
 			} catch (t) {
-				e.signal.aborted || ([H.value, V.value] = [t, null]);
+				e.signal.aborted || ([V.value, B.value] = [t, null]);
 			}
 		})(), () => e.abort();
-	}, [W?.key ?? P, W?.version]);
-	let G = o(null), K = o([]), q = o(/* @__PURE__ */ new Set()), J = o(-1), se = o("move"), ce = o(0), le = C(null), Y = o(/* @__PURE__ */ new Map()), ue = o(null), de = W?.ready ?? (V.value?.groupOf.length === h.rows ? V.value : null), X = r(() => {
-		let e = de && U ? pr(de) : de;
-		return e && Y.value.size ? {
+	}, [U?.key ?? P, U?.version]);
+	let W = o(null), G = o([]), K = o(/* @__PURE__ */ new Set()), q = o(-1), ce = o("move"), le = o(0), ue = C(null), J = o(/* @__PURE__ */ new Map()), de = o(null), fe = U?.ready ?? (B.value?.groupOf.length === h.rows ? B.value : null), Y = r(() => {
+		let e = fe && H ? pr(fe) : fe;
+		return e && J.value.size ? {
 			...e,
 			groups: e.groups.map((e) => ({
 				...e,
-				name: Y.value.get(e.number) ?? e.name
+				name: J.value.get(e.number) ?? e.name
 			}))
 		} : e;
 	}, [
-		de,
-		U,
-		Y.value
+		fe,
+		H,
+		J.value
 	]);
 	e(() => {
-		q.value = /* @__PURE__ */ new Set(), Y.value = /* @__PURE__ */ new Map();
-	}, [de?.title]);
-	let fe = (e) => X !== null && q.value.size > 0 && q.value.has(X.groupOf[e]), pe = r(() => Ba(z, h.rows, X, G.value, q.value, d), [
-		z,
-		X,
-		G.value,
-		q.value,
+		K.value = /* @__PURE__ */ new Set(), J.value = /* @__PURE__ */ new Map();
+	}, [fe?.title]);
+	let pe = (e) => Y !== null && K.value.size > 0 && K.value.has(Y.groupOf[e]), me = r(() => Va(R, h.rows, Y, W.value, K.value, d), [
+		R,
+		Y,
+		W.value,
+		K.value,
 		d
-	]), me = r(() => G.value ? G.value.reduce((e, t) => e + t, 0) : 0, [G.value]), he = r(() => Va(z, X, q.value, d), [
-		z,
-		X,
-		q.value,
+	]), he = r(() => W.value ? W.value.reduce((e, t) => e + t, 0) : 0, [W.value]), ge = r(() => Ha(R, Y, K.value, d), [
+		R,
+		Y,
+		K.value,
 		d
-	]), ge = r(() => J.value < 0 ? -1 : z.rowOf.indexOf(J.value), [z, J.value]), _e = (e, t, n) => {
-		let r = t === "replace" || !G.value ? new Uint8Array(h.rows) : G.value.slice();
+	]), _e = r(() => q.value < 0 ? -1 : R.rowOf.indexOf(q.value), [R, q.value]), ve = (e, t, n) => {
+		let r = t === "replace" || !W.value ? new Uint8Array(h.rows) : W.value.slice();
 		for (let n of e) r[n] = t === "subtract" ? 0 : 1;
 		let i = r.includes(1);
 		w(() => {
-			G.value = i ? r : null;
+			W.value = i ? r : null;
 			let e = {
 				replace: "",
 				add: "and ",
 				subtract: "without "
 			}[t];
-			K.value = i ? t === "replace" ? [n] : [...K.value, `${e}${n}`] : [];
+			G.value = i ? t === "replace" ? [n] : [...G.value, `${e}${n}`] : [];
 		}), m(i ? `${g(r.reduce((e, t) => e + t, 0))} rows selected.` : "Nothing is selected.");
-	}, ve = () => w(() => [G.value, K.value, J.value] = [
+	}, ye = () => w(() => [W.value, G.value, q.value] = [
 		null,
 		[],
 		-1
-	]), ye = () => {
-		if (!G.value) return;
-		let e = G.value.map((e, t) => e || fe(t) ? 0 : 1);
-		G.value = e.includes(1) ? e : null, K.value = [...K.value, "inverted"];
-	}, be = function* (e) {
-		for (let t = 0; t < h.rows; t++) X.groupOf[t] === e && (yield t);
-	}, xe = (e, t) => _e(be(e), t, `${W ? "cluster " : `${X.title} `}${X.groups[e].name}`), Se = (e, t) => _e(mr(X, e), t, `probability below ${e}`), Ce = () => {
-		if (!G.value || !X) return;
-		let e = new Set(q.value);
-		G.value.forEach((t, n) => t && e.add(X.groupOf[n])), e.size < X.groups.length && (q.value = e);
-	}, we = (e) => {
+	]), be = () => {
+		if (!W.value) return;
+		let e = W.value.map((e, t) => e || pe(t) ? 0 : 1);
+		W.value = e.includes(1) ? e : null, G.value = [...G.value, "inverted"];
+	}, xe = function* (e) {
+		for (let t = 0; t < h.rows; t++) Y.groupOf[t] === e && (yield t);
+	}, Se = (e, t) => ve(xe(e), t, `${U ? "cluster " : `${Y.title} `}${Y.groups[e].name}`), Ce = (e, t) => ve(mr(Y, e), t, `probability below ${e}`), we = () => {
+		if (!W.value || !Y) return;
+		let e = new Set(K.value);
+		W.value.forEach((t, n) => t && e.add(Y.groupOf[n])), e.size < Y.groups.length && (K.value = e);
+	}, Te = (e) => {
 		if (e.ctrlKey || e.metaKey || e.altKey || /^(INPUT|SELECT|TEXTAREA)$/.test(e.target.tagName)) return;
 		let t = {
-			l: () => se.value = "lasso",
-			b: () => se.value = "box",
-			m: () => se.value = "move",
-			i: ye,
-			h: Ce,
-			Escape: ve,
-			f: () => le.current?.fit()
+			l: () => ce.value = "lasso",
+			b: () => ce.value = "box",
+			m: () => ce.value = "move",
+			i: be,
+			h: we,
+			Escape: ye,
+			f: () => ue.current?.fit()
 		}[e.key];
 		t && (e.preventDefault(), t());
-	}, Te = u?.value;
+	}, Ee = u?.value;
 	e(() => {
-		if (!Te || !X) return;
-		let e = X.groups.findIndex((e) => e.number === Te.group);
-		e >= 0 && _e(be(e), "replace", `cluster ${X.groups[e].name}`);
-	}, [Te]);
-	let Ee = r(() => ee, [h]), De = !n.sampled && X !== null && X.groups.length > 0 && Ee.length > 0, Oe = ce.value || (h.rows > 3e5 ? 1 : h.rows > 3e4 ? 2 : h.rows > 3e3 ? 4 : h.rows > 500 ? 7 : 9), ke = (e) => h.columns.filter((e) => e.name !== n.id).slice(0, 6).map((t) => `${t.name} ${t.kind === "text" ? t.values[e] : y(t.values[e], 6)}`).join(" · "), Ae = h.columns.find((e) => e.name === n.id), je = (e) => n.titleOf ? n.titleOf(e) : Ae ? String(Ae.kind === "text" ? Ae.values[e] : y(Ae.values[e], 12)) : `row ${g(e + 1)}`, Me = (e) => {
-		let t = X?.groups[X.groupOf[e]];
+		if (!Ee || !Y) return;
+		let e = Y.groups.findIndex((e) => e.number === Ee.group);
+		e >= 0 && ve(xe(e), "replace", `cluster ${Y.groups[e].name}`);
+	}, [Ee]);
+	let De = r(() => ee, [h]), Oe = !n.sampled && Y !== null && Y.groups.length > 0 && De.length > 0, ke = le.value || (h.rows > 3e5 ? 1 : h.rows > 3e4 ? 2 : h.rows > 3e3 ? 4 : h.rows > 500 ? 7 : 9), Ae = (e) => h.columns.filter((e) => e.name !== n.id).slice(0, 6).map((t) => `${t.name} ${t.kind === "text" ? t.values[e] : y(t.values[e], 6)}`).join(" · "), je = h.columns.find((e) => e.name === n.id), Me = (e) => n.titleOf ? n.titleOf(e) : je ? String(je.kind === "text" ? je.values[e] : y(je.values[e], 12)) : `row ${g(e + 1)}`, Ne = (e) => {
+		let t = Y?.groups[Y.groupOf[e]];
 		return t ? t.name : "";
-	}, Ne = `${p}: ${k ? k.title : A ? "positions on the sphere" : `${j.name} and ${M.name}${N ? ` and ${N.name}` : ""}`}${X ? `, coloured by ${X.isSure ? "how sure they are in " : ""}${X.title}` : ""}; ${g(h.rows)} rows`, Pe = `${Ne}.${X?.groups.length ? ` ${X.groups.length} groups; the list beside the picture has them all.` : ""}${me ? ` ${g(me)} rows are selected; the table below has them.` : ""} Arrow keys move, plus and minus zoom, Enter picks the middle point.`;
+	}, Pe = `${p}: ${k ? k.title : A ? "positions on the sphere" : `${j.name} and ${M.name}${N ? ` and ${N.name}` : ""}`}${Y ? `, coloured by ${Y.isSure ? "how sure they are in " : ""}${Y.title}` : ""}; ${g(h.rows)} rows`, Fe = `${Pe}.${Y?.groups.length ? ` ${Y.groups.length} groups; the list beside the picture has them all.` : ""}${he ? ` ${g(he)} rows are selected; the table below has them.` : ""} Arrow keys move, plus and minus zoom, Enter picks the middle point.`;
 	return /* @__PURE__ */ a("div", {
 		class: "scene",
-		style: { gridTemplateRows: De ? "auto 1fr" : void 0 },
-		onKeyDown: we,
+		style: { gridTemplateRows: Oe ? "auto 1fr" : void 0 },
+		onKeyDown: Te,
 		children: [
 			/* @__PURE__ */ a("section", {
 				class: "card picture",
@@ -4442,7 +4453,7 @@ function La({ source: n, settings: i, settle: c, choice: l, asked: u }) {
 				children: [
 					/* @__PURE__ */ a("div", {
 						class: "tools choices",
-						children: [l, /* @__PURE__ */ a(za, {
+						children: [l, /* @__PURE__ */ a(Ba, {
 							columns: h,
 							numbers: x,
 							x: j.name,
@@ -4461,37 +4472,37 @@ function La({ source: n, settings: i, settle: c, choice: l, asked: u }) {
 						children: [/* @__PURE__ */ a("div", {
 							class: "stage",
 							children: /* @__PURE__ */ a(Zi, {
-								cloud: z,
-								paint: pe,
+								cloud: R,
+								paint: me,
 								theme: d,
-								tool: se.value,
+								tool: ce.value,
 								isEqual: F || k?.stretch !== void 0,
-								pointWidth: Oe,
-								degrees: k?.degrees ?? (B ? ae : void 0),
-								shores: B?.shores,
-								towns: B?.towns,
+								pointWidth: ke,
+								degrees: k?.degrees ?? (z ? oe : void 0),
+								shores: z?.shores,
+								towns: z?.towns,
 								ground: k?.ground,
-								outlines: X && k?.outlines && k.outlines.filter(({ group: e }) => !q.value.has(e)),
+								outlines: Y && k?.outlines && k.outlines.filter(({ group: e }) => !K.value.has(e)),
 								names: [
 									0,
 									1,
 									2
-								].map((e) => L[e] ? `${L[e].name}${R[e] ? " (log)" : ""}` : ""),
-								logs: R,
-								summary: Pe,
-								caption: Ne,
-								marks: he,
-								picked: ge,
+								].map((e) => I[e] ? `${I[e].name}${L[e] ? " (log)" : ""}` : ""),
+								logs: L,
+								summary: Fe,
+								caption: Pe,
+								marks: ge,
+								picked: _e,
 								forced: i.renderer,
-								handle: le,
-								onSelect: (e, t, n) => _e(Ra(e, (e) => z.rowOf[e]), t, n),
-								onPick: (e) => J.value = e < 0 ? -1 : z.rowOf[e],
+								handle: ue,
+								onSelect: (e, t, n) => ve(za(e, (e) => R.rowOf[e]), t, n),
+								onPick: (e) => q.value = e < 0 ? -1 : R.rowOf[e],
 								hint: (e) => {
-									let t = z.rowOf[e], n = X?.groups.length ? Me(t) : "";
+									let t = R.rowOf[e], n = Y?.groups.length ? Ne(t) : "";
 									return {
-										title: n && n !== "no cluster" && n !== "no value" ? `${W ? "Cluster " : ""}${n} · ${je(t)}` : je(t),
-										text: `${X?.isSure ? `probability ${y(X.probability[t], 3)} · ` : ""}${ke(t)}`,
-										colour: _r(X, t, d)
+										title: n && n !== "no cluster" && n !== "no value" ? `${U ? "Cluster " : ""}${n} · ${Me(t)}` : Me(t),
+										text: `${Y?.isSure ? `probability ${y(Y.probability[t], 3)} · ` : ""}${Ae(t)}`,
+										colour: _r(Y, t, d)
 									};
 								}
 							})
@@ -4518,32 +4529,32 @@ function La({ source: n, settings: i, settle: c, choice: l, asked: u }) {
 									]
 								].map(([e, t, n]) => /* @__PURE__ */ a("button", {
 									type: "button",
-									"aria-pressed": se.value === e,
+									"aria-pressed": ce.value === e,
 									title: n,
 									"aria-label": n,
-									onClick: () => se.value = e,
-									children: /* @__PURE__ */ a(ka, { name: t })
+									onClick: () => ce.value = e,
+									children: /* @__PURE__ */ a(Aa, { name: t })
 								}, e)),
 								/* @__PURE__ */ a("button", {
 									type: "button",
 									title: "Zoom in (+)",
 									"aria-label": "Zoom in",
-									onClick: () => le.current?.zoom(1.5),
-									children: /* @__PURE__ */ a(ka, { name: "plus" })
+									onClick: () => ue.current?.zoom(1.5),
+									children: /* @__PURE__ */ a(Aa, { name: "plus" })
 								}),
 								/* @__PURE__ */ a("button", {
 									type: "button",
 									title: "Zoom out (-)",
 									"aria-label": "Zoom out",
-									onClick: () => le.current?.zoom(1 / 1.5),
-									children: /* @__PURE__ */ a(ka, { name: "minus" })
+									onClick: () => ue.current?.zoom(1 / 1.5),
+									children: /* @__PURE__ */ a(Aa, { name: "minus" })
 								}),
 								/* @__PURE__ */ a("button", {
 									type: "button",
 									title: "Fit all (F)",
 									"aria-label": "Fit all",
-									onClick: () => le.current?.fit(),
-									children: /* @__PURE__ */ a(ka, { name: "fit" })
+									onClick: () => ue.current?.fit(),
+									children: /* @__PURE__ */ a(Aa, { name: "fit" })
 								})
 							]
 						})]
@@ -4559,105 +4570,105 @@ function La({ source: n, settings: i, settle: c, choice: l, asked: u }) {
 								min: "1",
 								max: "15",
 								step: "1",
-								value: Oe,
-								onInput: (e) => ce.value = Number(e.currentTarget.value)
+								value: ke,
+								onInput: (e) => le.value = Number(e.currentTarget.value)
 							})] }),
 							/* @__PURE__ */ a(D, {
 								name: p,
-								make: () => le.current.svg(),
-								fail: (e) => H.value = e
+								make: () => ue.current.svg(),
+								fail: (e) => V.value = e
 							}),
 							/* @__PURE__ */ a("span", {
 								class: "note",
-								children: se.value === "move" ? z.shape === "plane" ? "Drag to move, scroll to zoom, click a point to see its row." : "Drag to turn, Shift and drag to move, scroll to zoom." : "Drag around points. Shift adds, Alt takes away."
+								children: ce.value === "move" ? R.shape === "plane" ? "Drag to move, scroll to zoom, click a point to see its row." : "Drag to turn, Shift and drag to move, scroll to zoom." : "Drag around points. Shift adds, Alt takes away."
 							})
 						]
 					}),
-					z.missing > 0 && /* @__PURE__ */ a("p", {
+					R.missing > 0 && /* @__PURE__ */ a("p", {
 						class: "note",
 						children: [
-							g(z.missing),
+							g(R.missing),
 							" ",
-							z.missing === 1 ? "row has" : "rows have",
+							R.missing === 1 ? "row has" : "rows have",
 							" a missing value in these columns and ",
-							z.missing === 1 ? "is" : "are",
+							R.missing === 1 ? "is" : "are",
 							" not drawn."
 						]
 					}),
-					(z.beyond > 0 || i.edge === "no") && /* @__PURE__ */ a("p", {
+					(R.beyond > 0 || i.edge === "no") && /* @__PURE__ */ a("p", {
 						class: "note",
-						children: [z.beyond > 0 ? `${g(z.beyond)} ${z.beyond === 1 ? "row lies" : "rows lie"} farther out and ${z.beyond === 1 ? "is" : "are"} drawn at the edge. ` : "", /* @__PURE__ */ a("button", {
+						children: [R.beyond > 0 ? `${g(R.beyond)} ${R.beyond === 1 ? "row lies" : "rows lie"} farther out and ${R.beyond === 1 ? "is" : "are"} drawn at the edge. ` : "", /* @__PURE__ */ a("button", {
 							type: "button",
 							class: "link",
 							onClick: () => c({ edge: i.edge === "no" ? null : "no" }),
 							children: i.edge === "no" ? "Draw rows that lie far out at the edge" : "Show where they lie"
 						})]
 					}),
-					re.includes(!0) && /* @__PURE__ */ a("p", {
+					ie.includes(!0) && /* @__PURE__ */ a("p", {
 						class: "note",
-						children: [ie ? `${L.filter((e, t) => R[t]).map(({ name: e }) => e).join(" and ")}: drawn by the logarithm, since most values lie near the low end. ` : "", /* @__PURE__ */ a("button", {
+						children: [ae ? `${I.filter((e, t) => L[t]).map(({ name: e }) => e).join(" and ")}: drawn by the logarithm, since most values lie near the low end. ` : "", /* @__PURE__ */ a("button", {
 							type: "button",
 							class: "link",
-							onClick: () => c({ log: ie ? "no" : null }),
-							children: ie ? "Draw values as they are" : "Draw crowded values by their logarithm"
+							onClick: () => c({ log: ae ? "no" : null }),
+							children: ae ? "Draw values as they are" : "Draw crowded values by their logarithm"
 						})]
 					}),
 					k?.note && /* @__PURE__ */ a("p", {
 						class: "note",
 						children: k.note
 					}),
-					/* @__PURE__ */ a(f, { error: H.value })
+					/* @__PURE__ */ a(f, { error: V.value })
 				]
 			}),
 			/* @__PURE__ */ a("aside", {
 				class: "side",
-				style: { gridRow: De ? "span 2" : void 0 },
+				style: { gridRow: Oe ? "span 2" : void 0 },
 				children: !n.sampled && /* @__PURE__ */ a(t, { children: [
-					J.value >= 0 && /* @__PURE__ */ a(Xa, {
+					q.value >= 0 && /* @__PURE__ */ a(Za, {
 						suffix: b,
 						columns: h,
-						row: J.value,
-						title: je(J.value),
-						cluster: X?.groups.length ? `${s(X.title)}: ${Me(J.value)}` : "",
-						probability: X?.probability?.[J.value] ?? null,
-						close: () => J.value = -1
+						row: q.value,
+						title: Me(q.value),
+						cluster: Y?.groups.length ? `${s(Y.title)}: ${Ne(q.value)}` : "",
+						probability: Y?.probability?.[q.value] ?? null,
+						close: () => q.value = -1
 					}),
-					X?.isSure && /* @__PURE__ */ a(Ja, {
+					Y?.isSure && /* @__PURE__ */ a(Ya, {
 						suffix: b,
-						grouping: X,
+						grouping: Y,
 						theme: d,
-						choose: Se
+						choose: Ce
 					}),
-					X && X.groups.length > 0 && /* @__PURE__ */ a(Wa, {
+					Y && Y.groups.length > 0 && /* @__PURE__ */ a(Ga, {
 						suffix: b,
-						grouping: X,
+						grouping: Y,
 						rows: h.rows,
 						theme: d,
-						hidden: q.value,
-						isOfJob: W !== void 0,
-						hide: (e) => q.value = e,
-						rename: (e, t) => Y.value = new Map(Y.value).set(e, t),
-						choose: xe
-					}),
-					X && W?.hasProbability && X.probability && !X.isSure && /* @__PURE__ */ a(Ja, {
-						suffix: b,
-						grouping: X,
-						theme: d,
+						hidden: K.value,
+						isOfJob: U !== void 0,
+						hide: (e) => K.value = e,
+						rename: (e, t) => J.value = new Map(J.value).set(e, t),
 						choose: Se
 					}),
-					X?.outliers && X.outliers.length > 0 && /* @__PURE__ */ a(Ka, {
+					Y && U?.hasProbability && Y.probability && !Y.isSure && /* @__PURE__ */ a(Ya, {
 						suffix: b,
-						outliers: X.outliers,
-						titleOf: je,
-						pick: (e) => J.value = e,
-						choose: () => _e(X.outliers.map(({ row: e }) => e), "replace", "out of the ordinary")
+						grouping: Y,
+						theme: d,
+						choose: Ce
 					}),
-					X?.scale && !X.isSure && /* @__PURE__ */ a(Ya, {
-						title: X.title,
-						...X.scale,
+					Y?.outliers && Y.outliers.length > 0 && /* @__PURE__ */ a(qa, {
+						suffix: b,
+						outliers: Y.outliers,
+						titleOf: Me,
+						pick: (e) => q.value = e,
+						choose: () => ve(Y.outliers.map(({ row: e }) => e), "replace", "out of the ordinary")
+					}),
+					Y?.scale && !Y.isSure && /* @__PURE__ */ a(Xa, {
+						title: Y.title,
+						...Y.scale,
 						theme: d
 					}),
-					!X && /* @__PURE__ */ a("div", {
+					!Y && /* @__PURE__ */ a("div", {
 						class: "card",
 						children: [/* @__PURE__ */ a("p", {
 							class: "note",
@@ -4673,50 +4684,50 @@ function La({ source: n, settings: i, settle: c, choice: l, asked: u }) {
 					})
 				] })
 			}),
-			De && /* @__PURE__ */ a(Ni, {
+			Oe && /* @__PURE__ */ a(Ni, {
 				suffix: b,
-				columns: Ee,
-				grouping: X,
-				hidden: q.value,
+				columns: De,
+				grouping: Y,
+				hidden: K.value,
 				theme: d,
 				column: i.box,
 				settle: (e) => c({ box: e }),
-				nameOf: (e) => Ha(X.groups[e], W !== void 0),
-				choose: xe
+				nameOf: (e) => Ua(Y.groups[e], U !== void 0),
+				choose: Se
 			}),
-			ue.value && /* @__PURE__ */ a(Da, {
+			de.value && /* @__PURE__ */ a(Oa, {
 				suffix: b,
 				columns: h,
-				grouping: X,
-				kept: ue.value,
-				chosen: G.value,
-				recipe: K.value.join(", "),
-				close: () => ue.value = null
+				grouping: Y,
+				kept: de.value,
+				chosen: W.value,
+				recipe: G.value.join(", "),
+				close: () => de.value = null
 			}),
-			G.value && /* @__PURE__ */ a(Za, {
-				keep: () => ue.value = {
-					rows: G.value,
-					recipe: K.value.join(", ")
+			W.value && /* @__PURE__ */ a(Qa, {
+				keep: () => de.value = {
+					rows: W.value,
+					recipe: G.value.join(", ")
 				},
 				source: n,
-				titleOf: je,
+				titleOf: Me,
 				columns: h,
-				chosen: G.value,
-				total: me,
-				recipe: K.value,
-				grouping: W ? X : null,
-				clear: ve,
-				invert: ye,
-				pick: (e) => J.value = e,
-				picked: J.value
+				chosen: W.value,
+				total: he,
+				recipe: G.value,
+				grouping: U ? Y : null,
+				clear: ye,
+				invert: be,
+				pick: (e) => q.value = e,
+				picked: q.value
 			})
 		]
 	});
 }
-function* Ra(e, t) {
+function* za(e, t) {
 	for (let n of e) yield t(n);
 }
-function za({ columns: e, numbers: n, x: r, y: i, z: o, view: s, views: c, sources: l, colourKey: u, settle: d }) {
+function Ba({ columns: e, numbers: n, x: r, y: i, z: o, view: s, views: c, sources: l, colourKey: u, settle: d }) {
 	let f = (e, t, r) => /* @__PURE__ */ a("label", { children: [e, /* @__PURE__ */ a("select", {
 		value: r,
 		onChange: (e) => d({ [t]: e.currentTarget.value }),
@@ -4741,7 +4752,7 @@ function za({ columns: e, numbers: n, x: r, y: i, z: o, view: s, views: c, sourc
 					value: e.key,
 					children: e.title
 				}), e.hasProbability && /* @__PURE__ */ a("option", {
-					value: Pa + e.key,
+					value: Fa + e.key,
 					children: ["how sure: ", e.title.replace("clusters of ", "")]
 				})] }, e.key)),
 				e.columns.map((e) => /* @__PURE__ */ a("option", {
@@ -4765,7 +4776,7 @@ function za({ columns: e, numbers: n, x: r, y: i, z: o, view: s, views: c, sourc
 		] })
 	] });
 }
-function Ba(e, t, n, r, i, a) {
+function Va(e, t, n, r, i, a) {
 	let o = new Uint32Array(e.count), s = n?.groups.map((e) => di(gr(e, a), 255)) ?? [], c = di(_r(n && !n.scale ? {
 		...n,
 		groups: []
@@ -4784,7 +4795,7 @@ function Ba(e, t, n, r, i, a) {
 	}
 	return o;
 }
-function Va(e, t, n, r) {
+function Ha(e, t, n, r) {
 	if (!t || t.groups.length < 2) return [];
 	let i = t.groups.map(() => [
 		0,
@@ -4803,7 +4814,7 @@ function Va(e, t, n, r) {
 	})).filter(({ group: e, at: t, sum: r }) => e.number >= 0 && r[3] > 0 && !n.has(t)).sort((e, t) => t.sum[3] - e.sum[3]).map(({ group: t, sum: [n, i, a, o] }) => {
 		let s = e.shape === "sphere" ? Math.hypot(n, i, a) || 1 : o;
 		return {
-			text: t.name.length <= ja ? t.name : `${t.name.slice(0, 15)}…`,
+			text: t.name.length <= Ma ? t.name : `${t.name.slice(0, 15)}…`,
 			colour: t.place === void 0 ? gr(t, r) : "var(--soft)",
 			x: n / s,
 			y: i / s,
@@ -4811,15 +4822,15 @@ function Va(e, t, n, r) {
 		};
 	});
 }
-function Ha({ number: e, name: t }, n) {
+function Ua({ number: e, name: t }, n) {
 	return e < 0 || !n || t !== String(e) ? t : `Cluster ${t}`;
 }
-function Ua({ probability: e, partners: t }) {
-	let n = t?.split("+") ?? [], r = n.length > Ma ? `${n.slice(0, Ma).join("+")} and ${g(n.length - Ma)} more` : t;
+function Wa({ probability: e, partners: t }) {
+	let n = t?.split("+") ?? [], r = n.length > Na ? `${n.slice(0, Na).join("+")} and ${g(n.length - Na)} more` : t;
 	return [...e === void 0 ? [] : [`sure ${e.toFixed(2)}`], ...r ? [`merges with ${r}`] : []].join(", ");
 }
-function Wa({ suffix: e, grouping: t, rows: n, theme: r, hidden: i, isOfJob: s, hide: c, rename: l, choose: u }) {
-	let d = o(!1), f = o(null), p = o(""), m = t.groups.map((e, t) => t), h = m.filter((e) => t.groups[e].name.toLowerCase().includes(p.value.trim().toLowerCase())), _ = d.value ? h : h.slice(0, Aa), v = (e) => {
+function Ga({ suffix: e, grouping: t, rows: n, theme: r, hidden: i, isOfJob: s, hide: c, rename: l, choose: u }) {
+	let d = o(!1), f = o(null), p = o(""), m = t.groups.map((e, t) => t), h = m.filter((e) => t.groups[e].name.toLowerCase().includes(p.value.trim().toLowerCase())), _ = d.value ? h : h.slice(0, ja), v = (e) => {
 		let t = new Set(i);
 		t.delete(e) || t.add(e), c(t);
 	}, b = (e) => !i.has(e) && i.size === m.length - 1;
@@ -4845,7 +4856,7 @@ function Wa({ suffix: e, grouping: t, rows: n, theme: r, hidden: i, isOfJob: s, 
 					children: "Show all"
 				})]
 			}),
-			t.groups.length > Aa && /* @__PURE__ */ a("label", { children: [/* @__PURE__ */ a("span", {
+			t.groups.length > ja && /* @__PURE__ */ a("label", { children: [/* @__PURE__ */ a("span", {
 				class: "unseen",
 				children: ["Search ", s ? "clusters" : t.title]
 			}), /* @__PURE__ */ a("input", {
@@ -4857,7 +4868,7 @@ function Wa({ suffix: e, grouping: t, rows: n, theme: r, hidden: i, isOfJob: s, 
 			/* @__PURE__ */ a("ul", {
 				class: "groups",
 				children: _.map((e) => {
-					let o = t.groups[e], d = Ha(o, s), p = Ua(o);
+					let o = t.groups[e], d = Ua(o, s), p = Wa(o);
 					return f.value === o.number ? /* @__PURE__ */ a("li", { children: /* @__PURE__ */ a("form", {
 						class: "inline",
 						onSubmit: (e) => {
@@ -4913,7 +4924,7 @@ function Wa({ suffix: e, grouping: t, rows: n, theme: r, hidden: i, isOfJob: s, 
 								title: `Rename ${d}`,
 								"aria-label": `Rename ${d}`,
 								onClick: () => f.value = o.number,
-								children: /* @__PURE__ */ a(ka, { name: "pen" })
+								children: /* @__PURE__ */ a(Aa, { name: "pen" })
 							}),
 							/* @__PURE__ */ a("button", {
 								type: "button",
@@ -4922,7 +4933,7 @@ function Wa({ suffix: e, grouping: t, rows: n, theme: r, hidden: i, isOfJob: s, 
 								title: `Show only ${d}`,
 								"aria-label": `Show only ${d}`,
 								onClick: () => c(b(e) ? /* @__PURE__ */ new Set() : new Set(m.filter((t) => t !== e))),
-								children: /* @__PURE__ */ a(ka, { name: "only" })
+								children: /* @__PURE__ */ a(Aa, { name: "only" })
 							}),
 							/* @__PURE__ */ a("button", {
 								type: "button",
@@ -4931,7 +4942,7 @@ function Wa({ suffix: e, grouping: t, rows: n, theme: r, hidden: i, isOfJob: s, 
 								title: `Hide ${d}`,
 								"aria-label": `Hide ${d}`,
 								onClick: () => v(e),
-								children: /* @__PURE__ */ a(ka, { name: i.has(e) ? "hidden" : "shown" })
+								children: /* @__PURE__ */ a(Aa, { name: i.has(e) ? "hidden" : "shown" })
 							})
 						]
 					}, o.number);
@@ -4945,8 +4956,8 @@ function Wa({ suffix: e, grouping: t, rows: n, theme: r, hidden: i, isOfJob: s, 
 		]
 	});
 }
-var Ga = 12;
-function Ka({ suffix: e, outliers: t, titleOf: n, pick: r, choose: i }) {
+var Ka = 12;
+function qa({ suffix: e, outliers: t, titleOf: n, pick: r, choose: i }) {
 	return /* @__PURE__ */ a("section", {
 		class: "card",
 		"aria-labelledby": `far${e}`,
@@ -4971,7 +4982,7 @@ function Ka({ suffix: e, outliers: t, titleOf: n, pick: r, choose: i }) {
 			}),
 			/* @__PURE__ */ a("ul", {
 				class: "plainlist",
-				children: t.slice(0, Ga).map(({ row: e, cluster: t, about: i }) => /* @__PURE__ */ a("li", { children: [
+				children: t.slice(0, Ka).map(({ row: e, cluster: t, about: i }) => /* @__PURE__ */ a("li", { children: [
 					/* @__PURE__ */ a("button", {
 						type: "button",
 						class: "link",
@@ -4990,11 +5001,11 @@ function Ka({ suffix: e, outliers: t, titleOf: n, pick: r, choose: i }) {
 					})
 				] }, e))
 			}),
-			t.length > Ga && /* @__PURE__ */ a("p", {
+			t.length > Ka && /* @__PURE__ */ a("p", {
 				class: "note",
 				children: [
 					"The farthest ",
-					Ga,
+					Ka,
 					" of ",
 					g(t.length),
 					"."
@@ -5003,9 +5014,9 @@ function Ka({ suffix: e, outliers: t, titleOf: n, pick: r, choose: i }) {
 		]
 	});
 }
-var qa = .8;
-function Ja({ suffix: e, grouping: n, theme: i, choose: s }) {
-	let c = o(qa), l = r(() => {
+var Ja = .8;
+function Ya({ suffix: e, grouping: n, theme: i, choose: s }) {
+	let c = o(Ja), l = r(() => {
 		let e = 0;
 		for (let t of mr(n, c.value)) e++;
 		return e;
@@ -5074,7 +5085,7 @@ function Ja({ suffix: e, grouping: n, theme: i, choose: s }) {
 		]
 	});
 }
-function Ya({ title: e, low: t, high: n, isLog: r, gaps: i, theme: o }) {
+function Xa({ title: e, low: t, high: n, isLog: r, gaps: i, theme: o }) {
 	return /* @__PURE__ */ a("section", {
 		class: "card",
 		"aria-label": `Scale of ${e}`,
@@ -5107,7 +5118,7 @@ function Ya({ title: e, low: t, high: n, isLog: r, gaps: i, theme: o }) {
 		]
 	});
 }
-function Xa({ suffix: e, columns: t, row: n, title: r, cluster: i, probability: o, close: s }) {
+function Za({ suffix: e, columns: t, row: n, title: r, cluster: i, probability: o, close: s }) {
 	return /* @__PURE__ */ a("section", {
 		class: "card",
 		"aria-labelledby": `picked${e}`,
@@ -5123,7 +5134,7 @@ function Xa({ suffix: e, columns: t, row: n, title: r, cluster: i, probability: 
 					class: "bare",
 					"aria-label": "Close",
 					onClick: s,
-					children: /* @__PURE__ */ a(ka, { name: "close" })
+					children: /* @__PURE__ */ a(Aa, { name: "close" })
 				})]
 			}),
 			i && /* @__PURE__ */ a("p", {
@@ -5137,10 +5148,10 @@ function Xa({ suffix: e, columns: t, row: n, title: r, cluster: i, probability: 
 		]
 	});
 }
-function Za({ keep: e, source: t, titleOf: n, columns: i, chosen: s, total: c, recipe: l, grouping: u, clear: d, invert: p, pick: _, picked: y }) {
+function Qa({ keep: e, source: t, titleOf: n, columns: i, chosen: s, total: c, recipe: l, grouping: u, clear: d, invert: p, pick: _, picked: y }) {
 	let { name: b, suffix: S = "" } = t, C = o(null), w = o(null), T = o(!1), E = r(() => {
 		let e = [];
-		for (let t = 0; t < s.length && e.length < Na; t++) s[t] && e.push(t);
+		for (let t = 0; t < s.length && e.length < Pa; t++) s[t] && e.push(t);
 		return e;
 	}, [s]), D = u !== null && u.groups.some(({ name: e, number: t }) => t >= 0 && e !== String(t)), ee = u ? [
 		"cluster",
@@ -5246,18 +5257,18 @@ function Za({ keep: e, source: t, titleOf: n, columns: i, chosen: s, total: c, r
 	});
 }
 // src/views/explore.tsx
-async function Qa() {
+async function $a() {
 	let e = await fetch("./coast.json");
 	if (!e.ok) throw Error(`coast.json: ${e.status}`);
 	return e.text();
 }
-var $a = 6e8, eo = 6e4, to = 11;
-function no(e) {
-	let t = Math.max(to, Math.ceil(e / eo));
+var eo = 6e8, to = 6e4, no = 11;
+function ro(e) {
+	let t = Math.max(no, Math.ceil(e / to));
 	for (let e = 2; e * e <= t; e++) t % e === 0 && ([t, e] = [t + 1, 1]);
 	return t;
 }
-function ro() {
+function io() {
 	let e = d(), t = e ? u(e).value : null;
 	if (!e) return /* @__PURE__ */ a("p", {
 		class: "empty",
@@ -5282,7 +5293,7 @@ function ro() {
 			}, e))
 		]
 	})] });
-	return i ? /* @__PURE__ */ a(ao, {
+	return i ? /* @__PURE__ */ a(oo, {
 		path: e,
 		name: r,
 		dataset: i,
@@ -5298,7 +5309,7 @@ function ro() {
 		})]
 	});
 }
-function io({ done: e, rows: n }) {
+function ao({ done: e, rows: n }) {
 	return /* @__PURE__ */ a(t, { children: [
 		/* @__PURE__ */ a("progress", {
 			max: n,
@@ -5312,17 +5323,17 @@ function io({ done: e, rows: n }) {
 		" rows"
 	] });
 }
-function ao({ path: t, name: n, dataset: r, choice: i }) {
+function oo({ path: t, name: n, dataset: r, choice: i }) {
 	let s = o(null), l = o(0), u = o(null);
 	e(() => {
 		let e = new AbortController();
-		if (r.bytes > $a) {
-			u.value = `${n} has ${y(r.bytes / 1e6, 3)} MB of values; the page takes ${$a / 1e6} MB. Bring in fewer columns, or fewer rows.`;
+		if (r.bytes > eo) {
+			u.value = `${n} has ${y(r.bytes / 1e6, 3)} MB of values; the page takes ${eo / 1e6} MB. Bring in fewer columns, or fewer rows.`;
 			return;
 		}
 		let i = async (i) => {
 			l.value = 0;
-			let a = Fa(oo(t, n, r, i), c.peek().settings.colour), [o, s] = await Promise.all([Kn(t, n, (e) => l.value = e, e.signal, { every: i }), a?.load(e.signal).catch(() => null)]);
+			let a = Ia(so(t, n, r, i), c.peek().settings.colour), [o, s] = await Promise.all([Kn(t, n, (e) => l.value = e, e.signal, { every: i }), a?.load(e.signal).catch(() => null)]);
 			return {
 				columns: o,
 				every: i,
@@ -5335,13 +5346,13 @@ function ao({ path: t, name: n, dataset: r, choice: i }) {
 			e.signal.aborted || (s.value = t);
 		};
 		return (async () => {
-			let e = r.rows > 2 * eo ? await i(no(r.rows)) : null, t = i(1);
+			let e = r.rows > 2 * to ? await i(ro(r.rows)) : null, t = i(1);
 			e && a(e), a(await t);
 		})().catch((t) => {
 			e.signal.aborted || (u.value = t);
 		}), () => e.abort();
 	}, []);
-	let d = /* @__PURE__ */ a(io, {
+	let d = /* @__PURE__ */ a(ao, {
 		done: l,
 		rows: r.rows
 	});
@@ -5358,7 +5369,7 @@ function ao({ path: t, name: n, dataset: r, choice: i }) {
 				children: d
 			})
 		]
-	}) : /* @__PURE__ */ a(so, {
+	}) : /* @__PURE__ */ a(co, {
 		path: t,
 		name: n,
 		dataset: r,
@@ -5367,7 +5378,7 @@ function ao({ path: t, name: n, dataset: r, choice: i }) {
 		progress: d
 	});
 }
-function oo(e, t, n, r) {
+function so(e, t, n, r) {
 	let { datasets: a } = u(e).value, o = [];
 	for (let s of i()) for (let [i, c] of Object.entries(u(s.path).value?.jobs ?? {})) {
 		let { labels: l, centers: u, outliers: d } = c.outputs, f = l && a[l];
@@ -5395,7 +5406,7 @@ function oo(e, t, n, r) {
 	}
 	return o.reverse();
 }
-function so({ path: e, name: t, dataset: n, read: i, choice: o, progress: s }) {
+function co({ path: e, name: t, dataset: n, read: i, choice: o, progress: s }) {
 	let { columns: u, every: d, labels: f } = i, m = async (t, n, r) => {
 		let i = u.columns.filter((e) => e.kind === "text"), a = u.columns.some((e) => e.kind === "number" && e.values.some((e, t) => r[t] && e !== e)), o = {
 			...a ? { gaps: a } : {},
@@ -5413,9 +5424,9 @@ function so({ path: e, name: t, dataset: n, read: i, choice: o, progress: s }) {
 			data: t
 		}),
 		isEqual: /\/(positions|places)$/.test(t),
-		coast: Qa,
+		coast: $a,
 		save: m
-	}), [u]), g = oo(e, t, n, d).map((e) => e.key === f?.source.key && e.version === f.source.version ? {
+	}), [u]), g = so(e, t, n, d).map((e) => e.key === f?.source.key && e.version === f.source.version ? {
 		...e,
 		ready: f.colouring
 	} : e), v = {
@@ -5423,11 +5434,11 @@ function so({ path: e, name: t, dataset: n, read: i, choice: o, progress: s }) {
 		sources: g,
 		sampled: d > 1 ? s : void 0
 	};
-	return /* @__PURE__ */ a(La, {
+	return /* @__PURE__ */ a(Ra, {
 		source: v,
 		settings: c.value.settings,
 		settle: l,
 		choice: o
 	});
 }
-export { ro as default };
+export { io as default };

@@ -2932,7 +2932,7 @@
 		]), e.handle.current = {
 			fit: x,
 			zoom: (e) => u.peek() && b(Yn(u.peek(), d.peek(), e, d.peek().width / 2, d.peek().height / 2)),
-			svg: () => Ai(c.current, v.current, u.peek(), d.peek())
+			svg: () => ji(c.current, v.current, u.peek(), d.peek())
 		};
 		let S = U(/* @__PURE__ */ new Map()), C = U({
 			x: 0,
@@ -3154,7 +3154,14 @@
 			n - 10,
 			t + hi(e),
 			n + 10
-		]), S = g && Oi(t, n, m, _, x);
+		]);
+		u && x.push(...Ci(_i(e, t, n, r), u).map(({ left: e, right: t }) => [
+			e,
+			0,
+			t,
+			h
+		]));
+		let S = g && ki(t, n, m, _, x);
 		return m >= ai && x.push([
 			m - fi[0],
 			0,
@@ -3166,16 +3173,16 @@
 			height: h,
 			"aria-hidden": "true",
 			children: [
-				e.shape === "plane" && f && /* @__PURE__ */ X(Ei, {
+				e.shape === "plane" && f && /* @__PURE__ */ X(Di, {
 					ground: f,
 					plane: _i(e, t, n, r)
 				}),
-				e.shape === "plane" && d && /* @__PURE__ */ X(Ti, {
+				e.shape === "plane" && d && /* @__PURE__ */ X(Ei, {
 					outlines: d,
 					plane: _i(e, t, n, r),
 					theme: l
 				}),
-				e.shape === "plane" && /* @__PURE__ */ X(Ci, {
+				e.shape === "plane" && /* @__PURE__ */ X(wi, {
 					plane: _i(e, t, n, r),
 					size: n,
 					ratio: r,
@@ -3183,7 +3190,7 @@
 					logs: a,
 					degrees: u
 				}),
-				e.shape === "space" && /* @__PURE__ */ X(Di, {
+				e.shape === "space" && /* @__PURE__ */ X(Oi, {
 					cloud: e,
 					names: i,
 					pixel: _,
@@ -3287,16 +3294,20 @@
 		let r = (e) => 10 ** Math.min(300, Math.max(-300, e));
 		return on(r(e), r(t), n).map((e) => [Math.log10(e), Y(e, 6)]);
 	}
-	function Ci({ plane: e, size: t, ratio: n, names: r, logs: i = [], degrees: a }) {
-		let { toX: o, toY: s, fromX: c, fromY: l } = e, [u, d] = [t.width / n, t.height / n], f = [Math.max(2, Math.floor(u / 110)), Math.max(2, Math.floor(d / 80))], p = a ? bi(o(0), o(u), f[0], a.breaks) : i[0] ? Si(o(0), o(u), f[0]) : an(o(0), o(u), f[0]).map((e) => [e, Y(e, 6)]), m = a ? yi(s(d), s(0), f[1]) : i[1] ? Si(s(d), s(0), f[1]) : an(s(d), s(0), f[1]).map((e) => [e, Y(e, 6)]), h = 0;
-		return /* @__PURE__ */ X(x, { children: [(a?.breaks ?? []).map(([e, t, n]) => {
-			let [r, i] = [c(e - h), c(e - h + n)];
-			return h += t - e - n, {
-				left: r,
-				right: i,
-				text: `${Math.round(t - e)}° without rows, left out`
+	function Ci({ fromX: e }, t) {
+		let n = 0;
+		return (t?.breaks ?? []).map(([t, r, i]) => {
+			let [a, o] = [e(t - n), e(t - n + i)];
+			return n += r - t - i, {
+				left: a,
+				right: o,
+				text: `${Math.round(r - t)}° without rows, left out`
 			};
-		}).map(({ left: e, right: t, text: n }) => /* @__PURE__ */ X("g", {
+		});
+	}
+	function wi({ plane: e, size: t, ratio: n, names: r, logs: i = [], degrees: a }) {
+		let { toX: o, toY: s, fromX: c, fromY: l } = e, [u, d] = [t.width / n, t.height / n], f = [Math.max(2, Math.floor(u / 110)), Math.max(2, Math.floor(d / 80))], p = a ? bi(o(0), o(u), f[0], a.breaks) : i[0] ? Si(o(0), o(u), f[0]) : an(o(0), o(u), f[0]).map((e) => [e, Y(e, 6)]), m = a ? yi(s(d), s(0), f[1]) : i[1] ? Si(s(d), s(0), f[1]) : an(s(d), s(0), f[1]).map((e) => [e, Y(e, 6)]);
+		return /* @__PURE__ */ X(x, { children: [Ci(e, a).map(({ left: e, right: t, text: n }) => /* @__PURE__ */ X("g", {
 			class: "gutter",
 			children: [/* @__PURE__ */ X("rect", {
 				x: e,
@@ -3354,31 +3365,31 @@
 			]
 		})] });
 	}
-	function wi({ mean: e, covariance: [t, n, r] }, i, { fromX: a, fromY: o }) {
+	function Ti({ mean: e, covariance: [t, n, r] }, i, { fromX: a, fromY: o }) {
 		let s = Math.sqrt(Math.max(0, t)), c = s > 0 ? n / s : 0, l = Math.sqrt(Math.max(0, r - c * c));
 		return `M${Array.from({ length: 73 }, (t, n) => {
 			let [r, u] = [Math.cos(n * Math.PI / 36), Math.sin(n * Math.PI / 36)];
 			return `${a(e[0] + i * s * r).toFixed(1)} ${o(e[1] + i * (c * r + l * u)).toFixed(1)}`;
 		}).join("L")}Z`;
 	}
-	function Ti({ outlines: e, plane: t, theme: n }) {
+	function Ei({ outlines: e, plane: t, theme: n }) {
 		return /* @__PURE__ */ X("g", {
 			class: "outlines",
 			children: e.map((e) => /* @__PURE__ */ X("g", {
 				stroke: dt(e.group, n),
 				fill: dt(e.group, n),
 				children: [/* @__PURE__ */ X("path", {
-					d: wi(e, 1, t),
+					d: Ti(e, 1, t),
 					"fill-opacity": ".07"
 				}), /* @__PURE__ */ X("path", {
-					d: wi(e, 2, t),
+					d: Ti(e, 2, t),
 					"fill-opacity": "0",
 					"stroke-dasharray": "5 4"
 				})]
 			}, e.group))
 		});
 	}
-	function Ei({ ground: e, plane: { fromX: t, fromY: n } }) {
+	function Di({ ground: e, plane: { fromX: t, fromY: n } }) {
 		let { columns: r, rows: i, low: a, high: o, shade: s } = e, c = (e) => t(a[0] + (o[0] - a[0]) * e / r), l = (e) => n(a[1] + (o[1] - a[1]) * e / i);
 		return /* @__PURE__ */ X("g", {
 			class: "ground",
@@ -3394,7 +3405,7 @@
 			})
 		});
 	}
-	function Di({ cloud: e, names: t, pixel: n, width: r, height: i }) {
+	function Oi({ cloud: e, names: t, pixel: n, width: r, height: i }) {
 		let [a, ...o] = Bn(e), [s, c] = n(...a);
 		return /* @__PURE__ */ X("g", {
 			class: "axis",
@@ -3414,7 +3425,7 @@
 			})
 		});
 	}
-	function Oi(e, t, n, r, i) {
+	function ki(e, t, n, r, i) {
 		let a = (t) => 180 / Math.PI * (t / e.scale[0]), o = a(Math.min(t.width, t.height)), s = [
 			30,
 			15,
@@ -3457,10 +3468,10 @@
 			labels: b
 		};
 	}
-	var ki = 2e4;
-	function Ai(e, { caption: t, cloud: n, paint: r, theme: i, pointWidth: a }, o, s) {
+	var Ai = 2e4;
+	function ji(e, { caption: t, cloud: n, paint: r, theme: i, pointWidth: a }, o, s) {
 		let c = Math.min(2, devicePixelRatio || 1), [l, u] = [s.width / c, s.height / c], d = Zt(e.querySelector(".over"), l, u + 30, ut[i]), f = Xt("g", {});
-		if (n.count <= ki) {
+		if (n.count <= Ai) {
 			let e = si(a * c) / c / 2, t = /* @__PURE__ */ new Map();
 			for (let e = 0; e < n.count; e++) {
 				if (!(r[e] >>> 24)) continue;
@@ -3506,7 +3517,7 @@
 		return h.textContent = t, d.append(h), d;
 	}
 	// src/state/compare.ts
-	function ji(e, t) {
+	function Mi(e, t) {
 		let [n, r, i] = [
 			0,
 			0,
@@ -3525,11 +3536,11 @@
 			squares: i
 		};
 	}
-	function Mi(e, t, n) {
+	function Ni(e, t, n) {
 		let r = [];
 		for (let i of e.columns) {
 			if (i.kind === "text") continue;
-			let [e, a] = [ji(i.values, t), ji(i.values, n)], o = Math.sqrt((e.squares + a.squares) / Math.max(1, e.n + a.n - 2));
+			let [e, a] = [Mi(i.values, t), Mi(i.values, n)], o = Math.sqrt((e.squares + a.squares) / Math.max(1, e.n + a.n - 2));
 			r.push({
 				name: i.name,
 				a: e.mean,
@@ -3540,7 +3551,7 @@
 		let i = ({ effect: e }) => Number.isNaN(e) ? -1 : Math.abs(e);
 		return r.sort((e, t) => i(t) - i(e));
 	}
-	function Ni(e, t, n) {
+	function Pi(e, t, n) {
 		let r = e.groups.map(({ name: e }) => ({
 			name: e,
 			a: 0,
@@ -3550,13 +3561,13 @@
 			r[e] && (r[e].a += t[i], r[e].b += n[i]);
 		}), r.filter((e) => e.a + e.b > 0);
 	}
-	function Pi(e) {
+	function Fi(e) {
 		return e.reduce((e, t) => e + t, 0);
 	}
 	// src/views/compare.tsx
-	var Fi = 60;
-	function Ii({ suffix: e, columns: t, grouping: n, kept: r, chosen: i, recipe: a, close: o }) {
-		let s = !i || i === r.rows, c = s ? r.rows.map((e) => 1 - e) : i, l = s ? "all other rows" : a, u = s ? 0 : r.rows.reduce((e, t, n) => e + (t & c[n]), 0), d = (e, t) => t ? `${Y(100 * e / t, 3)} %` : "–", [f, p] = [Pi(r.rows), Pi(c)];
+	var Ii = 60;
+	function Li({ suffix: e, columns: t, grouping: n, kept: r, chosen: i, recipe: a, close: o }) {
+		let s = !i || i === r.rows, c = s ? r.rows.map((e) => 1 - e) : i, l = s ? "all other rows" : a, u = s ? 0 : r.rows.reduce((e, t, n) => e + (t & c[n]), 0), d = (e, t) => t ? `${Y(100 * e / t, 3)} %` : "–", [f, p] = [Fi(r.rows), Fi(c)];
 		return /* @__PURE__ */ X("section", {
 			class: "card chosen",
 			"aria-labelledby": `compare${e}`,
@@ -3599,7 +3610,7 @@
 						"mean of B",
 						"difference in standard deviations"
 					],
-					rows: Mi(t, r.rows, c).map(({ name: e, a: t, b: n, effect: r }) => [
+					rows: Ni(t, r.rows, c).map(({ name: e, a: t, b: n, effect: r }) => [
 						e,
 						t,
 						n,
@@ -3615,7 +3626,7 @@
 						"rows of B",
 						"share of B"
 					],
-					rows: Ni(n, r.rows, c).slice(0, Fi).map((e) => [
+					rows: Pi(n, r.rows, c).slice(0, Ii).map((e) => [
 						e.name,
 						e.a,
 						d(e.a, f),
@@ -3627,7 +3638,7 @@
 		});
 	}
 	// src/views/icon.tsx
-	var Li = {
+	var Ri = {
 		shown: "M2 12s4-7 10-7 10 7 10 7-4 7-10 7S2 12 2 12Zm10 3a3 3 0 1 0 0-6 3 3 0 0 0 0 6Z",
 		hidden: "M3 3l18 18M10.6 5.1A9.7 9.7 0 0 1 12 5c6 0 10 7 10 7a17 17 0 0 1-3 3.7M6.6 6.6A17 17 0 0 0 2 12s4 7 10 7a9.6 9.6 0 0 0 4-.9M9.9 9.9a3 3 0 0 0 4.2 4.2",
 		only: "M12 3v4m0 10v4M3 12h4m10 0h4M12 15a3 3 0 1 0 0-6 3 3 0 0 0 0 6Z",
@@ -3641,26 +3652,26 @@
 		close: "M6 6l12 12M18 6 6 18",
 		up: "M12 19V5m-6 6 6-6 6 6"
 	};
-	function Ri({ name: e }) {
+	function zi({ name: e }) {
 		return /* @__PURE__ */ X("svg", {
 			class: "icon",
 			viewBox: "0 0 24 24",
 			width: "18",
 			height: "18",
 			"aria-hidden": "true",
-			children: /* @__PURE__ */ X("path", { d: Li[e] })
+			children: /* @__PURE__ */ X("path", { d: Ri[e] })
 		});
 	}
 	// src/views/scene.tsx
-	var zi = 40, Bi = 16, Vi = 6, Hi = 200, Ui = "sure:";
-	function Wi(e, t = e[0]?.key) {
-		return e.find((e) => e.key === (t?.startsWith(Ui) ? t.slice(5) : t));
+	var Bi = 40, Vi = 16, Hi = 6, Ui = 200, Wi = "sure:";
+	function Gi(e, t = e[0]?.key) {
+		return e.find((e) => e.key === (t?.startsWith(Wi) ? t.slice(5) : t));
 	}
-	function Gi(e, t) {
+	function Ki(e, t) {
 		return e.find((e) => e.kind !== "text" && t.test(e.name));
 	}
-	function Ki({ source: e, settings: t, settle: n, choice: r, asked: i }) {
-		let a = Rt.value, { name: o, columns: s, sources: c, layouts: l, suffix: u = "" } = e, d = s.columns.filter((e) => e.kind !== "text"), f = Gi(d, /^(lon|lng|long|longitude)$/i), p = Gi(d, /^(lat|latitude)$/i), m = d.filter((t) => t.name !== e.id && t.name !== e.weights), h = m.length >= 2 ? m : d, g = (e, t) => d.find((t) => t.name === e) ?? t, _ = l.map((e) => [e.key, e.title]);
+	function qi({ source: e, settings: t, settle: n, choice: r, asked: i }) {
+		let a = Rt.value, { name: o, columns: s, sources: c, layouts: l, suffix: u = "" } = e, d = s.columns.filter((e) => e.kind !== "text"), f = Ki(d, /^(lon|lng|long|longitude)$/i), p = Ki(d, /^(lat|latitude)$/i), m = d.filter((t) => t.name !== e.id && t.name !== e.weights), h = m.length >= 2 ? m : d, g = (e, t) => d.find((t) => t.name === e) ?? t, _ = l.map((e) => [e.key, e.title]);
 		f && p && _.push(["sphere", "sphere"]), h.length >= 2 && _.push(["flat", "columns"]);
 		let v = _.find(([e]) => e === t.view)?.[0] ?? _[0]?.[0] ?? "flat", y = l.find((e) => e.key === v), b = v === "sphere", S = y?.x ?? g(t.x, f ?? h[0]), C = y?.y ?? g(t.y, p ?? h[1] ?? h[0]), w = y ? y.z : t.z ? d.find((e) => e.name === t.z) : void 0, T = t.colour ?? c[0]?.key ?? e.colour ?? "", E = y ? y.isEqual : S === f && C === p || e.isEqual, D = t.edge !== "no" && !y?.degrees, ee = [
 			S,
@@ -3707,7 +3718,7 @@
 			yr.value,
 			j,
 			N
-		]), F = q(null), te = q(null), ne = T.startsWith(Ui), I = Wi(c, T);
+		]), F = q(null), te = q(null), ne = T.startsWith(Wi), I = Gi(c, T);
 		H(() => {
 			let e = new AbortController();
 			return te.value = null, (async () => {
@@ -3741,13 +3752,13 @@
 		H(() => {
 			ie.value = /* @__PURE__ */ new Set(), se.value = /* @__PURE__ */ new Map();
 		}, [le?.title]);
-		let ue = (e) => B !== null && ie.value.size > 0 && ie.value.has(B.groupOf[e]), V = W(() => Yi(j, s.rows, B, L.value, ie.value, a), [
+		let ue = (e) => B !== null && ie.value.size > 0 && ie.value.has(B.groupOf[e]), V = W(() => Xi(j, s.rows, B, L.value, ie.value, a), [
 			j,
 			B,
 			L.value,
 			ie.value,
 			a
-		]), de = W(() => L.value ? L.value.reduce((e, t) => e + t, 0) : 0, [L.value]), fe = W(() => Xi(j, B, ie.value, a), [
+		]), de = W(() => L.value ? L.value.reduce((e, t) => e + t, 0) : 0, [L.value]), fe = W(() => Zi(j, B, ie.value, a), [
 			j,
 			B,
 			ie.value,
@@ -3812,7 +3823,7 @@
 					children: [
 						/* @__PURE__ */ X("div", {
 							class: "tools choices",
-							children: [r, /* @__PURE__ */ X(Ji, {
+							children: [r, /* @__PURE__ */ X(Yi, {
 								columns: s,
 								numbers: d,
 								x: S.name,
@@ -3854,7 +3865,7 @@
 									picked: pe,
 									forced: t.renderer,
 									handle: oe,
-									onSelect: (e, t, n) => me(qi(e, (e) => j.rowOf[e]), t, n),
+									onSelect: (e, t, n) => me(Ji(e, (e) => j.rowOf[e]), t, n),
 									onPick: (e) => R.value = e < 0 ? -1 : j.rowOf[e],
 									hint: (e) => {
 										let t = j.rowOf[e], n = B?.groups.length ? ke(t) : "";
@@ -3892,28 +3903,28 @@
 										title: n,
 										"aria-label": n,
 										onClick: () => ae.value = e,
-										children: /* @__PURE__ */ X(Ri, { name: t })
+										children: /* @__PURE__ */ X(zi, { name: t })
 									}, e)),
 									/* @__PURE__ */ X("button", {
 										type: "button",
 										title: "Zoom in (+)",
 										"aria-label": "Zoom in",
 										onClick: () => oe.current?.zoom(1.5),
-										children: /* @__PURE__ */ X(Ri, { name: "plus" })
+										children: /* @__PURE__ */ X(zi, { name: "plus" })
 									}),
 									/* @__PURE__ */ X("button", {
 										type: "button",
 										title: "Zoom out (-)",
 										"aria-label": "Zoom out",
 										onClick: () => oe.current?.zoom(1 / 1.5),
-										children: /* @__PURE__ */ X(Ri, { name: "minus" })
+										children: /* @__PURE__ */ X(zi, { name: "minus" })
 									}),
 									/* @__PURE__ */ X("button", {
 										type: "button",
 										title: "Fit all (F)",
 										"aria-label": "Fit all",
 										onClick: () => oe.current?.fit(),
-										children: /* @__PURE__ */ X(Ri, { name: "fit" })
+										children: /* @__PURE__ */ X(zi, { name: "fit" })
 									})
 								]
 							})]
@@ -3983,7 +3994,7 @@
 					class: "side",
 					style: { gridRow: we ? "span 2" : void 0 },
 					children: !e.sampled && /* @__PURE__ */ X(x, { children: [
-						R.value >= 0 && /* @__PURE__ */ X(aa, {
+						R.value >= 0 && /* @__PURE__ */ X(oa, {
 							suffix: u,
 							columns: s,
 							row: R.value,
@@ -3992,13 +4003,13 @@
 							probability: B?.probability?.[R.value] ?? null,
 							close: () => R.value = -1
 						}),
-						B?.isSure && /* @__PURE__ */ X(ra, {
+						B?.isSure && /* @__PURE__ */ X(ia, {
 							suffix: u,
 							grouping: B,
 							theme: a,
 							choose: ye
 						}),
-						B && B.groups.length > 0 && /* @__PURE__ */ X($i, {
+						B && B.groups.length > 0 && /* @__PURE__ */ X(ea, {
 							suffix: u,
 							grouping: B,
 							rows: s.rows,
@@ -4009,20 +4020,20 @@
 							rename: (e, t) => se.value = new Map(se.value).set(e, t),
 							choose: ve
 						}),
-						B && I?.hasProbability && B.probability && !B.isSure && /* @__PURE__ */ X(ra, {
+						B && I?.hasProbability && B.probability && !B.isSure && /* @__PURE__ */ X(ia, {
 							suffix: u,
 							grouping: B,
 							theme: a,
 							choose: ye
 						}),
-						B?.outliers && B.outliers.length > 0 && /* @__PURE__ */ X(ta, {
+						B?.outliers && B.outliers.length > 0 && /* @__PURE__ */ X(na, {
 							suffix: u,
 							outliers: B.outliers,
 							titleOf: G,
 							pick: (e) => R.value = e,
 							choose: () => me(B.outliers.map(({ row: e }) => e), "replace", "out of the ordinary")
 						}),
-						B?.scale && !B.isSure && /* @__PURE__ */ X(ia, {
+						B?.scale && !B.isSure && /* @__PURE__ */ X(aa, {
 							title: B.title,
 							...B.scale,
 							theme: a
@@ -4051,10 +4062,10 @@
 					theme: a,
 					column: t.box,
 					settle: (e) => n({ box: e }),
-					nameOf: (e) => Zi(B.groups[e], I !== void 0),
+					nameOf: (e) => Qi(B.groups[e], I !== void 0),
 					choose: ve
 				}),
-				ce.value && /* @__PURE__ */ X(Ii, {
+				ce.value && /* @__PURE__ */ X(Li, {
 					suffix: u,
 					columns: s,
 					grouping: B,
@@ -4063,7 +4074,7 @@
 					recipe: re.value.join(", "),
 					close: () => ce.value = null
 				}),
-				L.value && /* @__PURE__ */ X(oa, {
+				L.value && /* @__PURE__ */ X(sa, {
 					keep: () => ce.value = {
 						rows: L.value,
 						recipe: re.value.join(", ")
@@ -4083,10 +4094,10 @@
 			]
 		});
 	}
-	function* qi(e, t) {
+	function* Ji(e, t) {
 		for (let n of e) yield t(n);
 	}
-	function Ji({ columns: e, numbers: t, x: n, y: r, z: i, view: a, views: o, sources: s, colourKey: c, settle: l }) {
+	function Yi({ columns: e, numbers: t, x: n, y: r, z: i, view: a, views: o, sources: s, colourKey: c, settle: l }) {
 		let u = (e, n, r) => /* @__PURE__ */ X("label", { children: [e, /* @__PURE__ */ X("select", {
 			value: r,
 			onChange: (e) => l({ [n]: e.currentTarget.value }),
@@ -4111,7 +4122,7 @@
 						value: e.key,
 						children: e.title
 					}), e.hasProbability && /* @__PURE__ */ X("option", {
-						value: Ui + e.key,
+						value: Wi + e.key,
 						children: ["how sure: ", e.title.replace("clusters of ", "")]
 					})] }, e.key)),
 					e.columns.map((e) => /* @__PURE__ */ X("option", {
@@ -4135,7 +4146,7 @@
 			] })
 		] });
 	}
-	function Yi(e, t, n, r, i, a) {
+	function Xi(e, t, n, r, i, a) {
 		let o = new Uint32Array(e.count), s = n?.groups.map((e) => gn(wt(e, a), 255)) ?? [], c = gn(Tt(n && !n.scale ? {
 			...n,
 			groups: []
@@ -4154,7 +4165,7 @@
 		}
 		return o;
 	}
-	function Xi(e, t, n, r) {
+	function Zi(e, t, n, r) {
 		if (!t || t.groups.length < 2) return [];
 		let i = t.groups.map(() => [
 			0,
@@ -4173,7 +4184,7 @@
 		})).filter(({ group: e, at: t, sum: r }) => e.number >= 0 && r[3] > 0 && !n.has(t)).sort((e, t) => t.sum[3] - e.sum[3]).map(({ group: t, sum: [n, i, a, o] }) => {
 			let s = e.shape === "sphere" ? Math.hypot(n, i, a) || 1 : o;
 			return {
-				text: t.name.length <= Bi ? t.name : `${t.name.slice(0, 15)}…`,
+				text: t.name.length <= Vi ? t.name : `${t.name.slice(0, 15)}…`,
 				colour: t.place === void 0 ? wt(t, r) : "var(--soft)",
 				x: n / s,
 				y: i / s,
@@ -4181,15 +4192,15 @@
 			};
 		});
 	}
-	function Zi({ number: e, name: t }, n) {
+	function Qi({ number: e, name: t }, n) {
 		return e < 0 || !n || t !== String(e) ? t : `Cluster ${t}`;
 	}
-	function Qi({ probability: e, partners: t }) {
-		let n = t?.split("+") ?? [], r = n.length > Vi ? `${n.slice(0, Vi).join("+")} and ${J(n.length - Vi)} more` : t;
+	function $i({ probability: e, partners: t }) {
+		let n = t?.split("+") ?? [], r = n.length > Hi ? `${n.slice(0, Hi).join("+")} and ${J(n.length - Hi)} more` : t;
 		return [...e === void 0 ? [] : [`sure ${e.toFixed(2)}`], ...r ? [`merges with ${r}`] : []].join(", ");
 	}
-	function $i({ suffix: e, grouping: t, rows: n, theme: r, hidden: i, isOfJob: a, hide: o, rename: s, choose: c }) {
-		let l = q(!1), u = q(null), d = q(""), f = t.groups.map((e, t) => t), p = f.filter((e) => t.groups[e].name.toLowerCase().includes(d.value.trim().toLowerCase())), m = l.value ? p : p.slice(0, zi), h = (e) => {
+	function ea({ suffix: e, grouping: t, rows: n, theme: r, hidden: i, isOfJob: a, hide: o, rename: s, choose: c }) {
+		let l = q(!1), u = q(null), d = q(""), f = t.groups.map((e, t) => t), p = f.filter((e) => t.groups[e].name.toLowerCase().includes(d.value.trim().toLowerCase())), m = l.value ? p : p.slice(0, Bi), h = (e) => {
 			let t = new Set(i);
 			t.delete(e) || t.add(e), o(t);
 		}, g = (e) => !i.has(e) && i.size === f.length - 1;
@@ -4215,7 +4226,7 @@
 						children: "Show all"
 					})]
 				}),
-				t.groups.length > zi && /* @__PURE__ */ X("label", { children: [/* @__PURE__ */ X("span", {
+				t.groups.length > Bi && /* @__PURE__ */ X("label", { children: [/* @__PURE__ */ X("span", {
 					class: "unseen",
 					children: ["Search ", a ? "clusters" : t.title]
 				}), /* @__PURE__ */ X("input", {
@@ -4227,7 +4238,7 @@
 				/* @__PURE__ */ X("ul", {
 					class: "groups",
 					children: m.map((e) => {
-						let l = t.groups[e], d = Zi(l, a), p = Qi(l);
+						let l = t.groups[e], d = Qi(l, a), p = $i(l);
 						return u.value === l.number ? /* @__PURE__ */ X("li", { children: /* @__PURE__ */ X("form", {
 							class: "inline",
 							onSubmit: (e) => {
@@ -4283,7 +4294,7 @@
 									title: `Rename ${d}`,
 									"aria-label": `Rename ${d}`,
 									onClick: () => u.value = l.number,
-									children: /* @__PURE__ */ X(Ri, { name: "pen" })
+									children: /* @__PURE__ */ X(zi, { name: "pen" })
 								}),
 								/* @__PURE__ */ X("button", {
 									type: "button",
@@ -4292,7 +4303,7 @@
 									title: `Show only ${d}`,
 									"aria-label": `Show only ${d}`,
 									onClick: () => o(g(e) ? /* @__PURE__ */ new Set() : new Set(f.filter((t) => t !== e))),
-									children: /* @__PURE__ */ X(Ri, { name: "only" })
+									children: /* @__PURE__ */ X(zi, { name: "only" })
 								}),
 								/* @__PURE__ */ X("button", {
 									type: "button",
@@ -4301,7 +4312,7 @@
 									title: `Hide ${d}`,
 									"aria-label": `Hide ${d}`,
 									onClick: () => h(e),
-									children: /* @__PURE__ */ X(Ri, { name: i.has(e) ? "hidden" : "shown" })
+									children: /* @__PURE__ */ X(zi, { name: i.has(e) ? "hidden" : "shown" })
 								})
 							]
 						}, l.number);
@@ -4315,8 +4326,8 @@
 			]
 		});
 	}
-	var ea = 12;
-	function ta({ suffix: e, outliers: t, titleOf: n, pick: r, choose: i }) {
+	var ta = 12;
+	function na({ suffix: e, outliers: t, titleOf: n, pick: r, choose: i }) {
 		return /* @__PURE__ */ X("section", {
 			class: "card",
 			"aria-labelledby": `far${e}`,
@@ -4341,7 +4352,7 @@
 				}),
 				/* @__PURE__ */ X("ul", {
 					class: "plainlist",
-					children: t.slice(0, ea).map(({ row: e, cluster: t, about: i }) => /* @__PURE__ */ X("li", { children: [
+					children: t.slice(0, ta).map(({ row: e, cluster: t, about: i }) => /* @__PURE__ */ X("li", { children: [
 						/* @__PURE__ */ X("button", {
 							type: "button",
 							class: "link",
@@ -4360,11 +4371,11 @@
 						})
 					] }, e))
 				}),
-				t.length > ea && /* @__PURE__ */ X("p", {
+				t.length > ta && /* @__PURE__ */ X("p", {
 					class: "note",
 					children: [
 						"The farthest ",
-						ea,
+						ta,
 						" of ",
 						J(t.length),
 						"."
@@ -4373,9 +4384,9 @@
 			]
 		});
 	}
-	var na = .8;
-	function ra({ suffix: e, grouping: t, theme: n, choose: r }) {
-		let i = q(na), a = W(() => {
+	var ra = .8;
+	function ia({ suffix: e, grouping: t, theme: n, choose: r }) {
+		let i = q(ra), a = W(() => {
 			let e = 0;
 			for (let n of St(t, i.value)) e++;
 			return e;
@@ -4444,7 +4455,7 @@
 			]
 		});
 	}
-	function ia({ title: e, low: t, high: n, isLog: r, gaps: i, theme: a }) {
+	function aa({ title: e, low: t, high: n, isLog: r, gaps: i, theme: a }) {
 		return /* @__PURE__ */ X("section", {
 			class: "card",
 			"aria-label": `Scale of ${e}`,
@@ -4477,7 +4488,7 @@
 			]
 		});
 	}
-	function aa({ suffix: e, columns: t, row: n, title: r, cluster: i, probability: a, close: o }) {
+	function oa({ suffix: e, columns: t, row: n, title: r, cluster: i, probability: a, close: o }) {
 		return /* @__PURE__ */ X("section", {
 			class: "card",
 			"aria-labelledby": `picked${e}`,
@@ -4493,7 +4504,7 @@
 						class: "bare",
 						"aria-label": "Close",
 						onClick: o,
-						children: /* @__PURE__ */ X(Ri, { name: "close" })
+						children: /* @__PURE__ */ X(zi, { name: "close" })
 					})]
 				}),
 				i && /* @__PURE__ */ X("p", {
@@ -4507,10 +4518,10 @@
 			]
 		});
 	}
-	function oa({ keep: e, source: t, titleOf: n, columns: r, chosen: i, total: a, recipe: o, grouping: s, clear: c, invert: l, pick: u, picked: d }) {
+	function sa({ keep: e, source: t, titleOf: n, columns: r, chosen: i, total: a, recipe: o, grouping: s, clear: c, invert: l, pick: u, picked: d }) {
 		let { name: f, suffix: p = "" } = t, m = q(null), h = q(null), g = q(!1), _ = W(() => {
 			let e = [];
-			for (let t = 0; t < i.length && e.length < Hi; t++) i[t] && e.push(t);
+			for (let t = 0; t < i.length && e.length < Ui; t++) i[t] && e.push(t);
 			return e;
 		}, [i]), v = s !== null && s.groups.some(({ name: e, number: t }) => t >= 0 && e !== String(t)), y = s ? [
 			"cluster",
@@ -4616,15 +4627,15 @@
 		});
 	}
 	// src/views/sortable.ts
-	function sa(e) {
+	function ca(e) {
 		if (e.dataset.value !== void 0) return Number(e.dataset.value);
 		let t = (e.textContent ?? "").trim().replaceAll("−", "-"), n = t.replaceAll(",", "").match(/^[+-]?\d+(\.\d+)?(?: ?×? ?10?(?:e|\^)?-?\d*)?/), r = t.match(/^([+-]?\d+(?:\.\d+)?) × 10([+-]?\d+)/);
 		return r ? Number(r[1]) * 10 ** Number(r[2]) : n ? parseFloat(n[0]) : t.toLowerCase();
 	}
-	function ca(e, t) {
+	function la(e, t) {
 		return typeof e == "number" && typeof t == "number" ? Number.isNaN(e) ? +!Number.isNaN(t) : Number.isNaN(t) ? -1 : e - t : typeof e == "number" ? -1 : typeof t == "number" ? 1 : e < t ? -1 : +(e > t);
 	}
-	function la(e) {
+	function ua(e) {
 		let t = [...e.tHead?.rows[0]?.cells ?? []];
 		t.forEach((n, r) => {
 			let i = document.createElement("button");
@@ -4633,15 +4644,15 @@
 				t.forEach((e) => e.removeAttribute("aria-sort")), n.setAttribute("aria-sort", i ? "ascending" : "descending");
 				let [a] = e.tBodies, o = [...a.rows].map((e) => ({
 					row: e,
-					key: sa(e.cells[r])
+					key: ca(e.cells[r])
 				}));
-				o.sort((e, t) => (i ? 1 : -1) * ca(e.key, t.key)), a.append(...o.map(({ row: e }) => e));
+				o.sort((e, t) => (i ? 1 : -1) * la(e.key, t.key)), a.append(...o.map(({ row: e }) => e));
 			});
 		});
 	}
 	// src/report.tsx
-	function ua({ figure: e, source: t, settings: n, asked: r }) {
-		return /* @__PURE__ */ X(Ki, {
+	function da({ figure: e, source: t, settings: n, asked: r }) {
+		return /* @__PURE__ */ X(qi, {
 			source: t,
 			settings: n.value,
 			settle: (e) => {
@@ -4652,13 +4663,13 @@
 			asked: r
 		}, e.name);
 	}
-	function da(e, t, n) {
+	function fa(e, t, n) {
 		if (n.kind === "scene") {
 			let r = Re(null), i = n.table ? document.getElementById(n.table) : null;
 			i?.addEventListener("click", (e) => {
 				let n = e.target.closest("tr[data-cluster]");
 				n && (r.value = { group: Number(n.dataset.cluster) }, i.querySelectorAll("tr.on").forEach((e) => e.classList.remove("on")), n.classList.add("on"), t.scrollIntoView({ block: "nearest" }));
-			}), R(/* @__PURE__ */ X(ua, {
+			}), R(/* @__PURE__ */ X(da, {
 				figure: n,
 				source: Nt(n, e),
 				settings: Re({}),
@@ -4717,17 +4728,17 @@
 			}))
 		}), t);
 	}
-	var fa = JSON.parse(document.getElementById("data").textContent);
-	for (let [e, t] of Object.entries(fa.figures)) {
+	var pa = JSON.parse(document.getElementById("data").textContent);
+	for (let [e, t] of Object.entries(pa.figures)) {
 		let n = document.getElementById(e);
-		n && da(e, n, t);
+		n && fa(e, n, t);
 	}
-	document.querySelectorAll("table.sortable").forEach(la), Je(() => {
+	document.querySelectorAll("table.sortable").forEach(ua), Je(() => {
 		document.querySelectorAll(".swatch[data-cluster]").forEach((e) => e.style.background = dt(Number(e.dataset.cluster), Rt.value));
 	});
-	var pa = document.createElement("div");
-	document.body.append(pa), R(/* @__PURE__ */ X(ma, {}), pa);
-	function ma() {
+	var ma = document.createElement("div");
+	document.body.append(ma), R(/* @__PURE__ */ X(ha, {}), ma);
+	function ha() {
 		return /* @__PURE__ */ X("div", {
 			class: `notice${Pt.value ? " shown" : ""}`,
 			role: "status",

@@ -400,6 +400,7 @@ function Over({ cloud, camera, size, ratio, names, logs, marks, picked, drawing,
   const shown = useMemo(() => apart(marks.map((mark) => ({ mark, at: pixel(mark.x, mark.y, mark.z) })), width, height, isSphere), [marks, camera, size]);
   const room: Box = isSphere ? [EDGE, EDGE, width - EDGE, height - EDGE] : [NUMBERS[0], 24, width - EDGE, height - NUMBERS[1]];
   const taken = shown.map(({ mark, at: [x, y] }) => [x - halfWidth(mark), y - 10, x + halfWidth(mark), y + 10] as Box);
+  if (degrees) taken.push(...guttersOf(planeOf(cloud, camera, size, ratio), degrees).map(({ left, right }) => [left, 0, right, height] as Box));
   const grid = isSphere && graticuleOf(camera, size, width, pixel, taken);
   if (width >= PHONE) taken.push([width - TOOLS[0], 0, width, TOOLS[1]]);
   return (
@@ -510,6 +511,16 @@ function decades(low: number, high: number, most: number): [number, string][] {
   return tens(held(low), held(high), most).map((value) => [Math.log10(value), figure(value, 6)]);
 }
 
+/// Where a map leaves longitudes out: a gutter lies behind what is left of it, so its place is that of its lower end.
+function guttersOf({ fromX }: Plane, degrees?: Degrees) {
+  let shift = 0;
+  return (degrees?.breaks ?? []).map(([from, to, gutter]) => {
+    const [left, right] = [fromX(from - shift), fromX(from - shift + gutter)];
+    shift += to - from - gutter;
+    return { left, right, text: `${Math.round(to - from)}° without rows, left out` };
+  });
+}
+
 function Axes({ plane, size, ratio, names, logs = [], degrees }: { plane: Plane; size: Size; ratio: number; names: string[]; logs?: boolean[]; degrees?: Degrees }) {
   const { toX, toY, fromX, fromY } = plane;
   const [width, height] = [size.width / ratio, size.height / ratio];
@@ -520,13 +531,7 @@ function Axes({ plane, size, ratio, names, logs = [], degrees }: { plane: Plane;
   const upwards: [number, string][] = degrees
     ? latitudes(toY(height), toY(0), most[1])
     : logs[1] ? decades(toY(height), toY(0), most[1]) : ticks(toY(height), toY(0), most[1]).map((value) => [value, figure(value, 6)]);
-  // A gutter lies behind what is left of it: its place is that of its lower end.
-  let shift = 0;
-  const gutters = (degrees?.breaks ?? []).map(([from, to, gutter]) => {
-    const [left, right] = [fromX(from - shift), fromX(from - shift + gutter)];
-    shift += to - from - gutter;
-    return { left, right, text: `${Math.round(to - from)}° without rows, left out` };
-  });
+  const gutters = guttersOf(plane, degrees);
   return (
     <>
       {gutters.map(({ left, right, text }) => (
