@@ -146,7 +146,7 @@ class DAClustering(CentersMixin, LearntMixin, ClusterMixin, _Annealed):
         The probability that each row belongs to its cluster, 0 to 1. If groups are compact, nine in ten rows with a probability of 0.9 belong to the group of
         their cluster. For a row with label -1, this is the share of noise. :meth:`predict_proba` returns the probabilities of all clusters.
     clusters_ : structured ndarray of shape (n_clusters,)
-        One row for each cluster: ``n_samples``, ``weight`` and ``spread`` (root mean square distance from the centre).
+        One row for each cluster: ``n_samples``, ``weight``, ``spread`` (root mean square distance from the centre) and ``probability`` (the mean of its rows).
     inertia_ : float
         The weighted sum of squared distances to the centres, in the squared unit of ``X``. With an outlier radius, only rows in clusters contribute.
     free_energy_ : float

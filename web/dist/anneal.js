@@ -1,4 +1,4 @@
-import { C as e, T as t, a as n, b as r, o as i, s as a, w as o } from "./app.js";
+import { E as e, T as t, c as n, o as r, s as i, w as a, x as o } from "./app.js";
 import { i as s, o as c, s as l, t as u } from "./chart.js";
 // src/state/course.ts
 function d(e) {
@@ -56,15 +56,15 @@ var g = {
 	left: 12,
 	right: 12
 }, v = 90;
-function y({ steps: o, splits: s, unit: c, keep: l }) {
-	let p = t(() => d(o), [o]), h = t(() => f(p), [p]), g = r(m(h, o)?.last ?? p.length - 1), _ = r(!1);
-	if (e(() => {
+function y({ steps: t, splits: s, unit: c, keep: l }) {
+	let p = e(() => d(t), [t]), h = e(() => f(p), [p]), g = o(m(h, t)?.last ?? p.length - 1), _ = o(!1);
+	if (a(() => {
 		if (!_.value) return;
 		let e = setInterval(() => {
 			_.peek() && (g.peek() >= p.length - 1 ? _.value = !1 : g.value++);
 		}, v);
 		return () => clearInterval(e);
-	}, [_.value, p]), p.length < 2) return /* @__PURE__ */ n("p", {
+	}, [_.value, p]), p.length < 2) return /* @__PURE__ */ r("p", {
 		class: "note",
 		children: "There was nothing to anneal."
 	});
@@ -77,34 +77,34 @@ function y({ steps: o, splits: s, unit: c, keep: l }) {
 		w(e > 0 ? p.length - 1 : 0);
 	}, D = () => {
 		y >= p.length - 1 && (g.value = 0), _.value = !_.value;
-	}, O = h.find(({ last: e }) => e >= y), k = o.map(({ temperature: e }) => e), A = `${i(S.clusters)} ${S.clusters === 1 ? "cluster" : "clusters"} at ${a(S.temperature, 4)}${c ? ` ${c}` : ""}`;
-	return /* @__PURE__ */ n("div", {
+	}, O = h.find(({ last: e }) => e >= y), k = t.map(({ temperature: e }) => e), A = `${i(S.clusters)} ${S.clusters === 1 ? "cluster" : "clusters"} at ${n(S.temperature, 4)}${c ? ` ${c}` : ""}`;
+	return /* @__PURE__ */ r("div", {
 		class: "anneal",
 		children: [
-			/* @__PURE__ */ n("div", {
+			/* @__PURE__ */ r("div", {
 				class: "tools",
 				children: [
-					/* @__PURE__ */ n("button", {
+					/* @__PURE__ */ r("button", {
 						type: "button",
 						"aria-label": "Fewer clusters: back to the last change",
 						title: "Last change",
 						onClick: () => E(-1),
 						children: "←"
 					}),
-					/* @__PURE__ */ n("button", {
+					/* @__PURE__ */ r("button", {
 						type: "button",
 						onClick: D,
 						"aria-pressed": _.value,
 						children: _.value ? "Pause" : "Play"
 					}),
-					/* @__PURE__ */ n("button", {
+					/* @__PURE__ */ r("button", {
 						type: "button",
 						"aria-label": "More clusters: on to the next change",
 						title: "Next change",
 						onClick: () => E(1),
 						children: "→"
 					}),
-					/* @__PURE__ */ n("input", {
+					/* @__PURE__ */ r("input", {
 						type: "range",
 						class: "long",
 						min: "0",
@@ -115,8 +115,8 @@ function y({ steps: o, splits: s, unit: c, keep: l }) {
 						"aria-valuetext": A,
 						onInput: (e) => w(Number(e.currentTarget.value))
 					}),
-					/* @__PURE__ */ n("b", { children: A }),
-					/* @__PURE__ */ n("span", {
+					/* @__PURE__ */ r("b", { children: A }),
+					/* @__PURE__ */ r("span", {
 						class: "soft",
 						children: [
 							"step ",
@@ -124,28 +124,28 @@ function y({ steps: o, splits: s, unit: c, keep: l }) {
 							" of ",
 							i(p.length),
 							"; this number lasted from ",
-							a(O.from, 4),
+							n(O.from, 4),
 							" to ",
-							a(O.to, 4)
+							n(O.to, 4)
 						]
 					})
 				]
 			}),
 			l(S.clusters, S.temperature),
-			/* @__PURE__ */ n(x, {
+			/* @__PURE__ */ r(x, {
 				falling: p,
 				lasting: h,
 				splits: s,
 				now: S.temperature,
 				look: T
 			}),
-			/* @__PURE__ */ n("div", {
+			/* @__PURE__ */ r("div", {
 				class: "pair",
-				children: [/* @__PURE__ */ n(u, {
+				children: [/* @__PURE__ */ r(u, {
 					title: "Clusters",
 					xName: C,
 					x: k,
-					y: o.map(({ clusters: e }) => e),
+					y: t.map(({ clusters: e }) => e),
 					isLogX: !0,
 					isFalling: !0,
 					isStepped: !0,
@@ -155,11 +155,11 @@ function y({ steps: o, splits: s, unit: c, keep: l }) {
 						at: s.map(({ temperature: e }) => e),
 						name: "split"
 					}
-				}), /* @__PURE__ */ n(u, {
+				}), /* @__PURE__ */ r(u, {
 					title: c ? `Free energy (${c})` : "Free energy",
 					xName: C,
 					x: k,
-					y: o.map(({ freeEnergy: e }) => e),
+					y: t.map(({ freeEnergy: e }) => e),
 					isLogX: !0,
 					isFalling: !0,
 					isLogY: b(p),
@@ -175,61 +175,61 @@ function b(e) {
 	return t > 0 && n / t > 30;
 }
 function x({ falling: i, lasting: u, splits: d, now: f, look: m }) {
-	let v = o(null), y = r(600);
-	e(() => {
+	let v = t(null), y = o(600);
+	a(() => {
 		let e = new ResizeObserver(([e]) => y.value = Math.max(200, Math.round(e.contentRect.width)));
 		return e.observe(v.current), () => e.disconnect();
 	}, []);
-	let { branches: b, until: x } = t(() => p(d), [d]), [S, C] = [i[0].temperature, i[i.length - 1].temperature], w = y.value - _.left - _.right, T = (e) => _.left + w * Math.log(S / Math.min(S, Math.max(C, e))) / Math.log(S / C), E = b.length > 1, D = E ? Math.min(g.tree, 28 + g.branch * b.length) : 0, O = (e) => 12 + (D - 28) * (e + .5) / b.length, k = x ?? C, A = D + g.strip, j = h(u);
-	return /* @__PURE__ */ n("div", {
+	let { branches: b, until: x } = e(() => p(d), [d]), [S, C] = [i[0].temperature, i[i.length - 1].temperature], w = y.value - _.left - _.right, T = (e) => _.left + w * Math.log(S / Math.min(S, Math.max(C, e))) / Math.log(S / C), E = b.length > 1, D = E ? Math.min(g.tree, 28 + g.branch * b.length) : 0, O = (e) => 12 + (D - 28) * (e + .5) / b.length, k = x ?? C, A = D + g.strip, j = h(u);
+	return /* @__PURE__ */ r("div", {
 		class: "course",
 		children: [
-			/* @__PURE__ */ n("div", {
+			/* @__PURE__ */ r("div", {
 				class: "tools under",
-				children: [/* @__PURE__ */ n("h3", { children: E ? "Splits, and how long each number lasted" : "How long each number lasted" }), /* @__PURE__ */ n(s, {
+				children: [/* @__PURE__ */ r("h3", { children: E ? "Splits, and how long each number lasted" : "How long each number lasted" }), /* @__PURE__ */ r(s, {
 					name: "Splits",
 					make: () => l(v.current.querySelector("svg"), y.value, A, c())
 				})]
 			}),
-			/* @__PURE__ */ n("div", {
+			/* @__PURE__ */ r("div", {
 				ref: v,
 				role: "img",
-				"aria-label": `How long each number of clusters lasted: ${u.map(({ clusters: e, from: t, to: n }) => `${e} from ${a(t, 3)} to ${a(n, 3)}`).slice(0, 40).join("; ")}`,
-				children: /* @__PURE__ */ n("svg", {
+				"aria-label": `How long each number of clusters lasted: ${u.map(({ clusters: e, from: t, to: r }) => `${e} from ${n(t, 3)} to ${n(r, 3)}`).slice(0, 40).join("; ")}`,
+				children: /* @__PURE__ */ r("svg", {
 					width: y.value,
 					height: A,
 					"aria-hidden": "true",
 					onClick: (e) => m(S * (C / S) ** Math.min(1, Math.max(0, (e.clientX - v.current.getBoundingClientRect().left - _.left) / w))),
 					children: [
-						E && b.map(({ parent: e, birth: t, place: r }, i) => {
-							let a = T(Number.isFinite(t) ? t : S), o = O(r);
-							return /* @__PURE__ */ n("path", {
+						E && b.map(({ parent: e, birth: t, place: n }, i) => {
+							let a = T(Number.isFinite(t) ? t : S), o = O(n);
+							return /* @__PURE__ */ r("path", {
 								class: "branch",
 								d: `${e >= 0 ? `M${a} ${O(b[e].place)}V${o}` : `M${a} ${o}`}H${T(k)}`
 							}, i);
 						}),
 						u.map((e) => {
-							let [t, r] = [T(e.from), T(e.to)];
-							return /* @__PURE__ */ n("g", {
+							let [t, i] = [T(e.from), T(e.to)];
+							return /* @__PURE__ */ r("g", {
 								class: e === j ? "stay widest" : "stay",
 								children: [
-									/* @__PURE__ */ n("rect", {
+									/* @__PURE__ */ r("rect", {
 										x: t,
 										y: D + 6,
-										width: Math.max(1, r - t - 1),
+										width: Math.max(1, i - t - 1),
 										height: "22"
 									}),
-									r - t > 9 * String(e.clusters).length + 4 && /* @__PURE__ */ n("text", {
-										x: (t + r) / 2,
+									i - t > 9 * String(e.clusters).length + 4 && /* @__PURE__ */ r("text", {
+										x: (t + i) / 2,
 										y: D + 21,
 										"text-anchor": "middle",
 										children: e.clusters
 									}),
-									/* @__PURE__ */ n("title", { children: `${e.clusters}: from ${a(e.from, 4)} to ${a(e.to, 4)}` })
+									/* @__PURE__ */ r("title", { children: `${e.clusters}: from ${n(e.from, 4)} to ${n(e.to, 4)}` })
 								]
 							}, e.last);
 						}),
-						/* @__PURE__ */ n("line", {
+						/* @__PURE__ */ r("line", {
 							class: "cross",
 							x1: T(f),
 							x2: T(f),
@@ -239,11 +239,11 @@ function x({ falling: i, lasting: u, splits: d, now: f, look: m }) {
 					]
 				})
 			}),
-			x !== null && E && /* @__PURE__ */ n("p", {
+			x !== null && E && /* @__PURE__ */ r("p", {
 				class: "note",
 				children: [
 					"Clusters merged before ",
-					a(x, 4),
+					n(x, 4),
 					". Which ones is not recorded, so the tree ends there."
 				]
 			})

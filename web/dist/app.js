@@ -982,14 +982,6 @@ function It(e, t) {
 		...It(t.components.schemas[n.split("/").pop()] ?? {}, t),
 		...i
 	};
-	if (i.oneOf?.every((e) => e.const !== void 0)) {
-		let e = i.oneOf.map((e) => `- \`${e.const}\`: ${e.description ?? ""}`);
-		return {
-			...i,
-			enum: i.oneOf.map((e) => e.const),
-			description: [i.description ?? "", ...e].join("\n\n")
-		};
-	}
 	let a = r?.find((e) => e.type !== "null");
 	if (a) {
 		let e = It(a, t), { default: n, ...r } = e;
@@ -1323,15 +1315,22 @@ function An(e) {
 	return /[",\r\n]/.test(t) ? `"${t.replaceAll("\"", "\"\"")}"` : t;
 }
 function jn(e) {
+	for (let t = 6; t < 10; t++) {
+		let n = Number(e.toPrecision(t));
+		if (Math.fround(n) === e) return n;
+	}
+	return e;
+}
+function Mn(e) {
 	return `${e.map(An).join(",")}\n`;
 }
-var Mn = [
+var Nn = [
 	",",
 	";",
 	"	",
 	"|"
-], Nn = 101;
-function Pn(e, t, n) {
+], Pn = 101;
+function Fn(e, t, n) {
 	let r = [], i = [], a = "", o = !1;
 	for (let s = 0; s < e.length && r.length < n; s++) {
 		let n = e[s];
@@ -1339,21 +1338,21 @@ function Pn(e, t, n) {
 	}
 	return (a !== "" || i.length) && r.length < n && r.push([...i, a]), r;
 }
-var Fn = (e) => e.trim() !== "" && Number.isFinite(Number(e)), In = (e) => /^\s*(|na|n\/a|nan|null|none|\?|-|\.)\s*$/i.test(e), Ln = (e) => Fn(e) || /^[-+−(]?\s*(£|€|\$|¥)?\s*[-+−]?\d[\d.,'  ]*\s*(%|£|€|\$|¥)?\s*\)?$/.test(e.trim());
-function Rn(e) {
+var In = (e) => e.trim() !== "" && Number.isFinite(Number(e)), Ln = (e) => /^\s*(|na|n\/a|nan|null|none|\?|-|\.)\s*$/i.test(e), Rn = (e) => In(e) || /^[-+−(]?\s*(£|€|\$|¥)?\s*[-+−]?\d[\d.,'  ]*\s*(%|£|€|\$|¥)?\s*\)?$/.test(e.trim());
+function zn(e) {
 	let t = /* @__PURE__ */ new Map();
 	for (let { length: n } of e) t.set(n, (t.get(n) ?? 0) + 1);
 	return [...t].reduce((e, t) => t[1] > e[1] || t[1] === e[1] && t[0] > e[0] ? t : e, [0, 0])[0];
 }
-function zn(e) {
+function Bn(e) {
 	let t = {
 		delimiter: ",",
 		rows: [],
 		width: 0,
 		score: -1
 	};
-	for (let n of Mn) {
-		let r = Pn(e.replace(/^\uFEFF/, ""), n, Nn), i = Rn(r), a = i > 1 ? i * r.filter((e) => e.length === i).length : 0;
+	for (let n of Nn) {
+		let r = Fn(e.replace(/^\uFEFF/, ""), n, Pn), i = zn(r), a = i > 1 ? i * r.filter((e) => e.length === i).length : 0;
 		a > t.score && (t = {
 			delimiter: n,
 			rows: r,
@@ -1361,9 +1360,9 @@ function zn(e) {
 			score: a
 		});
 	}
-	let n = Math.max(0, t.rows.findIndex((e) => e.length === t.width)), [r = [], ...i] = t.rows.slice(n), a = !r.some(Fn), o = a ? r : r.map((e, t) => String(t)), s = (a ? i : [r, ...i]).filter((e) => e.length > 0), [c, l] = [!1, n === 0], u = o.map((e, t) => {
-		let n = s.map((e) => e[t] ?? ""), r = n.filter((e) => !In(e)), i = r.filter(Ln).length;
-		return r.every(Fn) || (l = !1), r.length ? i * 2 <= r.length ? "text" : (c ||= r.length < n.length, "number") : "empty";
+	let n = Math.max(0, t.rows.findIndex((e) => e.length === t.width)), [r = [], ...i] = t.rows.slice(n), a = !r.some(In), o = a ? r : r.map((e, t) => String(t)), s = (a ? i : [r, ...i]).filter((e) => e.length > 0), [c, l] = [!1, n === 0], u = o.map((e, t) => {
+		let n = s.map((e) => e[t] ?? ""), r = n.filter((e) => !Ln(e)), i = r.filter(Rn).length;
+		return r.every(In) || (l = !1), r.length ? i * 2 <= r.length ? "text" : (c ||= r.length < n.length, "number") : "empty";
 	}), d = u.findIndex((e, t) => e === "text" && s.length > 1 && new Set(s.map((e) => e[t])).size === s.length);
 	return {
 		delimiter: t.delimiter,
@@ -1378,7 +1377,7 @@ function zn(e) {
 	};
 }
 // src/api/rows.ts
-async function Bn(e, t, n, r) {
+async function Vn(e, t, n, r) {
 	return (await H(Dt(`${e}:read`, {
 		name: t,
 		from: n,
@@ -1387,8 +1386,8 @@ async function Bn(e, t, n, r) {
 	}))).json();
 }
 // src/views/table.tsx
-var Vn = 50;
-function Hn({ datasets: e, name: t, caption: n, version: r }) {
+var Hn = 50;
+function Un({ datasets: e, name: t, caption: n, version: r }) {
 	let i = G(e).value?.datasets[t], a = i?.rows ?? 0, o = V(0), s = V(null), c = V(null);
 	I(() => {
 		o.value = 0;
@@ -1396,7 +1395,7 @@ function Hn({ datasets: e, name: t, caption: n, version: r }) {
 	let l = o.value;
 	if (I(() => {
 		let n = !1;
-		return Bn(e, t, l, Math.min(a, l + Vn)).then((e) => {
+		return Vn(e, t, l, Math.min(a, l + Hn)).then((e) => {
 			n || ([s.value, c.value] = [e, null]);
 		}).catch((e) => {
 			n || (c.value = e);
@@ -1415,27 +1414,27 @@ function Hn({ datasets: e, name: t, caption: n, version: r }) {
 		children: "Reading…"
 	});
 	let { rows: u, json: d } = s.value, f = i?.columns.map((e) => e.name) ?? Object.keys(d[0] ?? {}), p = Math.min(u, l + d.length);
-	return /* @__PURE__ */ Q(x, { children: [/* @__PURE__ */ Q(Un, {
+	return /* @__PURE__ */ Q(x, { children: [/* @__PURE__ */ Q(Wn, {
 		caption: n,
 		names: f,
 		rows: d.map((e) => f.map((t) => e[t])),
 		first: l
 	}), /* @__PURE__ */ Q("div", {
 		class: "pages",
-		children: [/* @__PURE__ */ Q("span", { children: u ? `Rows ${X(l + 1)} to ${X(p)} of ${X(u)}` : "No rows" }), u > Vn && /* @__PURE__ */ Q(x, { children: [/* @__PURE__ */ Q("button", {
+		children: [/* @__PURE__ */ Q("span", { children: u ? `Rows ${X(l + 1)} to ${X(p)} of ${X(u)}` : "No rows" }), u > Hn && /* @__PURE__ */ Q(x, { children: [/* @__PURE__ */ Q("button", {
 			type: "button",
 			disabled: l === 0,
-			onClick: () => o.value = Math.max(0, l - Vn),
+			onClick: () => o.value = Math.max(0, l - Hn),
 			children: "Previous"
 		}), /* @__PURE__ */ Q("button", {
 			type: "button",
 			disabled: p >= u,
-			onClick: () => o.value = l + Vn,
+			onClick: () => o.value = l + Hn,
 			children: "Next"
 		})] })]
 	})] });
 }
-function Un({ caption: e, names: t, rows: n, first: r, on: i, pick: a }) {
+function Wn({ caption: e, names: t, rows: n, first: r, on: i, pick: a }) {
 	let o = t.map((e, t) => n.some((e) => typeof e[t] == "number"));
 	return /* @__PURE__ */ Q("div", {
 		class: "scroll",
@@ -1468,19 +1467,19 @@ function Un({ caption: e, names: t, rows: n, first: r, on: i, pick: a }) {
 						type: "button",
 						class: "link",
 						onClick: (e) => (e.stopPropagation(), a(t)),
-						children: Wn(e)
-					}) : Wn(e)
+						children: Gn(e)
+					}) : Gn(e)
 				}, n))]
 			}, t)) })
 		] })
 	});
 }
-function Wn(e) {
+function Gn(e) {
 	let t = typeof e == "string" ? e : Z(e, 6);
 	return t.length > 80 ? `${t.slice(0, 77)}…` : t;
 }
 // src/views/incoming.tsx
-var Gn = [
+var Kn = [
 	[/\.(tsv|tab)(\.gz)?$/i, "tsv"],
 	[/\.(csv|txt|dat)(\.gz)?$/i, "csv"],
 	[/\.npy(\.gz)?$/i, "npy"],
@@ -1491,27 +1490,27 @@ var Gn = [
 	[/\.(svm|svmlight|libsvm)(\.gz)?$/i, "svmlight"],
 	[/\.(xlsx|xls|ods)$/i, "table"],
 	[/\.(json|jsonl|ndjson)(\.gz)?$/i, "table"]
-], Kn = {
+], qn = {
 	csv: "plain numbers",
 	tsv: "plain numbers",
 	table: "numbers, texts, gaps"
 };
-function qn(e, t) {
+function Jn(e, t) {
 	return new Set(e?.names.filter((n, r) => t === "table" || e.kinds[r] === "number") ?? []);
 }
-function Jn({ above: e, hasNames: t }) {
+function Yn({ above: e, hasNames: t }) {
 	return t ? e === 0 ? "names in the first row" : `names in line ${e + 1}, below ${e === 1 ? "a title" : `${e} lines`}` : "no names in the first row";
 }
-var Yn = 65536;
-function Xn(e) {
+var Xn = 65536;
+function Zn(e) {
 	return e.replace(/\.gz$/i, "").replace(/\.[a-z0-9]+$/i, "").replace(/[^A-Za-z0-9._-]+/g, "-").replace(/^[-.]+|[-.]+$/g, "").slice(0, 100) || "data";
 }
-async function Zn(e) {
-	let t = e.slice(0, Yn), n = new Uint8Array(await t.slice(0, 2).arrayBuffer());
+async function Qn(e) {
+	let t = e.slice(0, Xn), n = new Uint8Array(await t.slice(0, 2).arrayBuffer());
 	if (n[0] !== 31 || n[1] !== 139) return t.text();
 	let r = t.stream().pipeThrough(new DecompressionStream("gzip")).pipeThrough(new TextDecoderStream()).getReader(), i = "";
 	try {
-		for (; i.length < Yn;) {
+		for (; i.length < Xn;) {
 			let { done: e, value: t } = await r.read();
 			if (e) break;
 			i += t;
@@ -1519,15 +1518,15 @@ async function Zn(e) {
 	} catch {}
 	return i;
 }
-function Qn({ datasets: e, names: t }) {
+function $n({ datasets: e, names: t }) {
 	let n = V(null), r = V(null), i = V(""), a = V("csv"), o = V([]), s = V(/* @__PURE__ */ new Set()), c = V(""), l = V(""), u = V(!1), d = V(!1), f = V(!1), p = V(null), m = V(null), h = V(null), g = async (e) => {
 		if (!e) return;
-		let t = Gn.find(([t]) => t.test(e.name))?.[1] ?? "csv", f = (await Pt().catch(() => null))?.components.schemas["lehr.datasets.Form"]?.enum ?? ["csv", "tsv"], h = f.includes(t) ? t : "csv", g = t === "csv" || t === "tsv" ? zn(await Zn(e)) : null, _ = g !== null && !g.isPlain && f.includes("table");
+		let t = Kn.find(([t]) => t.test(e.name))?.[1] ?? "csv", f = (await Pt().catch(() => null))?.components.schemas["lehr.datasets.Form"]?.enum ?? ["csv", "tsv"], h = f.includes(t) ? t : "csv", g = t === "csv" || t === "tsv" ? Bn(await Qn(e)) : null, _ = g !== null && !g.isPlain && f.includes("table");
 		ze(() => {
-			n.value = e, _n.value = null, o.value = f, a.value = _ ? "table" : h, r.value = g, i.value = Xn(e.name), s.value = qn(g, a.value), c.value = _ && g.ids >= 0 ? g.names[g.ids] : "", l.value = "", u.value = g?.hasGaps ?? !1, d.value = !1, m.value = null, p.value = null;
+			n.value = e, _n.value = null, o.value = f, a.value = _ ? "table" : h, r.value = g, i.value = Zn(e.name), s.value = Jn(g, a.value), c.value = _ && g.ids >= 0 ? g.names[g.ids] : "", l.value = "", u.value = g?.hasGaps ?? !1, d.value = !1, m.value = null, p.value = null;
 		});
 	}, _ = async () => {
-		let [t, o] = [n.value, r.value], f = qn(o, a.value), g = {
+		let [t, o] = [n.value, r.value], f = Jn(o, a.value), g = {
 			...o && (s.value.size !== f.size || [...f].some((e) => !s.value.has(e))) ? { columns: o.names.filter((e) => s.value.has(e)) } : {},
 			...c.value ? { id: c.value } : {},
 			...l.value ? { weights: l.value } : {},
@@ -1585,7 +1584,7 @@ function Qn({ datasets: e, names: t }) {
 					class: "head",
 					children: /* @__PURE__ */ Q("div", { children: [/* @__PURE__ */ Q("h2", { children: n.value.name }), /* @__PURE__ */ Q("p", {
 						class: "note",
-						children: [xn(n.value.size), v ? `; ${X(v.names.length)} ${v.names.length === 1 ? "column" : "columns"}, ${Jn(v)}` : ""]
+						children: [xn(n.value.size), v ? `; ${X(v.names.length)} ${v.names.length === 1 ? "column" : "columns"}, ${Yn(v)}` : ""]
 					})] })
 				}),
 				/* @__PURE__ */ Q("div", {
@@ -1605,10 +1604,10 @@ function Qn({ datasets: e, names: t }) {
 						] }),
 						/* @__PURE__ */ Q("label", { children: ["Format", /* @__PURE__ */ Q("select", {
 							value: a.value,
-							onChange: (e) => ze(() => [a.value, s.value] = [e.currentTarget.value, qn(v, e.currentTarget.value)]),
+							onChange: (e) => ze(() => [a.value, s.value] = [e.currentTarget.value, Jn(v, e.currentTarget.value)]),
 							children: o.value.map((e) => /* @__PURE__ */ Q("option", {
 								value: e,
-								children: [e, Kn[e] ? `: ${Kn[e]}` : ""]
+								children: [e, qn[e] ? `: ${qn[e]}` : ""]
 							}, e))
 						})] }),
 						v && /* @__PURE__ */ Q(x, { children: [/* @__PURE__ */ Q("label", { children: ["Ids", /* @__PURE__ */ Q("select", {
@@ -1682,7 +1681,7 @@ function Qn({ datasets: e, names: t }) {
 						]
 					}, `${t} ${e}`))
 				})] }),
-				v && v.rows.length > 0 && /* @__PURE__ */ Q(Un, {
+				v && v.rows.length > 0 && /* @__PURE__ */ Q(Wn, {
 					caption: "First rows of the file",
 					names: v.names,
 					rows: v.rows.slice(0, 5),
@@ -1737,11 +1736,11 @@ function Qn({ datasets: e, names: t }) {
 	});
 }
 // src/views/data.tsx
-function $n(e) {
+function er(e) {
 	return e.rows > 0 && e.columns.filter((e) => e.kind !== "text").length >= 2;
 }
-var er = 200;
-function tr() {
+var tr = 200;
+function nr() {
 	let e = Kt(), t = V(""), n = V(!1), r = V(!1);
 	if (!e) return /* @__PURE__ */ Q("p", {
 		class: "empty",
@@ -1756,13 +1755,13 @@ function tr() {
 		class: "empty",
 		children: "Asking the node…"
 	});
-	let a = J.value.settings.set, o = Object.keys(i.datasets).sort((e, t) => i.datasets[t].content - i.datasets[e].content), s = o.filter((e) => (n.value || !e.includes("/")) && e.toLowerCase().includes(t.value.toLowerCase())), c = o.filter((e) => e.includes("/")).length, l = r.value ? s : s.slice(0, er), u = Object.entries(i.uploads ?? {}).filter(([e]) => e !== _n.value);
+	let a = J.value.settings.set, o = Object.keys(i.datasets).sort((e, t) => i.datasets[t].content - i.datasets[e].content), s = o.filter((e) => (n.value || !e.includes("/")) && e.toLowerCase().includes(t.value.toLowerCase())), c = o.filter((e) => e.includes("/")).length, l = r.value ? s : s.slice(0, tr), u = Object.entries(i.uploads ?? {}).filter(([e]) => e !== _n.value);
 	return /* @__PURE__ */ Q(x, { children: [
-		/* @__PURE__ */ Q(Qn, {
+		/* @__PURE__ */ Q($n, {
 			datasets: e,
 			names: o
 		}),
-		u.length > 0 && /* @__PURE__ */ Q(nr, {
+		u.length > 0 && /* @__PURE__ */ Q(rr, {
 			path: e,
 			uploads: u
 		}),
@@ -1839,7 +1838,7 @@ function tr() {
 								children: "Actions"
 							})
 						})
-					] }) }), /* @__PURE__ */ Q("tbody", { children: l.map((e) => /* @__PURE__ */ Q(ir, {
+					] }) }), /* @__PURE__ */ Q("tbody", { children: l.map((e) => /* @__PURE__ */ Q(ar, {
 						name: e,
 						dataset: i.datasets[e],
 						isOn: e === a
@@ -1855,7 +1854,7 @@ function tr() {
 				})
 			]
 		}),
-		a && i.datasets[a] && /* @__PURE__ */ Q(ar, {
+		a && i.datasets[a] && /* @__PURE__ */ Q(or, {
 			path: e,
 			name: a,
 			dataset: i.datasets[a]
@@ -1870,7 +1869,7 @@ function tr() {
 		})
 	] });
 }
-function nr({ path: e, uploads: t }) {
+function rr({ path: e, uploads: t }) {
 	let n = V(null), r = async (t) => {
 		try {
 			n.value = null, await U(`${e}:remove`, { name: t }), K(`Forgot the upload ${t}.`);
@@ -1915,11 +1914,11 @@ function nr({ path: e, uploads: t }) {
 		]
 	});
 }
-function rr(e) {
+function ir(e) {
 	let [t, n] = Object.entries(e ?? {})[0] ?? ["", {}];
 	return t === "file" ? `file ${n.path ?? ""}` : t === "upload" ? `upload (${n.format ?? ""})` : t === "job" || n?.job ? `job ${n.job ?? ""}` : t || "a service";
 }
-function ir({ name: e, dataset: t, isOn: n }) {
+function ar({ name: e, dataset: t, isOn: n }) {
 	return /* @__PURE__ */ Q("tr", {
 		class: n ? "on" : "",
 		children: [
@@ -1941,11 +1940,11 @@ function ir({ name: e, dataset: t, isOn: n }) {
 			}),
 			/* @__PURE__ */ Q("td", {
 				class: "soft roomy",
-				children: rr(t.source)
+				children: ir(t.source)
 			}),
 			/* @__PURE__ */ Q("td", {
 				class: "actions",
-				children: [$n(t) && /* @__PURE__ */ Q("a", {
+				children: [er(t) && /* @__PURE__ */ Q("a", {
 					class: "button",
 					href: q("explore", { data: e }),
 					children: ["Explore", /* @__PURE__ */ Q("span", {
@@ -1967,7 +1966,7 @@ function ir({ name: e, dataset: t, isOn: n }) {
 		]
 	});
 }
-function ar({ path: e, name: t, dataset: n }) {
+function or({ path: e, name: t, dataset: n }) {
 	let r = V(null), i = V(!1), a = V(null), o = async (e) => {
 		try {
 			r.value = null, await e();
@@ -2024,7 +2023,7 @@ function ar({ path: e, name: t, dataset: n }) {
 							}),
 							children: "Run a method"
 						}),
-						$n(n) && /* @__PURE__ */ Q("a", {
+						er(n) && /* @__PURE__ */ Q("a", {
 							class: "button",
 							href: q("explore", { data: t }),
 							children: "Explore"
@@ -2074,7 +2073,7 @@ function ar({ path: e, name: t, dataset: n }) {
 			/* @__PURE__ */ Q(kn, { of: n.warnings }),
 			n.account && /* @__PURE__ */ Q(x, { children: [
 				/* @__PURE__ */ Q("h3", { children: "Columns" }),
-				/* @__PURE__ */ Q(Un, {
+				/* @__PURE__ */ Q(Wn, {
 					caption: "The columns",
 					names: [
 						"column",
@@ -2098,7 +2097,7 @@ function ar({ path: e, name: t, dataset: n }) {
 					children: "Rows"
 				})
 			] }),
-			/* @__PURE__ */ Q(Hn, {
+			/* @__PURE__ */ Q(Un, {
 				datasets: e,
 				name: t,
 				caption: `Rows of ${t}`,
@@ -2108,7 +2107,7 @@ function ar({ path: e, name: t, dataset: n }) {
 	});
 }
 // src/views/form.tsx
-function or(e, t) {
+function sr(e, t) {
 	let n = {};
 	for (let r of e) {
 		let e = t[r.name];
@@ -2118,14 +2117,14 @@ function or(e, t) {
 	}
 	return n;
 }
-function sr(e, t) {
+function cr(e, t) {
 	return e.every((e) => {
 		let n = t[e.name];
 		return typeof n != "string" || Bt(e, n) === null;
 	});
 }
-function cr({ fields: e, typed: t, dataset: n, change: r }) {
-	let i = V(!1), a = (e) => /* @__PURE__ */ Q(lr, {
+function lr({ fields: e, typed: t, dataset: n, change: r }) {
+	let i = V(!1), a = (e) => /* @__PURE__ */ Q(ur, {
 		field: e,
 		value: t[e.name],
 		dataset: n,
@@ -2147,7 +2146,7 @@ function cr({ fields: e, typed: t, dataset: n, change: r }) {
 		})]
 	})] });
 }
-function lr({ field: e, value: t, dataset: n, change: r }) {
+function ur({ field: e, value: t, dataset: n, change: r }) {
 	let i = `option-${e.name}`, a = typeof t == "string" ? t : "", o = Bt(e, a), s = wn(e.name), c = /* @__PURE__ */ Q("span", {
 		class: "about",
 		id: `${i}-about`,
@@ -2248,14 +2247,14 @@ function lr({ field: e, value: t, dataset: n, change: r }) {
 	});
 }
 // \0vite/preload-helper.js
-var ur = /* @__PURE__ */ (function() {
+var dr = /* @__PURE__ */ (function() {
 	let e = typeof document < "u" && document.createElement("link").relList;
 	return e && e.supports && e.supports("modulepreload") ? "modulepreload" : "preload";
-})(), dr = function(e, t) {
+})(), fr = function(e, t) {
 	return new URL(e, t).href;
-}, fr = {}, pr = function(e) {
+}, pr = {}, mr = function(e) {
 	return e.pathname.endsWith(".css");
-}, mr = function(e, t, n) {
+}, hr = function(e, t, n) {
 	if (t in e) return e[t];
 	let r = n();
 	if (!r) {
@@ -2268,7 +2267,7 @@ var ur = /* @__PURE__ */ (function() {
 		throw e[t] = void 0, n;
 	});
 	return e[t] = i, i;
-}, hr = function(e, t, n) {
+}, gr = function(e, t, n) {
 	let r = Promise.resolve();
 	if (t && t.length > 0) {
 		let e, i = document.querySelector("meta[property=csp-nonce]"), a = i?.nonce || i?.getAttribute("nonce");
@@ -2289,9 +2288,9 @@ var ur = /* @__PURE__ */ (function() {
 			);
 		}
 		r = o(t.map((t) => {
-			t = dr(t, n);
-			let r = s(t), i = pr(r);
-			return mr(fr, r.href, () => {
+			t = fr(t, n);
+			let r = s(t), i = mr(r);
+			return hr(pr, r.href, () => {
 				if (e === void 0) {
 					e = {
 						all: /* @__PURE__ */ new Set(),
@@ -2305,7 +2304,7 @@ var ur = /* @__PURE__ */ (function() {
 				}
 				if ((i ? e.styles : e.all).has(r.href)) return;
 				let t = document.createElement("link");
-				if (t.rel = i ? "stylesheet" : ur, i || (t.as = "script"), t.crossOrigin = "", t.href = r.href, a && t.setAttribute("nonce", a), document.head.appendChild(t), i) return new Promise((e, n) => {
+				if (t.rel = i ? "stylesheet" : dr, i || (t.as = "script"), t.crossOrigin = "", t.href = r.href, a && t.setAttribute("nonce", a), document.head.appendChild(t), i) return new Promise((e, n) => {
 					let i = (a) => {
 						t.removeEventListener("load", i), t.removeEventListener("error", i), a.type === "error" ? n(/* @__PURE__ */ Error(`Unable to preload CSS for ${r}`)) : e(a);
 					};
@@ -2322,26 +2321,26 @@ var ur = /* @__PURE__ */ (function() {
 		for (let e of t || []) e.status === "rejected" && i(e.reason);
 		return e().catch(i);
 	});
-}, gr = 50, _r = [
+}, _r = 50, vr = [
 	"centers",
 	"components",
 	"outliers",
 	"marks",
 	"numbers",
 	"labels"
-], vr = {
+], yr = {
 	centers: "clusters",
 	history: "each step",
 	labels: "cluster of each row",
 	marks: "what sets them apart",
 	numbers: "other numbers of clusters"
-}, yr = B(null);
-function br() {
+}, br = B(null);
+function xr() {
 	return I(() => {
-		yr.value || hr(() => import("./anneal.js").then((e) => yr.value = e), [], import.meta.url).catch(() => K("The curves could not be loaded. Reload the page."));
-	}, []), yr.value;
+		br.value || gr(() => import("./anneal.js").then((e) => br.value = e), [], import.meta.url).catch(() => K("The curves could not be loaded. Reload the page."));
+	}, []), br.value;
 }
-var xr = [
+var Sr = [
 	"queued",
 	"running",
 	"done",
@@ -2349,10 +2348,10 @@ var xr = [
 	"cancelled",
 	"interrupted"
 ];
-function Sr(e) {
+function Cr(e) {
 	return e.contract.replace(/^lehr\./, "");
 }
-function Cr() {
+function wr() {
 	let e = qt(), t = e.flatMap(({ path: e }) => Object.entries(G(e).value?.jobs ?? {}).map(([t, n]) => ({
 		service: e,
 		id: t,
@@ -2361,7 +2360,7 @@ function Cr() {
 	t.sort((e, t) => t.job.times.queued_unix_ms - e.job.times.queued_unix_ms || t.job.number - e.job.number);
 	let { settings: n } = J.value, r = n.job ? t.find((e) => e.service === n.service && e.id === n.job) : void 0;
 	return e.length ? /* @__PURE__ */ Q(x, { children: [
-		n.new ? /* @__PURE__ */ Q(Rr, { methods: e }) : /* @__PURE__ */ Q("p", {
+		n.new ? /* @__PURE__ */ Q(zr, { methods: e }) : /* @__PURE__ */ Q("p", {
 			class: "lead-in",
 			children: /* @__PURE__ */ Q("a", {
 				class: "button first",
@@ -2377,8 +2376,8 @@ function Cr() {
 				"\" here any more."
 			]
 		}),
-		r && /* @__PURE__ */ Q(Ar, { ...r }, `${r.service} ${r.id}`),
-		/* @__PURE__ */ Q(wr, {
+		r && /* @__PURE__ */ Q(jr, { ...r }, `${r.service} ${r.id}`),
+		/* @__PURE__ */ Q(Tr, {
 			jobs: t,
 			chosen: r
 		})
@@ -2391,8 +2390,8 @@ function Cr() {
 		]
 	});
 }
-function wr({ jobs: e, chosen: t }) {
-	let n = V(""), r = V(""), i = V(0), a = e.filter(({ id: e, service: t, job: i }) => (!n.value || i.state === n.value) && `${e} ${t} ${Object.values(i.inputs).join(" ")}`.toLowerCase().includes(r.value.toLowerCase())), o = Math.max(0, Math.ceil(a.length / gr) - 1), s = Math.min(i.value, o);
+function Tr({ jobs: e, chosen: t }) {
+	let n = V(""), r = V(""), i = V(0), a = e.filter(({ id: e, service: t, job: i }) => (!n.value || i.state === n.value) && `${e} ${t} ${Object.values(i.inputs).join(" ")}`.toLowerCase().includes(r.value.toLowerCase())), o = Math.max(0, Math.ceil(a.length / _r) - 1), s = Math.min(i.value, o);
 	return /* @__PURE__ */ Q("section", {
 		class: "card",
 		children: [
@@ -2412,7 +2411,7 @@ function wr({ jobs: e, chosen: t }) {
 						children: [/* @__PURE__ */ Q("option", {
 							value: "",
 							children: "all states"
-						}), xr.map((e) => /* @__PURE__ */ Q("option", { children: e }, e))]
+						}), Sr.map((e) => /* @__PURE__ */ Q("option", { children: e }, e))]
 					})] }), /* @__PURE__ */ Q("label", { children: [/* @__PURE__ */ Q("span", {
 						class: "unseen",
 						children: "Search jobs"
@@ -2462,7 +2461,7 @@ function wr({ jobs: e, chosen: t }) {
 							children: "Actions"
 						})
 					})
-				] }) }), /* @__PURE__ */ Q("tbody", { children: a.slice(s * gr, (s + 1) * gr).map((e) => /* @__PURE__ */ Q("tr", {
+				] }) }), /* @__PURE__ */ Q("tbody", { children: a.slice(s * _r, (s + 1) * _r).map((e) => /* @__PURE__ */ Q("tr", {
 					class: t === e ? "on" : "",
 					children: [
 						/* @__PURE__ */ Q("td", { children: /* @__PURE__ */ Q("a", {
@@ -2472,7 +2471,7 @@ function wr({ jobs: e, chosen: t }) {
 							}),
 							children: e.id
 						}) }),
-						/* @__PURE__ */ Q("td", { children: /* @__PURE__ */ Q(Er, { job: e.job }) }),
+						/* @__PURE__ */ Q("td", { children: /* @__PURE__ */ Q(Dr, { job: e.job }) }),
 						/* @__PURE__ */ Q("td", {
 							class: "soft",
 							children: Object.values(e.job.inputs).join(", ")
@@ -2483,11 +2482,11 @@ function wr({ jobs: e, chosen: t }) {
 						}),
 						/* @__PURE__ */ Q("td", {
 							class: "number roomy",
-							children: Tr(e.job)
+							children: Er(e.job)
 						}),
 						/* @__PURE__ */ Q("td", {
 							class: "actions",
-							children: /* @__PURE__ */ Q(Dr, {
+							children: /* @__PURE__ */ Q(Or, {
 								...e,
 								isShort: !0
 							})
@@ -2495,13 +2494,13 @@ function wr({ jobs: e, chosen: t }) {
 					]
 				}, `${e.service} ${e.id}`)) })] })
 			}),
-			a.length > gr && /* @__PURE__ */ Q("div", {
+			a.length > _r && /* @__PURE__ */ Q("div", {
 				class: "pages",
 				children: [
 					/* @__PURE__ */ Q("span", { children: [
-						X(s * gr + 1),
+						X(s * _r + 1),
 						" to ",
-						X(Math.min(a.length, (s + 1) * gr)),
+						X(Math.min(a.length, (s + 1) * _r)),
 						" of ",
 						X(a.length)
 					] }),
@@ -2522,10 +2521,10 @@ function wr({ jobs: e, chosen: t }) {
 		]
 	});
 }
-function Tr({ times: e }) {
+function Er({ times: e }) {
 	return e.started_unix_ms && e.ended_unix_ms ? Sn(e.ended_unix_ms - e.started_unix_ms) : "";
 }
-function Er({ job: e }) {
+function Dr({ job: e }) {
 	if (e.state !== "running") return /* @__PURE__ */ Q("span", {
 		class: `state ${e.state}`,
 		children: e.state
@@ -2546,7 +2545,7 @@ function Er({ job: e }) {
 		]
 	});
 }
-function Dr({ service: e, id: t, job: n, isShort: r }) {
+function Or({ service: e, id: t, job: n, isShort: r }) {
 	let i = V(null), a = async (n, r) => {
 		try {
 			i.value = null, await U(`${e}:${n}`, { job: t }), K(r);
@@ -2560,10 +2559,10 @@ function Dr({ service: e, id: t, job: n, isShort: r }) {
 	return /* @__PURE__ */ Q(x, { children: [
 		n.state === "done" && (n.outputs.labels || n.outputs.positions || n.outputs.places) && /* @__PURE__ */ Q("a", {
 			class: r ? "button" : "button first",
-			href: q("explore", kr(e, t, n)),
+			href: q("explore", Ar(e, t, n)),
 			children: ["Explore", c]
 		}),
-		n.state === "done" && n.outputs.report && !r && /* @__PURE__ */ Q(Or, {
+		n.state === "done" && n.outputs.report && !r && /* @__PURE__ */ Q(kr, {
 			service: e,
 			id: t
 		}),
@@ -2585,7 +2584,7 @@ function Dr({ service: e, id: t, job: n, isShort: r }) {
 		/* @__PURE__ */ Q($, { error: i.value })
 	] });
 }
-function Or({ service: e, id: t }) {
+function kr({ service: e, id: t }) {
 	let n = Dt(`${e}:report`, { job: t });
 	return St() ? /* @__PURE__ */ Q("button", {
 		type: "button",
@@ -2599,21 +2598,21 @@ function Or({ service: e, id: t }) {
 		children: "Report"
 	});
 }
-function kr(e, t, n) {
+function Ar(e, t, n) {
 	let r = n.outputs.positions ?? n.outputs.places;
 	return r ? { data: r } : {
 		data: Object.values(n.inputs)[0],
 		colour: `job:${e}|${t}`
 	};
 }
-function Ar({ service: e, id: t, job: n }) {
-	let r = Kt(), i = V(Date.now()), a = V(null), o = br(), s = Yt(e, t).value;
+function jr({ service: e, id: t, job: n }) {
+	let r = Kt(), i = V(Date.now()), a = V(null), o = xr(), s = Yt(e, t).value;
 	I(() => {
 		if (n.state !== "running") return;
 		let e = setInterval(() => i.value = Date.now(), 1e3);
 		return () => clearInterval(e);
 	}, [n.state]);
-	let c = (e) => _r.includes(e) ? _r.indexOf(e) : _r.length, l = Object.keys(n.outputs).filter((e) => e !== "model" && e !== "report").sort((e, t) => c(e) - c(t)), u = a.value ?? (l.includes("centers") ? "centers" : l.find((e) => e !== "labels") ?? l[0]), d = Object.entries(n.options).filter(([, e]) => e !== null), f = n.progress?.fraction ?? 0, p = n.times.started_unix_ms ? i.value - n.times.started_unix_ms : 0, m = f > .05 && p > 0 ? p / f * (1 - f) : null, h = s.map((e) => e.figures.temperature ?? NaN), g = n.outputs.history, _ = Object.values(n.inputs).some((e) => r && G(r).value?.datasets[e]?.account) && n.options.auto === !1 && /NaN|finite/.test(n.fault?.reason ?? ""), v = n.state === "done" && r && l.length > 0 && /* @__PURE__ */ Q(x, { children: [/* @__PURE__ */ Q("div", {
+	let c = (e) => vr.includes(e) ? vr.indexOf(e) : vr.length, l = Object.keys(n.outputs).filter((e) => e !== "model" && e !== "report").sort((e, t) => c(e) - c(t)), u = a.value ?? (l.includes("centers") ? "centers" : l.find((e) => e !== "labels") ?? l[0]), d = Object.entries(n.options).filter(([, e]) => e !== null), f = n.progress?.fraction ?? 0, p = n.times.started_unix_ms ? i.value - n.times.started_unix_ms : 0, m = f > .05 && p > 0 ? p / f * (1 - f) : null, h = s.map((e) => e.figures.temperature ?? NaN), g = n.outputs.history, _ = Object.values(n.inputs).some((e) => r && G(r).value?.datasets[e]?.account) && n.options.auto === !1 && /NaN|finite/.test(n.fault?.reason ?? ""), v = n.state === "done" && r && l.length > 0 && /* @__PURE__ */ Q(x, { children: [/* @__PURE__ */ Q("div", {
 		class: "tabs",
 		role: "group",
 		"aria-label": "Tables of the result",
@@ -2621,16 +2620,16 @@ function Ar({ service: e, id: t, job: n }) {
 			type: "button",
 			"aria-pressed": e === u,
 			onClick: () => a.value = e,
-			children: vr[e] ?? wn(e)
+			children: yr[e] ?? wn(e)
 		}, e)), /* @__PURE__ */ Q("a", {
 			class: "button",
 			href: q("data", { set: n.outputs[u] }),
 			children: "Open as data set"
 		})]
-	}), /* @__PURE__ */ Q(Hn, {
+	}), /* @__PURE__ */ Q(Un, {
 		datasets: r,
 		name: n.outputs[u],
-		caption: `${Tn(vr[u] ?? u)} of ${t}`
+		caption: `${Tn(yr[u] ?? u)} of ${t}`
 	})] });
 	return /* @__PURE__ */ Q("section", {
 		class: "card",
@@ -2652,7 +2651,7 @@ function Ar({ service: e, id: t, job: n }) {
 					]
 				})] }), /* @__PURE__ */ Q("div", {
 					class: "tools",
-					children: /* @__PURE__ */ Q(Dr, {
+					children: /* @__PURE__ */ Q(Or, {
 						service: e,
 						id: t,
 						job: n
@@ -2660,7 +2659,7 @@ function Ar({ service: e, id: t, job: n }) {
 				})]
 			}),
 			/* @__PURE__ */ Q("p", { children: [
-				/* @__PURE__ */ Q(Er, { job: n }),
+				/* @__PURE__ */ Q(Dr, { job: n }),
 				n.state === "running" && /* @__PURE__ */ Q("span", {
 					class: "soft",
 					children: [
@@ -2670,21 +2669,21 @@ function Ar({ service: e, id: t, job: n }) {
 						m === null ? "" : `, about ${Sn(m)} left`
 					]
 				}),
-				Tr(n) && /* @__PURE__ */ Q("span", {
+				Er(n) && /* @__PURE__ */ Q("span", {
 					class: "soft",
-					children: [" in ", Tr(n)]
+					children: [" in ", Er(n)]
 				})
 			] }),
 			n.fault && /* @__PURE__ */ Q($, {
 				error: n.fault.reason,
 				code: n.fault.code
 			}),
-			n.fault && _ && /* @__PURE__ */ Q(Fr, {
+			n.fault && _ && /* @__PURE__ */ Q(Ir, {
 				service: e,
 				job: n
 			}),
 			/* @__PURE__ */ Q(kn, { of: n.warnings }),
-			n.state === "running" && n.progress && /* @__PURE__ */ Q(jr, { figures: n.progress.figures }),
+			n.state === "running" && n.progress && /* @__PURE__ */ Q(Mr, { figures: n.progress.figures }),
 			o && n.state === "running" && s.length > 1 && h.some((e) => Number.isFinite(e)) && /* @__PURE__ */ Q("div", {
 				class: "pair",
 				children: [/* @__PURE__ */ Q(o.Chart, {
@@ -2704,13 +2703,13 @@ function Ar({ service: e, id: t, job: n }) {
 					isStepped: !0
 				})]
 			}),
-			n.state === "done" && n.figures && /* @__PURE__ */ Q(jr, { figures: n.figures }),
+			n.state === "done" && n.figures && /* @__PURE__ */ Q(Mr, { figures: n.figures }),
 			v,
-			n.state === "done" && r && g && /* @__PURE__ */ Q(Nr, {
+			n.state === "done" && r && g && /* @__PURE__ */ Q(Pr, {
 				datasets: r,
 				name: g,
 				splits: n.outputs.splits,
-				keep: (t, r) => /* @__PURE__ */ Q(Ir, {
+				keep: (t, r) => /* @__PURE__ */ Q(Lr, {
 					service: e,
 					job: n,
 					clusters: t,
@@ -2728,7 +2727,7 @@ function Ar({ service: e, id: t, job: n }) {
 		]
 	});
 }
-function jr({ figures: e }) {
+function Mr({ figures: e }) {
 	return /* @__PURE__ */ Q("dl", {
 		class: "tiles",
 		children: Object.entries(e).map(([e, t]) => /* @__PURE__ */ Q("div", { children: [/* @__PURE__ */ Q("dt", { children: Tn(wn(e)) }), /* @__PURE__ */ Q("dd", {
@@ -2737,16 +2736,16 @@ function jr({ figures: e }) {
 		})] }, e))
 	});
 }
-var Mr = 4096;
-function Nr({ datasets: e, name: t, splits: n, keep: r }) {
-	let i = V([]), a = V([]), o = br(), s = G(e).value?.datasets[t]?.rows ?? 0;
+var Nr = 4096;
+function Pr({ datasets: e, name: t, splits: n, keep: r }) {
+	let i = V([]), a = V([]), o = xr(), s = G(e).value?.datasets[t]?.rows ?? 0;
 	I(() => {
 		let r = !1;
-		Bn(e, t, 0, Math.min(s, Mr)).then((e) => {
+		Vn(e, t, 0, Math.min(s, Nr)).then((e) => {
 			r || (i.value = e.json);
 		}).catch(() => {});
 		let o = n ? G(e).value?.datasets[n]?.rows ?? 0 : 0;
-		return n && o && Bn(e, n, 0, Math.min(o, Mr)).then((e) => {
+		return n && o && Vn(e, n, 0, Math.min(o, Nr)).then((e) => {
 			r || (a.value = e.json);
 		}).catch(() => {}), () => {
 			r = !0;
@@ -2830,7 +2829,7 @@ function Nr({ datasets: e, name: t, splits: n, keep: r }) {
 		}, e))
 	})] });
 }
-async function Pr(e, t, n, r = []) {
+async function Fr(e, t, n, r = []) {
 	let i = Object.fromEntries(Object.entries(t.options).filter(([e, t]) => t !== null && !r.includes(e))), a = Object.entries(t.inputs), o = a.length === 1 ? a[0][1] : t.inputs, { job: s } = await U(`${e}:run`, {
 		input: o,
 		options: {
@@ -2843,20 +2842,20 @@ async function Pr(e, t, n, r = []) {
 		job: s
 	});
 }
-function Fr({ service: e, job: t }) {
+function Ir({ service: e, job: t }) {
 	let n = V(null);
 	return /* @__PURE__ */ Q(x, { children: [/* @__PURE__ */ Q("p", {
 		class: "warning",
 		children: ["Some values are missing. ", /* @__PURE__ */ Q("button", {
 			type: "button",
-			onClick: () => Pr(e, t, { auto: !0 }).catch((e) => n.value = e),
+			onClick: () => Fr(e, t, { auto: !0 }).catch((e) => n.value = e),
 			children: "Fill gaps and prepare the columns (auto), and run again"
 		})]
 	}), /* @__PURE__ */ Q($, { error: n.value })] });
 }
-function Ir({ service: e, job: t, clusters: n, temperature: r }) {
+function Lr({ service: e, job: t, clusters: n, temperature: r }) {
 	let i = V(null), a = async (n) => {
-		i.value = null, await Pr(e, t, n, [
+		i.value = null, await Fr(e, t, n, [
 			"clusters",
 			"stop_temperature",
 			"stop_length",
@@ -2888,12 +2887,12 @@ function Ir({ service: e, job: t, clusters: n, temperature: r }) {
 		]
 	}), /* @__PURE__ */ Q($, { error: i.value })] });
 }
-var Lr = {
+var Rr = {
 	"lehr.pairwise": ["matrix", "items"],
 	"lehr.embedding": ["matrix", "items"],
 	"lehr.kmedoids": ["matrix", "items"]
 };
-function Rr({ methods: e }) {
+function zr({ methods: e }) {
 	let t = Kt(), n = t ? G(t).value : null, { settings: r } = J.value, i = Object.keys(n?.datasets ?? {}).filter((e) => !/\/(model|history|members|labels)$/.test(e)), a = e.find((e) => e.contract === "lehr.clustering") ?? e[0], o = V(r.service && e.some((e) => e.path === r.service) ? r.service : a.path), s = V(r.data ?? i[0] ?? ""), c = V(""), l = V({}), u = V([]), d = V(null), f = V(!1), p = e.find((e) => e.path === o.value) ?? a;
 	I(() => {
 		let e = !1;
@@ -2906,7 +2905,7 @@ function Rr({ methods: e }) {
 			e = !0;
 		};
 	}, [p.path, p.contract]);
-	let m = n?.datasets[s.value], h = Lr[p.contract], g = h && s.value.replace(/\/[^/]*$/, "/items"), _ = g !== void 0 && g !== s.value && n?.datasets[g] !== void 0, v = m?.columns ?? [], y = v.some((e) => /^(lon|lng|longitude)$/i.test(e.name)) && v.some((e) => /^(lat|latitude)$/i.test(e.name)), b = u.value.some((e) => e.name === "lonlat") && y && l.value.lonlat === void 0, x = m?.account !== void 0 && u.value.some((e) => e.name === "auto"), S = x && l.value.auto === void 0 ? {
+	let m = n?.datasets[s.value], h = Rr[p.contract], g = h && s.value.replace(/\/[^/]*$/, "/items"), _ = g !== void 0 && g !== s.value && n?.datasets[g] !== void 0, v = m?.columns ?? [], y = v.some((e) => /^(lon|lng|longitude)$/i.test(e.name)) && v.some((e) => /^(lat|latitude)$/i.test(e.name)), b = u.value.some((e) => e.name === "lonlat") && y && l.value.lonlat === void 0, x = m?.account !== void 0 && u.value.some((e) => e.name === "auto"), S = x && l.value.auto === void 0 ? {
 		...l.value,
 		auto: "yes"
 	} : l.value, C = u.value.map((e) => e.name === "auto" ? {
@@ -2925,7 +2924,7 @@ function Rr({ methods: e }) {
 					[h[0]]: s.value,
 					[h[1]]: g
 				} : s.value,
-				options: or(u.value, S),
+				options: sr(u.value, S),
 				...c.value.trim() ? { output: c.value.trim() } : {}
 			}, { job: t } = await U(`${o.value}:run`, e);
 			K(`${t} is queued.`), Y("jobs", {
@@ -2977,7 +2976,7 @@ function Rr({ methods: e }) {
 								children: e.map((e) => /* @__PURE__ */ Q("option", {
 									value: e.path,
 									children: [
-										Sr(e),
+										Cr(e),
 										" (",
 										e.path,
 										")"
@@ -3044,7 +3043,7 @@ function Rr({ methods: e }) {
 						})
 					]
 				}),
-				/* @__PURE__ */ Q(cr, {
+				/* @__PURE__ */ Q(lr, {
 					fields: C,
 					typed: S,
 					dataset: m,
@@ -3059,9 +3058,9 @@ function Rr({ methods: e }) {
 					children: [/* @__PURE__ */ Q("button", {
 						type: "submit",
 						class: "first",
-						disabled: f.value || !s.value || !sr(u.value, l.value),
+						disabled: f.value || !s.value || !cr(u.value, l.value),
 						children: "Run"
-					}), !sr(u.value, l.value) && /* @__PURE__ */ Q("span", {
+					}), !cr(u.value, l.value) && /* @__PURE__ */ Q("span", {
 						class: "complaint",
 						children: "Some fields cannot be meant: see above."
 					})]
@@ -3071,7 +3070,7 @@ function Rr({ methods: e }) {
 	});
 }
 // src/views/node.tsx
-function zr(e) {
+function Br(e) {
 	let t = /* @__PURE__ */ new Map();
 	for (let n of e.split("\n")) {
 		if (!n || n.startsWith("#")) continue;
@@ -3080,17 +3079,17 @@ function zr(e) {
 	}
 	return t;
 }
-var Br = 1e3;
-function Vr() {
+var Vr = 1e3;
+function Hr() {
 	let e = V(null), t = V(/* @__PURE__ */ new Map()), n = V(null), r = V(/* @__PURE__ */ new Map()), i = Gt("lehr/inspector")[0]?.path;
 	I(() => {
 		let r = !1, a = async () => {
 			if (document.visibilityState === "visible") try {
-				i && (e.value = await Et(`${i}:look`)), t.value = zr(await (await H("/metrics", { accept: "text/plain" })).text()), n.value = null;
+				i && (e.value = await Et(`${i}:look`)), t.value = Br(await (await H("/metrics", { accept: "text/plain" })).text()), n.value = null;
 			} catch (e) {
 				n.value = e;
 			}
-			r || setTimeout(a, Br);
+			r || setTimeout(a, Vr);
 		};
 		return a(), () => {
 			r = !0;
@@ -3292,12 +3291,12 @@ function Vr() {
 				}) })] })
 			})]
 		}),
-		o && /* @__PURE__ */ Q(Hr, { look: o }),
-		/* @__PURE__ */ Q(Ur, {}),
-		/* @__PURE__ */ Q(Wr, {})
+		o && /* @__PURE__ */ Q(Ur, { look: o }),
+		/* @__PURE__ */ Q(Wr, {}),
+		/* @__PURE__ */ Q(Gr, {})
 	] });
 }
-function Hr({ look: e }) {
+function Ur({ look: e }) {
 	let t = e.services.flatMap(({ path: e, running: t }) => t.map((t) => ({
 		path: e,
 		handler: t
@@ -3351,7 +3350,7 @@ function Hr({ look: e }) {
 		]
 	});
 }
-function Ur() {
+function Wr() {
 	let e = Gt("lehr/log")[0]?.path, t = e ? G(e).value : null, n = V(null), r = V(null);
 	if (!e || !t) return null;
 	let i = async () => {
@@ -3398,7 +3397,7 @@ function Ur() {
 		]
 	});
 }
-function Wr() {
+function Gr() {
 	let e = Gt("lehr/nodes")[0]?.path, t = e ? G(e).value : null, n = Object.entries(t?.nodes ?? {});
 	return n.length ? /* @__PURE__ */ Q("section", {
 		class: "card",
@@ -3433,7 +3432,7 @@ function Wr() {
 	}) : null;
 }
 // src/views/token.tsx
-function Gr() {
+function Kr() {
 	let e = Ee(null), t = V(""), n = xt.value;
 	return I(() => {
 		n !== null && !e.current.open && e.current.showModal(), n === null && e.current.open && e.current.close();
@@ -3481,7 +3480,7 @@ function Gr() {
 	});
 }
 // src/views/workflows.tsx
-function Kr() {
+function qr() {
 	let e = Gt("lehr/workflows")[0]?.path;
 	if (!e) return /* @__PURE__ */ Q("p", {
 		class: "empty",
@@ -3494,7 +3493,7 @@ function Kr() {
 	});
 	let n = Object.entries(t.runs).sort(([, e], [, t]) => t.number - e.number), r = J.value.settings.run, i = r ? t.runs[r] : void 0;
 	return /* @__PURE__ */ Q(x, { children: [
-		/* @__PURE__ */ Q(qr, { path: e }),
+		/* @__PURE__ */ Q(Jr, { path: e }),
 		/* @__PURE__ */ Q("section", {
 			class: "card",
 			"aria-labelledby": "runs",
@@ -3572,18 +3571,18 @@ function Kr() {
 				}) })] })
 			})]
 		}),
-		i && /* @__PURE__ */ Q(Yr, {
+		i && /* @__PURE__ */ Q(Xr, {
 			path: e,
 			name: r,
 			run: i
 		})
 	] });
 }
-function qr({ path: e }) {
+function Jr({ path: e }) {
 	let t = V(null), n = V(null), r = V({}), i = V(null), a = () => ({
 		file: t.value.name,
 		definition: t.value.text,
-		parameters: Object.fromEntries(Object.entries(r.value).map(([e, t]) => [e, Jr(t)]))
+		parameters: Object.fromEntries(Object.entries(r.value).map(([e, t]) => [e, Yr(t)]))
 	}), o = async () => {
 		try {
 			i.value = null, n.value = await U(`${e}:review`, a());
@@ -3672,14 +3671,14 @@ function qr({ path: e }) {
 		] })]
 	});
 }
-function Jr(e) {
+function Yr(e) {
 	try {
 		return JSON.parse(e);
 	} catch {
 		return e;
 	}
 }
-function Yr({ path: e, name: t, run: n }) {
+function Xr({ path: e, name: t, run: n }) {
 	let r = V(null), i = async (n, i, a) => {
 		try {
 			r.value = null, await U(`${e}:${n}`, {
@@ -3747,7 +3746,7 @@ function Yr({ path: e, name: t, run: n }) {
 			}),
 			/* @__PURE__ */ Q("ul", {
 				class: "steps",
-				children: a.map(([e, r]) => /* @__PURE__ */ Q(Xr, {
+				children: a.map(([e, r]) => /* @__PURE__ */ Q(Zr, {
 					name: e,
 					record: r,
 					whole: s,
@@ -3770,7 +3769,7 @@ function Yr({ path: e, name: t, run: n }) {
 		]
 	});
 }
-function Xr({ name: e, record: t, whole: n, elapsed: r, again: i }) {
+function Zr({ name: e, record: t, whole: n, elapsed: r, again: i }) {
 	let a = t.started_ms ?? 0, o = t.ended_ms ?? (t.started_ms === void 0 || t.started_ms === null ? 0 : r), s = t.items ?? [], c = [...new Set([t.fault?.reason, ...s.map((e) => e.fault?.reason)].filter((e) => !!e))], l = s.find((e) => e.state === "running" && e.progress?.fraction !== void 0);
 	return /* @__PURE__ */ Q("li", { children: [
 		/* @__PURE__ */ Q("div", {
@@ -3833,37 +3832,37 @@ function Xr({ name: e, record: t, whole: n, elapsed: r, again: i }) {
 	] });
 }
 // src/main.tsx
-var Zr = {
+var Qr = {
 	data: "Data",
 	explore: "Explore",
 	jobs: "Jobs",
 	workflows: "Workflows",
 	node: "Node"
-}, Qr = {
+}, $r = {
 	connecting: ["waiting", "connecting"],
 	live: ["live", "live"],
 	asking: ["live", "live"],
 	lost: ["lost", "no answer"]
-}, $r = B(null), ei = B(null);
-function ti() {
+}, ei = B(null), ti = B(null);
+function ni() {
 	I(() => {
-		$r.value || hr(() => import("./explore.js").then((e) => $r.value = e.default), [], import.meta.url).catch((e) => ei.value = e);
+		ei.value || gr(() => import("./explore.js").then((e) => ei.value = e.default), [], import.meta.url).catch((e) => ti.value = e);
 	}, []);
-	let e = $r.value;
-	return ei.value ? /* @__PURE__ */ Q($, { error: "The viewer could not be loaded. Reload the page." }) : e ? /* @__PURE__ */ Q(e, {}) : /* @__PURE__ */ Q("p", {
+	let e = ei.value;
+	return ti.value ? /* @__PURE__ */ Q($, { error: "The viewer could not be loaded. Reload the page." }) : e ? /* @__PURE__ */ Q(e, {}) : /* @__PURE__ */ Q("p", {
 		class: "empty",
 		children: "Loading…"
 	});
 }
-var ni = {
-	data: tr,
-	explore: ti,
-	jobs: Cr,
-	workflows: Kr,
-	node: Vr
+var ri = {
+	data: nr,
+	explore: ni,
+	jobs: wr,
+	workflows: qr,
+	node: Hr
 };
-function ri() {
-	let [e, t] = Oe(), { view: n } = J.value, r = ni[n];
+function ii() {
+	let [e, t] = Oe(), { view: n } = J.value, r = ri[n];
 	return e ? /* @__PURE__ */ Q("section", {
 		class: "card",
 		children: [
@@ -3883,10 +3882,10 @@ function ri() {
 		children: "Asking the node…"
 	});
 }
-function ii() {
-	let { view: e } = J.value, [t, n] = Qr[Vt.value];
+function ai() {
+	let { view: e } = J.value, [t, n] = $r[Vt.value];
 	return I(() => {
-		document.title = `${Zr[e]} · Lehr`;
+		document.title = `${Qr[e]} · Lehr`;
 	}, [e]), /* @__PURE__ */ Q(x, { children: [
 		/* @__PURE__ */ Q("a", {
 			class: "skip",
@@ -3946,10 +3945,10 @@ function ii() {
 				}),
 				/* @__PURE__ */ Q("nav", {
 					"aria-label": "Views",
-					children: Object.keys(Zr).map((t) => /* @__PURE__ */ Q("a", {
+					children: Object.keys(Qr).map((t) => /* @__PURE__ */ Q("a", {
 						href: q(t, {}),
 						"aria-current": t === e ? "page" : void 0,
-						children: Zr[t]
+						children: Qr[t]
 					}, t))
 				}),
 				/* @__PURE__ */ Q("span", {
@@ -3964,8 +3963,8 @@ function ii() {
 			class: e,
 			children: [/* @__PURE__ */ Q("h1", {
 				class: "unseen",
-				children: Zr[e]
-			}), /* @__PURE__ */ Q(ri, {}, e)]
+				children: Qr[e]
+			}), /* @__PURE__ */ Q(ii, {}, e)]
 		}),
 		/* @__PURE__ */ Q("div", {
 			class: `notice${dn.value ? " shown" : ""}`,
@@ -3973,8 +3972,8 @@ function ii() {
 			"aria-live": "polite",
 			children: dn.value
 		}),
-		/* @__PURE__ */ Q(Gr, {})
+		/* @__PURE__ */ Q(Kr, {})
 	] });
 }
-un(), N(/* @__PURE__ */ Q(ii, {}), document.getElementById("app"));
-export { I as C, x as E, B as S, De as T, qt as _, Q as a, V as b, wn as c, J as d, hn as f, G as g, Kt as h, $ as i, bn as l, K as m, Un as n, X as o, q as p, jn as r, Z as s, $n as t, gn as u, H as v, Ee as w, ze as x, Dt as y };
+un(), N(/* @__PURE__ */ Q(ai, {}), document.getElementById("app"));
+export { B as C, x as D, De as E, ze as S, Ee as T, G as _, $ as a, Dt as b, Z as c, gn as d, J as f, Kt as g, K as h, jn as i, wn as l, q as m, Wn as n, Q as o, hn as p, Mn as r, X as s, er as t, bn as u, qt as v, I as w, V as x, H as y };

@@ -1,4 +1,4 @@
-import { C as e, E as t, a as n, b as r, s as i, u as a, w as o } from "./app.js";
+import { D as e, T as t, c as n, d as r, o as i, w as a, x as o } from "./app.js";
 // src/views/save.tsx
 var s = "http://www.w3.org/2000/svg", c = [
 	"fill",
@@ -55,27 +55,27 @@ async function m(e) {
 		URL.revokeObjectURL(t);
 	}
 }
-function h({ name: e, make: t, fail: r }) {
-	let i = async (n) => {
+function h({ name: e, make: t, fail: n }) {
+	let a = async (i) => {
 		try {
-			let r = t();
-			a(`${e}.${n}`, n === "svg" ? p(r) : await m(r));
+			let n = t();
+			r(`${e}.${i}`, i === "svg" ? p(n) : await m(n));
 		} catch (e) {
-			r?.(e);
+			n?.(e);
 		}
 	};
-	return /* @__PURE__ */ n("span", {
+	return /* @__PURE__ */ i("span", {
 		class: "save",
 		children: [
-			/* @__PURE__ */ n("span", {
+			/* @__PURE__ */ i("span", {
 				class: "soft",
 				"aria-hidden": "true",
 				children: "Save"
 			}),
-			/* @__PURE__ */ n("button", {
+			/* @__PURE__ */ i("button", {
 				type: "button",
-				onClick: () => i("png"),
-				children: [/* @__PURE__ */ n("span", {
+				onClick: () => a("png"),
+				children: [/* @__PURE__ */ i("span", {
 					class: "unseen",
 					children: [
 						"Save ",
@@ -84,10 +84,10 @@ function h({ name: e, make: t, fail: r }) {
 					]
 				}), "PNG"]
 			}),
-			/* @__PURE__ */ n("button", {
+			/* @__PURE__ */ i("button", {
 				type: "button",
-				onClick: () => i("svg"),
-				children: [/* @__PURE__ */ n("span", {
+				onClick: () => a("svg"),
+				children: [/* @__PURE__ */ i("span", {
 					class: "unseen",
 					children: [
 						"Save ",
@@ -133,9 +133,9 @@ function b(e, t, n) {
 	let a = Math.max(1, Math.ceil((i - r + 1) / n));
 	return Array.from({ length: Math.floor((i - r) / a) + 1 }, (e, t) => 10 ** (r + t * a));
 }
-function x({ title: a, xName: s, x: c, y: l, isLogX: u, isLogY: p, isFalling: m, isStepped: x, dots: S, best: C, marks: w, now: T, look: E }) {
-	let D = o(null), O = r(480), k = r(null);
-	e(() => {
+function x({ title: r, xName: s, x: c, y: l, isLogX: u, isLogY: p, isFalling: m, isStepped: x, dots: S, best: C, marks: w, now: T, look: E }) {
+	let D = t(null), O = o(480), k = o(null);
+	a(() => {
 		let e = new ResizeObserver(([e]) => O.value = Math.max(180, Math.round(e.contentRect.width)));
 		return e.observe(D.current), () => e.disconnect();
 	}, []);
@@ -164,30 +164,30 @@ function x({ title: a, xName: s, x: c, y: l, isLogX: u, isLogY: p, isFalling: m,
 			o < r && ([n, r] = [a, o]);
 		}), k.value = n;
 	};
-	return /* @__PURE__ */ n("figure", {
+	return /* @__PURE__ */ i("figure", {
 		class: "chart",
-		children: [/* @__PURE__ */ n("figcaption", { children: [
-			/* @__PURE__ */ n("h3", { children: a }),
-			Y && /* @__PURE__ */ n("p", {
+		children: [/* @__PURE__ */ i("figcaption", { children: [
+			/* @__PURE__ */ i("h3", { children: r }),
+			Y && /* @__PURE__ */ i("p", {
 				class: "readout",
 				children: [
 					s,
 					" ",
-					i(Y[0], 4),
+					n(Y[0], 4),
 					": ",
-					i(Y[1], 5)
+					n(Y[1], 5)
 				]
 			}),
-			A.length > 0 && /* @__PURE__ */ n(h, {
-				name: a,
+			A.length > 0 && /* @__PURE__ */ i(h, {
+				name: r,
 				make: () => d(D.current.querySelector("svg"), j, g, f())
 			})
-		] }), /* @__PURE__ */ n("div", {
+		] }), /* @__PURE__ */ i("div", {
 			class: "plot",
 			ref: D,
 			tabIndex: 0,
 			role: "img",
-			"aria-label": Y ? `${a} over ${s}: ${A.length} points, from ${i(N[0], 4)} to ${i(N[N.length - 1], 4)}. Arrow keys read points.` : `${a}: no points yet`,
+			"aria-label": Y ? `${r} over ${s}: ${A.length} points, from ${n(N[0], 4)} to ${n(N[N.length - 1], 4)}. Arrow keys read points.` : `${r}: no points yet`,
 			onPointerMove: (e) => X(e.clientX),
 			onClick: () => k.value !== null && A[k.value] && E?.(A[k.value][0]),
 			onPointerLeave: () => k.value = null,
@@ -195,79 +195,79 @@ function x({ title: a, xName: s, x: c, y: l, isLogX: u, isLogY: p, isFalling: m,
 				let t = e.key === "ArrowLeft" ? -1 : +(e.key === "ArrowRight");
 				t && (e.preventDefault(), k.value = Math.min(A.length - 1, Math.max(0, (k.value ?? A.length - 1) + t)), E?.(A[k.value]?.[0]));
 			},
-			children: [A.length === 0 && /* @__PURE__ */ n("p", {
+			children: [A.length === 0 && /* @__PURE__ */ i("p", {
 				class: "note",
 				children: "There is nothing to draw."
-			}), A.length > 0 && /* @__PURE__ */ n("svg", {
+			}), A.length > 0 && /* @__PURE__ */ i("svg", {
 				width: j,
 				height: g,
 				"aria-hidden": "true",
 				children: [
-					(p ? b(L, R, 4) : y(L, R, 4).filter((e) => !H || Number.isInteger(e))).map((e) => /* @__PURE__ */ n("g", { children: [/* @__PURE__ */ n("line", {
+					(p ? b(L, R, 4) : y(L, R, 4).filter((e) => !H || Number.isInteger(e))).map((e) => /* @__PURE__ */ i("g", { children: [/* @__PURE__ */ i("line", {
 						class: "gridline",
 						x1: v.left,
 						x2: j - v.right,
 						y1: G(e),
 						y2: G(e)
-					}), /* @__PURE__ */ n("text", {
+					}), /* @__PURE__ */ i("text", {
 						x: v.left - 8,
 						y: G(e) + 4,
 						"text-anchor": "end",
-						children: i(e, 4)
+						children: n(e, 4)
 					})] }, e)),
-					(u ? b(F, I, 5) : y(F, I, 5)).map((e) => /* @__PURE__ */ n("text", {
+					(u ? b(F, I, 5) : y(F, I, 5)).map((e) => /* @__PURE__ */ i("text", {
 						x: W(e),
 						y: g - v.bottom + 17,
 						"text-anchor": "middle",
-						children: i(e, 4)
+						children: n(e, 4)
 					}, e)),
-					/* @__PURE__ */ n("text", {
+					/* @__PURE__ */ i("text", {
 						x: j - v.right,
 						y: 216,
 						"text-anchor": "end",
 						children: m ? `${s}${j >= _ ? ", falling" : ""} →` : s
 					}),
-					w && w.at.filter((e) => e >= F && e <= I).map((e) => /* @__PURE__ */ n("path", {
+					w && w.at.filter((e) => e >= F && e <= I).map((e) => /* @__PURE__ */ i("path", {
 						class: "split",
 						d: `M${(W(e) - 3.2).toFixed(1)} ${g - v.bottom + 5.5}h6.4l-3.2 -5z`
 					}, e)),
-					w && w.at.length > 0 && /* @__PURE__ */ n("g", { children: [/* @__PURE__ */ n("path", {
+					w && w.at.length > 0 && /* @__PURE__ */ i("g", { children: [/* @__PURE__ */ i("path", {
 						class: "split",
 						d: `M${v.left} 215h6.4l-3.2 -5z`
-					}), /* @__PURE__ */ n("text", {
+					}), /* @__PURE__ */ i("text", {
 						x: v.left + 11,
 						y: 216,
 						children: w.name
 					})] }),
-					K && /* @__PURE__ */ n("g", { children: [/* @__PURE__ */ n("path", {
+					K && /* @__PURE__ */ i("g", { children: [/* @__PURE__ */ i("path", {
 						class: "curve later",
 						d: `M${v.left + (w?.at.length ? 62 : 0)} 212h18`
-					}), /* @__PURE__ */ n("text", {
+					}), /* @__PURE__ */ i("text", {
 						x: v.left + (w?.at.length ? 86 : 24),
 						y: 216,
 						children: "hardening"
 					})] }),
-					S !== "alone" && /* @__PURE__ */ n("path", {
+					S !== "alone" && /* @__PURE__ */ i("path", {
 						class: "curve",
 						d: q[0]
 					}),
-					S !== "alone" && q[1] && /* @__PURE__ */ n("path", {
+					S !== "alone" && q[1] && /* @__PURE__ */ i("path", {
 						class: "curve later",
 						d: q[1]
 					}),
-					(S || A.length === 1) && A.map(([e, t, r]) => /* @__PURE__ */ n("circle", {
+					(S || A.length === 1) && A.map(([e, t, n]) => /* @__PURE__ */ i("circle", {
 						class: "dot",
 						cx: W(e),
 						cy: G(t),
-						r: r === C ? 7 : 4
-					}, r)),
-					J !== null && Y && /* @__PURE__ */ n(t, { children: [/* @__PURE__ */ n("line", {
+						r: n === C ? 7 : 4
+					}, n)),
+					J !== null && Y && /* @__PURE__ */ i(e, { children: [/* @__PURE__ */ i("line", {
 						class: "cross",
 						x1: W(Y[0]),
 						x2: W(Y[0]),
 						y1: v.top,
 						y2: g - v.bottom
-					}), /* @__PURE__ */ n("circle", {
+					}), /* @__PURE__ */ i("circle", {
 						class: "dot",
 						cx: W(Y[0]),
 						cy: G(Y[1]),

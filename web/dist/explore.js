@@ -1,8 +1,8 @@
-import { C as e, E as t, S as n, T as r, _ as i, a, b as o, c as s, d as c, f as l, g as u, h as d, i as f, l as p, m, n as h, o as g, p as _, r as v, s as y, t as b, u as x, v as S, w as C, x as w, y as T } from "./app.js";
-import { a as E, i as D, n as ee, o as te, r as O, s as ne } from "./chart.js";
+import { C as e, D as t, E as n, S as r, T as i, _ as a, a as o, b as s, c, d as l, f as u, g as d, h as f, i as p, l as m, m as h, n as g, o as _, p as v, r as y, s as b, t as x, u as S, v as C, w, x as T, y as E } from "./app.js";
+import { a as D, i as ee, n as te, o as ne, r as O, s as k } from "./chart.js";
 // node_modules/@uwdata/flechette/src/constants.js
 /** Magic bytes 'ARROW1' indicating the Arrow 'file' format. */
-var k = Uint8Array.of(65, 82, 82, 79, 87, 49), A = {
+var A = Uint8Array.of(65, 82, 82, 79, 87, 49), j = {
 	/** 0.1.0 (October 2016). */
 	V1: 0,
 	/** 0.2.0 (February 2017). Non-backwards compatible with V1. */
@@ -21,7 +21,7 @@ var k = Uint8Array.of(65, 82, 82, 79, 87, 49), A = {
 	*   In V5, Unions don't have a validity bitmap buffer.
 	*/
 	V5: 4
-}, j = {
+}, M = {
 	NONE: 0,
 	/**
 	* A Schema describes the columns in a record batch.
@@ -58,7 +58,7 @@ var k = Uint8Array.of(65, 82, 82, 79, 87, 49), A = {
 	* Not currently supported by Flechette.
 	*/
 	SparseTensor: 5
-}, M = {
+}, N = {
 	/**
 	* Dictionary types compress data by using a set of integer indices to
 	* lookup potentially repeated vales in a separate dictionary of values.
@@ -273,21 +273,21 @@ var k = Uint8Array.of(65, 82, 82, 79, 87, 49), A = {
 	* extremely large data values.
 	*/
 	LargeListView: 26
-}, N = {
+}, P = {
 	/** 16-bit floating point number. */
 	HALF: 0,
 	/** 32-bit floating point number. */
 	SINGLE: 1,
 	/** 64-bit floating point number. */
 	DOUBLE: 2
-}, P = {
+}, F = {
 	DAY: 0,
 	/**
 	* Milliseconds (as 64 bit int) indicating UNIX time elapsed since the epoch
 	* (no leap seconds), with values evenly divisible by 86400000.
 	*/
 	MILLISECOND: 1
-}, F = {
+}, I = {
 	/** Seconds. */
 	SECOND: 0,
 	/** Milliseconds. */
@@ -296,7 +296,7 @@ var k = Uint8Array.of(65, 82, 82, 79, 87, 49), A = {
 	MICROSECOND: 2,
 	/** Nanoseconds. */
 	NANOSECOND: 3
-}, re = {
+}, L = {
 	/**
 	* Indicates the number of elapsed whole months, stored as 4-byte signed
 	* integers.
@@ -318,12 +318,12 @@ var k = Uint8Array.of(65, 82, 82, 79, 87, 49), A = {
 	* day's worth of time).
 	*/
 	MONTH_DAY_NANO: 2
-}, I = {
+}, re = {
 	/** Sparse union layout with full arrays for each sub-type. */
 	Sparse: 0,
 	/** Dense union layout with offsets into value arrays. */
 	Dense: 1
-}, ie = {
+}, R = {
 	/**
 	* LZ4 frame compression.
 	* Not to be confused with "raw" (also called "block") format.
@@ -331,7 +331,7 @@ var k = Uint8Array.of(65, 82, 82, 79, 87, 49), A = {
 	LZ4_FRAME: 0,
 	/** Zstandard compression. */
 	ZSTD: 1
-}, L = { 
+}, ie = { 
 /**
 * Each constituent buffer is first compressed with the indicated
 * compressor, and then written with the uncompressed length in the first 8
@@ -341,12 +341,12 @@ var k = Uint8Array.of(65, 82, 82, 79, 87, 49), A = {
 * follows is not compressed, which can be useful for cases where
 * compression does not yield appreciable savings.
 */
-BUFFER: 0 }, ae = Uint8Array, R = Uint16Array, oe = Uint32Array, se = BigUint64Array, z = Int8Array, B = Int16Array, V = Int32Array, H = BigInt64Array, U = Float32Array, W = Float64Array;
+BUFFER: 0 }, z = Uint8Array, ae = Uint16Array, oe = Uint32Array, B = BigUint64Array, V = Int8Array, se = Int16Array, H = Int32Array, U = BigInt64Array, W = Float32Array, G = Float64Array;
 /**
 * @param {unknown} value
 * @returns {string}
 */
-function G(e) {
+function K(e) {
 	return Object.prototype.toString.call(e);
 }
 /**
@@ -355,16 +355,16 @@ function G(e) {
 * @param {unknown} data
 * @returns {data is ArrayBufferLike}
 */
-function K(e) {
-	return G(e) === "[object ArrayBuffer]" || G(e) === "[object SharedArrayBuffer]";
+function q(e) {
+	return K(e) === "[object ArrayBuffer]" || K(e) === "[object SharedArrayBuffer]";
 }
 /**
 * Check in an input value is a Uint8Array, applicable cross-realms. 
 * @param {unknown} value 
 * @returns {value is Uint8Array}
 */
-function q(e) {
-	return G(e) === "[object Uint8Array]";
+function ce(e) {
+	return K(e) === "[object Uint8Array]";
 }
 /**
 * Return the appropriate typed array constructor for the given
@@ -373,18 +373,18 @@ function q(e) {
 * @param {boolean} signed Flag indicating if the integer is signed.
 * @returns {IntArrayConstructor}
 */
-function ce(e, t) {
+function le(e, t) {
 	let n = Math.log2(e) - 3;
 	return (t ? [
-		z,
-		B,
 		V,
-		H
+		se,
+		H,
+		U
 	] : [
+		z,
 		ae,
-		R,
 		oe,
-		se
+		B
 	])[n];
 }
 /**
@@ -394,7 +394,7 @@ function ce(e, t) {
 * @param {IntegerArray} offsets The offsets array.
 * @param {number} index The full column row index.
 */
-function le(e, t) {
+function ue(e, t) {
 	let n = 0, r = e.length;
 	if (r <= 2147483648) do {
 		let i = n + r >>> 1;
@@ -417,7 +417,7 @@ function le(e, t) {
 * @returns {T} The input value.
 * @throws if the value does not pass the test
 */
-function ue(e, t, n) {
+function de(e, t, n) {
 	if (t(e)) return e;
 	throw Error(n(e));
 }
@@ -432,7 +432,7 @@ function ue(e, t, n) {
 * @throws if the value is not included in the set
 */
 function J(e, t, n) {
-	return t = Array.isArray(t) ? t : Object.values(t), ue(e, (e) => t.includes(e), n ?? (() => `${e} must be one of ${t}`));
+	return t = Array.isArray(t) ? t : Object.values(t), de(e, (e) => t.includes(e), n ?? (() => `${e} must be one of ${t}`));
 }
 /**
 * Return the first object key that pairs with the given value.
@@ -440,7 +440,7 @@ function J(e, t, n) {
 * @param {any} value The value to lookup.
 * @returns {string} The first matching key, or '<Unknown>' if not found.
 */
-function de(e, t) {
+function fe(e, t) {
 	for (let [n, r] of Object.entries(e)) if (r === t) return n;
 	return "<Unknown>";
 }
@@ -451,7 +451,7 @@ function de(e, t) {
 /**
 * @typedef {Field | DataType} FieldInput
 */
-var fe = (e) => `Unsupported data type: "${de(M, e)}" (id ${e})`, Y = (e, t, n = !0, r = null) => ({
+var Y = (e) => `Unsupported data type: "${fe(N, e)}" (id ${e})`, pe = (e, t, n = !0, r = null) => ({
 	name: e,
 	type: t,
 	nullable: n,
@@ -462,15 +462,15 @@ var fe = (e) => `Unsupported data type: "${de(M, e)}" (id ${e})`, Y = (e, t, n =
 * @param {any} value
 * @returns {value is Field}
 */
-function pe(e) {
-	return Object.hasOwn(e, "name") && me(e.type);
+function me(e) {
+	return Object.hasOwn(e, "name") && he(e.type);
 }
 /**
 * Checks if a value is a data type instance.
 * @param {any} value
 * @returns {value is DataType}
 */
-function me(e) {
+function he(e) {
 	return typeof e?.typeId == "number";
 }
 /**
@@ -481,8 +481,8 @@ function me(e) {
 * @param {boolean} [defaultNullable=true] The default nullable value.
 * @returns {Field} The field instance.
 */
-function he(e, t = "", n = !0) {
-	return pe(e) ? e : Y(t, ue(e, me, () => "Data type expected."), n);
+function ge(e, t = "", n = !0) {
+	return me(e) ? e : pe(t, de(e, he, () => "Data type expected."), n);
 }
 /**
 * Return a Dictionary data type instance.  A dictionary type consists of a
@@ -505,14 +505,14 @@ function he(e, t = "", n = !0) {
 *  ids are later resolved (possibly to new values) upon IPC encoding.
 * @returns {DictionaryType}
 */
-var ge = (e, t, n = !1, r = -1) => ({
-	typeId: M.Dictionary,
+var _e = (e, t, n = !1, r = -1) => ({
+	typeId: N.Dictionary,
 	id: r,
 	dictionary: e,
-	indices: t || ve(),
+	indices: t || ye(),
 	ordered: n
-}), _e = (e = 32, t = !0) => ({
-	typeId: M.Int,
+}), ve = (e = 32, t = !0) => ({
+	typeId: N.Int,
 	bitWidth: J(e, [
 		8,
 		16,
@@ -520,23 +520,23 @@ var ge = (e, t, n = !1, r = -1) => ({
 		64
 	]),
 	signed: t,
-	values: ce(e, t)
-}), ve = () => _e(32), ye = (e = 2) => ({
-	typeId: M.Float,
-	precision: J(e, N),
+	values: le(e, t)
+}), ye = () => ve(32), be = (e = 2) => ({
+	typeId: N.Float,
+	precision: J(e, P),
 	values: [
-		R,
-		U,
-		W
+		ae,
+		W,
+		G
 	][e]
-}), be = () => ({
-	typeId: M.Binary,
-	offsets: V
 }), xe = () => ({
-	typeId: M.Utf8,
-	offsets: V
-}), Se = (e, t, n = 128) => ({
-	typeId: M.Decimal,
+	typeId: N.Binary,
+	offsets: H
+}), Se = () => ({
+	typeId: N.Utf8,
+	offsets: H
+}), Ce = (e, t, n = 128) => ({
+	typeId: N.Decimal,
 	precision: e,
 	scale: t,
 	bitWidth: J(n, [
@@ -545,90 +545,90 @@ var ge = (e, t, n = !1, r = -1) => ({
 		128,
 		256
 	]),
-	values: n === 32 ? V : se
-}), Ce = (e) => ({
-	typeId: M.Date,
-	unit: J(e, P),
-	values: e === P.DAY ? V : H
-}), we = (e = F.MILLISECOND) => {
-	e = J(e, F);
-	let t = e === F.SECOND || e === F.MILLISECOND ? 32 : 64;
+	values: n === 32 ? H : B
+}), we = (e) => ({
+	typeId: N.Date,
+	unit: J(e, F),
+	values: e === F.DAY ? H : U
+}), Te = (e = I.MILLISECOND) => {
+	e = J(e, I);
+	let t = e === I.SECOND || e === I.MILLISECOND ? 32 : 64;
 	return {
-		typeId: M.Time,
+		typeId: N.Time,
 		unit: e,
 		bitWidth: t,
-		values: t === 32 ? V : H
+		values: t === 32 ? H : U
 	};
-}, Te = (e = F.MILLISECOND, t = null) => ({
-	typeId: M.Timestamp,
-	unit: J(e, F),
+}, Ee = (e = I.MILLISECOND, t = null) => ({
+	typeId: N.Timestamp,
+	unit: J(e, I),
 	timezone: t,
-	values: H
-}), Ee = (e = re.MONTH_DAY_NANO) => ({
-	typeId: M.Interval,
-	unit: J(e, re),
-	values: e === re.MONTH_DAY_NANO ? void 0 : V
-}), De = (e) => ({
-	typeId: M.List,
-	children: [he(e)],
-	offsets: V
+	values: U
+}), De = (e = L.MONTH_DAY_NANO) => ({
+	typeId: N.Interval,
+	unit: J(e, L),
+	values: e === L.MONTH_DAY_NANO ? void 0 : H
 }), Oe = (e) => ({
-	typeId: M.Struct,
-	children: Array.isArray(e) && e.length > 0 && pe(e[0]) ? e : Object.entries(e).map(([e, t]) => Y(e, t))
-}), ke = (e, t, n, r) => (n ??= t.map((e, t) => t), {
-	typeId: M.Union,
-	mode: J(e, I),
+	typeId: N.List,
+	children: [ge(e)],
+	offsets: H
+}), ke = (e) => ({
+	typeId: N.Struct,
+	children: Array.isArray(e) && e.length > 0 && me(e[0]) ? e : Object.entries(e).map(([e, t]) => pe(e, t))
+}), Ae = (e, t, n, r) => (n ??= t.map((e, t) => t), {
+	typeId: N.Union,
+	mode: J(e, re),
 	typeIds: n,
 	typeMap: n.reduce((e, t, n) => (e[t] = n, e), {}),
-	children: t.map((e, t) => he(e, `_${t}`)),
+	children: t.map((e, t) => ge(e, `_${t}`)),
 	typeIdForValue: r,
-	offsets: V
-}), Ae = (e) => ({
-	typeId: M.FixedSizeBinary,
+	offsets: H
+}), je = (e) => ({
+	typeId: N.FixedSizeBinary,
 	stride: e
-}), je = (e, t) => ({
-	typeId: M.FixedSizeList,
-	stride: t,
-	children: [he(e)]
 }), Me = (e, t) => ({
-	typeId: M.Map,
+	typeId: N.FixedSizeList,
+	stride: t,
+	children: [ge(e)]
+}), Ne = (e, t) => ({
+	typeId: N.Map,
 	keysSorted: e,
 	children: [t],
-	offsets: V
-}), Ne = (e = F.MILLISECOND) => ({
-	typeId: M.Duration,
-	unit: J(e, F),
-	values: H
-}), Pe = () => ({
-	typeId: M.LargeBinary,
 	offsets: H
+}), Pe = (e = I.MILLISECOND) => ({
+	typeId: N.Duration,
+	unit: J(e, I),
+	values: U
 }), Fe = () => ({
-	typeId: M.LargeUtf8,
-	offsets: H
-}), Ie = (e) => ({
-	typeId: M.LargeList,
-	children: [he(e)],
-	offsets: H
-}), Le = (e, t) => ({
-	typeId: M.RunEndEncoded,
-	children: [ue(he(e, "run_ends"), (e) => e.type.typeId === M.Int, () => "Run-ends must have an integer type."), he(t, "values")]
-}), Re = (e) => ({
-	typeId: M.ListView,
-	children: [he(e, "value")],
-	offsets: V
+	typeId: N.LargeBinary,
+	offsets: U
+}), Ie = () => ({
+	typeId: N.LargeUtf8,
+	offsets: U
+}), Le = (e) => ({
+	typeId: N.LargeList,
+	children: [ge(e)],
+	offsets: U
+}), Re = (e, t) => ({
+	typeId: N.RunEndEncoded,
+	children: [de(ge(e, "run_ends"), (e) => e.type.typeId === N.Int, () => "Run-ends must have an integer type."), ge(t, "values")]
 }), ze = (e) => ({
-	typeId: M.LargeListView,
-	children: [he(e, "value")],
+	typeId: N.ListView,
+	children: [ge(e, "value")],
 	offsets: H
-}), Be = new W(2).buffer;
-new H(Be), new oe(Be), new V(Be), new ae(Be);
+}), Be = (e) => ({
+	typeId: N.LargeListView,
+	children: [ge(e, "value")],
+	offsets: U
+}), Ve = new G(2).buffer;
+new U(Ve), new oe(Ve), new H(Ve), new z(Ve);
 /**
 * Coerce a bigint value to a number. Throws an error if the bigint value
 * lies outside the range of what a number can precisely represent.
 * @param {bigint} value The value to check and possibly convert.
 * @returns {number} The converted number value.
 */
-function Ve(e) {
+function He(e) {
 	if (e > 2 ** 53 - 1 || e < -(2 ** 53 - 1)) throw Error(`BigInt exceeds integer number representation: ${e}`);
 	return Number(e);
 }
@@ -639,10 +639,10 @@ function Ve(e) {
 * @param {bigint} div The divisor.
 * @returns {number} The result of the division as a floating point number.
 */
-function He(e, t) {
+function Ue(e, t) {
 	return Number(e / t) + Number(e % t) / Number(t);
 }
-var Ue = (e) => BigInt.asUintN(64, e);
+var We = (e) => BigInt.asUintN(64, e);
 /**
 * Convert a 64-bit decimal value to a bigint.
 * @param {BigUint64Array} buf The uint64 array containing the decimal bytes.
@@ -650,7 +650,7 @@ var Ue = (e) => BigInt.asUintN(64, e);
 * @returns {bigint} The converted decimal as a bigint, such that all
 *  fractional digits are scaled up to integers (for example, 1.12 -> 112).
 */
-function We(e, t) {
+function Ge(e, t) {
 	return BigInt.asIntN(64, e[t]);
 }
 /**
@@ -660,9 +660,9 @@ function We(e, t) {
 * @returns {bigint} The converted decimal as a bigint, such that all
 *  fractional digits are scaled up to integers (for example, 1.12 -> 112).
 */
-function Ge(e, t) {
+function Ke(e, t) {
 	let n = t << 1, r;
-	return BigInt.asIntN(64, e[n + 1]) < 0 ? (r = Ue(~e[n]) | Ue(~e[n + 1]) << 64n, r = -(r + 1n)) : r = e[n] | e[n + 1] << 64n, r;
+	return BigInt.asIntN(64, e[n + 1]) < 0 ? (r = We(~e[n]) | We(~e[n + 1]) << 64n, r = -(r + 1n)) : r = e[n] | e[n + 1] << 64n, r;
 }
 /**
 * Convert a 256-bit decimal value to a bigint.
@@ -671,20 +671,20 @@ function Ge(e, t) {
 * @returns {bigint} The converted decimal as a bigint, such that all
 *  fractional digits are scaled up to integers (for example, 1.12 -> 112).
 */
-function Ke(e, t) {
+function qe(e, t) {
 	let n = t << 2, r;
-	return BigInt.asIntN(64, e[n + 3]) < 0 ? (r = Ue(~e[n]) | Ue(~e[n + 1]) << 64n | Ue(~e[n + 2]) << 128n | Ue(~e[n + 3]) << 192n, r = -(r + 1n)) : r = e[n] | e[n + 1] << 64n | e[n + 2] << 128n | e[n + 3] << 192n, r;
+	return BigInt.asIntN(64, e[n + 3]) < 0 ? (r = We(~e[n]) | We(~e[n + 1]) << 64n | We(~e[n + 2]) << 128n | We(~e[n + 3]) << 192n, r = -(r + 1n)) : r = e[n] | e[n + 1] << 64n | e[n + 2] << 128n | e[n + 3] << 192n, r;
 }
 // node_modules/@uwdata/flechette/src/util/strings.js
-var qe = new TextDecoder("utf-8");
+var Je = new TextDecoder("utf-8");
 new TextEncoder();
 /**
 * Return a UTF-8 string decoded from a byte buffer.
 * @param {Uint8Array} buf The byte buffer.
 * @returns {string} The decoded string.
 */
-function Je(e) {
-	return qe.decode(e);
+function Ye(e) {
+	return Je.decode(e);
 }
 /**
 * Return a boolean for a single bit in a bitmap.
@@ -692,7 +692,7 @@ function Je(e) {
 * @param {number} index The bit index to read.
 * @returns {boolean} The boolean bitmap value.
 */
-function Ye(e, t) {
+function Xe(e, t) {
 	return !!(e[t >> 3] & 1 << t % 8);
 }
 /**
@@ -700,7 +700,7 @@ function Ye(e, t) {
 * @param {Uint8Array} buf The byte buffer.
 * @param {number} index The base index of the object.
 */
-function Xe(e, t) {
+function Ze(e, t) {
 	let n = t + Z(e, t), r = n - Z(e, n), i = X(e, r);
 	/**
 	* Retrieve a value from a flatbuffer table layout.
@@ -724,7 +724,7 @@ function Xe(e, t) {
 * @param {number} offset
 * @returns {number}
 */
-function Ze(e, t) {
+function Qe(e, t) {
 	return t;
 }
 /**
@@ -733,8 +733,8 @@ function Ze(e, t) {
 * @param {number} offset
 * @returns {boolean}
 */
-function Qe(e, t) {
-	return !!$e(e, t);
+function $e(e, t) {
+	return !!et(e, t);
 }
 /**
 * Return a signed 8-bit integer value.
@@ -742,8 +742,8 @@ function Qe(e, t) {
 * @param {number} offset
 * @returns {number}
 */
-function $e(e, t) {
-	return et(e, t) << 24 >> 24;
+function et(e, t) {
+	return tt(e, t) << 24 >> 24;
 }
 /**
 * Return an unsigned 8-bit integer value.
@@ -751,7 +751,7 @@ function $e(e, t) {
 * @param {number} offset
 * @returns {number}
 */
-function et(e, t) {
+function tt(e, t) {
 	return e[t];
 }
 /**
@@ -761,7 +761,7 @@ function et(e, t) {
 * @returns {number}
 */
 function X(e, t) {
-	return tt(e, t) << 16 >> 16;
+	return nt(e, t) << 16 >> 16;
 }
 /**
 * Return an unsigned 16-bit integer value.
@@ -769,7 +769,7 @@ function X(e, t) {
 * @param {number} offset
 * @returns {number}
 */
-function tt(e, t) {
+function nt(e, t) {
 	return e[t] | e[t + 1] << 8;
 }
 /**
@@ -787,7 +787,7 @@ function Z(e, t) {
 * @param {number} offset
 * @returns {number}
 */
-function nt(e, t) {
+function rt(e, t) {
 	return Z(e, t) >>> 0;
 }
 /**
@@ -798,7 +798,7 @@ function nt(e, t) {
 * @returns {number}
 */
 function Q(e, t) {
-	return Ve(BigInt.asIntN(64, BigInt(nt(e, t)) + (BigInt(nt(e, t + 4)) << 32n)));
+	return He(BigInt.asIntN(64, BigInt(rt(e, t)) + (BigInt(rt(e, t + 4)) << 32n)));
 }
 /**
 * Create a JavaScript string from UTF-8 data stored inside the FlatBuffer.
@@ -807,9 +807,9 @@ function Q(e, t) {
 * @param {number} index The index of the string entry.
 * @returns {string} The decoded string.
 */
-function rt(e, t) {
+function it(e, t) {
 	let n = t + Z(e, t), r = Z(e, n);
-	return n += 4, Je(e.subarray(n, n + r));
+	return n += 4, Ye(e.subarray(n, n + r));
 }
 /**
 * Extract a flatbuffer vector to an array.
@@ -820,7 +820,7 @@ function rt(e, t) {
 * @param {(buf: Uint8Array, pos: number) => T} extract Vector entry extraction function.
 * @returns {T[]} The extracted vector entries.
 */
-function it(e, t, n, r) {
+function at(e, t, n, r) {
 	if (!t) return [];
 	let i = t + Z(e, t);
 	return Array.from({ length: Z(e, i) }, (t, a) => r(e, i + 4 + a * n));
@@ -832,7 +832,7 @@ function it(e, t, n, r) {
 /**
 * Symbol for the row index value of a struct object proxy.
 */
-var at = Symbol("rowIndex");
+var ot = Symbol("rowIndex");
 /**
 * Returns a row proxy object factory. The resulting method takes a
 * batch-level row index as input and returns an object that proxies
@@ -841,20 +841,20 @@ var at = Symbol("rowIndex");
 * @param {Batch[]} batches The value batches.
 * @returns {(index: number) => Record<string, any>}
 */
-function ot(e, t) {
+function st(e, t) {
 	class n {
 		/**
 		* Create a new proxy row object representing a struct or table row.
 		* @param {number} index The record batch row index.
 		*/
 		constructor(e) {
-			this[at] = e;
+			this[ot] = e;
 		}
 		/**
 		* Return a JSON-compatible object representation.
 		*/
 		toJSON() {
-			return ct(e, t, this[at]);
+			return lt(e, t, this[ot]);
 		}
 	}
 	let r = n.prototype;
@@ -863,7 +863,7 @@ function ot(e, t) {
 		let i = t[n];
 		Object.defineProperty(r, e[n], {
 			get() {
-				return i.at(this[at]);
+				return i.at(this[ot]);
 			},
 			enumerable: !0
 		});
@@ -878,8 +878,8 @@ function ot(e, t) {
 * @param {Batch[]} batches The value batches.
 * @returns {(index: number) => Record<string, any>}
 */
-function st(e, t) {
-	return (n) => ct(e, t, n);
+function ct(e, t) {
+	return (n) => lt(e, t, n);
 }
 /**
 * Return a vanilla object representing a struct (row object) type.
@@ -888,7 +888,7 @@ function st(e, t) {
 * @param {number} index The record batch row index.
 * @returns {Record<string, any>}
 */
-function ct(e, t, n) {
+function lt(e, t, n) {
 	let r = {};
 	for (let i = 0; i < e.length; ++i) r[e[i]] = t[i].at(n);
 	return r;
@@ -904,15 +904,15 @@ function ct(e, t, n) {
 * @param {Batch<any>?} batch The data batch to check.
 * @returns {boolean} True if a direct batch, false otherwise.
 */
-function lt(e) {
-	return e instanceof dt;
+function ut(e) {
+	return e instanceof ft;
 }
 /**
 * Column values from a single record batch.
 * A column may contain multiple batches.
 * @template T
 */
-var ut = class {
+var dt = class {
 	/**
 	* The array type to use when extracting data from the batch.
 	* A null value indicates that the array type should match
@@ -955,7 +955,7 @@ var ut = class {
 	* @returns {boolean} True if valid, false otherwise.
 	*/
 	isValid(e) {
-		return Ye(this.validity, e);
+		return Xe(this.validity, e);
 	}
 	/**
 	* Return the value at the given index. This method does not check the
@@ -986,7 +986,7 @@ var ut = class {
 	*[Symbol.iterator]() {
 		for (let e = 0; e < this.length; ++e) yield this.at(e);
 	}
-}, dt = class extends ut {
+}, ft = class extends dt {
 	/**
 	* Create a new column batch with direct value array access.
 	* @param {object} options
@@ -1019,11 +1019,11 @@ var ut = class {
 	[Symbol.iterator]() {
 		return this.nullCount ? super[Symbol.iterator]() : this.values[Symbol.iterator]();
 	}
-}, ft = class extends ut {
-	static ArrayType = W;
-}, $ = class extends ut {
+}, pt = class extends dt {
+	static ArrayType = G;
+}, $ = class extends dt {
 	static ArrayType = Array;
-}, pt = class extends $ {
+}, mt = class extends $ {
 	/**
 	* @param {number} index The value index
 	* @returns {null}
@@ -1031,14 +1031,14 @@ var ut = class {
 	value(e) {
 		return null;
 	}
-}, mt = class extends ft {
+}, ht = class extends pt {
 	/**
 	* @param {number} index The value index
 	*/
 	value(e) {
-		return Ve(this.values[e]);
+		return He(this.values[e]);
 	}
-}, ht = class extends ft {
+}, gt = class extends pt {
 	/**
 	* @param {number} index The value index
 	*/
@@ -1050,14 +1050,14 @@ var ut = class {
 		}
 		return i * 2 ** (n - 15) * (1 + r);
 	}
-}, gt = class extends $ {
+}, _t = class extends $ {
 	/**
 	* @param {number} index The value index
 	*/
 	value(e) {
-		return Ye(this.values, e);
+		return Xe(this.values, e);
 	}
-}, _t = class extends ft {
+}, vt = class extends pt {
 	constructor(e) {
 		super(e);
 		let { scale: t } = this.type;
@@ -1069,21 +1069,21 @@ var ut = class {
 	value(e) {
 		return this.values[e] / this.scale;
 	}
-}, vt = class extends ut {
+}, yt = class extends dt {
 	constructor(e) {
 		super(e);
 		let { bitWidth: t, scale: n } = this.type;
-		this.decimal = t === 64 ? We : t === 128 ? Ge : Ke, this.scale = 10n ** BigInt(n);
+		this.decimal = t === 64 ? Ge : t === 128 ? Ke : qe, this.scale = 10n ** BigInt(n);
 	}
-}, yt = class extends vt {
-	static ArrayType = W;
+}, bt = class extends yt {
+	static ArrayType = G;
 	/**
 	* @param {number} index The value index
 	*/
 	value(e) {
-		return He(this.decimal(this.values, e), this.scale);
+		return Ue(this.decimal(this.values, e), this.scale);
 	}
-}, bt = class extends vt {
+}, xt = class extends yt {
 	static ArrayType = Array;
 	/**
 	* @param {number} index The value index
@@ -1091,7 +1091,7 @@ var ut = class {
 	value(e) {
 		return this.decimal(this.values, e);
 	}
-}, xt = class extends $ {
+}, St = class extends $ {
 	/**
 	* Create a new date batch.
 	* @param {Batch<number>} batch A batch of timestamp values.
@@ -1105,7 +1105,7 @@ var ut = class {
 	value(e) {
 		return new Date(this.source.value(e));
 	}
-}, St = class extends ft {
+}, Ct = class extends pt {
 	/**
 	* @param {number} index The value index
 	* @returns {number}
@@ -1113,28 +1113,28 @@ var ut = class {
 	value(e) {
 		return 864e5 * this.values[e];
 	}
-}, Ct = mt, wt = class extends mt {
+}, wt = ht, Tt = class extends ht {
 	/**
 	* @param {number} index The value index
 	*/
 	value(e) {
 		return super.value(e) * 1e3;
 	}
-}, Tt = mt, Et = class extends mt {
+}, Et = ht, Dt = class extends ht {
 	/**
 	* @param {number} index The value index
 	*/
 	value(e) {
-		return He(this.values[e], 1000n);
+		return Ue(this.values[e], 1000n);
 	}
-}, Dt = class extends mt {
+}, Ot = class extends ht {
 	/**
 	* @param {number} index The value index
 	*/
 	value(e) {
-		return He(this.values[e], 1000000n);
+		return Ue(this.values[e], 1000000n);
 	}
-}, Ot = class extends $ {
+}, kt = class extends $ {
 	/**
 	* @param {number} index The value index
 	* @returns {Int32Array}
@@ -1142,7 +1142,7 @@ var ut = class {
 	value(e) {
 		return this.values.subarray(e << 1, e + 1 << 1);
 	}
-}, kt = class extends $ {
+}, At = class extends $ {
 	/**
 	* @param {number} index The value index
 	*/
@@ -1150,15 +1150,7 @@ var ut = class {
 		let t = this.values, n = e << 4;
 		return Float64Array.of(Z(t, n), Z(t, n + 4), Q(t, n + 8));
 	}
-}, At = ({ values: e, offsets: t }, n) => e.subarray(t[n], t[n + 1]), jt = ({ values: e, offsets: t }, n) => e.subarray(Ve(t[n]), Ve(t[n + 1])), Mt = class extends $ {
-	/**
-	* @param {number} index
-	* @returns {Uint8Array}
-	*/
-	value(e) {
-		return At(this, e);
-	}
-}, Nt = class extends $ {
+}, jt = ({ values: e, offsets: t }, n) => e.subarray(t[n], t[n + 1]), Mt = ({ values: e, offsets: t }, n) => e.subarray(He(t[n]), He(t[n + 1])), Nt = class extends $ {
 	/**
 	* @param {number} index
 	* @returns {Uint8Array}
@@ -1169,25 +1161,24 @@ var ut = class {
 }, Pt = class extends $ {
 	/**
 	* @param {number} index
+	* @returns {Uint8Array}
 	*/
 	value(e) {
-		return Je(At(this, e));
+		return Mt(this, e);
 	}
 }, Ft = class extends $ {
 	/**
 	* @param {number} index
 	*/
 	value(e) {
-		return Je(jt(this, e));
+		return Ye(jt(this, e));
 	}
 }, It = class extends $ {
 	/**
 	* @param {number} index
-	* @returns {ValueArray<V>}
 	*/
 	value(e) {
-		let t = this.offsets;
-		return this.children[0].slice(t[e], t[e + 1]);
+		return Ye(Mt(this, e));
 	}
 }, Lt = class extends $ {
 	/**
@@ -1196,7 +1187,7 @@ var ut = class {
 	*/
 	value(e) {
 		let t = this.offsets;
-		return this.children[0].slice(Ve(t[e]), Ve(t[e + 1]));
+		return this.children[0].slice(t[e], t[e + 1]);
 	}
 }, Rt = class extends $ {
 	/**
@@ -1204,8 +1195,8 @@ var ut = class {
 	* @returns {ValueArray<V>}
 	*/
 	value(e) {
-		let t = this.offsets[e], n = t + this.sizes[e];
-		return this.children[0].slice(t, n);
+		let t = this.offsets;
+		return this.children[0].slice(He(t[e]), He(t[e + 1]));
 	}
 }, zt = class extends $ {
 	/**
@@ -1214,14 +1205,23 @@ var ut = class {
 	*/
 	value(e) {
 		let t = this.offsets[e], n = t + this.sizes[e];
-		return this.children[0].slice(Ve(t), Ve(n));
+		return this.children[0].slice(t, n);
 	}
 }, Bt = class extends $ {
+	/**
+	* @param {number} index
+	* @returns {ValueArray<V>}
+	*/
+	value(e) {
+		let t = this.offsets[e], n = t + this.sizes[e];
+		return this.children[0].slice(He(t), He(n));
+	}
+}, Vt = class extends $ {
 	constructor(e) {
 		/** @type {number} */
 		super(e), this.stride = this.type.stride;
 	}
-}, Vt = class extends Bt {
+}, Ht = class extends Vt {
 	/**
 	* @param {number} index
 	* @returns {Uint8Array}
@@ -1230,7 +1230,7 @@ var ut = class {
 		let { stride: t, values: n } = this;
 		return n.subarray(e * t, (e + 1) * t);
 	}
-}, Ht = class extends Bt {
+}, Ut = class extends Vt {
 	/**
 	* @param {number} index
 	* @returns {ValueArray<V>}
@@ -1243,7 +1243,7 @@ var ut = class {
 /**
 * Extract Map key-value pairs from parallel child batches.
 */
-function Ut({ children: e, offsets: t }, n) {
+function Wt({ children: e, offsets: t }, n) {
 	let [r, i] = e[0].children, a = t[n], o = t[n + 1], s = [];
 	for (let e = a; e < o; ++e) s.push([r.at(e), i.at(e)]);
 	return s;
@@ -1254,25 +1254,25 @@ function Ut({ children: e, offsets: t }, n) {
 * @template K, V
 * @extends {ArrayBatch<[K, V][]>}
 */
-var Wt = class extends $ {
+var Gt = class extends $ {
 	/**
 	* Return the value at the given index.
 	* @param {number} index The value index.
 	* @returns {[K, V][]} The map entries as an array of [key, value] arrays.
 	*/
 	value(e) {
-		return Ut(this, e);
+		return Wt(this, e);
 	}
-}, Gt = class extends $ {
+}, Kt = class extends $ {
 	/**
 	* Return the value at the given index.
 	* @param {number} index The value index.
 	* @returns {Map<K, V>} The map value.
 	*/
 	value(e) {
-		return new Map(Ut(this, e));
+		return new Map(Wt(this, e));
 	}
-}, Kt = class extends $ {
+}, qt = class extends $ {
 	/**
 	* Create a new column batch.
 	* @param {object} options
@@ -1296,15 +1296,15 @@ var Wt = class extends $ {
 		let { typeIds: n, children: r, typeMap: i } = this;
 		return r[i[n[e]]].at(t);
 	}
-}, qt = class extends Kt {
+}, Jt = class extends qt {
 	/**
 	* @param {number} index The value index.
 	*/
 	value(e) {
 		return super.value(e, this.offsets[e]);
 	}
-}, Jt = class extends $ {
-	constructor(e, t = st) {
+}, Yt = class extends $ {
+	constructor(e, t = ct) {
 		super(e), this.names = this.type.children.map((e) => e.name), this.factory = t(this.names, this.children);
 	}
 	/**
@@ -1314,19 +1314,19 @@ var Wt = class extends $ {
 	value(e) {
 		return this.factory(e);
 	}
-}, Yt = class extends Jt {
+}, Xt = class extends Yt {
 	constructor(e) {
-		super(e, ot);
+		super(e, st);
 	}
-}, Xt = class extends $ {
+}, Zt = class extends $ {
 	/**
 	* @param {number} index The value index.
 	*/
 	value(e) {
 		let [{ values: t }, n] = this.children;
-		return n.at(le(t, e));
+		return n.at(ue(t, e));
 	}
-}, Zt = class extends $ {
+}, Qt = class extends $ {
 	/**
 	* Register the backing dictionary. Dictionaries are added
 	* after batch creation as the complete dictionary may not
@@ -1350,7 +1350,7 @@ var Wt = class extends $ {
 	key(e) {
 		return this.values[e];
 	}
-}, Qt = class extends $ {
+}, $t = class extends $ {
 	/**
 	* Create a new view batch.
 	* @param {object} options Batch options.
@@ -1373,19 +1373,19 @@ var Wt = class extends $ {
 		let { values: t, data: n } = this, r = e << 4, i = r + 4, a = t, o = Z(a, r);
 		return o > 12 && (i = Z(a, r + 12), a = n[Z(a, r + 8)]), a.subarray(i, i + o);
 	}
-}, $t = class extends Qt {
+}, en = class extends $t {
 	/**
 	* @param {number} index The value index.
 	*/
 	value(e) {
 		return this.view(e);
 	}
-}, en = class extends Qt {
+}, tn = class extends $t {
 	/**
 	* @param {number} index The value index.
 	*/
 	value(e) {
-		return Je(this.view(e));
+		return Ye(this.view(e));
 	}
 };
 // node_modules/@uwdata/flechette/src/column.js
@@ -1396,14 +1396,14 @@ var Wt = class extends $ {
 /**
 * Build up a column from batches.
 */
-function tn(e) {
+function nn(e) {
 	let t = [];
 	return {
 		add(e) {
 			return t.push(e), this;
 		},
 		clear: () => t = [],
-		done: () => new nn(t, e)
+		done: () => new rn(t, e)
 	};
 }
 /**
@@ -1414,7 +1414,7 @@ function tn(e) {
 * provide more efficient ways for bulk access or scanning.
 * @template T
 */
-var nn = class {
+var rn = class {
 	/**
 	* Create a new column instance.
 	* @param {Batch<T>[]} data The value batches.
@@ -1453,7 +1453,7 @@ var nn = class {
 	*/
 	[Symbol.iterator]() {
 		let e = this.data;
-		return e.length === 1 ? e[0][Symbol.iterator]() : rn(e);
+		return e.length === 1 ? e[0][Symbol.iterator]() : an(e);
 	}
 	/**
 	* Return the column value at the given index. If a column has multiple
@@ -1466,7 +1466,7 @@ var nn = class {
 	* @returns {T | null} The value.
 	*/
 	at(e) {
-		let { data: t, offsets: n } = this, r = le(n, e) - 1;
+		let { data: t, offsets: n } = this, r = ue(n, e) - 1;
 		return t[r]?.at(e - n[r]);
 	}
 	/**
@@ -1484,10 +1484,10 @@ var nn = class {
 	* @returns {ValueArray<T?>}
 	*/
 	toArray() {
-		let { length: e, nullCount: t, data: n } = this, r = !t && lt(n[0]), i = n.length;
+		let { length: e, nullCount: t, data: n } = this, r = !t && ut(n[0]), i = n.length;
 		if (r && i === 1) return n[0].values;
 		let a = new (!i || t > 0 ? Array : n[0].constructor.ArrayType ?? n[0].values.constructor)(e);
-		return r ? an(a, n) : on(a, n);
+		return r ? on(a, n) : sn(a, n);
 	}
 	/**
 	* Return an array of cached column values.
@@ -1497,20 +1497,20 @@ var nn = class {
 		return this._cache ??= this.toArray();
 	}
 };
-function* rn(e) {
+function* an(e) {
 	for (let t = 0; t < e.length; ++t) {
 		let n = e[t][Symbol.iterator]();
 		for (let e = n.next(); !e.done; e = n.next()) yield e.value;
 	}
 }
-function an(e, t) {
+function on(e, t) {
 	for (let n = 0, r = 0; n < t.length; ++n) {
 		let { values: i } = t[n];
 		e.set(i, r), r += i.length;
 	}
 	return e;
 }
-function on(e, t) {
+function sn(e, t) {
 	let n = -1;
 	for (let r = 0; r < t.length; ++r) {
 		let i = t[r];
@@ -1531,7 +1531,7 @@ function on(e, t) {
 * by row index, use `getChild()` to access data for a specific column.
 * @template {TypeMap} [T=TypeMap]
 */
-var sn = class e {
+var cn = class e {
 	/**
 	* Create a new table with the given schema and columns (children).
 	* @param {Schema} schema The table schema.
@@ -1545,7 +1545,7 @@ var sn = class e {
 		* @type {StructFactory}
 		* @readonly
 		*/
-		this.schema = e, this.names = r, this.children = t, this.factory = n ? ot : st;
+		this.schema = e, this.names = r, this.children = t, this.factory = n ? st : ct;
 		let i = [];
 		/**
 		* Returns a row object generator for the given batch index.
@@ -1607,8 +1607,8 @@ var sn = class e {
 		let { children: r, factory: i, schema: a } = this, { fields: o } = a;
 		return new e({
 			...a,
-			fields: t.map((e, t) => cn(o[e], n[t]))
-		}, t.map((e) => r[e]), i === ot);
+			fields: t.map((e, t) => ln(o[e], n[t]))
+		}, t.map((e) => r[e]), i === st);
 	}
 	/**
 	* Construct a new table containing only columns with the specified names.
@@ -1662,7 +1662,7 @@ var sn = class e {
 	at(e) {
 		let { children: t, getFactory: n, numRows: r } = this;
 		if (e < 0 || e >= r) return null;
-		let [{ offsets: i }] = t, a = le(i, e) - 1;
+		let [{ offsets: i }] = t, a = ue(i, e) - 1;
 		return n(a)(e - i[a]);
 	}
 	/**
@@ -1675,7 +1675,7 @@ var sn = class e {
 		return this.at(e);
 	}
 };
-function cn(e, t) {
+function ln(e, t) {
 	return t != null && t !== e.name ? {
 		...e,
 		name: t
@@ -1690,40 +1690,40 @@ function cn(e, t) {
 * @param {DataType} type The data type.
 * @param {ExtractionOptions} options The extraction options.
 */
-function ln(e, t = {}) {
+function un(e, t = {}) {
 	let { typeId: n, bitWidth: r, mode: i, precision: a, unit: o } = e, { useBigInt: s, useBigIntTimestamp: c, useDate: l, useDecimalInt: u, useMap: d, useProxy: f } = t;
 	switch (n) {
-		case M.Null: return pt;
-		case M.Bool: return gt;
-		case M.Int:
-		case M.Time:
-		case M.Duration: return s || r < 64 ? dt : mt;
-		case M.Float: return a ? dt : ht;
-		case M.Date: return un(o === P.DAY ? St : Ct, l && xt);
-		case M.Timestamp: return c ? dt : un(o === F.SECOND ? wt : o === F.MILLISECOND ? Tt : o === F.MICROSECOND ? Et : Dt, l && xt);
-		case M.Decimal: return r === 32 ? u ? dt : _t : u ? bt : yt;
-		case M.Interval: return o === re.DAY_TIME ? Ot : o === re.YEAR_MONTH ? dt : kt;
-		case M.FixedSizeBinary: return Vt;
-		case M.Utf8: return Pt;
-		case M.LargeUtf8: return Ft;
-		case M.Binary: return Mt;
-		case M.LargeBinary: return Nt;
-		case M.BinaryView: return $t;
-		case M.Utf8View: return en;
-		case M.List: return It;
-		case M.LargeList: return Lt;
-		case M.Map: return d ? Gt : Wt;
-		case M.ListView: return Rt;
-		case M.LargeListView: return zt;
-		case M.FixedSizeList: return Ht;
-		case M.Struct: return f ? Yt : Jt;
-		case M.RunEndEncoded: return Xt;
-		case M.Dictionary: return Zt;
-		case M.Union: return i ? qt : Kt;
+		case N.Null: return mt;
+		case N.Bool: return _t;
+		case N.Int:
+		case N.Time:
+		case N.Duration: return s || r < 64 ? ft : ht;
+		case N.Float: return a ? ft : gt;
+		case N.Date: return dn(o === F.DAY ? Ct : wt, l && St);
+		case N.Timestamp: return c ? ft : dn(o === I.SECOND ? Tt : o === I.MILLISECOND ? Et : o === I.MICROSECOND ? Dt : Ot, l && St);
+		case N.Decimal: return r === 32 ? u ? ft : vt : u ? xt : bt;
+		case N.Interval: return o === L.DAY_TIME ? kt : o === L.YEAR_MONTH ? ft : At;
+		case N.FixedSizeBinary: return Ht;
+		case N.Utf8: return Ft;
+		case N.LargeUtf8: return It;
+		case N.Binary: return Nt;
+		case N.LargeBinary: return Pt;
+		case N.BinaryView: return en;
+		case N.Utf8View: return tn;
+		case N.List: return Lt;
+		case N.LargeList: return Rt;
+		case N.Map: return d ? Kt : Gt;
+		case N.ListView: return zt;
+		case N.LargeListView: return Bt;
+		case N.FixedSizeList: return Ut;
+		case N.Struct: return f ? Xt : Yt;
+		case N.RunEndEncoded: return Zt;
+		case N.Dictionary: return Qt;
+		case N.Union: return i ? Jt : qt;
 	}
-	throw Error(fe(n));
+	throw Error(Y(n));
 }
-function un(e, t) {
+function dn(e, t) {
 	return t ? class extends t {
 		constructor(t) {
 			super(new e(t));
@@ -1732,24 +1732,24 @@ function un(e, t) {
 }
 // node_modules/@uwdata/flechette/src/compression.js
 /** @import { Codec, CompressionType_ } from './types.js' */
-var dn = -1, fn = 8;
+var fn = -1, pn = 8;
 /**
 * Return an error message for a missing codec.
 * @param {CompressionType_} type The codec type.
 */
-function pn(e) {
-	return `Missing compression codec "${de(ie, e)}" (id ${e})`;
+function mn(e) {
+	return `Missing compression codec "${fe(R, e)}" (id ${e})`;
 }
 /** @type {Map<CompressionType_, Codec>} */
-var mn = /* @__PURE__ */ new Map();
+var hn = /* @__PURE__ */ new Map();
 /**
 * Returns a compression codec for the provided type, or null if not found.
 * Compression codecs must first be registered using *setCompressionCodec*.
 * @param {CompressionType_ | null} [type] The compression type.
 * @returns {Codec | null} The compression codec, or null if not registered.
 */
-function hn(e) {
-	return e != null && mn.get(e) || null;
+function gn(e) {
+	return e != null && hn.get(e) || null;
 }
 /**
 * Decompress an Arrow buffer, return decompressed bytes and region metadata.
@@ -1758,13 +1758,13 @@ function hn(e) {
 * @param {Codec} codec A compression codec.
 * @returns {{ bytes: Uint8Array, offset: number, length: number }}
 */
-function gn(e, { offset: t, length: n }, r) {
+function _n(e, { offset: t, length: n }, r) {
 	if (n === 0) return {
 		bytes: /* @__PURE__ */ new Uint8Array(),
 		offset: 0,
 		length: 0
 	};
-	let i = Q(e, t), a = e.subarray(t + fn, t + n), o = i === dn ? a : r.decode(a, i);
+	let i = Q(e, t), a = e.subarray(t + pn, t + n), o = i === fn ? a : r.decode(a, i);
 	return {
 		bytes: o,
 		offset: 0,
@@ -1778,7 +1778,7 @@ function gn(e, { offset: t, length: n }, r) {
 * @param {number} index The starting index in the byte buffer
 * @returns The file block.
 */
-function _n(e, t) {
+function vn(e, t) {
 	return {
 		offset: Q(e, t),
 		metadataLength: Z(e, t + 8),
@@ -1791,8 +1791,8 @@ function _n(e, t) {
 * @param {number} index
 * @returns An array of file blocks.
 */
-function vn(e, t) {
-	return it(e, t, 24, _n);
+function yn(e, t) {
+	return at(e, t, 24, vn);
 }
 // node_modules/@uwdata/flechette/src/decode/body-compression.js
 /**
@@ -1804,11 +1804,11 @@ function vn(e, t) {
 * @param {number} index The starting index in the byte buffer
 * @returns {BodyCompression | undefined} The body compression metadata
 */
-function yn(e, t) {
-	let n = Xe(e, t);
+function bn(e, t) {
+	let n = Ze(e, t);
 	return {
-		codec: n(4, $e, ie.LZ4_FRAME),
-		method: n(6, $e, L.BUFFER)
+		codec: n(4, et, R.LZ4_FRAME),
+		method: n(6, et, ie.BUFFER)
 	};
 }
 // node_modules/@uwdata/flechette/src/decode/record-batch.js
@@ -1822,20 +1822,20 @@ function yn(e, t) {
 * @param {Version_} version Arrow version value
 * @returns {RecordBatch} The record batch
 */
-function bn(e, t, n) {
-	let r = Xe(e, t), i = n < A.V4 ? 8 : 0;
+function xn(e, t, n) {
+	let r = Ze(e, t), i = n < j.V4 ? 8 : 0;
 	return {
 		length: r(4, Q, 0),
-		nodes: it(e, r(6, Ze), 16, (e, t) => ({
+		nodes: at(e, r(6, Qe), 16, (e, t) => ({
 			length: Q(e, t),
 			nullCount: Q(e, t + 8)
 		})),
-		regions: it(e, r(8, Ze), 16 + i, (e, t) => ({
+		regions: at(e, r(8, Qe), 16 + i, (e, t) => ({
 			offset: Q(e, t + i),
 			length: Q(e, t + i + 8)
 		})),
-		compression: r(10, yn),
-		variadic: it(e, r(12, Ze), 8, Q)
+		compression: r(10, bn),
+		variadic: at(e, r(12, Qe), 8, Q)
 	};
 }
 // node_modules/@uwdata/flechette/src/decode/dictionary-batch.js
@@ -1849,17 +1849,17 @@ function bn(e, t, n) {
 * @param {Version_} version Arrow version value
 * @returns {DictionaryBatch} The dictionary batch
 */
-function xn(e, t, n) {
-	let r = Xe(e, t);
+function Sn(e, t, n) {
+	let r = Ze(e, t);
 	return {
 		id: r(4, Q, 0),
-		data: r(6, (e, t) => bn(e, t, n)),
+		data: r(6, (e, t) => xn(e, t, n)),
 		/**
 		* If isDelta is true the values in the dictionary are to be appended to a
 		* dictionary with the indicated id. If isDelta is false this dictionary
 		* should replace the existing dictionary.
 		*/
-		isDelta: r(8, Qe, !1)
+		isDelta: r(8, $e, !1)
 	};
 }
 // node_modules/@uwdata/flechette/src/decode/data-type.js
@@ -1874,32 +1874,32 @@ function xn(e, t, n) {
 * @param {Field[]} [children] A list of parsed child fields.
 * @returns {DataType} The data type.
 */
-function Sn(e, t, n, r) {
-	J(n, M, fe);
-	let i = Xe(e, t);
+function Cn(e, t, n, r) {
+	J(n, N, Y);
+	let i = Ze(e, t);
 	switch (n) {
-		case M.Binary: return be();
-		case M.Utf8: return xe();
-		case M.LargeBinary: return Pe();
-		case M.LargeUtf8: return Fe();
-		case M.List: return De(r[0]);
-		case M.ListView: return Re(r[0]);
-		case M.LargeList: return Ie(r[0]);
-		case M.LargeListView: return ze(r[0]);
-		case M.Struct: return Oe(r);
-		case M.RunEndEncoded: return Le(r[0], r[1]);
-		case M.Int: return _e(i(4, Z, 0), i(6, Qe, !1));
-		case M.Float: return ye(i(4, X, N.HALF));
-		case M.Decimal: return Se(i(4, Z, 0), i(6, Z, 0), i(8, Z, 128));
-		case M.Date: return Ce(i(4, X, P.MILLISECOND));
-		case M.Time: return we(i(4, X, F.MILLISECOND));
-		case M.Timestamp: return Te(i(4, X, F.SECOND), i(6, rt));
-		case M.Interval: return Ee(i(4, X, re.YEAR_MONTH));
-		case M.Duration: return Ne(i(4, X, F.MILLISECOND));
-		case M.FixedSizeBinary: return Ae(i(4, Z, 0));
-		case M.FixedSizeList: return je(r[0], i(4, Z, 0));
-		case M.Map: return Me(i(4, Qe, !1), r[0]);
-		case M.Union: return ke(i(4, X, I.Sparse), r, it(e, i(6, Ze), 4, Z));
+		case N.Binary: return xe();
+		case N.Utf8: return Se();
+		case N.LargeBinary: return Fe();
+		case N.LargeUtf8: return Ie();
+		case N.List: return Oe(r[0]);
+		case N.ListView: return ze(r[0]);
+		case N.LargeList: return Le(r[0]);
+		case N.LargeListView: return Be(r[0]);
+		case N.Struct: return ke(r);
+		case N.RunEndEncoded: return Re(r[0], r[1]);
+		case N.Int: return ve(i(4, Z, 0), i(6, $e, !1));
+		case N.Float: return be(i(4, X, P.HALF));
+		case N.Decimal: return Ce(i(4, Z, 0), i(6, Z, 0), i(8, Z, 128));
+		case N.Date: return we(i(4, X, F.MILLISECOND));
+		case N.Time: return Te(i(4, X, I.MILLISECOND));
+		case N.Timestamp: return Ee(i(4, X, I.SECOND), i(6, it));
+		case N.Interval: return De(i(4, X, L.YEAR_MONTH));
+		case N.Duration: return Pe(i(4, X, I.MILLISECOND));
+		case N.FixedSizeBinary: return je(i(4, Z, 0));
+		case N.FixedSizeList: return Me(r[0], i(4, Z, 0));
+		case N.Map: return Ne(i(4, $e, !1), r[0]);
+		case N.Union: return Ae(i(4, X, re.Sparse), r, at(e, i(6, Qe), 4, Z));
 	}
 	return { typeId: n };
 }
@@ -1913,10 +1913,10 @@ function Sn(e, t, n, r) {
 * @param {number} index The starting index in the byte buffer
 * @returns {Metadata | null} The custom metadata map
 */
-function Cn(e, t) {
-	let n = it(e, t, 4, (e, t) => {
-		let n = Xe(e, t);
-		return [n(4, rt), n(6, rt)];
+function wn(e, t) {
+	let n = at(e, t, 4, (e, t) => {
+		let n = Ze(e, t);
+		return [n(4, it), n(6, it)];
 	});
 	return n.length ? new Map(n) : null;
 }
@@ -1931,48 +1931,48 @@ function Cn(e, t) {
 * @param {Version_} version Arrow version value
 * @returns {Schema} The schema
 */
-function wn(e, t, n) {
-	let r = Xe(e, t);
+function Tn(e, t, n) {
+	let r = Ze(e, t);
 	return {
 		version: n,
 		endianness: r(4, X, 0),
-		fields: r(6, Tn, []),
-		metadata: r(8, Cn)
+		fields: r(6, En, []),
+		metadata: r(8, wn)
 	};
 }
 /**
 * @returns {Field[] | null}
 */
-function Tn(e, t) {
-	return it(e, t, 4, En);
+function En(e, t) {
+	return at(e, t, 4, Dn);
 }
 /**
 * @returns {Field}
 */
-function En(e, t) {
-	let n = Xe(e, t), r = n(8, et, M.NONE), i = n(10, Ze, 0), a = n(12, On), o = Sn(e, i, r, n(14, Dn, []));
+function Dn(e, t) {
+	let n = Ze(e, t), r = n(8, tt, N.NONE), i = n(10, Qe, 0), a = n(12, kn), o = Cn(e, i, r, n(14, On, []));
 	return a && (a.dictionary = o, o = a), {
-		name: n(4, rt),
+		name: n(4, it),
 		type: o,
-		nullable: n(6, Qe, !1),
-		metadata: n(16, Cn)
+		nullable: n(6, $e, !1),
+		metadata: n(16, wn)
 	};
 }
 /**
 * @returns {Field[]}
 */
-function Dn(e, t) {
-	return it(e, t, 4, En);
+function On(e, t) {
+	return at(e, t, 4, Dn);
 }
 /**
 * @param {Uint8Array} buf
 * @param {number} index
 * @returns {DictionaryType}
 */
-function On(e, t) {
+function kn(e, t) {
 	if (!t) return null;
-	let n = Xe(e, t);
-	return ge(null, n(6, kn, ve()), n(8, Qe, !1), n(4, Q, 0));
+	let n = Ze(e, t);
+	return _e(null, n(6, An, ye()), n(8, $e, !1), n(4, Q, 0));
 }
 /**
 * Decode an integer data type.
@@ -1980,14 +1980,14 @@ function On(e, t) {
 * @param {number} index The starting index in the byte buffer.
 * @returns {IntType}
 */
-function kn(e, t) {
-	return Sn(e, t, M.Int);
+function An(e, t) {
+	return Cn(e, t, N.Int);
 }
 // node_modules/@uwdata/flechette/src/decode/message.js
 /**
 * @import { Message, MessageHeader_, Version_ } from '../types.js'
 */
-var An = (e, t) => `Expected to read ${e} metadata bytes, but only read ${t}.`, jn = (e, t) => `Expected to read ${e} bytes for message body, but only read ${t}.`, Mn = (e) => `Unsupported message type: ${e} (${de(j, e)})`;
+var jn = (e, t) => `Expected to read ${e} metadata bytes, but only read ${t}.`, Mn = (e, t) => `Expected to read ${e} bytes for message body, but only read ${t}.`, Nn = (e) => `Unsupported message type: ${e} (${fe(M, e)})`;
 /**
 * A "message" contains a block of Apache Arrow data, such as a schema,
 * record batch, or dictionary batch. This message decodes a single
@@ -1996,20 +1996,20 @@ var An = (e, t) => `Expected to read ${e} metadata bytes, but only read ${t}.`, 
 * @param {number} index The starting index in the byte buffer
 * @returns {Message} The decoded message.
 */
-function Nn(e, t) {
+function Pn(e, t) {
 	let n = Z(e, t) || 0;
 	if (t += 4, n === -1 && (n = Z(e, t) || 0, t += 4), n === 0) return null;
 	let r = e.subarray(t, t += n);
-	if (r.byteLength < n) throw Error(An(n, r.byteLength));
-	let i = Xe(r, 0), a = i(4, X, A.V1), o = i(6, et, j.NONE), s = i(8, Ze, 0), c = i(10, Q, 0), l;
+	if (r.byteLength < n) throw Error(jn(n, r.byteLength));
+	let i = Ze(r, 0), a = i(4, X, j.V1), o = i(6, tt, M.NONE), s = i(8, Qe, 0), c = i(10, Q, 0), l;
 	if (s) {
-		let n = o === j.Schema ? wn : o === j.DictionaryBatch ? xn : o === j.RecordBatch ? bn : null;
-		if (!n) throw Error(Mn(o));
+		let n = o === M.Schema ? Tn : o === M.DictionaryBatch ? Sn : o === M.RecordBatch ? xn : null;
+		if (!n) throw Error(Nn(o));
 		if (l = n(r, s, a), c > 0) {
 			let n = e.subarray(t, t += c);
-			if (n.byteLength < c) throw Error(jn(c, n.byteLength));
+			if (n.byteLength < c) throw Error(Mn(c, n.byteLength));
 			l.body = n;
-		} else o !== j.Schema && (l.body = /* @__PURE__ */ new Uint8Array());
+		} else o !== M.Schema && (l.body = /* @__PURE__ */ new Uint8Array());
 	}
 	return {
 		version: a,
@@ -2038,17 +2038,17 @@ function Nn(e, t) {
 *  span multiple byte arrays.
 * @returns {import('../types.js').ArrowData}
 */
-function Pn(e) {
-	let t = K(e) ? new Uint8Array(e) : e;
-	return q(t) && Fn(t) ? Ln(t) : In(t);
+function Fn(e) {
+	let t = q(e) ? new Uint8Array(e) : e;
+	return ce(t) && In(t) ? Rn(t) : Ln(t);
 }
 /**
 * @param {Uint8Array} buf
 * @returns {boolean}
 */
-function Fn(e) {
+function In(e) {
 	if (!e || e.length < 4) return !1;
-	for (let t = 0; t < 6; ++t) if (k[t] !== e[t]) return !1;
+	for (let t = 0; t < 6; ++t) if (A[t] !== e[t]) return !1;
 	return !0;
 }
 /**
@@ -2060,22 +2060,22 @@ function Fn(e) {
 *  self-contained messages. Messages may NOT span multiple byte arrays.
 * @returns {ArrowData}
 */
-function In(e) {
+function Ln(e) {
 	let t = [e].flat(), n, r = [], i = [], a = [];
 	for (let e of t) {
-		if (!q(e)) throw Error("IPC data batch was not a Uint8Array.");
+		if (!ce(e)) throw Error("IPC data batch was not a Uint8Array.");
 		let t = 0;
 		for (;;) {
-			let o = Nn(e, t);
+			let o = Pn(e, t);
 			if (o === null) break;
 			if (t = o.index, o.content) switch (o.type) {
-				case j.Schema:
+				case M.Schema:
 					n ||= o.content;
 					break;
-				case j.RecordBatch:
+				case M.RecordBatch:
 					r.push(o.content), a.push(i.length);
 					break;
-				case j.DictionaryBatch: i.push(o.content);
+				case M.DictionaryBatch: i.push(o.content);
 			}
 		}
 	}
@@ -2094,14 +2094,14 @@ function In(e) {
 * @param {Uint8Array} data The source byte buffer.
 * @returns {ArrowData}
 */
-function Ln(e) {
-	let t = e.byteLength - (k.length + 4), n = Xe(e, t - Z(e, t)), r = n(4, X, A.V1), i = n(8, vn, []), a = n(10, vn, []), o = a.map((e) => i.filter((t) => t.offset < e.offset).length);
+function Rn(e) {
+	let t = e.byteLength - (A.length + 4), n = Ze(e, t - Z(e, t)), r = n(4, X, j.V1), i = n(8, yn, []), a = n(10, yn, []), o = a.map((e) => i.filter((t) => t.offset < e.offset).length);
 	return {
-		schema: n(6, (e, t) => wn(e, t, r)),
-		dictionaries: i.map(({ offset: t }) => Nn(e, t).content),
-		records: a.map(({ offset: t }) => Nn(e, t).content),
+		schema: n(6, (e, t) => Tn(e, t, r)),
+		dictionaries: i.map(({ offset: t }) => Pn(e, t).content),
+		records: a.map(({ offset: t }) => Pn(e, t).content),
 		dictsBeforeRecord: o,
-		metadata: n(12, Cn)
+		metadata: n(12, wn)
 	};
 }
 // node_modules/@uwdata/flechette/src/decode/table-from-ipc.js
@@ -2124,8 +2124,8 @@ function Ln(e) {
 *  from an Arrow binary representation.
 * @returns {Table} A Table instance.
 */
-function Rn(e, t) {
-	return zn(Pn(e), t);
+function zn(e, t) {
+	return Bn(Fn(e), t);
 }
 /**
 * Create a table from parsed IPC data.
@@ -2136,11 +2136,11 @@ function Rn(e, t) {
 *  from am Arrow binary representation.
 * @returns {Table} A Table instance.
 */
-function zn(e, t = {}) {
-	let { schema: n = { fields: [] }, dictionaries: r, records: i, dictsBeforeRecord: a } = e, { version: o, fields: s } = n, c = /* @__PURE__ */ new Map(), l = Vn(t, o, c), u = /* @__PURE__ */ new Map();
-	Bn(n, (e) => {
+function Bn(e, t = {}) {
+	let { schema: n = { fields: [] }, dictionaries: r, records: i, dictsBeforeRecord: a } = e, { version: o, fields: s } = n, c = /* @__PURE__ */ new Map(), l = Hn(t, o, c), u = /* @__PURE__ */ new Map();
+	Vn(n, (e) => {
 		let t = e.type;
-		t.typeId === M.Dictionary && u.set(t.id, t.dictionary);
+		t.typeId === N.Dictionary && u.set(t.id, t.dictionary);
 	});
 	/**
 	* Process a single dictionary batch by either replacing or extending the
@@ -2156,31 +2156,31 @@ function zn(e, t = {}) {
 	* @param {import('../types.js').DictionaryBatch} dict
 	*/
 	let d = (e) => {
-		let { id: t, data: n, isDelta: r, body: i } = e, a = u.get(t), o = Un(a, l({
+		let { id: t, data: n, isDelta: r, body: i } = e, a = u.get(t), o = Wn(a, l({
 			...n,
 			body: i
 		})), s = c.get(t);
-		if (s) r ? c.set(t, new nn([...s.data, o], a)) : c.set(t, new nn([o], a));
+		if (s) r ? c.set(t, new rn([...s.data, o], a)) : c.set(t, new rn([o], a));
 		else {
 			if (r) throw Error("Delta update can not be first dictionary batch.");
-			c.set(t, new nn([o], a));
+			c.set(t, new rn([o], a));
 		}
-	}, f = s.map((e) => tn(e.type)), p = 0;
+	}, f = s.map((e) => nn(e.type)), p = 0;
 	for (let e = 0; e < i.length; e++) {
 		let t = a ? a[e] : r.length;
 		for (; p < t;) d(r[p++]);
 		let n = l(i[e]);
-		s.forEach((e, t) => f[t].add(Un(e.type, n)));
+		s.forEach((e, t) => f[t].add(Wn(e.type, n)));
 	}
 	for (; p < r.length;) d(r[p++]);
-	return new sn(n, f.map((e) => e.done()), t.useProxy);
+	return new cn(n, f.map((e) => e.done()), t.useProxy);
 }
 /**
 * Visit all fields within a schema.
 * @param {Schema} schema
 * @param {(field: Field) => void} visitor
 */
-function Bn(e, t) {
+function Vn(e, t) {
 	e.fields.forEach(function e(n) {
 		t(n), n.type.dictionary?.children?.forEach(e), n.type.children?.forEach(e);
 	});
@@ -2188,7 +2188,7 @@ function Bn(e, t) {
 /**
 * Context object generator for field visitation and buffer definition.
 */
-function Vn(e, t, n) {
+function Hn(e, t, n) {
 	let r = {
 		version: t,
 		options: e,
@@ -2205,12 +2205,12 @@ function Vn(e, t, n) {
 			length: t,
 			node: () => n[++c],
 			buffer: (e) => {
-				let { bytes: t, length: n, offset: r } = Hn(s, i[++l], a);
+				let { bytes: t, length: n, offset: r } = Un(s, i[++l], a);
 				return e ? new e(t.buffer, t.byteOffset + r, n / e.BYTES_PER_ELEMENT) : t.subarray(r, r + n);
 			},
 			variadic: () => o[++u],
 			visit(e) {
-				return e.map((e) => Un(e.type, this));
+				return e.map((e) => Wn(e.type, this));
 			}
 		};
 	};
@@ -2221,88 +2221,88 @@ function Vn(e, t, n) {
 * @param {{offset: number, length: number}} region
 * @param {BodyCompression} compression
 */
-function Hn(e, t, n) {
+function Un(e, t, n) {
 	if (!n) return {
 		bytes: e,
 		...t
 	};
-	if (n.method !== L.BUFFER) throw Error(`Unknown compression method (${n.method})`);
+	if (n.method !== ie.BUFFER) throw Error(`Unknown compression method (${n.method})`);
 	{
-		let r = n.codec, i = hn(r);
-		if (!i) throw Error(pn(r));
-		return gn(e, t, i);
+		let r = n.codec, i = gn(r);
+		if (!i) throw Error(mn(r));
+		return _n(e, t, i);
 	}
 }
 /**
 * Visit a field, instantiating views of buffer regions.
 */
-function Un(e, t) {
-	let { typeId: n } = e, { options: r, node: i, buffer: a, variadic: o, version: s } = t, c = ln(e, r), l = {
+function Wn(e, t) {
+	let { typeId: n } = e, { options: r, node: i, buffer: a, variadic: o, version: s } = t, c = un(e, r), l = {
 		...i(),
 		type: e
 	};
-	if (n === M.Null) return new c({
+	if (n === N.Null) return new c({
 		...l,
 		nullCount: l.length
 	});
 	switch (n) {
-		case M.Bool:
-		case M.Int:
-		case M.Time:
-		case M.Duration:
-		case M.Float:
-		case M.Decimal:
-		case M.Date:
-		case M.Timestamp:
-		case M.Interval:
-		case M.FixedSizeBinary: return new c({
+		case N.Bool:
+		case N.Int:
+		case N.Time:
+		case N.Duration:
+		case N.Float:
+		case N.Decimal:
+		case N.Date:
+		case N.Timestamp:
+		case N.Interval:
+		case N.FixedSizeBinary: return new c({
 			...l,
 			validity: a(),
 			values: a(e.values)
 		});
-		case M.Utf8:
-		case M.LargeUtf8:
-		case M.Binary:
-		case M.LargeBinary: return new c({
+		case N.Utf8:
+		case N.LargeUtf8:
+		case N.Binary:
+		case N.LargeBinary: return new c({
 			...l,
 			validity: a(),
 			offsets: a(e.offsets),
 			values: a()
 		});
-		case M.BinaryView:
-		case M.Utf8View: return new c({
+		case N.BinaryView:
+		case N.Utf8View: return new c({
 			...l,
 			validity: a(),
 			values: a(),
 			data: Array.from({ length: o() }, () => a())
 		});
-		case M.List:
-		case M.LargeList:
-		case M.Map: return new c({
+		case N.List:
+		case N.LargeList:
+		case N.Map: return new c({
 			...l,
 			validity: a(),
 			offsets: a(e.offsets),
 			children: t.visit(e.children)
 		});
-		case M.ListView:
-		case M.LargeListView: return new c({
+		case N.ListView:
+		case N.LargeListView: return new c({
 			...l,
 			validity: a(),
 			offsets: a(e.offsets),
 			sizes: a(e.offsets),
 			children: t.visit(e.children)
 		});
-		case M.FixedSizeList:
-		case M.Struct: return new c({
+		case N.FixedSizeList:
+		case N.Struct: return new c({
 			...l,
 			validity: a(),
 			children: t.visit(e.children)
 		});
-		case M.RunEndEncoded: return new c({
+		case N.RunEndEncoded: return new c({
 			...l,
 			children: t.visit(e.children)
 		});
-		case M.Dictionary: {
+		case N.Dictionary: {
 			let { id: n, indices: r } = e;
 			return new c({
 				...l,
@@ -2310,53 +2310,53 @@ function Un(e, t) {
 				values: a(r.values)
 			}).setDictionary(t.dictionary(n));
 		}
-		case M.Union: return s < A.V5 && a(), new c({
+		case N.Union: return s < j.V5 && a(), new c({
 			...l,
-			typeIds: a(z),
-			offsets: e.mode === I.Sparse ? null : a(e.offsets),
+			typeIds: a(V),
+			offsets: e.mode === re.Sparse ? null : a(e.offsets),
 			children: t.visit(e.children)
 		});
-		default: throw Error(fe(n));
+		default: throw Error(Y(n));
 	}
 }
 new Uint16Array(new Uint8Array([1, 0]).buffer)[0];
 // src/api/columns.ts
-var Wn = "application/vnd.apache.arrow.stream", Gn = 2;
-async function Kn(e, t, n, r, { columns: i, every: a = 1 } = {}) {
-	let o = /* @__PURE__ */ new Map(), [s, c, l, u] = [
+var Gn = "application/vnd.apache.arrow.stream", Kn = 2;
+async function qn(e, t, n, r, { columns: i, every: a = 1 } = {}) {
+	let o = /* @__PURE__ */ new Map(), [c, l, u, d] = [
 		-1,
 		0,
 		0,
 		0
-	], d = async (c, l) => {
-		let d = await S(T(`${e}:read`, {
+	], f = async (l, u) => {
+		let f = await E(s(`${e}:read`, {
 			name: t,
 			columns: i && JSON.stringify(i),
-			from: c,
-			to: l,
+			from: l,
+			to: u,
 			every: a > 1 ? a : null
 		}), {
-			accept: Wn,
+			accept: Gn,
 			signal: r
-		}), [, f, p] = (d.headers.get("lehr-rows") ?? "").split(/[-/]/).map(Number);
-		if (!(f > c) && p !== 0) throw Error(`${t}: the node sent no rows after row ${c}`);
-		if (s >= 0 && p !== s) throw Error(`${t} has changed while it was read. Load the page again.`);
-		return s = p, qn(o, new Uint8Array(await d.arrayBuffer()), c / a, Math.ceil(s / a)), n(u += f - c), f;
+		}), [, p, m] = (f.headers.get("lehr-rows") ?? "").split(/[-/]/).map(Number);
+		if (!(p > l) && m !== 0) throw Error(`${t}: the node sent no rows after row ${l}`);
+		if (c >= 0 && m !== c) throw Error(`${t} has changed while it was read. Load the page again.`);
+		return c = m, Jn(o, new Uint8Array(await f.arrayBuffer()), l / a, Math.ceil(c / a)), n(d += p - l), p;
 	};
-	return l = c = await d(0), await Promise.all(Array.from({ length: Gn }, async () => {
-		for (; c < s;) {
-			let e = c, t = Math.min(s, c += l);
-			for (; e < t;) e = await d(e, t);
+	return u = l = await f(0), await Promise.all(Array.from({ length: Kn }, async () => {
+		for (; l < c;) {
+			let e = l, t = Math.min(c, l += u);
+			for (; e < t;) e = await f(e, t);
 		}
 	})), {
-		rows: Math.ceil(s / a),
+		rows: Math.ceil(c / a),
 		columns: [...o.values()]
 	};
 }
-function qn(e, t, n, r) {
-	let i = Rn(t, { useBigInt: !1 });
+function Jn(e, t, n, r) {
+	let i = zn(t, { useBigInt: !1 });
 	i.schema.fields.forEach((t, a) => {
-		let o = i.getChildAt(a), s = Jn(o), c = s ?? o.toArray(), l = e.get(t.name);
+		let o = i.getChildAt(a), s = Yn(o), c = s ?? o.toArray(), l = e.get(t.name);
 		if (!l) {
 			let n = Array.isArray(c) && Array.prototype.some.call(c, (e) => typeof e == "string"), i = !s && (c instanceof Float64Array || c instanceof Float32Array), a = n ? "text" : i ? "number" : "count";
 			l = n ? {
@@ -2374,7 +2374,7 @@ function qn(e, t, n, r) {
 		else for (let e = 0; e < c.length; e++) l.values[n + e] = c[e] == null ? NaN : Number(c[e]);
 	});
 }
-function Jn({ data: e, length: t }) {
+function Yn({ data: e, length: t }) {
 	let [{ values: n, nullCount: r }] = e.length === 1 ? e : [{ values: null }];
 	if (!(n instanceof BigUint64Array) || r) return null;
 	let i = new Uint32Array(n.buffer, n.byteOffset, 2 * t), a = new Float64Array(t);
@@ -2382,7 +2382,7 @@ function Jn({ data: e, length: t }) {
 	return a;
 }
 // src/colour/palette.ts
-var Yn = [
+var Xn = [
 	"#447dc8",
 	"#721405",
 	"#c87e2d",
@@ -2403,7 +2403,7 @@ var Yn = [
 	"#8c695c",
 	"#49344e",
 	"#6d5b78"
-], Xn = [
+], Zn = [
 	"#4594fa",
 	"#e73e22",
 	"#f0e77b",
@@ -2424,21 +2424,21 @@ var Yn = [
 	"#7b7e5b",
 	"#a3a7ca",
 	"#ab899c"
-], Zn = {
+], Qn = {
 	light: "#9aa1a9",
 	dark: "#5c646d"
-}, Qn = {
+}, $n = {
 	light: "#d5d9de",
 	dark: "#333a42"
-}, $n = {
+}, er = {
 	light: "#ffffff",
 	dark: "#14181d"
 };
-function er(e, t) {
-	let n = t === "light" ? Yn : Xn;
-	return e < 0 ? Zn[t] : n[e % n.length];
+function tr(e, t) {
+	let n = t === "light" ? Xn : Zn;
+	return e < 0 ? Qn[t] : n[e % n.length];
 }
-var tr = [
+var nr = [
 	"#00224e",
 	"#123570",
 	"#3b496c",
@@ -2450,59 +2450,59 @@ var tr = [
 	"#e1cc55",
 	"#fee838"
 ];
-function nr(e, t) {
-	if (!(e >= 0)) return Zn[t];
-	let [n, r] = t === "light" ? [0, .86] : [.3, 1], i = (n + (r - n) * Math.min(1, e)) * (tr.length - 1), a = Math.min(tr.length - 2, Math.floor(i)), o = i - a, s = "#";
+function rr(e, t) {
+	if (!(e >= 0)) return Qn[t];
+	let [n, r] = t === "light" ? [0, .86] : [.3, 1], i = (n + (r - n) * Math.min(1, e)) * (nr.length - 1), a = Math.min(nr.length - 2, Math.floor(i)), o = i - a, s = "#";
 	for (let e of [
 		1,
 		3,
 		5
 	]) {
-		let t = parseInt(tr[a].slice(e, e + 2), 16), n = parseInt(tr[a + 1].slice(e, e + 2), 16);
+		let t = parseInt(nr[a].slice(e, e + 2), 16), n = parseInt(nr[a + 1].slice(e, e + 2), 16);
 		s += Math.round(t + (n - t) * o).toString(16).padStart(2, "0");
 	}
 	return s;
 }
 // src/state/clusters.ts
-var rr = 2e3, ir = "no cluster", ar = "no value";
-function or(e, t) {
+var ir = 2e3, ar = "no cluster", or = "no value";
+function sr(e, t) {
 	let n = t.columns.find((e) => e.name === "cluster" || e.name === "component"), r = t.columns.find((e) => e.name === "probability");
 	if (!n || n.kind === "text") throw Error(`${e}: its labels have no column of clusters`);
-	return dr(e, n.values, r?.kind === "number" ? r.values : null);
-}
-function sr(e, t) {
-	return e.columns.find((e) => e.name === t)?.values;
+	return fr(e, n.values, r?.kind === "number" ? r.values : null);
 }
 function cr(e, t) {
+	return e.columns.find((e) => e.name === t)?.values;
+}
+function lr(e, t) {
 	let [n, r, i, a] = [
 		"cluster",
 		"name",
 		"probability",
 		"merges_with"
-	].map((e) => sr(t, e)), o = new Map(Array.from({ length: t.rows }, (e, t) => [Number(n?.[t]), t]));
+	].map((e) => cr(t, e)), o = new Map(Array.from({ length: t.rows }, (e, t) => [Number(n?.[t]), t]));
 	for (let t of e.groups) {
 		let e = o.get(t.number);
 		e !== void 0 && (t.about ??= String(r?.[e] ?? "") || void 0, i && (t.probability = Number(i[e])), t.partners = String(a?.[e] ?? "") || void 0);
 	}
 }
-function lr(e, t) {
-	let [n, r] = ["id", "distance"].map((t) => sr(e, t));
+function ur(e, t) {
+	let [n, r] = ["id", "distance"].map((t) => cr(e, t));
 	if (!t) return Array.from(n, Number);
-	let [i, a] = ["id", "distance"].map((e) => sr(t, e)), o = /* @__PURE__ */ new Map();
+	let [i, a] = ["id", "distance"].map((e) => cr(t, e)), o = /* @__PURE__ */ new Map();
 	for (let t = 0; t < e.rows; t++) o.set(r[t], [...o.get(r[t]) ?? [], t]);
 	let s = Array(e.rows).fill(-1);
 	for (let e = 0; e < t.rows; e++) for (let t of o.get(a[e]) ?? []) String(i[e]) === String(n[t]) && (s[t] = e);
 	return s;
 }
-function ur(e, t, n) {
-	let [r, i] = ["cluster", "columns"].map((e) => sr(t, e));
+function dr(e, t, n) {
+	let [r, i] = ["cluster", "columns"].map((e) => cr(t, e));
 	e.outliers = n.map((e, t) => ({
 		row: e,
 		cluster: Number(r?.[t]),
 		about: String(i?.[t] ?? "")
 	})).filter(({ row: t }) => t >= 0 && t < e.groupOf.length);
 }
-function dr(e, t, n, { names: r, about: i, means: a, partners: o } = {}) {
+function fr(e, t, n, { names: r, about: i, means: a, partners: o } = {}) {
 	let s = t.length, c = new Int32Array(s), l = -1;
 	for (let e = 0; e < s; e++) t[e] > l && (l = t[e]);
 	let u = new Int32Array(l + 2);
@@ -2513,7 +2513,7 @@ function dr(e, t, n, { names: r, about: i, means: a, partners: o } = {}) {
 		u[t] = d.length;
 		let n = t <= l ? t : -1;
 		d.push({
-			name: n < 0 ? r ? ar : ir : r?.[n] ?? String(n),
+			name: n < 0 ? r ? or : ar : r?.[n] ?? String(n),
 			number: n,
 			rows: e,
 			...n < 0 ? {} : {
@@ -2532,8 +2532,8 @@ function dr(e, t, n, { names: r, about: i, means: a, partners: o } = {}) {
 		probability: n
 	};
 }
-var fr = .5;
-function pr(e) {
+var pr = .5;
+function mr(e) {
 	let { groups: t, groupOf: n, probability: r } = e;
 	if (!r) return e;
 	let i = (e) => Math.min(1, (1 - e) / .5), a = Float32Array.from(r, (e, r) => t[n[r]]?.number >= 0 ? i(e) : NaN), o = t.map(() => [0, 0]), s = 0;
@@ -2550,7 +2550,7 @@ function pr(e) {
 		groups: c,
 		scale: {
 			place: a,
-			low: fr,
+			low: pr,
 			high: 1,
 			isLog: !1,
 			gaps: s
@@ -2558,25 +2558,25 @@ function pr(e) {
 		isSure: !0
 	};
 }
-function* mr({ groups: e, groupOf: t, probability: n }, r) {
+function* hr({ groups: e, groupOf: t, probability: n }, r) {
 	for (let i = 0; i < t.length; i++) n[i] < r && e[t[i]]?.number >= 0 && (yield i);
 }
-function hr(e) {
-	let t = e.values.length, n = new Int32Array(t).fill(-1), r = /* @__PURE__ */ new Map(), i = (e) => e === "" || e !== e, a = e.kind === "text" ? rr : 12;
+function gr(e) {
+	let t = e.values.length, n = new Int32Array(t).fill(-1), r = /* @__PURE__ */ new Map(), i = (e) => e === "" || e !== e, a = e.kind === "text" ? ir : 12;
 	for (let n = 0; n < t && r.size <= a; n++) {
 		let t = e.values[n];
 		i(t) || r.set(t, (r.get(t) ?? 0) + 1);
 	}
 	if (r.size <= a) {
 		let i = [...r.entries()].sort(([e, t], [n, r]) => typeof e == "number" ? e - n : r - t), a = new Map(i.map(([e], t) => [e, t])), o = i.map(([e, t], n) => ({
-			name: typeof e == "number" ? y(e) : e,
+			name: typeof e == "number" ? c(e) : e,
 			number: n,
 			rows: t
 		}));
 		for (let r = 0; r < t; r++) n[r] = a.get(e.values[r]) ?? o.length;
 		let s = t - i.reduce((e, [, t]) => e + t, 0);
 		return s > 0 && o.length > 0 && o.push({
-			name: ar,
+			name: or,
 			number: -1,
 			rows: s
 		}), {
@@ -2587,63 +2587,63 @@ function hr(e) {
 			probability: null
 		};
 	}
-	if (e.kind === "text") throw Error(`${e.name} has more than ${rr} different values. Choose another column.`);
+	if (e.kind === "text") throw Error(`${e.name} has more than ${ir} different values. Choose another column.`);
 	let [o, s] = [Infinity, -Infinity];
 	for (let t of e.values) t < o && (o = t), t > s && (s = t);
-	let [c, l] = [0, 0];
-	for (let t of e.values) t === t && ([c, l] = [c + (t - o), l + 1]);
-	let u = o >= 0 && c / l < .12 * (s - o), d = u ? Math.max(o, s * 1e-6, Math.min(1, s * .001)) : 0, f = (e) => u ? Math.log(Math.max(e, d) / d) / Math.log(s / d) : (e - o) / (s - o || 1), p = new Float32Array(t);
-	for (let n = 0; n < t; n++) p[n] = f(e.values[n]);
+	let [l, u] = [0, 0];
+	for (let t of e.values) t === t && ([l, u] = [l + (t - o), u + 1]);
+	let d = o >= 0 && l / u < .12 * (s - o), f = d ? Math.max(o, s * 1e-6, Math.min(1, s * .001)) : 0, p = (e) => d ? Math.log(Math.max(e, f) / f) / Math.log(s / f) : (e - o) / (s - o || 1), m = new Float32Array(t);
+	for (let n = 0; n < t; n++) m[n] = p(e.values[n]);
 	return {
 		title: e.name,
 		groupOf: n,
 		groups: [],
 		scale: {
-			place: p,
+			place: m,
 			low: o,
 			high: s,
-			isLog: u,
-			gaps: t - l
+			isLog: d,
+			gaps: t - u
 		},
 		probability: null
 	};
 }
-function gr(e, t) {
-	return e ? e.place === void 0 ? er(e.number, t) : nr(e.place, t) : Zn[t];
+function _r(e, t) {
+	return e ? e.place === void 0 ? tr(e.number, t) : rr(e.place, t) : Qn[t];
 }
-function _r(e, t, n) {
-	return e ? e.scale ? nr(e.scale.place[t], n) : gr(e.groups[e.groupOf[t]], n) : er(0, n);
+function vr(e, t, n) {
+	return e ? e.scale ? rr(e.scale.place[t], n) : _r(e.groups[e.groupOf[t]], n) : tr(0, n);
 }
 // src/points/cloud.ts
-function vr(e, t) {
+function yr(e, t) {
 	for (; t;) [e, t] = [t, e % t];
 	return e;
 }
-function yr(e) {
+function br(e) {
 	let t = new Uint32Array(e);
 	if (e < 3) return t.map((e, t) => t);
 	let n = Math.floor(e * .6180339887);
-	for (; vr(n, e) !== 1;) n++;
+	for (; yr(n, e) !== 1;) n++;
 	let r = Math.floor(e / 3);
 	for (let i = 0; i < e; i++) t[i] = r, r += n, r >= e && (r -= e);
 	return t;
 }
-function br(e) {
+function xr(e) {
 	let t = /* @__PURE__ */ new WeakMap();
 	return (n) => {
 		let r = t.get(n);
 		return r || t.set(n, r = { result: e(n) }), r.result;
 	};
 }
-var xr = br((e) => {
+var Sr = xr((e) => {
 	let [t, n] = [Infinity, -Infinity];
 	for (let r = 0; r < e.length; r++) {
 		let i = e[r];
 		i < t && (t = i), i > n && (n = i);
 	}
 	return t <= n && Number.isFinite(t) && Number.isFinite(n) ? [t, n] : null;
-}), Sr = .02, Cr = 2e4, wr = br((e) => {
-	let [t, n] = xr(e) ?? [0, 1], r = Math.max(1, Math.floor(e.length / Cr)), i = new Float64Array(Math.ceil(e.length / r)).map((t, n) => e[n * r]).filter(Number.isFinite).sort(), a = (e) => i[Math.min(i.length - 1, Math.floor(e * i.length))], [o, s] = [a(.25), a(.75)], c = 3 * (s - o);
+}), Cr = .02, wr = 2e4, Tr = xr((e) => {
+	let [t, n] = Sr(e) ?? [0, 1], r = Math.max(1, Math.floor(e.length / wr)), i = new Float64Array(Math.ceil(e.length / r)).map((t, n) => e[n * r]).filter(Number.isFinite).sort(), a = (e) => i[Math.min(i.length - 1, Math.floor(e * i.length))], [o, s] = [a(.25), a(.75)], c = 3 * (s - o);
 	if (!(c > 0)) return [t, n];
 	let [l, u] = [Infinity, -Infinity], d = 0;
 	for (let t = 0; t < e.length; t++) {
@@ -2651,27 +2651,27 @@ var xr = br((e) => {
 		n < o - c || n > s + c ? d++ : (n < l && (l = n), n > u && (u = n));
 	}
 	let f = .04 * (u - l), p = [Math.max(t, l - f), Math.min(n, u + f)];
-	return n - t > 1.5 * (p[1] - p[0]) && d > 0 && d <= Math.max(5, Sr * e.length) ? p : [t, n];
-}), [Tr, Er] = [.12, 100];
-function Dr(e) {
-	let t = xr(e);
-	if (!t || !(t[0] > 0) || !(t[1] / t[0] > Er)) return !1;
+	return n - t > 1.5 * (p[1] - p[0]) && d > 0 && d <= Math.max(5, Cr * e.length) ? p : [t, n];
+}), [Er, Dr] = [.12, 100];
+function Or(e) {
+	let t = Sr(e);
+	if (!t || !(t[0] > 0) || !(t[1] / t[0] > Dr)) return !1;
 	let n = 0, r = 0;
 	for (let i = 0; i < e.length; i++) Number.isFinite(e[i]) && (n += e[i] / t[1], r++);
-	let [i, a] = wr(e);
-	return n / r < Tr && i === t[0] && a === t[1];
+	let [i, a] = Tr(e);
+	return n / r < Er && i === t[0] && a === t[1];
 }
-var Or = /* @__PURE__ */ new WeakMap();
-function kr(e) {
-	let t = Or.get(e);
-	return t || Or.set(e, t = {
+var kr = /* @__PURE__ */ new WeakMap();
+function Ar(e) {
+	let t = kr.get(e);
+	return t || kr.set(e, t = {
 		name: e.name,
 		kind: "number",
 		values: Float64Array.from(e.values, Math.log10)
 	}), t;
 }
-function Ar(e, { isEqual: t = !1, stretch: n, isEdged: r = !1 }) {
-	let i = e.map((e) => e.values), a = i[0].length, o = yr(a), s = i.map((e) => r ? wr(e) : xr(e) ?? [0, 1]), c = s.map(([e, t]) => e / 2 + t / 2), l = s.map(([e, t], r) => (t / 2 - e / 2 || Math.abs(t) / 2 || .5) * (n?.[r] ?? 1)), u = Math.max(...l), d = (t || n ? l.map(() => u) : l).map((e, t) => e / (n?.[t] ?? 1)), f = new Float32Array(3 * a), p = new Uint8Array(a);
+function jr(e, { isEqual: t = !1, stretch: n, isEdged: r = !1 }) {
+	let i = e.map((e) => e.values), a = i[0].length, o = br(a), s = i.map((e) => r ? Tr(e) : Sr(e) ?? [0, 1]), c = s.map(([e, t]) => e / 2 + t / 2), l = s.map(([e, t], r) => (t / 2 - e / 2 || Math.abs(t) / 2 || .5) * (n?.[r] ?? 1)), u = Math.max(...l), d = (t || n ? l.map(() => u) : l).map((e, t) => e / (n?.[t] ?? 1)), f = new Float32Array(3 * a), p = new Uint8Array(a);
 	for (let e = 0; e < i.length; e++) {
 		let t = i[e], [n, r] = s[e], [l, u] = [c[e], d[e]];
 		for (let i = 0; i < a; i++) {
@@ -2697,9 +2697,9 @@ function Ar(e, { isEqual: t = !1, stretch: n, isEdged: r = !1 }) {
 		half: g(d, 1)
 	};
 }
-var jr = /* @__PURE__ */ new WeakMap();
-function Mr(e) {
-	let t = jr.get(e);
+var Mr = /* @__PURE__ */ new WeakMap();
+function Nr(e) {
+	let t = Mr.get(e);
 	if (t) return t;
 	let [n, r] = [[
 		0,
@@ -2724,17 +2724,17 @@ function Mr(e) {
 		1,
 		2
 	].map((t) => t === e ? r[t] : n[t]));
-	return jr.set(e, i), i;
+	return Mr.set(e, i), i;
 }
-function Nr(e, t) {
-	let n = e.length, r = yr(n), i = new Float32Array(3 * n), a = 0;
+function Pr(e, t) {
+	let n = e.length, r = br(n), i = new Float32Array(3 * n), a = 0;
 	for (let o = 0; o < n; o++) {
 		let n = r[o];
 		if (!Number.isFinite(e[n]) || !(Math.abs(t[n]) <= 90)) {
 			a++, i[3 * o] = NaN;
 			continue;
 		}
-		let [s, c, l] = Pr(e[n], t[n]);
+		let [s, c, l] = Fr(e[n], t[n]);
 		i[3 * o] = s, i[3 * o + 1] = c, i[3 * o + 2] = l;
 	}
 	return {
@@ -2756,7 +2756,7 @@ function Nr(e, t) {
 		]
 	};
 }
-function Pr(e, t) {
+function Fr(e, t) {
 	let [n, r] = [e * Math.PI / 180, t * Math.PI / 180];
 	return [
 		Math.cos(r) * Math.sin(n),
@@ -2765,7 +2765,7 @@ function Pr(e, t) {
 	];
 }
 // src/points/camera.ts
-var Fr = [
+var Ir = [
 	1,
 	0,
 	0,
@@ -2776,7 +2776,7 @@ var Fr = [
 	0,
 	1
 ];
-function Ir(e, t) {
+function Lr(e, t) {
 	let n = (n, r) => e[3 * n] * t[r] + e[3 * n + 1] * t[3 + r] + e[3 * n + 2] * t[6 + r];
 	return [
 		0,
@@ -2788,9 +2788,9 @@ function Ir(e, t) {
 		2
 	].map((t) => n(e, t)));
 }
-function Lr(e, t, n) {
+function Rr(e, t, n) {
 	let [r, i] = [Math.cos(t), Math.sin(t)], [a, o] = [Math.cos(n), Math.sin(n)];
-	return Ir(Ir([
+	return Lr(Lr([
 		1,
 		0,
 		0,
@@ -2812,11 +2812,11 @@ function Lr(e, t, n) {
 		r
 	]), e);
 }
-function Rr(e, t) {
+function zr(e, t) {
 	let [n, r] = [-e * Math.PI / 180, t * Math.PI / 180];
-	return Lr(Fr, n, r);
+	return Rr(Ir, n, r);
 }
-function zr(e, t, n, r, i) {
+function Br(e, t, n, r, i) {
 	let a = e.turn;
 	return [
 		t.width / 2 + e.shift[0] + e.scale[0] * (a[0] * n + a[1] * r + a[2] * i),
@@ -2824,7 +2824,7 @@ function zr(e, t, n, r, i) {
 		a[6] * n + a[7] * r + a[8] * i
 	];
 }
-function Br(e, t, n, r, i) {
+function Vr(e, t, n, r, i) {
 	let [a, o, s, c] = [
 		Infinity,
 		-Infinity,
@@ -2841,7 +2841,7 @@ function Br(e, t, n, r, i) {
 		let d = n[0] * r + n[1] * i + n[2] * u, f = n[3] * r + n[4] * i + n[5] * u;
 		e.shape === "sphere" && n[6] * r + n[7] * i + n[8] * u < 0 || (d < a && (a = d), d > o && (o = d), f < s && (s = f), f > c && (c = f));
 	}
-	if (e.shape === "space") for (let [t, r, i] of Mr(e)) {
+	if (e.shape === "space") for (let [t, r, i] of Nr(e)) {
 		let e = n[0] * t + n[1] * r + n[2] * i, l = n[3] * t + n[4] * r + n[5] * i;
 		[a, o, s, c] = [
 			Math.min(a, e),
@@ -2863,7 +2863,7 @@ function Br(e, t, n, r, i) {
 		shift: [-g[0] * (a + o) / 2, g[1] * (s + c) / 2]
 	};
 }
-function Vr(e, t, n, r, i) {
+function Hr(e, t, n, r, i) {
 	let a = Math.min(Math.max(n, 1 / (e.scale[0] / 5)), 1e8 / e.scale[0]), [o, s] = [r - t.width / 2, i - t.height / 2];
 	return {
 		turn: e.turn,
@@ -2872,12 +2872,12 @@ function Vr(e, t, n, r, i) {
 	};
 }
 // src/points/coast.ts
-var Hr = [
+var Ur = [
 	"coast",
 	"borders",
 	"states"
-], Ur = 61;
-function Wr(e) {
+], Wr = 61;
+function Gr(e) {
 	let t = JSON.parse(e), n = (e) => {
 		let [n, r, i] = [
 			0,
@@ -2886,7 +2886,7 @@ function Wr(e) {
 		], a = () => {
 			let [t, r] = [0, 1];
 			for (;;) {
-				let i = e.charCodeAt(n++) - Ur;
+				let i = e.charCodeAt(n++) - Wr;
 				if (t += r * (i & 31), i < 32) return t;
 				r *= 32;
 			}
@@ -2918,10 +2918,10 @@ function Wr(e) {
 		cities: a
 	};
 }
-function Gr([e, t], [n, r]) {
+function Kr([e, t], [n, r]) {
 	return e >= -360 && t <= 540 && t - e <= 360 && n >= -90 && r <= 90;
 }
-var Kr = class {
+var qr = class {
 	values = [];
 	starts = /* @__PURE__ */ new Set();
 	add(e, t, n, r) {
@@ -2934,31 +2934,31 @@ var Kr = class {
 			starts: this.starts
 		};
 	}
-}, qr = 2;
-function Jr(e) {
-	return Hr.map((t) => {
-		let n = new Kr();
+}, Jr = 2;
+function Yr(e) {
+	return Ur.map((t) => {
+		let n = new qr();
 		for (let r of e[t]) for (let e = 0; e < r.length; e += 2) {
-			let [t, i] = [r[e], r[e + 1]], [a, o] = e ? [r[e - 2], r[e - 1]] : [t, i], s = Math.max(1, Math.ceil(Math.max(Math.abs(t - a), Math.abs(i - o)) / qr));
-			for (let r = 1; r <= s; r++) n.add(...Pr(a + (t - a) * r / s, o + (i - o) * r / s), e === 0);
+			let [t, i] = [r[e], r[e + 1]], [a, o] = e ? [r[e - 2], r[e - 1]] : [t, i], s = Math.max(1, Math.ceil(Math.max(Math.abs(t - a), Math.abs(i - o)) / Jr));
+			for (let r = 1; r <= s; r++) n.add(...Fr(a + (t - a) * r / s, o + (i - o) * r / s), e === 0);
 		}
 		return n.shore(t);
 	});
 }
-function Yr(e) {
+function Xr(e) {
 	return {
 		isOut: (t) => e.some(([e, n]) => t > e && t < n),
 		place: (t) => t - e.reduce((e, [n, r, i]) => e + (t >= (n + r) / 2 ? r - n - i : 0), 0)
 	};
 }
-function Xr({ cities: e }) {
+function Zr({ cities: e }) {
 	return e.map(({ name: e, longitude: t, latitude: n }) => ({
 		name: e,
-		position: Pr(t, n)
+		position: Fr(t, n)
 	}));
 }
-function Zr({ cities: e }, { middle: t, half: n }, r, i) {
-	let { isOut: a, place: o } = Yr(i);
+function Qr({ cities: e }, { middle: t, half: n }, r, i) {
+	let { isOut: a, place: o } = Xr(i);
 	return e.flatMap(({ name: e, longitude: i, latitude: s }) => {
 		let c = i - 360 * Math.floor((i - r) / 360);
 		return a(c) ? [] : [{
@@ -2971,10 +2971,10 @@ function Zr({ cities: e }, { middle: t, half: n }, r, i) {
 		}];
 	});
 }
-function Qr(e, { middle: t, half: n }, r, i) {
-	let a = i.flatMap(([e, t]) => [e, t]), { isOut: o, place: s } = Yr(i);
-	return Hr.map((i) => {
-		let c = new Kr();
+function $r(e, { middle: t, half: n }, r, i) {
+	let a = i.flatMap(([e, t]) => [e, t]), { isOut: o, place: s } = Xr(i);
+	return Ur.map((i) => {
+		let c = new qr();
 		for (let l of e[i]) {
 			let e = !0;
 			for (let i = 2; i < l.length; i += 2) {
@@ -3011,11 +3011,11 @@ function Qr(e, { middle: t, half: n }, r, i) {
 		return c.shore(i);
 	});
 }
-var [$r, ei] = [7, 400];
-function ti(e, t) {
-	return t <= ei && (e !== "states" || t >= $r);
+var [ei, ti] = [7, 400];
+function ni(e, t) {
+	return t <= ti && (e !== "states" || t >= ei);
 }
-function ni({ positions: e, starts: t }, n, r, i, a) {
+function ri({ positions: e, starts: t }, n, r, i, a) {
 	let o = [], [s, c, l, u] = [
 		0,
 		0,
@@ -3023,7 +3023,7 @@ function ni({ positions: e, starts: t }, n, r, i, a) {
 		!1
 	];
 	for (let d = 0; d < e.length / 3; d++) {
-		let [f, p, m] = zr(n, r, e[3 * d], e[3 * d + 1], e[3 * d + 2]), h = a && m < 0, g = Math.max(f, s) < 0 || Math.max(p, c) < 0 || Math.min(f, s) > r.width || Math.min(p, c) > r.height;
+		let [f, p, m] = Br(n, r, e[3 * d], e[3 * d + 1], e[3 * d + 2]), h = a && m < 0, g = Math.max(f, s) < 0 || Math.max(p, c) < 0 || Math.min(f, s) > r.width || Math.min(p, c) > r.height;
 		t.has(d) || h || l || g ? u = !1 : (u || o.push("M", (s / i).toFixed(1), " ", (c / i).toFixed(1)), o.push("L", (f / i).toFixed(1), " ", (p / i).toFixed(1)), u = !0), [s, c, l] = [
 			f,
 			p,
@@ -3032,23 +3032,23 @@ function ni({ positions: e, starts: t }, n, r, i, a) {
 	}
 	return o.join("");
 }
-function ri(e, t, n, r) {
+function ii(e, t, n, r) {
 	return e[0] < t[2] + n && e[2] > t[0] - n && e[1] < t[3] + r && e[3] > t[1] - r;
 }
-var [ii, ai] = [6.2, 7], [oi, si] = [26, 12], ci = .25, li = 40;
-function ui(e, t, n, r, i, a, o) {
+var [ai, oi] = [6.2, 7], [si, ci] = [26, 12], li = .25, ui = 40;
+function di(e, t, n, r, i, a, o) {
 	let s = [], c = [];
 	for (let { name: l, position: u } of e) {
-		let [e, d, f] = zr(t, n, ...u), [p, m] = [e / r, d / r];
-		if (!(i && f < ci)) {
+		let [e, d, f] = Br(t, n, ...u), [p, m] = [e / r, d / r];
+		if (!(i && f < li)) {
 			for (let e of [!1, !0]) {
-				let [t, n] = e ? [p - 5 - ii * l.length, p + 3] : [p - 3, p + 5 + ii * l.length], r = [
+				let [t, n] = e ? [p - 5 - ai * l.length, p + 3] : [p - 3, p + 5 + ai * l.length], r = [
 					t,
-					m - ai,
+					m - oi,
 					n,
-					m + ai
+					m + oi
 				];
-				if (!(!(r[0] >= a[0] && r[1] >= a[1] && r[2] <= a[2] && r[3] <= a[3]) || o.some((e) => ri(r, e, 2, 2)) || c.some((e) => ri(r, e, oi, si)))) {
+				if (!(!(r[0] >= a[0] && r[1] >= a[1] && r[2] <= a[2] && r[3] <= a[3]) || o.some((e) => ii(r, e, 2, 2)) || c.some((e) => ii(r, e, si, ci)))) {
 					c.push(r), s.push({
 						name: l,
 						x: p,
@@ -3058,17 +3058,17 @@ function ui(e, t, n, r, i, a, o) {
 					break;
 				}
 			}
-			if (s.length >= li) break;
+			if (s.length >= ui) break;
 		}
 	}
 	return s;
 }
 // src/points/paint.ts
-function di(e, t) {
+function fi(e, t) {
 	let n = parseInt(e.slice(1), 16);
 	return (t << 24 | (n & 255) << 16 | n & 65280 | n >> 16) >>> 0;
 }
-function fi(e) {
+function pi(e) {
 	let t = parseInt(e.slice(1), 16);
 	return [
 		t >> 16,
@@ -3076,28 +3076,28 @@ function fi(e) {
 		t & 255
 	];
 }
-function pi(e) {
+function mi(e) {
 	let t = (e - 1) / 2, n = t * (t + .6);
 	return Array.from({ length: e }, (e, r) => Math.floor(Math.sqrt(Math.max(0, n - (r - t) ** 2))));
 }
 // src/state/coast.ts
-var mi = n(null), hi = !1;
-async function gi(e) {
-	if (!hi) {
-		hi = !0;
+var hi = e(null), gi = !1;
+async function _i(e) {
+	if (!gi) {
+		gi = !0;
 		try {
-			mi.value = Wr(await e());
+			hi.value = Gr(await e());
 		} catch {
-			hi = !1;
+			gi = !1;
 		}
 	}
 }
 // src/state/theme.ts
-var _i = matchMedia("(prefers-color-scheme: dark)"), vi = n(_i.matches ? "dark" : "light");
-_i.addEventListener("change", () => vi.value = _i.matches ? "dark" : "light");
+var vi = matchMedia("(prefers-color-scheme: dark)"), yi = e(vi.matches ? "dark" : "light");
+vi.addEventListener("change", () => yi.value = vi.matches ? "dark" : "light");
 // src/state/boxes.ts
-var yi = 1.5;
-function bi(e, t, n) {
+var bi = 1.5;
+function xi(e, t, n) {
 	let r = new Uint32Array(n + 1), i = (n) => t[n] >= 0 && Number.isFinite(e[n]);
 	for (let e = 0; e < t.length; e++) i(e) && r[t[e] + 1]++;
 	for (let e = 0; e < n; e++) r[e + 1] += r[e];
@@ -3105,18 +3105,18 @@ function bi(e, t, n) {
 	for (let n = 0; n < t.length; n++) i(n) && (a[o[t[n]]++] = e[n]);
 	return Array.from({ length: n }, (e, t) => {
 		let n = a.subarray(r[t], r[t + 1]).sort();
-		return n.length ? Ci(n) : null;
+		return n.length ? wi(n) : null;
 	});
 }
-function xi(e, t, n) {
+function Si(e, t, n) {
 	let [r, i] = [e[0], -1];
 	for (let a of e) {
-		let e = Si(a.values, t, n);
+		let e = Ci(a.values, t, n);
 		e > i && ([r, i] = [a, e]);
 	}
 	return r;
 }
-function Si(e, t, n) {
+function Ci(e, t, n) {
 	let [r, i] = [new Float64Array(n), new Float64Array(n)], [a, o, s] = [
 		0,
 		0,
@@ -3133,7 +3133,7 @@ function Si(e, t, n) {
 	for (let e = 0; e < n; e++) r[e] && (c += r[e] * (i[e] / r[e] - o) ** 2);
 	return c / s;
 }
-function Ci(e) {
+function wi(e) {
 	let t = (t) => {
 		let n = t * (e.length - 1), [r, i] = [e[Math.floor(n)], e[Math.ceil(n)]], a = n - Math.floor(n);
 		return r * (1 - a) + i * a;
@@ -3141,7 +3141,7 @@ function Ci(e) {
 		t(.25),
 		t(.5),
 		t(.75)
-	], r = yi * (n[2] - n[0]), i = e.findIndex((e) => e >= n[0] - r), a = e.findLastIndex((e) => e <= n[2] + r), o = [Math.min(e[i], n[0]), Math.max(e[a], n[2])];
+	], r = bi * (n[2] - n[0]), i = e.findIndex((e) => e >= n[0] - r), a = e.findLastIndex((e) => e <= n[2] + r), o = [Math.min(e[i], n[0]), Math.max(e[a], n[2])];
 	return {
 		rows: e.length,
 		quartiles: n,
@@ -3150,169 +3150,169 @@ function Ci(e) {
 	};
 }
 // src/views/boxes.tsx
-var wi = 12e6, Ti = 1e5, Ei = 40, Di = 24, [Oi, ki, Ai] = [
+var Ti = 12e6, Ei = 1e5, Di = 40, Oi = 24, [ki, Ai, ji] = [
 	4,
 	26,
 	14
-], ji = 7, Mi = "\0probability";
-function Ni({ suffix: t, columns: n, grouping: i, hidden: s, theme: c, column: l, settle: u, nameOf: d, choose: f }) {
-	let p = C(null), m = C(null), _ = o(480), v = o(-1);
-	e(() => {
-		let e = new ResizeObserver(([e]) => _.value = Math.max(240, Math.round(e.contentRect.width)));
-		return e.observe(p.current), () => e.disconnect();
+], Mi = 7, Ni = "\0probability";
+function Pi({ suffix: e, columns: t, grouping: r, hidden: a, theme: o, column: s, settle: l, nameOf: u, choose: d }) {
+	let f = i(null), p = i(null), m = T(480), h = T(-1);
+	w(() => {
+		let e = new ResizeObserver(([e]) => m.value = Math.max(240, Math.round(e.contentRect.width)));
+		return e.observe(f.current), () => e.disconnect();
 	}, []);
-	let { groupOf: b, groups: x, probability: S } = i, w = o(b.length <= Ti);
-	e(() => {
-		let e = setTimeout(() => w.value = !0, 100);
+	let { groupOf: v, groups: y, probability: x } = r, S = T(v.length <= Ei);
+	w(() => {
+		let e = setTimeout(() => S.value = !0, 100);
 		return () => clearTimeout(e);
 	}, []);
-	let T = n.map((e) => [
+	let C = t.map((e) => [
 		e.name,
 		e.name,
 		e
-	]), E = r(() => S && {
+	]), E = n(() => x && {
 		name: "probability",
 		kind: "number",
-		values: S
-	}, [S]);
-	E && T.push([
-		Mi,
+		values: x
+	}, [x]);
+	E && C.push([
+		Ni,
 		"probability (how sure)",
 		E
 	]);
-	let k = r(() => w.value && b.length * n.length <= wi ? xi(n, b, x.length)?.name : void 0, [
-		n,
-		b,
-		w.value
-	]), A = l ?? k ?? "", j = T.find(([e]) => e === A), M = j?.[2], N = r(() => M !== void 0 && Dr(M.values), [M]), P = r(() => M && w.value ? bi((N ? kr(M) : M).values, b, x.length) : [], [
+	let D = n(() => S.value && v.length * t.length <= Ti ? Si(t, v, y.length)?.name : void 0, [
+		t,
+		v,
+		S.value
+	]), A = s ?? D ?? "", j = C.find(([e]) => e === A), M = j?.[2], N = n(() => M !== void 0 && Or(M.values), [M]), P = n(() => M && S.value ? xi((N ? Ar(M) : M).values, v, y.length) : [], [
 		M,
 		N,
-		b,
-		w.value
-	]).flatMap((e, t) => e && !s.has(t) ? [{
+		v,
+		S.value
+	]).flatMap((e, t) => e && !a.has(t) ? [{
 		group: t,
 		box: e
-	}] : []), F = P.slice(0, Ei), re = (e) => N ? 10 ** e : e, I = (e, t = 4) => y(re(e), t), ie = ({ rows: e, quartiles: t, whiskers: n, beyond: r }) => `median ${I(t[1])}, half of the rows from ${I(t[0])} to ${I(t[2])}, whiskers from ${I(n[0])} to ${I(n[1])}, ${g(r)} of ${g(e)} rows beyond`, L = _.value, ae = F.map(({ group: e }) => d(e)), R = Math.min(.36 * L, 260, ji * Math.max(0, ...ae.map((e) => e.length)) + 20), oe = Math.floor((R - 20) / ji), se = Oi + Di * F.length + ki, [z, B] = F.reduce(([e, t], { box: { whiskers: n } }) => [Math.min(e, n[0]), Math.max(t, n[1])], [Infinity, -Infinity]);
-	z === B && ([z, B] = [z - .5, B + .5]);
-	let V = (e) => {
-		let t = Math.max(Math.abs(z), Math.abs(B)) || 1;
-		return R + (L - R - Ai) * (e / t - z / t) / (B / t - z / t || 1);
-	}, H = Math.max(2, Math.floor((L - R) / 64)), U = F.length ? N ? ee(re(z), re(B), H).map(Math.log10) : O(z, B, H) : [], W = (e) => e.altKey ? "subtract" : e.shiftKey ? "add" : "replace", G = (e, t) => {
+	}] : []), F = P.slice(0, Di), I = (e) => N ? 10 ** e : e, L = (e, t = 4) => c(I(e), t), re = ({ rows: e, quartiles: t, whiskers: n, beyond: r }) => `median ${L(t[1])}, half of the rows from ${L(t[0])} to ${L(t[2])}, whiskers from ${L(n[0])} to ${L(n[1])}, ${b(r)} of ${b(e)} rows beyond`, R = m.value, ie = F.map(({ group: e }) => u(e)), z = Math.min(.36 * R, 260, Mi * Math.max(0, ...ie.map((e) => e.length)) + 20), ae = Math.floor((z - 20) / Mi), oe = ki + Oi * F.length + Ai, [B, V] = F.reduce(([e, t], { box: { whiskers: n } }) => [Math.min(e, n[0]), Math.max(t, n[1])], [Infinity, -Infinity]);
+	B === V && ([B, V] = [B - .5, V + .5]);
+	let se = (e) => {
+		let t = Math.max(Math.abs(B), Math.abs(V)) || 1;
+		return z + (R - z - ji) * (e / t - B / t) / (V / t - B / t || 1);
+	}, H = Math.max(2, Math.floor((R - z) / 64)), U = F.length ? N ? te(I(B), I(V), H).map(Math.log10) : O(B, V, H) : [], W = (e) => e.altKey ? "subtract" : e.shiftKey ? "add" : "replace", G = (e, t) => {
 		let n = {
 			ArrowDown: t + 1,
 			ArrowUp: t - 1,
 			Home: 0,
 			End: F.length - 1
 		}[e.key];
-		if (n !== void 0) m.current.querySelectorAll("[role=button]")[n]?.focus();
-		else if (e.key === "Enter" || e.key === " ") f(F[t].group, W(e));
+		if (n !== void 0) p.current.querySelectorAll("[role=button]")[n]?.focus();
+		else if (e.key === "Enter" || e.key === " ") d(F[t].group, W(e));
 		else return;
 		e.preventDefault();
-	}, K = v.value >= 0 && v.value < F.length ? v.value : 0;
-	return /* @__PURE__ */ a("section", {
+	}, K = h.value >= 0 && h.value < F.length ? h.value : 0;
+	return /* @__PURE__ */ _("section", {
 		class: "card",
 		style: { minWidth: 0 },
-		"aria-labelledby": `boxes${t}`,
+		"aria-labelledby": `boxes${e}`,
 		children: [
-			/* @__PURE__ */ a("div", {
+			/* @__PURE__ */ _("div", {
 				class: "head",
-				children: [/* @__PURE__ */ a("h2", {
-					id: `boxes${t}`,
+				children: [/* @__PURE__ */ _("h2", {
+					id: `boxes${e}`,
 					children: "Box plots"
-				}), /* @__PURE__ */ a("div", {
+				}), /* @__PURE__ */ _("div", {
 					class: "tools choices",
-					children: [/* @__PURE__ */ a("label", { children: ["Values", /* @__PURE__ */ a("select", {
+					children: [/* @__PURE__ */ _("label", { children: ["Values", /* @__PURE__ */ _("select", {
 						value: j ? A : "",
-						onChange: (e) => u(e.currentTarget.value || "none"),
-						children: [/* @__PURE__ */ a("option", {
+						onChange: (e) => l(e.currentTarget.value || "none"),
+						children: [/* @__PURE__ */ _("option", {
 							value: "",
 							children: "none"
-						}), T.map(([e, t]) => /* @__PURE__ */ a("option", {
+						}), C.map(([e, t]) => /* @__PURE__ */ _("option", {
 							value: e,
 							children: t
 						}, e))]
-					})] }), F.length > 0 && /* @__PURE__ */ a(D, {
-						name: `${M.name} by ${i.title}`,
-						make: () => ne(m.current, L, se, te())
+					})] }), F.length > 0 && /* @__PURE__ */ _(ee, {
+						name: `${M.name} by ${r.title}`,
+						make: () => k(p.current, R, oe, ne())
 					})]
 				})]
 			}),
-			M && /* @__PURE__ */ a("p", {
+			M && /* @__PURE__ */ _("p", {
 				class: "note",
-				children: v.value >= 0 && F[v.value] ? `${ae[v.value]}: ${ie(F[v.value].box)}.` : `Each box holds the middle half of its rows, with a line at the median. Whiskers end at the farthest rows within one and a half boxes. Click a box to select its rows.${N ? " The axis is logarithmic." : ""}`
+				children: h.value >= 0 && F[h.value] ? `${ie[h.value]}: ${re(F[h.value].box)}.` : `Each box holds the middle half of its rows, with a line at the median. Whiskers end at the farthest rows within one and a half boxes. Click a box to select its rows.${N ? " The axis is logarithmic." : ""}`
 			}),
-			/* @__PURE__ */ a("div", {
-				ref: p,
-				children: F.length > 0 && /* @__PURE__ */ a("svg", {
-					ref: m,
+			/* @__PURE__ */ _("div", {
+				ref: f,
+				children: F.length > 0 && /* @__PURE__ */ _("svg", {
+					ref: p,
 					class: "boxes",
-					width: L,
-					height: se,
+					width: R,
+					height: oe,
 					role: "group",
-					"aria-label": `${M.name} by ${i.title}`,
-					onPointerLeave: () => v.value = -1,
+					"aria-label": `${M.name} by ${r.title}`,
+					onPointerLeave: () => h.value = -1,
 					style: { display: "block" },
 					children: [
-						U.map((e) => /* @__PURE__ */ a("path", {
-							d: `M${V(e)} ${Oi}V${se - ki + 4}`,
+						U.map((e) => /* @__PURE__ */ _("path", {
+							d: `M${se(e)} ${ki}V${oe - Ai + 4}`,
 							stroke: "var(--line)"
 						}, e)),
-						U.map((e) => /* @__PURE__ */ a("text", {
-							x: V(e),
-							y: se - 6,
-							"text-anchor": V(e) > L - 30 ? "end" : "middle",
-							children: I(e, 5)
+						U.map((e) => /* @__PURE__ */ _("text", {
+							x: se(e),
+							y: oe - 6,
+							"text-anchor": se(e) > R - 30 ? "end" : "middle",
+							children: L(e, 5)
 						}, e)),
 						F.map(({ group: e, box: { quartiles: t, whiskers: n } }, r) => {
-							let i = gr(x[e], c), [o, s, l] = t.map(V), u = ae[r], d = Oi + Di * (r + .5);
-							return /* @__PURE__ */ a("g", {
+							let i = _r(y[e], o), [a, s, c] = t.map(se), l = ie[r], u = ki + Oi * (r + .5);
+							return /* @__PURE__ */ _("g", {
 								style: { cursor: "pointer" },
-								onClick: (t) => f(e, W(t)),
-								onPointerEnter: () => v.value = r,
+								onClick: (t) => d(e, W(t)),
+								onPointerEnter: () => h.value = r,
 								children: [
-									/* @__PURE__ */ a("rect", {
-										width: L,
-										y: Oi + Di * r,
-										height: Di,
+									/* @__PURE__ */ _("rect", {
+										width: R,
+										y: ki + Oi * r,
+										height: Oi,
 										fill: "var(--wash)",
-										"fill-opacity": +(r === v.value)
+										"fill-opacity": +(r === h.value)
 									}),
-									/* @__PURE__ */ a("circle", {
+									/* @__PURE__ */ _("circle", {
 										cx: "6",
-										cy: d,
+										cy: u,
 										r: "5",
 										fill: i
 									}),
-									/* @__PURE__ */ a("text", {
+									/* @__PURE__ */ _("text", {
 										x: "18",
-										y: d + 4,
-										children: u.length > oe ? `${u.slice(0, Math.max(1, oe - 1))}…` : u
+										y: u + 4,
+										children: l.length > ae ? `${l.slice(0, Math.max(1, ae - 1))}…` : l
 									}),
-									/* @__PURE__ */ a("g", {
+									/* @__PURE__ */ _("g", {
 										role: "button",
 										tabIndex: r === K ? 0 : -1,
-										"aria-label": `Box of ${u}: ${ie(F[r].box)}`,
+										"aria-label": `Box of ${l}: ${re(F[r].box)}`,
 										onKeyDown: (e) => G(e, r),
-										onFocus: () => v.value = r,
+										onFocus: () => h.value = r,
 										children: [
-											/* @__PURE__ */ a("path", {
-												d: `M${V(n[0])} ${d - 4}v8m0 -4H${o}M${l} ${d}H${V(n[1])}m0 -4v8`,
+											/* @__PURE__ */ _("path", {
+												d: `M${se(n[0])} ${u - 4}v8m0 -4H${a}M${c} ${u}H${se(n[1])}m0 -4v8`,
 												fill: "none",
 												stroke: i,
 												"stroke-width": "1.5"
 											}),
-											/* @__PURE__ */ a("rect", {
-												x: o,
-												y: d - 6,
-												width: Math.max(1, l - o),
+											/* @__PURE__ */ _("rect", {
+												x: a,
+												y: u - 6,
+												width: Math.max(1, c - a),
 												height: "12",
 												fill: i,
 												"fill-opacity": "0.4",
 												stroke: i,
 												"stroke-width": "1.5"
 											}),
-											/* @__PURE__ */ a("path", {
-												d: `M${s} ${d - 9}v18`,
+											/* @__PURE__ */ _("path", {
+												d: `M${s} ${u - 9}v18`,
 												stroke: "var(--ink)",
 												"stroke-width": "2.5"
 											})
@@ -3324,20 +3324,20 @@ function Ni({ suffix: t, columns: n, grouping: i, hidden: s, theme: c, column: l
 					]
 				})
 			}),
-			P.length > Ei && /* @__PURE__ */ a("p", {
+			P.length > Di && /* @__PURE__ */ _("p", {
 				class: "note",
 				children: [
 					"The first ",
-					Ei,
+					Di,
 					" of ",
-					g(P.length),
+					b(P.length),
 					" are drawn; the table has all."
 				]
 			}),
-			P.length > 0 && /* @__PURE__ */ a("details", { children: [/* @__PURE__ */ a("summary", { children: "Box plots as a table" }), /* @__PURE__ */ a(h, {
-				caption: `${M.name} by ${i.title}`,
+			P.length > 0 && /* @__PURE__ */ _("details", { children: [/* @__PURE__ */ _("summary", { children: "Box plots as a table" }), /* @__PURE__ */ _(g, {
+				caption: `${M.name} by ${r.title}`,
 				names: [
-					i.title,
+					r.title,
 					"rows",
 					"lower whisker",
 					"lower quartile",
@@ -3347,25 +3347,25 @@ function Ni({ suffix: t, columns: n, grouping: i, hidden: s, theme: c, column: l
 					"rows beyond"
 				],
 				rows: P.map(({ group: e, box: t }) => [
-					d(e),
+					u(e),
 					t.rows,
 					...[
 						t.whiskers[0],
 						...t.quartiles,
 						t.whiskers[1]
-					].map(re),
+					].map(I),
 					t.beyond
 				]),
-				pick: (e) => f(P[e].group, "replace")
+				pick: (e) => d(P[e].group, "replace")
 			})] })
 		]
 	});
 }
 // src/points/raster.ts
-var { fround: Pi } = Math;
-function Fi(e, { width: t, height: n }, r, i, a, o, s, c) {
+var { fround: Fi } = Math;
+function Ii(e, { width: t, height: n }, r, i, a, o, s, c) {
 	e.fill(s);
-	let l = a.turn.map(Pi), u = Pi(a.scale[0]), d = Pi(a.scale[1]), f = Pi(t / 2 + a.shift[0]), p = Pi(n / 2 + a.shift[1]), m = r.shape === "sphere", { positions: h } = r, g = Math.min(r.count, c), _ = pi(o), v = (o - 1) / 2;
+	let l = a.turn.map(Fi), u = Fi(a.scale[0]), d = Fi(a.scale[1]), f = Fi(t / 2 + a.shift[0]), p = Fi(n / 2 + a.shift[1]), m = r.shape === "sphere", { positions: h } = r, g = Math.min(r.count, c), _ = mi(o), v = (o - 1) / 2;
 	for (let r of [254, 255]) for (let a = 0; a < g; a++) {
 		let s = i[a];
 		if (s >>> 24 !== r) continue;
@@ -3383,7 +3383,7 @@ function Fi(e, { width: t, height: n }, r, i, a, o, s, c) {
 		}
 	}
 }
-function Ii(e) {
+function Li(e) {
 	let t = e.getContext("2d"), n = t.createImageData(1, 1), r = null, i = /* @__PURE__ */ new Uint32Array();
 	return {
 		kind: "cpu",
@@ -3393,13 +3393,13 @@ function Ii(e) {
 			e.width = r, e.height = i, n = t.createImageData(r, i);
 		},
 		draw(a, o, s, c) {
-			r && (Fi(new Uint32Array(n.data.buffer), e, r, i, a, o, s ? di(s, 255) : 0, c), t.putImageData(n, 0, 0));
+			r && (Ii(new Uint32Array(n.data.buffer), e, r, i, a, o, s ? fi(s, 255) : 0, c), t.putImageData(n, 0, 0));
 		},
 		end() {}
 	};
 }
 // src/points/select.ts
-function Li(e, t, n, r, i) {
+function Ri(e, t, n, r, i) {
 	let a = n.turn, [o, s] = n.scale, c = r.width / 2 + n.shift[0], l = r.height / 2 + n.shift[1], u = e.shape === "sphere", { positions: d, count: f } = e;
 	for (let e = 0; e < f; e++) {
 		if (!(t[e] >>> 24)) continue;
@@ -3407,21 +3407,21 @@ function Li(e, t, n, r, i) {
 		u && a[6] * n + a[7] * r + a[8] * f < 0 || i(e, c + o * (a[0] * n + a[1] * r + a[2] * f), l - s * (a[3] * n + a[4] * r + a[5] * f));
 	}
 }
-function Ri(e, t, n, r, i, a, o) {
+function zi(e, t, n, r, i, a, o) {
 	let [s, c] = [-1, o * o];
-	return Li(e, t, n, r, (e, t, n) => {
+	return Ri(e, t, n, r, (e, t, n) => {
 		let r = (t - i) ** 2 + (n - a) ** 2;
 		r <= c && ([s, c] = [e, r]);
 	}), s;
 }
-function zi(e, t, n, r, i) {
-	let { width: a, height: o } = r, s = Bi(i, a, o), c = new Uint32Array(e.count), l = 0;
-	return Li(e, t, n, r, (e, t, n) => {
+function Bi(e, t, n, r, i) {
+	let { width: a, height: o } = r, s = Vi(i, a, o), c = new Uint32Array(e.count), l = 0;
+	return Ri(e, t, n, r, (e, t, n) => {
 		let [r, i] = [Math.floor(t), Math.floor(n)];
 		r >= 0 && r < a && i >= 0 && i < o && s[i * a + r] && (c[l++] = e);
 	}), c.slice(0, l);
 }
-function Bi(e, t, n) {
+function Vi(e, t, n) {
 	let r = new Uint8Array(t * n);
 	for (let i = 0; i < n; i++) {
 		let n = i + .5, a = [];
@@ -3438,8 +3438,8 @@ function Bi(e, t, n) {
 	return r;
 }
 // src/points/webgl.ts
-var Vi = "#version 300 es\nlayout(location = 0) in vec3 dataPosition;\nlayout(location = 1) in vec4 paint;\nuniform mat3 turn;\nuniform vec2 size;\nuniform vec2 origin;\nuniform vec2 scale;\nuniform float pointWidth;\nuniform float layer;\nuniform bool isSphere;\nflat out vec3 colour;\nvoid main() {\n  vec3 turned = turn * dataPosition;\n  vec2 pixel = floor(origin + vec2(scale.x, -scale.y) * turned.xy) + 0.5;\n  vec2 clip = pixel / size * 2.0 - 1.0;\n  bool isDrawn = abs(paint.a * 255.0 - layer) < 0.5 && (!isSphere || turned.z >= 0.0) && !isnan(dataPosition.x);\n  gl_Position = isDrawn ? vec4(clip.x, -clip.y, 0.0, 1.0) : vec4(2.0, 2.0, 2.0, 1.0);\n  gl_PointSize = pointWidth;\n  colour = paint.rgb;\n}", Hi = "#version 300 es\nprecision highp float;\nuniform float pointWidth;\nuniform float reach[32];\nflat in vec3 colour;\nout vec4 drawn;\nvoid main() {\n  vec2 at = floor(gl_PointCoord * pointWidth) - (pointWidth - 1.0) / 2.0;\n  if (abs(at.x) > reach[int(at.y + (pointWidth - 1.0) / 2.0)]) discard;\n  drawn = vec4(colour, 1.0);\n}", Ui = /swiftshader|llvmpipe|softpipe|software|basic render/i;
-function Wi(e, t, n) {
+var Hi = "#version 300 es\nlayout(location = 0) in vec3 dataPosition;\nlayout(location = 1) in vec4 paint;\nuniform mat3 turn;\nuniform vec2 size;\nuniform vec2 origin;\nuniform vec2 scale;\nuniform float pointWidth;\nuniform float layer;\nuniform bool isSphere;\nflat out vec3 colour;\nvoid main() {\n  vec3 turned = turn * dataPosition;\n  vec2 pixel = floor(origin + vec2(scale.x, -scale.y) * turned.xy) + 0.5;\n  vec2 clip = pixel / size * 2.0 - 1.0;\n  bool isDrawn = abs(paint.a * 255.0 - layer) < 0.5 && (!isSphere || turned.z >= 0.0) && !isnan(dataPosition.x);\n  gl_Position = isDrawn ? vec4(clip.x, -clip.y, 0.0, 1.0) : vec4(2.0, 2.0, 2.0, 1.0);\n  gl_PointSize = pointWidth;\n  colour = paint.rgb;\n}", Ui = "#version 300 es\nprecision highp float;\nuniform float pointWidth;\nuniform float reach[32];\nflat in vec3 colour;\nout vec4 drawn;\nvoid main() {\n  vec2 at = floor(gl_PointCoord * pointWidth) - (pointWidth - 1.0) / 2.0;\n  if (abs(at.x) > reach[int(at.y + (pointWidth - 1.0) / 2.0)]) discard;\n  drawn = vec4(colour, 1.0);\n}", Wi = /swiftshader|llvmpipe|softpipe|software|basic render/i;
+function Gi(e, t, n) {
 	let r = e.getContext("webgl2", {
 		antialias: !1,
 		depth: !1,
@@ -3448,10 +3448,10 @@ function Wi(e, t, n) {
 	});
 	if (!r) return null;
 	let i = r.getExtension("WEBGL_debug_renderer_info"), a = i ? String(r.getParameter(i.UNMASKED_RENDERER_WEBGL)) : "";
-	if (Ui.test(a) && !t) return r.getExtension("WEBGL_lose_context")?.loseContext(), null;
+	if (Wi.test(a) && !t) return r.getExtension("WEBGL_lose_context")?.loseContext(), null;
 	e.addEventListener("webglcontextlost", n);
 	let o = r.createProgram();
-	for (let [e, t] of [[r.VERTEX_SHADER, Vi], [r.FRAGMENT_SHADER, Hi]]) {
+	for (let [e, t] of [[r.VERTEX_SHADER, Hi], [r.FRAGMENT_SHADER, Ui]]) {
 		let n = r.createShader(e);
 		r.shaderSource(n, t), r.compileShader(n), r.attachShader(o, n);
 	}
@@ -3481,12 +3481,12 @@ function Wi(e, t, n) {
 			e.width = t, e.height = n, r.viewport(0, 0, t, n);
 		},
 		draw(t, n, i, a) {
-			let [o, s, l] = fi(i ?? "#000000");
+			let [o, s, l] = pi(i ?? "#000000");
 			if (r.clearColor(o / 255, s / 255, l / 255, +!!i), r.clear(r.COLOR_BUFFER_BIT), !d) return;
 			let u = t.turn;
 			r.uniformMatrix3fv(c.turn, !0, u), r.uniform2f(c.size, e.width, e.height), r.uniform2f(c.origin, e.width / 2 + t.shift[0], e.height / 2 + t.shift[1]), r.uniform2f(c.scale, t.scale[0], t.scale[1]), r.uniform1f(c.width, n), r.uniform1i(c.isSphere, +(d.shape === "sphere"));
 			let p = /* @__PURE__ */ new Float32Array(32);
-			p.set(pi(n).slice(0, 32)), r.uniform1fv(c.reach, p);
+			p.set(mi(n).slice(0, 32)), r.uniform1fv(c.reach, p);
 			for (let e of [254, 255]) r.uniform1f(c.layer, e), r.drawArrays(r.POINTS, 0, Math.min(d.count, a, f));
 		},
 		end() {
@@ -3495,54 +3495,54 @@ function Wi(e, t, n) {
 	};
 }
 // src/views/cloud.tsx
-var Gi = 25e4, Ki = 4e5, qi = 12, Ji = [58, 40], Yi = [44, 40], Xi = 460;
-function Zi(t) {
-	let { cloud: n, paint: r, theme: i, tool: s, isEqual: c, pointWidth: l, names: u } = t, d = C(null), f = C(null), p = o(null), m = o({
+var Ki = 25e4, qi = 4e5, Ji = 12, Yi = [58, 40], Xi = [44, 40], Zi = 460;
+function Qi(e) {
+	let { cloud: t, paint: n, theme: r, tool: a, isEqual: o, pointWidth: s, names: c } = e, l = i(null), u = i(null), d = T(null), f = T({
 		width: 0,
 		height: 0
-	}), h = o(!1), g = o(""), _ = o(null), v = o(null), y = C(1), b = C({
+	}), p = T(!1), m = T(""), h = T(null), g = T(null), v = i(1), y = i({
 		frame: 0,
 		settle: 0,
 		isMoving: !1,
 		isFitted: !0
-	}), x = C(t);
-	x.current = t;
-	let S = () => {
-		let e = b.current;
+	}), b = i(e);
+	b.current = e;
+	let x = () => {
+		let e = y.current;
 		cancelAnimationFrame(e.frame), e.frame = requestAnimationFrame(() => {
-			if (!f.current || !p.peek()) return;
-			let { theme: t, pointWidth: n, shores: r } = x.current, i = f.current.kind === "cpu" && e.isMoving ? Gi : Infinity;
-			f.current.draw(p.peek(), Qi(n * y.current), r ? null : $n[t], i);
+			if (!u.current || !d.peek()) return;
+			let { theme: t, pointWidth: n, shores: r } = b.current, i = u.current.kind === "cpu" && e.isMoving ? Ki : Infinity;
+			u.current.draw(d.peek(), $i(n * v.current), r ? null : er[t], i);
 		});
-	}, w = (e) => {
-		p.value = e;
-		let t = b.current;
-		t.isFitted = !1, t.isMoving = x.current.cloud.count > Gi, S(), t.isMoving && (clearTimeout(t.settle), t.settle = setTimeout(() => {
-			t.isMoving = !1, S();
+	}, S = (e) => {
+		d.value = e;
+		let t = y.current;
+		t.isFitted = !1, t.isMoving = b.current.cloud.count > Ki, x(), t.isMoving && (clearTimeout(t.settle), t.settle = setTimeout(() => {
+			t.isMoving = !1, x();
 		}, 120));
-	}, T = () => {
-		let { cloud: e, isEqual: t } = x.current, n = m.peek().width / y.current < Xi ? Yi : Ji;
-		w(Br(e, m.peek(), $i(e), n.map((e) => e * y.current), t || e.shape !== "plane")), b.current.isFitted = !0;
+	}, C = () => {
+		let { cloud: e, isEqual: t } = b.current, n = f.peek().width / v.current < Zi ? Xi : Yi;
+		S(Vr(e, f.peek(), ea(e), n.map((e) => e * v.current), t || e.shape !== "plane")), y.current.isFitted = !0;
 	};
-	e(() => {
-		let { forced: e } = t, n = document.createElement("canvas");
+	w(() => {
+		let { forced: t } = e, n = document.createElement("canvas");
 		n.setAttribute("aria-hidden", "true");
 		let r = null;
-		return e !== "cpu" && !h.value && (r = Wi(n, e === "webgl", () => h.value = !0), r || (n = document.createElement("canvas"), n.setAttribute("aria-hidden", "true"))), r ??= Ii(n), g.value = r.kind, f.current = r, r.setCloud(x.current.cloud), r.setPaint(x.current.paint), m.peek().width && r.resize(m.peek()), d.current.prepend(n), S(), () => {
-			r.end(), n.remove(), f.current = null;
+		return t !== "cpu" && !p.value && (r = Gi(n, t === "webgl", () => p.value = !0), r || (n = document.createElement("canvas"), n.setAttribute("aria-hidden", "true"))), r ??= Li(n), m.value = r.kind, u.current = r, r.setCloud(b.current.cloud), r.setPaint(b.current.paint), f.peek().width && r.resize(f.peek()), l.current.prepend(n), x(), () => {
+			r.end(), n.remove(), u.current = null;
 		};
-	}, [h.value, t.forced]), e(() => {
+	}, [p.value, e.forced]), w(() => {
 		let e = new ResizeObserver(([e]) => {
-			y.current = Math.min(2, devicePixelRatio || 1);
+			v.current = Math.min(2, devicePixelRatio || 1);
 			let t = {
-				width: Math.max(1, Math.round(e.contentRect.width * y.current)),
-				height: Math.max(1, Math.round(e.contentRect.height * y.current))
-			}, n = m.peek();
+				width: Math.max(1, Math.round(e.contentRect.width * v.current)),
+				height: Math.max(1, Math.round(e.contentRect.height * v.current))
+			}, n = f.peek();
 			if (n.width !== t.width || n.height !== t.height) {
-				if (m.value = t, f.current?.resize(t), !p.peek() || b.current.isFitted) T();
+				if (f.value = t, u.current?.resize(t), !d.peek() || y.current.isFitted) C();
 				else {
-					let e = Math.min(t.width / n.width, t.height / n.height), { turn: r, scale: i, shift: a } = p.peek();
-					w({
+					let e = Math.min(t.width / n.width, t.height / n.height), { turn: r, scale: i, shift: a } = d.peek();
+					S({
 						turn: r,
 						scale: [i[0] * e, i[1] * e],
 						shift: [a[0] * e, a[1] * e]
@@ -3550,342 +3550,342 @@ function Zi(t) {
 				}
 			}
 		});
-		return e.observe(d.current), () => e.disconnect();
-	}, []), e(() => {
-		f.current?.setCloud(n), f.current?.setPaint(r), v.value = null, m.peek().width && T();
-	}, [n, c]), e(() => {
-		f.current?.setPaint(r), S();
-	}, [r]), e(S, [
-		i,
-		l,
-		t.shores
-	]), t.handle.current = {
-		fit: T,
-		zoom: (e) => p.peek() && w(Vr(p.peek(), m.peek(), e, m.peek().width / 2, m.peek().height / 2)),
-		svg: () => Sa(d.current, x.current, p.peek(), m.peek())
+		return e.observe(l.current), () => e.disconnect();
+	}, []), w(() => {
+		u.current?.setCloud(t), u.current?.setPaint(n), g.value = null, f.peek().width && C();
+	}, [t, o]), w(() => {
+		u.current?.setPaint(n), x();
+	}, [n]), w(x, [
+		r,
+		s,
+		e.shores
+	]), e.handle.current = {
+		fit: C,
+		zoom: (e) => d.peek() && S(Hr(d.peek(), f.peek(), e, f.peek().width / 2, f.peek().height / 2)),
+		svg: () => Ca(l.current, b.current, d.peek(), f.peek())
 	};
-	let E = C(/* @__PURE__ */ new Map()), D = C({
+	let E = i(/* @__PURE__ */ new Map()), D = i({
 		x: 0,
 		y: 0,
 		hasMoved: !1
 	}), ee = (e) => {
-		let t = d.current.getBoundingClientRect();
-		return [(e.clientX - t.left) * y.current, (e.clientY - t.top) * y.current];
+		let t = l.current.getBoundingClientRect();
+		return [(e.clientX - t.left) * v.current, (e.clientY - t.top) * v.current];
 	}, te = (e) => {
 		if (e.button > 0 || e.target.closest("button")) return;
-		d.current.setPointerCapture(e.pointerId);
+		l.current.setPointerCapture(e.pointerId);
 		let t = ee(e);
 		E.current.set(e.pointerId, t), D.current = {
 			x: t[0],
 			y: t[1],
 			hasMoved: !1
-		}, v.value = null, s !== "move" && E.current.size === 1 ? _.value = [t] : _.value = null;
-	}, O = (e) => {
-		let t = ee(e), r = E.current.get(e.pointerId);
-		if (!p.peek()) return;
+		}, g.value = null, a !== "move" && E.current.size === 1 ? h.value = [t] : h.value = null;
+	}, ne = (e) => {
+		let n = ee(e), r = E.current.get(e.pointerId);
+		if (!d.peek()) return;
 		if (!r) {
-			e.pointerType === "mouse" && n.count <= Ki && A(t);
+			e.pointerType === "mouse" && t.count <= qi && A(n);
 			return;
 		}
-		let i = 4 * y.current;
-		if (Math.hypot(t[0] - D.current.x, t[1] - D.current.y) > i && (D.current.hasMoved = !0), E.current.size === 2) {
-			let [n] = [...E.current].filter(([t]) => t !== e.pointerId).map(([, e]) => e), i = Math.hypot(t[0] - n[0], t[1] - n[1]) / Math.max(1, Math.hypot(r[0] - n[0], r[1] - n[1]));
-			w(Vr(p.peek(), m.peek(), i, (t[0] + n[0]) / 2, (t[1] + n[1]) / 2));
-		} else if (_.value) {
-			let { x: e, y: n } = D.current;
-			_.value = s === "box" ? [
-				[e, n],
-				[t[0], n],
-				t,
-				[e, t[1]]
-			] : [..._.value, t];
+		let i = 4 * v.current;
+		if (Math.hypot(n[0] - D.current.x, n[1] - D.current.y) > i && (D.current.hasMoved = !0), E.current.size === 2) {
+			let [t] = [...E.current].filter(([t]) => t !== e.pointerId).map(([, e]) => e), i = Math.hypot(n[0] - t[0], n[1] - t[1]) / Math.max(1, Math.hypot(r[0] - t[0], r[1] - t[1]));
+			S(Hr(d.peek(), f.peek(), i, (n[0] + t[0]) / 2, (n[1] + t[1]) / 2));
+		} else if (h.value) {
+			let { x: e, y: t } = D.current;
+			h.value = a === "box" ? [
+				[e, t],
+				[n[0], t],
+				n,
+				[e, n[1]]
+			] : [...h.value, n];
 		} else if (D.current.hasMoved) {
-			let [i, a] = [t[0] - r[0], t[1] - r[1]], { turn: o, scale: s, shift: c } = p.peek();
-			if (n.shape === "plane" || e.shiftKey) w({
+			let [i, a] = [n[0] - r[0], n[1] - r[1]], { turn: o, scale: s, shift: c } = d.peek();
+			if (t.shape === "plane" || e.shiftKey) S({
 				turn: o,
 				scale: s,
 				shift: [c[0] + i, c[1] + a]
 			});
 			else {
-				let e = n.shape === "sphere" ? 1 / s[0] : 1 / (.35 * Math.min(m.peek().width, m.peek().height)), t = Lr(o, i * e, a * e);
-				w({
-					turn: t,
+				let e = t.shape === "sphere" ? 1 / s[0] : 1 / (.35 * Math.min(f.peek().width, f.peek().height)), n = Rr(o, i * e, a * e);
+				S({
+					turn: n,
 					scale: s,
 					shift: c
 				});
 			}
 		}
-		E.current.set(e.pointerId, t);
-	}, ne = (e) => {
-		if (!E.current.delete(e.pointerId)) return;
-		let i = ee(e), a = _.value;
-		if (_.value = null, !p.peek() || e.type === "pointercancel") return;
-		let o = e.altKey ? "subtract" : e.shiftKey ? "add" : "replace";
-		a && D.current.hasMoved && a.length > 2 ? t.onSelect(zi(n, r, p.peek(), m.peek(), a), o, s) : !D.current.hasMoved && E.current.size === 0 && t.onPick(Ri(n, r, p.peek(), m.peek(), i[0], i[1], qi * y.current));
-	}, k = C(0), A = (e) => {
+		E.current.set(e.pointerId, n);
+	}, O = (r) => {
+		if (!E.current.delete(r.pointerId)) return;
+		let i = ee(r), o = h.value;
+		if (h.value = null, !d.peek() || r.type === "pointercancel") return;
+		let s = r.altKey ? "subtract" : r.shiftKey ? "add" : "replace";
+		o && D.current.hasMoved && o.length > 2 ? e.onSelect(Bi(t, n, d.peek(), f.peek(), o), s, a) : !D.current.hasMoved && E.current.size === 0 && e.onPick(zi(t, n, d.peek(), f.peek(), i[0], i[1], Ji * v.current));
+	}, k = i(0), A = (e) => {
 		cancelAnimationFrame(k.current), k.current = requestAnimationFrame(() => {
-			if (!p.peek()) return;
-			let t = Ri(x.current.cloud, x.current.paint, p.peek(), m.peek(), e[0], e[1], qi * y.current);
-			v.value = t < 0 ? null : {
+			if (!d.peek()) return;
+			let t = zi(b.current.cloud, b.current.paint, d.peek(), f.peek(), e[0], e[1], Ji * v.current);
+			g.value = t < 0 ? null : {
 				point: t,
-				x: e[0] / y.current,
-				y: e[1] / y.current
+				x: e[0] / v.current,
+				y: e[1] / v.current
 			};
 		});
 	}, j = (e) => {
-		if (!p.peek()) return;
+		if (!d.peek()) return;
 		e.preventDefault();
 		let [t, n] = ee(e);
-		w(Vr(p.peek(), m.peek(), Math.exp(-e.deltaY * (e.deltaMode ? .05 : .0015)), t, n));
-	}, M = (e) => {
-		if (e.ctrlKey || e.metaKey || !p.peek()) return;
-		let i = 40 * y.current, a = {
+		S(Hr(d.peek(), f.peek(), Math.exp(-e.deltaY * (e.deltaMode ? .05 : .0015)), t, n));
+	}, M = (r) => {
+		if (r.ctrlKey || r.metaKey || !d.peek()) return;
+		let i = 40 * v.current, a = {
 			ArrowLeft: [i, 0],
 			ArrowRight: [-i, 0],
 			ArrowUp: [0, i],
 			ArrowDown: [0, -i]
-		}[e.key], { turn: o, scale: s, shift: c } = p.peek();
-		if (a && (n.shape === "plane" || e.shiftKey)) w({
+		}[r.key], { turn: o, scale: s, shift: c } = d.peek();
+		if (a && (t.shape === "plane" || r.shiftKey)) S({
 			turn: o,
 			scale: s,
 			shift: [c[0] + a[0], c[1] + a[1]]
 		});
-		else if (a) w({
-			turn: Lr(o, a[0] / i * .1, a[1] / i * .1),
+		else if (a) S({
+			turn: Rr(o, a[0] / i * .1, a[1] / i * .1),
 			scale: s,
 			shift: c
 		});
-		else if (e.key === "+" || e.key === "=") t.handle.current.zoom(1.4);
-		else if (e.key === "-") t.handle.current.zoom(1 / 1.4);
-		else if (e.key === "0") T();
-		else if (e.key === "Enter") t.onPick(Ri(n, r, p.peek(), m.peek(), m.peek().width / 2, m.peek().height / 2, 1e9));
+		else if (r.key === "+" || r.key === "=") e.handle.current.zoom(1.4);
+		else if (r.key === "-") e.handle.current.zoom(1 / 1.4);
+		else if (r.key === "0") C();
+		else if (r.key === "Enter") e.onPick(zi(t, n, d.peek(), f.peek(), f.peek().width / 2, f.peek().height / 2, 1e9));
 		else return;
-		e.preventDefault();
-	}, N = v.value && !_.value ? t.hint(v.value.point) : null, P = y.current, F = p.value;
-	return /* @__PURE__ */ a("div", {
-		ref: d,
-		class: `cloud ${s}`,
+		r.preventDefault();
+	}, N = g.value && !h.value ? e.hint(g.value.point) : null, P = v.current, F = d.value;
+	return /* @__PURE__ */ _("div", {
+		ref: l,
+		class: `cloud ${a}`,
 		tabIndex: 0,
 		role: "application",
 		"aria-roledescription": "scatter plot",
-		"aria-label": t.summary,
-		"data-renderer": g.value,
+		"aria-label": e.summary,
+		"data-renderer": m.value,
 		onPointerDown: te,
-		onPointerMove: O,
-		onPointerUp: ne,
-		onPointerCancel: ne,
-		onPointerLeave: () => v.value = null,
+		onPointerMove: ne,
+		onPointerUp: O,
+		onPointerCancel: O,
+		onPointerLeave: () => g.value = null,
 		onWheel: j,
 		onKeyDown: M,
 		children: [
-			F && m.value.width > 0 && t.shores && /* @__PURE__ */ a(ia, {
-				cloud: n,
-				shores: t.shores,
+			F && f.value.width > 0 && e.shores && /* @__PURE__ */ _(aa, {
+				cloud: t,
+				shores: e.shores,
 				camera: F,
-				size: m.value,
+				size: f.value,
 				ratio: P
 			}),
-			F && m.value.width > 0 && /* @__PURE__ */ a(aa, {
-				cloud: n,
+			F && f.value.width > 0 && /* @__PURE__ */ _(oa, {
+				cloud: t,
 				camera: F,
-				size: m.value,
+				size: f.value,
 				ratio: P,
-				names: u,
-				marks: t.marks,
-				picked: t.picked,
-				drawing: _.value,
-				theme: i,
-				logs: t.logs,
-				degrees: t.degrees,
-				outlines: t.outlines,
-				ground: t.ground,
-				towns: t.towns
+				names: c,
+				marks: e.marks,
+				picked: e.picked,
+				drawing: h.value,
+				theme: r,
+				logs: e.logs,
+				degrees: e.degrees,
+				outlines: e.outlines,
+				ground: e.ground,
+				towns: e.towns
 			}),
-			N && v.value && /* @__PURE__ */ a("div", {
+			N && g.value && /* @__PURE__ */ _("div", {
 				class: "tip",
 				style: {
-					left: `${Math.min(v.value.x + 14, m.value.width / P - 230)}px`,
-					top: `${Math.min(v.value.y + 14, m.value.height / P - 90)}px`
+					left: `${Math.min(g.value.x + 14, f.value.width / P - 230)}px`,
+					top: `${Math.min(g.value.y + 14, f.value.height / P - 90)}px`
 				},
-				children: [/* @__PURE__ */ a("b", { children: [/* @__PURE__ */ a("i", { style: { background: N.colour } }), N.title] }), /* @__PURE__ */ a("span", { children: N.text })]
+				children: [/* @__PURE__ */ _("b", { children: [/* @__PURE__ */ _("i", { style: { background: N.colour } }), N.title] }), /* @__PURE__ */ _("span", { children: N.text })]
 			})
 		]
 	});
 }
-function Qi(e) {
+function $i(e) {
 	return Math.min(31, Math.max(1, 2 * Math.round((e - 1) / 2) + 1));
 }
-function $i(e) {
-	if (e.shape === "plane") return Fr;
-	if (e.shape === "space") return Lr(Fr, .6, .4);
+function ea(e) {
+	if (e.shape === "plane") return Ir;
+	if (e.shape === "space") return Rr(Ir, .6, .4);
 	let [t, n, r] = [
 		0,
 		0,
 		0
 	], i = Math.max(1, Math.floor(e.count / 2e4));
 	for (let a = 0; a < e.count; a += i) e.positions[3 * a] === e.positions[3 * a] && (t += e.positions[3 * a], n += e.positions[3 * a + 1], r += e.positions[3 * a + 2]);
-	return Rr(Math.atan2(t, r) * 180 / Math.PI, Math.atan2(n, Math.hypot(t, r)) * 180 / Math.PI);
+	return zr(Math.atan2(t, r) * 180 / Math.PI, Math.atan2(n, Math.hypot(t, r)) * 180 / Math.PI);
 }
-function ea(e, t, n) {
+function ta(e, t, n) {
 	return (e.shape === "sphere" ? t.scale[1] * Math.PI / 180 : t.scale[1] / e.half[1]) / n;
 }
-var [ta, na, ra] = [
+var [na, ra, ia] = [
 	[58, 34],
 	6,
 	[60, 258]
 ];
-function ia({ cloud: e, shores: t, camera: n, size: r, ratio: i }) {
-	let o = e.shape === "sphere", s = ea(e, n, i), c = n.scale[0] / i, [l, u] = [r.width / i, r.height / i];
-	return /* @__PURE__ */ a("svg", {
+function aa({ cloud: e, shores: t, camera: n, size: r, ratio: i }) {
+	let a = e.shape === "sphere", o = ta(e, n, i), s = n.scale[0] / i, [c, l] = [r.width / i, r.height / i];
+	return /* @__PURE__ */ _("svg", {
 		class: "lands",
-		width: l,
-		height: u,
+		width: c,
+		height: l,
 		"aria-hidden": "true",
-		children: /* @__PURE__ */ a("g", {
+		children: /* @__PURE__ */ _("g", {
 			class: "shores",
-			children: [o && c < l + u && /* @__PURE__ */ a("circle", {
-				cx: l / 2 + n.shift[0] / i,
-				cy: u / 2 + n.shift[1] / i,
-				r: c
-			}), t.map((e) => ti(e.kind, s) && /* @__PURE__ */ a("path", {
+			children: [a && s < c + l && /* @__PURE__ */ _("circle", {
+				cx: c / 2 + n.shift[0] / i,
+				cy: l / 2 + n.shift[1] / i,
+				r: s
+			}), t.map((e) => ni(e.kind, o) && /* @__PURE__ */ _("path", {
 				class: e.kind,
-				d: ni(e, n, r, i, o)
+				d: ri(e, n, r, i, a)
 			}, e.kind))]
 		})
 	});
 }
-function aa({ cloud: e, camera: t, size: n, ratio: i, names: o, logs: s, marks: c, picked: l, drawing: u, theme: d, degrees: f, outlines: p, ground: m, towns: h }) {
-	let [g, _] = [n.width / i, n.height / i], v = e.shape === "sphere", y = (e, r, a) => {
-		let [o, s, c] = zr(t, n, e, r, a);
+function oa({ cloud: e, camera: t, size: r, ratio: i, names: a, logs: o, marks: s, picked: c, drawing: l, theme: u, degrees: d, outlines: f, ground: p, towns: m }) {
+	let [h, g] = [r.width / i, r.height / i], v = e.shape === "sphere", y = (e, n, a) => {
+		let [o, s, c] = Br(t, r, e, n, a);
 		return [
 			o / i,
 			s / i,
 			c
 		];
-	}, b = l < 0 ? null : y(e.positions[3 * l], e.positions[3 * l + 1], e.positions[3 * l + 2]), x = r(() => sa(c.map((e) => ({
+	}, b = c < 0 ? null : y(e.positions[3 * c], e.positions[3 * c + 1], e.positions[3 * c + 2]), x = n(() => ca(s.map((e) => ({
 		mark: e,
 		at: y(e.x, e.y, e.z)
-	})), g, _, v), [
-		c,
+	})), h, g, v), [
+		s,
 		t,
-		n
+		r
 	]), S = v ? [
-		na,
-		na,
-		g - na,
-		_ - na
+		ra,
+		ra,
+		h - ra,
+		g - ra
 	] : [
-		ta[0],
+		na[0],
 		24,
-		g - na,
-		_ - ta[1]
+		h - ra,
+		g - na[1]
 	], C = x.map(({ mark: e, at: [t, n] }) => [
-		t - oa(e),
+		t - sa(e),
 		n - 10,
-		t + oa(e),
+		t + sa(e),
 		n + 10
 	]);
-	f && C.push(...ma(ca(e, t, n, i), f).map(({ left: e, right: t }) => [
+	d && C.push(...ha(la(e, t, r, i), d).map(({ left: e, right: t }) => [
 		e,
 		0,
 		t,
-		_
+		g
 	]));
-	let w = v && ba(t, n, g, y, C);
-	return g >= Xi && C.push([
-		g - ra[0],
+	let w = v && xa(t, r, h, y, C);
+	return h >= Zi && C.push([
+		h - ia[0],
 		0,
-		g,
-		ra[1]
-	]), /* @__PURE__ */ a("svg", {
+		h,
+		ia[1]
+	]), /* @__PURE__ */ _("svg", {
 		class: "over",
-		width: g,
-		height: _,
+		width: h,
+		height: g,
 		"aria-hidden": "true",
 		children: [
-			e.shape === "plane" && m && /* @__PURE__ */ a(va, {
-				ground: m,
-				plane: ca(e, t, n, i)
+			e.shape === "plane" && p && /* @__PURE__ */ _(ya, {
+				ground: p,
+				plane: la(e, t, r, i)
 			}),
-			e.shape === "plane" && p && /* @__PURE__ */ a(_a, {
-				outlines: p,
-				plane: ca(e, t, n, i),
-				theme: d
+			e.shape === "plane" && f && /* @__PURE__ */ _(va, {
+				outlines: f,
+				plane: la(e, t, r, i),
+				theme: u
 			}),
-			e.shape === "plane" && /* @__PURE__ */ a(ha, {
-				plane: ca(e, t, n, i),
-				size: n,
+			e.shape === "plane" && /* @__PURE__ */ _(ga, {
+				plane: la(e, t, r, i),
+				size: r,
 				ratio: i,
-				names: o,
-				logs: s,
-				degrees: f
+				names: a,
+				logs: o,
+				degrees: d
 			}),
-			e.shape === "space" && /* @__PURE__ */ a(ya, {
+			e.shape === "space" && /* @__PURE__ */ _(ba, {
 				cloud: e,
-				names: o,
+				names: a,
 				pixel: y,
-				width: g,
-				height: _
+				width: h,
+				height: g
 			}),
-			w && /* @__PURE__ */ a("g", {
+			w && /* @__PURE__ */ _("g", {
 				class: "graticule",
-				children: [w.paths.map((e, t) => /* @__PURE__ */ a("path", { d: e }, t)), w.labels.map(({ text: e, box: t }) => /* @__PURE__ */ a("text", {
+				children: [w.paths.map((e, t) => /* @__PURE__ */ _("path", { d: e }, t)), w.labels.map(({ text: e, box: t }) => /* @__PURE__ */ _("text", {
 					x: t[0],
 					y: t[3] - 3,
 					children: e
 				}, e))]
 			}),
-			h && ti("coast", ea(e, t, i)) && ui(h, t, n, i, v, S, C).map(({ name: e, x: t, y: n, isLeft: r }, i) => /* @__PURE__ */ a("g", {
+			m && ni("coast", ta(e, t, i)) && di(m, t, r, i, v, S, C).map(({ name: e, x: t, y: n, isLeft: r }, i) => /* @__PURE__ */ _("g", {
 				class: "city",
 				transform: `translate(${t} ${n})`,
-				children: [/* @__PURE__ */ a("circle", { r: "2" }), /* @__PURE__ */ a("text", {
+				children: [/* @__PURE__ */ _("circle", { r: "2" }), /* @__PURE__ */ _("text", {
 					x: r ? -5 : 5,
 					y: "4",
 					"text-anchor": r ? "end" : "start",
 					children: e
 				})]
 			}, i)),
-			x.map(({ mark: e, at: [t, n] }) => /* @__PURE__ */ a("g", {
+			x.map(({ mark: e, at: [t, n] }) => /* @__PURE__ */ _("g", {
 				class: "mark",
 				transform: `translate(${t} ${n})`,
-				children: [/* @__PURE__ */ a("rect", {
-					x: -oa(e),
+				children: [/* @__PURE__ */ _("rect", {
+					x: -sa(e),
 					y: "-10",
-					width: 2 * oa(e),
+					width: 2 * sa(e),
 					height: "20",
 					rx: "10",
 					fill: e.colour
-				}), /* @__PURE__ */ a("text", {
+				}), /* @__PURE__ */ _("text", {
 					y: "4",
 					"text-anchor": "middle",
 					children: e.text
 				})]
 			}, e.text)),
-			b && b[2] >= (v ? 0 : -Infinity) && /* @__PURE__ */ a("circle", {
+			b && b[2] >= (v ? 0 : -Infinity) && /* @__PURE__ */ _("circle", {
 				class: "picked",
 				cx: b[0],
 				cy: b[1],
 				r: "9"
 			}),
-			u && /* @__PURE__ */ a("polygon", {
+			l && /* @__PURE__ */ _("polygon", {
 				class: "lasso",
-				points: u.map(([e, t]) => `${e / i},${t / i}`).join(" ")
+				points: l.map(([e, t]) => `${e / i},${t / i}`).join(" ")
 			})
 		]
 	});
 }
-function oa(e) {
+function sa(e) {
 	return Math.max(10, 3.6 * e.text.length + 6);
 }
-function sa(e, t, n, r) {
+function ca(e, t, n, r) {
 	let i = [];
 	for (let a of e) {
 		let [e, o, s] = a.at;
-		if (!(e < 12 || o < 12 || e > t - 12 || o > n - 12 || r && s < 0) && (i.every(({ mark: t, at: n }) => Math.abs(n[0] - e) > oa(t) + oa(a.mark) + 2 || Math.abs(n[1] - o) > 22) && i.push(a), i.length >= 60)) break;
+		if (!(e < 12 || o < 12 || e > t - 12 || o > n - 12 || r && s < 0) && (i.every(({ mark: t, at: n }) => Math.abs(n[0] - e) > sa(t) + sa(a.mark) + 2 || Math.abs(n[1] - o) > 22) && i.push(a), i.length >= 60)) break;
 	}
 	return i;
 }
-function ca({ middle: e, half: t }, { scale: n, shift: r }, i, a) {
+function la({ middle: e, half: t }, { scale: n, shift: r }, i, a) {
 	return {
 		toX: (o) => e[0] + (o * a - i.width / 2 - r[0]) / n[0] * t[0],
 		toY: (o) => e[1] - (o * a - i.height / 2 - r[1]) / n[1] * t[1],
@@ -3893,7 +3893,7 @@ function ca({ middle: e, half: t }, { scale: n, shift: r }, i, a) {
 		fromY: (o) => (i.height / 2 + r[1] - (o - e[1]) / t[1] * n[1]) / a
 	};
 }
-function la(e, t, n) {
+function ua(e, t, n) {
 	let r = O(e, t, n), i = r.length > 1 ? r[1] - r[0] : 1;
 	return i > 10 ? [
 		15,
@@ -3902,29 +3902,29 @@ function la(e, t, n) {
 		90
 	].find((r) => (t - e) / r <= n) ?? 90 : i;
 }
-function ua(e, t, n) {
-	let r = la(e, t, n), i = Math.ceil(Math.max(e, -90) / r);
-	return Array.from({ length: Math.max(0, Math.floor(Math.min(t, 90) / r) - i + 1) }, (e, t) => [(i + t) * r, fa((i + t) * r, "N", "S")]);
+function da(e, t, n) {
+	let r = ua(e, t, n), i = Math.ceil(Math.max(e, -90) / r);
+	return Array.from({ length: Math.max(0, Math.floor(Math.min(t, 90) / r) - i + 1) }, (e, t) => [(i + t) * r, pa((i + t) * r, "N", "S")]);
 }
-function da(e, t, n, r) {
-	let i = r.reduce((e, [t, n, r]) => e + n - t - r, 0), a = [], o = la(e, t, n);
+function fa(e, t, n, r) {
+	let i = r.reduce((e, [t, n, r]) => e + n - t - r, 0), a = [], o = ua(e, t, n);
 	for (let n = Math.ceil(e / o) * o; n <= t + i; n += o) {
 		let i = 0, o = !1;
 		for (let [e, t, a] of r) n >= t ? i += t - e - a : n > e && (o = !0);
 		let s = n - i;
-		!o && s >= e && s <= t && a.push([s, fa((n + 540) % 360 - 180, "E", "W")]);
+		!o && s >= e && s <= t && a.push([s, pa((n + 540) % 360 - 180, "E", "W")]);
 	}
 	return a;
 }
-function fa(e, t, n) {
+function pa(e, t, n) {
 	let r = `${Number(Math.abs(e).toFixed(4))}°`;
 	return e === 0 || Math.abs(e) === 180 ? r : `${r} ${e > 0 ? t : n}`;
 }
-function pa(e, t, n) {
+function ma(e, t, n) {
 	let r = (e) => 10 ** Math.min(300, Math.max(-300, e));
-	return ee(r(e), r(t), n).map((e) => [Math.log10(e), y(e, 6)]);
+	return te(r(e), r(t), n).map((e) => [Math.log10(e), c(e, 6)]);
 }
-function ma({ fromX: e }, t) {
+function ha({ fromX: e }, t) {
 	let n = 0;
 	return (t?.breaks ?? []).map(([t, r, i]) => {
 		let [a, o] = [e(t - n), e(t - n + i)];
@@ -3935,31 +3935,31 @@ function ma({ fromX: e }, t) {
 		};
 	});
 }
-function ha({ plane: e, size: n, ratio: r, names: i, logs: o = [], degrees: s }) {
-	let { toX: c, toY: l, fromX: u, fromY: d } = e, [f, p] = [n.width / r, n.height / r], m = [Math.max(2, Math.floor(f / 110)), Math.max(2, Math.floor(p / 80))], h = s ? da(c(0), c(f), m[0], s.breaks) : o[0] ? pa(c(0), c(f), m[0]) : O(c(0), c(f), m[0]).map((e) => [e, y(e, 6)]), g = s ? ua(l(p), l(0), m[1]) : o[1] ? pa(l(p), l(0), m[1]) : O(l(p), l(0), m[1]).map((e) => [e, y(e, 6)]), _ = ma(e, s);
-	return /* @__PURE__ */ a(t, { children: [_.map(({ left: e, right: t, text: n }) => /* @__PURE__ */ a("g", {
+function ga({ plane: e, size: n, ratio: r, names: i, logs: a = [], degrees: o }) {
+	let { toX: s, toY: l, fromX: u, fromY: d } = e, [f, p] = [n.width / r, n.height / r], m = [Math.max(2, Math.floor(f / 110)), Math.max(2, Math.floor(p / 80))], h = o ? fa(s(0), s(f), m[0], o.breaks) : a[0] ? ma(s(0), s(f), m[0]) : O(s(0), s(f), m[0]).map((e) => [e, c(e, 6)]), g = o ? da(l(p), l(0), m[1]) : a[1] ? ma(l(p), l(0), m[1]) : O(l(p), l(0), m[1]).map((e) => [e, c(e, 6)]), v = ha(e, o);
+	return /* @__PURE__ */ _(t, { children: [v.map(({ left: e, right: t, text: n }) => /* @__PURE__ */ _("g", {
 		class: "gutter",
-		children: [/* @__PURE__ */ a("rect", {
+		children: [/* @__PURE__ */ _("rect", {
 			x: e,
 			y: "0",
 			width: Math.max(1, t - e),
 			height: p
-		}), /* @__PURE__ */ a("text", {
+		}), /* @__PURE__ */ _("text", {
 			transform: `translate(${(e + t) / 2 + 4} ${p / 2}) rotate(-90)`,
 			"text-anchor": "middle",
 			children: n
 		})]
-	}, e)), /* @__PURE__ */ a("g", {
+	}, e)), /* @__PURE__ */ _("g", {
 		class: "axis",
 		children: [
 			h.map(([e, t]) => {
 				let n = u(e);
-				return n < 34 || n > f - 20 ? null : /* @__PURE__ */ a("g", { children: [/* @__PURE__ */ a("line", {
+				return n < 34 || n > f - 20 ? null : /* @__PURE__ */ _("g", { children: [/* @__PURE__ */ _("line", {
 					x1: n,
 					x2: n,
 					y1: p - 5,
 					y2: p
-				}), /* @__PURE__ */ a("text", {
+				}), /* @__PURE__ */ _("text", {
 					x: n,
 					y: p - 8,
 					"text-anchor": "middle",
@@ -3968,25 +3968,25 @@ function ha({ plane: e, size: n, ratio: r, names: i, logs: o = [], degrees: s })
 			}),
 			i[1] && g.map(([e, t]) => {
 				let n = d(e);
-				return n < 26 || n > p - 24 ? null : /* @__PURE__ */ a("g", { children: [/* @__PURE__ */ a("line", {
+				return n < 26 || n > p - 24 ? null : /* @__PURE__ */ _("g", { children: [/* @__PURE__ */ _("line", {
 					x1: 0,
 					x2: 5,
 					y1: n,
 					y2: n
-				}), /* @__PURE__ */ a("text", {
+				}), /* @__PURE__ */ _("text", {
 					x: 8,
 					y: n + 4,
 					children: t
 				})] }, e);
 			}),
-			/* @__PURE__ */ a("text", {
+			/* @__PURE__ */ _("text", {
 				class: "name",
 				x: f - 8,
 				y: p - 24,
 				"text-anchor": "end",
 				children: [i[0], " →"]
 			}),
-			i[1] && /* @__PURE__ */ a("text", {
+			i[1] && /* @__PURE__ */ _("text", {
 				class: "name",
 				x: 8,
 				y: 16,
@@ -3995,67 +3995,67 @@ function ha({ plane: e, size: n, ratio: r, names: i, logs: o = [], degrees: s })
 		]
 	})] });
 }
-function ga({ mean: e, covariance: [t, n, r] }, i, { fromX: a, fromY: o }) {
+function _a({ mean: e, covariance: [t, n, r] }, i, { fromX: a, fromY: o }) {
 	let s = Math.sqrt(Math.max(0, t)), c = s > 0 ? n / s : 0, l = Math.sqrt(Math.max(0, r - c * c));
 	return `M${Array.from({ length: 73 }, (t, n) => {
 		let [r, u] = [Math.cos(n * Math.PI / 36), Math.sin(n * Math.PI / 36)];
 		return `${a(e[0] + i * s * r).toFixed(1)} ${o(e[1] + i * (c * r + l * u)).toFixed(1)}`;
 	}).join("L")}Z`;
 }
-function _a({ outlines: e, plane: t, theme: n }) {
-	return /* @__PURE__ */ a("g", {
+function va({ outlines: e, plane: t, theme: n }) {
+	return /* @__PURE__ */ _("g", {
 		class: "outlines",
-		children: e.map((e) => /* @__PURE__ */ a("g", {
-			stroke: er(e.group, n),
-			fill: er(e.group, n),
-			children: [/* @__PURE__ */ a("path", {
-				d: ga(e, 1, t),
+		children: e.map((e) => /* @__PURE__ */ _("g", {
+			stroke: tr(e.group, n),
+			fill: tr(e.group, n),
+			children: [/* @__PURE__ */ _("path", {
+				d: _a(e, 1, t),
 				"fill-opacity": ".07"
-			}), /* @__PURE__ */ a("path", {
-				d: ga(e, 2, t),
+			}), /* @__PURE__ */ _("path", {
+				d: _a(e, 2, t),
 				"fill-opacity": "0",
 				"stroke-dasharray": "5 4"
 			})]
 		}, e.group))
 	});
 }
-function va({ ground: e, plane: { fromX: t, fromY: n } }) {
-	let { columns: r, rows: i, low: o, high: s, shade: c } = e, l = (e) => t(o[0] + (s[0] - o[0]) * e / r), u = (e) => n(o[1] + (s[1] - o[1]) * e / i);
-	return /* @__PURE__ */ a("g", {
+function ya({ ground: e, plane: { fromX: t, fromY: n } }) {
+	let { columns: r, rows: i, low: a, high: o, shade: s } = e, c = (e) => t(a[0] + (o[0] - a[0]) * e / r), l = (e) => n(a[1] + (o[1] - a[1]) * e / i);
+	return /* @__PURE__ */ _("g", {
 		class: "ground",
 		children: Array.from({ length: r * i }, (e, t) => {
 			let [n, r] = [Math.floor(t / i), t % i];
-			return /* @__PURE__ */ a("rect", {
-				x: l(n),
-				y: u(r + 1),
-				width: l(n + 1) - l(n),
-				height: u(r) - u(r + 1),
-				"fill-opacity": (.65 * c[t]).toFixed(3)
+			return /* @__PURE__ */ _("rect", {
+				x: c(n),
+				y: l(r + 1),
+				width: c(n + 1) - c(n),
+				height: l(r) - l(r + 1),
+				"fill-opacity": (.65 * s[t]).toFixed(3)
 			}, t);
 		})
 	});
 }
-function ya({ cloud: e, names: t, pixel: n, width: r, height: i }) {
-	let [o, ...s] = Mr(e), [c, l] = n(...o);
-	return /* @__PURE__ */ a("g", {
+function ba({ cloud: e, names: t, pixel: n, width: r, height: i }) {
+	let [a, ...o] = Nr(e), [s, c] = n(...a);
+	return /* @__PURE__ */ _("g", {
 		class: "axis",
-		children: s.map((e, o) => {
-			let [s, u] = n(...e);
-			return /* @__PURE__ */ a("g", { children: [/* @__PURE__ */ a("line", {
-				x1: c,
-				y1: l,
-				x2: s,
-				y2: u
-			}), /* @__PURE__ */ a("text", {
+		children: o.map((e, a) => {
+			let [o, l] = n(...e);
+			return /* @__PURE__ */ _("g", { children: [/* @__PURE__ */ _("line", {
+				x1: s,
+				y1: c,
+				x2: o,
+				y2: l
+			}), /* @__PURE__ */ _("text", {
 				class: "name",
-				x: Math.min(r - 8 - 7 * t[o].length, Math.max(8, s + 4)),
-				y: Math.min(i - 8, Math.max(16, u - 4)),
-				children: t[o]
-			})] }, o);
+				x: Math.min(r - 8 - 7 * t[a].length, Math.max(8, o + 4)),
+				y: Math.min(i - 8, Math.max(16, l - 4)),
+				children: t[a]
+			})] }, a);
 		})
 	});
 }
-function ba(e, t, n, r, i) {
+function xa(e, t, n, r, i) {
 	let a = (t) => 180 / Math.PI * (t / e.scale[0]), o = a(Math.min(t.width, t.height)), s = [
 		30,
 		15,
@@ -4072,18 +4072,18 @@ function ba(e, t, n, r, i) {
 	}, u = Math.min(90, .75 * a(Math.max(t.width, t.height))), d = (e) => {
 		let t = "", n = !1;
 		for (let [i, a] of e) {
-			let [e, o, s] = r(...Pr(i, a));
+			let [e, o, s] = r(...Fr(i, a));
 			s < 0 ? n = !1 : (t += `${n ? "L" : "M"}${e.toFixed(1)} ${o.toFixed(1)}`, n = !0);
 		}
 		return t;
 	}, f = Math.max(s / 4, .05), p = (e, t, n) => Array.from({ length: Math.min(800, Math.floor((t - e) / n) + 1) }, (t, r) => e + r * n), m = Math.min(180, u / Math.max(.2, Math.cos(Math.abs(l.latitude) * Math.PI / 180))), h = Math.max(-90, l.latitude - u), g = Math.min(90, l.latitude + u), _ = p(Math.ceil((l.longitude - m) / s) * s, l.longitude + m, s), v = p(Math.ceil(h / s) * s, g, s), y = (e) => String(Number(e.toFixed(2))), b = [], x = (e, t, a) => {
-		let [o, s, c] = r(...Pr(e, t)), l = [
+		let [o, s, c] = r(...Fr(e, t)), l = [
 			o + 3,
 			s - 15,
 			o + 3 + 7 * a.length,
 			s
 		];
-		c > 0 && l[0] >= 0 && l[2] <= n && !i.some((e) => ri(l, e, 2, 0)) && (b.push({
+		c > 0 && l[0] >= 0 && l[2] <= n && !i.some((e) => ii(l, e, 2, 0)) && (b.push({
 			text: a,
 			box: l
 		}), i.push(l));
@@ -4098,14 +4098,14 @@ function ba(e, t, n, r, i) {
 		labels: b
 	};
 }
-var xa = 2e4;
-function Sa(e, { caption: t, cloud: n, paint: r, theme: i, pointWidth: a }, o, s) {
-	let c = Math.min(2, devicePixelRatio || 1), [l, u] = [s.width / c, s.height / c], d = e.querySelector(".over"), f = ne(d, l, u + 30, $n[i]), p = E("g", {});
-	if (n.count <= xa) {
-		let e = Qi(a * c) / c / 2, t = /* @__PURE__ */ new Map();
+var Sa = 2e4;
+function Ca(e, { caption: t, cloud: n, paint: r, theme: i, pointWidth: a }, o, s) {
+	let c = Math.min(2, devicePixelRatio || 1), [l, u] = [s.width / c, s.height / c], d = e.querySelector(".over"), f = k(d, l, u + 30, er[i]), p = D("g", {});
+	if (n.count <= Sa) {
+		let e = $i(a * c) / c / 2, t = /* @__PURE__ */ new Map();
 		for (let e = 0; e < n.count; e++) {
 			if (!(r[e] >>> 24)) continue;
-			let [i, a, l] = zr(o, s, n.positions[3 * e], n.positions[3 * e + 1], n.positions[3 * e + 2]);
+			let [i, a, l] = Br(o, s, n.positions[3 * e], n.positions[3 * e + 1], n.positions[3 * e + 2]);
 			!(i >= 0 && a >= 0 && i <= s.width && a <= s.height) || n.shape === "sphere" && l < 0 || t.set(r[e], `${t.get(r[e]) ?? ""}M${(i / c).toFixed(2)} ${(a / c).toFixed(2)}h0`);
 		}
 		for (let [n, r] of [...t].sort(([e], [t]) => (e >>> 24) - (t >>> 24))) {
@@ -4114,7 +4114,7 @@ function Sa(e, { caption: t, cloud: n, paint: r, theme: i, pointWidth: a }, o, s
 				n >> 8 & 255,
 				n >> 16 & 255
 			].map((e) => e.toString(16).padStart(2, "0")).join("")}`;
-			p.append(E("path", {
+			p.append(D("path", {
 				d: r,
 				stroke: t,
 				"stroke-width": String(2 * e),
@@ -4122,7 +4122,7 @@ function Sa(e, { caption: t, cloud: n, paint: r, theme: i, pointWidth: a }, o, s
 				fill: "none"
 			}));
 		}
-	} else p.append(E("image", {
+	} else p.append(D("image", {
 		href: e.querySelector("canvas").toDataURL("image/png"),
 		width: String(l),
 		height: String(u)
@@ -4131,13 +4131,13 @@ function Sa(e, { caption: t, cloud: n, paint: r, theme: i, pointWidth: a }, o, s
 	m ? m.after(p) : f.querySelector("rect").after(p);
 	let h = e.querySelector(".lands");
 	if (h) {
-		let e = E("svg", {
+		let e = D("svg", {
 			width: String(l),
 			height: String(u)
 		});
-		e.append(ne(h, l, u, $n[i]).querySelector(".shores")), p.before(e);
+		e.append(k(h, l, u, er[i]).querySelector(".shores")), p.before(e);
 	}
-	let g = E("text", {
+	let g = D("text", {
 		x: "10",
 		y: String(u + 20),
 		"font-size": "12",
@@ -4147,7 +4147,7 @@ function Sa(e, { caption: t, cloud: n, paint: r, theme: i, pointWidth: a }, o, s
 	return g.textContent = t, f.append(g), f;
 }
 // src/state/compare.ts
-function Ca(e, t) {
+function wa(e, t) {
 	let [n, r, i] = [
 		0,
 		0,
@@ -4166,11 +4166,11 @@ function Ca(e, t) {
 		squares: i
 	};
 }
-function wa(e, t, n) {
+function Ta(e, t, n) {
 	let r = [];
 	for (let i of e.columns) {
 		if (i.kind === "text") continue;
-		let [e, a] = [Ca(i.values, t), Ca(i.values, n)], o = Math.sqrt((e.squares + a.squares) / Math.max(1, e.n + a.n - 2));
+		let [e, a] = [wa(i.values, t), wa(i.values, n)], o = Math.sqrt((e.squares + a.squares) / Math.max(1, e.n + a.n - 2));
 		r.push({
 			name: i.name,
 			a: e.mean,
@@ -4181,7 +4181,7 @@ function wa(e, t, n) {
 	let i = ({ effect: e }) => Number.isNaN(e) ? -1 : Math.abs(e);
 	return r.sort((e, t) => i(t) - i(e));
 }
-function Ta(e, t, n) {
+function Ea(e, t, n) {
 	let r = e.groups.map(({ name: e }) => ({
 		name: e,
 		a: 0,
@@ -4191,48 +4191,48 @@ function Ta(e, t, n) {
 		r[e] && (r[e].a += t[i], r[e].b += n[i]);
 	}), r.filter((e) => e.a + e.b > 0);
 }
-function Ea(e) {
+function Da(e) {
 	return e.reduce((e, t) => e + t, 0);
 }
 // src/views/compare.tsx
-var Da = 60;
-function Oa({ suffix: e, columns: t, grouping: n, kept: r, chosen: i, recipe: o, close: s }) {
-	let c = !i || i === r.rows, l = c ? r.rows.map((e) => 1 - e) : i, u = c ? "all other rows" : o, d = c ? 0 : r.rows.reduce((e, t, n) => e + (t & l[n]), 0), f = (e, t) => t ? `${y(100 * e / t, 3)} %` : "–", [p, m] = [Ea(r.rows), Ea(l)];
-	return /* @__PURE__ */ a("section", {
+var Oa = 60;
+function ka({ suffix: e, columns: t, grouping: n, kept: r, chosen: i, recipe: a, close: o }) {
+	let s = !i || i === r.rows, l = s ? r.rows.map((e) => 1 - e) : i, u = s ? "all other rows" : a, d = s ? 0 : r.rows.reduce((e, t, n) => e + (t & l[n]), 0), f = (e, t) => t ? `${c(100 * e / t, 3)} %` : "–", [p, m] = [Da(r.rows), Da(l)];
+	return /* @__PURE__ */ _("section", {
 		class: "card chosen",
 		"aria-labelledby": `compare${e}`,
 		children: [
-			/* @__PURE__ */ a("div", {
+			/* @__PURE__ */ _("div", {
 				class: "head",
-				children: [/* @__PURE__ */ a("div", { children: [/* @__PURE__ */ a("h2", {
+				children: [/* @__PURE__ */ _("div", { children: [/* @__PURE__ */ _("h2", {
 					id: `compare${e}`,
 					children: "A and B"
-				}), /* @__PURE__ */ a("p", {
+				}), /* @__PURE__ */ _("p", {
 					class: "note",
 					children: [
 						"A: ",
-						g(p),
+						b(p),
 						" rows, ",
 						r.recipe,
 						". B: ",
-						g(m),
+						b(m),
 						" rows, ",
 						u,
 						".",
-						d ? ` ${g(d)} rows are in both.` : "",
+						d ? ` ${b(d)} rows are in both.` : "",
 						" ",
-						c ? "Select other rows to compare A with them." : ""
+						s ? "Select other rows to compare A with them." : ""
 					]
-				})] }), /* @__PURE__ */ a("div", {
+				})] }), /* @__PURE__ */ _("div", {
 					class: "tools",
-					children: /* @__PURE__ */ a("button", {
+					children: /* @__PURE__ */ _("button", {
 						type: "button",
-						onClick: s,
+						onClick: o,
 						children: "End the comparison"
 					})
 				})]
 			}),
-			/* @__PURE__ */ a(h, {
+			/* @__PURE__ */ _(g, {
 				caption: "Columns of A and B, those that differ most first",
 				names: [
 					"column",
@@ -4240,14 +4240,14 @@ function Oa({ suffix: e, columns: t, grouping: n, kept: r, chosen: i, recipe: o,
 					"mean of B",
 					"difference in standard deviations"
 				],
-				rows: wa(t, r.rows, l).map(({ name: e, a: t, b: n, effect: r }) => [
+				rows: Ta(t, r.rows, l).map(({ name: e, a: t, b: n, effect: r }) => [
 					e,
 					t,
 					n,
 					Number.isNaN(r) ? "–" : Number(r.toPrecision(3))
 				])
 			}),
-			n && n.groups.length > 1 && /* @__PURE__ */ a(h, {
+			n && n.groups.length > 1 && /* @__PURE__ */ _(g, {
 				caption: `${n.title} of A and B`,
 				names: [
 					n.title,
@@ -4256,7 +4256,7 @@ function Oa({ suffix: e, columns: t, grouping: n, kept: r, chosen: i, recipe: o,
 					"rows of B",
 					"share of B"
 				],
-				rows: Ta(n, r.rows, l).slice(0, Da).map((e) => [
+				rows: Ea(n, r.rows, l).slice(0, Oa).map((e) => [
 					e.name,
 					e.a,
 					f(e.a, p),
@@ -4268,7 +4268,7 @@ function Oa({ suffix: e, columns: t, grouping: n, kept: r, chosen: i, recipe: o,
 	});
 }
 // src/views/icon.tsx
-var ka = {
+var Aa = {
 	shown: "M2 12s4-7 10-7 10 7 10 7-4 7-10 7S2 12 2 12Zm10 3a3 3 0 1 0 0-6 3 3 0 0 0 0 6Z",
 	hidden: "M3 3l18 18M10.6 5.1A9.7 9.7 0 0 1 12 5c6 0 10 7 10 7a17 17 0 0 1-3 3.7M6.6 6.6A17 17 0 0 0 2 12s4 7 10 7a9.6 9.6 0 0 0 4-.9M9.9 9.9a3 3 0 0 0 4.2 4.2",
 	only: "M12 3v4m0 10v4M3 12h4m10 0h4M12 15a3 3 0 1 0 0-6 3 3 0 0 0 0 6Z",
@@ -4282,131 +4282,131 @@ var ka = {
 	close: "M6 6l12 12M18 6 6 18",
 	up: "M12 19V5m-6 6 6-6 6 6"
 };
-function Aa({ name: e }) {
-	return /* @__PURE__ */ a("svg", {
+function ja({ name: e }) {
+	return /* @__PURE__ */ _("svg", {
 		class: "icon",
 		viewBox: "0 0 24 24",
 		width: "18",
 		height: "18",
 		"aria-hidden": "true",
-		children: /* @__PURE__ */ a("path", { d: ka[e] })
+		children: /* @__PURE__ */ _("path", { d: Aa[e] })
 	});
 }
 // src/views/scene.tsx
-var ja = 40, Ma = 16, Na = 6, Pa = 200, Fa = "sure:";
-function Ia(e, t = e[0]?.key) {
-	return e.find((e) => e.key === (t?.startsWith(Fa) ? t.slice(5) : t));
+var Ma = 40, Na = 16, Pa = 6, Fa = 200, Ia = "sure:";
+function La(e, t = e[0]?.key) {
+	return e.find((e) => e.key === (t?.startsWith(Ia) ? t.slice(5) : t));
 }
-function La(e, t) {
+function Ra(e, t) {
 	return e.find((e) => e.kind !== "text" && t.test(e.name));
 }
-function Ra({ source: n, settings: i, settle: c, choice: l, asked: u }) {
-	let d = vi.value, { name: p, columns: h, sources: _, layouts: v, suffix: b = "" } = n, x = h.columns.filter((e) => e.kind !== "text"), S = La(x, /^(lon|lng|long|longitude)$/i), T = La(x, /^(lat|latitude)$/i), E = x.filter((e) => e.name !== n.id && e.name !== n.weights), ee = E.length >= 2 ? E : x, te = (e, t) => x.find((t) => t.name === e) ?? t, O = v.map((e) => [e.key, e.title]);
-	S && T && O.push(["sphere", "sphere"]), ee.length >= 2 && O.push(["flat", "columns"]);
-	let ne = O.find(([e]) => e === i.view)?.[0] ?? O[0]?.[0] ?? "flat", k = v.find((e) => e.key === ne), A = ne === "sphere", j = k?.x ?? te(i.x, S ?? ee[0]), M = k?.y ?? te(i.y, T ?? ee[1] ?? ee[0]), N = k ? k.z : i.z ? x.find((e) => e.name === i.z) : void 0, P = i.colour ?? _[0]?.key ?? n.colour ?? "", F = k ? k.isEqual : j === S && M === T || n.isEqual, re = i.edge !== "no" && !k?.degrees, I = [
+function za({ source: e, settings: a, settle: s, choice: l, asked: u }) {
+	let d = yi.value, { name: p, columns: h, sources: g, layouts: v, suffix: y = "" } = e, x = h.columns.filter((e) => e.kind !== "text"), S = Ra(x, /^(lon|lng|long|longitude)$/i), C = Ra(x, /^(lat|latitude)$/i), E = x.filter((t) => t.name !== e.id && t.name !== e.weights), D = E.length >= 2 ? E : x, te = (e, t) => x.find((t) => t.name === e) ?? t, ne = v.map((e) => [e.key, e.title]);
+	S && C && ne.push(["sphere", "sphere"]), D.length >= 2 && ne.push(["flat", "columns"]);
+	let O = ne.find(([e]) => e === a.view)?.[0] ?? ne[0]?.[0] ?? "flat", k = v.find((e) => e.key === O), A = O === "sphere", j = k?.x ?? te(a.x, S ?? D[0]), M = k?.y ?? te(a.y, C ?? D[1] ?? D[0]), N = k ? k.z : a.z ? x.find((e) => e.name === a.z) : void 0, P = a.colour ?? g[0]?.key ?? e.colour ?? "", F = k ? k.isEqual : j === S && M === C || e.isEqual, I = a.edge !== "no" && !k?.degrees, L = [
 		j,
 		M,
 		...N ? [N] : []
-	], ie = r(() => I.map((e) => !k && !A && !F && Dr(e.values)), [
+	], re = n(() => L.map((e) => !k && !A && !F && Or(e.values)), [
 		j,
 		M,
 		N,
 		A,
 		F
-	]), L = i.log === "no" ? I.map(() => !1) : ie, ae = i.log !== "no" && ie.includes(!0), R = r(() => A ? Nr(S.values, T.values) : Ar(I.map((e, t) => L[t] ? kr(e) : e), {
+	]), R = a.log === "no" ? L.map(() => !1) : re, ie = a.log !== "no" && re.includes(!0), z = n(() => A ? Pr(S.values, C.values) : jr(L.map((e, t) => R[t] ? Ar(e) : e), {
 		isEqual: F,
 		stretch: k?.stretch,
-		isEdged: re
+		isEdged: I
 	}), [
 		A,
 		j,
 		M,
 		N,
 		F,
-		re,
-		ae
-	]), oe = k ? k.degrees : !A && j === S && M === T && !N ? { breaks: [] } : void 0, se = A || oe !== void 0;
-	e(() => {
-		se && n.coast && gi(n.coast);
-	}, [se]);
-	let z = r(() => {
-		if (!se || !mi.value) return null;
+		I,
+		ie
+	]), ae = k ? k.degrees : !A && j === S && M === C && !N ? { breaks: [] } : void 0, oe = A || ae !== void 0;
+	w(() => {
+		oe && e.coast && _i(e.coast);
+	}, [oe]);
+	let B = n(() => {
+		if (!oe || !hi.value) return null;
 		if (A) return {
-			shores: Jr(mi.value),
-			towns: Xr(mi.value)
+			shores: Yr(hi.value),
+			towns: Zr(hi.value)
 		};
-		let [e, t] = [j, M].map((e) => xr(e.values)), n = oe.breaks;
+		let [e, t] = [j, M].map((e) => Sr(e.values)), n = ae.breaks;
 		if (!e || !t) return null;
 		let r = n.reduce((e, [t, n, r]) => e + n - t - r, e[1]);
-		if (!Gr([e[0], r], t)) return null;
+		if (!Kr([e[0], r], t)) return null;
 		let i = e[0] >= -180 && r <= 180 ? -180 : (e[0] + r) / 2 - 180;
 		return {
-			shores: Qr(mi.value, R, i, n),
-			towns: Zr(mi.value, R, i, n)
+			shores: $r(hi.value, z, i, n),
+			towns: Qr(hi.value, z, i, n)
 		};
 	}, [
-		mi.value,
-		R,
-		se
-	]), B = o(null), V = o(null), H = P.startsWith(Fa), U = Ia(_, P);
-	e(() => {
+		hi.value,
+		z,
+		oe
+	]), V = T(null), se = T(null), H = P.startsWith(Ia), U = La(g, P);
+	w(() => {
 		let e = new AbortController();
-		return V.value = null, (async () => {
+		return se.value = null, (async () => {
 			try {
 				if (U) {
 					let t = U.ready ?? await U.load(e.signal);
-					e.signal.aborted || (B.value = t);
+					e.signal.aborted || (V.value = t);
 				} else {
 					let e = P.startsWith("column:") ? h.columns.find((e) => e.name === P.slice(7)) : void 0;
-					B.value = e ? hr(e) : null;
+					V.value = e ? gr(e) : null;
 				}
 			} catch (t) {
-				e.signal.aborted || ([V.value, B.value] = [t, null]);
+				e.signal.aborted || ([se.value, V.value] = [t, null]);
 			}
 		})(), () => e.abort();
 	}, [U?.key ?? P, U?.version]);
-	let W = o(null), G = o([]), K = o(/* @__PURE__ */ new Set()), q = o(-1), ce = o("move"), le = o(0), ue = C(null), J = o(/* @__PURE__ */ new Map()), de = o(null), fe = U?.ready ?? (B.value?.groupOf.length === h.rows ? B.value : null), Y = r(() => {
-		let e = fe && H ? pr(fe) : fe;
-		return e && J.value.size ? {
+	let W = T(null), G = T([]), K = T(/* @__PURE__ */ new Set()), q = T(-1), ce = T("move"), le = T(0), ue = i(null), de = T(/* @__PURE__ */ new Map()), J = T(null), fe = U?.ready ?? (V.value?.groupOf.length === h.rows ? V.value : null), Y = n(() => {
+		let e = fe && H ? mr(fe) : fe;
+		return e && de.value.size ? {
 			...e,
 			groups: e.groups.map((e) => ({
 				...e,
-				name: J.value.get(e.number) ?? e.name
+				name: de.value.get(e.number) ?? e.name
 			}))
 		} : e;
 	}, [
 		fe,
 		H,
-		J.value
+		de.value
 	]);
-	e(() => {
-		K.value = /* @__PURE__ */ new Set(), J.value = /* @__PURE__ */ new Map();
+	w(() => {
+		K.value = /* @__PURE__ */ new Set(), de.value = /* @__PURE__ */ new Map();
 	}, [fe?.title]);
-	let pe = (e) => Y !== null && K.value.size > 0 && K.value.has(Y.groupOf[e]), me = r(() => Va(R, h.rows, Y, W.value, K.value, d), [
-		R,
+	let pe = (e) => Y !== null && K.value.size > 0 && K.value.has(Y.groupOf[e]), me = n(() => Ha(z, h.rows, Y, W.value, K.value, d), [
+		z,
 		Y,
 		W.value,
 		K.value,
 		d
-	]), he = r(() => W.value ? W.value.reduce((e, t) => e + t, 0) : 0, [W.value]), ge = r(() => Ha(R, Y, K.value, d), [
-		R,
+	]), he = n(() => W.value ? W.value.reduce((e, t) => e + t, 0) : 0, [W.value]), ge = n(() => Ua(z, Y, K.value, d), [
+		z,
 		Y,
 		K.value,
 		d
-	]), _e = r(() => q.value < 0 ? -1 : R.rowOf.indexOf(q.value), [R, q.value]), ve = (e, t, n) => {
-		let r = t === "replace" || !W.value ? new Uint8Array(h.rows) : W.value.slice();
-		for (let n of e) r[n] = t === "subtract" ? 0 : 1;
-		let i = r.includes(1);
-		w(() => {
-			W.value = i ? r : null;
+	]), _e = n(() => q.value < 0 ? -1 : z.rowOf.indexOf(q.value), [z, q.value]), ve = (e, t, n) => {
+		let i = t === "replace" || !W.value ? new Uint8Array(h.rows) : W.value.slice();
+		for (let n of e) i[n] = t === "subtract" ? 0 : 1;
+		let a = i.includes(1);
+		r(() => {
+			W.value = a ? i : null;
 			let e = {
 				replace: "",
 				add: "and ",
 				subtract: "without "
 			}[t];
-			G.value = i ? t === "replace" ? [n] : [...G.value, `${e}${n}`] : [];
-		}), m(i ? `${g(r.reduce((e, t) => e + t, 0))} rows selected.` : "Nothing is selected.");
-	}, ye = () => w(() => [W.value, G.value, q.value] = [
+			G.value = a ? t === "replace" ? [n] : [...G.value, `${e}${n}`] : [];
+		}), f(a ? `${b(i.reduce((e, t) => e + t, 0))} rows selected.` : "Nothing is selected.");
+	}, ye = () => r(() => [W.value, G.value, q.value] = [
 		null,
 		[],
 		-1
@@ -4416,7 +4416,7 @@ function Ra({ source: n, settings: i, settle: c, choice: l, asked: u }) {
 		W.value = e.includes(1) ? e : null, G.value = [...G.value, "inverted"];
 	}, xe = function* (e) {
 		for (let t = 0; t < h.rows; t++) Y.groupOf[t] === e && (yield t);
-	}, Se = (e, t) => ve(xe(e), t, `${U ? "cluster " : `${Y.title} `}${Y.groups[e].name}`), Ce = (e, t) => ve(mr(Y, e), t, `probability below ${e}`), we = () => {
+	}, Se = (e, t) => ve(xe(e), t, `${U ? "cluster " : `${Y.title} `}${Y.groups[e].name}`), Ce = (e, t) => ve(hr(Y, e), t, `probability below ${e}`), we = () => {
 		if (!W.value || !Y) return;
 		let e = new Set(K.value);
 		W.value.forEach((t, n) => t && e.add(Y.groupOf[n])), e.size < Y.groups.length && (K.value = e);
@@ -4433,80 +4433,80 @@ function Ra({ source: n, settings: i, settle: c, choice: l, asked: u }) {
 		}[e.key];
 		t && (e.preventDefault(), t());
 	}, Ee = u?.value;
-	e(() => {
+	w(() => {
 		if (!Ee || !Y) return;
 		let e = Y.groups.findIndex((e) => e.number === Ee.group);
 		e >= 0 && ve(xe(e), "replace", `cluster ${Y.groups[e].name}`);
 	}, [Ee]);
-	let De = r(() => ee, [h]), Oe = !n.sampled && Y !== null && Y.groups.length > 0 && De.length > 0, ke = le.value || (h.rows > 3e5 ? 1 : h.rows > 3e4 ? 2 : h.rows > 3e3 ? 4 : h.rows > 500 ? 7 : 9), Ae = (e) => h.columns.filter((e) => e.name !== n.id).slice(0, 6).map((t) => `${t.name} ${t.kind === "text" ? t.values[e] : y(t.values[e], 6)}`).join(" · "), je = h.columns.find((e) => e.name === n.id), Me = (e) => n.titleOf ? n.titleOf(e) : je ? String(je.kind === "text" ? je.values[e] : y(je.values[e], 12)) : `row ${g(e + 1)}`, Ne = (e) => {
+	let De = n(() => D, [h]), Oe = !e.sampled && Y !== null && Y.groups.length > 0 && De.length > 0, ke = le.value || (h.rows > 3e5 ? 1 : h.rows > 3e4 ? 2 : h.rows > 3e3 ? 4 : h.rows > 500 ? 7 : 9), Ae = (t) => h.columns.filter((t) => t.name !== e.id).slice(0, 6).map((e) => `${e.name} ${e.kind === "text" ? e.values[t] : c(e.values[t], 6)}`).join(" · "), je = h.columns.find((t) => t.name === e.id), Me = (t) => e.titleOf ? e.titleOf(t) : je ? String(je.kind === "text" ? je.values[t] : c(je.values[t], 12)) : `row ${b(t + 1)}`, Ne = (e) => {
 		let t = Y?.groups[Y.groupOf[e]];
 		return t ? t.name : "";
-	}, Pe = `${p}: ${k ? k.title : A ? "positions on the sphere" : `${j.name} and ${M.name}${N ? ` and ${N.name}` : ""}`}${Y ? `, coloured by ${Y.isSure ? "how sure they are in " : ""}${Y.title}` : ""}; ${g(h.rows)} rows`, Fe = `${Pe}.${Y?.groups.length ? ` ${Y.groups.length} groups; the list beside the picture has them all.` : ""}${he ? ` ${g(he)} rows are selected; the table below has them.` : ""} Arrow keys move, plus and minus zoom, Enter picks the middle point.`;
-	return /* @__PURE__ */ a("div", {
+	}, Pe = `${p}: ${k ? k.title : A ? "positions on the sphere" : `${j.name} and ${M.name}${N ? ` and ${N.name}` : ""}`}${Y ? `, coloured by ${Y.isSure ? "how sure they are in " : ""}${Y.title}` : ""}; ${b(h.rows)} rows`, Fe = `${Pe}.${Y?.groups.length ? ` ${Y.groups.length} groups; the list beside the picture has them all.` : ""}${he ? ` ${b(he)} rows are selected; the table below has them.` : ""} Arrow keys move, plus and minus zoom, Enter picks the middle point.`;
+	return /* @__PURE__ */ _("div", {
 		class: "scene",
 		style: { gridTemplateRows: Oe ? "auto 1fr" : void 0 },
 		onKeyDown: Te,
 		children: [
-			/* @__PURE__ */ a("section", {
+			/* @__PURE__ */ _("section", {
 				class: "card picture",
 				"aria-label": "Picture",
 				children: [
-					/* @__PURE__ */ a("div", {
+					/* @__PURE__ */ _("div", {
 						class: "tools choices",
-						children: [l, /* @__PURE__ */ a(Ba, {
+						children: [l, /* @__PURE__ */ _(Va, {
 							columns: h,
 							numbers: x,
 							x: j.name,
 							y: M.name,
 							z: N?.name ?? "",
-							view: ne,
-							views: O,
-							sources: _,
+							view: O,
+							views: ne,
+							sources: g,
 							colourKey: P,
-							settle: c
+							settle: s
 						})]
 					}),
-					/* @__PURE__ */ a("div", {
+					/* @__PURE__ */ _("div", {
 						class: "framed",
-						inert: n.sampled !== void 0,
-						children: [/* @__PURE__ */ a("div", {
+						inert: e.sampled !== void 0,
+						children: [/* @__PURE__ */ _("div", {
 							class: "stage",
-							children: /* @__PURE__ */ a(Zi, {
-								cloud: R,
+							children: /* @__PURE__ */ _(Qi, {
+								cloud: z,
 								paint: me,
 								theme: d,
 								tool: ce.value,
 								isEqual: F || k?.stretch !== void 0,
 								pointWidth: ke,
-								degrees: k?.degrees ?? (z ? oe : void 0),
-								shores: z?.shores,
-								towns: z?.towns,
+								degrees: k?.degrees ?? (B ? ae : void 0),
+								shores: B?.shores,
+								towns: B?.towns,
 								ground: k?.ground,
 								outlines: Y && k?.outlines && k.outlines.filter(({ group: e }) => !K.value.has(e)),
 								names: [
 									0,
 									1,
 									2
-								].map((e) => I[e] ? `${I[e].name}${L[e] ? " (log)" : ""}` : ""),
-								logs: L,
+								].map((e) => L[e] ? `${L[e].name}${R[e] ? " (log)" : ""}` : ""),
+								logs: R,
 								summary: Fe,
 								caption: Pe,
 								marks: ge,
 								picked: _e,
-								forced: i.renderer,
+								forced: a.renderer,
 								handle: ue,
-								onSelect: (e, t, n) => ve(za(e, (e) => R.rowOf[e]), t, n),
-								onPick: (e) => q.value = e < 0 ? -1 : R.rowOf[e],
+								onSelect: (e, t, n) => ve(Ba(e, (e) => z.rowOf[e]), t, n),
+								onPick: (e) => q.value = e < 0 ? -1 : z.rowOf[e],
 								hint: (e) => {
-									let t = R.rowOf[e], n = Y?.groups.length ? Ne(t) : "";
+									let t = z.rowOf[e], n = Y?.groups.length ? Ne(t) : "";
 									return {
 										title: n && n !== "no cluster" && n !== "no value" ? `${U ? "Cluster " : ""}${n} · ${Me(t)}` : Me(t),
-										text: `${Y?.isSure ? `probability ${y(Y.probability[t], 3)} · ` : ""}${Ae(t)}`,
-										colour: _r(Y, t, d)
+										text: `${Y?.isSure ? `probability ${c(Y.probability[t], 3)} · ` : ""}${Ae(t)}`,
+										colour: vr(Y, t, d)
 									};
 								}
 							})
-						}), /* @__PURE__ */ a("div", {
+						}), /* @__PURE__ */ _("div", {
 							class: "palette",
 							role: "toolbar",
 							"aria-label": "Tools of the picture",
@@ -4527,45 +4527,45 @@ function Ra({ source: n, settings: i, settle: c, choice: l, asked: u }) {
 										"box",
 										"Box (B)"
 									]
-								].map(([e, t, n]) => /* @__PURE__ */ a("button", {
+								].map(([e, t, n]) => /* @__PURE__ */ _("button", {
 									type: "button",
 									"aria-pressed": ce.value === e,
 									title: n,
 									"aria-label": n,
 									onClick: () => ce.value = e,
-									children: /* @__PURE__ */ a(Aa, { name: t })
+									children: /* @__PURE__ */ _(ja, { name: t })
 								}, e)),
-								/* @__PURE__ */ a("button", {
+								/* @__PURE__ */ _("button", {
 									type: "button",
 									title: "Zoom in (+)",
 									"aria-label": "Zoom in",
 									onClick: () => ue.current?.zoom(1.5),
-									children: /* @__PURE__ */ a(Aa, { name: "plus" })
+									children: /* @__PURE__ */ _(ja, { name: "plus" })
 								}),
-								/* @__PURE__ */ a("button", {
+								/* @__PURE__ */ _("button", {
 									type: "button",
 									title: "Zoom out (-)",
 									"aria-label": "Zoom out",
 									onClick: () => ue.current?.zoom(1 / 1.5),
-									children: /* @__PURE__ */ a(Aa, { name: "minus" })
+									children: /* @__PURE__ */ _(ja, { name: "minus" })
 								}),
-								/* @__PURE__ */ a("button", {
+								/* @__PURE__ */ _("button", {
 									type: "button",
 									title: "Fit all (F)",
 									"aria-label": "Fit all",
 									onClick: () => ue.current?.fit(),
-									children: /* @__PURE__ */ a(Aa, { name: "fit" })
+									children: /* @__PURE__ */ _(ja, { name: "fit" })
 								})
 							]
 						})]
 					}),
-					n.sampled ? /* @__PURE__ */ a("p", {
+					e.sampled ? /* @__PURE__ */ _("p", {
 						class: "note",
-						children: ["A sample. ", n.sampled]
-					}) : /* @__PURE__ */ a("div", {
+						children: ["A sample. ", e.sampled]
+					}) : /* @__PURE__ */ _("div", {
 						class: "tools under",
 						children: [
-							/* @__PURE__ */ a("label", { children: ["Point size", /* @__PURE__ */ a("input", {
+							/* @__PURE__ */ _("label", { children: ["Point size", /* @__PURE__ */ _("input", {
 								type: "range",
 								min: "1",
 								max: "15",
@@ -4573,143 +4573,143 @@ function Ra({ source: n, settings: i, settle: c, choice: l, asked: u }) {
 								value: ke,
 								onInput: (e) => le.value = Number(e.currentTarget.value)
 							})] }),
-							/* @__PURE__ */ a(D, {
+							/* @__PURE__ */ _(ee, {
 								name: p,
 								make: () => ue.current.svg(),
-								fail: (e) => V.value = e
+								fail: (e) => se.value = e
 							}),
-							/* @__PURE__ */ a("span", {
+							/* @__PURE__ */ _("span", {
 								class: "note",
-								children: ce.value === "move" ? R.shape === "plane" ? "Drag to move, scroll to zoom, click a point to see its row." : "Drag to turn, Shift and drag to move, scroll to zoom." : "Drag around points. Shift adds, Alt takes away."
+								children: ce.value === "move" ? z.shape === "plane" ? "Drag to move, scroll to zoom, click a point to see its row." : "Drag to turn, Shift and drag to move, scroll to zoom." : "Drag around points. Shift adds, Alt takes away."
 							})
 						]
 					}),
-					R.missing > 0 && /* @__PURE__ */ a("p", {
+					z.missing > 0 && /* @__PURE__ */ _("p", {
 						class: "note",
 						children: [
-							g(R.missing),
+							b(z.missing),
 							" ",
-							R.missing === 1 ? "row has" : "rows have",
+							z.missing === 1 ? "row has" : "rows have",
 							" a missing value in these columns and ",
-							R.missing === 1 ? "is" : "are",
+							z.missing === 1 ? "is" : "are",
 							" not drawn."
 						]
 					}),
-					(R.beyond > 0 || i.edge === "no") && /* @__PURE__ */ a("p", {
+					(z.beyond > 0 || a.edge === "no") && /* @__PURE__ */ _("p", {
 						class: "note",
-						children: [R.beyond > 0 ? `${g(R.beyond)} ${R.beyond === 1 ? "row lies" : "rows lie"} farther out and ${R.beyond === 1 ? "is" : "are"} drawn at the edge. ` : "", /* @__PURE__ */ a("button", {
+						children: [z.beyond > 0 ? `${b(z.beyond)} ${z.beyond === 1 ? "row lies" : "rows lie"} farther out and ${z.beyond === 1 ? "is" : "are"} drawn at the edge. ` : "", /* @__PURE__ */ _("button", {
 							type: "button",
 							class: "link",
-							onClick: () => c({ edge: i.edge === "no" ? null : "no" }),
-							children: i.edge === "no" ? "Draw rows that lie far out at the edge" : "Show where they lie"
+							onClick: () => s({ edge: a.edge === "no" ? null : "no" }),
+							children: a.edge === "no" ? "Draw rows that lie far out at the edge" : "Show where they lie"
 						})]
 					}),
-					ie.includes(!0) && /* @__PURE__ */ a("p", {
+					re.includes(!0) && /* @__PURE__ */ _("p", {
 						class: "note",
-						children: [ae ? `${I.filter((e, t) => L[t]).map(({ name: e }) => e).join(" and ")}: drawn by the logarithm, since most values lie near the low end. ` : "", /* @__PURE__ */ a("button", {
+						children: [ie ? `${L.filter((e, t) => R[t]).map(({ name: e }) => e).join(" and ")}: drawn by the logarithm, since most values lie near the low end. ` : "", /* @__PURE__ */ _("button", {
 							type: "button",
 							class: "link",
-							onClick: () => c({ log: ae ? "no" : null }),
-							children: ae ? "Draw values as they are" : "Draw crowded values by their logarithm"
+							onClick: () => s({ log: ie ? "no" : null }),
+							children: ie ? "Draw values as they are" : "Draw crowded values by their logarithm"
 						})]
 					}),
-					k?.note && /* @__PURE__ */ a("p", {
+					k?.note && /* @__PURE__ */ _("p", {
 						class: "note",
 						children: k.note
 					}),
-					/* @__PURE__ */ a(f, { error: V.value })
+					/* @__PURE__ */ _(o, { error: se.value })
 				]
 			}),
-			/* @__PURE__ */ a("aside", {
+			/* @__PURE__ */ _("aside", {
 				class: "side",
 				style: { gridRow: Oe ? "span 2" : void 0 },
-				children: !n.sampled && /* @__PURE__ */ a(t, { children: [
-					q.value >= 0 && /* @__PURE__ */ a(Za, {
-						suffix: b,
+				children: !e.sampled && /* @__PURE__ */ _(t, { children: [
+					q.value >= 0 && /* @__PURE__ */ _(Qa, {
+						suffix: y,
 						columns: h,
 						row: q.value,
 						title: Me(q.value),
-						cluster: Y?.groups.length ? `${s(Y.title)}: ${Ne(q.value)}` : "",
+						cluster: Y?.groups.length ? `${m(Y.title)}: ${Ne(q.value)}` : "",
 						probability: Y?.probability?.[q.value] ?? null,
 						close: () => q.value = -1
 					}),
-					Y?.isSure && /* @__PURE__ */ a(Ya, {
-						suffix: b,
+					Y?.isSure && /* @__PURE__ */ _(Xa, {
+						suffix: y,
 						grouping: Y,
 						theme: d,
 						choose: Ce
 					}),
-					Y && Y.groups.length > 0 && /* @__PURE__ */ a(Ga, {
-						suffix: b,
+					Y && Y.groups.length > 0 && /* @__PURE__ */ _(Ka, {
+						suffix: y,
 						grouping: Y,
 						rows: h.rows,
 						theme: d,
 						hidden: K.value,
 						isOfJob: U !== void 0,
 						hide: (e) => K.value = e,
-						rename: (e, t) => J.value = new Map(J.value).set(e, t),
+						rename: (e, t) => de.value = new Map(de.value).set(e, t),
 						choose: Se
 					}),
-					Y && U?.hasProbability && Y.probability && !Y.isSure && /* @__PURE__ */ a(Ya, {
-						suffix: b,
+					Y && U?.hasProbability && Y.probability && !Y.isSure && /* @__PURE__ */ _(Xa, {
+						suffix: y,
 						grouping: Y,
 						theme: d,
 						choose: Ce
 					}),
-					Y?.outliers && Y.outliers.length > 0 && /* @__PURE__ */ a(qa, {
-						suffix: b,
+					Y?.outliers && Y.outliers.length > 0 && /* @__PURE__ */ _(Ja, {
+						suffix: y,
 						outliers: Y.outliers,
 						titleOf: Me,
 						pick: (e) => q.value = e,
 						choose: () => ve(Y.outliers.map(({ row: e }) => e), "replace", "out of the ordinary")
 					}),
-					Y?.scale && !Y.isSure && /* @__PURE__ */ a(Xa, {
+					Y?.scale && !Y.isSure && /* @__PURE__ */ _(Za, {
 						title: Y.title,
 						...Y.scale,
 						theme: d
 					}),
-					!Y && /* @__PURE__ */ a("div", {
+					!Y && /* @__PURE__ */ _("div", {
 						class: "card",
-						children: [/* @__PURE__ */ a("p", {
+						children: [/* @__PURE__ */ _("p", {
 							class: "note",
 							children: "Choose under \"Colour\" what points are coloured by. Clusters appear here when a job has found some."
-						}), n.find && !_.length && /* @__PURE__ */ a("p", {
+						}), e.find && !g.length && /* @__PURE__ */ _("p", {
 							class: "note",
-							children: /* @__PURE__ */ a("a", {
+							children: /* @__PURE__ */ _("a", {
 								class: "button",
-								href: n.find,
+								href: e.find,
 								children: "Find clusters"
 							})
 						})]
 					})
 				] })
 			}),
-			Oe && /* @__PURE__ */ a(Ni, {
-				suffix: b,
+			Oe && /* @__PURE__ */ _(Pi, {
+				suffix: y,
 				columns: De,
 				grouping: Y,
 				hidden: K.value,
 				theme: d,
-				column: i.box,
-				settle: (e) => c({ box: e }),
-				nameOf: (e) => Ua(Y.groups[e], U !== void 0),
+				column: a.box,
+				settle: (e) => s({ box: e }),
+				nameOf: (e) => Wa(Y.groups[e], U !== void 0),
 				choose: Se
 			}),
-			de.value && /* @__PURE__ */ a(Oa, {
-				suffix: b,
+			J.value && /* @__PURE__ */ _(ka, {
+				suffix: y,
 				columns: h,
 				grouping: Y,
-				kept: de.value,
+				kept: J.value,
 				chosen: W.value,
 				recipe: G.value.join(", "),
-				close: () => de.value = null
+				close: () => J.value = null
 			}),
-			W.value && /* @__PURE__ */ a(Qa, {
-				keep: () => de.value = {
+			W.value && /* @__PURE__ */ _($a, {
+				keep: () => J.value = {
 					rows: W.value,
 					recipe: G.value.join(", ")
 				},
-				source: n,
+				source: e,
 				titleOf: Me,
 				columns: h,
 				chosen: W.value,
@@ -4724,63 +4724,63 @@ function Ra({ source: n, settings: i, settle: c, choice: l, asked: u }) {
 		]
 	});
 }
-function* za(e, t) {
+function* Ba(e, t) {
 	for (let n of e) yield t(n);
 }
-function Ba({ columns: e, numbers: n, x: r, y: i, z: o, view: s, views: c, sources: l, colourKey: u, settle: d }) {
-	let f = (e, t, r) => /* @__PURE__ */ a("label", { children: [e, /* @__PURE__ */ a("select", {
+function Va({ columns: e, numbers: n, x: r, y: i, z: a, view: o, views: s, sources: c, colourKey: l, settle: u }) {
+	let d = (e, t, r) => /* @__PURE__ */ _("label", { children: [e, /* @__PURE__ */ _("select", {
 		value: r,
-		onChange: (e) => d({ [t]: e.currentTarget.value }),
-		children: [t === "z" && /* @__PURE__ */ a("option", {
+		onChange: (e) => u({ [t]: e.currentTarget.value }),
+		children: [t === "z" && /* @__PURE__ */ _("option", {
 			value: "",
 			children: "none"
-		}), n.map((e) => /* @__PURE__ */ a("option", {
+		}), n.map((e) => /* @__PURE__ */ _("option", {
 			value: e.name,
 			children: e.name
 		}, e.name))]
 	})] });
-	return /* @__PURE__ */ a(t, { children: [
-		/* @__PURE__ */ a("label", { children: ["Colour", /* @__PURE__ */ a("select", {
-			value: u || "none",
-			onChange: (e) => d({ colour: e.currentTarget.value || "none" }),
+	return /* @__PURE__ */ _(t, { children: [
+		/* @__PURE__ */ _("label", { children: ["Colour", /* @__PURE__ */ _("select", {
+			value: l || "none",
+			onChange: (e) => u({ colour: e.currentTarget.value || "none" }),
 			children: [
-				/* @__PURE__ */ a("option", {
+				/* @__PURE__ */ _("option", {
 					value: "none",
 					children: "one colour"
 				}),
-				l.map((e) => /* @__PURE__ */ a(t, { children: [/* @__PURE__ */ a("option", {
+				c.map((e) => /* @__PURE__ */ _(t, { children: [/* @__PURE__ */ _("option", {
 					value: e.key,
 					children: e.title
-				}), e.hasProbability && /* @__PURE__ */ a("option", {
-					value: Fa + e.key,
+				}), e.hasProbability && /* @__PURE__ */ _("option", {
+					value: Ia + e.key,
 					children: ["how sure: ", e.title.replace("clusters of ", "")]
 				})] }, e.key)),
-				e.columns.map((e) => /* @__PURE__ */ a("option", {
+				e.columns.map((e) => /* @__PURE__ */ _("option", {
 					value: `column:${e.name}`,
 					children: ["column ", e.name]
 				}, e.name))
 			]
 		})] }),
-		c.length > 1 && /* @__PURE__ */ a("label", { children: ["View", /* @__PURE__ */ a("select", {
-			value: s,
-			onChange: (e) => d({ view: e.currentTarget.value === c[0][0] ? null : e.currentTarget.value }),
-			children: c.map(([e, t]) => /* @__PURE__ */ a("option", {
+		s.length > 1 && /* @__PURE__ */ _("label", { children: ["View", /* @__PURE__ */ _("select", {
+			value: o,
+			onChange: (e) => u({ view: e.currentTarget.value === s[0][0] ? null : e.currentTarget.value }),
+			children: s.map(([e, t]) => /* @__PURE__ */ _("option", {
 				value: e,
 				children: t
 			}, e))
 		})] }),
-		s === "flat" && /* @__PURE__ */ a(t, { children: [
-			f("Across", "x", r),
-			f("Upwards", "y", i),
-			n.length > 2 && f("Depth", "z", o)
+		o === "flat" && /* @__PURE__ */ _(t, { children: [
+			d("Across", "x", r),
+			d("Upwards", "y", i),
+			n.length > 2 && d("Depth", "z", a)
 		] })
 	] });
 }
-function Va(e, t, n, r, i, a) {
-	let o = new Uint32Array(e.count), s = n?.groups.map((e) => di(gr(e, a), 255)) ?? [], c = di(_r(n && !n.scale ? {
+function Ha(e, t, n, r, i, a) {
+	let o = new Uint32Array(e.count), s = n?.groups.map((e) => fi(_r(e, a), 255)) ?? [], c = fi(vr(n && !n.scale ? {
 		...n,
 		groups: []
-	} : null, 0, a), 255), l = Array.from({ length: 256 }, (e, t) => di(nr(t / 255, a), 255)), u = di(nr(NaN, a), 255), d = di(Qn[a], 254);
+	} : null, 0, a), 255), l = Array.from({ length: 256 }, (e, t) => fi(rr(t / 255, a), 255)), u = fi(rr(NaN, a), 255), d = fi($n[a], 254);
 	for (let a = 0; a < e.count; a++) {
 		let f = e.rowOf[a];
 		if (f >= t) continue;
@@ -4795,7 +4795,7 @@ function Va(e, t, n, r, i, a) {
 	}
 	return o;
 }
-function Ha(e, t, n, r) {
+function Ua(e, t, n, r) {
 	if (!t || t.groups.length < 2) return [];
 	let i = t.groups.map(() => [
 		0,
@@ -4814,183 +4814,183 @@ function Ha(e, t, n, r) {
 	})).filter(({ group: e, at: t, sum: r }) => e.number >= 0 && r[3] > 0 && !n.has(t)).sort((e, t) => t.sum[3] - e.sum[3]).map(({ group: t, sum: [n, i, a, o] }) => {
 		let s = e.shape === "sphere" ? Math.hypot(n, i, a) || 1 : o;
 		return {
-			text: t.name.length <= Ma ? t.name : `${t.name.slice(0, 15)}…`,
-			colour: t.place === void 0 ? gr(t, r) : "var(--soft)",
+			text: t.name.length <= Na ? t.name : `${t.name.slice(0, 15)}…`,
+			colour: t.place === void 0 ? _r(t, r) : "var(--soft)",
 			x: n / s,
 			y: i / s,
 			z: a / s
 		};
 	});
 }
-function Ua({ number: e, name: t }, n) {
+function Wa({ number: e, name: t }, n) {
 	return e < 0 || !n || t !== String(e) ? t : `Cluster ${t}`;
 }
-function Wa({ probability: e, partners: t }) {
-	let n = t?.split("+") ?? [], r = n.length > Na ? `${n.slice(0, Na).join("+")} and ${g(n.length - Na)} more` : t;
+function Ga({ probability: e, partners: t }) {
+	let n = t?.split("+") ?? [], r = n.length > Pa ? `${n.slice(0, Pa).join("+")} and ${b(n.length - Pa)} more` : t;
 	return [...e === void 0 ? [] : [`sure ${e.toFixed(2)}`], ...r ? [`merges with ${r}`] : []].join(", ");
 }
-function Ga({ suffix: e, grouping: t, rows: n, theme: r, hidden: i, isOfJob: s, hide: c, rename: l, choose: u }) {
-	let d = o(!1), f = o(null), p = o(""), m = t.groups.map((e, t) => t), h = m.filter((e) => t.groups[e].name.toLowerCase().includes(p.value.trim().toLowerCase())), _ = d.value ? h : h.slice(0, ja), v = (e) => {
+function Ka({ suffix: e, grouping: t, rows: n, theme: r, hidden: i, isOfJob: a, hide: o, rename: s, choose: l }) {
+	let u = T(!1), d = T(null), f = T(""), p = t.groups.map((e, t) => t), m = p.filter((e) => t.groups[e].name.toLowerCase().includes(f.value.trim().toLowerCase())), h = u.value ? m : m.slice(0, Ma), g = (e) => {
 		let t = new Set(i);
-		t.delete(e) || t.add(e), c(t);
-	}, b = (e) => !i.has(e) && i.size === m.length - 1;
-	return /* @__PURE__ */ a("section", {
+		t.delete(e) || t.add(e), o(t);
+	}, v = (e) => !i.has(e) && i.size === p.length - 1;
+	return /* @__PURE__ */ _("section", {
 		class: "card",
 		"aria-labelledby": `groups${e}`,
 		children: [
-			/* @__PURE__ */ a("div", {
+			/* @__PURE__ */ _("div", {
 				class: "head tight",
-				children: [/* @__PURE__ */ a("h2", {
+				children: [/* @__PURE__ */ _("h2", {
 					id: `groups${e}`,
 					children: [
-						s ? "Clusters" : t.title,
+						a ? "Clusters" : t.title,
 						" ",
-						/* @__PURE__ */ a("span", {
+						/* @__PURE__ */ _("span", {
 							class: "soft",
-							children: g(t.groups.filter((e) => e.number >= 0).length)
+							children: b(t.groups.filter((e) => e.number >= 0).length)
 						})
 					]
-				}), i.size > 0 && /* @__PURE__ */ a("button", {
+				}), i.size > 0 && /* @__PURE__ */ _("button", {
 					type: "button",
-					onClick: () => c(/* @__PURE__ */ new Set()),
+					onClick: () => o(/* @__PURE__ */ new Set()),
 					children: "Show all"
 				})]
 			}),
-			t.groups.length > ja && /* @__PURE__ */ a("label", { children: [/* @__PURE__ */ a("span", {
+			t.groups.length > Ma && /* @__PURE__ */ _("label", { children: [/* @__PURE__ */ _("span", {
 				class: "unseen",
-				children: ["Search ", s ? "clusters" : t.title]
-			}), /* @__PURE__ */ a("input", {
+				children: ["Search ", a ? "clusters" : t.title]
+			}), /* @__PURE__ */ _("input", {
 				type: "search",
 				placeholder: "Search",
-				value: p.value,
-				onInput: (e) => p.value = e.currentTarget.value
+				value: f.value,
+				onInput: (e) => f.value = e.currentTarget.value
 			})] }),
-			/* @__PURE__ */ a("ul", {
+			/* @__PURE__ */ _("ul", {
 				class: "groups",
-				children: _.map((e) => {
-					let o = t.groups[e], d = Ua(o, s), p = Wa(o);
-					return f.value === o.number ? /* @__PURE__ */ a("li", { children: /* @__PURE__ */ a("form", {
+				children: h.map((e) => {
+					let u = t.groups[e], f = Wa(u, a), m = Ga(u);
+					return d.value === u.number ? /* @__PURE__ */ _("li", { children: /* @__PURE__ */ _("form", {
 						class: "inline",
 						onSubmit: (e) => {
 							e.preventDefault();
 							let t = e.currentTarget.querySelector("input").value.trim();
-							l(o.number, t || String(o.number)), f.value = null;
+							s(u.number, t || String(u.number)), d.value = null;
 						},
-						children: [/* @__PURE__ */ a("input", {
-							"aria-label": `New name of ${d}`,
-							defaultValue: o.name,
+						children: [/* @__PURE__ */ _("input", {
+							"aria-label": `New name of ${f}`,
+							defaultValue: u.name,
 							maxLength: 80,
 							ref: (e) => e?.focus(),
-							onKeyDown: (e) => e.key === "Escape" && (e.stopPropagation(), f.value = null)
-						}), /* @__PURE__ */ a("button", {
+							onKeyDown: (e) => e.key === "Escape" && (e.stopPropagation(), d.value = null)
+						}), /* @__PURE__ */ _("button", {
 							type: "submit",
 							children: "Name"
 						})]
-					}) }, o.number) : /* @__PURE__ */ a("li", {
+					}) }, u.number) : /* @__PURE__ */ _("li", {
 						class: i.has(e) ? "off" : "",
 						children: [
-							/* @__PURE__ */ a("button", {
+							/* @__PURE__ */ _("button", {
 								type: "button",
 								class: "name",
 								title: "Select its rows. Shift adds, Alt takes away.",
-								onClick: (t) => u(e, t.altKey ? "subtract" : t.shiftKey ? "add" : "replace"),
+								onClick: (t) => l(e, t.altKey ? "subtract" : t.shiftKey ? "add" : "replace"),
 								children: [
-									/* @__PURE__ */ a("i", {
+									/* @__PURE__ */ _("i", {
 										class: "swatch",
-										style: { background: gr(o, r) }
+										style: { background: _r(u, r) }
 									}),
-									/* @__PURE__ */ a("span", {
+									/* @__PURE__ */ _("span", {
 										class: "text",
-										children: d
+										children: f
 									}),
-									/* @__PURE__ */ a("span", {
+									/* @__PURE__ */ _("span", {
 										class: "number",
-										children: g(o.rows)
+										children: b(u.rows)
 									}),
-									/* @__PURE__ */ a("span", {
+									/* @__PURE__ */ _("span", {
 										class: "number soft",
-										children: [y(100 * o.rows / n, 2), " %"]
+										children: [c(100 * u.rows / n, 2), " %"]
 									}),
-									o.about && /* @__PURE__ */ a("small", { children: o.about }),
-									p && /* @__PURE__ */ a("small", {
+									u.about && /* @__PURE__ */ _("small", { children: u.about }),
+									m && /* @__PURE__ */ _("small", {
 										title: "The mean probability of its rows; the clusters with which it would merge first",
-										children: p
+										children: m
 									})
 								]
 							}),
-							s && o.number >= 0 && /* @__PURE__ */ a("button", {
+							a && u.number >= 0 && /* @__PURE__ */ _("button", {
 								type: "button",
 								class: "bare",
-								title: `Rename ${d}`,
-								"aria-label": `Rename ${d}`,
-								onClick: () => f.value = o.number,
-								children: /* @__PURE__ */ a(Aa, { name: "pen" })
+								title: `Rename ${f}`,
+								"aria-label": `Rename ${f}`,
+								onClick: () => d.value = u.number,
+								children: /* @__PURE__ */ _(ja, { name: "pen" })
 							}),
-							/* @__PURE__ */ a("button", {
+							/* @__PURE__ */ _("button", {
 								type: "button",
 								class: "bare",
-								"aria-pressed": b(e),
-								title: `Show only ${d}`,
-								"aria-label": `Show only ${d}`,
-								onClick: () => c(b(e) ? /* @__PURE__ */ new Set() : new Set(m.filter((t) => t !== e))),
-								children: /* @__PURE__ */ a(Aa, { name: "only" })
+								"aria-pressed": v(e),
+								title: `Show only ${f}`,
+								"aria-label": `Show only ${f}`,
+								onClick: () => o(v(e) ? /* @__PURE__ */ new Set() : new Set(p.filter((t) => t !== e))),
+								children: /* @__PURE__ */ _(ja, { name: "only" })
 							}),
-							/* @__PURE__ */ a("button", {
+							/* @__PURE__ */ _("button", {
 								type: "button",
 								class: "bare",
 								"aria-pressed": i.has(e),
-								title: `Hide ${d}`,
-								"aria-label": `Hide ${d}`,
-								onClick: () => v(e),
-								children: /* @__PURE__ */ a(Aa, { name: i.has(e) ? "hidden" : "shown" })
+								title: `Hide ${f}`,
+								"aria-label": `Hide ${f}`,
+								onClick: () => g(e),
+								children: /* @__PURE__ */ _(ja, { name: i.has(e) ? "hidden" : "shown" })
 							})
 						]
-					}, o.number);
+					}, u.number);
 				})
 			}),
-			h.length > _.length && /* @__PURE__ */ a("button", {
+			m.length > h.length && /* @__PURE__ */ _("button", {
 				type: "button",
-				onClick: () => d.value = !0,
-				children: ["Show all ", g(h.length)]
+				onClick: () => u.value = !0,
+				children: ["Show all ", b(m.length)]
 			})
 		]
 	});
 }
-var Ka = 12;
-function qa({ suffix: e, outliers: t, titleOf: n, pick: r, choose: i }) {
-	return /* @__PURE__ */ a("section", {
+var qa = 12;
+function Ja({ suffix: e, outliers: t, titleOf: n, pick: r, choose: i }) {
+	return /* @__PURE__ */ _("section", {
 		class: "card",
 		"aria-labelledby": `far${e}`,
 		children: [
-			/* @__PURE__ */ a("div", {
+			/* @__PURE__ */ _("div", {
 				class: "head tight",
-				children: [/* @__PURE__ */ a("h2", {
+				children: [/* @__PURE__ */ _("h2", {
 					id: `far${e}`,
-					children: ["Outliers ", /* @__PURE__ */ a("span", {
+					children: ["Outliers ", /* @__PURE__ */ _("span", {
 						class: "soft",
-						children: g(t.length)
+						children: b(t.length)
 					})]
-				}), /* @__PURE__ */ a("button", {
+				}), /* @__PURE__ */ _("button", {
 					type: "button",
 					onClick: i,
 					children: "Select them"
 				})]
 			}),
-			/* @__PURE__ */ a("p", {
+			/* @__PURE__ */ _("p", {
 				class: "note",
 				children: "Rows unusually far from the centre of their cluster, and the columns that make it so."
 			}),
-			/* @__PURE__ */ a("ul", {
+			/* @__PURE__ */ _("ul", {
 				class: "plainlist",
-				children: t.slice(0, Ka).map(({ row: e, cluster: t, about: i }) => /* @__PURE__ */ a("li", { children: [
-					/* @__PURE__ */ a("button", {
+				children: t.slice(0, qa).map(({ row: e, cluster: t, about: i }) => /* @__PURE__ */ _("li", { children: [
+					/* @__PURE__ */ _("button", {
 						type: "button",
 						class: "link",
 						onClick: () => r(e),
 						children: n(e)
 					}),
 					" ",
-					/* @__PURE__ */ a("span", {
+					/* @__PURE__ */ _("span", {
 						class: "soft",
 						children: [
 							"cluster ",
@@ -5001,113 +5001,113 @@ function qa({ suffix: e, outliers: t, titleOf: n, pick: r, choose: i }) {
 					})
 				] }, e))
 			}),
-			t.length > Ka && /* @__PURE__ */ a("p", {
+			t.length > qa && /* @__PURE__ */ _("p", {
 				class: "note",
 				children: [
 					"The farthest ",
-					Ka,
+					qa,
 					" of ",
-					g(t.length),
+					b(t.length),
 					"."
 				]
 			})
 		]
 	});
 }
-var Ja = .8;
-function Ya({ suffix: e, grouping: n, theme: i, choose: s }) {
-	let c = o(Ja), l = r(() => {
+var Ya = .8;
+function Xa({ suffix: e, grouping: r, theme: i, choose: a }) {
+	let o = T(Ya), s = n(() => {
 		let e = 0;
-		for (let t of mr(n, c.value)) e++;
+		for (let t of hr(r, o.value)) e++;
 		return e;
-	}, [n, c.value]), u = n.scale?.gaps ?? 0;
-	return /* @__PURE__ */ a("section", {
+	}, [r, o.value]), c = r.scale?.gaps ?? 0;
+	return /* @__PURE__ */ _("section", {
 		class: "card",
 		"aria-labelledby": `sure${e}`,
 		children: [
-			/* @__PURE__ */ a("h2", {
+			/* @__PURE__ */ _("h2", {
 				id: `sure${e}`,
 				children: "How sure"
 			}),
-			n.isSure && /* @__PURE__ */ a(t, { children: [
-				/* @__PURE__ */ a("div", {
+			r.isSure && /* @__PURE__ */ _(t, { children: [
+				/* @__PURE__ */ _("div", {
 					class: "ramp",
 					"aria-hidden": "true",
-					children: Array.from({ length: 24 }, (e, t) => /* @__PURE__ */ a("i", { style: { background: nr(1 - t / 23, i) } }, t))
+					children: Array.from({ length: 24 }, (e, t) => /* @__PURE__ */ _("i", { style: { background: rr(1 - t / 23, i) } }, t))
 				}),
-				/* @__PURE__ */ a("p", {
+				/* @__PURE__ */ _("p", {
 					class: "ends",
-					children: [/* @__PURE__ */ a("span", { children: [.5, " or less, unsure"] }), /* @__PURE__ */ a("span", { children: "1, sure" })]
+					children: [/* @__PURE__ */ _("span", { children: [.5, " or less, unsure"] }), /* @__PURE__ */ _("span", { children: "1, sure" })]
 				}),
-				u > 0 && /* @__PURE__ */ a("p", {
+				c > 0 && /* @__PURE__ */ _("p", {
 					class: "note",
 					children: [
-						g(u),
+						b(c),
 						" ",
-						u === 1 ? "row is" : "rows are",
+						c === 1 ? "row is" : "rows are",
 						" in no cluster, and grey."
 					]
 				})
 			] }),
-			/* @__PURE__ */ a("p", {
+			/* @__PURE__ */ _("p", {
 				class: "note",
 				children: "The probability that a row belongs to its cluster, and not to a neighbouring one."
 			}),
-			/* @__PURE__ */ a("div", {
+			/* @__PURE__ */ _("div", {
 				class: "tools",
-				children: [/* @__PURE__ */ a("label", {
+				children: [/* @__PURE__ */ _("label", {
 					class: "check",
 					children: [
 						"Below ",
-						c.value.toFixed(2),
-						/* @__PURE__ */ a("input", {
+						o.value.toFixed(2),
+						/* @__PURE__ */ _("input", {
 							type: "range",
 							min: "0",
 							max: "1",
 							step: "0.01",
-							value: c.value,
-							onInput: (e) => c.value = Number(e.currentTarget.value)
+							value: o.value,
+							onInput: (e) => o.value = Number(e.currentTarget.value)
 						})
 					]
-				}), /* @__PURE__ */ a("button", {
+				}), /* @__PURE__ */ _("button", {
 					type: "button",
-					disabled: l === 0,
+					disabled: s === 0,
 					title: "Select these rows. Shift adds, Alt takes away.",
-					onClick: (e) => s(c.value, e.altKey ? "subtract" : e.shiftKey ? "add" : "replace"),
+					onClick: (e) => a(o.value, e.altKey ? "subtract" : e.shiftKey ? "add" : "replace"),
 					children: [
 						"Select ",
-						g(l),
+						b(s),
 						" ",
-						l === 1 ? "row" : "rows"
+						s === 1 ? "row" : "rows"
 					]
 				})]
 			})
 		]
 	});
 }
-function Xa({ title: e, low: t, high: n, isLog: r, gaps: i, theme: o }) {
-	return /* @__PURE__ */ a("section", {
+function Za({ title: e, low: t, high: n, isLog: r, gaps: i, theme: a }) {
+	return /* @__PURE__ */ _("section", {
 		class: "card",
 		"aria-label": `Scale of ${e}`,
 		children: [
-			/* @__PURE__ */ a("h2", { children: e }),
-			/* @__PURE__ */ a("div", {
+			/* @__PURE__ */ _("h2", { children: e }),
+			/* @__PURE__ */ _("div", {
 				class: "ramp",
 				"aria-hidden": "true",
-				children: Array.from({ length: 24 }, (e, t) => /* @__PURE__ */ a("i", { style: { background: nr(t / 23, o) } }, t))
+				children: Array.from({ length: 24 }, (e, t) => /* @__PURE__ */ _("i", { style: { background: rr(t / 23, a) } }, t))
 			}),
-			/* @__PURE__ */ a("p", {
+			/* @__PURE__ */ _("p", {
 				class: "ends",
 				children: [
-					/* @__PURE__ */ a("span", { children: y(t) }),
-					/* @__PURE__ */ a("span", { children: r ? "logarithmic" : "" }),
-					/* @__PURE__ */ a("span", { children: y(n) })
+					/* @__PURE__ */ _("span", { children: c(t) }),
+					/* @__PURE__ */ _("span", { children: r ? "logarithmic" : "" }),
+					/* @__PURE__ */ _("span", { children: c(n) })
 				]
 			}),
-			i > 0 && /* @__PURE__ */ a("p", {
+			i > 0 && /* @__PURE__ */ _("p", {
 				class: "note",
 				children: [
-					g(i),
+					b(i),
 					" ",
 					i === 1 ? "row has" : "rows have",
 					" no value, and ",
@@ -5118,101 +5118,101 @@ function Xa({ title: e, low: t, high: n, isLog: r, gaps: i, theme: o }) {
 		]
 	});
 }
-function Za({ suffix: e, columns: t, row: n, title: r, cluster: i, probability: o, close: s }) {
-	return /* @__PURE__ */ a("section", {
+function Qa({ suffix: e, columns: t, row: n, title: r, cluster: i, probability: a, close: o }) {
+	return /* @__PURE__ */ _("section", {
 		class: "card",
 		"aria-labelledby": `picked${e}`,
 		"aria-live": "polite",
 		children: [
-			/* @__PURE__ */ a("div", {
+			/* @__PURE__ */ _("div", {
 				class: "head tight",
-				children: [/* @__PURE__ */ a("h2", {
+				children: [/* @__PURE__ */ _("h2", {
 					id: `picked${e}`,
 					children: r
-				}), /* @__PURE__ */ a("button", {
+				}), /* @__PURE__ */ _("button", {
 					type: "button",
 					class: "bare",
 					"aria-label": "Close",
-					onClick: s,
-					children: /* @__PURE__ */ a(Aa, { name: "close" })
+					onClick: o,
+					children: /* @__PURE__ */ _(ja, { name: "close" })
 				})]
 			}),
-			i && /* @__PURE__ */ a("p", {
+			i && /* @__PURE__ */ _("p", {
 				class: "note",
-				children: [i, o === null ? "" : `, probability ${y(o, 4)}`]
+				children: [i, a === null ? "" : `, probability ${c(a, 4)}`]
 			}),
-			/* @__PURE__ */ a("dl", {
+			/* @__PURE__ */ _("dl", {
 				class: "facts one",
-				children: t.columns.slice(0, 200).map((e) => /* @__PURE__ */ a("div", { children: [/* @__PURE__ */ a("dt", { children: e.name }), /* @__PURE__ */ a("dd", { children: e.kind === "text" ? e.values[n] : y(e.values[n], 12) })] }, e.name))
+				children: t.columns.slice(0, 200).map((e) => /* @__PURE__ */ _("div", { children: [/* @__PURE__ */ _("dt", { children: e.name }), /* @__PURE__ */ _("dd", { children: e.kind === "text" ? e.values[n] : c(e.isSingle ? p(e.values[n]) : e.values[n], 12) })] }, e.name))
 			})
 		]
 	});
 }
-function Qa({ keep: e, source: t, titleOf: n, columns: i, chosen: s, total: c, recipe: l, grouping: u, clear: d, invert: p, pick: _, picked: y }) {
-	let { name: b, suffix: S = "" } = t, C = o(null), w = o(null), T = o(!1), E = r(() => {
+function $a({ keep: e, source: t, titleOf: r, columns: i, chosen: a, total: s, recipe: c, grouping: u, clear: d, invert: m, pick: h, picked: v }) {
+	let { name: x, suffix: S = "" } = t, C = T(null), w = T(null), E = T(!1), D = n(() => {
 		let e = [];
-		for (let t = 0; t < s.length && e.length < Pa; t++) s[t] && e.push(t);
+		for (let t = 0; t < a.length && e.length < Fa; t++) a[t] && e.push(t);
 		return e;
-	}, [s]), D = u !== null && u.groups.some(({ name: e, number: t }) => t >= 0 && e !== String(t)), ee = u ? [
+	}, [a]), ee = u !== null && u.groups.some(({ name: e, number: t }) => t >= 0 && e !== String(t)), te = u ? [
 		"cluster",
-		...D ? ["cluster_name"] : [],
+		...ee ? ["cluster_name"] : [],
 		...u.probability ? ["probability"] : []
-	] : [], te = new Set(i.columns.map((e) => e.name)), O = [...i.columns.map((e) => e.name), ...ee.map((e) => te.has(e) ? `${e}_` : e)], ne = (e) => [...i.columns.map((t) => t.values[e]), ...u ? [
+	] : [], ne = new Set(i.columns.map((e) => e.name)), O = [...i.columns.map((e) => e.name), ...te.map((e) => ne.has(e) ? `${e}_` : e)], k = (e) => [...i.columns.map((t) => t.isSingle ? p(t.values[e]) : t.values[e]), ...u ? [
 		u.groups[u.groupOf[e]]?.number ?? -1,
-		...D ? [u.groups[u.groupOf[e]]?.name ?? ""] : [],
+		...ee ? [u.groups[u.groupOf[e]]?.name ?? ""] : [],
 		...u.probability ? [u.probability[e]] : []
-	] : []], k = () => {
-		let e = t.titleOf !== void 0, r = [v(e ? ["id", ...O] : O)];
-		for (let t = 0; t < s.length; t++) s[t] && r.push(v(e ? [n(t), ...ne(t)] : ne(t)));
-		return new Blob(r, { type: "text/csv" });
-	}, A = async () => {
-		T.value = !0, C.value = null;
+	] : []], A = () => {
+		let e = t.titleOf !== void 0, n = [y(e ? ["id", ...O] : O)];
+		for (let t = 0; t < a.length; t++) a[t] && n.push(y(e ? [r(t), ...k(t)] : k(t)));
+		return new Blob(n, { type: "text/csv" });
+	}, j = async () => {
+		E.value = !0, C.value = null;
 		try {
-			let e = await t.save(w.value.trim(), k(), s);
-			m(`${w.value} is there: ${g(e)} rows.`), w.value = null;
+			let e = await t.save(w.value.trim(), A(), a);
+			f(`${w.value} is there: ${b(e)} rows.`), w.value = null;
 		} catch (e) {
 			C.value = e;
 		} finally {
-			T.value = !1;
+			E.value = !1;
 		}
 	};
-	return /* @__PURE__ */ a("section", {
+	return /* @__PURE__ */ _("section", {
 		class: "card chosen",
 		"aria-labelledby": `chosen${S}`,
 		children: [
-			/* @__PURE__ */ a("div", {
+			/* @__PURE__ */ _("div", {
 				class: "head",
-				children: [/* @__PURE__ */ a("div", { children: [/* @__PURE__ */ a("h2", {
+				children: [/* @__PURE__ */ _("div", { children: [/* @__PURE__ */ _("h2", {
 					id: `chosen${S}`,
-					children: [g(c), " rows selected"]
-				}), /* @__PURE__ */ a("p", {
+					children: [b(s), " rows selected"]
+				}), /* @__PURE__ */ _("p", {
 					class: "note",
-					children: l.join(", ")
-				})] }), /* @__PURE__ */ a("div", {
+					children: c.join(", ")
+				})] }), /* @__PURE__ */ _("div", {
 					class: "tools",
 					children: [
-						/* @__PURE__ */ a("button", {
+						/* @__PURE__ */ _("button", {
 							type: "button",
 							class: "first",
-							onClick: () => x(`${b}-selection.csv`, k()),
+							onClick: () => l(`${x}-selection.csv`, A()),
 							children: "Export CSV"
 						}),
-						t.save && /* @__PURE__ */ a("button", {
+						t.save && /* @__PURE__ */ _("button", {
 							type: "button",
-							onClick: () => w.value = w.value === null ? `${b}-selection` : null,
+							onClick: () => w.value = w.value === null ? `${x}-selection` : null,
 							children: "Save as data set"
 						}),
-						/* @__PURE__ */ a("button", {
+						/* @__PURE__ */ _("button", {
 							type: "button",
 							onClick: e,
 							children: "Compare"
 						}),
-						/* @__PURE__ */ a("button", {
+						/* @__PURE__ */ _("button", {
 							type: "button",
-							onClick: p,
+							onClick: m,
 							children: "Invert (I)"
 						}),
-						/* @__PURE__ */ a("button", {
+						/* @__PURE__ */ _("button", {
 							type: "button",
 							onClick: d,
 							children: "Clear (Esc)"
@@ -5220,36 +5220,36 @@ function Qa({ keep: e, source: t, titleOf: n, columns: i, chosen: s, total: c, r
 					]
 				})]
 			}),
-			w.value !== null && /* @__PURE__ */ a("form", {
+			w.value !== null && /* @__PURE__ */ _("form", {
 				class: "inline",
 				onSubmit: (e) => {
-					e.preventDefault(), A();
+					e.preventDefault(), j();
 				},
-				children: [/* @__PURE__ */ a("label", { children: ["Name ", /* @__PURE__ */ a("input", {
+				children: [/* @__PURE__ */ _("label", { children: ["Name ", /* @__PURE__ */ _("input", {
 					value: w.value,
 					onInput: (e) => w.value = e.currentTarget.value
-				})] }), /* @__PURE__ */ a("button", {
+				})] }), /* @__PURE__ */ _("button", {
 					type: "submit",
 					class: "first",
-					disabled: T.value,
+					disabled: E.value,
 					children: "Save"
 				})]
 			}),
-			/* @__PURE__ */ a(f, { error: C.value }),
-			/* @__PURE__ */ a(h, {
+			/* @__PURE__ */ _(o, { error: C.value }),
+			/* @__PURE__ */ _(g, {
 				caption: "Selected rows",
 				names: ["row", ...O],
-				rows: E.map((e) => [t.titleOf ? n(e) : e + 1, ...ne(e)]),
-				on: E.indexOf(y),
-				pick: (e) => _(E[e])
+				rows: D.map((e) => [t.titleOf ? r(e) : e + 1, ...k(e)]),
+				on: D.indexOf(v),
+				pick: (e) => h(D[e])
 			}),
-			c > E.length && /* @__PURE__ */ a("p", {
+			s > D.length && /* @__PURE__ */ _("p", {
 				class: "note",
 				children: [
 					"The first ",
-					g(E.length),
+					b(D.length),
 					" are shown; the export has all ",
-					g(c),
+					b(s),
 					"."
 				]
 			})
@@ -5257,188 +5257,188 @@ function Qa({ keep: e, source: t, titleOf: n, columns: i, chosen: s, total: c, r
 	});
 }
 // src/views/explore.tsx
-async function $a() {
+async function eo() {
 	let e = await fetch("./coast.json");
 	if (!e.ok) throw Error(`coast.json: ${e.status}`);
 	return e.text();
 }
-var eo = 6e8, to = 6e4, no = 11;
-function ro(e) {
-	let t = Math.max(no, Math.ceil(e / to));
+var to = 6e8, no = 6e4, ro = 11;
+function io(e) {
+	let t = Math.max(ro, Math.ceil(e / no));
 	for (let e = 2; e * e <= t; e++) t % e === 0 && ([t, e] = [t + 1, 1]);
 	return t;
 }
-function io() {
-	let e = d(), t = e ? u(e).value : null;
-	if (!e) return /* @__PURE__ */ a("p", {
+function ao() {
+	let e = d(), t = e ? a(e).value : null;
+	if (!e) return /* @__PURE__ */ _("p", {
 		class: "empty",
 		children: "This node has no service of data sets."
 	});
-	if (!t) return /* @__PURE__ */ a("p", {
+	if (!t) return /* @__PURE__ */ _("p", {
 		class: "empty",
 		children: "Asking the node…"
 	});
-	let n = Object.keys(t.datasets).filter((e) => b(t.datasets[e])), { data: r } = c.value.settings, i = r ? t.datasets[r] : void 0, o = /* @__PURE__ */ a("label", { children: ["Data", /* @__PURE__ */ a("select", {
+	let n = Object.keys(t.datasets).filter((e) => x(t.datasets[e])), { data: r } = u.value.settings, i = r ? t.datasets[r] : void 0, o = /* @__PURE__ */ _("label", { children: ["Data", /* @__PURE__ */ _("select", {
 		value: r ?? "",
-		onChange: (e) => location.hash = _("explore", { data: e.currentTarget.value }),
+		onChange: (e) => location.hash = h("explore", { data: e.currentTarget.value }),
 		children: [
-			!i && /* @__PURE__ */ a("option", {
+			!i && /* @__PURE__ */ _("option", {
 				value: "",
 				children: "choose…"
 			}),
-			i && !n.includes(r) && /* @__PURE__ */ a("option", { children: r }),
-			n.map((e) => /* @__PURE__ */ a("option", {
+			i && !n.includes(r) && /* @__PURE__ */ _("option", { children: r }),
+			n.map((e) => /* @__PURE__ */ _("option", {
 				value: e,
 				children: e
 			}, e))
 		]
 	})] });
-	return i ? /* @__PURE__ */ a(oo, {
+	return i ? /* @__PURE__ */ _(so, {
 		path: e,
 		name: r,
 		dataset: i,
 		choice: o
-	}, `${r} ${i.content}`) : /* @__PURE__ */ a("section", {
+	}, `${r} ${i.content}`) : /* @__PURE__ */ _("section", {
 		class: "card",
-		children: [/* @__PURE__ */ a("div", {
+		children: [/* @__PURE__ */ _("div", {
 			class: "tools",
 			children: o
-		}), /* @__PURE__ */ a("p", {
+		}), /* @__PURE__ */ _("p", {
 			class: "empty",
 			children: [r ? `There is no data set "${r}" any more. ` : "", n.length ? "Choose a data set with at least two columns of numbers." : "No data set has two columns of numbers yet. Bring one in under Data."]
 		})]
 	});
 }
-function ao({ done: e, rows: n }) {
-	return /* @__PURE__ */ a(t, { children: [
-		/* @__PURE__ */ a("progress", {
+function oo({ done: e, rows: n }) {
+	return /* @__PURE__ */ _(t, { children: [
+		/* @__PURE__ */ _("progress", {
 			max: n,
 			value: e.value,
 			"aria-label": "Rows read"
 		}),
 		" ",
-		g(e.value),
+		b(e.value),
 		" of ",
-		g(n),
+		b(n),
 		" rows"
 	] });
 }
-function oo({ path: t, name: n, dataset: r, choice: i }) {
-	let s = o(null), l = o(0), u = o(null);
-	e(() => {
-		let e = new AbortController();
-		if (r.bytes > eo) {
-			u.value = `${n} has ${y(r.bytes / 1e6, 3)} MB of values; the page takes ${eo / 1e6} MB. Bring in fewer columns, or fewer rows.`;
+function so({ path: e, name: t, dataset: n, choice: r }) {
+	let i = T(null), a = T(0), s = T(null);
+	w(() => {
+		let r = new AbortController();
+		if (n.bytes > to) {
+			s.value = `${t} has ${c(n.bytes / 1e6, 3)} MB of values; the page takes ${to / 1e6} MB. Bring in fewer columns, or fewer rows.`;
 			return;
 		}
-		let i = async (i) => {
-			l.value = 0;
-			let a = Ia(so(t, n, r, i), c.peek().settings.colour), [o, s] = await Promise.all([Kn(t, n, (e) => l.value = e, e.signal, { every: i }), a?.load(e.signal).catch(() => null)]);
+		let o = async (i) => {
+			a.value = 0;
+			let o = La(co(e, t, n, i), u.peek().settings.colour), [s, c] = await Promise.all([qn(e, t, (e) => a.value = e, r.signal, { every: i }), o?.load(r.signal).catch(() => null)]);
 			return {
-				columns: o,
+				columns: s,
 				every: i,
-				labels: a && s ? {
-					source: a,
-					colouring: s
+				labels: o && c ? {
+					source: o,
+					colouring: c
 				} : null
 			};
-		}, a = (t) => {
-			e.signal.aborted || (s.value = t);
+		}, l = (e) => {
+			r.signal.aborted || (i.value = e);
 		};
 		return (async () => {
-			let e = r.rows > 2 * to ? await i(ro(r.rows)) : null, t = i(1);
-			e && a(e), a(await t);
-		})().catch((t) => {
-			e.signal.aborted || (u.value = t);
-		}), () => e.abort();
+			let e = n.rows > 2 * no ? await o(io(n.rows)) : null, t = o(1);
+			e && l(e), l(await t);
+		})().catch((e) => {
+			r.signal.aborted || (s.value = e);
+		}), () => r.abort();
 	}, []);
-	let d = /* @__PURE__ */ a(ao, {
-		done: l,
-		rows: r.rows
+	let l = /* @__PURE__ */ _(oo, {
+		done: a,
+		rows: n.rows
 	});
-	return !s.value || u.value ? /* @__PURE__ */ a("section", {
+	return !i.value || s.value ? /* @__PURE__ */ _("section", {
 		class: "card",
 		children: [
-			/* @__PURE__ */ a("div", {
+			/* @__PURE__ */ _("div", {
 				class: "tools",
-				children: i
+				children: r
 			}),
-			/* @__PURE__ */ a(f, { error: u.value }),
-			!u.value && /* @__PURE__ */ a("p", {
+			/* @__PURE__ */ _(o, { error: s.value }),
+			!s.value && /* @__PURE__ */ _("p", {
 				class: "empty",
-				children: d
+				children: l
 			})
 		]
-	}) : /* @__PURE__ */ a(co, {
-		path: t,
-		name: n,
-		dataset: r,
-		read: s.value,
-		choice: i,
-		progress: d
+	}) : /* @__PURE__ */ _(lo, {
+		path: e,
+		name: t,
+		dataset: n,
+		read: i.value,
+		choice: r,
+		progress: l
 	});
 }
-function so(e, t, n, r) {
-	let { datasets: a } = u(e).value, o = [];
-	for (let s of i()) for (let [i, c] of Object.entries(u(s.path).value?.jobs ?? {})) {
-		let { labels: l, centers: u, outliers: d } = c.outputs, f = l && a[l];
+function co(e, t, n, r) {
+	let { datasets: i } = a(e).value, o = [];
+	for (let s of C()) for (let [c, l] of Object.entries(a(s.path).value?.jobs ?? {})) {
+		let { labels: a, centers: u, outliers: d } = l.outputs, f = a && i[a];
 		if (!f || f.rows !== n.rows) continue;
-		let p = Object.values(c.inputs).includes(t);
+		let p = Object.values(l.inputs).includes(t);
 		if (!p && !/\/(positions|places)$/.test(t)) continue;
-		let m = `clusters of ${i}`, h = async (t) => {
-			let i = (n, i) => n && a[n]?.rows ? Kn(e, n, () => {}, t, {
-				columns: i,
-				every: n === l ? r : 1
-			}) : null, o = f.columns.map((e) => e.name).filter((e) => /^(cluster|component|probability)$/.test(e)), [s, h, g] = await Promise.all([
-				i(l, o),
-				i(u),
-				r > 1 ? null : i(d)
-			]), _ = or(m, s);
-			return h && cr(_, h), g && ur(_, g, lr(g, p && !c.options.id && !n.id ? null : await i(l, ["id", "distance"]))), _;
+		let m = `clusters of ${c}`, h = async (t) => {
+			let o = (n, o) => n && i[n]?.rows ? qn(e, n, () => {}, t, {
+				columns: o,
+				every: n === a ? r : 1
+			}) : null, s = f.columns.map((e) => e.name).filter((e) => /^(cluster|component|probability)$/.test(e)), [c, h, g] = await Promise.all([
+				o(a, s),
+				o(u),
+				r > 1 ? null : o(d)
+			]), _ = sr(m, c);
+			return h && lr(_, h), g && dr(_, g, ur(g, p && !l.options.id && !n.id ? null : await o(a, ["id", "distance"]))), _;
 		}, g = f.columns.some((e) => e.name === "probability");
 		o.push({
-			key: `job:${s.path}|${i}`,
+			key: `job:${s.path}|${c}`,
 			title: m,
-			version: `${l} ${r}`,
+			version: `${a} ${r}`,
 			load: h,
 			hasProbability: g
 		});
 	}
 	return o.reverse();
 }
-function co({ path: e, name: t, dataset: n, read: i, choice: o, progress: s }) {
-	let { columns: u, every: d, labels: f } = i, m = async (t, n, r) => {
-		let i = u.columns.filter((e) => e.kind === "text"), a = u.columns.some((e) => e.kind === "number" && e.values.some((e, t) => r[t] && e !== e)), o = {
+function lo({ path: e, name: t, dataset: r, read: i, choice: a, progress: o }) {
+	let { columns: s, every: c, labels: l } = i, d = async (t, n, r) => {
+		let i = s.columns.filter((e) => e.kind === "text"), a = s.columns.some((e) => e.kind === "number" && e.values.some((e, t) => r[t] && e !== e)), o = {
 			...a ? { gaps: a } : {},
 			...i.length === 1 && !a ? { id: i[0].name } : {}
 		};
-		return (await p(e, t, "csv", o, n, !1, () => {}, new AbortController().signal)).rows;
-	}, h = r(() => ({
+		return (await S(e, t, "csv", o, n, !1, () => {}, new AbortController().signal)).rows;
+	}, f = n(() => ({
 		name: t,
-		columns: u,
-		id: n.id,
-		weights: n.weights,
+		columns: s,
+		id: r.id,
+		weights: r.weights,
 		layouts: [],
-		find: _("jobs", {
+		find: h("jobs", {
 			new: "1",
 			data: t
 		}),
 		isEqual: /\/(positions|places)$/.test(t),
-		coast: $a,
-		save: m
-	}), [u]), g = so(e, t, n, d).map((e) => e.key === f?.source.key && e.version === f.source.version ? {
+		coast: eo,
+		save: d
+	}), [s]), p = co(e, t, r, c).map((e) => e.key === l?.source.key && e.version === l.source.version ? {
 		...e,
-		ready: f.colouring
-	} : e), v = {
-		...h,
-		sources: g,
-		sampled: d > 1 ? s : void 0
+		ready: l.colouring
+	} : e), m = {
+		...f,
+		sources: p,
+		sampled: c > 1 ? o : void 0
 	};
-	return /* @__PURE__ */ a(Ra, {
-		source: v,
-		settings: c.value.settings,
-		settle: l,
-		choice: o
+	return /* @__PURE__ */ _(za, {
+		source: m,
+		settings: u.value.settings,
+		settle: v,
+		choice: a
 	});
 }
-export { io as default };
+export { ao as default };

@@ -9,7 +9,7 @@ use std::time::Duration;
 pub enum Error {
     /// A rank's code panicked. The caller sees this error, whatever errors the other ranks returned.
     Panicked {
-        /// The rank, by its number in the world.
+        /// The rank that panicked.
         rank: usize,
         /// The panic's message.
         message: String,

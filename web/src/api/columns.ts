@@ -4,8 +4,8 @@ import { tableFromIPC } from '@uwdata/flechette';
 import { ask, query } from './http.ts';
 
 export type Column =
-  | { name: string; kind: 'number' | 'count'; values: Float64Array }
-  | { name: string; kind: 'text'; values: string[] };
+  | { name: string; kind: 'number' | 'count'; values: Float64Array; /** Whether its numbers had single precision. */ isSingle?: boolean }
+  | { name: string; kind: 'text'; values: string[]; isSingle?: undefined };
 
 export interface Columns {
   rows: number;

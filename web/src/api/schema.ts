@@ -14,7 +14,6 @@ export interface Schema {
   exclusiveMaximum?: number;
   items?: Schema;
   anyOf?: Schema[];
-  oneOf?: { const?: unknown; description?: string }[];
   properties?: Record<string, Schema>;
   required?: string[];
   deprecated?: boolean;
@@ -47,11 +46,6 @@ export function forget(): void {
 export function resolved(schema: Schema, all: Description): Schema {
   const { $ref, anyOf, ...own } = schema;
   if ($ref) return { ...resolved(all.components.schemas[$ref.split('/').pop()!] ?? {}, all), ...own };
-  // Choices with a meaning each, as a method declares them; a node sends them as an enumeration.
-  if (own.oneOf?.every((one) => one.const !== undefined)) {
-    const meanings = own.oneOf.map((one) => `- \`${one.const}\`: ${one.description ?? ''}`);
-    return { ...own, enum: own.oneOf.map((one) => one.const), description: [own.description ?? '', ...meanings].join('\n\n') };
-  }
   const choice = anyOf?.find((one) => one.type !== 'null');
   if (choice) {
     const found = resolved(choice, all);

@@ -6,6 +6,15 @@ export function field(value: unknown): string {
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
+/// The number with the fewest digits that single precision does not tell from this one: reports have their columns so, and 33.4 would become 33.400001525878906.
+export function shortest(value: number): number {
+  for (let digits = 6; digits < 10; digits++) {
+    const short = Number(value.toPrecision(digits));
+    if (Math.fround(short) === value) return short;
+  }
+  return value;
+}
+
 export function row(values: unknown[]): string {
   return `${values.map(field).join(',')}\n`;
 }

@@ -65,7 +65,7 @@ function probabilities(text: string): Float64Array {
 }
 
 function column(name: string, text: string): Column {
-  return { name, kind: 'number', values: Float64Array.from(floats(text)) };
+  return { name, kind: 'number', isSingle: true, values: Float64Array.from(floats(text)) };
 }
 
 /// The coast, which a page with a map of places has in it.

@@ -56,6 +56,14 @@ const BYTES_MAX = 400e6;
 const part = (id: string) => document.getElementById(id)!;
 const read = (base64: string) => Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0));
 
+/// Choices with a meaning each, as a method declares them, in the form in which a node sends them.
+function listed(schema: any): any {
+  if (Array.isArray(schema.anyOf)) return { ...schema, anyOf: schema.anyOf.map(listed) };
+  if (!Array.isArray(schema.oneOf)) return schema;
+  const meanings = schema.oneOf.map((one: any) => `- \`${one.const}\`: ${one.description ?? ''}`);
+  return { ...schema, enum: schema.oneOf.map((one: any) => one.const), description: [schema.description ?? '', ...meanings].join('\n\n') };
+}
+
 /// What is packed in the page: the engine, compiled twice, and small tables.
 async function unpacked(id: string): Promise<Uint8Array<ArrayBuffer>> {
   const stream = new Blob([read(part(id).textContent!)]).stream().pipeThrough(new DecompressionStream('gzip'));
@@ -192,7 +200,9 @@ function Settings({ of, columns }: { of: Table; columns: Account[] }) {
     declared.value = [];
     void during('Starting', () => engine.ask({ kind: 'options', method: method.value })).then((answer) => {
       // A browser has kernels of double precision alone.
-      if (answer) declared.value = fields(answer.told, { paths: {}, components: { schemas: {} } }).filter((one) => one.name !== 'precision');
+      if (!answer) return;
+      const properties = Object.fromEntries(Object.entries(answer.told.properties).map(([name, schema]) => [name, listed(schema)]));
+      declared.value = fields({ ...answer.told, properties }, { paths: {}, components: { schemas: {} } }).filter((one) => one.name !== 'precision');
     });
   }, [method.value]);
   const isRun = isRight(declared.value, typed.value) && !busy.value;

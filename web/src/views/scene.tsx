@@ -11,7 +11,7 @@ import { areDegrees, citiesOnGlobe, citiesOnMap, onGlobe, onMap } from '../point
 import { OVER, UNDER, word } from '../points/paint.ts';
 import { coast, want } from '../state/coast.ts';
 import { below, byColumn, bySureness, groupColour, NO_CLUSTER, NO_VALUE, rowColour, UNSURE, type Colouring, type Group } from '../state/clusters.ts';
-import { row as csvRow } from '../state/csv.ts';
+import { row as csvRow, shortest } from '../state/csv.ts';
 import { download } from '../state/download.ts';
 import { say } from '../state/notice.ts';
 import { theme as themeSignal } from '../state/theme.ts';
@@ -654,7 +654,7 @@ function Picked({ suffix, columns, row, title, cluster, probability, close }: { 
         {columns.columns.slice(0, 200).map((column) => (
           <div key={column.name}>
             <dt>{column.name}</dt>
-            <dd>{column.kind === 'text' ? column.values[row] : figure(column.values[row], 12)}</dd>
+            <dd>{column.kind === 'text' ? column.values[row] : figure(column.isSingle ? shortest(column.values[row] as number) : column.values[row], 12)}</dd>
           </div>
         ))}
       </dl>
@@ -680,7 +680,7 @@ function Chosen({ keep, source, titleOf, columns, chosen, total, recipe, groupin
   const taken = new Set(columns.columns.map((column) => column.name));
   const names = [...columns.columns.map((column) => column.name), ...extra.map((one) => (taken.has(one) ? `${one}_` : one))];
   const valuesOf = (row: number) => [
-    ...columns.columns.map((column) => column.values[row]),
+    ...columns.columns.map((column) => (column.isSingle ? shortest(column.values[row] as number) : column.values[row])),
     ...(grouping ? [grouping.groups[grouping.groupOf[row]]?.number ?? -1, ...(isNamed ? [grouping.groups[grouping.groupOf[row]]?.name ?? ''] : []), ...(grouping.probability ? [grouping.probability[row]] : [])] : []),
   ];
   const asCsv = () => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { field, look, row, split } from '../../src/state/csv.ts';
+import { field, look, row, shortest, split } from '../../src/state/csv.ts';
 import { bytes, cure, duration, figure } from '../../src/state/words.ts';
 import { ticks } from '../../src/views/chart.tsx';
 import { nameOf } from '../../src/views/incoming.tsx';
@@ -7,6 +7,16 @@ import { measured } from '../../src/views/node.tsx';
 
 test('fields are quoted where they have to be', () => {
   expect(['a', 'a,b', 'say "x"', 'two\nlines', 1.5, NaN, null].map(field)).toEqual(['a', '"a,b"', '"say ""x"""', '"two\nlines"', '1.5', '', '']);
+});
+
+test('numbers of single precision have the digits that were written', () => {
+  const written = [12471.79, 33.4, 2.9, 0.1, -1e-7, 123456.7, 5, 3.4e38, 16777217.5];
+  expect(written.map((value) => shortest(Math.fround(value)))).toEqual([12471.79, 33.4, 2.9, 0.1, -1e-7, 123456.7, 5, 3.4e38, 16777218]);
+  expect([NaN, Infinity].map(shortest)).toEqual([NaN, Infinity]);
+  for (let bits = 1; bits < 2000; bits++) {
+    const value = Math.fround(bits / 7);
+    expect(Math.fround(shortest(value))).toBe(value);
+  }
 });
 
 test('what is written is read back', () => {

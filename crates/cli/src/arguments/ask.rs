@@ -174,7 +174,7 @@ pub struct UploadArguments {
     #[arg(long)]
     pub replace: bool,
 
-    /// Read an ordinary table this way, with --format table: a JSON object; it may have decimal, dates, encoding,
+    /// Read an ordinary table this way, with --format table. The JSON object may have decimal, dates, encoding,
     /// skip_lines, sheet, na, as_number and as_text [default: detected]
     #[arg(long, value_name = "JSON", value_parser = dialect, hide_short_help = true)]
     pub dialect: Option<Dialect>,

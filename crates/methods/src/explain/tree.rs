@@ -56,9 +56,20 @@ struct Split {
     gain: f64,
 }
 
+/// One step from the root to a leaf.
+#[derive(Clone)]
+struct Condition {
+    column: usize,
+    test: Test,
+    /// Whether the rows of the leaf pass the test.
+    holds: bool,
+    /// Whether rows without a value belong to the leaf as well.
+    takes_gaps: bool,
+}
+
 struct Leaf {
     rows: Vec<u32>,
-    conditions: Vec<(usize, Test, bool)>,
+    conditions: Vec<Condition>,
     best: Option<Split>,
 }
 
@@ -91,16 +102,7 @@ impl Tree {
         let majorities: Vec<usize> = leaves.iter().map(|leaf| grower.majority(&leaf.rows).0).collect();
         let mut counts = vec![(0usize, 0usize); leaves.len()];
         for row in &labelled {
-            let of = |leaf: &Leaf| {
-                leaf.conditions.iter().all(|(column, test, holds)| grower.goes(*column, test, *row) == Some(*holds))
-            };
-            // Rows with missing values took the larger side of a split, but their leaf's conditions do not say so. They
-            // count if all other conditions hold.
-            let Some(at) =
-                leaves.iter().position(of).or_else(|| leaves.iter().position(|leaf| grower.fits(leaf, *row)))
-            else {
-                continue;
-            };
+            let at = leaves.iter().position(|leaf| grower.belongs(leaf, *row)).expect("each row has one leaf");
             counts[at].0 += 1;
             counts[at].1 += usize::from(labels[*row as usize] == Some(majorities[at]));
         }
@@ -123,7 +125,7 @@ struct Grower<'a> {
 }
 
 impl Grower<'_> {
-    fn leaf(&self, rows: Vec<u32>, conditions: Vec<(usize, Test, bool)>) -> Leaf {
+    fn leaf(&self, rows: Vec<u32>, conditions: Vec<Condition>) -> Leaf {
         let best = self.best(&rows);
         Leaf { rows, conditions, best }
     }
@@ -152,11 +154,11 @@ impl Grower<'_> {
         }
     }
 
-    /// Returns whether a row may be in a leaf: no condition excludes it.
-    fn fits(&self, leaf: &Leaf, row: u32) -> bool {
-        leaf.conditions
-            .iter()
-            .all(|(column, test, holds)| self.goes(*column, test, row).is_none_or(|goes| goes == *holds))
+    /// Returns whether a row is in a leaf.
+    fn belongs(&self, leaf: &Leaf, row: u32) -> bool {
+        leaf.conditions.iter().all(|Condition { column, test, holds, takes_gaps }| {
+            self.goes(*column, test, row).map_or(*takes_gaps, |goes| goes == *holds)
+        })
     }
 
     fn divide(&self, leaf: Leaf) -> [Leaf; 2] {
@@ -165,7 +167,7 @@ impl Grower<'_> {
             leaf.rows.iter().partition(|row| self.goes(column, &test, **row).unwrap_or(takes_gaps));
         let with = |holds: bool| {
             let mut conditions = leaf.conditions.clone();
-            conditions.push((column, test.clone(), holds));
+            conditions.push(Condition { column, test: test.clone(), holds, takes_gaps: holds == takes_gaps });
             conditions
         };
         let (if_yes, if_no) = (with(true), with(false));
@@ -233,34 +235,38 @@ impl Grower<'_> {
     }
 
     /// Describes conditions in words; of several bounds on a column, only the tightest.
-    fn words(&self, conditions: &[(usize, Test, bool)]) -> Vec<String> {
+    fn words(&self, conditions: &[Condition]) -> Vec<String> {
         let mut words = Vec::new();
         for (column, shown) in self.columns.iter().enumerate() {
-            let of_column = || conditions.iter().filter(move |(at, ..)| *at == column);
+            let of_column = || conditions.iter().filter(move |condition| condition.column == column);
             let bound = |wanted: bool| {
-                of_column().filter_map(move |(_, test, holds)| match test {
-                    Test::AtMost(bound) if *holds == wanted => Some(*bound),
+                of_column().filter_map(move |condition| match condition.test {
+                    Test::AtMost(bound) if condition.holds == wanted => Some(bound),
                     _ => None,
                 })
+            };
+            let or_missing = match shown.column.missing() > 0 && of_column().all(|condition| condition.takes_gaps) {
+                true => " or missing",
+                false => "",
             };
             let low = bound(false).reduce(f64::max);
             let high = bound(true).reduce(f64::min);
             let name = shown.name();
             match (low, high) {
                 (Some(low), Some(high)) => {
-                    words.push(format!("{} < {name} <= {}", shown.value(low), shown.value(high)));
+                    words.push(format!("{} < {name} <= {}{or_missing}", shown.value(low), shown.value(high)));
                 }
-                (Some(low), None) => words.push(format!("{name} > {}", shown.value(low))),
-                (None, Some(high)) => words.push(format!("{name} <= {}", shown.value(high))),
+                (Some(low), None) => words.push(format!("{name} > {}{or_missing}", shown.value(low))),
+                (None, Some(high)) => words.push(format!("{name} <= {}{or_missing}", shown.value(high))),
                 (None, None) => {}
             }
-            let levels = of_column().filter_map(|(_, test, holds)| match test {
-                Test::Is(level) => Some((*level, *holds)),
+            let levels = of_column().filter_map(|condition| match condition.test {
+                Test::Is(level) => Some((level, condition.holds)),
                 Test::AtMost(_) => None,
             });
             let levels: Vec<(usize, bool)> = levels.collect();
             match levels.iter().find(|(_, holds)| *holds) {
-                Some((level, _)) => words.push(format!("{name} is {}", shown.level(*level))),
+                Some((level, _)) => words.push(format!("{name} is {}{or_missing}", shown.level(*level))),
                 None => words.extend(levels.iter().map(|(level, _)| format!("{name} is not {}", shown.level(*level)))),
             }
         }
@@ -318,6 +324,19 @@ mod tests {
             ]
         );
         assert_eq!(tree.rules.iter().map(|rule| rule.rows).sum::<usize>(), 600);
+    }
+
+    #[test]
+    fn rows_without_a_value_are_in_the_leaf_that_says_so() {
+        // Half of the rows lack x, and are in the larger cluster.
+        let x: Vec<f64> = (0..300).map(|row| if row % 2 == 0 { f64::NAN } else { f64::from(row % 5) }).collect();
+        let labels: Vec<Option<usize>> = x.iter().map(|x| Some(usize::from(*x < 1.5))).collect();
+        let column = FrameColumn::numbers("x", x);
+        let tree = Tree::grow(&[Shown::plain(&column)], &labels, 2).unwrap();
+        let rules: Vec<(&str, usize, usize, f64)> =
+            tree.rules.iter().map(|rule| (&*rule.conditions[0], rule.cluster, rule.rows, rule.purity)).collect();
+        assert_eq!(rules, [("x > 1.5 or missing", 0, 240, 1.0), ("x <= 1.5", 1, 60, 1.0)]);
+        assert_eq!(tree.accuracy, 1.0);
     }
 
     #[test]
