@@ -1,6 +1,6 @@
 import { C as e, D as t, E as n, S as r, T as i, _ as a, a as o, b as s, c, d as l, f as u, g as d, h as f, i as p, l as m, m as h, n as g, o as _, p as v, r as y, s as b, t as x, u as S, v as C, w, x as T, y as E } from "./app.js";
 import { a as D, i as ee, n as te, o as ne, r as O, s as k } from "./chart.js";
-// node_modules/@uwdata/flechette/src/constants.js
+// ../../../work/web/web/node_modules/@uwdata/flechette/src/constants.js
 /** Magic bytes 'ARROW1' indicating the Arrow 'file' format. */
 var A = Uint8Array.of(65, 82, 82, 79, 87, 49), j = {
 	/** 0.1.0 (October 2016). */
@@ -406,7 +406,7 @@ function ue(e, t) {
 	} while (n < r);
 	return n;
 }
-// node_modules/@uwdata/flechette/src/util/objects.js
+// ../../../work/web/web/node_modules/@uwdata/flechette/src/util/objects.js
 /**
 * Return the input value if it passes a test.
 * Otherwise throw an error using the given message generator.
@@ -444,7 +444,7 @@ function fe(e, t) {
 	for (let [n, r] of Object.entries(e)) if (r === t) return n;
 	return "<Unknown>";
 }
-// node_modules/@uwdata/flechette/src/data-types.js
+// ../../../work/web/web/node_modules/@uwdata/flechette/src/data-types.js
 /**
 * @import { BinaryType, BinaryViewType, BoolType, DataType, DateType, DateUnit_, DecimalType, DictionaryType, DurationType, Field, FixedSizeBinaryType, FixedSizeListType, FloatType, IntBitWidth, IntervalType, IntervalUnit_, IntType, LargeBinaryType, LargeListType, LargeListViewType, LargeUtf8Type, ListType, ListViewType, MapType, NullType, Precision_, RunEndEncodedType, StructType, TimestampType, TimeType, TimeUnit_, UnionMode_, UnionType, Utf8Type, Utf8ViewType } from './types.js'
 */
@@ -675,7 +675,7 @@ function qe(e, t) {
 	let n = t << 2, r;
 	return BigInt.asIntN(64, e[n + 3]) < 0 ? (r = We(~e[n]) | We(~e[n + 1]) << 64n | We(~e[n + 2]) << 128n | We(~e[n + 3]) << 192n, r = -(r + 1n)) : r = e[n] | e[n + 1] << 64n | e[n + 2] << 128n | e[n + 3] << 192n, r;
 }
-// node_modules/@uwdata/flechette/src/util/strings.js
+// ../../../work/web/web/node_modules/@uwdata/flechette/src/util/strings.js
 var Je = new TextDecoder("utf-8");
 new TextEncoder();
 /**
@@ -825,7 +825,7 @@ function at(e, t, n, r) {
 	let i = t + Z(e, t);
 	return Array.from({ length: Z(e, i) }, (t, a) => r(e, i + 4 + a * n));
 }
-// node_modules/@uwdata/flechette/src/util/struct.js
+// ../../../work/web/web/node_modules/@uwdata/flechette/src/util/struct.js
 /**
 * @import { Batch } from '../batch.js';
 */
@@ -893,7 +893,7 @@ function lt(e, t, n) {
 	for (let i = 0; i < e.length; ++i) r[e[i]] = t[i].at(n);
 	return r;
 }
-// node_modules/@uwdata/flechette/src/batch.js
+// ../../../work/web/web/node_modules/@uwdata/flechette/src/batch.js
 /**
 * @import { Column } from './column.js'
 * @import { DataType, DecimalType, IntegerArray, OffsetArray, TypedArray, TypedArrayConstructor, ValueArray } from './types.js'
@@ -1388,7 +1388,7 @@ var Gt = class extends $ {
 		return Ye(this.view(e));
 	}
 };
-// node_modules/@uwdata/flechette/src/column.js
+// ../../../work/web/web/node_modules/@uwdata/flechette/src/column.js
 /**
 * @import { Batch } from './batch.js'
 * @import { DataType, ValueArray } from './types.js'
@@ -1518,7 +1518,7 @@ function sn(e, t) {
 	}
 	return e;
 }
-// node_modules/@uwdata/flechette/src/table.js
+// ../../../work/web/web/node_modules/@uwdata/flechette/src/table.js
 /**
 * @import { Column } from './column.js'
 * @import { Schema, StructFactory, TypeMap, ValueArray } from './types.js'
@@ -1681,7 +1681,7 @@ function ln(e, t) {
 		name: t
 	} : e;
 }
-// node_modules/@uwdata/flechette/src/batch-type.js
+// ../../../work/web/web/node_modules/@uwdata/flechette/src/batch-type.js
 /**
 * @import { DataType, ExtractionOptions } from './types.js';
 */
@@ -1730,7 +1730,7 @@ function dn(e, t) {
 		}
 	} : e;
 }
-// node_modules/@uwdata/flechette/src/compression.js
+// ../../../work/web/web/node_modules/@uwdata/flechette/src/compression.js
 /** @import { Codec, CompressionType_ } from './types.js' */
 var fn = -1, pn = 8;
 /**
@@ -1771,7 +1771,7 @@ function _n(e, { offset: t, length: n }, r) {
 		length: o.length
 	};
 }
-// node_modules/@uwdata/flechette/src/decode/block.js
+// ../../../work/web/web/node_modules/@uwdata/flechette/src/decode/block.js
 /**
 * Decode a block that points to messages within an Arrow 'file' format.
 * @param {Uint8Array} buf A byte buffer of binary Arrow IPC data
@@ -1794,7 +1794,7 @@ function vn(e, t) {
 function yn(e, t) {
 	return at(e, t, 24, vn);
 }
-// node_modules/@uwdata/flechette/src/decode/body-compression.js
+// ../../../work/web/web/node_modules/@uwdata/flechette/src/decode/body-compression.js
 /**
 * @import { BodyCompression, BodyCompressionMethod_, CompressionType_ } from '../types.js'
 */
@@ -1811,7 +1811,7 @@ function bn(e, t) {
 		method: n(6, et, ie.BUFFER)
 	};
 }
-// node_modules/@uwdata/flechette/src/decode/record-batch.js
+// ../../../work/web/web/node_modules/@uwdata/flechette/src/decode/record-batch.js
 /**
 * @import { RecordBatch, Version_ } from '../types.js'
 */
@@ -1838,7 +1838,7 @@ function xn(e, t, n) {
 		variadic: at(e, r(12, Qe), 8, Q)
 	};
 }
-// node_modules/@uwdata/flechette/src/decode/dictionary-batch.js
+// ../../../work/web/web/node_modules/@uwdata/flechette/src/decode/dictionary-batch.js
 /**
 * @import { DictionaryBatch, Version_ } from '../types.js'
 */
@@ -1862,7 +1862,7 @@ function Sn(e, t, n) {
 		isDelta: r(8, $e, !1)
 	};
 }
-// node_modules/@uwdata/flechette/src/decode/data-type.js
+// ../../../work/web/web/node_modules/@uwdata/flechette/src/decode/data-type.js
 /**
 * @import { DataType, Field } from '../types.js'
 */
@@ -1903,7 +1903,7 @@ function Cn(e, t, n, r) {
 	}
 	return { typeId: n };
 }
-// node_modules/@uwdata/flechette/src/decode/metadata.js
+// ../../../work/web/web/node_modules/@uwdata/flechette/src/decode/metadata.js
 /**
 * @import { Metadata } from '../types.js'
 */
@@ -1920,7 +1920,7 @@ function wn(e, t) {
 	});
 	return n.length ? new Map(n) : null;
 }
-// node_modules/@uwdata/flechette/src/decode/schema.js
+// ../../../work/web/web/node_modules/@uwdata/flechette/src/decode/schema.js
 /**
 * @import { DictionaryType, Endianness_, Field, IntType, Schema, Version_ } from '../types.js'
 */
@@ -1983,7 +1983,7 @@ function kn(e, t) {
 function An(e, t) {
 	return Cn(e, t, N.Int);
 }
-// node_modules/@uwdata/flechette/src/decode/message.js
+// ../../../work/web/web/node_modules/@uwdata/flechette/src/decode/message.js
 /**
 * @import { Message, MessageHeader_, Version_ } from '../types.js'
 */
@@ -2018,7 +2018,7 @@ function Pn(e, t) {
 		content: l
 	};
 }
-// node_modules/@uwdata/flechette/src/decode/decode-ipc.js
+// ../../../work/web/web/node_modules/@uwdata/flechette/src/decode/decode-ipc.js
 /**
 * @import { ArrowData, Version_ } from '../types.js'
 */
@@ -2104,7 +2104,7 @@ function Rn(e) {
 		metadata: n(12, wn)
 	};
 }
-// node_modules/@uwdata/flechette/src/decode/table-from-ipc.js
+// ../../../work/web/web/node_modules/@uwdata/flechette/src/decode/table-from-ipc.js
 /**
 * @import { ArrowData, BodyCompression, ExtractionOptions, Field, RecordBatch, Schema } from '../types.js'
 */
@@ -2340,7 +2340,7 @@ async function qn(e, t, n, r, { columns: i, every: a = 1 } = {}) {
 			signal: r
 		}), [, p, m] = (f.headers.get("lehr-rows") ?? "").split(/[-/]/).map(Number);
 		if (!(p > l) && m !== 0) throw Error(`${t}: the node sent no rows after row ${l}`);
-		if (c >= 0 && m !== c) throw Error(`${t} has changed while it was read. Load the page again.`);
+		if (c >= 0 && m !== c) throw Error(`${t} has changed while it was read: load it again.`);
 		return c = m, Jn(o, new Uint8Array(await f.arrayBuffer()), l / a, Math.ceil(c / a)), n(d += p - l), p;
 	};
 	return u = l = await f(0), await Promise.all(Array.from({ length: Kn }, async () => {
@@ -2516,11 +2516,9 @@ function fr(e, t, n, { names: r, about: i, means: a, partners: o } = {}) {
 			name: n < 0 ? r ? or : ar : r?.[n] ?? String(n),
 			number: n,
 			rows: e,
-			...n < 0 ? {} : {
-				about: i?.[n],
-				probability: a?.[n],
-				partners: o?.[n]
-			}
+			about: i?.[n],
+			probability: a?.[n],
+			partners: o?.[n]
 		});
 	});
 	for (let e = 0; e < s; e++) c[e] = u[t[e] >= 0 ? t[e] : l + 1];
@@ -2630,10 +2628,7 @@ function br(e) {
 }
 function xr(e) {
 	let t = /* @__PURE__ */ new WeakMap();
-	return (n) => {
-		let r = t.get(n);
-		return r || t.set(n, r = { result: e(n) }), r.result;
-	};
+	return (n) => (t.has(n) || t.set(n, e(n)), t.get(n));
 }
 var Sr = xr((e) => {
 	let [t, n] = [Infinity, -Infinity];
@@ -3035,40 +3030,37 @@ function ri({ positions: e, starts: t }, n, r, i, a) {
 function ii(e, t, n, r) {
 	return e[0] < t[2] + n && e[2] > t[0] - n && e[1] < t[3] + r && e[3] > t[1] - r;
 }
-var [ai, oi] = [6.2, 7], [si, ci] = [26, 12], li = .25, ui = 40;
-function di(e, t, n, r, i, a, o) {
+var [ai, oi] = [6.2, 7], [si, ci] = [26, 12], li = .25;
+function ui(e, t, n, r, i, a, o) {
 	let s = [], c = [];
 	for (let { name: l, position: u } of e) {
 		let [e, d, f] = Br(t, n, ...u), [p, m] = [e / r, d / r];
-		if (!(i && f < li)) {
-			for (let e of [!1, !0]) {
-				let [t, n] = e ? [p - 5 - ai * l.length, p + 3] : [p - 3, p + 5 + ai * l.length], r = [
-					t,
-					m - oi,
-					n,
-					m + oi
-				];
-				if (!(!(r[0] >= a[0] && r[1] >= a[1] && r[2] <= a[2] && r[3] <= a[3]) || o.some((e) => ii(r, e, 2, 2)) || c.some((e) => ii(r, e, si, ci)))) {
-					c.push(r), s.push({
-						name: l,
-						x: p,
-						y: m,
-						isLeft: e
-					});
-					break;
-				}
+		if (!(i && f < li)) for (let e of [!1, !0]) {
+			let [t, n] = e ? [p - 5 - ai * l.length, p + 3] : [p - 3, p + 5 + ai * l.length], r = [
+				t,
+				m - oi,
+				n,
+				m + oi
+			];
+			if (!(!(r[0] >= a[0] && r[1] >= a[1] && r[2] <= a[2] && r[3] <= a[3]) || o.some((e) => ii(r, e, 2, 2)) || c.some((e) => ii(r, e, si, ci)))) {
+				c.push(r), s.push({
+					name: l,
+					x: p,
+					y: m,
+					isLeft: e
+				});
+				break;
 			}
-			if (s.length >= ui) break;
 		}
 	}
 	return s;
 }
 // src/points/paint.ts
-function fi(e, t) {
+function di(e, t) {
 	let n = parseInt(e.slice(1), 16);
 	return (t << 24 | (n & 255) << 16 | n & 65280 | n >> 16) >>> 0;
 }
-function pi(e) {
+function fi(e) {
 	let t = parseInt(e.slice(1), 16);
 	return [
 		t >> 16,
@@ -3076,28 +3068,28 @@ function pi(e) {
 		t & 255
 	];
 }
-function mi(e) {
+function pi(e) {
 	let t = (e - 1) / 2, n = t * (t + .6);
 	return Array.from({ length: e }, (e, r) => Math.floor(Math.sqrt(Math.max(0, n - (r - t) ** 2))));
 }
 // src/state/coast.ts
-var hi = e(null), gi = !1;
-async function _i(e) {
-	if (!gi) {
-		gi = !0;
+var mi = e(null), hi = !1;
+async function gi(e) {
+	if (!hi) {
+		hi = !0;
 		try {
-			hi.value = Gr(await e());
+			mi.value = Gr(await e());
 		} catch {
-			gi = !1;
+			hi = !1;
 		}
 	}
 }
 // src/state/theme.ts
-var vi = matchMedia("(prefers-color-scheme: dark)"), yi = e(vi.matches ? "dark" : "light");
-vi.addEventListener("change", () => yi.value = vi.matches ? "dark" : "light");
+var _i = matchMedia("(prefers-color-scheme: dark)"), vi = e(_i.matches ? "dark" : "light");
+_i.addEventListener("change", () => vi.value = _i.matches ? "dark" : "light");
 // src/state/boxes.ts
-var bi = 1.5;
-function xi(e, t, n) {
+var yi = 1.5;
+function bi(e, t, n) {
 	let r = new Uint32Array(n + 1), i = (n) => t[n] >= 0 && Number.isFinite(e[n]);
 	for (let e = 0; e < t.length; e++) i(e) && r[t[e] + 1]++;
 	for (let e = 0; e < n; e++) r[e + 1] += r[e];
@@ -3105,18 +3097,18 @@ function xi(e, t, n) {
 	for (let n = 0; n < t.length; n++) i(n) && (a[o[t[n]]++] = e[n]);
 	return Array.from({ length: n }, (e, t) => {
 		let n = a.subarray(r[t], r[t + 1]).sort();
-		return n.length ? wi(n) : null;
+		return n.length ? Ci(n) : null;
 	});
 }
-function Si(e, t, n) {
+function xi(e, t, n) {
 	let [r, i] = [e[0], -1];
 	for (let a of e) {
-		let e = Ci(a.values, t, n);
+		let e = Si(a.values, t, n);
 		e > i && ([r, i] = [a, e]);
 	}
 	return r;
 }
-function Ci(e, t, n) {
+function Si(e, t, n) {
 	let [r, i] = [new Float64Array(n), new Float64Array(n)], [a, o, s] = [
 		0,
 		0,
@@ -3133,7 +3125,7 @@ function Ci(e, t, n) {
 	for (let e = 0; e < n; e++) r[e] && (c += r[e] * (i[e] / r[e] - o) ** 2);
 	return c / s;
 }
-function wi(e) {
+function Ci(e) {
 	let t = (t) => {
 		let n = t * (e.length - 1), [r, i] = [e[Math.floor(n)], e[Math.ceil(n)]], a = n - Math.floor(n);
 		return r * (1 - a) + i * a;
@@ -3141,7 +3133,7 @@ function wi(e) {
 		t(.25),
 		t(.5),
 		t(.75)
-	], r = bi * (n[2] - n[0]), i = e.findIndex((e) => e >= n[0] - r), a = e.findLastIndex((e) => e <= n[2] + r), o = [Math.min(e[i], n[0]), Math.max(e[a], n[2])];
+	], r = yi * (n[2] - n[0]), i = e.findIndex((e) => e >= n[0] - r), a = e.findLastIndex((e) => e <= n[2] + r), o = [Math.min(e[i], n[0]), Math.max(e[a], n[2])];
 	return {
 		rows: e.length,
 		quartiles: n,
@@ -3150,22 +3142,19 @@ function wi(e) {
 	};
 }
 // src/views/boxes.tsx
-var Ti = 12e6, Ei = 1e5, Di = 40, Oi = 24, [ki, Ai, ji] = [
+var wi = 12e6, Ti = 1e5, Ei = 40, Di = 24, [Oi, ki, Ai] = [
 	4,
 	26,
 	14
-], Mi = 7, Ni = "\0probability";
-function Pi({ suffix: e, columns: t, grouping: r, hidden: a, theme: o, column: s, settle: l, nameOf: u, choose: d }) {
+], ji = 7, Mi = "\0probability";
+function Ni({ suffix: e, columns: t, grouping: r, hidden: a, theme: o, column: s, settle: l, nameOf: u, choose: d }) {
 	let f = i(null), p = i(null), m = T(480), h = T(-1);
 	w(() => {
 		let e = new ResizeObserver(([e]) => m.value = Math.max(240, Math.round(e.contentRect.width)));
 		return e.observe(f.current), () => e.disconnect();
 	}, []);
-	let { groupOf: v, groups: y, probability: x } = r, S = T(v.length <= Ei);
-	w(() => {
-		let e = setTimeout(() => S.value = !0, 100);
-		return () => clearTimeout(e);
-	}, []);
+	let { groupOf: v, groups: y, probability: x } = r, S = T(v.length <= Ti);
+	w(() => void setTimeout(() => S.value = !0, 100), []);
 	let C = t.map((e) => [
 		e.name,
 		e.name,
@@ -3176,15 +3165,15 @@ function Pi({ suffix: e, columns: t, grouping: r, hidden: a, theme: o, column: s
 		values: x
 	}, [x]);
 	E && C.push([
-		Ni,
+		Mi,
 		"probability (how sure)",
 		E
 	]);
-	let D = n(() => S.value && v.length * t.length <= Ti ? Si(t, v, y.length)?.name : void 0, [
+	let D = n(() => S.value && v.length * t.length <= wi ? xi(t, v, y.length)?.name : void 0, [
 		t,
 		v,
 		S.value
-	]), A = s ?? D ?? "", j = C.find(([e]) => e === A), M = j?.[2], N = n(() => M !== void 0 && Or(M.values), [M]), P = n(() => M && S.value ? xi((N ? Ar(M) : M).values, v, y.length) : [], [
+	]), A = s ?? D ?? "", j = C.find(([e]) => e === A), M = j?.[2], N = n(() => M !== void 0 && Or(M.values), [M]), P = n(() => M && S.value ? bi((N ? Ar(M) : M).values, v, y.length) : [], [
 		M,
 		N,
 		v,
@@ -3192,11 +3181,11 @@ function Pi({ suffix: e, columns: t, grouping: r, hidden: a, theme: o, column: s
 	]).flatMap((e, t) => e && !a.has(t) ? [{
 		group: t,
 		box: e
-	}] : []), F = P.slice(0, Di), I = (e) => N ? 10 ** e : e, L = (e, t = 4) => c(I(e), t), re = ({ rows: e, quartiles: t, whiskers: n, beyond: r }) => `median ${L(t[1])}, half of the rows from ${L(t[0])} to ${L(t[2])}, whiskers from ${L(n[0])} to ${L(n[1])}, ${b(r)} of ${b(e)} rows beyond`, R = m.value, ie = F.map(({ group: e }) => u(e)), z = Math.min(.36 * R, 260, Mi * Math.max(0, ...ie.map((e) => e.length)) + 20), ae = Math.floor((z - 20) / Mi), oe = ki + Oi * F.length + Ai, [B, V] = F.reduce(([e, t], { box: { whiskers: n } }) => [Math.min(e, n[0]), Math.max(t, n[1])], [Infinity, -Infinity]);
+	}] : []), F = P.slice(0, Ei), I = (e) => N ? 10 ** e : e, L = (e, t = 4) => c(I(e), t), re = ({ rows: e, quartiles: t, whiskers: n, beyond: r }) => `median ${L(t[1])}, half of the rows from ${L(t[0])} to ${L(t[2])}, whiskers from ${L(n[0])} to ${L(n[1])}, ${b(r)} of ${b(e)} rows beyond`, R = m.value, ie = F.map(({ group: e }) => u(e)), z = Math.min(.36 * R, 260, ji * Math.max(0, ...ie.map((e) => e.length)) + 20), ae = Math.floor((z - 20) / ji), oe = Oi + Di * F.length + ki, [B, V] = F.reduce(([e, t], { box: { whiskers: n } }) => [Math.min(e, n[0]), Math.max(t, n[1])], [Infinity, -Infinity]);
 	B === V && ([B, V] = [B - .5, V + .5]);
 	let se = (e) => {
 		let t = Math.max(Math.abs(B), Math.abs(V)) || 1;
-		return z + (R - z - ji) * (e / t - B / t) / (V / t - B / t || 1);
+		return z + (R - z - Ai) * (e / t - B / t) / (V / t - B / t || 1);
 	}, H = Math.max(2, Math.floor((R - z) / 64)), U = F.length ? N ? te(I(B), I(V), H).map(Math.log10) : O(B, V, H) : [], W = (e) => e.altKey ? "subtract" : e.shiftKey ? "add" : "replace", G = (e, t) => {
 		let n = {
 			ArrowDown: t + 1,
@@ -3254,7 +3243,7 @@ function Pi({ suffix: e, columns: t, grouping: r, hidden: a, theme: o, column: s
 					style: { display: "block" },
 					children: [
 						U.map((e) => /* @__PURE__ */ _("path", {
-							d: `M${se(e)} ${ki}V${oe - Ai + 4}`,
+							d: `M${se(e)} ${Oi}V${oe - ki + 4}`,
 							stroke: "var(--line)"
 						}, e)),
 						U.map((e) => /* @__PURE__ */ _("text", {
@@ -3264,7 +3253,7 @@ function Pi({ suffix: e, columns: t, grouping: r, hidden: a, theme: o, column: s
 							children: L(e, 5)
 						}, e)),
 						F.map(({ group: e, box: { quartiles: t, whiskers: n } }, r) => {
-							let i = _r(y[e], o), [a, s, c] = t.map(se), l = ie[r], u = ki + Oi * (r + .5);
+							let i = _r(y[e], o), [a, s, c] = t.map(se), l = ie[r], u = Oi + Di * (r + .5);
 							return /* @__PURE__ */ _("g", {
 								style: { cursor: "pointer" },
 								onClick: (t) => d(e, W(t)),
@@ -3272,8 +3261,8 @@ function Pi({ suffix: e, columns: t, grouping: r, hidden: a, theme: o, column: s
 								children: [
 									/* @__PURE__ */ _("rect", {
 										width: R,
-										y: ki + Oi * r,
-										height: Oi,
+										y: Oi + Di * r,
+										height: Di,
 										fill: "var(--wash)",
 										"fill-opacity": +(r === h.value)
 									}),
@@ -3324,11 +3313,11 @@ function Pi({ suffix: e, columns: t, grouping: r, hidden: a, theme: o, column: s
 					]
 				})
 			}),
-			P.length > Di && /* @__PURE__ */ _("p", {
+			P.length > Ei && /* @__PURE__ */ _("p", {
 				class: "note",
 				children: [
 					"The first ",
-					Di,
+					Ei,
 					" of ",
 					b(P.length),
 					" are drawn; the table has all."
@@ -3362,10 +3351,10 @@ function Pi({ suffix: e, columns: t, grouping: r, hidden: a, theme: o, column: s
 	});
 }
 // src/points/raster.ts
-var { fround: Fi } = Math;
-function Ii(e, { width: t, height: n }, r, i, a, o, s, c) {
+var { fround: Pi } = Math;
+function Fi(e, { width: t, height: n }, r, i, a, o, s, c) {
 	e.fill(s);
-	let l = a.turn.map(Fi), u = Fi(a.scale[0]), d = Fi(a.scale[1]), f = Fi(t / 2 + a.shift[0]), p = Fi(n / 2 + a.shift[1]), m = r.shape === "sphere", { positions: h } = r, g = Math.min(r.count, c), _ = mi(o), v = (o - 1) / 2;
+	let l = a.turn.map(Pi), u = Pi(a.scale[0]), d = Pi(a.scale[1]), f = Pi(t / 2 + a.shift[0]), p = Pi(n / 2 + a.shift[1]), m = r.shape === "sphere", { positions: h } = r, g = Math.min(r.count, c), _ = pi(o), v = (o - 1) / 2;
 	for (let r of [254, 255]) for (let a = 0; a < g; a++) {
 		let s = i[a];
 		if (s >>> 24 !== r) continue;
@@ -3383,7 +3372,7 @@ function Ii(e, { width: t, height: n }, r, i, a, o, s, c) {
 		}
 	}
 }
-function Li(e) {
+function Ii(e) {
 	let t = e.getContext("2d"), n = t.createImageData(1, 1), r = null, i = /* @__PURE__ */ new Uint32Array();
 	return {
 		kind: "cpu",
@@ -3393,13 +3382,13 @@ function Li(e) {
 			e.width = r, e.height = i, n = t.createImageData(r, i);
 		},
 		draw(a, o, s, c) {
-			r && (Ii(new Uint32Array(n.data.buffer), e, r, i, a, o, s ? fi(s, 255) : 0, c), t.putImageData(n, 0, 0));
+			r && (Fi(new Uint32Array(n.data.buffer), e, r, i, a, o, s ? di(s, 255) : 0, c), t.putImageData(n, 0, 0));
 		},
 		end() {}
 	};
 }
 // src/points/select.ts
-function Ri(e, t, n, r, i) {
+function Li(e, t, n, r, i) {
 	let a = n.turn, [o, s] = n.scale, c = r.width / 2 + n.shift[0], l = r.height / 2 + n.shift[1], u = e.shape === "sphere", { positions: d, count: f } = e;
 	for (let e = 0; e < f; e++) {
 		if (!(t[e] >>> 24)) continue;
@@ -3407,21 +3396,21 @@ function Ri(e, t, n, r, i) {
 		u && a[6] * n + a[7] * r + a[8] * f < 0 || i(e, c + o * (a[0] * n + a[1] * r + a[2] * f), l - s * (a[3] * n + a[4] * r + a[5] * f));
 	}
 }
-function zi(e, t, n, r, i, a, o) {
+function Ri(e, t, n, r, i, a, o) {
 	let [s, c] = [-1, o * o];
-	return Ri(e, t, n, r, (e, t, n) => {
+	return Li(e, t, n, r, (e, t, n) => {
 		let r = (t - i) ** 2 + (n - a) ** 2;
 		r <= c && ([s, c] = [e, r]);
 	}), s;
 }
-function Bi(e, t, n, r, i) {
-	let { width: a, height: o } = r, s = Vi(i, a, o), c = new Uint32Array(e.count), l = 0;
-	return Ri(e, t, n, r, (e, t, n) => {
+function zi(e, t, n, r, i) {
+	let { width: a, height: o } = r, s = Bi(i, a, o), c = new Uint32Array(e.count), l = 0;
+	return Li(e, t, n, r, (e, t, n) => {
 		let [r, i] = [Math.floor(t), Math.floor(n)];
 		r >= 0 && r < a && i >= 0 && i < o && s[i * a + r] && (c[l++] = e);
 	}), c.slice(0, l);
 }
-function Vi(e, t, n) {
+function Bi(e, t, n) {
 	let r = new Uint8Array(t * n);
 	for (let i = 0; i < n; i++) {
 		let n = i + .5, a = [];
@@ -3438,8 +3427,8 @@ function Vi(e, t, n) {
 	return r;
 }
 // src/points/webgl.ts
-var Hi = "#version 300 es\nlayout(location = 0) in vec3 dataPosition;\nlayout(location = 1) in vec4 paint;\nuniform mat3 turn;\nuniform vec2 size;\nuniform vec2 origin;\nuniform vec2 scale;\nuniform float pointWidth;\nuniform float layer;\nuniform bool isSphere;\nflat out vec3 colour;\nvoid main() {\n  vec3 turned = turn * dataPosition;\n  vec2 pixel = floor(origin + vec2(scale.x, -scale.y) * turned.xy) + 0.5;\n  vec2 clip = pixel / size * 2.0 - 1.0;\n  bool isDrawn = abs(paint.a * 255.0 - layer) < 0.5 && (!isSphere || turned.z >= 0.0) && !isnan(dataPosition.x);\n  gl_Position = isDrawn ? vec4(clip.x, -clip.y, 0.0, 1.0) : vec4(2.0, 2.0, 2.0, 1.0);\n  gl_PointSize = pointWidth;\n  colour = paint.rgb;\n}", Ui = "#version 300 es\nprecision highp float;\nuniform float pointWidth;\nuniform float reach[32];\nflat in vec3 colour;\nout vec4 drawn;\nvoid main() {\n  vec2 at = floor(gl_PointCoord * pointWidth) - (pointWidth - 1.0) / 2.0;\n  if (abs(at.x) > reach[int(at.y + (pointWidth - 1.0) / 2.0)]) discard;\n  drawn = vec4(colour, 1.0);\n}", Wi = /swiftshader|llvmpipe|softpipe|software|basic render/i;
-function Gi(e, t, n) {
+var Vi = "#version 300 es\nlayout(location = 0) in vec3 dataPosition;\nlayout(location = 1) in vec4 paint;\nuniform mat3 turn;\nuniform vec2 size;\nuniform vec2 origin;\nuniform vec2 scale;\nuniform float pointWidth;\nuniform float layer;\nuniform bool isSphere;\nflat out vec3 colour;\nvoid main() {\n  vec3 turned = turn * dataPosition;\n  vec2 pixel = floor(origin + vec2(scale.x, -scale.y) * turned.xy) + 0.5;\n  vec2 clip = pixel / size * 2.0 - 1.0;\n  bool isDrawn = abs(paint.a * 255.0 - layer) < 0.5 && (!isSphere || turned.z >= 0.0) && !isnan(dataPosition.x);\n  gl_Position = isDrawn ? vec4(clip.x, -clip.y, 0.0, 1.0) : vec4(2.0, 2.0, 2.0, 1.0);\n  gl_PointSize = pointWidth;\n  colour = paint.rgb;\n}", Hi = "#version 300 es\nprecision highp float;\nuniform float pointWidth;\nuniform float reach[32];\nflat in vec3 colour;\nout vec4 drawn;\nvoid main() {\n  vec2 at = floor(gl_PointCoord * pointWidth) - (pointWidth - 1.0) / 2.0;\n  if (abs(at.x) > reach[int(at.y + (pointWidth - 1.0) / 2.0)]) discard;\n  drawn = vec4(colour, 1.0);\n}", Ui = /swiftshader|llvmpipe|softpipe|software|basic render/i;
+function Wi(e, t, n) {
 	let r = e.getContext("webgl2", {
 		antialias: !1,
 		depth: !1,
@@ -3448,10 +3437,10 @@ function Gi(e, t, n) {
 	});
 	if (!r) return null;
 	let i = r.getExtension("WEBGL_debug_renderer_info"), a = i ? String(r.getParameter(i.UNMASKED_RENDERER_WEBGL)) : "";
-	if (Wi.test(a) && !t) return r.getExtension("WEBGL_lose_context")?.loseContext(), null;
+	if (Ui.test(a) && !t) return r.getExtension("WEBGL_lose_context")?.loseContext(), null;
 	e.addEventListener("webglcontextlost", n);
 	let o = r.createProgram();
-	for (let [e, t] of [[r.VERTEX_SHADER, Hi], [r.FRAGMENT_SHADER, Ui]]) {
+	for (let [e, t] of [[r.VERTEX_SHADER, Vi], [r.FRAGMENT_SHADER, Hi]]) {
 		let n = r.createShader(e);
 		r.shaderSource(n, t), r.compileShader(n), r.attachShader(o, n);
 	}
@@ -3481,12 +3470,12 @@ function Gi(e, t, n) {
 			e.width = t, e.height = n, r.viewport(0, 0, t, n);
 		},
 		draw(t, n, i, a) {
-			let [o, s, l] = pi(i ?? "#000000");
+			let [o, s, l] = fi(i ?? "#000000");
 			if (r.clearColor(o / 255, s / 255, l / 255, +!!i), r.clear(r.COLOR_BUFFER_BIT), !d) return;
 			let u = t.turn;
 			r.uniformMatrix3fv(c.turn, !0, u), r.uniform2f(c.size, e.width, e.height), r.uniform2f(c.origin, e.width / 2 + t.shift[0], e.height / 2 + t.shift[1]), r.uniform2f(c.scale, t.scale[0], t.scale[1]), r.uniform1f(c.width, n), r.uniform1i(c.isSphere, +(d.shape === "sphere"));
 			let p = /* @__PURE__ */ new Float32Array(32);
-			p.set(mi(n).slice(0, 32)), r.uniform1fv(c.reach, p);
+			p.set(pi(n).slice(0, 32)), r.uniform1fv(c.reach, p);
 			for (let e of [254, 255]) r.uniform1f(c.layer, e), r.drawArrays(r.POINTS, 0, Math.min(d.count, a, f));
 		},
 		end() {
@@ -3495,8 +3484,8 @@ function Gi(e, t, n) {
 	};
 }
 // src/views/cloud.tsx
-var Ki = 25e4, qi = 4e5, Ji = 12, Yi = [58, 40], Xi = [44, 40], Zi = 460;
-function Qi(e) {
+var Gi = 25e4, Ki = 4e5, qi = 12, Ji = [58, 40], Yi = [44, 40], Xi = 460;
+function Zi(e) {
 	let { cloud: t, paint: n, theme: r, tool: a, isEqual: o, pointWidth: s, names: c } = e, l = i(null), u = i(null), d = T(null), f = T({
 		width: 0,
 		height: 0
@@ -3511,24 +3500,24 @@ function Qi(e) {
 		let e = y.current;
 		cancelAnimationFrame(e.frame), e.frame = requestAnimationFrame(() => {
 			if (!u.current || !d.peek()) return;
-			let { theme: t, pointWidth: n, shores: r } = b.current, i = u.current.kind === "cpu" && e.isMoving ? Ki : Infinity;
-			u.current.draw(d.peek(), $i(n * v.current), r ? null : er[t], i);
+			let { theme: t, pointWidth: n, shores: r } = b.current, i = u.current.kind === "cpu" && e.isMoving ? Gi : Infinity;
+			u.current.draw(d.peek(), Qi(n * v.current), r ? null : er[t], i);
 		});
 	}, S = (e) => {
 		d.value = e;
 		let t = y.current;
-		t.isFitted = !1, t.isMoving = b.current.cloud.count > Ki, x(), t.isMoving && (clearTimeout(t.settle), t.settle = setTimeout(() => {
+		t.isFitted = !1, t.isMoving = b.current.cloud.count > Gi, x(), t.isMoving && (clearTimeout(t.settle), t.settle = setTimeout(() => {
 			t.isMoving = !1, x();
 		}, 120));
 	}, C = () => {
-		let { cloud: e, isEqual: t } = b.current, n = f.peek().width / v.current < Zi ? Xi : Yi;
-		S(Vr(e, f.peek(), ea(e), n.map((e) => e * v.current), t || e.shape !== "plane")), y.current.isFitted = !0;
+		let { cloud: e, isEqual: t } = b.current, n = f.peek().width / v.current < Xi ? Yi : Ji;
+		S(Vr(e, f.peek(), $i(e), n.map((e) => e * v.current), t || e.shape !== "plane")), y.current.isFitted = !0;
 	};
 	w(() => {
 		let { forced: t } = e, n = document.createElement("canvas");
 		n.setAttribute("aria-hidden", "true");
 		let r = null;
-		return t !== "cpu" && !p.value && (r = Gi(n, t === "webgl", () => p.value = !0), r || (n = document.createElement("canvas"), n.setAttribute("aria-hidden", "true"))), r ??= Li(n), m.value = r.kind, u.current = r, r.setCloud(b.current.cloud), r.setPaint(b.current.paint), f.peek().width && r.resize(f.peek()), l.current.prepend(n), x(), () => {
+		return t !== "cpu" && !p.value && (r = Wi(n, t === "webgl", () => p.value = !0), r || (n = document.createElement("canvas"), n.setAttribute("aria-hidden", "true"))), r ??= Ii(n), m.value = r.kind, u.current = r, r.setCloud(b.current.cloud), r.setPaint(b.current.paint), f.peek().width && r.resize(f.peek()), l.current.prepend(n), x(), () => {
 			r.end(), n.remove(), u.current = null;
 		};
 	}, [p.value, e.forced]), w(() => {
@@ -3562,7 +3551,7 @@ function Qi(e) {
 	]), e.handle.current = {
 		fit: C,
 		zoom: (e) => d.peek() && S(Hr(d.peek(), f.peek(), e, f.peek().width / 2, f.peek().height / 2)),
-		svg: () => Ca(l.current, b.current, d.peek(), f.peek())
+		svg: () => Sa(l.current, b.current, d.peek(), f.peek())
 	};
 	let E = i(/* @__PURE__ */ new Map()), D = i({
 		x: 0,
@@ -3584,7 +3573,7 @@ function Qi(e) {
 		let n = ee(e), r = E.current.get(e.pointerId);
 		if (!d.peek()) return;
 		if (!r) {
-			e.pointerType === "mouse" && t.count <= qi && A(n);
+			e.pointerType === "mouse" && t.count <= Ki && A(n);
 			return;
 		}
 		let i = 4 * v.current;
@@ -3621,11 +3610,11 @@ function Qi(e) {
 		let i = ee(r), o = h.value;
 		if (h.value = null, !d.peek() || r.type === "pointercancel") return;
 		let s = r.altKey ? "subtract" : r.shiftKey ? "add" : "replace";
-		o && D.current.hasMoved && o.length > 2 ? e.onSelect(Bi(t, n, d.peek(), f.peek(), o), s, a) : !D.current.hasMoved && E.current.size === 0 && e.onPick(zi(t, n, d.peek(), f.peek(), i[0], i[1], Ji * v.current));
+		o && D.current.hasMoved && o.length > 2 ? e.onSelect(zi(t, n, d.peek(), f.peek(), o), s, a) : !D.current.hasMoved && E.current.size === 0 && e.onPick(Ri(t, n, d.peek(), f.peek(), i[0], i[1], qi * v.current));
 	}, k = i(0), A = (e) => {
 		cancelAnimationFrame(k.current), k.current = requestAnimationFrame(() => {
 			if (!d.peek()) return;
-			let t = zi(b.current.cloud, b.current.paint, d.peek(), f.peek(), e[0], e[1], Ji * v.current);
+			let t = Ri(b.current.cloud, b.current.paint, d.peek(), f.peek(), e[0], e[1], qi * v.current);
 			g.value = t < 0 ? null : {
 				point: t,
 				x: e[0] / v.current,
@@ -3658,7 +3647,7 @@ function Qi(e) {
 		else if (r.key === "+" || r.key === "=") e.handle.current.zoom(1.4);
 		else if (r.key === "-") e.handle.current.zoom(1 / 1.4);
 		else if (r.key === "0") C();
-		else if (r.key === "Enter") e.onPick(zi(t, n, d.peek(), f.peek(), f.peek().width / 2, f.peek().height / 2, 1e9));
+		else if (r.key === "Enter") e.onPick(Ri(t, n, d.peek(), f.peek(), f.peek().width / 2, f.peek().height / 2, 1e9));
 		else return;
 		r.preventDefault();
 	}, N = g.value && !h.value ? e.hint(g.value.point) : null, P = v.current, F = d.value;
@@ -3678,14 +3667,14 @@ function Qi(e) {
 		onWheel: j,
 		onKeyDown: M,
 		children: [
-			F && f.value.width > 0 && e.shores && /* @__PURE__ */ _(aa, {
+			F && f.value.width > 0 && e.shores && /* @__PURE__ */ _(ia, {
 				cloud: t,
 				shores: e.shores,
 				camera: F,
 				size: f.value,
 				ratio: P
 			}),
-			F && f.value.width > 0 && /* @__PURE__ */ _(oa, {
+			F && f.value.width > 0 && /* @__PURE__ */ _(aa, {
 				cloud: t,
 				camera: F,
 				size: f.value,
@@ -3712,10 +3701,10 @@ function Qi(e) {
 		]
 	});
 }
-function $i(e) {
+function Qi(e) {
 	return Math.min(31, Math.max(1, 2 * Math.round((e - 1) / 2) + 1));
 }
-function ea(e) {
+function $i(e) {
 	if (e.shape === "plane") return Ir;
 	if (e.shape === "space") return Rr(Ir, .6, .4);
 	let [t, n, r] = [
@@ -3726,16 +3715,16 @@ function ea(e) {
 	for (let a = 0; a < e.count; a += i) e.positions[3 * a] === e.positions[3 * a] && (t += e.positions[3 * a], n += e.positions[3 * a + 1], r += e.positions[3 * a + 2]);
 	return zr(Math.atan2(t, r) * 180 / Math.PI, Math.atan2(n, Math.hypot(t, r)) * 180 / Math.PI);
 }
-function ta(e, t, n) {
+function ea(e, t, n) {
 	return (e.shape === "sphere" ? t.scale[1] * Math.PI / 180 : t.scale[1] / e.half[1]) / n;
 }
-var [na, ra, ia] = [
+var [ta, na, ra] = [
 	[58, 34],
 	6,
 	[60, 258]
 ];
-function aa({ cloud: e, shores: t, camera: n, size: r, ratio: i }) {
-	let a = e.shape === "sphere", o = ta(e, n, i), s = n.scale[0] / i, [c, l] = [r.width / i, r.height / i];
+function ia({ cloud: e, shores: t, camera: n, size: r, ratio: i }) {
+	let a = e.shape === "sphere", o = ea(e, n, i), s = n.scale[0] / i, [c, l] = [r.width / i, r.height / i];
 	return /* @__PURE__ */ _("svg", {
 		class: "lands",
 		width: c,
@@ -3754,7 +3743,7 @@ function aa({ cloud: e, shores: t, camera: n, size: r, ratio: i }) {
 		})
 	});
 }
-function oa({ cloud: e, camera: t, size: r, ratio: i, names: a, logs: o, marks: s, picked: c, drawing: l, theme: u, degrees: d, outlines: f, ground: p, towns: m }) {
+function aa({ cloud: e, camera: t, size: r, ratio: i, names: a, logs: o, marks: s, picked: c, drawing: l, theme: u, degrees: d, outlines: f, ground: p, towns: m }) {
 	let [h, g] = [r.width / i, r.height / i], v = e.shape === "sphere", y = (e, n, a) => {
 		let [o, s, c] = Br(t, r, e, n, a);
 		return [
@@ -3762,7 +3751,7 @@ function oa({ cloud: e, camera: t, size: r, ratio: i, names: a, logs: o, marks: 
 			s / i,
 			c
 		];
-	}, b = c < 0 ? null : y(e.positions[3 * c], e.positions[3 * c + 1], e.positions[3 * c + 2]), x = n(() => ca(s.map((e) => ({
+	}, b = c < 0 ? null : y(e.positions[3 * c], e.positions[3 * c + 1], e.positions[3 * c + 2]), x = n(() => sa(s.map((e) => ({
 		mark: e,
 		at: y(e.x, e.y, e.z)
 	})), h, g, v), [
@@ -3770,57 +3759,57 @@ function oa({ cloud: e, camera: t, size: r, ratio: i, names: a, logs: o, marks: 
 		t,
 		r
 	]), S = v ? [
-		ra,
-		ra,
-		h - ra,
-		g - ra
+		na,
+		na,
+		h - na,
+		g - na
 	] : [
-		na[0],
+		ta[0],
 		24,
-		h - ra,
-		g - na[1]
+		h - na,
+		g - ta[1]
 	], C = x.map(({ mark: e, at: [t, n] }) => [
-		t - sa(e),
+		t - oa(e),
 		n - 10,
-		t + sa(e),
+		t + oa(e),
 		n + 10
 	]);
-	d && C.push(...ha(la(e, t, r, i), d).map(({ left: e, right: t }) => [
+	d && C.push(...ma(ca(e, t, r, i), d).map(({ left: e, right: t }) => [
 		e,
 		0,
 		t,
 		g
 	]));
-	let w = v && xa(t, r, h, y, C);
-	return h >= Zi && C.push([
-		h - ia[0],
+	let w = v && ba(t, r, h, y, C);
+	return h >= Xi && C.push([
+		h - ra[0],
 		0,
 		h,
-		ia[1]
+		ra[1]
 	]), /* @__PURE__ */ _("svg", {
 		class: "over",
 		width: h,
 		height: g,
 		"aria-hidden": "true",
 		children: [
-			e.shape === "plane" && p && /* @__PURE__ */ _(ya, {
+			e.shape === "plane" && p && /* @__PURE__ */ _(va, {
 				ground: p,
-				plane: la(e, t, r, i)
+				plane: ca(e, t, r, i)
 			}),
-			e.shape === "plane" && f && /* @__PURE__ */ _(va, {
+			e.shape === "plane" && f && /* @__PURE__ */ _(_a, {
 				outlines: f,
-				plane: la(e, t, r, i),
+				plane: ca(e, t, r, i),
 				theme: u
 			}),
-			e.shape === "plane" && /* @__PURE__ */ _(ga, {
-				plane: la(e, t, r, i),
+			e.shape === "plane" && /* @__PURE__ */ _(ha, {
+				plane: ca(e, t, r, i),
 				size: r,
 				ratio: i,
 				names: a,
 				logs: o,
 				degrees: d
 			}),
-			e.shape === "space" && /* @__PURE__ */ _(ba, {
+			e.shape === "space" && /* @__PURE__ */ _(ya, {
 				cloud: e,
 				names: a,
 				pixel: y,
@@ -3835,7 +3824,7 @@ function oa({ cloud: e, camera: t, size: r, ratio: i, names: a, logs: o, marks: 
 					children: e
 				}, e))]
 			}),
-			m && ni("coast", ta(e, t, i)) && di(m, t, r, i, v, S, C).map(({ name: e, x: t, y: n, isLeft: r }, i) => /* @__PURE__ */ _("g", {
+			m && ni("coast", ea(e, t, i)) && ui(m, t, r, i, v, S, C).map(({ name: e, x: t, y: n, isLeft: r }, i) => /* @__PURE__ */ _("g", {
 				class: "city",
 				transform: `translate(${t} ${n})`,
 				children: [/* @__PURE__ */ _("circle", { r: "2" }), /* @__PURE__ */ _("text", {
@@ -3849,9 +3838,9 @@ function oa({ cloud: e, camera: t, size: r, ratio: i, names: a, logs: o, marks: 
 				class: "mark",
 				transform: `translate(${t} ${n})`,
 				children: [/* @__PURE__ */ _("rect", {
-					x: -sa(e),
+					x: -oa(e),
 					y: "-10",
-					width: 2 * sa(e),
+					width: 2 * oa(e),
 					height: "20",
 					rx: "10",
 					fill: e.colour
@@ -3874,18 +3863,18 @@ function oa({ cloud: e, camera: t, size: r, ratio: i, names: a, logs: o, marks: 
 		]
 	});
 }
-function sa(e) {
+function oa(e) {
 	return Math.max(10, 3.6 * e.text.length + 6);
 }
-function ca(e, t, n, r) {
+function sa(e, t, n, r) {
 	let i = [];
 	for (let a of e) {
 		let [e, o, s] = a.at;
-		if (!(e < 12 || o < 12 || e > t - 12 || o > n - 12 || r && s < 0) && (i.every(({ mark: t, at: n }) => Math.abs(n[0] - e) > sa(t) + sa(a.mark) + 2 || Math.abs(n[1] - o) > 22) && i.push(a), i.length >= 60)) break;
+		if (!(e < 12 || o < 12 || e > t - 12 || o > n - 12 || r && s < 0) && (i.every(({ mark: t, at: n }) => Math.abs(n[0] - e) > oa(t) + oa(a.mark) + 2 || Math.abs(n[1] - o) > 22) && i.push(a), i.length >= 60)) break;
 	}
 	return i;
 }
-function la({ middle: e, half: t }, { scale: n, shift: r }, i, a) {
+function ca({ middle: e, half: t }, { scale: n, shift: r }, i, a) {
 	return {
 		toX: (o) => e[0] + (o * a - i.width / 2 - r[0]) / n[0] * t[0],
 		toY: (o) => e[1] - (o * a - i.height / 2 - r[1]) / n[1] * t[1],
@@ -3893,7 +3882,7 @@ function la({ middle: e, half: t }, { scale: n, shift: r }, i, a) {
 		fromY: (o) => (i.height / 2 + r[1] - (o - e[1]) / t[1] * n[1]) / a
 	};
 }
-function ua(e, t, n) {
+function la(e, t, n) {
 	let r = O(e, t, n), i = r.length > 1 ? r[1] - r[0] : 1;
 	return i > 10 ? [
 		15,
@@ -3902,29 +3891,29 @@ function ua(e, t, n) {
 		90
 	].find((r) => (t - e) / r <= n) ?? 90 : i;
 }
-function da(e, t, n) {
-	let r = ua(e, t, n), i = Math.ceil(Math.max(e, -90) / r);
-	return Array.from({ length: Math.max(0, Math.floor(Math.min(t, 90) / r) - i + 1) }, (e, t) => [(i + t) * r, pa((i + t) * r, "N", "S")]);
+function ua(e, t, n) {
+	let r = la(e, t, n), i = Math.ceil(Math.max(e, -90) / r);
+	return Array.from({ length: Math.max(0, Math.floor(Math.min(t, 90) / r) - i + 1) }, (e, t) => [(i + t) * r, fa((i + t) * r, "N", "S")]);
 }
-function fa(e, t, n, r) {
-	let i = r.reduce((e, [t, n, r]) => e + n - t - r, 0), a = [], o = ua(e, t, n);
+function da(e, t, n, r) {
+	let i = r.reduce((e, [t, n, r]) => e + n - t - r, 0), a = [], o = la(e, t, n);
 	for (let n = Math.ceil(e / o) * o; n <= t + i; n += o) {
 		let i = 0, o = !1;
 		for (let [e, t, a] of r) n >= t ? i += t - e - a : n > e && (o = !0);
 		let s = n - i;
-		!o && s >= e && s <= t && a.push([s, pa((n + 540) % 360 - 180, "E", "W")]);
+		!o && s >= e && s <= t && a.push([s, fa((n + 540) % 360 - 180, "E", "W")]);
 	}
 	return a;
 }
-function pa(e, t, n) {
+function fa(e, t, n) {
 	let r = `${Number(Math.abs(e).toFixed(4))}°`;
 	return e === 0 || Math.abs(e) === 180 ? r : `${r} ${e > 0 ? t : n}`;
 }
-function ma(e, t, n) {
+function pa(e, t, n) {
 	let r = (e) => 10 ** Math.min(300, Math.max(-300, e));
 	return te(r(e), r(t), n).map((e) => [Math.log10(e), c(e, 6)]);
 }
-function ha({ fromX: e }, t) {
+function ma({ fromX: e }, t) {
 	let n = 0;
 	return (t?.breaks ?? []).map(([t, r, i]) => {
 		let [a, o] = [e(t - n), e(t - n + i)];
@@ -3935,8 +3924,8 @@ function ha({ fromX: e }, t) {
 		};
 	});
 }
-function ga({ plane: e, size: n, ratio: r, names: i, logs: a = [], degrees: o }) {
-	let { toX: s, toY: l, fromX: u, fromY: d } = e, [f, p] = [n.width / r, n.height / r], m = [Math.max(2, Math.floor(f / 110)), Math.max(2, Math.floor(p / 80))], h = o ? fa(s(0), s(f), m[0], o.breaks) : a[0] ? ma(s(0), s(f), m[0]) : O(s(0), s(f), m[0]).map((e) => [e, c(e, 6)]), g = o ? da(l(p), l(0), m[1]) : a[1] ? ma(l(p), l(0), m[1]) : O(l(p), l(0), m[1]).map((e) => [e, c(e, 6)]), v = ha(e, o);
+function ha({ plane: e, size: n, ratio: r, names: i, logs: a = [], degrees: o }) {
+	let { toX: s, toY: l, fromX: u, fromY: d } = e, [f, p] = [n.width / r, n.height / r], m = [Math.max(2, Math.floor(f / 110)), Math.max(2, Math.floor(p / 80))], h = o ? da(s(0), s(f), m[0], o.breaks) : a[0] ? pa(s(0), s(f), m[0]) : O(s(0), s(f), m[0]).map((e) => [e, c(e, 6)]), g = o ? ua(l(p), l(0), m[1]) : a[1] ? pa(l(p), l(0), m[1]) : O(l(p), l(0), m[1]).map((e) => [e, c(e, 6)]), v = ma(e, o);
 	return /* @__PURE__ */ _(t, { children: [v.map(({ left: e, right: t, text: n }) => /* @__PURE__ */ _("g", {
 		class: "gutter",
 		children: [/* @__PURE__ */ _("rect", {
@@ -3995,31 +3984,31 @@ function ga({ plane: e, size: n, ratio: r, names: i, logs: a = [], degrees: o })
 		]
 	})] });
 }
-function _a({ mean: e, covariance: [t, n, r] }, i, { fromX: a, fromY: o }) {
+function ga({ mean: e, covariance: [t, n, r] }, i, { fromX: a, fromY: o }) {
 	let s = Math.sqrt(Math.max(0, t)), c = s > 0 ? n / s : 0, l = Math.sqrt(Math.max(0, r - c * c));
 	return `M${Array.from({ length: 73 }, (t, n) => {
 		let [r, u] = [Math.cos(n * Math.PI / 36), Math.sin(n * Math.PI / 36)];
 		return `${a(e[0] + i * s * r).toFixed(1)} ${o(e[1] + i * (c * r + l * u)).toFixed(1)}`;
 	}).join("L")}Z`;
 }
-function va({ outlines: e, plane: t, theme: n }) {
+function _a({ outlines: e, plane: t, theme: n }) {
 	return /* @__PURE__ */ _("g", {
 		class: "outlines",
 		children: e.map((e) => /* @__PURE__ */ _("g", {
 			stroke: tr(e.group, n),
 			fill: tr(e.group, n),
 			children: [/* @__PURE__ */ _("path", {
-				d: _a(e, 1, t),
+				d: ga(e, 1, t),
 				"fill-opacity": ".07"
 			}), /* @__PURE__ */ _("path", {
-				d: _a(e, 2, t),
+				d: ga(e, 2, t),
 				"fill-opacity": "0",
 				"stroke-dasharray": "5 4"
 			})]
 		}, e.group))
 	});
 }
-function ya({ ground: e, plane: { fromX: t, fromY: n } }) {
+function va({ ground: e, plane: { fromX: t, fromY: n } }) {
 	let { columns: r, rows: i, low: a, high: o, shade: s } = e, c = (e) => t(a[0] + (o[0] - a[0]) * e / r), l = (e) => n(a[1] + (o[1] - a[1]) * e / i);
 	return /* @__PURE__ */ _("g", {
 		class: "ground",
@@ -4035,7 +4024,7 @@ function ya({ ground: e, plane: { fromX: t, fromY: n } }) {
 		})
 	});
 }
-function ba({ cloud: e, names: t, pixel: n, width: r, height: i }) {
+function ya({ cloud: e, names: t, pixel: n, width: r, height: i }) {
 	let [a, ...o] = Nr(e), [s, c] = n(...a);
 	return /* @__PURE__ */ _("g", {
 		class: "axis",
@@ -4055,7 +4044,7 @@ function ba({ cloud: e, names: t, pixel: n, width: r, height: i }) {
 		})
 	});
 }
-function xa(e, t, n, r, i) {
+function ba(e, t, n, r, i) {
 	let a = (t) => 180 / Math.PI * (t / e.scale[0]), o = a(Math.min(t.width, t.height)), s = [
 		30,
 		15,
@@ -4098,11 +4087,11 @@ function xa(e, t, n, r, i) {
 		labels: b
 	};
 }
-var Sa = 2e4;
-function Ca(e, { caption: t, cloud: n, paint: r, theme: i, pointWidth: a }, o, s) {
+var xa = 2e4;
+function Sa(e, { caption: t, cloud: n, paint: r, theme: i, pointWidth: a }, o, s) {
 	let c = Math.min(2, devicePixelRatio || 1), [l, u] = [s.width / c, s.height / c], d = e.querySelector(".over"), f = k(d, l, u + 30, er[i]), p = D("g", {});
-	if (n.count <= Sa) {
-		let e = $i(a * c) / c / 2, t = /* @__PURE__ */ new Map();
+	if (n.count <= xa) {
+		let e = Qi(a * c) / c / 2, t = /* @__PURE__ */ new Map();
 		for (let e = 0; e < n.count; e++) {
 			if (!(r[e] >>> 24)) continue;
 			let [i, a, l] = Br(o, s, n.positions[3 * e], n.positions[3 * e + 1], n.positions[3 * e + 2]);
@@ -4147,7 +4136,7 @@ function Ca(e, { caption: t, cloud: n, paint: r, theme: i, pointWidth: a }, o, s
 	return g.textContent = t, f.append(g), f;
 }
 // src/state/compare.ts
-function wa(e, t) {
+function Ca(e, t) {
 	let [n, r, i] = [
 		0,
 		0,
@@ -4166,11 +4155,11 @@ function wa(e, t) {
 		squares: i
 	};
 }
-function Ta(e, t, n) {
+function wa(e, t, n) {
 	let r = [];
 	for (let i of e.columns) {
 		if (i.kind === "text") continue;
-		let [e, a] = [wa(i.values, t), wa(i.values, n)], o = Math.sqrt((e.squares + a.squares) / Math.max(1, e.n + a.n - 2));
+		let [e, a] = [Ca(i.values, t), Ca(i.values, n)], o = Math.sqrt((e.squares + a.squares) / Math.max(1, e.n + a.n - 2));
 		r.push({
 			name: i.name,
 			a: e.mean,
@@ -4181,7 +4170,7 @@ function Ta(e, t, n) {
 	let i = ({ effect: e }) => Number.isNaN(e) ? -1 : Math.abs(e);
 	return r.sort((e, t) => i(t) - i(e));
 }
-function Ea(e, t, n) {
+function Ta(e, t, n) {
 	let r = e.groups.map(({ name: e }) => ({
 		name: e,
 		a: 0,
@@ -4191,13 +4180,13 @@ function Ea(e, t, n) {
 		r[e] && (r[e].a += t[i], r[e].b += n[i]);
 	}), r.filter((e) => e.a + e.b > 0);
 }
-function Da(e) {
+function Ea(e) {
 	return e.reduce((e, t) => e + t, 0);
 }
 // src/views/compare.tsx
-var Oa = 60;
-function ka({ suffix: e, columns: t, grouping: n, kept: r, chosen: i, recipe: a, close: o }) {
-	let s = !i || i === r.rows, l = s ? r.rows.map((e) => 1 - e) : i, u = s ? "all other rows" : a, d = s ? 0 : r.rows.reduce((e, t, n) => e + (t & l[n]), 0), f = (e, t) => t ? `${c(100 * e / t, 3)} %` : "–", [p, m] = [Da(r.rows), Da(l)];
+var Da = 60;
+function Oa({ suffix: e, columns: t, grouping: n, kept: r, chosen: i, recipe: a, close: o }) {
+	let s = !i || i === r.rows, l = s ? r.rows.map((e) => 1 - e) : i, u = s ? "all other rows" : a, d = s ? 0 : r.rows.reduce((e, t, n) => e + (t & l[n]), 0), f = (e, t) => t ? `${c(100 * e / t, 3)} %` : "–", [p, m] = [Ea(r.rows), Ea(l)];
 	return /* @__PURE__ */ _("section", {
 		class: "card chosen",
 		"aria-labelledby": `compare${e}`,
@@ -4240,7 +4229,7 @@ function ka({ suffix: e, columns: t, grouping: n, kept: r, chosen: i, recipe: a,
 					"mean of B",
 					"difference in standard deviations"
 				],
-				rows: Ta(t, r.rows, l).map(({ name: e, a: t, b: n, effect: r }) => [
+				rows: wa(t, r.rows, l).map(({ name: e, a: t, b: n, effect: r }) => [
 					e,
 					t,
 					n,
@@ -4256,7 +4245,7 @@ function ka({ suffix: e, columns: t, grouping: n, kept: r, chosen: i, recipe: a,
 					"rows of B",
 					"share of B"
 				],
-				rows: Ea(n, r.rows, l).slice(0, Oa).map((e) => [
+				rows: Ta(n, r.rows, l).slice(0, Da).map((e) => [
 					e.name,
 					e.a,
 					f(e.a, p),
@@ -4268,7 +4257,7 @@ function ka({ suffix: e, columns: t, grouping: n, kept: r, chosen: i, recipe: a,
 	});
 }
 // src/views/icon.tsx
-var Aa = {
+var ka = {
 	shown: "M2 12s4-7 10-7 10 7 10 7-4 7-10 7S2 12 2 12Zm10 3a3 3 0 1 0 0-6 3 3 0 0 0 0 6Z",
 	hidden: "M3 3l18 18M10.6 5.1A9.7 9.7 0 0 1 12 5c6 0 10 7 10 7a17 17 0 0 1-3 3.7M6.6 6.6A17 17 0 0 0 2 12s4 7 10 7a9.6 9.6 0 0 0 4-.9M9.9 9.9a3 3 0 0 0 4.2 4.2",
 	only: "M12 3v4m0 10v4M3 12h4m10 0h4M12 15a3 3 0 1 0 0-6 3 3 0 0 0 0 6Z",
@@ -4282,26 +4271,26 @@ var Aa = {
 	close: "M6 6l12 12M18 6 6 18",
 	up: "M12 19V5m-6 6 6-6 6 6"
 };
-function ja({ name: e }) {
+function Aa({ name: e }) {
 	return /* @__PURE__ */ _("svg", {
 		class: "icon",
 		viewBox: "0 0 24 24",
 		width: "18",
 		height: "18",
 		"aria-hidden": "true",
-		children: /* @__PURE__ */ _("path", { d: Aa[e] })
+		children: /* @__PURE__ */ _("path", { d: ka[e] })
 	});
 }
 // src/views/scene.tsx
-var Ma = 40, Na = 16, Pa = 6, Fa = 200, Ia = "sure:";
-function La(e, t = e[0]?.key) {
-	return e.find((e) => e.key === (t?.startsWith(Ia) ? t.slice(5) : t));
+var ja = 40, Ma = 16, Na = 6, Pa = 200, Fa = "sure:";
+function Ia(e, t = e[0]?.key) {
+	return e.find((e) => e.key === (t?.startsWith(Fa) ? t.slice(5) : t));
 }
-function Ra(e, t) {
+function La(e, t) {
 	return e.find((e) => e.kind !== "text" && t.test(e.name));
 }
-function za({ source: e, settings: a, settle: s, choice: l, asked: u }) {
-	let d = yi.value, { name: p, columns: h, sources: g, layouts: v, suffix: y = "" } = e, x = h.columns.filter((e) => e.kind !== "text"), S = Ra(x, /^(lon|lng|long|longitude)$/i), C = Ra(x, /^(lat|latitude)$/i), E = x.filter((t) => t.name !== e.id && t.name !== e.weights), D = E.length >= 2 ? E : x, te = (e, t) => x.find((t) => t.name === e) ?? t, ne = v.map((e) => [e.key, e.title]);
+function Ra({ source: e, settings: a, settle: s, choice: l, asked: u }) {
+	let d = vi.value, { name: p, columns: h, sources: g, layouts: v, suffix: y = "" } = e, x = h.columns.filter((e) => e.kind !== "text"), S = La(x, /^(lon|lng|long|longitude)$/i), C = La(x, /^(lat|latitude)$/i), E = x.filter((t) => t.name !== e.id && t.name !== e.weights), D = E.length >= 2 ? E : x, te = (e, t) => x.find((t) => t.name === e) ?? t, ne = v.map((e) => [e.key, e.title]);
 	S && C && ne.push(["sphere", "sphere"]), D.length >= 2 && ne.push(["flat", "columns"]);
 	let O = ne.find(([e]) => e === a.view)?.[0] ?? ne[0]?.[0] ?? "flat", k = v.find((e) => e.key === O), A = O === "sphere", j = k?.x ?? te(a.x, S ?? D[0]), M = k?.y ?? te(a.y, C ?? D[1] ?? D[0]), N = k ? k.z : a.z ? x.find((e) => e.name === a.z) : void 0, P = a.colour ?? g[0]?.key ?? e.colour ?? "", F = k ? k.isEqual : j === S && M === C || e.isEqual, I = a.edge !== "no" && !k?.degrees, L = [
 		j,
@@ -4327,13 +4316,13 @@ function za({ source: e, settings: a, settle: s, choice: l, asked: u }) {
 		ie
 	]), ae = k ? k.degrees : !A && j === S && M === C && !N ? { breaks: [] } : void 0, oe = A || ae !== void 0;
 	w(() => {
-		oe && e.coast && _i(e.coast);
+		oe && e.coast && gi(e.coast);
 	}, [oe]);
 	let B = n(() => {
-		if (!oe || !hi.value) return null;
+		if (!oe || !mi.value) return null;
 		if (A) return {
-			shores: Yr(hi.value),
-			towns: Zr(hi.value)
+			shores: Yr(mi.value),
+			towns: Zr(mi.value)
 		};
 		let [e, t] = [j, M].map((e) => Sr(e.values)), n = ae.breaks;
 		if (!e || !t) return null;
@@ -4341,14 +4330,14 @@ function za({ source: e, settings: a, settle: s, choice: l, asked: u }) {
 		if (!Kr([e[0], r], t)) return null;
 		let i = e[0] >= -180 && r <= 180 ? -180 : (e[0] + r) / 2 - 180;
 		return {
-			shores: $r(hi.value, z, i, n),
-			towns: Qr(hi.value, z, i, n)
+			shores: $r(mi.value, z, i, n),
+			towns: Qr(mi.value, z, i, n)
 		};
 	}, [
-		hi.value,
+		mi.value,
 		z,
 		oe
-	]), V = T(null), se = T(null), H = P.startsWith(Ia), U = La(g, P);
+	]), V = T(null), se = T(null), H = P.startsWith(Fa), U = Ia(g, P);
 	w(() => {
 		let e = new AbortController();
 		return se.value = null, (async () => {
@@ -4382,13 +4371,13 @@ function za({ source: e, settings: a, settle: s, choice: l, asked: u }) {
 	w(() => {
 		K.value = /* @__PURE__ */ new Set(), de.value = /* @__PURE__ */ new Map();
 	}, [fe?.title]);
-	let pe = (e) => Y !== null && K.value.size > 0 && K.value.has(Y.groupOf[e]), me = n(() => Ha(z, h.rows, Y, W.value, K.value, d), [
+	let pe = (e) => Y !== null && K.value.size > 0 && K.value.has(Y.groupOf[e]), me = n(() => Va(z, h.rows, Y, W.value, K.value, d), [
 		z,
 		Y,
 		W.value,
 		K.value,
 		d
-	]), he = n(() => W.value ? W.value.reduce((e, t) => e + t, 0) : 0, [W.value]), ge = n(() => Ua(z, Y, K.value, d), [
+	]), he = n(() => W.value ? W.value.reduce((e, t) => e + t, 0) : 0, [W.value]), ge = n(() => Ha(z, Y, K.value, d), [
 		z,
 		Y,
 		K.value,
@@ -4453,7 +4442,7 @@ function za({ source: e, settings: a, settle: s, choice: l, asked: u }) {
 				children: [
 					/* @__PURE__ */ _("div", {
 						class: "tools choices",
-						children: [l, /* @__PURE__ */ _(Va, {
+						children: [l, /* @__PURE__ */ _(Ba, {
 							columns: h,
 							numbers: x,
 							x: j.name,
@@ -4471,7 +4460,7 @@ function za({ source: e, settings: a, settle: s, choice: l, asked: u }) {
 						inert: e.sampled !== void 0,
 						children: [/* @__PURE__ */ _("div", {
 							class: "stage",
-							children: /* @__PURE__ */ _(Qi, {
+							children: /* @__PURE__ */ _(Zi, {
 								cloud: z,
 								paint: me,
 								theme: d,
@@ -4495,7 +4484,7 @@ function za({ source: e, settings: a, settle: s, choice: l, asked: u }) {
 								picked: _e,
 								forced: a.renderer,
 								handle: ue,
-								onSelect: (e, t, n) => ve(Ba(e, (e) => z.rowOf[e]), t, n),
+								onSelect: (e, t, n) => ve(za(e, (e) => z.rowOf[e]), t, n),
 								onPick: (e) => q.value = e < 0 ? -1 : z.rowOf[e],
 								hint: (e) => {
 									let t = z.rowOf[e], n = Y?.groups.length ? Ne(t) : "";
@@ -4533,28 +4522,28 @@ function za({ source: e, settings: a, settle: s, choice: l, asked: u }) {
 									title: n,
 									"aria-label": n,
 									onClick: () => ce.value = e,
-									children: /* @__PURE__ */ _(ja, { name: t })
+									children: /* @__PURE__ */ _(Aa, { name: t })
 								}, e)),
 								/* @__PURE__ */ _("button", {
 									type: "button",
 									title: "Zoom in (+)",
 									"aria-label": "Zoom in",
 									onClick: () => ue.current?.zoom(1.5),
-									children: /* @__PURE__ */ _(ja, { name: "plus" })
+									children: /* @__PURE__ */ _(Aa, { name: "plus" })
 								}),
 								/* @__PURE__ */ _("button", {
 									type: "button",
 									title: "Zoom out (-)",
 									"aria-label": "Zoom out",
 									onClick: () => ue.current?.zoom(1 / 1.5),
-									children: /* @__PURE__ */ _(ja, { name: "minus" })
+									children: /* @__PURE__ */ _(Aa, { name: "minus" })
 								}),
 								/* @__PURE__ */ _("button", {
 									type: "button",
 									title: "Fit all (F)",
 									"aria-label": "Fit all",
 									onClick: () => ue.current?.fit(),
-									children: /* @__PURE__ */ _(ja, { name: "fit" })
+									children: /* @__PURE__ */ _(Aa, { name: "fit" })
 								})
 							]
 						})]
@@ -4624,7 +4613,7 @@ function za({ source: e, settings: a, settle: s, choice: l, asked: u }) {
 				class: "side",
 				style: { gridRow: Oe ? "span 2" : void 0 },
 				children: !e.sampled && /* @__PURE__ */ _(t, { children: [
-					q.value >= 0 && /* @__PURE__ */ _(Qa, {
+					q.value >= 0 && /* @__PURE__ */ _(Za, {
 						suffix: y,
 						columns: h,
 						row: q.value,
@@ -4633,13 +4622,13 @@ function za({ source: e, settings: a, settle: s, choice: l, asked: u }) {
 						probability: Y?.probability?.[q.value] ?? null,
 						close: () => q.value = -1
 					}),
-					Y?.isSure && /* @__PURE__ */ _(Xa, {
+					Y?.isSure && /* @__PURE__ */ _(Ya, {
 						suffix: y,
 						grouping: Y,
 						theme: d,
 						choose: Ce
 					}),
-					Y && Y.groups.length > 0 && /* @__PURE__ */ _(Ka, {
+					Y && Y.groups.length > 0 && /* @__PURE__ */ _(Ga, {
 						suffix: y,
 						grouping: Y,
 						rows: h.rows,
@@ -4650,20 +4639,20 @@ function za({ source: e, settings: a, settle: s, choice: l, asked: u }) {
 						rename: (e, t) => de.value = new Map(de.value).set(e, t),
 						choose: Se
 					}),
-					Y && U?.hasProbability && Y.probability && !Y.isSure && /* @__PURE__ */ _(Xa, {
+					Y && U?.hasProbability && Y.probability && !Y.isSure && /* @__PURE__ */ _(Ya, {
 						suffix: y,
 						grouping: Y,
 						theme: d,
 						choose: Ce
 					}),
-					Y?.outliers && Y.outliers.length > 0 && /* @__PURE__ */ _(Ja, {
+					Y?.outliers && Y.outliers.length > 0 && /* @__PURE__ */ _(qa, {
 						suffix: y,
 						outliers: Y.outliers,
 						titleOf: Me,
 						pick: (e) => q.value = e,
 						choose: () => ve(Y.outliers.map(({ row: e }) => e), "replace", "out of the ordinary")
 					}),
-					Y?.scale && !Y.isSure && /* @__PURE__ */ _(Za, {
+					Y?.scale && !Y.isSure && /* @__PURE__ */ _(Xa, {
 						title: Y.title,
 						...Y.scale,
 						theme: d
@@ -4684,7 +4673,7 @@ function za({ source: e, settings: a, settle: s, choice: l, asked: u }) {
 					})
 				] })
 			}),
-			Oe && /* @__PURE__ */ _(Pi, {
+			Oe && /* @__PURE__ */ _(Ni, {
 				suffix: y,
 				columns: De,
 				grouping: Y,
@@ -4692,10 +4681,10 @@ function za({ source: e, settings: a, settle: s, choice: l, asked: u }) {
 				theme: d,
 				column: a.box,
 				settle: (e) => s({ box: e }),
-				nameOf: (e) => Wa(Y.groups[e], U !== void 0),
+				nameOf: (e) => Ua(Y.groups[e], U !== void 0),
 				choose: Se
 			}),
-			J.value && /* @__PURE__ */ _(ka, {
+			J.value && /* @__PURE__ */ _(Oa, {
 				suffix: y,
 				columns: h,
 				grouping: Y,
@@ -4704,7 +4693,7 @@ function za({ source: e, settings: a, settle: s, choice: l, asked: u }) {
 				recipe: G.value.join(", "),
 				close: () => J.value = null
 			}),
-			W.value && /* @__PURE__ */ _($a, {
+			W.value && /* @__PURE__ */ _(Qa, {
 				keep: () => J.value = {
 					rows: W.value,
 					recipe: G.value.join(", ")
@@ -4724,10 +4713,10 @@ function za({ source: e, settings: a, settle: s, choice: l, asked: u }) {
 		]
 	});
 }
-function* Ba(e, t) {
+function* za(e, t) {
 	for (let n of e) yield t(n);
 }
-function Va({ columns: e, numbers: n, x: r, y: i, z: a, view: o, views: s, sources: c, colourKey: l, settle: u }) {
+function Ba({ columns: e, numbers: n, x: r, y: i, z: a, view: o, views: s, sources: c, colourKey: l, settle: u }) {
 	let d = (e, t, r) => /* @__PURE__ */ _("label", { children: [e, /* @__PURE__ */ _("select", {
 		value: r,
 		onChange: (e) => u({ [t]: e.currentTarget.value }),
@@ -4752,7 +4741,7 @@ function Va({ columns: e, numbers: n, x: r, y: i, z: a, view: o, views: s, sourc
 					value: e.key,
 					children: e.title
 				}), e.hasProbability && /* @__PURE__ */ _("option", {
-					value: Ia + e.key,
+					value: Fa + e.key,
 					children: ["how sure: ", e.title.replace("clusters of ", "")]
 				})] }, e.key)),
 				e.columns.map((e) => /* @__PURE__ */ _("option", {
@@ -4776,11 +4765,11 @@ function Va({ columns: e, numbers: n, x: r, y: i, z: a, view: o, views: s, sourc
 		] })
 	] });
 }
-function Ha(e, t, n, r, i, a) {
-	let o = new Uint32Array(e.count), s = n?.groups.map((e) => fi(_r(e, a), 255)) ?? [], c = fi(vr(n && !n.scale ? {
+function Va(e, t, n, r, i, a) {
+	let o = new Uint32Array(e.count), s = n?.groups.map((e) => di(_r(e, a), 255)) ?? [], c = di(vr(n && !n.scale ? {
 		...n,
 		groups: []
-	} : null, 0, a), 255), l = Array.from({ length: 256 }, (e, t) => fi(rr(t / 255, a), 255)), u = fi(rr(NaN, a), 255), d = fi($n[a], 254);
+	} : null, 0, a), 255), l = Array.from({ length: 256 }, (e, t) => di(rr(t / 255, a), 255)), u = di(rr(NaN, a), 255), d = di($n[a], 254);
 	for (let a = 0; a < e.count; a++) {
 		let f = e.rowOf[a];
 		if (f >= t) continue;
@@ -4795,7 +4784,7 @@ function Ha(e, t, n, r, i, a) {
 	}
 	return o;
 }
-function Ua(e, t, n, r) {
+function Ha(e, t, n, r) {
 	if (!t || t.groups.length < 2) return [];
 	let i = t.groups.map(() => [
 		0,
@@ -4814,7 +4803,7 @@ function Ua(e, t, n, r) {
 	})).filter(({ group: e, at: t, sum: r }) => e.number >= 0 && r[3] > 0 && !n.has(t)).sort((e, t) => t.sum[3] - e.sum[3]).map(({ group: t, sum: [n, i, a, o] }) => {
 		let s = e.shape === "sphere" ? Math.hypot(n, i, a) || 1 : o;
 		return {
-			text: t.name.length <= Na ? t.name : `${t.name.slice(0, 15)}…`,
+			text: t.name.length <= Ma ? t.name : `${t.name.slice(0, 15)}…`,
 			colour: t.place === void 0 ? _r(t, r) : "var(--soft)",
 			x: n / s,
 			y: i / s,
@@ -4822,15 +4811,15 @@ function Ua(e, t, n, r) {
 		};
 	});
 }
-function Wa({ number: e, name: t }, n) {
+function Ua({ number: e, name: t }, n) {
 	return e < 0 || !n || t !== String(e) ? t : `Cluster ${t}`;
 }
-function Ga({ probability: e, partners: t }) {
-	let n = t?.split("+") ?? [], r = n.length > Pa ? `${n.slice(0, Pa).join("+")} and ${b(n.length - Pa)} more` : t;
+function Wa({ probability: e, partners: t }) {
+	let n = t?.split("+") ?? [], r = n.length > Na ? `${n.slice(0, Na).join("+")} and ${b(n.length - Na)} more` : t;
 	return [...e === void 0 ? [] : [`sure ${e.toFixed(2)}`], ...r ? [`merges with ${r}`] : []].join(", ");
 }
-function Ka({ suffix: e, grouping: t, rows: n, theme: r, hidden: i, isOfJob: a, hide: o, rename: s, choose: l }) {
-	let u = T(!1), d = T(null), f = T(""), p = t.groups.map((e, t) => t), m = p.filter((e) => t.groups[e].name.toLowerCase().includes(f.value.trim().toLowerCase())), h = u.value ? m : m.slice(0, Ma), g = (e) => {
+function Ga({ suffix: e, grouping: t, rows: n, theme: r, hidden: i, isOfJob: a, hide: o, rename: s, choose: l }) {
+	let u = T(!1), d = T(null), f = T(""), p = t.groups.map((e, t) => t), m = p.filter((e) => t.groups[e].name.toLowerCase().includes(f.value.trim().toLowerCase())), h = u.value ? m : m.slice(0, ja), g = (e) => {
 		let t = new Set(i);
 		t.delete(e) || t.add(e), o(t);
 	}, v = (e) => !i.has(e) && i.size === p.length - 1;
@@ -4856,7 +4845,7 @@ function Ka({ suffix: e, grouping: t, rows: n, theme: r, hidden: i, isOfJob: a, 
 					children: "Show all"
 				})]
 			}),
-			t.groups.length > Ma && /* @__PURE__ */ _("label", { children: [/* @__PURE__ */ _("span", {
+			t.groups.length > ja && /* @__PURE__ */ _("label", { children: [/* @__PURE__ */ _("span", {
 				class: "unseen",
 				children: ["Search ", a ? "clusters" : t.title]
 			}), /* @__PURE__ */ _("input", {
@@ -4868,7 +4857,7 @@ function Ka({ suffix: e, grouping: t, rows: n, theme: r, hidden: i, isOfJob: a, 
 			/* @__PURE__ */ _("ul", {
 				class: "groups",
 				children: h.map((e) => {
-					let u = t.groups[e], f = Wa(u, a), m = Ga(u);
+					let u = t.groups[e], f = Ua(u, a), m = Wa(u);
 					return d.value === u.number ? /* @__PURE__ */ _("li", { children: /* @__PURE__ */ _("form", {
 						class: "inline",
 						onSubmit: (e) => {
@@ -4924,7 +4913,7 @@ function Ka({ suffix: e, grouping: t, rows: n, theme: r, hidden: i, isOfJob: a, 
 								title: `Rename ${f}`,
 								"aria-label": `Rename ${f}`,
 								onClick: () => d.value = u.number,
-								children: /* @__PURE__ */ _(ja, { name: "pen" })
+								children: /* @__PURE__ */ _(Aa, { name: "pen" })
 							}),
 							/* @__PURE__ */ _("button", {
 								type: "button",
@@ -4933,7 +4922,7 @@ function Ka({ suffix: e, grouping: t, rows: n, theme: r, hidden: i, isOfJob: a, 
 								title: `Show only ${f}`,
 								"aria-label": `Show only ${f}`,
 								onClick: () => o(v(e) ? /* @__PURE__ */ new Set() : new Set(p.filter((t) => t !== e))),
-								children: /* @__PURE__ */ _(ja, { name: "only" })
+								children: /* @__PURE__ */ _(Aa, { name: "only" })
 							}),
 							/* @__PURE__ */ _("button", {
 								type: "button",
@@ -4942,7 +4931,7 @@ function Ka({ suffix: e, grouping: t, rows: n, theme: r, hidden: i, isOfJob: a, 
 								title: `Hide ${f}`,
 								"aria-label": `Hide ${f}`,
 								onClick: () => g(e),
-								children: /* @__PURE__ */ _(ja, { name: i.has(e) ? "hidden" : "shown" })
+								children: /* @__PURE__ */ _(Aa, { name: i.has(e) ? "hidden" : "shown" })
 							})
 						]
 					}, u.number);
@@ -4956,8 +4945,8 @@ function Ka({ suffix: e, grouping: t, rows: n, theme: r, hidden: i, isOfJob: a, 
 		]
 	});
 }
-var qa = 12;
-function Ja({ suffix: e, outliers: t, titleOf: n, pick: r, choose: i }) {
+var Ka = 12;
+function qa({ suffix: e, outliers: t, titleOf: n, pick: r, choose: i }) {
 	return /* @__PURE__ */ _("section", {
 		class: "card",
 		"aria-labelledby": `far${e}`,
@@ -4982,7 +4971,7 @@ function Ja({ suffix: e, outliers: t, titleOf: n, pick: r, choose: i }) {
 			}),
 			/* @__PURE__ */ _("ul", {
 				class: "plainlist",
-				children: t.slice(0, qa).map(({ row: e, cluster: t, about: i }) => /* @__PURE__ */ _("li", { children: [
+				children: t.slice(0, Ka).map(({ row: e, cluster: t, about: i }) => /* @__PURE__ */ _("li", { children: [
 					/* @__PURE__ */ _("button", {
 						type: "button",
 						class: "link",
@@ -5001,11 +4990,11 @@ function Ja({ suffix: e, outliers: t, titleOf: n, pick: r, choose: i }) {
 					})
 				] }, e))
 			}),
-			t.length > qa && /* @__PURE__ */ _("p", {
+			t.length > Ka && /* @__PURE__ */ _("p", {
 				class: "note",
 				children: [
 					"The farthest ",
-					qa,
+					Ka,
 					" of ",
 					b(t.length),
 					"."
@@ -5014,9 +5003,9 @@ function Ja({ suffix: e, outliers: t, titleOf: n, pick: r, choose: i }) {
 		]
 	});
 }
-var Ya = .8;
-function Xa({ suffix: e, grouping: r, theme: i, choose: a }) {
-	let o = T(Ya), s = n(() => {
+var Ja = .8;
+function Ya({ suffix: e, grouping: r, theme: i, choose: a }) {
+	let o = T(Ja), s = n(() => {
 		let e = 0;
 		for (let t of hr(r, o.value)) e++;
 		return e;
@@ -5085,7 +5074,7 @@ function Xa({ suffix: e, grouping: r, theme: i, choose: a }) {
 		]
 	});
 }
-function Za({ title: e, low: t, high: n, isLog: r, gaps: i, theme: a }) {
+function Xa({ title: e, low: t, high: n, isLog: r, gaps: i, theme: a }) {
 	return /* @__PURE__ */ _("section", {
 		class: "card",
 		"aria-label": `Scale of ${e}`,
@@ -5118,7 +5107,7 @@ function Za({ title: e, low: t, high: n, isLog: r, gaps: i, theme: a }) {
 		]
 	});
 }
-function Qa({ suffix: e, columns: t, row: n, title: r, cluster: i, probability: a, close: o }) {
+function Za({ suffix: e, columns: t, row: n, title: r, cluster: i, probability: a, close: o }) {
 	return /* @__PURE__ */ _("section", {
 		class: "card",
 		"aria-labelledby": `picked${e}`,
@@ -5134,7 +5123,7 @@ function Qa({ suffix: e, columns: t, row: n, title: r, cluster: i, probability: 
 					class: "bare",
 					"aria-label": "Close",
 					onClick: o,
-					children: /* @__PURE__ */ _(ja, { name: "close" })
+					children: /* @__PURE__ */ _(Aa, { name: "close" })
 				})]
 			}),
 			i && /* @__PURE__ */ _("p", {
@@ -5148,10 +5137,10 @@ function Qa({ suffix: e, columns: t, row: n, title: r, cluster: i, probability: 
 		]
 	});
 }
-function $a({ keep: e, source: t, titleOf: r, columns: i, chosen: a, total: s, recipe: c, grouping: u, clear: d, invert: m, pick: h, picked: v }) {
+function Qa({ keep: e, source: t, titleOf: r, columns: i, chosen: a, total: s, recipe: c, grouping: u, clear: d, invert: m, pick: h, picked: v }) {
 	let { name: x, suffix: S = "" } = t, C = T(null), w = T(null), E = T(!1), D = n(() => {
 		let e = [];
-		for (let t = 0; t < a.length && e.length < Fa; t++) a[t] && e.push(t);
+		for (let t = 0; t < a.length && e.length < Pa; t++) a[t] && e.push(t);
 		return e;
 	}, [a]), ee = u !== null && u.groups.some(({ name: e, number: t }) => t >= 0 && e !== String(t)), te = u ? [
 		"cluster",
@@ -5257,18 +5246,18 @@ function $a({ keep: e, source: t, titleOf: r, columns: i, chosen: a, total: s, r
 	});
 }
 // src/views/explore.tsx
-async function eo() {
+async function $a() {
 	let e = await fetch("./coast.json");
 	if (!e.ok) throw Error(`coast.json: ${e.status}`);
 	return e.text();
 }
-var to = 6e8, no = 6e4, ro = 11;
-function io(e) {
-	let t = Math.max(ro, Math.ceil(e / no));
+var eo = 6e8, to = 6e4, no = 11;
+function ro(e) {
+	let t = Math.max(no, Math.ceil(e / to));
 	for (let e = 2; e * e <= t; e++) t % e === 0 && ([t, e] = [t + 1, 1]);
 	return t;
 }
-function ao() {
+function io() {
 	let e = d(), t = e ? a(e).value : null;
 	if (!e) return /* @__PURE__ */ _("p", {
 		class: "empty",
@@ -5293,7 +5282,7 @@ function ao() {
 			}, e))
 		]
 	})] });
-	return i ? /* @__PURE__ */ _(so, {
+	return i ? /* @__PURE__ */ _(oo, {
 		path: e,
 		name: r,
 		dataset: i,
@@ -5309,7 +5298,7 @@ function ao() {
 		})]
 	});
 }
-function oo({ done: e, rows: n }) {
+function ao({ done: e, rows: n }) {
 	return /* @__PURE__ */ _(t, { children: [
 		/* @__PURE__ */ _("progress", {
 			max: n,
@@ -5323,17 +5312,17 @@ function oo({ done: e, rows: n }) {
 		" rows"
 	] });
 }
-function so({ path: e, name: t, dataset: n, choice: r }) {
+function oo({ path: e, name: t, dataset: n, choice: r }) {
 	let i = T(null), a = T(0), s = T(null);
 	w(() => {
 		let r = new AbortController();
-		if (n.bytes > to) {
-			s.value = `${t} has ${c(n.bytes / 1e6, 3)} MB of values; the page takes ${to / 1e6} MB. Bring in fewer columns, or fewer rows.`;
+		if (n.bytes > eo) {
+			s.value = `${t} has ${c(n.bytes / 1e6, 3)} MB of values; the page takes ${eo / 1e6} MB. Bring in fewer columns, or fewer rows.`;
 			return;
 		}
 		let o = async (i) => {
 			a.value = 0;
-			let o = La(co(e, t, n, i), u.peek().settings.colour), [s, c] = await Promise.all([qn(e, t, (e) => a.value = e, r.signal, { every: i }), o?.load(r.signal).catch(() => null)]);
+			let o = Ia(so(e, t, n, i), u.peek().settings.colour), [s, c] = await Promise.all([qn(e, t, (e) => a.value = e, r.signal, { every: i }), o?.load(r.signal).catch(() => null)]);
 			return {
 				columns: s,
 				every: i,
@@ -5346,13 +5335,13 @@ function so({ path: e, name: t, dataset: n, choice: r }) {
 			r.signal.aborted || (i.value = e);
 		};
 		return (async () => {
-			let e = n.rows > 2 * no ? await o(io(n.rows)) : null, t = o(1);
+			let e = n.rows > 2 * to ? await o(ro(n.rows)) : null, t = o(1);
 			e && l(e), l(await t);
 		})().catch((e) => {
 			r.signal.aborted || (s.value = e);
 		}), () => r.abort();
 	}, []);
-	let l = /* @__PURE__ */ _(oo, {
+	let l = /* @__PURE__ */ _(ao, {
 		done: a,
 		rows: n.rows
 	});
@@ -5369,7 +5358,7 @@ function so({ path: e, name: t, dataset: n, choice: r }) {
 				children: l
 			})
 		]
-	}) : /* @__PURE__ */ _(lo, {
+	}) : /* @__PURE__ */ _(co, {
 		path: e,
 		name: t,
 		dataset: n,
@@ -5378,7 +5367,7 @@ function so({ path: e, name: t, dataset: n, choice: r }) {
 		progress: l
 	});
 }
-function co(e, t, n, r) {
+function so(e, t, n, r) {
 	let { datasets: i } = a(e).value, o = [];
 	for (let s of C()) for (let [c, l] of Object.entries(a(s.path).value?.jobs ?? {})) {
 		let { labels: a, centers: u, outliers: d } = l.outputs, f = a && i[a];
@@ -5406,7 +5395,7 @@ function co(e, t, n, r) {
 	}
 	return o.reverse();
 }
-function lo({ path: e, name: t, dataset: r, read: i, choice: a, progress: o }) {
+function co({ path: e, name: t, dataset: r, read: i, choice: a, progress: o }) {
 	let { columns: s, every: c, labels: l } = i, d = async (t, n, r) => {
 		let i = s.columns.filter((e) => e.kind === "text"), a = s.columns.some((e) => e.kind === "number" && e.values.some((e, t) => r[t] && e !== e)), o = {
 			...a ? { gaps: a } : {},
@@ -5424,9 +5413,9 @@ function lo({ path: e, name: t, dataset: r, read: i, choice: a, progress: o }) {
 			data: t
 		}),
 		isEqual: /\/(positions|places)$/.test(t),
-		coast: eo,
+		coast: $a,
 		save: d
-	}), [s]), p = co(e, t, r, c).map((e) => e.key === l?.source.key && e.version === l.source.version ? {
+	}), [s]), p = so(e, t, r, c).map((e) => e.key === l?.source.key && e.version === l.source.version ? {
 		...e,
 		ready: l.colouring
 	} : e), m = {
@@ -5434,11 +5423,11 @@ function lo({ path: e, name: t, dataset: r, read: i, choice: a, progress: o }) {
 		sources: p,
 		sampled: c > 1 ? o : void 0
 	};
-	return /* @__PURE__ */ _(za, {
+	return /* @__PURE__ */ _(Ra, {
 		source: m,
 		settings: u.value.settings,
 		settle: v,
 		choice: a
 	});
 }
-export { ao as default };
+export { io as default };

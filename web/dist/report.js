@@ -1,5 +1,5 @@
 (function() {
-	// node_modules/preact/dist/preact.mjs
+	// ../../../work/web/web/node_modules/preact/dist/preact.mjs
 	var e, t, n, r, i, a, o, s, c, l, u, d = Symbol.for("pv"), f = {}, p = [], m = /^m(i|n|o|s|text|space)$/, h = Array.isArray, g = p.slice, _ = Object.assign;
 	function v(e) {
 		e && e.parentNode && e.remove();
@@ -269,7 +269,7 @@
 	}, S.prototype.render = x, r = [], a = 0, o = function(e, t) {
 		return e.__v.__b - t.__v.__b;
 	}, s = Symbol(), c = /(PointerCapture)$|Capture$/i, l = 0, u = {};
-	// node_modules/preact/hooks/dist/hooks.mjs
+	// ../../../work/web/web/node_modules/preact/hooks/dist/hooks.mjs
 	var ae, z, oe, se, ce = Object.is, le = 0, B = [], ue = [], V = e, de = V.__b, fe = V.__r, pe = V.diffed, me = V.__c, he = V.unmount, ge = V.__;
 	function _e(e, t) {
 		V.__h && V.__h(z, e, le || t), le = 0;
@@ -378,7 +378,7 @@
 			return !ce(t, e[n]);
 		});
 	}
-	// node_modules/@preact/signals-core/dist/signals-core.module.js
+	// ../../../work/web/web/node_modules/@preact/signals-core/dist/signals-core.module.js
 	var Te = Symbol.for("preact-signals");
 	function Ee() {
 		if (je > 1) je--;
@@ -631,7 +631,7 @@
 		var r = n.d.bind(n);
 		return r[Symbol.dispose] = r, r;
 	}
-	// node_modules/@preact/signals/dist/signals.module.js
+	// ../../../work/web/web/node_modules/@preact/signals/dist/signals.module.js
 	var Ye, Xe, Ze = typeof window < "u" && !!window.__PREACT_SIGNALS_DEVTOOLS__, Qe = [];
 	Je(function() {
 		Ye = this.N;
@@ -934,11 +934,9 @@
 				name: n < 0 ? r ? vt : _t : r?.[n] ?? String(n),
 				number: n,
 				rows: e,
-				...n < 0 ? {} : {
-					about: i?.[n],
-					probability: a?.[n],
-					partners: o?.[n]
-				}
+				about: i?.[n],
+				probability: a?.[n],
+				partners: o?.[n]
 			});
 		});
 		for (let e = 0; e < s; e++) c[e] = u[t[e] >= 0 ? t[e] : l + 1];
@@ -1155,7 +1153,7 @@
 		let n = document.createElement("a");
 		n.href = URL.createObjectURL(t), n.download = e.replaceAll("/", "-"), n.click(), setTimeout(() => URL.revokeObjectURL(n.href), 3e4);
 	}
-	// node_modules/preact/jsx-runtime/dist/jsxRuntime.mjs
+	// ../../../work/web/web/node_modules/preact/jsx-runtime/dist/jsxRuntime.mjs
 	var Gt = Symbol.for("pv"), Kt = 0;
 	Array.isArray;
 	function X(t, n, r, i, a, o) {
@@ -1945,10 +1943,7 @@
 	}
 	function On(e) {
 		let t = /* @__PURE__ */ new WeakMap();
-		return (n) => {
-			let r = t.get(n);
-			return r || t.set(n, r = { result: e(n) }), r.result;
-		};
+		return (n) => (t.has(n) || t.set(n, e(n)), t.get(n));
 	}
 	var kn = On((e) => {
 		let [t, n] = [Infinity, -Infinity];
@@ -2350,64 +2345,61 @@
 	function dr(e, t, n, r) {
 		return e[0] < t[2] + n && e[2] > t[0] - n && e[1] < t[3] + r && e[3] > t[1] - r;
 	}
-	var [fr, pr] = [6.2, 7], [mr, hr] = [26, 12], gr = .25, _r = 40;
-	function vr(e, t, n, r, i, a, o) {
+	var [fr, pr] = [6.2, 7], [mr, hr] = [26, 12], gr = .25;
+	function _r(e, t, n, r, i, a, o) {
 		let s = [], c = [];
 		for (let { name: l, position: u } of e) {
 			let [e, d, f] = qn(t, n, ...u), [p, m] = [e / r, d / r];
-			if (!(i && f < gr)) {
-				for (let e of [!1, !0]) {
-					let [t, n] = e ? [p - 5 - fr * l.length, p + 3] : [p - 3, p + 5 + fr * l.length], r = [
-						t,
-						m - pr,
-						n,
-						m + pr
-					];
-					if (!(!(r[0] >= a[0] && r[1] >= a[1] && r[2] <= a[2] && r[3] <= a[3]) || o.some((e) => dr(r, e, 2, 2)) || c.some((e) => dr(r, e, mr, hr)))) {
-						c.push(r), s.push({
-							name: l,
-							x: p,
-							y: m,
-							isLeft: e
-						});
-						break;
-					}
+			if (!(i && f < gr)) for (let e of [!1, !0]) {
+				let [t, n] = e ? [p - 5 - fr * l.length, p + 3] : [p - 3, p + 5 + fr * l.length], r = [
+					t,
+					m - pr,
+					n,
+					m + pr
+				];
+				if (!(!(r[0] >= a[0] && r[1] >= a[1] && r[2] <= a[2] && r[3] <= a[3]) || o.some((e) => dr(r, e, 2, 2)) || c.some((e) => dr(r, e, mr, hr)))) {
+					c.push(r), s.push({
+						name: l,
+						x: p,
+						y: m,
+						isLeft: e
+					});
+					break;
 				}
-				if (s.length >= _r) break;
 			}
 		}
 		return s;
 	}
 	// src/state/coast.ts
-	var yr = Re(null), br = !1;
-	async function xr(e) {
-		if (!br) {
-			br = !0;
+	var vr = Re(null), yr = !1;
+	async function br(e) {
+		if (!yr) {
+			yr = !0;
 			try {
-				yr.value = Qn(await e());
+				vr.value = Qn(await e());
 			} catch {
-				br = !1;
+				yr = !1;
 			}
 		}
 	}
 	// src/state/csv.ts
-	function Sr(e) {
+	function xr(e) {
 		let t = e == null || typeof e == "number" && Number.isNaN(e) ? "" : String(e);
 		return /[",\r\n]/.test(t) ? `"${t.replaceAll("\"", "\"\"")}"` : t;
 	}
-	function Cr(e) {
+	function Sr(e) {
 		for (let t = 6; t < 10; t++) {
 			let n = Number(e.toPrecision(t));
 			if (Math.fround(n) === e) return n;
 		}
 		return e;
 	}
-	function wr(e) {
-		return `${e.map(Sr).join(",")}\n`;
+	function Cr(e) {
+		return `${e.map(xr).join(",")}\n`;
 	}
 	// src/state/boxes.ts
-	var Tr = 1.5;
-	function Er(e, t, n) {
+	var wr = 1.5;
+	function Tr(e, t, n) {
 		let r = new Uint32Array(n + 1), i = (n) => t[n] >= 0 && Number.isFinite(e[n]);
 		for (let e = 0; e < t.length; e++) i(e) && r[t[e] + 1]++;
 		for (let e = 0; e < n; e++) r[e + 1] += r[e];
@@ -2415,18 +2407,18 @@
 		for (let n = 0; n < t.length; n++) i(n) && (a[o[t[n]]++] = e[n]);
 		return Array.from({ length: n }, (e, t) => {
 			let n = a.subarray(r[t], r[t + 1]).sort();
-			return n.length ? kr(n) : null;
+			return n.length ? Or(n) : null;
 		});
 	}
-	function Dr(e, t, n) {
+	function Er(e, t, n) {
 		let [r, i] = [e[0], -1];
 		for (let a of e) {
-			let e = Or(a.values, t, n);
+			let e = Dr(a.values, t, n);
 			e > i && ([r, i] = [a, e]);
 		}
 		return r;
 	}
-	function Or(e, t, n) {
+	function Dr(e, t, n) {
 		let [r, i] = [new Float64Array(n), new Float64Array(n)], [a, o, s] = [
 			0,
 			0,
@@ -2443,7 +2435,7 @@
 		for (let e = 0; e < n; e++) r[e] && (c += r[e] * (i[e] / r[e] - o) ** 2);
 		return c / s;
 	}
-	function kr(e) {
+	function Or(e) {
 		let t = (t) => {
 			let n = t * (e.length - 1), [r, i] = [e[Math.floor(n)], e[Math.ceil(n)]], a = n - Math.floor(n);
 			return r * (1 - a) + i * a;
@@ -2451,7 +2443,7 @@
 			t(.25),
 			t(.5),
 			t(.75)
-		], r = Tr * (n[2] - n[0]), i = e.findIndex((e) => e >= n[0] - r), a = e.findLastIndex((e) => e <= n[2] + r), o = [Math.min(e[i], n[0]), Math.max(e[a], n[2])];
+		], r = wr * (n[2] - n[0]), i = e.findIndex((e) => e >= n[0] - r), a = e.findLastIndex((e) => e <= n[2] + r), o = [Math.min(e[i], n[0]), Math.max(e[a], n[2])];
 		return {
 			rows: e.length,
 			quartiles: n,
@@ -2460,7 +2452,7 @@
 		};
 	}
 	new URL("../", location.href.split(/[?#]/)[0]);
-	var Ar = class extends Error {
+	var kr = class extends Error {
 		status;
 		code;
 		retryAfter;
@@ -2470,9 +2462,9 @@
 	};
 	Re(null), Re(null), Re("connecting"), Re(null);
 	// src/views/fault.tsx
-	function jr({ error: e, code: t }) {
+	function Ar({ error: e, code: t }) {
 		if (!e) return null;
-		let n = e instanceof Error ? e.message : String(e), r = ht(t ?? (e instanceof Ar ? e.code : "")), i = n.split("\n");
+		let n = e instanceof Error ? e.message : String(e), r = ht(t ?? (e instanceof kr ? e.code : "")), i = n.split("\n");
 		return /* @__PURE__ */ X("div", {
 			class: "trouble",
 			role: "alert",
@@ -2483,7 +2475,7 @@
 		});
 	}
 	// src/views/table.tsx
-	function Mr({ caption: e, names: t, rows: n, first: r, on: i, pick: a }) {
+	function jr({ caption: e, names: t, rows: n, first: r, on: i, pick: a }) {
 		let o = t.map((e, t) => n.some((e) => typeof e[t] == "number"));
 		return /* @__PURE__ */ X("div", {
 			class: "scroll",
@@ -2516,34 +2508,31 @@
 							type: "button",
 							class: "link",
 							onClick: (e) => (e.stopPropagation(), a(t)),
-							children: Nr(e)
-						}) : Nr(e)
+							children: Mr(e)
+						}) : Mr(e)
 					}, n))]
 				}, t)) })
 			] })
 		});
 	}
-	function Nr(e) {
+	function Mr(e) {
 		let t = typeof e == "string" ? e : Y(e, 6);
 		return t.length > 80 ? `${t.slice(0, 77)}…` : t;
 	}
 	// src/views/boxes.tsx
-	var Pr = 12e6, Fr = 1e5, Ir = 40, Lr = 24, [Rr, zr, Br] = [
+	var Nr = 12e6, Pr = 1e5, Fr = 40, Ir = 24, [Lr, Rr, zr] = [
 		4,
 		26,
 		14
-	], Vr = 7, Hr = "\0probability";
-	function Ur({ suffix: e, columns: t, grouping: n, hidden: r, theme: i, column: a, settle: o, nameOf: s, choose: c }) {
+	], Br = 7, Vr = "\0probability";
+	function Hr({ suffix: e, columns: t, grouping: n, hidden: r, theme: i, column: a, settle: o, nameOf: s, choose: c }) {
 		let l = U(null), u = U(null), d = q(480), f = q(-1);
 		H(() => {
 			let e = new ResizeObserver(([e]) => d.value = Math.max(240, Math.round(e.contentRect.width)));
 			return e.observe(l.current), () => e.disconnect();
 		}, []);
-		let { groupOf: p, groups: m, probability: h } = n, g = q(p.length <= Fr);
-		H(() => {
-			let e = setTimeout(() => g.value = !0, 100);
-			return () => clearTimeout(e);
-		}, []);
+		let { groupOf: p, groups: m, probability: h } = n, g = q(p.length <= Pr);
+		H(() => void setTimeout(() => g.value = !0, 100), []);
 		let _ = t.map((e) => [
 			e.name,
 			e.name,
@@ -2554,15 +2543,15 @@
 			values: h
 		}, [h]);
 		v && _.push([
-			Hr,
+			Vr,
 			"probability (how sure)",
 			v
 		]);
-		let y = W(() => g.value && p.length * t.length <= Pr ? Dr(t, p, m.length)?.name : void 0, [
+		let y = W(() => g.value && p.length * t.length <= Nr ? Er(t, p, m.length)?.name : void 0, [
 			t,
 			p,
 			g.value
-		]), b = a ?? y ?? "", x = _.find(([e]) => e === b), S = x?.[2], C = W(() => S !== void 0 && Fn(S.values), [S]), w = W(() => S && g.value ? Er((C ? Ln(S) : S).values, p, m.length) : [], [
+		]), b = a ?? y ?? "", x = _.find(([e]) => e === b), S = x?.[2], C = W(() => S !== void 0 && Fn(S.values), [S]), w = W(() => S && g.value ? Tr((C ? Ln(S) : S).values, p, m.length) : [], [
 			S,
 			C,
 			p,
@@ -2570,11 +2559,11 @@
 		]).flatMap((e, t) => e && !r.has(t) ? [{
 			group: t,
 			box: e
-		}] : []), T = w.slice(0, Ir), E = (e) => C ? 10 ** e : e, D = (e, t = 4) => Y(E(e), t), ee = ({ rows: e, quartiles: t, whiskers: n, beyond: r }) => `median ${D(t[1])}, half of the rows from ${D(t[0])} to ${D(t[2])}, whiskers from ${D(n[0])} to ${D(n[1])}, ${J(r)} of ${J(e)} rows beyond`, O = d.value, k = T.map(({ group: e }) => s(e)), A = Math.min(.36 * O, 260, Vr * Math.max(0, ...k.map((e) => e.length)) + 20), j = Math.floor((A - 20) / Vr), M = Rr + Lr * T.length + zr, [N, P] = T.reduce(([e, t], { box: { whiskers: n } }) => [Math.min(e, n[0]), Math.max(t, n[1])], [Infinity, -Infinity]);
+		}] : []), T = w.slice(0, Fr), E = (e) => C ? 10 ** e : e, D = (e, t = 4) => Y(E(e), t), ee = ({ rows: e, quartiles: t, whiskers: n, beyond: r }) => `median ${D(t[1])}, half of the rows from ${D(t[0])} to ${D(t[2])}, whiskers from ${D(n[0])} to ${D(n[1])}, ${J(r)} of ${J(e)} rows beyond`, O = d.value, k = T.map(({ group: e }) => s(e)), A = Math.min(.36 * O, 260, Br * Math.max(0, ...k.map((e) => e.length)) + 20), j = Math.floor((A - 20) / Br), M = Lr + Ir * T.length + Rr, [N, P] = T.reduce(([e, t], { box: { whiskers: n } }) => [Math.min(e, n[0]), Math.max(t, n[1])], [Infinity, -Infinity]);
 		N === P && ([N, P] = [N - .5, P + .5]);
 		let F = (e) => {
 			let t = Math.max(Math.abs(N), Math.abs(P)) || 1;
-			return A + (O - A - Br) * (e / t - N / t) / (P / t - N / t || 1);
+			return A + (O - A - zr) * (e / t - N / t) / (P / t - N / t || 1);
 		}, te = Math.max(2, Math.floor((O - A) / 64)), ne = T.length ? C ? on(E(N), E(P), te).map(Math.log10) : an(N, P, te) : [], I = (e) => e.altKey ? "subtract" : e.shiftKey ? "add" : "replace", L = (e, t) => {
 			let n = {
 				ArrowDown: t + 1,
@@ -2632,7 +2621,7 @@
 						style: { display: "block" },
 						children: [
 							ne.map((e) => /* @__PURE__ */ X("path", {
-								d: `M${F(e)} ${Rr}V${M - zr + 4}`,
+								d: `M${F(e)} ${Lr}V${M - Rr + 4}`,
 								stroke: "var(--line)"
 							}, e)),
 							ne.map((e) => /* @__PURE__ */ X("text", {
@@ -2642,7 +2631,7 @@
 								children: D(e, 5)
 							}, e)),
 							T.map(({ group: e, box: { quartiles: t, whiskers: n } }, r) => {
-								let a = wt(m[e], i), [o, s, l] = t.map(F), u = k[r], d = Rr + Lr * (r + .5);
+								let a = wt(m[e], i), [o, s, l] = t.map(F), u = k[r], d = Lr + Ir * (r + .5);
 								return /* @__PURE__ */ X("g", {
 									style: { cursor: "pointer" },
 									onClick: (t) => c(e, I(t)),
@@ -2650,8 +2639,8 @@
 									children: [
 										/* @__PURE__ */ X("rect", {
 											width: O,
-											y: Rr + Lr * r,
-											height: Lr,
+											y: Lr + Ir * r,
+											height: Ir,
 											fill: "var(--wash)",
 											"fill-opacity": +(r === f.value)
 										}),
@@ -2702,17 +2691,17 @@
 						]
 					})
 				}),
-				w.length > Ir && /* @__PURE__ */ X("p", {
+				w.length > Fr && /* @__PURE__ */ X("p", {
 					class: "note",
 					children: [
 						"The first ",
-						Ir,
+						Fr,
 						" of ",
 						J(w.length),
 						" are drawn; the table has all."
 					]
 				}),
-				w.length > 0 && /* @__PURE__ */ X("details", { children: [/* @__PURE__ */ X("summary", { children: "Box plots as a table" }), /* @__PURE__ */ X(Mr, {
+				w.length > 0 && /* @__PURE__ */ X("details", { children: [/* @__PURE__ */ X("summary", { children: "Box plots as a table" }), /* @__PURE__ */ X(jr, {
 					caption: `${S.name} by ${n.title}`,
 					names: [
 						n.title,
@@ -2740,10 +2729,10 @@
 		});
 	}
 	// src/points/raster.ts
-	var { fround: Wr } = Math;
-	function Gr(e, { width: t, height: n }, r, i, a, o, s, c) {
+	var { fround: Ur } = Math;
+	function Wr(e, { width: t, height: n }, r, i, a, o, s, c) {
 		e.fill(s);
-		let l = a.turn.map(Wr), u = Wr(a.scale[0]), d = Wr(a.scale[1]), f = Wr(t / 2 + a.shift[0]), p = Wr(n / 2 + a.shift[1]), m = r.shape === "sphere", { positions: h } = r, g = Math.min(r.count, c), _ = vn(o), v = (o - 1) / 2;
+		let l = a.turn.map(Ur), u = Ur(a.scale[0]), d = Ur(a.scale[1]), f = Ur(t / 2 + a.shift[0]), p = Ur(n / 2 + a.shift[1]), m = r.shape === "sphere", { positions: h } = r, g = Math.min(r.count, c), _ = vn(o), v = (o - 1) / 2;
 		for (let r of [254, 255]) for (let a = 0; a < g; a++) {
 			let s = i[a];
 			if (s >>> 24 !== r) continue;
@@ -2761,7 +2750,7 @@
 			}
 		}
 	}
-	function Kr(e) {
+	function Gr(e) {
 		let t = e.getContext("2d"), n = t.createImageData(1, 1), r = null, i = /* @__PURE__ */ new Uint32Array();
 		return {
 			kind: "cpu",
@@ -2771,13 +2760,13 @@
 				e.width = r, e.height = i, n = t.createImageData(r, i);
 			},
 			draw(a, o, s, c) {
-				r && (Gr(new Uint32Array(n.data.buffer), e, r, i, a, o, s ? gn(s, 255) : 0, c), t.putImageData(n, 0, 0));
+				r && (Wr(new Uint32Array(n.data.buffer), e, r, i, a, o, s ? gn(s, 255) : 0, c), t.putImageData(n, 0, 0));
 			},
 			end() {}
 		};
 	}
 	// src/points/select.ts
-	function qr(e, t, n, r, i) {
+	function Kr(e, t, n, r, i) {
 		let a = n.turn, [o, s] = n.scale, c = r.width / 2 + n.shift[0], l = r.height / 2 + n.shift[1], u = e.shape === "sphere", { positions: d, count: f } = e;
 		for (let e = 0; e < f; e++) {
 			if (!(t[e] >>> 24)) continue;
@@ -2785,21 +2774,21 @@
 			u && a[6] * n + a[7] * r + a[8] * f < 0 || i(e, c + o * (a[0] * n + a[1] * r + a[2] * f), l - s * (a[3] * n + a[4] * r + a[5] * f));
 		}
 	}
-	function Jr(e, t, n, r, i, a, o) {
+	function qr(e, t, n, r, i, a, o) {
 		let [s, c] = [-1, o * o];
-		return qr(e, t, n, r, (e, t, n) => {
+		return Kr(e, t, n, r, (e, t, n) => {
 			let r = (t - i) ** 2 + (n - a) ** 2;
 			r <= c && ([s, c] = [e, r]);
 		}), s;
 	}
-	function Yr(e, t, n, r, i) {
-		let { width: a, height: o } = r, s = Xr(i, a, o), c = new Uint32Array(e.count), l = 0;
-		return qr(e, t, n, r, (e, t, n) => {
+	function Jr(e, t, n, r, i) {
+		let { width: a, height: o } = r, s = Yr(i, a, o), c = new Uint32Array(e.count), l = 0;
+		return Kr(e, t, n, r, (e, t, n) => {
 			let [r, i] = [Math.floor(t), Math.floor(n)];
 			r >= 0 && r < a && i >= 0 && i < o && s[i * a + r] && (c[l++] = e);
 		}), c.slice(0, l);
 	}
-	function Xr(e, t, n) {
+	function Yr(e, t, n) {
 		let r = new Uint8Array(t * n);
 		for (let i = 0; i < n; i++) {
 			let n = i + .5, a = [];
@@ -2816,8 +2805,8 @@
 		return r;
 	}
 	// src/points/webgl.ts
-	var Zr = "#version 300 es\nlayout(location = 0) in vec3 dataPosition;\nlayout(location = 1) in vec4 paint;\nuniform mat3 turn;\nuniform vec2 size;\nuniform vec2 origin;\nuniform vec2 scale;\nuniform float pointWidth;\nuniform float layer;\nuniform bool isSphere;\nflat out vec3 colour;\nvoid main() {\n  vec3 turned = turn * dataPosition;\n  vec2 pixel = floor(origin + vec2(scale.x, -scale.y) * turned.xy) + 0.5;\n  vec2 clip = pixel / size * 2.0 - 1.0;\n  bool isDrawn = abs(paint.a * 255.0 - layer) < 0.5 && (!isSphere || turned.z >= 0.0) && !isnan(dataPosition.x);\n  gl_Position = isDrawn ? vec4(clip.x, -clip.y, 0.0, 1.0) : vec4(2.0, 2.0, 2.0, 1.0);\n  gl_PointSize = pointWidth;\n  colour = paint.rgb;\n}", Qr = "#version 300 es\nprecision highp float;\nuniform float pointWidth;\nuniform float reach[32];\nflat in vec3 colour;\nout vec4 drawn;\nvoid main() {\n  vec2 at = floor(gl_PointCoord * pointWidth) - (pointWidth - 1.0) / 2.0;\n  if (abs(at.x) > reach[int(at.y + (pointWidth - 1.0) / 2.0)]) discard;\n  drawn = vec4(colour, 1.0);\n}", $r = /swiftshader|llvmpipe|softpipe|software|basic render/i;
-	function ei(e, t, n) {
+	var Xr = "#version 300 es\nlayout(location = 0) in vec3 dataPosition;\nlayout(location = 1) in vec4 paint;\nuniform mat3 turn;\nuniform vec2 size;\nuniform vec2 origin;\nuniform vec2 scale;\nuniform float pointWidth;\nuniform float layer;\nuniform bool isSphere;\nflat out vec3 colour;\nvoid main() {\n  vec3 turned = turn * dataPosition;\n  vec2 pixel = floor(origin + vec2(scale.x, -scale.y) * turned.xy) + 0.5;\n  vec2 clip = pixel / size * 2.0 - 1.0;\n  bool isDrawn = abs(paint.a * 255.0 - layer) < 0.5 && (!isSphere || turned.z >= 0.0) && !isnan(dataPosition.x);\n  gl_Position = isDrawn ? vec4(clip.x, -clip.y, 0.0, 1.0) : vec4(2.0, 2.0, 2.0, 1.0);\n  gl_PointSize = pointWidth;\n  colour = paint.rgb;\n}", Zr = "#version 300 es\nprecision highp float;\nuniform float pointWidth;\nuniform float reach[32];\nflat in vec3 colour;\nout vec4 drawn;\nvoid main() {\n  vec2 at = floor(gl_PointCoord * pointWidth) - (pointWidth - 1.0) / 2.0;\n  if (abs(at.x) > reach[int(at.y + (pointWidth - 1.0) / 2.0)]) discard;\n  drawn = vec4(colour, 1.0);\n}", Qr = /swiftshader|llvmpipe|softpipe|software|basic render/i;
+	function $r(e, t, n) {
 		let r = e.getContext("webgl2", {
 			antialias: !1,
 			depth: !1,
@@ -2826,10 +2815,10 @@
 		});
 		if (!r) return null;
 		let i = r.getExtension("WEBGL_debug_renderer_info"), a = i ? String(r.getParameter(i.UNMASKED_RENDERER_WEBGL)) : "";
-		if ($r.test(a) && !t) return r.getExtension("WEBGL_lose_context")?.loseContext(), null;
+		if (Qr.test(a) && !t) return r.getExtension("WEBGL_lose_context")?.loseContext(), null;
 		e.addEventListener("webglcontextlost", n);
 		let o = r.createProgram();
-		for (let [e, t] of [[r.VERTEX_SHADER, Zr], [r.FRAGMENT_SHADER, Qr]]) {
+		for (let [e, t] of [[r.VERTEX_SHADER, Xr], [r.FRAGMENT_SHADER, Zr]]) {
 			let n = r.createShader(e);
 			r.shaderSource(n, t), r.compileShader(n), r.attachShader(o, n);
 		}
@@ -2873,8 +2862,8 @@
 		};
 	}
 	// src/views/cloud.tsx
-	var ti = 25e4, ni = 4e5, ri = 12, ii = [58, 40], ai = [44, 40], oi = 460;
-	function si(e) {
+	var ei = 25e4, ti = 4e5, ni = 12, ri = [58, 40], ii = [44, 40], ai = 460;
+	function oi(e) {
 		let { cloud: t, paint: n, theme: r, tool: i, isEqual: a, pointWidth: o, names: s } = e, c = U(null), l = U(null), u = q(null), d = q({
 			width: 0,
 			height: 0
@@ -2889,24 +2878,24 @@
 			let e = _.current;
 			cancelAnimationFrame(e.frame), e.frame = requestAnimationFrame(() => {
 				if (!l.current || !u.peek()) return;
-				let { theme: t, pointWidth: n, shores: r } = v.current, i = l.current.kind === "cpu" && e.isMoving ? ti : Infinity;
-				l.current.draw(u.peek(), ci(n * g.current), r ? null : ut[t], i);
+				let { theme: t, pointWidth: n, shores: r } = v.current, i = l.current.kind === "cpu" && e.isMoving ? ei : Infinity;
+				l.current.draw(u.peek(), si(n * g.current), r ? null : ut[t], i);
 			});
 		}, b = (e) => {
 			u.value = e;
 			let t = _.current;
-			t.isFitted = !1, t.isMoving = v.current.cloud.count > ti, y(), t.isMoving && (clearTimeout(t.settle), t.settle = setTimeout(() => {
+			t.isFitted = !1, t.isMoving = v.current.cloud.count > ei, y(), t.isMoving && (clearTimeout(t.settle), t.settle = setTimeout(() => {
 				t.isMoving = !1, y();
 			}, 120));
 		}, x = () => {
-			let { cloud: e, isEqual: t } = v.current, n = d.peek().width / g.current < oi ? ai : ii;
-			b(Jn(e, d.peek(), li(e), n.map((e) => e * g.current), t || e.shape !== "plane")), _.current.isFitted = !0;
+			let { cloud: e, isEqual: t } = v.current, n = d.peek().width / g.current < ai ? ii : ri;
+			b(Jn(e, d.peek(), ci(e), n.map((e) => e * g.current), t || e.shape !== "plane")), _.current.isFitted = !0;
 		};
 		H(() => {
 			let { forced: t } = e, n = document.createElement("canvas");
 			n.setAttribute("aria-hidden", "true");
 			let r = null;
-			return t !== "cpu" && !f.value && (r = ei(n, t === "webgl", () => f.value = !0), r || (n = document.createElement("canvas"), n.setAttribute("aria-hidden", "true"))), r ??= Kr(n), p.value = r.kind, l.current = r, r.setCloud(v.current.cloud), r.setPaint(v.current.paint), d.peek().width && r.resize(d.peek()), c.current.prepend(n), y(), () => {
+			return t !== "cpu" && !f.value && (r = $r(n, t === "webgl", () => f.value = !0), r || (n = document.createElement("canvas"), n.setAttribute("aria-hidden", "true"))), r ??= Gr(n), p.value = r.kind, l.current = r, r.setCloud(v.current.cloud), r.setPaint(v.current.paint), d.peek().width && r.resize(d.peek()), c.current.prepend(n), y(), () => {
 				r.end(), n.remove(), l.current = null;
 			};
 		}, [f.value, e.forced]), H(() => {
@@ -2940,7 +2929,7 @@
 		]), e.handle.current = {
 			fit: x,
 			zoom: (e) => u.peek() && b(Yn(u.peek(), d.peek(), e, d.peek().width / 2, d.peek().height / 2)),
-			svg: () => Mi(c.current, v.current, u.peek(), d.peek())
+			svg: () => ji(c.current, v.current, u.peek(), d.peek())
 		};
 		let S = U(/* @__PURE__ */ new Map()), C = U({
 			x: 0,
@@ -2962,7 +2951,7 @@
 			let n = w(e), r = S.current.get(e.pointerId);
 			if (!u.peek()) return;
 			if (!r) {
-				e.pointerType === "mouse" && t.count <= ni && O(n);
+				e.pointerType === "mouse" && t.count <= ti && O(n);
 				return;
 			}
 			let a = 4 * g.current;
@@ -2999,11 +2988,11 @@
 			let a = w(r), o = m.value;
 			if (m.value = null, !u.peek() || r.type === "pointercancel") return;
 			let s = r.altKey ? "subtract" : r.shiftKey ? "add" : "replace";
-			o && C.current.hasMoved && o.length > 2 ? e.onSelect(Yr(t, n, u.peek(), d.peek(), o), s, i) : !C.current.hasMoved && S.current.size === 0 && e.onPick(Jr(t, n, u.peek(), d.peek(), a[0], a[1], ri * g.current));
+			o && C.current.hasMoved && o.length > 2 ? e.onSelect(Jr(t, n, u.peek(), d.peek(), o), s, i) : !C.current.hasMoved && S.current.size === 0 && e.onPick(qr(t, n, u.peek(), d.peek(), a[0], a[1], ni * g.current));
 		}, ee = U(0), O = (e) => {
 			cancelAnimationFrame(ee.current), ee.current = requestAnimationFrame(() => {
 				if (!u.peek()) return;
-				let t = Jr(v.current.cloud, v.current.paint, u.peek(), d.peek(), e[0], e[1], ri * g.current);
+				let t = qr(v.current.cloud, v.current.paint, u.peek(), d.peek(), e[0], e[1], ni * g.current);
 				h.value = t < 0 ? null : {
 					point: t,
 					x: e[0] / g.current,
@@ -3036,7 +3025,7 @@
 			else if (r.key === "+" || r.key === "=") e.handle.current.zoom(1.4);
 			else if (r.key === "-") e.handle.current.zoom(1 / 1.4);
 			else if (r.key === "0") x();
-			else if (r.key === "Enter") e.onPick(Jr(t, n, u.peek(), d.peek(), d.peek().width / 2, d.peek().height / 2, 1e9));
+			else if (r.key === "Enter") e.onPick(qr(t, n, u.peek(), d.peek(), d.peek().width / 2, d.peek().height / 2, 1e9));
 			else return;
 			r.preventDefault();
 		}, j = h.value && !m.value ? e.hint(h.value.point) : null, M = g.current, N = u.value;
@@ -3056,14 +3045,14 @@
 			onWheel: k,
 			onKeyDown: A,
 			children: [
-				N && d.value.width > 0 && e.shores && /* @__PURE__ */ X(mi, {
+				N && d.value.width > 0 && e.shores && /* @__PURE__ */ X(pi, {
 					cloud: t,
 					shores: e.shores,
 					camera: N,
 					size: d.value,
 					ratio: M
 				}),
-				N && d.value.width > 0 && /* @__PURE__ */ X(hi, {
+				N && d.value.width > 0 && /* @__PURE__ */ X(mi, {
 					cloud: t,
 					camera: N,
 					size: d.value,
@@ -3090,10 +3079,10 @@
 			]
 		});
 	}
-	function ci(e) {
+	function si(e) {
 		return Math.min(31, Math.max(1, 2 * Math.round((e - 1) / 2) + 1));
 	}
-	function li(e) {
+	function ci(e) {
 		if (e.shape === "plane") return Un;
 		if (e.shape === "space") return Gn(Un, .6, .4);
 		let [t, n, r] = [
@@ -3104,16 +3093,16 @@
 		for (let a = 0; a < e.count; a += i) e.positions[3 * a] === e.positions[3 * a] && (t += e.positions[3 * a], n += e.positions[3 * a + 1], r += e.positions[3 * a + 2]);
 		return Kn(Math.atan2(t, r) * 180 / Math.PI, Math.atan2(n, Math.hypot(t, r)) * 180 / Math.PI);
 	}
-	function ui(e, t, n) {
+	function li(e, t, n) {
 		return (e.shape === "sphere" ? t.scale[1] * Math.PI / 180 : t.scale[1] / e.half[1]) / n;
 	}
-	var [di, fi, pi] = [
+	var [ui, di, fi] = [
 		[58, 34],
 		6,
 		[60, 258]
 	];
-	function mi({ cloud: e, shores: t, camera: n, size: r, ratio: i }) {
-		let a = e.shape === "sphere", o = ui(e, n, i), s = n.scale[0] / i, [c, l] = [r.width / i, r.height / i];
+	function pi({ cloud: e, shores: t, camera: n, size: r, ratio: i }) {
+		let a = e.shape === "sphere", o = li(e, n, i), s = n.scale[0] / i, [c, l] = [r.width / i, r.height / i];
 		return /* @__PURE__ */ X("svg", {
 			class: "lands",
 			width: c,
@@ -3132,7 +3121,7 @@
 			})
 		});
 	}
-	function hi({ cloud: e, camera: t, size: n, ratio: r, names: i, logs: a, marks: o, picked: s, drawing: c, theme: l, degrees: u, outlines: d, ground: f, towns: p }) {
+	function mi({ cloud: e, camera: t, size: n, ratio: r, names: i, logs: a, marks: o, picked: s, drawing: c, theme: l, degrees: u, outlines: d, ground: f, towns: p }) {
 		let [m, h] = [n.width / r, n.height / r], g = e.shape === "sphere", _ = (e, i, a) => {
 			let [o, s, c] = qn(t, n, e, i, a);
 			return [
@@ -3140,7 +3129,7 @@
 				s / r,
 				c
 			];
-		}, v = s < 0 ? null : _(e.positions[3 * s], e.positions[3 * s + 1], e.positions[3 * s + 2]), y = W(() => _i(o.map((e) => ({
+		}, v = s < 0 ? null : _(e.positions[3 * s], e.positions[3 * s + 1], e.positions[3 * s + 2]), y = W(() => gi(o.map((e) => ({
 			mark: e,
 			at: _(e.x, e.y, e.z)
 		})), m, h, g), [
@@ -3148,57 +3137,57 @@
 			t,
 			n
 		]), b = g ? [
-			fi,
-			fi,
-			m - fi,
-			h - fi
+			di,
+			di,
+			m - di,
+			h - di
 		] : [
-			di[0],
+			ui[0],
 			24,
-			m - fi,
-			h - di[1]
+			m - di,
+			h - ui[1]
 		], x = y.map(({ mark: e, at: [t, n] }) => [
-			t - gi(e),
+			t - hi(e),
 			n - 10,
-			t + gi(e),
+			t + hi(e),
 			n + 10
 		]);
-		u && x.push(...wi(vi(e, t, n, r), u).map(({ left: e, right: t }) => [
+		u && x.push(...Ci(_i(e, t, n, r), u).map(({ left: e, right: t }) => [
 			e,
 			0,
 			t,
 			h
 		]));
-		let S = g && Ai(t, n, m, _, x);
-		return m >= oi && x.push([
-			m - pi[0],
+		let S = g && ki(t, n, m, _, x);
+		return m >= ai && x.push([
+			m - fi[0],
 			0,
 			m,
-			pi[1]
+			fi[1]
 		]), /* @__PURE__ */ X("svg", {
 			class: "over",
 			width: m,
 			height: h,
 			"aria-hidden": "true",
 			children: [
-				e.shape === "plane" && f && /* @__PURE__ */ X(Oi, {
+				e.shape === "plane" && f && /* @__PURE__ */ X(Di, {
 					ground: f,
-					plane: vi(e, t, n, r)
+					plane: _i(e, t, n, r)
 				}),
-				e.shape === "plane" && d && /* @__PURE__ */ X(Di, {
+				e.shape === "plane" && d && /* @__PURE__ */ X(Ei, {
 					outlines: d,
-					plane: vi(e, t, n, r),
+					plane: _i(e, t, n, r),
 					theme: l
 				}),
-				e.shape === "plane" && /* @__PURE__ */ X(Ti, {
-					plane: vi(e, t, n, r),
+				e.shape === "plane" && /* @__PURE__ */ X(wi, {
+					plane: _i(e, t, n, r),
 					size: n,
 					ratio: r,
 					names: i,
 					logs: a,
 					degrees: u
 				}),
-				e.shape === "space" && /* @__PURE__ */ X(ki, {
+				e.shape === "space" && /* @__PURE__ */ X(Oi, {
 					cloud: e,
 					names: i,
 					pixel: _,
@@ -3213,7 +3202,7 @@
 						children: e
 					}, e))]
 				}),
-				p && lr("coast", ui(e, t, r)) && vr(p, t, n, r, g, b, x).map(({ name: e, x: t, y: n, isLeft: r }, i) => /* @__PURE__ */ X("g", {
+				p && lr("coast", li(e, t, r)) && _r(p, t, n, r, g, b, x).map(({ name: e, x: t, y: n, isLeft: r }, i) => /* @__PURE__ */ X("g", {
 					class: "city",
 					transform: `translate(${t} ${n})`,
 					children: [/* @__PURE__ */ X("circle", { r: "2" }), /* @__PURE__ */ X("text", {
@@ -3227,9 +3216,9 @@
 					class: "mark",
 					transform: `translate(${t} ${n})`,
 					children: [/* @__PURE__ */ X("rect", {
-						x: -gi(e),
+						x: -hi(e),
 						y: "-10",
-						width: 2 * gi(e),
+						width: 2 * hi(e),
 						height: "20",
 						rx: "10",
 						fill: e.colour
@@ -3252,18 +3241,18 @@
 			]
 		});
 	}
-	function gi(e) {
+	function hi(e) {
 		return Math.max(10, 3.6 * e.text.length + 6);
 	}
-	function _i(e, t, n, r) {
+	function gi(e, t, n, r) {
 		let i = [];
 		for (let a of e) {
 			let [e, o, s] = a.at;
-			if (!(e < 12 || o < 12 || e > t - 12 || o > n - 12 || r && s < 0) && (i.every(({ mark: t, at: n }) => Math.abs(n[0] - e) > gi(t) + gi(a.mark) + 2 || Math.abs(n[1] - o) > 22) && i.push(a), i.length >= 60)) break;
+			if (!(e < 12 || o < 12 || e > t - 12 || o > n - 12 || r && s < 0) && (i.every(({ mark: t, at: n }) => Math.abs(n[0] - e) > hi(t) + hi(a.mark) + 2 || Math.abs(n[1] - o) > 22) && i.push(a), i.length >= 60)) break;
 		}
 		return i;
 	}
-	function vi({ middle: e, half: t }, { scale: n, shift: r }, i, a) {
+	function _i({ middle: e, half: t }, { scale: n, shift: r }, i, a) {
 		return {
 			toX: (o) => e[0] + (o * a - i.width / 2 - r[0]) / n[0] * t[0],
 			toY: (o) => e[1] - (o * a - i.height / 2 - r[1]) / n[1] * t[1],
@@ -3271,7 +3260,7 @@
 			fromY: (o) => (i.height / 2 + r[1] - (o - e[1]) / t[1] * n[1]) / a
 		};
 	}
-	function yi(e, t, n) {
+	function vi(e, t, n) {
 		let r = an(e, t, n), i = r.length > 1 ? r[1] - r[0] : 1;
 		return i > 10 ? [
 			15,
@@ -3280,29 +3269,29 @@
 			90
 		].find((r) => (t - e) / r <= n) ?? 90 : i;
 	}
-	function bi(e, t, n) {
-		let r = yi(e, t, n), i = Math.ceil(Math.max(e, -90) / r);
-		return Array.from({ length: Math.max(0, Math.floor(Math.min(t, 90) / r) - i + 1) }, (e, t) => [(i + t) * r, Si((i + t) * r, "N", "S")]);
+	function yi(e, t, n) {
+		let r = vi(e, t, n), i = Math.ceil(Math.max(e, -90) / r);
+		return Array.from({ length: Math.max(0, Math.floor(Math.min(t, 90) / r) - i + 1) }, (e, t) => [(i + t) * r, xi((i + t) * r, "N", "S")]);
 	}
-	function xi(e, t, n, r) {
-		let i = r.reduce((e, [t, n, r]) => e + n - t - r, 0), a = [], o = yi(e, t, n);
+	function bi(e, t, n, r) {
+		let i = r.reduce((e, [t, n, r]) => e + n - t - r, 0), a = [], o = vi(e, t, n);
 		for (let n = Math.ceil(e / o) * o; n <= t + i; n += o) {
 			let i = 0, o = !1;
 			for (let [e, t, a] of r) n >= t ? i += t - e - a : n > e && (o = !0);
 			let s = n - i;
-			!o && s >= e && s <= t && a.push([s, Si((n + 540) % 360 - 180, "E", "W")]);
+			!o && s >= e && s <= t && a.push([s, xi((n + 540) % 360 - 180, "E", "W")]);
 		}
 		return a;
 	}
-	function Si(e, t, n) {
+	function xi(e, t, n) {
 		let r = `${Number(Math.abs(e).toFixed(4))}°`;
 		return e === 0 || Math.abs(e) === 180 ? r : `${r} ${e > 0 ? t : n}`;
 	}
-	function Ci(e, t, n) {
+	function Si(e, t, n) {
 		let r = (e) => 10 ** Math.min(300, Math.max(-300, e));
 		return on(r(e), r(t), n).map((e) => [Math.log10(e), Y(e, 6)]);
 	}
-	function wi({ fromX: e }, t) {
+	function Ci({ fromX: e }, t) {
 		let n = 0;
 		return (t?.breaks ?? []).map(([t, r, i]) => {
 			let [a, o] = [e(t - n), e(t - n + i)];
@@ -3313,9 +3302,9 @@
 			};
 		});
 	}
-	function Ti({ plane: e, size: t, ratio: n, names: r, logs: i = [], degrees: a }) {
-		let { toX: o, toY: s, fromX: c, fromY: l } = e, [u, d] = [t.width / n, t.height / n], f = [Math.max(2, Math.floor(u / 110)), Math.max(2, Math.floor(d / 80))], p = a ? xi(o(0), o(u), f[0], a.breaks) : i[0] ? Ci(o(0), o(u), f[0]) : an(o(0), o(u), f[0]).map((e) => [e, Y(e, 6)]), m = a ? bi(s(d), s(0), f[1]) : i[1] ? Ci(s(d), s(0), f[1]) : an(s(d), s(0), f[1]).map((e) => [e, Y(e, 6)]);
-		return /* @__PURE__ */ X(x, { children: [wi(e, a).map(({ left: e, right: t, text: n }) => /* @__PURE__ */ X("g", {
+	function wi({ plane: e, size: t, ratio: n, names: r, logs: i = [], degrees: a }) {
+		let { toX: o, toY: s, fromX: c, fromY: l } = e, [u, d] = [t.width / n, t.height / n], f = [Math.max(2, Math.floor(u / 110)), Math.max(2, Math.floor(d / 80))], p = a ? bi(o(0), o(u), f[0], a.breaks) : i[0] ? Si(o(0), o(u), f[0]) : an(o(0), o(u), f[0]).map((e) => [e, Y(e, 6)]), m = a ? yi(s(d), s(0), f[1]) : i[1] ? Si(s(d), s(0), f[1]) : an(s(d), s(0), f[1]).map((e) => [e, Y(e, 6)]);
+		return /* @__PURE__ */ X(x, { children: [Ci(e, a).map(({ left: e, right: t, text: n }) => /* @__PURE__ */ X("g", {
 			class: "gutter",
 			children: [/* @__PURE__ */ X("rect", {
 				x: e,
@@ -3373,31 +3362,31 @@
 			]
 		})] });
 	}
-	function Ei({ mean: e, covariance: [t, n, r] }, i, { fromX: a, fromY: o }) {
+	function Ti({ mean: e, covariance: [t, n, r] }, i, { fromX: a, fromY: o }) {
 		let s = Math.sqrt(Math.max(0, t)), c = s > 0 ? n / s : 0, l = Math.sqrt(Math.max(0, r - c * c));
 		return `M${Array.from({ length: 73 }, (t, n) => {
 			let [r, u] = [Math.cos(n * Math.PI / 36), Math.sin(n * Math.PI / 36)];
 			return `${a(e[0] + i * s * r).toFixed(1)} ${o(e[1] + i * (c * r + l * u)).toFixed(1)}`;
 		}).join("L")}Z`;
 	}
-	function Di({ outlines: e, plane: t, theme: n }) {
+	function Ei({ outlines: e, plane: t, theme: n }) {
 		return /* @__PURE__ */ X("g", {
 			class: "outlines",
 			children: e.map((e) => /* @__PURE__ */ X("g", {
 				stroke: dt(e.group, n),
 				fill: dt(e.group, n),
 				children: [/* @__PURE__ */ X("path", {
-					d: Ei(e, 1, t),
+					d: Ti(e, 1, t),
 					"fill-opacity": ".07"
 				}), /* @__PURE__ */ X("path", {
-					d: Ei(e, 2, t),
+					d: Ti(e, 2, t),
 					"fill-opacity": "0",
 					"stroke-dasharray": "5 4"
 				})]
 			}, e.group))
 		});
 	}
-	function Oi({ ground: e, plane: { fromX: t, fromY: n } }) {
+	function Di({ ground: e, plane: { fromX: t, fromY: n } }) {
 		let { columns: r, rows: i, low: a, high: o, shade: s } = e, c = (e) => t(a[0] + (o[0] - a[0]) * e / r), l = (e) => n(a[1] + (o[1] - a[1]) * e / i);
 		return /* @__PURE__ */ X("g", {
 			class: "ground",
@@ -3413,7 +3402,7 @@
 			})
 		});
 	}
-	function ki({ cloud: e, names: t, pixel: n, width: r, height: i }) {
+	function Oi({ cloud: e, names: t, pixel: n, width: r, height: i }) {
 		let [a, ...o] = Bn(e), [s, c] = n(...a);
 		return /* @__PURE__ */ X("g", {
 			class: "axis",
@@ -3433,7 +3422,7 @@
 			})
 		});
 	}
-	function Ai(e, t, n, r, i) {
+	function ki(e, t, n, r, i) {
 		let a = (t) => 180 / Math.PI * (t / e.scale[0]), o = a(Math.min(t.width, t.height)), s = [
 			30,
 			15,
@@ -3476,11 +3465,11 @@
 			labels: b
 		};
 	}
-	var ji = 2e4;
-	function Mi(e, { caption: t, cloud: n, paint: r, theme: i, pointWidth: a }, o, s) {
+	var Ai = 2e4;
+	function ji(e, { caption: t, cloud: n, paint: r, theme: i, pointWidth: a }, o, s) {
 		let c = Math.min(2, devicePixelRatio || 1), [l, u] = [s.width / c, s.height / c], d = Zt(e.querySelector(".over"), l, u + 30, ut[i]), f = Xt("g", {});
-		if (n.count <= ji) {
-			let e = ci(a * c) / c / 2, t = /* @__PURE__ */ new Map();
+		if (n.count <= Ai) {
+			let e = si(a * c) / c / 2, t = /* @__PURE__ */ new Map();
 			for (let e = 0; e < n.count; e++) {
 				if (!(r[e] >>> 24)) continue;
 				let [i, a, l] = qn(o, s, n.positions[3 * e], n.positions[3 * e + 1], n.positions[3 * e + 2]);
@@ -3525,7 +3514,7 @@
 		return h.textContent = t, d.append(h), d;
 	}
 	// src/state/compare.ts
-	function Ni(e, t) {
+	function Mi(e, t) {
 		let [n, r, i] = [
 			0,
 			0,
@@ -3544,11 +3533,11 @@
 			squares: i
 		};
 	}
-	function Pi(e, t, n) {
+	function Ni(e, t, n) {
 		let r = [];
 		for (let i of e.columns) {
 			if (i.kind === "text") continue;
-			let [e, a] = [Ni(i.values, t), Ni(i.values, n)], o = Math.sqrt((e.squares + a.squares) / Math.max(1, e.n + a.n - 2));
+			let [e, a] = [Mi(i.values, t), Mi(i.values, n)], o = Math.sqrt((e.squares + a.squares) / Math.max(1, e.n + a.n - 2));
 			r.push({
 				name: i.name,
 				a: e.mean,
@@ -3559,7 +3548,7 @@
 		let i = ({ effect: e }) => Number.isNaN(e) ? -1 : Math.abs(e);
 		return r.sort((e, t) => i(t) - i(e));
 	}
-	function Fi(e, t, n) {
+	function Pi(e, t, n) {
 		let r = e.groups.map(({ name: e }) => ({
 			name: e,
 			a: 0,
@@ -3569,13 +3558,13 @@
 			r[e] && (r[e].a += t[i], r[e].b += n[i]);
 		}), r.filter((e) => e.a + e.b > 0);
 	}
-	function Ii(e) {
+	function Fi(e) {
 		return e.reduce((e, t) => e + t, 0);
 	}
 	// src/views/compare.tsx
-	var Li = 60;
-	function Ri({ suffix: e, columns: t, grouping: n, kept: r, chosen: i, recipe: a, close: o }) {
-		let s = !i || i === r.rows, c = s ? r.rows.map((e) => 1 - e) : i, l = s ? "all other rows" : a, u = s ? 0 : r.rows.reduce((e, t, n) => e + (t & c[n]), 0), d = (e, t) => t ? `${Y(100 * e / t, 3)} %` : "–", [f, p] = [Ii(r.rows), Ii(c)];
+	var Ii = 60;
+	function Li({ suffix: e, columns: t, grouping: n, kept: r, chosen: i, recipe: a, close: o }) {
+		let s = !i || i === r.rows, c = s ? r.rows.map((e) => 1 - e) : i, l = s ? "all other rows" : a, u = s ? 0 : r.rows.reduce((e, t, n) => e + (t & c[n]), 0), d = (e, t) => t ? `${Y(100 * e / t, 3)} %` : "–", [f, p] = [Fi(r.rows), Fi(c)];
 		return /* @__PURE__ */ X("section", {
 			class: "card chosen",
 			"aria-labelledby": `compare${e}`,
@@ -3610,7 +3599,7 @@
 						})
 					})]
 				}),
-				/* @__PURE__ */ X(Mr, {
+				/* @__PURE__ */ X(jr, {
 					caption: "Columns of A and B, those that differ most first",
 					names: [
 						"column",
@@ -3618,14 +3607,14 @@
 						"mean of B",
 						"difference in standard deviations"
 					],
-					rows: Pi(t, r.rows, c).map(({ name: e, a: t, b: n, effect: r }) => [
+					rows: Ni(t, r.rows, c).map(({ name: e, a: t, b: n, effect: r }) => [
 						e,
 						t,
 						n,
 						Number.isNaN(r) ? "–" : Number(r.toPrecision(3))
 					])
 				}),
-				n && n.groups.length > 1 && /* @__PURE__ */ X(Mr, {
+				n && n.groups.length > 1 && /* @__PURE__ */ X(jr, {
 					caption: `${n.title} of A and B`,
 					names: [
 						n.title,
@@ -3634,7 +3623,7 @@
 						"rows of B",
 						"share of B"
 					],
-					rows: Fi(n, r.rows, c).slice(0, Li).map((e) => [
+					rows: Pi(n, r.rows, c).slice(0, Ii).map((e) => [
 						e.name,
 						e.a,
 						d(e.a, f),
@@ -3646,7 +3635,7 @@
 		});
 	}
 	// src/views/icon.tsx
-	var zi = {
+	var Ri = {
 		shown: "M2 12s4-7 10-7 10 7 10 7-4 7-10 7S2 12 2 12Zm10 3a3 3 0 1 0 0-6 3 3 0 0 0 0 6Z",
 		hidden: "M3 3l18 18M10.6 5.1A9.7 9.7 0 0 1 12 5c6 0 10 7 10 7a17 17 0 0 1-3 3.7M6.6 6.6A17 17 0 0 0 2 12s4 7 10 7a9.6 9.6 0 0 0 4-.9M9.9 9.9a3 3 0 0 0 4.2 4.2",
 		only: "M12 3v4m0 10v4M3 12h4m10 0h4M12 15a3 3 0 1 0 0-6 3 3 0 0 0 0 6Z",
@@ -3660,26 +3649,26 @@
 		close: "M6 6l12 12M18 6 6 18",
 		up: "M12 19V5m-6 6 6-6 6 6"
 	};
-	function Bi({ name: e }) {
+	function zi({ name: e }) {
 		return /* @__PURE__ */ X("svg", {
 			class: "icon",
 			viewBox: "0 0 24 24",
 			width: "18",
 			height: "18",
 			"aria-hidden": "true",
-			children: /* @__PURE__ */ X("path", { d: zi[e] })
+			children: /* @__PURE__ */ X("path", { d: Ri[e] })
 		});
 	}
 	// src/views/scene.tsx
-	var Vi = 40, Hi = 16, Ui = 6, Wi = 200, Gi = "sure:";
-	function Ki(e, t = e[0]?.key) {
-		return e.find((e) => e.key === (t?.startsWith(Gi) ? t.slice(5) : t));
+	var Bi = 40, Vi = 16, Hi = 6, Ui = 200, Wi = "sure:";
+	function Gi(e, t = e[0]?.key) {
+		return e.find((e) => e.key === (t?.startsWith(Wi) ? t.slice(5) : t));
 	}
-	function qi(e, t) {
+	function Ki(e, t) {
 		return e.find((e) => e.kind !== "text" && t.test(e.name));
 	}
-	function Ji({ source: e, settings: t, settle: n, choice: r, asked: i }) {
-		let a = Rt.value, { name: o, columns: s, sources: c, layouts: l, suffix: u = "" } = e, d = s.columns.filter((e) => e.kind !== "text"), f = qi(d, /^(lon|lng|long|longitude)$/i), p = qi(d, /^(lat|latitude)$/i), m = d.filter((t) => t.name !== e.id && t.name !== e.weights), h = m.length >= 2 ? m : d, g = (e, t) => d.find((t) => t.name === e) ?? t, _ = l.map((e) => [e.key, e.title]);
+	function qi({ source: e, settings: t, settle: n, choice: r, asked: i }) {
+		let a = Rt.value, { name: o, columns: s, sources: c, layouts: l, suffix: u = "" } = e, d = s.columns.filter((e) => e.kind !== "text"), f = Ki(d, /^(lon|lng|long|longitude)$/i), p = Ki(d, /^(lat|latitude)$/i), m = d.filter((t) => t.name !== e.id && t.name !== e.weights), h = m.length >= 2 ? m : d, g = (e, t) => d.find((t) => t.name === e) ?? t, _ = l.map((e) => [e.key, e.title]);
 		f && p && _.push(["sphere", "sphere"]), h.length >= 2 && _.push(["flat", "columns"]);
 		let v = _.find(([e]) => e === t.view)?.[0] ?? _[0]?.[0] ?? "flat", y = l.find((e) => e.key === v), b = v === "sphere", S = y?.x ?? g(t.x, f ?? h[0]), C = y?.y ?? g(t.y, p ?? h[1] ?? h[0]), w = y ? y.z : t.z ? d.find((e) => e.name === t.z) : void 0, T = t.colour ?? c[0]?.key ?? e.colour ?? "", E = y ? y.isEqual : S === f && C === p || e.isEqual, D = t.edge !== "no" && !y?.degrees, ee = [
 			S,
@@ -3705,13 +3694,13 @@
 			A
 		]), M = y ? y.degrees : !b && S === f && C === p && !w ? { breaks: [] } : void 0, N = b || M !== void 0;
 		H(() => {
-			N && e.coast && xr(e.coast);
+			N && e.coast && br(e.coast);
 		}, [N]);
 		let P = W(() => {
-			if (!N || !yr.value) return null;
+			if (!N || !vr.value) return null;
 			if (b) return {
-				shores: nr(yr.value),
-				towns: ir(yr.value)
+				shores: nr(vr.value),
+				towns: ir(vr.value)
 			};
 			let [e, t] = [S, C].map((e) => kn(e.values)), n = M.breaks;
 			if (!e || !t) return null;
@@ -3719,14 +3708,14 @@
 			if (!$n([e[0], r], t)) return null;
 			let i = e[0] >= -180 && r <= 180 ? -180 : (e[0] + r) / 2 - 180;
 			return {
-				shores: or(yr.value, j, i, n),
-				towns: ar(yr.value, j, i, n)
+				shores: or(vr.value, j, i, n),
+				towns: ar(vr.value, j, i, n)
 			};
 		}, [
-			yr.value,
+			vr.value,
 			j,
 			N
-		]), F = q(null), te = q(null), ne = T.startsWith(Gi), I = Ki(c, T);
+		]), F = q(null), te = q(null), ne = T.startsWith(Wi), I = Gi(c, T);
 		H(() => {
 			let e = new AbortController();
 			return te.value = null, (async () => {
@@ -3760,13 +3749,13 @@
 		H(() => {
 			ie.value = /* @__PURE__ */ new Set(), se.value = /* @__PURE__ */ new Map();
 		}, [le?.title]);
-		let ue = (e) => B !== null && ie.value.size > 0 && ie.value.has(B.groupOf[e]), V = W(() => Zi(j, s.rows, B, L.value, ie.value, a), [
+		let ue = (e) => B !== null && ie.value.size > 0 && ie.value.has(B.groupOf[e]), V = W(() => Xi(j, s.rows, B, L.value, ie.value, a), [
 			j,
 			B,
 			L.value,
 			ie.value,
 			a
-		]), de = W(() => L.value ? L.value.reduce((e, t) => e + t, 0) : 0, [L.value]), fe = W(() => Qi(j, B, ie.value, a), [
+		]), de = W(() => L.value ? L.value.reduce((e, t) => e + t, 0) : 0, [L.value]), fe = W(() => Zi(j, B, ie.value, a), [
 			j,
 			B,
 			ie.value,
@@ -3831,7 +3820,7 @@
 					children: [
 						/* @__PURE__ */ X("div", {
 							class: "tools choices",
-							children: [r, /* @__PURE__ */ X(Xi, {
+							children: [r, /* @__PURE__ */ X(Yi, {
 								columns: s,
 								numbers: d,
 								x: S.name,
@@ -3849,7 +3838,7 @@
 							inert: e.sampled !== void 0,
 							children: [/* @__PURE__ */ X("div", {
 								class: "stage",
-								children: /* @__PURE__ */ X(si, {
+								children: /* @__PURE__ */ X(oi, {
 									cloud: j,
 									paint: V,
 									theme: a,
@@ -3873,7 +3862,7 @@
 									picked: pe,
 									forced: t.renderer,
 									handle: oe,
-									onSelect: (e, t, n) => me(Yi(e, (e) => j.rowOf[e]), t, n),
+									onSelect: (e, t, n) => me(Ji(e, (e) => j.rowOf[e]), t, n),
 									onPick: (e) => R.value = e < 0 ? -1 : j.rowOf[e],
 									hint: (e) => {
 										let t = j.rowOf[e], n = B?.groups.length ? ke(t) : "";
@@ -3911,28 +3900,28 @@
 										title: n,
 										"aria-label": n,
 										onClick: () => ae.value = e,
-										children: /* @__PURE__ */ X(Bi, { name: t })
+										children: /* @__PURE__ */ X(zi, { name: t })
 									}, e)),
 									/* @__PURE__ */ X("button", {
 										type: "button",
 										title: "Zoom in (+)",
 										"aria-label": "Zoom in",
 										onClick: () => oe.current?.zoom(1.5),
-										children: /* @__PURE__ */ X(Bi, { name: "plus" })
+										children: /* @__PURE__ */ X(zi, { name: "plus" })
 									}),
 									/* @__PURE__ */ X("button", {
 										type: "button",
 										title: "Zoom out (-)",
 										"aria-label": "Zoom out",
 										onClick: () => oe.current?.zoom(1 / 1.5),
-										children: /* @__PURE__ */ X(Bi, { name: "minus" })
+										children: /* @__PURE__ */ X(zi, { name: "minus" })
 									}),
 									/* @__PURE__ */ X("button", {
 										type: "button",
 										title: "Fit all (F)",
 										"aria-label": "Fit all",
 										onClick: () => oe.current?.fit(),
-										children: /* @__PURE__ */ X(Bi, { name: "fit" })
+										children: /* @__PURE__ */ X(zi, { name: "fit" })
 									})
 								]
 							})]
@@ -3995,14 +3984,14 @@
 							class: "note",
 							children: y.note
 						}),
-						/* @__PURE__ */ X(jr, { error: te.value })
+						/* @__PURE__ */ X(Ar, { error: te.value })
 					]
 				}),
 				/* @__PURE__ */ X("aside", {
 					class: "side",
 					style: { gridRow: we ? "span 2" : void 0 },
 					children: !e.sampled && /* @__PURE__ */ X(x, { children: [
-						R.value >= 0 && /* @__PURE__ */ X(sa, {
+						R.value >= 0 && /* @__PURE__ */ X(oa, {
 							suffix: u,
 							columns: s,
 							row: R.value,
@@ -4011,13 +4000,13 @@
 							probability: B?.probability?.[R.value] ?? null,
 							close: () => R.value = -1
 						}),
-						B?.isSure && /* @__PURE__ */ X(aa, {
+						B?.isSure && /* @__PURE__ */ X(ia, {
 							suffix: u,
 							grouping: B,
 							theme: a,
 							choose: ye
 						}),
-						B && B.groups.length > 0 && /* @__PURE__ */ X(ta, {
+						B && B.groups.length > 0 && /* @__PURE__ */ X(ea, {
 							suffix: u,
 							grouping: B,
 							rows: s.rows,
@@ -4028,20 +4017,20 @@
 							rename: (e, t) => se.value = new Map(se.value).set(e, t),
 							choose: ve
 						}),
-						B && I?.hasProbability && B.probability && !B.isSure && /* @__PURE__ */ X(aa, {
+						B && I?.hasProbability && B.probability && !B.isSure && /* @__PURE__ */ X(ia, {
 							suffix: u,
 							grouping: B,
 							theme: a,
 							choose: ye
 						}),
-						B?.outliers && B.outliers.length > 0 && /* @__PURE__ */ X(ra, {
+						B?.outliers && B.outliers.length > 0 && /* @__PURE__ */ X(na, {
 							suffix: u,
 							outliers: B.outliers,
 							titleOf: G,
 							pick: (e) => R.value = e,
 							choose: () => me(B.outliers.map(({ row: e }) => e), "replace", "out of the ordinary")
 						}),
-						B?.scale && !B.isSure && /* @__PURE__ */ X(oa, {
+						B?.scale && !B.isSure && /* @__PURE__ */ X(aa, {
 							title: B.title,
 							...B.scale,
 							theme: a
@@ -4062,7 +4051,7 @@
 						})
 					] })
 				}),
-				we && /* @__PURE__ */ X(Ur, {
+				we && /* @__PURE__ */ X(Hr, {
 					suffix: u,
 					columns: Ce,
 					grouping: B,
@@ -4070,10 +4059,10 @@
 					theme: a,
 					column: t.box,
 					settle: (e) => n({ box: e }),
-					nameOf: (e) => $i(B.groups[e], I !== void 0),
+					nameOf: (e) => Qi(B.groups[e], I !== void 0),
 					choose: ve
 				}),
-				ce.value && /* @__PURE__ */ X(Ri, {
+				ce.value && /* @__PURE__ */ X(Li, {
 					suffix: u,
 					columns: s,
 					grouping: B,
@@ -4082,7 +4071,7 @@
 					recipe: re.value.join(", "),
 					close: () => ce.value = null
 				}),
-				L.value && /* @__PURE__ */ X(ca, {
+				L.value && /* @__PURE__ */ X(sa, {
 					keep: () => ce.value = {
 						rows: L.value,
 						recipe: re.value.join(", ")
@@ -4102,10 +4091,10 @@
 			]
 		});
 	}
-	function* Yi(e, t) {
+	function* Ji(e, t) {
 		for (let n of e) yield t(n);
 	}
-	function Xi({ columns: e, numbers: t, x: n, y: r, z: i, view: a, views: o, sources: s, colourKey: c, settle: l }) {
+	function Yi({ columns: e, numbers: t, x: n, y: r, z: i, view: a, views: o, sources: s, colourKey: c, settle: l }) {
 		let u = (e, n, r) => /* @__PURE__ */ X("label", { children: [e, /* @__PURE__ */ X("select", {
 			value: r,
 			onChange: (e) => l({ [n]: e.currentTarget.value }),
@@ -4130,7 +4119,7 @@
 						value: e.key,
 						children: e.title
 					}), e.hasProbability && /* @__PURE__ */ X("option", {
-						value: Gi + e.key,
+						value: Wi + e.key,
 						children: ["how sure: ", e.title.replace("clusters of ", "")]
 					})] }, e.key)),
 					e.columns.map((e) => /* @__PURE__ */ X("option", {
@@ -4154,7 +4143,7 @@
 			] })
 		] });
 	}
-	function Zi(e, t, n, r, i, a) {
+	function Xi(e, t, n, r, i, a) {
 		let o = new Uint32Array(e.count), s = n?.groups.map((e) => gn(wt(e, a), 255)) ?? [], c = gn(Tt(n && !n.scale ? {
 			...n,
 			groups: []
@@ -4173,7 +4162,7 @@
 		}
 		return o;
 	}
-	function Qi(e, t, n, r) {
+	function Zi(e, t, n, r) {
 		if (!t || t.groups.length < 2) return [];
 		let i = t.groups.map(() => [
 			0,
@@ -4192,7 +4181,7 @@
 		})).filter(({ group: e, at: t, sum: r }) => e.number >= 0 && r[3] > 0 && !n.has(t)).sort((e, t) => t.sum[3] - e.sum[3]).map(({ group: t, sum: [n, i, a, o] }) => {
 			let s = e.shape === "sphere" ? Math.hypot(n, i, a) || 1 : o;
 			return {
-				text: t.name.length <= Hi ? t.name : `${t.name.slice(0, 15)}…`,
+				text: t.name.length <= Vi ? t.name : `${t.name.slice(0, 15)}…`,
 				colour: t.place === void 0 ? wt(t, r) : "var(--soft)",
 				x: n / s,
 				y: i / s,
@@ -4200,15 +4189,15 @@
 			};
 		});
 	}
-	function $i({ number: e, name: t }, n) {
+	function Qi({ number: e, name: t }, n) {
 		return e < 0 || !n || t !== String(e) ? t : `Cluster ${t}`;
 	}
-	function ea({ probability: e, partners: t }) {
-		let n = t?.split("+") ?? [], r = n.length > Ui ? `${n.slice(0, Ui).join("+")} and ${J(n.length - Ui)} more` : t;
+	function $i({ probability: e, partners: t }) {
+		let n = t?.split("+") ?? [], r = n.length > Hi ? `${n.slice(0, Hi).join("+")} and ${J(n.length - Hi)} more` : t;
 		return [...e === void 0 ? [] : [`sure ${e.toFixed(2)}`], ...r ? [`merges with ${r}`] : []].join(", ");
 	}
-	function ta({ suffix: e, grouping: t, rows: n, theme: r, hidden: i, isOfJob: a, hide: o, rename: s, choose: c }) {
-		let l = q(!1), u = q(null), d = q(""), f = t.groups.map((e, t) => t), p = f.filter((e) => t.groups[e].name.toLowerCase().includes(d.value.trim().toLowerCase())), m = l.value ? p : p.slice(0, Vi), h = (e) => {
+	function ea({ suffix: e, grouping: t, rows: n, theme: r, hidden: i, isOfJob: a, hide: o, rename: s, choose: c }) {
+		let l = q(!1), u = q(null), d = q(""), f = t.groups.map((e, t) => t), p = f.filter((e) => t.groups[e].name.toLowerCase().includes(d.value.trim().toLowerCase())), m = l.value ? p : p.slice(0, Bi), h = (e) => {
 			let t = new Set(i);
 			t.delete(e) || t.add(e), o(t);
 		}, g = (e) => !i.has(e) && i.size === f.length - 1;
@@ -4234,7 +4223,7 @@
 						children: "Show all"
 					})]
 				}),
-				t.groups.length > Vi && /* @__PURE__ */ X("label", { children: [/* @__PURE__ */ X("span", {
+				t.groups.length > Bi && /* @__PURE__ */ X("label", { children: [/* @__PURE__ */ X("span", {
 					class: "unseen",
 					children: ["Search ", a ? "clusters" : t.title]
 				}), /* @__PURE__ */ X("input", {
@@ -4246,7 +4235,7 @@
 				/* @__PURE__ */ X("ul", {
 					class: "groups",
 					children: m.map((e) => {
-						let l = t.groups[e], d = $i(l, a), p = ea(l);
+						let l = t.groups[e], d = Qi(l, a), p = $i(l);
 						return u.value === l.number ? /* @__PURE__ */ X("li", { children: /* @__PURE__ */ X("form", {
 							class: "inline",
 							onSubmit: (e) => {
@@ -4302,7 +4291,7 @@
 									title: `Rename ${d}`,
 									"aria-label": `Rename ${d}`,
 									onClick: () => u.value = l.number,
-									children: /* @__PURE__ */ X(Bi, { name: "pen" })
+									children: /* @__PURE__ */ X(zi, { name: "pen" })
 								}),
 								/* @__PURE__ */ X("button", {
 									type: "button",
@@ -4311,7 +4300,7 @@
 									title: `Show only ${d}`,
 									"aria-label": `Show only ${d}`,
 									onClick: () => o(g(e) ? /* @__PURE__ */ new Set() : new Set(f.filter((t) => t !== e))),
-									children: /* @__PURE__ */ X(Bi, { name: "only" })
+									children: /* @__PURE__ */ X(zi, { name: "only" })
 								}),
 								/* @__PURE__ */ X("button", {
 									type: "button",
@@ -4320,7 +4309,7 @@
 									title: `Hide ${d}`,
 									"aria-label": `Hide ${d}`,
 									onClick: () => h(e),
-									children: /* @__PURE__ */ X(Bi, { name: i.has(e) ? "hidden" : "shown" })
+									children: /* @__PURE__ */ X(zi, { name: i.has(e) ? "hidden" : "shown" })
 								})
 							]
 						}, l.number);
@@ -4334,8 +4323,8 @@
 			]
 		});
 	}
-	var na = 12;
-	function ra({ suffix: e, outliers: t, titleOf: n, pick: r, choose: i }) {
+	var ta = 12;
+	function na({ suffix: e, outliers: t, titleOf: n, pick: r, choose: i }) {
 		return /* @__PURE__ */ X("section", {
 			class: "card",
 			"aria-labelledby": `far${e}`,
@@ -4360,7 +4349,7 @@
 				}),
 				/* @__PURE__ */ X("ul", {
 					class: "plainlist",
-					children: t.slice(0, na).map(({ row: e, cluster: t, about: i }) => /* @__PURE__ */ X("li", { children: [
+					children: t.slice(0, ta).map(({ row: e, cluster: t, about: i }) => /* @__PURE__ */ X("li", { children: [
 						/* @__PURE__ */ X("button", {
 							type: "button",
 							class: "link",
@@ -4379,11 +4368,11 @@
 						})
 					] }, e))
 				}),
-				t.length > na && /* @__PURE__ */ X("p", {
+				t.length > ta && /* @__PURE__ */ X("p", {
 					class: "note",
 					children: [
 						"The farthest ",
-						na,
+						ta,
 						" of ",
 						J(t.length),
 						"."
@@ -4392,9 +4381,9 @@
 			]
 		});
 	}
-	var ia = .8;
-	function aa({ suffix: e, grouping: t, theme: n, choose: r }) {
-		let i = q(ia), a = W(() => {
+	var ra = .8;
+	function ia({ suffix: e, grouping: t, theme: n, choose: r }) {
+		let i = q(ra), a = W(() => {
 			let e = 0;
 			for (let n of St(t, i.value)) e++;
 			return e;
@@ -4463,7 +4452,7 @@
 			]
 		});
 	}
-	function oa({ title: e, low: t, high: n, isLog: r, gaps: i, theme: a }) {
+	function aa({ title: e, low: t, high: n, isLog: r, gaps: i, theme: a }) {
 		return /* @__PURE__ */ X("section", {
 			class: "card",
 			"aria-label": `Scale of ${e}`,
@@ -4496,7 +4485,7 @@
 			]
 		});
 	}
-	function sa({ suffix: e, columns: t, row: n, title: r, cluster: i, probability: a, close: o }) {
+	function oa({ suffix: e, columns: t, row: n, title: r, cluster: i, probability: a, close: o }) {
 		return /* @__PURE__ */ X("section", {
 			class: "card",
 			"aria-labelledby": `picked${e}`,
@@ -4512,7 +4501,7 @@
 						class: "bare",
 						"aria-label": "Close",
 						onClick: o,
-						children: /* @__PURE__ */ X(Bi, { name: "close" })
+						children: /* @__PURE__ */ X(zi, { name: "close" })
 					})]
 				}),
 				i && /* @__PURE__ */ X("p", {
@@ -4521,27 +4510,27 @@
 				}),
 				/* @__PURE__ */ X("dl", {
 					class: "facts one",
-					children: t.columns.slice(0, 200).map((e) => /* @__PURE__ */ X("div", { children: [/* @__PURE__ */ X("dt", { children: e.name }), /* @__PURE__ */ X("dd", { children: e.kind === "text" ? e.values[n] : Y(e.isSingle ? Cr(e.values[n]) : e.values[n], 12) })] }, e.name))
+					children: t.columns.slice(0, 200).map((e) => /* @__PURE__ */ X("div", { children: [/* @__PURE__ */ X("dt", { children: e.name }), /* @__PURE__ */ X("dd", { children: e.kind === "text" ? e.values[n] : Y(e.isSingle ? Sr(e.values[n]) : e.values[n], 12) })] }, e.name))
 				})
 			]
 		});
 	}
-	function ca({ keep: e, source: t, titleOf: n, columns: r, chosen: i, total: a, recipe: o, grouping: s, clear: c, invert: l, pick: u, picked: d }) {
+	function sa({ keep: e, source: t, titleOf: n, columns: r, chosen: i, total: a, recipe: o, grouping: s, clear: c, invert: l, pick: u, picked: d }) {
 		let { name: f, suffix: p = "" } = t, m = q(null), h = q(null), g = q(!1), _ = W(() => {
 			let e = [];
-			for (let t = 0; t < i.length && e.length < Wi; t++) i[t] && e.push(t);
+			for (let t = 0; t < i.length && e.length < Ui; t++) i[t] && e.push(t);
 			return e;
 		}, [i]), v = s !== null && s.groups.some(({ name: e, number: t }) => t >= 0 && e !== String(t)), y = s ? [
 			"cluster",
 			...v ? ["cluster_name"] : [],
 			...s.probability ? ["probability"] : []
-		] : [], b = new Set(r.columns.map((e) => e.name)), x = [...r.columns.map((e) => e.name), ...y.map((e) => b.has(e) ? `${e}_` : e)], S = (e) => [...r.columns.map((t) => t.isSingle ? Cr(t.values[e]) : t.values[e]), ...s ? [
+		] : [], b = new Set(r.columns.map((e) => e.name)), x = [...r.columns.map((e) => e.name), ...y.map((e) => b.has(e) ? `${e}_` : e)], S = (e) => [...r.columns.map((t) => t.isSingle ? Sr(t.values[e]) : t.values[e]), ...s ? [
 			s.groups[s.groupOf[e]]?.number ?? -1,
 			...v ? [s.groups[s.groupOf[e]]?.name ?? ""] : [],
 			...s.probability ? [s.probability[e]] : []
 		] : []], C = () => {
-			let e = t.titleOf !== void 0, r = [wr(e ? ["id", ...x] : x)];
-			for (let t = 0; t < i.length; t++) i[t] && r.push(wr(e ? [n(t), ...S(t)] : S(t)));
+			let e = t.titleOf !== void 0, r = [Cr(e ? ["id", ...x] : x)];
+			for (let t = 0; t < i.length; t++) i[t] && r.push(Cr(e ? [n(t), ...S(t)] : S(t)));
 			return new Blob(r, { type: "text/csv" });
 		}, w = async () => {
 			g.value = !0, m.value = null;
@@ -4613,8 +4602,8 @@
 						children: "Save"
 					})]
 				}),
-				/* @__PURE__ */ X(jr, { error: m.value }),
-				/* @__PURE__ */ X(Mr, {
+				/* @__PURE__ */ X(Ar, { error: m.value }),
+				/* @__PURE__ */ X(jr, {
 					caption: "Selected rows",
 					names: ["row", ...x],
 					rows: _.map((e) => [t.titleOf ? n(e) : e + 1, ...S(e)]),
@@ -4635,15 +4624,15 @@
 		});
 	}
 	// src/views/sortable.ts
-	function la(e) {
+	function ca(e) {
 		if (e.dataset.value !== void 0) return Number(e.dataset.value);
 		let t = (e.textContent ?? "").trim().replaceAll("−", "-"), n = t.replaceAll(",", "").match(/^[+-]?\d+(\.\d+)?(?: ?×? ?10?(?:e|\^)?-?\d*)?/), r = t.match(/^([+-]?\d+(?:\.\d+)?) × 10([+-]?\d+)/);
 		return r ? Number(r[1]) * 10 ** Number(r[2]) : n ? parseFloat(n[0]) : t.toLowerCase();
 	}
-	function ua(e, t) {
+	function la(e, t) {
 		return typeof e == "number" && typeof t == "number" ? Number.isNaN(e) ? +!Number.isNaN(t) : Number.isNaN(t) ? -1 : e - t : typeof e == "number" ? -1 : typeof t == "number" ? 1 : e < t ? -1 : +(e > t);
 	}
-	function da(e) {
+	function ua(e) {
 		let t = [...e.tHead?.rows[0]?.cells ?? []];
 		t.forEach((n, r) => {
 			let i = document.createElement("button");
@@ -4652,15 +4641,15 @@
 				t.forEach((e) => e.removeAttribute("aria-sort")), n.setAttribute("aria-sort", i ? "ascending" : "descending");
 				let [a] = e.tBodies, o = [...a.rows].map((e) => ({
 					row: e,
-					key: la(e.cells[r])
+					key: ca(e.cells[r])
 				}));
-				o.sort((e, t) => (i ? 1 : -1) * ua(e.key, t.key)), a.append(...o.map(({ row: e }) => e));
+				o.sort((e, t) => (i ? 1 : -1) * la(e.key, t.key)), a.append(...o.map(({ row: e }) => e));
 			});
 		});
 	}
 	// src/report.tsx
-	function fa({ figure: e, source: t, settings: n, asked: r }) {
-		return /* @__PURE__ */ X(Ji, {
+	function da({ figure: e, source: t, settings: n, asked: r }) {
+		return /* @__PURE__ */ X(qi, {
 			source: t,
 			settings: n.value,
 			settle: (e) => {
@@ -4671,13 +4660,13 @@
 			asked: r
 		}, e.name);
 	}
-	function pa(e, t, n) {
+	function fa(e, t, n) {
 		if (n.kind === "scene") {
 			let r = Re(null), i = n.table ? document.getElementById(n.table) : null;
 			i?.addEventListener("click", (e) => {
 				let n = e.target.closest("tr[data-cluster]");
 				n && (r.value = { group: Number(n.dataset.cluster) }, i.querySelectorAll("tr.on").forEach((e) => e.classList.remove("on")), n.classList.add("on"), t.scrollIntoView({ block: "nearest" }));
-			}), R(/* @__PURE__ */ X(fa, {
+			}), R(/* @__PURE__ */ X(da, {
 				figure: n,
 				source: Nt(n, e),
 				settings: Re({}),
@@ -4736,17 +4725,17 @@
 			}))
 		}), t);
 	}
-	var ma = JSON.parse(document.getElementById("data").textContent);
-	for (let [e, t] of Object.entries(ma.figures)) {
+	var pa = JSON.parse(document.getElementById("data").textContent);
+	for (let [e, t] of Object.entries(pa.figures)) {
 		let n = document.getElementById(e);
-		n && pa(e, n, t);
+		n && fa(e, n, t);
 	}
-	document.querySelectorAll("table.sortable").forEach(da), Je(() => {
+	document.querySelectorAll("table.sortable").forEach(ua), Je(() => {
 		document.querySelectorAll(".swatch[data-cluster]").forEach((e) => e.style.background = dt(Number(e.dataset.cluster), Rt.value));
 	});
-	var ha = document.createElement("div");
-	document.body.append(ha), R(/* @__PURE__ */ X(ga, {}), ha);
-	function ga() {
+	var ma = document.createElement("div");
+	document.body.append(ma), R(/* @__PURE__ */ X(ha, {}), ma);
+	function ha() {
 		return /* @__PURE__ */ X("div", {
 			class: `notice${Pt.value ? " shown" : ""}`,
 			role: "status",

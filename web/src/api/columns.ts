@@ -37,7 +37,7 @@ export async function readColumns(
     // `0-65536/201174`: the first row, the one after the last, all.
     const [, end, all] = (response.headers.get('lehr-rows') ?? '').split(/[-/]/).map(Number);
     if (!(end > from) && all !== 0) throw new Error(`${name}: the node sent no rows after row ${from}`);
-    if (rows >= 0 && all !== rows) throw new Error(`${name} has changed while it was read. Load the page again.`);
+    if (rows >= 0 && all !== rows) throw new Error(`${name} has changed while it was read: load it again.`);
     rows = all;
     append(columns, new Uint8Array(await response.arrayBuffer()), from / every, Math.ceil(rows / every));
     progress((done += end - from));

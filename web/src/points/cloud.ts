@@ -43,11 +43,10 @@ export function order(count: number): Uint32Array {
 
 /// The same function, that computes once for the same values.
 function once<T>(of: (values: ArrayLike<number>) => T): (values: ArrayLike<number>) => T {
-  const known = new WeakMap<ArrayLike<number>, { result: T }>();
+  const known = new WeakMap<ArrayLike<number>, T>();
   return (values) => {
-    let found = known.get(values);
-    if (!found) known.set(values, (found = { result: of(values) }));
-    return found.result;
+    if (!known.has(values)) known.set(values, of(values));
+    return known.get(values)!;
   };
 }
 

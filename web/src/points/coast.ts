@@ -218,8 +218,6 @@ export const BESIDE = 5;
 const [APART, ABOVE] = [26, 12];
 /// How far before the middle of a globe, of radius 1, a city is that is not too near its edge.
 const LIMB = 0.25;
-/// How many names a picture has at most.
-const NAMES_MAX = 40;
 
 /// The names that are drawn: those of more important cities, where they overlap with no other and nothing that is `taken`. All stand in `room`.
 export function names(towns: Town[], camera: Camera, size: Size, ratio: number, isSphere: boolean, room: Box, taken: Box[]): Name[] {
@@ -238,7 +236,6 @@ export function names(towns: Town[], camera: Camera, size: Size, ratio: number, 
       kept.push({ name, x, y, isLeft });
       break;
     }
-    if (kept.length >= NAMES_MAX) break;
   }
   return kept;
 }

@@ -112,7 +112,7 @@ export function clustersOf(title: string, labels: Float64Array, probability: Flo
     const number = at <= most ? at : -1;
     groups.push({
       name: number < 0 ? (names ? NO_VALUE : NO_CLUSTER) : (names?.[number] ?? String(number)), number, rows: found,
-      ...(number < 0 ? {} : { about: about?.[number], probability: means?.[number], partners: partners?.[number] }),
+      about: about?.[number], probability: means?.[number], partners: partners?.[number],
     });
   });
   for (let row = 0; row < rows; row++) groupOf[row] = table[labels[row] >= 0 ? labels[row] : most + 1];

@@ -43,10 +43,7 @@ export function Boxes({ suffix, columns, grouping, hidden, theme, column: wanted
   }, []);
   const { groupOf, groups, probability } = grouping;
   const isTurn = useSignal(groupOf.length <= LATER);
-  useEffect(() => {
-    const timer = setTimeout(() => (isTurn.value = true), 100);
-    return () => clearTimeout(timer);
-  }, []);
+  useEffect(() => void setTimeout(() => (isTurn.value = true), 100), []);
   const offered: [string, string, NumberColumn][] = columns.map((one) => [one.name, one.name, one]);
   const sure = useMemo(() => probability && { name: 'probability', kind: 'number' as const, values: probability }, [probability]);
   if (sure) offered.push([SURE, 'probability (how sure)', sure]);

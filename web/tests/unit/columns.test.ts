@@ -71,7 +71,7 @@ test('a data set that changes meanwhile is no mixture of two', async () => {
     else return (before as any)(address);
     return (globalThis.fetch as any)(address);
   });
-  await expect(read()).rejects.toThrow('many has changed while it was read. Load the page again.');
+  await expect(read()).rejects.toThrow('many has changed while it was read: load it again.');
 });
 
 test('a data set without rows has none', async () => {
