@@ -132,7 +132,8 @@ class KMeans(MeansMixin, LearntMixin, ClusterMixin, ShownMixin, SavedMixin):
     labels_ : ndarray of shape (n_samples,), int32
         The cluster of each row: the one with the nearest centre, as ``predict(X)`` returns it.
     clusters_ : structured ndarray of shape (n_clusters,)
-        One row for each cluster: ``n_samples``, ``weight``, ``spread`` (root mean square distance from the centre) and, unless ``X`` has single precision, ``probability`` (the mean of its rows).
+        One row for each cluster: ``n_samples``, ``weight`` and ``spread`` (root mean square distance from the centre). Unless ``X`` has single precision, also
+        ``probability``, the mean of the cluster's rows.
     inertia_ : float
         The weighted sum of squared distances from rows to the centres of their clusters, in the squared unit of ``X``.
     inertias_ : ndarray of shape (n_starts,)
