@@ -1,4 +1,4 @@
-// ../../../work/web/web/node_modules/preact/dist/preact.mjs
+// node_modules/preact/dist/preact.mjs
 var e, t, n, r, i, a, o, s, c, l, u, d = Symbol.for("pv"), f = {}, p = [], m = /^m(i|n|o|s|text|space)$/, h = Array.isArray, g = p.slice, _ = Object.assign;
 function v(e) {
 	e && e.parentNode && e.remove();
@@ -268,7 +268,7 @@ e = { __e: function(e, t, n, r) {
 }, S.prototype.render = x, r = [], a = 0, o = function(e, t) {
 	return e.__v.__b - t.__v.__b;
 }, s = Symbol(), c = /(PointerCapture)$|Capture$/i, l = 0, u = {};
-// ../../../work/web/web/node_modules/preact/hooks/dist/hooks.mjs
+// node_modules/preact/hooks/dist/hooks.mjs
 var ue, P, de, fe, pe = Object.is, me = 0, he = [], ge = [], F = e, _e = F.__b, ve = F.__r, ye = F.diffed, be = F.__c, xe = F.unmount, Se = F.__;
 function Ce(e, t) {
 	F.__h && F.__h(P, e, me || t), me = 0;
@@ -414,7 +414,7 @@ function Fe(e, t) {
 function Ie(e, t) {
 	return typeof t == "function" ? t(e) : t;
 }
-// ../../../work/web/web/node_modules/@preact/signals-core/dist/signals-core.module.js
+// node_modules/@preact/signals-core/dist/signals-core.module.js
 var Le = Symbol.for("preact-signals");
 function Re() {
 	if (R > 1) R--;
@@ -667,7 +667,7 @@ function it(e, t) {
 	var r = n.d.bind(n);
 	return r[Symbol.dispose] = r, r;
 }
-// ../../../work/web/web/node_modules/@preact/signals/dist/signals.module.js
+// node_modules/@preact/signals/dist/signals.module.js
 var at, ot, st, ct = typeof window < "u" && !!window.__PREACT_SIGNALS_DEVTOOLS__, lt = [];
 it(function() {
 	at = this.N;
@@ -1266,7 +1266,7 @@ function En(e) {
 		precondition_failed: "Somebody changed it meanwhile. Look again, then repeat."
 	}[e] ?? null;
 }
-// ../../../work/web/web/node_modules/preact/jsx-runtime/dist/jsxRuntime.mjs
+// node_modules/preact/jsx-runtime/dist/jsxRuntime.mjs
 var Dn = Symbol.for("pv"), On = 0;
 Array.isArray;
 function Q(t, n, r, i, a, o) {

@@ -1,6 +1,6 @@
 import { C as e, D as t, E as n, S as r, T as i, _ as a, a as o, b as s, c, d as l, f as u, g as d, h as f, i as p, l as m, m as h, n as g, o as _, p as v, r as y, s as b, t as x, u as S, v as C, w, x as T, y as E } from "./app.js";
 import { a as D, i as ee, n as te, o as ne, r as O, s as k } from "./chart.js";
-// ../../../work/web/web/node_modules/@uwdata/flechette/src/constants.js
+// node_modules/@uwdata/flechette/src/constants.js
 /** Magic bytes 'ARROW1' indicating the Arrow 'file' format. */
 var A = Uint8Array.of(65, 82, 82, 79, 87, 49), j = {
 	/** 0.1.0 (October 2016). */
@@ -406,7 +406,7 @@ function ue(e, t) {
 	} while (n < r);
 	return n;
 }
-// ../../../work/web/web/node_modules/@uwdata/flechette/src/util/objects.js
+// node_modules/@uwdata/flechette/src/util/objects.js
 /**
 * Return the input value if it passes a test.
 * Otherwise throw an error using the given message generator.
@@ -444,7 +444,7 @@ function fe(e, t) {
 	for (let [n, r] of Object.entries(e)) if (r === t) return n;
 	return "<Unknown>";
 }
-// ../../../work/web/web/node_modules/@uwdata/flechette/src/data-types.js
+// node_modules/@uwdata/flechette/src/data-types.js
 /**
 * @import { BinaryType, BinaryViewType, BoolType, DataType, DateType, DateUnit_, DecimalType, DictionaryType, DurationType, Field, FixedSizeBinaryType, FixedSizeListType, FloatType, IntBitWidth, IntervalType, IntervalUnit_, IntType, LargeBinaryType, LargeListType, LargeListViewType, LargeUtf8Type, ListType, ListViewType, MapType, NullType, Precision_, RunEndEncodedType, StructType, TimestampType, TimeType, TimeUnit_, UnionMode_, UnionType, Utf8Type, Utf8ViewType } from './types.js'
 */
@@ -675,7 +675,7 @@ function qe(e, t) {
 	let n = t << 2, r;
 	return BigInt.asIntN(64, e[n + 3]) < 0 ? (r = We(~e[n]) | We(~e[n + 1]) << 64n | We(~e[n + 2]) << 128n | We(~e[n + 3]) << 192n, r = -(r + 1n)) : r = e[n] | e[n + 1] << 64n | e[n + 2] << 128n | e[n + 3] << 192n, r;
 }
-// ../../../work/web/web/node_modules/@uwdata/flechette/src/util/strings.js
+// node_modules/@uwdata/flechette/src/util/strings.js
 var Je = new TextDecoder("utf-8");
 new TextEncoder();
 /**
@@ -825,7 +825,7 @@ function at(e, t, n, r) {
 	let i = t + Z(e, t);
 	return Array.from({ length: Z(e, i) }, (t, a) => r(e, i + 4 + a * n));
 }
-// ../../../work/web/web/node_modules/@uwdata/flechette/src/util/struct.js
+// node_modules/@uwdata/flechette/src/util/struct.js
 /**
 * @import { Batch } from '../batch.js';
 */
@@ -893,7 +893,7 @@ function lt(e, t, n) {
 	for (let i = 0; i < e.length; ++i) r[e[i]] = t[i].at(n);
 	return r;
 }
-// ../../../work/web/web/node_modules/@uwdata/flechette/src/batch.js
+// node_modules/@uwdata/flechette/src/batch.js
 /**
 * @import { Column } from './column.js'
 * @import { DataType, DecimalType, IntegerArray, OffsetArray, TypedArray, TypedArrayConstructor, ValueArray } from './types.js'
@@ -1388,7 +1388,7 @@ var Gt = class extends $ {
 		return Ye(this.view(e));
 	}
 };
-// ../../../work/web/web/node_modules/@uwdata/flechette/src/column.js
+// node_modules/@uwdata/flechette/src/column.js
 /**
 * @import { Batch } from './batch.js'
 * @import { DataType, ValueArray } from './types.js'
@@ -1518,7 +1518,7 @@ function sn(e, t) {
 	}
 	return e;
 }
-// ../../../work/web/web/node_modules/@uwdata/flechette/src/table.js
+// node_modules/@uwdata/flechette/src/table.js
 /**
 * @import { Column } from './column.js'
 * @import { Schema, StructFactory, TypeMap, ValueArray } from './types.js'
@@ -1681,7 +1681,7 @@ function ln(e, t) {
 		name: t
 	} : e;
 }
-// ../../../work/web/web/node_modules/@uwdata/flechette/src/batch-type.js
+// node_modules/@uwdata/flechette/src/batch-type.js
 /**
 * @import { DataType, ExtractionOptions } from './types.js';
 */
@@ -1730,7 +1730,7 @@ function dn(e, t) {
 		}
 	} : e;
 }
-// ../../../work/web/web/node_modules/@uwdata/flechette/src/compression.js
+// node_modules/@uwdata/flechette/src/compression.js
 /** @import { Codec, CompressionType_ } from './types.js' */
 var fn = -1, pn = 8;
 /**
@@ -1771,7 +1771,7 @@ function _n(e, { offset: t, length: n }, r) {
 		length: o.length
 	};
 }
-// ../../../work/web/web/node_modules/@uwdata/flechette/src/decode/block.js
+// node_modules/@uwdata/flechette/src/decode/block.js
 /**
 * Decode a block that points to messages within an Arrow 'file' format.
 * @param {Uint8Array} buf A byte buffer of binary Arrow IPC data
@@ -1794,7 +1794,7 @@ function vn(e, t) {
 function yn(e, t) {
 	return at(e, t, 24, vn);
 }
-// ../../../work/web/web/node_modules/@uwdata/flechette/src/decode/body-compression.js
+// node_modules/@uwdata/flechette/src/decode/body-compression.js
 /**
 * @import { BodyCompression, BodyCompressionMethod_, CompressionType_ } from '../types.js'
 */
@@ -1811,7 +1811,7 @@ function bn(e, t) {
 		method: n(6, et, ie.BUFFER)
 	};
 }
-// ../../../work/web/web/node_modules/@uwdata/flechette/src/decode/record-batch.js
+// node_modules/@uwdata/flechette/src/decode/record-batch.js
 /**
 * @import { RecordBatch, Version_ } from '../types.js'
 */
@@ -1838,7 +1838,7 @@ function xn(e, t, n) {
 		variadic: at(e, r(12, Qe), 8, Q)
 	};
 }
-// ../../../work/web/web/node_modules/@uwdata/flechette/src/decode/dictionary-batch.js
+// node_modules/@uwdata/flechette/src/decode/dictionary-batch.js
 /**
 * @import { DictionaryBatch, Version_ } from '../types.js'
 */
@@ -1862,7 +1862,7 @@ function Sn(e, t, n) {
 		isDelta: r(8, $e, !1)
 	};
 }
-// ../../../work/web/web/node_modules/@uwdata/flechette/src/decode/data-type.js
+// node_modules/@uwdata/flechette/src/decode/data-type.js
 /**
 * @import { DataType, Field } from '../types.js'
 */
@@ -1903,7 +1903,7 @@ function Cn(e, t, n, r) {
 	}
 	return { typeId: n };
 }
-// ../../../work/web/web/node_modules/@uwdata/flechette/src/decode/metadata.js
+// node_modules/@uwdata/flechette/src/decode/metadata.js
 /**
 * @import { Metadata } from '../types.js'
 */
@@ -1920,7 +1920,7 @@ function wn(e, t) {
 	});
 	return n.length ? new Map(n) : null;
 }
-// ../../../work/web/web/node_modules/@uwdata/flechette/src/decode/schema.js
+// node_modules/@uwdata/flechette/src/decode/schema.js
 /**
 * @import { DictionaryType, Endianness_, Field, IntType, Schema, Version_ } from '../types.js'
 */
@@ -1983,7 +1983,7 @@ function kn(e, t) {
 function An(e, t) {
 	return Cn(e, t, N.Int);
 }
-// ../../../work/web/web/node_modules/@uwdata/flechette/src/decode/message.js
+// node_modules/@uwdata/flechette/src/decode/message.js
 /**
 * @import { Message, MessageHeader_, Version_ } from '../types.js'
 */
@@ -2018,7 +2018,7 @@ function Pn(e, t) {
 		content: l
 	};
 }
-// ../../../work/web/web/node_modules/@uwdata/flechette/src/decode/decode-ipc.js
+// node_modules/@uwdata/flechette/src/decode/decode-ipc.js
 /**
 * @import { ArrowData, Version_ } from '../types.js'
 */
@@ -2104,7 +2104,7 @@ function Rn(e) {
 		metadata: n(12, wn)
 	};
 }
-// ../../../work/web/web/node_modules/@uwdata/flechette/src/decode/table-from-ipc.js
+// node_modules/@uwdata/flechette/src/decode/table-from-ipc.js
 /**
 * @import { ArrowData, BodyCompression, ExtractionOptions, Field, RecordBatch, Schema } from '../types.js'
 */

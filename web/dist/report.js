@@ -1,5 +1,5 @@
 (function() {
-	// ../../../work/web/web/node_modules/preact/dist/preact.mjs
+	// node_modules/preact/dist/preact.mjs
 	var e, t, n, r, i, a, o, s, c, l, u, d = Symbol.for("pv"), f = {}, p = [], m = /^m(i|n|o|s|text|space)$/, h = Array.isArray, g = p.slice, _ = Object.assign;
 	function v(e) {
 		e && e.parentNode && e.remove();
@@ -269,7 +269,7 @@
 	}, S.prototype.render = x, r = [], a = 0, o = function(e, t) {
 		return e.__v.__b - t.__v.__b;
 	}, s = Symbol(), c = /(PointerCapture)$|Capture$/i, l = 0, u = {};
-	// ../../../work/web/web/node_modules/preact/hooks/dist/hooks.mjs
+	// node_modules/preact/hooks/dist/hooks.mjs
 	var ae, z, oe, se, ce = Object.is, le = 0, B = [], ue = [], V = e, de = V.__b, fe = V.__r, pe = V.diffed, me = V.__c, he = V.unmount, ge = V.__;
 	function _e(e, t) {
 		V.__h && V.__h(z, e, le || t), le = 0;
@@ -378,7 +378,7 @@
 			return !ce(t, e[n]);
 		});
 	}
-	// ../../../work/web/web/node_modules/@preact/signals-core/dist/signals-core.module.js
+	// node_modules/@preact/signals-core/dist/signals-core.module.js
 	var Te = Symbol.for("preact-signals");
 	function Ee() {
 		if (je > 1) je--;
@@ -631,7 +631,7 @@
 		var r = n.d.bind(n);
 		return r[Symbol.dispose] = r, r;
 	}
-	// ../../../work/web/web/node_modules/@preact/signals/dist/signals.module.js
+	// node_modules/@preact/signals/dist/signals.module.js
 	var Ye, Xe, Ze = typeof window < "u" && !!window.__PREACT_SIGNALS_DEVTOOLS__, Qe = [];
 	Je(function() {
 		Ye = this.N;
@@ -1153,7 +1153,7 @@
 		let n = document.createElement("a");
 		n.href = URL.createObjectURL(t), n.download = e.replaceAll("/", "-"), n.click(), setTimeout(() => URL.revokeObjectURL(n.href), 3e4);
 	}
-	// ../../../work/web/web/node_modules/preact/jsx-runtime/dist/jsxRuntime.mjs
+	// node_modules/preact/jsx-runtime/dist/jsxRuntime.mjs
 	var Gt = Symbol.for("pv"), Kt = 0;
 	Array.isArray;
 	function X(t, n, r, i, a, o) {
