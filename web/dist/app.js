@@ -1360,7 +1360,7 @@ function Bn(e) {
 			score: a
 		});
 	}
-	let n = Math.max(0, t.rows.findIndex((e) => e.length === t.width)), [r = [], ...i] = t.rows.slice(n), a = !r.some(In), o = a ? r : r.map((e, t) => String(t)), s = (a ? i : [r, ...i]).filter((e) => e.length > 0), [c, l] = [!1, n === 0], u = o.map((e, t) => {
+	let n = Math.max(0, t.rows.findIndex((e) => e.length === t.width && e.filter((e) => e.trim()).length > 1)), [r = [], ...i] = t.rows.slice(n), a = !r.some(In), o = a ? r : r.map((e, t) => String(t)), s = (a ? i : [r, ...i]).filter((e) => e.length > 0), [c, l] = [!1, n === 0], u = o.map((e, t) => {
 		let n = s.map((e) => e[t] ?? ""), r = n.filter((e) => !Ln(e)), i = r.filter(Rn).length;
 		return r.every(In) || (l = !1), r.length ? i * 2 <= r.length ? "text" : (c ||= r.length < n.length, "number") : "empty";
 	}), d = u.findIndex((e, t) => e === "text" && s.length > 1 && new Set(s.map((e) => e[t])).size === s.length);
@@ -1772,7 +1772,11 @@ function nr() {
 					class: "head",
 					children: [/* @__PURE__ */ Q("div", { children: [/* @__PURE__ */ Q("h2", { children: "Data sets" }), /* @__PURE__ */ Q("p", {
 						class: "note",
-						children: "Tables that the node keeps. Methods take them by name, and their results become data sets too."
+						children: [
+							"Without ",
+							/* @__PURE__ */ Q("code", { children: "lehr serve --keep" }),
+							", tables and jobs are gone when the node stops."
+						]
 					})] }), /* @__PURE__ */ Q("div", {
 						class: "tools",
 						children: [/* @__PURE__ */ Q("label", { children: [/* @__PURE__ */ Q("span", {
@@ -2592,7 +2596,7 @@ function kr({ service: e, id: t }) {
 		children: "Save report"
 	}) : /* @__PURE__ */ Q("a", {
 		class: "button",
-		href: new URL(n.slice(1), vt).href,
+		href: new URL(`.${n}`, vt).href,
 		target: "_blank",
 		rel: "noopener",
 		children: "Report"

@@ -85,8 +85,8 @@ export function look(text: string): Look {
     const score = width > 1 ? width * rows.filter((one) => one.length === width).length : 0;
     if (score > best.score) best = { delimiter, rows, width, score };
   }
-  // Lines above the names are titles, where the others have more fields.
-  const above = Math.max(0, best.rows.findIndex((one) => one.length === best.width));
+  // Lines above the names are titles, where the others have more fields that are not empty.
+  const above = Math.max(0, best.rows.findIndex((one) => one.length === best.width && one.filter((text) => text.trim()).length > 1));
   const [first = [], ...rest] = best.rows.slice(above);
   const hasNames = !first.some(isNumber);
   const names = hasNames ? first : first.map((_, at) => String(at));

@@ -42,7 +42,7 @@ export default function Data() {
         <div class="head">
           <div>
             <h2>Data sets</h2>
-            <p class="note">Tables that the node keeps. Methods take them by name, and their results become data sets too.</p>
+            <p class="note">Without <code>lehr serve --keep</code>, tables and jobs are gone when the node stops.</p>
           </div>
           <div class="tools">
             <label>

@@ -196,7 +196,7 @@ function Actions({ service, id, job, isShort }: Listed & { isShort?: boolean }) 
 /// The page of a finished job, which needs no node. With a token it is saved, since a link carries none.
 function Report({ service, id }: { service: string; id: string }) {
   const address = query(`${service}:report`, { job: id });
-  if (!hasToken()) return <a class="button" href={new URL(address.slice(1), root).href} target="_blank" rel="noopener">Report</a>;
+  if (!hasToken()) return <a class="button" href={new URL(`.${address}`, root).href} target="_blank" rel="noopener">Report</a>;
   const save = () =>
     ask(address, { accept: 'text/html' })
       .then((answer) => answer.blob())

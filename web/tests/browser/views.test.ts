@@ -104,7 +104,9 @@ test('somebody with an export of a shop gets clusters, its outliers, and one clu
   await page.getByRole('button', { name: 'Run', exact: true }).click();
   const detail = page.locator('section[aria-labelledby=job-detail]');
   await detail.locator('.state.done').waitFor();
-  await detail.getByRole('link', { name: 'Report' }).waitFor();
+  const [report] = await Promise.all([context.waitForEvent('page'), detail.getByRole('link', { name: 'Report' }).click()]);
+  await report.getByRole('heading', { level: 1, name: /rows in \d+ clusters/ }).waitFor();
+  await report.close();
   await detail.getByRole('link', { name: /^Explore/ }).click();
   // Clusters say what sets them apart, and money is drawn so that they are apart.
   await page.locator('.groups small', { hasText: 'Segment <b>Wholesale</b>' }).waitFor();

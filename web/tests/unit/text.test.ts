@@ -19,6 +19,12 @@ test('numbers of single precision have the digits that were written', () => {
   }
 });
 
+test('a title that a spreadsheet padded with delimiters is no line of names', () => {
+  const { above, names } = look('Customer report;;\n;;\nid;spend;city\n1;2,5;Bern\n2;3,5;Chur\n');
+  expect([above, names]).toEqual([2, ['id', 'spend', 'city']]);
+  expect(look('a\n1\n2\n').above).toBe(0);
+});
+
 test('what is written is read back', () => {
   const values = ['plain', 'a,b', '"', 'x\ny', '', '<img src=x onerror=alert(1)>'];
   expect(split(row(values), ',', 10)).toEqual([values]);
