@@ -137,8 +137,9 @@ impl Border {
         }
     }
 
-    /// Updates the border from these sums. It stays unchanged if a side has almost no weight, or if the sides have
-    /// swapped.
+    /// Updates the border from these sums. It stays unchanged if a side has almost no weight, if the sides have
+    /// swapped, or if a side would lose the rows at its own mean: then one of two overlapping groups is about to take
+    /// all rows of the other.
     pub(crate) fn step(&mut self, sums: &[f64]) {
         let side = |sums: &[f64]| (sums[0], sums[1] / sums[0], sums[2] - sums[1] * sums[1] / sums[0]);
         let ((first_weight, first, first_scatter), (second_weight, second, second_scatter)) =
@@ -157,7 +158,10 @@ impl Border {
             && second > 0.0
             && first_weight.min(second_weight) > LEAST_WEIGHT * (first_weight + second_weight);
         if has_sides && log_odds.iter().all(|number| number.is_finite()) {
-            self.log_odds = log_odds;
+            let next = Self { log_odds, ..*self };
+            if next.log_odds(first * self.unit) < 0.0 && next.log_odds(second * self.unit) > 0.0 {
+                *self = next;
+            }
         }
     }
 }
@@ -392,6 +396,17 @@ mod tests {
                 assert!((found - other).abs() < 1e-12, "{found} and {other}");
             }
         }
+    }
+
+    #[test]
+    fn a_side_keeps_the_rows_at_its_own_mean() {
+        let mut border = Border::between(0, 1, 1.0);
+        border.step(&[100.0, -50.0, 100.0, 60.0, 30.0, 50.0]);
+        let before = border;
+        assert!(before.log_odds(-0.5) < 0.0 && before.log_odds(0.5) > 0.0, "{before:?}");
+        // The wide first group would take the rows of the second, which has lost nearly all of its weight.
+        border.step(&[155.0, -20.0, 150.0, 5.0, 2.0, 0.9]);
+        assert_eq!(border, before);
     }
 
     #[test]
