@@ -30,6 +30,7 @@
 pub mod agreement;
 pub mod anneal;
 mod borders;
+pub mod drawn;
 pub mod enrichment;
 mod error;
 mod gather;

@@ -8,7 +8,7 @@
 //!   each other.
 //! - More columns are drawn along their first two principal axes (`principal_axes.rs`).
 //!
-//! Above [`ROWS_MAX`] rows, evenly spaced rows are drawn.
+//! Above [`ROWS_MAX`] rows, rows from its whole length are drawn.
 
 use std::collections::HashSet;
 
@@ -113,10 +113,9 @@ pub fn of_centers(columns: &[String], centers: &[f64], own: &[Vec<f64>], weights
     Picture { note, ..plain(points, Vec::new(), names, "centres".to_owned()) }
 }
 
-/// Returns at most [`ROWS_MAX`] rows, evenly spaced.
+/// Returns at most [`ROWS_MAX`] rows, from the whole length of the table.
 pub fn drawn_rows(count: usize) -> Vec<usize> {
-    let kept = count.min(ROWS_MAX);
-    (0..kept).map(|index| (index as u128 * count as u128 / kept as u128) as usize).collect()
+    lehr_mining::drawn::drawn(count, ROWS_MAX)
 }
 
 /// Creates a picture of two axes of the same kind. They share a scale unless their ranges differ too much.

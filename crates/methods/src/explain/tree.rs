@@ -5,6 +5,7 @@
 //! follow.
 
 use lehr_data::frame::Values;
+use lehr_mining::drawn::drawn;
 use serde::Serialize;
 
 use super::columns::Shown;
@@ -81,8 +82,7 @@ impl Tree {
         if clusters < 2 || columns.is_empty() || labelled.is_empty() {
             return None;
         }
-        let step = labelled.len().div_ceil(GROWN_ON);
-        let rows: Vec<u32> = labelled.iter().copied().step_by(step).collect();
+        let rows: Vec<u32> = drawn(labelled.len(), GROWN_ON).into_iter().map(|place| labelled[place]).collect();
         let grower = Grower { columns, labels, clusters };
         let total = rows.len() as f64;
         let mut leaves = vec![grower.leaf(rows, Vec::new())];

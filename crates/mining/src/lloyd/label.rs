@@ -15,6 +15,7 @@ use super::hard::nearest_active;
 use super::noise::{OUTLIER, within};
 use crate::Error;
 use crate::borders::{Borders, Neighbourhoods, STEPS, SUMS};
+use crate::drawn::is_one_in;
 use crate::round::{LeafCells, Round, Rounds, total_of};
 use crate::rows::bernoulli::Costs;
 use crate::rows::{BitDistance, Input, OverStore, RowMajor, RowMajorMut, Rows, Scalar, SparseDistance, Storage};
@@ -504,7 +505,7 @@ struct BorderRound<'a, T: Scalar> {
     borders: usize,
     /// Whether each row counts only on the side of its label.
     is_hard: bool,
-    /// For each cluster: only rows whose number is a multiple of this count.
+    /// For each cluster: one row in so many counts, for all of them.
     strides: &'a [u64],
     cells: &'a LeafCells<Labelled>,
 }
@@ -529,8 +530,7 @@ impl<T: Scalar> Round for BorderRound<'_, T> {
         self.cells.with(index, |labelled| {
             for (&row, &label) in cost.rows.leaves[index].rows.iter().zip(&labelled.labels) {
                 let Some(&stride) = self.strides.get(label as usize) else { continue };
-                // Most clusters count every row, and the comparison is faster than a division.
-                if stride > 1 && !u64::from(row).is_multiple_of(stride) {
+                if !is_one_in(u64::from(row), stride) {
                     continue;
                 }
                 let label = label as usize;
