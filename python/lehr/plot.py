@@ -33,12 +33,13 @@ __all__ = [
 ]  # fmt: skip
 __dir__ = listed(__all__)
 
-#: The maximum number of points that a plot draws; of more points, it draws some at even intervals.
+#: The maximum number of points that a plot draws; of more points, it draws one at random from each of equally long stretches.
 _MOST_POINTS = 100_000
 
 
 def _thinned(length: int) -> NDArray[np.int64]:
-    return np.arange(0, length, max(1, -(-length // _MOST_POINTS)))
+    ends = np.linspace(0, length, min(length, _MOST_POINTS) + 1).astype(np.int64)
+    return ends[:-1] + (np.random.default_rng(0).random(len(ends) - 1) * np.diff(ends)).astype(np.int64)
 
 
 def _scatter(ax: Any, places: NDArray[Any], classes: NDArray[Any], names: list[str]) -> None:

@@ -137,9 +137,9 @@ impl Border {
         }
     }
 
-    /// Updates the border from these sums. It stays unchanged if a side has almost no weight, if the sides have
-    /// swapped, or if a side would lose the rows at its own mean: then one of two overlapping groups is about to take
-    /// all rows of the other.
+    /// Updates the border from these sums. It stays unchanged if a side has almost no weight, or if the sides have
+    /// swapped. It also stays unchanged if a side would lose the rows at its own mean. Then one of two overlapping groups
+    /// is about to take all rows of the other.
     pub(crate) fn step(&mut self, sums: &[f64]) {
         let side = |sums: &[f64]| (sums[0], sums[1] / sums[0], sums[2] - sums[1] * sums[1] / sums[0]);
         let ((first_weight, first, first_scatter), (second_weight, second, second_scatter)) =
