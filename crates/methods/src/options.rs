@@ -449,7 +449,7 @@ mod tests {
                 "Its width, 0.1 to 10 [default: 1]",
                 "The number of them, at least 1 [default: by BIC]",
                 "Their form [default: full]",
-                "A form or none",
+                "An optional form",
                 "Say more"
             ]
         );

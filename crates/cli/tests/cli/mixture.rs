@@ -97,7 +97,7 @@ fn outlines_are_those_of_the_components_as_the_picture_shows_them() {
             );
             // Of a Gaussian in one dimension; what ellipses hold is less.
             let note = layout["note"].as_str().unwrap();
-            assert!(note.contains("Lines hold 68 % ") && !note.contains("Ellipses hold"), "{note}");
+            assert!(note.contains("Solid lines hold 68 % ") && !note.contains("ellipses hold"), "{note}");
         }
         let components = sandbox.read("lehr-mixture/components.csv");
         for (outline, line) in outlines.iter().zip(components.lines().skip(1)) {
