@@ -61,6 +61,20 @@ fn of_rows_that_are_as_sure_as_they_say_so_many_are_with_their_group() {
 }
 
 #[test]
+fn a_table_that_repeats_a_pattern_has_the_probabilities_of_any_other_order() {
+    // Ten groups in turn, of 40,000 rows each: every tenth row is of one group.
+    let stream = Stream::new(1, "certainty");
+    let rows = (0..400_000u64).map(|row| 4.0 * (row % 10) as f64 + stream.normal(row));
+    let points = Points::new(rows.collect(), 1).unwrap();
+    let centers = (0..10).map(|group| 4.0 * f64::from(group)).collect();
+    let parameters = kmeans::Parameters { clusters: 10, centers: Some(centers), ..kmeans::Parameters::default() };
+    let model = kmeans::cluster(&points, &parameters, &Execution::default(), &mut Silent).unwrap();
+    let mean: Vec<f64> = model.clusters.iter().map(|cluster| cluster.probability).collect();
+    // Of a group with two neighbours, four deviations away, 4.6 % of the rows are beyond the borders.
+    assert!(mean.iter().all(|probability| (0.93..0.985).contains(probability)), "{mean:?}");
+}
+
+#[test]
 fn labels_of_two_close_groups_have_the_probabilities_of_the_mixture() {
     let components = [(0.0, 1.0, 3.0), (4.0, 1.0, 1.0)].map(|(at, deviation, weight)| Component {
         center: vec![at],
