@@ -79,7 +79,7 @@ mod tests {
         let mut figures = Figures::default();
         let page = section(&[110.0, 100.0, 100.000_000_1, 105.0], "km²", &mut figures).into_string();
         assert!(
-            page.contains("Of 4 starts, 2 came to the best sum of squares, 100 km²; the worst is 10 % above it."),
+            page.contains("Of 4 starts, 2 reached the best sum of squares, 100 km²; the worst is 10 % above it."),
             "{page}"
         );
         let drawn: serde_json::Value = serde_json::from_str(&figures.json()).unwrap();
@@ -91,7 +91,7 @@ mod tests {
     #[test]
     fn one_start_or_equal_ones_are_not_drawn() {
         let section = |starts: &[f64]| section(starts, "", &mut Figures::default()).into_string();
-        assert!(section(&[3.0]).contains("There was one start"));
+        assert!(section(&[3.0]).contains("There was one initialisation"));
         for starts in [&[3.0][..], &[3.0, 3.0], &[0.0, 0.0]] {
             assert!(!section(starts).contains("class=\"figure\""), "{starts:?}");
         }

@@ -498,7 +498,8 @@ fn an_upload_that_ends_in_an_error_has_changed_nothing_28() {
                     datasets.call(Remove { name: "large".into() }).await.unwrap();
                 }
                 Err(fault) => {
-                    assert_eq!(fault.code(), Code::ResponseTimeout, "{fault}");
+                    // The time may also be over between two parts of the upload: the next one finds none.
+                    assert!(matches!(fault.code(), Code::ResponseTimeout | Code::UnknownEntry), "{fault}");
                     times_over += 1;
                 }
             }
