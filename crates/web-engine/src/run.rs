@@ -82,7 +82,7 @@ pub fn columns(name: &str, bytes: &[u8]) -> Result<Vec<ColumnAccount>, String> {
 /// let request: Request = serde_json::from_str(r#"{ "name": "t.csv", "method": "cluster", "options": { "clusters": 2 } }"#)?;
 /// let answer = run(&request, b"x\n0\n1\n10\n11\n", &mut lehr_mining::anneal::Silent)?;
 /// let labels = answer.files.iter().find(|file| file.name == "labels.csv").unwrap();
-/// assert!(labels.bytes.starts_with(b"row,cluster,"));
+/// assert!(labels.bytes.starts_with(b"id,cluster,"));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn run(request: &Request, bytes: &[u8], observer: &mut dyn Observer) -> Result<Answer, String> {

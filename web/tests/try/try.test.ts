@@ -98,7 +98,7 @@ test('an ordinary table from a disk: prepared, clustered, its number changed on 
   // The model labels new rows with the command.
   writeFileSync(join(folder, 'model.json'), await saved(page, 'model.json'));
   lehr('predict', 'model.json', table, '--out', 'again.csv');
-  expect(readFileSync(join(folder, 'again.csv'), 'utf8')).toMatch(/^row,cluster/);
+  expect(readFileSync(join(folder, 'again.csv'), 'utf8')).toMatch(/^id,cluster/);
   expect(wrongs).toEqual([]);
   await close();
 });
