@@ -851,7 +851,7 @@ function _t() {
 	lt.push(this) === 1 && (e.requestAnimationFrame || ht)(gt);
 }
 // src/api/http.ts
-var vt = new URL("../", location.href.split(/[?#]/)[0]), yt = class extends Error {
+var vt = new URL("../", document.baseURI.split(/[?#]/)[0]), yt = class extends Error {
 	status;
 	code;
 	retryAfter;

@@ -2451,7 +2451,7 @@
 			beyond: i + e.length - 1 - a
 		};
 	}
-	new URL("../", location.href.split(/[?#]/)[0]);
+	new URL("../", document.baseURI.split(/[?#]/)[0]);
 	var kr = class extends Error {
 		status;
 		code;

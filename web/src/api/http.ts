@@ -3,7 +3,7 @@
 import { signal } from '@preact/signals';
 
 /// Where the services are: one level above the viewer, whatever prefix a proxy has put before it.
-export const root = new URL('../', location.href.split(/[?#]/)[0]);
+export const root = new URL('../', document.baseURI.split(/[?#]/)[0]);
 
 /// What the node said when it refused something (a problem document), or why it could not be asked.
 export class Fault extends Error {
