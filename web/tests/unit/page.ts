@@ -2,6 +2,7 @@
 
 Object.assign(globalThis, {
   location: new URL('http://127.0.0.1:8420/~/'),
+  document: { baseURI: 'http://127.0.0.1:8420/~/' },
   addEventListener: () => {},
   matchMedia: () => ({ matches: false, addEventListener: () => {} }),
 });
