@@ -97,7 +97,7 @@ test('an ordinary table from a disk: prepared, clustered, its number changed on 
   await page.getByRole('heading', { name: /224 rows in/ }).waitFor();
   // The model labels new rows with the command.
   writeFileSync(join(folder, 'model.json'), await saved(page, 'model.json'));
-  lehr('predict', 'model.json', table, '--out', 'again.csv');
+  execFileSync(COMMAND, ['predict', 'model.json', table, '--out', 'again.csv'], { cwd: folder, stdio: 'ignore' });
   expect(readFileSync(join(folder, 'again.csv'), 'utf8')).toMatch(/^id,cluster/);
   expect(wrongs).toEqual([]);
   await close();
