@@ -115,17 +115,24 @@ def fuzz(program, name, seconds):
     return usage.ru_utime + usage.ru_stime, int(inputs[1]) if inputs else 0
 
 
+def slice_of(programs, name, seconds, record):
+    """Runs one target for a slice and records it; says whether it held."""
+    spent = fuzz(programs / name, name, seconds)
+    if spent is None:
+        return False
+    record.add(name, *spent)
+    print(f"fuzz: {name}: {spent[0]:.0f} s, {spent[1]:,} inputs; {record.seconds(name):.0f} s in all", flush=True)
+    return True
+
+
 def run_for(programs, targets, seconds, record):
     """Runs each target for so many seconds; says whether all held."""
     held = True
     for name in targets:
         for length in [SLICE] * (seconds // SLICE) + [seconds % SLICE] * (seconds % SLICE > 0):
-            spent = fuzz(programs / name, name, length)
-            if spent is None:
+            if not slice_of(programs, name, length, record):
                 held = False
                 break
-            record.add(name, *spent)
-            print(f"fuzz: {name}: {spent[0]:.0f} s, {spent[1]:,} inputs; {record.seconds(name):.0f} s in all", flush=True)
     return held
 
 
@@ -141,14 +148,11 @@ def run_until(programs, targets, seconds, record):
                 if least is None:
                     return
                 waiting.remove(least)
-            spent = fuzz(programs / least, least, SLICE)
-            if spent is None:
+            if slice_of(programs, least, SLICE, record):
+                with choosing:
+                    waiting.add(least)
+            else:
                 broken.add(least)
-                continue
-            record.add(least, *spent)
-            print(f"fuzz: {least}: {spent[0]:.0f} s, {spent[1]:,} inputs; {record.seconds(least):.0f} s in all", flush=True)
-            with choosing:
-                waiting.add(least)
 
     cores = len(os.sched_getaffinity(0))
     with ThreadPoolExecutor(cores) as workers:
