@@ -2,7 +2,7 @@
 Sequences by their dissimilarities
 ==================================
 
-Alu repeats are short pieces of DNA that have copied themselves through the human genome, in families. They have different lengths and are not aligned, so there are no columns to compare. But each pair can be aligned, which gives a dissimilarity. Every thirty-third sequence is enough for a picture; all 9,892 take about half an hour on two cores.
+Alu repeats are short pieces of DNA that have copied themselves through the human genome, in families. They have different lengths and are not aligned, so there are no columns to compare. But each pair can be aligned, which gives a dissimilarity. Every thirty-third of the 9,892 sequences is enough for a picture.
 """
 
 import lehr
