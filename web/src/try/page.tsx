@@ -7,7 +7,7 @@ import { fields, type Field } from '../api/schema.ts';
 import { download } from '../state/download.ts';
 import { bytes, count, duration } from '../state/words.ts';
 import { isRight, options, Options, type Typed } from '../views/form.tsx';
-import { Cancelled, Engine, type Account, type File as Result, type Progress, type Told } from './engine.ts';
+import { Cancelled, Engine, type Account, type File as Output, type Progress, type Told } from './engine.ts';
 import '../style.css';
 import './page.css';
 
@@ -23,7 +23,7 @@ interface Found {
   table: Table;
   request: Request;
   told: Told;
-  files: Result[];
+  files: Output[];
   ms: number;
 }
 
