@@ -106,13 +106,8 @@ fn dispatch(
         Precision::F64 => run::<f64>(input, fingerprint, parameters, state, execution, observer),
         #[cfg(not(target_family = "wasm"))]
         Precision::F32 => run::<f32>(input, fingerprint, parameters, state, execution, observer),
-        // A page has the kernels once, which keeps it small.
         #[cfg(target_family = "wasm")]
-        Precision::F32 => Err(Error::Parameter {
-            name: "precision",
-            expected: "f64, the only one in a browser",
-            found: "f32".to_owned(),
-        }),
+        Precision::F32 => Err(Precision::not_in_a_browser()),
     }?;
     if let Some(used) = used {
         (model.centers, model.dimension) = (used.widened(&model.centers), used.dimension());

@@ -78,7 +78,8 @@ pub trait Round: Sync {
 /// round takes microseconds or more, the allocation about ten nanoseconds.
 pub type Pending<'a, T> = Pin<Box<dyn Future<Output = Result<T, Error>> + Send + 'a>>;
 
-/// Runs rounds for a method's loop.
+/// Runs rounds for a method's loop. The methods with a default suit an engine with one loop, which runs all leaves.
+/// Rounds that pass calls on to other rounds must pass on these as well.
 pub trait Rounds: Send {
     /// Runs a round over all leaves and overwrites `total` with the root of the tree over them. All ranks get the same
     /// bits, for any engine, number of ranks and number of threads. Without leaves, `total` does not change.
@@ -95,10 +96,14 @@ pub trait Rounds: Send {
     ///
     /// # Errors
     /// Returns the same errors as [`round`](Self::round).
-    fn agree(&mut self, flag: bool) -> Pending<'_, bool>;
+    fn agree(&mut self, flag: bool) -> Pending<'_, bool> {
+        done(flag)
+    }
 
     /// Whether this is the one loop that reports and writes files.
-    fn is_lead(&self) -> bool;
+    fn is_lead(&self) -> bool {
+        true
+    }
 
     /// Whether this is the one loop of its process that returns the result; in the lead's process, it is the lead.
     fn is_first_here(&self) -> bool {
@@ -144,7 +149,9 @@ pub trait Rounds: Send {
     fn partition(&self) -> Partition;
 
     /// The leaves that this loop runs: all of them, unless each rank has its own loop.
-    fn leaves(&self) -> Range<usize>;
+    fn leaves(&self) -> Range<usize> {
+        0..self.partition().leaves()
+    }
 
     /// Returns the number of rows of the rank with the most rows, divided by the mean.
     fn imbalance(&self) -> f64 {

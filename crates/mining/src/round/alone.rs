@@ -1,7 +1,5 @@
 //! Rounds of one thread over its own rows, for passes that take less time than ranks need to synchronise.
 
-use std::ops::Range;
-
 use lehr_ranks::{OneThread, Partition, Pending, Round, Rounds};
 
 /// The rounds of one loop over so few rows that other threads would not help. The other threads wait until the loop has
@@ -24,10 +22,6 @@ impl Rounds for Alone<'_> {
         self.own.round(round, total)
     }
 
-    fn agree(&mut self, flag: bool) -> Pending<'_, bool> {
-        self.own.agree(flag)
-    }
-
     fn is_lead(&self) -> bool {
         self.outer.is_lead()
     }
@@ -38,9 +32,5 @@ impl Rounds for Alone<'_> {
 
     fn partition(&self) -> Partition {
         self.own.partition()
-    }
-
-    fn leaves(&self) -> Range<usize> {
-        self.own.leaves()
     }
 }

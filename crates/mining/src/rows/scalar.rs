@@ -25,6 +25,18 @@ pub enum Precision {
     F32,
 }
 
+#[cfg(target_family = "wasm")]
+impl Precision {
+    /// The error for single precision. A page has the kernels once, which keeps it small.
+    pub(crate) fn not_in_a_browser() -> crate::Error {
+        crate::Error::Parameter {
+            name: "precision",
+            expected: "f64, the only one in a browser",
+            found: "f32".to_owned(),
+        }
+    }
+}
+
 /// The memory that a thread reuses from leaf to leaf, so that no round allocates.
 #[derive(Debug, Default)]
 pub(crate) struct Scratch<T: Real> {

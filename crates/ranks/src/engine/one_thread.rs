@@ -1,6 +1,5 @@
 //! Rounds of the calling thread alone: for work that is over before other threads have woken, and where there are none.
 
-use std::ops::Range;
 use std::task::{Context, Poll, Waker};
 
 use super::{Loop, Pending, Round, Rounds, done};
@@ -51,20 +50,8 @@ impl Rounds for OneThread {
         done(())
     }
 
-    fn agree(&mut self, flag: bool) -> Pending<'_, bool> {
-        done(flag)
-    }
-
-    fn is_lead(&self) -> bool {
-        true
-    }
-
     fn partition(&self) -> Partition {
         self.partition
-    }
-
-    fn leaves(&self) -> Range<usize> {
-        0..self.partition.leaves()
     }
 }
 

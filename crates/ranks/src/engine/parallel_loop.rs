@@ -1,11 +1,9 @@
 //! A parallel loop on the dispatcher: paper 003 figure 3.
 
-use std::ops::Range;
-
 use lehr_runtime::{Handle, ParallelLoop};
 
 use super::groups::Groups;
-use super::{Pending, Round, Rounds, done};
+use super::{Pending, Round, Rounds};
 use crate::partition::Partition;
 
 /// The rounds of the one loop.
@@ -36,20 +34,8 @@ impl Rounds for OnLoop {
         })
     }
 
-    fn agree(&mut self, flag: bool) -> Pending<'_, bool> {
-        done(flag)
-    }
-
-    fn is_lead(&self) -> bool {
-        true
-    }
-
     fn partition(&self) -> Partition {
         self.partition
-    }
-
-    fn leaves(&self) -> Range<usize> {
-        0..self.partition.leaves()
     }
 }
 

@@ -6,7 +6,6 @@
 //! groups that receivers have begun. So a round does not need a free worker, and one worker is enough for everything.
 
 use std::any::Any;
-use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 use crossbeam_utils::CachePadded;
@@ -15,7 +14,7 @@ use lehr_sync::{Arc, AtomicUsize, Mutex, Ordering, spin_loop, thread::yield_now}
 
 use super::groups::Groups;
 use super::parallel_loop::Resetting;
-use super::{Pending, Round, Rounds, done};
+use super::{Pending, Round, Rounds};
 use crate::partition::Partition;
 
 /// The rounds of the one loop.
@@ -106,19 +105,7 @@ impl Rounds for OnPorts {
         })
     }
 
-    fn agree(&mut self, flag: bool) -> Pending<'_, bool> {
-        done(flag)
-    }
-
-    fn is_lead(&self) -> bool {
-        true
-    }
-
     fn partition(&self) -> Partition {
         self.partition
-    }
-
-    fn leaves(&self) -> Range<usize> {
-        0..self.partition.leaves()
     }
 }
