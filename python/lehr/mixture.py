@@ -480,10 +480,11 @@ class DAGaussianMixture(ExplainedMixin, LearntMixin, DensityMixin, ShownMixin, S
             "covariances": self._numbers.tolist(),
         }
 
-    def _posterior(self, X: ArrayLike) -> dict[str, NDArray[Any]]:
+    def _posterior(self, X: ArrayLike, with_memberships: bool = False) -> dict[str, NDArray[Any]]:
         check_is_fitted(self)
         rows = self._validated(X, reset=False)
-        found: Any = _native.posterior(rows, _FORMS[self.covariance_type], *self._exact(), self._numbers)
+        compute = _native.posterior if with_memberships else _native.components
+        found: Any = compute(rows, _FORMS[self.covariance_type], *self._exact(), self._numbers, threads=_checks.threads(self.n_jobs))
         return {name: as_given(values, rows) if values.dtype.kind == "f" else values for name, values in found.items()}
 
     def predict(self, X: ArrayLike) -> NDArray[np.int32]:
@@ -529,7 +530,7 @@ class DAGaussianMixture(ExplainedMixin, LearntMixin, DensityMixin, ShownMixin, S
         >>> lehr.DAGaussianMixture(1).fit([[0.0], [2.0]]).predict_proba([[5.0]]).tolist()
         [[1.0]]
         """
-        return self._posterior(X)["memberships"]
+        return self._posterior(X, with_memberships=True)["memberships"]
 
     def score_samples(self, X: ArrayLike) -> NDArray[Any]:
         """Return the log-density of each row.

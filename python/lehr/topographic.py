@@ -343,7 +343,7 @@ class GTM(LearntMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ShownM
     def _projected(self, X: ArrayLike) -> dict[str, NDArray[Any]]:
         check_is_fitted(self)
         rows = self._validated(X, reset=False)
-        found: Any = _native.project(rows, self._map())
+        found: Any = _native.project(rows, self._map(), threads=_checks.threads(self.n_jobs))
         return {name: as_given(values, rows) if values.dtype.kind == "f" else values for name, values in found.items()}
 
     def transform(self, X: ArrayLike) -> NDArray[Any]:

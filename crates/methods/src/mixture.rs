@@ -275,16 +275,16 @@ pub fn labels<'a>(
     labels: &'a [u32],
     probabilities: &[f64],
     log_densities: &[f64],
-    memberships: Option<&[f64]>,
+    memberships: &[f64],
 ) -> Table<'a> {
     let table = Table::new("labels")
         .ids(ids, labels.len())
         .labels("component", labels, false)
         .numbers("probability", probabilities.to_vec())
         .numbers("log_density", log_densities.to_vec());
-    let count = memberships.map_or(0, |memberships| memberships.len() / labels.len().max(1));
+    let count = memberships.len() / labels.len().max(1);
     (0..count).fold(table, |table, k| {
-        let of_component = memberships.unwrap_or_default().iter().skip(k).step_by(count);
+        let of_component = memberships.iter().skip(k).step_by(count);
         table.numbers(format!("membership{k}"), of_component.copied().collect())
     })
 }
@@ -393,7 +393,7 @@ impl Fit for Fitted {
     fn table<'a>(&'a self, name: &str, data: Data<'a>) -> Option<Table<'a>> {
         let (model, rows) = (&self.model, data.rows());
         Some(match name {
-            "labels" => labels(rows.ids(), &model.labels, &model.probabilities, &model.log_densities, None),
+            "labels" => labels(rows.ids(), &model.labels, &model.probabilities, &model.log_densities, &[]),
             "components" => self.components(rows),
             "covariances" => self.covariances(rows),
             "candidates" => self.candidates(),

@@ -82,11 +82,13 @@ pub struct OfTable {
     pub ids: Option<Vec<String>>,
 }
 
+/// One thread applies a model: reading the rows takes longer, and a node has other requests for the other threads.
+const THREADS: usize = 1;
+
 #[derive(Debug)]
 enum Prediction {
     Places(Projection),
-    /// With the probabilities of the labels, and whether all memberships are wanted.
-    Components(Posterior, Vec<f64>, bool),
+    Components(Posterior),
     /// With the memberships, if they are wanted.
     Clusters(Assignment, Distance, Option<Vec<f64>>),
 }
@@ -243,12 +245,13 @@ impl Predicted {
             Self::has_squares(model, &values)?;
         }
         Ok(match &model.model {
-            Learnt::Gtm(map) => Prediction::Places(map.project(&Incomplete::new(values, map.dimension())?)?),
+            Learnt::Gtm(map) => Prediction::Places(map.project(&Incomplete::new(values, map.dimension())?, THREADS)?),
             Learnt::Mixture(mixture) => {
-                let posterior = mixture.posterior(&Incomplete::new(values, mixture.dimension())?)?;
-                let rows = posterior.memberships.chunks_exact(posterior.components).zip(&posterior.labels);
-                let probabilities = rows.map(|(row, &label)| row[label as usize]).collect();
-                Prediction::Components(posterior, probabilities, memberships)
+                let rows = Incomplete::new(values, mixture.dimension())?;
+                Prediction::Components(match memberships {
+                    true => mixture.posterior(&rows, THREADS)?,
+                    false => mixture.assign(&rows, THREADS)?,
+                })
             }
             Learnt::Clusters(centroids) if values.iter().any(|value| value.is_nan()) => {
                 let rows = Incomplete::new(values, centroids.dimension())?;
@@ -276,9 +279,8 @@ impl Predicted {
     pub fn table<'a>(&'a self, ids: Option<&'a [String]>) -> Table<'a> {
         let table = match &self.said {
             Prediction::Places(places) => gtm::places(ids, places),
-            Prediction::Components(posterior, probabilities, all) => {
-                let Posterior { memberships, labels, log_densities, .. } = posterior;
-                mixture::labels(ids, labels, probabilities, log_densities, all.then_some(&memberships[..]))
+            Prediction::Components(Posterior { memberships, labels, probabilities, log_densities, .. }) => {
+                mixture::labels(ids, labels, probabilities, log_densities, memberships)
             }
             Prediction::Clusters(found, distance, memberships) => {
                 let measure = if *distance == Distance::Cost { "cost" } else { "distance" };
@@ -319,11 +321,13 @@ impl Prediction {
                 numbers(&mut places.entropies, 1);
                 numbers(&mut places.log_densities, 1);
             }
-            Self::Components(posterior, probabilities, _) => {
+            Self::Components(posterior) => {
                 unlabel(&mut posterior.labels);
-                numbers(&mut posterior.memberships, posterior.components);
+                if !posterior.memberships.is_empty() {
+                    numbers(&mut posterior.memberships, posterior.components);
+                }
                 numbers(&mut posterior.log_densities, 1);
-                numbers(probabilities, 1);
+                numbers(&mut posterior.probabilities, 1);
             }
             Self::Clusters(found, _, memberships) => {
                 let width = memberships.as_ref().map_or(0, |all| all.len() / found.labels.len().max(1));

@@ -28,6 +28,10 @@ const LEAST_WEIGHT: f64 = 1e-9;
 const LEAST_VARIANCE: f64 = 1e-9;
 /// Odds with a smaller logarithm are ignored: they are below 1e-10, and most rows have such odds at most borders.
 const LEAST_LOG_ODDS: f64 = -23.0;
+/// Odds this much below [`LEAST_LOG_ODDS`] are surely ignored, whatever the rounding.
+const SURELY: f64 = 1.0;
+/// The number of halvings that find where odds begin to be ignored.
+const HALVINGS: usize = 40;
 /// The most operations that the search for neighbours may take. If it needs more, there are no borders.
 const MOST_OPERATIONS: f64 = 2e10;
 
@@ -287,6 +291,28 @@ impl Neighbourhoods<'_> {
             .map(move |border| (place(border), &self.borders[place(border)], border.other as usize))
     }
 
+    /// The least excess, between 0 and `most`, from which on a neighbour's odds are ignored; `None` if they are not
+    /// ignored at `most`. `at` is the index among the cluster's borders.
+    pub fn least_ignored(&self, cluster: usize, at: usize, most: f64) -> Option<f64> {
+        let border = &self.directed(cluster)[at];
+        let is_ignored = |excess: f64| border.log_odds(excess) < LEAST_LOG_ODDS - SURELY;
+        if !is_ignored(most) {
+            return None;
+        }
+        // The odds fall as the excess rises, so halving finds the place.
+        let (mut below, mut above) = (0.0, most);
+        for _ in 0..HALVINGS {
+            let middle = 0.5 * (below + above);
+            if is_ignored(middle) { above = middle } else { below = middle }
+        }
+        Some(above)
+    }
+
+    /// The indices of all borders of a cluster.
+    pub fn all(&self, cluster: usize) -> std::ops::Range<usize> {
+        0..self.directed(cluster).len()
+    }
+
     /// Adds a row of a cluster to the sums of all its borders. `excess` returns how much more the row costs in another
     /// cluster than in its own.
     pub fn add(
@@ -304,18 +330,31 @@ impl Neighbourhoods<'_> {
         }
     }
 
-    /// The probability that a row of a cluster belongs to it. `excess` returns how much more the row costs in another
-    /// cluster. Its arguments are the index among the cluster's borders and the other cluster's number. `each` receives
-    /// the odds of each neighbour against the cluster, unless they are too small.
+    /// Finds the borders of a cluster that matter to some of its rows, by their indices among the cluster's borders.
+    /// `least_excess` returns the least that any of the rows costs more in another cluster; its argument is the index.
+    pub fn that_matter(&self, cluster: usize, least_excess: impl Fn(usize) -> f64) -> Vec<usize> {
+        let borders = self.directed(cluster).iter().enumerate();
+        // The odds fall as the excess rises. A comparison with NaN is false, so such a border matters.
+        let is_ignored =
+            |(at, border): &(usize, &DirectedBorder)| border.log_odds(least_excess(*at)) < LEAST_LOG_ODDS - SURELY;
+        borders.filter(|border| !is_ignored(border)).map(|(at, _)| at).collect()
+    }
+
+    /// The probability that a row of a cluster belongs to it. `among` has the indices of the borders that matter among
+    /// the cluster's borders; the others have no effect. `excess` returns how much more the row costs in another
+    /// cluster. Its arguments are the index and the other cluster's number. `each` receives the odds of each neighbour
+    /// against the cluster, unless they are too small.
     #[inline]
     pub fn probability(
         &self,
         cluster: usize,
+        among: impl IntoIterator<Item = usize>,
         mut excess: impl FnMut(usize, usize) -> f64,
         mut each: impl FnMut(usize, f64),
     ) -> f64 {
-        let mut sum = 0.0;
-        for (at, border) in self.directed(cluster).iter().enumerate() {
+        let (mut sum, borders) = (0.0, self.directed(cluster));
+        for at in among {
+            let border = &borders[at];
             let other = border.other as usize;
             let more = excess(at, other);
             let against = border.log_odds(more);
@@ -391,8 +430,8 @@ mod tests {
         let (here, there) = (borders.neighbourhoods(2), swapped.neighbourhoods(2));
         for cluster in [0, 1] {
             for more in [0.0, 0.5, 3.0] {
-                let found = here.probability(cluster, |_, _| more, |_, _| ());
-                let other = there.probability(1 - cluster, |_, _| 9.0 * more, |_, _| ());
+                let found = here.probability(cluster, here.all(cluster), |_, _| more, |_, _| ());
+                let other = there.probability(1 - cluster, there.all(1 - cluster), |_, _| 9.0 * more, |_, _| ());
                 assert!((found - other).abs() < 1e-12, "{found} and {other}");
             }
         }

@@ -23,7 +23,7 @@ use crate::anneal::{Observer, Stage, run as shared};
 use crate::lloyd::{Labelled, Remembered, label_all};
 use crate::memory::Need;
 use crate::round::{Execution, LeafCells, Program, Rounds, drive};
-use crate::rows::{Input, Packed, Precision, Rows, Scalar, Storage, UsedColumns};
+use crate::rows::{Input, Packed, Precision, Rows, Scalar, Span, Storage, UsedColumns};
 use crate::vector::Cost;
 use fit::{Fit, State};
 use model::Outcome;
@@ -97,9 +97,11 @@ fn dispatch(
     // A checkpoint belongs to the rows as they were given.
     let (fingerprint, packed) = (input.fingerprint(), Packed::of(input));
     let input = packed.as_ref().map_or(input, Packed::input);
-    // Centres that the user gave may also be outside the columns in use.
+    // Centres that the user gave may also be outside the columns in use, and outside the span of the rows.
     let used = if parameters.centers.is_none() { UsedColumns::of(input) } else { None };
     let input = used.as_ref().map_or(input, |used| Input::Sparse(&used.rows));
+    let span = if parameters.centers.is_none() { Span::of(input, execution.threads)? } else { None };
+    let input = span.as_ref().map_or(input, |span| Input::Numbers(&span.rows));
     let is_sparse = Storage::of(input, true) == Storage::Sparse;
     Need::of_kmeans(parameters.clusters, input.dimension(), execution.ranks.min(input.len()), is_sparse).check()?;
     let mut model = match parameters.precision {
@@ -109,6 +111,9 @@ fn dispatch(
         #[cfg(target_family = "wasm")]
         Precision::F32 => Err(Precision::not_in_a_browser()),
     }?;
+    if let Some(span) = span {
+        (model.centers, model.dimension) = (span.widened(&model.centers), span.dimension());
+    }
     if let Some(used) = used {
         (model.centers, model.dimension) = (used.widened(&model.centers), used.dimension());
     }

@@ -35,7 +35,7 @@ pub use noise::OUTLIER;
 pub(crate) use noise::{NoiseComponent, share_of};
 #[cfg(test)]
 pub(crate) use noise::{plain_score, within};
-pub(crate) use sweeps::{Lloyd, Patience, TO_THE_END};
+pub(crate) use sweeps::{Lloyd, Patience, Swept, TO_THE_END};
 pub(crate) use trimmed::trim;
 
 /// The most clusters: single-precision lanes hold the numbers of centres, and represent every whole number up to this

@@ -15,6 +15,7 @@ mod leaves;
 mod packed;
 mod row_major;
 mod scalar;
+mod span;
 mod sparse;
 mod spill;
 mod store;
@@ -42,6 +43,7 @@ pub(crate) use packed::Packed;
 pub(crate) use row_major::{RowMajor, RowMajorMut};
 pub use scalar::Precision;
 pub(crate) use scalar::{Scalar, Scratch, WeightedScratch};
+pub(crate) use span::Span;
 pub(crate) use sparse::{SparseDistance, entries};
 pub(crate) use store::{OverStore, Storage};
 pub(crate) use units::{FARTHEST, Units};
@@ -183,7 +185,7 @@ impl<T: Real> Rows<T> {
         let input = Input::from(&points);
         // The means are in stored units already, so they are not converted again.
         let as_they_are = Units::new(vec![0.0; dimension], 1.0, 1.0);
-        let layout = Layout::new(input, (0..points.len() as u32).collect(), Vec::new(), Storage::Numbers, 1)?;
+        let layout = Layout::of_cells(input)?;
         let mut rows = Self {
             leaves: leaves::make(input, &layout, &as_they_are, Storage::Numbers, 1)?,
             count: layout.heavy.len(),

@@ -34,11 +34,11 @@ pub use parameters::Parameters;
 
 use crate::Error;
 use crate::anneal::{Control, Interrupt, Observer, Progress, Resumable, Stage, run as shared};
-use crate::lloyd::{Labelled, LastMove, Outside, Remembered, label_all};
+use crate::lloyd::{Labelled, Outside, Remembered, label_all};
 use crate::memory::Need;
 use crate::number::{self, Number, Sample};
 use crate::round::{CancellableRounds, Execution, LeafCells, Program, Rounds, drive};
-use crate::rows::{Rows, Scalar, Storage, UsedColumns};
+use crate::rows::{Rows, Scalar, Span, Storage, UsedColumns};
 use crate::summary::LeafSummary;
 use fit::{Fit, State};
 use model::Outcome;
@@ -128,6 +128,8 @@ fn dispatch(
 ) -> Result<Model, Error> {
     let used = UsedColumns::of(input);
     let input = used.as_ref().map_or(input, |used| Input::Sparse(&used.rows));
+    let span = if parameters.cost.is_squared() { Span::of(input, execution.threads)? } else { None };
+    let input = span.as_ref().map_or(input, |span| Input::Numbers(&span.rows));
     let state = checkpoint.map(|checkpoint| checkpoint.state_on(input.fingerprint())).transpose()?;
     // If the number is not given, the memory is checked when the number has been chosen.
     if !parameters.is_open() {
@@ -140,6 +142,9 @@ fn dispatch(
         #[cfg(target_family = "wasm")]
         Precision::F32 => Err(Precision::not_in_a_browser()),
     }?;
+    if let Some(span) = span {
+        (model.centers, model.dimension) = (span.widened(&model.centers), span.dimension());
+    }
     if let Some(used) = used {
         (model.centers, model.dimension) = (used.widened(&model.centers), used.dimension());
     }
@@ -320,7 +325,7 @@ impl<T: Scalar> Program for Run<'_, '_, T> {
         let temperature = course.state.grown.last_soft_temperature.max(f64::MIN_POSITIVE);
         let outside = course.sponge().map(|sponge| Outside { squared_radius: sponge.cost, temperature });
         let totals =
-            label_all(rounds, self.input, &self.rows, course.centers(), LastMove::ToTheMeans, outside, &self.labelled)
+            label_all(rounds, self.input, &self.rows, course.centers(), course.last_move(), outside, &self.labelled)
                 .await?;
         if let Some(sponge) = course.sponge() {
             sponge.check(totals.outside[1] / self.rows.total_weight)?;

@@ -90,7 +90,7 @@ pub fn cos_turn(turn: f64) -> f64 {
 /// The exponential function, with the same bits on every machine; 0 below -745, infinite above 709.78.
 ///
 /// The relative error is below 3 rounding units. The exponent is subtracted in two parts, and fourteen terms of the
-/// series give the rest.
+/// series give the rest. Cost: about 35 operations, of which some 12 wait for each other.
 ///
 /// # Example
 /// ```
@@ -98,6 +98,7 @@ pub fn cos_turn(turn: f64) -> f64 {
 /// assert_eq!((exp(0.0), exp(f64::NEG_INFINITY)), (1.0, 0.0));
 /// assert!((exp(1.0) - std::f64::consts::E).abs() < 1e-15);
 /// ```
+#[inline]
 pub fn exp(x: f64) -> f64 {
     const HIGH: f64 = 0.693_147_180_369_123_8;
     const LOW: f64 = 1.908_214_929_270_587_7e-10;
@@ -107,17 +108,37 @@ pub fn exp(x: f64) -> f64 {
     if x < -745.2 {
         return 0.0;
     }
-    let power = (x * std::f64::consts::LOG2_E).round();
-    let rest = (x - power * HIGH) - power * LOW;
-    let mut sum = 1.0;
-    let mut term = 13.0;
-    while term > 0.0 {
-        sum = 1.0 + rest * sum / term;
-        term -= 1.0;
-    }
+    // Adding and subtracting this number rounds to a whole number. `round` would call a function of the system.
+    const ROUNDING: f64 = 6_755_399_441_055_744.0;
+    let power = (x * std::f64::consts::LOG2_E + ROUNDING) - ROUNDING;
+    let r = (x - power * HIGH) - power * LOW;
+    // The terms from the third on, in groups that do not wait for each other (Estrin 1960).
+    const TERMS: [f64; 14] = inverse_factorials();
+    let (square, fourth) = (r * r, (r * r) * (r * r));
+    let pair = |n: usize| TERMS[n] + TERMS[n + 1] * r;
+    let four = |n: usize| pair(n) + pair(n + 2) * square;
+    let series = four(2) + fourth * (four(6) + fourth * four(10));
+    let sum = 1.0 + (r + square * series);
     // Multiplies in two steps, because a power that leads to a denormal result is not a normal number itself.
-    let half = (power as i32) / 2;
-    sum * 2f64.powi(half) * 2f64.powi(power as i32 - half)
+    let half = power as i64 / 2;
+    sum * power_of_two(half) * power_of_two(power as i64 - half)
+}
+
+/// 1 / n! for the terms of the exponential series.
+const fn inverse_factorials() -> [f64; 14] {
+    let mut terms = [1.0; 14];
+    let (mut n, mut factorial) = (1, 1.0);
+    while n < terms.len() {
+        factorial *= n as f64;
+        terms[n] = 1.0 / factorial;
+        n += 1;
+    }
+    terms
+}
+
+/// The power of two, for an exponent of a normal number.
+fn power_of_two(exponent: i64) -> f64 {
+    f64::from_bits(((exponent + 1023) as u64) << 52)
 }
 
 kernel! {

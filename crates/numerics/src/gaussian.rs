@@ -223,9 +223,12 @@ pub fn posterior<T: Real>(
     scratch.differences.resize(dimension * GROUP, T::Line::default());
     scratch.log_sums.resize(tiles.weights().len(), T::Line::default());
     memberships_of(tiles, components, scratch);
+    let whole = tiles.weights().len() / GROUP * GROUP;
     for row in 0..rows {
         let (tile, lane) = (row / T::Line::COUNT, row % T::Line::COUNT);
-        let scores = &scratch.scores[tile * count..][..count];
+        // The tiles of a group have the scores of a component side by side.
+        let (first, tiles_of) = if tile < whole { (tile / GROUP * GROUP, GROUP) } else { (tile, 1) };
+        let scores = scratch.scores[first * count + tile - first..].iter().step_by(tiles_of);
         for (membership, score) in memberships[row * count..][..count].iter_mut().zip(scores) {
             *membership = score.lanes()[lane].to_f64();
         }
@@ -251,23 +254,45 @@ kernel! {
 
 kernel! {
     fn memberships_of[T; V](tiles: &Tiles<T>, components: &Components<T>, scratch: &mut GaussianScratch<T>) {
-        let (dimension, count) = (tiles.dimension(), components.len());
-        let one = V::splat(T::from_f64(1.0));
-        for (tile, values) in tiles.values().chunks_exact(dimension).enumerate() {
-            let (scores, _) = scratch.scores[tile * count..][..count].as_chunks_mut::<1>();
-            let most = scored::<T, V, 1>(values, components, &mut scratch.differences, scores);
-            let mut sum = V::splat(T::default());
-            for score in scores.iter_mut() {
-                let value = V::load(&score[0]).sub(most[0]).exp2();
-                value.store(&mut score[0]);
-                sum = sum.add(value);
-            }
-            let share = one.div(sum);
-            for score in scores.iter_mut() {
-                V::load(&score[0]).mul(share).store(&mut score[0]);
-            }
-            most[0].add(sum.log2()).store(&mut scratch.log_sums[tile]);
+        let dimension = tiles.dimension();
+        let whole = tiles.weights().len() / GROUP * GROUP;
+        for at in (0..whole).step_by(GROUP) {
+            group_memberships::<T, V, GROUP>(&tiles.values()[at * dimension..], components, at, scratch);
         }
+        for at in whole..tiles.weights().len() {
+            group_memberships::<T, V, 1>(&tiles.values()[at * dimension..], components, at, scratch);
+        }
+    }
+}
+
+/// Writes the memberships of the rows of G tiles, the first of which is tile `at`, and the logarithms of their sums.
+#[inline(always)]
+fn group_memberships<T: Real, V: Lanes<Number = T>, const G: usize>(
+    values: &[T::Line],
+    components: &Components<T>,
+    at: usize,
+    scratch: &mut GaussianScratch<T>,
+) {
+    let count = components.len();
+    let (scores, _) = scratch.scores[at * count..][..count * G].as_chunks_mut::<G>();
+    let most = scored::<T, V, G>(values, components, &mut scratch.differences, scores);
+    let mut sums = [V::splat(T::default()); G];
+    for score in scores.iter_mut() {
+        for t in 0..G {
+            let value = V::load(&score[t]).sub(most[t]).exp2();
+            value.store(&mut score[t]);
+            sums[t] = sums[t].add(value);
+        }
+    }
+    let one = V::splat(T::from_f64(1.0));
+    let shares: [V; G] = std::array::from_fn(|t| one.div(sums[t]));
+    for score in scores.iter_mut() {
+        for t in 0..G {
+            V::load(&score[t]).mul(shares[t]).store(&mut score[t]);
+        }
+    }
+    for t in 0..G {
+        most[t].add(sums[t].log2()).store(&mut scratch.log_sums[at + t]);
     }
 }
 

@@ -7,8 +7,8 @@ use pyo3::types::PyDict;
 use serde::{Deserialize, Serialize};
 
 use crate::arrays::{self, Columns, Records};
-use crate::errors;
 use crate::fit::{Fit, Run};
+use crate::{errors, job};
 
 /// Fits a map to the rows of `x`, with NaN for missing values.
 #[pyfunction]
@@ -144,14 +144,16 @@ impl FittedMap<'_> {
 
 /// Finds the positions of new rows on a map, with NaN for missing values.
 #[pyfunction]
+#[pyo3(signature = (x, map, *, threads = None))]
 pub(crate) fn project<'py>(
     py: Python<'py>,
     x: &Bound<'py, PyAny>,
     map: FittedMap<'py>,
+    threads: Option<usize>,
 ) -> PyResult<Bound<'py, PyDict>> {
     let map = map.map()?;
     let rows = arrays::records(x)?;
-    let places = py.detach(|| map.project(&rows)).map_err(errors::mining)?;
+    let places = py.detach(|| map.project(&rows, job::threads(threads))).map_err(errors::mining)?;
     placed(py, places)
 }
 

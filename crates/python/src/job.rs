@@ -245,6 +245,13 @@ pub(crate) fn is_joined() -> bool {
     matches!(PLACE.get(), Some(Ok(Some(place))) if place.id == std::process::id())
 }
 
+/// The number of threads of a call, if the user gave none. In a job, the other processes use the other processors. On a
+/// worker, the other threads serve other requests.
+pub(crate) fn threads(given: Option<usize>) -> usize {
+    let is_one_of_many = lehr_runtime::is_on_worker() || (given.is_none() && is_joined());
+    if is_one_of_many { 1 } else { given.unwrap_or_else(|| Execution::default().threads) }
+}
+
 /// Ends the job together with the other processes. Does nothing without a job.
 #[pyfunction]
 pub(crate) fn finish(py: Python<'_>) -> PyResult<()> {

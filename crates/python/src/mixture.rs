@@ -6,8 +6,8 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::arrays::{self, Columns, Records};
-use crate::errors;
 use crate::fit::{Fit, Run};
+use crate::{errors, job};
 
 /// Fits a Gaussian mixture to the rows of `x`, with NaN for missing values.
 #[pyfunction]
@@ -92,6 +92,7 @@ fn restored(
 
 /// Computes memberships, labels and log-densities of rows, with NaN for missing values.
 #[pyfunction]
+#[pyo3(signature = (x, form, weights, means, numbers, *, threads = None))]
 pub(crate) fn posterior<'py>(
     py: Python<'py>,
     x: &Bound<'py, PyAny>,
@@ -99,15 +100,38 @@ pub(crate) fn posterior<'py>(
     weights: PyReadonlyArray1<'py, f64>,
     means: PyReadonlyArray2<'py, f64>,
     numbers: PyReadonlyArray1<'py, f64>,
+    threads: Option<usize>,
 ) -> PyResult<Bound<'py, PyDict>> {
     let mixture = restored(form, &weights, &means, &numbers)?;
-    let rows = arrays::records(x)?;
-    let Posterior { components, memberships, labels, log_densities } =
-        py.detach(|| mixture.posterior(&rows)).map_err(errors::mining)?;
+    let (rows, threads) = (arrays::records(x)?, job::threads(threads));
+    let mut said = py.detach(|| mixture.posterior(&rows, threads)).map_err(errors::mining)?;
+    let memberships = arrays::table(py, std::mem::take(&mut said.memberships), said.components)?;
+    let found = labelled(py, said)?;
+    found.set_item("memberships", memberships)?;
+    Ok(found)
+}
+
+/// Computes labels and log-densities of rows, with NaN for missing values.
+#[pyfunction]
+#[pyo3(signature = (x, form, weights, means, numbers, *, threads = None))]
+pub(crate) fn components<'py>(
+    py: Python<'py>,
+    x: &Bound<'py, PyAny>,
+    form: &str,
+    weights: PyReadonlyArray1<'py, f64>,
+    means: PyReadonlyArray2<'py, f64>,
+    numbers: PyReadonlyArray1<'py, f64>,
+    threads: Option<usize>,
+) -> PyResult<Bound<'py, PyDict>> {
+    let mixture = restored(form, &weights, &means, &numbers)?;
+    let (rows, threads) = (arrays::records(x)?, job::threads(threads));
+    labelled(py, py.detach(|| mixture.assign(&rows, threads)).map_err(errors::mining)?)
+}
+
+fn labelled<'py>(py: Python<'py>, said: Posterior) -> PyResult<Bound<'py, PyDict>> {
     let found = PyDict::new(py);
-    found.set_item("memberships", arrays::table(py, memberships, components)?)?;
-    found.set_item("labels", arrays::labels(&labels).into_pyarray(py))?;
-    found.set_item("log_densities", log_densities.into_pyarray(py))?;
+    found.set_item("labels", arrays::labels(&said.labels).into_pyarray(py))?;
+    found.set_item("log_densities", said.log_densities.into_pyarray(py))?;
     Ok(found)
 }
 

@@ -4,7 +4,6 @@ use lehr_data::Incomplete;
 use lehr_mining::anneal::{Split, Step, Suggestion};
 use lehr_mining::number::Number;
 use lehr_mining::vector::{self, Borders, Centroids, Checkpoint, Cluster, Model};
-use lehr_ranks::Execution;
 use numpy::{IntoPyArray, PyArray2, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -95,9 +94,7 @@ pub(crate) fn nearest<'py>(
     let dimension = centers.as_array().ncols();
     let centroids = Centroids::new(dimension, arrays::matrix(&centers), 0.0).map_err(errors::mining)?;
     drop(centers);
-    // In a job, the other processes use the other processors. On a worker, the other threads serve other requests.
-    let is_one_of_many = lehr_runtime::is_on_worker() || (threads.is_none() && job::is_joined());
-    let threads = if is_one_of_many { 1 } else { threads.unwrap_or_else(|| Execution::default().threads) };
+    let threads = job::threads(threads);
     let single = x.extract::<PyReadonlyArray2<'_, f32>>().ok();
     let double = x.extract::<PyReadonlyArray2<'_, f64>>().ok();
     let array = match (&single, &double) {

@@ -157,6 +157,13 @@ pub(super) fn rows<'a>(mut source: Source<'a>, selection: &Selection) -> Result<
         head.truncate(end);
     }
     let name = source.name().to_owned();
+    // A table that `points` reads as plain numbers is read so here too, with the same columns.
+    let is_plain = !is_decoded
+        && selection.form == TableForm::default()
+        && csv::points(Source::new(&head[..], &name)?, selection, None).is_ok();
+    if is_plain {
+        return csv::Rows::new(source, selection);
+    }
     let form = TableForm { encoding: Some(Encoding::Utf8), ..form };
     // The reader of all rows reports the faults.
     let Ok(framed) = framed(&|| Source::new(&head[..], &name), &form).and_then(Framed::sound) else {

@@ -51,6 +51,19 @@ fn batches_are_the_rows_of_the_table_without_those_that_weigh_nothing() {
 }
 
 #[test]
+fn batches_have_the_columns_of_the_whole_table_where_two_delimiters_are_possible() {
+    // Plain numbers between commas; more fields between tabs, some of which are numbers as people write them.
+    for text in [
+        "x,1,,[6e,1,,[6e3\u{14}3\u{14}id\ta\u{1f}e\tifcoe\t9 m,099&0\t0,\t\tp\n",
+        ": 4''tf>rae',2 TFHB(2, 3 3: '>f4', 'f,2, 33),nnn ,n#trae',3: '>f4', 'f,2, 33),nnn ,n#trae', T#B(2,, ,,,3,}\u{1a}  UO   3 3,   ",
+    ] {
+        let whole = points_from(text.as_bytes(), "t", &Selection::default()).unwrap();
+        let all = batches(text.as_bytes(), &Selection::default(), 2).unwrap();
+        assert_eq!((all[0].columns(), all[0].values()), (whole.columns(), whole.values()));
+    }
+}
+
+#[test]
 fn the_header_of_a_table_that_follows_is_passed_over() {
     let header = "id, x ,w\n";
     let days = ["a,1,2\nb,2,0\n", "c,3,1\n", "", "d,4,1\n"].map(|rows| format!("{header}{rows}")).concat();

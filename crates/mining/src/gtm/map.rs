@@ -10,10 +10,13 @@ use super::place::{Placed, Placing};
 use super::table::flags;
 use crate::Error;
 use crate::input::Input;
+use crate::round::{LeafCells, on_threads};
 use crate::rows::{RowMajor, RowMajorMut};
 
 /// The number of rows placed together.
 const BLOCK: usize = 256;
+/// The fewest rows for which other threads are used.
+const WORTH_THREADS: usize = 8 * BLOCK;
 
 /// A map of one to three dimensions in the space of the data: `y(z) = origin + sum_m phi_m(z) w_m`, and the variance of
 /// the noise around it.
@@ -29,7 +32,7 @@ const BLOCK: usize = 256;
 /// let map = fit(&points, &parameters, &Execution::default(), &mut Silent)?.map;
 /// let (start, end) = (map.at(&[-1.0]), map.at(&[1.0]));
 /// assert!(start[0] < 8.0 && end[0] > 31.0 && (end[1] - 2.0 * end[0]).abs() < 1.0);
-/// let placed = map.project(&Points::new(vec![0.0, 0.0, 19.5, 39.0], 2)?)?;
+/// let placed = map.project(&Points::new(vec![0.0, 0.0, 19.5, 39.0], 2)?, 1)?;
 /// assert!(placed.position(0)[0] < -0.8 && placed.position(1)[0].abs() < 0.1);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -212,11 +215,11 @@ impl Map {
 
     /// Places rows on the map, which stays as it is. The rows' weights have no effect.
     ///
-    /// Cost: N x K x D multiply-adds and N x K exponentials, on the caller's thread.
+    /// The result has the same bits for any number of threads. Cost: N x K x D multiply-adds and N x K exponentials.
     ///
     /// # Errors
-    /// Returns [`Error::Parameter`] if the rows have a different number of columns.
-    pub fn project<'a>(&self, input: impl Into<Input<'a>>) -> Result<Projection, Error> {
+    /// Returns [`Error::Parameter`] if the rows have a different number of columns, and the errors of the threads.
+    pub fn project<'a>(&self, input: impl Into<Input<'a>>, threads: usize) -> Result<Projection, Error> {
         let input = input.into();
         let dimension = self.dimension();
         if input.dimension() != dimension {
@@ -228,23 +231,31 @@ impl Map {
         }
         let images = self.images();
         let placing = Placing::new(self.grid, dimension, &images, self.noise);
-        let mut projection = Projection::with_room(self.latent(), input.len());
-        let mut values = Vec::new();
-        for first in (0..input.len()).step_by(BLOCK) {
+        let blocks = LeafCells::new(input.len().div_ceil(BLOCK), |_| Placed::default());
+        let threads = if input.len() < WORTH_THREADS { 1 } else { threads };
+        on_threads(threads, blocks.len(), |block| {
+            let first = block * BLOCK;
             let count = BLOCK.min(input.len() - first);
-            let observed = (input.missing() > 0).then(|| flags(count, dimension, |i| input.row(first + i)));
-            values.clear();
-            for i in 0..count {
-                let cells = input.row(first + i).iter().zip(&self.origin);
-                values.extend(cells.map(|(x, origin)| if x.is_nan() { *origin } else { *x }));
-            }
-            let tiles =
-                Tiles::new(count, dimension, &self.origin, |i| RowMajor::new(&values, dimension).row(i), |_| 1.0);
-            let mut placed = Placed::default();
-            placing.add(&tiles, observed.as_ref(), &mut placed);
-            (0..count).for_each(|at| projection.set(first + at, &placed, at));
+            let filled = (input.missing() > 0).then(|| self.filled(&input, first, count));
+            let observed = filled.as_ref().map(|_| flags(count, dimension, |i| input.row(first + i)));
+            let row = |i| match &filled {
+                Some(values) => RowMajor::new(values, dimension).row(i),
+                None => input.row(first + i),
+            };
+            let tiles = Tiles::new(count, dimension, &self.origin, row, |_| 1.0);
+            blocks.with(block, |placed| placing.add(&tiles, observed.as_ref(), placed));
+        })?;
+        let mut projection = Projection::with_room(self.latent(), input.len());
+        for (block, placed) in blocks.into_values().enumerate() {
+            (0..placed.modes.len()).for_each(|at| projection.set(block * BLOCK + at, &placed, at));
         }
         Ok(projection)
+    }
+
+    /// Some rows, with the origin in place of missing values.
+    fn filled(&self, input: &Input<'_>, first: usize, count: usize) -> Vec<f64> {
+        let cells = (first..first + count).flat_map(|i| input.row(i).iter().zip(&self.origin));
+        cells.map(|(x, origin)| if x.is_nan() { *origin } else { *x }).collect()
     }
 
     /// The topological order of the map, -1 to 1. It is Spearman's correlation between the distances of node pairs on

@@ -560,7 +560,7 @@ impl Shares<'_> {
     /// does not receive are 0.
     fn probability(&self, nearest: usize, excess: &Excess<'_>, mut each: impl FnMut(usize, f64)) -> f64 {
         if let Some(neighbours) = &self.neighbours {
-            return neighbours.probability(nearest, |_, other| excess(other), each);
+            return neighbours.probability(nearest, neighbours.all(nearest), |_, other| excess(other), each);
         }
         if self.temperature == 0.0 {
             return 1.0;

@@ -6,6 +6,7 @@
 //! between neighbouring clusters, and the last one computes the probability of each label.
 
 use lehr_numerics::bits::BitRows;
+use lehr_numerics::dot::dot;
 use lehr_numerics::nearest::nearest_labels;
 use lehr_numerics::sparse::{HardSparseCenters, SparseRows, sparse_distances};
 use lehr_numerics::tiles::Tiles;
@@ -424,10 +425,12 @@ impl<T: Scalar> CostIn<'_, T> {
 }
 
 /// For each neighbour of a cluster: the cluster's centre minus that of the neighbour, and the square of this
-/// difference.
+/// difference; and how far from the centre they matter.
 struct NeighbourOffsets {
     differences: Vec<f64>,
     squares: Vec<f64>,
+    /// The squared distance from the centre up to which no neighbour matters to a row.
+    alone: f64,
 }
 
 impl<T: Scalar> CostIn<'_, T> {
@@ -444,8 +447,14 @@ impl<T: Scalar> CostIn<'_, T> {
             let own = self.centers.center(k);
             let differences: Vec<f64> = others(k).flat_map(|other| own.iter().zip(other).map(|(a, b)| a - b)).collect();
             let squared = |difference: &[f64]| difference.iter().map(|x| x * x).sum();
-            let squares = differences.chunks_exact(self.rows.dimension).map(squared).collect();
-            NeighbourOffsets { differences, squares }
+            let squares: Vec<f64> = differences.chunks_exact(self.rows.dimension).map(squared).collect();
+            // At a distance r from the centre, the excess is at least |a - b|^2 - 2 r |a - b| (Cauchy and Schwarz).
+            let distance = |(at, &square): (usize, &f64)| match neighbours.least_ignored(k, at, square) {
+                Some(excess) => (square - excess) / (2.0 * square.sqrt()),
+                None => 0.0,
+            };
+            let alone = squares.iter().enumerate().map(distance).fold(f64::INFINITY, f64::min);
+            NeighbourOffsets { differences, squares, alone: alone * alone }
         };
         Some((0..self.centers.len()).map(of_cluster).collect())
     }
@@ -566,45 +575,70 @@ impl<T: Scalar> Round for ProbabilityRound<'_, T> {
         let cost = self.cost;
         let leaf = &cost.rows.leaves[index];
         let mut position = cost.position();
+        // The borders that matter to the leaf's rows of a cluster, once the cluster's first row has been seen.
+        let mut matter: Vec<Option<Vec<usize>>> = vec![None; cost.centers.len()];
         self.cells.with(index, |Labelled { labels, probabilities }| {
-            let rows = leaf.rows.iter().chain(&leaf.bystander_rows);
-            for ((&row, &label), probability) in rows.zip(&*labels).zip(probabilities) {
+            let (in_box, bystanders) = labels.split_at(leaf.rows.len());
+            let (of_rows, of_bystanders) = probabilities.split_at_mut(leaf.rows.len());
+            for ((&row, &label), probability) in leaf.rows.iter().zip(in_box).zip(of_rows) {
                 if label == OUTLIER {
                     continue;
                 }
                 let label = label as usize;
-                cost.read(row, &mut position);
-                *probability *= match self.offsets {
-                    Some(offsets) => {
-                        let NeighbourOffsets { differences, squares } = &offsets[label];
-                        position.iter_mut().zip(cost.centers.center(label)).for_each(|(x, y)| *x -= y);
-                        let excess = |at: usize, _| {
-                            let difference = &differences[at * position.len()..][..position.len()];
-                            2.0 * product(&position, difference) + squares[at]
-                        };
-                        self.neighbours.probability(label, excess, |_, _| ())
-                    }
-                    None => {
-                        let own = cost.of(row, label, &position);
-                        let excess = |_, other| cost.of(row, other, &position) - own;
-                        self.neighbours.probability(label, excess, |_, _| ())
-                    }
-                };
+                let among = matter[label].get_or_insert_with(|| self.that_matter(label, &leaf.bounds));
+                if !among.is_empty() {
+                    *probability *= self.probability(row, label, among.iter().copied(), &mut position);
+                }
+            }
+            // The leaf's box does not include its bystanders.
+            for ((&row, &label), probability) in leaf.bystander_rows.iter().zip(bystanders).zip(of_bystanders) {
+                if label != OUTLIER {
+                    let label = label as usize;
+                    *probability *= self.probability(row, label, self.neighbours.all(label), &mut position);
+                }
             }
         });
     }
 }
 
-/// The scalar product in four independent sums, because the additions of a single sum would wait for each other.
-fn product(a: &[f64], b: &[f64]) -> f64 {
-    let (a_fours, a_rest) = a.as_chunks::<4>();
-    let (b_fours, b_rest) = b.as_chunks::<4>();
-    let mut sums = [0.0; 4];
-    for (a, b) in a_fours.iter().zip(b_fours) {
-        (0..4).for_each(|lane| sums[lane] += a[lane] * b[lane]);
+impl<T: Scalar> ProbabilityRound<'_, T> {
+    /// The borders of a cluster that matter to some row in a box.
+    fn that_matter(&self, label: usize, bounds: &[f64]) -> Vec<usize> {
+        let (Some(offsets), false) = (self.offsets, bounds.is_empty()) else {
+            return self.neighbours.all(label).collect();
+        };
+        let NeighbourOffsets { differences, squares, .. } = &offsets[label];
+        let (least, most) = bounds.split_at(self.cost.rows.dimension);
+        self.neighbours.that_matter(label, |at| {
+            // The excess is least at a corner of the box.
+            let difference = RowMajor::new(differences, least.len()).row(at);
+            let columns = least.iter().zip(most).zip(self.cost.centers.center(label)).zip(difference);
+            let corner = |(((least, most), y), d): (((&f64, &f64), &f64), &f64)| ((least - y) * d).min((most - y) * d);
+            2.0 * columns.map(corner).sum::<f64>() + squares[at]
+        })
     }
-    let rest: f64 = a_rest.iter().zip(b_rest).map(|(x, y)| x * y).sum();
-    (sums[0] + sums[1]) + (sums[2] + sums[3]) + rest
+
+    /// The probability that a row belongs to its cluster, whose borders `among` matter to it.
+    #[inline]
+    fn probability(&self, row: u32, label: usize, among: impl IntoIterator<Item = usize>, position: &mut [f64]) -> f64 {
+        let cost = self.cost;
+        cost.read(row, position);
+        let Some(offsets) = self.offsets else {
+            let own = cost.of(row, label, position);
+            let excess = |_, other| cost.of(row, other, position) - own;
+            return self.neighbours.probability(label, among, excess, |_, _| ());
+        };
+        let NeighbourOffsets { differences, squares, alone } = &offsets[label];
+        position.iter_mut().zip(cost.centers.center(label)).for_each(|(x, y)| *x -= y);
+        if dot(position, position) < *alone {
+            return 1.0;
+        }
+        let excess = |at: usize, _| {
+            let difference = &differences[at * position.len()..][..position.len()];
+            2.0 * dot(position, difference) + squares[at]
+        };
+        self.neighbours.probability(label, among, excess, |_, _| ())
+    }
 }
 
 #[cfg(test)]

@@ -1,5 +1,7 @@
 //! A mixture as a density: its values for new rows, and rows drawn from it.
 
+use std::sync::Arc;
+
 use lehr_data::Points;
 use lehr_numerics::cholesky::{cholesky, packed_row, triangle};
 use lehr_numerics::gaussian::{Components, GaussianScratch, posterior};
@@ -13,10 +15,14 @@ use super::parameters::Covariance;
 use super::patterns::{grouped, order};
 use crate::Error;
 use crate::input::Input;
+use crate::round::{LeafCells, on_threads};
 use crate::rows::{RowMajor, RowMajorMut};
 
-/// The number of rows handled together.
+/// The number of rows whose scores are in the cache together.
 const BLOCK: usize = 256;
+/// The number of rows that a thread takes at once, and the fewest rows for which other threads are used.
+const ROWS_AT_ONCE: usize = 8 * BLOCK;
+const WORTH_THREADS: usize = 4 * ROWS_AT_ONCE;
 
 /// A mixture of Gaussians: a density over points.
 ///
@@ -26,7 +32,7 @@ const BLOCK: usize = 256;
 /// use lehr_mining::mixture::{Covariance, Mixture};
 /// // Two standard Gaussians, at 0 and at 4, the second with a quarter of the weight.
 /// let mixture = Mixture::new(Covariance::Spherical, 1, vec![0.75, 0.25], vec![0.0, 4.0], vec![1.0, 1.0])?;
-/// let posterior = mixture.posterior(&Points::new(vec![0.0, 4.0], 1)?)?;
+/// let posterior = mixture.posterior(&Points::new(vec![0.0, 4.0], 1)?, 1)?;
 /// assert_eq!(posterior.labels, [0, 1]);
 /// let density: f64 = (0.75 + 0.25 * (-8.0f64).exp()) / std::f64::consts::TAU.sqrt();
 /// assert!((posterior.log_densities[0] - density.ln()).abs() < 1e-14);
@@ -41,10 +47,13 @@ pub struct Mixture(Gaussians);
 pub struct Posterior {
     /// The number of components.
     pub components: usize,
-    /// The probability that each row belongs to each component: N x K, row-major. Each row adds up to 1.
+    /// The probability that each row belongs to each component: N x K, row-major. Each row adds up to 1. Empty if only
+    /// labels were requested ([`Mixture::assign`]).
     pub memberships: Vec<f64>,
     /// For each row, the component with the largest membership; the first if several tie.
     pub labels: Vec<u32>,
+    /// For each row, its membership in this component.
+    pub probabilities: Vec<f64>,
     /// The log-density `ln p(x)` of each row, in the input's units.
     pub log_densities: Vec<f64>,
 }
@@ -156,23 +165,35 @@ impl Mixture {
     /// For a row with missing cells, it uses the cells that are present, and returns their density. A row without any
     /// value has the components' weights as memberships, and the log-density 0.
     ///
-    /// Cost, on the caller's thread: N x K x D (spherical, diagonal) or N x K x D² / 2 multiply-adds, and N x K
-    /// exponentials. Each pattern of missing cells costs K x D³ more. Memory: N x K numbers.
+    /// The result has the same bits for any number of threads. Cost: N x K x D (spherical, diagonal) or N x K x D² / 2
+    /// multiply-adds, and N x K exponentials. Each pattern of missing cells costs K x D³ more. Memory: N x K numbers;
+    /// [`Mixture::assign`] needs only N.
     ///
     /// # Errors
-    /// Returns [`Error::Parameter`] if the rows have a different number of columns.
+    /// Returns [`Error::Parameter`] if the rows have a different number of columns, and the errors of the threads.
     ///
     /// # Example
     /// ```
     /// use lehr_data::Incomplete;
     /// use lehr_mining::mixture::{Covariance, Mixture};
     /// let mixture = Mixture::new(Covariance::Diagonal, 2, vec![1.0], vec![0.0, 5.0], vec![1.0, 9.0])?;
-    /// let posterior = mixture.posterior(&Incomplete::new(vec![0.0, f64::NAN], 2)?)?;
+    /// let posterior = mixture.posterior(&Incomplete::new(vec![0.0, f64::NAN], 2)?, 1)?;
     /// assert!((posterior.log_densities[0] + 0.5 * std::f64::consts::TAU.ln()).abs() < 1e-14); // of the first column alone
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn posterior<'a>(&self, rows: impl Into<Input<'a>>) -> Result<Posterior, Error> {
-        let input = rows.into();
+    pub fn posterior<'a>(&self, rows: impl Into<Input<'a>>, threads: usize) -> Result<Posterior, Error> {
+        self.apply(rows.into(), threads, true)
+    }
+
+    /// Does the same as [`Mixture::posterior`], but does not keep the memberships.
+    ///
+    /// # Errors
+    /// Returns the errors of [`Mixture::posterior`].
+    pub fn assign<'a>(&self, rows: impl Into<Input<'a>>, threads: usize) -> Result<Posterior, Error> {
+        self.apply(rows.into(), threads, false)
+    }
+
+    fn apply(&self, input: Input<'_>, threads: usize, with_memberships: bool) -> Result<Posterior, Error> {
         let (dimension, count) = (self.0.dimension, self.0.len());
         if input.dimension() != dimension {
             return Err(Error::Parameter {
@@ -184,32 +205,50 @@ impl Mixture {
         if u32::try_from(input.len()).is_err() {
             return Err(Error::TooManyPoints { points: input.len() });
         }
+        let mut numbers: Vec<u32> = (0..input.len() as u32).collect();
+        let patterns = if input.missing() > 0 {
+            order(&input, &mut numbers);
+            grouped(&input, &numbers, |observed, rows| (observed, rows.len()))
+        } else {
+            vec![((0..dimension).collect(), input.len())]
+        };
         let mut found = Posterior {
             components: count,
-            memberships: vec![0.0; input.len() * count],
-            labels: Vec::with_capacity(input.len()),
+            memberships: vec![0.0; if with_memberships { input.len() * count } else { 0 }],
+            labels: vec![0; input.len()],
+            probabilities: vec![0.0; input.len()],
             log_densities: vec![0.0; input.len()],
         };
-        let mut numbers: Vec<u32> = (0..input.len() as u32).collect();
-        if input.missing() > 0 {
-            order(&input, &mut numbers);
+        let mut blocks = Vec::new();
+        let (mut left, mut out) = (&numbers[..], Part::all(&mut found));
+        for (observed, rows) in patterns {
+            let components = match observed.is_empty() {
+                true => None,
+                false => {
+                    let ready = self.0.of_columns(&observed).ready(1.0, &[]);
+                    Some(ready.map_err(|component| Error::Collapsed { component, components: count })?)
+                }
+            };
+            let pattern = Arc::new((observed, components));
+            let (of_pattern, others) = left.split_at(rows);
+            left = others;
+            for rows in of_pattern.chunks(ROWS_AT_ONCE) {
+                blocks.push((pattern.clone(), rows, out.take(rows.len(), count)));
+            }
         }
-        let mut scratch = GaussianScratch::default();
-        let said = grouped(&input, &numbers, |observed, rows| {
-            let mut collapsed = Ok(());
-            if observed.is_empty() {
-                let mut memberships = RowMajorMut::new(&mut found.memberships, count);
-                rows.iter().for_each(|&row| memberships.row(row as usize).copy_from_slice(&self.0.weights));
-                return collapsed;
-            }
-            match self.0.of_columns(&observed).ready(1.0, &[]) {
-                Ok(components) => said_of(&input, &observed, rows, &components, &mut scratch, &mut found),
-                Err(component) => collapsed = Err(Error::Collapsed { component, components: count }),
-            }
-            collapsed
-        });
-        said.into_iter().collect::<Result<(), Error>>()?;
-        found.labels.extend(found.memberships.chunks_exact(count).map(|row| likeliest(row).0 as u32));
+        let mut blocks = blocks.into_iter();
+        let blocks = LeafCells::new(blocks.len(), |_| blocks.next().expect("as many as there are"));
+        let threads = if input.len() < WORTH_THREADS { 1 } else { threads };
+        on_threads(threads, blocks.len(), |block| {
+            blocks.with(block, |(pattern, rows, part)| match &pattern.1 {
+                Some(components) => part.fill(&input, &pattern.0, rows, components),
+                None => part.fill_from_weights(&self.0.weights),
+            });
+        })?;
+        drop(blocks);
+        if input.missing() > 0 {
+            found = found.in_order_of(&numbers);
+        }
         Ok(found)
     }
 
@@ -256,28 +295,90 @@ impl Mixture {
     }
 }
 
-/// Computes memberships and densities of rows that all have the columns `observed`.
-fn said_of(
-    input: &Input<'_>,
-    observed: &[usize],
-    rows: &[u32],
-    components: &Components<f64>,
-    scratch: &mut GaussianScratch<f64>,
-    found: &mut Posterior,
-) {
-    let (width, count) = (observed.len(), found.components);
-    let origin = vec![0.0; width];
-    let (mut memberships, mut log_densities) = (vec![0.0; BLOCK * count], [0.0; BLOCK]);
-    let mut values = Vec::with_capacity(BLOCK * width);
-    for rows in rows.chunks(BLOCK) {
-        values.clear();
-        values.extend(rows.iter().flat_map(|&row| observed.iter().map(move |&column| input.row(row as usize)[column])));
-        let tiles = Tiles::new(rows.len(), width, &origin, |i| RowMajor::new(&values, width).row(i), |_| 1.0);
-        let (memberships, log_densities) = (&mut memberships[..rows.len() * count], &mut log_densities[..rows.len()]);
-        posterior(&tiles, components, scratch, memberships, log_densities);
-        for ((&row, memberships), log_density) in rows.iter().zip(memberships.chunks_exact(count)).zip(log_densities) {
-            RowMajorMut::new(&mut found.memberships, count).row(row as usize).copy_from_slice(memberships);
-            found.log_densities[row as usize] = *log_density;
+impl Posterior {
+    /// Returns the result with the rows in the order of the input: row `i` of this one is row `numbers[i]`.
+    fn in_order_of(&self, numbers: &[u32]) -> Self {
+        let mut found = self.clone();
+        for (from, to) in numbers.iter().map(|&row| row as usize).enumerate() {
+            found.labels[to] = self.labels[from];
+            found.probabilities[to] = self.probabilities[from];
+            found.log_densities[to] = self.log_densities[from];
+            if !self.memberships.is_empty() {
+                let memberships = RowMajor::new(&self.memberships, self.components).row(from);
+                RowMajorMut::new(&mut found.memberships, self.components).row(to).copy_from_slice(memberships);
+            }
         }
+        found
+    }
+}
+
+/// The places in a [`Posterior`] for some rows that follow each other.
+struct Part<'a> {
+    /// Empty if memberships are not kept.
+    memberships: &'a mut [f64],
+    labels: &'a mut [u32],
+    probabilities: &'a mut [f64],
+    log_densities: &'a mut [f64],
+}
+
+impl<'a> Part<'a> {
+    fn all(found: &'a mut Posterior) -> Self {
+        Self {
+            memberships: &mut found.memberships,
+            labels: &mut found.labels,
+            probabilities: &mut found.probabilities,
+            log_densities: &mut found.log_densities,
+        }
+    }
+
+    /// Removes the places of the first `rows` rows, and returns them.
+    fn take(&mut self, rows: usize, components: usize) -> Self {
+        fn first<'a, T>(places: &mut &'a mut [T], count: usize) -> &'a mut [T] {
+            places.split_off_mut(..count).expect("a place for each row")
+        }
+        let memberships = if self.memberships.is_empty() { 0 } else { rows * components };
+        Self {
+            memberships: first(&mut self.memberships, memberships),
+            labels: first(&mut self.labels, rows),
+            probabilities: first(&mut self.probabilities, rows),
+            log_densities: first(&mut self.log_densities, rows),
+        }
+    }
+
+    /// Computes the result for rows that all have the columns `observed`.
+    fn fill(&mut self, input: &Input<'_>, observed: &[usize], rows: &[u32], components: &Components<f64>) {
+        let (width, count) = (observed.len(), components.len());
+        let (origin, mut scratch) = (vec![0.0; width], GaussianScratch::default());
+        let mut memberships = vec![0.0; BLOCK.min(rows.len()) * count];
+        let mut values = Vec::new();
+        for (block, rows) in rows.chunks(BLOCK).enumerate() {
+            let at = block * BLOCK..block * BLOCK + rows.len();
+            let tiles = if width == input.dimension() {
+                Tiles::new(rows.len(), width, &origin, |i| input.row(rows[i] as usize), |_| 1.0)
+            } else {
+                values.clear();
+                let cells = |&row: &u32| observed.iter().map(move |&column| input.row(row as usize)[column]);
+                values.extend(rows.iter().flat_map(cells));
+                Tiles::new(rows.len(), width, &origin, |i| RowMajor::new(&values, width).row(i), |_| 1.0)
+            };
+            let memberships = match self.memberships.is_empty() {
+                true => &mut memberships[..rows.len() * count],
+                false => &mut self.memberships[at.start * count..at.end * count],
+            };
+            posterior(&tiles, components, &mut scratch, memberships, &mut self.log_densities[at.clone()]);
+            let said = self.labels[at.clone()].iter_mut().zip(&mut self.probabilities[at]);
+            for (memberships, (label, probability)) in memberships.chunks_exact(count).zip(said) {
+                let likeliest = likeliest(memberships);
+                (*label, *probability) = (likeliest.0 as u32, likeliest.1);
+            }
+        }
+    }
+
+    /// Fills in the result for rows without any value.
+    fn fill_from_weights(&mut self, weights: &[f64]) {
+        let (label, probability) = likeliest(weights);
+        self.labels.fill(label as u32);
+        self.probabilities.fill(probability);
+        self.memberships.chunks_exact_mut(weights.len()).for_each(|row| row.copy_from_slice(weights));
     }
 }

@@ -231,7 +231,12 @@ fn probabilities<T: Real>(problem: &Problem<'_, T>, hard: &Hard) -> Vec<f64> {
     let neighbours = borders.neighbourhoods(count);
     let probability = |item: usize| {
         let own = hard.field(item, label(item));
-        neighbours.probability(label(item), |_, other| hard.field(item, other) - own, |_, _| ())
+        neighbours.probability(
+            label(item),
+            neighbours.all(label(item)),
+            |_, other| hard.field(item, other) - own,
+            |_, _| (),
+        )
     };
     (0..items).map(probability).collect()
 }

@@ -29,6 +29,11 @@ pub(super) struct Layout {
     light: Vec<u32>,
 }
 
+/// The number of cells of a summary in a leaf, in more dimensions than [`FEW`]. Small leaves are of use only if their
+/// boxes keep most centres away, which they do in few dimensions.
+const CELLS_OF_LEAF: usize = 128;
+const FEW: usize = 4;
+
 impl Layout {
     /// Lays out the rows of positive weight and those of weight 0, both in the input's order.
     ///
@@ -36,7 +41,7 @@ impl Layout {
     /// Returns the errors of the threads.
     pub fn new(
         input: Input<'_>,
-        mut heavy: Vec<u32>,
+        heavy: Vec<u32>,
         light: Vec<u32>,
         storage: Storage,
         threads: usize,
@@ -48,7 +53,18 @@ impl Layout {
         } else {
             Deal::of(heavy.len(), dimension)
         };
-        if dimension <= DIRECT_DIMENSION && storage == Storage::Numbers {
+        Self::dealt(input, deal, heavy, light, storage, threads)
+    }
+
+    fn dealt(
+        input: Input<'_>,
+        deal: Deal,
+        mut heavy: Vec<u32>,
+        light: Vec<u32>,
+        storage: Storage,
+        threads: usize,
+    ) -> Result<Self, Error> {
+        if input.dimension() <= DIRECT_DIMENSION && storage == Storage::Numbers {
             let mut sections = heavy.chunks_mut(SECTION.max(deal.leaf_rows));
             let sections = LeafCells::new(sections.len(), |_| sections.next().expect("as many as there are"));
             on_threads(threads, sections.len(), |index| {
@@ -59,6 +75,17 @@ impl Layout {
             })?;
         }
         Ok(Self { deal, heavy, light })
+    }
+
+    /// Lays out the cells of a summary.
+    ///
+    /// # Errors
+    /// Returns the errors of the threads.
+    pub fn of_cells(input: Input<'_>) -> Result<Self, Error> {
+        let (count, dimension) = (input.len(), input.dimension());
+        let deal = Deal::of(count, dimension);
+        let deal = if dimension > FEW { deal.in_about(count, count / CELLS_OF_LEAF) } else { deal };
+        Self::dealt(input, deal, (0..count as u32).collect(), Vec::new(), Storage::Numbers, 1)
     }
 
     /// The rows of positive weight in a leaf.

@@ -23,7 +23,7 @@ use crate::Error;
 use crate::anneal::growth::{Grown, Limits};
 use crate::anneal::schedule::{COLDEST_PLAIN, FROZEN_COOLING, HARD};
 use crate::anneal::{Measured, Progress, Settled, Stage, run, settle};
-use crate::lloyd::{Centers, Lloyd, NoiseComponent, Remembered, TO_THE_END, trim};
+use crate::lloyd::{Centers, LastMove, Lloyd, NoiseComponent, Patience, Remembered, TO_THE_END, trim};
 use crate::number::Number;
 use crate::round::{LeafCells, Rounds};
 use crate::rows::bernoulli::merging_cost;
@@ -52,6 +52,10 @@ enum Phase {
 /// anneal, because such light points move no centre. Squared distances divided by such temperatures would also exceed
 /// single precision. Then centres are found by division alone.
 pub(crate) const LEAST_CRITICAL: f64 = 1e-20;
+
+/// When iterations over all rows end after a summary: after so many sweeps, or once a sweep gains almost nothing. Rows
+/// without groups would otherwise take a thousand sweeps, to lower the cost by a few ten-thousandths.
+const SETTLED: Patience = Patience { sweeps: 100, tolerance: 1e-7, ..TO_THE_END };
 
 /// The share of the work that annealing a summary takes.
 const OF_SUMMARY: f64 = 0.9;
@@ -96,6 +100,10 @@ pub struct State {
     search: Option<Search>,
     pub(crate) finish: Finish,
     pub(crate) sweeps: u64,
+    /// Whether iterations over all rows ended before their fixed point, because they gained almost nothing. Older
+    /// checkpoints do not have this field.
+    #[serde(default)]
+    is_unsettled: bool,
 }
 
 impl State {
@@ -171,6 +179,7 @@ impl<'a, T: Scalar> Fit<'a, T> {
             search: None,
             finish: Finish::default(),
             sweeps: 1,
+            is_unsettled: false,
         };
         Ok(Self::resume(rows, parameters, memory, state))
     }
@@ -222,6 +231,12 @@ impl<'a, T: Scalar> Fit<'a, T> {
             None => self.state.grown.components.centers.clone(),
         };
         Centers { dimension: self.rows.dimension, values }
+    }
+
+    /// How the centres move when rows are labelled. At a fixed point they become the exact means of their rows; otherwise
+    /// they stay, and decide the labels.
+    pub fn last_move(&self) -> LastMove {
+        if self.state.is_unsettled { LastMove::Nowhere } else { LastMove::ToTheMeans }
     }
 
     /// The noise component in stored units, if there is one.
@@ -386,8 +401,9 @@ impl<'a, T: Scalar> Fit<'a, T> {
             let wanted =
                 if self.parameters.final_temperature().is_some() { 0 } else { self.parameters.clusters.unwrap_or(0) };
             let mut centers = Centers { dimension, values };
-            let cost = fill(&mut self.lloyd, rounds, &mut centers, wanted, self.parameters.seed).await?;
-            self.state.search = Some(Search::new(centers, cost));
+            let seed = self.parameters.seed;
+            let swept = fill(&mut self.lloyd, rounds, &mut centers, wanted, seed, TO_THE_END).await?;
+            self.state.search = Some(Search::new(centers, swept.cost));
             return Ok(());
         };
         let Parameters { patience, seed, .. } = *self.parameters;
@@ -405,13 +421,14 @@ impl<'a, T: Scalar> Fit<'a, T> {
         Ok(())
     }
 
-    /// Continues from the result of a summary: iterates over all rows to the fixed point, then tries the swaps that
-    /// promise to improve it.
+    /// Continues from the result of a summary: iterates over all rows until that gains almost nothing, then tries the
+    /// swaps that promise to improve it.
     async fn finish(&mut self, rounds: &mut dyn Rounds) -> Result<(), Error> {
         let Parameters { patience, seed, clusters, .. } = *self.parameters;
         let search = self.state.search.as_mut().expect("what the summary came to");
         let mut centers = Centers { dimension: self.rows.dimension, values: std::mem::take(&mut search.centers) };
-        search.cost = fill(&mut self.lloyd, rounds, &mut centers, clusters.unwrap_or(0), seed).await?;
+        let swept = fill(&mut self.lloyd, rounds, &mut centers, clusters.unwrap_or(0), seed, SETTLED).await?;
+        (search.cost, self.state.is_unsettled) = (swept.cost, !swept.is_fixed);
         let better = match patience {
             0 => None,
             _ => swap_that_must_gain(&mut self.lloyd, rounds, &centers, search.cost, seed).await?,

@@ -51,6 +51,13 @@ const FEWER_IF_UNBETTERED: usize = 2;
 const DISTURBED_SWEEPS: u64 = 8;
 /// A trial is accepted if it lowers the cost by more than this share.
 const WORTHWHILE: f64 = 1e-6;
+/// On a summary, a trial must gain more than this share of what the summary hides. Whether all rows would gain from a
+/// smaller difference is unknown.
+const TELLING: f64 = 1e-3;
+/// On a summary, the number of perturbations falls with the hidden share of the cost, to [`FEWEST_DISTURBED`] if a
+/// quarter is hidden. Rows without groups hide as much, and their many optima hardly differ.
+const HIDDEN_TOO_MUCH: f64 = 0.25;
+const FEWEST_DISTURBED: usize = 3;
 /// A perturbation has returned to its start if the cost of its result is higher by no more than this share. Trials stop
 /// iterating some way before the fixed point, usually within a few 1e-5 of it.
 const BACK: f64 = 1e-4;
@@ -186,9 +193,9 @@ impl Search {
         self.effort == Effort::Over
     }
 
-    /// Whether a trial with this cost is worth accepting.
-    fn is_bettered_by(&self, cost: f64) -> bool {
-        cost < self.cost * (1.0 - WORTHWHILE)
+    /// Whether a trial with this cost is worth accepting. `least` is the least share of the cost that it has to gain.
+    fn is_bettered_by(&self, cost: f64, least: f64) -> bool {
+        cost < self.cost * (1.0 - least)
     }
 
     /// Whether no trial has lowered the cost since annealing, with the default patience or less.
@@ -197,15 +204,15 @@ impl Search {
     }
 
     /// Whether a perturbation has returned to its start, which has nothing better nearby.
-    fn is_back(&self) -> bool {
-        let back = 1.0 - WORTHWHILE..=1.0 + BACK;
+    fn is_back(&self, least: f64) -> bool {
+        let back = 1.0 - least..=1.0 + BACK;
         self.ground.as_ref().is_some_and(|ground| back.contains(&(self.cost / ground.cost)))
     }
 
     /// Ends the present perturbation, if there is one: keeps its result if it is better, otherwise goes back.
-    fn judge_disturbance(&mut self) {
+    fn judge_disturbance(&mut self, least: f64) {
         let Some(ground) = self.ground.take() else { return };
-        if self.cost < ground.cost * (1.0 - WORTHWHILE) {
+        if self.cost < ground.cost * (1.0 - least) {
             self.disturbed_in_vain = 0;
         } else {
             self.disturbed_in_vain += 1;
@@ -246,7 +253,7 @@ impl<T: Scalar> Searcher<'_, '_, T> {
         if self.search.is_over() {
             return Ok(());
         }
-        if self.search.is_back() {
+        if self.search.is_back(self.least_gain()) {
             return self.disturb().await;
         }
         if self.prepared.prospects.is_none() && !self.look(&centers, trials).await? {
@@ -272,6 +279,16 @@ impl<T: Scalar> Searcher<'_, '_, T> {
             Effort::Over => {}
         }
         Ok(())
+    }
+
+    /// The share of the cost that a summary hides; 0 if the rows are no summary.
+    fn hidden_share(&self) -> f64 {
+        self.lloyd.rows.hidden.map_or(0.0, |hidden| hidden / self.search.cost)
+    }
+
+    /// The least share of the cost that a trial has to gain.
+    fn least_gain(&self) -> f64 {
+        WORTHWHILE.max(TELLING * self.hidden_share())
     }
 
     fn centers(&self) -> Centers {
@@ -311,6 +328,7 @@ impl<T: Scalar> Searcher<'_, '_, T> {
 
     /// Tries the next few pairs.
     async fn try_some(&mut self, centers: &Centers, limit: usize) -> Result<(), Error> {
+        let least = self.least_gain();
         let found = self.prepared.prospects.as_ref().expect("looked for before");
         let next = self.search.in_vain..limit.min(self.search.in_vain + TRIALS_AT_ONCE);
         for &(from, to) in &self.prepared.pairs[next] {
@@ -321,7 +339,7 @@ impl<T: Scalar> Searcher<'_, '_, T> {
             let cost = self.lloyd.trial(self.rounds, &mut trial, trial_patience(self.search.cost)).await?;
             self.search.tried += 1;
             self.search.in_vain += 1;
-            if self.search.is_bettered_by(cost) {
+            if self.search.is_bettered_by(cost, least) {
                 self.take(trial, cost);
                 break;
             }
@@ -335,7 +353,8 @@ impl<T: Scalar> Searcher<'_, '_, T> {
         let breath = count.min(centers.len() - 1);
         self.search.tried += 1;
         let breathed = breathe(self.lloyd, self.rounds, centers, found, breath, self.seed, self.search).await?;
-        match breathed.filter(|(_, cost)| self.search.is_bettered_by(*cost)) {
+        let least = self.least_gain();
+        match breathed.filter(|(_, cost)| self.search.is_bettered_by(*cost, least)) {
             Some((trial, cost)) => self.take(trial, cost),
             None if breath > 1 => self.search.effort = Effort::Breathing(breath - 1),
             None => self.disturb().await?,
@@ -345,11 +364,13 @@ impl<T: Scalar> Searcher<'_, '_, T> {
 
     /// Ends the last perturbation, as [`Search::judge_disturbance`] does, and makes the next one, or ends the search.
     async fn disturb(&mut self) -> Result<(), Error> {
-        self.search.judge_disturbance();
+        self.search.judge_disturbance(self.least_gain());
         let mut centers = self.centers();
         let least = if self.lloyd.rows.hidden.is_some() { DISTURBED_SUMMARY } else { *DISTURBED_IN_VAIN.start() };
         let most = (centers.len() / CLUSTERS_PER_DISTURBANCE).clamp(least, *DISTURBED_IN_VAIN.end());
         let most = if self.search.seems_best(self.patience) { most / FEWER_IF_UNBETTERED } else { most };
+        let telling = 1.0 - self.hidden_share() / HIDDEN_TOO_MUCH;
+        let most = most.min(FEWEST_DISTURBED).max((most as f64 * telling) as usize);
         if self.search.disturbed_in_vain >= most {
             self.search.effort = Effort::Over;
             return Ok(());
@@ -571,10 +592,13 @@ mod tests {
             let centers = Centers { dimension: 1, values: Vec::new() };
             Search { ground, ..Search::new(centers, 2.0 * cost) }
         };
-        assert!(search(1.0 + 0.9 * BACK, ground.clone()).is_back());
-        assert!(search(1.0 - 0.9 * WORTHWHILE, ground.clone()).is_back());
-        assert!(!search(1.0 + 1.1 * BACK, ground.clone()).is_back(), "another optimum, from where more is tried");
-        assert!(!search(1.0 - 1.1 * WORTHWHILE, ground).is_back(), "a better one");
-        assert!(!search(1.0, None).is_back(), "no perturbation");
+        assert!(search(1.0 + 0.9 * BACK, ground.clone()).is_back(WORTHWHILE));
+        assert!(search(1.0 - 0.9 * WORTHWHILE, ground.clone()).is_back(WORTHWHILE));
+        assert!(
+            !search(1.0 + 1.1 * BACK, ground.clone()).is_back(WORTHWHILE),
+            "another optimum, from where more is tried"
+        );
+        assert!(!search(1.0 - 1.1 * WORTHWHILE, ground).is_back(WORTHWHILE), "a better one");
+        assert!(!search(1.0, None).is_back(WORTHWHILE), "no perturbation");
     }
 }

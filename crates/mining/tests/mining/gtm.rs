@@ -112,7 +112,7 @@ fn e17_the_objective_never_falls_and_rows_of_the_fit_are_placed_as_in_the_fit() 
     assert!(model.log_likelihood > plain.log_likelihood, "{} and {}", model.log_likelihood, plain.log_likelihood);
     assert_eq!((plain.history.len(), plain.history[0].temperature), (1, 1.0));
     for model in [model, plain] {
-        let places = model.map.project(&iris).unwrap();
+        let places = model.map.project(&iris, 1).unwrap();
         all_close(&places.positions, &model.places.positions, 1e-10);
         all_close(&places.probabilities, &model.places.probabilities, 1e-10);
         all_close(&places.entropies, &model.places.entropies, 1e-9);
@@ -239,7 +239,7 @@ fn with_missing_cells_a_fit_is_a_fixed_point_of_the_formulas_over_what_is_there(
     let of = |j: usize| (0..gaps.len()).find(|&row| !gaps.row(row)[j].is_nan()).unwrap();
     let means: Vec<f64> = (0..4).map(|j| gaps.row(of(j))[j] - rows.rows[of(j)][j]).collect();
     is_a_fixed_point(&model, &parameters, &rows, &means);
-    let places = model.map.project(&gaps).unwrap();
+    let places = model.map.project(&gaps, 1).unwrap();
     all_close(&places.positions, &model.places.positions, 1e-10);
     close(places.log_densities.iter().sum(), model.log_likelihood, 1e-8);
 }

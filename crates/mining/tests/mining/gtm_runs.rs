@@ -196,7 +196,7 @@ fn parameters_out_of_range_are_named_before_anything_is_done() {
     }
     let map = run(&points, &plane(5, 3)).map;
     let narrow = Points::new(vec![1.0, 2.0], 2).unwrap();
-    let refused = map.project(&narrow).unwrap_err();
+    let refused = map.project(&narrow, 1).unwrap_err();
     assert!(refused.to_string().contains("2 columns, where the map has 4"), "{refused}");
     let weights = [1.0; 3];
     let refused = fit(Input::from(&points).with_weights(&weights), &plane(5, 3), &Execution::default(), &mut Silent);

@@ -198,7 +198,7 @@ fn generated_mixtures_are_accounted_for_at_least_as_well_as_by_their_truth() {
             truth.iter().map(|component| component.deviation * component.deviation).collect(),
         )
         .unwrap();
-        let expected: f64 = density.posterior(&points).unwrap().log_densities.iter().sum();
+        let expected: f64 = density.posterior(&points, 1).unwrap().log_densities.iter().sum();
         for covariance in [Covariance::Spherical, Covariance::Diagonal, Covariance::Full] {
             let model = run(&points, &components(count, covariance));
             let found = model.criteria.log_likelihood;
@@ -347,7 +347,7 @@ fn what_a_mixture_says_of_its_own_rows_is_what_the_fit_said() {
     let wine = standardised(&wine);
     for covariance in Covariance::ALL {
         let model = run(&wine, &components(3, covariance));
-        let posterior = model.mixture.posterior(&wine).unwrap();
+        let posterior = model.mixture.posterior(&wine, 1).unwrap();
         assert_eq!(posterior.labels, model.labels);
         all_close(&posterior.log_densities, &model.log_densities, 1e-7);
         for (row, memberships) in posterior.memberships.chunks_exact(3).enumerate() {
@@ -356,7 +356,7 @@ fn what_a_mixture_says_of_its_own_rows_is_what_the_fit_said() {
         }
         close(posterior.log_densities.iter().sum(), model.criteria.log_likelihood, 1e-6);
         let other = Points::new(vec![0.0; 4], 2).unwrap();
-        assert!(model.mixture.posterior(&other).unwrap_err().to_string().contains("where the mixture has 13"));
+        assert!(model.mixture.posterior(&other, 1).unwrap_err().to_string().contains("where the mixture has 13"));
     }
 }
 

@@ -48,7 +48,7 @@ fn e16_iris_with_a_tenth_of_its_cells_missing_never_loses_likelihood_and_finds_t
         assert!(model.is_converged && model.warnings.is_empty(), "{:?}", model.warnings);
         // What was found is at least as likely as what the whole rows say.
         let whole = run(&iris, &components(3, Covariance::Full)).mixture;
-        let expected: f64 = whole.posterior(&gaps).unwrap().log_densities.iter().sum();
+        let expected: f64 = whole.posterior(&gaps, 1).unwrap().log_densities.iter().sum();
         assert!(model.criteria.log_likelihood >= expected, "{} for {expected}", model.criteria.log_likelihood);
     }
 }
@@ -88,14 +88,14 @@ fn densities_and_memberships_of_rows_with_gaps_are_integrals_over_what_is_missin
                     filled.extend(whole);
                 }
             }
-            let joint = mixture.posterior(&Points::new(filled, 3).unwrap()).unwrap();
+            let joint = mixture.posterior(&Points::new(filled, 3).unwrap(), 1).unwrap();
             let cell = step.powi(missing.len() as i32);
             let mut expected = [0.0; 2];
             for (log_density, memberships) in joint.log_densities.iter().zip(joint.memberships.chunks_exact(2)) {
                 (0..2).for_each(|k| expected[k] += cell * log_density.exp() * memberships[k]);
             }
             let density = expected[0] + expected[1];
-            let said = mixture.posterior(&Incomplete::new(row.to_vec(), 3).unwrap()).unwrap();
+            let said = mixture.posterior(&Incomplete::new(row.to_vec(), 3).unwrap(), 1).unwrap();
             close(said.log_densities[0], density.ln(), 1e-9);
             close(said.memberships[0], expected[0] / density, 1e-9);
             close(said.memberships[1], expected[1] / density, 1e-9);
@@ -325,7 +325,7 @@ fn a_row_without_any_value_counts_for_nothing_and_is_told_of() {
         close(model.probabilities[150], model.mixture.weights()[0], 1e-15);
         let expected = "1 of the rows have no value at all";
         assert!(model.warnings[0].starts_with(expected), "{:?}", model.warnings);
-        let said = model.mixture.posterior(&rows).unwrap();
+        let said = model.mixture.posterior(&rows, 1).unwrap();
         assert_eq!((said.labels[150], &said.memberships[450..]), (0, model.mixture.weights()));
     }
 }
@@ -394,7 +394,7 @@ fn what_a_mixture_says_of_its_own_rows_is_what_the_fit_said() {
     let gaps = with_gaps(&datasets::iris().0, 0.2, 2);
     for form in Covariance::ALL {
         let model = run(&gaps, &components(3, form));
-        let said = model.mixture.posterior(&gaps).unwrap();
+        let said = model.mixture.posterior(&gaps, 1).unwrap();
         assert_eq!(said.labels, model.labels, "{form}");
         for row in 0..gaps.len() {
             close(said.log_densities[row], model.log_densities[row], 1e-7);

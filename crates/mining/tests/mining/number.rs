@@ -87,6 +87,28 @@ fn rows_without_structure_are_one_group() {
 }
 
 #[test]
+fn few_rows_of_many_columns_are_as_many_groups_as_they_are() {
+    for (groups, apart) in [(1, 0.0), (3, 0.4)] {
+        let stream = Stream::new(3, "wide rows");
+        let at = |row: usize, column: usize| apart * f64::from(u8::from(column % groups == row % groups));
+        let value = |i: usize| stream.normal(i as u64) + at(i / 2000, i % 2000);
+        let points = Points::new((0..120 * 2000).map(value).collect(), 2000).unwrap();
+        let model = run(&points);
+        assert_eq!(model.clusters.len(), groups, "{:?}", model.number);
+        assert!(groups == 1 || (0..117).all(|row| model.labels[row] == model.labels[row + 3]));
+        assert_eq!(model.dimension, 2000);
+        // The centres are the means of their rows, in the columns of the table.
+        for cluster in 0..groups {
+            let rows: Vec<usize> = (0..120).filter(|&row| model.labels[row] as usize == cluster).collect();
+            for (column, found) in model.centers[cluster * 2000..][..2000].iter().enumerate() {
+                let mean = rows.iter().map(|&row| points.row(row)[column]).sum::<f64>() / rows.len() as f64;
+                assert!((found - mean).abs() < 1e-12);
+            }
+        }
+    }
+}
+
+#[test]
 fn what_was_rounded_is_no_structure() {
     let rounded = uniform(2000, &[(-0.5, 12.5), (-0.5, 9.5)], 3).values().iter().map(|x| x.round()).collect();
     assert_eq!(number(&Points::new(rounded, 2).unwrap()), 1);

@@ -133,7 +133,7 @@ impl Side {
     }
 
     fn add(&mut self, seconds: f64, mixture: &Mixture, points: &Points, classes: Option<&[u32]>) -> Result<()> {
-        let said = mixture.posterior(points)?;
+        let said = mixture.assign(points, 1)?;
         self.seconds.push(seconds);
         self.likelihoods.push(said.log_densities.iter().sum::<f64>() / points.len() as f64);
         self.rand.extend(classes.map(|classes| Agreement::new(&said.labels, classes).adjusted_rand));

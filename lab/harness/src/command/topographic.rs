@@ -98,7 +98,7 @@ fn likelihood(points: &Points, images: Vec<f64>, noise: f64) -> Result<f64> {
         images,
         vec![noise; count],
     );
-    let said = map.context("a map whose noise is positive")?.posterior(points)?;
+    let said = map.context("a map whose noise is positive")?.assign(points, 1)?;
     Ok(said.log_densities.iter().sum::<f64>() / points.len() as f64)
 }
 
