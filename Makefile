@@ -468,7 +468,7 @@ PYTHON_PAGE_RECORD := lab/records/2026-11-24/python.json
 docs/lab/python.md: $(wildcard lab/report/*.py) $(PYTHON_PAGE_RECORD) $(PYTHON_PAGE_RECORD:.json=.machine.json)
 	@$(PYTHON) lab/report/python.py $(PYTHON_PAGE_RECORD) > $@
 
-CALLS_PAGE_RECORD := lab/records/2026-11-26/calls.json
+CALLS_PAGE_RECORD := lab/records/2026-11-28/calls.json
 
 docs/lab/calls.md: $(wildcard lab/report/*.py) $(CALLS_PAGE_RECORD) $(CALLS_PAGE_RECORD:.json=.machine.json) lab/definitions/calls/reasons.json
 	@$(PYTHON) lab/report/calls.py $(CALLS_PAGE_RECORD) > $@

@@ -425,7 +425,7 @@ impl<T: Scalar> CostIn<'_, T> {
 }
 
 /// For each neighbour of a cluster: the cluster's centre minus that of the neighbour, and the square of this
-/// difference; and how far from the centre they matter.
+/// difference.
 struct NeighbourOffsets {
     differences: Vec<f64>,
     squares: Vec<f64>,
