@@ -4,6 +4,7 @@ use lehr_data::{Points, Spill, datasets, synthetic};
 use lehr_mining::anneal::{AnyCheckpoint, Control, Observer, Progress, Silent};
 use lehr_mining::vector::{Checkpoint, Model, Parameters, Precision, cluster, resume};
 use lehr_mining::{Engine, Error, Execution};
+use lehr_numerics::random::Stream;
 
 const ONE: Execution = Execution { engine: Engine::Ranks, ranks: 1, threads: 1, job: None };
 
@@ -107,6 +108,17 @@ fn a_summary_leads_to_what_annealing_all_rows_leads_to() {
         let excess = summary.sum_of_squares / all.sum_of_squares - 1.0;
         assert!(excess < 1e-5, "{clusters} clusters of {} rows: {excess:e} above", points.len());
     }
+}
+
+#[test]
+fn rows_without_groups_end_early_with_the_nearest_centre_of_each() {
+    let stream = Stream::new(5, "noise");
+    let points = Points::new((0..30_000 * 8).map(|i| stream.normal(i)).collect(), 8).unwrap();
+    let (summary, all) = (run(&points, &of(8), &ONE), run(&points, &exact(8), &ONE));
+    let excess = summary.sum_of_squares / all.sum_of_squares - 1.0;
+    assert!(excess.abs() < 2e-3, "{excess:e}");
+    let told = summary.centroids().assign(&points).unwrap();
+    assert_eq!(told.labels, summary.labels);
 }
 
 #[test]
