@@ -54,7 +54,7 @@ class Mixture:
         if not np.isfinite(numbers).all() or np.any(variances <= 0):
             raise ValueError(_COLLAPSED)
         try:
-            return _native.posterior(X, FORMS[self.form], self.weights, self.means, numbers)
+            return _native.posterior(X, (FORMS[self.form], self.weights, self.means, numbers))
         except ValueError:
             raise ValueError(_COLLAPSED) from None
 

@@ -13,6 +13,8 @@ __version__: str
 
 _Floats = NDArray[np.float64]
 _Ints = NDArray[np.int64]
+#: The covariance type, weights, means, and covariances as numbers.
+_FittedMixture = tuple[str, NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]
 _Points = NDArray[np.float64] | NDArray[np.float32]
 #: Points, matrices and arrays of SciPy's in the compressed row format, fingerprints.
 _Rows = Any
@@ -212,7 +214,8 @@ class _Components(TypedDict):
     labels: NDArray[np.int32]
     log_densities: _Floats
 
-class _Posterior(_Components):
+class _Posterior(_Components, total=False):
+    #: Only on request.
     memberships: _Floats
 
 class _Drawn(TypedDict):
@@ -289,13 +292,8 @@ def fit_kmeans(x: _Rows, sample_weight: _Floats | None, run: Run) -> _KMeans: ..
 def fit_gtm(x: _Points, sample_weight: _Floats | None, run: Run) -> _Topography: ...
 def project(x: _Points, map: dict[str, Any], *, threads: int | None = None) -> _Places: ...
 def images(places: _Floats, map: dict[str, Any]) -> _Images: ...
-def posterior(
-    x: _Points, form: str, weights: _Floats, means: _Floats, numbers: _Floats, *, threads: int | None = None
-) -> _Posterior: ...
-def components(
-    x: _Points, form: str, weights: _Floats, means: _Floats, numbers: _Floats, *, threads: int | None = None
-) -> _Components: ...
-def sample(rows: int, seed: int, form: str, weights: _Floats, means: _Floats, numbers: _Floats) -> _Drawn: ...
+def posterior(x: _Points, mixture: _FittedMixture, *, threads: int | None = None, with_memberships: bool = True) -> _Posterior: ...
+def sample(rows: int, seed: int, mixture: _FittedMixture) -> _Drawn: ...
 def embed(
     dissimilarities: _Points,
     sample_weight: _Floats | None,

@@ -428,6 +428,10 @@ class DAGaussianMixture(ExplainedMixin, LearntMixin, DensityMixin, ShownMixin, S
         """The weights and means in double precision."""
         return (self.weights_, self.means_) if self._weights is None or self._means is None else (self._weights, self._means)
 
+    def _fitted(self) -> tuple[str, NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+        """The mixture as the Rust extension takes it."""
+        return _FORMS[self.covariance_type], *self._exact(), self._numbers
+
     def _covariances(self) -> NDArray[np.float64]:
         """The covariances in double precision: in single precision, a matrix could become indefinite."""
         return _em.covariances(self.covariance_type, self._numbers, self.covariances_.shape)
@@ -483,8 +487,8 @@ class DAGaussianMixture(ExplainedMixin, LearntMixin, DensityMixin, ShownMixin, S
     def _posterior(self, X: ArrayLike, with_memberships: bool = False) -> dict[str, NDArray[Any]]:
         check_is_fitted(self)
         rows = self._validated(X, reset=False)
-        compute = _native.posterior if with_memberships else _native.components
-        found: Any = compute(rows, _FORMS[self.covariance_type], *self._exact(), self._numbers, threads=_checks.threads(self.n_jobs))
+        threads = _checks.threads(self.n_jobs)
+        found: Any = _native.posterior(rows, self._fitted(), threads=threads, with_memberships=with_memberships)
         return {name: as_given(values, rows) if values.dtype.kind == "f" else values for name, values in found.items()}
 
     def predict(self, X: ArrayLike) -> NDArray[np.int32]:
@@ -699,10 +703,9 @@ class DAGaussianMixture(ExplainedMixin, LearntMixin, DensityMixin, ShownMixin, S
         assert rows is not None
         if rows < 1:
             raise ValueError(f"Invalid value for 'n_samples': {rows} . The sampling requires at least one sample.")
-        form = _FORMS[self.covariance_type]
         # Without a seed, fits are reproducible, but draws are not: users expect independent samples.
         seed = _checks.fresh_seed() if self.random_state is None else _checks.seed(self.random_state)
-        found = _native.sample(rows, seed, form, *self._exact(), self._numbers)
+        found = _native.sample(rows, seed, self._fitted())
         return as_given(found["data"], self.means_), found["labels"]
 
     def plot(self, X: ArrayLike, *, ax: Any = None) -> Any:

@@ -71,7 +71,7 @@ mod _native {
     #[pymodule_export]
     use crate::minibatch::fit_minibatch;
     #[pymodule_export]
-    use crate::mixture::{components, fit_mixture, posterior, sample};
+    use crate::mixture::{fit_mixture, posterior, sample};
     #[pymodule_export]
     use crate::model_file::{read_model, write_model, write_text};
     #[pymodule_export]

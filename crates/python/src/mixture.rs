@@ -74,64 +74,51 @@ pub(crate) fn parts<'py>(py: Python<'py>, mixture: &Mixture) -> PyResult<Bound<'
     Ok(parts)
 }
 
-/// Restores a mixture from the parts that an estimator keeps.
-fn restored(
-    form: &str,
-    weights: &PyReadonlyArray1<'_, f64>,
-    means: &PyReadonlyArray2<'_, f64>,
-    numbers: &PyReadonlyArray1<'_, f64>,
-) -> PyResult<Mixture> {
-    let form = Covariance::ALL
-        .into_iter()
-        .find(|covariance| covariance.name() == form)
-        .ok_or_else(|| errors::value(format!("there are no {form:?} covariances")))?;
-    let dimension = means.as_array().ncols();
-    Mixture::new(form, dimension, arrays::numbers(weights), arrays::matrix(means), arrays::numbers(numbers))
-        .map_err(errors::mining)
+/// The parts of a mixture that an estimator keeps: the covariance type, weights, means, and covariances as numbers.
+#[derive(FromPyObject)]
+pub(crate) struct FittedMixture<'py>(
+    String,
+    PyReadonlyArray1<'py, f64>,
+    PyReadonlyArray2<'py, f64>,
+    PyReadonlyArray1<'py, f64>,
+);
+
+impl FittedMixture<'_> {
+    fn mixture(&self) -> PyResult<Mixture> {
+        let Self(form, weights, means, numbers) = self;
+        let form = Covariance::ALL
+            .into_iter()
+            .find(|covariance| covariance.name() == form)
+            .ok_or_else(|| errors::value(format!("there are no {form:?} covariances")))?;
+        let dimension = means.as_array().ncols();
+        Mixture::new(form, dimension, arrays::numbers(weights), arrays::matrix(means), arrays::numbers(numbers))
+            .map_err(errors::mining)
+    }
 }
 
-/// Computes memberships, labels and log-densities of rows, with NaN for missing values.
+/// Computes labels, log-densities and, on request, memberships of rows, with NaN for missing values.
 #[pyfunction]
-#[pyo3(signature = (x, form, weights, means, numbers, *, threads = None))]
+#[pyo3(signature = (x, mixture, *, threads = None, with_memberships = true))]
 pub(crate) fn posterior<'py>(
     py: Python<'py>,
     x: &Bound<'py, PyAny>,
-    form: &str,
-    weights: PyReadonlyArray1<'py, f64>,
-    means: PyReadonlyArray2<'py, f64>,
-    numbers: PyReadonlyArray1<'py, f64>,
+    mixture: FittedMixture<'py>,
     threads: Option<usize>,
+    with_memberships: bool,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let mixture = restored(form, &weights, &means, &numbers)?;
+    let mixture = mixture.mixture()?;
     let (rows, threads) = (arrays::records(x)?, job::threads(threads));
-    let mut said = py.detach(|| mixture.posterior(&rows, threads)).map_err(errors::mining)?;
-    let memberships = arrays::table(py, std::mem::take(&mut said.memberships), said.components)?;
-    let found = labelled(py, said)?;
-    found.set_item("memberships", memberships)?;
-    Ok(found)
-}
-
-/// Computes labels and log-densities of rows, with NaN for missing values.
-#[pyfunction]
-#[pyo3(signature = (x, form, weights, means, numbers, *, threads = None))]
-pub(crate) fn components<'py>(
-    py: Python<'py>,
-    x: &Bound<'py, PyAny>,
-    form: &str,
-    weights: PyReadonlyArray1<'py, f64>,
-    means: PyReadonlyArray2<'py, f64>,
-    numbers: PyReadonlyArray1<'py, f64>,
-    threads: Option<usize>,
-) -> PyResult<Bound<'py, PyDict>> {
-    let mixture = restored(form, &weights, &means, &numbers)?;
-    let (rows, threads) = (arrays::records(x)?, job::threads(threads));
-    labelled(py, py.detach(|| mixture.assign(&rows, threads)).map_err(errors::mining)?)
-}
-
-fn labelled<'py>(py: Python<'py>, said: Posterior) -> PyResult<Bound<'py, PyDict>> {
+    let said = py.detach(|| match with_memberships {
+        true => mixture.posterior(&rows, threads),
+        false => mixture.assign(&rows, threads),
+    });
+    let Posterior { components, memberships, labels, log_densities, .. } = said.map_err(errors::mining)?;
     let found = PyDict::new(py);
-    found.set_item("labels", arrays::labels(&said.labels).into_pyarray(py))?;
-    found.set_item("log_densities", said.log_densities.into_pyarray(py))?;
+    found.set_item("labels", arrays::labels(&labels).into_pyarray(py))?;
+    found.set_item("log_densities", log_densities.into_pyarray(py))?;
+    if with_memberships {
+        found.set_item("memberships", arrays::table(py, memberships, components)?)?;
+    }
     Ok(found)
 }
 
@@ -141,12 +128,9 @@ pub(crate) fn sample<'py>(
     py: Python<'py>,
     rows: usize,
     seed: u64,
-    form: &str,
-    weights: PyReadonlyArray1<'py, f64>,
-    means: PyReadonlyArray2<'py, f64>,
-    numbers: PyReadonlyArray1<'py, f64>,
+    mixture: FittedMixture<'py>,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let mixture = restored(form, &weights, &means, &numbers)?;
+    let mixture = mixture.mixture()?;
     let (points, labels) = py.detach(|| mixture.sample(rows, seed)).map_err(errors::mining)?;
     let found = PyDict::new(py);
     found.set_item("data", arrays::table(py, points.values().to_vec(), points.dimension())?)?;
