@@ -108,6 +108,12 @@ impl DirectedBorder {
         let place = if curvature > 0.0 { place.min(self.turn) } else { place.max(self.turn) };
         constant + place * (slope + place * curvature)
     }
+
+    /// Whether the odds are ignored for every row with at least this excess; they fall as the excess rises. A comparison
+    /// with NaN is false, so such odds are not ignored.
+    fn is_surely_ignored(&self, least_excess: f64) -> bool {
+        self.log_odds(least_excess) < LEAST_LOG_ODDS - SURELY
+    }
 }
 
 impl Border {
@@ -295,15 +301,14 @@ impl Neighbourhoods<'_> {
     /// ignored at `most`. `at` is the index among the cluster's borders.
     pub fn least_ignored(&self, cluster: usize, at: usize, most: f64) -> Option<f64> {
         let border = &self.directed(cluster)[at];
-        let is_ignored = |excess: f64| border.log_odds(excess) < LEAST_LOG_ODDS - SURELY;
-        if !is_ignored(most) {
+        if !border.is_surely_ignored(most) {
             return None;
         }
         // The odds fall as the excess rises, so halving finds the place.
         let (mut below, mut above) = (0.0, most);
         for _ in 0..HALVINGS {
             let middle = 0.5 * (below + above);
-            if is_ignored(middle) { above = middle } else { below = middle }
+            if border.is_surely_ignored(middle) { above = middle } else { below = middle }
         }
         Some(above)
     }
@@ -333,11 +338,8 @@ impl Neighbourhoods<'_> {
     /// Finds the borders of a cluster that matter to some of its rows, by their indices among the cluster's borders.
     /// `least_excess` returns the least that any of the rows costs more in another cluster; its argument is the index.
     pub fn that_matter(&self, cluster: usize, least_excess: impl Fn(usize) -> f64) -> Vec<usize> {
-        let borders = self.directed(cluster).iter().enumerate();
-        // The odds fall as the excess rises. A comparison with NaN is false, so such a border matters.
-        let is_ignored =
-            |(at, border): &(usize, &DirectedBorder)| border.log_odds(least_excess(*at)) < LEAST_LOG_ODDS - SURELY;
-        borders.filter(|border| !is_ignored(border)).map(|(at, _)| at).collect()
+        let borders = self.directed(cluster);
+        self.all(cluster).filter(|&at| !borders[at].is_surely_ignored(least_excess(at))).collect()
     }
 
     /// The probability that a row of a cluster belongs to it. `among` has the indices of the borders that matter among

@@ -157,7 +157,7 @@ kernel! {
 }
 
 /// Computes the exponential function of many numbers, a line at a time, with the same bits on every machine and
-/// instruction set. It takes a tenth of the time of as many calls of [`exp`], and gives other bits.
+/// instruction set. It takes less time than as many calls of [`exp`], and gives other bits.
 ///
 /// It is for numbers of at most 0, as memberships need. The relative error is below 4 rounding units times the larger
 /// of 1 and |x|. A number below -693 counts as -693 (2^-1000).

@@ -13,7 +13,8 @@
 //! - [`gaussian`] is to mixtures what [`soft`] is to centres. [`observed`] is [`soft`] for rows with missing cells.
 //! - [`bits`] and [`sparse`] are [`soft`] and [`nearest`] for rows of bits, and for rows that store only nonzero
 //!   values.
-//! - [`dot`] is the scalar product. [`factor`], [`cholesky`] and [`elementary`] replace libraries whose results depend on the processor.
+//! - [`dot`] is the scalar product. [`factor`], [`cholesky`] and [`elementary`] replace libraries whose results depend
+//!   on the processor.
 
 #![cfg_attr(test, allow(clippy::disallowed_methods, reason = "tests compare with the system's functions"))]
 

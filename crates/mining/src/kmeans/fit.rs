@@ -106,10 +106,9 @@ impl<'a, T: Scalar> Fit<'a, T> {
         Ok((all.len() > held.len()).then_some(values))
     }
 
-    /// How the best centres move when rows are labelled. At a fixed point they become the exact means of their rows;
-    /// otherwise they stay, and decide the labels.
+    /// How the best centres move when rows are labelled.
     pub fn last_move(&self) -> LastMove {
-        if self.state.is_best_fixed { LastMove::ToTheMeans } else { LastMove::Nowhere }
+        LastMove::after(self.state.is_best_fixed)
     }
 
     /// The best centres, once the run has ended.

@@ -76,6 +76,13 @@ pub(crate) enum LastMove {
     Nowhere,
 }
 
+impl LastMove {
+    /// The move after sweeps that reached a fixed point, or ended before.
+    pub fn after(is_fixed: bool) -> Self {
+        if is_fixed { Self::ToTheMeans } else { Self::Nowhere }
+    }
+}
+
 /// The totals of all clusters, in stored units.
 #[derive(Debug)]
 pub(crate) struct Totals {

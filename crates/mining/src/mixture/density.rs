@@ -1,7 +1,5 @@
 //! A mixture as a density: its values for new rows, and rows drawn from it.
 
-use std::sync::Arc;
-
 use lehr_data::Points;
 use lehr_numerics::cholesky::{cholesky, packed_row, triangle};
 use lehr_numerics::gaussian::{Components, GaussianScratch, posterior};
@@ -221,31 +219,29 @@ impl Mixture {
         };
         let mut blocks = Vec::new();
         let (mut left, mut out) = (&numbers[..], Part::all(&mut found));
-        for (observed, rows) in patterns {
-            let components = match observed.is_empty() {
-                true => None,
-                false => {
-                    let ready = self.0.of_columns(&observed).ready(1.0, &[]);
-                    Some(ready.map_err(|component| Error::Collapsed { component, components: count })?)
-                }
-            };
-            let pattern = Arc::new((observed, components));
-            let (of_pattern, others) = left.split_at(rows);
+        for (observed, rows) in &patterns {
+            let (of_pattern, others) = left.split_at(*rows);
             left = others;
             for rows in of_pattern.chunks(ROWS_AT_ONCE) {
-                blocks.push((pattern.clone(), rows, out.take(rows.len(), count)));
+                blocks.push((&observed[..], rows, out.take(rows.len(), count), Ok(())));
             }
         }
         let mut blocks = blocks.into_iter();
         let blocks = LeafCells::new(blocks.len(), |_| blocks.next().expect("as many as there are"));
         let threads = if input.len() < WORTH_THREADS { 1 } else { threads };
         on_threads(threads, blocks.len(), |block| {
-            blocks.with(block, |(pattern, rows, part)| match &pattern.1 {
-                Some(components) => part.fill(&input, &pattern.0, rows, components),
-                None => part.fill_from_weights(&self.0.weights),
+            // The components of a pattern are made for each of its blocks: those of all patterns may not fit in memory.
+            blocks.with(block, |(observed, rows, part, outcome)| {
+                if observed.is_empty() {
+                    return part.fill_from_weights(&self.0.weights);
+                }
+                match self.0.of_columns(observed).ready(1.0, &[]) {
+                    Ok(components) => part.fill(&input, observed, rows, &components),
+                    Err(component) => *outcome = Err(Error::Collapsed { component, components: count }),
+                }
             });
         })?;
-        drop(blocks);
+        blocks.into_values().try_for_each(|(_, _, _, outcome)| outcome)?;
         if input.missing() > 0 {
             found = found.in_order_of(&numbers);
         }

@@ -10,7 +10,6 @@ use lehr_numerics::dot::dot;
 use lehr_numerics::random::Stream;
 
 use super::input::Input;
-use super::row_major::{RowMajor, RowMajorMut};
 use crate::Error;
 use crate::round::{LeafCells, on_threads};
 
@@ -34,7 +33,7 @@ pub(crate) struct Span {
     /// The mean of the rows, which has the coordinates 0.
     mean: Vec<f64>,
     /// The orthonormal directions, one row for each coordinate, before [`reflect`].
-    directions: Vec<f64>,
+    directions: Vec<Vec<f64>>,
 }
 
 impl Span {
@@ -78,22 +77,23 @@ impl Span {
         }
         let equal = first_equal(points, &rests);
         let found = orthogonalized(rests, &equal, threads)?;
-        let mut coordinates = vec![0.0; count * found.directions.len()];
-        let mut rows = RowMajorMut::new(&mut coordinates, found.directions.len());
-        for (row, of_row) in found.coordinates.iter().enumerate() {
-            rows.row(row)[..of_row.len()].copy_from_slice(of_row);
+        let width = found.directions.len();
+        if width == 0 {
+            // The rows differ by rounding at most.
+            return Ok(None);
         }
-        for row in 0..count {
-            let own = RowMajor::new(&coordinates, found.directions.len()).row(equal[row]).to_vec();
-            RowMajorMut::new(&mut coordinates, found.directions.len()).row(row).copy_from_slice(&own);
+        let mut coordinates = vec![0.0; count * width];
+        for (own, &row) in coordinates.chunks_exact_mut(width).zip(&equal) {
+            let of_row = &found.coordinates[row];
+            own[..of_row.len()].copy_from_slice(of_row);
+            reflect(own);
         }
-        coordinates.chunks_exact_mut(found.directions.len()).for_each(reflect);
-        let rows = Points::new(coordinates, found.directions.len())?.with_name(points.name());
+        let rows = Points::new(coordinates, width)?.with_name(points.name());
         let rows = match points.weights() {
             Some(weights) => rows.with_weights(weights.to_vec())?,
             None => rows,
         };
-        Ok(Some(Self { rows, mean, directions: found.directions.concat() }))
+        Ok(Some(Self { rows, mean, directions: found.directions }))
     }
 
     /// The number of columns of the input.
@@ -110,7 +110,7 @@ impl Span {
             reflect(&mut center);
             let first = wide.len();
             wide.extend_from_slice(&self.mean);
-            for (coordinate, direction) in center.iter().zip(RowMajor::new(&self.directions, self.mean.len()).rows()) {
+            for (coordinate, direction) in center.iter().zip(&self.directions) {
                 wide[first..].iter_mut().zip(direction).for_each(|(x, d)| *x += coordinate * d);
             }
         }
@@ -180,12 +180,10 @@ struct Orthogonalized {
 }
 
 /// Takes the rows with the longest rests as the next directions, a few at a time, until nothing is left of any row.
-fn orthogonalized(rests: Vec<Rest>, equal: &[usize], threads: usize) -> Result<Orthogonalized, Error> {
-    let count = rests.len();
-    let mut rests: Vec<Rest> = rests;
+fn orthogonalized(mut rests: Vec<Rest>, equal: &[usize], threads: usize) -> Result<Orthogonalized, Error> {
     let mut directions: Vec<Vec<f64>> = Vec::new();
     // A row that equals an earlier one takes over its coordinates.
-    let mut waiting: Vec<usize> = (0..count).filter(|&row| equal[row] == row && !rests[row].is_spent()).collect();
+    let mut waiting: Vec<usize> = (0..rests.len()).filter(|&row| equal[row] == row && !rests[row].is_spent()).collect();
     while !waiting.is_empty() {
         waiting.sort_by(|&a, &b| rests[b].left.total_cmp(&rests[a].left).then(a.cmp(&b)));
         let before = directions.len();
@@ -211,10 +209,6 @@ fn orthogonalized(rests: Vec<Rest>, equal: &[usize], threads: usize) -> Result<O
             rests[row] = rest;
         }
         waiting.retain(|&row| !rests[row].is_spent());
-    }
-    if directions.is_empty() {
-        // All rows are equal; there is at least one coordinate.
-        directions.push(vec![0.0; rests[0].values.len()]);
     }
     Ok(Orthogonalized { directions, coordinates: rests.into_iter().map(|rest| rest.coordinates).collect() })
 }

@@ -233,10 +233,9 @@ impl<'a, T: Scalar> Fit<'a, T> {
         Centers { dimension: self.rows.dimension, values }
     }
 
-    /// How the centres move when rows are labelled. At a fixed point they become the exact means of their rows; otherwise
-    /// they stay, and decide the labels.
+    /// How the centres move when rows are labelled.
     pub fn last_move(&self) -> LastMove {
-        if self.state.is_unsettled { LastMove::Nowhere } else { LastMove::ToTheMeans }
+        LastMove::after(!self.state.is_unsettled)
     }
 
     /// The noise component in stored units, if there is one.
