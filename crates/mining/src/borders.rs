@@ -370,6 +370,23 @@ impl Neighbourhoods<'_> {
         }
         1.0 / (1.0 + sum)
     }
+
+    /// Adds the odds of a neighbour against a cluster to `odds`, which has a number for each of some rows of the cluster.
+    /// The odds are those of [`probability`](Self::probability). `at` is the index among the cluster's borders. `excess`
+    /// has how much more each row costs in the neighbour, and is overwritten.
+    pub fn add_odds(&self, cluster: usize, at: usize, excess: &mut [f64], odds: &mut [f64]) {
+        let border = &self.directed(cluster)[at];
+        // Loops without branches take several rows at a time.
+        for more in &mut *excess {
+            let against = border.log_odds(*more);
+            *more = if more.is_nan() { f64::NEG_INFINITY } else { against };
+        }
+        for (against, odds) in excess.iter().zip(odds) {
+            if *against > LEAST_LOG_ODDS {
+                *odds += exp(against.min(700.0));
+            }
+        }
+    }
 }
 
 #[cfg(test)]

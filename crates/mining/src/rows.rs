@@ -141,7 +141,7 @@ impl<T: Real> Rows<T> {
         }
         let (heavy, light): (Vec<u32>, Vec<u32>) =
             (0..input.len() as u32).partition(|&row| input.weight(row as usize) > 0.0);
-        let survey = Survey::new(input, &heavy, positions)?;
+        let survey = Survey::new(input, &heavy, positions, threads)?;
         let (length, Survey { means, total_weight, row_weight, weight_unit, .. }) = (survey.length(), survey);
         let bernoulli = match cost {
             Cost::Squared => None,

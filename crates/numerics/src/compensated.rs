@@ -22,6 +22,22 @@ impl Sum {
         self.sum = next;
     }
 
+    /// Adds all numbers of another sum.
+    ///
+    /// # Example
+    /// ```
+    /// use lehr_numerics::compensated::Sum;
+    /// let (mut large, mut small) = (Sum::default(), Sum::default());
+    /// [1e16, 1.0].into_iter().for_each(|value| large.add(value));
+    /// [1.0, -1e16].into_iter().for_each(|value| small.add(value));
+    /// large.join(small);
+    /// assert_eq!(large.value(), 2.0);
+    /// ```
+    pub fn join(&mut self, other: Self) {
+        self.add(other.sum);
+        self.carry += other.carry;
+    }
+
     /// The sum of the numbers.
     pub fn value(&self) -> f64 {
         self.sum + self.carry

@@ -25,6 +25,9 @@ use crate::rows::{BitDistance, Input, OverStore, RowMajor, RowMajorMut, Rows, Sc
 const UNPACKED: usize = 256;
 /// The most differences of centres that are stored, counted in numbers.
 const MOST_DIFFERENCES: usize = 1 << 22;
+/// The largest share of a cluster's squared distances by which the move of its centre may lower them. For a larger
+/// share, they are measured again.
+const MOST_MOVED: f64 = 0.5;
 /// The number of rows of each cluster that determine its borders. A larger cluster contributes every n-th row.
 const ROWS_OF_BORDERS: u64 = 4096;
 
@@ -108,13 +111,15 @@ pub(crate) async fn label_all<T: Scalar>(
     outside: Option<Outside>,
     cells: &LeafCells<Labelled>,
 ) -> Result<Totals, Error> {
-    let (mut sums, mut spreads) = (Vec::new(), Vec::new());
+    let mut totals = Vec::new();
     let sparse = SparseCenters::new(rows, &centers);
     let costs = rows.bernoulli.map(|_| Costs::new(rows.dimension, &centers.values));
-    let label =
-        LabelRound { input, rows, centers: &centers, sparse: sparse.as_ref(), costs: costs.as_ref(), outside, cells };
-    total_of(rounds, &label, &mut sums).await?;
+    let cost = CostIn { input, rows, centers: &centers, sparse: sparse.as_ref(), costs: None };
+    let label = LabelRound { cost: &cost, costs: costs.as_ref(), outside, cells };
+    total_of(rounds, &label, &mut totals).await?;
+    let PerCluster { mut sums, mut spreads, outside } = label.per_cluster(&totals);
     drop(sparse);
+    let before = centers.clone();
     let moves = last_move == LastMove::ToTheMeans;
     if rows.storage == Storage::Sparse {
         if moves {
@@ -130,12 +135,11 @@ pub(crate) async fn label_all<T: Scalar>(
     let each = || (0..centers.len()).map(|k| centers.center(k));
     let costs = rows.bernoulli.map(|_| each().map(|center| BitDistance::to(rows, center)).collect::<Vec<_>>());
     let cost = CostIn { input, rows, centers: &centers, sparse: sparse.as_ref(), costs: costs.as_deref() };
-    let spread = SpreadRound { cost: &cost, has_sponge: outside.is_some(), cells };
-    total_of(rounds, &spread, &mut spreads).await?;
-    let outside = match spreads.split_off(2 * centers.len())[..] {
-        [rows, weight] => [rows, weight],
-        _ => [0.0; 2],
-    };
+    if rows.bernoulli.is_some() || !move_spreads(&mut spreads, &sums, &before, &centers) {
+        let mut costs = Vec::new();
+        total_of(rounds, &SpreadRound { cost: &cost, cells }, &mut costs).await?;
+        spreads.chunks_exact_mut(2).zip(costs).for_each(|(spread, cost)| spread[1] = cost);
+    }
     let borders = find_borders(rounds, &cost, &spreads, cells).await?;
     if !borders.is_empty() {
         let neighbours = &borders.neighbourhoods(centers.len());
@@ -188,6 +192,21 @@ fn exact_means(centers: &mut Centers, sums: &[f64], stored: impl Fn(usize, f64, 
     }
 }
 
+/// Converts weighted squared distances from the centres before their move to those from the centres after it, which are
+/// the means of the rows: `sum w |x - m|^2 = sum w |x - y|^2 - W |m - y|^2`. Returns whether all of them are exact enough.
+/// The difference loses digits if most of the distance is the move's; for equal rows it is not exactly 0.
+fn move_spreads(spreads: &mut [f64], sums: &[f64], before: &Centers, after: &Centers) -> bool {
+    let sums = RowMajor::new(sums, 1 + before.dimension);
+    let mut is_exact = true;
+    for ((spread, sums), (y, m)) in spreads.chunks_exact_mut(2).zip(sums.rows()).zip(before.rows().zip(after.rows())) {
+        let moved = sums[0] * y.iter().zip(m).map(|(y, m)| (y - m) * (y - m)).sum::<f64>();
+        // A comparison with NaN is false.
+        is_exact &= moved == 0.0 || (spread[1].is_finite() && moved <= MOST_MOVED * spread[1]);
+        spread[1] -= moved;
+    }
+    is_exact
+}
+
 /// The centres that sparse rows are compared with at the end of a run, in double precision.
 pub(crate) struct SparseCenters<'a> {
     /// The centres in the form that finds the nearest.
@@ -221,18 +240,25 @@ pub(crate) fn nearest_of(costs: &[f64]) -> usize {
     nearest
 }
 
-/// The first round: writes labels into `cells`, and sums the mass and first moment of each cluster (1 + D) in stored
-/// units. For sparse rows, the sums are not relative to the origin.
+/// The first round: writes labels into `cells`, and sums the rows of each cluster in stored units. Each cluster has
+/// 3 + D numbers: the mass, the first moment, the number of rows, and `sum w |x - y|^2` from its centre. For sparse rows,
+/// moments are not relative to the origin. If there is an outlier radius, the outliers follow like a cluster.
 pub(crate) struct LabelRound<'a, T: Scalar> {
-    pub input: Input<'a>,
-    pub rows: &'a Rows<T>,
-    pub centers: &'a Centers,
-    /// The centres for rows that are stored sparse.
-    pub sparse: Option<&'a SparseCenters<'a>>,
-    /// The costs of rows of bits in each cluster, if they are not squared distances.
+    pub cost: &'a CostIn<'a, T>,
+    /// The costs of rows of bits in each cluster, if they are not squared distances. Spreads are then not measured.
     pub costs: Option<&'a Costs>,
     pub outside: Option<Outside>,
     pub cells: &'a LeafCells<Labelled>,
+}
+
+/// The totals of [`LabelRound`].
+struct PerCluster {
+    /// The mass and first moment of each cluster (1 + D numbers).
+    sums: Vec<f64>,
+    /// The number of rows and the weighted squared distances of each cluster (2 numbers).
+    spreads: Vec<f64>,
+    /// The number of outliers, and their weight.
+    outside: [f64; 2],
 }
 
 /// Rows that are labelled together, by their index in the input, and their labels.
@@ -263,43 +289,64 @@ impl<T: Scalar> OverStore<T, Labelling<'_>> for LabelRound<'_, T> {
     }
 
     fn over_sparse(&self, block: &SparseRows<T>, Labelling { rows, out, .. }: Labelling<'_>) {
-        let (Some(centers), Input::Sparse(input)) = (self.sparse, self.input) else {
+        let (Some(centers), Input::Sparse(input)) = (self.cost.sparse, self.cost.input) else {
             return self.label_read(rows, out);
         };
         if let Some(block) = T::exact_sparse(block) {
             return self.label_sparse(block, centers, out);
         }
-        let units = &self.rows.units;
-        let from_origin = SparseDistance::to(&units.scaled_origin, &vec![0.0; self.rows.dimension]);
+        let units = &self.cost.rows.units;
+        let from_origin = SparseDistance::to(&units.scaled_origin, &vec![0.0; self.cost.rows.dimension]);
         for rows in rows.chunks(UNPACKED) {
             let row = |i: usize| input.row(rows[i] as usize);
             let length = |i: usize| from_origin.of(units.entries(input, rows[i]));
-            let block = SparseRows::new(rows.len(), self.rows.dimension, units.length, row, length, |_| 1.0);
+            let block = SparseRows::new(rows.len(), self.cost.rows.dimension, units.length, row, length, |_| 1.0);
             self.label_sparse(&block, centers, out);
         }
     }
 }
 
 impl<T: Scalar> LabelRound<'_, T> {
+    /// The length of the sums of a cluster.
+    fn width(&self) -> usize {
+        3 + self.cost.rows.dimension
+    }
+
+    /// Splits the totals of the round.
+    fn per_cluster(&self, totals: &[f64]) -> PerCluster {
+        let (count, dimension) = (self.cost.centers.len(), self.cost.rows.dimension);
+        let all = RowMajor::new(totals, self.width());
+        let outside = if self.outside.is_some() { all.row(count) } else { &vec![0.0; self.width()] };
+        let outside = [outside[1 + dimension], outside[0]];
+        let sums = all.rows().take(count).flat_map(|sums| &sums[..=dimension]).copied().collect();
+        let spreads = all.rows().take(count).flat_map(|sums| &sums[1 + dimension..]).copied().collect();
+        PerCluster { sums, spreads, outside }
+    }
+
+    /// The place of a cluster, or of the outliers, among the sums.
+    fn place(&self, label: u32) -> usize {
+        if label == OUTLIER { self.cost.centers.len() } else { label as usize }
+    }
+
     /// Labels rows as they are in the input.
     fn label_read(&self, rows: &[u32], out: &mut Labelled) {
-        let (units, dimension) = (&self.rows.units, self.rows.dimension);
+        let (units, dimension) = (&self.cost.rows.units, self.cost.rows.dimension);
         let zero = vec![0.0; dimension];
         let mut values = Vec::new();
         for rows in rows.chunks(UNPACKED) {
             values.resize(rows.len() * dimension, 0.0);
             for (&row, values) in rows.iter().zip(values.chunks_exact_mut(dimension)) {
-                units.read_stored(self.input, row, values);
+                units.read_stored(self.cost.input, row, values);
             }
             let row = |i: usize| RowMajor::new(&values, dimension).row(i);
-            let weight = |i: usize| units.stored_weight(self.input, rows[i]);
+            let weight = |i: usize| units.stored_weight(self.cost.input, rows[i]);
             self.label_tiles(&Tiles::new(rows.len(), dimension, &zero, row, weight), None, out);
         }
     }
 
     fn label_sparse(&self, block: &SparseRows<f64>, centers: &SparseCenters<'_>, out: &mut Labelled) {
         f64::with_scratch(|scratch| {
-            let count = self.centers.len();
+            let count = self.cost.centers.len();
             scratch.sums.clear();
             scratch.sums.resize(block.rows() * count, 0.0);
             sparse_distances(block, &centers.side_by_side, &mut scratch.sparse, &mut scratch.sums);
@@ -324,10 +371,10 @@ impl<T: Scalar> LabelRound<'_, T> {
 
     fn label_tiles(&self, tiles: &Tiles<f64>, bounds: Option<&[f64]>, out: &mut Labelled) {
         f64::with_scratch(|scratch| {
-            let (count, dimension) = (self.centers.len(), self.rows.dimension);
+            let (count, dimension) = (self.cost.centers.len(), self.cost.rows.dimension);
             match bounds {
                 Some(bounds) => {
-                    nearest_active(bounds, self.centers, 1, &mut scratch.active, &mut scratch.reach);
+                    nearest_active(bounds, self.cost.centers, 1, &mut scratch.active, &mut scratch.reach);
                 }
                 None => {
                     scratch.active.clear();
@@ -336,7 +383,7 @@ impl<T: Scalar> LabelRound<'_, T> {
             }
             scratch.hard_centers.begin(dimension);
             for &k in &scratch.active {
-                scratch.hard_centers.push(self.centers.center(k));
+                scratch.hard_centers.push(self.cost.centers.center(k));
             }
             nearest_labels(tiles, &scratch.hard_centers, &mut scratch.hard);
             let mut coordinates = vec![0.0; dimension];
@@ -344,7 +391,7 @@ impl<T: Scalar> LabelRound<'_, T> {
                 let nearest = scratch.active[scratch.hard.nearest(row)];
                 let squared = || {
                     tiles.read_row(row, &mut coordinates);
-                    let center = self.centers.center(nearest);
+                    let center = self.cost.centers.center(nearest);
                     coordinates.iter().zip(center).map(|(x, y)| (x - y) * (x - y)).sum()
                 };
                 self.put(nearest, squared, out);
@@ -355,11 +402,11 @@ impl<T: Scalar> LabelRound<'_, T> {
 
 impl<T: Scalar> Round for LabelRound<'_, T> {
     fn len(&self) -> usize {
-        self.centers.len() * (1 + self.rows.dimension)
+        (self.cost.centers.len() + usize::from(self.outside.is_some())) * self.width()
     }
 
     fn key_len(&self) -> usize {
-        1 + self.rows.dimension
+        self.width()
     }
 
     fn name(&self) -> &'static str {
@@ -367,7 +414,8 @@ impl<T: Scalar> Round for LabelRound<'_, T> {
     }
 
     fn map(&self, index: usize, partial: &mut [f64]) {
-        let leaf = &self.rows.leaves[index];
+        let (cost, dimension) = (self.cost, self.cost.rows.dimension);
+        let leaf = &cost.rows.leaves[index];
         partial.fill(0.0);
         self.cells.with(index, |labelled| {
             *labelled = Labelled::default();
@@ -376,21 +424,30 @@ impl<T: Scalar> Round for LabelRound<'_, T> {
                 // The leaf's box does not include its bystanders.
                 bystanders.apply(self, Labelling { rows: &leaf.bystander_rows, bounds: None, out: &mut *labelled });
             }
-            let mut position = vec![0.0; if self.sparse.is_some() { 0 } else { self.rows.dimension }];
-            let mut of_clusters = RowMajorMut::new(partial, 1 + self.rows.dimension);
-            for (&row, &label) in leaf.rows.iter().zip(&labelled.labels).filter(|(_, label)| **label != OUTLIER) {
-                let sums = of_clusters.row(label as usize);
-                let weight = self.rows.units.stored_weight(self.input, row);
+            let mut position = cost.position();
+            let mut of_clusters = RowMajorMut::new(partial, self.width());
+            let (in_box, bystanders) = labelled.labels.split_at(leaf.rows.len());
+            for (&row, &label) in leaf.rows.iter().zip(in_box) {
+                let weight = cost.rows.units.stored_weight(cost.input, row);
+                let sums = of_clusters.row(self.place(label));
                 sums[0] += weight;
-                if let (Input::Sparse(input), Some(_)) = (self.input, self.sparse) {
-                    self.rows.units.entries(input, row).for_each(|(j, x)| sums[1 + j] += weight * x);
+                sums[1 + dimension] += 1.0;
+                if label == OUTLIER {
                     continue;
                 }
-                self.rows.units.read_stored(self.input, row, &mut position);
-                for (sum, x) in sums[1..].iter_mut().zip(&position) {
-                    *sum += weight * x;
+                if let (Input::Sparse(input), Some(_)) = (cost.input, cost.sparse) {
+                    cost.rows.units.entries(input, row).for_each(|(j, x)| sums[1 + j] += weight * x);
+                } else {
+                    cost.read(row, &mut position);
+                    for (sum, x) in sums[1..].iter_mut().zip(&position) {
+                        *sum += weight * x;
+                    }
+                }
+                if self.costs.is_none() {
+                    sums[2 + dimension] += weight * cost.of(row, label as usize, &position);
                 }
             }
+            bystanders.iter().for_each(|&label| of_clusters.row(self.place(label))[1 + dimension] += 1.0);
         });
     }
 }
@@ -467,21 +524,15 @@ impl<T: Scalar> CostIn<'_, T> {
     }
 }
 
-/// The second round: for each cluster, the number of rows, including those of weight 0, and `sum w d`. If there is an
-/// outlier radius, the number and weight of outliers follow.
-pub(crate) struct SpreadRound<'a, T: Scalar> {
-    pub cost: &'a CostIn<'a, T>,
-    pub has_sponge: bool,
-    pub cells: &'a LeafCells<Labelled>,
+/// The second round, if the first could not tell: `sum w d` of each cluster.
+struct SpreadRound<'a, T: Scalar> {
+    cost: &'a CostIn<'a, T>,
+    cells: &'a LeafCells<Labelled>,
 }
 
 impl<T: Scalar> Round for SpreadRound<'_, T> {
     fn len(&self) -> usize {
-        2 * (self.cost.centers.len() + usize::from(self.has_sponge))
-    }
-
-    fn key_len(&self) -> usize {
-        2
+        self.cost.centers.len()
     }
 
     fn name(&self) -> &'static str {
@@ -490,23 +541,13 @@ impl<T: Scalar> Round for SpreadRound<'_, T> {
 
     fn map(&self, index: usize, partial: &mut [f64]) {
         let cost = self.cost;
-        let leaf = &cost.rows.leaves[index];
         partial.fill(0.0);
         let mut position = cost.position();
         self.cells.with(index, |labelled| {
-            let rows = leaf.rows.iter().chain(&leaf.bystander_rows);
-            for (&row, &label) in rows.zip(&labelled.labels) {
-                let weight = cost.rows.units.stored_weight(cost.input, row);
-                if label == OUTLIER {
-                    partial[2 * cost.centers.len()] += 1.0;
-                    partial[2 * cost.centers.len() + 1] += weight;
-                    continue;
-                }
-                partial[2 * label as usize] += 1.0;
-                // A row may be so far away that its square is infinite, and 0 times infinity is NaN.
-                if weight > 0.0 {
+            for (&row, &label) in cost.rows.leaves[index].rows.iter().zip(&labelled.labels) {
+                if let Some(spread) = partial.get_mut(label as usize) {
                     cost.read(row, &mut position);
-                    partial[2 * label as usize + 1] += weight * cost.of(row, label as usize, &position);
+                    *spread += cost.rows.units.stored_weight(cost.input, row) * cost.of(row, label as usize, &position);
                 }
             }
         });
@@ -579,36 +620,45 @@ impl<T: Scalar> Round for ProbabilityRound<'_, T> {
     }
 
     fn map(&self, index: usize, _: &mut [f64]) {
-        let cost = self.cost;
-        let leaf = &cost.rows.leaves[index];
-        let mut position = cost.position();
-        // The borders that matter to the leaf's rows of a cluster, once the cluster's first row has been seen.
-        let mut matter: Vec<Option<Vec<usize>>> = vec![None; cost.centers.len()];
+        let leaf = &self.cost.rows.leaves[index];
         self.cells.with(index, |Labelled { labels, probabilities }| {
             let (in_box, bystanders) = labels.split_at(leaf.rows.len());
             let (of_rows, of_bystanders) = probabilities.split_at_mut(leaf.rows.len());
-            for ((&row, &label), probability) in leaf.rows.iter().zip(in_box).zip(of_rows) {
-                if label == OUTLIER {
-                    continue;
-                }
-                let label = label as usize;
-                let among = matter[label].get_or_insert_with(|| self.that_matter(label, &leaf.bounds));
-                if !among.is_empty() {
-                    *probability *= self.probability(row, label, among.iter().copied(), &mut position);
-                }
-            }
+            self.multiply(&leaf.rows, in_box, &leaf.bounds, of_rows);
             // The leaf's box does not include its bystanders.
-            for ((&row, &label), probability) in leaf.bystander_rows.iter().zip(bystanders).zip(of_bystanders) {
-                if label != OUTLIER {
-                    let label = label as usize;
-                    *probability *= self.probability(row, label, self.neighbours.all(label), &mut position);
-                }
-            }
+            self.multiply(&leaf.bystander_rows, bystanders, &[], of_bystanders);
         });
     }
 }
 
 impl<T: Scalar> ProbabilityRound<'_, T> {
+    /// Multiplies the probabilities of some rows in a box, cluster by cluster. `bounds` is empty if there is no box.
+    fn multiply(&self, rows: &[u32], labels: &[u32], bounds: &[f64], probabilities: &mut [f64]) {
+        let cost = self.cost;
+        let mut places: Vec<usize> = (0..rows.len()).filter(|&place| labels[place] != OUTLIER).collect();
+        places.sort_unstable_by_key(|&place| (labels[place], place));
+        let (mut position, mut far) = (cost.position(), FarRows::default());
+        for places in places.chunk_by(|&a, &b| labels[a] == labels[b]) {
+            let label = labels[places[0]] as usize;
+            let among = self.that_matter(label, bounds);
+            if among.is_empty() {
+                continue;
+            }
+            if let Some(offsets) = self.offsets {
+                far.choose(cost, label, places, rows, offsets[label].alone);
+                far.multiply(self.neighbours, label, &among, &offsets[label], probabilities);
+                continue;
+            }
+            for &place in places {
+                cost.read(rows[place], &mut position);
+                let own = cost.of(rows[place], label, &position);
+                let excess = |_, other| cost.of(rows[place], other, &position) - own;
+                let among = among.iter().copied();
+                probabilities[place] *= self.neighbours.probability(label, among, excess, |_, _| ());
+            }
+        }
+    }
+
     /// The borders of a cluster that matter to some row in a box.
     fn that_matter(&self, label: usize, bounds: &[f64]) -> Vec<usize> {
         let (Some(offsets), false) = (self.offsets, bounds.is_empty()) else {
@@ -624,27 +674,69 @@ impl<T: Scalar> ProbabilityRound<'_, T> {
             2.0 * columns.map(corner).sum::<f64>() + squares[at]
         })
     }
+}
 
-    /// The probability that a row belongs to its cluster, whose borders `among` matter to it.
-    #[inline]
-    fn probability(&self, row: u32, label: usize, among: impl IntoIterator<Item = usize>, position: &mut [f64]) -> f64 {
-        let cost = self.cost;
-        cost.read(row, position);
-        let Some(offsets) = self.offsets else {
-            let own = cost.of(row, label, position);
-            let excess = |_, other| cost.of(row, other, position) - own;
-            return self.neighbours.probability(label, among, excess, |_, _| ());
-        };
-        let NeighbourOffsets { differences, squares, alone } = &offsets[label];
-        position.iter_mut().zip(cost.centers.center(label)).for_each(|(x, y)| *x -= y);
-        if dot(position, position) < *alone {
-            return 1.0;
+/// The rows of a cluster that are so far from its centre that neighbours may matter to them.
+#[derive(Default)]
+struct FarRows {
+    /// The place of each row in its leaf.
+    places: Vec<usize>,
+    /// The positions of the rows, measured from the centre, one after another.
+    positions: Vec<f64>,
+    /// How much more each row costs in a neighbour.
+    excess: Vec<f64>,
+    /// The sum of the odds of all neighbours against the cluster, for each row.
+    odds: Vec<f64>,
+}
+
+impl FarRows {
+    /// Chooses the rows with at least the squared distance `alone` from their cluster's centre. `places` are those of
+    /// the cluster's rows in the leaf, whose rows are `rows`.
+    fn choose<T: Scalar>(&mut self, cost: &CostIn<'_, T>, label: usize, places: &[usize], rows: &[u32], alone: f64) {
+        let (dimension, center) = (cost.rows.dimension, cost.centers.center(label));
+        self.positions.clear();
+        self.positions.resize(places.len() * dimension, 0.0);
+        // Rows of a leaf are not adjacent in memory. Without a branch between them, several are on their way at a time.
+        for (&place, position) in places.iter().zip(self.positions.chunks_exact_mut(dimension)) {
+            cost.read(rows[place], position);
         }
-        let excess = |at: usize, _| {
-            let difference = &differences[at * position.len()..][..position.len()];
-            2.0 * dot(position, difference) + squares[at]
-        };
-        self.neighbours.probability(label, among, excess, |_, _| ())
+        self.places.clear();
+        for (index, &place) in places.iter().enumerate() {
+            let range = index * dimension..(index + 1) * dimension;
+            let position = &mut self.positions[range.clone()];
+            position.iter_mut().zip(center).for_each(|(x, y)| *x -= y);
+            if dot(position, position) < alone {
+                continue;
+            }
+            self.positions.copy_within(range, self.places.len() * dimension);
+            self.places.push(place);
+        }
+        self.positions.truncate(self.places.len() * dimension);
+    }
+
+    /// Multiplies the probabilities of the chosen rows by those of their cluster among its neighbours. `among` has the
+    /// indices of the borders that matter.
+    fn multiply(
+        &mut self,
+        neighbours: &Neighbourhoods<'_>,
+        label: usize,
+        among: &[usize],
+        offsets: &NeighbourOffsets,
+        probabilities: &mut [f64],
+    ) {
+        let Some(dimension) = self.positions.len().checked_div(self.places.len()) else { return };
+        self.odds.clear();
+        self.odds.resize(self.places.len(), 0.0);
+        for &at in among {
+            let difference = RowMajor::new(&offsets.differences, dimension).row(at);
+            let excess = |position| 2.0 * dot(position, difference) + offsets.squares[at];
+            self.excess.clear();
+            self.excess.extend(self.positions.chunks_exact(dimension).map(excess));
+            neighbours.add_odds(label, at, &mut self.excess, &mut self.odds);
+        }
+        for (&place, odds) in self.places.iter().zip(&self.odds) {
+            probabilities[place] *= 1.0 / (1.0 + odds);
+        }
     }
 }
 

@@ -9,9 +9,13 @@ use lehr_numerics::compensated::Sum;
 use super::input::Input;
 use super::sparse::entries;
 use crate::Error;
+use crate::round::{LeafCells, on_threads};
 
 /// The largest distance of a coordinate from the mean: the squares of larger ones, times weights, may overflow.
 pub(crate) const FARTHEST: f64 = 1e140;
+
+/// The number of rows that one thread surveys at a time.
+const SECTION: usize = 1 << 16;
 
 /// The relation between stored numbers and those of the input.
 #[derive(Clone, Debug)]
@@ -111,29 +115,36 @@ impl Survey {
     /// Surveys some rows; `others` has further positions, one after another, which the deviation includes.
     ///
     /// # Errors
-    /// Returns [`Error::TooFar`] if squared distances would overflow.
-    pub fn new(input: Input<'_>, rows: &[u32], others: &[f64]) -> Result<Self, Error> {
+    /// Returns [`Error::TooFar`] if squared distances would overflow, and the errors of the threads.
+    pub fn new(input: Input<'_>, rows: &[u32], others: &[f64], threads: usize) -> Result<Self, Error> {
         let weight_sum = Sum::of(rows.iter().map(|&row| input.weight(row as usize)));
         let weight_unit = power_of_two_near(weight_sum / rows.len() as f64);
         let total_weight = weight_sum / weight_unit;
         let squares = Sum::of(rows.iter().map(|&row| (input.weight(row as usize) / weight_unit).powi(2)));
         let row_weight = squares / total_weight;
-        let (least, most) = extremes(input, rows);
+        let (least, most) = extremes_of_all(input, rows, threads)?;
         let largest = least.iter().chain(&most).fold(0.0f64, |largest, value| largest.max(value.abs()));
         // Numbers of about 1 cannot overflow when they are weighted and added.
         let guard = power_of_two_near(largest.max(f64::MIN_POSITIVE));
-        let mut sums = vec![Sum::default(); input.dimension()];
         // The guard is a power of two, so multiplying by its inverse is the same as dividing.
         let per_guard = 1.0 / guard;
-        for &row in rows {
-            let weight = input.weight(row as usize) / weight_unit;
-            if let Input::Numbers(points) = input {
-                for (sum, value) in sums.iter_mut().zip(points.row(row as usize)) {
-                    sum.add(weight * (value * per_guard));
+        let of_sections = by_section(rows, threads, |rows| {
+            let mut sums = vec![Sum::default(); input.dimension()];
+            for &row in rows {
+                let weight = input.weight(row as usize) / weight_unit;
+                if let Input::Numbers(points) = input {
+                    for (sum, value) in sums.iter_mut().zip(points.row(row as usize)) {
+                        sum.add(weight * (value * per_guard));
+                    }
+                    continue;
                 }
-                continue;
+                input.for_each_value(row as usize, |j, value| sums[j].add(weight * (value * per_guard)));
             }
-            input.for_each_value(row as usize, |j, value| sums[j].add(weight * (value * per_guard)));
+            sums
+        })?;
+        let mut sums = vec![Sum::default(); input.dimension()];
+        for of_section in of_sections {
+            sums.iter_mut().zip(of_section).for_each(|(sum, part)| sum.join(part));
         }
         // A mean lies between the smallest and the largest value. Rounding may put it just outside, even if all rows
         // are equal.
@@ -156,6 +167,31 @@ impl Survey {
     pub fn length(&self) -> f64 {
         if self.deviation > 0.0 { power_of_two_near(self.deviation) } else { 1.0 }
     }
+}
+
+/// Computes something for each section of the rows, on several threads; sections have the same rows on any number.
+fn by_section<R: Default + Send>(
+    rows: &[u32],
+    threads: usize,
+    of_section: impl Fn(&[u32]) -> R + Sync,
+) -> Result<impl Iterator<Item = R>, Error> {
+    let found = LeafCells::new(rows.len().div_ceil(SECTION), |_| R::default());
+    on_threads(threads, found.len(), |section| {
+        let rows = &rows[section * SECTION..rows.len().min((section + 1) * SECTION)];
+        found.with(section, |found| *found = of_section(rows));
+    })?;
+    Ok(found.into_values())
+}
+
+/// The smallest and the largest value of each column, on several threads.
+fn extremes_of_all(input: Input<'_>, rows: &[u32], threads: usize) -> Result<(Vec<f64>, Vec<f64>), Error> {
+    let mut of_sections = by_section(rows, threads, |rows| extremes(input, rows))?;
+    let (mut least, mut most) = of_sections.next().unwrap_or_else(|| extremes(input, rows));
+    for (lower, upper) in of_sections {
+        least.iter_mut().zip(lower).for_each(|(least, value)| *least = least.min(value));
+        most.iter_mut().zip(upper).for_each(|(most, value)| *most = most.max(value));
+    }
+    Ok((least, most))
 }
 
 /// The smallest and the largest value of each column over some rows.
