@@ -10,7 +10,7 @@ export default defineConfig({
     modulePreload: false,
     cssCodeSplit: false,
     reportCompressedSize: false,
-    // Line breaks stay, so that git stores the difference of two builds and a reviewer can read it.
+    // Line breaks stay, so that git stores the difference of two builds and a reviewer can read it. Comments are left out: browsers load them too.
     minify: false,
     cssMinify: false,
     rolldownOptions: {
@@ -19,6 +19,7 @@ export default defineConfig({
         chunkFileNames: '[name].js',
         assetFileNames: '[name][extname]',
         minify: { compress: true, mangle: true, codegen: { removeWhitespace: false } },
+        comments: { legal: true, annotation: false, jsdoc: false },
       },
     },
   },

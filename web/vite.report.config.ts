@@ -29,6 +29,7 @@ export default defineConfig({
         entryFileNames: 'report.js',
         assetFileNames: 'report[extname]',
         minify: { compress: true, mangle: true, codegen: { removeWhitespace: false } },
+        comments: { legal: true, annotation: false, jsdoc: false },
       },
     },
   },

@@ -21,6 +21,7 @@ export default defineConfig({
         entryFileNames: 'try.js',
         assetFileNames: 'try[extname]',
         minify: { compress: true, mangle: true, codegen: { removeWhitespace: false } },
+        comments: { legal: true, annotation: false, jsdoc: false },
       },
     },
   },

@@ -40,6 +40,8 @@ COLUMNS = {
         "probability": "the mean probability of the cluster's rows",
         "silhouette": "compares the distances of the rows to their own and to the next centre, -1 to 1",
         "merges_with": "the clusters that it would merge with first",
+        "joins": "as the number of clusters falls: the cluster that takes this one in; empty for the last cluster",
+        "joins_at": "the number of clusters that are left once it has",
     },
     "minibatch/centers": {
         "…": "a column for each of yours: the centre, in your units",
@@ -168,7 +170,7 @@ COLUMNS = {
 
 #: All columns of tables of which some have names that depend on the data or the options: the sources have these as expressions.
 NAMED_BY_DATA = {
-    "cluster/centers": ["cluster", "…", "weight", "spread", "probability", "silhouette", "merges_with", "name"],
+    "cluster/centers": ["cluster", "…", "weight", "spread", "probability", "silhouette", "merges_with", "joins", "joins_at", "name"],
     "minibatch/centers": ["cluster", "…", "weight", "spread"],
     "mixture/labels": ["id", "component", "probability", "log_density", "membership…"],
     "mixture/components": ["component", "weight", "rows", "…", "sd_…"],

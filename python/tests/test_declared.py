@@ -62,6 +62,7 @@ OF_ITEMS = {
     "columns": "arrays are of the columns that are compared",
     "id": "items have ids",
     "collapse": "Sequences.distinct does it, and numpy.unique of rows",
+    "sample": "items[::n] and items[indices] draw some of the items",
 }
 #: Parameters of distances beside its options.
 OF_DISTANCES = {"items", "Y", "condensed", "n_jobs", "verbose", "callback", "gap"}

@@ -64,7 +64,7 @@ function y({ steps: t, splits: s, unit: c, keep: l }) {
 			_.peek() && (g.peek() >= p.length - 1 ? _.value = !1 : g.value++);
 		}, v);
 		return () => clearInterval(e);
-	}, [_.value, p]), p.length < 2) return /* @__PURE__ */ r("p", {
+	}, [_.value, p]), p.length < 2) return r("p", {
 		class: "note",
 		children: "There was nothing to anneal."
 	});
@@ -78,33 +78,33 @@ function y({ steps: t, splits: s, unit: c, keep: l }) {
 	}, D = () => {
 		y >= p.length - 1 && (g.value = 0), _.value = !_.value;
 	}, O = h.find(({ last: e }) => e >= y), k = t.map(({ temperature: e }) => e), A = `${i(S.clusters)} ${S.clusters === 1 ? "cluster" : "clusters"} at ${n(S.temperature, 4)}${c ? ` ${c}` : ""}`;
-	return /* @__PURE__ */ r("div", {
+	return r("div", {
 		class: "anneal",
 		children: [
-			/* @__PURE__ */ r("div", {
+			r("div", {
 				class: "tools",
 				children: [
-					/* @__PURE__ */ r("button", {
+					r("button", {
 						type: "button",
 						"aria-label": "Fewer clusters: back to the last change",
 						title: "Last change",
 						onClick: () => E(-1),
 						children: "←"
 					}),
-					/* @__PURE__ */ r("button", {
+					r("button", {
 						type: "button",
 						onClick: D,
 						"aria-pressed": _.value,
 						children: _.value ? "Pause" : "Play"
 					}),
-					/* @__PURE__ */ r("button", {
+					r("button", {
 						type: "button",
 						"aria-label": "More clusters: on to the next change",
 						title: "Next change",
 						onClick: () => E(1),
 						children: "→"
 					}),
-					/* @__PURE__ */ r("input", {
+					r("input", {
 						type: "range",
 						class: "long",
 						min: "0",
@@ -115,8 +115,8 @@ function y({ steps: t, splits: s, unit: c, keep: l }) {
 						"aria-valuetext": A,
 						onInput: (e) => w(Number(e.currentTarget.value))
 					}),
-					/* @__PURE__ */ r("b", { children: A }),
-					/* @__PURE__ */ r("span", {
+					r("b", { children: A }),
+					r("span", {
 						class: "soft",
 						children: [
 							"step ",
@@ -132,16 +132,16 @@ function y({ steps: t, splits: s, unit: c, keep: l }) {
 				]
 			}),
 			l(S.clusters, S.temperature),
-			/* @__PURE__ */ r(x, {
+			r(x, {
 				falling: p,
 				lasting: h,
 				splits: s,
 				now: S.temperature,
 				look: T
 			}),
-			/* @__PURE__ */ r("div", {
+			r("div", {
 				class: "pair",
-				children: [/* @__PURE__ */ r(u, {
+				children: [r(u, {
 					title: "Clusters",
 					xName: C,
 					x: k,
@@ -155,7 +155,7 @@ function y({ steps: t, splits: s, unit: c, keep: l }) {
 						at: s.map(({ temperature: e }) => e),
 						name: "split"
 					}
-				}), /* @__PURE__ */ r(u, {
+				}), r(u, {
 					title: c ? `Free energy (${c})` : "Free energy",
 					xName: C,
 					x: k,
@@ -181,21 +181,21 @@ function x({ falling: i, lasting: u, splits: d, now: f, look: m }) {
 		return e.observe(v.current), () => e.disconnect();
 	}, []);
 	let { branches: b, until: x } = e(() => p(d), [d]), [S, C] = [i[0].temperature, i[i.length - 1].temperature], w = y.value - _.left - _.right, T = (e) => _.left + w * Math.log(S / Math.min(S, Math.max(C, e))) / Math.log(S / C), E = b.length > 1, D = E ? Math.min(g.tree, 28 + g.branch * b.length) : 0, O = (e) => 12 + (D - 28) * (e + .5) / b.length, k = x ?? C, A = D + g.strip, j = h(u);
-	return /* @__PURE__ */ r("div", {
+	return r("div", {
 		class: "course",
 		children: [
-			/* @__PURE__ */ r("div", {
+			r("div", {
 				class: "tools under",
-				children: [/* @__PURE__ */ r("h3", { children: E ? "Splits, and how long each number lasted" : "How long each number lasted" }), /* @__PURE__ */ r(s, {
+				children: [r("h3", { children: E ? "Splits, and how long each number lasted" : "How long each number lasted" }), r(s, {
 					name: "Splits",
 					make: () => l(v.current.querySelector("svg"), y.value, A, c())
 				})]
 			}),
-			/* @__PURE__ */ r("div", {
+			r("div", {
 				ref: v,
 				role: "img",
 				"aria-label": `How long each number of clusters lasted: ${u.map(({ clusters: e, from: t, to: r }) => `${e} from ${n(t, 3)} to ${n(r, 3)}`).slice(0, 40).join("; ")}`,
-				children: /* @__PURE__ */ r("svg", {
+				children: r("svg", {
 					width: y.value,
 					height: A,
 					"aria-hidden": "true",
@@ -203,33 +203,33 @@ function x({ falling: i, lasting: u, splits: d, now: f, look: m }) {
 					children: [
 						E && b.map(({ parent: e, birth: t, place: n }, i) => {
 							let a = T(Number.isFinite(t) ? t : S), o = O(n);
-							return /* @__PURE__ */ r("path", {
+							return r("path", {
 								class: "branch",
 								d: `${e >= 0 ? `M${a} ${O(b[e].place)}V${o}` : `M${a} ${o}`}H${T(k)}`
 							}, i);
 						}),
 						u.map((e) => {
 							let [t, i] = [T(e.from), T(e.to)];
-							return /* @__PURE__ */ r("g", {
+							return r("g", {
 								class: e === j ? "stay widest" : "stay",
 								children: [
-									/* @__PURE__ */ r("rect", {
+									r("rect", {
 										x: t,
 										y: D + 6,
 										width: Math.max(1, i - t - 1),
 										height: "22"
 									}),
-									i - t > 9 * String(e.clusters).length + 4 && /* @__PURE__ */ r("text", {
+									i - t > 9 * String(e.clusters).length + 4 && r("text", {
 										x: (t + i) / 2,
 										y: D + 21,
 										"text-anchor": "middle",
 										children: e.clusters
 									}),
-									/* @__PURE__ */ r("title", { children: `${e.clusters}: from ${n(e.from, 4)} to ${n(e.to, 4)}` })
+									r("title", { children: `${e.clusters}: from ${n(e.from, 4)} to ${n(e.to, 4)}` })
 								]
 							}, e.last);
 						}),
-						/* @__PURE__ */ r("line", {
+						r("line", {
 							class: "cross",
 							x1: T(f),
 							x2: T(f),
@@ -239,7 +239,7 @@ function x({ falling: i, lasting: u, splits: d, now: f, look: m }) {
 					]
 				})
 			}),
-			x !== null && E && /* @__PURE__ */ r("p", {
+			x !== null && E && r("p", {
 				class: "note",
 				children: [
 					"Clusters merged before ",

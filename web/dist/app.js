@@ -993,7 +993,7 @@ function It(e, t) {
 	}
 	return e;
 }
-var Lt = /* @__PURE__ */ new Set([
+var Lt = new Set([
 	"columns",
 	"lonlat",
 	"scale",
@@ -1038,7 +1038,7 @@ function Bt(e, t) {
 	return !Number.isFinite(u) || e.kind === "whole" && !/^[+-]?\d+$/.test(t.trim()) || n !== void 0 && u < n || r !== void 0 && u > r || i !== void 0 && u <= i || a !== void 0 && u >= a ? l : null;
 }
 // src/state/node.ts
-var W = B(null), Vt = B("connecting"), Ht = B(null), Ut = /* @__PURE__ */ new Map(), Wt = /* @__PURE__ */ new Map();
+var W = B(null), Vt = B("connecting"), Ht = B(null), Ut = new Map(), Wt = new Map();
 function G(e) {
 	let t = Ut.get(e);
 	return t || Ut.set(e, t = B(null)), t;
@@ -1052,7 +1052,7 @@ function Kt() {
 function qt() {
 	return (W.value ?? []).filter((e) => e.contract.startsWith("lehr.") && e.contract !== "lehr.datasets");
 }
-var Jt = /* @__PURE__ */ new Map();
+var Jt = new Map();
 function Yt(e, t) {
 	let n = `${e} ${t}`, r = Jt.get(n);
 	return r || Jt.set(n, r = B([])), r;
@@ -1062,7 +1062,7 @@ function Zt(e, t, n) {
 	let r = Yt(e, t);
 	r.value.length < Xt && (r.value = [...r.value, n]);
 }
-var Qt = 500, $t = /* @__PURE__ */ new Map(), en = /* @__PURE__ */ new Map();
+var Qt = 500, $t = new Map(), en = new Map();
 function tn(e) {
 	if ($t.has(e)) return;
 	let t = Math.max(0, (en.get(e) ?? 0) + Qt - Date.now());
@@ -1106,7 +1106,7 @@ async function on() {
 	}
 }
 function sn() {
-	let e = /* @__PURE__ */ new Set([
+	let e = new Set([
 		"lehr/inspector",
 		"lehr/constructor",
 		"lehr/manifest"
@@ -1239,7 +1239,7 @@ function Cn(e) {
 		minute: "2-digit",
 		second: "2-digit"
 	});
-	return t.toDateString() === (/* @__PURE__ */ new Date()).toDateString() ? n : `${t.toLocaleDateString("en-GB", {
+	return t.toDateString() === new Date().toDateString() ? n : `${t.toLocaleDateString("en-GB", {
 		day: "numeric",
 		month: "short"
 	})} ${n}`;
@@ -1292,18 +1292,18 @@ function Q(t, n, r, i, a, o) {
 }
 // src/views/fault.tsx
 function kn({ of: e }) {
-	return e?.length ? /* @__PURE__ */ Q("ul", {
+	return e?.length ? Q("ul", {
 		class: "warning",
-		children: e.map((e) => /* @__PURE__ */ Q("li", { children: e }, e))
+		children: e.map((e) => Q("li", { children: e }, e))
 	}) : null;
 }
 function $({ error: e, code: t }) {
 	if (!e) return null;
 	let n = e instanceof Error ? e.message : String(e), r = En(t ?? (e instanceof yt ? e.code : "")), i = n.split("\n");
-	return /* @__PURE__ */ Q("div", {
+	return Q("div", {
 		class: "trouble",
 		role: "alert",
-		children: [i.length > 1 ? /* @__PURE__ */ Q("ul", { children: i.map((e) => /* @__PURE__ */ Q("li", { children: e }, e)) }) : /* @__PURE__ */ Q("p", { children: n }), r && /* @__PURE__ */ Q("p", {
+		children: [i.length > 1 ? Q("ul", { children: i.map((e) => Q("li", { children: e }, e)) }) : Q("p", { children: n }), r && Q("p", {
 			class: "cure",
 			children: r
 		})]
@@ -1340,7 +1340,7 @@ function Fn(e, t, n) {
 }
 var In = (e) => e.trim() !== "" && Number.isFinite(Number(e)), Ln = (e) => /^\s*(|na|n\/a|nan|null|none|\?|-|\.)\s*$/i.test(e), Rn = (e) => In(e) || /^[-+−(]?\s*(£|€|\$|¥)?\s*[-+−]?\d[\d.,'  ]*\s*(%|£|€|\$|¥)?\s*\)?$/.test(e.trim());
 function zn(e) {
-	let t = /* @__PURE__ */ new Map();
+	let t = new Map();
 	for (let { length: n } of e) t.set(n, (t.get(n) ?? 0) + 1);
 	return [...t].reduce((e, t) => t[1] > e[1] || t[1] === e[1] && t[0] > e[0] ? t : e, [0, 0])[0];
 }
@@ -1408,25 +1408,25 @@ function Un({ datasets: e, name: t, caption: n, version: r }) {
 		l,
 		r,
 		a
-	]), c.value) return /* @__PURE__ */ Q($, { error: c.value });
-	if (!s.value) return /* @__PURE__ */ Q("p", {
+	]), c.value) return Q($, { error: c.value });
+	if (!s.value) return Q("p", {
 		class: "note",
 		children: "Reading…"
 	});
 	let { rows: u, json: d } = s.value, f = i?.columns.map((e) => e.name) ?? Object.keys(d[0] ?? {}), p = Math.min(u, l + d.length);
-	return /* @__PURE__ */ Q(x, { children: [/* @__PURE__ */ Q(Wn, {
+	return Q(x, { children: [Q(Wn, {
 		caption: n,
 		names: f,
 		rows: d.map((e) => f.map((t) => e[t])),
 		first: l
-	}), /* @__PURE__ */ Q("div", {
+	}), Q("div", {
 		class: "pages",
-		children: [/* @__PURE__ */ Q("span", { children: u ? `Rows ${X(l + 1)} to ${X(p)} of ${X(u)}` : "No rows" }), u > Hn && /* @__PURE__ */ Q(x, { children: [/* @__PURE__ */ Q("button", {
+		children: [Q("span", { children: u ? `Rows ${X(l + 1)} to ${X(p)} of ${X(u)}` : "No rows" }), u > Hn && Q(x, { children: [Q("button", {
 			type: "button",
 			disabled: l === 0,
 			onClick: () => o.value = Math.max(0, l - Hn),
 			children: "Previous"
-		}), /* @__PURE__ */ Q("button", {
+		}), Q("button", {
 			type: "button",
 			disabled: p >= u,
 			onClick: () => o.value = l + Hn,
@@ -1436,34 +1436,34 @@ function Un({ datasets: e, name: t, caption: n, version: r }) {
 }
 function Wn({ caption: e, names: t, rows: n, first: r, on: i, pick: a }) {
 	let o = t.map((e, t) => n.some((e) => typeof e[t] == "number"));
-	return /* @__PURE__ */ Q("div", {
+	return Q("div", {
 		class: "scroll",
 		tabIndex: 0,
 		role: "region",
 		"aria-label": e,
-		children: /* @__PURE__ */ Q("table", { children: [
-			/* @__PURE__ */ Q("caption", {
+		children: Q("table", { children: [
+			Q("caption", {
 				class: "unseen",
 				children: e
 			}),
-			/* @__PURE__ */ Q("thead", { children: /* @__PURE__ */ Q("tr", { children: [r !== void 0 && /* @__PURE__ */ Q("th", {
+			Q("thead", { children: Q("tr", { children: [r !== void 0 && Q("th", {
 				scope: "col",
 				class: "number",
 				children: "row"
-			}), t.map((e, t) => /* @__PURE__ */ Q("th", {
+			}), t.map((e, t) => Q("th", {
 				scope: "col",
 				class: o[t] ? "number" : "",
 				children: e
 			}, e))] }) }),
-			/* @__PURE__ */ Q("tbody", { children: n.map((e, t) => /* @__PURE__ */ Q("tr", {
+			Q("tbody", { children: n.map((e, t) => Q("tr", {
 				class: i === t ? "on" : "",
 				onClick: a && (() => a(t)),
-				children: [r !== void 0 && /* @__PURE__ */ Q("td", {
+				children: [r !== void 0 && Q("td", {
 					class: "number faint",
 					children: X(r + t + 1)
-				}), e.map((e, n) => /* @__PURE__ */ Q("td", {
+				}), e.map((e, n) => Q("td", {
 					class: o[n] ? "number" : "",
-					children: a && n === 0 ? /* @__PURE__ */ Q("button", {
+					children: a && n === 0 ? Q("button", {
 						type: "button",
 						class: "link",
 						onClick: (e) => (e.stopPropagation(), a(t)),
@@ -1519,7 +1519,7 @@ async function Qn(e) {
 	return i;
 }
 function $n({ datasets: e, names: t }) {
-	let n = V(null), r = V(null), i = V(""), a = V("csv"), o = V([]), s = V(/* @__PURE__ */ new Set()), c = V(""), l = V(""), u = V(!1), d = V(!1), f = V(!1), p = V(null), m = V(null), h = V(null), g = async (e) => {
+	let n = V(null), r = V(null), i = V(""), a = V("csv"), o = V([]), s = V(new Set()), c = V(""), l = V(""), u = V(!1), d = V(!1), f = V(!1), p = V(null), m = V(null), h = V(null), g = async (e) => {
 		if (!e) return;
 		let t = Kn.find(([t]) => t.test(e.name))?.[1] ?? "csv", f = (await Pt().catch(() => null))?.components.schemas["lehr.datasets.Form"]?.enum ?? ["csv", "tsv"], h = f.includes(t) ? t : "csv", g = t === "csv" || t === "tsv" ? Bn(await Qn(e)) : null, _ = g !== null && !g.isPlain && f.includes("table");
 		ze(() => {
@@ -1544,9 +1544,9 @@ function $n({ datasets: e, names: t }) {
 			p.value = null, h.value = null;
 		}
 	}, v = r.value, y = a.value === "table", b = t.includes(i.value.trim()), S = !/^[A-Za-z0-9._-]+(\/[A-Za-z0-9._-]+)*$/.test(i.value.trim()), C = p.value !== null, w = m.value instanceof yt && /empty field|missing/i.test(m.value.message) && !u.value;
-	return /* @__PURE__ */ Q("section", {
+	return Q("section", {
 		class: "card",
-		children: [/* @__PURE__ */ Q("div", {
+		children: [Q("div", {
 			class: `drop${f.value ? " over" : ""}`,
 			onDragOver: (e) => {
 				e.preventDefault(), f.value = !0;
@@ -1555,13 +1555,13 @@ function $n({ datasets: e, names: t }) {
 			onDrop: (e) => {
 				e.preventDefault(), f.value = !1, g(e.dataTransfer?.files[0]);
 			},
-			children: [/* @__PURE__ */ Q("p", { children: [
-				/* @__PURE__ */ Q("b", { children: "Drop a file here" }),
+			children: [Q("p", { children: [
+				Q("b", { children: "Drop a file here" }),
 				" to bring in a data set, or",
 				" ",
-				/* @__PURE__ */ Q("label", {
+				Q("label", {
 					class: "button first",
-					children: ["choose a file", /* @__PURE__ */ Q("input", {
+					children: ["choose a file", Q("input", {
 						class: "unseen",
 						type: "file",
 						onChange: (e) => {
@@ -1569,74 +1569,74 @@ function $n({ datasets: e, names: t }) {
 						}
 					})]
 				})
-			] }), /* @__PURE__ */ Q("p", {
+			] }), Q("p", {
 				class: "note",
 				children: "You see its columns first. Nothing is sent before you say so."
 			})]
-		}), n.value && /* @__PURE__ */ Q("form", {
+		}), n.value && Q("form", {
 			class: "incoming",
 			"aria-label": `Bring in ${n.value.name}`,
 			onSubmit: (e) => {
 				e.preventDefault(), _();
 			},
 			children: [
-				/* @__PURE__ */ Q("div", {
+				Q("div", {
 					class: "head",
-					children: /* @__PURE__ */ Q("div", { children: [/* @__PURE__ */ Q("h2", { children: n.value.name }), /* @__PURE__ */ Q("p", {
+					children: Q("div", { children: [Q("h2", { children: n.value.name }), Q("p", {
 						class: "note",
 						children: [xn(n.value.size), v ? `; ${X(v.names.length)} ${v.names.length === 1 ? "column" : "columns"}, ${Yn(v)}` : ""]
 					})] })
 				}),
-				/* @__PURE__ */ Q("div", {
+				Q("div", {
 					class: "fields",
 					children: [
-						/* @__PURE__ */ Q("label", { children: [
+						Q("label", { children: [
 							"Name",
-							/* @__PURE__ */ Q("input", {
+							Q("input", {
 								value: i.value,
 								"aria-invalid": S,
 								onInput: (e) => i.value = e.currentTarget.value
 							}),
-							S && /* @__PURE__ */ Q("span", {
+							S && Q("span", {
 								class: "complaint",
 								children: "Use letters, digits, \".\", \"_\" and \"-\", in parts with \"/\" between them."
 							})
 						] }),
-						/* @__PURE__ */ Q("label", { children: ["Format", /* @__PURE__ */ Q("select", {
+						Q("label", { children: ["Format", Q("select", {
 							value: a.value,
 							onChange: (e) => ze(() => [a.value, s.value] = [e.currentTarget.value, Jn(v, e.currentTarget.value)]),
-							children: o.value.map((e) => /* @__PURE__ */ Q("option", {
+							children: o.value.map((e) => Q("option", {
 								value: e,
 								children: [e, qn[e] ? `: ${qn[e]}` : ""]
 							}, e))
 						})] }),
-						v && /* @__PURE__ */ Q(x, { children: [/* @__PURE__ */ Q("label", { children: ["Ids", /* @__PURE__ */ Q("select", {
+						v && Q(x, { children: [Q("label", { children: ["Ids", Q("select", {
 							value: c.value,
 							onChange: (e) => c.value = e.currentTarget.value,
-							children: [/* @__PURE__ */ Q("option", {
+							children: [Q("option", {
 								value: "",
 								children: "none: rows are numbered"
-							}), v.names.map((e) => /* @__PURE__ */ Q("option", {
+							}), v.names.map((e) => Q("option", {
 								value: e,
 								children: e
 							}, e))]
-						})] }), /* @__PURE__ */ Q("label", { children: ["Weights", /* @__PURE__ */ Q("select", {
+						})] }), Q("label", { children: ["Weights", Q("select", {
 							value: l.value,
 							onChange: (e) => l.value = e.currentTarget.value,
-							children: [/* @__PURE__ */ Q("option", {
+							children: [Q("option", {
 								value: "",
 								children: "none: all rows count once"
-							}), v.names.filter((e, t) => v.kinds[t] === "number").map((e) => /* @__PURE__ */ Q("option", {
+							}), v.names.filter((e, t) => v.kinds[t] === "number").map((e) => Q("option", {
 								value: e,
 								children: e
 							}, e))]
 						})] })] })
 					]
 				}),
-				!y && /* @__PURE__ */ Q("label", {
+				!y && Q("label", {
 					class: "check",
 					children: [
-						/* @__PURE__ */ Q("input", {
+						Q("input", {
 							type: "checkbox",
 							checked: u.value,
 							onChange: (e) => u.value = e.currentTarget.checked
@@ -1645,10 +1645,10 @@ function $n({ datasets: e, names: t }) {
 						v?.hasGaps ? " (some of the first rows have none)" : ""
 					]
 				}),
-				b && /* @__PURE__ */ Q("label", {
+				b && Q("label", {
 					class: "check",
 					children: [
-						/* @__PURE__ */ Q("input", {
+						Q("input", {
 							type: "checkbox",
 							checked: d.value,
 							onChange: (e) => d.value = e.currentTarget.checked
@@ -1658,12 +1658,12 @@ function $n({ datasets: e, names: t }) {
 						" that is there"
 					]
 				}),
-				v && /* @__PURE__ */ Q("fieldset", { children: [/* @__PURE__ */ Q("legend", { children: y ? "Columns to keep" : "Columns to keep: numbers that methods can use" }), /* @__PURE__ */ Q("div", {
+				v && Q("fieldset", { children: [Q("legend", { children: y ? "Columns to keep" : "Columns to keep: numbers that methods can use" }), Q("div", {
 					class: "columns",
-					children: v.names.map((e, t) => /* @__PURE__ */ Q("label", {
+					children: v.names.map((e, t) => Q("label", {
 						class: "check",
 						children: [
-							/* @__PURE__ */ Q("input", {
+							Q("input", {
 								type: "checkbox",
 								checked: s.value.has(e),
 								disabled: !y && v.kinds[t] !== "number",
@@ -1674,26 +1674,26 @@ function $n({ datasets: e, names: t }) {
 							}),
 							e || "(no name)",
 							" ",
-							/* @__PURE__ */ Q("span", {
+							Q("span", {
 								class: "faint",
 								children: v.kinds[t]
 							})
 						]
 					}, `${t} ${e}`))
 				})] }),
-				v && v.rows.length > 0 && /* @__PURE__ */ Q(Wn, {
+				v && v.rows.length > 0 && Q(Wn, {
 					caption: "First rows of the file",
 					names: v.names,
 					rows: v.rows.slice(0, 5),
 					first: 0
 				}),
-				/* @__PURE__ */ Q($, { error: m.value }),
-				w && /* @__PURE__ */ Q("p", {
+				Q($, { error: m.value }),
+				w && Q("p", {
 					class: "warning",
 					children: [
 						"Some numbers are missing.",
 						" ",
-						/* @__PURE__ */ Q("button", {
+						Q("button", {
 							type: "button",
 							onClick: () => {
 								u.value = !0, _();
@@ -1702,8 +1702,8 @@ function $n({ datasets: e, names: t }) {
 						})
 					]
 				}),
-				C && /* @__PURE__ */ Q("p", { children: [
-					/* @__PURE__ */ Q("progress", {
+				C && Q("p", { children: [
+					Q("progress", {
 						max: n.value.size,
 						value: p.value ?? 0,
 						"aria-label": "Sent"
@@ -1711,20 +1711,20 @@ function $n({ datasets: e, names: t }) {
 					" ",
 					p.value === n.value.size ? "The node reads it…" : `${xn(p.value ?? 0)} of ${xn(n.value.size)}`
 				] }),
-				/* @__PURE__ */ Q("div", {
+				Q("div", {
 					class: "tools",
 					children: [
-						/* @__PURE__ */ Q("button", {
+						Q("button", {
 							type: "submit",
 							class: "first",
 							disabled: C || S || b && !d.value || v !== null && s.value.size === 0,
 							children: "Bring it in"
 						}),
-						v !== null && s.value.size === 0 && /* @__PURE__ */ Q("span", {
+						v !== null && s.value.size === 0 && Q("span", {
 							class: "complaint",
 							children: y || !o.value.includes("table") ? "Choose a column to keep." : "No column has plain numbers. Choose the format \"table\", which reads numbers as people write them."
 						}),
-						/* @__PURE__ */ Q("button", {
+						Q("button", {
 							type: "button",
 							onClick: () => C ? h.value?.abort() : (n.value = null, _n.value = null),
 							children: C ? "Stop" : "Cancel"
@@ -1742,55 +1742,55 @@ function er(e) {
 var tr = 200;
 function nr() {
 	let e = Kt(), t = V(""), n = V(!1), r = V(!1);
-	if (!e) return /* @__PURE__ */ Q("p", {
+	if (!e) return Q("p", {
 		class: "empty",
 		children: [
 			"This node has no service of data sets. Start one with ",
-			/* @__PURE__ */ Q("code", { children: "lehr serve" }),
+			Q("code", { children: "lehr serve" }),
 			"."
 		]
 	});
 	let i = G(e).value;
-	if (!i) return /* @__PURE__ */ Q("p", {
+	if (!i) return Q("p", {
 		class: "empty",
 		children: "Asking the node…"
 	});
 	let a = J.value.settings.set, o = Object.keys(i.datasets).sort((e, t) => i.datasets[t].content - i.datasets[e].content), s = o.filter((e) => (n.value || !e.includes("/")) && e.toLowerCase().includes(t.value.toLowerCase())), c = o.filter((e) => e.includes("/")).length, l = r.value ? s : s.slice(0, tr), u = Object.entries(i.uploads ?? {}).filter(([e]) => e !== _n.value);
-	return /* @__PURE__ */ Q(x, { children: [
-		/* @__PURE__ */ Q($n, {
+	return Q(x, { children: [
+		Q($n, {
 			datasets: e,
 			names: o
 		}),
-		u.length > 0 && /* @__PURE__ */ Q(rr, {
+		u.length > 0 && Q(rr, {
 			path: e,
 			uploads: u
 		}),
-		/* @__PURE__ */ Q("section", {
+		Q("section", {
 			class: "card",
 			children: [
-				/* @__PURE__ */ Q("div", {
+				Q("div", {
 					class: "head",
-					children: [/* @__PURE__ */ Q("div", { children: [/* @__PURE__ */ Q("h2", { children: "Data sets" }), /* @__PURE__ */ Q("p", {
+					children: [Q("div", { children: [Q("h2", { children: "Data sets" }), Q("p", {
 						class: "note",
 						children: [
 							"Without ",
-							/* @__PURE__ */ Q("code", { children: "lehr serve --keep" }),
+							Q("code", { children: "lehr serve --keep" }),
 							", tables and jobs are gone when the node stops."
 						]
-					})] }), /* @__PURE__ */ Q("div", {
+					})] }), Q("div", {
 						class: "tools",
-						children: [/* @__PURE__ */ Q("label", { children: [/* @__PURE__ */ Q("span", {
+						children: [Q("label", { children: [Q("span", {
 							class: "unseen",
 							children: "Search data sets"
-						}), /* @__PURE__ */ Q("input", {
+						}), Q("input", {
 							type: "search",
 							placeholder: "Search",
 							value: t.value,
 							onInput: (e) => t.value = e.currentTarget.value
-						})] }), c > 0 && /* @__PURE__ */ Q("label", {
+						})] }), c > 0 && Q("label", {
 							class: "check",
 							children: [
-								/* @__PURE__ */ Q("input", {
+								Q("input", {
 									type: "checkbox",
 									checked: n.value,
 									onChange: (e) => n.value = e.currentTarget.checked
@@ -1802,55 +1802,55 @@ function nr() {
 						})]
 					})]
 				}),
-				s.length === 0 ? /* @__PURE__ */ Q("p", {
+				s.length === 0 ? Q("p", {
 					class: "empty",
 					children: o.length ? "No data set has this in its name." : "No data set yet. Drop a file above: CSV, TSV, Excel, Parquet, Arrow, NPY, FASTA or FPS. Then run a method on it, and explore what it finds."
-				}) : /* @__PURE__ */ Q("div", {
+				}) : Q("div", {
 					class: "scroll",
 					tabIndex: 0,
 					role: "region",
 					"aria-label": "Data sets",
-					children: /* @__PURE__ */ Q("table", { children: [/* @__PURE__ */ Q("thead", { children: /* @__PURE__ */ Q("tr", { children: [
-						/* @__PURE__ */ Q("th", {
+					children: Q("table", { children: [Q("thead", { children: Q("tr", { children: [
+						Q("th", {
 							scope: "col",
 							children: "Name"
 						}),
-						/* @__PURE__ */ Q("th", {
+						Q("th", {
 							scope: "col",
 							class: "number",
 							children: "Rows"
 						}),
-						/* @__PURE__ */ Q("th", {
+						Q("th", {
 							scope: "col",
 							class: "number roomy",
 							children: "Columns"
 						}),
-						/* @__PURE__ */ Q("th", {
+						Q("th", {
 							scope: "col",
 							class: "number roomy",
 							children: "Size"
 						}),
-						/* @__PURE__ */ Q("th", {
+						Q("th", {
 							scope: "col",
 							class: "roomy",
 							children: "From"
 						}),
-						/* @__PURE__ */ Q("th", {
+						Q("th", {
 							scope: "col",
-							children: /* @__PURE__ */ Q("span", {
+							children: Q("span", {
 								class: "unseen",
 								children: "Actions"
 							})
 						})
-					] }) }), /* @__PURE__ */ Q("tbody", { children: l.map((e) => /* @__PURE__ */ Q(ar, {
+					] }) }), Q("tbody", { children: l.map((e) => Q(ar, {
 						name: e,
 						dataset: i.datasets[e],
 						isOn: e === a
 					}, e)) })] })
 				}),
-				s.length > l.length && /* @__PURE__ */ Q("p", {
+				s.length > l.length && Q("p", {
 					class: "pages",
-					children: /* @__PURE__ */ Q("button", {
+					children: Q("button", {
 						type: "button",
 						onClick: () => r.value = !0,
 						children: ["Show all ", X(s.length)]
@@ -1858,12 +1858,12 @@ function nr() {
 				})
 			]
 		}),
-		a && i.datasets[a] && /* @__PURE__ */ Q(or, {
+		a && i.datasets[a] && Q(or, {
 			path: e,
 			name: a,
 			dataset: i.datasets[a]
 		}),
-		a && !i.datasets[a] && /* @__PURE__ */ Q("p", {
+		a && !i.datasets[a] && Q("p", {
 			class: "empty",
 			children: [
 				"There is no data set \"",
@@ -1881,39 +1881,39 @@ function rr({ path: e, uploads: t }) {
 			n.value = e;
 		}
 	};
-	return /* @__PURE__ */ Q("section", {
+	return Q("section", {
 		class: "card",
 		"aria-labelledby": "uploads",
 		children: [
-			/* @__PURE__ */ Q("h2", {
+			Q("h2", {
 				id: "uploads",
 				children: "Uploads that are not data sets yet"
 			}),
-			/* @__PURE__ */ Q($, { error: n.value }),
-			/* @__PURE__ */ Q("ul", {
+			Q($, { error: n.value }),
+			Q("ul", {
 				class: "plainlist",
-				children: t.map(([e, t]) => /* @__PURE__ */ Q("li", { children: [/* @__PURE__ */ Q("div", {
+				children: t.map(([e, t]) => Q("li", { children: [Q("div", {
 					class: "tools",
 					children: [
-						/* @__PURE__ */ Q("b", { children: e }),
-						/* @__PURE__ */ Q("span", {
+						Q("b", { children: e }),
+						Q("span", {
 							class: `state ${t.state}`,
 							children: t.state
 						}),
-						/* @__PURE__ */ Q("span", {
+						Q("span", {
 							class: "soft",
 							children: [xn(t.offset), t.bytes ? ` of ${xn(t.bytes)}` : ""]
 						}),
-						/* @__PURE__ */ Q("button", {
+						Q("button", {
 							type: "button",
 							onClick: () => r(e),
-							children: ["Forget", /* @__PURE__ */ Q("span", {
+							children: ["Forget", Q("span", {
 								class: "unseen",
 								children: [" ", e]
 							})]
 						})
 					]
-				}), t.fault && /* @__PURE__ */ Q($, { error: t.fault.reason })] }, e))
+				}), t.fault && Q($, { error: t.fault.reason })] }, e))
 			})
 		]
 	});
@@ -1923,45 +1923,45 @@ function ir(e) {
 	return t === "file" ? `file ${n.path ?? ""}` : t === "upload" ? `upload (${n.format ?? ""})` : t === "job" || n?.job ? `job ${n.job ?? ""}` : t || "a service";
 }
 function ar({ name: e, dataset: t, isOn: n }) {
-	return /* @__PURE__ */ Q("tr", {
+	return Q("tr", {
 		class: n ? "on" : "",
 		children: [
-			/* @__PURE__ */ Q("td", { children: /* @__PURE__ */ Q("a", {
+			Q("td", { children: Q("a", {
 				href: q("data", { set: n ? null : e }),
 				children: e
 			}) }),
-			/* @__PURE__ */ Q("td", {
+			Q("td", {
 				class: "number",
 				children: X(t.rows)
 			}),
-			/* @__PURE__ */ Q("td", {
+			Q("td", {
 				class: "number roomy",
 				children: X(t.columns.length)
 			}),
-			/* @__PURE__ */ Q("td", {
+			Q("td", {
 				class: "number roomy",
 				children: xn(t.bytes)
 			}),
-			/* @__PURE__ */ Q("td", {
+			Q("td", {
 				class: "soft roomy",
 				children: ir(t.source)
 			}),
-			/* @__PURE__ */ Q("td", {
+			Q("td", {
 				class: "actions",
-				children: [er(t) && /* @__PURE__ */ Q("a", {
+				children: [er(t) && Q("a", {
 					class: "button",
 					href: q("explore", { data: e }),
-					children: ["Explore", /* @__PURE__ */ Q("span", {
+					children: ["Explore", Q("span", {
 						class: "unseen",
 						children: [" ", e]
 					})]
-				}), /* @__PURE__ */ Q("a", {
+				}), Q("a", {
 					class: "button",
 					href: q("jobs", {
 						new: "1",
 						data: e
 					}),
-					children: ["Run", /* @__PURE__ */ Q("span", {
+					children: ["Run", Q("span", {
 						class: "unseen",
 						children: [" a method on ", e]
 					})]
@@ -1997,16 +1997,16 @@ function or({ path: e, name: t, dataset: n }) {
 			to: n
 		}), K(`Renamed ${t} to ${n}.`), Y("data", { set: n });
 	});
-	return /* @__PURE__ */ Q("section", {
+	return Q("section", {
 		class: "card",
 		"aria-labelledby": "data-detail",
 		children: [
-			/* @__PURE__ */ Q("div", {
+			Q("div", {
 				class: "head",
-				children: [/* @__PURE__ */ Q("div", { children: [/* @__PURE__ */ Q("h2", {
+				children: [Q("div", { children: [Q("h2", {
 					id: "data-detail",
 					children: t
-				}), /* @__PURE__ */ Q("p", {
+				}), Q("p", {
 					class: "note",
 					children: [
 						X(n.rows),
@@ -2016,10 +2016,10 @@ function or({ path: e, name: t, dataset: n }) {
 						n.id ? `; ids in ${n.id}` : "",
 						n.weights ? `; weights in ${n.weights}` : ""
 					]
-				})] }), /* @__PURE__ */ Q("div", {
+				})] }), Q("div", {
 					class: "tools",
 					children: [
-						/* @__PURE__ */ Q("a", {
+						Q("a", {
 							class: "button first",
 							href: q("jobs", {
 								new: "1",
@@ -2027,31 +2027,31 @@ function or({ path: e, name: t, dataset: n }) {
 							}),
 							children: "Run a method"
 						}),
-						er(n) && /* @__PURE__ */ Q("a", {
+						er(n) && Q("a", {
 							class: "button",
 							href: q("explore", { data: t }),
 							children: "Explore"
 						}),
-						/* @__PURE__ */ Q("button", {
+						Q("button", {
 							type: "button",
 							onClick: s,
 							children: "Save as CSV"
 						}),
-						/* @__PURE__ */ Q("button", {
+						Q("button", {
 							type: "button",
 							onClick: () => a.value = a.value === null ? t : null,
 							children: "Rename"
 						}),
-						i.value ? /* @__PURE__ */ Q(x, { children: [/* @__PURE__ */ Q("button", {
+						i.value ? Q(x, { children: [Q("button", {
 							type: "button",
 							class: "danger",
 							onClick: c,
 							children: "Remove for good"
-						}), /* @__PURE__ */ Q("button", {
+						}), Q("button", {
 							type: "button",
 							onClick: () => i.value = !1,
 							children: "Keep it"
-						})] }) : /* @__PURE__ */ Q("button", {
+						})] }) : Q("button", {
 							type: "button",
 							onClick: () => i.value = !0,
 							children: "Remove…"
@@ -2059,25 +2059,25 @@ function or({ path: e, name: t, dataset: n }) {
 					]
 				})]
 			}),
-			a.value !== null && /* @__PURE__ */ Q("form", {
+			a.value !== null && Q("form", {
 				class: "inline",
 				onSubmit: (e) => {
 					e.preventDefault(), l();
 				},
-				children: [/* @__PURE__ */ Q("label", { children: ["New name ", /* @__PURE__ */ Q("input", {
+				children: [Q("label", { children: ["New name ", Q("input", {
 					value: a.value,
 					onInput: (e) => a.value = e.currentTarget.value
-				})] }), /* @__PURE__ */ Q("button", {
+				})] }), Q("button", {
 					type: "submit",
 					class: "first",
 					children: "Rename"
 				})]
 			}),
-			/* @__PURE__ */ Q($, { error: r.value }),
-			/* @__PURE__ */ Q(kn, { of: n.warnings }),
-			n.account && /* @__PURE__ */ Q(x, { children: [
-				/* @__PURE__ */ Q("h3", { children: "Columns" }),
-				/* @__PURE__ */ Q(Wn, {
+			Q($, { error: r.value }),
+			Q(kn, { of: n.warnings }),
+			n.account && Q(x, { children: [
+				Q("h3", { children: "Columns" }),
+				Q(Wn, {
 					caption: "The columns",
 					names: [
 						"column",
@@ -2096,12 +2096,12 @@ function or({ path: e, name: t, dataset: n }) {
 						e.reason ?? ""
 					])
 				}),
-				/* @__PURE__ */ Q("h3", {
+				Q("h3", {
 					class: "next",
 					children: "Rows"
 				})
 			] }),
-			/* @__PURE__ */ Q(Un, {
+			Q(Un, {
 				datasets: e,
 				name: t,
 				caption: `Rows of ${t}`,
@@ -2128,104 +2128,104 @@ function cr(e, t) {
 	});
 }
 function lr({ fields: e, typed: t, dataset: n, change: r }) {
-	let i = V(!1), a = (e) => /* @__PURE__ */ Q(ur, {
+	let i = V(!1), a = (e) => Q(ur, {
 		field: e,
 		value: t[e.name],
 		dataset: n,
 		change: r
 	}, e.name), o = e.filter((e) => !e.isBasic);
-	return /* @__PURE__ */ Q(x, { children: [/* @__PURE__ */ Q("div", {
+	return Q(x, { children: [Q("div", {
 		class: "fields",
 		children: e.filter((e) => e.isBasic).map(a)
-	}), o.length > 0 && /* @__PURE__ */ Q("details", {
+	}), o.length > 0 && Q("details", {
 		open: i.value,
 		onToggle: (e) => i.value = e.currentTarget.open,
-		children: [/* @__PURE__ */ Q("summary", { children: [
+		children: [Q("summary", { children: [
 			"More options (",
 			o.length,
 			")"
-		] }), i.value && /* @__PURE__ */ Q("div", {
+		] }), i.value && Q("div", {
 			class: "fields",
 			children: o.map(a)
 		})]
 	})] });
 }
 function ur({ field: e, value: t, dataset: n, change: r }) {
-	let i = `option-${e.name}`, a = typeof t == "string" ? t : "", o = Bt(e, a), s = wn(e.name), c = /* @__PURE__ */ Q("span", {
+	let i = `option-${e.name}`, a = typeof t == "string" ? t : "", o = Bt(e, a), s = wn(e.name), c = Q("span", {
 		class: "about",
 		id: `${i}-about`,
 		children: e.about
 	});
-	if (e.kind === "yes") return /* @__PURE__ */ Q("div", {
+	if (e.kind === "yes") return Q("div", {
 		class: "field",
-		children: [/* @__PURE__ */ Q("label", {
+		children: [Q("label", {
 			class: "check",
-			children: [/* @__PURE__ */ Q("input", {
+			children: [Q("input", {
 				id: i,
 				type: "checkbox",
 				checked: t === void 0 ? e.default === !0 : t === "yes",
 				"aria-describedby": `${i}-about`,
 				onChange: (t) => r(e.name, t.currentTarget.checked ? "yes" : "no")
-			}), /* @__PURE__ */ Q("b", { children: s })]
+			}), Q("b", { children: s })]
 		}), c]
 	});
 	if (e.kind === "columns" && n) {
 		let i = Array.isArray(t) ? t : [], a = n.columns.filter((e) => e.kind !== "text");
-		return a.length === 0 ? null : /* @__PURE__ */ Q("fieldset", {
+		return a.length === 0 ? null : Q("fieldset", {
 			class: "field wide",
 			children: [
-				/* @__PURE__ */ Q("legend", { children: s }),
-				/* @__PURE__ */ Q("div", {
+				Q("legend", { children: s }),
+				Q("div", {
 					class: "columns",
-					children: a.map(({ name: t }) => /* @__PURE__ */ Q("label", {
+					children: a.map(({ name: t }) => Q("label", {
 						class: "check",
-						children: [/* @__PURE__ */ Q("input", {
+						children: [Q("input", {
 							type: "checkbox",
 							checked: i.includes(t),
 							onChange: (n) => r(e.name, n.currentTarget.checked ? [...i, t] : i.filter((e) => e !== t))
 						}), t]
 					}, t))
 				}),
-				/* @__PURE__ */ Q("span", {
+				Q("span", {
 					class: "about",
 					children: i.length ? `${i.length} chosen` : "None chosen: all numbers, except weights and ids."
 				})
 			]
 		});
 	}
-	return /* @__PURE__ */ Q("div", {
+	return Q("div", {
 		class: "field",
 		children: [
-			/* @__PURE__ */ Q("label", {
+			Q("label", {
 				for: i,
 				children: s
 			}),
-			e.kind === "choice" ? /* @__PURE__ */ Q("select", {
+			e.kind === "choice" ? Q("select", {
 				id: i,
 				value: a || String(e.default ?? ""),
 				"aria-describedby": `${i}-about`,
 				onChange: (t) => r(e.name, t.currentTarget.value),
-				children: [e.default === null && /* @__PURE__ */ Q("option", {
+				children: [e.default === null && Q("option", {
 					value: "",
 					children: e.otherwise
-				}), e.choices.map((e) => /* @__PURE__ */ Q("option", {
+				}), e.choices.map((e) => Q("option", {
 					value: e.value,
 					title: e.about,
 					children: wn(e.value)
 				}, e.value))]
-			}) : e.kind === "column" && n ? /* @__PURE__ */ Q("select", {
+			}) : e.kind === "column" && n ? Q("select", {
 				id: i,
 				value: a,
 				"aria-describedby": `${i}-about`,
 				onChange: (t) => r(e.name, t.currentTarget.value),
-				children: [/* @__PURE__ */ Q("option", {
+				children: [Q("option", {
 					value: "",
 					children: e.otherwise
-				}), n.columns.map(({ name: e }) => /* @__PURE__ */ Q("option", {
+				}), n.columns.map(({ name: e }) => Q("option", {
 					value: e,
 					children: e
 				}, e))]
-			}) : /* @__PURE__ */ Q("input", {
+			}) : Q("input", {
 				id: i,
 				value: Array.isArray(t) ? t.join(",") : a,
 				inputMode: e.kind === "whole" ? "numeric" : e.kind === "number" ? "decimal" : "text",
@@ -2238,12 +2238,12 @@ function ur({ field: e, value: t, dataset: n, change: r }) {
 					r(e.name, e.kind === "columns" ? n.split(",").map((e) => e.trim()).filter(Boolean) : n);
 				}
 			}),
-			o ? /* @__PURE__ */ Q("span", {
+			o ? Q("span", {
 				class: "complaint",
 				id: `${i}-about`,
 				children: o
 			}) : c,
-			e.kind === "choice" && e.choices.find((t) => t.value === (a || e.default))?.about && /* @__PURE__ */ Q("span", {
+			e.kind === "choice" && e.choices.find((t) => t.value === (a || e.default))?.about && Q("span", {
 				class: "about",
 				children: e.choices.find((t) => t.value === (a || e.default)).about
 			})
@@ -2251,7 +2251,7 @@ function ur({ field: e, value: t, dataset: n, change: r }) {
 	});
 }
 // \0vite/preload-helper.js
-var dr = /* @__PURE__ */ (function() {
+var dr = (function() {
 	let e = typeof document < "u" && document.createElement("link").relList;
 	return e && e.supports && e.supports("modulepreload") ? "modulepreload" : "preload";
 })(), fr = function(e, t) {
@@ -2285,11 +2285,7 @@ var dr = /* @__PURE__ */ (function() {
 			}))));
 		}
 		function s(e) {
-			return import.meta.resolve ? new URL(import.meta.resolve(e)) : new URL(
-				e,
-				/** #__KEEP__ */
-				import.meta.url
-			);
+			return import.meta.resolve ? new URL(import.meta.resolve(e)) : new URL(e, import.meta.url);
 		}
 		r = o(t.map((t) => {
 			t = fr(t, n);
@@ -2297,8 +2293,8 @@ var dr = /* @__PURE__ */ (function() {
 			return hr(pr, r.href, () => {
 				if (e === void 0) {
 					e = {
-						all: /* @__PURE__ */ new Set(),
-						styles: /* @__PURE__ */ new Set()
+						all: new Set(),
+						styles: new Set()
 					};
 					let t = document.getElementsByTagName("link");
 					for (let n = t.length - 1; n >= 0; n--) {
@@ -2310,7 +2306,7 @@ var dr = /* @__PURE__ */ (function() {
 				let t = document.createElement("link");
 				if (t.rel = i ? "stylesheet" : dr, i || (t.as = "script"), t.crossOrigin = "", t.href = r.href, a && t.setAttribute("nonce", a), document.head.appendChild(t), i) return new Promise((e, n) => {
 					let i = (a) => {
-						t.removeEventListener("load", i), t.removeEventListener("error", i), a.type === "error" ? n(/* @__PURE__ */ Error(`Unable to preload CSS for ${r}`)) : e(a);
+						t.removeEventListener("load", i), t.removeEventListener("error", i), a.type === "error" ? n(Error(`Unable to preload CSS for ${r}`)) : e(a);
 					};
 					t.addEventListener("load", i), t.addEventListener("error", i);
 				});
@@ -2363,16 +2359,16 @@ function wr() {
 	})));
 	t.sort((e, t) => t.job.times.queued_unix_ms - e.job.times.queued_unix_ms || t.job.number - e.job.number);
 	let { settings: n } = J.value, r = n.job ? t.find((e) => e.service === n.service && e.id === n.job) : void 0;
-	return e.length ? /* @__PURE__ */ Q(x, { children: [
-		n.new ? /* @__PURE__ */ Q(zr, { methods: e }) : /* @__PURE__ */ Q("p", {
+	return e.length ? Q(x, { children: [
+		n.new ? Q(zr, { methods: e }) : Q("p", {
 			class: "lead-in",
-			children: /* @__PURE__ */ Q("a", {
+			children: Q("a", {
 				class: "button first",
 				href: q("jobs", { new: "1" }),
 				children: "New job"
 			})
 		}),
-		n.job && !r && /* @__PURE__ */ Q("p", {
+		n.job && !r && Q("p", {
 			class: "empty",
 			children: [
 				"There is no job \"",
@@ -2380,46 +2376,46 @@ function wr() {
 				"\" here any more."
 			]
 		}),
-		r && /* @__PURE__ */ Q(jr, { ...r }, `${r.service} ${r.id}`),
-		/* @__PURE__ */ Q(Tr, {
+		r && Q(jr, { ...r }, `${r.service} ${r.id}`),
+		Q(Tr, {
 			jobs: t,
 			chosen: r
 		})
-	] }) : /* @__PURE__ */ Q("p", {
+	] }) : Q("p", {
 		class: "empty",
 		children: [
 			"No method runs on this node. Start one, for example ",
-			/* @__PURE__ */ Q("code", { children: "lehr serve --start lehr.clustering=/clustering" }),
+			Q("code", { children: "lehr serve --start lehr.clustering=/clustering" }),
 			"."
 		]
 	});
 }
 function Tr({ jobs: e, chosen: t }) {
 	let n = V(""), r = V(""), i = V(0), a = e.filter(({ id: e, service: t, job: i }) => (!n.value || i.state === n.value) && `${e} ${t} ${Object.values(i.inputs).join(" ")}`.toLowerCase().includes(r.value.toLowerCase())), o = Math.max(0, Math.ceil(a.length / _r) - 1), s = Math.min(i.value, o);
-	return /* @__PURE__ */ Q("section", {
+	return Q("section", {
 		class: "card",
 		children: [
-			/* @__PURE__ */ Q("div", {
+			Q("div", {
 				class: "head",
-				children: [/* @__PURE__ */ Q("div", { children: [/* @__PURE__ */ Q("h2", { children: "Jobs" }), /* @__PURE__ */ Q("p", {
+				children: [Q("div", { children: [Q("h2", { children: "Jobs" }), Q("p", {
 					class: "note",
 					children: "Newest first. They go on when you close this page."
-				})] }), /* @__PURE__ */ Q("div", {
+				})] }), Q("div", {
 					class: "tools",
-					children: [/* @__PURE__ */ Q("label", { children: [/* @__PURE__ */ Q("span", {
+					children: [Q("label", { children: [Q("span", {
 						class: "unseen",
 						children: "State"
-					}), /* @__PURE__ */ Q("select", {
+					}), Q("select", {
 						value: n.value,
 						onChange: (e) => (n.value = e.currentTarget.value, i.value = 0),
-						children: [/* @__PURE__ */ Q("option", {
+						children: [Q("option", {
 							value: "",
 							children: "all states"
-						}), Sr.map((e) => /* @__PURE__ */ Q("option", { children: e }, e))]
-					})] }), /* @__PURE__ */ Q("label", { children: [/* @__PURE__ */ Q("span", {
+						}), Sr.map((e) => Q("option", { children: e }, e))]
+					})] }), Q("label", { children: [Q("span", {
 						class: "unseen",
 						children: "Search jobs"
-					}), /* @__PURE__ */ Q("input", {
+					}), Q("input", {
 						type: "search",
 						placeholder: "Search",
 						value: r.value,
@@ -2427,70 +2423,70 @@ function Tr({ jobs: e, chosen: t }) {
 					})] })]
 				})]
 			}),
-			a.length === 0 ? /* @__PURE__ */ Q("p", {
+			a.length === 0 ? Q("p", {
 				class: "empty",
 				children: e.length ? "No job matches." : "No job yet. Choose \"New job\" above, or \"Run\" beside a data set."
-			}) : /* @__PURE__ */ Q("div", {
+			}) : Q("div", {
 				class: "scroll",
 				tabIndex: 0,
 				role: "region",
 				"aria-label": "Jobs",
-				children: /* @__PURE__ */ Q("table", { children: [/* @__PURE__ */ Q("thead", { children: /* @__PURE__ */ Q("tr", { children: [
-					/* @__PURE__ */ Q("th", {
+				children: Q("table", { children: [Q("thead", { children: Q("tr", { children: [
+					Q("th", {
 						scope: "col",
 						children: "Job"
 					}),
-					/* @__PURE__ */ Q("th", {
+					Q("th", {
 						scope: "col",
 						children: "State"
 					}),
-					/* @__PURE__ */ Q("th", {
+					Q("th", {
 						scope: "col",
 						children: "Data"
 					}),
-					/* @__PURE__ */ Q("th", {
+					Q("th", {
 						scope: "col",
 						class: "roomy",
 						children: "Queued"
 					}),
-					/* @__PURE__ */ Q("th", {
+					Q("th", {
 						scope: "col",
 						class: "number roomy",
 						children: "Took"
 					}),
-					/* @__PURE__ */ Q("th", {
+					Q("th", {
 						scope: "col",
-						children: /* @__PURE__ */ Q("span", {
+						children: Q("span", {
 							class: "unseen",
 							children: "Actions"
 						})
 					})
-				] }) }), /* @__PURE__ */ Q("tbody", { children: a.slice(s * _r, (s + 1) * _r).map((e) => /* @__PURE__ */ Q("tr", {
+				] }) }), Q("tbody", { children: a.slice(s * _r, (s + 1) * _r).map((e) => Q("tr", {
 					class: t === e ? "on" : "",
 					children: [
-						/* @__PURE__ */ Q("td", { children: /* @__PURE__ */ Q("a", {
+						Q("td", { children: Q("a", {
 							href: q("jobs", t === e ? {} : {
 								service: e.service,
 								job: e.id
 							}),
 							children: e.id
 						}) }),
-						/* @__PURE__ */ Q("td", { children: /* @__PURE__ */ Q(Dr, { job: e.job }) }),
-						/* @__PURE__ */ Q("td", {
+						Q("td", { children: Q(Dr, { job: e.job }) }),
+						Q("td", {
 							class: "soft",
 							children: Object.values(e.job.inputs).join(", ")
 						}),
-						/* @__PURE__ */ Q("td", {
+						Q("td", {
 							class: "soft roomy",
 							children: Cn(e.job.times.queued_unix_ms)
 						}),
-						/* @__PURE__ */ Q("td", {
+						Q("td", {
 							class: "number roomy",
 							children: Er(e.job)
 						}),
-						/* @__PURE__ */ Q("td", {
+						Q("td", {
 							class: "actions",
-							children: /* @__PURE__ */ Q(Or, {
+							children: Q(Or, {
 								...e,
 								isShort: !0
 							})
@@ -2498,23 +2494,23 @@ function Tr({ jobs: e, chosen: t }) {
 					]
 				}, `${e.service} ${e.id}`)) })] })
 			}),
-			a.length > _r && /* @__PURE__ */ Q("div", {
+			a.length > _r && Q("div", {
 				class: "pages",
 				children: [
-					/* @__PURE__ */ Q("span", { children: [
+					Q("span", { children: [
 						X(s * _r + 1),
 						" to ",
 						X(Math.min(a.length, (s + 1) * _r)),
 						" of ",
 						X(a.length)
 					] }),
-					/* @__PURE__ */ Q("button", {
+					Q("button", {
 						type: "button",
 						disabled: s === 0,
 						onClick: () => i.value = s - 1,
 						children: "Previous"
 					}),
-					/* @__PURE__ */ Q("button", {
+					Q("button", {
 						type: "button",
 						disabled: s === o,
 						onClick: () => i.value = s + 1,
@@ -2529,15 +2525,15 @@ function Er({ times: e }) {
 	return e.started_unix_ms && e.ended_unix_ms ? Sn(e.ended_unix_ms - e.started_unix_ms) : "";
 }
 function Dr({ job: e }) {
-	if (e.state !== "running") return /* @__PURE__ */ Q("span", {
+	if (e.state !== "running") return Q("span", {
 		class: `state ${e.state}`,
 		children: e.state
 	});
 	let t = Math.round(100 * (e.progress?.fraction ?? 0));
-	return /* @__PURE__ */ Q("span", {
+	return Q("span", {
 		class: "state running",
 		children: [
-			/* @__PURE__ */ Q("progress", {
+			Q("progress", {
 				max: 100,
 				value: t,
 				"aria-label": `${t} per cent`
@@ -2556,45 +2552,45 @@ function Or({ service: e, id: t, job: n, isShort: r }) {
 		} catch (e) {
 			i.value = e;
 		}
-	}, o = n.state === "queued" || n.state === "running", s = n.state === "failed" || n.state === "cancelled" || n.state === "interrupted", c = /* @__PURE__ */ Q("span", {
+	}, o = n.state === "queued" || n.state === "running", s = n.state === "failed" || n.state === "cancelled" || n.state === "interrupted", c = Q("span", {
 		class: "unseen",
 		children: [" ", t]
 	});
-	return /* @__PURE__ */ Q(x, { children: [
-		n.state === "done" && (n.outputs.labels || n.outputs.positions || n.outputs.places) && /* @__PURE__ */ Q("a", {
+	return Q(x, { children: [
+		n.state === "done" && (n.outputs.labels || n.outputs.positions || n.outputs.places) && Q("a", {
 			class: r ? "button" : "button first",
 			href: q("explore", Ar(e, t, n)),
 			children: ["Explore", c]
 		}),
-		n.state === "done" && n.outputs.report && !r && /* @__PURE__ */ Q(kr, {
+		n.state === "done" && n.outputs.report && !r && Q(kr, {
 			service: e,
 			id: t
 		}),
-		o && /* @__PURE__ */ Q("button", {
+		o && Q("button", {
 			type: "button",
 			onClick: () => a("cancel", `Asked ${t} to stop.`),
 			children: ["Cancel", c]
 		}),
-		s && /* @__PURE__ */ Q("button", {
+		s && Q("button", {
 			type: "button",
 			onClick: () => a("resume", `${t} goes on.`),
 			children: ["Resume", c]
 		}),
-		!r && !o && /* @__PURE__ */ Q("button", {
+		!r && !o && Q("button", {
 			type: "button",
 			onClick: () => a("remove", `Removed ${t}. Its results stay among the data sets.`).then(() => i.value === null && Y("jobs")),
 			children: "Remove from the list"
 		}),
-		/* @__PURE__ */ Q($, { error: i.value })
+		Q($, { error: i.value })
 	] });
 }
 function kr({ service: e, id: t }) {
 	let n = Dt(`${e}:report`, { job: t });
-	return St() ? /* @__PURE__ */ Q("button", {
+	return St() ? Q("button", {
 		type: "button",
 		onClick: () => H(n, { accept: "text/html" }).then((e) => e.blob()).then((e) => gn(`${t}.html`, e)).catch((e) => K(String(e.message ?? e))),
 		children: "Save report"
-	}) : /* @__PURE__ */ Q("a", {
+	}) : Q("a", {
 		class: "button",
 		href: new URL(`.${n}`, vt).href,
 		target: "_blank",
@@ -2616,35 +2612,35 @@ function jr({ service: e, id: t, job: n }) {
 		let e = setInterval(() => i.value = Date.now(), 1e3);
 		return () => clearInterval(e);
 	}, [n.state]);
-	let c = (e) => vr.includes(e) ? vr.indexOf(e) : vr.length, l = Object.keys(n.outputs).filter((e) => e !== "model" && e !== "report").sort((e, t) => c(e) - c(t)), u = a.value ?? (l.includes("centers") ? "centers" : l.find((e) => e !== "labels") ?? l[0]), d = Object.entries(n.options).filter(([, e]) => e !== null), f = n.progress?.fraction ?? 0, p = n.times.started_unix_ms ? i.value - n.times.started_unix_ms : 0, m = f > .05 && p > 0 ? p / f * (1 - f) : null, h = s.map((e) => e.figures.temperature ?? NaN), g = n.outputs.history, _ = Object.values(n.inputs).some((e) => r && G(r).value?.datasets[e]?.account) && n.options.auto === !1 && /NaN|finite/.test(n.fault?.reason ?? ""), v = n.state === "done" && r && l.length > 0 && /* @__PURE__ */ Q(x, { children: [/* @__PURE__ */ Q("div", {
+	let c = (e) => vr.includes(e) ? vr.indexOf(e) : vr.length, l = Object.keys(n.outputs).filter((e) => e !== "model" && e !== "report").sort((e, t) => c(e) - c(t)), u = a.value ?? (l.includes("centers") ? "centers" : l.find((e) => e !== "labels") ?? l[0]), d = Object.entries(n.options).filter(([, e]) => e !== null), f = n.progress?.fraction ?? 0, p = n.times.started_unix_ms ? i.value - n.times.started_unix_ms : 0, m = f > .05 && p > 0 ? p / f * (1 - f) : null, h = s.map((e) => e.figures.temperature ?? NaN), g = n.outputs.history, _ = Object.values(n.inputs).some((e) => r && G(r).value?.datasets[e]?.account) && n.options.auto === !1 && /NaN|finite/.test(n.fault?.reason ?? ""), v = n.state === "done" && r && l.length > 0 && Q(x, { children: [Q("div", {
 		class: "tabs",
 		role: "group",
 		"aria-label": "Tables of the result",
-		children: [l.map((e) => /* @__PURE__ */ Q("button", {
+		children: [l.map((e) => Q("button", {
 			type: "button",
 			"aria-pressed": e === u,
 			onClick: () => a.value = e,
 			children: yr[e] ?? wn(e)
-		}, e)), /* @__PURE__ */ Q("a", {
+		}, e)), Q("a", {
 			class: "button",
 			href: q("data", { set: n.outputs[u] }),
 			children: "Open as data set"
 		})]
-	}), /* @__PURE__ */ Q(Un, {
+	}), Q(Un, {
 		datasets: r,
 		name: n.outputs[u],
 		caption: `${Tn(yr[u] ?? u)} of ${t}`
 	})] });
-	return /* @__PURE__ */ Q("section", {
+	return Q("section", {
 		class: "card",
 		"aria-labelledby": "job-detail",
 		children: [
-			/* @__PURE__ */ Q("div", {
+			Q("div", {
 				class: "head",
-				children: [/* @__PURE__ */ Q("div", { children: [/* @__PURE__ */ Q("h2", {
+				children: [Q("div", { children: [Q("h2", {
 					id: "job-detail",
 					children: t
-				}), /* @__PURE__ */ Q("p", {
+				}), Q("p", {
 					class: "note",
 					children: [
 						e,
@@ -2653,18 +2649,18 @@ function jr({ service: e, id: t, job: n }) {
 						", queued ",
 						Cn(n.times.queued_unix_ms)
 					]
-				})] }), /* @__PURE__ */ Q("div", {
+				})] }), Q("div", {
 					class: "tools",
-					children: /* @__PURE__ */ Q(Or, {
+					children: Q(Or, {
 						service: e,
 						id: t,
 						job: n
 					})
 				})]
 			}),
-			/* @__PURE__ */ Q("p", { children: [
-				/* @__PURE__ */ Q(Dr, { job: n }),
-				n.state === "running" && /* @__PURE__ */ Q("span", {
+			Q("p", { children: [
+				Q(Dr, { job: n }),
+				n.state === "running" && Q("span", {
 					class: "soft",
 					children: [
 						" ",
@@ -2673,31 +2669,31 @@ function jr({ service: e, id: t, job: n }) {
 						m === null ? "" : `, about ${Sn(m)} left`
 					]
 				}),
-				Er(n) && /* @__PURE__ */ Q("span", {
+				Er(n) && Q("span", {
 					class: "soft",
 					children: [" in ", Er(n)]
 				})
 			] }),
-			n.fault && /* @__PURE__ */ Q($, {
+			n.fault && Q($, {
 				error: n.fault.reason,
 				code: n.fault.code
 			}),
-			n.fault && _ && /* @__PURE__ */ Q(Ir, {
+			n.fault && _ && Q(Ir, {
 				service: e,
 				job: n
 			}),
-			/* @__PURE__ */ Q(kn, { of: n.warnings }),
-			n.state === "running" && n.progress && /* @__PURE__ */ Q(Mr, { figures: n.progress.figures }),
-			o && n.state === "running" && s.length > 1 && h.some((e) => Number.isFinite(e)) && /* @__PURE__ */ Q("div", {
+			Q(kn, { of: n.warnings }),
+			n.state === "running" && n.progress && Q(Mr, { figures: n.progress.figures }),
+			o && n.state === "running" && s.length > 1 && h.some((e) => Number.isFinite(e)) && Q("div", {
 				class: "pair",
-				children: [/* @__PURE__ */ Q(o.Chart, {
+				children: [Q(o.Chart, {
 					title: "Free energy",
 					xName: "temperature",
 					x: h,
 					y: s.map((e) => e.figures.free_energy ?? NaN),
 					isLogX: !0,
 					isFalling: !0
-				}), /* @__PURE__ */ Q(o.Chart, {
+				}), Q(o.Chart, {
 					title: "Clusters",
 					xName: "temperature",
 					x: h,
@@ -2707,34 +2703,35 @@ function jr({ service: e, id: t, job: n }) {
 					isStepped: !0
 				})]
 			}),
-			n.state === "done" && n.figures && /* @__PURE__ */ Q(Mr, { figures: n.figures }),
+			n.state === "done" && n.figures && Q(Mr, { figures: n.figures }),
 			v,
-			n.state === "done" && r && g && /* @__PURE__ */ Q(Pr, {
+			n.state === "done" && r && g && Q(Pr, {
 				datasets: r,
 				name: g,
 				splits: n.outputs.splits,
-				keep: (t, r) => /* @__PURE__ */ Q(Lr, {
+				keep: (r, i) => Q(Lr, {
 					service: e,
+					id: t,
 					job: n,
-					clusters: t,
-					temperature: r
+					clusters: r,
+					temperature: i
 				})
 			}),
-			/* @__PURE__ */ Q("details", { children: [/* @__PURE__ */ Q("summary", { children: [
+			Q("details", { children: [Q("summary", { children: [
 				"Options (",
 				d.length,
 				")"
-			] }), /* @__PURE__ */ Q("dl", {
+			] }), Q("dl", {
 				class: "facts",
-				children: d.map(([e, t]) => /* @__PURE__ */ Q("div", { children: [/* @__PURE__ */ Q("dt", { children: wn(e) }), /* @__PURE__ */ Q("dd", { children: Z(t) })] }, e))
+				children: d.map(([e, t]) => Q("div", { children: [Q("dt", { children: wn(e) }), Q("dd", { children: Z(t) })] }, e))
 			})] })
 		]
 	});
 }
 function Mr({ figures: e }) {
-	return /* @__PURE__ */ Q("dl", {
+	return Q("dl", {
 		class: "tiles",
-		children: Object.entries(e).map(([e, t]) => /* @__PURE__ */ Q("div", { children: [/* @__PURE__ */ Q("dt", { children: Tn(wn(e)) }), /* @__PURE__ */ Q("dd", {
+		children: Object.entries(e).map(([e, t]) => Q("div", { children: [Q("dt", { children: Tn(wn(e)) }), Q("dd", {
 			class: "big",
 			children: Z(t)
 		})] }, e))
@@ -2766,7 +2763,7 @@ function Pr({ datasets: e, name: t, splits: n, keep: r }) {
 			"sweeps",
 			"index",
 			"start"
-		].find(t), r = /* @__PURE__ */ new Set([
+		].find(t), r = new Set([
 			"temperature",
 			"index",
 			"iteration",
@@ -2812,17 +2809,17 @@ function Pr({ datasets: e, name: t, splits: n, keep: r }) {
 		};
 	});
 	if (!o || !c || i.value.length < 2) return null;
-	let f = /* @__PURE__ */ Q("h3", {
+	let f = Q("h3", {
 		class: "next",
 		children: "How the result came about"
 	});
-	return d.value ? /* @__PURE__ */ Q(x, { children: [f, /* @__PURE__ */ Q(o.Anneal, {
+	return d.value ? Q(x, { children: [f, Q(o.Anneal, {
 		...d.value,
 		unit: "",
 		keep: r
-	})] }) : /* @__PURE__ */ Q(x, { children: [f, /* @__PURE__ */ Q("div", {
+	})] }) : Q(x, { children: [f, Q("div", {
 		class: "pair",
-		children: u.map(({ name: e, y: t }) => /* @__PURE__ */ Q(o.Chart, {
+		children: u.map(({ name: e, y: t }) => Q(o.Chart, {
 			title: Tn(wn(e)),
 			xName: c,
 			x: l,
@@ -2848,48 +2845,61 @@ async function Fr(e, t, n, r = []) {
 }
 function Ir({ service: e, job: t }) {
 	let n = V(null);
-	return /* @__PURE__ */ Q(x, { children: [/* @__PURE__ */ Q("p", {
+	return Q(x, { children: [Q("p", {
 		class: "warning",
-		children: ["Some values are missing. ", /* @__PURE__ */ Q("button", {
+		children: ["Some values are missing. ", Q("button", {
 			type: "button",
 			onClick: () => Fr(e, t, { auto: !0 }).catch((e) => n.value = e),
 			children: "Fill gaps and prepare the columns (auto), and run again"
 		})]
-	}), /* @__PURE__ */ Q($, { error: n.value })] });
+	}), Q($, { error: n.value })] });
 }
-function Lr({ service: e, job: t, clusters: n, temperature: r }) {
-	let i = V(null), a = async (n) => {
-		i.value = null, await Fr(e, t, n, [
+function Lr({ service: e, id: t, job: n, clusters: r, temperature: i }) {
+	let a = V(null), o = async (t) => {
+		a.value = null, await Fr(e, n, t, [
 			"clusters",
 			"stop_temperature",
 			"stop_length",
 			"max_clusters"
-		]).catch((e) => i.value = e);
+		]).catch((e) => a.value = e);
 	};
-	return /* @__PURE__ */ Q(x, { children: [/* @__PURE__ */ Q("p", {
+	return Q(x, { children: [Q("p", {
 		class: "keep",
 		children: [
-			/* @__PURE__ */ Q("button", {
-				type: "button",
-				onClick: () => a({ clusters: n }),
+			n.outputs.labels && r <= (n.figures?.clusters ?? 0) && Q("a", {
+				class: "button",
+				href: q("explore", {
+					...Ar(e, t, n),
+					merged: String(r)
+				}),
 				children: [
-					"Keep ",
-					X(n),
+					"Show ",
+					X(r),
 					" ",
-					n === 1 ? "cluster" : "clusters"
+					r === 1 ? "cluster" : "clusters"
 				]
 			}),
-			/* @__PURE__ */ Q("button", {
+			Q("button", {
 				type: "button",
-				onClick: () => a({ stop_temperature: r }),
+				onClick: () => o({ clusters: r }),
+				children: [
+					"Keep ",
+					X(r),
+					" ",
+					r === 1 ? "cluster" : "clusters"
+				]
+			}),
+			Q("button", {
+				type: "button",
+				onClick: () => o({ stop_temperature: i }),
 				children: "Clusters at this temperature"
 			}),
-			/* @__PURE__ */ Q("span", {
+			Q("span", {
 				class: "soft",
-				children: "Either runs the method again, as a new job."
+				children: "The last two run the method again, as a new job."
 			})
 		]
-	}), /* @__PURE__ */ Q($, { error: i.value })] });
+	}), Q($, { error: a.value })] });
 }
 var Rr = {
 	"lehr.pairwise": ["matrix", "items"],
@@ -2941,43 +2951,43 @@ function zr({ methods: e }) {
 			f.value = !1;
 		}
 	};
-	return /* @__PURE__ */ Q("section", {
+	return Q("section", {
 		class: "card",
 		"aria-labelledby": "new-job",
-		children: [/* @__PURE__ */ Q("div", {
+		children: [Q("div", {
 			class: "head",
-			children: [/* @__PURE__ */ Q("div", { children: [/* @__PURE__ */ Q("h2", {
+			children: [Q("div", { children: [Q("h2", {
 				id: "new-job",
 				children: "New job"
-			}), /* @__PURE__ */ Q("p", {
+			}), Q("p", {
 				class: "note",
 				children: "Fields that you leave empty keep their defaults, which are shown in grey."
-			})] }), /* @__PURE__ */ Q("div", {
+			})] }), Q("div", {
 				class: "tools",
-				children: /* @__PURE__ */ Q("a", {
+				children: Q("a", {
 					class: "button",
 					href: q("jobs", {}),
 					children: "Close"
 				})
 			})]
-		}), /* @__PURE__ */ Q("form", {
+		}), Q("form", {
 			onSubmit: (e) => {
 				e.preventDefault(), w();
 			},
 			children: [
-				/* @__PURE__ */ Q("div", {
+				Q("div", {
 					class: "fields",
 					children: [
-						/* @__PURE__ */ Q("div", {
+						Q("div", {
 							class: "field",
-							children: [/* @__PURE__ */ Q("label", {
+							children: [Q("label", {
 								for: "job-method",
 								children: "Method"
-							}), /* @__PURE__ */ Q("select", {
+							}), Q("select", {
 								id: "job-method",
 								value: o.value,
 								onChange: (e) => o.value = e.currentTarget.value,
-								children: e.map((e) => /* @__PURE__ */ Q("option", {
+								children: e.map((e) => Q("option", {
 									value: e.path,
 									children: [
 										Cr(e),
@@ -2988,26 +2998,26 @@ function zr({ methods: e }) {
 								}, e.path))
 							})]
 						}),
-						/* @__PURE__ */ Q("div", {
+						Q("div", {
 							class: "field",
 							children: [
-								/* @__PURE__ */ Q("label", {
+								Q("label", {
 									for: "job-data",
 									children: h ? "Dissimilarities" : "Data"
 								}),
-								/* @__PURE__ */ Q("select", {
+								Q("select", {
 									id: "job-data",
 									value: s.value,
 									onChange: (e) => s.value = e.currentTarget.value,
-									children: [i.length === 0 && /* @__PURE__ */ Q("option", {
+									children: [i.length === 0 && Q("option", {
 										value: "",
 										children: "no data set yet"
-									}), i.map((e) => /* @__PURE__ */ Q("option", {
+									}), i.map((e) => Q("option", {
 										value: e,
 										children: e
 									}, e))]
 								}),
-								m && /* @__PURE__ */ Q("span", {
+								m && Q("span", {
 									class: "about",
 									children: [
 										X(m.rows),
@@ -3017,12 +3027,12 @@ function zr({ methods: e }) {
 								})
 							]
 						}),
-						/* @__PURE__ */ Q("div", {
+						Q("div", {
 							class: "field",
-							children: [/* @__PURE__ */ Q("label", {
+							children: [Q("label", {
 								for: "job-output",
 								children: "Name of the results"
-							}), /* @__PURE__ */ Q("input", {
+							}), Q("input", {
 								id: "job-output",
 								value: c.value,
 								placeholder: "the job's name",
@@ -3032,12 +3042,12 @@ function zr({ methods: e }) {
 						})
 					]
 				}),
-				b && /* @__PURE__ */ Q("p", {
+				b && Q("p", {
 					class: "warning",
 					children: [
 						"These rows have longitude and latitude.",
 						" ",
-						/* @__PURE__ */ Q("button", {
+						Q("button", {
 							type: "button",
 							onClick: () => l.value = {
 								...l.value,
@@ -3047,7 +3057,7 @@ function zr({ methods: e }) {
 						})
 					]
 				}),
-				/* @__PURE__ */ Q(lr, {
+				Q(lr, {
 					fields: C,
 					typed: S,
 					dataset: m,
@@ -3056,15 +3066,15 @@ function zr({ methods: e }) {
 						[e]: t
 					}
 				}),
-				/* @__PURE__ */ Q($, { error: d.value }),
-				/* @__PURE__ */ Q("div", {
+				Q($, { error: d.value }),
+				Q("div", {
 					class: "tools",
-					children: [/* @__PURE__ */ Q("button", {
+					children: [Q("button", {
 						type: "submit",
 						class: "first",
 						disabled: f.value || !s.value || !cr(u.value, l.value),
 						children: "Run"
-					}), !cr(u.value, l.value) && /* @__PURE__ */ Q("span", {
+					}), !cr(u.value, l.value) && Q("span", {
 						class: "complaint",
 						children: "Some fields cannot be meant: see above."
 					})]
@@ -3075,7 +3085,7 @@ function zr({ methods: e }) {
 }
 // src/views/node.tsx
 function Br(e) {
-	let t = /* @__PURE__ */ new Map();
+	let t = new Map();
 	for (let n of e.split("\n")) {
 		if (!n || n.startsWith("#")) continue;
 		let e = n.lastIndexOf(" ");
@@ -3085,7 +3095,7 @@ function Br(e) {
 }
 var Vr = 1e3;
 function Hr() {
-	let e = V(null), t = V(/* @__PURE__ */ new Map()), n = V(null), r = V(/* @__PURE__ */ new Map()), i = Gt("lehr/inspector")[0]?.path;
+	let e = V(null), t = V(new Map()), n = V(null), r = V(new Map()), i = Gt("lehr/inspector")[0]?.path;
 	I(() => {
 		let r = !1, a = async () => {
 			if (document.visibilityState === "visible") try {
@@ -3101,7 +3111,7 @@ function Hr() {
 	}, [i]), I(() => {
 		let e = !1;
 		return Pt().then((t) => {
-			let n = /* @__PURE__ */ new Map();
+			let n = new Map();
 			for (let e of Object.keys(t.paths)) {
 				let [t, r] = e.split(":");
 				r && !["lookup", "events"].includes(r) && n.set(t, [...n.get(t) ?? [], r]);
@@ -3143,42 +3153,42 @@ function Hr() {
 			"answers 4xx and 5xx"
 		]
 	];
-	return /* @__PURE__ */ Q(x, { children: [
-		/* @__PURE__ */ Q("section", {
+	return Q(x, { children: [
+		Q("section", {
 			class: "card",
 			"aria-labelledby": "machine",
 			children: [
-				/* @__PURE__ */ Q("div", {
+				Q("div", {
 					class: "head",
-					children: [/* @__PURE__ */ Q("div", { children: [/* @__PURE__ */ Q("h2", {
+					children: [Q("div", { children: [Q("h2", {
 						id: "machine",
 						children: "Machine"
-					}), /* @__PURE__ */ Q("p", {
+					}), Q("p", {
 						class: "note",
 						children: "Asked once a second while you look."
-					})] }), /* @__PURE__ */ Q("div", {
+					})] }), Q("div", {
 						class: "tools",
-						children: [/* @__PURE__ */ Q("a", {
+						children: [Q("a", {
 							class: "button",
 							href: "../openapi.json",
 							children: "OpenAPI description"
-						}), /* @__PURE__ */ Q("a", {
+						}), Q("a", {
 							class: "button",
 							href: "../metrics",
 							children: "Metrics"
 						})]
 					})]
 				}),
-				/* @__PURE__ */ Q($, { error: n.value }),
-				/* @__PURE__ */ Q("dl", {
+				Q($, { error: n.value }),
+				Q("dl", {
 					class: "tiles",
-					children: d.map(([e, t, n]) => /* @__PURE__ */ Q("div", { children: [
-						/* @__PURE__ */ Q("dt", { children: e }),
-						/* @__PURE__ */ Q("dd", {
+					children: d.map(([e, t, n]) => Q("div", { children: [
+						Q("dt", { children: e }),
+						Q("dd", {
 							class: "big",
 							children: t
 						}),
-						/* @__PURE__ */ Q("dd", {
+						Q("dd", {
 							class: "sub",
 							children: n
 						})
@@ -3186,73 +3196,73 @@ function Hr() {
 				})
 			]
 		}),
-		/* @__PURE__ */ Q("section", {
+		Q("section", {
 			class: "card",
 			"aria-labelledby": "services",
-			children: [/* @__PURE__ */ Q("div", {
+			children: [Q("div", {
 				class: "head",
-				children: /* @__PURE__ */ Q("div", { children: [/* @__PURE__ */ Q("h2", {
+				children: Q("div", { children: [Q("h2", {
 					id: "services",
 					children: "Services"
-				}), /* @__PURE__ */ Q("p", {
+				}), Q("p", {
 					class: "note",
 					children: "Each has a document, which you can open, and operations."
 				})] })
-			}), /* @__PURE__ */ Q("div", {
+			}), Q("div", {
 				class: "scroll",
 				tabIndex: 0,
 				role: "region",
 				"aria-label": "Services",
-				children: /* @__PURE__ */ Q("table", { children: [/* @__PURE__ */ Q("thead", { children: /* @__PURE__ */ Q("tr", { children: [
-					/* @__PURE__ */ Q("th", {
+				children: Q("table", { children: [Q("thead", { children: Q("tr", { children: [
+					Q("th", {
 						scope: "col",
 						children: "Path"
 					}),
-					/* @__PURE__ */ Q("th", {
+					Q("th", {
 						scope: "col",
 						children: "Contract"
 					}),
-					/* @__PURE__ */ Q("th", {
+					Q("th", {
 						scope: "col",
 						children: "Phase"
 					}),
-					/* @__PURE__ */ Q("th", {
+					Q("th", {
 						scope: "col",
 						class: "number",
 						children: "Running"
 					}),
-					/* @__PURE__ */ Q("th", {
+					Q("th", {
 						scope: "col",
 						class: "number",
 						children: "Waiting"
 					}),
-					/* @__PURE__ */ Q("th", {
+					Q("th", {
 						scope: "col",
 						class: "number",
 						children: "Subscribers"
 					}),
-					/* @__PURE__ */ Q("th", {
+					Q("th", {
 						scope: "col",
 						class: "number",
 						children: "Requests"
 					}),
-					/* @__PURE__ */ Q("th", {
+					Q("th", {
 						scope: "col",
 						class: "number",
 						children: "Faults"
 					}),
-					/* @__PURE__ */ Q("th", {
+					Q("th", {
 						scope: "col",
 						children: "Operations"
 					})
-				] }) }), /* @__PURE__ */ Q("tbody", { children: a.map((e) => {
+				] }) }), Q("tbody", { children: a.map((e) => {
 					let t = o?.services.find((t) => t.path === e.path);
-					return /* @__PURE__ */ Q("tr", { children: [
-						/* @__PURE__ */ Q("td", { children: /* @__PURE__ */ Q("a", {
+					return Q("tr", { children: [
+						Q("td", { children: Q("a", {
 							href: `..${e.path}`,
 							children: e.path
 						}) }),
-						/* @__PURE__ */ Q("td", {
+						Q("td", {
 							class: "soft",
 							children: [
 								e.contract,
@@ -3260,34 +3270,34 @@ function Hr() {
 								e.version
 							]
 						}),
-						/* @__PURE__ */ Q("td", { children: [/* @__PURE__ */ Q("span", {
+						Q("td", { children: [Q("span", {
 							class: `state ${e.phase}`,
 							children: e.phase
-						}), e.reports.map((e) => /* @__PURE__ */ Q("span", {
+						}), e.reports.map((e) => Q("span", {
 							class: "complaint",
 							children: String(e)
 						}, e))] }),
-						/* @__PURE__ */ Q("td", {
+						Q("td", {
 							class: "number",
 							children: t ? X(t.running.length) : ""
 						}),
-						/* @__PURE__ */ Q("td", {
+						Q("td", {
 							class: "number",
 							children: t ? X(t.waiting.reduce((e, t) => e + t.requests, 0)) : ""
 						}),
-						/* @__PURE__ */ Q("td", {
+						Q("td", {
 							class: "number",
 							children: t ? X(t.subscribers.length) : ""
 						}),
-						/* @__PURE__ */ Q("td", {
+						Q("td", {
 							class: "number",
 							children: Z(s(`lehr_requests_total{service="${e.path}"}`))
 						}),
-						/* @__PURE__ */ Q("td", {
+						Q("td", {
 							class: "number",
 							children: Z(s(`lehr_faults_total{service="${e.path}"}`))
 						}),
-						/* @__PURE__ */ Q("td", {
+						Q("td", {
 							class: "soft wrap",
 							children: (r.value.get(e.path) ?? []).join(", ")
 						})
@@ -3295,9 +3305,9 @@ function Hr() {
 				}) })] })
 			})]
 		}),
-		o && /* @__PURE__ */ Q(Ur, { look: o }),
-		/* @__PURE__ */ Q(Wr, {}),
-		/* @__PURE__ */ Q(Gr, {})
+		o && Q(Ur, { look: o }),
+		Q(Wr, {}),
+		Q(Gr, {})
 	] });
 }
 function Ur({ look: e }) {
@@ -3308,30 +3318,30 @@ function Ur({ look: e }) {
 		path: e,
 		queue: t
 	})));
-	return /* @__PURE__ */ Q("section", {
+	return Q("section", {
 		class: "card",
 		"aria-labelledby": "waits",
 		children: [
-			/* @__PURE__ */ Q("h2", {
+			Q("h2", {
 				id: "waits",
 				children: "Who waits for what"
 			}),
-			t.length + n.length === 0 && /* @__PURE__ */ Q("p", {
+			t.length + n.length === 0 && Q("p", {
 				class: "note",
 				children: "No handler waits, and no request waits behind one."
 			}),
-			/* @__PURE__ */ Q("ul", {
+			Q("ul", {
 				class: "plainlist",
-				children: [t.map(({ path: e, handler: t }, n) => /* @__PURE__ */ Q("li", { children: [
-					/* @__PURE__ */ Q("b", { children: [
+				children: [t.map(({ path: e, handler: t }, n) => Q("li", { children: [
+					Q("b", { children: [
 						e,
 						":",
 						t.operation
 					] }),
 					" waits ",
 					Sn(t.age_ms),
-					t.waits_for.length > 0 && /* @__PURE__ */ Q(x, { children: [" for ", t.waits_for.join(", ")] }),
-					t.caller && /* @__PURE__ */ Q("span", {
+					t.waits_for.length > 0 && Q(x, { children: [" for ", t.waits_for.join(", ")] }),
+					t.caller && Q("span", {
 						class: "soft",
 						children: [
 							" (asked by ",
@@ -3339,8 +3349,8 @@ function Ur({ look: e }) {
 							")"
 						]
 					})
-				] }, n)), n.map(({ path: e, queue: t }) => /* @__PURE__ */ Q("li", { children: [
-					/* @__PURE__ */ Q("b", { children: [
+				] }, n)), n.map(({ path: e, queue: t }) => Q("li", { children: [
+					Q("b", { children: [
 						e,
 						":",
 						t.operation
@@ -3364,66 +3374,66 @@ function Wr() {
 			r.value = e;
 		}
 	};
-	return /* @__PURE__ */ Q("section", {
+	return Q("section", {
 		class: "card",
 		"aria-labelledby": "log",
 		children: [
-			/* @__PURE__ */ Q("div", {
+			Q("div", {
 				class: "head",
-				children: /* @__PURE__ */ Q("div", { children: [/* @__PURE__ */ Q("h2", {
+				children: Q("div", { children: [Q("h2", {
 					id: "log",
 					children: "Log"
-				}), /* @__PURE__ */ Q("p", {
+				}), Q("p", {
 					class: "note",
 					children: [
 						"Lines go to standard error of the node. Choose here what it says: off, error, warn, info or debug, also by path, such as ",
-						/* @__PURE__ */ Q("code", { children: "warn,/clustering=debug" }),
+						Q("code", { children: "warn,/clustering=debug" }),
 						"."
 					]
 				})] })
 			}),
-			/* @__PURE__ */ Q("form", {
+			Q("form", {
 				class: "inline",
 				onSubmit: (e) => {
 					e.preventDefault(), i();
 				},
-				children: [/* @__PURE__ */ Q("label", { children: ["Filters ", /* @__PURE__ */ Q("input", {
+				children: [Q("label", { children: ["Filters ", Q("input", {
 					value: n.value ?? t.filters,
 					onInput: (e) => n.value = e.currentTarget.value
-				})] }), /* @__PURE__ */ Q("button", {
+				})] }), Q("button", {
 					type: "submit",
 					class: "first",
 					disabled: n.value === null || n.value === t.filters,
 					children: "Change"
 				})]
 			}),
-			/* @__PURE__ */ Q($, { error: r.value })
+			Q($, { error: r.value })
 		]
 	});
 }
 function Gr() {
 	let e = Gt("lehr/nodes")[0]?.path, t = e ? G(e).value : null, n = Object.entries(t?.nodes ?? {});
-	return n.length ? /* @__PURE__ */ Q("section", {
+	return n.length ? Q("section", {
 		class: "card",
 		"aria-labelledby": "joined",
-		children: [/* @__PURE__ */ Q("h2", {
+		children: [Q("h2", {
 			id: "joined",
 			children: "Joined nodes"
-		}), /* @__PURE__ */ Q("ul", {
+		}), Q("ul", {
 			class: "plainlist",
-			children: n.map(([e, { reach: t, fault: n, services: r }]) => /* @__PURE__ */ Q("li", { children: [
-				/^https?:\/\//.test(e) ? /* @__PURE__ */ Q("a", {
+			children: n.map(([e, { reach: t, fault: n, services: r }]) => Q("li", { children: [
+				/^https?:\/\//.test(e) ? Q("a", {
 					href: e,
 					rel: "noreferrer",
 					children: e
 				}) : e,
 				" ",
-				/* @__PURE__ */ Q("span", {
+				Q("span", {
 					class: `state ${t}`,
 					children: t
 				}),
 				" ",
-				/* @__PURE__ */ Q("span", {
+				Q("span", {
 					class: "soft",
 					children: [
 						X(Object.keys(r).length),
@@ -3440,39 +3450,39 @@ function Kr() {
 	let e = Ee(null), t = V(""), n = xt.value;
 	return I(() => {
 		n !== null && !e.current.open && e.current.showModal(), n === null && e.current.open && e.current.close();
-	}, [n]), /* @__PURE__ */ Q("dialog", {
+	}, [n]), Q("dialog", {
 		ref: e,
 		"aria-labelledby": "token-title",
 		onCancel: (e) => e.preventDefault(),
-		children: /* @__PURE__ */ Q("form", {
+		children: Q("form", {
 			onSubmit: (e) => {
 				e.preventDefault();
 				let n = t.value;
 				t.value = "", wt(n);
 			},
 			children: [
-				/* @__PURE__ */ Q("h2", {
+				Q("h2", {
 					id: "token-title",
 					children: "This node asks for a token"
 				}),
-				/* @__PURE__ */ Q("p", {
+				Q("p", {
 					class: "note",
 					children: "Whoever runs the node gives it to you. The page keeps it in memory only: it is gone when you close or reload the page."
 				}),
-				n ? /* @__PURE__ */ Q("p", {
+				n ? Q("p", {
 					class: "trouble",
 					role: "alert",
 					children: n
 				}) : null,
-				/* @__PURE__ */ Q("label", { children: ["Token", /* @__PURE__ */ Q("input", {
+				Q("label", { children: ["Token", Q("input", {
 					type: "password",
 					autocomplete: "off",
 					value: t.value,
 					onInput: (e) => t.value = e.currentTarget.value
 				})] }),
-				/* @__PURE__ */ Q("div", {
+				Q("div", {
 					class: "tools",
-					children: /* @__PURE__ */ Q("button", {
+					children: Q("button", {
 						type: "submit",
 						class: "first",
 						disabled: !t.value.trim(),
@@ -3486,79 +3496,79 @@ function Kr() {
 // src/views/workflows.tsx
 function qr() {
 	let e = Gt("lehr/workflows")[0]?.path;
-	if (!e) return /* @__PURE__ */ Q("p", {
+	if (!e) return Q("p", {
 		class: "empty",
 		children: "This node runs no workflows."
 	});
 	let t = G(e).value;
-	if (!t) return /* @__PURE__ */ Q("p", {
+	if (!t) return Q("p", {
 		class: "empty",
 		children: "Asking the node…"
 	});
 	let n = Object.entries(t.runs).sort(([, e], [, t]) => t.number - e.number), r = J.value.settings.run, i = r ? t.runs[r] : void 0;
-	return /* @__PURE__ */ Q(x, { children: [
-		/* @__PURE__ */ Q(Jr, { path: e }),
-		/* @__PURE__ */ Q("section", {
+	return Q(x, { children: [
+		Q(Jr, { path: e }),
+		Q("section", {
 			class: "card",
 			"aria-labelledby": "runs",
-			children: [/* @__PURE__ */ Q("div", {
+			children: [Q("div", {
 				class: "head",
-				children: /* @__PURE__ */ Q("div", { children: [/* @__PURE__ */ Q("h2", {
+				children: Q("div", { children: [Q("h2", {
 					id: "runs",
 					children: "Runs"
-				}), /* @__PURE__ */ Q("p", {
+				}), Q("p", {
 					class: "note",
 					children: "Newest first. They go on when you close this page."
 				})] })
-			}), n.length === 0 ? /* @__PURE__ */ Q("p", {
+			}), n.length === 0 ? Q("p", {
 				class: "empty",
 				children: "No run yet. Choose a workflow file above."
-			}) : /* @__PURE__ */ Q("div", {
+			}) : Q("div", {
 				class: "scroll",
 				tabIndex: 0,
 				role: "region",
 				"aria-label": "Runs",
-				children: /* @__PURE__ */ Q("table", { children: [/* @__PURE__ */ Q("thead", { children: /* @__PURE__ */ Q("tr", { children: [
-					/* @__PURE__ */ Q("th", {
+				children: Q("table", { children: [Q("thead", { children: Q("tr", { children: [
+					Q("th", {
 						scope: "col",
 						children: "Run"
 					}),
-					/* @__PURE__ */ Q("th", {
+					Q("th", {
 						scope: "col",
 						children: "Workflow"
 					}),
-					/* @__PURE__ */ Q("th", {
+					Q("th", {
 						scope: "col",
 						children: "State"
 					}),
-					/* @__PURE__ */ Q("th", {
+					Q("th", {
 						scope: "col",
 						class: "number",
 						children: "Steps done"
 					}),
-					/* @__PURE__ */ Q("th", {
+					Q("th", {
 						scope: "col",
 						class: "number",
 						children: "Time"
 					})
-				] }) }), /* @__PURE__ */ Q("tbody", { children: n.map(([e, t]) => {
+				] }) }), Q("tbody", { children: n.map(([e, t]) => {
 					let n = Object.values(t.steps);
-					return /* @__PURE__ */ Q("tr", {
+					return Q("tr", {
 						class: e === r ? "on" : "",
 						children: [
-							/* @__PURE__ */ Q("td", { children: /* @__PURE__ */ Q("a", {
+							Q("td", { children: Q("a", {
 								href: q("workflows", { run: e === r ? null : e }),
 								children: e
 							}) }),
-							/* @__PURE__ */ Q("td", {
+							Q("td", {
 								class: "soft",
 								children: t.workflow
 							}),
-							/* @__PURE__ */ Q("td", { children: /* @__PURE__ */ Q("span", {
+							Q("td", { children: Q("span", {
 								class: `state ${t.state}`,
 								children: t.state
 							}) }),
-							/* @__PURE__ */ Q("td", {
+							Q("td", {
 								class: "number",
 								children: [
 									X(n.filter((e) => e.state === "done").length),
@@ -3566,7 +3576,7 @@ function qr() {
 									X(n.length)
 								]
 							}),
-							/* @__PURE__ */ Q("td", {
+							Q("td", {
 								class: "number",
 								children: Sn(t.elapsed_ms)
 							})
@@ -3575,7 +3585,7 @@ function qr() {
 				}) })] })
 			})]
 		}),
-		i && /* @__PURE__ */ Q(Xr, {
+		i && Q(Xr, {
 			path: e,
 			name: r,
 			run: i
@@ -3594,13 +3604,13 @@ function Jr({ path: e }) {
 			i.value = e, n.value = null;
 		}
 	};
-	return /* @__PURE__ */ Q("section", {
+	return Q("section", {
 		class: "card",
-		children: [/* @__PURE__ */ Q("div", {
+		children: [Q("div", {
 			class: "tools",
-			children: [/* @__PURE__ */ Q("label", {
+			children: [Q("label", {
 				class: "button first",
-				children: ["Choose a workflow file", /* @__PURE__ */ Q("input", {
+				children: ["Choose a workflow file", Q("input", {
 					class: "unseen",
 					type: "file",
 					accept: ".toml",
@@ -3612,19 +3622,19 @@ function Jr({ path: e }) {
 						}, r.value = {}, n.value = "", await o());
 					}
 				})]
-			}), /* @__PURE__ */ Q("span", {
+			}), Q("span", {
 				class: "note",
 				children: "A TOML file. You see its steps before anything runs."
 			})]
-		}), t.value && /* @__PURE__ */ Q(x, { children: [
-			/* @__PURE__ */ Q("h2", { children: t.value.name }),
-			/* @__PURE__ */ Q($, { error: i.value }),
-			n.value && /* @__PURE__ */ Q(x, { children: [/* @__PURE__ */ Q("ol", {
+		}), t.value && Q(x, { children: [
+			Q("h2", { children: t.value.name }),
+			Q($, { error: i.value }),
+			n.value && Q(x, { children: [Q("ol", {
 				class: "plan",
-				children: n.value.steps.map((e) => /* @__PURE__ */ Q("li", { children: [
-					/* @__PURE__ */ Q("b", { children: e.name }),
+				children: n.value.steps.map((e) => Q("li", { children: [
+					Q("b", { children: e.name }),
 					" ",
-					/* @__PURE__ */ Q("span", {
+					Q("span", {
 						class: "soft",
 						children: [
 							e.node ? `${e.node} ` : "",
@@ -3636,9 +3646,9 @@ function Jr({ path: e }) {
 						]
 					})
 				] }, e.name))
-			}), /* @__PURE__ */ Q("div", {
+			}), Q("div", {
 				class: "fields",
-				children: Object.entries(n.value.parameters ?? {}).map(([e, t]) => /* @__PURE__ */ Q("label", { children: [e, /* @__PURE__ */ Q("input", {
+				children: Object.entries(n.value.parameters ?? {}).map(([e, t]) => Q("label", { children: [e, Q("input", {
 					placeholder: typeof t == "string" ? t : JSON.stringify(t),
 					value: r.value[e] ?? "",
 					onInput: (t) => {
@@ -3650,9 +3660,9 @@ function Jr({ path: e }) {
 					}
 				})] }, e))
 			})] }),
-			/* @__PURE__ */ Q("div", {
+			Q("div", {
 				class: "tools",
-				children: [/* @__PURE__ */ Q("button", {
+				children: [Q("button", {
 					type: "button",
 					class: "first",
 					disabled: !n.value,
@@ -3666,7 +3676,7 @@ function Jr({ path: e }) {
 						}
 					},
 					children: "Run"
-				}), /* @__PURE__ */ Q("button", {
+				}), Q("button", {
 					type: "button",
 					onClick: () => (t.value = null, n.value = null),
 					children: "Cancel"
@@ -3693,49 +3703,49 @@ function Xr({ path: e, name: t, run: n }) {
 			r.value = e;
 		}
 	}, a = Object.entries(n.steps), o = n.state === "running", s = Math.max(n.elapsed_ms, ...a.map(([, e]) => e.ended_ms ?? 0), 1);
-	return /* @__PURE__ */ Q("section", {
+	return Q("section", {
 		class: "card",
 		"aria-labelledby": "run-detail",
 		children: [
-			/* @__PURE__ */ Q("div", {
+			Q("div", {
 				class: "head",
-				children: [/* @__PURE__ */ Q("div", { children: [/* @__PURE__ */ Q("h2", {
+				children: [Q("div", { children: [Q("h2", {
 					id: "run-detail",
 					children: t
-				}), /* @__PURE__ */ Q("p", {
+				}), Q("p", {
 					class: "note",
 					children: [
 						n.workflow,
 						", from ",
 						n.file,
 						"; ",
-						/* @__PURE__ */ Q("span", {
+						Q("span", {
 							class: `state ${n.state}`,
 							children: n.state
 						}),
 						" ",
 						Sn(n.elapsed_ms)
 					]
-				})] }), /* @__PURE__ */ Q("div", {
+				})] }), Q("div", {
 					class: "tools",
 					children: [
-						o && /* @__PURE__ */ Q("button", {
+						o && Q("button", {
 							type: "button",
 							onClick: () => i("stop", {}, `${t} stops; it can be resumed.`),
 							children: "Stop"
 						}),
-						o && /* @__PURE__ */ Q("button", {
+						o && Q("button", {
 							type: "button",
 							onClick: () => i("cancel", {}, `Asked ${t} to stop, and its jobs.`),
 							children: "Cancel"
 						}),
-						!o && n.state !== "done" && /* @__PURE__ */ Q("button", {
+						!o && n.state !== "done" && Q("button", {
 							type: "button",
 							class: "first",
 							onClick: () => i("resume", {}, `${t} goes on.`),
 							children: "Resume"
 						}),
-						!o && /* @__PURE__ */ Q("button", {
+						!o && Q("button", {
 							type: "button",
 							onClick: () => i("remove", {}, `Removed ${t}.`).then(() => r.value === null && Y("workflows")),
 							children: "Remove"
@@ -3743,14 +3753,14 @@ function Xr({ path: e, name: t, run: n }) {
 					]
 				})]
 			}),
-			/* @__PURE__ */ Q($, { error: r.value }),
-			n.fault && /* @__PURE__ */ Q($, {
+			Q($, { error: r.value }),
+			n.fault && Q($, {
 				error: n.fault.reason,
 				code: n.fault.code
 			}),
-			/* @__PURE__ */ Q("ul", {
+			Q("ul", {
 				class: "steps",
-				children: a.map(([e, r]) => /* @__PURE__ */ Q(Zr, {
+				children: a.map(([e, r]) => Q(Zr, {
 					name: e,
 					record: r,
 					whole: s,
@@ -3758,13 +3768,13 @@ function Xr({ path: e, name: t, run: n }) {
 					again: o ? null : () => i("resume", { from: e }, `${t} goes on from ${e}.`)
 				}, e))
 			}),
-			n.output !== void 0 && n.output !== null && /* @__PURE__ */ Q(x, { children: [/* @__PURE__ */ Q("h3", { children: "Answer" }), /* @__PURE__ */ Q("pre", {
+			n.output !== void 0 && n.output !== null && Q(x, { children: [Q("h3", { children: "Answer" }), Q("pre", {
 				tabIndex: 0,
 				role: "region",
 				"aria-label": "Answer of the run",
 				children: typeof n.output == "string" ? n.output : JSON.stringify(n.output, null, 2)
 			})] }),
-			/* @__PURE__ */ Q("details", { children: [/* @__PURE__ */ Q("summary", { children: "Definition" }), /* @__PURE__ */ Q("pre", {
+			Q("details", { children: [Q("summary", { children: "Definition" }), Q("pre", {
 				tabIndex: 0,
 				role: "region",
 				"aria-label": "Definition of the workflow",
@@ -3775,12 +3785,12 @@ function Xr({ path: e, name: t, run: n }) {
 }
 function Zr({ name: e, record: t, whole: n, elapsed: r, again: i }) {
 	let a = t.started_ms ?? 0, o = t.ended_ms ?? (t.started_ms === void 0 || t.started_ms === null ? 0 : r), s = t.items ?? [], c = [...new Set([t.fault?.reason, ...s.map((e) => e.fault?.reason)].filter((e) => !!e))], l = s.find((e) => e.state === "running" && e.progress?.fraction !== void 0);
-	return /* @__PURE__ */ Q("li", { children: [
-		/* @__PURE__ */ Q("div", {
+	return Q("li", { children: [
+		Q("div", {
 			class: "step",
 			children: [
-				/* @__PURE__ */ Q("b", { children: e }),
-				/* @__PURE__ */ Q("span", {
+				Q("b", { children: e }),
+				Q("span", {
 					class: `state ${t.state}`,
 					children: [
 						t.state,
@@ -3788,10 +3798,10 @@ function Zr({ name: e, record: t, whole: n, elapsed: r, again: i }) {
 						l && ` ${Math.round(100 * l.progress.fraction)} %`
 					]
 				}),
-				/* @__PURE__ */ Q("span", {
+				Q("span", {
 					class: "bar",
 					"aria-hidden": "true",
-					children: o > a && /* @__PURE__ */ Q("i", {
+					children: o > a && Q("i", {
 						class: t.state,
 						style: {
 							left: `${100 * a / n}%`,
@@ -3799,35 +3809,35 @@ function Zr({ name: e, record: t, whole: n, elapsed: r, again: i }) {
 						}
 					})
 				}),
-				/* @__PURE__ */ Q("span", {
+				Q("span", {
 					class: "number soft",
 					children: o > a ? Sn(o - a) : ""
 				}),
-				i && /* @__PURE__ */ Q("button", {
+				i && Q("button", {
 					type: "button",
 					onClick: i,
-					children: ["From here", /* @__PURE__ */ Q("span", {
+					children: ["From here", Q("span", {
 						class: "unseen",
 						children: [" again: ", e]
 					})]
 				})
 			]
 		}),
-		c.map((e) => /* @__PURE__ */ Q($, { error: e }, e)),
-		s.some((e) => e.job || e.output !== void 0) && /* @__PURE__ */ Q("details", { children: [/* @__PURE__ */ Q("summary", { children: [
+		c.map((e) => Q($, { error: e }, e)),
+		s.some((e) => e.job || e.output !== void 0) && Q("details", { children: [Q("summary", { children: [
 			X(s.length),
 			" ",
 			s.length === 1 ? "answer" : "answers"
-		] }), /* @__PURE__ */ Q("ul", {
+		] }), Q("ul", {
 			class: "plainlist",
-			children: s.slice(0, 100).map((e, t) => /* @__PURE__ */ Q("li", { children: [
-				e.item !== void 0 && e.item !== null && /* @__PURE__ */ Q("b", { children: [Z(e.item), " "] }),
-				e.job && /* @__PURE__ */ Q(x, { children: [
+			children: s.slice(0, 100).map((e, t) => Q("li", { children: [
+				e.item !== void 0 && e.item !== null && Q("b", { children: [Z(e.item), " "] }),
+				e.job && Q(x, { children: [
 					"job ",
 					e.job,
 					" "
 				] }),
-				/* @__PURE__ */ Q("span", {
+				Q("span", {
 					class: "soft",
 					children: e.output === void 0 ? "" : JSON.stringify(e.output).slice(0, 400)
 				})
@@ -3853,7 +3863,7 @@ function ni() {
 		ei.value || gr(() => import("./explore.js").then((e) => ei.value = e.default), [], import.meta.url).catch((e) => ti.value = e);
 	}, []);
 	let e = ei.value;
-	return ti.value ? /* @__PURE__ */ Q($, { error: "The viewer could not be loaded. Reload the page." }) : e ? /* @__PURE__ */ Q(e, {}) : /* @__PURE__ */ Q("p", {
+	return ti.value ? Q($, { error: "The viewer could not be loaded. Reload the page." }) : e ? Q(e, {}) : Q("p", {
 		class: "empty",
 		children: "Loading…"
 	});
@@ -3867,21 +3877,21 @@ var ri = {
 };
 function ii() {
 	let [e, t] = Oe(), { view: n } = J.value, r = ri[n];
-	return e ? /* @__PURE__ */ Q("section", {
+	return e ? Q("section", {
 		class: "card",
 		children: [
-			/* @__PURE__ */ Q("h2", { children: "This view has failed" }),
-			/* @__PURE__ */ Q($, { error: e }),
-			/* @__PURE__ */ Q("button", {
+			Q("h2", { children: "This view has failed" }),
+			Q($, { error: e }),
+			Q("button", {
 				type: "button",
 				onClick: t,
 				children: "Try again"
 			})
 		]
-	}) : W.value ? /* @__PURE__ */ Q(r, {}) : Ht.value ? /* @__PURE__ */ Q($, {
+	}) : W.value ? Q(r, {}) : Ht.value ? Q($, {
 		error: Ht.value,
 		code: "unavailable"
-	}) : /* @__PURE__ */ Q("p", {
+	}) : Q("p", {
 		class: "empty",
 		children: "Asking the node…"
 	});
@@ -3890,56 +3900,56 @@ function ai() {
 	let { view: e } = J.value, [t, n] = $r[Vt.value];
 	return I(() => {
 		document.title = `${Qr[e]} · Lehr`;
-	}, [e]), /* @__PURE__ */ Q(x, { children: [
-		/* @__PURE__ */ Q("a", {
+	}, [e]), Q(x, { children: [
+		Q("a", {
 			class: "skip",
 			href: "#main",
 			onClick: (e) => (e.preventDefault(), document.getElementById("main")?.focus()),
 			children: "To the content"
 		}),
-		/* @__PURE__ */ Q("header", {
+		Q("header", {
 			class: "top",
 			children: [
-				/* @__PURE__ */ Q("a", {
+				Q("a", {
 					class: "mark",
 					href: q("data", {}),
-					children: [/* @__PURE__ */ Q("svg", {
+					children: [Q("svg", {
 						viewBox: "0 0 24 24",
 						width: "18",
 						height: "18",
 						"aria-hidden": "true",
 						children: [
-							/* @__PURE__ */ Q("circle", {
+							Q("circle", {
 								cx: "12",
 								cy: "4.500",
 								r: "2.600"
 							}),
-							/* @__PURE__ */ Q("circle", {
+							Q("circle", {
 								cx: "6",
 								cy: "12.500",
 								r: "2.600"
 							}),
-							/* @__PURE__ */ Q("circle", {
+							Q("circle", {
 								cx: "18",
 								cy: "12.500",
 								r: "2.600"
 							}),
-							/* @__PURE__ */ Q("circle", {
+							Q("circle", {
 								cx: "3.400",
 								cy: "20.600",
 								r: "1.900"
 							}),
-							/* @__PURE__ */ Q("circle", {
+							Q("circle", {
 								cx: "9.400",
 								cy: "20.600",
 								r: "1.900"
 							}),
-							/* @__PURE__ */ Q("circle", {
+							Q("circle", {
 								cx: "15.600",
 								cy: "20.600",
 								r: "1.900"
 							}),
-							/* @__PURE__ */ Q("circle", {
+							Q("circle", {
 								cx: "21",
 								cy: "20.600",
 								r: "1.900"
@@ -3947,37 +3957,37 @@ function ai() {
 						]
 					}), "lehr"]
 				}),
-				/* @__PURE__ */ Q("nav", {
+				Q("nav", {
 					"aria-label": "Views",
-					children: Object.keys(Qr).map((t) => /* @__PURE__ */ Q("a", {
+					children: Object.keys(Qr).map((t) => Q("a", {
 						href: q(t, {}),
 						"aria-current": t === e ? "page" : void 0,
 						children: Qr[t]
 					}, t))
 				}),
-				/* @__PURE__ */ Q("span", {
+				Q("span", {
 					class: `line ${t}`,
 					children: n
 				})
 			]
 		}),
-		/* @__PURE__ */ Q("main", {
+		Q("main", {
 			id: "main",
 			tabIndex: -1,
 			class: e,
-			children: [/* @__PURE__ */ Q("h1", {
+			children: [Q("h1", {
 				class: "unseen",
 				children: Qr[e]
-			}), /* @__PURE__ */ Q(ii, {}, e)]
+			}), Q(ii, {}, e)]
 		}),
-		/* @__PURE__ */ Q("div", {
+		Q("div", {
 			class: `notice${dn.value ? " shown" : ""}`,
 			role: "status",
 			"aria-live": "polite",
 			children: dn.value
 		}),
-		/* @__PURE__ */ Q(Kr, {})
+		Q(Kr, {})
 	] });
 }
-un(), N(/* @__PURE__ */ Q(ai, {}), document.getElementById("app"));
+un(), N(Q(ai, {}), document.getElementById("app"));
 export { B as C, x as D, De as E, ze as S, Ee as T, G as _, $ as a, Dt as b, Z as c, gn as d, J as f, Kt as g, K as h, jn as i, wn as l, q as m, Wn as n, Q as o, hn as p, Mn as r, X as s, er as t, bn as u, qt as v, I as w, V as x, H as y };

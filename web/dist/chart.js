@@ -47,10 +47,10 @@ async function m(e) {
 	try {
 		let n = new Image();
 		await new Promise((e, r) => {
-			n.onload = () => e(), n.onerror = () => r(/* @__PURE__ */ Error("The picture could not be made.")), n.src = t;
+			n.onload = () => e(), n.onerror = () => r(Error("The picture could not be made.")), n.src = t;
 		});
 		let r = document.createElement("canvas");
-		return r.width = l * Number(e.getAttribute("width")), r.height = l * Number(e.getAttribute("height")), r.getContext("2d").drawImage(n, 0, 0, r.width, r.height), await new Promise((e, t) => r.toBlob((n) => n ? e(n) : t(/* @__PURE__ */ Error("The picture could not be made.")), "image/png"));
+		return r.width = l * Number(e.getAttribute("width")), r.height = l * Number(e.getAttribute("height")), r.getContext("2d").drawImage(n, 0, 0, r.width, r.height), await new Promise((e, t) => r.toBlob((n) => n ? e(n) : t(Error("The picture could not be made.")), "image/png"));
 	} finally {
 		URL.revokeObjectURL(t);
 	}
@@ -64,18 +64,18 @@ function h({ name: e, make: t, fail: n }) {
 			n?.(e);
 		}
 	};
-	return /* @__PURE__ */ i("span", {
+	return i("span", {
 		class: "save",
 		children: [
-			/* @__PURE__ */ i("span", {
+			i("span", {
 				class: "soft",
 				"aria-hidden": "true",
 				children: "Save"
 			}),
-			/* @__PURE__ */ i("button", {
+			i("button", {
 				type: "button",
 				onClick: () => a("png"),
-				children: [/* @__PURE__ */ i("span", {
+				children: [i("span", {
 					class: "unseen",
 					children: [
 						"Save ",
@@ -84,10 +84,10 @@ function h({ name: e, make: t, fail: n }) {
 					]
 				}), "PNG"]
 			}),
-			/* @__PURE__ */ i("button", {
+			i("button", {
 				type: "button",
 				onClick: () => a("svg"),
-				children: [/* @__PURE__ */ i("span", {
+				children: [i("span", {
 					class: "unseen",
 					children: [
 						"Save ",
@@ -164,11 +164,11 @@ function x({ title: r, xName: s, x: c, y: l, isLogX: u, isLogY: p, isFalling: m,
 			o < r && ([n, r] = [a, o]);
 		}), k.value = n;
 	};
-	return /* @__PURE__ */ i("figure", {
+	return i("figure", {
 		class: "chart",
-		children: [/* @__PURE__ */ i("figcaption", { children: [
-			/* @__PURE__ */ i("h3", { children: r }),
-			Y && /* @__PURE__ */ i("p", {
+		children: [i("figcaption", { children: [
+			i("h3", { children: r }),
+			Y && i("p", {
 				class: "readout",
 				children: [
 					s,
@@ -178,11 +178,11 @@ function x({ title: r, xName: s, x: c, y: l, isLogX: u, isLogY: p, isFalling: m,
 					n(Y[1], 5)
 				]
 			}),
-			A.length > 0 && /* @__PURE__ */ i(h, {
+			A.length > 0 && i(h, {
 				name: r,
 				make: () => d(D.current.querySelector("svg"), j, g, f())
 			})
-		] }), /* @__PURE__ */ i("div", {
+		] }), i("div", {
 			class: "plot",
 			ref: D,
 			tabIndex: 0,
@@ -195,79 +195,79 @@ function x({ title: r, xName: s, x: c, y: l, isLogX: u, isLogY: p, isFalling: m,
 				let t = e.key === "ArrowLeft" ? -1 : +(e.key === "ArrowRight");
 				t && (e.preventDefault(), k.value = Math.min(A.length - 1, Math.max(0, (k.value ?? A.length - 1) + t)), E?.(A[k.value]?.[0]));
 			},
-			children: [A.length === 0 && /* @__PURE__ */ i("p", {
+			children: [A.length === 0 && i("p", {
 				class: "note",
 				children: "There is nothing to draw."
-			}), A.length > 0 && /* @__PURE__ */ i("svg", {
+			}), A.length > 0 && i("svg", {
 				width: j,
 				height: g,
 				"aria-hidden": "true",
 				children: [
-					(p ? b(L, R, 4) : y(L, R, 4).filter((e) => !H || Number.isInteger(e))).map((e) => /* @__PURE__ */ i("g", { children: [/* @__PURE__ */ i("line", {
+					(p ? b(L, R, 4) : y(L, R, 4).filter((e) => !H || Number.isInteger(e))).map((e) => i("g", { children: [i("line", {
 						class: "gridline",
 						x1: v.left,
 						x2: j - v.right,
 						y1: G(e),
 						y2: G(e)
-					}), /* @__PURE__ */ i("text", {
+					}), i("text", {
 						x: v.left - 8,
 						y: G(e) + 4,
 						"text-anchor": "end",
 						children: n(e, 4)
 					})] }, e)),
-					(u ? b(F, I, 5) : y(F, I, 5)).map((e) => /* @__PURE__ */ i("text", {
+					(u ? b(F, I, 5) : y(F, I, 5)).map((e) => i("text", {
 						x: W(e),
 						y: g - v.bottom + 17,
 						"text-anchor": "middle",
 						children: n(e, 4)
 					}, e)),
-					/* @__PURE__ */ i("text", {
+					i("text", {
 						x: j - v.right,
 						y: 216,
 						"text-anchor": "end",
 						children: m ? `${s}${j >= _ ? ", falling" : ""} →` : s
 					}),
-					w && w.at.filter((e) => e >= F && e <= I).map((e) => /* @__PURE__ */ i("path", {
+					w && w.at.filter((e) => e >= F && e <= I).map((e) => i("path", {
 						class: "split",
 						d: `M${(W(e) - 3.2).toFixed(1)} ${g - v.bottom + 5.5}h6.4l-3.2 -5z`
 					}, e)),
-					w && w.at.length > 0 && /* @__PURE__ */ i("g", { children: [/* @__PURE__ */ i("path", {
+					w && w.at.length > 0 && i("g", { children: [i("path", {
 						class: "split",
 						d: `M${v.left} 215h6.4l-3.2 -5z`
-					}), /* @__PURE__ */ i("text", {
+					}), i("text", {
 						x: v.left + 11,
 						y: 216,
 						children: w.name
 					})] }),
-					K && /* @__PURE__ */ i("g", { children: [/* @__PURE__ */ i("path", {
+					K && i("g", { children: [i("path", {
 						class: "curve later",
 						d: `M${v.left + (w?.at.length ? 62 : 0)} 212h18`
-					}), /* @__PURE__ */ i("text", {
+					}), i("text", {
 						x: v.left + (w?.at.length ? 86 : 24),
 						y: 216,
 						children: "hardening"
 					})] }),
-					S !== "alone" && /* @__PURE__ */ i("path", {
+					S !== "alone" && i("path", {
 						class: "curve",
 						d: q[0]
 					}),
-					S !== "alone" && q[1] && /* @__PURE__ */ i("path", {
+					S !== "alone" && q[1] && i("path", {
 						class: "curve later",
 						d: q[1]
 					}),
-					(S || A.length === 1) && A.map(([e, t, n]) => /* @__PURE__ */ i("circle", {
+					(S || A.length === 1) && A.map(([e, t, n]) => i("circle", {
 						class: "dot",
 						cx: W(e),
 						cy: G(t),
 						r: n === C ? 7 : 4
 					}, n)),
-					J !== null && Y && /* @__PURE__ */ i(e, { children: [/* @__PURE__ */ i("line", {
+					J !== null && Y && i(e, { children: [i("line", {
 						class: "cross",
 						x1: W(Y[0]),
 						x2: W(Y[0]),
 						y1: v.top,
 						y2: g - v.bottom
-					}), /* @__PURE__ */ i("circle", {
+					}), i("circle", {
 						class: "dot",
 						cx: W(Y[0]),
 						cy: G(Y[1]),

@@ -1,378 +1,80 @@
 import { C as e, D as t, E as n, S as r, T as i, _ as a, a as o, b as s, c, d as l, f as u, g as d, h as f, i as p, l as m, m as h, n as g, o as _, p as v, r as y, s as b, t as x, u as S, v as C, w, x as T, y as E } from "./app.js";
 import { a as D, i as ee, n as te, o as ne, r as O, s as k } from "./chart.js";
 // node_modules/@uwdata/flechette/src/constants.js
-/** Magic bytes 'ARROW1' indicating the Arrow 'file' format. */
 var A = Uint8Array.of(65, 82, 82, 79, 87, 49), j = {
-	/** 0.1.0 (October 2016). */
 	V1: 0,
-	/** 0.2.0 (February 2017). Non-backwards compatible with V1. */
 	V2: 1,
-	/** 0.3.0 -> 0.7.1 (May - December 2017). Non-backwards compatible with V2. */
 	V3: 2,
-	/** >= 0.8.0 (December 2017). Non-backwards compatible with V3. */
 	V4: 3,
-	/**
-	* >= 1.0.0 (July 2020). Backwards compatible with V4 (V5 readers can read V4
-	* metadata and IPC messages). Implementations are recommended to provide a
-	* V4 compatibility mode with V5 format changes disabled.
-	*
-	* Incompatible changes between V4 and V5:
-	* - Union buffer layout has changed.
-	*   In V5, Unions don't have a validity bitmap buffer.
-	*/
 	V5: 4
 }, M = {
 	NONE: 0,
-	/**
-	* A Schema describes the columns in a record batch.
-	*/
 	Schema: 1,
-	/**
-	* For sending dictionary encoding information. Any Field can be
-	* dictionary-encoded, but in this case none of its children may be
-	* dictionary-encoded.
-	* There is one vector / column per dictionary, but that vector / column
-	* may be spread across multiple dictionary batches by using the isDelta
-	* flag.
-	*/
 	DictionaryBatch: 2,
-	/**
-	* A data header describing the shared memory layout of a "record" or "row"
-	* batch. Some systems call this a "row batch" internally and others a "record
-	* batch".
-	*/
 	RecordBatch: 3,
-	/**
-	* EXPERIMENTAL: Metadata for n-dimensional arrays, aka "tensors" or
-	* "ndarrays". Arrow implementations in general are not required to implement
-	* this type.
-	*
-	* Not currently supported by Flechette.
-	*/
 	Tensor: 4,
-	/**
-	* EXPERIMENTAL: Metadata for n-dimensional sparse arrays, aka "sparse
-	* tensors". Arrow implementations in general are not required to implement
-	* this type.
-	*
-	* Not currently supported by Flechette.
-	*/
 	SparseTensor: 5
 }, N = {
-	/**
-	* Dictionary types compress data by using a set of integer indices to
-	* lookup potentially repeated vales in a separate dictionary of values.
-	*
-	* This type entry is provided for API convenience, it does not occur
-	* in actual Arrow IPC binary data.
-	*/
 	Dictionary: -1,
-	/** No data type. Included for flatbuffer compatibility. */
 	NONE: 0,
-	/** Null values only. */
 	Null: 1,
-	/** Integers, either signed or unsigned, with 8, 16, 32, or 64 bit widths. */
 	Int: 2,
-	/** Floating point numbers with 16, 32, or 64 bit precision. */
 	Float: 3,
-	/** Opaque binary data. */
 	Binary: 4,
-	/** Unicode with UTF-8 encoding. */
 	Utf8: 5,
-	/** Booleans represented as 8 bit bytes. */
 	Bool: 6,
-	/**
-	* Exact decimal value represented as an integer value in two's complement.
-	* Currently only 128-bit (16-byte) and 256-bit (32-byte) integers are used.
-	* The representation uses the endianness indicated in the schema.
-	*/
 	Decimal: 7,
-	/**
-	* Date is either a 32-bit or 64-bit signed integer type representing an
-	* elapsed time since UNIX epoch (1970-01-01), stored in either of two units:
-	* - Milliseconds (64 bits) indicating UNIX time elapsed since the epoch (no
-	* leap seconds), where the values are evenly divisible by 86400000
-	* - Days (32 bits) since the UNIX epoch
-	*/
 	Date: 8,
-	/**
-	* Time is either a 32-bit or 64-bit signed integer type representing an
-	* elapsed time since midnight, stored in either of four units: seconds,
-	* milliseconds, microseconds or nanoseconds.
-	*
-	* The integer `bitWidth` depends on the `unit` and must be one of the following:
-	* - SECOND and MILLISECOND: 32 bits
-	* - MICROSECOND and NANOSECOND: 64 bits
-	*
-	* The allowed values are between 0 (inclusive) and 86400 (=24*60*60) seconds
-	* (exclusive), adjusted for the time unit (for example, up to 86400000
-	* exclusive for the MILLISECOND unit).
-	* This definition doesn't allow for leap seconds. Time values from
-	* measurements with leap seconds will need to be corrected when ingesting
-	* into Arrow (for example by replacing the value 86400 with 86399).
-	*/
 	Time: 9,
-	/**
-	* Timestamp is a 64-bit signed integer representing an elapsed time since a
-	* fixed epoch, stored in either of four units: seconds, milliseconds,
-	* microseconds or nanoseconds, and is optionally annotated with a timezone.
-	*
-	* Timestamp values do not include any leap seconds (in other words, all
-	* days are considered 86400 seconds long).
-	*
-	* The timezone is an optional string for the name of a timezone, one of:
-	*
-	*  - As used in the Olson timezone database (the "tz database" or
-	*    "tzdata"), such as "America/New_York".
-	*  - An absolute timezone offset of the form "+XX:XX" or "-XX:XX",
-	*    such as "+07:30".
-	*
-	* Whether a timezone string is present indicates different semantics about
-	* the data.
-	*/
 	Timestamp: 10,
-	/**
-	* A "calendar" interval which models types that don't necessarily
-	* have a precise duration without the context of a base timestamp (e.g.
-	* days can differ in length during day light savings time transitions).
-	* All integers in the units below are stored in the endianness indicated
-	* by the schema.
-	*
-	*  - YEAR_MONTH - Indicates the number of elapsed whole months, stored as
-	*    4-byte signed integers.
-	*  - DAY_TIME - Indicates the number of elapsed days and milliseconds (no
-	*    leap seconds), stored as 2 contiguous 32-bit signed integers (8-bytes
-	*    in total). Support of this IntervalUnit is not required for full arrow
-	*    compatibility.
-	*  - MONTH_DAY_NANO - A triple of the number of elapsed months, days, and
-	*    nanoseconds. The values are stored contiguously in 16-byte blocks.
-	*    Months and days are encoded as 32-bit signed integers and nanoseconds
-	*    is encoded as a 64-bit signed integer. Nanoseconds does not allow for
-	*    leap seconds. Each field is independent (e.g. there is no constraint
-	*    that nanoseconds have the same sign as days or that the quantity of
-	*    nanoseconds represents less than a day's worth of time).
-	*/
 	Interval: 11,
-	/**
-	* List (vector) data supporting variably-sized lists.
-	* A list has a single child data type for list entries.
-	*/
 	List: 12,
-	/**
-	* A struct consisting of multiple named child data types.
-	*/
 	Struct: 13,
-	/**
-	* A union is a complex type with parallel child data types. By default ids
-	* in the type vector refer to the offsets in the children. Optionally
-	* typeIds provides an indirection between the child offset and the type id.
-	* For each child `typeIds[offset]` is the id used in the type vector.
-	*/
 	Union: 14,
-	/**
-	* Binary data where each entry has the same fixed size.
-	*/
 	FixedSizeBinary: 15,
-	/**
-	* List (vector) data where every list has the same fixed size.
-	* A list has a single child data type for list entries.
-	*/
 	FixedSizeList: 16,
-	/**
-	* A Map is a logical nested type that is represented as
-	* List<entries: Struct<key: K, value: V>>
-	*
-	* In this layout, the keys and values are each respectively contiguous. We do
-	* not constrain the key and value types, so the application is responsible
-	* for ensuring that the keys are hashable and unique. Whether the keys are sorted
-	* may be set in the metadata for this field.
-	*
-	* In a field with Map type, the field has a child Struct field, which then
-	* has two children: key type and the second the value type. The names of the
-	* child fields may be respectively "entries", "key", and "value", but this is
-	* not enforced.
-	*
-	* Map
-	* ```text
-	*   - child[0] entries: Struct
-	*   - child[0] key: K
-	*   - child[1] value: V
-	*  ```
-	* Neither the "entries" field nor the "key" field may be nullable.
-	*
-	* The metadata is structured so that Arrow systems without special handling
-	* for Map can make Map an alias for List. The "layout" attribute for the Map
-	* field must have the same contents as a List.
-	*/
 	Map: 17,
-	/**
-	* An absolute length of time unrelated to any calendar artifacts. For the
-	* purposes of Arrow implementations, adding this value to a Timestamp
-	* ("t1") naively (i.e. simply summing the two numbers) is acceptable even
-	* though in some cases the resulting Timestamp (t2) would not account for
-	* leap-seconds during the elapsed time between "t1" and "t2". Similarly,
-	* representing the difference between two Unix timestamp is acceptable, but
-	* would yield a value that is possibly a few seconds off from the true
-	* elapsed time.
-	*
-	* The resolution defaults to millisecond, but can be any of the other
-	* supported TimeUnit values as with Timestamp and Time types. This type is
-	* always represented as an 8-byte integer.
-	*/
 	Duration: 18,
-	/**
-	* Same as Binary, but with 64-bit offsets, allowing representation of
-	* extremely large data values.
-	*/
 	LargeBinary: 19,
-	/**
-	* Same as Utf8, but with 64-bit offsets, allowing representation of
-	* extremely large data values.
-	*/
 	LargeUtf8: 20,
-	/**
-	* Same as List, but with 64-bit offsets, allowing representation of
-	* extremely large data values.
-	*/
 	LargeList: 21,
-	/**
-	* Contains two child arrays, run_ends and values. The run_ends child array
-	* must be a 16/32/64-bit integer array which encodes the indices at which
-	* the run with the value in each corresponding index in the values child
-	* array ends. Like list/struct types, the value array can be of any type.
-	*/
 	RunEndEncoded: 22,
-	/**
-	* Logically the same as Binary, but the internal representation uses a view
-	* struct that contains the string length and either the string's entire data
-	* inline (for small strings) or an inlined prefix, an index of another buffer,
-	* and an offset pointing to a slice in that buffer (for non-small strings).
-	*
-	* Since it uses a variable number of data buffers, each Field with this type
-	* must have a corresponding entry in `variadicBufferCounts`.
-	*/
 	BinaryView: 23,
-	/**
-	* Logically the same as Utf8, but the internal representation uses a view
-	* struct that contains the string length and either the string's entire data
-	* inline (for small strings) or an inlined prefix, an index of another buffer,
-	* and an offset pointing to a slice in that buffer (for non-small strings).
-	*
-	* Since it uses a variable number of data buffers, each Field with this type
-	* must have a corresponding entry in `variadicBufferCounts`.
-	*/
 	Utf8View: 24,
-	/**
-	* Represents the same logical types that List can, but contains offsets and
-	* sizes allowing for writes in any order and sharing of child values among
-	* list values.
-	*/
 	ListView: 25,
-	/**
-	* Same as ListView, but with 64-bit offsets and sizes, allowing to represent
-	* extremely large data values.
-	*/
 	LargeListView: 26
 }, P = {
-	/** 16-bit floating point number. */
 	HALF: 0,
-	/** 32-bit floating point number. */
 	SINGLE: 1,
-	/** 64-bit floating point number. */
 	DOUBLE: 2
 }, F = {
 	DAY: 0,
-	/**
-	* Milliseconds (as 64 bit int) indicating UNIX time elapsed since the epoch
-	* (no leap seconds), with values evenly divisible by 86400000.
-	*/
 	MILLISECOND: 1
 }, I = {
-	/** Seconds. */
 	SECOND: 0,
-	/** Milliseconds. */
 	MILLISECOND: 1,
-	/** Microseconds. */
 	MICROSECOND: 2,
-	/** Nanoseconds. */
 	NANOSECOND: 3
 }, L = {
-	/**
-	* Indicates the number of elapsed whole months, stored as 4-byte signed
-	* integers.
-	*/
 	YEAR_MONTH: 0,
-	/**
-	* Indicates the number of elapsed days and milliseconds (no leap seconds),
-	* stored as 2 contiguous 32-bit signed integers (8-bytes in total). Support
-	* of this IntervalUnit is not required for full arrow compatibility.
-	*/
 	DAY_TIME: 1,
-	/**
-	* A triple of the number of elapsed months, days, and nanoseconds.
-	* The values are stored contiguously in 16-byte blocks. Months and days are
-	* encoded as 32-bit signed integers and nanoseconds is encoded as a 64-bit
-	* signed integer. Nanoseconds does not allow for leap seconds. Each field is
-	* independent (e.g. there is no constraint that nanoseconds have the same
-	* sign as days or that the quantity of nanoseconds represents less than a
-	* day's worth of time).
-	*/
 	MONTH_DAY_NANO: 2
 }, re = {
-	/** Sparse union layout with full arrays for each sub-type. */
 	Sparse: 0,
-	/** Dense union layout with offsets into value arrays. */
 	Dense: 1
 }, R = {
-	/**
-	* LZ4 frame compression.
-	* Not to be confused with "raw" (also called "block") format.
-	*/
 	LZ4_FRAME: 0,
-	/** Zstandard compression. */
 	ZSTD: 1
-}, ie = { 
-/**
-* Each constituent buffer is first compressed with the indicated
-* compressor, and then written with the uncompressed length in the first 8
-* bytes as a 64-bit little-endian signed integer followed by the compressed
-* buffer bytes (and then padding as required by the protocol). The
-* uncompressed length may be set to -1 to indicate that the data that
-* follows is not compressed, which can be useful for cases where
-* compression does not yield appreciable savings.
-*/
-BUFFER: 0 }, z = Uint8Array, ae = Uint16Array, oe = Uint32Array, B = BigUint64Array, V = Int8Array, se = Int16Array, H = Int32Array, U = BigInt64Array, W = Float32Array, G = Float64Array;
-/**
-* @param {unknown} value
-* @returns {string}
-*/
+}, ie = { BUFFER: 0 }, z = Uint8Array, ae = Uint16Array, oe = Uint32Array, B = BigUint64Array, V = Int8Array, se = Int16Array, H = Int32Array, U = BigInt64Array, W = Float32Array, G = Float64Array;
 function K(e) {
 	return Object.prototype.toString.call(e);
 }
-/**
-* Check if an input value is an ArrayBuffer or SharedArrayBuffer,
-* applicable cross-realms. 
-* @param {unknown} data
-* @returns {data is ArrayBufferLike}
-*/
 function q(e) {
 	return K(e) === "[object ArrayBuffer]" || K(e) === "[object SharedArrayBuffer]";
 }
-/**
-* Check in an input value is a Uint8Array, applicable cross-realms. 
-* @param {unknown} value 
-* @returns {value is Uint8Array}
-*/
 function ce(e) {
 	return K(e) === "[object Uint8Array]";
 }
-/**
-* Return the appropriate typed array constructor for the given
-* integer type metadata.
-* @param {number} bitWidth The integer size in bits.
-* @param {boolean} signed Flag indicating if the integer is signed.
-* @returns {IntArrayConstructor}
-*/
 function le(e, t) {
 	let n = Math.log2(e) - 3;
 	return (t ? [
@@ -387,13 +89,6 @@ function le(e, t) {
 		B
 	])[n];
 }
-/**
-* Determine the correct index into an offset array for a given
-* full column row index. Assumes offset indices can be manipulated
-* as 32-bit signed integers.
-* @param {IntegerArray} offsets The offsets array.
-* @param {number} index The full column row index.
-*/
 function ue(e, t) {
 	let n = 0, r = e.length;
 	if (r <= 2147483648) do {
@@ -407,111 +102,40 @@ function ue(e, t) {
 	return n;
 }
 // node_modules/@uwdata/flechette/src/util/objects.js
-/**
-* Return the input value if it passes a test.
-* Otherwise throw an error using the given message generator.
-* @template T
-* @param {T} value The value to check.
-* @param {(value: T) => boolean} test The test function.
-* @param {(value: *) => string} message Message generator.
-* @returns {T} The input value.
-* @throws if the value does not pass the test
-*/
 function de(e, t, n) {
 	if (t(e)) return e;
 	throw Error(n(e));
 }
-/**
-* Return the input value if it exists in the provided set.
-* Otherwise throw an error using the given message generator.
-* @template T
-* @param {T} value The value to check.
-* @param {T[] | Record<string,T>} set The set of valid values.
-* @param {(value: *) => string} [message] Message generator.
-* @returns {T} The input value.
-* @throws if the value is not included in the set
-*/
 function J(e, t, n) {
 	return t = Array.isArray(t) ? t : Object.values(t), de(e, (e) => t.includes(e), n ?? (() => `${e} must be one of ${t}`));
 }
-/**
-* Return the first object key that pairs with the given value.
-* @param {Record<string,any>} object The object to search.
-* @param {any} value The value to lookup.
-* @returns {string} The first matching key, or '<Unknown>' if not found.
-*/
-function fe(e, t) {
+function Y(e, t) {
 	for (let [n, r] of Object.entries(e)) if (r === t) return n;
 	return "<Unknown>";
 }
 // node_modules/@uwdata/flechette/src/data-types.js
-/**
-* @import { BinaryType, BinaryViewType, BoolType, DataType, DateType, DateUnit_, DecimalType, DictionaryType, DurationType, Field, FixedSizeBinaryType, FixedSizeListType, FloatType, IntBitWidth, IntervalType, IntervalUnit_, IntType, LargeBinaryType, LargeListType, LargeListViewType, LargeUtf8Type, ListType, ListViewType, MapType, NullType, Precision_, RunEndEncodedType, StructType, TimestampType, TimeType, TimeUnit_, UnionMode_, UnionType, Utf8Type, Utf8ViewType } from './types.js'
-*/
-/**
-* @typedef {Field | DataType} FieldInput
-*/
-var Y = (e) => `Unsupported data type: "${fe(N, e)}" (id ${e})`, pe = (e, t, n = !0, r = null) => ({
+var fe = (e) => `Unsupported data type: "${Y(N, e)}" (id ${e})`, pe = (e, t, n = !0, r = null) => ({
 	name: e,
 	type: t,
 	nullable: n,
 	metadata: r
 });
-/**
-* Checks if a value is a field instance.
-* @param {any} value
-* @returns {value is Field}
-*/
-function me(e) {
-	return Object.hasOwn(e, "name") && he(e.type);
+function X(e) {
+	return Object.hasOwn(e, "name") && me(e.type);
 }
-/**
-* Checks if a value is a data type instance.
-* @param {any} value
-* @returns {value is DataType}
-*/
-function he(e) {
+function me(e) {
 	return typeof e?.typeId == "number";
 }
-/**
-* Return a field instance from a field or data type input.
-* @param {FieldInput} value
-*  The value to map to a field.
-* @param {string} [defaultName] The default field name.
-* @param {boolean} [defaultNullable=true] The default nullable value.
-* @returns {Field} The field instance.
-*/
-function ge(e, t = "", n = !0) {
-	return me(e) ? e : pe(t, de(e, he, () => "Data type expected."), n);
+function he(e, t = "", n = !0) {
+	return X(e) ? e : pe(t, de(e, me, () => "Data type expected."), n);
 }
-/**
-* Return a Dictionary data type instance.  A dictionary type consists of a
-* dictionary of values (which may be of any type) and corresponding integer
-* indices that reference those values. If values are repeated, a dictionary
-* encoding can provide substantial space savings. In the IPC format,
-* dictionary indices reside alongside other columns in a record batch, while
-* dictionary values are written to special dictionary batches, linked by a
-* unique dictionary *id*.
-* @param {DataType} type The data type of dictionary
-*  values.
-* @param {IntType} [indexType] The data type of
-*  dictionary indices. Must be an integer type (default `int32`).
-* @param {boolean} [ordered=false] Indicates if dictionary values are
-*  ordered (default `false`).
-* @param {number} [id=-1] The dictionary id. The default value (-1) indicates
-*  the dictionary applies to a single column only. Provide an explicit id in
-*  order to reuse a dictionary across columns when building, in which case
-*  different dictionaries *must* have different unique ids. All dictionary
-*  ids are later resolved (possibly to new values) upon IPC encoding.
-* @returns {DictionaryType}
-*/
-var _e = (e, t, n = !1, r = -1) => ({
+var ge = (e, t, n = !1, r = -1) => ({
 	typeId: N.Dictionary,
 	id: r,
 	dictionary: e,
-	indices: t || ye(),
+	indices: t || ve(),
 	ordered: n
-}), ve = (e = 32, t = !0) => ({
+}), _e = (e = 32, t = !0) => ({
 	typeId: N.Int,
 	bitWidth: J(e, [
 		8,
@@ -521,7 +145,7 @@ var _e = (e, t, n = !1, r = -1) => ({
 	]),
 	signed: t,
 	values: le(e, t)
-}), ye = () => ve(32), be = (e = 2) => ({
+}), ve = () => _e(32), ye = (e = 2) => ({
 	typeId: N.Float,
 	precision: J(e, P),
 	values: [
@@ -529,13 +153,13 @@ var _e = (e, t, n = !1, r = -1) => ({
 		W,
 		G
 	][e]
-}), xe = () => ({
+}), be = () => ({
 	typeId: N.Binary,
 	offsets: H
-}), Se = () => ({
+}), xe = () => ({
 	typeId: N.Utf8,
 	offsets: H
-}), Ce = (e, t, n = 128) => ({
+}), Se = (e, t, n = 128) => ({
 	typeId: N.Decimal,
 	precision: e,
 	scale: t,
@@ -546,11 +170,11 @@ var _e = (e, t, n = !1, r = -1) => ({
 		256
 	]),
 	values: n === 32 ? H : B
-}), we = (e) => ({
+}), Ce = (e) => ({
 	typeId: N.Date,
 	unit: J(e, F),
 	values: e === F.DAY ? H : U
-}), Te = (e = I.MILLISECOND) => {
+}), we = (e = I.MILLISECOND) => {
 	e = J(e, I);
 	let t = e === I.SECOND || e === I.MILLISECOND ? 32 : 64;
 	return {
@@ -559,300 +183,150 @@ var _e = (e, t, n = !1, r = -1) => ({
 		bitWidth: t,
 		values: t === 32 ? H : U
 	};
-}, Ee = (e = I.MILLISECOND, t = null) => ({
+}, Te = (e = I.MILLISECOND, t = null) => ({
 	typeId: N.Timestamp,
 	unit: J(e, I),
 	timezone: t,
 	values: U
-}), De = (e = L.MONTH_DAY_NANO) => ({
+}), Ee = (e = L.MONTH_DAY_NANO) => ({
 	typeId: N.Interval,
 	unit: J(e, L),
 	values: e === L.MONTH_DAY_NANO ? void 0 : H
-}), Oe = (e) => ({
+}), De = (e) => ({
 	typeId: N.List,
-	children: [ge(e)],
+	children: [he(e)],
 	offsets: H
-}), ke = (e) => ({
+}), Oe = (e) => ({
 	typeId: N.Struct,
-	children: Array.isArray(e) && e.length > 0 && me(e[0]) ? e : Object.entries(e).map(([e, t]) => pe(e, t))
-}), Ae = (e, t, n, r) => (n ??= t.map((e, t) => t), {
+	children: Array.isArray(e) && e.length > 0 && X(e[0]) ? e : Object.entries(e).map(([e, t]) => pe(e, t))
+}), ke = (e, t, n, r) => (n ??= t.map((e, t) => t), {
 	typeId: N.Union,
 	mode: J(e, re),
 	typeIds: n,
 	typeMap: n.reduce((e, t, n) => (e[t] = n, e), {}),
-	children: t.map((e, t) => ge(e, `_${t}`)),
+	children: t.map((e, t) => he(e, `_${t}`)),
 	typeIdForValue: r,
 	offsets: H
-}), je = (e) => ({
+}), Ae = (e) => ({
 	typeId: N.FixedSizeBinary,
 	stride: e
-}), Me = (e, t) => ({
+}), je = (e, t) => ({
 	typeId: N.FixedSizeList,
 	stride: t,
-	children: [ge(e)]
-}), Ne = (e, t) => ({
+	children: [he(e)]
+}), Me = (e, t) => ({
 	typeId: N.Map,
 	keysSorted: e,
 	children: [t],
 	offsets: H
-}), Pe = (e = I.MILLISECOND) => ({
+}), Ne = (e = I.MILLISECOND) => ({
 	typeId: N.Duration,
 	unit: J(e, I),
 	values: U
-}), Fe = () => ({
+}), Pe = () => ({
 	typeId: N.LargeBinary,
 	offsets: U
-}), Ie = () => ({
+}), Fe = () => ({
 	typeId: N.LargeUtf8,
 	offsets: U
-}), Le = (e) => ({
+}), Ie = (e) => ({
 	typeId: N.LargeList,
-	children: [ge(e)],
+	children: [he(e)],
 	offsets: U
-}), Re = (e, t) => ({
+}), Le = (e, t) => ({
 	typeId: N.RunEndEncoded,
-	children: [de(ge(e, "run_ends"), (e) => e.type.typeId === N.Int, () => "Run-ends must have an integer type."), ge(t, "values")]
-}), ze = (e) => ({
+	children: [de(he(e, "run_ends"), (e) => e.type.typeId === N.Int, () => "Run-ends must have an integer type."), he(t, "values")]
+}), Re = (e) => ({
 	typeId: N.ListView,
-	children: [ge(e, "value")],
+	children: [he(e, "value")],
 	offsets: H
-}), Be = (e) => ({
+}), ze = (e) => ({
 	typeId: N.LargeListView,
-	children: [ge(e, "value")],
+	children: [he(e, "value")],
 	offsets: U
-}), Ve = new G(2).buffer;
-new U(Ve), new oe(Ve), new H(Ve), new z(Ve);
-/**
-* Coerce a bigint value to a number. Throws an error if the bigint value
-* lies outside the range of what a number can precisely represent.
-* @param {bigint} value The value to check and possibly convert.
-* @returns {number} The converted number value.
-*/
-function He(e) {
+}), Be = new G(2).buffer;
+new U(Be), new oe(Be), new H(Be), new z(Be);
+function Ve(e) {
 	if (e > 2 ** 53 - 1 || e < -(2 ** 53 - 1)) throw Error(`BigInt exceeds integer number representation: ${e}`);
 	return Number(e);
 }
-/**
-* Divide one BigInt value by another, and return the result as a number.
-* The division may involve unsafe integers and a loss of precision.
-* @param {bigint} num The numerator.
-* @param {bigint} div The divisor.
-* @returns {number} The result of the division as a floating point number.
-*/
-function Ue(e, t) {
+function He(e, t) {
 	return Number(e / t) + Number(e % t) / Number(t);
 }
-var We = (e) => BigInt.asUintN(64, e);
-/**
-* Convert a 64-bit decimal value to a bigint.
-* @param {BigUint64Array} buf The uint64 array containing the decimal bytes.
-* @param {number} offset The starting index offset into the array.
-* @returns {bigint} The converted decimal as a bigint, such that all
-*  fractional digits are scaled up to integers (for example, 1.12 -> 112).
-*/
-function Ge(e, t) {
+var Ue = (e) => BigInt.asUintN(64, e);
+function We(e, t) {
 	return BigInt.asIntN(64, e[t]);
 }
-/**
-* Convert a 128-bit decimal value to a bigint.
-* @param {BigUint64Array} buf The uint64 array containing the decimal bytes.
-* @param {number} offset The starting index offset into the array.
-* @returns {bigint} The converted decimal as a bigint, such that all
-*  fractional digits are scaled up to integers (for example, 1.12 -> 112).
-*/
-function Ke(e, t) {
+function Ge(e, t) {
 	let n = t << 1, r;
-	return BigInt.asIntN(64, e[n + 1]) < 0 ? (r = We(~e[n]) | We(~e[n + 1]) << 64n, r = -(r + 1n)) : r = e[n] | e[n + 1] << 64n, r;
+	return BigInt.asIntN(64, e[n + 1]) < 0 ? (r = Ue(~e[n]) | Ue(~e[n + 1]) << 64n, r = -(r + 1n)) : r = e[n] | e[n + 1] << 64n, r;
 }
-/**
-* Convert a 256-bit decimal value to a bigint.
-* @param {BigUint64Array} buf The uint64 array containing the decimal bytes.
-* @param {number} offset The starting index offset into the array.
-* @returns {bigint} The converted decimal as a bigint, such that all
-*  fractional digits are scaled up to integers (for example, 1.12 -> 112).
-*/
-function qe(e, t) {
+function Ke(e, t) {
 	let n = t << 2, r;
-	return BigInt.asIntN(64, e[n + 3]) < 0 ? (r = We(~e[n]) | We(~e[n + 1]) << 64n | We(~e[n + 2]) << 128n | We(~e[n + 3]) << 192n, r = -(r + 1n)) : r = e[n] | e[n + 1] << 64n | e[n + 2] << 128n | e[n + 3] << 192n, r;
+	return BigInt.asIntN(64, e[n + 3]) < 0 ? (r = Ue(~e[n]) | Ue(~e[n + 1]) << 64n | Ue(~e[n + 2]) << 128n | Ue(~e[n + 3]) << 192n, r = -(r + 1n)) : r = e[n] | e[n + 1] << 64n | e[n + 2] << 128n | e[n + 3] << 192n, r;
 }
 // node_modules/@uwdata/flechette/src/util/strings.js
-var Je = new TextDecoder("utf-8");
+var qe = new TextDecoder("utf-8");
 new TextEncoder();
-/**
-* Return a UTF-8 string decoded from a byte buffer.
-* @param {Uint8Array} buf The byte buffer.
-* @returns {string} The decoded string.
-*/
-function Ye(e) {
-	return Je.decode(e);
+function Je(e) {
+	return qe.decode(e);
 }
-/**
-* Return a boolean for a single bit in a bitmap.
-* @param {Uint8Array} bitmap The bitmap.
-* @param {number} index The bit index to read.
-* @returns {boolean} The boolean bitmap value.
-*/
-function Xe(e, t) {
+function Ye(e, t) {
 	return !!(e[t >> 3] & 1 << t % 8);
 }
-/**
-* Lookup helper for flatbuffer object (table) entries.
-* @param {Uint8Array} buf The byte buffer.
-* @param {number} index The base index of the object.
-*/
-function Ze(e, t) {
-	let n = t + Z(e, t), r = n - Z(e, n), i = X(e, r);
-	/**
-	* Retrieve a value from a flatbuffer table layout.
-	* @template T
-	* @param {number} index The table entry index.
-	* @param {(buf: Uint8Array, offset: number) => T} read Read function to invoke.
-	* @param {T} [fallback=null] The default fallback value.
-	* @returns {T}
-	*/
+function Xe(e, t) {
+	let n = t + Z(e, t), r = n - Z(e, n), i = tt(e, r);
 	return (t, a, o = null) => {
 		if (t < i) {
-			let i = X(e, r + t);
+			let i = tt(e, r + t);
 			if (i) return a(e, n + i);
 		}
 		return o;
 	};
 }
-/**
-* Return a buffer offset value.
-* @param {Uint8Array} buf
-* @param {number} offset
-* @returns {number}
-*/
-function Qe(e, t) {
+function Ze(e, t) {
 	return t;
 }
-/**
-* Return a boolean value.
-* @param {Uint8Array} buf
-* @param {number} offset
-* @returns {boolean}
-*/
+function Qe(e, t) {
+	return !!$e(e, t);
+}
 function $e(e, t) {
-	return !!et(e, t);
+	return et(e, t) << 24 >> 24;
 }
-/**
-* Return a signed 8-bit integer value.
-* @param {Uint8Array} buf
-* @param {number} offset
-* @returns {number}
-*/
 function et(e, t) {
-	return tt(e, t) << 24 >> 24;
-}
-/**
-* Return an unsigned 8-bit integer value.
-* @param {Uint8Array} buf
-* @param {number} offset
-* @returns {number}
-*/
-function tt(e, t) {
 	return e[t];
 }
-/**
-* Return a signed 16-bit integer value.
-* @param {Uint8Array} buf
-* @param {number} offset
-* @returns {number}
-*/
-function X(e, t) {
+function tt(e, t) {
 	return nt(e, t) << 16 >> 16;
 }
-/**
-* Return an unsigned 16-bit integer value.
-* @param {Uint8Array} buf
-* @param {number} offset
-* @returns {number}
-*/
 function nt(e, t) {
 	return e[t] | e[t + 1] << 8;
 }
-/**
-* Return a signed 32-bit integer value.
-* @param {Uint8Array} buf
-* @param {number} offset
-* @returns {number}
-*/
 function Z(e, t) {
 	return e[t] | e[t + 1] << 8 | e[t + 2] << 16 | e[t + 3] << 24;
 }
-/**
-* Return an unsigned 32-bit integer value.
-* @param {Uint8Array} buf
-* @param {number} offset
-* @returns {number}
-*/
 function rt(e, t) {
 	return Z(e, t) >>> 0;
 }
-/**
-* Return a signed 64-bit integer value coerced to a JS number.
-* Throws an error if the value exceeds what a JS number can represent.
-* @param {Uint8Array} buf
-* @param {number} offset
-* @returns {number}
-*/
 function Q(e, t) {
-	return He(BigInt.asIntN(64, BigInt(rt(e, t)) + (BigInt(rt(e, t + 4)) << 32n)));
+	return Ve(BigInt.asIntN(64, BigInt(rt(e, t)) + (BigInt(rt(e, t + 4)) << 32n)));
 }
-/**
-* Create a JavaScript string from UTF-8 data stored inside the FlatBuffer.
-* This allocates a new string and converts to wide chars upon each access.
-* @param {Uint8Array} buf The byte buffer.
-* @param {number} index The index of the string entry.
-* @returns {string} The decoded string.
-*/
 function it(e, t) {
 	let n = t + Z(e, t), r = Z(e, n);
-	return n += 4, Ye(e.subarray(n, n + r));
+	return n += 4, Je(e.subarray(n, n + r));
 }
-/**
-* Extract a flatbuffer vector to an array.
-* @template T
-* @param {Uint8Array} buf The byte buffer.
-* @param {number} offset The offset location of the vector.
-* @param {number} stride The stride between vector entries.
-* @param {(buf: Uint8Array, pos: number) => T} extract Vector entry extraction function.
-* @returns {T[]} The extracted vector entries.
-*/
 function at(e, t, n, r) {
 	if (!t) return [];
 	let i = t + Z(e, t);
 	return Array.from({ length: Z(e, i) }, (t, a) => r(e, i + 4 + a * n));
 }
 // node_modules/@uwdata/flechette/src/util/struct.js
-/**
-* @import { Batch } from '../batch.js';
-*/
-/**
-* Symbol for the row index value of a struct object proxy.
-*/
 var ot = Symbol("rowIndex");
-/**
-* Returns a row proxy object factory. The resulting method takes a
-* batch-level row index as input and returns an object that proxies
-* access to underlying batches.
-* @param {string[]} names The column (property) names
-* @param {Batch[]} batches The value batches.
-* @returns {(index: number) => Record<string, any>}
-*/
 function st(e, t) {
 	class n {
-		/**
-		* Create a new proxy row object representing a struct or table row.
-		* @param {number} index The record batch row index.
-		*/
 		constructor(e) {
 			this[ot] = e;
 		}
-		/**
-		* Return a JSON-compatible object representation.
-		*/
 		toJSON() {
 			return lt(e, t, this[ot]);
 		}
@@ -870,152 +344,52 @@ function st(e, t) {
 	}
 	return (e) => new n(e);
 }
-/**
-* Returns a row object factory. The resulting method takes a
-* batch-level row index as input and returns an object whose property
-* values have been extracted from the batches.
-* @param {string[]} names The column (property) names
-* @param {Batch[]} batches The value batches.
-* @returns {(index: number) => Record<string, any>}
-*/
 function ct(e, t) {
 	return (n) => lt(e, t, n);
 }
-/**
-* Return a vanilla object representing a struct (row object) type.
-* @param {string[]} names The column (property) names
-* @param {Batch[]} batches The value batches.
-* @param {number} index The record batch row index.
-* @returns {Record<string, any>}
-*/
 function lt(e, t, n) {
 	let r = {};
 	for (let i = 0; i < e.length; ++i) r[e[i]] = t[i].at(n);
 	return r;
 }
 // node_modules/@uwdata/flechette/src/batch.js
-/**
-* @import { Column } from './column.js'
-* @import { DataType, DecimalType, IntegerArray, OffsetArray, TypedArray, TypedArrayConstructor, ValueArray } from './types.js'
-*/
-/**
-* Check if the input is a batch that supports direct access to
-* binary data in the form of typed arrays.
-* @param {Batch<any>?} batch The data batch to check.
-* @returns {boolean} True if a direct batch, false otherwise.
-*/
 function ut(e) {
 	return e instanceof ft;
 }
-/**
-* Column values from a single record batch.
-* A column may contain multiple batches.
-* @template T
-*/
 var dt = class {
-	/**
-	* The array type to use when extracting data from the batch.
-	* A null value indicates that the array type should match
-	* the type of the batch's values array.
-	* @type {ArrayConstructor | TypedArrayConstructor | null}
-	*/
 	static ArrayType = null;
-	/**
-	* Create a new column batch.
-	* @param {object} options
-	* @param {number} options.length The length of the batch
-	* @param {number} options.nullCount The null value count
-	* @param {DataType} options.type The data type.
-	* @param {Uint8Array} [options.validity] Validity bitmap buffer
-	* @param {TypedArray} [options.values] Values buffer
-	* @param {OffsetArray} [options.offsets] Offsets buffer
-	* @param {OffsetArray} [options.sizes] Sizes buffer
-	* @param {Batch[]} [options.children] Children batches
-	*/
 	constructor({ length: e, nullCount: t, type: n, validity: r, values: i, offsets: a, sizes: o, children: s }) {
 		this.length = e, this.nullCount = t, this.type = n, this.validity = r, this.values = i, this.offsets = a, this.sizes = o, this.children = s, t && this.validity || (this.at = (e) => this.value(e));
 	}
-	/**
-	* Provide an informative object string tag.
-	*/
 	get [Symbol.toStringTag]() {
 		return "Batch";
 	}
-	/**
-	* Return the value at the given index.
-	* @param {number} index The value index.
-	* @returns {T | null} The value.
-	*/
 	at(e) {
 		return this.isValid(e) ? this.value(e) : null;
 	}
-	/**
-	* Check if a value at the given index is valid (non-null).
-	* @param {number} index The value index.
-	* @returns {boolean} True if valid, false otherwise.
-	*/
 	isValid(e) {
-		return Xe(this.validity, e);
+		return Ye(this.validity, e);
 	}
-	/**
-	* Return the value at the given index. This method does not check the
-	* validity bitmap and is intended primarily for internal use. In most
-	* cases, callers should use the `at()` method instead.
-	* @param {number} index The value index
-	* @returns {T} The value, ignoring the validity bitmap.
-	*/
 	value(e) {
 		return this.values[e];
 	}
-	/**
-	* Extract an array of values within the given index range. Unlike
-	* Array.slice, all arguments are required and may not be negative indices.
-	* @param {number} start The starting index, inclusive
-	* @param {number} end The ending index, exclusive
-	* @returns {ValueArray<T?>} The slice of values
-	*/
 	slice(e, t) {
 		let n = t - e, r = Array(n);
 		for (let t = 0; t < n; ++t) r[t] = this.at(e + t);
 		return r;
 	}
-	/**
-	* Return an iterator over the values in this batch.
-	* @returns {Iterator<T?>}
-	*/
 	*[Symbol.iterator]() {
 		for (let e = 0; e < this.length; ++e) yield this.at(e);
 	}
 }, ft = class extends dt {
-	/**
-	* Create a new column batch with direct value array access.
-	* @param {object} options
-	* @param {number} options.length The length of the batch
-	* @param {number} options.nullCount The null value count
-	* @param {DataType} options.type The data type.
-	* @param {Uint8Array} [options.validity] Validity bitmap buffer
-	* @param {TypedArray} options.values Values buffer
-	*/
 	constructor(e) {
 		super(e);
 		let { length: t, values: n } = this;
 		this.values = n.subarray(0, t);
 	}
-	/**
-	* Extract an array of values within the given index range. Unlike
-	* Array.slice, all arguments are required and may not be negative indices.
-	* When feasible, a zero-copy subarray of a typed array is returned.
-	* @param {number} start The starting index, inclusive
-	* @param {number} end The ending index, exclusive
-	* @returns {ValueArray<T?>} The slice of values
-	*/
 	slice(e, t) {
 		return this.nullCount ? super.slice(e, t) : this.values.subarray(e, t);
 	}
-	/**
-	* Return an iterator over the values in this batch.
-	* @returns {Iterator<T?>}
-	*/
 	[Symbol.iterator]() {
 		return this.nullCount ? super[Symbol.iterator]() : this.values[Symbol.iterator]();
 	}
@@ -1024,24 +398,14 @@ var dt = class {
 }, $ = class extends dt {
 	static ArrayType = Array;
 }, mt = class extends $ {
-	/**
-	* @param {number} index The value index
-	* @returns {null}
-	*/
 	value(e) {
 		return null;
 	}
 }, ht = class extends pt {
-	/**
-	* @param {number} index The value index
-	*/
 	value(e) {
-		return He(this.values[e]);
+		return Ve(this.values[e]);
 	}
 }, gt = class extends pt {
-	/**
-	* @param {number} index The value index
-	*/
 	value(e) {
 		let t = this.values[e], n = (t & 31744) >> 10, r = (t & 1023) / 1024, i = (-1) ** ((t & 32768) >> 15);
 		switch (n) {
@@ -1051,11 +415,8 @@ var dt = class {
 		return i * 2 ** (n - 15) * (1 + r);
 	}
 }, _t = class extends $ {
-	/**
-	* @param {number} index The value index
-	*/
 	value(e) {
-		return Xe(this.values, e);
+		return Ye(this.values, e);
 	}
 }, vt = class extends pt {
 	constructor(e) {
@@ -1063,9 +424,6 @@ var dt = class {
 		let { scale: t } = this.type;
 		this.scale = 10 ** t;
 	}
-	/**
-	* @param {number} index The value index
-	*/
 	value(e) {
 		return this.values[e] / this.scale;
 	}
@@ -1073,233 +431,123 @@ var dt = class {
 	constructor(e) {
 		super(e);
 		let { bitWidth: t, scale: n } = this.type;
-		this.decimal = t === 64 ? Ge : t === 128 ? Ke : qe, this.scale = 10n ** BigInt(n);
+		this.decimal = t === 64 ? We : t === 128 ? Ge : Ke, this.scale = 10n ** BigInt(n);
 	}
 }, bt = class extends yt {
 	static ArrayType = G;
-	/**
-	* @param {number} index The value index
-	*/
 	value(e) {
-		return Ue(this.decimal(this.values, e), this.scale);
+		return He(this.decimal(this.values, e), this.scale);
 	}
 }, xt = class extends yt {
 	static ArrayType = Array;
-	/**
-	* @param {number} index The value index
-	*/
 	value(e) {
 		return this.decimal(this.values, e);
 	}
 }, St = class extends $ {
-	/**
-	* Create a new date batch.
-	* @param {Batch<number>} batch A batch of timestamp values.
-	*/
 	constructor(e) {
 		super(e), this.source = e;
 	}
-	/**
-	* @param {number} index The value index
-	*/
 	value(e) {
 		return new Date(this.source.value(e));
 	}
 }, Ct = class extends pt {
-	/**
-	* @param {number} index The value index
-	* @returns {number}
-	*/
 	value(e) {
 		return 864e5 * this.values[e];
 	}
 }, wt = ht, Tt = class extends ht {
-	/**
-	* @param {number} index The value index
-	*/
 	value(e) {
 		return super.value(e) * 1e3;
 	}
 }, Et = ht, Dt = class extends ht {
-	/**
-	* @param {number} index The value index
-	*/
 	value(e) {
-		return Ue(this.values[e], 1000n);
+		return He(this.values[e], 1000n);
 	}
 }, Ot = class extends ht {
-	/**
-	* @param {number} index The value index
-	*/
 	value(e) {
-		return Ue(this.values[e], 1000000n);
+		return He(this.values[e], 1000000n);
 	}
 }, kt = class extends $ {
-	/**
-	* @param {number} index The value index
-	* @returns {Int32Array}
-	*/
 	value(e) {
 		return this.values.subarray(e << 1, e + 1 << 1);
 	}
 }, At = class extends $ {
-	/**
-	* @param {number} index The value index
-	*/
 	value(e) {
 		let t = this.values, n = e << 4;
 		return Float64Array.of(Z(t, n), Z(t, n + 4), Q(t, n + 8));
 	}
-}, jt = ({ values: e, offsets: t }, n) => e.subarray(t[n], t[n + 1]), Mt = ({ values: e, offsets: t }, n) => e.subarray(He(t[n]), He(t[n + 1])), Nt = class extends $ {
-	/**
-	* @param {number} index
-	* @returns {Uint8Array}
-	*/
+}, jt = ({ values: e, offsets: t }, n) => e.subarray(t[n], t[n + 1]), Mt = ({ values: e, offsets: t }, n) => e.subarray(Ve(t[n]), Ve(t[n + 1])), Nt = class extends $ {
 	value(e) {
 		return jt(this, e);
 	}
 }, Pt = class extends $ {
-	/**
-	* @param {number} index
-	* @returns {Uint8Array}
-	*/
 	value(e) {
 		return Mt(this, e);
 	}
 }, Ft = class extends $ {
-	/**
-	* @param {number} index
-	*/
 	value(e) {
-		return Ye(jt(this, e));
+		return Je(jt(this, e));
 	}
 }, It = class extends $ {
-	/**
-	* @param {number} index
-	*/
 	value(e) {
-		return Ye(Mt(this, e));
+		return Je(Mt(this, e));
 	}
 }, Lt = class extends $ {
-	/**
-	* @param {number} index
-	* @returns {ValueArray<V>}
-	*/
 	value(e) {
 		let t = this.offsets;
 		return this.children[0].slice(t[e], t[e + 1]);
 	}
 }, Rt = class extends $ {
-	/**
-	* @param {number} index
-	* @returns {ValueArray<V>}
-	*/
 	value(e) {
 		let t = this.offsets;
-		return this.children[0].slice(He(t[e]), He(t[e + 1]));
+		return this.children[0].slice(Ve(t[e]), Ve(t[e + 1]));
 	}
 }, zt = class extends $ {
-	/**
-	* @param {number} index
-	* @returns {ValueArray<V>}
-	*/
 	value(e) {
 		let t = this.offsets[e], n = t + this.sizes[e];
 		return this.children[0].slice(t, n);
 	}
 }, Bt = class extends $ {
-	/**
-	* @param {number} index
-	* @returns {ValueArray<V>}
-	*/
 	value(e) {
 		let t = this.offsets[e], n = t + this.sizes[e];
-		return this.children[0].slice(He(t), He(n));
+		return this.children[0].slice(Ve(t), Ve(n));
 	}
 }, Vt = class extends $ {
 	constructor(e) {
-		/** @type {number} */
 		super(e), this.stride = this.type.stride;
 	}
 }, Ht = class extends Vt {
-	/**
-	* @param {number} index
-	* @returns {Uint8Array}
-	*/
 	value(e) {
 		let { stride: t, values: n } = this;
 		return n.subarray(e * t, (e + 1) * t);
 	}
 }, Ut = class extends Vt {
-	/**
-	* @param {number} index
-	* @returns {ValueArray<V>}
-	*/
 	value(e) {
 		let { children: t, stride: n } = this;
 		return t[0].slice(e * n, (e + 1) * n);
 	}
 };
-/**
-* Extract Map key-value pairs from parallel child batches.
-*/
 function Wt({ children: e, offsets: t }, n) {
 	let [r, i] = e[0].children, a = t[n], o = t[n + 1], s = [];
 	for (let e = a; e < o; ++e) s.push([r.at(e), i.at(e)]);
 	return s;
 }
-/**
-* A batch of map (key, value) values. The map is represented as a list of
-* key-value structs.
-* @template K, V
-* @extends {ArrayBatch<[K, V][]>}
-*/
 var Gt = class extends $ {
-	/**
-	* Return the value at the given index.
-	* @param {number} index The value index.
-	* @returns {[K, V][]} The map entries as an array of [key, value] arrays.
-	*/
 	value(e) {
 		return Wt(this, e);
 	}
 }, Kt = class extends $ {
-	/**
-	* Return the value at the given index.
-	* @param {number} index The value index.
-	* @returns {Map<K, V>} The map value.
-	*/
 	value(e) {
 		return new Map(Wt(this, e));
 	}
 }, qt = class extends $ {
-	/**
-	* Create a new column batch.
-	* @param {object} options
-	* @param {number} options.length The length of the batch
-	* @param {number} options.nullCount The null value count
-	* @param {DataType} options.type The data type.
-	* @param {Uint8Array} [options.validity] Validity bitmap buffer
-	* @param {Int32Array} [options.offsets] Offsets buffer
-	* @param {Batch[]} options.children Children batches
-	* @param {Int8Array} options.typeIds Union type ids buffer
-	* @param {Record<string, number>} options.map A typeId to children index map
-	*/
 	constructor({ typeIds: e, ...t }) {
-		/** @type {Record<string, number>} */
 		super(t), this.typeIds = e, this.typeMap = this.type.typeMap;
 	}
-	/**
-	* @param {number} index The value index.
-	*/
 	value(e, t = e) {
 		let { typeIds: n, children: r, typeMap: i } = this;
 		return r[i[n[e]]].at(t);
 	}
 }, Jt = class extends qt {
-	/**
-	* @param {number} index The value index.
-	*/
 	value(e) {
 		return super.value(e, this.offsets[e]);
 	}
@@ -1307,10 +555,6 @@ var Gt = class extends $ {
 	constructor(e, t = ct) {
 		super(e), this.names = this.type.children.map((e) => e.name), this.factory = t(this.names, this.children);
 	}
-	/**
-	* @param {number} index The value index.
-	* @returns {Record<string, any>}
-	*/
 	value(e) {
 		return this.factory(e);
 	}
@@ -1319,83 +563,38 @@ var Gt = class extends $ {
 		super(e, st);
 	}
 }, Zt = class extends $ {
-	/**
-	* @param {number} index The value index.
-	*/
 	value(e) {
 		let [{ values: t }, n] = this.children;
 		return n.at(ue(t, e));
 	}
 }, Qt = class extends $ {
-	/**
-	* Register the backing dictionary. Dictionaries are added
-	* after batch creation as the complete dictionary may not
-	* be finished across multiple record batches.
-	* @param {Column<T>} dictionary
-	* The dictionary of column values.
-	*/
 	setDictionary(e) {
 		return this.dictionary = e, this.cache = e.cache(), this;
 	}
-	/**
-	* @param {number} index The value index.
-	*/
 	value(e) {
 		return this.cache[this.key(e)];
 	}
-	/**
-	* @param {number} index The value index.
-	* @returns {number} The dictionary key
-	*/
 	key(e) {
 		return this.values[e];
 	}
 }, $t = class extends $ {
-	/**
-	* Create a new view batch.
-	* @param {object} options Batch options.
-	* @param {number} options.length The length of the batch
-	* @param {number} options.nullCount The null value count
-	* @param {DataType} options.type The data type.
-	* @param {Uint8Array} [options.validity] Validity bitmap buffer
-	* @param {Uint8Array} options.values Values buffer
-	* @param {Uint8Array[]} options.data View data buffers
-	*/
 	constructor({ data: e, ...t }) {
 		super(t), this.data = e;
 	}
-	/**
-	* Get the binary data at the provided index.
-	* @param {number} index The value index.
-	* @returns {Uint8Array}
-	*/
 	view(e) {
 		let { values: t, data: n } = this, r = e << 4, i = r + 4, a = t, o = Z(a, r);
 		return o > 12 && (i = Z(a, r + 12), a = n[Z(a, r + 8)]), a.subarray(i, i + o);
 	}
 }, en = class extends $t {
-	/**
-	* @param {number} index The value index.
-	*/
 	value(e) {
 		return this.view(e);
 	}
 }, tn = class extends $t {
-	/**
-	* @param {number} index The value index.
-	*/
 	value(e) {
-		return Ye(this.view(e));
+		return Je(this.view(e));
 	}
 };
 // node_modules/@uwdata/flechette/src/column.js
-/**
-* @import { Batch } from './batch.js'
-* @import { DataType, ValueArray } from './types.js'
-*/
-/**
-* Build up a column from batches.
-*/
 function nn(e) {
 	let t = [];
 	return {
@@ -1406,93 +605,36 @@ function nn(e) {
 		done: () => new rn(t, e)
 	};
 }
-/**
-* A data column. A column provides a view over one or more value batches,
-* each drawn from an Arrow record batch. This class supports random access
-* to column values by integer index; however, extracting arrays using
-* `toArray()` or iterating over values (`for (const value of column) {...}`)
-* provide more efficient ways for bulk access or scanning.
-* @template T
-*/
 var rn = class {
-	/**
-	* Create a new column instance.
-	* @param {Batch<T>[]} data The value batches.
-	* @param {DataType} [type] The column data type.
-	*  If not specified, the type is extracted from the batches.
-	*/
 	constructor(e, t = e[0]?.type) {
-		/**
-		* An array of column data batches.
-		* @type {readonly Batch<T>[]}
-		* @readonly
-		*/
 		this.type = t, this.length = e.reduce((e, t) => e + t.length, 0), this.nullCount = e.reduce((e, t) => e + t.nullCount, 0), this.data = e;
 		let n = e.length, r = new Int32Array(n + 1);
 		if (n === 1) {
 			let [t] = e;
 			r[1] = t.length, this.at = (e) => t.at(e);
 		} else for (let t = 0, i = 0; t < n; ++t) r[t + 1] = i += e[t].length;
-		/**
-		* Index offsets for data batches.
-		* Used to map a column row index to a batch-specific index.
-		* @type {Int32Array}
-		* @readonly
-		*/
 		this.offsets = r;
 	}
-	/**
-	* Provide an informative object string tag.
-	*/
 	get [Symbol.toStringTag]() {
 		return "Column";
 	}
-	/**
-	* Return an iterator over the values in this column.
-	* @returns {Iterator<T?>}
-	*/
 	[Symbol.iterator]() {
 		let e = this.data;
 		return e.length === 1 ? e[0][Symbol.iterator]() : an(e);
 	}
-	/**
-	* Return the column value at the given index. If a column has multiple
-	* batches, this method performs binary search over the batch lengths to
-	* determine the batch from which to retrieve the value. The search makes
-	* lookup less efficient than a standard array access. If making a full
-	* scan of a column, consider extracting arrays via `toArray()` or using an
-	* iterator (`for (const value of column) {...}`).
-	* @param {number} index The row index.
-	* @returns {T | null} The value.
-	*/
 	at(e) {
 		let { data: t, offsets: n } = this, r = ue(n, e) - 1;
 		return t[r]?.at(e - n[r]);
 	}
-	/**
-	* Return the column value at the given index. This method is the same as
-	* `at()` and is provided for better compatibility with Apache Arrow JS.
-	* @param {number} index The row index.
-	* @returns {T | null} The value.
-	*/
 	get(e) {
 		return this.at(e);
 	}
-	/**
-	* Extract column values into a single array instance. When possible,
-	* a zero-copy subarray of the input Arrow data is returned.
-	* @returns {ValueArray<T?>}
-	*/
 	toArray() {
 		let { length: e, nullCount: t, data: n } = this, r = !t && ut(n[0]), i = n.length;
 		if (r && i === 1) return n[0].values;
 		let a = new (!i || t > 0 ? Array : n[0].constructor.ArrayType ?? n[0].values.constructor)(e);
 		return r ? on(a, n) : sn(a, n);
 	}
-	/**
-	* Return an array of cached column values.
-	* Used internally to accelerate dictionary types.
-	*/
 	cache() {
 		return this._cache ??= this.toArray();
 	}
@@ -1519,90 +661,29 @@ function sn(e, t) {
 	return e;
 }
 // node_modules/@uwdata/flechette/src/table.js
-/**
-* @import { Column } from './column.js'
-* @import { Schema, StructFactory, TypeMap, ValueArray } from './types.js'
-*/
-/**
-* A table consists of a collection of named columns (or 'children').
-* To work with table data directly in JavaScript, use `toColumns()`
-* to extract an object that maps column names to extracted value arrays,
-* or `toArray()` to extract an array of row objects. For random access
-* by row index, use `getChild()` to access data for a specific column.
-* @template {TypeMap} [T=TypeMap]
-*/
 var cn = class e {
-	/**
-	* Create a new table with the given schema and columns (children).
-	* @param {Schema} schema The table schema.
-	* @param {Column[]} children The table columns.
-	* @param {boolean} [useProxy=false] Flag indicating if row proxy
-	*  objects should be used to represent table rows (default `false`).
-	*/
 	constructor(e, t, n = !1) {
 		let r = e.fields.map((e) => e.name);
-		/**
-		* @type {StructFactory}
-		* @readonly
-		*/
 		this.schema = e, this.names = r, this.children = t, this.factory = n ? st : ct;
 		let i = [];
-		/**
-		* Returns a row object generator for the given batch index.
-		* @private
-		* @readonly
-		* @param {number} b The batch index.
-		* @returns {(index: number) => { [P in keyof T]: T[P] }}
-		*/
 		this.getFactory = (e) => i[e] ?? (i[e] = this.factory(r, t.map((t) => t.data[e])));
 	}
-	/**
-	* Provide an informative object string tag.
-	*/
 	get [Symbol.toStringTag]() {
 		return "Table";
 	}
-	/**
-	* The number of columns in this table.
-	* @return {number} The number of columns.
-	*/
 	get numCols() {
 		return this.names.length;
 	}
-	/**
-	* The number of rows in this table.
-	* @return {number} The number of rows.
-	*/
 	get numRows() {
 		return this.children[0]?.length ?? 0;
 	}
-	/**
-	* Return the child column at the given index position.
-	* @template {T[keyof T]} R
-	* @param {number} index The column index.
-	* @returns {Column<R>}
-	*/
 	getChildAt(e) {
 		return this.children[e];
 	}
-	/**
-	* Return the first child column with the given name.
-	* @template {keyof T} P
-	* @param {P} name The column name.
-	* @returns {Column<T[P]>}
-	*/
 	getChild(e) {
 		let t = this.names.findIndex((t) => t === e);
 		return t > -1 ? this.children[t] : void 0;
 	}
-	/**
-	* Construct a new table containing only columns at the specified indices.
-	* The order of columns in the new table matches the order of input indices.
-	* @template {T[keyof T]} V
-	* @param {number[]} indices The indices of columns to keep.
-	* @param {string[]} [as] Optional new names for selected columns.
-	* @returns {Table<{ [key: string]: V }>} A new table with selected columns.
-	*/
 	selectAt(t, n = []) {
 		let { children: r, factory: i, schema: a } = this, { fields: o } = a;
 		return new e({
@@ -1610,31 +691,14 @@ var cn = class e {
 			fields: t.map((e, t) => ln(o[e], n[t]))
 		}, t.map((e) => r[e]), i === st);
 	}
-	/**
-	* Construct a new table containing only columns with the specified names.
-	* If columns have duplicate names, the first (with lowest index) is used.
-	* The order of columns in the new table matches the order of input names.
-	* @template {keyof T} K
-	* @param {K[]} names Names of columns to keep.
-	* @param {string[]} [as] Optional new names for selected columns.
-	* @returns A new table with columns matching the specified names.
-	*/
 	select(e, t) {
 		let n = this.names, r = e.map((e) => n.indexOf(e));
 		return this.selectAt(r, t);
 	}
-	/**
-	* Return an object mapping column names to extracted value arrays.
-	* @returns {{ [P in keyof T]: ValueArray<T[P]> }}
-	*/
 	toColumns() {
 		let { children: e, names: t } = this, n = {};
 		return t.forEach((t, r) => n[t] = e[r]?.toArray() ?? []), n;
 	}
-	/**
-	* Return an array of objects representing the rows of this table.
-	* @returns {{ [P in keyof T]: T[P] }[]}
-	*/
 	toArray() {
 		let { children: e, getFactory: t, numRows: n } = this, r = e[0]?.data ?? [], i = Array(n);
 		for (let e = 0, n = -1; e < r.length; ++e) {
@@ -1643,10 +707,6 @@ var cn = class e {
 		}
 		return i;
 	}
-	/**
-	* Return an iterator over objects representing the rows of this table.
-	* @returns {Generator<{ [P in keyof T]: T[P] }, any, any>}
-	*/
 	*[Symbol.iterator]() {
 		let { children: e, getFactory: t } = this, n = e[0]?.data ?? [];
 		for (let e = 0; e < n.length; ++e) {
@@ -1654,23 +714,12 @@ var cn = class e {
 			for (let t = 0; t < n[e].length; ++t) yield r(t);
 		}
 	}
-	/**
-	* Return a row object for the given index.
-	* @param {number} index The row index.
-	* @returns {{ [P in keyof T]: T[P] }} The row object.
-	*/
 	at(e) {
 		let { children: t, getFactory: n, numRows: r } = this;
 		if (e < 0 || e >= r) return null;
 		let [{ offsets: i }] = t, a = ue(i, e) - 1;
 		return n(a)(e - i[a]);
 	}
-	/**
-	* Return a row object for the given index. This method is the same as
-	* `at()` and is provided for better compatibility with Apache Arrow JS.
-	* @param {number} index The row index.
-	* @returns {{ [P in keyof T]: T[P] }} The row object.
-	*/
 	get(e) {
 		return this.at(e);
 	}
@@ -1682,14 +731,6 @@ function ln(e, t) {
 	} : e;
 }
 // node_modules/@uwdata/flechette/src/batch-type.js
-/**
-* @import { DataType, ExtractionOptions } from './types.js';
-*/
-/**
-* Return a batch constructor for the given data type and extraction options.
-* @param {DataType} type The data type.
-* @param {ExtractionOptions} options The extraction options.
-*/
 function un(e, t = {}) {
 	let { typeId: n, bitWidth: r, mode: i, precision: a, unit: o } = e, { useBigInt: s, useBigIntTimestamp: c, useDate: l, useDecimalInt: u, useMap: d, useProxy: f } = t;
 	switch (n) {
@@ -1721,7 +762,7 @@ function un(e, t = {}) {
 		case N.Dictionary: return Qt;
 		case N.Union: return i ? Jt : qt;
 	}
-	throw Error(Y(n));
+	throw Error(fe(n));
 }
 function dn(e, t) {
 	return t ? class extends t {
@@ -1731,36 +772,17 @@ function dn(e, t) {
 	} : e;
 }
 // node_modules/@uwdata/flechette/src/compression.js
-/** @import { Codec, CompressionType_ } from './types.js' */
 var fn = -1, pn = 8;
-/**
-* Return an error message for a missing codec.
-* @param {CompressionType_} type The codec type.
-*/
 function mn(e) {
-	return `Missing compression codec "${fe(R, e)}" (id ${e})`;
+	return `Missing compression codec "${Y(R, e)}" (id ${e})`;
 }
-/** @type {Map<CompressionType_, Codec>} */
-var hn = /* @__PURE__ */ new Map();
-/**
-* Returns a compression codec for the provided type, or null if not found.
-* Compression codecs must first be registered using *setCompressionCodec*.
-* @param {CompressionType_ | null} [type] The compression type.
-* @returns {Codec | null} The compression codec, or null if not registered.
-*/
+var hn = new Map();
 function gn(e) {
 	return e != null && hn.get(e) || null;
 }
-/**
-* Decompress an Arrow buffer, return decompressed bytes and region metadata.
-* @param {Uint8Array} body The message body.
-* @param {{ offset: number, length: number }} region Buffer region metadata.
-* @param {Codec} codec A compression codec.
-* @returns {{ bytes: Uint8Array, offset: number, length: number }}
-*/
 function _n(e, { offset: t, length: n }, r) {
 	if (n === 0) return {
-		bytes: /* @__PURE__ */ new Uint8Array(),
+		bytes: new Uint8Array(),
 		offset: 0,
 		length: 0
 	};
@@ -1772,12 +794,6 @@ function _n(e, { offset: t, length: n }, r) {
 	};
 }
 // node_modules/@uwdata/flechette/src/decode/block.js
-/**
-* Decode a block that points to messages within an Arrow 'file' format.
-* @param {Uint8Array} buf A byte buffer of binary Arrow IPC data
-* @param {number} index The starting index in the byte buffer
-* @returns The file block.
-*/
 function vn(e, t) {
 	return {
 		offset: Q(e, t),
@@ -1785,223 +801,122 @@ function vn(e, t) {
 		bodyLength: Q(e, t + 16)
 	};
 }
-/**
-* Decode a vector of blocks.
-* @param {Uint8Array} buf
-* @param {number} index
-* @returns An array of file blocks.
-*/
 function yn(e, t) {
 	return at(e, t, 24, vn);
 }
 // node_modules/@uwdata/flechette/src/decode/body-compression.js
-/**
-* @import { BodyCompression, BodyCompressionMethod_, CompressionType_ } from '../types.js'
-*/
-/**
-* Decode record batch body compression metadata.
-* @param {Uint8Array} buf A byte buffer of binary Arrow IPC data
-* @param {number} index The starting index in the byte buffer
-* @returns {BodyCompression | undefined} The body compression metadata
-*/
 function bn(e, t) {
-	let n = Ze(e, t);
+	let n = Xe(e, t);
 	return {
-		codec: n(4, et, R.LZ4_FRAME),
-		method: n(6, et, ie.BUFFER)
+		codec: n(4, $e, R.LZ4_FRAME),
+		method: n(6, $e, ie.BUFFER)
 	};
 }
 // node_modules/@uwdata/flechette/src/decode/record-batch.js
-/**
-* @import { RecordBatch, Version_ } from '../types.js'
-*/
-/**
-* Decode a record batch.
-* @param {Uint8Array} buf A byte buffer of binary Arrow IPC data
-* @param {number} index The starting index in the byte buffer
-* @param {Version_} version Arrow version value
-* @returns {RecordBatch} The record batch
-*/
 function xn(e, t, n) {
-	let r = Ze(e, t), i = n < j.V4 ? 8 : 0;
+	let r = Xe(e, t), i = n < j.V4 ? 8 : 0;
 	return {
 		length: r(4, Q, 0),
-		nodes: at(e, r(6, Qe), 16, (e, t) => ({
+		nodes: at(e, r(6, Ze), 16, (e, t) => ({
 			length: Q(e, t),
 			nullCount: Q(e, t + 8)
 		})),
-		regions: at(e, r(8, Qe), 16 + i, (e, t) => ({
+		regions: at(e, r(8, Ze), 16 + i, (e, t) => ({
 			offset: Q(e, t + i),
 			length: Q(e, t + i + 8)
 		})),
 		compression: r(10, bn),
-		variadic: at(e, r(12, Qe), 8, Q)
+		variadic: at(e, r(12, Ze), 8, Q)
 	};
 }
 // node_modules/@uwdata/flechette/src/decode/dictionary-batch.js
-/**
-* @import { DictionaryBatch, Version_ } from '../types.js'
-*/
-/**
-* Decode a dictionary batch.
-* @param {Uint8Array} buf A byte buffer of binary Arrow IPC data
-* @param {number} index The starting index in the byte buffer
-* @param {Version_} version Arrow version value
-* @returns {DictionaryBatch} The dictionary batch
-*/
 function Sn(e, t, n) {
-	let r = Ze(e, t);
+	let r = Xe(e, t);
 	return {
 		id: r(4, Q, 0),
 		data: r(6, (e, t) => xn(e, t, n)),
-		/**
-		* If isDelta is true the values in the dictionary are to be appended to a
-		* dictionary with the indicated id. If isDelta is false this dictionary
-		* should replace the existing dictionary.
-		*/
-		isDelta: r(8, $e, !1)
+		isDelta: r(8, Qe, !1)
 	};
 }
 // node_modules/@uwdata/flechette/src/decode/data-type.js
-/**
-* @import { DataType, Field } from '../types.js'
-*/
-/**
-* Decode a data type definition for a field.
-* @param {Uint8Array} buf A byte buffer of binary Arrow IPC data.
-* @param {number} index The starting index in the byte buffer.
-* @param {number} typeId The data type id.
-* @param {Field[]} [children] A list of parsed child fields.
-* @returns {DataType} The data type.
-*/
 function Cn(e, t, n, r) {
-	J(n, N, Y);
-	let i = Ze(e, t);
+	J(n, N, fe);
+	let i = Xe(e, t);
 	switch (n) {
-		case N.Binary: return xe();
-		case N.Utf8: return Se();
-		case N.LargeBinary: return Fe();
-		case N.LargeUtf8: return Ie();
-		case N.List: return Oe(r[0]);
-		case N.ListView: return ze(r[0]);
-		case N.LargeList: return Le(r[0]);
-		case N.LargeListView: return Be(r[0]);
-		case N.Struct: return ke(r);
-		case N.RunEndEncoded: return Re(r[0], r[1]);
-		case N.Int: return ve(i(4, Z, 0), i(6, $e, !1));
-		case N.Float: return be(i(4, X, P.HALF));
-		case N.Decimal: return Ce(i(4, Z, 0), i(6, Z, 0), i(8, Z, 128));
-		case N.Date: return we(i(4, X, F.MILLISECOND));
-		case N.Time: return Te(i(4, X, I.MILLISECOND));
-		case N.Timestamp: return Ee(i(4, X, I.SECOND), i(6, it));
-		case N.Interval: return De(i(4, X, L.YEAR_MONTH));
-		case N.Duration: return Pe(i(4, X, I.MILLISECOND));
-		case N.FixedSizeBinary: return je(i(4, Z, 0));
-		case N.FixedSizeList: return Me(r[0], i(4, Z, 0));
-		case N.Map: return Ne(i(4, $e, !1), r[0]);
-		case N.Union: return Ae(i(4, X, re.Sparse), r, at(e, i(6, Qe), 4, Z));
+		case N.Binary: return be();
+		case N.Utf8: return xe();
+		case N.LargeBinary: return Pe();
+		case N.LargeUtf8: return Fe();
+		case N.List: return De(r[0]);
+		case N.ListView: return Re(r[0]);
+		case N.LargeList: return Ie(r[0]);
+		case N.LargeListView: return ze(r[0]);
+		case N.Struct: return Oe(r);
+		case N.RunEndEncoded: return Le(r[0], r[1]);
+		case N.Int: return _e(i(4, Z, 0), i(6, Qe, !1));
+		case N.Float: return ye(i(4, tt, P.HALF));
+		case N.Decimal: return Se(i(4, Z, 0), i(6, Z, 0), i(8, Z, 128));
+		case N.Date: return Ce(i(4, tt, F.MILLISECOND));
+		case N.Time: return we(i(4, tt, I.MILLISECOND));
+		case N.Timestamp: return Te(i(4, tt, I.SECOND), i(6, it));
+		case N.Interval: return Ee(i(4, tt, L.YEAR_MONTH));
+		case N.Duration: return Ne(i(4, tt, I.MILLISECOND));
+		case N.FixedSizeBinary: return Ae(i(4, Z, 0));
+		case N.FixedSizeList: return je(r[0], i(4, Z, 0));
+		case N.Map: return Me(i(4, Qe, !1), r[0]);
+		case N.Union: return ke(i(4, tt, re.Sparse), r, at(e, i(6, Ze), 4, Z));
 	}
 	return { typeId: n };
 }
 // node_modules/@uwdata/flechette/src/decode/metadata.js
-/**
-* @import { Metadata } from '../types.js'
-*/
-/**
-* Decode custom metadata consisting of key-value string pairs.
-* @param {Uint8Array} buf A byte buffer of binary Arrow IPC data
-* @param {number} index The starting index in the byte buffer
-* @returns {Metadata | null} The custom metadata map
-*/
 function wn(e, t) {
 	let n = at(e, t, 4, (e, t) => {
-		let n = Ze(e, t);
+		let n = Xe(e, t);
 		return [n(4, it), n(6, it)];
 	});
 	return n.length ? new Map(n) : null;
 }
 // node_modules/@uwdata/flechette/src/decode/schema.js
-/**
-* @import { DictionaryType, Endianness_, Field, IntType, Schema, Version_ } from '../types.js'
-*/
-/**
-* Decode a table schema describing the fields and their data types.
-* @param {Uint8Array} buf A byte buffer of binary Arrow IPC data
-* @param {number} index The starting index in the byte buffer
-* @param {Version_} version Arrow version value
-* @returns {Schema} The schema
-*/
 function Tn(e, t, n) {
-	let r = Ze(e, t);
+	let r = Xe(e, t);
 	return {
 		version: n,
-		endianness: r(4, X, 0),
+		endianness: r(4, tt, 0),
 		fields: r(6, En, []),
 		metadata: r(8, wn)
 	};
 }
-/**
-* @returns {Field[] | null}
-*/
 function En(e, t) {
 	return at(e, t, 4, Dn);
 }
-/**
-* @returns {Field}
-*/
 function Dn(e, t) {
-	let n = Ze(e, t), r = n(8, tt, N.NONE), i = n(10, Qe, 0), a = n(12, kn), o = Cn(e, i, r, n(14, On, []));
+	let n = Xe(e, t), r = n(8, et, N.NONE), i = n(10, Ze, 0), a = n(12, kn), o = Cn(e, i, r, n(14, On, []));
 	return a && (a.dictionary = o, o = a), {
 		name: n(4, it),
 		type: o,
-		nullable: n(6, $e, !1),
+		nullable: n(6, Qe, !1),
 		metadata: n(16, wn)
 	};
 }
-/**
-* @returns {Field[]}
-*/
 function On(e, t) {
 	return at(e, t, 4, Dn);
 }
-/**
-* @param {Uint8Array} buf
-* @param {number} index
-* @returns {DictionaryType}
-*/
 function kn(e, t) {
 	if (!t) return null;
-	let n = Ze(e, t);
-	return _e(null, n(6, An, ye()), n(8, $e, !1), n(4, Q, 0));
+	let n = Xe(e, t);
+	return ge(null, n(6, An, ve()), n(8, Qe, !1), n(4, Q, 0));
 }
-/**
-* Decode an integer data type.
-* @param {Uint8Array} buf A byte buffer of binary Arrow IPC data.
-* @param {number} index The starting index in the byte buffer.
-* @returns {IntType}
-*/
 function An(e, t) {
 	return Cn(e, t, N.Int);
 }
 // node_modules/@uwdata/flechette/src/decode/message.js
-/**
-* @import { Message, MessageHeader_, Version_ } from '../types.js'
-*/
-var jn = (e, t) => `Expected to read ${e} metadata bytes, but only read ${t}.`, Mn = (e, t) => `Expected to read ${e} bytes for message body, but only read ${t}.`, Nn = (e) => `Unsupported message type: ${e} (${fe(M, e)})`;
-/**
-* A "message" contains a block of Apache Arrow data, such as a schema,
-* record batch, or dictionary batch. This message decodes a single
-* message, returning its associated metadata and content.
-* @param {Uint8Array} buf A byte buffer of binary Arrow IPC data
-* @param {number} index The starting index in the byte buffer
-* @returns {Message} The decoded message.
-*/
+var jn = (e, t) => `Expected to read ${e} metadata bytes, but only read ${t}.`, Mn = (e, t) => `Expected to read ${e} bytes for message body, but only read ${t}.`, Nn = (e) => `Unsupported message type: ${e} (${Y(M, e)})`;
 function Pn(e, t) {
 	let n = Z(e, t) || 0;
 	if (t += 4, n === -1 && (n = Z(e, t) || 0, t += 4), n === 0) return null;
 	let r = e.subarray(t, t += n);
 	if (r.byteLength < n) throw Error(jn(n, r.byteLength));
-	let i = Ze(r, 0), a = i(4, X, j.V1), o = i(6, tt, M.NONE), s = i(8, Qe, 0), c = i(10, Q, 0), l;
+	let i = Xe(r, 0), a = i(4, tt, j.V1), o = i(6, et, M.NONE), s = i(8, Ze, 0), c = i(10, Q, 0), l;
 	if (s) {
 		let n = o === M.Schema ? Tn : o === M.DictionaryBatch ? Sn : o === M.RecordBatch ? xn : null;
 		if (!n) throw Error(Nn(o));
@@ -2009,7 +924,7 @@ function Pn(e, t) {
 			let n = e.subarray(t, t += c);
 			if (n.byteLength < c) throw Error(Mn(c, n.byteLength));
 			l.body = n;
-		} else o !== M.Schema && (l.body = /* @__PURE__ */ new Uint8Array());
+		} else o !== M.Schema && (l.body = new Uint8Array());
 	}
 	return {
 		version: a,
@@ -2019,47 +934,15 @@ function Pn(e, t) {
 	};
 }
 // node_modules/@uwdata/flechette/src/decode/decode-ipc.js
-/**
-* @import { ArrowData, Version_ } from '../types.js'
-*/
-/**
-* Decode [Apache Arrow IPC data][1] and return parsed schema, record batch,
-* and dictionary batch definitions. The input binary data may be either
-* an `ArrayBuffer` or `Uint8Array`. For Arrow data in the IPC 'stream' format,
-* an array of `Uint8Array` instances is also supported.
-*
-* This method stops short of generating views over field buffers. Use the
-* `createData()` method on the result to enable column data access.
-*
-* [1]: https://arrow.apache.org/docs/format/Columnar.html#serialization-and-interprocess-communication-ipc
-* @param {ArrayBufferLike | Uint8Array | Uint8Array[]} data
-*  The source byte buffer, or an array of buffers. If an array, each byte
-*  array may contain one or more self-contained messages. Messages may NOT
-*  span multiple byte arrays.
-* @returns {import('../types.js').ArrowData}
-*/
 function Fn(e) {
 	let t = q(e) ? new Uint8Array(e) : e;
 	return ce(t) && In(t) ? Rn(t) : Ln(t);
 }
-/**
-* @param {Uint8Array} buf
-* @returns {boolean}
-*/
 function In(e) {
 	if (!e || e.length < 4) return !1;
 	for (let t = 0; t < 6; ++t) if (A[t] !== e[t]) return !1;
 	return !0;
 }
-/**
-* Decode data in the [Arrow IPC 'stream' format][1].
-*
-* [1]: https://arrow.apache.org/docs/format/Columnar.html#ipc-streaming-format
-* @param {Uint8Array | Uint8Array[]} data The source byte buffer, or an
-*  array of buffers. If an array, each byte array may contain one or more
-*  self-contained messages. Messages may NOT span multiple byte arrays.
-* @returns {ArrowData}
-*/
 function Ln(e) {
 	let t = [e].flat(), n, r = [], i = [], a = [];
 	for (let e of t) {
@@ -2087,15 +970,8 @@ function Ln(e) {
 		metadata: null
 	};
 }
-/**
-* Decode data in the [Arrow IPC 'file' format][1].
-*
-* [1]: https://arrow.apache.org/docs/format/Columnar.html#ipc-file-format
-* @param {Uint8Array} data The source byte buffer.
-* @returns {ArrowData}
-*/
 function Rn(e) {
-	let t = e.byteLength - (A.length + 4), n = Ze(e, t - Z(e, t)), r = n(4, X, j.V1), i = n(8, yn, []), a = n(10, yn, []), o = a.map((e) => i.filter((t) => t.offset < e.offset).length);
+	let t = e.byteLength - (A.length + 4), n = Xe(e, t - Z(e, t)), r = n(4, tt, j.V1), i = n(8, yn, []), a = n(10, yn, []), o = a.map((e) => i.filter((t) => t.offset < e.offset).length);
 	return {
 		schema: n(6, (e, t) => Tn(e, t, r)),
 		dictionaries: i.map(({ offset: t }) => Pn(e, t).content),
@@ -2105,56 +981,15 @@ function Rn(e) {
 	};
 }
 // node_modules/@uwdata/flechette/src/decode/table-from-ipc.js
-/**
-* @import { ArrowData, BodyCompression, ExtractionOptions, Field, RecordBatch, Schema } from '../types.js'
-*/
-/**
-* Decode [Apache Arrow IPC data][1] and return a new Table. The input binary
-* data may be either an `ArrayBuffer` or `Uint8Array`. For Arrow data in the
-* [IPC 'stream' format][2], an array of `Uint8Array` values is also supported.
-*
-* [1]: https://arrow.apache.org/docs/format/Columnar.html#serialization-and-interprocess-communication-ipc
-* [2]: https://arrow.apache.org/docs/format/Columnar.html#ipc-streaming-format
-* @param {ArrayBufferLike | Uint8Array | Uint8Array[]} data
-*  The source byte buffer, or an array of buffers. If an array, each byte
-*  array may contain one or more self-contained messages. Messages may NOT
-*  span multiple byte arrays.
-* @param {ExtractionOptions} [options]
-*  Options for controlling how values are transformed when extracted
-*  from an Arrow binary representation.
-* @returns {Table} A Table instance.
-*/
 function zn(e, t) {
 	return Bn(Fn(e), t);
 }
-/**
-* Create a table from parsed IPC data.
-* @param {ArrowData} data
-*  The IPC data, as returned by parseIPC.
-* @param {ExtractionOptions} [options]
-*  Options for controlling how values are transformed when extracted
-*  from am Arrow binary representation.
-* @returns {Table} A Table instance.
-*/
 function Bn(e, t = {}) {
-	let { schema: n = { fields: [] }, dictionaries: r, records: i, dictsBeforeRecord: a } = e, { version: o, fields: s } = n, c = /* @__PURE__ */ new Map(), l = Hn(t, o, c), u = /* @__PURE__ */ new Map();
+	let { schema: n = { fields: [] }, dictionaries: r, records: i, dictsBeforeRecord: a } = e, { version: o, fields: s } = n, c = new Map(), l = Hn(t, o, c), u = new Map();
 	Vn(n, (e) => {
 		let t = e.type;
 		t.typeId === N.Dictionary && u.set(t.id, t.dictionary);
 	});
-	/**
-	* Process a single dictionary batch by either replacing or extending the
-	* Column currently registered for its id in `dictionaryMap`. A fresh
-	* Column instance is always created (never mutated in place) so that any
-	* record batch that previously captured the old Column reference is
-	* unaffected.
-	*
-	* Mirrors arrow-js's `_loadDictionaryBatch`:
-	*   return (dictionary && isDelta
-	*     ? dictionary.concat(new Vector(data))
-	*     : new Vector(data)).memoize();
-	* @param {import('../types.js').DictionaryBatch} dict
-	*/
 	let d = (e) => {
 		let { id: t, data: n, isDelta: r, body: i } = e, a = u.get(t), o = Wn(a, l({
 			...n,
@@ -2175,29 +1010,17 @@ function Bn(e, t = {}) {
 	for (; p < r.length;) d(r[p++]);
 	return new cn(n, f.map((e) => e.done()), t.useProxy);
 }
-/**
-* Visit all fields within a schema.
-* @param {Schema} schema
-* @param {(field: Field) => void} visitor
-*/
 function Vn(e, t) {
 	e.fields.forEach(function e(n) {
 		t(n), n.type.dictionary?.children?.forEach(e), n.type.children?.forEach(e);
 	});
 }
-/**
-* Context object generator for field visitation and buffer definition.
-*/
 function Hn(e, t, n) {
 	let r = {
 		version: t,
 		options: e,
 		dictionary: (e) => n.get(e)
 	};
-	/**
-	* Return a context generator.
-	* @param {RecordBatch} batch
-	*/
 	return (e) => {
 		let { length: t, nodes: n, regions: i, compression: a, variadic: o, body: s } = e, c = -1, l = -1, u = -1;
 		return {
@@ -2215,12 +1038,6 @@ function Hn(e, t, n) {
 		};
 	};
 }
-/**
-* Prepare an arrow buffer for use, potentially decompressing it.
-* @param {Uint8Array} body
-* @param {{offset: number, length: number}} region
-* @param {BodyCompression} compression
-*/
 function Un(e, t, n) {
 	if (!n) return {
 		bytes: e,
@@ -2233,9 +1050,6 @@ function Un(e, t, n) {
 		return _n(e, t, i);
 	}
 }
-/**
-* Visit a field, instantiating views of buffer regions.
-*/
 function Wn(e, t) {
 	let { typeId: n } = e, { options: r, node: i, buffer: a, variadic: o, version: s } = t, c = un(e, r), l = {
 		...i(),
@@ -2316,14 +1130,14 @@ function Wn(e, t) {
 			offsets: e.mode === re.Sparse ? null : a(e.offsets),
 			children: t.visit(e.children)
 		});
-		default: throw Error(Y(n));
+		default: throw Error(fe(n));
 	}
 }
 new Uint16Array(new Uint8Array([1, 0]).buffer)[0];
 // src/api/columns.ts
 var Gn = "application/vnd.apache.arrow.stream", Kn = 2;
 async function qn(e, t, n, r, { columns: i, every: a = 1 } = {}) {
-	let o = /* @__PURE__ */ new Map(), [c, l, u, d] = [
+	let o = new Map(), [c, l, u, d] = [
 		-1,
 		0,
 		0,
@@ -2474,21 +1288,23 @@ function cr(e, t) {
 	return e.columns.find((e) => e.name === t)?.values;
 }
 function lr(e, t) {
-	let [n, r, i, a] = [
+	let [n, r, i, a, o, s] = [
 		"cluster",
 		"name",
 		"probability",
-		"merges_with"
-	].map((e) => cr(t, e)), o = new Map(Array.from({ length: t.rows }, (e, t) => [Number(n?.[t]), t]));
+		"merges_with",
+		"joins",
+		"joins_at"
+	].map((e) => cr(t, e)), c = new Map(Array.from({ length: t.rows }, (e, t) => [Number(n?.[t]), t]));
 	for (let t of e.groups) {
-		let e = o.get(t.number);
-		e !== void 0 && (t.about ??= String(r?.[e] ?? "") || void 0, i && (t.probability = Number(i[e])), t.partners = String(a?.[e] ?? "") || void 0);
+		let e = c.get(t.number);
+		e !== void 0 && (t.about ??= String(r?.[e] ?? "") || void 0, i && (t.probability = Number(i[e])), t.partners = String(a?.[e] ?? "") || void 0, t.joins = o?.[e] && s?.[e] ? [Number(o[e]), Number(s[e])] : void 0);
 	}
 }
 function ur(e, t) {
 	let [n, r] = ["id", "distance"].map((t) => cr(e, t));
 	if (!t) return Array.from(n, Number);
-	let [i, a] = ["id", "distance"].map((e) => cr(t, e)), o = /* @__PURE__ */ new Map();
+	let [i, a] = ["id", "distance"].map((e) => cr(t, e)), o = new Map();
 	for (let t = 0; t < e.rows; t++) o.set(r[t], [...o.get(r[t]) ?? [], t]);
 	let s = Array(e.rows).fill(-1);
 	for (let e = 0; e < t.rows; e++) for (let t of o.get(a[e]) ?? []) String(i[e]) === String(n[t]) && (s[t] = e);
@@ -2502,36 +1318,60 @@ function dr(e, t, n) {
 		about: String(i?.[t] ?? "")
 	})).filter(({ row: t }) => t >= 0 && t < e.groupOf.length);
 }
-function fr(e, t, n, { names: r, about: i, means: a, partners: o } = {}) {
-	let s = t.length, c = new Int32Array(s), l = -1;
-	for (let e = 0; e < s; e++) t[e] > l && (l = t[e]);
-	let u = new Int32Array(l + 2);
-	for (let e = 0; e < s; e++) u[t[e] >= 0 ? t[e] : l + 1]++;
-	let d = [];
-	u.forEach((e, t) => {
+function fr(e, t, n, { names: r, about: i, means: a, partners: o, joins: s } = {}) {
+	let c = t.length, l = new Int32Array(c), u = -1;
+	for (let e = 0; e < c; e++) t[e] > u && (u = t[e]);
+	let d = new Int32Array(u + 2);
+	for (let e = 0; e < c; e++) d[t[e] >= 0 ? t[e] : u + 1]++;
+	let f = [];
+	d.forEach((e, t) => {
 		if (e === 0) return;
-		u[t] = d.length;
-		let n = t <= l ? t : -1;
-		d.push({
+		d[t] = f.length;
+		let n = t <= u ? t : -1;
+		f.push({
 			name: n < 0 ? r ? or : ar : r?.[n] ?? String(n),
 			number: n,
 			rows: e,
 			about: i?.[n],
 			probability: a?.[n],
-			partners: o?.[n]
+			partners: o?.[n],
+			joins: s?.[n] ?? void 0
 		});
 	});
-	for (let e = 0; e < s; e++) c[e] = u[t[e] >= 0 ? t[e] : l + 1];
+	for (let e = 0; e < c; e++) l[e] = d[t[e] >= 0 ? t[e] : u + 1];
 	return {
 		title: e,
-		groupOf: c,
-		groups: d,
+		groupOf: l,
+		groups: f,
 		scale: null,
 		probability: n
 	};
 }
-var pr = .5;
-function mr(e) {
+var pr = 4;
+function mr(e, t) {
+	let { groups: n, groupOf: r } = e, i = new Map(n.map(({ number: e }, t) => [e, t])), a = n.map(() => []), o = n.map((e, r) => {
+		let o = r;
+		for (let { joins: r } = e; r && r[1] >= t; r = n[o].joins) {
+			let e = i.get(r[0]);
+			if (e === void 0) break;
+			o = e;
+		}
+		return a[o].push(e), o;
+	}), s = n.map((e, t) => t).filter((e) => a[e].length > 0), c = new Map(s.map((e, t) => [e, t])), l = (e) => e.slice(0, pr).map(({ name: e }) => e).join(" + ") + (e.length > pr ? ` and ${e.length - pr} more` : "");
+	return {
+		...e,
+		groups: s.map((e) => a[e].length === 1 ? n[e] : {
+			name: l(a[e]),
+			number: n[e].number,
+			isMerged: !0,
+			rows: a[e].reduce((e, { rows: t }) => e + t, 0)
+		}),
+		groupOf: r.map((e) => c.get(o[e]) ?? -1),
+		probability: null
+	};
+}
+var hr = .5;
+function gr(e) {
 	let { groups: t, groupOf: n, probability: r } = e;
 	if (!r) return e;
 	let i = (e) => Math.min(1, (1 - e) / .5), a = Float32Array.from(r, (e, r) => t[n[r]]?.number >= 0 ? i(e) : NaN), o = t.map(() => [0, 0]), s = 0;
@@ -2548,7 +1388,7 @@ function mr(e) {
 		groups: c,
 		scale: {
 			place: a,
-			low: pr,
+			low: hr,
 			high: 1,
 			isLog: !1,
 			gaps: s
@@ -2556,11 +1396,11 @@ function mr(e) {
 		isSure: !0
 	};
 }
-function* hr({ groups: e, groupOf: t, probability: n }, r) {
+function* _r({ groups: e, groupOf: t, probability: n }, r) {
 	for (let i = 0; i < t.length; i++) n[i] < r && e[t[i]]?.number >= 0 && (yield i);
 }
-function gr(e) {
-	let t = e.values.length, n = new Int32Array(t).fill(-1), r = /* @__PURE__ */ new Map(), i = (e) => e === "" || e !== e, a = e.kind === "text" ? ir : 12;
+function vr(e) {
+	let t = e.values.length, n = new Int32Array(t).fill(-1), r = new Map(), i = (e) => e === "" || e !== e, a = e.kind === "text" ? ir : 12;
 	for (let n = 0; n < t && r.size <= a; n++) {
 		let t = e.values[n];
 		i(t) || r.set(t, (r.get(t) ?? 0) + 1);
@@ -2606,39 +1446,39 @@ function gr(e) {
 		probability: null
 	};
 }
-function _r(e, t) {
+function yr(e, t) {
 	return e ? e.place === void 0 ? tr(e.number, t) : rr(e.place, t) : Qn[t];
 }
-function vr(e, t, n) {
-	return e ? e.scale ? rr(e.scale.place[t], n) : _r(e.groups[e.groupOf[t]], n) : tr(0, n);
+function br(e, t, n) {
+	return e ? e.scale ? rr(e.scale.place[t], n) : yr(e.groups[e.groupOf[t]], n) : tr(0, n);
 }
 // src/points/cloud.ts
-function yr(e, t) {
+function xr(e, t) {
 	for (; t;) [e, t] = [t, e % t];
 	return e;
 }
-function br(e) {
+function Sr(e) {
 	let t = new Uint32Array(e);
 	if (e < 3) return t.map((e, t) => t);
 	let n = Math.floor(e * .6180339887);
-	for (; yr(n, e) !== 1;) n++;
+	for (; xr(n, e) !== 1;) n++;
 	let r = Math.floor(e / 3);
 	for (let i = 0; i < e; i++) t[i] = r, r += n, r >= e && (r -= e);
 	return t;
 }
-function xr(e) {
-	let t = /* @__PURE__ */ new WeakMap();
+function Cr(e) {
+	let t = new WeakMap();
 	return (n) => (t.has(n) || t.set(n, e(n)), t.get(n));
 }
-var Sr = xr((e) => {
+var wr = Cr((e) => {
 	let [t, n] = [Infinity, -Infinity];
 	for (let r = 0; r < e.length; r++) {
 		let i = e[r];
 		i < t && (t = i), i > n && (n = i);
 	}
 	return t <= n && Number.isFinite(t) && Number.isFinite(n) ? [t, n] : null;
-}), Cr = .02, wr = 2e4, Tr = xr((e) => {
-	let [t, n] = Sr(e) ?? [0, 1], r = Math.max(1, Math.floor(e.length / wr)), i = new Float64Array(Math.ceil(e.length / r)).map((t, n) => e[n * r]).filter(Number.isFinite).sort(), a = (e) => i[Math.min(i.length - 1, Math.floor(e * i.length))], [o, s] = [a(.25), a(.75)], c = 3 * (s - o);
+}), Tr = .02, Er = 2e4, Dr = Cr((e) => {
+	let [t, n] = wr(e) ?? [0, 1], r = Math.max(1, Math.floor(e.length / Er)), i = new Float64Array(Math.ceil(e.length / r)).map((t, n) => e[n * r]).filter(Number.isFinite).sort(), a = (e) => i[Math.min(i.length - 1, Math.floor(e * i.length))], [o, s] = [a(.25), a(.75)], c = 3 * (s - o);
 	if (!(c > 0)) return [t, n];
 	let [l, u] = [Infinity, -Infinity], d = 0;
 	for (let t = 0; t < e.length; t++) {
@@ -2646,27 +1486,27 @@ var Sr = xr((e) => {
 		n < o - c || n > s + c ? d++ : (n < l && (l = n), n > u && (u = n));
 	}
 	let f = .04 * (u - l), p = [Math.max(t, l - f), Math.min(n, u + f)];
-	return n - t > 1.5 * (p[1] - p[0]) && d > 0 && d <= Math.max(5, Cr * e.length) ? p : [t, n];
-}), [Er, Dr] = [.12, 100];
-function Or(e) {
-	let t = Sr(e);
-	if (!t || !(t[0] > 0) || !(t[1] / t[0] > Dr)) return !1;
+	return n - t > 1.5 * (p[1] - p[0]) && d > 0 && d <= Math.max(5, Tr * e.length) ? p : [t, n];
+}), [Or, kr] = [.12, 100];
+function Ar(e) {
+	let t = wr(e);
+	if (!t || !(t[0] > 0) || !(t[1] / t[0] > kr)) return !1;
 	let n = 0, r = 0;
 	for (let i = 0; i < e.length; i++) Number.isFinite(e[i]) && (n += e[i] / t[1], r++);
-	let [i, a] = Tr(e);
-	return n / r < Er && i === t[0] && a === t[1];
+	let [i, a] = Dr(e);
+	return n / r < Or && i === t[0] && a === t[1];
 }
-var kr = /* @__PURE__ */ new WeakMap();
-function Ar(e) {
-	let t = kr.get(e);
-	return t || kr.set(e, t = {
+var jr = new WeakMap();
+function Mr(e) {
+	let t = jr.get(e);
+	return t || jr.set(e, t = {
 		name: e.name,
 		kind: "number",
 		values: Float64Array.from(e.values, Math.log10)
 	}), t;
 }
-function jr(e, { isEqual: t = !1, stretch: n, isEdged: r = !1 }) {
-	let i = e.map((e) => e.values), a = i[0].length, o = br(a), s = i.map((e) => r ? Tr(e) : Sr(e) ?? [0, 1]), c = s.map(([e, t]) => e / 2 + t / 2), l = s.map(([e, t], r) => (t / 2 - e / 2 || Math.abs(t) / 2 || .5) * (n?.[r] ?? 1)), u = Math.max(...l), d = (t || n ? l.map(() => u) : l).map((e, t) => e / (n?.[t] ?? 1)), f = new Float32Array(3 * a), p = new Uint8Array(a);
+function Nr(e, { isEqual: t = !1, stretch: n, isEdged: r = !1 }) {
+	let i = e.map((e) => e.values), a = i[0].length, o = Sr(a), s = i.map((e) => r ? Dr(e) : wr(e) ?? [0, 1]), c = s.map(([e, t]) => e / 2 + t / 2), l = s.map(([e, t], r) => (t / 2 - e / 2 || Math.abs(t) / 2 || .5) * (n?.[r] ?? 1)), u = Math.max(...l), d = (t || n ? l.map(() => u) : l).map((e, t) => e / (n?.[t] ?? 1)), f = new Float32Array(3 * a), p = new Uint8Array(a);
 	for (let e = 0; e < i.length; e++) {
 		let t = i[e], [n, r] = s[e], [l, u] = [c[e], d[e]];
 		for (let i = 0; i < a; i++) {
@@ -2692,9 +1532,9 @@ function jr(e, { isEqual: t = !1, stretch: n, isEdged: r = !1 }) {
 		half: g(d, 1)
 	};
 }
-var Mr = /* @__PURE__ */ new WeakMap();
-function Nr(e) {
-	let t = Mr.get(e);
+var Pr = new WeakMap();
+function Fr(e) {
+	let t = Pr.get(e);
 	if (t) return t;
 	let [n, r] = [[
 		0,
@@ -2719,17 +1559,17 @@ function Nr(e) {
 		1,
 		2
 	].map((t) => t === e ? r[t] : n[t]));
-	return Mr.set(e, i), i;
+	return Pr.set(e, i), i;
 }
-function Pr(e, t) {
-	let n = e.length, r = br(n), i = new Float32Array(3 * n), a = 0;
+function Ir(e, t) {
+	let n = e.length, r = Sr(n), i = new Float32Array(3 * n), a = 0;
 	for (let o = 0; o < n; o++) {
 		let n = r[o];
 		if (!Number.isFinite(e[n]) || !(Math.abs(t[n]) <= 90)) {
 			a++, i[3 * o] = NaN;
 			continue;
 		}
-		let [s, c, l] = Fr(e[n], t[n]);
+		let [s, c, l] = Lr(e[n], t[n]);
 		i[3 * o] = s, i[3 * o + 1] = c, i[3 * o + 2] = l;
 	}
 	return {
@@ -2751,7 +1591,7 @@ function Pr(e, t) {
 		]
 	};
 }
-function Fr(e, t) {
+function Lr(e, t) {
 	let [n, r] = [e * Math.PI / 180, t * Math.PI / 180];
 	return [
 		Math.cos(r) * Math.sin(n),
@@ -2760,7 +1600,7 @@ function Fr(e, t) {
 	];
 }
 // src/points/camera.ts
-var Ir = [
+var Rr = [
 	1,
 	0,
 	0,
@@ -2771,7 +1611,7 @@ var Ir = [
 	0,
 	1
 ];
-function Lr(e, t) {
+function zr(e, t) {
 	let n = (n, r) => e[3 * n] * t[r] + e[3 * n + 1] * t[3 + r] + e[3 * n + 2] * t[6 + r];
 	return [
 		0,
@@ -2783,9 +1623,9 @@ function Lr(e, t) {
 		2
 	].map((t) => n(e, t)));
 }
-function Rr(e, t, n) {
+function Br(e, t, n) {
 	let [r, i] = [Math.cos(t), Math.sin(t)], [a, o] = [Math.cos(n), Math.sin(n)];
-	return Lr(Lr([
+	return zr(zr([
 		1,
 		0,
 		0,
@@ -2807,11 +1647,11 @@ function Rr(e, t, n) {
 		r
 	]), e);
 }
-function zr(e, t) {
+function Vr(e, t) {
 	let [n, r] = [-e * Math.PI / 180, t * Math.PI / 180];
-	return Rr(Ir, n, r);
+	return Br(Rr, n, r);
 }
-function Br(e, t, n, r, i) {
+function Hr(e, t, n, r, i) {
 	let a = e.turn;
 	return [
 		t.width / 2 + e.shift[0] + e.scale[0] * (a[0] * n + a[1] * r + a[2] * i),
@@ -2819,7 +1659,7 @@ function Br(e, t, n, r, i) {
 		a[6] * n + a[7] * r + a[8] * i
 	];
 }
-function Vr(e, t, n, r, i) {
+function Ur(e, t, n, r, i) {
 	let [a, o, s, c] = [
 		Infinity,
 		-Infinity,
@@ -2836,7 +1676,7 @@ function Vr(e, t, n, r, i) {
 		let d = n[0] * r + n[1] * i + n[2] * u, f = n[3] * r + n[4] * i + n[5] * u;
 		e.shape === "sphere" && n[6] * r + n[7] * i + n[8] * u < 0 || (d < a && (a = d), d > o && (o = d), f < s && (s = f), f > c && (c = f));
 	}
-	if (e.shape === "space") for (let [t, r, i] of Nr(e)) {
+	if (e.shape === "space") for (let [t, r, i] of Fr(e)) {
 		let e = n[0] * t + n[1] * r + n[2] * i, l = n[3] * t + n[4] * r + n[5] * i;
 		[a, o, s, c] = [
 			Math.min(a, e),
@@ -2858,7 +1698,7 @@ function Vr(e, t, n, r, i) {
 		shift: [-g[0] * (a + o) / 2, g[1] * (s + c) / 2]
 	};
 }
-function Hr(e, t, n, r, i) {
+function Wr(e, t, n, r, i) {
 	let a = Math.min(Math.max(n, 1 / (e.scale[0] / 5)), 1e8 / e.scale[0]), [o, s] = [r - t.width / 2, i - t.height / 2];
 	return {
 		turn: e.turn,
@@ -2867,12 +1707,12 @@ function Hr(e, t, n, r, i) {
 	};
 }
 // src/points/coast.ts
-var Ur = [
+var Gr = [
 	"coast",
 	"borders",
 	"states"
-], Wr = 61;
-function Gr(e) {
+], Kr = 61;
+function qr(e) {
 	let t = JSON.parse(e), n = (e) => {
 		let [n, r, i] = [
 			0,
@@ -2881,7 +1721,7 @@ function Gr(e) {
 		], a = () => {
 			let [t, r] = [0, 1];
 			for (;;) {
-				let i = e.charCodeAt(n++) - Wr;
+				let i = e.charCodeAt(n++) - Kr;
 				if (t += r * (i & 31), i < 32) return t;
 				r *= 32;
 			}
@@ -2913,12 +1753,12 @@ function Gr(e) {
 		cities: a
 	};
 }
-function Kr([e, t], [n, r]) {
+function Jr([e, t], [n, r]) {
 	return e >= -360 && t <= 540 && t - e <= 360 && n >= -90 && r <= 90;
 }
-var qr = class {
+var Yr = class {
 	values = [];
-	starts = /* @__PURE__ */ new Set();
+	starts = new Set();
 	add(e, t, n, r) {
 		r && this.starts.add(this.values.length / 3), this.values.push(e, t, n);
 	}
@@ -2929,31 +1769,31 @@ var qr = class {
 			starts: this.starts
 		};
 	}
-}, Jr = 2;
-function Yr(e) {
-	return Ur.map((t) => {
-		let n = new qr();
+}, Xr = 2;
+function Zr(e) {
+	return Gr.map((t) => {
+		let n = new Yr();
 		for (let r of e[t]) for (let e = 0; e < r.length; e += 2) {
-			let [t, i] = [r[e], r[e + 1]], [a, o] = e ? [r[e - 2], r[e - 1]] : [t, i], s = Math.max(1, Math.ceil(Math.max(Math.abs(t - a), Math.abs(i - o)) / Jr));
-			for (let r = 1; r <= s; r++) n.add(...Fr(a + (t - a) * r / s, o + (i - o) * r / s), e === 0);
+			let [t, i] = [r[e], r[e + 1]], [a, o] = e ? [r[e - 2], r[e - 1]] : [t, i], s = Math.max(1, Math.ceil(Math.max(Math.abs(t - a), Math.abs(i - o)) / Xr));
+			for (let r = 1; r <= s; r++) n.add(...Lr(a + (t - a) * r / s, o + (i - o) * r / s), e === 0);
 		}
 		return n.shore(t);
 	});
 }
-function Xr(e) {
+function Qr(e) {
 	return {
 		isOut: (t) => e.some(([e, n]) => t > e && t < n),
 		place: (t) => t - e.reduce((e, [n, r, i]) => e + (t >= (n + r) / 2 ? r - n - i : 0), 0)
 	};
 }
-function Zr({ cities: e }) {
+function $r({ cities: e }) {
 	return e.map(({ name: e, longitude: t, latitude: n }) => ({
 		name: e,
-		position: Fr(t, n)
+		position: Lr(t, n)
 	}));
 }
-function Qr({ cities: e }, { middle: t, half: n }, r, i) {
-	let { isOut: a, place: o } = Xr(i);
+function ei({ cities: e }, { middle: t, half: n }, r, i) {
+	let { isOut: a, place: o } = Qr(i);
 	return e.flatMap(({ name: e, longitude: i, latitude: s }) => {
 		let c = i - 360 * Math.floor((i - r) / 360);
 		return a(c) ? [] : [{
@@ -2966,10 +1806,10 @@ function Qr({ cities: e }, { middle: t, half: n }, r, i) {
 		}];
 	});
 }
-function $r(e, { middle: t, half: n }, r, i) {
-	let a = i.flatMap(([e, t]) => [e, t]), { isOut: o, place: s } = Xr(i);
-	return Ur.map((i) => {
-		let c = new qr();
+function ti(e, { middle: t, half: n }, r, i) {
+	let a = i.flatMap(([e, t]) => [e, t]), { isOut: o, place: s } = Qr(i);
+	return Gr.map((i) => {
+		let c = new Yr();
 		for (let l of e[i]) {
 			let e = !0;
 			for (let i = 2; i < l.length; i += 2) {
@@ -3006,11 +1846,11 @@ function $r(e, { middle: t, half: n }, r, i) {
 		return c.shore(i);
 	});
 }
-var [ei, ti] = [7, 400];
-function ni(e, t) {
-	return t <= ti && (e !== "states" || t >= ei);
+var [ni, ri] = [7, 400];
+function ii(e, t) {
+	return t <= ri && (e !== "states" || t >= ni);
 }
-function ri({ positions: e, starts: t }, n, r, i, a) {
+function ai({ positions: e, starts: t }, n, r, i, a) {
 	let o = [], [s, c, l, u] = [
 		0,
 		0,
@@ -3018,7 +1858,7 @@ function ri({ positions: e, starts: t }, n, r, i, a) {
 		!1
 	];
 	for (let d = 0; d < e.length / 3; d++) {
-		let [f, p, m] = Br(n, r, e[3 * d], e[3 * d + 1], e[3 * d + 2]), h = a && m < 0, g = Math.max(f, s) < 0 || Math.max(p, c) < 0 || Math.min(f, s) > r.width || Math.min(p, c) > r.height;
+		let [f, p, m] = Hr(n, r, e[3 * d], e[3 * d + 1], e[3 * d + 2]), h = a && m < 0, g = Math.max(f, s) < 0 || Math.max(p, c) < 0 || Math.min(f, s) > r.width || Math.min(p, c) > r.height;
 		t.has(d) || h || l || g ? u = !1 : (u || o.push("M", (s / i).toFixed(1), " ", (c / i).toFixed(1)), o.push("L", (f / i).toFixed(1), " ", (p / i).toFixed(1)), u = !0), [s, c, l] = [
 			f,
 			p,
@@ -3027,22 +1867,22 @@ function ri({ positions: e, starts: t }, n, r, i, a) {
 	}
 	return o.join("");
 }
-function ii(e, t, n, r) {
+function oi(e, t, n, r) {
 	return e[0] < t[2] + n && e[2] > t[0] - n && e[1] < t[3] + r && e[3] > t[1] - r;
 }
-var [ai, oi] = [6.2, 7], [si, ci] = [26, 12], li = .25;
-function ui(e, t, n, r, i, a, o) {
+var [si, ci] = [6.2, 7], [li, ui] = [26, 12], di = .25;
+function fi(e, t, n, r, i, a, o) {
 	let s = [], c = [];
 	for (let { name: l, position: u } of e) {
-		let [e, d, f] = Br(t, n, ...u), [p, m] = [e / r, d / r];
-		if (!(i && f < li)) for (let e of [!1, !0]) {
-			let [t, n] = e ? [p - 5 - ai * l.length, p + 3] : [p - 3, p + 5 + ai * l.length], r = [
+		let [e, d, f] = Hr(t, n, ...u), [p, m] = [e / r, d / r];
+		if (!(i && f < di)) for (let e of [!1, !0]) {
+			let [t, n] = e ? [p - 5 - si * l.length, p + 3] : [p - 3, p + 5 + si * l.length], r = [
 				t,
-				m - oi,
+				m - ci,
 				n,
-				m + oi
+				m + ci
 			];
-			if (!(!(r[0] >= a[0] && r[1] >= a[1] && r[2] <= a[2] && r[3] <= a[3]) || o.some((e) => ii(r, e, 2, 2)) || c.some((e) => ii(r, e, si, ci)))) {
+			if (!(!(r[0] >= a[0] && r[1] >= a[1] && r[2] <= a[2] && r[3] <= a[3]) || o.some((e) => oi(r, e, 2, 2)) || c.some((e) => oi(r, e, li, ui)))) {
 				c.push(r), s.push({
 					name: l,
 					x: p,
@@ -3056,11 +1896,11 @@ function ui(e, t, n, r, i, a, o) {
 	return s;
 }
 // src/points/paint.ts
-function di(e, t) {
+function pi(e, t) {
 	let n = parseInt(e.slice(1), 16);
 	return (t << 24 | (n & 255) << 16 | n & 65280 | n >> 16) >>> 0;
 }
-function fi(e) {
+function mi(e) {
 	let t = parseInt(e.slice(1), 16);
 	return [
 		t >> 16,
@@ -3068,28 +1908,28 @@ function fi(e) {
 		t & 255
 	];
 }
-function pi(e) {
+function hi(e) {
 	let t = (e - 1) / 2, n = t * (t + .6);
 	return Array.from({ length: e }, (e, r) => Math.floor(Math.sqrt(Math.max(0, n - (r - t) ** 2))));
 }
 // src/state/coast.ts
-var mi = e(null), hi = !1;
-async function gi(e) {
-	if (!hi) {
-		hi = !0;
+var gi = e(null), _i = !1;
+async function vi(e) {
+	if (!_i) {
+		_i = !0;
 		try {
-			mi.value = Gr(await e());
+			gi.value = qr(await e());
 		} catch {
-			hi = !1;
+			_i = !1;
 		}
 	}
 }
 // src/state/theme.ts
-var _i = matchMedia("(prefers-color-scheme: dark)"), vi = e(_i.matches ? "dark" : "light");
-_i.addEventListener("change", () => vi.value = _i.matches ? "dark" : "light");
+var yi = matchMedia("(prefers-color-scheme: dark)"), bi = e(yi.matches ? "dark" : "light");
+yi.addEventListener("change", () => bi.value = yi.matches ? "dark" : "light");
 // src/state/boxes.ts
-var yi = 1.5;
-function bi(e, t, n) {
+var xi = 1.5;
+function Si(e, t, n) {
 	let r = new Uint32Array(n + 1), i = (n) => t[n] >= 0 && Number.isFinite(e[n]);
 	for (let e = 0; e < t.length; e++) i(e) && r[t[e] + 1]++;
 	for (let e = 0; e < n; e++) r[e + 1] += r[e];
@@ -3097,18 +1937,18 @@ function bi(e, t, n) {
 	for (let n = 0; n < t.length; n++) i(n) && (a[o[t[n]]++] = e[n]);
 	return Array.from({ length: n }, (e, t) => {
 		let n = a.subarray(r[t], r[t + 1]).sort();
-		return n.length ? Ci(n) : null;
+		return n.length ? Ti(n) : null;
 	});
 }
-function xi(e, t, n) {
+function Ci(e, t, n) {
 	let [r, i] = [e[0], -1];
 	for (let a of e) {
-		let e = Si(a.values, t, n);
+		let e = wi(a.values, t, n);
 		e > i && ([r, i] = [a, e]);
 	}
 	return r;
 }
-function Si(e, t, n) {
+function wi(e, t, n) {
 	let [r, i] = [new Float64Array(n), new Float64Array(n)], [a, o, s] = [
 		0,
 		0,
@@ -3125,7 +1965,7 @@ function Si(e, t, n) {
 	for (let e = 0; e < n; e++) r[e] && (c += r[e] * (i[e] / r[e] - o) ** 2);
 	return c / s;
 }
-function Ci(e) {
+function Ti(e) {
 	let t = (t) => {
 		let n = t * (e.length - 1), [r, i] = [e[Math.floor(n)], e[Math.ceil(n)]], a = n - Math.floor(n);
 		return r * (1 - a) + i * a;
@@ -3133,7 +1973,7 @@ function Ci(e) {
 		t(.25),
 		t(.5),
 		t(.75)
-	], r = yi * (n[2] - n[0]), i = e.findIndex((e) => e >= n[0] - r), a = e.findLastIndex((e) => e <= n[2] + r), o = [Math.min(e[i], n[0]), Math.max(e[a], n[2])];
+	], r = xi * (n[2] - n[0]), i = e.findIndex((e) => e >= n[0] - r), a = e.findLastIndex((e) => e <= n[2] + r), o = [Math.min(e[i], n[0]), Math.max(e[a], n[2])];
 	return {
 		rows: e.length,
 		quartiles: n,
@@ -3142,18 +1982,18 @@ function Ci(e) {
 	};
 }
 // src/views/boxes.tsx
-var wi = 12e6, Ti = 1e5, Ei = 40, Di = 24, [Oi, ki, Ai] = [
+var Ei = 12e6, Di = 1e5, Oi = 40, ki = 24, [Ai, ji, Mi] = [
 	4,
 	26,
 	14
-], ji = 7, Mi = "\0probability";
-function Ni({ suffix: e, columns: t, grouping: r, hidden: a, theme: o, column: s, settle: l, nameOf: u, choose: d }) {
+], Ni = 7, Pi = "\0probability";
+function Fi({ suffix: e, columns: t, grouping: r, hidden: a, theme: o, column: s, settle: l, nameOf: u, choose: d }) {
 	let f = i(null), p = i(null), m = T(480), h = T(-1);
 	w(() => {
 		let e = new ResizeObserver(([e]) => m.value = Math.max(240, Math.round(e.contentRect.width)));
 		return e.observe(f.current), () => e.disconnect();
 	}, []);
-	let { groupOf: v, groups: y, probability: x } = r, S = T(v.length <= Ti);
+	let { groupOf: v, groups: y, probability: x } = r, S = T(v.length <= Di);
 	w(() => void setTimeout(() => S.value = !0, 100), []);
 	let C = t.map((e) => [
 		e.name,
@@ -3165,15 +2005,15 @@ function Ni({ suffix: e, columns: t, grouping: r, hidden: a, theme: o, column: s
 		values: x
 	}, [x]);
 	E && C.push([
-		Mi,
+		Pi,
 		"probability (how sure)",
 		E
 	]);
-	let D = n(() => S.value && v.length * t.length <= wi ? xi(t, v, y.length)?.name : void 0, [
+	let D = n(() => S.value && v.length * t.length <= Ei ? Ci(t, v, y.length)?.name : void 0, [
 		t,
 		v,
 		S.value
-	]), A = s ?? D ?? "", j = C.find(([e]) => e === A), M = j?.[2], N = n(() => M !== void 0 && Or(M.values), [M]), P = n(() => M && S.value ? bi((N ? Ar(M) : M).values, v, y.length) : [], [
+	]), A = s ?? D ?? "", j = C.find(([e]) => e === A), M = j?.[2], N = n(() => M !== void 0 && Ar(M.values), [M]), P = n(() => M && S.value ? Si((N ? Mr(M) : M).values, v, y.length) : [], [
 		M,
 		N,
 		v,
@@ -3181,11 +2021,11 @@ function Ni({ suffix: e, columns: t, grouping: r, hidden: a, theme: o, column: s
 	]).flatMap((e, t) => e && !a.has(t) ? [{
 		group: t,
 		box: e
-	}] : []), F = P.slice(0, Ei), I = (e) => N ? 10 ** e : e, L = (e, t = 4) => c(I(e), t), re = ({ rows: e, quartiles: t, whiskers: n, beyond: r }) => `median ${L(t[1])}, half of the rows from ${L(t[0])} to ${L(t[2])}, whiskers from ${L(n[0])} to ${L(n[1])}, ${b(r)} of ${b(e)} rows beyond`, R = m.value, ie = F.map(({ group: e }) => u(e)), z = Math.min(.36 * R, 260, ji * Math.max(0, ...ie.map((e) => e.length)) + 20), ae = Math.floor((z - 20) / ji), oe = Oi + Di * F.length + ki, [B, V] = F.reduce(([e, t], { box: { whiskers: n } }) => [Math.min(e, n[0]), Math.max(t, n[1])], [Infinity, -Infinity]);
+	}] : []), F = P.slice(0, Oi), I = (e) => N ? 10 ** e : e, L = (e, t = 4) => c(I(e), t), re = ({ rows: e, quartiles: t, whiskers: n, beyond: r }) => `median ${L(t[1])}, half of the rows from ${L(t[0])} to ${L(t[2])}, whiskers from ${L(n[0])} to ${L(n[1])}, ${b(r)} of ${b(e)} rows beyond`, R = m.value, ie = F.map(({ group: e }) => u(e)), z = Math.min(.36 * R, 260, Ni * Math.max(0, ...ie.map((e) => e.length)) + 20), ae = Math.floor((z - 20) / Ni), oe = Ai + ki * F.length + ji, [B, V] = F.reduce(([e, t], { box: { whiskers: n } }) => [Math.min(e, n[0]), Math.max(t, n[1])], [Infinity, -Infinity]);
 	B === V && ([B, V] = [B - .5, V + .5]);
 	let se = (e) => {
 		let t = Math.max(Math.abs(B), Math.abs(V)) || 1;
-		return z + (R - z - Ai) * (e / t - B / t) / (V / t - B / t || 1);
+		return z + (R - z - Mi) * (e / t - B / t) / (V / t - B / t || 1);
 	}, H = Math.max(2, Math.floor((R - z) / 64)), U = F.length ? N ? te(I(B), I(V), H).map(Math.log10) : O(B, V, H) : [], W = (e) => e.altKey ? "subtract" : e.shiftKey ? "add" : "replace", G = (e, t) => {
 		let n = {
 			ArrowDown: t + 1,
@@ -3198,41 +2038,41 @@ function Ni({ suffix: e, columns: t, grouping: r, hidden: a, theme: o, column: s
 		else return;
 		e.preventDefault();
 	}, K = h.value >= 0 && h.value < F.length ? h.value : 0;
-	return /* @__PURE__ */ _("section", {
+	return _("section", {
 		class: "card",
 		style: { minWidth: 0 },
 		"aria-labelledby": `boxes${e}`,
 		children: [
-			/* @__PURE__ */ _("div", {
+			_("div", {
 				class: "head",
-				children: [/* @__PURE__ */ _("h2", {
+				children: [_("h2", {
 					id: `boxes${e}`,
 					children: "Box plots"
-				}), /* @__PURE__ */ _("div", {
+				}), _("div", {
 					class: "tools choices",
-					children: [/* @__PURE__ */ _("label", { children: ["Values", /* @__PURE__ */ _("select", {
+					children: [_("label", { children: ["Values", _("select", {
 						value: j ? A : "",
 						onChange: (e) => l(e.currentTarget.value || "none"),
-						children: [/* @__PURE__ */ _("option", {
+						children: [_("option", {
 							value: "",
 							children: "none"
-						}), C.map(([e, t]) => /* @__PURE__ */ _("option", {
+						}), C.map(([e, t]) => _("option", {
 							value: e,
 							children: t
 						}, e))]
-					})] }), F.length > 0 && /* @__PURE__ */ _(ee, {
+					})] }), F.length > 0 && _(ee, {
 						name: `${M.name} by ${r.title}`,
 						make: () => k(p.current, R, oe, ne())
 					})]
 				})]
 			}),
-			M && /* @__PURE__ */ _("p", {
+			M && _("p", {
 				class: "note",
 				children: h.value >= 0 && F[h.value] ? `${ie[h.value]}: ${re(F[h.value].box)}.` : `Each box holds the middle half of its rows, with a line at the median. Whiskers end at the farthest rows within one and a half boxes. Click a box to select its rows.${N ? " The axis is logarithmic." : ""}`
 			}),
-			/* @__PURE__ */ _("div", {
+			_("div", {
 				ref: f,
-				children: F.length > 0 && /* @__PURE__ */ _("svg", {
+				children: F.length > 0 && _("svg", {
 					ref: p,
 					class: "boxes",
 					width: R,
@@ -3242,55 +2082,55 @@ function Ni({ suffix: e, columns: t, grouping: r, hidden: a, theme: o, column: s
 					onPointerLeave: () => h.value = -1,
 					style: { display: "block" },
 					children: [
-						U.map((e) => /* @__PURE__ */ _("path", {
-							d: `M${se(e)} ${Oi}V${oe - ki + 4}`,
+						U.map((e) => _("path", {
+							d: `M${se(e)} ${Ai}V${oe - ji + 4}`,
 							stroke: "var(--line)"
 						}, e)),
-						U.map((e) => /* @__PURE__ */ _("text", {
+						U.map((e) => _("text", {
 							x: se(e),
 							y: oe - 6,
 							"text-anchor": se(e) > R - 30 ? "end" : "middle",
 							children: L(e, 5)
 						}, e)),
 						F.map(({ group: e, box: { quartiles: t, whiskers: n } }, r) => {
-							let i = _r(y[e], o), [a, s, c] = t.map(se), l = ie[r], u = Oi + Di * (r + .5);
-							return /* @__PURE__ */ _("g", {
+							let i = yr(y[e], o), [a, s, c] = t.map(se), l = ie[r], u = Ai + ki * (r + .5);
+							return _("g", {
 								style: { cursor: "pointer" },
 								onClick: (t) => d(e, W(t)),
 								onPointerEnter: () => h.value = r,
 								children: [
-									/* @__PURE__ */ _("rect", {
+									_("rect", {
 										width: R,
-										y: Oi + Di * r,
-										height: Di,
+										y: Ai + ki * r,
+										height: ki,
 										fill: "var(--wash)",
 										"fill-opacity": +(r === h.value)
 									}),
-									/* @__PURE__ */ _("circle", {
+									_("circle", {
 										cx: "6",
 										cy: u,
 										r: "5",
 										fill: i
 									}),
-									/* @__PURE__ */ _("text", {
+									_("text", {
 										x: "18",
 										y: u + 4,
 										children: l.length > ae ? `${l.slice(0, Math.max(1, ae - 1))}…` : l
 									}),
-									/* @__PURE__ */ _("g", {
+									_("g", {
 										role: "button",
 										tabIndex: r === K ? 0 : -1,
 										"aria-label": `Box of ${l}: ${re(F[r].box)}`,
 										onKeyDown: (e) => G(e, r),
 										onFocus: () => h.value = r,
 										children: [
-											/* @__PURE__ */ _("path", {
+											_("path", {
 												d: `M${se(n[0])} ${u - 4}v8m0 -4H${a}M${c} ${u}H${se(n[1])}m0 -4v8`,
 												fill: "none",
 												stroke: i,
 												"stroke-width": "1.5"
 											}),
-											/* @__PURE__ */ _("rect", {
+											_("rect", {
 												x: a,
 												y: u - 6,
 												width: Math.max(1, c - a),
@@ -3300,7 +2140,7 @@ function Ni({ suffix: e, columns: t, grouping: r, hidden: a, theme: o, column: s
 												stroke: i,
 												"stroke-width": "1.5"
 											}),
-											/* @__PURE__ */ _("path", {
+											_("path", {
 												d: `M${s} ${u - 9}v18`,
 												stroke: "var(--ink)",
 												"stroke-width": "2.5"
@@ -3313,17 +2153,17 @@ function Ni({ suffix: e, columns: t, grouping: r, hidden: a, theme: o, column: s
 					]
 				})
 			}),
-			P.length > Ei && /* @__PURE__ */ _("p", {
+			P.length > Oi && _("p", {
 				class: "note",
 				children: [
 					"The first ",
-					Ei,
+					Oi,
 					" of ",
 					b(P.length),
 					" are drawn; the table has all."
 				]
 			}),
-			P.length > 0 && /* @__PURE__ */ _("details", { children: [/* @__PURE__ */ _("summary", { children: "Box plots as a table" }), /* @__PURE__ */ _(g, {
+			P.length > 0 && _("details", { children: [_("summary", { children: "Box plots as a table" }), _(g, {
 				caption: `${M.name} by ${r.title}`,
 				names: [
 					r.title,
@@ -3351,10 +2191,10 @@ function Ni({ suffix: e, columns: t, grouping: r, hidden: a, theme: o, column: s
 	});
 }
 // src/points/raster.ts
-var { fround: Pi } = Math;
-function Fi(e, { width: t, height: n }, r, i, a, o, s, c) {
+var { fround: Ii } = Math;
+function Li(e, { width: t, height: n }, r, i, a, o, s, c) {
 	e.fill(s);
-	let l = a.turn.map(Pi), u = Pi(a.scale[0]), d = Pi(a.scale[1]), f = Pi(t / 2 + a.shift[0]), p = Pi(n / 2 + a.shift[1]), m = r.shape === "sphere", { positions: h } = r, g = Math.min(r.count, c), _ = pi(o), v = (o - 1) / 2;
+	let l = a.turn.map(Ii), u = Ii(a.scale[0]), d = Ii(a.scale[1]), f = Ii(t / 2 + a.shift[0]), p = Ii(n / 2 + a.shift[1]), m = r.shape === "sphere", { positions: h } = r, g = Math.min(r.count, c), _ = hi(o), v = (o - 1) / 2;
 	for (let r of [254, 255]) for (let a = 0; a < g; a++) {
 		let s = i[a];
 		if (s >>> 24 !== r) continue;
@@ -3372,8 +2212,8 @@ function Fi(e, { width: t, height: n }, r, i, a, o, s, c) {
 		}
 	}
 }
-function Ii(e) {
-	let t = e.getContext("2d"), n = t.createImageData(1, 1), r = null, i = /* @__PURE__ */ new Uint32Array();
+function Ri(e) {
+	let t = e.getContext("2d"), n = t.createImageData(1, 1), r = null, i = new Uint32Array();
 	return {
 		kind: "cpu",
 		setCloud: (e) => r = e,
@@ -3382,13 +2222,13 @@ function Ii(e) {
 			e.width = r, e.height = i, n = t.createImageData(r, i);
 		},
 		draw(a, o, s, c) {
-			r && (Fi(new Uint32Array(n.data.buffer), e, r, i, a, o, s ? di(s, 255) : 0, c), t.putImageData(n, 0, 0));
+			r && (Li(new Uint32Array(n.data.buffer), e, r, i, a, o, s ? pi(s, 255) : 0, c), t.putImageData(n, 0, 0));
 		},
 		end() {}
 	};
 }
 // src/points/select.ts
-function Li(e, t, n, r, i) {
+function zi(e, t, n, r, i) {
 	let a = n.turn, [o, s] = n.scale, c = r.width / 2 + n.shift[0], l = r.height / 2 + n.shift[1], u = e.shape === "sphere", { positions: d, count: f } = e;
 	for (let e = 0; e < f; e++) {
 		if (!(t[e] >>> 24)) continue;
@@ -3396,21 +2236,21 @@ function Li(e, t, n, r, i) {
 		u && a[6] * n + a[7] * r + a[8] * f < 0 || i(e, c + o * (a[0] * n + a[1] * r + a[2] * f), l - s * (a[3] * n + a[4] * r + a[5] * f));
 	}
 }
-function Ri(e, t, n, r, i, a, o) {
+function Bi(e, t, n, r, i, a, o) {
 	let [s, c] = [-1, o * o];
-	return Li(e, t, n, r, (e, t, n) => {
+	return zi(e, t, n, r, (e, t, n) => {
 		let r = (t - i) ** 2 + (n - a) ** 2;
 		r <= c && ([s, c] = [e, r]);
 	}), s;
 }
-function zi(e, t, n, r, i) {
-	let { width: a, height: o } = r, s = Bi(i, a, o), c = new Uint32Array(e.count), l = 0;
-	return Li(e, t, n, r, (e, t, n) => {
+function Vi(e, t, n, r, i) {
+	let { width: a, height: o } = r, s = Hi(i, a, o), c = new Uint32Array(e.count), l = 0;
+	return zi(e, t, n, r, (e, t, n) => {
 		let [r, i] = [Math.floor(t), Math.floor(n)];
 		r >= 0 && r < a && i >= 0 && i < o && s[i * a + r] && (c[l++] = e);
 	}), c.slice(0, l);
 }
-function Bi(e, t, n) {
+function Hi(e, t, n) {
 	let r = new Uint8Array(t * n);
 	for (let i = 0; i < n; i++) {
 		let n = i + .5, a = [];
@@ -3427,8 +2267,8 @@ function Bi(e, t, n) {
 	return r;
 }
 // src/points/webgl.ts
-var Vi = "#version 300 es\nlayout(location = 0) in vec3 dataPosition;\nlayout(location = 1) in vec4 paint;\nuniform mat3 turn;\nuniform vec2 size;\nuniform vec2 origin;\nuniform vec2 scale;\nuniform float pointWidth;\nuniform float layer;\nuniform bool isSphere;\nflat out vec3 colour;\nvoid main() {\n  vec3 turned = turn * dataPosition;\n  vec2 pixel = floor(origin + vec2(scale.x, -scale.y) * turned.xy) + 0.5;\n  vec2 clip = pixel / size * 2.0 - 1.0;\n  bool isDrawn = abs(paint.a * 255.0 - layer) < 0.5 && (!isSphere || turned.z >= 0.0) && !isnan(dataPosition.x);\n  gl_Position = isDrawn ? vec4(clip.x, -clip.y, 0.0, 1.0) : vec4(2.0, 2.0, 2.0, 1.0);\n  gl_PointSize = pointWidth;\n  colour = paint.rgb;\n}", Hi = "#version 300 es\nprecision highp float;\nuniform float pointWidth;\nuniform float reach[32];\nflat in vec3 colour;\nout vec4 drawn;\nvoid main() {\n  vec2 at = floor(gl_PointCoord * pointWidth) - (pointWidth - 1.0) / 2.0;\n  if (abs(at.x) > reach[int(at.y + (pointWidth - 1.0) / 2.0)]) discard;\n  drawn = vec4(colour, 1.0);\n}", Ui = /swiftshader|llvmpipe|softpipe|software|basic render/i;
-function Wi(e, t, n) {
+var Ui = "#version 300 es\nlayout(location = 0) in vec3 dataPosition;\nlayout(location = 1) in vec4 paint;\nuniform mat3 turn;\nuniform vec2 size;\nuniform vec2 origin;\nuniform vec2 scale;\nuniform float pointWidth;\nuniform float layer;\nuniform bool isSphere;\nflat out vec3 colour;\nvoid main() {\n  vec3 turned = turn * dataPosition;\n  vec2 pixel = floor(origin + vec2(scale.x, -scale.y) * turned.xy) + 0.5;\n  vec2 clip = pixel / size * 2.0 - 1.0;\n  bool isDrawn = abs(paint.a * 255.0 - layer) < 0.5 && (!isSphere || turned.z >= 0.0) && !isnan(dataPosition.x);\n  gl_Position = isDrawn ? vec4(clip.x, -clip.y, 0.0, 1.0) : vec4(2.0, 2.0, 2.0, 1.0);\n  gl_PointSize = pointWidth;\n  colour = paint.rgb;\n}", Wi = "#version 300 es\nprecision highp float;\nuniform float pointWidth;\nuniform float reach[32];\nflat in vec3 colour;\nout vec4 drawn;\nvoid main() {\n  vec2 at = floor(gl_PointCoord * pointWidth) - (pointWidth - 1.0) / 2.0;\n  if (abs(at.x) > reach[int(at.y + (pointWidth - 1.0) / 2.0)]) discard;\n  drawn = vec4(colour, 1.0);\n}", Gi = /swiftshader|llvmpipe|softpipe|software|basic render/i;
+function Ki(e, t, n) {
 	let r = e.getContext("webgl2", {
 		antialias: !1,
 		depth: !1,
@@ -3437,10 +2277,10 @@ function Wi(e, t, n) {
 	});
 	if (!r) return null;
 	let i = r.getExtension("WEBGL_debug_renderer_info"), a = i ? String(r.getParameter(i.UNMASKED_RENDERER_WEBGL)) : "";
-	if (Ui.test(a) && !t) return r.getExtension("WEBGL_lose_context")?.loseContext(), null;
+	if (Gi.test(a) && !t) return r.getExtension("WEBGL_lose_context")?.loseContext(), null;
 	e.addEventListener("webglcontextlost", n);
 	let o = r.createProgram();
-	for (let [e, t] of [[r.VERTEX_SHADER, Vi], [r.FRAGMENT_SHADER, Hi]]) {
+	for (let [e, t] of [[r.VERTEX_SHADER, Ui], [r.FRAGMENT_SHADER, Wi]]) {
 		let n = r.createShader(e);
 		r.shaderSource(n, t), r.compileShader(n), r.attachShader(o, n);
 	}
@@ -3470,12 +2310,12 @@ function Wi(e, t, n) {
 			e.width = t, e.height = n, r.viewport(0, 0, t, n);
 		},
 		draw(t, n, i, a) {
-			let [o, s, l] = fi(i ?? "#000000");
+			let [o, s, l] = mi(i ?? "#000000");
 			if (r.clearColor(o / 255, s / 255, l / 255, +!!i), r.clear(r.COLOR_BUFFER_BIT), !d) return;
 			let u = t.turn;
 			r.uniformMatrix3fv(c.turn, !0, u), r.uniform2f(c.size, e.width, e.height), r.uniform2f(c.origin, e.width / 2 + t.shift[0], e.height / 2 + t.shift[1]), r.uniform2f(c.scale, t.scale[0], t.scale[1]), r.uniform1f(c.width, n), r.uniform1i(c.isSphere, +(d.shape === "sphere"));
-			let p = /* @__PURE__ */ new Float32Array(32);
-			p.set(pi(n).slice(0, 32)), r.uniform1fv(c.reach, p);
+			let p = new Float32Array(32);
+			p.set(hi(n).slice(0, 32)), r.uniform1fv(c.reach, p);
 			for (let e of [254, 255]) r.uniform1f(c.layer, e), r.drawArrays(r.POINTS, 0, Math.min(d.count, a, f));
 		},
 		end() {
@@ -3484,8 +2324,8 @@ function Wi(e, t, n) {
 	};
 }
 // src/views/cloud.tsx
-var Gi = 25e4, Ki = 4e5, qi = 12, Ji = [58, 40], Yi = [44, 40], Xi = 460;
-function Zi(e) {
+var qi = 25e4, Ji = 4e5, Yi = 12, Xi = [58, 40], Zi = [44, 40], Qi = 460;
+function $i(e) {
 	let { cloud: t, paint: n, theme: r, tool: a, isEqual: o, pointWidth: s, names: c } = e, l = i(null), u = i(null), d = T(null), f = T({
 		width: 0,
 		height: 0
@@ -3500,24 +2340,24 @@ function Zi(e) {
 		let e = y.current;
 		cancelAnimationFrame(e.frame), e.frame = requestAnimationFrame(() => {
 			if (!u.current || !d.peek()) return;
-			let { theme: t, pointWidth: n, shores: r } = b.current, i = u.current.kind === "cpu" && e.isMoving ? Gi : Infinity;
-			u.current.draw(d.peek(), Qi(n * v.current), r ? null : er[t], i);
+			let { theme: t, pointWidth: n, shores: r } = b.current, i = u.current.kind === "cpu" && e.isMoving ? qi : Infinity;
+			u.current.draw(d.peek(), ea(n * v.current), r ? null : er[t], i);
 		});
 	}, S = (e) => {
 		d.value = e;
 		let t = y.current;
-		t.isFitted = !1, t.isMoving = b.current.cloud.count > Gi, x(), t.isMoving && (clearTimeout(t.settle), t.settle = setTimeout(() => {
+		t.isFitted = !1, t.isMoving = b.current.cloud.count > qi, x(), t.isMoving && (clearTimeout(t.settle), t.settle = setTimeout(() => {
 			t.isMoving = !1, x();
 		}, 120));
 	}, C = () => {
-		let { cloud: e, isEqual: t } = b.current, n = f.peek().width / v.current < Xi ? Yi : Ji;
-		S(Vr(e, f.peek(), $i(e), n.map((e) => e * v.current), t || e.shape !== "plane")), y.current.isFitted = !0;
+		let { cloud: e, isEqual: t } = b.current, n = f.peek().width / v.current < Qi ? Zi : Xi;
+		S(Ur(e, f.peek(), ta(e), n.map((e) => e * v.current), t || e.shape !== "plane")), y.current.isFitted = !0;
 	};
 	w(() => {
 		let { forced: t } = e, n = document.createElement("canvas");
 		n.setAttribute("aria-hidden", "true");
 		let r = null;
-		return t !== "cpu" && !p.value && (r = Wi(n, t === "webgl", () => p.value = !0), r || (n = document.createElement("canvas"), n.setAttribute("aria-hidden", "true"))), r ??= Ii(n), m.value = r.kind, u.current = r, r.setCloud(b.current.cloud), r.setPaint(b.current.paint), f.peek().width && r.resize(f.peek()), l.current.prepend(n), x(), () => {
+		return t !== "cpu" && !p.value && (r = Ki(n, t === "webgl", () => p.value = !0), r || (n = document.createElement("canvas"), n.setAttribute("aria-hidden", "true"))), r ??= Ri(n), m.value = r.kind, u.current = r, r.setCloud(b.current.cloud), r.setPaint(b.current.paint), f.peek().width && r.resize(f.peek()), l.current.prepend(n), x(), () => {
 			r.end(), n.remove(), u.current = null;
 		};
 	}, [p.value, e.forced]), w(() => {
@@ -3550,10 +2390,10 @@ function Zi(e) {
 		e.shores
 	]), e.handle.current = {
 		fit: C,
-		zoom: (e) => d.peek() && S(Hr(d.peek(), f.peek(), e, f.peek().width / 2, f.peek().height / 2)),
-		svg: () => Sa(l.current, b.current, d.peek(), f.peek())
+		zoom: (e) => d.peek() && S(Wr(d.peek(), f.peek(), e, f.peek().width / 2, f.peek().height / 2)),
+		svg: () => wa(l.current, b.current, d.peek(), f.peek())
 	};
-	let E = i(/* @__PURE__ */ new Map()), D = i({
+	let E = i(new Map()), D = i({
 		x: 0,
 		y: 0,
 		hasMoved: !1
@@ -3573,13 +2413,13 @@ function Zi(e) {
 		let n = ee(e), r = E.current.get(e.pointerId);
 		if (!d.peek()) return;
 		if (!r) {
-			e.pointerType === "mouse" && t.count <= Ki && A(n);
+			e.pointerType === "mouse" && t.count <= Ji && A(n);
 			return;
 		}
 		let i = 4 * v.current;
 		if (Math.hypot(n[0] - D.current.x, n[1] - D.current.y) > i && (D.current.hasMoved = !0), E.current.size === 2) {
 			let [t] = [...E.current].filter(([t]) => t !== e.pointerId).map(([, e]) => e), i = Math.hypot(n[0] - t[0], n[1] - t[1]) / Math.max(1, Math.hypot(r[0] - t[0], r[1] - t[1]));
-			S(Hr(d.peek(), f.peek(), i, (n[0] + t[0]) / 2, (n[1] + t[1]) / 2));
+			S(Wr(d.peek(), f.peek(), i, (n[0] + t[0]) / 2, (n[1] + t[1]) / 2));
 		} else if (h.value) {
 			let { x: e, y: t } = D.current;
 			h.value = a === "box" ? [
@@ -3596,7 +2436,7 @@ function Zi(e) {
 				shift: [c[0] + i, c[1] + a]
 			});
 			else {
-				let e = t.shape === "sphere" ? 1 / s[0] : 1 / (.35 * Math.min(f.peek().width, f.peek().height)), n = Rr(o, i * e, a * e);
+				let e = t.shape === "sphere" ? 1 / s[0] : 1 / (.35 * Math.min(f.peek().width, f.peek().height)), n = Br(o, i * e, a * e);
 				S({
 					turn: n,
 					scale: s,
@@ -3610,11 +2450,11 @@ function Zi(e) {
 		let i = ee(r), o = h.value;
 		if (h.value = null, !d.peek() || r.type === "pointercancel") return;
 		let s = r.altKey ? "subtract" : r.shiftKey ? "add" : "replace";
-		o && D.current.hasMoved && o.length > 2 ? e.onSelect(zi(t, n, d.peek(), f.peek(), o), s, a) : !D.current.hasMoved && E.current.size === 0 && e.onPick(Ri(t, n, d.peek(), f.peek(), i[0], i[1], qi * v.current));
+		o && D.current.hasMoved && o.length > 2 ? e.onSelect(Vi(t, n, d.peek(), f.peek(), o), s, a) : !D.current.hasMoved && E.current.size === 0 && e.onPick(Bi(t, n, d.peek(), f.peek(), i[0], i[1], Yi * v.current));
 	}, k = i(0), A = (e) => {
 		cancelAnimationFrame(k.current), k.current = requestAnimationFrame(() => {
 			if (!d.peek()) return;
-			let t = Ri(b.current.cloud, b.current.paint, d.peek(), f.peek(), e[0], e[1], qi * v.current);
+			let t = Bi(b.current.cloud, b.current.paint, d.peek(), f.peek(), e[0], e[1], Yi * v.current);
 			g.value = t < 0 ? null : {
 				point: t,
 				x: e[0] / v.current,
@@ -3625,7 +2465,7 @@ function Zi(e) {
 		if (!d.peek()) return;
 		e.preventDefault();
 		let [t, n] = ee(e);
-		S(Hr(d.peek(), f.peek(), Math.exp(-e.deltaY * (e.deltaMode ? .05 : .0015)), t, n));
+		S(Wr(d.peek(), f.peek(), Math.exp(-e.deltaY * (e.deltaMode ? .05 : .0015)), t, n));
 	}, M = (r) => {
 		if (r.ctrlKey || r.metaKey || !d.peek()) return;
 		let i = 40 * v.current, a = {
@@ -3640,18 +2480,18 @@ function Zi(e) {
 			shift: [c[0] + a[0], c[1] + a[1]]
 		});
 		else if (a) S({
-			turn: Rr(o, a[0] / i * .1, a[1] / i * .1),
+			turn: Br(o, a[0] / i * .1, a[1] / i * .1),
 			scale: s,
 			shift: c
 		});
 		else if (r.key === "+" || r.key === "=") e.handle.current.zoom(1.4);
 		else if (r.key === "-") e.handle.current.zoom(1 / 1.4);
 		else if (r.key === "0") C();
-		else if (r.key === "Enter") e.onPick(Ri(t, n, d.peek(), f.peek(), f.peek().width / 2, f.peek().height / 2, 1e9));
+		else if (r.key === "Enter") e.onPick(Bi(t, n, d.peek(), f.peek(), f.peek().width / 2, f.peek().height / 2, 1e9));
 		else return;
 		r.preventDefault();
 	}, N = g.value && !h.value ? e.hint(g.value.point) : null, P = v.current, F = d.value;
-	return /* @__PURE__ */ _("div", {
+	return _("div", {
 		ref: l,
 		class: `cloud ${a}`,
 		tabIndex: 0,
@@ -3667,14 +2507,14 @@ function Zi(e) {
 		onWheel: j,
 		onKeyDown: M,
 		children: [
-			F && f.value.width > 0 && e.shores && /* @__PURE__ */ _(ia, {
+			F && f.value.width > 0 && e.shores && _(oa, {
 				cloud: t,
 				shores: e.shores,
 				camera: F,
 				size: f.value,
 				ratio: P
 			}),
-			F && f.value.width > 0 && /* @__PURE__ */ _(aa, {
+			F && f.value.width > 0 && _(sa, {
 				cloud: t,
 				camera: F,
 				size: f.value,
@@ -3690,68 +2530,68 @@ function Zi(e) {
 				ground: e.ground,
 				towns: e.towns
 			}),
-			N && g.value && /* @__PURE__ */ _("div", {
+			N && g.value && _("div", {
 				class: "tip",
 				style: {
 					left: `${Math.min(g.value.x + 14, f.value.width / P - 230)}px`,
 					top: `${Math.min(g.value.y + 14, f.value.height / P - 90)}px`
 				},
-				children: [/* @__PURE__ */ _("b", { children: [/* @__PURE__ */ _("i", { style: { background: N.colour } }), N.title] }), /* @__PURE__ */ _("span", { children: N.text })]
+				children: [_("b", { children: [_("i", { style: { background: N.colour } }), N.title] }), _("span", { children: N.text })]
 			})
 		]
 	});
 }
-function Qi(e) {
+function ea(e) {
 	return Math.min(31, Math.max(1, 2 * Math.round((e - 1) / 2) + 1));
 }
-function $i(e) {
-	if (e.shape === "plane") return Ir;
-	if (e.shape === "space") return Rr(Ir, .6, .4);
+function ta(e) {
+	if (e.shape === "plane") return Rr;
+	if (e.shape === "space") return Br(Rr, .6, .4);
 	let [t, n, r] = [
 		0,
 		0,
 		0
 	], i = Math.max(1, Math.floor(e.count / 2e4));
 	for (let a = 0; a < e.count; a += i) e.positions[3 * a] === e.positions[3 * a] && (t += e.positions[3 * a], n += e.positions[3 * a + 1], r += e.positions[3 * a + 2]);
-	return zr(Math.atan2(t, r) * 180 / Math.PI, Math.atan2(n, Math.hypot(t, r)) * 180 / Math.PI);
+	return Vr(Math.atan2(t, r) * 180 / Math.PI, Math.atan2(n, Math.hypot(t, r)) * 180 / Math.PI);
 }
-function ea(e, t, n) {
+function na(e, t, n) {
 	return (e.shape === "sphere" ? t.scale[1] * Math.PI / 180 : t.scale[1] / e.half[1]) / n;
 }
-var [ta, na, ra] = [
+var [ra, ia, aa] = [
 	[58, 34],
 	6,
 	[60, 258]
 ];
-function ia({ cloud: e, shores: t, camera: n, size: r, ratio: i }) {
-	let a = e.shape === "sphere", o = ea(e, n, i), s = n.scale[0] / i, [c, l] = [r.width / i, r.height / i];
-	return /* @__PURE__ */ _("svg", {
+function oa({ cloud: e, shores: t, camera: n, size: r, ratio: i }) {
+	let a = e.shape === "sphere", o = na(e, n, i), s = n.scale[0] / i, [c, l] = [r.width / i, r.height / i];
+	return _("svg", {
 		class: "lands",
 		width: c,
 		height: l,
 		"aria-hidden": "true",
-		children: /* @__PURE__ */ _("g", {
+		children: _("g", {
 			class: "shores",
-			children: [a && s < c + l && /* @__PURE__ */ _("circle", {
+			children: [a && s < c + l && _("circle", {
 				cx: c / 2 + n.shift[0] / i,
 				cy: l / 2 + n.shift[1] / i,
 				r: s
-			}), t.map((e) => ni(e.kind, o) && /* @__PURE__ */ _("path", {
+			}), t.map((e) => ii(e.kind, o) && _("path", {
 				class: e.kind,
-				d: ri(e, n, r, i, a)
+				d: ai(e, n, r, i, a)
 			}, e.kind))]
 		})
 	});
 }
-function aa({ cloud: e, camera: t, size: r, ratio: i, names: a, logs: o, marks: s, picked: c, drawing: l, theme: u, degrees: d, outlines: f, ground: p, towns: m }) {
+function sa({ cloud: e, camera: t, size: r, ratio: i, names: a, logs: o, marks: s, picked: c, drawing: l, theme: u, degrees: d, outlines: f, ground: p, towns: m }) {
 	let [h, g] = [r.width / i, r.height / i], v = e.shape === "sphere", y = (e, n, a) => {
-		let [o, s, c] = Br(t, r, e, n, a);
+		let [o, s, c] = Hr(t, r, e, n, a);
 		return [
 			o / i,
 			s / i,
 			c
 		];
-	}, b = c < 0 ? null : y(e.positions[3 * c], e.positions[3 * c + 1], e.positions[3 * c + 2]), x = n(() => sa(s.map((e) => ({
+	}, b = c < 0 ? null : y(e.positions[3 * c], e.positions[3 * c + 1], e.positions[3 * c + 2]), x = n(() => la(s.map((e) => ({
 		mark: e,
 		at: y(e.x, e.y, e.z)
 	})), h, g, v), [
@@ -3759,122 +2599,122 @@ function aa({ cloud: e, camera: t, size: r, ratio: i, names: a, logs: o, marks: 
 		t,
 		r
 	]), S = v ? [
-		na,
-		na,
-		h - na,
-		g - na
+		ia,
+		ia,
+		h - ia,
+		g - ia
 	] : [
-		ta[0],
+		ra[0],
 		24,
-		h - na,
-		g - ta[1]
+		h - ia,
+		g - ra[1]
 	], C = x.map(({ mark: e, at: [t, n] }) => [
-		t - oa(e),
+		t - ca(e),
 		n - 10,
-		t + oa(e),
+		t + ca(e),
 		n + 10
 	]);
-	d && C.push(...ma(ca(e, t, r, i), d).map(({ left: e, right: t }) => [
+	d && C.push(...ga(ua(e, t, r, i), d).map(({ left: e, right: t }) => [
 		e,
 		0,
 		t,
 		g
 	]));
-	let w = v && ba(t, r, h, y, C);
-	return h >= Xi && C.push([
-		h - ra[0],
+	let w = v && Sa(t, r, h, y, C);
+	return h >= Qi && C.push([
+		h - aa[0],
 		0,
 		h,
-		ra[1]
-	]), /* @__PURE__ */ _("svg", {
+		aa[1]
+	]), _("svg", {
 		class: "over",
 		width: h,
 		height: g,
 		"aria-hidden": "true",
 		children: [
-			e.shape === "plane" && p && /* @__PURE__ */ _(va, {
+			e.shape === "plane" && p && _(ba, {
 				ground: p,
-				plane: ca(e, t, r, i)
+				plane: ua(e, t, r, i)
 			}),
-			e.shape === "plane" && f && /* @__PURE__ */ _(_a, {
+			e.shape === "plane" && f && _(ya, {
 				outlines: f,
-				plane: ca(e, t, r, i),
+				plane: ua(e, t, r, i),
 				theme: u
 			}),
-			e.shape === "plane" && /* @__PURE__ */ _(ha, {
-				plane: ca(e, t, r, i),
+			e.shape === "plane" && _(_a, {
+				plane: ua(e, t, r, i),
 				size: r,
 				ratio: i,
 				names: a,
 				logs: o,
 				degrees: d
 			}),
-			e.shape === "space" && /* @__PURE__ */ _(ya, {
+			e.shape === "space" && _(xa, {
 				cloud: e,
 				names: a,
 				pixel: y,
 				width: h,
 				height: g
 			}),
-			w && /* @__PURE__ */ _("g", {
+			w && _("g", {
 				class: "graticule",
-				children: [w.paths.map((e, t) => /* @__PURE__ */ _("path", { d: e }, t)), w.labels.map(({ text: e, box: t }) => /* @__PURE__ */ _("text", {
+				children: [w.paths.map((e, t) => _("path", { d: e }, t)), w.labels.map(({ text: e, box: t }) => _("text", {
 					x: t[0],
 					y: t[3] - 3,
 					children: e
 				}, e))]
 			}),
-			m && ni("coast", ea(e, t, i)) && ui(m, t, r, i, v, S, C).map(({ name: e, x: t, y: n, isLeft: r }, i) => /* @__PURE__ */ _("g", {
+			m && ii("coast", na(e, t, i)) && fi(m, t, r, i, v, S, C).map(({ name: e, x: t, y: n, isLeft: r }, i) => _("g", {
 				class: "city",
 				transform: `translate(${t} ${n})`,
-				children: [/* @__PURE__ */ _("circle", { r: "2" }), /* @__PURE__ */ _("text", {
+				children: [_("circle", { r: "2" }), _("text", {
 					x: r ? -5 : 5,
 					y: "4",
 					"text-anchor": r ? "end" : "start",
 					children: e
 				})]
 			}, i)),
-			x.map(({ mark: e, at: [t, n] }) => /* @__PURE__ */ _("g", {
+			x.map(({ mark: e, at: [t, n] }) => _("g", {
 				class: "mark",
 				transform: `translate(${t} ${n})`,
-				children: [/* @__PURE__ */ _("rect", {
-					x: -oa(e),
+				children: [_("rect", {
+					x: -ca(e),
 					y: "-10",
-					width: 2 * oa(e),
+					width: 2 * ca(e),
 					height: "20",
 					rx: "10",
 					fill: e.colour
-				}), /* @__PURE__ */ _("text", {
+				}), _("text", {
 					y: "4",
 					"text-anchor": "middle",
 					children: e.text
 				})]
 			}, e.text)),
-			b && b[2] >= (v ? 0 : -Infinity) && /* @__PURE__ */ _("circle", {
+			b && b[2] >= (v ? 0 : -Infinity) && _("circle", {
 				class: "picked",
 				cx: b[0],
 				cy: b[1],
 				r: "9"
 			}),
-			l && /* @__PURE__ */ _("polygon", {
+			l && _("polygon", {
 				class: "lasso",
 				points: l.map(([e, t]) => `${e / i},${t / i}`).join(" ")
 			})
 		]
 	});
 }
-function oa(e) {
+function ca(e) {
 	return Math.max(10, 3.6 * e.text.length + 6);
 }
-function sa(e, t, n, r) {
+function la(e, t, n, r) {
 	let i = [];
 	for (let a of e) {
 		let [e, o, s] = a.at;
-		if (!(e < 12 || o < 12 || e > t - 12 || o > n - 12 || r && s < 0) && (i.every(({ mark: t, at: n }) => Math.abs(n[0] - e) > oa(t) + oa(a.mark) + 2 || Math.abs(n[1] - o) > 22) && i.push(a), i.length >= 60)) break;
+		if (!(e < 12 || o < 12 || e > t - 12 || o > n - 12 || r && s < 0) && (i.every(({ mark: t, at: n }) => Math.abs(n[0] - e) > ca(t) + ca(a.mark) + 2 || Math.abs(n[1] - o) > 22) && i.push(a), i.length >= 60)) break;
 	}
 	return i;
 }
-function ca({ middle: e, half: t }, { scale: n, shift: r }, i, a) {
+function ua({ middle: e, half: t }, { scale: n, shift: r }, i, a) {
 	return {
 		toX: (o) => e[0] + (o * a - i.width / 2 - r[0]) / n[0] * t[0],
 		toY: (o) => e[1] - (o * a - i.height / 2 - r[1]) / n[1] * t[1],
@@ -3882,7 +2722,7 @@ function ca({ middle: e, half: t }, { scale: n, shift: r }, i, a) {
 		fromY: (o) => (i.height / 2 + r[1] - (o - e[1]) / t[1] * n[1]) / a
 	};
 }
-function la(e, t, n) {
+function da(e, t, n) {
 	let r = O(e, t, n), i = r.length > 1 ? r[1] - r[0] : 1;
 	return i > 10 ? [
 		15,
@@ -3891,29 +2731,29 @@ function la(e, t, n) {
 		90
 	].find((r) => (t - e) / r <= n) ?? 90 : i;
 }
-function ua(e, t, n) {
-	let r = la(e, t, n), i = Math.ceil(Math.max(e, -90) / r);
-	return Array.from({ length: Math.max(0, Math.floor(Math.min(t, 90) / r) - i + 1) }, (e, t) => [(i + t) * r, fa((i + t) * r, "N", "S")]);
+function fa(e, t, n) {
+	let r = da(e, t, n), i = Math.ceil(Math.max(e, -90) / r);
+	return Array.from({ length: Math.max(0, Math.floor(Math.min(t, 90) / r) - i + 1) }, (e, t) => [(i + t) * r, ma((i + t) * r, "N", "S")]);
 }
-function da(e, t, n, r) {
-	let i = r.reduce((e, [t, n, r]) => e + n - t - r, 0), a = [], o = la(e, t, n);
+function pa(e, t, n, r) {
+	let i = r.reduce((e, [t, n, r]) => e + n - t - r, 0), a = [], o = da(e, t, n);
 	for (let n = Math.ceil(e / o) * o; n <= t + i; n += o) {
 		let i = 0, o = !1;
 		for (let [e, t, a] of r) n >= t ? i += t - e - a : n > e && (o = !0);
 		let s = n - i;
-		!o && s >= e && s <= t && a.push([s, fa((n + 540) % 360 - 180, "E", "W")]);
+		!o && s >= e && s <= t && a.push([s, ma((n + 540) % 360 - 180, "E", "W")]);
 	}
 	return a;
 }
-function fa(e, t, n) {
+function ma(e, t, n) {
 	let r = `${Number(Math.abs(e).toFixed(4))}°`;
 	return e === 0 || Math.abs(e) === 180 ? r : `${r} ${e > 0 ? t : n}`;
 }
-function pa(e, t, n) {
+function ha(e, t, n) {
 	let r = (e) => 10 ** Math.min(300, Math.max(-300, e));
 	return te(r(e), r(t), n).map((e) => [Math.log10(e), c(e, 6)]);
 }
-function ma({ fromX: e }, t) {
+function ga({ fromX: e }, t) {
 	let n = 0;
 	return (t?.breaks ?? []).map(([t, r, i]) => {
 		let [a, o] = [e(t - n), e(t - n + i)];
@@ -3924,31 +2764,31 @@ function ma({ fromX: e }, t) {
 		};
 	});
 }
-function ha({ plane: e, size: n, ratio: r, names: i, logs: a = [], degrees: o }) {
-	let { toX: s, toY: l, fromX: u, fromY: d } = e, [f, p] = [n.width / r, n.height / r], m = [Math.max(2, Math.floor(f / 110)), Math.max(2, Math.floor(p / 80))], h = o ? da(s(0), s(f), m[0], o.breaks) : a[0] ? pa(s(0), s(f), m[0]) : O(s(0), s(f), m[0]).map((e) => [e, c(e, 6)]), g = o ? ua(l(p), l(0), m[1]) : a[1] ? pa(l(p), l(0), m[1]) : O(l(p), l(0), m[1]).map((e) => [e, c(e, 6)]), v = ma(e, o);
-	return /* @__PURE__ */ _(t, { children: [v.map(({ left: e, right: t, text: n }) => /* @__PURE__ */ _("g", {
+function _a({ plane: e, size: n, ratio: r, names: i, logs: a = [], degrees: o }) {
+	let { toX: s, toY: l, fromX: u, fromY: d } = e, [f, p] = [n.width / r, n.height / r], m = [Math.max(2, Math.floor(f / 110)), Math.max(2, Math.floor(p / 80))], h = o ? pa(s(0), s(f), m[0], o.breaks) : a[0] ? ha(s(0), s(f), m[0]) : O(s(0), s(f), m[0]).map((e) => [e, c(e, 6)]), g = o ? fa(l(p), l(0), m[1]) : a[1] ? ha(l(p), l(0), m[1]) : O(l(p), l(0), m[1]).map((e) => [e, c(e, 6)]), v = ga(e, o);
+	return _(t, { children: [v.map(({ left: e, right: t, text: n }) => _("g", {
 		class: "gutter",
-		children: [/* @__PURE__ */ _("rect", {
+		children: [_("rect", {
 			x: e,
 			y: "0",
 			width: Math.max(1, t - e),
 			height: p
-		}), /* @__PURE__ */ _("text", {
+		}), _("text", {
 			transform: `translate(${(e + t) / 2 + 4} ${p / 2}) rotate(-90)`,
 			"text-anchor": "middle",
 			children: n
 		})]
-	}, e)), /* @__PURE__ */ _("g", {
+	}, e)), _("g", {
 		class: "axis",
 		children: [
 			h.map(([e, t]) => {
 				let n = u(e);
-				return n < 34 || n > f - 20 ? null : /* @__PURE__ */ _("g", { children: [/* @__PURE__ */ _("line", {
+				return n < 34 || n > f - 20 ? null : _("g", { children: [_("line", {
 					x1: n,
 					x2: n,
 					y1: p - 5,
 					y2: p
-				}), /* @__PURE__ */ _("text", {
+				}), _("text", {
 					x: n,
 					y: p - 8,
 					"text-anchor": "middle",
@@ -3957,25 +2797,25 @@ function ha({ plane: e, size: n, ratio: r, names: i, logs: a = [], degrees: o })
 			}),
 			i[1] && g.map(([e, t]) => {
 				let n = d(e);
-				return n < 26 || n > p - 24 ? null : /* @__PURE__ */ _("g", { children: [/* @__PURE__ */ _("line", {
+				return n < 26 || n > p - 24 ? null : _("g", { children: [_("line", {
 					x1: 0,
 					x2: 5,
 					y1: n,
 					y2: n
-				}), /* @__PURE__ */ _("text", {
+				}), _("text", {
 					x: 8,
 					y: n + 4,
 					children: t
 				})] }, e);
 			}),
-			/* @__PURE__ */ _("text", {
+			_("text", {
 				class: "name",
 				x: f - 8,
 				y: p - 24,
 				"text-anchor": "end",
 				children: [i[0], " →"]
 			}),
-			i[1] && /* @__PURE__ */ _("text", {
+			i[1] && _("text", {
 				class: "name",
 				x: 8,
 				y: 16,
@@ -3984,37 +2824,37 @@ function ha({ plane: e, size: n, ratio: r, names: i, logs: a = [], degrees: o })
 		]
 	})] });
 }
-function ga({ mean: e, covariance: [t, n, r] }, i, { fromX: a, fromY: o }) {
+function va({ mean: e, covariance: [t, n, r] }, i, { fromX: a, fromY: o }) {
 	let s = Math.sqrt(Math.max(0, t)), c = s > 0 ? n / s : 0, l = Math.sqrt(Math.max(0, r - c * c));
 	return `M${Array.from({ length: 73 }, (t, n) => {
 		let [r, u] = [Math.cos(n * Math.PI / 36), Math.sin(n * Math.PI / 36)];
 		return `${a(e[0] + i * s * r).toFixed(1)} ${o(e[1] + i * (c * r + l * u)).toFixed(1)}`;
 	}).join("L")}Z`;
 }
-function _a({ outlines: e, plane: t, theme: n }) {
-	return /* @__PURE__ */ _("g", {
+function ya({ outlines: e, plane: t, theme: n }) {
+	return _("g", {
 		class: "outlines",
-		children: e.map((e) => /* @__PURE__ */ _("g", {
+		children: e.map((e) => _("g", {
 			stroke: tr(e.group, n),
 			fill: tr(e.group, n),
-			children: [/* @__PURE__ */ _("path", {
-				d: ga(e, 1, t),
+			children: [_("path", {
+				d: va(e, 1, t),
 				"fill-opacity": ".07"
-			}), /* @__PURE__ */ _("path", {
-				d: ga(e, 2, t),
+			}), _("path", {
+				d: va(e, 2, t),
 				"fill-opacity": "0",
 				"stroke-dasharray": "5 4"
 			})]
 		}, e.group))
 	});
 }
-function va({ ground: e, plane: { fromX: t, fromY: n } }) {
+function ba({ ground: e, plane: { fromX: t, fromY: n } }) {
 	let { columns: r, rows: i, low: a, high: o, shade: s } = e, c = (e) => t(a[0] + (o[0] - a[0]) * e / r), l = (e) => n(a[1] + (o[1] - a[1]) * e / i);
-	return /* @__PURE__ */ _("g", {
+	return _("g", {
 		class: "ground",
 		children: Array.from({ length: r * i }, (e, t) => {
 			let [n, r] = [Math.floor(t / i), t % i];
-			return /* @__PURE__ */ _("rect", {
+			return _("rect", {
 				x: c(n),
 				y: l(r + 1),
 				width: c(n + 1) - c(n),
@@ -4024,18 +2864,18 @@ function va({ ground: e, plane: { fromX: t, fromY: n } }) {
 		})
 	});
 }
-function ya({ cloud: e, names: t, pixel: n, width: r, height: i }) {
-	let [a, ...o] = Nr(e), [s, c] = n(...a);
-	return /* @__PURE__ */ _("g", {
+function xa({ cloud: e, names: t, pixel: n, width: r, height: i }) {
+	let [a, ...o] = Fr(e), [s, c] = n(...a);
+	return _("g", {
 		class: "axis",
 		children: o.map((e, a) => {
 			let [o, l] = n(...e);
-			return /* @__PURE__ */ _("g", { children: [/* @__PURE__ */ _("line", {
+			return _("g", { children: [_("line", {
 				x1: s,
 				y1: c,
 				x2: o,
 				y2: l
-			}), /* @__PURE__ */ _("text", {
+			}), _("text", {
 				class: "name",
 				x: Math.min(r - 8 - 7 * t[a].length, Math.max(8, o + 4)),
 				y: Math.min(i - 8, Math.max(16, l - 4)),
@@ -4044,7 +2884,7 @@ function ya({ cloud: e, names: t, pixel: n, width: r, height: i }) {
 		})
 	});
 }
-function ba(e, t, n, r, i) {
+function Sa(e, t, n, r, i) {
 	let a = (t) => 180 / Math.PI * (t / e.scale[0]), o = a(Math.min(t.width, t.height)), s = [
 		30,
 		15,
@@ -4061,18 +2901,18 @@ function ba(e, t, n, r, i) {
 	}, u = Math.min(90, .75 * a(Math.max(t.width, t.height))), d = (e) => {
 		let t = "", n = !1;
 		for (let [i, a] of e) {
-			let [e, o, s] = r(...Fr(i, a));
+			let [e, o, s] = r(...Lr(i, a));
 			s < 0 ? n = !1 : (t += `${n ? "L" : "M"}${e.toFixed(1)} ${o.toFixed(1)}`, n = !0);
 		}
 		return t;
 	}, f = Math.max(s / 4, .05), p = (e, t, n) => Array.from({ length: Math.min(800, Math.floor((t - e) / n) + 1) }, (t, r) => e + r * n), m = Math.min(180, u / Math.max(.2, Math.cos(Math.abs(l.latitude) * Math.PI / 180))), h = Math.max(-90, l.latitude - u), g = Math.min(90, l.latitude + u), _ = p(Math.ceil((l.longitude - m) / s) * s, l.longitude + m, s), v = p(Math.ceil(h / s) * s, g, s), y = (e) => String(Number(e.toFixed(2))), b = [], x = (e, t, a) => {
-		let [o, s, c] = r(...Fr(e, t)), l = [
+		let [o, s, c] = r(...Lr(e, t)), l = [
 			o + 3,
 			s - 15,
 			o + 3 + 7 * a.length,
 			s
 		];
-		c > 0 && l[0] >= 0 && l[2] <= n && !i.some((e) => ii(l, e, 2, 0)) && (b.push({
+		c > 0 && l[0] >= 0 && l[2] <= n && !i.some((e) => oi(l, e, 2, 0)) && (b.push({
 			text: a,
 			box: l
 		}), i.push(l));
@@ -4087,14 +2927,14 @@ function ba(e, t, n, r, i) {
 		labels: b
 	};
 }
-var xa = 2e4;
-function Sa(e, { caption: t, cloud: n, paint: r, theme: i, pointWidth: a }, o, s) {
+var Ca = 2e4;
+function wa(e, { caption: t, cloud: n, paint: r, theme: i, pointWidth: a }, o, s) {
 	let c = Math.min(2, devicePixelRatio || 1), [l, u] = [s.width / c, s.height / c], d = e.querySelector(".over"), f = k(d, l, u + 30, er[i]), p = D("g", {});
-	if (n.count <= xa) {
-		let e = Qi(a * c) / c / 2, t = /* @__PURE__ */ new Map();
+	if (n.count <= Ca) {
+		let e = ea(a * c) / c / 2, t = new Map();
 		for (let e = 0; e < n.count; e++) {
 			if (!(r[e] >>> 24)) continue;
-			let [i, a, l] = Br(o, s, n.positions[3 * e], n.positions[3 * e + 1], n.positions[3 * e + 2]);
+			let [i, a, l] = Hr(o, s, n.positions[3 * e], n.positions[3 * e + 1], n.positions[3 * e + 2]);
 			!(i >= 0 && a >= 0 && i <= s.width && a <= s.height) || n.shape === "sphere" && l < 0 || t.set(r[e], `${t.get(r[e]) ?? ""}M${(i / c).toFixed(2)} ${(a / c).toFixed(2)}h0`);
 		}
 		for (let [n, r] of [...t].sort(([e], [t]) => (e >>> 24) - (t >>> 24))) {
@@ -4136,7 +2976,7 @@ function Sa(e, { caption: t, cloud: n, paint: r, theme: i, pointWidth: a }, o, s
 	return g.textContent = t, f.append(g), f;
 }
 // src/state/compare.ts
-function Ca(e, t) {
+function Ta(e, t) {
 	let [n, r, i] = [
 		0,
 		0,
@@ -4155,11 +2995,11 @@ function Ca(e, t) {
 		squares: i
 	};
 }
-function wa(e, t, n) {
+function Ea(e, t, n) {
 	let r = [];
 	for (let i of e.columns) {
 		if (i.kind === "text") continue;
-		let [e, a] = [Ca(i.values, t), Ca(i.values, n)], o = Math.sqrt((e.squares + a.squares) / Math.max(1, e.n + a.n - 2));
+		let [e, a] = [Ta(i.values, t), Ta(i.values, n)], o = Math.sqrt((e.squares + a.squares) / Math.max(1, e.n + a.n - 2));
 		r.push({
 			name: i.name,
 			a: e.mean,
@@ -4170,7 +3010,7 @@ function wa(e, t, n) {
 	let i = ({ effect: e }) => Number.isNaN(e) ? -1 : Math.abs(e);
 	return r.sort((e, t) => i(t) - i(e));
 }
-function Ta(e, t, n) {
+function Da(e, t, n) {
 	let r = e.groups.map(({ name: e }) => ({
 		name: e,
 		a: 0,
@@ -4180,23 +3020,23 @@ function Ta(e, t, n) {
 		r[e] && (r[e].a += t[i], r[e].b += n[i]);
 	}), r.filter((e) => e.a + e.b > 0);
 }
-function Ea(e) {
+function Oa(e) {
 	return e.reduce((e, t) => e + t, 0);
 }
 // src/views/compare.tsx
-var Da = 60;
-function Oa({ suffix: e, columns: t, grouping: n, kept: r, chosen: i, recipe: a, close: o }) {
-	let s = !i || i === r.rows, l = s ? r.rows.map((e) => 1 - e) : i, u = s ? "all other rows" : a, d = s ? 0 : r.rows.reduce((e, t, n) => e + (t & l[n]), 0), f = (e, t) => t ? `${c(100 * e / t, 3)} %` : "–", [p, m] = [Ea(r.rows), Ea(l)];
-	return /* @__PURE__ */ _("section", {
+var ka = 60;
+function Aa({ suffix: e, columns: t, grouping: n, kept: r, chosen: i, recipe: a, close: o }) {
+	let s = !i || i === r.rows, l = s ? r.rows.map((e) => 1 - e) : i, u = s ? "all other rows" : a, d = s ? 0 : r.rows.reduce((e, t, n) => e + (t & l[n]), 0), f = (e, t) => t ? `${c(100 * e / t, 3)} %` : "–", [p, m] = [Oa(r.rows), Oa(l)];
+	return _("section", {
 		class: "card chosen",
 		"aria-labelledby": `compare${e}`,
 		children: [
-			/* @__PURE__ */ _("div", {
+			_("div", {
 				class: "head",
-				children: [/* @__PURE__ */ _("div", { children: [/* @__PURE__ */ _("h2", {
+				children: [_("div", { children: [_("h2", {
 					id: `compare${e}`,
 					children: "A and B"
-				}), /* @__PURE__ */ _("p", {
+				}), _("p", {
 					class: "note",
 					children: [
 						"A: ",
@@ -4212,16 +3052,16 @@ function Oa({ suffix: e, columns: t, grouping: n, kept: r, chosen: i, recipe: a,
 						" ",
 						s ? "Select other rows to compare A with them." : ""
 					]
-				})] }), /* @__PURE__ */ _("div", {
+				})] }), _("div", {
 					class: "tools",
-					children: /* @__PURE__ */ _("button", {
+					children: _("button", {
 						type: "button",
 						onClick: o,
 						children: "End the comparison"
 					})
 				})]
 			}),
-			/* @__PURE__ */ _(g, {
+			_(g, {
 				caption: "Columns of A and B, those that differ most first",
 				names: [
 					"column",
@@ -4229,14 +3069,14 @@ function Oa({ suffix: e, columns: t, grouping: n, kept: r, chosen: i, recipe: a,
 					"mean of B",
 					"difference in standard deviations"
 				],
-				rows: wa(t, r.rows, l).map(({ name: e, a: t, b: n, effect: r }) => [
+				rows: Ea(t, r.rows, l).map(({ name: e, a: t, b: n, effect: r }) => [
 					e,
 					t,
 					n,
 					Number.isNaN(r) ? "–" : Number(r.toPrecision(3))
 				])
 			}),
-			n && n.groups.length > 1 && /* @__PURE__ */ _(g, {
+			n && n.groups.length > 1 && _(g, {
 				caption: `${n.title} of A and B`,
 				names: [
 					n.title,
@@ -4245,7 +3085,7 @@ function Oa({ suffix: e, columns: t, grouping: n, kept: r, chosen: i, recipe: a,
 					"rows of B",
 					"share of B"
 				],
-				rows: Ta(n, r.rows, l).slice(0, Da).map((e) => [
+				rows: Da(n, r.rows, l).slice(0, ka).map((e) => [
 					e.name,
 					e.a,
 					f(e.a, p),
@@ -4257,7 +3097,7 @@ function Oa({ suffix: e, columns: t, grouping: n, kept: r, chosen: i, recipe: a,
 	});
 }
 // src/views/icon.tsx
-var ka = {
+var ja = {
 	shown: "M2 12s4-7 10-7 10 7 10 7-4 7-10 7S2 12 2 12Zm10 3a3 3 0 1 0 0-6 3 3 0 0 0 0 6Z",
 	hidden: "M3 3l18 18M10.6 5.1A9.7 9.7 0 0 1 12 5c6 0 10 7 10 7a17 17 0 0 1-3 3.7M6.6 6.6A17 17 0 0 0 2 12s4 7 10 7a9.6 9.6 0 0 0 4-.9M9.9 9.9a3 3 0 0 0 4.2 4.2",
 	only: "M12 3v4m0 10v4M3 12h4m10 0h4M12 15a3 3 0 1 0 0-6 3 3 0 0 0 0 6Z",
@@ -4271,38 +3111,38 @@ var ka = {
 	close: "M6 6l12 12M18 6 6 18",
 	up: "M12 19V5m-6 6 6-6 6 6"
 };
-function Aa({ name: e }) {
-	return /* @__PURE__ */ _("svg", {
+function Ma({ name: e }) {
+	return _("svg", {
 		class: "icon",
 		viewBox: "0 0 24 24",
 		width: "18",
 		height: "18",
 		"aria-hidden": "true",
-		children: /* @__PURE__ */ _("path", { d: ka[e] })
+		children: _("path", { d: ja[e] })
 	});
 }
 // src/views/scene.tsx
-var ja = 40, Ma = 16, Na = 6, Pa = 200, Fa = "sure:";
-function Ia(e, t = e[0]?.key) {
-	return e.find((e) => e.key === (t?.startsWith(Fa) ? t.slice(5) : t));
+var Na = 40, Pa = 16, Fa = 6, Ia = 200, La = "sure:";
+function Ra(e, t = e[0]?.key) {
+	return e.find((e) => e.key === (t?.startsWith(La) ? t.slice(5) : t));
 }
-function La(e, t) {
+function za(e, t) {
 	return e.find((e) => e.kind !== "text" && t.test(e.name));
 }
-function Ra({ source: e, settings: a, settle: s, choice: l, asked: u }) {
-	let d = vi.value, { name: p, columns: h, sources: g, layouts: v, suffix: y = "" } = e, x = h.columns.filter((e) => e.kind !== "text"), S = La(x, /^(lon|lng|long|longitude)$/i), C = La(x, /^(lat|latitude)$/i), E = x.filter((t) => t.name !== e.id && t.name !== e.weights), D = E.length >= 2 ? E : x, te = (e, t) => x.find((t) => t.name === e) ?? t, ne = v.map((e) => [e.key, e.title]);
+function Ba({ source: e, settings: a, settle: s, choice: l, asked: u }) {
+	let d = bi.value, { name: p, columns: h, sources: g, layouts: v, suffix: y = "" } = e, x = h.columns.filter((e) => e.kind !== "text"), S = za(x, /^(lon|lng|long|longitude)$/i), C = za(x, /^(lat|latitude)$/i), E = x.filter((t) => t.name !== e.id && t.name !== e.weights), D = E.length >= 2 ? E : x, te = (e, t) => x.find((t) => t.name === e) ?? t, ne = v.map((e) => [e.key, e.title]);
 	S && C && ne.push(["sphere", "sphere"]), D.length >= 2 && ne.push(["flat", "columns"]);
 	let O = ne.find(([e]) => e === a.view)?.[0] ?? ne[0]?.[0] ?? "flat", k = v.find((e) => e.key === O), A = O === "sphere", j = k?.x ?? te(a.x, S ?? D[0]), M = k?.y ?? te(a.y, C ?? D[1] ?? D[0]), N = k ? k.z : a.z ? x.find((e) => e.name === a.z) : void 0, P = a.colour ?? g[0]?.key ?? e.colour ?? "", F = k ? k.isEqual : j === S && M === C || e.isEqual, I = a.edge !== "no" && !k?.degrees, L = [
 		j,
 		M,
 		...N ? [N] : []
-	], re = n(() => L.map((e) => !k && !A && !F && Or(e.values)), [
+	], re = n(() => L.map((e) => !k && !A && !F && Ar(e.values)), [
 		j,
 		M,
 		N,
 		A,
 		F
-	]), R = a.log === "no" ? L.map(() => !1) : re, ie = a.log !== "no" && re.includes(!0), z = n(() => A ? Pr(S.values, C.values) : jr(L.map((e, t) => R[t] ? Ar(e) : e), {
+	]), R = a.log === "no" ? L.map(() => !1) : re, ie = a.log !== "no" && re.includes(!0), z = n(() => A ? Ir(S.values, C.values) : Nr(L.map((e, t) => R[t] ? Mr(e) : e), {
 		isEqual: F,
 		stretch: k?.stretch,
 		isEdged: I
@@ -4316,28 +3156,28 @@ function Ra({ source: e, settings: a, settle: s, choice: l, asked: u }) {
 		ie
 	]), ae = k ? k.degrees : !A && j === S && M === C && !N ? { breaks: [] } : void 0, oe = A || ae !== void 0;
 	w(() => {
-		oe && e.coast && gi(e.coast);
+		oe && e.coast && vi(e.coast);
 	}, [oe]);
 	let B = n(() => {
-		if (!oe || !mi.value) return null;
+		if (!oe || !gi.value) return null;
 		if (A) return {
-			shores: Yr(mi.value),
-			towns: Zr(mi.value)
+			shores: Zr(gi.value),
+			towns: $r(gi.value)
 		};
-		let [e, t] = [j, M].map((e) => Sr(e.values)), n = ae.breaks;
+		let [e, t] = [j, M].map((e) => wr(e.values)), n = ae.breaks;
 		if (!e || !t) return null;
 		let r = n.reduce((e, [t, n, r]) => e + n - t - r, e[1]);
-		if (!Kr([e[0], r], t)) return null;
+		if (!Jr([e[0], r], t)) return null;
 		let i = e[0] >= -180 && r <= 180 ? -180 : (e[0] + r) / 2 - 180;
 		return {
-			shores: $r(mi.value, z, i, n),
-			towns: Qr(mi.value, z, i, n)
+			shores: ti(gi.value, z, i, n),
+			towns: ei(gi.value, z, i, n)
 		};
 	}, [
-		mi.value,
+		gi.value,
 		z,
 		oe
-	]), V = T(null), se = T(null), H = P.startsWith(Fa), U = Ia(g, P);
+	]), V = T(null), se = T(null), H = P.startsWith(La), U = Ra(g, P);
 	w(() => {
 		let e = new AbortController();
 		return se.value = null, (async () => {
@@ -4347,42 +3187,44 @@ function Ra({ source: e, settings: a, settle: s, choice: l, asked: u }) {
 					e.signal.aborted || (V.value = t);
 				} else {
 					let e = P.startsWith("column:") ? h.columns.find((e) => e.name === P.slice(7)) : void 0;
-					V.value = e ? gr(e) : null;
+					V.value = e ? vr(e) : null;
 				}
 			} catch (t) {
 				e.signal.aborted || ([se.value, V.value] = [t, null]);
 			}
 		})(), () => e.abort();
 	}, [U?.key ?? P, U?.version]);
-	let W = T(null), G = T([]), K = T(/* @__PURE__ */ new Set()), q = T(-1), ce = T("move"), le = T(0), ue = i(null), de = T(/* @__PURE__ */ new Map()), J = T(null), fe = U?.ready ?? (V.value?.groupOf.length === h.rows ? V.value : null), Y = n(() => {
-		let e = fe && H ? mr(fe) : fe;
+	let W = T(null), G = T([]), K = T(new Set()), q = T(-1), ce = T("move"), le = T(0), ue = i(null), de = T(new Map()), J = T(null), Y = U?.ready ?? (V.value?.groupOf.length === h.rows ? V.value : null), fe = Y?.groups.some(({ joins: e }) => e) ? Y.groups.filter(({ number: e }) => e >= 0).length : 0, pe = Number(a.merged) >= 1 && Number(a.merged) < fe ? Number(a.merged) : 0, X = n(() => {
+		let e = Y && pe ? mr(Y, pe) : Y && H ? gr(Y) : Y;
 		return e && de.value.size ? {
 			...e,
-			groups: e.groups.map((e) => ({
+			groups: e.groups.map((e) => de.value.has(e.number) ? {
 				...e,
-				name: de.value.get(e.number) ?? e.name
-			}))
+				name: de.value.get(e.number),
+				isMerged: !1
+			} : e)
 		} : e;
 	}, [
-		fe,
+		Y,
 		H,
+		pe,
 		de.value
 	]);
 	w(() => {
-		K.value = /* @__PURE__ */ new Set(), de.value = /* @__PURE__ */ new Map();
-	}, [fe?.title]);
-	let pe = (e) => Y !== null && K.value.size > 0 && K.value.has(Y.groupOf[e]), me = n(() => Va(z, h.rows, Y, W.value, K.value, d), [
+		K.value = new Set(), de.value = new Map();
+	}, [Y?.title, pe]);
+	let me = (e) => X !== null && K.value.size > 0 && K.value.has(X.groupOf[e]), he = n(() => Ua(z, h.rows, X, W.value, K.value, d), [
 		z,
-		Y,
+		X,
 		W.value,
 		K.value,
 		d
-	]), he = n(() => W.value ? W.value.reduce((e, t) => e + t, 0) : 0, [W.value]), ge = n(() => Ha(z, Y, K.value, d), [
+	]), ge = n(() => W.value ? W.value.reduce((e, t) => e + t, 0) : 0, [W.value]), _e = n(() => Wa(z, X, K.value, d), [
 		z,
-		Y,
+		X,
 		K.value,
 		d
-	]), _e = n(() => q.value < 0 ? -1 : z.rowOf.indexOf(q.value), [z, q.value]), ve = (e, t, n) => {
+	]), ve = n(() => q.value < 0 ? -1 : z.rowOf.indexOf(q.value), [z, q.value]), ye = (e, t, n) => {
 		let i = t === "replace" || !W.value ? new Uint8Array(h.rows) : W.value.slice();
 		for (let n of e) i[n] = t === "subtract" ? 0 : 1;
 		let a = i.includes(1);
@@ -4395,54 +3237,54 @@ function Ra({ source: e, settings: a, settle: s, choice: l, asked: u }) {
 			}[t];
 			G.value = a ? t === "replace" ? [n] : [...G.value, `${e}${n}`] : [];
 		}), f(a ? `${b(i.reduce((e, t) => e + t, 0))} rows selected.` : "Nothing is selected.");
-	}, ye = () => r(() => [W.value, G.value, q.value] = [
+	}, be = () => r(() => [W.value, G.value, q.value] = [
 		null,
 		[],
 		-1
-	]), be = () => {
+	]), xe = () => {
 		if (!W.value) return;
-		let e = W.value.map((e, t) => e || pe(t) ? 0 : 1);
+		let e = W.value.map((e, t) => e || me(t) ? 0 : 1);
 		W.value = e.includes(1) ? e : null, G.value = [...G.value, "inverted"];
-	}, xe = function* (e) {
-		for (let t = 0; t < h.rows; t++) Y.groupOf[t] === e && (yield t);
-	}, Se = (e, t) => ve(xe(e), t, `${U ? "cluster " : `${Y.title} `}${Y.groups[e].name}`), Ce = (e, t) => ve(hr(Y, e), t, `probability below ${e}`), we = () => {
-		if (!W.value || !Y) return;
+	}, Se = function* (e) {
+		for (let t = 0; t < h.rows; t++) X.groupOf[t] === e && (yield t);
+	}, Ce = (e, t) => ye(Se(e), t, `${U ? "cluster " : `${X.title} `}${X.groups[e].name}`), we = (e, t) => ye(_r(X, e), t, `probability below ${e}`), Te = () => {
+		if (!W.value || !X) return;
 		let e = new Set(K.value);
-		W.value.forEach((t, n) => t && e.add(Y.groupOf[n])), e.size < Y.groups.length && (K.value = e);
-	}, Te = (e) => {
+		W.value.forEach((t, n) => t && e.add(X.groupOf[n])), e.size < X.groups.length && (K.value = e);
+	}, Ee = (e) => {
 		if (e.ctrlKey || e.metaKey || e.altKey || /^(INPUT|SELECT|TEXTAREA)$/.test(e.target.tagName)) return;
 		let t = {
 			l: () => ce.value = "lasso",
 			b: () => ce.value = "box",
 			m: () => ce.value = "move",
-			i: be,
-			h: we,
-			Escape: ye,
+			i: xe,
+			h: Te,
+			Escape: be,
 			f: () => ue.current?.fit()
 		}[e.key];
 		t && (e.preventDefault(), t());
-	}, Ee = u?.value;
+	}, De = u?.value;
 	w(() => {
-		if (!Ee || !Y) return;
-		let e = Y.groups.findIndex((e) => e.number === Ee.group);
-		e >= 0 && ve(xe(e), "replace", `cluster ${Y.groups[e].name}`);
-	}, [Ee]);
-	let De = n(() => D, [h]), Oe = !e.sampled && Y !== null && Y.groups.length > 0 && De.length > 0, ke = le.value || (h.rows > 3e5 ? 1 : h.rows > 3e4 ? 2 : h.rows > 3e3 ? 4 : h.rows > 500 ? 7 : 9), Ae = (t) => h.columns.filter((t) => t.name !== e.id).slice(0, 6).map((e) => `${e.name} ${e.kind === "text" ? e.values[t] : c(e.values[t], 6)}`).join(" · "), je = h.columns.find((t) => t.name === e.id), Me = (t) => e.titleOf ? e.titleOf(t) : je ? String(je.kind === "text" ? je.values[t] : c(je.values[t], 12)) : `row ${b(t + 1)}`, Ne = (e) => {
-		let t = Y?.groups[Y.groupOf[e]];
+		if (!De || !X) return;
+		let e = X.groups.findIndex((e) => e.number === De.group);
+		e >= 0 && ye(Se(e), "replace", `cluster ${X.groups[e].name}`);
+	}, [De]);
+	let Oe = n(() => D, [h]), ke = !e.sampled && X !== null && X.groups.length > 0 && Oe.length > 0, Ae = le.value || (h.rows > 3e5 ? 1 : h.rows > 3e4 ? 2 : h.rows > 3e3 ? 4 : h.rows > 500 ? 7 : 9), je = (t) => h.columns.filter((t) => t.name !== e.id).slice(0, 6).map((e) => `${e.name} ${e.kind === "text" ? e.values[t] : c(e.values[t], 6)}`).join(" · "), Me = h.columns.find((t) => t.name === e.id), Ne = (t) => e.titleOf ? e.titleOf(t) : Me ? String(Me.kind === "text" ? Me.values[t] : c(Me.values[t], 12)) : `row ${b(t + 1)}`, Pe = (e) => {
+		let t = X?.groups[X.groupOf[e]];
 		return t ? t.name : "";
-	}, Pe = `${p}: ${k ? k.title : A ? "positions on the sphere" : `${j.name} and ${M.name}${N ? ` and ${N.name}` : ""}`}${Y ? `, coloured by ${Y.isSure ? "how sure they are in " : ""}${Y.title}` : ""}; ${b(h.rows)} rows`, Fe = `${Pe}.${Y?.groups.length ? ` ${Y.groups.length} groups; the list beside the picture has them all.` : ""}${he ? ` ${b(he)} rows are selected; the table below has them.` : ""} Arrow keys move, plus and minus zoom, Enter picks the middle point.`;
-	return /* @__PURE__ */ _("div", {
+	}, Fe = `${p}: ${k ? k.title : A ? "positions on the sphere" : `${j.name} and ${M.name}${N ? ` and ${N.name}` : ""}`}${X ? `, coloured by ${X.isSure ? "how sure they are in " : ""}${X.title}` : ""}; ${b(h.rows)} rows`, Ie = `${Fe}.${X?.groups.length ? ` ${X.groups.length} groups; the list beside the picture has them all.` : ""}${ge ? ` ${b(ge)} rows are selected; the table below has them.` : ""} Arrow keys move, plus and minus zoom, Enter picks the middle point.`;
+	return _("div", {
 		class: "scene",
-		style: { gridTemplateRows: Oe ? "auto 1fr" : void 0 },
-		onKeyDown: Te,
+		style: { gridTemplateRows: ke ? "auto 1fr" : void 0 },
+		onKeyDown: Ee,
 		children: [
-			/* @__PURE__ */ _("section", {
+			_("section", {
 				class: "card picture",
 				"aria-label": "Picture",
 				children: [
-					/* @__PURE__ */ _("div", {
+					_("div", {
 						class: "tools choices",
-						children: [l, /* @__PURE__ */ _(Ba, {
+						children: [l, _(Ha, {
 							columns: h,
 							numbers: x,
 							x: j.name,
@@ -4455,47 +3297,47 @@ function Ra({ source: e, settings: a, settle: s, choice: l, asked: u }) {
 							settle: s
 						})]
 					}),
-					/* @__PURE__ */ _("div", {
+					_("div", {
 						class: "framed",
 						inert: e.sampled !== void 0,
-						children: [/* @__PURE__ */ _("div", {
+						children: [_("div", {
 							class: "stage",
-							children: /* @__PURE__ */ _(Zi, {
+							children: _($i, {
 								cloud: z,
-								paint: me,
+								paint: he,
 								theme: d,
 								tool: ce.value,
 								isEqual: F || k?.stretch !== void 0,
-								pointWidth: ke,
+								pointWidth: Ae,
 								degrees: k?.degrees ?? (B ? ae : void 0),
 								shores: B?.shores,
 								towns: B?.towns,
 								ground: k?.ground,
-								outlines: Y && k?.outlines && k.outlines.filter(({ group: e }) => !K.value.has(e)),
+								outlines: X && k?.outlines && k.outlines.filter(({ group: e }) => !K.value.has(e)),
 								names: [
 									0,
 									1,
 									2
 								].map((e) => L[e] ? `${L[e].name}${R[e] ? " (log)" : ""}` : ""),
 								logs: R,
-								summary: Fe,
-								caption: Pe,
-								marks: ge,
-								picked: _e,
+								summary: Ie,
+								caption: Fe,
+								marks: _e,
+								picked: ve,
 								forced: a.renderer,
 								handle: ue,
-								onSelect: (e, t, n) => ve(za(e, (e) => z.rowOf[e]), t, n),
+								onSelect: (e, t, n) => ye(Va(e, (e) => z.rowOf[e]), t, n),
 								onPick: (e) => q.value = e < 0 ? -1 : z.rowOf[e],
 								hint: (e) => {
-									let t = z.rowOf[e], n = Y?.groups.length ? Ne(t) : "";
+									let t = z.rowOf[e], n = X?.groups.length ? Pe(t) : "";
 									return {
-										title: n && n !== "no cluster" && n !== "no value" ? `${U ? "Cluster " : ""}${n} · ${Me(t)}` : Me(t),
-										text: `${Y?.isSure ? `probability ${c(Y.probability[t], 3)} · ` : ""}${Ae(t)}`,
-										colour: vr(Y, t, d)
+										title: n && n !== "no cluster" && n !== "no value" ? `${U ? "Cluster " : ""}${n} · ${Ne(t)}` : Ne(t),
+										text: `${X?.isSure ? `probability ${c(X.probability[t], 3)} · ` : ""}${je(t)}`,
+										colour: br(X, t, d)
 									};
 								}
 							})
-						}), /* @__PURE__ */ _("div", {
+						}), _("div", {
 							class: "palette",
 							role: "toolbar",
 							"aria-label": "Tools of the picture",
@@ -4516,64 +3358,64 @@ function Ra({ source: e, settings: a, settle: s, choice: l, asked: u }) {
 										"box",
 										"Box (B)"
 									]
-								].map(([e, t, n]) => /* @__PURE__ */ _("button", {
+								].map(([e, t, n]) => _("button", {
 									type: "button",
 									"aria-pressed": ce.value === e,
 									title: n,
 									"aria-label": n,
 									onClick: () => ce.value = e,
-									children: /* @__PURE__ */ _(Aa, { name: t })
+									children: _(Ma, { name: t })
 								}, e)),
-								/* @__PURE__ */ _("button", {
+								_("button", {
 									type: "button",
 									title: "Zoom in (+)",
 									"aria-label": "Zoom in",
 									onClick: () => ue.current?.zoom(1.5),
-									children: /* @__PURE__ */ _(Aa, { name: "plus" })
+									children: _(Ma, { name: "plus" })
 								}),
-								/* @__PURE__ */ _("button", {
+								_("button", {
 									type: "button",
 									title: "Zoom out (-)",
 									"aria-label": "Zoom out",
 									onClick: () => ue.current?.zoom(1 / 1.5),
-									children: /* @__PURE__ */ _(Aa, { name: "minus" })
+									children: _(Ma, { name: "minus" })
 								}),
-								/* @__PURE__ */ _("button", {
+								_("button", {
 									type: "button",
 									title: "Fit all (F)",
 									"aria-label": "Fit all",
 									onClick: () => ue.current?.fit(),
-									children: /* @__PURE__ */ _(Aa, { name: "fit" })
+									children: _(Ma, { name: "fit" })
 								})
 							]
 						})]
 					}),
-					e.sampled ? /* @__PURE__ */ _("p", {
+					e.sampled ? _("p", {
 						class: "note",
 						children: ["A sample. ", e.sampled]
-					}) : /* @__PURE__ */ _("div", {
+					}) : _("div", {
 						class: "tools under",
 						children: [
-							/* @__PURE__ */ _("label", { children: ["Point size", /* @__PURE__ */ _("input", {
+							_("label", { children: ["Point size", _("input", {
 								type: "range",
 								min: "1",
 								max: "15",
 								step: "1",
-								value: ke,
+								value: Ae,
 								onInput: (e) => le.value = Number(e.currentTarget.value)
 							})] }),
-							/* @__PURE__ */ _(ee, {
+							_(ee, {
 								name: p,
 								make: () => ue.current.svg(),
 								fail: (e) => se.value = e
 							}),
-							/* @__PURE__ */ _("span", {
+							_("span", {
 								class: "note",
 								children: ce.value === "move" ? z.shape === "plane" ? "Drag to move, scroll to zoom, click a point to see its row." : "Drag to turn, Shift and drag to move, scroll to zoom." : "Drag around points. Shift adds, Alt takes away."
 							})
 						]
 					}),
-					z.missing > 0 && /* @__PURE__ */ _("p", {
+					z.missing > 0 && _("p", {
 						class: "note",
 						children: [
 							b(z.missing),
@@ -4584,87 +3426,89 @@ function Ra({ source: e, settings: a, settle: s, choice: l, asked: u }) {
 							" not drawn."
 						]
 					}),
-					(z.beyond > 0 || a.edge === "no") && /* @__PURE__ */ _("p", {
+					(z.beyond > 0 || a.edge === "no") && _("p", {
 						class: "note",
-						children: [z.beyond > 0 ? `${b(z.beyond)} ${z.beyond === 1 ? "row lies" : "rows lie"} farther out and ${z.beyond === 1 ? "is" : "are"} drawn at the edge. ` : "", /* @__PURE__ */ _("button", {
+						children: [z.beyond > 0 ? `${b(z.beyond)} ${z.beyond === 1 ? "row lies" : "rows lie"} farther out and ${z.beyond === 1 ? "is" : "are"} drawn at the edge. ` : "", _("button", {
 							type: "button",
 							class: "link",
 							onClick: () => s({ edge: a.edge === "no" ? null : "no" }),
 							children: a.edge === "no" ? "Draw rows that lie far out at the edge" : "Show where they lie"
 						})]
 					}),
-					re.includes(!0) && /* @__PURE__ */ _("p", {
+					re.includes(!0) && _("p", {
 						class: "note",
-						children: [ie ? `${L.filter((e, t) => R[t]).map(({ name: e }) => e).join(" and ")}: drawn by the logarithm, since most values lie near the low end. ` : "", /* @__PURE__ */ _("button", {
+						children: [ie ? `${L.filter((e, t) => R[t]).map(({ name: e }) => e).join(" and ")}: drawn by the logarithm, since most values lie near the low end. ` : "", _("button", {
 							type: "button",
 							class: "link",
 							onClick: () => s({ log: ie ? "no" : null }),
 							children: ie ? "Draw values as they are" : "Draw crowded values by their logarithm"
 						})]
 					}),
-					k?.note && /* @__PURE__ */ _("p", {
+					k?.note && _("p", {
 						class: "note",
 						children: k.note
 					}),
-					/* @__PURE__ */ _(o, { error: se.value })
+					_(o, { error: se.value })
 				]
 			}),
-			/* @__PURE__ */ _("aside", {
+			_("aside", {
 				class: "side",
-				style: { gridRow: Oe ? "span 2" : void 0 },
-				children: !e.sampled && /* @__PURE__ */ _(t, { children: [
-					q.value >= 0 && /* @__PURE__ */ _(Za, {
+				style: { gridRow: ke ? "span 2" : void 0 },
+				children: !e.sampled && _(t, { children: [
+					q.value >= 0 && _($a, {
 						suffix: y,
 						columns: h,
 						row: q.value,
-						title: Me(q.value),
-						cluster: Y?.groups.length ? `${m(Y.title)}: ${Ne(q.value)}` : "",
-						probability: Y?.probability?.[q.value] ?? null,
+						title: Ne(q.value),
+						cluster: X?.groups.length ? `${m(X.title)}: ${Pe(q.value)}` : "",
+						probability: X?.probability?.[q.value] ?? null,
 						close: () => q.value = -1
 					}),
-					Y?.isSure && /* @__PURE__ */ _(Ya, {
+					X?.isSure && _(Za, {
 						suffix: y,
-						grouping: Y,
+						grouping: X,
 						theme: d,
-						choose: Ce
+						choose: we
 					}),
-					Y && Y.groups.length > 0 && /* @__PURE__ */ _(Ga, {
+					X && X.groups.length > 0 && _(qa, {
 						suffix: y,
-						grouping: Y,
+						grouping: X,
 						rows: h.rows,
 						theme: d,
 						hidden: K.value,
 						isOfJob: U !== void 0,
 						hide: (e) => K.value = e,
 						rename: (e, t) => de.value = new Map(de.value).set(e, t),
-						choose: Se
-					}),
-					Y && U?.hasProbability && Y.probability && !Y.isSure && /* @__PURE__ */ _(Ya, {
-						suffix: y,
-						grouping: Y,
-						theme: d,
+						most: fe,
+						merge: (e) => s({ merged: e < fe ? String(e) : null }),
 						choose: Ce
 					}),
-					Y?.outliers && Y.outliers.length > 0 && /* @__PURE__ */ _(qa, {
+					X && U?.hasProbability && X.probability && !X.isSure && _(Za, {
 						suffix: y,
-						outliers: Y.outliers,
-						titleOf: Me,
-						pick: (e) => q.value = e,
-						choose: () => ve(Y.outliers.map(({ row: e }) => e), "replace", "out of the ordinary")
+						grouping: X,
+						theme: d,
+						choose: we
 					}),
-					Y?.scale && !Y.isSure && /* @__PURE__ */ _(Xa, {
-						title: Y.title,
-						...Y.scale,
+					X?.outliers && X.outliers.length > 0 && _(Ya, {
+						suffix: y,
+						outliers: X.outliers,
+						titleOf: Ne,
+						pick: (e) => q.value = e,
+						choose: () => ye(X.outliers.map(({ row: e }) => e), "replace", "out of the ordinary")
+					}),
+					X?.scale && !X.isSure && _(Qa, {
+						title: X.title,
+						...X.scale,
 						theme: d
 					}),
-					!Y && /* @__PURE__ */ _("div", {
+					!X && _("div", {
 						class: "card",
-						children: [/* @__PURE__ */ _("p", {
+						children: [_("p", {
 							class: "note",
 							children: "Choose under \"Colour\" what points are coloured by. Clusters appear here when a job has found some."
-						}), e.find && !g.length && /* @__PURE__ */ _("p", {
+						}), e.find && !g.length && _("p", {
 							class: "note",
-							children: /* @__PURE__ */ _("a", {
+							children: _("a", {
 								class: "button",
 								href: e.find,
 								children: "Find clusters"
@@ -4673,103 +3517,106 @@ function Ra({ source: e, settings: a, settle: s, choice: l, asked: u }) {
 					})
 				] })
 			}),
-			Oe && /* @__PURE__ */ _(Ni, {
+			ke && _(Fi, {
 				suffix: y,
-				columns: De,
-				grouping: Y,
+				columns: Oe,
+				grouping: X,
 				hidden: K.value,
 				theme: d,
 				column: a.box,
 				settle: (e) => s({ box: e }),
-				nameOf: (e) => Ua(Y.groups[e], U !== void 0),
-				choose: Se
+				nameOf: (e) => Ga(X.groups[e], U !== void 0),
+				choose: Ce
 			}),
-			J.value && /* @__PURE__ */ _(Oa, {
+			J.value && _(Aa, {
 				suffix: y,
 				columns: h,
-				grouping: Y,
+				grouping: X,
 				kept: J.value,
 				chosen: W.value,
 				recipe: G.value.join(", "),
 				close: () => J.value = null
 			}),
-			W.value && /* @__PURE__ */ _(Qa, {
+			W.value && _(eo, {
 				keep: () => J.value = {
 					rows: W.value,
 					recipe: G.value.join(", ")
 				},
 				source: e,
-				titleOf: Me,
+				titleOf: Ne,
 				columns: h,
 				chosen: W.value,
-				total: he,
+				total: ge,
 				recipe: G.value,
-				grouping: U ? Y : null,
-				clear: ye,
-				invert: be,
+				grouping: U ? X : null,
+				clear: be,
+				invert: xe,
 				pick: (e) => q.value = e,
 				picked: q.value
 			})
 		]
 	});
 }
-function* za(e, t) {
+function* Va(e, t) {
 	for (let n of e) yield t(n);
 }
-function Ba({ columns: e, numbers: n, x: r, y: i, z: a, view: o, views: s, sources: c, colourKey: l, settle: u }) {
-	let d = (e, t, r) => /* @__PURE__ */ _("label", { children: [e, /* @__PURE__ */ _("select", {
+function Ha({ columns: e, numbers: n, x: r, y: i, z: a, view: o, views: s, sources: c, colourKey: l, settle: u }) {
+	let d = (e, t, r) => _("label", { children: [e, _("select", {
 		value: r,
 		onChange: (e) => u({ [t]: e.currentTarget.value }),
-		children: [t === "z" && /* @__PURE__ */ _("option", {
+		children: [t === "z" && _("option", {
 			value: "",
 			children: "none"
-		}), n.map((e) => /* @__PURE__ */ _("option", {
+		}), n.map((e) => _("option", {
 			value: e.name,
 			children: e.name
 		}, e.name))]
 	})] });
-	return /* @__PURE__ */ _(t, { children: [
-		/* @__PURE__ */ _("label", { children: ["Colour", /* @__PURE__ */ _("select", {
+	return _(t, { children: [
+		_("label", { children: ["Colour", _("select", {
 			value: l || "none",
-			onChange: (e) => u({ colour: e.currentTarget.value || "none" }),
+			onChange: (e) => u({
+				colour: e.currentTarget.value || "none",
+				merged: null
+			}),
 			children: [
-				/* @__PURE__ */ _("option", {
+				_("option", {
 					value: "none",
 					children: "one colour"
 				}),
-				c.map((e) => /* @__PURE__ */ _(t, { children: [/* @__PURE__ */ _("option", {
+				c.map((e) => _(t, { children: [_("option", {
 					value: e.key,
 					children: e.title
-				}), e.hasProbability && /* @__PURE__ */ _("option", {
-					value: Fa + e.key,
+				}), e.hasProbability && _("option", {
+					value: La + e.key,
 					children: ["how sure: ", e.title.replace("clusters of ", "")]
 				})] }, e.key)),
-				e.columns.map((e) => /* @__PURE__ */ _("option", {
+				e.columns.map((e) => _("option", {
 					value: `column:${e.name}`,
 					children: ["column ", e.name]
 				}, e.name))
 			]
 		})] }),
-		s.length > 1 && /* @__PURE__ */ _("label", { children: ["View", /* @__PURE__ */ _("select", {
+		s.length > 1 && _("label", { children: ["View", _("select", {
 			value: o,
 			onChange: (e) => u({ view: e.currentTarget.value === s[0][0] ? null : e.currentTarget.value }),
-			children: s.map(([e, t]) => /* @__PURE__ */ _("option", {
+			children: s.map(([e, t]) => _("option", {
 				value: e,
 				children: t
 			}, e))
 		})] }),
-		o === "flat" && /* @__PURE__ */ _(t, { children: [
+		o === "flat" && _(t, { children: [
 			d("Across", "x", r),
 			d("Upwards", "y", i),
 			n.length > 2 && d("Depth", "z", a)
 		] })
 	] });
 }
-function Va(e, t, n, r, i, a) {
-	let o = new Uint32Array(e.count), s = n?.groups.map((e) => di(_r(e, a), 255)) ?? [], c = di(vr(n && !n.scale ? {
+function Ua(e, t, n, r, i, a) {
+	let o = new Uint32Array(e.count), s = n?.groups.map((e) => pi(yr(e, a), 255)) ?? [], c = pi(br(n && !n.scale ? {
 		...n,
 		groups: []
-	} : null, 0, a), 255), l = Array.from({ length: 256 }, (e, t) => di(rr(t / 255, a), 255)), u = di(rr(NaN, a), 255), d = di($n[a], 254);
+	} : null, 0, a), 255), l = Array.from({ length: 256 }, (e, t) => pi(rr(t / 255, a), 255)), u = pi(rr(NaN, a), 255), d = pi($n[a], 254);
 	for (let a = 0; a < e.count; a++) {
 		let f = e.rowOf[a];
 		if (f >= t) continue;
@@ -4784,7 +3631,7 @@ function Va(e, t, n, r, i, a) {
 	}
 	return o;
 }
-function Ha(e, t, n, r) {
+function Wa(e, t, n, r) {
 	if (!t || t.groups.length < 2) return [];
 	let i = t.groups.map(() => [
 		0,
@@ -4803,183 +3650,200 @@ function Ha(e, t, n, r) {
 	})).filter(({ group: e, at: t, sum: r }) => e.number >= 0 && r[3] > 0 && !n.has(t)).sort((e, t) => t.sum[3] - e.sum[3]).map(({ group: t, sum: [n, i, a, o] }) => {
 		let s = e.shape === "sphere" ? Math.hypot(n, i, a) || 1 : o;
 		return {
-			text: t.name.length <= Ma ? t.name : `${t.name.slice(0, 15)}…`,
-			colour: t.place === void 0 ? _r(t, r) : "var(--soft)",
+			text: t.name.length <= Pa ? t.name : `${t.name.slice(0, 15)}…`,
+			colour: t.place === void 0 ? yr(t, r) : "var(--soft)",
 			x: n / s,
 			y: i / s,
 			z: a / s
 		};
 	});
 }
-function Ua({ number: e, name: t }, n) {
-	return e < 0 || !n || t !== String(e) ? t : `Cluster ${t}`;
+function Ga({ number: e, name: t, isMerged: n }, r) {
+	return e < 0 || !r || t !== String(e) && !n ? t : `${n ? "Clusters" : "Cluster"} ${t}`;
 }
-function Wa({ probability: e, partners: t }) {
-	let n = t?.split("+") ?? [], r = n.length > Na ? `${n.slice(0, Na).join("+")} and ${b(n.length - Na)} more` : t;
+function Ka({ probability: e, partners: t }) {
+	let n = t?.split("+") ?? [], r = n.length > Fa ? `${n.slice(0, Fa).join("+")} and ${b(n.length - Fa)} more` : t;
 	return [...e === void 0 ? [] : [`sure ${e.toFixed(2)}`], ...r ? [`merges with ${r}`] : []].join(", ");
 }
-function Ga({ suffix: e, grouping: t, rows: n, theme: r, hidden: i, isOfJob: a, hide: o, rename: s, choose: l }) {
-	let u = T(!1), d = T(null), f = T(""), p = t.groups.map((e, t) => t), m = p.filter((e) => t.groups[e].name.toLowerCase().includes(f.value.trim().toLowerCase())), h = u.value ? m : m.slice(0, ja), g = (e) => {
+function qa({ suffix: e, grouping: t, rows: n, theme: r, hidden: i, isOfJob: a, most: o, hide: s, rename: l, merge: u, choose: d }) {
+	let f = T(!1), p = T(null), m = T(""), h = t.groups.map((e, t) => t), g = h.filter((e) => t.groups[e].name.toLowerCase().includes(m.value.trim().toLowerCase())), v = f.value ? g : g.slice(0, Na), y = (e) => {
 		let t = new Set(i);
-		t.delete(e) || t.add(e), o(t);
-	}, v = (e) => !i.has(e) && i.size === p.length - 1;
-	return /* @__PURE__ */ _("section", {
+		t.delete(e) || t.add(e), s(t);
+	}, x = (e) => !i.has(e) && i.size === h.length - 1, S = t.groups.filter((e) => e.number >= 0).length;
+	return _("section", {
 		class: "card",
 		"aria-labelledby": `groups${e}`,
 		children: [
-			/* @__PURE__ */ _("div", {
+			_("div", {
 				class: "head tight",
-				children: [/* @__PURE__ */ _("h2", {
+				children: [_("h2", {
 					id: `groups${e}`,
 					children: [
 						a ? "Clusters" : t.title,
 						" ",
-						/* @__PURE__ */ _("span", {
+						_("span", {
 							class: "soft",
-							children: b(t.groups.filter((e) => e.number >= 0).length)
+							children: b(S)
 						})
 					]
-				}), i.size > 0 && /* @__PURE__ */ _("button", {
+				}), i.size > 0 && _("button", {
 					type: "button",
-					onClick: () => o(/* @__PURE__ */ new Set()),
+					onClick: () => s(new Set()),
 					children: "Show all"
 				})]
 			}),
-			t.groups.length > ja && /* @__PURE__ */ _("label", { children: [/* @__PURE__ */ _("span", {
+			o > 2 && _("label", {
+				class: "merged",
+				title: "Clusters merge in the order in which that raises the squared distances least (Ward's rule)",
+				children: [
+					"Show ",
+					_("input", {
+						type: "range",
+						min: "1",
+						max: o,
+						step: "1",
+						value: S,
+						"aria-valuetext": `${S} of ${o} clusters`,
+						onInput: (e) => u(Number(e.currentTarget.value))
+					}),
+					S < o ? `${b(S)} of ${b(o)}` : `all ${b(o)}`
+				]
+			}),
+			t.groups.length > Na && _("label", { children: [_("span", {
 				class: "unseen",
 				children: ["Search ", a ? "clusters" : t.title]
-			}), /* @__PURE__ */ _("input", {
+			}), _("input", {
 				type: "search",
 				placeholder: "Search",
-				value: f.value,
-				onInput: (e) => f.value = e.currentTarget.value
+				value: m.value,
+				onInput: (e) => m.value = e.currentTarget.value
 			})] }),
-			/* @__PURE__ */ _("ul", {
+			_("ul", {
 				class: "groups",
-				children: h.map((e) => {
-					let u = t.groups[e], f = Ua(u, a), m = Wa(u);
-					return d.value === u.number ? /* @__PURE__ */ _("li", { children: /* @__PURE__ */ _("form", {
+				children: v.map((e) => {
+					let o = t.groups[e], u = Ga(o, a), f = Ka(o);
+					return p.value === o.number ? _("li", { children: _("form", {
 						class: "inline",
 						onSubmit: (e) => {
 							e.preventDefault();
 							let t = e.currentTarget.querySelector("input").value.trim();
-							s(u.number, t || String(u.number)), d.value = null;
+							l(o.number, t || String(o.number)), p.value = null;
 						},
-						children: [/* @__PURE__ */ _("input", {
-							"aria-label": `New name of ${f}`,
-							defaultValue: u.name,
+						children: [_("input", {
+							"aria-label": `New name of ${u}`,
+							defaultValue: o.name,
 							maxLength: 80,
 							ref: (e) => e?.focus(),
-							onKeyDown: (e) => e.key === "Escape" && (e.stopPropagation(), d.value = null)
-						}), /* @__PURE__ */ _("button", {
+							onKeyDown: (e) => e.key === "Escape" && (e.stopPropagation(), p.value = null)
+						}), _("button", {
 							type: "submit",
 							children: "Name"
 						})]
-					}) }, u.number) : /* @__PURE__ */ _("li", {
+					}) }, o.number) : _("li", {
 						class: i.has(e) ? "off" : "",
 						children: [
-							/* @__PURE__ */ _("button", {
+							_("button", {
 								type: "button",
 								class: "name",
 								title: "Select its rows. Shift adds, Alt takes away.",
-								onClick: (t) => l(e, t.altKey ? "subtract" : t.shiftKey ? "add" : "replace"),
+								onClick: (t) => d(e, t.altKey ? "subtract" : t.shiftKey ? "add" : "replace"),
 								children: [
-									/* @__PURE__ */ _("i", {
+									_("i", {
 										class: "swatch",
-										style: { background: _r(u, r) }
+										style: { background: yr(o, r) }
 									}),
-									/* @__PURE__ */ _("span", {
+									_("span", {
 										class: "text",
-										children: f
+										children: u
 									}),
-									/* @__PURE__ */ _("span", {
+									_("span", {
 										class: "number",
-										children: b(u.rows)
+										children: b(o.rows)
 									}),
-									/* @__PURE__ */ _("span", {
+									_("span", {
 										class: "number soft",
-										children: [c(100 * u.rows / n, 2), " %"]
+										children: [c(100 * o.rows / n, 2), " %"]
 									}),
-									u.about && /* @__PURE__ */ _("small", { children: u.about }),
-									m && /* @__PURE__ */ _("small", {
+									o.about && _("small", { children: o.about }),
+									f && _("small", {
 										title: "The mean probability of its rows; the clusters with which it would merge first",
-										children: m
+										children: f
 									})
 								]
 							}),
-							a && u.number >= 0 && /* @__PURE__ */ _("button", {
+							a && o.number >= 0 && _("button", {
 								type: "button",
 								class: "bare",
-								title: `Rename ${f}`,
-								"aria-label": `Rename ${f}`,
-								onClick: () => d.value = u.number,
-								children: /* @__PURE__ */ _(Aa, { name: "pen" })
+								title: `Rename ${u}`,
+								"aria-label": `Rename ${u}`,
+								onClick: () => p.value = o.number,
+								children: _(Ma, { name: "pen" })
 							}),
-							/* @__PURE__ */ _("button", {
+							_("button", {
 								type: "button",
 								class: "bare",
-								"aria-pressed": v(e),
-								title: `Show only ${f}`,
-								"aria-label": `Show only ${f}`,
-								onClick: () => o(v(e) ? /* @__PURE__ */ new Set() : new Set(p.filter((t) => t !== e))),
-								children: /* @__PURE__ */ _(Aa, { name: "only" })
+								"aria-pressed": x(e),
+								title: `Show only ${u}`,
+								"aria-label": `Show only ${u}`,
+								onClick: () => s(x(e) ? new Set() : new Set(h.filter((t) => t !== e))),
+								children: _(Ma, { name: "only" })
 							}),
-							/* @__PURE__ */ _("button", {
+							_("button", {
 								type: "button",
 								class: "bare",
 								"aria-pressed": i.has(e),
-								title: `Hide ${f}`,
-								"aria-label": `Hide ${f}`,
-								onClick: () => g(e),
-								children: /* @__PURE__ */ _(Aa, { name: i.has(e) ? "hidden" : "shown" })
+								title: `Hide ${u}`,
+								"aria-label": `Hide ${u}`,
+								onClick: () => y(e),
+								children: _(Ma, { name: i.has(e) ? "hidden" : "shown" })
 							})
 						]
-					}, u.number);
+					}, o.number);
 				})
 			}),
-			m.length > h.length && /* @__PURE__ */ _("button", {
+			g.length > v.length && _("button", {
 				type: "button",
-				onClick: () => u.value = !0,
-				children: ["Show all ", b(m.length)]
+				onClick: () => f.value = !0,
+				children: ["Show all ", b(g.length)]
 			})
 		]
 	});
 }
-var Ka = 12;
-function qa({ suffix: e, outliers: t, titleOf: n, pick: r, choose: i }) {
-	return /* @__PURE__ */ _("section", {
+var Ja = 12;
+function Ya({ suffix: e, outliers: t, titleOf: n, pick: r, choose: i }) {
+	return _("section", {
 		class: "card",
 		"aria-labelledby": `far${e}`,
 		children: [
-			/* @__PURE__ */ _("div", {
+			_("div", {
 				class: "head tight",
-				children: [/* @__PURE__ */ _("h2", {
+				children: [_("h2", {
 					id: `far${e}`,
-					children: ["Outliers ", /* @__PURE__ */ _("span", {
+					children: ["Outliers ", _("span", {
 						class: "soft",
 						children: b(t.length)
 					})]
-				}), /* @__PURE__ */ _("button", {
+				}), _("button", {
 					type: "button",
 					onClick: i,
 					children: "Select them"
 				})]
 			}),
-			/* @__PURE__ */ _("p", {
+			_("p", {
 				class: "note",
 				children: "Rows unusually far from the centre of their cluster, and the columns that make it so."
 			}),
-			/* @__PURE__ */ _("ul", {
+			_("ul", {
 				class: "plainlist",
-				children: t.slice(0, Ka).map(({ row: e, cluster: t, about: i }) => /* @__PURE__ */ _("li", { children: [
-					/* @__PURE__ */ _("button", {
+				children: t.slice(0, Ja).map(({ row: e, cluster: t, about: i }) => _("li", { children: [
+					_("button", {
 						type: "button",
 						class: "link",
 						onClick: () => r(e),
 						children: n(e)
 					}),
 					" ",
-					/* @__PURE__ */ _("span", {
+					_("span", {
 						class: "soft",
 						children: [
 							"cluster ",
@@ -4990,11 +3854,11 @@ function qa({ suffix: e, outliers: t, titleOf: n, pick: r, choose: i }) {
 					})
 				] }, e))
 			}),
-			t.length > Ka && /* @__PURE__ */ _("p", {
+			t.length > Ja && _("p", {
 				class: "note",
 				children: [
 					"The farthest ",
-					Ka,
+					Ja,
 					" of ",
 					b(t.length),
 					"."
@@ -5003,32 +3867,32 @@ function qa({ suffix: e, outliers: t, titleOf: n, pick: r, choose: i }) {
 		]
 	});
 }
-var Ja = .8;
-function Ya({ suffix: e, grouping: r, theme: i, choose: a }) {
-	let o = T(Ja), s = n(() => {
+var Xa = .8;
+function Za({ suffix: e, grouping: r, theme: i, choose: a }) {
+	let o = T(Xa), s = n(() => {
 		let e = 0;
-		for (let t of hr(r, o.value)) e++;
+		for (let t of _r(r, o.value)) e++;
 		return e;
 	}, [r, o.value]), c = r.scale?.gaps ?? 0;
-	return /* @__PURE__ */ _("section", {
+	return _("section", {
 		class: "card",
 		"aria-labelledby": `sure${e}`,
 		children: [
-			/* @__PURE__ */ _("h2", {
+			_("h2", {
 				id: `sure${e}`,
 				children: "How sure"
 			}),
-			r.isSure && /* @__PURE__ */ _(t, { children: [
-				/* @__PURE__ */ _("div", {
+			r.isSure && _(t, { children: [
+				_("div", {
 					class: "ramp",
 					"aria-hidden": "true",
-					children: Array.from({ length: 24 }, (e, t) => /* @__PURE__ */ _("i", { style: { background: rr(1 - t / 23, i) } }, t))
+					children: Array.from({ length: 24 }, (e, t) => _("i", { style: { background: rr(1 - t / 23, i) } }, t))
 				}),
-				/* @__PURE__ */ _("p", {
+				_("p", {
 					class: "ends",
-					children: [/* @__PURE__ */ _("span", { children: [.5, " or less, unsure"] }), /* @__PURE__ */ _("span", { children: "1, sure" })]
+					children: [_("span", { children: [.5, " or less, unsure"] }), _("span", { children: "1, sure" })]
 				}),
-				c > 0 && /* @__PURE__ */ _("p", {
+				c > 0 && _("p", {
 					class: "note",
 					children: [
 						b(c),
@@ -5038,18 +3902,18 @@ function Ya({ suffix: e, grouping: r, theme: i, choose: a }) {
 					]
 				})
 			] }),
-			/* @__PURE__ */ _("p", {
+			_("p", {
 				class: "note",
 				children: "The probability that a row belongs to its cluster, and not to a neighbouring one."
 			}),
-			/* @__PURE__ */ _("div", {
+			_("div", {
 				class: "tools",
-				children: [/* @__PURE__ */ _("label", {
+				children: [_("label", {
 					class: "check",
 					children: [
 						"Below ",
 						o.value.toFixed(2),
-						/* @__PURE__ */ _("input", {
+						_("input", {
 							type: "range",
 							min: "0",
 							max: "1",
@@ -5058,7 +3922,7 @@ function Ya({ suffix: e, grouping: r, theme: i, choose: a }) {
 							onInput: (e) => o.value = Number(e.currentTarget.value)
 						})
 					]
-				}), /* @__PURE__ */ _("button", {
+				}), _("button", {
 					type: "button",
 					disabled: s === 0,
 					title: "Select these rows. Shift adds, Alt takes away.",
@@ -5074,26 +3938,26 @@ function Ya({ suffix: e, grouping: r, theme: i, choose: a }) {
 		]
 	});
 }
-function Xa({ title: e, low: t, high: n, isLog: r, gaps: i, theme: a }) {
-	return /* @__PURE__ */ _("section", {
+function Qa({ title: e, low: t, high: n, isLog: r, gaps: i, theme: a }) {
+	return _("section", {
 		class: "card",
 		"aria-label": `Scale of ${e}`,
 		children: [
-			/* @__PURE__ */ _("h2", { children: e }),
-			/* @__PURE__ */ _("div", {
+			_("h2", { children: e }),
+			_("div", {
 				class: "ramp",
 				"aria-hidden": "true",
-				children: Array.from({ length: 24 }, (e, t) => /* @__PURE__ */ _("i", { style: { background: rr(t / 23, a) } }, t))
+				children: Array.from({ length: 24 }, (e, t) => _("i", { style: { background: rr(t / 23, a) } }, t))
 			}),
-			/* @__PURE__ */ _("p", {
+			_("p", {
 				class: "ends",
 				children: [
-					/* @__PURE__ */ _("span", { children: c(t) }),
-					/* @__PURE__ */ _("span", { children: r ? "logarithmic" : "" }),
-					/* @__PURE__ */ _("span", { children: c(n) })
+					_("span", { children: c(t) }),
+					_("span", { children: r ? "logarithmic" : "" }),
+					_("span", { children: c(n) })
 				]
 			}),
-			i > 0 && /* @__PURE__ */ _("p", {
+			i > 0 && _("p", {
 				class: "note",
 				children: [
 					b(i),
@@ -5107,40 +3971,40 @@ function Xa({ title: e, low: t, high: n, isLog: r, gaps: i, theme: a }) {
 		]
 	});
 }
-function Za({ suffix: e, columns: t, row: n, title: r, cluster: i, probability: a, close: o }) {
-	return /* @__PURE__ */ _("section", {
+function $a({ suffix: e, columns: t, row: n, title: r, cluster: i, probability: a, close: o }) {
+	return _("section", {
 		class: "card",
 		"aria-labelledby": `picked${e}`,
 		"aria-live": "polite",
 		children: [
-			/* @__PURE__ */ _("div", {
+			_("div", {
 				class: "head tight",
-				children: [/* @__PURE__ */ _("h2", {
+				children: [_("h2", {
 					id: `picked${e}`,
 					children: r
-				}), /* @__PURE__ */ _("button", {
+				}), _("button", {
 					type: "button",
 					class: "bare",
 					"aria-label": "Close",
 					onClick: o,
-					children: /* @__PURE__ */ _(Aa, { name: "close" })
+					children: _(Ma, { name: "close" })
 				})]
 			}),
-			i && /* @__PURE__ */ _("p", {
+			i && _("p", {
 				class: "note",
 				children: [i, a === null ? "" : `, probability ${c(a, 4)}`]
 			}),
-			/* @__PURE__ */ _("dl", {
+			_("dl", {
 				class: "facts one",
-				children: t.columns.slice(0, 200).map((e) => /* @__PURE__ */ _("div", { children: [/* @__PURE__ */ _("dt", { children: e.name }), /* @__PURE__ */ _("dd", { children: e.kind === "text" ? e.values[n] : c(e.isSingle ? p(e.values[n]) : e.values[n], 12) })] }, e.name))
+				children: t.columns.slice(0, 200).map((e) => _("div", { children: [_("dt", { children: e.name }), _("dd", { children: e.kind === "text" ? e.values[n] : c(e.isSingle ? p(e.values[n]) : e.values[n], 12) })] }, e.name))
 			})
 		]
 	});
 }
-function Qa({ keep: e, source: t, titleOf: r, columns: i, chosen: a, total: s, recipe: c, grouping: u, clear: d, invert: m, pick: h, picked: v }) {
+function eo({ keep: e, source: t, titleOf: r, columns: i, chosen: a, total: s, recipe: c, grouping: u, clear: d, invert: m, pick: h, picked: v }) {
 	let { name: x, suffix: S = "" } = t, C = T(null), w = T(null), E = T(!1), D = n(() => {
 		let e = [];
-		for (let t = 0; t < a.length && e.length < Pa; t++) a[t] && e.push(t);
+		for (let t = 0; t < a.length && e.length < Ia; t++) a[t] && e.push(t);
 		return e;
 	}, [a]), ee = u !== null && u.groups.some(({ name: e, number: t }) => t >= 0 && e !== String(t)), te = u ? [
 		"cluster",
@@ -5165,43 +4029,43 @@ function Qa({ keep: e, source: t, titleOf: r, columns: i, chosen: a, total: s, r
 			E.value = !1;
 		}
 	};
-	return /* @__PURE__ */ _("section", {
+	return _("section", {
 		class: "card chosen",
 		"aria-labelledby": `chosen${S}`,
 		children: [
-			/* @__PURE__ */ _("div", {
+			_("div", {
 				class: "head",
-				children: [/* @__PURE__ */ _("div", { children: [/* @__PURE__ */ _("h2", {
+				children: [_("div", { children: [_("h2", {
 					id: `chosen${S}`,
 					children: [b(s), " rows selected"]
-				}), /* @__PURE__ */ _("p", {
+				}), _("p", {
 					class: "note",
 					children: c.join(", ")
-				})] }), /* @__PURE__ */ _("div", {
+				})] }), _("div", {
 					class: "tools",
 					children: [
-						/* @__PURE__ */ _("button", {
+						_("button", {
 							type: "button",
 							class: "first",
 							onClick: () => l(`${x}-selection.csv`, A()),
 							children: "Export CSV"
 						}),
-						t.save && /* @__PURE__ */ _("button", {
+						t.save && _("button", {
 							type: "button",
 							onClick: () => w.value = w.value === null ? `${x}-selection` : null,
 							children: "Save as data set"
 						}),
-						/* @__PURE__ */ _("button", {
+						_("button", {
 							type: "button",
 							onClick: e,
 							children: "Compare"
 						}),
-						/* @__PURE__ */ _("button", {
+						_("button", {
 							type: "button",
 							onClick: m,
 							children: "Invert (I)"
 						}),
-						/* @__PURE__ */ _("button", {
+						_("button", {
 							type: "button",
 							onClick: d,
 							children: "Clear (Esc)"
@@ -5209,30 +4073,30 @@ function Qa({ keep: e, source: t, titleOf: r, columns: i, chosen: a, total: s, r
 					]
 				})]
 			}),
-			w.value !== null && /* @__PURE__ */ _("form", {
+			w.value !== null && _("form", {
 				class: "inline",
 				onSubmit: (e) => {
 					e.preventDefault(), j();
 				},
-				children: [/* @__PURE__ */ _("label", { children: ["Name ", /* @__PURE__ */ _("input", {
+				children: [_("label", { children: ["Name ", _("input", {
 					value: w.value,
 					onInput: (e) => w.value = e.currentTarget.value
-				})] }), /* @__PURE__ */ _("button", {
+				})] }), _("button", {
 					type: "submit",
 					class: "first",
 					disabled: E.value,
 					children: "Save"
 				})]
 			}),
-			/* @__PURE__ */ _(o, { error: C.value }),
-			/* @__PURE__ */ _(g, {
+			_(o, { error: C.value }),
+			_(g, {
 				caption: "Selected rows",
 				names: ["row", ...O],
 				rows: D.map((e) => [t.titleOf ? r(e) : e + 1, ...k(e)]),
 				on: D.indexOf(v),
 				pick: (e) => h(D[e])
 			}),
-			s > D.length && /* @__PURE__ */ _("p", {
+			s > D.length && _("p", {
 				class: "note",
 				children: [
 					"The first ",
@@ -5246,61 +4110,61 @@ function Qa({ keep: e, source: t, titleOf: r, columns: i, chosen: a, total: s, r
 	});
 }
 // src/views/explore.tsx
-async function $a() {
+async function to() {
 	let e = await fetch("./coast.json");
 	if (!e.ok) throw Error(`coast.json: ${e.status}`);
 	return e.text();
 }
-var eo = 6e8, to = 6e4, no = 11;
-function ro(e) {
-	let t = Math.max(no, Math.ceil(e / to));
+var no = 6e8, ro = 6e4, io = 11;
+function ao(e) {
+	let t = Math.max(io, Math.ceil(e / ro));
 	for (let e = 2; e * e <= t; e++) t % e === 0 && ([t, e] = [t + 1, 1]);
 	return t;
 }
-function io() {
+function oo() {
 	let e = d(), t = e ? a(e).value : null;
-	if (!e) return /* @__PURE__ */ _("p", {
+	if (!e) return _("p", {
 		class: "empty",
 		children: "This node has no service of data sets."
 	});
-	if (!t) return /* @__PURE__ */ _("p", {
+	if (!t) return _("p", {
 		class: "empty",
 		children: "Asking the node…"
 	});
-	let n = Object.keys(t.datasets).filter((e) => x(t.datasets[e])), { data: r } = u.value.settings, i = r ? t.datasets[r] : void 0, o = /* @__PURE__ */ _("label", { children: ["Data", /* @__PURE__ */ _("select", {
+	let n = Object.keys(t.datasets).filter((e) => x(t.datasets[e])), { data: r } = u.value.settings, i = r ? t.datasets[r] : void 0, o = _("label", { children: ["Data", _("select", {
 		value: r ?? "",
 		onChange: (e) => location.hash = h("explore", { data: e.currentTarget.value }),
 		children: [
-			!i && /* @__PURE__ */ _("option", {
+			!i && _("option", {
 				value: "",
 				children: "choose…"
 			}),
-			i && !n.includes(r) && /* @__PURE__ */ _("option", { children: r }),
-			n.map((e) => /* @__PURE__ */ _("option", {
+			i && !n.includes(r) && _("option", { children: r }),
+			n.map((e) => _("option", {
 				value: e,
 				children: e
 			}, e))
 		]
 	})] });
-	return i ? /* @__PURE__ */ _(oo, {
+	return i ? _(co, {
 		path: e,
 		name: r,
 		dataset: i,
 		choice: o
-	}, `${r} ${i.content}`) : /* @__PURE__ */ _("section", {
+	}, `${r} ${i.content}`) : _("section", {
 		class: "card",
-		children: [/* @__PURE__ */ _("div", {
+		children: [_("div", {
 			class: "tools",
 			children: o
-		}), /* @__PURE__ */ _("p", {
+		}), _("p", {
 			class: "empty",
 			children: [r ? `There is no data set "${r}" any more. ` : "", n.length ? "Choose a data set with at least two columns of numbers." : "No data set has two columns of numbers yet. Bring one in under Data."]
 		})]
 	});
 }
-function ao({ done: e, rows: n }) {
-	return /* @__PURE__ */ _(t, { children: [
-		/* @__PURE__ */ _("progress", {
+function so({ done: e, rows: n }) {
+	return _(t, { children: [
+		_("progress", {
 			max: n,
 			value: e.value,
 			"aria-label": "Rows read"
@@ -5312,17 +4176,17 @@ function ao({ done: e, rows: n }) {
 		" rows"
 	] });
 }
-function oo({ path: e, name: t, dataset: n, choice: r }) {
+function co({ path: e, name: t, dataset: n, choice: r }) {
 	let i = T(null), a = T(0), s = T(null);
 	w(() => {
 		let r = new AbortController();
-		if (n.bytes > eo) {
-			s.value = `${t} has ${c(n.bytes / 1e6, 3)} MB of values; the page takes ${eo / 1e6} MB. Bring in fewer columns, or fewer rows.`;
+		if (n.bytes > no) {
+			s.value = `${t} has ${c(n.bytes / 1e6, 3)} MB of values; the page takes ${no / 1e6} MB. Bring in fewer columns, or fewer rows.`;
 			return;
 		}
 		let o = async (i) => {
 			a.value = 0;
-			let o = Ia(so(e, t, n, i), u.peek().settings.colour), [s, c] = await Promise.all([qn(e, t, (e) => a.value = e, r.signal, { every: i }), o?.load(r.signal).catch(() => null)]);
+			let o = Ra(lo(e, t, n, i), u.peek().settings.colour), [s, c] = await Promise.all([qn(e, t, (e) => a.value = e, r.signal, { every: i }), o?.load(r.signal).catch(() => null)]);
 			return {
 				columns: s,
 				every: i,
@@ -5335,30 +4199,30 @@ function oo({ path: e, name: t, dataset: n, choice: r }) {
 			r.signal.aborted || (i.value = e);
 		};
 		return (async () => {
-			let e = n.rows > 2 * to ? await o(ro(n.rows)) : null, t = o(1);
+			let e = n.rows > 2 * ro ? await o(ao(n.rows)) : null, t = o(1);
 			e && l(e), l(await t);
 		})().catch((e) => {
 			r.signal.aborted || (s.value = e);
 		}), () => r.abort();
 	}, []);
-	let l = /* @__PURE__ */ _(ao, {
+	let l = _(so, {
 		done: a,
 		rows: n.rows
 	});
-	return !i.value || s.value ? /* @__PURE__ */ _("section", {
+	return !i.value || s.value ? _("section", {
 		class: "card",
 		children: [
-			/* @__PURE__ */ _("div", {
+			_("div", {
 				class: "tools",
 				children: r
 			}),
-			/* @__PURE__ */ _(o, { error: s.value }),
-			!s.value && /* @__PURE__ */ _("p", {
+			_(o, { error: s.value }),
+			!s.value && _("p", {
 				class: "empty",
 				children: l
 			})
 		]
-	}) : /* @__PURE__ */ _(co, {
+	}) : _(uo, {
 		path: e,
 		name: t,
 		dataset: n,
@@ -5367,7 +4231,7 @@ function oo({ path: e, name: t, dataset: n, choice: r }) {
 		progress: l
 	});
 }
-function so(e, t, n, r) {
+function lo(e, t, n, r) {
 	let { datasets: i } = a(e).value, o = [];
 	for (let s of C()) for (let [c, l] of Object.entries(a(s.path).value?.jobs ?? {})) {
 		let { labels: a, centers: u, outliers: d } = l.outputs, f = a && i[a];
@@ -5395,7 +4259,7 @@ function so(e, t, n, r) {
 	}
 	return o.reverse();
 }
-function co({ path: e, name: t, dataset: r, read: i, choice: a, progress: o }) {
+function uo({ path: e, name: t, dataset: r, read: i, choice: a, progress: o }) {
 	let { columns: s, every: c, labels: l } = i, d = async (t, n, r) => {
 		let i = s.columns.filter((e) => e.kind === "text"), a = s.columns.some((e) => e.kind === "number" && e.values.some((e, t) => r[t] && e !== e)), o = {
 			...a ? { gaps: a } : {},
@@ -5413,9 +4277,9 @@ function co({ path: e, name: t, dataset: r, read: i, choice: a, progress: o }) {
 			data: t
 		}),
 		isEqual: /\/(positions|places)$/.test(t),
-		coast: $a,
+		coast: to,
 		save: d
-	}), [s]), p = so(e, t, r, c).map((e) => e.key === l?.source.key && e.version === l.source.version ? {
+	}), [s]), p = lo(e, t, r, c).map((e) => e.key === l?.source.key && e.version === l.source.version ? {
 		...e,
 		ready: l.colouring
 	} : e), m = {
@@ -5423,11 +4287,11 @@ function co({ path: e, name: t, dataset: r, read: i, choice: a, progress: o }) {
 		sources: p,
 		sampled: c > 1 ? o : void 0
 	};
-	return /* @__PURE__ */ _(Ra, {
+	return _(Ba, {
 		source: m,
 		settings: u.value.settings,
 		settle: v,
 		choice: a
 	});
 }
-export { io as default };
+export { oo as default };

@@ -40,7 +40,7 @@
 	}
 	function w(t) {
 		var n, r = t.__v, i = r.__e, a = [], o = [], s = t.__P;
-		s && ((n = _({ constructor: d }, r)).__v = r.__v + 1, e.vnode && e.vnode(n), P(s, n, r, t.__n, s.namespaceURI, 32 & r.__u ? [i] : null, a, i || C(r), 32 & r.__u, o), n.__v = r.__v, n.__.__k[n.__i] = n, ne(a, n, o), r.__ = r.__e = null, n.__e != i && T(n));
+		s && ((n = _({ constructor: d }, r)).__v = r.__v + 1, e.vnode && e.vnode(n), P(s, n, r, t.__n, s.namespaceURI, 32 & r.__u ? [i] : null, a, i || C(r), 32 & r.__u, o), n.__v = r.__v, n.__.__k[n.__i] = n, I(a, n, o), r.__ = r.__e = null, n.__e != i && T(n));
 	}
 	function T(e) {
 		if ((e = e.__) && e.__c && !e.props.__P) return e.__e = null, e.__k.some(function(t) {
@@ -59,7 +59,7 @@
 	}
 	function ee(e, t, n, r, i, a, o, s, c, l, u) {
 		var d, m, h, g, _, v, y = r.__k || p, b = t.length;
-		for (c = O(n, t, y, c, b), d = 0; d < b; d++) (h = n.__k[d]) != null && (m = ~h.__i && y[h.__i] || f, h.__i = d, v = P(e, h, m, i, a, o, s, c, l, u), g = h.__e, (m.ref != h.ref || 8 & m.__u) && (m.ref && L(m.ref, null, h, m), h.ref && u.push(h.ref, h.__c || g, h)), _ ||= g, 4 & h.__u ? (c = k(h, c, e, !m.__v), m.__e && (m.__e = null)) : typeof h.type == "function" && v !== void 0 ? c = v : g && (c = g.nextSibling), h.__u &= -21);
+		for (c = O(n, t, y, c, b), d = 0; d < b; d++) (h = n.__k[d]) != null && (m = ~h.__i && y[h.__i] || f, h.__i = d, v = P(e, h, m, i, a, o, s, c, l, u), g = h.__e, (m.ref != h.ref || 8 & m.__u) && (m.ref && R(m.ref, null, h, m), h.ref && u.push(h.ref, h.__c || g, h)), _ ||= g, 4 & h.__u ? (c = k(h, c, e, !m.__v), m.__e && (m.__e = null)) : typeof h.type == "function" && v !== void 0 ? c = v : g && (c = g.nextSibling), h.__u &= -21);
 		return n.__e = _, c;
 	}
 	function O(e, t, n, r, i) {
@@ -72,7 +72,7 @@
 			}
 			for (v = u.length; a--;) f[a] && (f[a] == v ? v-- : S[a].__u |= 4);
 		}
-		if (_) for (a = 0; a < g; a++) !(s = n[a]) || 2 & s.__u || (s.__e == r && (r = C(s)), re(s, s));
+		if (_) for (a = 0; a < g; a++) !(s = n[a]) || 2 & s.__u || (s.__e == r && (r = C(s)), ne(s, s));
 		return r;
 	}
 	function k(e, t, n, r) {
@@ -128,14 +128,14 @@
 		};
 	}
 	function P(t, n, r, i, a, o, s, c, l, u) {
-		var f, m, g, y, b, w, T, E, D, O, k, A, j, M, N, P, ne, L, R = n.type;
+		var f, m, g, y, b, w, T, E, D, O, k, A, j, M, N, P, I, R, B = n.type;
 		if (n.constructor !== d) return null;
 		128 & r.__u && (l = 32 & r.__u, f = r.__c.__z) && (n.__u |= l, m = o = [], f.nodeType == 8 ? c = F(f, o) : o.push(f), c = o[0] || c), (f = e.__b) && f(n);
-		n: if (typeof R == "function") {
+		n: if (typeof B == "function") {
 			g = s.length;
 			try {
-				if (E = n.props, D = (f = R.prototype) && f.render, O = (f = R.contextType) && i[f.__c], k = f ? O ? O.props.value : f.__ : i, (y = r.__c) ? (n.__c = y, 2 & y.__g && (y.__g |= 1)) : (D ? n.__c = y = new R(E, k) : (n.__c = y = new S(E, k), y.constructor = R, y.render = ie), O && O.sub(y), y.state || (y.state = {}), y.__n = i, y.__g |= 8, y.__h = [], y.__k = []), D && (y.__s || (y.__s = y.state), R.getDerivedStateFromProps && (y.__s == y.state && (y.__s = _({}, y.__s)), _(y.__s, R.getDerivedStateFromProps(E, y.__s)))), b = y.props, w = y.state, y.__v = n, r.__c) {
-					if (E !== b && D && !R.getDerivedStateFromProps && y.componentWillReceiveProps && y.componentWillReceiveProps(E, k), n.__v == r.__v && !(8 & y.__g) || !(4 & y.__g) && y.shouldComponentUpdate && !1 === y.shouldComponentUpdate(E, y.__s, k)) {
+				if (E = n.props, D = (f = B.prototype) && f.render, O = (f = B.contextType) && i[f.__c], k = f ? O ? O.props.value : f.__ : i, (y = r.__c) ? (n.__c = y, 2 & y.__g && (y.__g |= 1)) : (D ? n.__c = y = new B(E, k) : (n.__c = y = new S(E, k), y.constructor = B, y.render = z), O && O.sub(y), y.state || (y.state = {}), y.__n = i, y.__g |= 8, y.__h = [], y.__k = []), D && (y.__s || (y.__s = y.state), B.getDerivedStateFromProps && (y.__s == y.state && (y.__s = _({}, y.__s)), _(y.__s, B.getDerivedStateFromProps(E, y.__s)))), b = y.props, w = y.state, y.__v = n, r.__c) {
+					if (E !== b && D && !B.getDerivedStateFromProps && y.componentWillReceiveProps && y.componentWillReceiveProps(E, k), n.__v == r.__v && !(8 & y.__g) || !(4 & y.__g) && y.shouldComponentUpdate && !1 === y.shouldComponentUpdate(E, y.__s, k)) {
 						n.__v != r.__v && (y.props = E, y.state = y.__s, y.__g &= -9), n.__e = r.__e, n.__k = r.__k, n.__k.some(function(e) {
 							e && (e.__ = n);
 						}), p.push.apply(y.__h, y.__k), y.__k = [], y.__h.length && s.push(y), c = C(r);
@@ -144,25 +144,25 @@
 					y.componentWillUpdate && y.componentWillUpdate(E, y.__s, k), D && y.componentDidUpdate && y.__h.push(function() {
 						y.componentDidUpdate(b, w, T);
 					});
-				} else D && !R.getDerivedStateFromProps && y.componentWillMount && y.componentWillMount(), D && y.componentDidMount && y.__h.push(y.componentDidMount);
+				} else D && !B.getDerivedStateFromProps && y.componentWillMount && y.componentWillMount(), D && y.componentDidMount && y.__h.push(y.componentDidMount);
 				y.context = k, y.props = E, y.__P = t, y.__g &= -5, A = e.__r, j = D ? 25 : 0;
 				do
 					y.__g &= -9, A && A(n), f = y.render(y.props, y.state = y.__s, y.context);
 				while (8 & y.__g && ++j < 25);
 				D && (p.push.apply(y.__h, y.__k), y.__k = []), y.state = y.__s, y.getChildContext && (i = _({}, i, y.getChildContext())), D && r.__c && y.getSnapshotBeforeUpdate && (T = y.getSnapshotBeforeUpdate(b, w)), M = f && f.type === x && f.key == null ? f.props.children : f, E.__P && (f = c, a = (t = E.__P).namespaceURI, l = o = null, r.props && r.props.__P != t && (r.__k.some(function(e) {
-					e && re(e, e);
+					e && ne(e, e);
 				}), r.__k = null), c = r.__k ? C(r, 0) : null), c = ee(t, h(M) ? M : [M], n, r, i, a, o, s, c, l, u), E.__P && (n.__e = null, c = f), n.__u &= -161, m && m.some(v), y.__h.length && s.push(y), 1 & y.__g && (y.__g &= -4);
 			} catch (t) {
 				if (s.length = g, n.__v = null, l || o) {
 					if (t && t.then) {
 						if (n.__u |= 128 | l, o) {
-							for (~(ne = o.indexOf(c || void 0)) || (ne = o.length); (L = o[ne - 1]) && L.nodeType == 8;) ne--;
-							for (; ne < o.length; ne++) if (L = o[ne]) {
-								if (o[ne] = null, N) {
-									if (L == P) break;
+							for (~(I = o.indexOf(c || void 0)) || (I = o.length); (R = o[I - 1]) && R.nodeType == 8;) I--;
+							for (; I < o.length; I++) if (R = o[I]) {
+								if (o[I] = null, N) {
+									if (R == P) break;
 								} else {
-									if (L.nodeType != 8) break;
-									L.data.startsWith("$s") && (P = F(N = L));
+									if (R.nodeType != 8) break;
+									R.data.startsWith("$s") && (P = F(N = R));
 								}
 							}
 						}
@@ -175,7 +175,7 @@
 				} else n.__e = r.__e;
 				n.__k ||= r.__k || [], t && t.then || te(n), e.__e(t, n, r);
 			}
-		} else c = n.__e = I(r.__e, n, r, i, a, o, s, l, u, t);
+		} else c = n.__e = L(r.__e, n, r, i, a, o, s, l, u, t);
 		return (f = e.diffed) && f(n), c;
 	}
 	function F(e, t) {
@@ -190,8 +190,8 @@
 	function te(e) {
 		e && (e.__c && (e.__c.__g |= 4), e.__k && e.__k.some(te));
 	}
-	function ne(t, n, r) {
-		for (var i = 0; i < r.length;) L(r[i++], r[i++], r[i++]);
+	function I(t, n, r) {
+		for (var i = 0; i < r.length;) R(r[i++], r[i++], r[i++]);
 		e.__c && e.__c(n, t), t.some(function(n) {
 			try {
 				t = n.__h, n.__h = [], t.some(function(e) {
@@ -202,7 +202,7 @@
 			}
 		});
 	}
-	function I(t, n, r, i, a, o, s, c, l, u) {
+	function L(t, n, r, i, a, o, s, c, l, u) {
 		var d, p, _, y, b, x, S, w, T = r.props || f, E = n.props, D = n.type;
 		if (D == "svg" ? a = "http://www.w3.org/2000/svg" : D == "math" ? a = "http://www.w3.org/1998/Math/MathML" : a ||= "http://www.w3.org/1999/xhtml", o) {
 			for (d = 0; d < o.length; d++) if ((b = o[d]) && (D ? b.localName == D : b.nodeType == 3)) {
@@ -222,16 +222,16 @@
 		} else T === E || c && t.data == E || (t.data = E);
 		return t;
 	}
-	function L(t, n, r, i) {
+	function R(t, n, r, i) {
 		try {
 			typeof t == "function" ? n ? n.__x = t(n) || 1 : (i &&= i.__c || i.__e) && (n = i.__x) && (i.__x = null, typeof n == "function" ? n() : t(null)) : t.current = n;
 		} catch (t) {
 			e.__e(t, r);
 		}
 	}
-	function re(t, n, r) {
+	function ne(t, n, r) {
 		var i, a, o, s;
-		if (e.unmount && e.unmount(t), !(i = t.ref) || i.current && i.current != t.__e || L(i, null, n, t), i = t.__c) {
+		if (e.unmount && e.unmount(t), !(i = t.ref) || i.current && i.current != t.__e || R(i, null, n, t), i = t.__c) {
 			if (i.componentWillUnmount) try {
 				i.componentWillUnmount();
 			} catch (t) {
@@ -239,15 +239,15 @@
 			}
 			i.__P = i.__n = null;
 		}
-		if (i = t.__k) for (s = 0; s < i.length; s++) i[s] && re(i[s], n, typeof t.type != "function" || r && !t.props.__P);
+		if (i = t.__k) for (s = 0; s < i.length; s++) i[s] && ne(i[s], n, typeof t.type != "function" || r && !t.props.__P);
 		!r && (i = t.__c) && (i = i.__z) && (a = F(i, o = [])) && (i == t.__e && o.some(v), v(a), v(i)), r || v(t.__e), t.__e = t.__c = t.__ = null;
 	}
-	function ie(e, t, n) {
+	function z(e, t, n) {
 		return this.constructor(e, n);
 	}
-	function R(t, n) {
+	function B(t, n) {
 		var r, i, a, o;
-		e.__ && e.__(t, n), n.nodeType == 9 && (n = n.documentElement), i = (r = t && 32 & t.__u) ? null : n.__k, n.__k = b(x, { children: [t] }), a = [], o = [], P(n, n.__k, i || f, f, n.namespaceURI, i ? null : n.firstChild ? g.call(n.childNodes) : null, a, i ? i.__e : n.firstChild, r, o), ne(a, n.__k, o), n.__k.props.children = null;
+		e.__ && e.__(t, n), n.nodeType == 9 && (n = n.documentElement), i = (r = t && 32 & t.__u) ? null : n.__k, n.__k = b(x, { children: [t] }), a = [], o = [], P(n, n.__k, i || f, f, n.namespaceURI, i ? null : n.firstChild ? g.call(n.childNodes) : null, a, i ? i.__e : n.firstChild, r, o), I(a, n.__k, o), n.__k.props.children = null;
 	}
 	e = { __e: function(e, t, n, r) {
 		for (var i, o, s; t = t.__;) if ((i = t.__c) && !(1 & i.__g)) {
@@ -270,76 +270,76 @@
 		return e.__v.__b - t.__v.__b;
 	}, s = Symbol(), c = /(PointerCapture)$|Capture$/i, l = 0, u = {};
 	// node_modules/preact/hooks/dist/hooks.mjs
-	var ae, z, oe, se, ce = Object.is, le = 0, B = [], ue = [], V = e, de = V.__b, fe = V.__r, pe = V.diffed, me = V.__c, he = V.unmount, ge = V.__;
-	function _e(e, t) {
-		V.__h && V.__h(z, e, le || t), le = 0;
-		var n = z.__H || (z.__H = {
+	var re, V, ie, ae, oe = Object.is, se = 0, ce = [], le = [], H = e, ue = H.__b, de = H.__r, fe = H.diffed, pe = H.__c, me = H.unmount, he = H.__;
+	function ge(e, t) {
+		H.__h && H.__h(V, e, se || t), se = 0;
+		var n = V.__H || (V.__H = {
 			__: [],
 			__h: []
 		});
 		return e >= n.__.length && n.__.push({}), n.__[e];
 	}
-	function H(e, t) {
-		var n = _e(ae++, 3);
-		!V.__s && we(n.__H, t) && (n.__P = !0, n.__ = e, n.u = t, z.__H.__h.push(n));
+	function U(e, t) {
+		var n = ge(re++, 3);
+		!H.__s && Ce(n.__H, t) && (n.__P = !0, n.__ = e, n.u = t, V.__H.__h.push(n));
 	}
-	function U(e) {
-		return le = 5, W(function() {
+	function W(e) {
+		return se = 5, G(function() {
 			return { current: e };
 		}, []);
 	}
-	function W(e, t) {
-		var n = _e(ae++, 7);
-		return we(n.__H, t) && (n.__ = e(), n.__H = t), n.__;
+	function G(e, t) {
+		var n = ge(re++, 7);
+		return Ce(n.__H, t) && (n.__ = e(), n.__H = t), n.__;
 	}
-	function ve() {
+	function _e() {
 		var e;
 		do {
-			for (; e = ue.shift();) try {
-				Se(e);
+			for (; e = le.shift();) try {
+				xe(e);
 			} catch (t) {
-				V.__e(t, { __: (e = e.__P) && e.__v });
+				H.__e(t, { __: (e = e.__P) && e.__v });
 			}
-			for (; e = B.shift();) {
+			for (; e = ce.shift();) {
 				var t = e.__H;
 				if (e.__P && t) try {
-					t.__h.some(Se), t.__h.some(Ce), t.__h = [];
+					t.__h.some(xe), t.__h.some(Se), t.__h = [];
 				} catch (n) {
-					t.__h = [], V.__e(n, e.__v);
+					t.__h = [], H.__e(n, e.__v);
 				}
 			}
-		} while (ue.length);
+		} while (le.length);
 	}
-	V.__b = function(e) {
-		z = null, de && de(e);
-	}, V.__ = function(e, t) {
-		e && t.__k && t.__k.__m && (e.__m = t.__k.__m), ge && ge(e, t);
-	}, V.__r = function(e) {
-		fe && fe(e), ae = 0;
-		var t = (z = e.__c).__H;
-		t && (oe == z ? z.__h = [] : (t.__h.some(Se), t.__h.some(Ce), ae = 0), t.__h = [], t.__.some(function(e) {
+	H.__b = function(e) {
+		V = null, ue && ue(e);
+	}, H.__ = function(e, t) {
+		e && t.__k && t.__k.__m && (e.__m = t.__k.__m), he && he(e, t);
+	}, H.__r = function(e) {
+		de && de(e), re = 0;
+		var t = (V = e.__c).__H;
+		t && (ie == V ? V.__h = [] : (t.__h.some(xe), t.__h.some(Se), re = 0), t.__h = [], t.__.some(function(e) {
 			e.__N && (e.__ = e.__N), e.u = e.__N = void 0;
-		})), oe = z;
-	}, V.diffed = function(e) {
-		pe && pe(e);
+		})), ie = V;
+	}, H.diffed = function(e) {
+		fe && fe(e);
 		var t = e.__c;
-		t && t.__H && (t.__H.__h.length && xe(B.push(t)), t.__H.__.some(function(e) {
+		t && t.__H && (t.__H.__h.length && be(ce.push(t)), t.__H.__.some(function(e) {
 			e.u && (e.__H = e.u);
-		})), oe = z = null;
-	}, V.__c = function(e, t) {
+		})), ie = V = null;
+	}, H.__c = function(e, t) {
 		t.some(function(e) {
 			try {
-				e.__h.some(Se), e.__h = e.__h.filter(function(e) {
-					return !e.__ || Ce(e);
+				e.__h.some(xe), e.__h = e.__h.filter(function(e) {
+					return !e.__ || Se(e);
 				});
 			} catch (t) {
 				e.__h = [function() {
 					throw t;
 				}];
 			}
-		}), me && me(e, t);
-	}, V.unmount = function(e) {
-		he && he(e);
+		}), pe && pe(e, t);
+	}, H.unmount = function(e) {
+		me && me(e);
 		var t, n, r = e.__c;
 		r && r.__H && (r.__H.__.some(function(r) {
 			try {
@@ -348,54 +348,54 @@
 						for (n = e.__; n && (!n.__c || !n.__c.__P);) n = n.__;
 						n &&= n.__c;
 					}
-					r.__P = n, xe(ue.push(r));
-				} else Se(r);
+					r.__P = n, be(le.push(r));
+				} else xe(r);
 			} catch (e) {
 				t = e;
 			}
-		}), r.__H = void 0, t && V.__e(t, r.__v));
+		}), r.__H = void 0, t && H.__e(t, r.__v));
 	};
-	var ye = typeof requestAnimationFrame == "function";
-	function be(e) {
+	var ve = typeof requestAnimationFrame == "function";
+	function ye(e) {
 		var t, n = function() {
-			clearTimeout(r), ye && cancelAnimationFrame(t), setTimeout(e);
+			clearTimeout(r), ve && cancelAnimationFrame(t), setTimeout(e);
 		}, r = setTimeout(n, 35);
-		ye && (t = requestAnimationFrame(n));
+		ve && (t = requestAnimationFrame(n));
+	}
+	function be(e) {
+		e != 1 && ae == H.requestAnimationFrame || ((ae = H.requestAnimationFrame) || ye)(_e);
 	}
 	function xe(e) {
-		e != 1 && se == V.requestAnimationFrame || ((se = V.requestAnimationFrame) || be)(ve);
+		var t = V, n = e.__c;
+		typeof n == "function" && (e.__c = void 0, n()), V = t;
 	}
 	function Se(e) {
-		var t = z, n = e.__c;
-		typeof n == "function" && (e.__c = void 0, n()), z = t;
+		var t = V;
+		e.__c = e.__(), V = t;
 	}
-	function Ce(e) {
-		var t = z;
-		e.__c = e.__(), z = t;
-	}
-	function we(e, t) {
+	function Ce(e, t) {
 		return !e || e.length != t.length || t.some(function(t, n) {
-			return !ce(t, e[n]);
+			return !oe(t, e[n]);
 		});
 	}
 	// node_modules/@preact/signals-core/dist/signals-core.module.js
-	var Te = Symbol.for("preact-signals");
-	function Ee() {
-		if (je > 1) je--;
+	var we = Symbol.for("preact-signals");
+	function Te() {
+		if (Ae > 1) Ae--;
 		else {
 			var e, t = !1;
 			for ((function() {
-				var e = Fe;
-				for (Fe = void 0; e !== void 0;) {
+				var e = Pe;
+				for (Pe = void 0; e !== void 0;) {
 					var t = e.S;
 					if (t.v === e.v) for (var n = t.t; n !== void 0; n = n.x) n.i === e.i && (n.i = t.i);
 					e = e.o;
 				}
-			})(); Ae !== void 0;) {
-				var n = Ae;
-				for (Ae = void 0, Me++; n !== void 0;) {
+			})(); ke !== void 0;) {
+				var n = ke;
+				for (ke = void 0, je++; n !== void 0;) {
 					var r = n.u;
-					if (n.u = void 0, n.f &= -3, !(8 & n.f) && ze(n)) try {
+					if (n.u = void 0, n.f &= -3, !(8 & n.f) && Re(n)) try {
 						n.c();
 					} catch (n) {
 						t ||= (e = n, !0);
@@ -403,116 +403,116 @@
 					n = r;
 				}
 			}
-			if (Me = 0, je--, t) throw e;
+			if (je = 0, Ae--, t) throw e;
 		}
 	}
-	function De(e) {
-		if (je > 0) return e();
-		Pe = ++Ne, je++;
+	function Ee(e) {
+		if (Ae > 0) return e();
+		Ne = ++Me, Ae++;
 		try {
 			return e();
 		} finally {
-			Ee();
+			Te();
 		}
 	}
-	var Oe, G = void 0;
-	function ke(e) {
-		var t = G, n = Oe;
-		G = void 0, Oe = void 0;
+	var De, K = void 0;
+	function Oe(e) {
+		var t = K, n = De;
+		K = void 0, De = void 0;
 		try {
 			return e();
 		} finally {
-			G = t, Oe = n;
+			K = t, De = n;
 		}
 	}
-	var Ae = void 0, je = 0, Me = 0, Ne = 0, Pe = 0, Fe = void 0, Ie = 0;
-	function Le(e) {
-		if (G !== void 0) {
+	var ke = void 0, Ae = 0, je = 0, Me = 0, Ne = 0, Pe = void 0, Fe = 0;
+	function Ie(e) {
+		if (K !== void 0) {
 			var t = e.n;
-			if (t === void 0 || t.t !== G) return t = {
+			if (t === void 0 || t.t !== K) return t = {
 				i: 0,
 				S: e,
-				p: G.s,
+				p: K.s,
 				n: void 0,
-				t: G,
+				t: K,
 				e: void 0,
 				x: void 0,
 				r: t
-			}, G.s !== void 0 && (G.s.n = t), G.s = t, e.n = t, 32 & G.f && e.S(t), t;
-			if (t.i === -1) return t.i = 0, t.n !== void 0 && (t.n.p = t.p, t.p !== void 0 && (t.p.n = t.n), t.p = G.s, t.n = void 0, G.s.n = t, G.s = t), t;
+			}, K.s !== void 0 && (K.s.n = t), K.s = t, e.n = t, 32 & K.f && e.S(t), t;
+			if (t.i === -1) return t.i = 0, t.n !== void 0 && (t.n.p = t.p, t.p !== void 0 && (t.p.n = t.n), t.p = K.s, t.n = void 0, K.s.n = t, K.s = t), t;
 		}
 	}
-	function K(e, t) {
+	function q(e, t) {
 		this.v = e, this.i = 0, this.n = void 0, this.t = void 0, this.l = 0, this.W = t?.watched, this.Z = t?.unwatched, this.name = t?.name;
 	}
-	K.prototype.brand = Te, K.prototype.h = function() {
+	q.prototype.brand = we, q.prototype.h = function() {
 		return !0;
-	}, K.prototype.S = function(e) {
+	}, q.prototype.S = function(e) {
 		var t = this, n = this.t;
-		n !== e && e.e === void 0 && (e.x = n, this.t = e, n === void 0 ? ke(function() {
+		n !== e && e.e === void 0 && (e.x = n, this.t = e, n === void 0 ? Oe(function() {
 			var e;
 			(e = t.W) == null || e.call(t);
 		}) : n.e = e);
-	}, K.prototype.U = function(e) {
+	}, q.prototype.U = function(e) {
 		var t = this;
 		if (this.t !== void 0) {
 			var n = e.e, r = e.x;
-			n !== void 0 && (n.x = r, e.e = void 0), r !== void 0 && (r.e = n, e.x = void 0), e === this.t && (this.t = r, r === void 0 && ke(function() {
+			n !== void 0 && (n.x = r, e.e = void 0), r !== void 0 && (r.e = n, e.x = void 0), e === this.t && (this.t = r, r === void 0 && Oe(function() {
 				var e;
 				(e = t.Z) == null || e.call(t);
 			}));
 		}
-	}, K.prototype.subscribe = function(e) {
+	}, q.prototype.subscribe = function(e) {
 		var t = this;
-		return Je(function() {
+		return qe(function() {
 			var n = t.value;
-			ke(function() {
+			Oe(function() {
 				return e(n);
 			});
 		}, { name: "sub" });
-	}, K.prototype.valueOf = function() {
+	}, q.prototype.valueOf = function() {
 		return this.value;
-	}, K.prototype.toString = function() {
+	}, q.prototype.toString = function() {
 		return this.value + "";
-	}, K.prototype.toJSON = function() {
+	}, q.prototype.toJSON = function() {
 		return this.value;
-	}, K.prototype.peek = function() {
+	}, q.prototype.peek = function() {
 		var e = this;
-		return ke(function() {
+		return Oe(function() {
 			return e.value;
 		});
-	}, Object.defineProperty(K.prototype, "value", {
+	}, Object.defineProperty(q.prototype, "value", {
 		get: function() {
-			var e = Le(this);
+			var e = Ie(this);
 			return e !== void 0 && (e.i = this.i), this.v;
 		},
 		set: function(e) {
 			if (e !== this.v) {
-				if (Me > 100) throw Error("Cycle detected");
+				if (je > 100) throw Error("Cycle detected");
 				(function(e) {
-					je !== 0 && Me === 0 && e.l !== Pe && (e.l = Pe, Fe = {
+					Ae !== 0 && je === 0 && e.l !== Ne && (e.l = Ne, Pe = {
 						S: e,
 						v: e.v,
 						i: e.i,
-						o: Fe
+						o: Pe
 					});
-				})(this), this.v = e, this.i++, Ie++, je++;
+				})(this), this.v = e, this.i++, Fe++, Ae++;
 				try {
 					for (var t = this.t; t !== void 0; t = t.x) t.t.N();
 				} finally {
-					Ee();
+					Te();
 				}
 			}
 		}
 	});
-	function Re(e, t) {
-		return new K(e, t);
+	function Le(e, t) {
+		return new q(e, t);
 	}
-	function ze(e) {
+	function Re(e) {
 		for (var t = e.s; t !== void 0; t = t.n) if (t.S.i !== t.i || !t.S.h() || t.S.i !== t.i) return !0;
 		return !1;
 	}
-	function Be(e) {
+	function ze(e) {
 		for (var t = e.s; t !== void 0; t = t.n) {
 			var n = t.S.n;
 			if (n !== void 0 && (t.r = n), t.S.n = t, t.i = -1, t.n === void 0) {
@@ -521,86 +521,86 @@
 			}
 		}
 	}
-	function Ve(e) {
+	function Be(e) {
 		for (var t = e.s, n = void 0; t !== void 0;) {
 			var r = t.p;
 			t.i === -1 ? (t.S.U(t), r !== void 0 && (r.n = t.n), t.n !== void 0 && (t.n.p = r)) : n = t, t.S.n = t.r, t.r !== void 0 && (t.r = void 0), t = r;
 		}
 		e.s = n;
 	}
-	function He(e, t) {
-		K.call(this, void 0, t), this.x = e, this.s = void 0, this.g = Ie - 1, this.f = 4;
+	function Ve(e, t) {
+		q.call(this, void 0, t), this.x = e, this.s = void 0, this.g = Fe - 1, this.f = 4;
 	}
-	He.prototype = new K(), He.prototype.h = function() {
+	Ve.prototype = new q(), Ve.prototype.h = function() {
 		if (this.f &= -3, 1 & this.f) return !1;
-		if ((36 & this.f) == 32 || (this.f &= -5, this.g === Ie)) return !0;
-		if (this.g = Ie, this.f |= 1, this.i > 0 && !ze(this)) return this.f &= -2, !0;
-		var e = G;
+		if ((36 & this.f) == 32 || (this.f &= -5, this.g === Fe)) return !0;
+		if (this.g = Fe, this.f |= 1, this.i > 0 && !Re(this)) return this.f &= -2, !0;
+		var e = K;
 		try {
-			Be(this), G = this;
+			ze(this), K = this;
 			var t = this.x();
 			(16 & this.f || this.v !== t || this.i === 0) && (this.v = t, this.f &= -17, this.i++);
 		} catch (e) {
 			this.v = e, this.f |= 16, this.i++;
 		}
-		return G = e, Ve(this), this.f &= -2, !0;
-	}, He.prototype.S = function(e) {
+		return K = e, Be(this), this.f &= -2, !0;
+	}, Ve.prototype.S = function(e) {
 		if (this.t === void 0) {
 			this.f |= 36;
 			for (var t = this.s; t !== void 0; t = t.n) t.S.S(t);
 		}
-		K.prototype.S.call(this, e);
-	}, He.prototype.U = function(e) {
-		if (this.t !== void 0 && (K.prototype.U.call(this, e), this.t === void 0)) {
+		q.prototype.S.call(this, e);
+	}, Ve.prototype.U = function(e) {
+		if (this.t !== void 0 && (q.prototype.U.call(this, e), this.t === void 0)) {
 			this.f &= -33;
 			for (var t = this.s; t !== void 0; t = t.n) t.S.U(t);
 		}
-	}, He.prototype.N = function() {
+	}, Ve.prototype.N = function() {
 		if (!(2 & this.f)) {
 			this.f |= 6;
 			for (var e = this.t; e !== void 0; e = e.x) e.t.N();
 		}
-	}, Object.defineProperty(He.prototype, "value", { get: function() {
+	}, Object.defineProperty(Ve.prototype, "value", { get: function() {
 		if (1 & this.f) throw Error("Cycle detected");
-		var e = Le(this);
+		var e = Ie(this);
 		if (this.h(), e !== void 0 && (e.i = this.i), 16 & this.f) throw this.v;
 		return this.v;
 	} });
-	function Ue(e, t) {
-		return new He(e, t);
+	function He(e, t) {
+		return new Ve(e, t);
 	}
-	function We(e) {
+	function Ue(e) {
 		var t = e.j;
 		if (e.j = void 0, typeof t == "function") {
-			je++;
-			var n = G;
-			G = void 0;
+			Ae++;
+			var n = K;
+			K = void 0;
 			try {
 				t();
 			} catch (t) {
-				throw e.f &= -2, e.f |= 8, Ge(e), t;
+				throw e.f &= -2, e.f |= 8, We(e), t;
 			} finally {
-				G = n, Ee();
+				K = n, Te();
 			}
 		}
 	}
-	function Ge(e) {
+	function We(e) {
 		for (var t = e.s; t !== void 0; t = t.n) t.S.U(t);
-		e.x = void 0, e.s = void 0, We(e);
+		e.x = void 0, e.s = void 0, Ue(e);
 	}
-	function Ke(e) {
-		if (G !== this) throw Error("Out-of-order effect");
-		Ve(this), G = e, this.f &= -2;
+	function Ge(e) {
+		if (K !== this) throw Error("Out-of-order effect");
+		Be(this), K = e, this.f &= -2;
 		try {
-			8 & this.f && Ge(this);
+			8 & this.f && We(this);
 		} finally {
-			Ee();
+			Te();
 		}
 	}
-	function qe(e, t) {
-		this.x = e, this.j = void 0, this.s = void 0, this.u = void 0, this.f = 32, this.name = t?.name, Oe && Oe.push(this);
+	function Ke(e, t) {
+		this.x = e, this.j = void 0, this.s = void 0, this.u = void 0, this.f = 32, this.name = t?.name, De && De.push(this);
 	}
-	qe.prototype.c = function() {
+	Ke.prototype.c = function() {
 		var e = this.S();
 		try {
 			if (8 & this.f || this.x === void 0) return;
@@ -609,20 +609,20 @@
 		} finally {
 			e();
 		}
-	}, qe.prototype.S = function() {
+	}, Ke.prototype.S = function() {
 		if (1 & this.f) throw Error("Cycle detected");
-		this.f |= 1, this.f &= -9, We(this), Be(this), je++;
-		var e = G;
-		return G = this, Ke.bind(this, e);
-	}, qe.prototype.N = function() {
-		2 & this.f || (this.f |= 2, this.u = Ae, Ae = this);
-	}, qe.prototype.d = function() {
-		this.f |= 8, 1 & this.f || Ge(this);
-	}, qe.prototype.dispose = function() {
+		this.f |= 1, this.f &= -9, Ue(this), ze(this), Ae++;
+		var e = K;
+		return K = this, Ge.bind(this, e);
+	}, Ke.prototype.N = function() {
+		2 & this.f || (this.f |= 2, this.u = ke, ke = this);
+	}, Ke.prototype.d = function() {
+		this.f |= 8, 1 & this.f || We(this);
+	}, Ke.prototype.dispose = function() {
 		this.d();
 	};
-	function Je(e, t) {
-		var n = new qe(e, t);
+	function qe(e, t) {
+		var n = new Ke(e, t);
 		try {
 			n.c();
 		} catch (e) {
@@ -632,35 +632,35 @@
 		return r[Symbol.dispose] = r, r;
 	}
 	// node_modules/@preact/signals/dist/signals.module.js
-	var Ye, Xe, Ze = typeof window < "u" && !!window.__PREACT_SIGNALS_DEVTOOLS__, Qe = [];
-	Je(function() {
-		Ye = this.N;
+	var Je, Ye, Xe = typeof window < "u" && !!window.__PREACT_SIGNALS_DEVTOOLS__, Ze = [];
+	qe(function() {
+		Je = this.N;
 	})();
-	function $e(t, n) {
+	function Qe(t, n) {
 		e[t] = n.bind(null, e[t] || function() {});
 	}
-	function et(e) {
-		if (Xe) {
-			var t = Xe;
-			Xe = void 0, t();
+	function $e(e) {
+		if (Ye) {
+			var t = Ye;
+			Ye = void 0, t();
 		}
-		Xe = e && e.S();
+		Ye = e && e.S();
 	}
-	function tt(e) {
-		var t = this, r = e.data, i = q(r);
+	function et(e) {
+		var t = this, r = e.data, i = J(r);
 		i.name = "ReactiveDom", i.value = r;
-		var a = W(function() {
+		var a = G(function() {
 			for (var e = t, r = t.__v; r = r.__;) if (r.__c) {
 				r.__c.__$f |= 4;
 				break;
 			}
-			var a = Ue(function() {
+			var a = He(function() {
 				var e = i.value.value;
 				return e === 0 ? 0 : !0 === e ? "" : e || "";
-			}), o = Ue(function() {
+			}), o = He(function() {
 				return !Array.isArray(a.value) && !n(a.value);
-			}), s = Je(function() {
-				if (this.N = at, o.value) {
+			}), s = qe(function() {
+				if (this.N = it, o.value) {
 					var t = a.value;
 					e.__v && e.__v.__e && e.__v.__e.nodeType === 3 && (e.__v.__e.data = t);
 				}
@@ -671,14 +671,14 @@
 		}, []), o = a[0], s = a[1];
 		return o.value ? s.peek() : s.value;
 	}
-	tt.displayName = "ReactiveTextNode", Object.defineProperties(K.prototype, {
+	et.displayName = "ReactiveTextNode", Object.defineProperties(q.prototype, {
 		constructor: {
 			configurable: !0,
 			value: y(x, null).constructor
 		},
 		type: {
 			configurable: !0,
-			value: tt
+			value: et
 		},
 		props: {
 			configurable: !0,
@@ -693,35 +693,35 @@
 			configurable: !0,
 			value: 1
 		}
-	}), $e("__b", function(e, t) {
-		if (et(), typeof t.type == "string") {
+	}), Qe("__b", function(e, t) {
+		if ($e(), typeof t.type == "string") {
 			var n, r = t.props;
 			for (var i in r) if (i !== "children") {
 				var a = r[i];
-				a instanceof K && (n || (t.__np = n = {}), n[i] = a, r[i] = a.peek());
+				a instanceof q && (n || (t.__np = n = {}), n[i] = a, r[i] = a.peek());
 			}
 		}
 		e(t);
-	}), $e("__r", function(e, t) {
+	}), Qe("__r", function(e, t) {
 		if (e(t), t.type !== x) {
-			et();
+			$e();
 			var n, r = t.__c;
 			r && (r.__$f &= -2, (n = r.__$u) === void 0 && (r.__$u = n = function(e, t) {
 				var n;
-				return Je(function() {
+				return qe(function() {
 					n = this;
 				}, { name: t }), n.c = e, n;
 			}(function(e) {
 				return function() {
 					var t;
-					Ze && ((t = this.y) == null || t.call(this)), e.__$f |= 1, e.setState({});
+					Xe && ((t = this.y) == null || t.call(this)), e.__$f |= 1, e.setState({});
 				};
-			}(r), typeof t.type == "function" ? t.type.displayName || t.type.name : ""))), et(n);
+			}(r), typeof t.type == "function" ? t.type.displayName || t.type.name : ""))), $e(n);
 		}
-	}), $e("__e", function(e, t, n, r) {
-		et(), e(t, n, r);
-	}), $e("diffed", function(e, t) {
-		et();
+	}), Qe("__e", function(e, t, n, r) {
+		$e(), e(t, n, r);
+	}), Qe("diffed", function(e, t) {
+		$e();
 		var n;
 		if (typeof t.type == "string" && (n = t.__e)) {
 			var r = t.__np, i = t.props, a = n.U;
@@ -731,25 +731,25 @@
 			}
 			if (r) for (var c in a || (a = {}, n.U = a), r) {
 				var l = a[c], u = r[c];
-				l === void 0 ? (l = nt(n, c, u, i), a[c] = l) : l.o(u, i);
+				l === void 0 ? (l = tt(n, c, u, i), a[c] = l) : l.o(u, i);
 			}
 		}
 		e(t);
 	});
-	function nt(e, t, n, r) {
-		var i = t in e && e.ownerSVGElement === void 0, a = Re(n);
+	function tt(e, t, n, r) {
+		var i = t in e && e.ownerSVGElement === void 0, a = Le(n);
 		return {
 			o: function(e, t) {
 				a.value = e, r = t;
 			},
-			d: Je(function() {
-				this.N = at;
+			d: qe(function() {
+				this.N = it;
 				var n = a.value.value;
 				r[t] !== n && (r[t] = n, i ? e[t] = n : n != null && (!1 !== n || t[4] === "-") ? e.setAttribute(t, n) : e.removeAttribute(t));
 			})
 		};
 	}
-	$e("unmount", function(e, t) {
+	Qe("unmount", function(e, t) {
 		if (typeof t.type == "string") {
 			var n = t.__e;
 			if (n) {
@@ -774,7 +774,7 @@
 			}
 		}
 		e(t);
-	}), $e("__h", function(e, t, n, r) {
+	}), Qe("__h", function(e, t, n, r) {
 		r < 3 && (t.__$f |= 2), e(t, n, r);
 	}), S.prototype.shouldComponentUpdate = function(e, t) {
 		if (this.__R) return !0;
@@ -788,26 +788,26 @@
 		for (var s in this.props) if (!(s in e)) return !0;
 		return !1;
 	};
-	function q(e, t) {
-		return W(function() {
-			return Re(e, t);
+	function J(e, t) {
+		return G(function() {
+			return Le(e, t);
 		}, []);
 	}
-	var rt = function(e) {
+	var nt = function(e) {
 		queueMicrotask(function() {
 			queueMicrotask(e);
 		});
 	};
-	function it() {
-		De(function() {
-			for (var e; e = Qe.shift();) Ye.call(e);
+	function rt() {
+		Ee(function() {
+			for (var e; e = Ze.shift();) Je.call(e);
 		});
 	}
-	function at() {
-		Qe.push(this) === 1 && (e.requestAnimationFrame || rt)(it);
+	function it() {
+		Ze.push(this) === 1 && (e.requestAnimationFrame || nt)(rt);
 	}
 	// src/colour/palette.ts
-	var ot = [
+	var at = [
 		"#447dc8",
 		"#721405",
 		"#c87e2d",
@@ -828,7 +828,7 @@
 		"#8c695c",
 		"#49344e",
 		"#6d5b78"
-	], st = [
+	], ot = [
 		"#4594fa",
 		"#e73e22",
 		"#f0e77b",
@@ -849,21 +849,21 @@
 		"#7b7e5b",
 		"#a3a7ca",
 		"#ab899c"
-	], ct = {
+	], st = {
 		light: "#9aa1a9",
 		dark: "#5c646d"
-	}, lt = {
+	}, ct = {
 		light: "#d5d9de",
 		dark: "#333a42"
-	}, ut = {
+	}, lt = {
 		light: "#ffffff",
 		dark: "#14181d"
 	};
-	function dt(e, t) {
-		let n = t === "light" ? ot : st;
-		return e < 0 ? ct[t] : n[e % n.length];
+	function ut(e, t) {
+		let n = t === "light" ? at : ot;
+		return e < 0 ? st[t] : n[e % n.length];
 	}
-	var ft = [
+	var dt = [
 		"#00224e",
 		"#123570",
 		"#3b496c",
@@ -875,34 +875,34 @@
 		"#e1cc55",
 		"#fee838"
 	];
-	function pt(e, t) {
-		if (!(e >= 0)) return ct[t];
-		let [n, r] = t === "light" ? [0, .86] : [.3, 1], i = (n + (r - n) * Math.min(1, e)) * (ft.length - 1), a = Math.min(ft.length - 2, Math.floor(i)), o = i - a, s = "#";
+	function ft(e, t) {
+		if (!(e >= 0)) return st[t];
+		let [n, r] = t === "light" ? [0, .86] : [.3, 1], i = (n + (r - n) * Math.min(1, e)) * (dt.length - 1), a = Math.min(dt.length - 2, Math.floor(i)), o = i - a, s = "#";
 		for (let e of [
 			1,
 			3,
 			5
 		]) {
-			let t = parseInt(ft[a].slice(e, e + 2), 16), n = parseInt(ft[a + 1].slice(e, e + 2), 16);
+			let t = parseInt(dt[a].slice(e, e + 2), 16), n = parseInt(dt[a + 1].slice(e, e + 2), 16);
 			s += Math.round(t + (n - t) * o).toString(16).padStart(2, "0");
 		}
 		return s;
 	}
 	// src/state/words.ts
-	function J(e) {
+	function Y(e) {
 		return e.toLocaleString("en-GB");
 	}
-	function Y(e, t = 5) {
+	function X(e, t = 5) {
 		if (typeof e != "number") return e == null ? "" : typeof e == "object" ? JSON.stringify(e) : String(e);
 		if (Number.isNaN(e)) return "–";
-		if (Number.isInteger(e) && Math.abs(e) < 0x38d7ea4c68000) return J(e);
+		if (Number.isInteger(e) && Math.abs(e) < 0x38d7ea4c68000) return Y(e);
 		let n = Math.abs(e);
 		return n >= 1e6 || n < 1e-4 ? Number(e.toPrecision(t - 1)).toExponential().replace("e+", "e") : String(Number(e.toPrecision(t)));
 	}
-	function mt(e) {
+	function pt(e) {
 		return e.replaceAll("_", " ");
 	}
-	function ht(e) {
+	function mt(e) {
 		return {
 			invalid_value: "Change what the message names, then send it again.",
 			unknown_entry: "It may have been renamed or removed. Choose another one.",
@@ -919,37 +919,61 @@
 		}[e] ?? null;
 	}
 	// src/state/clusters.ts
-	var gt = 2e3, _t = "no cluster", vt = "no value";
-	function yt(e, t, n, { names: r, about: i, means: a, partners: o } = {}) {
-		let s = t.length, c = new Int32Array(s), l = -1;
-		for (let e = 0; e < s; e++) t[e] > l && (l = t[e]);
-		let u = new Int32Array(l + 2);
-		for (let e = 0; e < s; e++) u[t[e] >= 0 ? t[e] : l + 1]++;
-		let d = [];
-		u.forEach((e, t) => {
+	var ht = 2e3, gt = "no cluster", _t = "no value";
+	function vt(e, t, n, { names: r, about: i, means: a, partners: o, joins: s } = {}) {
+		let c = t.length, l = new Int32Array(c), u = -1;
+		for (let e = 0; e < c; e++) t[e] > u && (u = t[e]);
+		let d = new Int32Array(u + 2);
+		for (let e = 0; e < c; e++) d[t[e] >= 0 ? t[e] : u + 1]++;
+		let f = [];
+		d.forEach((e, t) => {
 			if (e === 0) return;
-			u[t] = d.length;
-			let n = t <= l ? t : -1;
-			d.push({
-				name: n < 0 ? r ? vt : _t : r?.[n] ?? String(n),
+			d[t] = f.length;
+			let n = t <= u ? t : -1;
+			f.push({
+				name: n < 0 ? r ? _t : gt : r?.[n] ?? String(n),
 				number: n,
 				rows: e,
 				about: i?.[n],
 				probability: a?.[n],
-				partners: o?.[n]
+				partners: o?.[n],
+				joins: s?.[n] ?? void 0
 			});
 		});
-		for (let e = 0; e < s; e++) c[e] = u[t[e] >= 0 ? t[e] : l + 1];
+		for (let e = 0; e < c; e++) l[e] = d[t[e] >= 0 ? t[e] : u + 1];
 		return {
 			title: e,
-			groupOf: c,
-			groups: d,
+			groupOf: l,
+			groups: f,
 			scale: null,
 			probability: n
 		};
 	}
-	var bt = .5;
-	function xt(e) {
+	var yt = 4;
+	function bt(e, t) {
+		let { groups: n, groupOf: r } = e, i = new Map(n.map(({ number: e }, t) => [e, t])), a = n.map(() => []), o = n.map((e, r) => {
+			let o = r;
+			for (let { joins: r } = e; r && r[1] >= t; r = n[o].joins) {
+				let e = i.get(r[0]);
+				if (e === void 0) break;
+				o = e;
+			}
+			return a[o].push(e), o;
+		}), s = n.map((e, t) => t).filter((e) => a[e].length > 0), c = new Map(s.map((e, t) => [e, t])), l = (e) => e.slice(0, yt).map(({ name: e }) => e).join(" + ") + (e.length > yt ? ` and ${e.length - yt} more` : "");
+		return {
+			...e,
+			groups: s.map((e) => a[e].length === 1 ? n[e] : {
+				name: l(a[e]),
+				number: n[e].number,
+				isMerged: !0,
+				rows: a[e].reduce((e, { rows: t }) => e + t, 0)
+			}),
+			groupOf: r.map((e) => c.get(o[e]) ?? -1),
+			probability: null
+		};
+	}
+	var xt = .5;
+	function St(e) {
 		let { groups: t, groupOf: n, probability: r } = e;
 		if (!r) return e;
 		let i = (e) => Math.min(1, (1 - e) / .5), a = Float32Array.from(r, (e, r) => t[n[r]]?.number >= 0 ? i(e) : NaN), o = t.map(() => [0, 0]), s = 0;
@@ -966,7 +990,7 @@
 			groups: c,
 			scale: {
 				place: a,
-				low: bt,
+				low: xt,
 				high: 1,
 				isLog: !1,
 				gaps: s
@@ -974,25 +998,25 @@
 			isSure: !0
 		};
 	}
-	function* St({ groups: e, groupOf: t, probability: n }, r) {
+	function* Ct({ groups: e, groupOf: t, probability: n }, r) {
 		for (let i = 0; i < t.length; i++) n[i] < r && e[t[i]]?.number >= 0 && (yield i);
 	}
-	function Ct(e) {
-		let t = e.values.length, n = new Int32Array(t).fill(-1), r = /* @__PURE__ */ new Map(), i = (e) => e === "" || e !== e, a = e.kind === "text" ? gt : 12;
+	function wt(e) {
+		let t = e.values.length, n = new Int32Array(t).fill(-1), r = new Map(), i = (e) => e === "" || e !== e, a = e.kind === "text" ? ht : 12;
 		for (let n = 0; n < t && r.size <= a; n++) {
 			let t = e.values[n];
 			i(t) || r.set(t, (r.get(t) ?? 0) + 1);
 		}
 		if (r.size <= a) {
 			let i = [...r.entries()].sort(([e, t], [n, r]) => typeof e == "number" ? e - n : r - t), a = new Map(i.map(([e], t) => [e, t])), o = i.map(([e, t], n) => ({
-				name: typeof e == "number" ? Y(e) : e,
+				name: typeof e == "number" ? X(e) : e,
 				number: n,
 				rows: t
 			}));
 			for (let r = 0; r < t; r++) n[r] = a.get(e.values[r]) ?? o.length;
 			let s = t - i.reduce((e, [, t]) => e + t, 0);
 			return s > 0 && o.length > 0 && o.push({
-				name: vt,
+				name: _t,
 				number: -1,
 				rows: s
 			}), {
@@ -1003,7 +1027,7 @@
 				probability: null
 			};
 		}
-		if (e.kind === "text") throw Error(`${e.name} has more than ${gt} different values. Choose another column.`);
+		if (e.kind === "text") throw Error(`${e.name} has more than ${ht} different values. Choose another column.`);
 		let [o, s] = [Infinity, -Infinity];
 		for (let t of e.values) t < o && (o = t), t > s && (s = t);
 		let [c, l] = [0, 0];
@@ -1024,45 +1048,45 @@
 			probability: null
 		};
 	}
-	function wt(e, t) {
-		return e ? e.place === void 0 ? dt(e.number, t) : pt(e.place, t) : ct[t];
+	function Tt(e, t) {
+		return e ? e.place === void 0 ? ut(e.number, t) : ft(e.place, t) : st[t];
 	}
-	function Tt(e, t, n) {
-		return e ? e.scale ? pt(e.scale.place[t], n) : wt(e.groups[e.groupOf[t]], n) : dt(0, n);
+	function Et(e, t, n) {
+		return e ? e.scale ? ft(e.scale.place[t], n) : Tt(e.groups[e.groupOf[t]], n) : ut(0, n);
 	}
 	// src/state/report.ts
-	var Et = 65535;
-	function Dt(e) {
+	var Dt = 65535;
+	function Ot(e) {
 		return Uint8Array.from(atob(e), (e) => e.charCodeAt(0)).buffer;
 	}
-	function Ot(e) {
-		return new Float32Array(Dt(e));
-	}
 	function kt(e) {
-		return new Uint8Array(Dt(e));
+		return new Float32Array(Ot(e));
 	}
 	function At(e) {
-		return Float64Array.from(new Uint16Array(Dt(e)), (e) => e === Et ? NaN : e / 65534);
+		return new Uint8Array(Ot(e));
 	}
-	function jt(e, t) {
+	function jt(e) {
+		return Float64Array.from(new Uint16Array(Ot(e)), (e) => e === Dt ? NaN : e / 65534);
+	}
+	function Mt(e, t) {
 		return {
 			name: e,
 			kind: "number",
 			isSingle: !0,
-			values: Float64Array.from(Ot(t))
+			values: Float64Array.from(kt(t))
 		};
 	}
-	async function Mt() {
+	async function Nt() {
 		return document.getElementById("coast").textContent;
 	}
-	function Nt(e, t) {
-		let { ids: n, rows: r } = e, i = e.numbers ? new Uint32Array(Dt(e.numbers)) : null, a = e.groupings.map(({ title: e, of: t, probability: n, ...r }, i) => {
-			let a = Float64Array.from(new Uint16Array(Dt(t)), (e) => e === Et ? -1 : e), o = null;
+	function Pt(e, t) {
+		let { ids: n, rows: r } = e, i = e.numbers ? new Uint32Array(Ot(e.numbers)) : null, a = e.groupings.map(({ title: e, of: t, probability: n, ...r }, i) => {
+			let a = Float64Array.from(new Uint16Array(Ot(t)), (e) => e === Dt ? -1 : e), o = null;
 			return {
 				key: `group:${i}`,
 				title: e,
 				version: "",
-				load: async () => o ??= yt(e, a, n ? At(n) : null, r),
+				load: async () => o ??= vt(e, a, n ? jt(n) : null, r),
 				hasProbability: n !== void 0
 			};
 		});
@@ -1075,12 +1099,12 @@
 					name: e.name,
 					kind: "text",
 					values: e.texts
-				} : jt(e.name, e.values))
+				} : Mt(e.name, e.values))
 			},
 			titleOf: (e) => n?.[e] ?? `row ${i ? i[e] : e}`,
 			sources: a,
 			layouts: e.layouts.map(({ names: e, axes: t, ...n }) => {
-				let [r, i, a] = t.map((t, n) => jt(e[n], t));
+				let [r, i, a] = t.map((t, n) => Mt(e[n], t));
 				return {
 					...n,
 					x: r,
@@ -1089,24 +1113,24 @@
 				};
 			}),
 			isEqual: e.isEqual,
-			coast: Mt,
+			coast: Nt,
 			colour: e.colour
 		};
 	}
 	// src/state/notice.ts
-	var Pt = Re(""), Ft = 0;
-	function It(e) {
-		Pt.value = e, clearTimeout(Ft), Ft = setTimeout(() => Pt.value = "", 6e3);
+	var Ft = Le(""), It = 0;
+	function Lt(e) {
+		Ft.value = e, clearTimeout(It), It = setTimeout(() => Ft.value = "", 6e3);
 	}
 	// src/state/theme.ts
-	var Lt = matchMedia("(prefers-color-scheme: dark)"), Rt = Re(Lt.matches ? "dark" : "light");
-	Lt.addEventListener("change", () => Rt.value = Lt.matches ? "dark" : "light");
+	var Rt = matchMedia("(prefers-color-scheme: dark)"), zt = Le(Rt.matches ? "dark" : "light");
+	Rt.addEventListener("change", () => zt.value = Rt.matches ? "dark" : "light");
 	// src/state/course.ts
-	function zt(e) {
+	function Bt(e) {
 		let t = e.findIndex((t, n) => n > 0 && t.temperature > e[n - 1].temperature);
 		return (t < 0 ? e : e.slice(0, t)).filter(({ temperature: e }) => e > 0);
 	}
-	function Bt(e) {
+	function Vt(e) {
 		let t = [];
 		return e.forEach(({ temperature: e, clusters: n }, r) => {
 			let i = t[t.length - 1];
@@ -1118,7 +1142,7 @@
 			});
 		}), t;
 	}
-	function Vt(e) {
+	function Ht(e) {
 		let t = [{
 			parent: -1,
 			birth: Infinity,
@@ -1140,23 +1164,23 @@
 			until: r
 		};
 	}
-	function Ht(e, t) {
+	function Ut(e, t) {
 		let n = t[t.length - 1]?.clusters;
-		return Ut(e.filter(({ clusters: e }) => e === n)) ?? Ut(e);
+		return Wt(e.filter(({ clusters: e }) => e === n)) ?? Wt(e);
 	}
-	function Ut(e) {
+	function Wt(e) {
 		let t = ({ from: e, to: t }) => Math.log(e / t);
 		return e.filter(({ clusters: e }) => e > 1).reduce((e, n) => e && t(e) >= t(n) ? e : n, void 0);
 	}
 	// src/state/download.ts
-	function Wt(e, t) {
+	function Gt(e, t) {
 		let n = document.createElement("a");
 		n.href = URL.createObjectURL(t), n.download = e.replaceAll("/", "-"), n.click(), setTimeout(() => URL.revokeObjectURL(n.href), 3e4);
 	}
 	// node_modules/preact/jsx-runtime/dist/jsxRuntime.mjs
-	var Gt = Symbol.for("pv"), Kt = 0;
+	var Kt = Symbol.for("pv"), qt = 0;
 	Array.isArray;
-	function X(t, n, r, i, a, o) {
+	function Z(t, n, r, i, a, o) {
 		n ||= {};
 		var s, c, l = n;
 		if ("ref" in l && typeof t != "function") for (c in l = {}, n) c == "ref" ? s = n[c] : l[c] = n[c];
@@ -1170,15 +1194,15 @@
 			__b: 0,
 			__e: null,
 			__c: null,
-			constructor: Gt,
-			__v: --Kt,
+			constructor: Kt,
+			__v: --qt,
 			__i: -1,
 			__u: 0
 		};
 		return (a || o) && (u.__source = a, u.__self = o), e.vnode && e.vnode(u), u;
 	}
 	// src/views/save.tsx
-	var qt = "http://www.w3.org/2000/svg", Jt = [
+	var Jt = "http://www.w3.org/2000/svg", Yt = [
 		"fill",
 		"fill-opacity",
 		"stroke",
@@ -1194,66 +1218,66 @@
 		"paint-order",
 		"opacity",
 		"visibility"
-	], Yt = 2;
-	function Xt(e, t) {
-		let n = document.createElementNS(qt, e);
+	], Xt = 2;
+	function Zt(e, t) {
+		let n = document.createElementNS(Jt, e);
 		for (let [e, r] of Object.entries(t)) n.setAttribute(e, r);
 		return n;
 	}
-	function Zt(e, t, n, r) {
+	function Qt(e, t, n, r) {
 		let i = e.cloneNode(!0), [a, o] = [e.querySelectorAll("*"), i.querySelectorAll("*")];
 		return a.forEach((e, t) => {
 			let n = getComputedStyle(e);
-			for (let e of Jt) {
+			for (let e of Yt) {
 				let r = n.getPropertyValue(e);
 				r && r !== "none" && r !== "normal" ? o[t].setAttribute(e, r) : r === "none" && o[t].setAttribute(e, "none");
 			}
-		}), i.setAttribute("xmlns", qt), i.setAttribute("width", String(t)), i.setAttribute("height", String(n)), i.setAttribute("viewBox", `0 0 ${t} ${n}`), i.prepend(Xt("rect", {
+		}), i.setAttribute("xmlns", Jt), i.setAttribute("width", String(t)), i.setAttribute("height", String(n)), i.setAttribute("viewBox", `0 0 ${t} ${n}`), i.prepend(Zt("rect", {
 			width: String(t),
 			height: String(n),
 			fill: r
 		})), i;
 	}
-	function Qt() {
+	function $t() {
 		return getComputedStyle(document.documentElement).getPropertyValue("--card").trim() || "#ffffff";
 	}
-	function $t(e) {
+	function en(e) {
 		return new Blob([new XMLSerializer().serializeToString(e)], { type: "image/svg+xml" });
 	}
-	async function en(e) {
-		let t = URL.createObjectURL($t(e));
+	async function tn(e) {
+		let t = URL.createObjectURL(en(e));
 		try {
 			let n = new Image();
 			await new Promise((e, r) => {
-				n.onload = () => e(), n.onerror = () => r(/* @__PURE__ */ Error("The picture could not be made.")), n.src = t;
+				n.onload = () => e(), n.onerror = () => r(Error("The picture could not be made.")), n.src = t;
 			});
 			let r = document.createElement("canvas");
-			return r.width = Yt * Number(e.getAttribute("width")), r.height = Yt * Number(e.getAttribute("height")), r.getContext("2d").drawImage(n, 0, 0, r.width, r.height), await new Promise((e, t) => r.toBlob((n) => n ? e(n) : t(/* @__PURE__ */ Error("The picture could not be made.")), "image/png"));
+			return r.width = Xt * Number(e.getAttribute("width")), r.height = Xt * Number(e.getAttribute("height")), r.getContext("2d").drawImage(n, 0, 0, r.width, r.height), await new Promise((e, t) => r.toBlob((n) => n ? e(n) : t(Error("The picture could not be made.")), "image/png"));
 		} finally {
 			URL.revokeObjectURL(t);
 		}
 	}
-	function tn({ name: e, make: t, fail: n }) {
+	function nn({ name: e, make: t, fail: n }) {
 		let r = async (r) => {
 			try {
 				let n = t();
-				Wt(`${e}.${r}`, r === "svg" ? $t(n) : await en(n));
+				Gt(`${e}.${r}`, r === "svg" ? en(n) : await tn(n));
 			} catch (e) {
 				n?.(e);
 			}
 		};
-		return /* @__PURE__ */ X("span", {
+		return Z("span", {
 			class: "save",
 			children: [
-				/* @__PURE__ */ X("span", {
+				Z("span", {
 					class: "soft",
 					"aria-hidden": "true",
 					children: "Save"
 				}),
-				/* @__PURE__ */ X("button", {
+				Z("button", {
 					type: "button",
 					onClick: () => r("png"),
-					children: [/* @__PURE__ */ X("span", {
+					children: [Z("span", {
 						class: "unseen",
 						children: [
 							"Save ",
@@ -1262,10 +1286,10 @@
 						]
 					}), "PNG"]
 				}),
-				/* @__PURE__ */ X("button", {
+				Z("button", {
 					type: "button",
 					onClick: () => r("svg"),
-					children: [/* @__PURE__ */ X("span", {
+					children: [Z("span", {
 						class: "unseen",
 						children: [
 							"Save ",
@@ -1278,13 +1302,13 @@
 		});
 	}
 	// src/views/chart.tsx
-	var nn = 220, rn = 420, Z = {
+	var rn = 220, an = 420, Q = {
 		left: 56,
 		right: 14,
 		top: 12,
 		bottom: 38
 	};
-	function an(e, t, n) {
+	function on(e, t, n) {
 		if (!(t > e)) return [e];
 		let r = Math.max(1, n), i = Number.isFinite(t - e) ? (t - e) / r : t / r - e / r, a = 10 ** Math.floor(Math.log10(i)), o = [
 			1,
@@ -1298,7 +1322,7 @@
 		}
 		return s;
 	}
-	function on(e, t, n) {
+	function sn(e, t, n) {
 		let r = Math.ceil(Math.log10(e) - 1e-9), i = Math.floor(Math.log10(t) + 1e-9);
 		if (i - r < 2) {
 			let a = [
@@ -1306,14 +1330,14 @@
 				2,
 				5
 			].flatMap((e) => Array.from({ length: i - r + 3 }, (t, n) => e * 10 ** (r - 1 + n))).filter((n) => n >= e && n <= t).sort((e, t) => e - t);
-			return a.length >= 3 ? a : an(e, t, n);
+			return a.length >= 3 ? a : on(e, t, n);
 		}
 		let a = Math.max(1, Math.ceil((i - r + 1) / n));
 		return Array.from({ length: Math.floor((i - r) / a) + 1 }, (e, t) => 10 ** (r + t * a));
 	}
-	function sn({ title: e, xName: t, x: n, y: r, isLogX: i, isLogY: a, isFalling: o, isStepped: s, dots: c, best: l, marks: u, now: d, look: f }) {
-		let p = U(null), m = q(480), h = q(null);
-		H(() => {
+	function cn({ title: e, xName: t, x: n, y: r, isLogX: i, isLogY: a, isFalling: o, isStepped: s, dots: c, best: l, marks: u, now: d, look: f }) {
+		let p = W(null), m = J(480), h = J(null);
+		U(() => {
 			let e = new ResizeObserver(([e]) => m.value = Math.max(180, Math.round(e.contentRect.width)));
 			return e.observe(p.current), () => e.disconnect();
 		}, []);
@@ -1326,7 +1350,7 @@
 		let E = (e) => i ? Math.log(e) : e, D = (e) => a ? Math.log(e) : e, ee = (e) => {
 			let t = (E(e) - E(S)) / (E(C) - E(S));
 			return o ? 1 - t : t;
-		}, O = y.every(Number.isInteger), k = c ? 10 : 0, A = (e) => Z.left + k + ee(e) * (_ - Z.left - Z.right - 2 * k), j = (e) => nn - Z.bottom - k - (D(e) - D(w)) / (D(T) - D(w)) * (nn - Z.top - Z.bottom - 2 * k), M = !1, N = ["", ""];
+		}, O = y.every(Number.isInteger), k = c ? 10 : 0, A = (e) => Q.left + k + ee(e) * (_ - Q.left - Q.right - 2 * k), j = (e) => rn - Q.bottom - k - (D(e) - D(w)) / (D(T) - D(w)) * (rn - Q.top - Q.bottom - 2 * k), M = !1, N = ["", ""];
 		g.forEach(([e, t], n) => {
 			let r = n === 0 || o === !0 && e > g[n - 1][0];
 			M ||= r && n > 0;
@@ -1342,30 +1366,30 @@
 				o < r && ([n, r] = [a, o]);
 			}), h.value = n;
 		};
-		return /* @__PURE__ */ X("figure", {
+		return Z("figure", {
 			class: "chart",
-			children: [/* @__PURE__ */ X("figcaption", { children: [
-				/* @__PURE__ */ X("h3", { children: e }),
-				F && /* @__PURE__ */ X("p", {
+			children: [Z("figcaption", { children: [
+				Z("h3", { children: e }),
+				F && Z("p", {
 					class: "readout",
 					children: [
 						t,
 						" ",
-						Y(F[0], 4),
+						X(F[0], 4),
 						": ",
-						Y(F[1], 5)
+						X(F[1], 5)
 					]
 				}),
-				g.length > 0 && /* @__PURE__ */ X(tn, {
+				g.length > 0 && Z(nn, {
 					name: e,
-					make: () => Zt(p.current.querySelector("svg"), _, nn, Qt())
+					make: () => Qt(p.current.querySelector("svg"), _, rn, $t())
 				})
-			] }), /* @__PURE__ */ X("div", {
+			] }), Z("div", {
 				class: "plot",
 				ref: p,
 				tabIndex: 0,
 				role: "img",
-				"aria-label": F ? `${e} over ${t}: ${g.length} points, from ${Y(y[0], 4)} to ${Y(y[y.length - 1], 4)}. Arrow keys read points.` : `${e}: no points yet`,
+				"aria-label": F ? `${e} over ${t}: ${g.length} points, from ${X(y[0], 4)} to ${X(y[y.length - 1], 4)}. Arrow keys read points.` : `${e}: no points yet`,
 				onPointerMove: (e) => te(e.clientX),
 				onClick: () => h.value !== null && g[h.value] && f?.(g[h.value][0]),
 				onPointerLeave: () => h.value = null,
@@ -1373,79 +1397,79 @@
 					let t = e.key === "ArrowLeft" ? -1 : +(e.key === "ArrowRight");
 					t && (e.preventDefault(), h.value = Math.min(g.length - 1, Math.max(0, (h.value ?? g.length - 1) + t)), f?.(g[h.value]?.[0]));
 				},
-				children: [g.length === 0 && /* @__PURE__ */ X("p", {
+				children: [g.length === 0 && Z("p", {
 					class: "note",
 					children: "There is nothing to draw."
-				}), g.length > 0 && /* @__PURE__ */ X("svg", {
+				}), g.length > 0 && Z("svg", {
 					width: _,
-					height: nn,
+					height: rn,
 					"aria-hidden": "true",
 					children: [
-						(a ? on(w, T, 4) : an(w, T, 4).filter((e) => !O || Number.isInteger(e))).map((e) => /* @__PURE__ */ X("g", { children: [/* @__PURE__ */ X("line", {
+						(a ? sn(w, T, 4) : on(w, T, 4).filter((e) => !O || Number.isInteger(e))).map((e) => Z("g", { children: [Z("line", {
 							class: "gridline",
-							x1: Z.left,
-							x2: _ - Z.right,
+							x1: Q.left,
+							x2: _ - Q.right,
 							y1: j(e),
 							y2: j(e)
-						}), /* @__PURE__ */ X("text", {
-							x: Z.left - 8,
+						}), Z("text", {
+							x: Q.left - 8,
 							y: j(e) + 4,
 							"text-anchor": "end",
-							children: Y(e, 4)
+							children: X(e, 4)
 						})] }, e)),
-						(i ? on(S, C, 5) : an(S, C, 5)).map((e) => /* @__PURE__ */ X("text", {
+						(i ? sn(S, C, 5) : on(S, C, 5)).map((e) => Z("text", {
 							x: A(e),
-							y: nn - Z.bottom + 17,
+							y: rn - Q.bottom + 17,
 							"text-anchor": "middle",
-							children: Y(e, 4)
+							children: X(e, 4)
 						}, e)),
-						/* @__PURE__ */ X("text", {
-							x: _ - Z.right,
+						Z("text", {
+							x: _ - Q.right,
 							y: 216,
 							"text-anchor": "end",
-							children: o ? `${t}${_ >= rn ? ", falling" : ""} →` : t
+							children: o ? `${t}${_ >= an ? ", falling" : ""} →` : t
 						}),
-						u && u.at.filter((e) => e >= S && e <= C).map((e) => /* @__PURE__ */ X("path", {
+						u && u.at.filter((e) => e >= S && e <= C).map((e) => Z("path", {
 							class: "split",
-							d: `M${(A(e) - 3.2).toFixed(1)} ${nn - Z.bottom + 5.5}h6.4l-3.2 -5z`
+							d: `M${(A(e) - 3.2).toFixed(1)} ${rn - Q.bottom + 5.5}h6.4l-3.2 -5z`
 						}, e)),
-						u && u.at.length > 0 && /* @__PURE__ */ X("g", { children: [/* @__PURE__ */ X("path", {
+						u && u.at.length > 0 && Z("g", { children: [Z("path", {
 							class: "split",
-							d: `M${Z.left} 215h6.4l-3.2 -5z`
-						}), /* @__PURE__ */ X("text", {
-							x: Z.left + 11,
+							d: `M${Q.left} 215h6.4l-3.2 -5z`
+						}), Z("text", {
+							x: Q.left + 11,
 							y: 216,
 							children: u.name
 						})] }),
-						M && /* @__PURE__ */ X("g", { children: [/* @__PURE__ */ X("path", {
+						M && Z("g", { children: [Z("path", {
 							class: "curve later",
-							d: `M${Z.left + (u?.at.length ? 62 : 0)} 212h18`
-						}), /* @__PURE__ */ X("text", {
-							x: Z.left + (u?.at.length ? 86 : 24),
+							d: `M${Q.left + (u?.at.length ? 62 : 0)} 212h18`
+						}), Z("text", {
+							x: Q.left + (u?.at.length ? 86 : 24),
 							y: 216,
 							children: "hardening"
 						})] }),
-						c !== "alone" && /* @__PURE__ */ X("path", {
+						c !== "alone" && Z("path", {
 							class: "curve",
 							d: N[0]
 						}),
-						c !== "alone" && N[1] && /* @__PURE__ */ X("path", {
+						c !== "alone" && N[1] && Z("path", {
 							class: "curve later",
 							d: N[1]
 						}),
-						(c || g.length === 1) && g.map(([e, t, n]) => /* @__PURE__ */ X("circle", {
+						(c || g.length === 1) && g.map(([e, t, n]) => Z("circle", {
 							class: "dot",
 							cx: A(e),
 							cy: j(t),
 							r: n === l ? 7 : 4
 						}, n)),
-						P !== null && F && /* @__PURE__ */ X(x, { children: [/* @__PURE__ */ X("line", {
+						P !== null && F && Z(x, { children: [Z("line", {
 							class: "cross",
 							x1: A(F[0]),
 							x2: A(F[0]),
-							y1: Z.top,
-							y2: nn - Z.bottom
-						}), /* @__PURE__ */ X("circle", {
+							y1: Q.top,
+							y2: rn - Q.bottom
+						}), Z("circle", {
 							class: "dot",
 							cx: A(F[0]),
 							cy: j(F[1]),
@@ -1457,23 +1481,23 @@
 		});
 	}
 	// src/views/anneal.tsx
-	var cn = {
+	var ln = {
 		strip: 34,
 		tree: 180,
 		branch: 34
-	}, ln = {
+	}, un = {
 		left: 12,
 		right: 12
-	}, un = 90;
-	function dn({ steps: e, splits: t, unit: n, keep: r }) {
-		let i = W(() => zt(e), [e]), a = W(() => Bt(i), [i]), o = q(Ht(a, e)?.last ?? i.length - 1), s = q(!1);
-		if (H(() => {
+	}, dn = 90;
+	function fn({ steps: e, splits: t, unit: n, keep: r }) {
+		let i = G(() => Bt(e), [e]), a = G(() => Vt(i), [i]), o = J(Ut(a, e)?.last ?? i.length - 1), s = J(!1);
+		if (U(() => {
 			if (!s.value) return;
 			let e = setInterval(() => {
 				s.peek() && (o.peek() >= i.length - 1 ? s.value = !1 : o.value++);
-			}, un);
+			}, dn);
 			return () => clearInterval(e);
-		}, [s.value, i]), i.length < 2) return /* @__PURE__ */ X("p", {
+		}, [s.value, i]), i.length < 2) return Z("p", {
 			class: "note",
 			children: "There was nothing to anneal."
 		});
@@ -1486,34 +1510,34 @@
 			d(e > 0 ? i.length - 1 : 0);
 		}, m = () => {
 			c >= i.length - 1 && (o.value = 0), s.value = !s.value;
-		}, h = a.find(({ last: e }) => e >= c), g = e.map(({ temperature: e }) => e), _ = `${J(l.clusters)} ${l.clusters === 1 ? "cluster" : "clusters"} at ${Y(l.temperature, 4)}${n ? ` ${n}` : ""}`;
-		return /* @__PURE__ */ X("div", {
+		}, h = a.find(({ last: e }) => e >= c), g = e.map(({ temperature: e }) => e), _ = `${Y(l.clusters)} ${l.clusters === 1 ? "cluster" : "clusters"} at ${X(l.temperature, 4)}${n ? ` ${n}` : ""}`;
+		return Z("div", {
 			class: "anneal",
 			children: [
-				/* @__PURE__ */ X("div", {
+				Z("div", {
 					class: "tools",
 					children: [
-						/* @__PURE__ */ X("button", {
+						Z("button", {
 							type: "button",
 							"aria-label": "Fewer clusters: back to the last change",
 							title: "Last change",
 							onClick: () => p(-1),
 							children: "←"
 						}),
-						/* @__PURE__ */ X("button", {
+						Z("button", {
 							type: "button",
 							onClick: m,
 							"aria-pressed": s.value,
 							children: s.value ? "Pause" : "Play"
 						}),
-						/* @__PURE__ */ X("button", {
+						Z("button", {
 							type: "button",
 							"aria-label": "More clusters: on to the next change",
 							title: "Next change",
 							onClick: () => p(1),
 							children: "→"
 						}),
-						/* @__PURE__ */ X("input", {
+						Z("input", {
 							type: "range",
 							class: "long",
 							min: "0",
@@ -1524,33 +1548,33 @@
 							"aria-valuetext": _,
 							onInput: (e) => d(Number(e.currentTarget.value))
 						}),
-						/* @__PURE__ */ X("b", { children: _ }),
-						/* @__PURE__ */ X("span", {
+						Z("b", { children: _ }),
+						Z("span", {
 							class: "soft",
 							children: [
 								"step ",
-								J(c + 1),
+								Y(c + 1),
 								" of ",
-								J(i.length),
+								Y(i.length),
 								"; this number lasted from ",
-								Y(h.from, 4),
+								X(h.from, 4),
 								" to ",
-								Y(h.to, 4)
+								X(h.to, 4)
 							]
 						})
 					]
 				}),
 				r(l.clusters, l.temperature),
-				/* @__PURE__ */ X(pn, {
+				Z(mn, {
 					falling: i,
 					lasting: a,
 					splits: t,
 					now: l.temperature,
 					look: f
 				}),
-				/* @__PURE__ */ X("div", {
+				Z("div", {
 					class: "pair",
-					children: [/* @__PURE__ */ X(sn, {
+					children: [Z(cn, {
 						title: "Clusters",
 						xName: u,
 						x: g,
@@ -1564,14 +1588,14 @@
 							at: t.map(({ temperature: e }) => e),
 							name: "split"
 						}
-					}), /* @__PURE__ */ X(sn, {
+					}), Z(cn, {
 						title: n ? `Free energy (${n})` : "Free energy",
 						xName: u,
 						x: g,
 						y: e.map(({ freeEnergy: e }) => e),
 						isLogX: !0,
 						isFalling: !0,
-						isLogY: fn(i),
+						isLogY: pn(i),
 						now: l.temperature,
 						look: f
 					})]
@@ -1579,66 +1603,66 @@
 			]
 		});
 	}
-	function fn(e) {
+	function pn(e) {
 		let [t, n] = e.reduce(([e, t], { freeEnergy: n }) => [Math.min(e, n), Math.max(t, n)], [Infinity, -Infinity]);
 		return t > 0 && n / t > 30;
 	}
-	function pn({ falling: e, lasting: t, splits: n, now: r, look: i }) {
-		let a = U(null), o = q(600);
-		H(() => {
+	function mn({ falling: e, lasting: t, splits: n, now: r, look: i }) {
+		let a = W(null), o = J(600);
+		U(() => {
 			let e = new ResizeObserver(([e]) => o.value = Math.max(200, Math.round(e.contentRect.width)));
 			return e.observe(a.current), () => e.disconnect();
 		}, []);
-		let { branches: s, until: c } = W(() => Vt(n), [n]), [l, u] = [e[0].temperature, e[e.length - 1].temperature], d = o.value - ln.left - ln.right, f = (e) => ln.left + d * Math.log(l / Math.min(l, Math.max(u, e))) / Math.log(l / u), p = s.length > 1, m = p ? Math.min(cn.tree, 28 + cn.branch * s.length) : 0, h = (e) => 12 + (m - 28) * (e + .5) / s.length, g = c ?? u, _ = m + cn.strip, v = Ut(t);
-		return /* @__PURE__ */ X("div", {
+		let { branches: s, until: c } = G(() => Ht(n), [n]), [l, u] = [e[0].temperature, e[e.length - 1].temperature], d = o.value - un.left - un.right, f = (e) => un.left + d * Math.log(l / Math.min(l, Math.max(u, e))) / Math.log(l / u), p = s.length > 1, m = p ? Math.min(ln.tree, 28 + ln.branch * s.length) : 0, h = (e) => 12 + (m - 28) * (e + .5) / s.length, g = c ?? u, _ = m + ln.strip, v = Wt(t);
+		return Z("div", {
 			class: "course",
 			children: [
-				/* @__PURE__ */ X("div", {
+				Z("div", {
 					class: "tools under",
-					children: [/* @__PURE__ */ X("h3", { children: p ? "Splits, and how long each number lasted" : "How long each number lasted" }), /* @__PURE__ */ X(tn, {
+					children: [Z("h3", { children: p ? "Splits, and how long each number lasted" : "How long each number lasted" }), Z(nn, {
 						name: "Splits",
-						make: () => Zt(a.current.querySelector("svg"), o.value, _, Qt())
+						make: () => Qt(a.current.querySelector("svg"), o.value, _, $t())
 					})]
 				}),
-				/* @__PURE__ */ X("div", {
+				Z("div", {
 					ref: a,
 					role: "img",
-					"aria-label": `How long each number of clusters lasted: ${t.map(({ clusters: e, from: t, to: n }) => `${e} from ${Y(t, 3)} to ${Y(n, 3)}`).slice(0, 40).join("; ")}`,
-					children: /* @__PURE__ */ X("svg", {
+					"aria-label": `How long each number of clusters lasted: ${t.map(({ clusters: e, from: t, to: n }) => `${e} from ${X(t, 3)} to ${X(n, 3)}`).slice(0, 40).join("; ")}`,
+					children: Z("svg", {
 						width: o.value,
 						height: _,
 						"aria-hidden": "true",
-						onClick: (e) => i(l * (u / l) ** Math.min(1, Math.max(0, (e.clientX - a.current.getBoundingClientRect().left - ln.left) / d))),
+						onClick: (e) => i(l * (u / l) ** Math.min(1, Math.max(0, (e.clientX - a.current.getBoundingClientRect().left - un.left) / d))),
 						children: [
 							p && s.map(({ parent: e, birth: t, place: n }, r) => {
 								let i = f(Number.isFinite(t) ? t : l), a = h(n);
-								return /* @__PURE__ */ X("path", {
+								return Z("path", {
 									class: "branch",
 									d: `${e >= 0 ? `M${i} ${h(s[e].place)}V${a}` : `M${i} ${a}`}H${f(g)}`
 								}, r);
 							}),
 							t.map((e) => {
 								let [t, n] = [f(e.from), f(e.to)];
-								return /* @__PURE__ */ X("g", {
+								return Z("g", {
 									class: e === v ? "stay widest" : "stay",
 									children: [
-										/* @__PURE__ */ X("rect", {
+										Z("rect", {
 											x: t,
 											y: m + 6,
 											width: Math.max(1, n - t - 1),
 											height: "22"
 										}),
-										n - t > 9 * String(e.clusters).length + 4 && /* @__PURE__ */ X("text", {
+										n - t > 9 * String(e.clusters).length + 4 && Z("text", {
 											x: (t + n) / 2,
 											y: m + 21,
 											"text-anchor": "middle",
 											children: e.clusters
 										}),
-										/* @__PURE__ */ X("title", { children: `${e.clusters}: from ${Y(e.from, 4)} to ${Y(e.to, 4)}` })
+										Z("title", { children: `${e.clusters}: from ${X(e.from, 4)} to ${X(e.to, 4)}` })
 									]
 								}, e.last);
 							}),
-							/* @__PURE__ */ X("line", {
+							Z("line", {
 								class: "cross",
 								x1: f(r),
 								x2: f(r),
@@ -1648,11 +1672,11 @@
 						]
 					})
 				}),
-				c !== null && p && /* @__PURE__ */ X("p", {
+				c !== null && p && Z("p", {
 					class: "note",
 					children: [
 						"Clusters merged before ",
-						Y(c, 4),
+						X(c, 4),
 						". Which ones is not recorded, so the tree ends there."
 					]
 				})
@@ -1660,29 +1684,29 @@
 		});
 	}
 	// src/views/density.tsx
-	var mn = 720, Q = {
+	var hn = 720, $ = {
 		left: 62,
 		right: 12,
 		top: 10,
 		bottom: 40
 	};
-	function hn({ title: e, bins: t, counts: n, names: r, ends: i }) {
-		let a = U(null), o = U(null), s = q(mn);
-		H(() => {
-			let e = new ResizeObserver(([e]) => s.value = Math.min(mn, Math.max(240, Math.round(e.contentRect.width))));
+	function gn({ title: e, bins: t, counts: n, names: r, ends: i }) {
+		let a = W(null), o = W(null), s = J(hn);
+		U(() => {
+			let e = new ResizeObserver(([e]) => s.value = Math.min(hn, Math.max(240, Math.round(e.contentRect.width))));
 			return e.observe(o.current), () => e.disconnect();
 		}, []);
-		let c = s.value, l = Math.round(Math.max(260, c * .58)), u = Math.log1p(n.reduce((e, t) => Math.max(e, t), 1)), [d, f] = [c - Q.left - Q.right, l - Q.top - Q.bottom], p = (e) => Q.left + d * e / (i[0] || 1), m = (e) => l - Q.bottom - f * e / (i[1] || 1), h = Math.min(...i);
-		return /* @__PURE__ */ X("div", {
+		let c = s.value, l = Math.round(Math.max(260, c * .58)), u = Math.log1p(n.reduce((e, t) => Math.max(e, t), 1)), [d, f] = [c - $.left - $.right, l - $.top - $.bottom], p = (e) => $.left + d * e / (i[0] || 1), m = (e) => l - $.bottom - f * e / (i[1] || 1), h = Math.min(...i);
+		return Z("div", {
 			class: "density",
 			ref: o,
-			children: [/* @__PURE__ */ X("div", {
+			children: [Z("div", {
 				class: "tools under",
-				children: /* @__PURE__ */ X(tn, {
+				children: Z(nn, {
 					name: e,
-					make: () => Zt(a.current, c, l, Qt())
+					make: () => Qt(a.current, c, l, $t())
 				})
-			}), /* @__PURE__ */ X("svg", {
+			}), Z("svg", {
 				ref: a,
 				class: "plot",
 				width: c,
@@ -1690,50 +1714,50 @@
 				role: "img",
 				"aria-label": `${e}: ${r[1]} against ${r[0]}`,
 				children: [
-					/* @__PURE__ */ X("g", {
+					Z("g", {
 						class: "bins",
 						children: n.map((e, n) => {
 							if (!e) return null;
 							let [a, o] = [n % t, Math.floor(n / t)], s = .1 + .9 * Math.log1p(e) / u;
-							return /* @__PURE__ */ X("rect", {
-								x: Q.left + a * d / t,
-								y: l - Q.bottom - (o + 1) * f / t,
+							return Z("rect", {
+								x: $.left + a * d / t,
+								y: l - $.bottom - (o + 1) * f / t,
 								width: d / t,
 								height: f / t,
 								"fill-opacity": s.toFixed(3),
-								children: /* @__PURE__ */ X("title", { children: `${r[0]} ${Y(a * i[0] / t, 3)} to ${Y((a + 1) * i[0] / t, 3)}, ${r[1]} ${Y(o * i[1] / t, 3)} to ${Y((o + 1) * i[1] / t, 3)}: ${Y(e)} pairs` })
+								children: Z("title", { children: `${r[0]} ${X(a * i[0] / t, 3)} to ${X((a + 1) * i[0] / t, 3)}, ${r[1]} ${X(o * i[1] / t, 3)} to ${X((o + 1) * i[1] / t, 3)}: ${X(e)} pairs` })
 							}, n);
 						})
 					}),
-					an(0, i[0], Math.max(2, Math.floor(c / 110))).map((e) => /* @__PURE__ */ X("text", {
+					on(0, i[0], Math.max(2, Math.floor(c / 110))).map((e) => Z("text", {
 						x: p(e),
-						y: l - Q.bottom + 17,
+						y: l - $.bottom + 17,
 						"text-anchor": "middle",
-						children: Y(e, 4)
+						children: X(e, 4)
 					}, `x${e}`)),
-					an(0, i[1], 5).map((e) => /* @__PURE__ */ X("text", {
-						x: Q.left - 8,
+					on(0, i[1], 5).map((e) => Z("text", {
+						x: $.left - 8,
 						y: m(e) + 4,
 						"text-anchor": "end",
-						children: Y(e, 4)
+						children: X(e, 4)
 					}, `y${e}`)),
-					/* @__PURE__ */ X("path", {
+					Z("path", {
 						class: "axis",
-						d: `M${Q.left} ${Q.top}V${l - Q.bottom}H${c - Q.right}`
+						d: `M${$.left} ${$.top}V${l - $.bottom}H${c - $.right}`
 					}),
-					/* @__PURE__ */ X("path", {
+					Z("path", {
 						class: "ideal",
 						d: `M${p(0)} ${m(0)}L${p(h)} ${m(h)}`
 					}),
-					/* @__PURE__ */ X("text", {
-						x: c - Q.right,
+					Z("text", {
+						x: c - $.right,
 						y: l - 6,
 						"text-anchor": "end",
 						children: [r[0], " →"]
 					}),
-					/* @__PURE__ */ X("text", {
-						x: Q.left + 8,
-						y: Q.top + 10,
+					Z("text", {
+						x: $.left + 8,
+						y: $.top + 10,
 						children: ["↑ ", r[1]]
 					})
 				]
@@ -1741,11 +1765,11 @@
 		});
 	}
 	// src/points/paint.ts
-	function gn(e, t) {
+	function _n(e, t) {
 		let n = parseInt(e.slice(1), 16);
 		return (t << 24 | (n & 255) << 16 | n & 65280 | n >> 16) >>> 0;
 	}
-	function _n(e) {
+	function vn(e) {
 		let t = parseInt(e.slice(1), 16);
 		return [
 			t >> 16,
@@ -1753,47 +1777,47 @@
 			t & 255
 		];
 	}
-	function vn(e) {
+	function yn(e) {
 		let t = (e - 1) / 2, n = t * (t + .6);
 		return Array.from({ length: e }, (e, r) => Math.floor(Math.sqrt(Math.max(0, n - (r - t) ** 2))));
 	}
 	// src/views/heat.tsx
-	var $ = {
+	var bn = {
 		left: 30,
 		top: 64
-	}, yn = 760, bn = 13;
-	function xn({ title: e, cells: t, levels: n, largest: r, beyond: i, blocks: a, between: o, tree: s, ids: c }) {
-		let l = Rt.value, u = U(null), d = U(null), f = q(400), p = q(null);
-		H(() => {
-			let e = new ResizeObserver(([e]) => f.value = Math.min(yn, Math.max(200, Math.round(e.contentRect.width))));
+	}, xn = 760, Sn = 13;
+	function Cn({ title: e, cells: t, levels: n, largest: r, beyond: i, blocks: a, between: o, tree: s, ids: c }) {
+		let l = zt.value, u = W(null), d = W(null), f = J(400), p = J(null);
+		U(() => {
+			let e = new ResizeObserver(([e]) => f.value = Math.min(xn, Math.max(200, Math.round(e.contentRect.width))));
 			return e.observe(u.current.parentElement), () => e.disconnect();
-		}, []), H(() => Sn(d.current, t, n, l), [n, l]);
-		let m = s.length ? $.top : 8, h = f.value - $.left - 2, g = (e) => a.findIndex(({ to: t }) => e < t);
-		return /* @__PURE__ */ X("div", { children: [/* @__PURE__ */ X("div", {
+		}, []), U(() => wn(d.current, t, n, l), [n, l]);
+		let m = s.length ? bn.top : 8, h = f.value - bn.left - 2, g = (e) => a.findIndex(({ to: t }) => e < t);
+		return Z("div", { children: [Z("div", {
 			class: "tools under",
-			children: [/* @__PURE__ */ X(tn, {
+			children: [Z(nn, {
 				name: e,
 				make: () => {
-					let e = Zt(u.current.querySelector("svg"), f.value, m + h, Qt());
-					return e.querySelector("rect").after(Xt("image", {
+					let e = Qt(u.current.querySelector("svg"), f.value, m + h, $t());
+					return e.querySelector("rect").after(Zt("image", {
 						href: d.current.toDataURL("image/png"),
-						x: String($.left),
+						x: String(bn.left),
 						y: String(m),
 						width: String(h),
 						height: String(h),
 						style: "image-rendering: pixelated"
 					})), e;
 				}
-			}), /* @__PURE__ */ X("p", {
+			}), Z("p", {
 				class: "readout",
 				"aria-live": "polite",
 				children: (() => {
-					if (!p.value) return `From 0 (dark) to ${Y(r, 4)}${i ? ` and more, up to ${Y(i, 4)},` : ""} (bright). Point at the picture, or use the arrow keys, for two items and their clusters.`;
+					if (!p.value) return `From 0 (dark) to ${X(r, 4)}${i ? ` and more, up to ${X(i, 4)},` : ""} (bright). Point at the picture, or use the arrow keys, for two items and their clusters.`;
 					let [e, s] = p.value, [l, u] = [g(s), g(e)], [d, f] = [Math.min(t - 1, Math.floor(s * t)), Math.min(t - 1, Math.floor(e * t))], m = n[d * t + f], h = (e) => c ? c[Math.min(c.length - 1, Math.floor(e * c.length))] : "", _ = c ? `${h(s)} and ${h(e)}${t < c.length ? " and those beside them" : ""}: ` : "", v = o[l * a.length + u], y = l === u ? `within cluster ${a[l].cluster}` : `between clusters ${a[l].cluster} and ${a[u].cluster}`;
-					return `${_}${m === 255 ? "not known" : `${i && m === 254 ? "at least " : ""}${Y(m / 254 * r, 3)}`}; mean ${y} ${Number.isFinite(v) ? Y(v, 4) : "not known"}.`;
+					return `${_}${m === 255 ? "not known" : `${i && m === 254 ? "at least " : ""}${X(m / 254 * r, 3)}`}; mean ${y} ${Number.isFinite(v) ? X(v, 4) : "not known"}.`;
 				})()
 			})]
-		}), /* @__PURE__ */ X("div", {
+		}), Z("div", {
 			ref: u,
 			class: "heat",
 			style: {
@@ -1802,7 +1826,7 @@
 			},
 			tabIndex: 0,
 			role: "img",
-			"aria-label": `${e}: ${J(a.reduce((e, { items: t }) => e + t, 0))} items in ${a.length} clusters. Arrow keys read cells; the table of clusters has the means.`,
+			"aria-label": `${e}: ${Y(a.reduce((e, { items: t }) => e + t, 0))} items in ${a.length} clusters. Arrow keys read cells; the table of clusters has the means.`,
 			onPointerMove: (e) => {
 				let t = d.current.getBoundingClientRect(), [n, r] = [(e.clientX - t.left) / t.width, (e.clientY - t.top) / t.height];
 				p.value = n >= 0 && n < 1 && r >= 0 && r < 1 ? [n, r] : null;
@@ -1820,140 +1844,140 @@
 				let r = (e) => Math.min(.999999, Math.max(0, e)), [i, a] = p.value ?? [0, 0];
 				p.value = [r(i + n[0] / t), r(a + n[1] / t)];
 			},
-			children: [/* @__PURE__ */ X("canvas", {
+			children: [Z("canvas", {
 				ref: d,
 				style: {
-					left: `${$.left}px`,
+					left: `${bn.left}px`,
 					top: `${m}px`,
 					width: `${h}px`,
 					height: `${h}px`
 				},
 				"aria-hidden": "true"
-			}), /* @__PURE__ */ X("svg", {
+			}), Z("svg", {
 				width: f.value,
 				height: m + h,
 				"aria-hidden": "true",
 				children: [
-					/* @__PURE__ */ X(Cn, {
+					Z(Tn, {
 						tree: s,
 						blocks: a,
 						side: h
 					}),
-					a.slice(1).map(({ cluster: e, from: t }) => /* @__PURE__ */ X("path", {
+					a.slice(1).map(({ cluster: e, from: t }) => Z("path", {
 						class: "border",
-						d: `M${$.left + t * h} ${m}v${h}M${$.left} ${m + t * h}h${h}`
+						d: `M${bn.left + t * h} ${m}v${h}M${bn.left} ${m + t * h}h${h}`
 					}, e)),
-					a.map(({ cluster: e, from: t, to: n }) => /* @__PURE__ */ X("g", { children: [/* @__PURE__ */ X("rect", {
-						x: $.left - 6,
+					a.map(({ cluster: e, from: t, to: n }) => Z("g", { children: [Z("rect", {
+						x: bn.left - 6,
 						y: m + t * h,
 						width: "4",
 						height: Math.max(1, (n - t) * h - 1),
-						fill: dt(e, l)
-					}), (n - t) * h >= bn && /* @__PURE__ */ X("text", {
-						x: $.left - 9,
+						fill: ut(e, l)
+					}), (n - t) * h >= Sn && Z("text", {
+						x: bn.left - 9,
 						y: m + (t + n) / 2 * h + 4,
 						"text-anchor": "end",
 						children: e
 					})] }, e)),
-					p.value && /* @__PURE__ */ X("path", {
+					p.value && Z("path", {
 						class: "cross",
-						d: `M${$.left + p.value[0] * h} ${m}v${h}M${$.left} ${m + p.value[1] * h}h${h}`
+						d: `M${bn.left + p.value[0] * h} ${m}v${h}M${bn.left} ${m + p.value[1] * h}h${h}`
 					})
 				]
 			})]
 		})] });
 	}
-	function Sn(e, t, n, r) {
+	function wn(e, t, n, r) {
 		[e.width, e.height] = [t, t];
-		let i = e.getContext("2d"), a = i.createImageData(t, t), o = Array.from({ length: 256 }, (e, t) => _n(t === 255 ? ct[r] : pt(t / 254, r)));
+		let i = e.getContext("2d"), a = i.createImageData(t, t), o = Array.from({ length: 256 }, (e, t) => vn(t === 255 ? st[r] : ft(t / 254, r)));
 		n.forEach((e, t) => a.data.set([...o[e], 255], 4 * t)), i.putImageData(a, 0, 0);
 	}
-	function Cn({ tree: e, blocks: t, side: n }) {
+	function Tn({ tree: e, blocks: t, side: n }) {
 		let r = e.reduce((e, [, , t]) => Math.max(e, t), 0) || 1, i = t.map(({ from: e, to: t }) => ({
-			x: $.left + (e + t) / 2 * n,
-			y: $.top - 4
+			x: bn.left + (e + t) / 2 * n,
+			y: bn.top - 4
 		}));
-		return /* @__PURE__ */ X("g", {
+		return Z("g", {
 			class: "tree",
 			children: e.map(([e, t, n]) => {
-				let a = $.top - 4 - ($.top - 14) * (n / r), [o, s] = [i[e], i[t]];
+				let a = bn.top - 4 - (bn.top - 14) * (n / r), [o, s] = [i[e], i[t]];
 				return i.push({
 					x: (o.x + s.x) / 2,
 					y: a
-				}), /* @__PURE__ */ X("path", {
+				}), Z("path", {
 					d: `M${o.x} ${o.y}V${a}H${s.x}V${s.y}`,
-					children: /* @__PURE__ */ X("title", { children: `joined at a mean of ${Y(n, 4)}` })
+					children: Z("title", { children: `joined at a mean of ${X(n, 4)}` })
 				}, `${e} ${t}`);
 			})
 		});
 	}
 	// src/views/planes.tsx
-	var wn = 180;
-	function Tn({ columns: e, rows: t, planes: n }) {
-		let r = Rt.value, i = q(null), a = t === 1 ? 40 : wn;
-		return /* @__PURE__ */ X("div", {
+	var En = 180;
+	function Dn({ columns: e, rows: t, planes: n }) {
+		let r = zt.value, i = J(null), a = t === 1 ? 40 : En;
+		return Z("div", {
 			class: "planes",
 			children: n.map(({ name: n, values: o }) => {
 				let [s, c] = o.reduce(([e, t], n) => [Math.min(e, n), Math.max(t, n)], [Infinity, -Infinity]), l = (e) => c > s ? (e - s) / (c - s) : .5, u = null;
-				return /* @__PURE__ */ X("figure", { children: [/* @__PURE__ */ X("svg", {
+				return Z("figure", { children: [Z("svg", {
 					ref: (e) => void (u = e),
-					viewBox: `0 0 ${wn} ${a}`,
+					viewBox: `0 0 ${En} ${a}`,
 					role: "img",
-					"aria-label": `${n} across the map, from ${Y(s, 4)} to ${Y(c, 4)}`,
+					"aria-label": `${n} across the map, from ${X(s, 4)} to ${X(c, 4)}`,
 					onPointerLeave: () => i.value = null,
 					children: Array.from(o, (n, o) => {
 						let [s, c] = [Math.floor(o / t), t - 1 - o % t];
-						return /* @__PURE__ */ X("rect", {
-							x: s * wn / e,
+						return Z("rect", {
+							x: s * En / e,
 							y: c * a / t,
-							width: wn / e + .3,
+							width: En / e + .3,
 							height: a / t + .3,
-							fill: pt(l(n), r),
+							fill: ft(l(n), r),
 							stroke: i.value === o ? "currentColor" : "none",
 							onPointerEnter: () => i.value = o
 						}, o);
 					})
-				}), /* @__PURE__ */ X("figcaption", { children: [
-					/* @__PURE__ */ X("b", { children: n }),
-					/* @__PURE__ */ X("span", {
+				}), Z("figcaption", { children: [
+					Z("b", { children: n }),
+					Z("span", {
 						class: "soft",
-						children: i.value === null ? `${Y(s, 3)} (dark) to ${Y(c, 3)} (bright)` : `here ${Y(o[i.value], 4)}`
+						children: i.value === null ? `${X(s, 3)} (dark) to ${X(c, 3)} (bright)` : `here ${X(o[i.value], 4)}`
 					}),
-					/* @__PURE__ */ X(tn, {
+					Z(nn, {
 						name: n,
-						make: () => Zt(u, wn, a, Qt())
+						make: () => Qt(u, En, a, $t())
 					})
 				] })] }, n);
 			})
 		});
 	}
 	// src/points/cloud.ts
-	function En(e, t) {
+	function On(e, t) {
 		for (; t;) [e, t] = [t, e % t];
 		return e;
 	}
-	function Dn(e) {
+	function kn(e) {
 		let t = new Uint32Array(e);
 		if (e < 3) return t.map((e, t) => t);
 		let n = Math.floor(e * .6180339887);
-		for (; En(n, e) !== 1;) n++;
+		for (; On(n, e) !== 1;) n++;
 		let r = Math.floor(e / 3);
 		for (let i = 0; i < e; i++) t[i] = r, r += n, r >= e && (r -= e);
 		return t;
 	}
-	function On(e) {
-		let t = /* @__PURE__ */ new WeakMap();
+	function An(e) {
+		let t = new WeakMap();
 		return (n) => (t.has(n) || t.set(n, e(n)), t.get(n));
 	}
-	var kn = On((e) => {
+	var jn = An((e) => {
 		let [t, n] = [Infinity, -Infinity];
 		for (let r = 0; r < e.length; r++) {
 			let i = e[r];
 			i < t && (t = i), i > n && (n = i);
 		}
 		return t <= n && Number.isFinite(t) && Number.isFinite(n) ? [t, n] : null;
-	}), An = .02, jn = 2e4, Mn = On((e) => {
-		let [t, n] = kn(e) ?? [0, 1], r = Math.max(1, Math.floor(e.length / jn)), i = new Float64Array(Math.ceil(e.length / r)).map((t, n) => e[n * r]).filter(Number.isFinite).sort(), a = (e) => i[Math.min(i.length - 1, Math.floor(e * i.length))], [o, s] = [a(.25), a(.75)], c = 3 * (s - o);
+	}), Mn = .02, Nn = 2e4, Pn = An((e) => {
+		let [t, n] = jn(e) ?? [0, 1], r = Math.max(1, Math.floor(e.length / Nn)), i = new Float64Array(Math.ceil(e.length / r)).map((t, n) => e[n * r]).filter(Number.isFinite).sort(), a = (e) => i[Math.min(i.length - 1, Math.floor(e * i.length))], [o, s] = [a(.25), a(.75)], c = 3 * (s - o);
 		if (!(c > 0)) return [t, n];
 		let [l, u] = [Infinity, -Infinity], d = 0;
 		for (let t = 0; t < e.length; t++) {
@@ -1961,27 +1985,27 @@
 			n < o - c || n > s + c ? d++ : (n < l && (l = n), n > u && (u = n));
 		}
 		let f = .04 * (u - l), p = [Math.max(t, l - f), Math.min(n, u + f)];
-		return n - t > 1.5 * (p[1] - p[0]) && d > 0 && d <= Math.max(5, An * e.length) ? p : [t, n];
-	}), [Nn, Pn] = [.12, 100];
-	function Fn(e) {
-		let t = kn(e);
-		if (!t || !(t[0] > 0) || !(t[1] / t[0] > Pn)) return !1;
+		return n - t > 1.5 * (p[1] - p[0]) && d > 0 && d <= Math.max(5, Mn * e.length) ? p : [t, n];
+	}), [Fn, In] = [.12, 100];
+	function Ln(e) {
+		let t = jn(e);
+		if (!t || !(t[0] > 0) || !(t[1] / t[0] > In)) return !1;
 		let n = 0, r = 0;
 		for (let i = 0; i < e.length; i++) Number.isFinite(e[i]) && (n += e[i] / t[1], r++);
-		let [i, a] = Mn(e);
-		return n / r < Nn && i === t[0] && a === t[1];
+		let [i, a] = Pn(e);
+		return n / r < Fn && i === t[0] && a === t[1];
 	}
-	var In = /* @__PURE__ */ new WeakMap();
-	function Ln(e) {
-		let t = In.get(e);
-		return t || In.set(e, t = {
+	var Rn = new WeakMap();
+	function zn(e) {
+		let t = Rn.get(e);
+		return t || Rn.set(e, t = {
 			name: e.name,
 			kind: "number",
 			values: Float64Array.from(e.values, Math.log10)
 		}), t;
 	}
-	function Rn(e, { isEqual: t = !1, stretch: n, isEdged: r = !1 }) {
-		let i = e.map((e) => e.values), a = i[0].length, o = Dn(a), s = i.map((e) => r ? Mn(e) : kn(e) ?? [0, 1]), c = s.map(([e, t]) => e / 2 + t / 2), l = s.map(([e, t], r) => (t / 2 - e / 2 || Math.abs(t) / 2 || .5) * (n?.[r] ?? 1)), u = Math.max(...l), d = (t || n ? l.map(() => u) : l).map((e, t) => e / (n?.[t] ?? 1)), f = new Float32Array(3 * a), p = new Uint8Array(a);
+	function Bn(e, { isEqual: t = !1, stretch: n, isEdged: r = !1 }) {
+		let i = e.map((e) => e.values), a = i[0].length, o = kn(a), s = i.map((e) => r ? Pn(e) : jn(e) ?? [0, 1]), c = s.map(([e, t]) => e / 2 + t / 2), l = s.map(([e, t], r) => (t / 2 - e / 2 || Math.abs(t) / 2 || .5) * (n?.[r] ?? 1)), u = Math.max(...l), d = (t || n ? l.map(() => u) : l).map((e, t) => e / (n?.[t] ?? 1)), f = new Float32Array(3 * a), p = new Uint8Array(a);
 		for (let e = 0; e < i.length; e++) {
 			let t = i[e], [n, r] = s[e], [l, u] = [c[e], d[e]];
 			for (let i = 0; i < a; i++) {
@@ -2007,9 +2031,9 @@
 			half: g(d, 1)
 		};
 	}
-	var zn = /* @__PURE__ */ new WeakMap();
-	function Bn(e) {
-		let t = zn.get(e);
+	var Vn = new WeakMap();
+	function Hn(e) {
+		let t = Vn.get(e);
 		if (t) return t;
 		let [n, r] = [[
 			0,
@@ -2034,17 +2058,17 @@
 			1,
 			2
 		].map((t) => t === e ? r[t] : n[t]));
-		return zn.set(e, i), i;
+		return Vn.set(e, i), i;
 	}
-	function Vn(e, t) {
-		let n = e.length, r = Dn(n), i = new Float32Array(3 * n), a = 0;
+	function Un(e, t) {
+		let n = e.length, r = kn(n), i = new Float32Array(3 * n), a = 0;
 		for (let o = 0; o < n; o++) {
 			let n = r[o];
 			if (!Number.isFinite(e[n]) || !(Math.abs(t[n]) <= 90)) {
 				a++, i[3 * o] = NaN;
 				continue;
 			}
-			let [s, c, l] = Hn(e[n], t[n]);
+			let [s, c, l] = Wn(e[n], t[n]);
 			i[3 * o] = s, i[3 * o + 1] = c, i[3 * o + 2] = l;
 		}
 		return {
@@ -2066,7 +2090,7 @@
 			]
 		};
 	}
-	function Hn(e, t) {
+	function Wn(e, t) {
 		let [n, r] = [e * Math.PI / 180, t * Math.PI / 180];
 		return [
 			Math.cos(r) * Math.sin(n),
@@ -2075,7 +2099,7 @@
 		];
 	}
 	// src/points/camera.ts
-	var Un = [
+	var Gn = [
 		1,
 		0,
 		0,
@@ -2086,7 +2110,7 @@
 		0,
 		1
 	];
-	function Wn(e, t) {
+	function Kn(e, t) {
 		let n = (n, r) => e[3 * n] * t[r] + e[3 * n + 1] * t[3 + r] + e[3 * n + 2] * t[6 + r];
 		return [
 			0,
@@ -2098,9 +2122,9 @@
 			2
 		].map((t) => n(e, t)));
 	}
-	function Gn(e, t, n) {
+	function qn(e, t, n) {
 		let [r, i] = [Math.cos(t), Math.sin(t)], [a, o] = [Math.cos(n), Math.sin(n)];
-		return Wn(Wn([
+		return Kn(Kn([
 			1,
 			0,
 			0,
@@ -2122,11 +2146,11 @@
 			r
 		]), e);
 	}
-	function Kn(e, t) {
+	function Jn(e, t) {
 		let [n, r] = [-e * Math.PI / 180, t * Math.PI / 180];
-		return Gn(Un, n, r);
+		return qn(Gn, n, r);
 	}
-	function qn(e, t, n, r, i) {
+	function Yn(e, t, n, r, i) {
 		let a = e.turn;
 		return [
 			t.width / 2 + e.shift[0] + e.scale[0] * (a[0] * n + a[1] * r + a[2] * i),
@@ -2134,7 +2158,7 @@
 			a[6] * n + a[7] * r + a[8] * i
 		];
 	}
-	function Jn(e, t, n, r, i) {
+	function Xn(e, t, n, r, i) {
 		let [a, o, s, c] = [
 			Infinity,
 			-Infinity,
@@ -2151,7 +2175,7 @@
 			let d = n[0] * r + n[1] * i + n[2] * u, f = n[3] * r + n[4] * i + n[5] * u;
 			e.shape === "sphere" && n[6] * r + n[7] * i + n[8] * u < 0 || (d < a && (a = d), d > o && (o = d), f < s && (s = f), f > c && (c = f));
 		}
-		if (e.shape === "space") for (let [t, r, i] of Bn(e)) {
+		if (e.shape === "space") for (let [t, r, i] of Hn(e)) {
 			let e = n[0] * t + n[1] * r + n[2] * i, l = n[3] * t + n[4] * r + n[5] * i;
 			[a, o, s, c] = [
 				Math.min(a, e),
@@ -2173,7 +2197,7 @@
 			shift: [-g[0] * (a + o) / 2, g[1] * (s + c) / 2]
 		};
 	}
-	function Yn(e, t, n, r, i) {
+	function Zn(e, t, n, r, i) {
 		let a = Math.min(Math.max(n, 1 / (e.scale[0] / 5)), 1e8 / e.scale[0]), [o, s] = [r - t.width / 2, i - t.height / 2];
 		return {
 			turn: e.turn,
@@ -2182,12 +2206,12 @@
 		};
 	}
 	// src/points/coast.ts
-	var Xn = [
+	var Qn = [
 		"coast",
 		"borders",
 		"states"
-	], Zn = 61;
-	function Qn(e) {
+	], $n = 61;
+	function er(e) {
 		let t = JSON.parse(e), n = (e) => {
 			let [n, r, i] = [
 				0,
@@ -2196,7 +2220,7 @@
 			], a = () => {
 				let [t, r] = [0, 1];
 				for (;;) {
-					let i = e.charCodeAt(n++) - Zn;
+					let i = e.charCodeAt(n++) - $n;
 					if (t += r * (i & 31), i < 32) return t;
 					r *= 32;
 				}
@@ -2228,12 +2252,12 @@
 			cities: a
 		};
 	}
-	function $n([e, t], [n, r]) {
+	function tr([e, t], [n, r]) {
 		return e >= -360 && t <= 540 && t - e <= 360 && n >= -90 && r <= 90;
 	}
-	var er = class {
+	var nr = class {
 		values = [];
-		starts = /* @__PURE__ */ new Set();
+		starts = new Set();
 		add(e, t, n, r) {
 			r && this.starts.add(this.values.length / 3), this.values.push(e, t, n);
 		}
@@ -2244,31 +2268,31 @@
 				starts: this.starts
 			};
 		}
-	}, tr = 2;
-	function nr(e) {
-		return Xn.map((t) => {
-			let n = new er();
+	}, rr = 2;
+	function ir(e) {
+		return Qn.map((t) => {
+			let n = new nr();
 			for (let r of e[t]) for (let e = 0; e < r.length; e += 2) {
-				let [t, i] = [r[e], r[e + 1]], [a, o] = e ? [r[e - 2], r[e - 1]] : [t, i], s = Math.max(1, Math.ceil(Math.max(Math.abs(t - a), Math.abs(i - o)) / tr));
-				for (let r = 1; r <= s; r++) n.add(...Hn(a + (t - a) * r / s, o + (i - o) * r / s), e === 0);
+				let [t, i] = [r[e], r[e + 1]], [a, o] = e ? [r[e - 2], r[e - 1]] : [t, i], s = Math.max(1, Math.ceil(Math.max(Math.abs(t - a), Math.abs(i - o)) / rr));
+				for (let r = 1; r <= s; r++) n.add(...Wn(a + (t - a) * r / s, o + (i - o) * r / s), e === 0);
 			}
 			return n.shore(t);
 		});
 	}
-	function rr(e) {
+	function ar(e) {
 		return {
 			isOut: (t) => e.some(([e, n]) => t > e && t < n),
 			place: (t) => t - e.reduce((e, [n, r, i]) => e + (t >= (n + r) / 2 ? r - n - i : 0), 0)
 		};
 	}
-	function ir({ cities: e }) {
+	function or({ cities: e }) {
 		return e.map(({ name: e, longitude: t, latitude: n }) => ({
 			name: e,
-			position: Hn(t, n)
+			position: Wn(t, n)
 		}));
 	}
-	function ar({ cities: e }, { middle: t, half: n }, r, i) {
-		let { isOut: a, place: o } = rr(i);
+	function sr({ cities: e }, { middle: t, half: n }, r, i) {
+		let { isOut: a, place: o } = ar(i);
 		return e.flatMap(({ name: e, longitude: i, latitude: s }) => {
 			let c = i - 360 * Math.floor((i - r) / 360);
 			return a(c) ? [] : [{
@@ -2281,10 +2305,10 @@
 			}];
 		});
 	}
-	function or(e, { middle: t, half: n }, r, i) {
-		let a = i.flatMap(([e, t]) => [e, t]), { isOut: o, place: s } = rr(i);
-		return Xn.map((i) => {
-			let c = new er();
+	function cr(e, { middle: t, half: n }, r, i) {
+		let a = i.flatMap(([e, t]) => [e, t]), { isOut: o, place: s } = ar(i);
+		return Qn.map((i) => {
+			let c = new nr();
 			for (let l of e[i]) {
 				let e = !0;
 				for (let i = 2; i < l.length; i += 2) {
@@ -2321,11 +2345,11 @@
 			return c.shore(i);
 		});
 	}
-	var [sr, cr] = [7, 400];
-	function lr(e, t) {
-		return t <= cr && (e !== "states" || t >= sr);
+	var [lr, ur] = [7, 400];
+	function dr(e, t) {
+		return t <= ur && (e !== "states" || t >= lr);
 	}
-	function ur({ positions: e, starts: t }, n, r, i, a) {
+	function fr({ positions: e, starts: t }, n, r, i, a) {
 		let o = [], [s, c, l, u] = [
 			0,
 			0,
@@ -2333,7 +2357,7 @@
 			!1
 		];
 		for (let d = 0; d < e.length / 3; d++) {
-			let [f, p, m] = qn(n, r, e[3 * d], e[3 * d + 1], e[3 * d + 2]), h = a && m < 0, g = Math.max(f, s) < 0 || Math.max(p, c) < 0 || Math.min(f, s) > r.width || Math.min(p, c) > r.height;
+			let [f, p, m] = Yn(n, r, e[3 * d], e[3 * d + 1], e[3 * d + 2]), h = a && m < 0, g = Math.max(f, s) < 0 || Math.max(p, c) < 0 || Math.min(f, s) > r.width || Math.min(p, c) > r.height;
 			t.has(d) || h || l || g ? u = !1 : (u || o.push("M", (s / i).toFixed(1), " ", (c / i).toFixed(1)), o.push("L", (f / i).toFixed(1), " ", (p / i).toFixed(1)), u = !0), [s, c, l] = [
 				f,
 				p,
@@ -2342,22 +2366,22 @@
 		}
 		return o.join("");
 	}
-	function dr(e, t, n, r) {
+	function pr(e, t, n, r) {
 		return e[0] < t[2] + n && e[2] > t[0] - n && e[1] < t[3] + r && e[3] > t[1] - r;
 	}
-	var [fr, pr] = [6.2, 7], [mr, hr] = [26, 12], gr = .25;
-	function _r(e, t, n, r, i, a, o) {
+	var [mr, hr] = [6.2, 7], [gr, _r] = [26, 12], vr = .25;
+	function yr(e, t, n, r, i, a, o) {
 		let s = [], c = [];
 		for (let { name: l, position: u } of e) {
-			let [e, d, f] = qn(t, n, ...u), [p, m] = [e / r, d / r];
-			if (!(i && f < gr)) for (let e of [!1, !0]) {
-				let [t, n] = e ? [p - 5 - fr * l.length, p + 3] : [p - 3, p + 5 + fr * l.length], r = [
+			let [e, d, f] = Yn(t, n, ...u), [p, m] = [e / r, d / r];
+			if (!(i && f < vr)) for (let e of [!1, !0]) {
+				let [t, n] = e ? [p - 5 - mr * l.length, p + 3] : [p - 3, p + 5 + mr * l.length], r = [
 					t,
-					m - pr,
+					m - hr,
 					n,
-					m + pr
+					m + hr
 				];
-				if (!(!(r[0] >= a[0] && r[1] >= a[1] && r[2] <= a[2] && r[3] <= a[3]) || o.some((e) => dr(r, e, 2, 2)) || c.some((e) => dr(r, e, mr, hr)))) {
+				if (!(!(r[0] >= a[0] && r[1] >= a[1] && r[2] <= a[2] && r[3] <= a[3]) || o.some((e) => pr(r, e, 2, 2)) || c.some((e) => pr(r, e, gr, _r)))) {
 					c.push(r), s.push({
 						name: l,
 						x: p,
@@ -2371,35 +2395,35 @@
 		return s;
 	}
 	// src/state/coast.ts
-	var vr = Re(null), yr = !1;
-	async function br(e) {
-		if (!yr) {
-			yr = !0;
+	var br = Le(null), xr = !1;
+	async function Sr(e) {
+		if (!xr) {
+			xr = !0;
 			try {
-				vr.value = Qn(await e());
+				br.value = er(await e());
 			} catch {
-				yr = !1;
+				xr = !1;
 			}
 		}
 	}
 	// src/state/csv.ts
-	function xr(e) {
+	function Cr(e) {
 		let t = e == null || typeof e == "number" && Number.isNaN(e) ? "" : String(e);
 		return /[",\r\n]/.test(t) ? `"${t.replaceAll("\"", "\"\"")}"` : t;
 	}
-	function Sr(e) {
+	function wr(e) {
 		for (let t = 6; t < 10; t++) {
 			let n = Number(e.toPrecision(t));
 			if (Math.fround(n) === e) return n;
 		}
 		return e;
 	}
-	function Cr(e) {
-		return `${e.map(xr).join(",")}\n`;
+	function Tr(e) {
+		return `${e.map(Cr).join(",")}\n`;
 	}
 	// src/state/boxes.ts
-	var wr = 1.5;
-	function Tr(e, t, n) {
+	var Er = 1.5;
+	function Dr(e, t, n) {
 		let r = new Uint32Array(n + 1), i = (n) => t[n] >= 0 && Number.isFinite(e[n]);
 		for (let e = 0; e < t.length; e++) i(e) && r[t[e] + 1]++;
 		for (let e = 0; e < n; e++) r[e + 1] += r[e];
@@ -2407,18 +2431,18 @@
 		for (let n = 0; n < t.length; n++) i(n) && (a[o[t[n]]++] = e[n]);
 		return Array.from({ length: n }, (e, t) => {
 			let n = a.subarray(r[t], r[t + 1]).sort();
-			return n.length ? Or(n) : null;
+			return n.length ? Ar(n) : null;
 		});
 	}
-	function Er(e, t, n) {
+	function Or(e, t, n) {
 		let [r, i] = [e[0], -1];
 		for (let a of e) {
-			let e = Dr(a.values, t, n);
+			let e = kr(a.values, t, n);
 			e > i && ([r, i] = [a, e]);
 		}
 		return r;
 	}
-	function Dr(e, t, n) {
+	function kr(e, t, n) {
 		let [r, i] = [new Float64Array(n), new Float64Array(n)], [a, o, s] = [
 			0,
 			0,
@@ -2435,7 +2459,7 @@
 		for (let e = 0; e < n; e++) r[e] && (c += r[e] * (i[e] / r[e] - o) ** 2);
 		return c / s;
 	}
-	function Or(e) {
+	function Ar(e) {
 		let t = (t) => {
 			let n = t * (e.length - 1), [r, i] = [e[Math.floor(n)], e[Math.ceil(n)]], a = n - Math.floor(n);
 			return r * (1 - a) + i * a;
@@ -2443,7 +2467,7 @@
 			t(.25),
 			t(.5),
 			t(.75)
-		], r = wr * (n[2] - n[0]), i = e.findIndex((e) => e >= n[0] - r), a = e.findLastIndex((e) => e <= n[2] + r), o = [Math.min(e[i], n[0]), Math.max(e[a], n[2])];
+		], r = Er * (n[2] - n[0]), i = e.findIndex((e) => e >= n[0] - r), a = e.findLastIndex((e) => e <= n[2] + r), o = [Math.min(e[i], n[0]), Math.max(e[a], n[2])];
 		return {
 			rows: e.length,
 			quartiles: n,
@@ -2452,7 +2476,7 @@
 		};
 	}
 	new URL("../", document.baseURI.split(/[?#]/)[0]);
-	var kr = class extends Error {
+	var jr = class extends Error {
 		status;
 		code;
 		retryAfter;
@@ -2460,98 +2484,98 @@
 			super(n), this.status = e, this.code = t, this.retryAfter = r;
 		}
 	};
-	Re(null), Re(null), Re("connecting"), Re(null);
+	Le(null), Le(null), Le("connecting"), Le(null);
 	// src/views/fault.tsx
-	function Ar({ error: e, code: t }) {
+	function Mr({ error: e, code: t }) {
 		if (!e) return null;
-		let n = e instanceof Error ? e.message : String(e), r = ht(t ?? (e instanceof kr ? e.code : "")), i = n.split("\n");
-		return /* @__PURE__ */ X("div", {
+		let n = e instanceof Error ? e.message : String(e), r = mt(t ?? (e instanceof jr ? e.code : "")), i = n.split("\n");
+		return Z("div", {
 			class: "trouble",
 			role: "alert",
-			children: [i.length > 1 ? /* @__PURE__ */ X("ul", { children: i.map((e) => /* @__PURE__ */ X("li", { children: e }, e)) }) : /* @__PURE__ */ X("p", { children: n }), r && /* @__PURE__ */ X("p", {
+			children: [i.length > 1 ? Z("ul", { children: i.map((e) => Z("li", { children: e }, e)) }) : Z("p", { children: n }), r && Z("p", {
 				class: "cure",
 				children: r
 			})]
 		});
 	}
 	// src/views/table.tsx
-	function jr({ caption: e, names: t, rows: n, first: r, on: i, pick: a }) {
+	function Nr({ caption: e, names: t, rows: n, first: r, on: i, pick: a }) {
 		let o = t.map((e, t) => n.some((e) => typeof e[t] == "number"));
-		return /* @__PURE__ */ X("div", {
+		return Z("div", {
 			class: "scroll",
 			tabIndex: 0,
 			role: "region",
 			"aria-label": e,
-			children: /* @__PURE__ */ X("table", { children: [
-				/* @__PURE__ */ X("caption", {
+			children: Z("table", { children: [
+				Z("caption", {
 					class: "unseen",
 					children: e
 				}),
-				/* @__PURE__ */ X("thead", { children: /* @__PURE__ */ X("tr", { children: [r !== void 0 && /* @__PURE__ */ X("th", {
+				Z("thead", { children: Z("tr", { children: [r !== void 0 && Z("th", {
 					scope: "col",
 					class: "number",
 					children: "row"
-				}), t.map((e, t) => /* @__PURE__ */ X("th", {
+				}), t.map((e, t) => Z("th", {
 					scope: "col",
 					class: o[t] ? "number" : "",
 					children: e
 				}, e))] }) }),
-				/* @__PURE__ */ X("tbody", { children: n.map((e, t) => /* @__PURE__ */ X("tr", {
+				Z("tbody", { children: n.map((e, t) => Z("tr", {
 					class: i === t ? "on" : "",
 					onClick: a && (() => a(t)),
-					children: [r !== void 0 && /* @__PURE__ */ X("td", {
+					children: [r !== void 0 && Z("td", {
 						class: "number faint",
-						children: J(r + t + 1)
-					}), e.map((e, n) => /* @__PURE__ */ X("td", {
+						children: Y(r + t + 1)
+					}), e.map((e, n) => Z("td", {
 						class: o[n] ? "number" : "",
-						children: a && n === 0 ? /* @__PURE__ */ X("button", {
+						children: a && n === 0 ? Z("button", {
 							type: "button",
 							class: "link",
 							onClick: (e) => (e.stopPropagation(), a(t)),
-							children: Mr(e)
-						}) : Mr(e)
+							children: Pr(e)
+						}) : Pr(e)
 					}, n))]
 				}, t)) })
 			] })
 		});
 	}
-	function Mr(e) {
-		let t = typeof e == "string" ? e : Y(e, 6);
+	function Pr(e) {
+		let t = typeof e == "string" ? e : X(e, 6);
 		return t.length > 80 ? `${t.slice(0, 77)}…` : t;
 	}
 	// src/views/boxes.tsx
-	var Nr = 12e6, Pr = 1e5, Fr = 40, Ir = 24, [Lr, Rr, zr] = [
+	var Fr = 12e6, Ir = 1e5, Lr = 40, Rr = 24, [zr, Br, Vr] = [
 		4,
 		26,
 		14
-	], Br = 7, Vr = "\0probability";
-	function Hr({ suffix: e, columns: t, grouping: n, hidden: r, theme: i, column: a, settle: o, nameOf: s, choose: c }) {
-		let l = U(null), u = U(null), d = q(480), f = q(-1);
-		H(() => {
+	], Hr = 7, Ur = "\0probability";
+	function Wr({ suffix: e, columns: t, grouping: n, hidden: r, theme: i, column: a, settle: o, nameOf: s, choose: c }) {
+		let l = W(null), u = W(null), d = J(480), f = J(-1);
+		U(() => {
 			let e = new ResizeObserver(([e]) => d.value = Math.max(240, Math.round(e.contentRect.width)));
 			return e.observe(l.current), () => e.disconnect();
 		}, []);
-		let { groupOf: p, groups: m, probability: h } = n, g = q(p.length <= Pr);
-		H(() => void setTimeout(() => g.value = !0, 100), []);
+		let { groupOf: p, groups: m, probability: h } = n, g = J(p.length <= Ir);
+		U(() => void setTimeout(() => g.value = !0, 100), []);
 		let _ = t.map((e) => [
 			e.name,
 			e.name,
 			e
-		]), v = W(() => h && {
+		]), v = G(() => h && {
 			name: "probability",
 			kind: "number",
 			values: h
 		}, [h]);
 		v && _.push([
-			Vr,
+			Ur,
 			"probability (how sure)",
 			v
 		]);
-		let y = W(() => g.value && p.length * t.length <= Nr ? Er(t, p, m.length)?.name : void 0, [
+		let y = G(() => g.value && p.length * t.length <= Fr ? Or(t, p, m.length)?.name : void 0, [
 			t,
 			p,
 			g.value
-		]), b = a ?? y ?? "", x = _.find(([e]) => e === b), S = x?.[2], C = W(() => S !== void 0 && Fn(S.values), [S]), w = W(() => S && g.value ? Tr((C ? Ln(S) : S).values, p, m.length) : [], [
+		]), b = a ?? y ?? "", x = _.find(([e]) => e === b), S = x?.[2], C = G(() => S !== void 0 && Ln(S.values), [S]), w = G(() => S && g.value ? Dr((C ? zn(S) : S).values, p, m.length) : [], [
 			S,
 			C,
 			p,
@@ -2559,12 +2583,12 @@
 		]).flatMap((e, t) => e && !r.has(t) ? [{
 			group: t,
 			box: e
-		}] : []), T = w.slice(0, Fr), E = (e) => C ? 10 ** e : e, D = (e, t = 4) => Y(E(e), t), ee = ({ rows: e, quartiles: t, whiskers: n, beyond: r }) => `median ${D(t[1])}, half of the rows from ${D(t[0])} to ${D(t[2])}, whiskers from ${D(n[0])} to ${D(n[1])}, ${J(r)} of ${J(e)} rows beyond`, O = d.value, k = T.map(({ group: e }) => s(e)), A = Math.min(.36 * O, 260, Br * Math.max(0, ...k.map((e) => e.length)) + 20), j = Math.floor((A - 20) / Br), M = Lr + Ir * T.length + Rr, [N, P] = T.reduce(([e, t], { box: { whiskers: n } }) => [Math.min(e, n[0]), Math.max(t, n[1])], [Infinity, -Infinity]);
+		}] : []), T = w.slice(0, Lr), E = (e) => C ? 10 ** e : e, D = (e, t = 4) => X(E(e), t), ee = ({ rows: e, quartiles: t, whiskers: n, beyond: r }) => `median ${D(t[1])}, half of the rows from ${D(t[0])} to ${D(t[2])}, whiskers from ${D(n[0])} to ${D(n[1])}, ${Y(r)} of ${Y(e)} rows beyond`, O = d.value, k = T.map(({ group: e }) => s(e)), A = Math.min(.36 * O, 260, Hr * Math.max(0, ...k.map((e) => e.length)) + 20), j = Math.floor((A - 20) / Hr), M = zr + Rr * T.length + Br, [N, P] = T.reduce(([e, t], { box: { whiskers: n } }) => [Math.min(e, n[0]), Math.max(t, n[1])], [Infinity, -Infinity]);
 		N === P && ([N, P] = [N - .5, P + .5]);
 		let F = (e) => {
 			let t = Math.max(Math.abs(N), Math.abs(P)) || 1;
-			return A + (O - A - zr) * (e / t - N / t) / (P / t - N / t || 1);
-		}, te = Math.max(2, Math.floor((O - A) / 64)), ne = T.length ? C ? on(E(N), E(P), te).map(Math.log10) : an(N, P, te) : [], I = (e) => e.altKey ? "subtract" : e.shiftKey ? "add" : "replace", L = (e, t) => {
+			return A + (O - A - Vr) * (e / t - N / t) / (P / t - N / t || 1);
+		}, te = Math.max(2, Math.floor((O - A) / 64)), I = T.length ? C ? sn(E(N), E(P), te).map(Math.log10) : on(N, P, te) : [], L = (e) => e.altKey ? "subtract" : e.shiftKey ? "add" : "replace", R = (e, t) => {
 			let n = {
 				ArrowDown: t + 1,
 				ArrowUp: t - 1,
@@ -2572,45 +2596,45 @@
 				End: T.length - 1
 			}[e.key];
 			if (n !== void 0) u.current.querySelectorAll("[role=button]")[n]?.focus();
-			else if (e.key === "Enter" || e.key === " ") c(T[t].group, I(e));
+			else if (e.key === "Enter" || e.key === " ") c(T[t].group, L(e));
 			else return;
 			e.preventDefault();
-		}, re = f.value >= 0 && f.value < T.length ? f.value : 0;
-		return /* @__PURE__ */ X("section", {
+		}, ne = f.value >= 0 && f.value < T.length ? f.value : 0;
+		return Z("section", {
 			class: "card",
 			style: { minWidth: 0 },
 			"aria-labelledby": `boxes${e}`,
 			children: [
-				/* @__PURE__ */ X("div", {
+				Z("div", {
 					class: "head",
-					children: [/* @__PURE__ */ X("h2", {
+					children: [Z("h2", {
 						id: `boxes${e}`,
 						children: "Box plots"
-					}), /* @__PURE__ */ X("div", {
+					}), Z("div", {
 						class: "tools choices",
-						children: [/* @__PURE__ */ X("label", { children: ["Values", /* @__PURE__ */ X("select", {
+						children: [Z("label", { children: ["Values", Z("select", {
 							value: x ? b : "",
 							onChange: (e) => o(e.currentTarget.value || "none"),
-							children: [/* @__PURE__ */ X("option", {
+							children: [Z("option", {
 								value: "",
 								children: "none"
-							}), _.map(([e, t]) => /* @__PURE__ */ X("option", {
+							}), _.map(([e, t]) => Z("option", {
 								value: e,
 								children: t
 							}, e))]
-						})] }), T.length > 0 && /* @__PURE__ */ X(tn, {
+						})] }), T.length > 0 && Z(nn, {
 							name: `${S.name} by ${n.title}`,
-							make: () => Zt(u.current, O, M, Qt())
+							make: () => Qt(u.current, O, M, $t())
 						})]
 					})]
 				}),
-				S && /* @__PURE__ */ X("p", {
+				S && Z("p", {
 					class: "note",
 					children: f.value >= 0 && T[f.value] ? `${k[f.value]}: ${ee(T[f.value].box)}.` : `Each box holds the middle half of its rows, with a line at the median. Whiskers end at the farthest rows within one and a half boxes. Click a box to select its rows.${C ? " The axis is logarithmic." : ""}`
 				}),
-				/* @__PURE__ */ X("div", {
+				Z("div", {
 					ref: l,
-					children: T.length > 0 && /* @__PURE__ */ X("svg", {
+					children: T.length > 0 && Z("svg", {
 						ref: u,
 						class: "boxes",
 						width: O,
@@ -2620,55 +2644,55 @@
 						onPointerLeave: () => f.value = -1,
 						style: { display: "block" },
 						children: [
-							ne.map((e) => /* @__PURE__ */ X("path", {
-								d: `M${F(e)} ${Lr}V${M - Rr + 4}`,
+							I.map((e) => Z("path", {
+								d: `M${F(e)} ${zr}V${M - Br + 4}`,
 								stroke: "var(--line)"
 							}, e)),
-							ne.map((e) => /* @__PURE__ */ X("text", {
+							I.map((e) => Z("text", {
 								x: F(e),
 								y: M - 6,
 								"text-anchor": F(e) > O - 30 ? "end" : "middle",
 								children: D(e, 5)
 							}, e)),
 							T.map(({ group: e, box: { quartiles: t, whiskers: n } }, r) => {
-								let a = wt(m[e], i), [o, s, l] = t.map(F), u = k[r], d = Lr + Ir * (r + .5);
-								return /* @__PURE__ */ X("g", {
+								let a = Tt(m[e], i), [o, s, l] = t.map(F), u = k[r], d = zr + Rr * (r + .5);
+								return Z("g", {
 									style: { cursor: "pointer" },
-									onClick: (t) => c(e, I(t)),
+									onClick: (t) => c(e, L(t)),
 									onPointerEnter: () => f.value = r,
 									children: [
-										/* @__PURE__ */ X("rect", {
+										Z("rect", {
 											width: O,
-											y: Lr + Ir * r,
-											height: Ir,
+											y: zr + Rr * r,
+											height: Rr,
 											fill: "var(--wash)",
 											"fill-opacity": +(r === f.value)
 										}),
-										/* @__PURE__ */ X("circle", {
+										Z("circle", {
 											cx: "6",
 											cy: d,
 											r: "5",
 											fill: a
 										}),
-										/* @__PURE__ */ X("text", {
+										Z("text", {
 											x: "18",
 											y: d + 4,
 											children: u.length > j ? `${u.slice(0, Math.max(1, j - 1))}…` : u
 										}),
-										/* @__PURE__ */ X("g", {
+										Z("g", {
 											role: "button",
-											tabIndex: r === re ? 0 : -1,
+											tabIndex: r === ne ? 0 : -1,
 											"aria-label": `Box of ${u}: ${ee(T[r].box)}`,
-											onKeyDown: (e) => L(e, r),
+											onKeyDown: (e) => R(e, r),
 											onFocus: () => f.value = r,
 											children: [
-												/* @__PURE__ */ X("path", {
+												Z("path", {
 													d: `M${F(n[0])} ${d - 4}v8m0 -4H${o}M${l} ${d}H${F(n[1])}m0 -4v8`,
 													fill: "none",
 													stroke: a,
 													"stroke-width": "1.5"
 												}),
-												/* @__PURE__ */ X("rect", {
+												Z("rect", {
 													x: o,
 													y: d - 6,
 													width: Math.max(1, l - o),
@@ -2678,7 +2702,7 @@
 													stroke: a,
 													"stroke-width": "1.5"
 												}),
-												/* @__PURE__ */ X("path", {
+												Z("path", {
 													d: `M${s} ${d - 9}v18`,
 													stroke: "var(--ink)",
 													"stroke-width": "2.5"
@@ -2691,17 +2715,17 @@
 						]
 					})
 				}),
-				w.length > Fr && /* @__PURE__ */ X("p", {
+				w.length > Lr && Z("p", {
 					class: "note",
 					children: [
 						"The first ",
-						Fr,
+						Lr,
 						" of ",
-						J(w.length),
+						Y(w.length),
 						" are drawn; the table has all."
 					]
 				}),
-				w.length > 0 && /* @__PURE__ */ X("details", { children: [/* @__PURE__ */ X("summary", { children: "Box plots as a table" }), /* @__PURE__ */ X(jr, {
+				w.length > 0 && Z("details", { children: [Z("summary", { children: "Box plots as a table" }), Z(Nr, {
 					caption: `${S.name} by ${n.title}`,
 					names: [
 						n.title,
@@ -2729,10 +2753,10 @@
 		});
 	}
 	// src/points/raster.ts
-	var { fround: Ur } = Math;
-	function Wr(e, { width: t, height: n }, r, i, a, o, s, c) {
+	var { fround: Gr } = Math;
+	function Kr(e, { width: t, height: n }, r, i, a, o, s, c) {
 		e.fill(s);
-		let l = a.turn.map(Ur), u = Ur(a.scale[0]), d = Ur(a.scale[1]), f = Ur(t / 2 + a.shift[0]), p = Ur(n / 2 + a.shift[1]), m = r.shape === "sphere", { positions: h } = r, g = Math.min(r.count, c), _ = vn(o), v = (o - 1) / 2;
+		let l = a.turn.map(Gr), u = Gr(a.scale[0]), d = Gr(a.scale[1]), f = Gr(t / 2 + a.shift[0]), p = Gr(n / 2 + a.shift[1]), m = r.shape === "sphere", { positions: h } = r, g = Math.min(r.count, c), _ = yn(o), v = (o - 1) / 2;
 		for (let r of [254, 255]) for (let a = 0; a < g; a++) {
 			let s = i[a];
 			if (s >>> 24 !== r) continue;
@@ -2750,8 +2774,8 @@
 			}
 		}
 	}
-	function Gr(e) {
-		let t = e.getContext("2d"), n = t.createImageData(1, 1), r = null, i = /* @__PURE__ */ new Uint32Array();
+	function qr(e) {
+		let t = e.getContext("2d"), n = t.createImageData(1, 1), r = null, i = new Uint32Array();
 		return {
 			kind: "cpu",
 			setCloud: (e) => r = e,
@@ -2760,13 +2784,13 @@
 				e.width = r, e.height = i, n = t.createImageData(r, i);
 			},
 			draw(a, o, s, c) {
-				r && (Wr(new Uint32Array(n.data.buffer), e, r, i, a, o, s ? gn(s, 255) : 0, c), t.putImageData(n, 0, 0));
+				r && (Kr(new Uint32Array(n.data.buffer), e, r, i, a, o, s ? _n(s, 255) : 0, c), t.putImageData(n, 0, 0));
 			},
 			end() {}
 		};
 	}
 	// src/points/select.ts
-	function Kr(e, t, n, r, i) {
+	function Jr(e, t, n, r, i) {
 		let a = n.turn, [o, s] = n.scale, c = r.width / 2 + n.shift[0], l = r.height / 2 + n.shift[1], u = e.shape === "sphere", { positions: d, count: f } = e;
 		for (let e = 0; e < f; e++) {
 			if (!(t[e] >>> 24)) continue;
@@ -2774,21 +2798,21 @@
 			u && a[6] * n + a[7] * r + a[8] * f < 0 || i(e, c + o * (a[0] * n + a[1] * r + a[2] * f), l - s * (a[3] * n + a[4] * r + a[5] * f));
 		}
 	}
-	function qr(e, t, n, r, i, a, o) {
+	function Yr(e, t, n, r, i, a, o) {
 		let [s, c] = [-1, o * o];
-		return Kr(e, t, n, r, (e, t, n) => {
+		return Jr(e, t, n, r, (e, t, n) => {
 			let r = (t - i) ** 2 + (n - a) ** 2;
 			r <= c && ([s, c] = [e, r]);
 		}), s;
 	}
-	function Jr(e, t, n, r, i) {
-		let { width: a, height: o } = r, s = Yr(i, a, o), c = new Uint32Array(e.count), l = 0;
-		return Kr(e, t, n, r, (e, t, n) => {
+	function Xr(e, t, n, r, i) {
+		let { width: a, height: o } = r, s = Zr(i, a, o), c = new Uint32Array(e.count), l = 0;
+		return Jr(e, t, n, r, (e, t, n) => {
 			let [r, i] = [Math.floor(t), Math.floor(n)];
 			r >= 0 && r < a && i >= 0 && i < o && s[i * a + r] && (c[l++] = e);
 		}), c.slice(0, l);
 	}
-	function Yr(e, t, n) {
+	function Zr(e, t, n) {
 		let r = new Uint8Array(t * n);
 		for (let i = 0; i < n; i++) {
 			let n = i + .5, a = [];
@@ -2805,8 +2829,8 @@
 		return r;
 	}
 	// src/points/webgl.ts
-	var Xr = "#version 300 es\nlayout(location = 0) in vec3 dataPosition;\nlayout(location = 1) in vec4 paint;\nuniform mat3 turn;\nuniform vec2 size;\nuniform vec2 origin;\nuniform vec2 scale;\nuniform float pointWidth;\nuniform float layer;\nuniform bool isSphere;\nflat out vec3 colour;\nvoid main() {\n  vec3 turned = turn * dataPosition;\n  vec2 pixel = floor(origin + vec2(scale.x, -scale.y) * turned.xy) + 0.5;\n  vec2 clip = pixel / size * 2.0 - 1.0;\n  bool isDrawn = abs(paint.a * 255.0 - layer) < 0.5 && (!isSphere || turned.z >= 0.0) && !isnan(dataPosition.x);\n  gl_Position = isDrawn ? vec4(clip.x, -clip.y, 0.0, 1.0) : vec4(2.0, 2.0, 2.0, 1.0);\n  gl_PointSize = pointWidth;\n  colour = paint.rgb;\n}", Zr = "#version 300 es\nprecision highp float;\nuniform float pointWidth;\nuniform float reach[32];\nflat in vec3 colour;\nout vec4 drawn;\nvoid main() {\n  vec2 at = floor(gl_PointCoord * pointWidth) - (pointWidth - 1.0) / 2.0;\n  if (abs(at.x) > reach[int(at.y + (pointWidth - 1.0) / 2.0)]) discard;\n  drawn = vec4(colour, 1.0);\n}", Qr = /swiftshader|llvmpipe|softpipe|software|basic render/i;
-	function $r(e, t, n) {
+	var Qr = "#version 300 es\nlayout(location = 0) in vec3 dataPosition;\nlayout(location = 1) in vec4 paint;\nuniform mat3 turn;\nuniform vec2 size;\nuniform vec2 origin;\nuniform vec2 scale;\nuniform float pointWidth;\nuniform float layer;\nuniform bool isSphere;\nflat out vec3 colour;\nvoid main() {\n  vec3 turned = turn * dataPosition;\n  vec2 pixel = floor(origin + vec2(scale.x, -scale.y) * turned.xy) + 0.5;\n  vec2 clip = pixel / size * 2.0 - 1.0;\n  bool isDrawn = abs(paint.a * 255.0 - layer) < 0.5 && (!isSphere || turned.z >= 0.0) && !isnan(dataPosition.x);\n  gl_Position = isDrawn ? vec4(clip.x, -clip.y, 0.0, 1.0) : vec4(2.0, 2.0, 2.0, 1.0);\n  gl_PointSize = pointWidth;\n  colour = paint.rgb;\n}", $r = "#version 300 es\nprecision highp float;\nuniform float pointWidth;\nuniform float reach[32];\nflat in vec3 colour;\nout vec4 drawn;\nvoid main() {\n  vec2 at = floor(gl_PointCoord * pointWidth) - (pointWidth - 1.0) / 2.0;\n  if (abs(at.x) > reach[int(at.y + (pointWidth - 1.0) / 2.0)]) discard;\n  drawn = vec4(colour, 1.0);\n}", ei = /swiftshader|llvmpipe|softpipe|software|basic render/i;
+	function ti(e, t, n) {
 		let r = e.getContext("webgl2", {
 			antialias: !1,
 			depth: !1,
@@ -2815,10 +2839,10 @@
 		});
 		if (!r) return null;
 		let i = r.getExtension("WEBGL_debug_renderer_info"), a = i ? String(r.getParameter(i.UNMASKED_RENDERER_WEBGL)) : "";
-		if (Qr.test(a) && !t) return r.getExtension("WEBGL_lose_context")?.loseContext(), null;
+		if (ei.test(a) && !t) return r.getExtension("WEBGL_lose_context")?.loseContext(), null;
 		e.addEventListener("webglcontextlost", n);
 		let o = r.createProgram();
-		for (let [e, t] of [[r.VERTEX_SHADER, Xr], [r.FRAGMENT_SHADER, Zr]]) {
+		for (let [e, t] of [[r.VERTEX_SHADER, Qr], [r.FRAGMENT_SHADER, $r]]) {
 			let n = r.createShader(e);
 			r.shaderSource(n, t), r.compileShader(n), r.attachShader(o, n);
 		}
@@ -2848,12 +2872,12 @@
 				e.width = t, e.height = n, r.viewport(0, 0, t, n);
 			},
 			draw(t, n, i, a) {
-				let [o, s, l] = _n(i ?? "#000000");
+				let [o, s, l] = vn(i ?? "#000000");
 				if (r.clearColor(o / 255, s / 255, l / 255, +!!i), r.clear(r.COLOR_BUFFER_BIT), !d) return;
 				let u = t.turn;
 				r.uniformMatrix3fv(c.turn, !0, u), r.uniform2f(c.size, e.width, e.height), r.uniform2f(c.origin, e.width / 2 + t.shift[0], e.height / 2 + t.shift[1]), r.uniform2f(c.scale, t.scale[0], t.scale[1]), r.uniform1f(c.width, n), r.uniform1i(c.isSphere, +(d.shape === "sphere"));
-				let p = /* @__PURE__ */ new Float32Array(32);
-				p.set(vn(n).slice(0, 32)), r.uniform1fv(c.reach, p);
+				let p = new Float32Array(32);
+				p.set(yn(n).slice(0, 32)), r.uniform1fv(c.reach, p);
 				for (let e of [254, 255]) r.uniform1f(c.layer, e), r.drawArrays(r.POINTS, 0, Math.min(d.count, a, f));
 			},
 			end() {
@@ -2862,43 +2886,43 @@
 		};
 	}
 	// src/views/cloud.tsx
-	var ei = 25e4, ti = 4e5, ni = 12, ri = [58, 40], ii = [44, 40], ai = 460;
-	function oi(e) {
-		let { cloud: t, paint: n, theme: r, tool: i, isEqual: a, pointWidth: o, names: s } = e, c = U(null), l = U(null), u = q(null), d = q({
+	var ni = 25e4, ri = 4e5, ii = 12, ai = [58, 40], oi = [44, 40], si = 460;
+	function ci(e) {
+		let { cloud: t, paint: n, theme: r, tool: i, isEqual: a, pointWidth: o, names: s } = e, c = W(null), l = W(null), u = J(null), d = J({
 			width: 0,
 			height: 0
-		}), f = q(!1), p = q(""), m = q(null), h = q(null), g = U(1), _ = U({
+		}), f = J(!1), p = J(""), m = J(null), h = J(null), g = W(1), _ = W({
 			frame: 0,
 			settle: 0,
 			isMoving: !1,
 			isFitted: !0
-		}), v = U(e);
+		}), v = W(e);
 		v.current = e;
 		let y = () => {
 			let e = _.current;
 			cancelAnimationFrame(e.frame), e.frame = requestAnimationFrame(() => {
 				if (!l.current || !u.peek()) return;
-				let { theme: t, pointWidth: n, shores: r } = v.current, i = l.current.kind === "cpu" && e.isMoving ? ei : Infinity;
-				l.current.draw(u.peek(), si(n * g.current), r ? null : ut[t], i);
+				let { theme: t, pointWidth: n, shores: r } = v.current, i = l.current.kind === "cpu" && e.isMoving ? ni : Infinity;
+				l.current.draw(u.peek(), li(n * g.current), r ? null : lt[t], i);
 			});
 		}, b = (e) => {
 			u.value = e;
 			let t = _.current;
-			t.isFitted = !1, t.isMoving = v.current.cloud.count > ei, y(), t.isMoving && (clearTimeout(t.settle), t.settle = setTimeout(() => {
+			t.isFitted = !1, t.isMoving = v.current.cloud.count > ni, y(), t.isMoving && (clearTimeout(t.settle), t.settle = setTimeout(() => {
 				t.isMoving = !1, y();
 			}, 120));
 		}, x = () => {
-			let { cloud: e, isEqual: t } = v.current, n = d.peek().width / g.current < ai ? ii : ri;
-			b(Jn(e, d.peek(), ci(e), n.map((e) => e * g.current), t || e.shape !== "plane")), _.current.isFitted = !0;
+			let { cloud: e, isEqual: t } = v.current, n = d.peek().width / g.current < si ? oi : ai;
+			b(Xn(e, d.peek(), ui(e), n.map((e) => e * g.current), t || e.shape !== "plane")), _.current.isFitted = !0;
 		};
-		H(() => {
+		U(() => {
 			let { forced: t } = e, n = document.createElement("canvas");
 			n.setAttribute("aria-hidden", "true");
 			let r = null;
-			return t !== "cpu" && !f.value && (r = $r(n, t === "webgl", () => f.value = !0), r || (n = document.createElement("canvas"), n.setAttribute("aria-hidden", "true"))), r ??= Gr(n), p.value = r.kind, l.current = r, r.setCloud(v.current.cloud), r.setPaint(v.current.paint), d.peek().width && r.resize(d.peek()), c.current.prepend(n), y(), () => {
+			return t !== "cpu" && !f.value && (r = ti(n, t === "webgl", () => f.value = !0), r || (n = document.createElement("canvas"), n.setAttribute("aria-hidden", "true"))), r ??= qr(n), p.value = r.kind, l.current = r, r.setCloud(v.current.cloud), r.setPaint(v.current.paint), d.peek().width && r.resize(d.peek()), c.current.prepend(n), y(), () => {
 				r.end(), n.remove(), l.current = null;
 			};
-		}, [f.value, e.forced]), H(() => {
+		}, [f.value, e.forced]), U(() => {
 			let e = new ResizeObserver(([e]) => {
 				g.current = Math.min(2, devicePixelRatio || 1);
 				let t = {
@@ -2918,20 +2942,20 @@
 				}
 			});
 			return e.observe(c.current), () => e.disconnect();
-		}, []), H(() => {
+		}, []), U(() => {
 			l.current?.setCloud(t), l.current?.setPaint(n), h.value = null, d.peek().width && x();
-		}, [t, a]), H(() => {
+		}, [t, a]), U(() => {
 			l.current?.setPaint(n), y();
-		}, [n]), H(y, [
+		}, [n]), U(y, [
 			r,
 			o,
 			e.shores
 		]), e.handle.current = {
 			fit: x,
-			zoom: (e) => u.peek() && b(Yn(u.peek(), d.peek(), e, d.peek().width / 2, d.peek().height / 2)),
-			svg: () => ji(c.current, v.current, u.peek(), d.peek())
+			zoom: (e) => u.peek() && b(Zn(u.peek(), d.peek(), e, d.peek().width / 2, d.peek().height / 2)),
+			svg: () => Ni(c.current, v.current, u.peek(), d.peek())
 		};
-		let S = U(/* @__PURE__ */ new Map()), C = U({
+		let S = W(new Map()), C = W({
 			x: 0,
 			y: 0,
 			hasMoved: !1
@@ -2951,13 +2975,13 @@
 			let n = w(e), r = S.current.get(e.pointerId);
 			if (!u.peek()) return;
 			if (!r) {
-				e.pointerType === "mouse" && t.count <= ti && O(n);
+				e.pointerType === "mouse" && t.count <= ri && O(n);
 				return;
 			}
 			let a = 4 * g.current;
 			if (Math.hypot(n[0] - C.current.x, n[1] - C.current.y) > a && (C.current.hasMoved = !0), S.current.size === 2) {
 				let [t] = [...S.current].filter(([t]) => t !== e.pointerId).map(([, e]) => e), i = Math.hypot(n[0] - t[0], n[1] - t[1]) / Math.max(1, Math.hypot(r[0] - t[0], r[1] - t[1]));
-				b(Yn(u.peek(), d.peek(), i, (n[0] + t[0]) / 2, (n[1] + t[1]) / 2));
+				b(Zn(u.peek(), d.peek(), i, (n[0] + t[0]) / 2, (n[1] + t[1]) / 2));
 			} else if (m.value) {
 				let { x: e, y: t } = C.current;
 				m.value = i === "box" ? [
@@ -2974,7 +2998,7 @@
 					shift: [c[0] + i, c[1] + a]
 				});
 				else {
-					let e = t.shape === "sphere" ? 1 / s[0] : 1 / (.35 * Math.min(d.peek().width, d.peek().height)), n = Gn(o, i * e, a * e);
+					let e = t.shape === "sphere" ? 1 / s[0] : 1 / (.35 * Math.min(d.peek().width, d.peek().height)), n = qn(o, i * e, a * e);
 					b({
 						turn: n,
 						scale: s,
@@ -2988,11 +3012,11 @@
 			let a = w(r), o = m.value;
 			if (m.value = null, !u.peek() || r.type === "pointercancel") return;
 			let s = r.altKey ? "subtract" : r.shiftKey ? "add" : "replace";
-			o && C.current.hasMoved && o.length > 2 ? e.onSelect(Jr(t, n, u.peek(), d.peek(), o), s, i) : !C.current.hasMoved && S.current.size === 0 && e.onPick(qr(t, n, u.peek(), d.peek(), a[0], a[1], ni * g.current));
-		}, ee = U(0), O = (e) => {
+			o && C.current.hasMoved && o.length > 2 ? e.onSelect(Xr(t, n, u.peek(), d.peek(), o), s, i) : !C.current.hasMoved && S.current.size === 0 && e.onPick(Yr(t, n, u.peek(), d.peek(), a[0], a[1], ii * g.current));
+		}, ee = W(0), O = (e) => {
 			cancelAnimationFrame(ee.current), ee.current = requestAnimationFrame(() => {
 				if (!u.peek()) return;
-				let t = qr(v.current.cloud, v.current.paint, u.peek(), d.peek(), e[0], e[1], ni * g.current);
+				let t = Yr(v.current.cloud, v.current.paint, u.peek(), d.peek(), e[0], e[1], ii * g.current);
 				h.value = t < 0 ? null : {
 					point: t,
 					x: e[0] / g.current,
@@ -3003,7 +3027,7 @@
 			if (!u.peek()) return;
 			e.preventDefault();
 			let [t, n] = w(e);
-			b(Yn(u.peek(), d.peek(), Math.exp(-e.deltaY * (e.deltaMode ? .05 : .0015)), t, n));
+			b(Zn(u.peek(), d.peek(), Math.exp(-e.deltaY * (e.deltaMode ? .05 : .0015)), t, n));
 		}, A = (r) => {
 			if (r.ctrlKey || r.metaKey || !u.peek()) return;
 			let i = 40 * g.current, a = {
@@ -3018,18 +3042,18 @@
 				shift: [c[0] + a[0], c[1] + a[1]]
 			});
 			else if (a) b({
-				turn: Gn(o, a[0] / i * .1, a[1] / i * .1),
+				turn: qn(o, a[0] / i * .1, a[1] / i * .1),
 				scale: s,
 				shift: c
 			});
 			else if (r.key === "+" || r.key === "=") e.handle.current.zoom(1.4);
 			else if (r.key === "-") e.handle.current.zoom(1 / 1.4);
 			else if (r.key === "0") x();
-			else if (r.key === "Enter") e.onPick(qr(t, n, u.peek(), d.peek(), d.peek().width / 2, d.peek().height / 2, 1e9));
+			else if (r.key === "Enter") e.onPick(Yr(t, n, u.peek(), d.peek(), d.peek().width / 2, d.peek().height / 2, 1e9));
 			else return;
 			r.preventDefault();
 		}, j = h.value && !m.value ? e.hint(h.value.point) : null, M = g.current, N = u.value;
-		return /* @__PURE__ */ X("div", {
+		return Z("div", {
 			ref: c,
 			class: `cloud ${i}`,
 			tabIndex: 0,
@@ -3045,14 +3069,14 @@
 			onWheel: k,
 			onKeyDown: A,
 			children: [
-				N && d.value.width > 0 && e.shores && /* @__PURE__ */ X(pi, {
+				N && d.value.width > 0 && e.shores && Z(hi, {
 					cloud: t,
 					shores: e.shores,
 					camera: N,
 					size: d.value,
 					ratio: M
 				}),
-				N && d.value.width > 0 && /* @__PURE__ */ X(mi, {
+				N && d.value.width > 0 && Z(gi, {
 					cloud: t,
 					camera: N,
 					size: d.value,
@@ -3068,68 +3092,68 @@
 					ground: e.ground,
 					towns: e.towns
 				}),
-				j && h.value && /* @__PURE__ */ X("div", {
+				j && h.value && Z("div", {
 					class: "tip",
 					style: {
 						left: `${Math.min(h.value.x + 14, d.value.width / M - 230)}px`,
 						top: `${Math.min(h.value.y + 14, d.value.height / M - 90)}px`
 					},
-					children: [/* @__PURE__ */ X("b", { children: [/* @__PURE__ */ X("i", { style: { background: j.colour } }), j.title] }), /* @__PURE__ */ X("span", { children: j.text })]
+					children: [Z("b", { children: [Z("i", { style: { background: j.colour } }), j.title] }), Z("span", { children: j.text })]
 				})
 			]
 		});
 	}
-	function si(e) {
+	function li(e) {
 		return Math.min(31, Math.max(1, 2 * Math.round((e - 1) / 2) + 1));
 	}
-	function ci(e) {
-		if (e.shape === "plane") return Un;
-		if (e.shape === "space") return Gn(Un, .6, .4);
+	function ui(e) {
+		if (e.shape === "plane") return Gn;
+		if (e.shape === "space") return qn(Gn, .6, .4);
 		let [t, n, r] = [
 			0,
 			0,
 			0
 		], i = Math.max(1, Math.floor(e.count / 2e4));
 		for (let a = 0; a < e.count; a += i) e.positions[3 * a] === e.positions[3 * a] && (t += e.positions[3 * a], n += e.positions[3 * a + 1], r += e.positions[3 * a + 2]);
-		return Kn(Math.atan2(t, r) * 180 / Math.PI, Math.atan2(n, Math.hypot(t, r)) * 180 / Math.PI);
+		return Jn(Math.atan2(t, r) * 180 / Math.PI, Math.atan2(n, Math.hypot(t, r)) * 180 / Math.PI);
 	}
-	function li(e, t, n) {
+	function di(e, t, n) {
 		return (e.shape === "sphere" ? t.scale[1] * Math.PI / 180 : t.scale[1] / e.half[1]) / n;
 	}
-	var [ui, di, fi] = [
+	var [fi, pi, mi] = [
 		[58, 34],
 		6,
 		[60, 258]
 	];
-	function pi({ cloud: e, shores: t, camera: n, size: r, ratio: i }) {
-		let a = e.shape === "sphere", o = li(e, n, i), s = n.scale[0] / i, [c, l] = [r.width / i, r.height / i];
-		return /* @__PURE__ */ X("svg", {
+	function hi({ cloud: e, shores: t, camera: n, size: r, ratio: i }) {
+		let a = e.shape === "sphere", o = di(e, n, i), s = n.scale[0] / i, [c, l] = [r.width / i, r.height / i];
+		return Z("svg", {
 			class: "lands",
 			width: c,
 			height: l,
 			"aria-hidden": "true",
-			children: /* @__PURE__ */ X("g", {
+			children: Z("g", {
 				class: "shores",
-				children: [a && s < c + l && /* @__PURE__ */ X("circle", {
+				children: [a && s < c + l && Z("circle", {
 					cx: c / 2 + n.shift[0] / i,
 					cy: l / 2 + n.shift[1] / i,
 					r: s
-				}), t.map((e) => lr(e.kind, o) && /* @__PURE__ */ X("path", {
+				}), t.map((e) => dr(e.kind, o) && Z("path", {
 					class: e.kind,
-					d: ur(e, n, r, i, a)
+					d: fr(e, n, r, i, a)
 				}, e.kind))]
 			})
 		});
 	}
-	function mi({ cloud: e, camera: t, size: n, ratio: r, names: i, logs: a, marks: o, picked: s, drawing: c, theme: l, degrees: u, outlines: d, ground: f, towns: p }) {
+	function gi({ cloud: e, camera: t, size: n, ratio: r, names: i, logs: a, marks: o, picked: s, drawing: c, theme: l, degrees: u, outlines: d, ground: f, towns: p }) {
 		let [m, h] = [n.width / r, n.height / r], g = e.shape === "sphere", _ = (e, i, a) => {
-			let [o, s, c] = qn(t, n, e, i, a);
+			let [o, s, c] = Yn(t, n, e, i, a);
 			return [
 				o / r,
 				s / r,
 				c
 			];
-		}, v = s < 0 ? null : _(e.positions[3 * s], e.positions[3 * s + 1], e.positions[3 * s + 2]), y = W(() => gi(o.map((e) => ({
+		}, v = s < 0 ? null : _(e.positions[3 * s], e.positions[3 * s + 1], e.positions[3 * s + 2]), y = G(() => vi(o.map((e) => ({
 			mark: e,
 			at: _(e.x, e.y, e.z)
 		})), m, h, g), [
@@ -3137,122 +3161,122 @@
 			t,
 			n
 		]), b = g ? [
-			di,
-			di,
-			m - di,
-			h - di
+			pi,
+			pi,
+			m - pi,
+			h - pi
 		] : [
-			ui[0],
+			fi[0],
 			24,
-			m - di,
-			h - ui[1]
+			m - pi,
+			h - fi[1]
 		], x = y.map(({ mark: e, at: [t, n] }) => [
-			t - hi(e),
+			t - _i(e),
 			n - 10,
-			t + hi(e),
+			t + _i(e),
 			n + 10
 		]);
-		u && x.push(...Ci(_i(e, t, n, r), u).map(({ left: e, right: t }) => [
+		u && x.push(...Ti(yi(e, t, n, r), u).map(({ left: e, right: t }) => [
 			e,
 			0,
 			t,
 			h
 		]));
-		let S = g && ki(t, n, m, _, x);
-		return m >= ai && x.push([
-			m - fi[0],
+		let S = g && ji(t, n, m, _, x);
+		return m >= si && x.push([
+			m - mi[0],
 			0,
 			m,
-			fi[1]
-		]), /* @__PURE__ */ X("svg", {
+			mi[1]
+		]), Z("svg", {
 			class: "over",
 			width: m,
 			height: h,
 			"aria-hidden": "true",
 			children: [
-				e.shape === "plane" && f && /* @__PURE__ */ X(Di, {
+				e.shape === "plane" && f && Z(ki, {
 					ground: f,
-					plane: _i(e, t, n, r)
+					plane: yi(e, t, n, r)
 				}),
-				e.shape === "plane" && d && /* @__PURE__ */ X(Ei, {
+				e.shape === "plane" && d && Z(Oi, {
 					outlines: d,
-					plane: _i(e, t, n, r),
+					plane: yi(e, t, n, r),
 					theme: l
 				}),
-				e.shape === "plane" && /* @__PURE__ */ X(wi, {
-					plane: _i(e, t, n, r),
+				e.shape === "plane" && Z(Ei, {
+					plane: yi(e, t, n, r),
 					size: n,
 					ratio: r,
 					names: i,
 					logs: a,
 					degrees: u
 				}),
-				e.shape === "space" && /* @__PURE__ */ X(Oi, {
+				e.shape === "space" && Z(Ai, {
 					cloud: e,
 					names: i,
 					pixel: _,
 					width: m,
 					height: h
 				}),
-				S && /* @__PURE__ */ X("g", {
+				S && Z("g", {
 					class: "graticule",
-					children: [S.paths.map((e, t) => /* @__PURE__ */ X("path", { d: e }, t)), S.labels.map(({ text: e, box: t }) => /* @__PURE__ */ X("text", {
+					children: [S.paths.map((e, t) => Z("path", { d: e }, t)), S.labels.map(({ text: e, box: t }) => Z("text", {
 						x: t[0],
 						y: t[3] - 3,
 						children: e
 					}, e))]
 				}),
-				p && lr("coast", li(e, t, r)) && _r(p, t, n, r, g, b, x).map(({ name: e, x: t, y: n, isLeft: r }, i) => /* @__PURE__ */ X("g", {
+				p && dr("coast", di(e, t, r)) && yr(p, t, n, r, g, b, x).map(({ name: e, x: t, y: n, isLeft: r }, i) => Z("g", {
 					class: "city",
 					transform: `translate(${t} ${n})`,
-					children: [/* @__PURE__ */ X("circle", { r: "2" }), /* @__PURE__ */ X("text", {
+					children: [Z("circle", { r: "2" }), Z("text", {
 						x: r ? -5 : 5,
 						y: "4",
 						"text-anchor": r ? "end" : "start",
 						children: e
 					})]
 				}, i)),
-				y.map(({ mark: e, at: [t, n] }) => /* @__PURE__ */ X("g", {
+				y.map(({ mark: e, at: [t, n] }) => Z("g", {
 					class: "mark",
 					transform: `translate(${t} ${n})`,
-					children: [/* @__PURE__ */ X("rect", {
-						x: -hi(e),
+					children: [Z("rect", {
+						x: -_i(e),
 						y: "-10",
-						width: 2 * hi(e),
+						width: 2 * _i(e),
 						height: "20",
 						rx: "10",
 						fill: e.colour
-					}), /* @__PURE__ */ X("text", {
+					}), Z("text", {
 						y: "4",
 						"text-anchor": "middle",
 						children: e.text
 					})]
 				}, e.text)),
-				v && v[2] >= (g ? 0 : -Infinity) && /* @__PURE__ */ X("circle", {
+				v && v[2] >= (g ? 0 : -Infinity) && Z("circle", {
 					class: "picked",
 					cx: v[0],
 					cy: v[1],
 					r: "9"
 				}),
-				c && /* @__PURE__ */ X("polygon", {
+				c && Z("polygon", {
 					class: "lasso",
 					points: c.map(([e, t]) => `${e / r},${t / r}`).join(" ")
 				})
 			]
 		});
 	}
-	function hi(e) {
+	function _i(e) {
 		return Math.max(10, 3.6 * e.text.length + 6);
 	}
-	function gi(e, t, n, r) {
+	function vi(e, t, n, r) {
 		let i = [];
 		for (let a of e) {
 			let [e, o, s] = a.at;
-			if (!(e < 12 || o < 12 || e > t - 12 || o > n - 12 || r && s < 0) && (i.every(({ mark: t, at: n }) => Math.abs(n[0] - e) > hi(t) + hi(a.mark) + 2 || Math.abs(n[1] - o) > 22) && i.push(a), i.length >= 60)) break;
+			if (!(e < 12 || o < 12 || e > t - 12 || o > n - 12 || r && s < 0) && (i.every(({ mark: t, at: n }) => Math.abs(n[0] - e) > _i(t) + _i(a.mark) + 2 || Math.abs(n[1] - o) > 22) && i.push(a), i.length >= 60)) break;
 		}
 		return i;
 	}
-	function _i({ middle: e, half: t }, { scale: n, shift: r }, i, a) {
+	function yi({ middle: e, half: t }, { scale: n, shift: r }, i, a) {
 		return {
 			toX: (o) => e[0] + (o * a - i.width / 2 - r[0]) / n[0] * t[0],
 			toY: (o) => e[1] - (o * a - i.height / 2 - r[1]) / n[1] * t[1],
@@ -3260,8 +3284,8 @@
 			fromY: (o) => (i.height / 2 + r[1] - (o - e[1]) / t[1] * n[1]) / a
 		};
 	}
-	function vi(e, t, n) {
-		let r = an(e, t, n), i = r.length > 1 ? r[1] - r[0] : 1;
+	function bi(e, t, n) {
+		let r = on(e, t, n), i = r.length > 1 ? r[1] - r[0] : 1;
 		return i > 10 ? [
 			15,
 			30,
@@ -3269,29 +3293,29 @@
 			90
 		].find((r) => (t - e) / r <= n) ?? 90 : i;
 	}
-	function yi(e, t, n) {
-		let r = vi(e, t, n), i = Math.ceil(Math.max(e, -90) / r);
-		return Array.from({ length: Math.max(0, Math.floor(Math.min(t, 90) / r) - i + 1) }, (e, t) => [(i + t) * r, xi((i + t) * r, "N", "S")]);
+	function xi(e, t, n) {
+		let r = bi(e, t, n), i = Math.ceil(Math.max(e, -90) / r);
+		return Array.from({ length: Math.max(0, Math.floor(Math.min(t, 90) / r) - i + 1) }, (e, t) => [(i + t) * r, Ci((i + t) * r, "N", "S")]);
 	}
-	function bi(e, t, n, r) {
-		let i = r.reduce((e, [t, n, r]) => e + n - t - r, 0), a = [], o = vi(e, t, n);
+	function Si(e, t, n, r) {
+		let i = r.reduce((e, [t, n, r]) => e + n - t - r, 0), a = [], o = bi(e, t, n);
 		for (let n = Math.ceil(e / o) * o; n <= t + i; n += o) {
 			let i = 0, o = !1;
 			for (let [e, t, a] of r) n >= t ? i += t - e - a : n > e && (o = !0);
 			let s = n - i;
-			!o && s >= e && s <= t && a.push([s, xi((n + 540) % 360 - 180, "E", "W")]);
+			!o && s >= e && s <= t && a.push([s, Ci((n + 540) % 360 - 180, "E", "W")]);
 		}
 		return a;
 	}
-	function xi(e, t, n) {
+	function Ci(e, t, n) {
 		let r = `${Number(Math.abs(e).toFixed(4))}°`;
 		return e === 0 || Math.abs(e) === 180 ? r : `${r} ${e > 0 ? t : n}`;
 	}
-	function Si(e, t, n) {
+	function wi(e, t, n) {
 		let r = (e) => 10 ** Math.min(300, Math.max(-300, e));
-		return on(r(e), r(t), n).map((e) => [Math.log10(e), Y(e, 6)]);
+		return sn(r(e), r(t), n).map((e) => [Math.log10(e), X(e, 6)]);
 	}
-	function Ci({ fromX: e }, t) {
+	function Ti({ fromX: e }, t) {
 		let n = 0;
 		return (t?.breaks ?? []).map(([t, r, i]) => {
 			let [a, o] = [e(t - n), e(t - n + i)];
@@ -3302,31 +3326,31 @@
 			};
 		});
 	}
-	function wi({ plane: e, size: t, ratio: n, names: r, logs: i = [], degrees: a }) {
-		let { toX: o, toY: s, fromX: c, fromY: l } = e, [u, d] = [t.width / n, t.height / n], f = [Math.max(2, Math.floor(u / 110)), Math.max(2, Math.floor(d / 80))], p = a ? bi(o(0), o(u), f[0], a.breaks) : i[0] ? Si(o(0), o(u), f[0]) : an(o(0), o(u), f[0]).map((e) => [e, Y(e, 6)]), m = a ? yi(s(d), s(0), f[1]) : i[1] ? Si(s(d), s(0), f[1]) : an(s(d), s(0), f[1]).map((e) => [e, Y(e, 6)]);
-		return /* @__PURE__ */ X(x, { children: [Ci(e, a).map(({ left: e, right: t, text: n }) => /* @__PURE__ */ X("g", {
+	function Ei({ plane: e, size: t, ratio: n, names: r, logs: i = [], degrees: a }) {
+		let { toX: o, toY: s, fromX: c, fromY: l } = e, [u, d] = [t.width / n, t.height / n], f = [Math.max(2, Math.floor(u / 110)), Math.max(2, Math.floor(d / 80))], p = a ? Si(o(0), o(u), f[0], a.breaks) : i[0] ? wi(o(0), o(u), f[0]) : on(o(0), o(u), f[0]).map((e) => [e, X(e, 6)]), m = a ? xi(s(d), s(0), f[1]) : i[1] ? wi(s(d), s(0), f[1]) : on(s(d), s(0), f[1]).map((e) => [e, X(e, 6)]);
+		return Z(x, { children: [Ti(e, a).map(({ left: e, right: t, text: n }) => Z("g", {
 			class: "gutter",
-			children: [/* @__PURE__ */ X("rect", {
+			children: [Z("rect", {
 				x: e,
 				y: "0",
 				width: Math.max(1, t - e),
 				height: d
-			}), /* @__PURE__ */ X("text", {
+			}), Z("text", {
 				transform: `translate(${(e + t) / 2 + 4} ${d / 2}) rotate(-90)`,
 				"text-anchor": "middle",
 				children: n
 			})]
-		}, e)), /* @__PURE__ */ X("g", {
+		}, e)), Z("g", {
 			class: "axis",
 			children: [
 				p.map(([e, t]) => {
 					let n = c(e);
-					return n < 34 || n > u - 20 ? null : /* @__PURE__ */ X("g", { children: [/* @__PURE__ */ X("line", {
+					return n < 34 || n > u - 20 ? null : Z("g", { children: [Z("line", {
 						x1: n,
 						x2: n,
 						y1: d - 5,
 						y2: d
-					}), /* @__PURE__ */ X("text", {
+					}), Z("text", {
 						x: n,
 						y: d - 8,
 						"text-anchor": "middle",
@@ -3335,25 +3359,25 @@
 				}),
 				r[1] && m.map(([e, t]) => {
 					let n = l(e);
-					return n < 26 || n > d - 24 ? null : /* @__PURE__ */ X("g", { children: [/* @__PURE__ */ X("line", {
+					return n < 26 || n > d - 24 ? null : Z("g", { children: [Z("line", {
 						x1: 0,
 						x2: 5,
 						y1: n,
 						y2: n
-					}), /* @__PURE__ */ X("text", {
+					}), Z("text", {
 						x: 8,
 						y: n + 4,
 						children: t
 					})] }, e);
 				}),
-				/* @__PURE__ */ X("text", {
+				Z("text", {
 					class: "name",
 					x: u - 8,
 					y: d - 24,
 					"text-anchor": "end",
 					children: [r[0], " →"]
 				}),
-				r[1] && /* @__PURE__ */ X("text", {
+				r[1] && Z("text", {
 					class: "name",
 					x: 8,
 					y: 16,
@@ -3362,37 +3386,37 @@
 			]
 		})] });
 	}
-	function Ti({ mean: e, covariance: [t, n, r] }, i, { fromX: a, fromY: o }) {
+	function Di({ mean: e, covariance: [t, n, r] }, i, { fromX: a, fromY: o }) {
 		let s = Math.sqrt(Math.max(0, t)), c = s > 0 ? n / s : 0, l = Math.sqrt(Math.max(0, r - c * c));
 		return `M${Array.from({ length: 73 }, (t, n) => {
 			let [r, u] = [Math.cos(n * Math.PI / 36), Math.sin(n * Math.PI / 36)];
 			return `${a(e[0] + i * s * r).toFixed(1)} ${o(e[1] + i * (c * r + l * u)).toFixed(1)}`;
 		}).join("L")}Z`;
 	}
-	function Ei({ outlines: e, plane: t, theme: n }) {
-		return /* @__PURE__ */ X("g", {
+	function Oi({ outlines: e, plane: t, theme: n }) {
+		return Z("g", {
 			class: "outlines",
-			children: e.map((e) => /* @__PURE__ */ X("g", {
-				stroke: dt(e.group, n),
-				fill: dt(e.group, n),
-				children: [/* @__PURE__ */ X("path", {
-					d: Ti(e, 1, t),
+			children: e.map((e) => Z("g", {
+				stroke: ut(e.group, n),
+				fill: ut(e.group, n),
+				children: [Z("path", {
+					d: Di(e, 1, t),
 					"fill-opacity": ".07"
-				}), /* @__PURE__ */ X("path", {
-					d: Ti(e, 2, t),
+				}), Z("path", {
+					d: Di(e, 2, t),
 					"fill-opacity": "0",
 					"stroke-dasharray": "5 4"
 				})]
 			}, e.group))
 		});
 	}
-	function Di({ ground: e, plane: { fromX: t, fromY: n } }) {
+	function ki({ ground: e, plane: { fromX: t, fromY: n } }) {
 		let { columns: r, rows: i, low: a, high: o, shade: s } = e, c = (e) => t(a[0] + (o[0] - a[0]) * e / r), l = (e) => n(a[1] + (o[1] - a[1]) * e / i);
-		return /* @__PURE__ */ X("g", {
+		return Z("g", {
 			class: "ground",
 			children: Array.from({ length: r * i }, (e, t) => {
 				let [n, r] = [Math.floor(t / i), t % i];
-				return /* @__PURE__ */ X("rect", {
+				return Z("rect", {
 					x: c(n),
 					y: l(r + 1),
 					width: c(n + 1) - c(n),
@@ -3402,18 +3426,18 @@
 			})
 		});
 	}
-	function Oi({ cloud: e, names: t, pixel: n, width: r, height: i }) {
-		let [a, ...o] = Bn(e), [s, c] = n(...a);
-		return /* @__PURE__ */ X("g", {
+	function Ai({ cloud: e, names: t, pixel: n, width: r, height: i }) {
+		let [a, ...o] = Hn(e), [s, c] = n(...a);
+		return Z("g", {
 			class: "axis",
 			children: o.map((e, a) => {
 				let [o, l] = n(...e);
-				return /* @__PURE__ */ X("g", { children: [/* @__PURE__ */ X("line", {
+				return Z("g", { children: [Z("line", {
 					x1: s,
 					y1: c,
 					x2: o,
 					y2: l
-				}), /* @__PURE__ */ X("text", {
+				}), Z("text", {
 					class: "name",
 					x: Math.min(r - 8 - 7 * t[a].length, Math.max(8, o + 4)),
 					y: Math.min(i - 8, Math.max(16, l - 4)),
@@ -3422,7 +3446,7 @@
 			})
 		});
 	}
-	function ki(e, t, n, r, i) {
+	function ji(e, t, n, r, i) {
 		let a = (t) => 180 / Math.PI * (t / e.scale[0]), o = a(Math.min(t.width, t.height)), s = [
 			30,
 			15,
@@ -3439,18 +3463,18 @@
 		}, u = Math.min(90, .75 * a(Math.max(t.width, t.height))), d = (e) => {
 			let t = "", n = !1;
 			for (let [i, a] of e) {
-				let [e, o, s] = r(...Hn(i, a));
+				let [e, o, s] = r(...Wn(i, a));
 				s < 0 ? n = !1 : (t += `${n ? "L" : "M"}${e.toFixed(1)} ${o.toFixed(1)}`, n = !0);
 			}
 			return t;
 		}, f = Math.max(s / 4, .05), p = (e, t, n) => Array.from({ length: Math.min(800, Math.floor((t - e) / n) + 1) }, (t, r) => e + r * n), m = Math.min(180, u / Math.max(.2, Math.cos(Math.abs(l.latitude) * Math.PI / 180))), h = Math.max(-90, l.latitude - u), g = Math.min(90, l.latitude + u), _ = p(Math.ceil((l.longitude - m) / s) * s, l.longitude + m, s), v = p(Math.ceil(h / s) * s, g, s), y = (e) => String(Number(e.toFixed(2))), b = [], x = (e, t, a) => {
-			let [o, s, c] = r(...Hn(e, t)), l = [
+			let [o, s, c] = r(...Wn(e, t)), l = [
 				o + 3,
 				s - 15,
 				o + 3 + 7 * a.length,
 				s
 			];
-			c > 0 && l[0] >= 0 && l[2] <= n && !i.some((e) => dr(l, e, 2, 0)) && (b.push({
+			c > 0 && l[0] >= 0 && l[2] <= n && !i.some((e) => pr(l, e, 2, 0)) && (b.push({
 				text: a,
 				box: l
 			}), i.push(l));
@@ -3465,14 +3489,14 @@
 			labels: b
 		};
 	}
-	var Ai = 2e4;
-	function ji(e, { caption: t, cloud: n, paint: r, theme: i, pointWidth: a }, o, s) {
-		let c = Math.min(2, devicePixelRatio || 1), [l, u] = [s.width / c, s.height / c], d = Zt(e.querySelector(".over"), l, u + 30, ut[i]), f = Xt("g", {});
-		if (n.count <= Ai) {
-			let e = si(a * c) / c / 2, t = /* @__PURE__ */ new Map();
+	var Mi = 2e4;
+	function Ni(e, { caption: t, cloud: n, paint: r, theme: i, pointWidth: a }, o, s) {
+		let c = Math.min(2, devicePixelRatio || 1), [l, u] = [s.width / c, s.height / c], d = Qt(e.querySelector(".over"), l, u + 30, lt[i]), f = Zt("g", {});
+		if (n.count <= Mi) {
+			let e = li(a * c) / c / 2, t = new Map();
 			for (let e = 0; e < n.count; e++) {
 				if (!(r[e] >>> 24)) continue;
-				let [i, a, l] = qn(o, s, n.positions[3 * e], n.positions[3 * e + 1], n.positions[3 * e + 2]);
+				let [i, a, l] = Yn(o, s, n.positions[3 * e], n.positions[3 * e + 1], n.positions[3 * e + 2]);
 				!(i >= 0 && a >= 0 && i <= s.width && a <= s.height) || n.shape === "sphere" && l < 0 || t.set(r[e], `${t.get(r[e]) ?? ""}M${(i / c).toFixed(2)} ${(a / c).toFixed(2)}h0`);
 			}
 			for (let [n, r] of [...t].sort(([e], [t]) => (e >>> 24) - (t >>> 24))) {
@@ -3481,7 +3505,7 @@
 					n >> 8 & 255,
 					n >> 16 & 255
 				].map((e) => e.toString(16).padStart(2, "0")).join("")}`;
-				f.append(Xt("path", {
+				f.append(Zt("path", {
 					d: r,
 					stroke: t,
 					"stroke-width": String(2 * e),
@@ -3489,7 +3513,7 @@
 					fill: "none"
 				}));
 			}
-		} else f.append(Xt("image", {
+		} else f.append(Zt("image", {
 			href: e.querySelector("canvas").toDataURL("image/png"),
 			width: String(l),
 			height: String(u)
@@ -3498,13 +3522,13 @@
 		p ? p.after(f) : d.querySelector("rect").after(f);
 		let m = e.querySelector(".lands");
 		if (m) {
-			let e = Xt("svg", {
+			let e = Zt("svg", {
 				width: String(l),
 				height: String(u)
 			});
-			e.append(Zt(m, l, u, ut[i]).querySelector(".shores")), f.before(e);
+			e.append(Qt(m, l, u, lt[i]).querySelector(".shores")), f.before(e);
 		}
-		let h = Xt("text", {
+		let h = Zt("text", {
 			x: "10",
 			y: String(u + 20),
 			"font-size": "12",
@@ -3514,7 +3538,7 @@
 		return h.textContent = t, d.append(h), d;
 	}
 	// src/state/compare.ts
-	function Mi(e, t) {
+	function Pi(e, t) {
 		let [n, r, i] = [
 			0,
 			0,
@@ -3533,11 +3557,11 @@
 			squares: i
 		};
 	}
-	function Ni(e, t, n) {
+	function Fi(e, t, n) {
 		let r = [];
 		for (let i of e.columns) {
 			if (i.kind === "text") continue;
-			let [e, a] = [Mi(i.values, t), Mi(i.values, n)], o = Math.sqrt((e.squares + a.squares) / Math.max(1, e.n + a.n - 2));
+			let [e, a] = [Pi(i.values, t), Pi(i.values, n)], o = Math.sqrt((e.squares + a.squares) / Math.max(1, e.n + a.n - 2));
 			r.push({
 				name: i.name,
 				a: e.mean,
@@ -3548,7 +3572,7 @@
 		let i = ({ effect: e }) => Number.isNaN(e) ? -1 : Math.abs(e);
 		return r.sort((e, t) => i(t) - i(e));
 	}
-	function Pi(e, t, n) {
+	function Ii(e, t, n) {
 		let r = e.groups.map(({ name: e }) => ({
 			name: e,
 			a: 0,
@@ -3558,48 +3582,48 @@
 			r[e] && (r[e].a += t[i], r[e].b += n[i]);
 		}), r.filter((e) => e.a + e.b > 0);
 	}
-	function Fi(e) {
+	function Li(e) {
 		return e.reduce((e, t) => e + t, 0);
 	}
 	// src/views/compare.tsx
-	var Ii = 60;
-	function Li({ suffix: e, columns: t, grouping: n, kept: r, chosen: i, recipe: a, close: o }) {
-		let s = !i || i === r.rows, c = s ? r.rows.map((e) => 1 - e) : i, l = s ? "all other rows" : a, u = s ? 0 : r.rows.reduce((e, t, n) => e + (t & c[n]), 0), d = (e, t) => t ? `${Y(100 * e / t, 3)} %` : "–", [f, p] = [Fi(r.rows), Fi(c)];
-		return /* @__PURE__ */ X("section", {
+	var Ri = 60;
+	function zi({ suffix: e, columns: t, grouping: n, kept: r, chosen: i, recipe: a, close: o }) {
+		let s = !i || i === r.rows, c = s ? r.rows.map((e) => 1 - e) : i, l = s ? "all other rows" : a, u = s ? 0 : r.rows.reduce((e, t, n) => e + (t & c[n]), 0), d = (e, t) => t ? `${X(100 * e / t, 3)} %` : "–", [f, p] = [Li(r.rows), Li(c)];
+		return Z("section", {
 			class: "card chosen",
 			"aria-labelledby": `compare${e}`,
 			children: [
-				/* @__PURE__ */ X("div", {
+				Z("div", {
 					class: "head",
-					children: [/* @__PURE__ */ X("div", { children: [/* @__PURE__ */ X("h2", {
+					children: [Z("div", { children: [Z("h2", {
 						id: `compare${e}`,
 						children: "A and B"
-					}), /* @__PURE__ */ X("p", {
+					}), Z("p", {
 						class: "note",
 						children: [
 							"A: ",
-							J(f),
+							Y(f),
 							" rows, ",
 							r.recipe,
 							". B: ",
-							J(p),
+							Y(p),
 							" rows, ",
 							l,
 							".",
-							u ? ` ${J(u)} rows are in both.` : "",
+							u ? ` ${Y(u)} rows are in both.` : "",
 							" ",
 							s ? "Select other rows to compare A with them." : ""
 						]
-					})] }), /* @__PURE__ */ X("div", {
+					})] }), Z("div", {
 						class: "tools",
-						children: /* @__PURE__ */ X("button", {
+						children: Z("button", {
 							type: "button",
 							onClick: o,
 							children: "End the comparison"
 						})
 					})]
 				}),
-				/* @__PURE__ */ X(jr, {
+				Z(Nr, {
 					caption: "Columns of A and B, those that differ most first",
 					names: [
 						"column",
@@ -3607,14 +3631,14 @@
 						"mean of B",
 						"difference in standard deviations"
 					],
-					rows: Ni(t, r.rows, c).map(({ name: e, a: t, b: n, effect: r }) => [
+					rows: Fi(t, r.rows, c).map(({ name: e, a: t, b: n, effect: r }) => [
 						e,
 						t,
 						n,
 						Number.isNaN(r) ? "–" : Number(r.toPrecision(3))
 					])
 				}),
-				n && n.groups.length > 1 && /* @__PURE__ */ X(jr, {
+				n && n.groups.length > 1 && Z(Nr, {
 					caption: `${n.title} of A and B`,
 					names: [
 						n.title,
@@ -3623,7 +3647,7 @@
 						"rows of B",
 						"share of B"
 					],
-					rows: Pi(n, r.rows, c).slice(0, Ii).map((e) => [
+					rows: Ii(n, r.rows, c).slice(0, Ri).map((e) => [
 						e.name,
 						e.a,
 						d(e.a, f),
@@ -3635,7 +3659,7 @@
 		});
 	}
 	// src/views/icon.tsx
-	var Ri = {
+	var Bi = {
 		shown: "M2 12s4-7 10-7 10 7 10 7-4 7-10 7S2 12 2 12Zm10 3a3 3 0 1 0 0-6 3 3 0 0 0 0 6Z",
 		hidden: "M3 3l18 18M10.6 5.1A9.7 9.7 0 0 1 12 5c6 0 10 7 10 7a17 17 0 0 1-3 3.7M6.6 6.6A17 17 0 0 0 2 12s4 7 10 7a9.6 9.6 0 0 0 4-.9M9.9 9.9a3 3 0 0 0 4.2 4.2",
 		only: "M12 3v4m0 10v4M3 12h4m10 0h4M12 15a3 3 0 1 0 0-6 3 3 0 0 0 0 6Z",
@@ -3649,38 +3673,38 @@
 		close: "M6 6l12 12M18 6 6 18",
 		up: "M12 19V5m-6 6 6-6 6 6"
 	};
-	function zi({ name: e }) {
-		return /* @__PURE__ */ X("svg", {
+	function Vi({ name: e }) {
+		return Z("svg", {
 			class: "icon",
 			viewBox: "0 0 24 24",
 			width: "18",
 			height: "18",
 			"aria-hidden": "true",
-			children: /* @__PURE__ */ X("path", { d: Ri[e] })
+			children: Z("path", { d: Bi[e] })
 		});
 	}
 	// src/views/scene.tsx
-	var Bi = 40, Vi = 16, Hi = 6, Ui = 200, Wi = "sure:";
-	function Gi(e, t = e[0]?.key) {
-		return e.find((e) => e.key === (t?.startsWith(Wi) ? t.slice(5) : t));
+	var Hi = 40, Ui = 16, Wi = 6, Gi = 200, Ki = "sure:";
+	function qi(e, t = e[0]?.key) {
+		return e.find((e) => e.key === (t?.startsWith(Ki) ? t.slice(5) : t));
 	}
-	function Ki(e, t) {
+	function Ji(e, t) {
 		return e.find((e) => e.kind !== "text" && t.test(e.name));
 	}
-	function qi({ source: e, settings: t, settle: n, choice: r, asked: i }) {
-		let a = Rt.value, { name: o, columns: s, sources: c, layouts: l, suffix: u = "" } = e, d = s.columns.filter((e) => e.kind !== "text"), f = Ki(d, /^(lon|lng|long|longitude)$/i), p = Ki(d, /^(lat|latitude)$/i), m = d.filter((t) => t.name !== e.id && t.name !== e.weights), h = m.length >= 2 ? m : d, g = (e, t) => d.find((t) => t.name === e) ?? t, _ = l.map((e) => [e.key, e.title]);
+	function Yi({ source: e, settings: t, settle: n, choice: r, asked: i }) {
+		let a = zt.value, { name: o, columns: s, sources: c, layouts: l, suffix: u = "" } = e, d = s.columns.filter((e) => e.kind !== "text"), f = Ji(d, /^(lon|lng|long|longitude)$/i), p = Ji(d, /^(lat|latitude)$/i), m = d.filter((t) => t.name !== e.id && t.name !== e.weights), h = m.length >= 2 ? m : d, g = (e, t) => d.find((t) => t.name === e) ?? t, _ = l.map((e) => [e.key, e.title]);
 		f && p && _.push(["sphere", "sphere"]), h.length >= 2 && _.push(["flat", "columns"]);
 		let v = _.find(([e]) => e === t.view)?.[0] ?? _[0]?.[0] ?? "flat", y = l.find((e) => e.key === v), b = v === "sphere", S = y?.x ?? g(t.x, f ?? h[0]), C = y?.y ?? g(t.y, p ?? h[1] ?? h[0]), w = y ? y.z : t.z ? d.find((e) => e.name === t.z) : void 0, T = t.colour ?? c[0]?.key ?? e.colour ?? "", E = y ? y.isEqual : S === f && C === p || e.isEqual, D = t.edge !== "no" && !y?.degrees, ee = [
 			S,
 			C,
 			...w ? [w] : []
-		], O = W(() => ee.map((e) => !y && !b && !E && Fn(e.values)), [
+		], O = G(() => ee.map((e) => !y && !b && !E && Ln(e.values)), [
 			S,
 			C,
 			w,
 			b,
 			E
-		]), k = t.log === "no" ? ee.map(() => !1) : O, A = t.log !== "no" && O.includes(!0), j = W(() => b ? Vn(f.values, p.values) : Rn(ee.map((e, t) => k[t] ? Ln(e) : e), {
+		]), k = t.log === "no" ? ee.map(() => !1) : O, A = t.log !== "no" && O.includes(!0), j = G(() => b ? Un(f.values, p.values) : Bn(ee.map((e, t) => k[t] ? zn(e) : e), {
 			isEqual: E,
 			stretch: y?.stretch,
 			isEdged: D
@@ -3693,134 +3717,136 @@
 			D,
 			A
 		]), M = y ? y.degrees : !b && S === f && C === p && !w ? { breaks: [] } : void 0, N = b || M !== void 0;
-		H(() => {
-			N && e.coast && br(e.coast);
+		U(() => {
+			N && e.coast && Sr(e.coast);
 		}, [N]);
-		let P = W(() => {
-			if (!N || !vr.value) return null;
+		let P = G(() => {
+			if (!N || !br.value) return null;
 			if (b) return {
-				shores: nr(vr.value),
-				towns: ir(vr.value)
+				shores: ir(br.value),
+				towns: or(br.value)
 			};
-			let [e, t] = [S, C].map((e) => kn(e.values)), n = M.breaks;
+			let [e, t] = [S, C].map((e) => jn(e.values)), n = M.breaks;
 			if (!e || !t) return null;
 			let r = n.reduce((e, [t, n, r]) => e + n - t - r, e[1]);
-			if (!$n([e[0], r], t)) return null;
+			if (!tr([e[0], r], t)) return null;
 			let i = e[0] >= -180 && r <= 180 ? -180 : (e[0] + r) / 2 - 180;
 			return {
-				shores: or(vr.value, j, i, n),
-				towns: ar(vr.value, j, i, n)
+				shores: cr(br.value, j, i, n),
+				towns: sr(br.value, j, i, n)
 			};
 		}, [
-			vr.value,
+			br.value,
 			j,
 			N
-		]), F = q(null), te = q(null), ne = T.startsWith(Wi), I = Gi(c, T);
-		H(() => {
+		]), F = J(null), te = J(null), I = T.startsWith(Ki), L = qi(c, T);
+		U(() => {
 			let e = new AbortController();
 			return te.value = null, (async () => {
 				try {
-					if (I) {
-						let t = I.ready ?? await I.load(e.signal);
+					if (L) {
+						let t = L.ready ?? await L.load(e.signal);
 						e.signal.aborted || (F.value = t);
 					} else {
 						let e = T.startsWith("column:") ? s.columns.find((e) => e.name === T.slice(7)) : void 0;
-						F.value = e ? Ct(e) : null;
+						F.value = e ? wt(e) : null;
 					}
 				} catch (t) {
 					e.signal.aborted || ([te.value, F.value] = [t, null]);
 				}
 			})(), () => e.abort();
-		}, [I?.key ?? T, I?.version]);
-		let L = q(null), re = q([]), ie = q(/* @__PURE__ */ new Set()), R = q(-1), ae = q("move"), z = q(0), oe = U(null), se = q(/* @__PURE__ */ new Map()), ce = q(null), le = I?.ready ?? (F.value?.groupOf.length === s.rows ? F.value : null), B = W(() => {
-			let e = le && ne ? xt(le) : le;
-			return e && se.value.size ? {
+		}, [L?.key ?? T, L?.version]);
+		let R = J(null), ne = J([]), z = J(new Set()), B = J(-1), re = J("move"), V = J(0), ie = W(null), ae = J(new Map()), oe = J(null), se = L?.ready ?? (F.value?.groupOf.length === s.rows ? F.value : null), ce = se?.groups.some(({ joins: e }) => e) ? se.groups.filter(({ number: e }) => e >= 0).length : 0, le = Number(t.merged) >= 1 && Number(t.merged) < ce ? Number(t.merged) : 0, H = G(() => {
+			let e = se && le ? bt(se, le) : se && I ? St(se) : se;
+			return e && ae.value.size ? {
 				...e,
-				groups: e.groups.map((e) => ({
+				groups: e.groups.map((e) => ae.value.has(e.number) ? {
 					...e,
-					name: se.value.get(e.number) ?? e.name
-				}))
+					name: ae.value.get(e.number),
+					isMerged: !1
+				} : e)
 			} : e;
 		}, [
+			se,
+			I,
 			le,
-			ne,
-			se.value
+			ae.value
 		]);
-		H(() => {
-			ie.value = /* @__PURE__ */ new Set(), se.value = /* @__PURE__ */ new Map();
-		}, [le?.title]);
-		let ue = (e) => B !== null && ie.value.size > 0 && ie.value.has(B.groupOf[e]), V = W(() => Xi(j, s.rows, B, L.value, ie.value, a), [
+		U(() => {
+			z.value = new Set(), ae.value = new Map();
+		}, [se?.title, le]);
+		let ue = (e) => H !== null && z.value.size > 0 && z.value.has(H.groupOf[e]), de = G(() => Qi(j, s.rows, H, R.value, z.value, a), [
 			j,
-			B,
-			L.value,
-			ie.value,
+			H,
+			R.value,
+			z.value,
 			a
-		]), de = W(() => L.value ? L.value.reduce((e, t) => e + t, 0) : 0, [L.value]), fe = W(() => Zi(j, B, ie.value, a), [
+		]), fe = G(() => R.value ? R.value.reduce((e, t) => e + t, 0) : 0, [R.value]), pe = G(() => $i(j, H, z.value, a), [
 			j,
-			B,
-			ie.value,
+			H,
+			z.value,
 			a
-		]), pe = W(() => R.value < 0 ? -1 : j.rowOf.indexOf(R.value), [j, R.value]), me = (e, t, n) => {
-			let r = t === "replace" || !L.value ? new Uint8Array(s.rows) : L.value.slice();
+		]), me = G(() => B.value < 0 ? -1 : j.rowOf.indexOf(B.value), [j, B.value]), he = (e, t, n) => {
+			let r = t === "replace" || !R.value ? new Uint8Array(s.rows) : R.value.slice();
 			for (let n of e) r[n] = t === "subtract" ? 0 : 1;
 			let i = r.includes(1);
-			De(() => {
-				L.value = i ? r : null;
+			Ee(() => {
+				R.value = i ? r : null;
 				let e = {
 					replace: "",
 					add: "and ",
 					subtract: "without "
 				}[t];
-				re.value = i ? t === "replace" ? [n] : [...re.value, `${e}${n}`] : [];
-			}), It(i ? `${J(r.reduce((e, t) => e + t, 0))} rows selected.` : "Nothing is selected.");
-		}, he = () => De(() => [L.value, re.value, R.value] = [
+				ne.value = i ? t === "replace" ? [n] : [...ne.value, `${e}${n}`] : [];
+			}), Lt(i ? `${Y(r.reduce((e, t) => e + t, 0))} rows selected.` : "Nothing is selected.");
+		}, ge = () => Ee(() => [R.value, ne.value, B.value] = [
 			null,
 			[],
 			-1
-		]), ge = () => {
-			if (!L.value) return;
-			let e = L.value.map((e, t) => e || ue(t) ? 0 : 1);
-			L.value = e.includes(1) ? e : null, re.value = [...re.value, "inverted"];
-		}, _e = function* (e) {
-			for (let t = 0; t < s.rows; t++) B.groupOf[t] === e && (yield t);
-		}, ve = (e, t) => me(_e(e), t, `${I ? "cluster " : `${B.title} `}${B.groups[e].name}`), ye = (e, t) => me(St(B, e), t, `probability below ${e}`), be = () => {
-			if (!L.value || !B) return;
-			let e = new Set(ie.value);
-			L.value.forEach((t, n) => t && e.add(B.groupOf[n])), e.size < B.groups.length && (ie.value = e);
-		}, xe = (e) => {
+		]), _e = () => {
+			if (!R.value) return;
+			let e = R.value.map((e, t) => e || ue(t) ? 0 : 1);
+			R.value = e.includes(1) ? e : null, ne.value = [...ne.value, "inverted"];
+		}, ve = function* (e) {
+			for (let t = 0; t < s.rows; t++) H.groupOf[t] === e && (yield t);
+		}, ye = (e, t) => he(ve(e), t, `${L ? "cluster " : `${H.title} `}${H.groups[e].name}`), be = (e, t) => he(Ct(H, e), t, `probability below ${e}`), xe = () => {
+			if (!R.value || !H) return;
+			let e = new Set(z.value);
+			R.value.forEach((t, n) => t && e.add(H.groupOf[n])), e.size < H.groups.length && (z.value = e);
+		}, Se = (e) => {
 			if (e.ctrlKey || e.metaKey || e.altKey || /^(INPUT|SELECT|TEXTAREA)$/.test(e.target.tagName)) return;
 			let t = {
-				l: () => ae.value = "lasso",
-				b: () => ae.value = "box",
-				m: () => ae.value = "move",
-				i: ge,
-				h: be,
-				Escape: he,
-				f: () => oe.current?.fit()
+				l: () => re.value = "lasso",
+				b: () => re.value = "box",
+				m: () => re.value = "move",
+				i: _e,
+				h: xe,
+				Escape: ge,
+				f: () => ie.current?.fit()
 			}[e.key];
 			t && (e.preventDefault(), t());
-		}, Se = i?.value;
-		H(() => {
-			if (!Se || !B) return;
-			let e = B.groups.findIndex((e) => e.number === Se.group);
-			e >= 0 && me(_e(e), "replace", `cluster ${B.groups[e].name}`);
-		}, [Se]);
-		let Ce = W(() => h, [s]), we = !e.sampled && B !== null && B.groups.length > 0 && Ce.length > 0, Te = z.value || (s.rows > 3e5 ? 1 : s.rows > 3e4 ? 2 : s.rows > 3e3 ? 4 : s.rows > 500 ? 7 : 9), Ee = (t) => s.columns.filter((t) => t.name !== e.id).slice(0, 6).map((e) => `${e.name} ${e.kind === "text" ? e.values[t] : Y(e.values[t], 6)}`).join(" · "), Oe = s.columns.find((t) => t.name === e.id), G = (t) => e.titleOf ? e.titleOf(t) : Oe ? String(Oe.kind === "text" ? Oe.values[t] : Y(Oe.values[t], 12)) : `row ${J(t + 1)}`, ke = (e) => {
-			let t = B?.groups[B.groupOf[e]];
+		}, Ce = i?.value;
+		U(() => {
+			if (!Ce || !H) return;
+			let e = H.groups.findIndex((e) => e.number === Ce.group);
+			e >= 0 && he(ve(e), "replace", `cluster ${H.groups[e].name}`);
+		}, [Ce]);
+		let we = G(() => h, [s]), Te = !e.sampled && H !== null && H.groups.length > 0 && we.length > 0, De = V.value || (s.rows > 3e5 ? 1 : s.rows > 3e4 ? 2 : s.rows > 3e3 ? 4 : s.rows > 500 ? 7 : 9), K = (t) => s.columns.filter((t) => t.name !== e.id).slice(0, 6).map((e) => `${e.name} ${e.kind === "text" ? e.values[t] : X(e.values[t], 6)}`).join(" · "), Oe = s.columns.find((t) => t.name === e.id), ke = (t) => e.titleOf ? e.titleOf(t) : Oe ? String(Oe.kind === "text" ? Oe.values[t] : X(Oe.values[t], 12)) : `row ${Y(t + 1)}`, Ae = (e) => {
+			let t = H?.groups[H.groupOf[e]];
 			return t ? t.name : "";
-		}, Ae = `${o}: ${y ? y.title : b ? "positions on the sphere" : `${S.name} and ${C.name}${w ? ` and ${w.name}` : ""}`}${B ? `, coloured by ${B.isSure ? "how sure they are in " : ""}${B.title}` : ""}; ${J(s.rows)} rows`, je = `${Ae}.${B?.groups.length ? ` ${B.groups.length} groups; the list beside the picture has them all.` : ""}${de ? ` ${J(de)} rows are selected; the table below has them.` : ""} Arrow keys move, plus and minus zoom, Enter picks the middle point.`;
-		return /* @__PURE__ */ X("div", {
+		}, je = `${o}: ${y ? y.title : b ? "positions on the sphere" : `${S.name} and ${C.name}${w ? ` and ${w.name}` : ""}`}${H ? `, coloured by ${H.isSure ? "how sure they are in " : ""}${H.title}` : ""}; ${Y(s.rows)} rows`, Me = `${je}.${H?.groups.length ? ` ${H.groups.length} groups; the list beside the picture has them all.` : ""}${fe ? ` ${Y(fe)} rows are selected; the table below has them.` : ""} Arrow keys move, plus and minus zoom, Enter picks the middle point.`;
+		return Z("div", {
 			class: "scene",
-			style: { gridTemplateRows: we ? "auto 1fr" : void 0 },
-			onKeyDown: xe,
+			style: { gridTemplateRows: Te ? "auto 1fr" : void 0 },
+			onKeyDown: Se,
 			children: [
-				/* @__PURE__ */ X("section", {
+				Z("section", {
 					class: "card picture",
 					"aria-label": "Picture",
 					children: [
-						/* @__PURE__ */ X("div", {
+						Z("div", {
 							class: "tools choices",
-							children: [r, /* @__PURE__ */ X(Yi, {
+							children: [r, Z(Zi, {
 								columns: s,
 								numbers: d,
 								x: S.name,
@@ -3833,47 +3859,47 @@
 								settle: n
 							})]
 						}),
-						/* @__PURE__ */ X("div", {
+						Z("div", {
 							class: "framed",
 							inert: e.sampled !== void 0,
-							children: [/* @__PURE__ */ X("div", {
+							children: [Z("div", {
 								class: "stage",
-								children: /* @__PURE__ */ X(oi, {
+								children: Z(ci, {
 									cloud: j,
-									paint: V,
+									paint: de,
 									theme: a,
-									tool: ae.value,
+									tool: re.value,
 									isEqual: E || y?.stretch !== void 0,
-									pointWidth: Te,
+									pointWidth: De,
 									degrees: y?.degrees ?? (P ? M : void 0),
 									shores: P?.shores,
 									towns: P?.towns,
 									ground: y?.ground,
-									outlines: B && y?.outlines && y.outlines.filter(({ group: e }) => !ie.value.has(e)),
+									outlines: H && y?.outlines && y.outlines.filter(({ group: e }) => !z.value.has(e)),
 									names: [
 										0,
 										1,
 										2
 									].map((e) => ee[e] ? `${ee[e].name}${k[e] ? " (log)" : ""}` : ""),
 									logs: k,
-									summary: je,
-									caption: Ae,
-									marks: fe,
-									picked: pe,
+									summary: Me,
+									caption: je,
+									marks: pe,
+									picked: me,
 									forced: t.renderer,
-									handle: oe,
-									onSelect: (e, t, n) => me(Ji(e, (e) => j.rowOf[e]), t, n),
-									onPick: (e) => R.value = e < 0 ? -1 : j.rowOf[e],
+									handle: ie,
+									onSelect: (e, t, n) => he(Xi(e, (e) => j.rowOf[e]), t, n),
+									onPick: (e) => B.value = e < 0 ? -1 : j.rowOf[e],
 									hint: (e) => {
-										let t = j.rowOf[e], n = B?.groups.length ? ke(t) : "";
+										let t = j.rowOf[e], n = H?.groups.length ? Ae(t) : "";
 										return {
-											title: n && n !== "no cluster" && n !== "no value" ? `${I ? "Cluster " : ""}${n} · ${G(t)}` : G(t),
-											text: `${B?.isSure ? `probability ${Y(B.probability[t], 3)} · ` : ""}${Ee(t)}`,
-											colour: Tt(B, t, a)
+											title: n && n !== "no cluster" && n !== "no value" ? `${L ? "Cluster " : ""}${n} · ${ke(t)}` : ke(t),
+											text: `${H?.isSure ? `probability ${X(H.probability[t], 3)} · ` : ""}${K(t)}`,
+											colour: Et(H, t, a)
 										};
 									}
 								})
-							}), /* @__PURE__ */ X("div", {
+							}), Z("div", {
 								class: "palette",
 								role: "toolbar",
 								"aria-label": "Tools of the picture",
@@ -3894,67 +3920,67 @@
 											"box",
 											"Box (B)"
 										]
-									].map(([e, t, n]) => /* @__PURE__ */ X("button", {
+									].map(([e, t, n]) => Z("button", {
 										type: "button",
-										"aria-pressed": ae.value === e,
+										"aria-pressed": re.value === e,
 										title: n,
 										"aria-label": n,
-										onClick: () => ae.value = e,
-										children: /* @__PURE__ */ X(zi, { name: t })
+										onClick: () => re.value = e,
+										children: Z(Vi, { name: t })
 									}, e)),
-									/* @__PURE__ */ X("button", {
+									Z("button", {
 										type: "button",
 										title: "Zoom in (+)",
 										"aria-label": "Zoom in",
-										onClick: () => oe.current?.zoom(1.5),
-										children: /* @__PURE__ */ X(zi, { name: "plus" })
+										onClick: () => ie.current?.zoom(1.5),
+										children: Z(Vi, { name: "plus" })
 									}),
-									/* @__PURE__ */ X("button", {
+									Z("button", {
 										type: "button",
 										title: "Zoom out (-)",
 										"aria-label": "Zoom out",
-										onClick: () => oe.current?.zoom(1 / 1.5),
-										children: /* @__PURE__ */ X(zi, { name: "minus" })
+										onClick: () => ie.current?.zoom(1 / 1.5),
+										children: Z(Vi, { name: "minus" })
 									}),
-									/* @__PURE__ */ X("button", {
+									Z("button", {
 										type: "button",
 										title: "Fit all (F)",
 										"aria-label": "Fit all",
-										onClick: () => oe.current?.fit(),
-										children: /* @__PURE__ */ X(zi, { name: "fit" })
+										onClick: () => ie.current?.fit(),
+										children: Z(Vi, { name: "fit" })
 									})
 								]
 							})]
 						}),
-						e.sampled ? /* @__PURE__ */ X("p", {
+						e.sampled ? Z("p", {
 							class: "note",
 							children: ["A sample. ", e.sampled]
-						}) : /* @__PURE__ */ X("div", {
+						}) : Z("div", {
 							class: "tools under",
 							children: [
-								/* @__PURE__ */ X("label", { children: ["Point size", /* @__PURE__ */ X("input", {
+								Z("label", { children: ["Point size", Z("input", {
 									type: "range",
 									min: "1",
 									max: "15",
 									step: "1",
-									value: Te,
-									onInput: (e) => z.value = Number(e.currentTarget.value)
+									value: De,
+									onInput: (e) => V.value = Number(e.currentTarget.value)
 								})] }),
-								/* @__PURE__ */ X(tn, {
+								Z(nn, {
 									name: o,
-									make: () => oe.current.svg(),
+									make: () => ie.current.svg(),
 									fail: (e) => te.value = e
 								}),
-								/* @__PURE__ */ X("span", {
+								Z("span", {
 									class: "note",
-									children: ae.value === "move" ? j.shape === "plane" ? "Drag to move, scroll to zoom, click a point to see its row." : "Drag to turn, Shift and drag to move, scroll to zoom." : "Drag around points. Shift adds, Alt takes away."
+									children: re.value === "move" ? j.shape === "plane" ? "Drag to move, scroll to zoom, click a point to see its row." : "Drag to turn, Shift and drag to move, scroll to zoom." : "Drag around points. Shift adds, Alt takes away."
 								})
 							]
 						}),
-						j.missing > 0 && /* @__PURE__ */ X("p", {
+						j.missing > 0 && Z("p", {
 							class: "note",
 							children: [
-								J(j.missing),
+								Y(j.missing),
 								" ",
 								j.missing === 1 ? "row has" : "rows have",
 								" a missing value in these columns and ",
@@ -3962,87 +3988,89 @@
 								" not drawn."
 							]
 						}),
-						(j.beyond > 0 || t.edge === "no") && /* @__PURE__ */ X("p", {
+						(j.beyond > 0 || t.edge === "no") && Z("p", {
 							class: "note",
-							children: [j.beyond > 0 ? `${J(j.beyond)} ${j.beyond === 1 ? "row lies" : "rows lie"} farther out and ${j.beyond === 1 ? "is" : "are"} drawn at the edge. ` : "", /* @__PURE__ */ X("button", {
+							children: [j.beyond > 0 ? `${Y(j.beyond)} ${j.beyond === 1 ? "row lies" : "rows lie"} farther out and ${j.beyond === 1 ? "is" : "are"} drawn at the edge. ` : "", Z("button", {
 								type: "button",
 								class: "link",
 								onClick: () => n({ edge: t.edge === "no" ? null : "no" }),
 								children: t.edge === "no" ? "Draw rows that lie far out at the edge" : "Show where they lie"
 							})]
 						}),
-						O.includes(!0) && /* @__PURE__ */ X("p", {
+						O.includes(!0) && Z("p", {
 							class: "note",
-							children: [A ? `${ee.filter((e, t) => k[t]).map(({ name: e }) => e).join(" and ")}: drawn by the logarithm, since most values lie near the low end. ` : "", /* @__PURE__ */ X("button", {
+							children: [A ? `${ee.filter((e, t) => k[t]).map(({ name: e }) => e).join(" and ")}: drawn by the logarithm, since most values lie near the low end. ` : "", Z("button", {
 								type: "button",
 								class: "link",
 								onClick: () => n({ log: A ? "no" : null }),
 								children: A ? "Draw values as they are" : "Draw crowded values by their logarithm"
 							})]
 						}),
-						y?.note && /* @__PURE__ */ X("p", {
+						y?.note && Z("p", {
 							class: "note",
 							children: y.note
 						}),
-						/* @__PURE__ */ X(Ar, { error: te.value })
+						Z(Mr, { error: te.value })
 					]
 				}),
-				/* @__PURE__ */ X("aside", {
+				Z("aside", {
 					class: "side",
-					style: { gridRow: we ? "span 2" : void 0 },
-					children: !e.sampled && /* @__PURE__ */ X(x, { children: [
-						R.value >= 0 && /* @__PURE__ */ X(oa, {
+					style: { gridRow: Te ? "span 2" : void 0 },
+					children: !e.sampled && Z(x, { children: [
+						B.value >= 0 && Z(ca, {
 							suffix: u,
 							columns: s,
-							row: R.value,
-							title: G(R.value),
-							cluster: B?.groups.length ? `${mt(B.title)}: ${ke(R.value)}` : "",
-							probability: B?.probability?.[R.value] ?? null,
-							close: () => R.value = -1
+							row: B.value,
+							title: ke(B.value),
+							cluster: H?.groups.length ? `${pt(H.title)}: ${Ae(B.value)}` : "",
+							probability: H?.probability?.[B.value] ?? null,
+							close: () => B.value = -1
 						}),
-						B?.isSure && /* @__PURE__ */ X(ia, {
+						H?.isSure && Z(oa, {
 							suffix: u,
-							grouping: B,
+							grouping: H,
 							theme: a,
-							choose: ye
+							choose: be
 						}),
-						B && B.groups.length > 0 && /* @__PURE__ */ X(ea, {
+						H && H.groups.length > 0 && Z(na, {
 							suffix: u,
-							grouping: B,
+							grouping: H,
 							rows: s.rows,
 							theme: a,
-							hidden: ie.value,
-							isOfJob: I !== void 0,
-							hide: (e) => ie.value = e,
-							rename: (e, t) => se.value = new Map(se.value).set(e, t),
-							choose: ve
-						}),
-						B && I?.hasProbability && B.probability && !B.isSure && /* @__PURE__ */ X(ia, {
-							suffix: u,
-							grouping: B,
-							theme: a,
+							hidden: z.value,
+							isOfJob: L !== void 0,
+							hide: (e) => z.value = e,
+							rename: (e, t) => ae.value = new Map(ae.value).set(e, t),
+							most: ce,
+							merge: (e) => n({ merged: e < ce ? String(e) : null }),
 							choose: ye
 						}),
-						B?.outliers && B.outliers.length > 0 && /* @__PURE__ */ X(na, {
+						H && L?.hasProbability && H.probability && !H.isSure && Z(oa, {
 							suffix: u,
-							outliers: B.outliers,
-							titleOf: G,
-							pick: (e) => R.value = e,
-							choose: () => me(B.outliers.map(({ row: e }) => e), "replace", "out of the ordinary")
+							grouping: H,
+							theme: a,
+							choose: be
 						}),
-						B?.scale && !B.isSure && /* @__PURE__ */ X(aa, {
-							title: B.title,
-							...B.scale,
+						H?.outliers && H.outliers.length > 0 && Z(ia, {
+							suffix: u,
+							outliers: H.outliers,
+							titleOf: ke,
+							pick: (e) => B.value = e,
+							choose: () => he(H.outliers.map(({ row: e }) => e), "replace", "out of the ordinary")
+						}),
+						H?.scale && !H.isSure && Z(sa, {
+							title: H.title,
+							...H.scale,
 							theme: a
 						}),
-						!B && /* @__PURE__ */ X("div", {
+						!H && Z("div", {
 							class: "card",
-							children: [/* @__PURE__ */ X("p", {
+							children: [Z("p", {
 								class: "note",
 								children: "Choose under \"Colour\" what points are coloured by. Clusters appear here when a job has found some."
-							}), e.find && !c.length && /* @__PURE__ */ X("p", {
+							}), e.find && !c.length && Z("p", {
 								class: "note",
-								children: /* @__PURE__ */ X("a", {
+								children: Z("a", {
 									class: "button",
 									href: e.find,
 									children: "Find clusters"
@@ -4051,103 +4079,106 @@
 						})
 					] })
 				}),
-				we && /* @__PURE__ */ X(Hr, {
+				Te && Z(Wr, {
 					suffix: u,
-					columns: Ce,
-					grouping: B,
-					hidden: ie.value,
+					columns: we,
+					grouping: H,
+					hidden: z.value,
 					theme: a,
 					column: t.box,
 					settle: (e) => n({ box: e }),
-					nameOf: (e) => Qi(B.groups[e], I !== void 0),
-					choose: ve
+					nameOf: (e) => ea(H.groups[e], L !== void 0),
+					choose: ye
 				}),
-				ce.value && /* @__PURE__ */ X(Li, {
+				oe.value && Z(zi, {
 					suffix: u,
 					columns: s,
-					grouping: B,
-					kept: ce.value,
-					chosen: L.value,
-					recipe: re.value.join(", "),
-					close: () => ce.value = null
+					grouping: H,
+					kept: oe.value,
+					chosen: R.value,
+					recipe: ne.value.join(", "),
+					close: () => oe.value = null
 				}),
-				L.value && /* @__PURE__ */ X(sa, {
-					keep: () => ce.value = {
-						rows: L.value,
-						recipe: re.value.join(", ")
+				R.value && Z(la, {
+					keep: () => oe.value = {
+						rows: R.value,
+						recipe: ne.value.join(", ")
 					},
 					source: e,
-					titleOf: G,
+					titleOf: ke,
 					columns: s,
-					chosen: L.value,
-					total: de,
-					recipe: re.value,
-					grouping: I ? B : null,
-					clear: he,
-					invert: ge,
-					pick: (e) => R.value = e,
-					picked: R.value
+					chosen: R.value,
+					total: fe,
+					recipe: ne.value,
+					grouping: L ? H : null,
+					clear: ge,
+					invert: _e,
+					pick: (e) => B.value = e,
+					picked: B.value
 				})
 			]
 		});
 	}
-	function* Ji(e, t) {
+	function* Xi(e, t) {
 		for (let n of e) yield t(n);
 	}
-	function Yi({ columns: e, numbers: t, x: n, y: r, z: i, view: a, views: o, sources: s, colourKey: c, settle: l }) {
-		let u = (e, n, r) => /* @__PURE__ */ X("label", { children: [e, /* @__PURE__ */ X("select", {
+	function Zi({ columns: e, numbers: t, x: n, y: r, z: i, view: a, views: o, sources: s, colourKey: c, settle: l }) {
+		let u = (e, n, r) => Z("label", { children: [e, Z("select", {
 			value: r,
 			onChange: (e) => l({ [n]: e.currentTarget.value }),
-			children: [n === "z" && /* @__PURE__ */ X("option", {
+			children: [n === "z" && Z("option", {
 				value: "",
 				children: "none"
-			}), t.map((e) => /* @__PURE__ */ X("option", {
+			}), t.map((e) => Z("option", {
 				value: e.name,
 				children: e.name
 			}, e.name))]
 		})] });
-		return /* @__PURE__ */ X(x, { children: [
-			/* @__PURE__ */ X("label", { children: ["Colour", /* @__PURE__ */ X("select", {
+		return Z(x, { children: [
+			Z("label", { children: ["Colour", Z("select", {
 				value: c || "none",
-				onChange: (e) => l({ colour: e.currentTarget.value || "none" }),
+				onChange: (e) => l({
+					colour: e.currentTarget.value || "none",
+					merged: null
+				}),
 				children: [
-					/* @__PURE__ */ X("option", {
+					Z("option", {
 						value: "none",
 						children: "one colour"
 					}),
-					s.map((e) => /* @__PURE__ */ X(x, { children: [/* @__PURE__ */ X("option", {
+					s.map((e) => Z(x, { children: [Z("option", {
 						value: e.key,
 						children: e.title
-					}), e.hasProbability && /* @__PURE__ */ X("option", {
-						value: Wi + e.key,
+					}), e.hasProbability && Z("option", {
+						value: Ki + e.key,
 						children: ["how sure: ", e.title.replace("clusters of ", "")]
 					})] }, e.key)),
-					e.columns.map((e) => /* @__PURE__ */ X("option", {
+					e.columns.map((e) => Z("option", {
 						value: `column:${e.name}`,
 						children: ["column ", e.name]
 					}, e.name))
 				]
 			})] }),
-			o.length > 1 && /* @__PURE__ */ X("label", { children: ["View", /* @__PURE__ */ X("select", {
+			o.length > 1 && Z("label", { children: ["View", Z("select", {
 				value: a,
 				onChange: (e) => l({ view: e.currentTarget.value === o[0][0] ? null : e.currentTarget.value }),
-				children: o.map(([e, t]) => /* @__PURE__ */ X("option", {
+				children: o.map(([e, t]) => Z("option", {
 					value: e,
 					children: t
 				}, e))
 			})] }),
-			a === "flat" && /* @__PURE__ */ X(x, { children: [
+			a === "flat" && Z(x, { children: [
 				u("Across", "x", n),
 				u("Upwards", "y", r),
 				t.length > 2 && u("Depth", "z", i)
 			] })
 		] });
 	}
-	function Xi(e, t, n, r, i, a) {
-		let o = new Uint32Array(e.count), s = n?.groups.map((e) => gn(wt(e, a), 255)) ?? [], c = gn(Tt(n && !n.scale ? {
+	function Qi(e, t, n, r, i, a) {
+		let o = new Uint32Array(e.count), s = n?.groups.map((e) => _n(Tt(e, a), 255)) ?? [], c = _n(Et(n && !n.scale ? {
 			...n,
 			groups: []
-		} : null, 0, a), 255), l = Array.from({ length: 256 }, (e, t) => gn(pt(t / 255, a), 255)), u = gn(pt(NaN, a), 255), d = gn(lt[a], 254);
+		} : null, 0, a), 255), l = Array.from({ length: 256 }, (e, t) => _n(ft(t / 255, a), 255)), u = _n(ft(NaN, a), 255), d = _n(ct[a], 254);
 		for (let a = 0; a < e.count; a++) {
 			let f = e.rowOf[a];
 			if (f >= t) continue;
@@ -4162,7 +4193,7 @@
 		}
 		return o;
 	}
-	function Zi(e, t, n, r) {
+	function $i(e, t, n, r) {
 		if (!t || t.groups.length < 2) return [];
 		let i = t.groups.map(() => [
 			0,
@@ -4181,183 +4212,200 @@
 		})).filter(({ group: e, at: t, sum: r }) => e.number >= 0 && r[3] > 0 && !n.has(t)).sort((e, t) => t.sum[3] - e.sum[3]).map(({ group: t, sum: [n, i, a, o] }) => {
 			let s = e.shape === "sphere" ? Math.hypot(n, i, a) || 1 : o;
 			return {
-				text: t.name.length <= Vi ? t.name : `${t.name.slice(0, 15)}…`,
-				colour: t.place === void 0 ? wt(t, r) : "var(--soft)",
+				text: t.name.length <= Ui ? t.name : `${t.name.slice(0, 15)}…`,
+				colour: t.place === void 0 ? Tt(t, r) : "var(--soft)",
 				x: n / s,
 				y: i / s,
 				z: a / s
 			};
 		});
 	}
-	function Qi({ number: e, name: t }, n) {
-		return e < 0 || !n || t !== String(e) ? t : `Cluster ${t}`;
+	function ea({ number: e, name: t, isMerged: n }, r) {
+		return e < 0 || !r || t !== String(e) && !n ? t : `${n ? "Clusters" : "Cluster"} ${t}`;
 	}
-	function $i({ probability: e, partners: t }) {
-		let n = t?.split("+") ?? [], r = n.length > Hi ? `${n.slice(0, Hi).join("+")} and ${J(n.length - Hi)} more` : t;
+	function ta({ probability: e, partners: t }) {
+		let n = t?.split("+") ?? [], r = n.length > Wi ? `${n.slice(0, Wi).join("+")} and ${Y(n.length - Wi)} more` : t;
 		return [...e === void 0 ? [] : [`sure ${e.toFixed(2)}`], ...r ? [`merges with ${r}`] : []].join(", ");
 	}
-	function ea({ suffix: e, grouping: t, rows: n, theme: r, hidden: i, isOfJob: a, hide: o, rename: s, choose: c }) {
-		let l = q(!1), u = q(null), d = q(""), f = t.groups.map((e, t) => t), p = f.filter((e) => t.groups[e].name.toLowerCase().includes(d.value.trim().toLowerCase())), m = l.value ? p : p.slice(0, Bi), h = (e) => {
+	function na({ suffix: e, grouping: t, rows: n, theme: r, hidden: i, isOfJob: a, most: o, hide: s, rename: c, merge: l, choose: u }) {
+		let d = J(!1), f = J(null), p = J(""), m = t.groups.map((e, t) => t), h = m.filter((e) => t.groups[e].name.toLowerCase().includes(p.value.trim().toLowerCase())), g = d.value ? h : h.slice(0, Hi), _ = (e) => {
 			let t = new Set(i);
-			t.delete(e) || t.add(e), o(t);
-		}, g = (e) => !i.has(e) && i.size === f.length - 1;
-		return /* @__PURE__ */ X("section", {
+			t.delete(e) || t.add(e), s(t);
+		}, v = (e) => !i.has(e) && i.size === m.length - 1, y = t.groups.filter((e) => e.number >= 0).length;
+		return Z("section", {
 			class: "card",
 			"aria-labelledby": `groups${e}`,
 			children: [
-				/* @__PURE__ */ X("div", {
+				Z("div", {
 					class: "head tight",
-					children: [/* @__PURE__ */ X("h2", {
+					children: [Z("h2", {
 						id: `groups${e}`,
 						children: [
 							a ? "Clusters" : t.title,
 							" ",
-							/* @__PURE__ */ X("span", {
+							Z("span", {
 								class: "soft",
-								children: J(t.groups.filter((e) => e.number >= 0).length)
+								children: Y(y)
 							})
 						]
-					}), i.size > 0 && /* @__PURE__ */ X("button", {
+					}), i.size > 0 && Z("button", {
 						type: "button",
-						onClick: () => o(/* @__PURE__ */ new Set()),
+						onClick: () => s(new Set()),
 						children: "Show all"
 					})]
 				}),
-				t.groups.length > Bi && /* @__PURE__ */ X("label", { children: [/* @__PURE__ */ X("span", {
+				o > 2 && Z("label", {
+					class: "merged",
+					title: "Clusters merge in the order in which that raises the squared distances least (Ward's rule)",
+					children: [
+						"Show ",
+						Z("input", {
+							type: "range",
+							min: "1",
+							max: o,
+							step: "1",
+							value: y,
+							"aria-valuetext": `${y} of ${o} clusters`,
+							onInput: (e) => l(Number(e.currentTarget.value))
+						}),
+						y < o ? `${Y(y)} of ${Y(o)}` : `all ${Y(o)}`
+					]
+				}),
+				t.groups.length > Hi && Z("label", { children: [Z("span", {
 					class: "unseen",
 					children: ["Search ", a ? "clusters" : t.title]
-				}), /* @__PURE__ */ X("input", {
+				}), Z("input", {
 					type: "search",
 					placeholder: "Search",
-					value: d.value,
-					onInput: (e) => d.value = e.currentTarget.value
+					value: p.value,
+					onInput: (e) => p.value = e.currentTarget.value
 				})] }),
-				/* @__PURE__ */ X("ul", {
+				Z("ul", {
 					class: "groups",
-					children: m.map((e) => {
-						let l = t.groups[e], d = Qi(l, a), p = $i(l);
-						return u.value === l.number ? /* @__PURE__ */ X("li", { children: /* @__PURE__ */ X("form", {
+					children: g.map((e) => {
+						let o = t.groups[e], l = ea(o, a), d = ta(o);
+						return f.value === o.number ? Z("li", { children: Z("form", {
 							class: "inline",
 							onSubmit: (e) => {
 								e.preventDefault();
 								let t = e.currentTarget.querySelector("input").value.trim();
-								s(l.number, t || String(l.number)), u.value = null;
+								c(o.number, t || String(o.number)), f.value = null;
 							},
-							children: [/* @__PURE__ */ X("input", {
-								"aria-label": `New name of ${d}`,
-								defaultValue: l.name,
+							children: [Z("input", {
+								"aria-label": `New name of ${l}`,
+								defaultValue: o.name,
 								maxLength: 80,
 								ref: (e) => e?.focus(),
-								onKeyDown: (e) => e.key === "Escape" && (e.stopPropagation(), u.value = null)
-							}), /* @__PURE__ */ X("button", {
+								onKeyDown: (e) => e.key === "Escape" && (e.stopPropagation(), f.value = null)
+							}), Z("button", {
 								type: "submit",
 								children: "Name"
 							})]
-						}) }, l.number) : /* @__PURE__ */ X("li", {
+						}) }, o.number) : Z("li", {
 							class: i.has(e) ? "off" : "",
 							children: [
-								/* @__PURE__ */ X("button", {
+								Z("button", {
 									type: "button",
 									class: "name",
 									title: "Select its rows. Shift adds, Alt takes away.",
-									onClick: (t) => c(e, t.altKey ? "subtract" : t.shiftKey ? "add" : "replace"),
+									onClick: (t) => u(e, t.altKey ? "subtract" : t.shiftKey ? "add" : "replace"),
 									children: [
-										/* @__PURE__ */ X("i", {
+										Z("i", {
 											class: "swatch",
-											style: { background: wt(l, r) }
+											style: { background: Tt(o, r) }
 										}),
-										/* @__PURE__ */ X("span", {
+										Z("span", {
 											class: "text",
-											children: d
+											children: l
 										}),
-										/* @__PURE__ */ X("span", {
+										Z("span", {
 											class: "number",
-											children: J(l.rows)
+											children: Y(o.rows)
 										}),
-										/* @__PURE__ */ X("span", {
+										Z("span", {
 											class: "number soft",
-											children: [Y(100 * l.rows / n, 2), " %"]
+											children: [X(100 * o.rows / n, 2), " %"]
 										}),
-										l.about && /* @__PURE__ */ X("small", { children: l.about }),
-										p && /* @__PURE__ */ X("small", {
+										o.about && Z("small", { children: o.about }),
+										d && Z("small", {
 											title: "The mean probability of its rows; the clusters with which it would merge first",
-											children: p
+											children: d
 										})
 									]
 								}),
-								a && l.number >= 0 && /* @__PURE__ */ X("button", {
+								a && o.number >= 0 && Z("button", {
 									type: "button",
 									class: "bare",
-									title: `Rename ${d}`,
-									"aria-label": `Rename ${d}`,
-									onClick: () => u.value = l.number,
-									children: /* @__PURE__ */ X(zi, { name: "pen" })
+									title: `Rename ${l}`,
+									"aria-label": `Rename ${l}`,
+									onClick: () => f.value = o.number,
+									children: Z(Vi, { name: "pen" })
 								}),
-								/* @__PURE__ */ X("button", {
+								Z("button", {
 									type: "button",
 									class: "bare",
-									"aria-pressed": g(e),
-									title: `Show only ${d}`,
-									"aria-label": `Show only ${d}`,
-									onClick: () => o(g(e) ? /* @__PURE__ */ new Set() : new Set(f.filter((t) => t !== e))),
-									children: /* @__PURE__ */ X(zi, { name: "only" })
+									"aria-pressed": v(e),
+									title: `Show only ${l}`,
+									"aria-label": `Show only ${l}`,
+									onClick: () => s(v(e) ? new Set() : new Set(m.filter((t) => t !== e))),
+									children: Z(Vi, { name: "only" })
 								}),
-								/* @__PURE__ */ X("button", {
+								Z("button", {
 									type: "button",
 									class: "bare",
 									"aria-pressed": i.has(e),
-									title: `Hide ${d}`,
-									"aria-label": `Hide ${d}`,
-									onClick: () => h(e),
-									children: /* @__PURE__ */ X(zi, { name: i.has(e) ? "hidden" : "shown" })
+									title: `Hide ${l}`,
+									"aria-label": `Hide ${l}`,
+									onClick: () => _(e),
+									children: Z(Vi, { name: i.has(e) ? "hidden" : "shown" })
 								})
 							]
-						}, l.number);
+						}, o.number);
 					})
 				}),
-				p.length > m.length && /* @__PURE__ */ X("button", {
+				h.length > g.length && Z("button", {
 					type: "button",
-					onClick: () => l.value = !0,
-					children: ["Show all ", J(p.length)]
+					onClick: () => d.value = !0,
+					children: ["Show all ", Y(h.length)]
 				})
 			]
 		});
 	}
-	var ta = 12;
-	function na({ suffix: e, outliers: t, titleOf: n, pick: r, choose: i }) {
-		return /* @__PURE__ */ X("section", {
+	var ra = 12;
+	function ia({ suffix: e, outliers: t, titleOf: n, pick: r, choose: i }) {
+		return Z("section", {
 			class: "card",
 			"aria-labelledby": `far${e}`,
 			children: [
-				/* @__PURE__ */ X("div", {
+				Z("div", {
 					class: "head tight",
-					children: [/* @__PURE__ */ X("h2", {
+					children: [Z("h2", {
 						id: `far${e}`,
-						children: ["Outliers ", /* @__PURE__ */ X("span", {
+						children: ["Outliers ", Z("span", {
 							class: "soft",
-							children: J(t.length)
+							children: Y(t.length)
 						})]
-					}), /* @__PURE__ */ X("button", {
+					}), Z("button", {
 						type: "button",
 						onClick: i,
 						children: "Select them"
 					})]
 				}),
-				/* @__PURE__ */ X("p", {
+				Z("p", {
 					class: "note",
 					children: "Rows unusually far from the centre of their cluster, and the columns that make it so."
 				}),
-				/* @__PURE__ */ X("ul", {
+				Z("ul", {
 					class: "plainlist",
-					children: t.slice(0, ta).map(({ row: e, cluster: t, about: i }) => /* @__PURE__ */ X("li", { children: [
-						/* @__PURE__ */ X("button", {
+					children: t.slice(0, ra).map(({ row: e, cluster: t, about: i }) => Z("li", { children: [
+						Z("button", {
 							type: "button",
 							class: "link",
 							onClick: () => r(e),
 							children: n(e)
 						}),
 						" ",
-						/* @__PURE__ */ X("span", {
+						Z("span", {
 							class: "soft",
 							children: [
 								"cluster ",
@@ -4368,66 +4416,66 @@
 						})
 					] }, e))
 				}),
-				t.length > ta && /* @__PURE__ */ X("p", {
+				t.length > ra && Z("p", {
 					class: "note",
 					children: [
 						"The farthest ",
-						ta,
+						ra,
 						" of ",
-						J(t.length),
+						Y(t.length),
 						"."
 					]
 				})
 			]
 		});
 	}
-	var ra = .8;
-	function ia({ suffix: e, grouping: t, theme: n, choose: r }) {
-		let i = q(ra), a = W(() => {
+	var aa = .8;
+	function oa({ suffix: e, grouping: t, theme: n, choose: r }) {
+		let i = J(aa), a = G(() => {
 			let e = 0;
-			for (let n of St(t, i.value)) e++;
+			for (let n of Ct(t, i.value)) e++;
 			return e;
 		}, [t, i.value]), o = t.scale?.gaps ?? 0;
-		return /* @__PURE__ */ X("section", {
+		return Z("section", {
 			class: "card",
 			"aria-labelledby": `sure${e}`,
 			children: [
-				/* @__PURE__ */ X("h2", {
+				Z("h2", {
 					id: `sure${e}`,
 					children: "How sure"
 				}),
-				t.isSure && /* @__PURE__ */ X(x, { children: [
-					/* @__PURE__ */ X("div", {
+				t.isSure && Z(x, { children: [
+					Z("div", {
 						class: "ramp",
 						"aria-hidden": "true",
-						children: Array.from({ length: 24 }, (e, t) => /* @__PURE__ */ X("i", { style: { background: pt(1 - t / 23, n) } }, t))
+						children: Array.from({ length: 24 }, (e, t) => Z("i", { style: { background: ft(1 - t / 23, n) } }, t))
 					}),
-					/* @__PURE__ */ X("p", {
+					Z("p", {
 						class: "ends",
-						children: [/* @__PURE__ */ X("span", { children: [.5, " or less, unsure"] }), /* @__PURE__ */ X("span", { children: "1, sure" })]
+						children: [Z("span", { children: [.5, " or less, unsure"] }), Z("span", { children: "1, sure" })]
 					}),
-					o > 0 && /* @__PURE__ */ X("p", {
+					o > 0 && Z("p", {
 						class: "note",
 						children: [
-							J(o),
+							Y(o),
 							" ",
 							o === 1 ? "row is" : "rows are",
 							" in no cluster, and grey."
 						]
 					})
 				] }),
-				/* @__PURE__ */ X("p", {
+				Z("p", {
 					class: "note",
 					children: "The probability that a row belongs to its cluster, and not to a neighbouring one."
 				}),
-				/* @__PURE__ */ X("div", {
+				Z("div", {
 					class: "tools",
-					children: [/* @__PURE__ */ X("label", {
+					children: [Z("label", {
 						class: "check",
 						children: [
 							"Below ",
 							i.value.toFixed(2),
-							/* @__PURE__ */ X("input", {
+							Z("input", {
 								type: "range",
 								min: "0",
 								max: "1",
@@ -4436,14 +4484,14 @@
 								onInput: (e) => i.value = Number(e.currentTarget.value)
 							})
 						]
-					}), /* @__PURE__ */ X("button", {
+					}), Z("button", {
 						type: "button",
 						disabled: a === 0,
 						title: "Select these rows. Shift adds, Alt takes away.",
 						onClick: (e) => r(i.value, e.altKey ? "subtract" : e.shiftKey ? "add" : "replace"),
 						children: [
 							"Select ",
-							J(a),
+							Y(a),
 							" ",
 							a === 1 ? "row" : "rows"
 						]
@@ -4452,29 +4500,29 @@
 			]
 		});
 	}
-	function aa({ title: e, low: t, high: n, isLog: r, gaps: i, theme: a }) {
-		return /* @__PURE__ */ X("section", {
+	function sa({ title: e, low: t, high: n, isLog: r, gaps: i, theme: a }) {
+		return Z("section", {
 			class: "card",
 			"aria-label": `Scale of ${e}`,
 			children: [
-				/* @__PURE__ */ X("h2", { children: e }),
-				/* @__PURE__ */ X("div", {
+				Z("h2", { children: e }),
+				Z("div", {
 					class: "ramp",
 					"aria-hidden": "true",
-					children: Array.from({ length: 24 }, (e, t) => /* @__PURE__ */ X("i", { style: { background: pt(t / 23, a) } }, t))
+					children: Array.from({ length: 24 }, (e, t) => Z("i", { style: { background: ft(t / 23, a) } }, t))
 				}),
-				/* @__PURE__ */ X("p", {
+				Z("p", {
 					class: "ends",
 					children: [
-						/* @__PURE__ */ X("span", { children: Y(t) }),
-						/* @__PURE__ */ X("span", { children: r ? "logarithmic" : "" }),
-						/* @__PURE__ */ X("span", { children: Y(n) })
+						Z("span", { children: X(t) }),
+						Z("span", { children: r ? "logarithmic" : "" }),
+						Z("span", { children: X(n) })
 					]
 				}),
-				i > 0 && /* @__PURE__ */ X("p", {
+				i > 0 && Z("p", {
 					class: "note",
 					children: [
-						J(i),
+						Y(i),
 						" ",
 						i === 1 ? "row has" : "rows have",
 						" no value, and ",
@@ -4485,101 +4533,101 @@
 			]
 		});
 	}
-	function oa({ suffix: e, columns: t, row: n, title: r, cluster: i, probability: a, close: o }) {
-		return /* @__PURE__ */ X("section", {
+	function ca({ suffix: e, columns: t, row: n, title: r, cluster: i, probability: a, close: o }) {
+		return Z("section", {
 			class: "card",
 			"aria-labelledby": `picked${e}`,
 			"aria-live": "polite",
 			children: [
-				/* @__PURE__ */ X("div", {
+				Z("div", {
 					class: "head tight",
-					children: [/* @__PURE__ */ X("h2", {
+					children: [Z("h2", {
 						id: `picked${e}`,
 						children: r
-					}), /* @__PURE__ */ X("button", {
+					}), Z("button", {
 						type: "button",
 						class: "bare",
 						"aria-label": "Close",
 						onClick: o,
-						children: /* @__PURE__ */ X(zi, { name: "close" })
+						children: Z(Vi, { name: "close" })
 					})]
 				}),
-				i && /* @__PURE__ */ X("p", {
+				i && Z("p", {
 					class: "note",
-					children: [i, a === null ? "" : `, probability ${Y(a, 4)}`]
+					children: [i, a === null ? "" : `, probability ${X(a, 4)}`]
 				}),
-				/* @__PURE__ */ X("dl", {
+				Z("dl", {
 					class: "facts one",
-					children: t.columns.slice(0, 200).map((e) => /* @__PURE__ */ X("div", { children: [/* @__PURE__ */ X("dt", { children: e.name }), /* @__PURE__ */ X("dd", { children: e.kind === "text" ? e.values[n] : Y(e.isSingle ? Sr(e.values[n]) : e.values[n], 12) })] }, e.name))
+					children: t.columns.slice(0, 200).map((e) => Z("div", { children: [Z("dt", { children: e.name }), Z("dd", { children: e.kind === "text" ? e.values[n] : X(e.isSingle ? wr(e.values[n]) : e.values[n], 12) })] }, e.name))
 				})
 			]
 		});
 	}
-	function sa({ keep: e, source: t, titleOf: n, columns: r, chosen: i, total: a, recipe: o, grouping: s, clear: c, invert: l, pick: u, picked: d }) {
-		let { name: f, suffix: p = "" } = t, m = q(null), h = q(null), g = q(!1), _ = W(() => {
+	function la({ keep: e, source: t, titleOf: n, columns: r, chosen: i, total: a, recipe: o, grouping: s, clear: c, invert: l, pick: u, picked: d }) {
+		let { name: f, suffix: p = "" } = t, m = J(null), h = J(null), g = J(!1), _ = G(() => {
 			let e = [];
-			for (let t = 0; t < i.length && e.length < Ui; t++) i[t] && e.push(t);
+			for (let t = 0; t < i.length && e.length < Gi; t++) i[t] && e.push(t);
 			return e;
 		}, [i]), v = s !== null && s.groups.some(({ name: e, number: t }) => t >= 0 && e !== String(t)), y = s ? [
 			"cluster",
 			...v ? ["cluster_name"] : [],
 			...s.probability ? ["probability"] : []
-		] : [], b = new Set(r.columns.map((e) => e.name)), x = [...r.columns.map((e) => e.name), ...y.map((e) => b.has(e) ? `${e}_` : e)], S = (e) => [...r.columns.map((t) => t.isSingle ? Sr(t.values[e]) : t.values[e]), ...s ? [
+		] : [], b = new Set(r.columns.map((e) => e.name)), x = [...r.columns.map((e) => e.name), ...y.map((e) => b.has(e) ? `${e}_` : e)], S = (e) => [...r.columns.map((t) => t.isSingle ? wr(t.values[e]) : t.values[e]), ...s ? [
 			s.groups[s.groupOf[e]]?.number ?? -1,
 			...v ? [s.groups[s.groupOf[e]]?.name ?? ""] : [],
 			...s.probability ? [s.probability[e]] : []
 		] : []], C = () => {
-			let e = t.titleOf !== void 0, r = [Cr(e ? ["id", ...x] : x)];
-			for (let t = 0; t < i.length; t++) i[t] && r.push(Cr(e ? [n(t), ...S(t)] : S(t)));
+			let e = t.titleOf !== void 0, r = [Tr(e ? ["id", ...x] : x)];
+			for (let t = 0; t < i.length; t++) i[t] && r.push(Tr(e ? [n(t), ...S(t)] : S(t)));
 			return new Blob(r, { type: "text/csv" });
 		}, w = async () => {
 			g.value = !0, m.value = null;
 			try {
 				let e = await t.save(h.value.trim(), C(), i);
-				It(`${h.value} is there: ${J(e)} rows.`), h.value = null;
+				Lt(`${h.value} is there: ${Y(e)} rows.`), h.value = null;
 			} catch (e) {
 				m.value = e;
 			} finally {
 				g.value = !1;
 			}
 		};
-		return /* @__PURE__ */ X("section", {
+		return Z("section", {
 			class: "card chosen",
 			"aria-labelledby": `chosen${p}`,
 			children: [
-				/* @__PURE__ */ X("div", {
+				Z("div", {
 					class: "head",
-					children: [/* @__PURE__ */ X("div", { children: [/* @__PURE__ */ X("h2", {
+					children: [Z("div", { children: [Z("h2", {
 						id: `chosen${p}`,
-						children: [J(a), " rows selected"]
-					}), /* @__PURE__ */ X("p", {
+						children: [Y(a), " rows selected"]
+					}), Z("p", {
 						class: "note",
 						children: o.join(", ")
-					})] }), /* @__PURE__ */ X("div", {
+					})] }), Z("div", {
 						class: "tools",
 						children: [
-							/* @__PURE__ */ X("button", {
+							Z("button", {
 								type: "button",
 								class: "first",
-								onClick: () => Wt(`${f}-selection.csv`, C()),
+								onClick: () => Gt(`${f}-selection.csv`, C()),
 								children: "Export CSV"
 							}),
-							t.save && /* @__PURE__ */ X("button", {
+							t.save && Z("button", {
 								type: "button",
 								onClick: () => h.value = h.value === null ? `${f}-selection` : null,
 								children: "Save as data set"
 							}),
-							/* @__PURE__ */ X("button", {
+							Z("button", {
 								type: "button",
 								onClick: e,
 								children: "Compare"
 							}),
-							/* @__PURE__ */ X("button", {
+							Z("button", {
 								type: "button",
 								onClick: l,
 								children: "Invert (I)"
 							}),
-							/* @__PURE__ */ X("button", {
+							Z("button", {
 								type: "button",
 								onClick: c,
 								children: "Clear (Esc)"
@@ -4587,36 +4635,36 @@
 						]
 					})]
 				}),
-				h.value !== null && /* @__PURE__ */ X("form", {
+				h.value !== null && Z("form", {
 					class: "inline",
 					onSubmit: (e) => {
 						e.preventDefault(), w();
 					},
-					children: [/* @__PURE__ */ X("label", { children: ["Name ", /* @__PURE__ */ X("input", {
+					children: [Z("label", { children: ["Name ", Z("input", {
 						value: h.value,
 						onInput: (e) => h.value = e.currentTarget.value
-					})] }), /* @__PURE__ */ X("button", {
+					})] }), Z("button", {
 						type: "submit",
 						class: "first",
 						disabled: g.value,
 						children: "Save"
 					})]
 				}),
-				/* @__PURE__ */ X(Ar, { error: m.value }),
-				/* @__PURE__ */ X(jr, {
+				Z(Mr, { error: m.value }),
+				Z(Nr, {
 					caption: "Selected rows",
 					names: ["row", ...x],
 					rows: _.map((e) => [t.titleOf ? n(e) : e + 1, ...S(e)]),
 					on: _.indexOf(d),
 					pick: (e) => u(_[e])
 				}),
-				a > _.length && /* @__PURE__ */ X("p", {
+				a > _.length && Z("p", {
 					class: "note",
 					children: [
 						"The first ",
-						J(_.length),
+						Y(_.length),
 						" are shown; the export has all ",
-						J(a),
+						Y(a),
 						"."
 					]
 				})
@@ -4624,15 +4672,15 @@
 		});
 	}
 	// src/views/sortable.ts
-	function ca(e) {
+	function ua(e) {
 		if (e.dataset.value !== void 0) return Number(e.dataset.value);
 		let t = (e.textContent ?? "").trim().replaceAll("−", "-"), n = t.replaceAll(",", "").match(/^[+-]?\d+(\.\d+)?(?: ?×? ?10?(?:e|\^)?-?\d*)?/), r = t.match(/^([+-]?\d+(?:\.\d+)?) × 10([+-]?\d+)/);
 		return r ? Number(r[1]) * 10 ** Number(r[2]) : n ? parseFloat(n[0]) : t.toLowerCase();
 	}
-	function la(e, t) {
+	function da(e, t) {
 		return typeof e == "number" && typeof t == "number" ? Number.isNaN(e) ? +!Number.isNaN(t) : Number.isNaN(t) ? -1 : e - t : typeof e == "number" ? -1 : typeof t == "number" ? 1 : e < t ? -1 : +(e > t);
 	}
-	function ua(e) {
+	function fa(e) {
 		let t = [...e.tHead?.rows[0]?.cells ?? []];
 		t.forEach((n, r) => {
 			let i = document.createElement("button");
@@ -4641,15 +4689,15 @@
 				t.forEach((e) => e.removeAttribute("aria-sort")), n.setAttribute("aria-sort", i ? "ascending" : "descending");
 				let [a] = e.tBodies, o = [...a.rows].map((e) => ({
 					row: e,
-					key: ca(e.cells[r])
+					key: ua(e.cells[r])
 				}));
-				o.sort((e, t) => (i ? 1 : -1) * la(e.key, t.key)), a.append(...o.map(({ row: e }) => e));
+				o.sort((e, t) => (i ? 1 : -1) * da(e.key, t.key)), a.append(...o.map(({ row: e }) => e));
 			});
 		});
 	}
 	// src/report.tsx
-	function da({ figure: e, source: t, settings: n, asked: r }) {
-		return /* @__PURE__ */ X(qi, {
+	function pa({ figure: e, source: t, settings: n, asked: r }) {
+		return Z(Yi, {
 			source: t,
 			settings: n.value,
 			settle: (e) => {
@@ -4660,16 +4708,25 @@
 			asked: r
 		}, e.name);
 	}
-	function fa(e, t, n) {
+	var ma = null;
+	function ha(e, t, n) {
 		if (n.kind === "scene") {
-			let r = Re(null), i = n.table ? document.getElementById(n.table) : null;
+			let r = Le(null), i = n.table ? document.getElementById(n.table) : null;
 			i?.addEventListener("click", (e) => {
 				let n = e.target.closest("tr[data-cluster]");
 				n && (r.value = { group: Number(n.dataset.cluster) }, i.querySelectorAll("tr.on").forEach((e) => e.classList.remove("on")), n.classList.add("on"), t.scrollIntoView({ block: "nearest" }));
-			}), R(/* @__PURE__ */ X(da, {
+			});
+			let a = Le({}), o = n.groupings[0]?.joins?.length ?? 0;
+			o > 1 && (ma = {
+				most: o,
+				show: (e) => (a.value = {
+					...a.value,
+					merged: String(e)
+				}, t.scrollIntoView({ block: "nearest" }))
+			}), B(Z(pa, {
 				figure: n,
-				source: Nt(n, e),
-				settings: Re({}),
+				source: Pt(n, e),
+				settings: a,
 				asked: r
 			}), t);
 		} else if (n.kind === "anneal") {
@@ -4682,65 +4739,70 @@
 				parent: t,
 				clusters: n
 			})), { command: i } = n, a = window.frameElement?.hasAttribute("data-keep") ? window.frameElement : null;
-			R(/* @__PURE__ */ X(dn, {
+			B(Z(fn, {
 				steps: e,
 				splits: r,
 				unit: n.unit,
 				keep: (e) => {
 					let t = `${e} ${e === 1 ? "cluster" : "clusters"}`;
-					return a ? /* @__PURE__ */ X("p", {
-						class: "keep",
-						children: /* @__PURE__ */ X("button", {
-							type: "button",
-							onClick: () => a.dispatchEvent(new CustomEvent("lehr-keep", { detail: e })),
-							children: ["Keep ", t]
-						})
-					}) : i && /* @__PURE__ */ X("p", {
+					return Z("p", {
 						class: "keep",
 						children: [
-							"To keep ",
-							t,
-							": ",
-							/* @__PURE__ */ X("code", { children: [
-								i,
-								" -k ",
-								e
+							ma && e <= ma.most && Z("button", {
+								type: "button",
+								onClick: () => ma.show(e),
+								children: ["Show ", t]
+							}),
+							" ",
+							a ? Z("button", {
+								type: "button",
+								onClick: () => a.dispatchEvent(new CustomEvent("lehr-keep", { detail: e })),
+								children: ["Keep ", t]
+							}) : i && Z("span", { children: [
+								"To keep ",
+								t,
+								": ",
+								Z("code", { children: [
+									i,
+									" -k ",
+									e
+								] })
 							] })
 						]
 					});
 				}
 			}), t);
-		} else n.kind === "lines" ? R(/* @__PURE__ */ X("div", {
+		} else n.kind === "lines" ? B(Z("div", {
 			class: "pair",
-			children: n.lines.map((e) => /* @__PURE__ */ X(sn, { ...e }, e.title))
-		}), t) : n.kind === "heat" ? R(/* @__PURE__ */ X(xn, {
+			children: n.lines.map((e) => Z(cn, { ...e }, e.title))
+		}), t) : n.kind === "heat" ? B(Z(Cn, {
 			...n,
-			levels: kt(n.levels),
-			between: Ot(n.between)
-		}), t) : n.kind === "density" ? R(/* @__PURE__ */ X(hn, { ...n }), t) : R(/* @__PURE__ */ X(Tn, {
+			levels: At(n.levels),
+			between: kt(n.between)
+		}), t) : n.kind === "density" ? B(Z(gn, { ...n }), t) : B(Z(Dn, {
 			...n,
 			planes: n.planes.map(({ name: e, values: t }) => ({
 				name: e,
-				values: Ot(t)
+				values: kt(t)
 			}))
 		}), t);
 	}
-	var pa = JSON.parse(document.getElementById("data").textContent);
-	for (let [e, t] of Object.entries(pa.figures)) {
+	var ga = JSON.parse(document.getElementById("data").textContent), _a = Object.entries(ga.figures);
+	for (let [e, t] of [..._a.filter(([, { kind: e }]) => e === "scene"), ..._a.filter(([, { kind: e }]) => e !== "scene")]) {
 		let n = document.getElementById(e);
-		n && fa(e, n, t);
+		n && ha(e, n, t);
 	}
-	document.querySelectorAll("table.sortable").forEach(ua), Je(() => {
-		document.querySelectorAll(".swatch[data-cluster]").forEach((e) => e.style.background = dt(Number(e.dataset.cluster), Rt.value));
+	document.querySelectorAll("table.sortable").forEach(fa), qe(() => {
+		document.querySelectorAll(".swatch[data-cluster]").forEach((e) => e.style.background = ut(Number(e.dataset.cluster), zt.value));
 	});
-	var ma = document.createElement("div");
-	document.body.append(ma), R(/* @__PURE__ */ X(ha, {}), ma);
-	function ha() {
-		return /* @__PURE__ */ X("div", {
-			class: `notice${Pt.value ? " shown" : ""}`,
+	var va = document.createElement("div");
+	document.body.append(va), B(Z(ya, {}), va);
+	function ya() {
+		return Z("div", {
+			class: `notice${Ft.value ? " shown" : ""}`,
 			role: "status",
 			"aria-live": "polite",
-			children: Pt.value
+			children: Ft.value
 		});
 	}
 })();

@@ -30,6 +30,9 @@ function ShownScene({ figure, source, settings, asked }: {
   return <Scene key={figure.name} source={source} settings={settings.value} settle={settle} asked={asked} />;
 }
 
+/// The scene in which fewer clusters than there are can be shown.
+let merging: { most: number; show: (clusters: number) => void } | null = null;
+
 function show(id: string, place: HTMLElement, figure: Figure): void {
   if (figure.kind === 'scene') {
     const asked = signal<{ group: number } | null>(null);
@@ -42,7 +45,10 @@ function show(id: string, place: HTMLElement, figure: Figure): void {
       row.classList.add('on');
       place.scrollIntoView({ block: 'nearest' });
     });
-    render(<ShownScene figure={figure} source={sourceOf(figure, id)} settings={signal({})} asked={asked} />, place);
+    const settings = signal<Record<string, string>>({});
+    const most = figure.groupings[0]?.joins?.length ?? 0;
+    if (most > 1) merging = { most, show: (clusters) => ((settings.value = { ...settings.value, merged: String(clusters) }), place.scrollIntoView({ block: 'nearest' })) };
+    render(<ShownScene figure={figure} source={sourceOf(figure, id)} settings={settings} asked={asked} />, place);
   } else if (figure.kind === 'anneal') {
     const steps = figure.steps.map(([temperature, clusters, freeEnergy]) => ({ temperature, clusters, freeEnergy }));
     const splits = figure.splits.map(([temperature, parent, clusters]) => ({ temperature, parent, clusters }));
@@ -51,8 +57,11 @@ function show(id: string, place: HTMLElement, figure: Figure): void {
     const frame = window.frameElement?.hasAttribute('data-keep') ? window.frameElement : null;
     const keep = (clusters: number) => {
       const number = `${clusters} ${clusters === 1 ? 'cluster' : 'clusters'}`;
-      if (frame) return <p class="keep"><button type="button" onClick={() => frame.dispatchEvent(new CustomEvent('lehr-keep', { detail: clusters }))}>Keep {number}</button></p>;
-      return command && <p class="keep">To keep {number}: <code>{command} -k {clusters}</code></p>;
+      const shown = merging && clusters <= merging.most && <button type="button" onClick={() => merging!.show(clusters)}>Show {number}</button>;
+      const kept = frame
+        ? <button type="button" onClick={() => frame.dispatchEvent(new CustomEvent('lehr-keep', { detail: clusters }))}>Keep {number}</button>
+        : command && <span>To keep {number}: <code>{command} -k {clusters}</code></span>;
+      return <p class="keep">{shown} {kept}</p>;
     };
     render(<Anneal steps={steps} splits={splits} unit={figure.unit} keep={keep} />, place);
   } else if (figure.kind === 'lines') {
@@ -67,7 +76,9 @@ function show(id: string, place: HTMLElement, figure: Figure): void {
 }
 
 const data = JSON.parse(document.getElementById('data')!.textContent!) as { figures: Record<string, Figure> };
-for (const [id, figure] of Object.entries(data.figures)) {
+// Scenes first: the annealing offers to show fewer clusters in one of them.
+const figures = Object.entries(data.figures);
+for (const [id, figure] of [...figures.filter(([, { kind }]) => kind === 'scene'), ...figures.filter(([, { kind }]) => kind !== 'scene')]) {
   const place = document.getElementById(id);
   if (place) show(id, place, figure);
 }

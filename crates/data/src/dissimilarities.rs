@@ -151,6 +151,9 @@ pub struct Header {
     /// The number of items before equal ones were merged, if they were.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub collapsed_from: Option<usize>,
+    /// The number of items that these were drawn from, if they are a sample.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sampled_from: Option<usize>,
     /// Which pairs are stored.
     pub form: Form,
     /// The type of a stored number.

@@ -93,9 +93,23 @@ impl Fingerprints {
     /// Also returns, for each row, which distinct row it equals.
     pub fn distinct(&self) -> (Self, Duplicates) {
         let duplicates = Duplicates::of((0..self.len()).map(|row| self.row(row)));
-        let words = duplicates.first().iter().flat_map(|row| self.row(*row)).copied().collect();
-        let ids = duplicates.first().iter().map(|row| self.ids[*row].clone()).collect();
-        (Fingerprints { words, bits: self.bits, ids, weights: None, name: self.name.clone() }, duplicates)
+        let distinct = Fingerprints { weights: None, ..self.select(duplicates.first()) };
+        (distinct, duplicates)
+    }
+
+    /// Returns some of the rows, in the given order, with their ids and weights.
+    ///
+    /// # Panics
+    /// Panics if there is no such row, or if `rows` is empty.
+    pub fn select(&self, rows: &[usize]) -> Self {
+        assert!(!rows.is_empty(), "at least one row");
+        Fingerprints {
+            words: rows.iter().flat_map(|&row| self.row(row)).copied().collect(),
+            bits: self.bits,
+            ids: rows.iter().map(|&row| self.ids[row].clone()).collect(),
+            weights: self.weights.as_ref().map(|weights| rows.iter().map(|&row| weights[row]).collect()),
+            name: self.name.clone(),
+        }
     }
 
     /// Returns the number of rows, at least 1.

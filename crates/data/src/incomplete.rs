@@ -234,25 +234,28 @@ impl Incomplete {
     pub fn distinct(&self) -> (Self, Duplicates) {
         let key = |row: usize| self.row(row).iter().map(|value| one_form(*value).to_bits()).collect::<Vec<u64>>();
         let duplicates = Duplicates::of((0..self.len()).map(key));
-        let values: Vec<f64> = duplicates.first().iter().flat_map(|row| self.row(*row)).copied().collect();
-        // The row number becomes the id, because the distinct rows are numbered differently.
+        (self.select(duplicates.first()), duplicates)
+    }
+
+    /// Returns some of the rows, in the given order. Without ids, a row's number here becomes its id, because the
+    /// selected rows are numbered differently.
+    ///
+    /// # Panics
+    /// Panics if there is no such row, or if `rows` is empty.
+    pub fn select(&self, rows: &[usize]) -> Self {
+        assert!(!rows.is_empty(), "at least one row");
+        let values: Vec<f64> = rows.iter().flat_map(|&row| self.row(row)).copied().collect();
         let id = |row: usize| self.ids.as_ref().map_or_else(|| row.to_string(), |ids| ids[row].clone());
-        let ids = Some(duplicates.first().iter().map(|row| id(*row)).collect());
-        let missing = values.iter().filter(|value| value.is_nan()).count();
-        let (dimension, columns, name) = (self.dimension, self.columns.clone(), self.name.clone());
-        (
-            Incomplete {
-                values,
-                dimension,
-                columns,
-                ids,
-                missing,
-                left_out: self.left_out.clone(),
-                notes: self.notes.clone(),
-                name,
-            },
-            duplicates,
-        )
+        Incomplete {
+            dimension: self.dimension,
+            columns: self.columns.clone(),
+            ids: Some(rows.iter().map(|&row| id(row)).collect()),
+            missing: values.iter().filter(|value| value.is_nan()).count(),
+            left_out: self.left_out.clone(),
+            notes: self.notes.clone(),
+            name: self.name.clone(),
+            values,
+        }
     }
 
     /// Returns a checksum of the data: XXH3 (64 bits) over shape and values, without ids and names.

@@ -218,14 +218,23 @@ impl Sequences {
     /// ```
     pub fn distinct(&self) -> (Self, Duplicates) {
         let duplicates = Duplicates::of((0..self.len()).map(|row| self.sequence(row)));
+        (self.select(duplicates.first()), duplicates)
+    }
+
+    /// Returns some of the sequences, in the given order.
+    ///
+    /// # Panics
+    /// Panics if there is no such sequence, or if `rows` is empty.
+    pub fn select(&self, rows: &[usize]) -> Self {
+        assert!(!rows.is_empty(), "at least one sequence");
         let (mut letters, mut ends, mut ids) = (Vec::new(), Vec::new(), Vec::new());
-        for row in duplicates.first() {
-            letters.extend_from_slice(self.sequence(*row));
+        for &row in rows {
+            letters.extend_from_slice(self.sequence(row));
             ends.push(letters.len());
-            ids.push(self.ids[*row].clone());
+            ids.push(self.ids[row].clone());
         }
         let (alphabet, has_gaps, name) = (self.alphabet, self.has_gaps, self.name.clone());
-        (Sequences { letters, ends, ids, alphabet, has_gaps, name }, duplicates)
+        Sequences { letters, ends, ids, alphabet, has_gaps, name }
     }
 
     /// Returns the number of sequences, at least 1.

@@ -108,8 +108,12 @@ impl Method for Distances {
             return Err(Failure::input(format!("{name}: there is no column {id:?}")));
         }
         let numbered = || (0..table.rows()).map(|row| row.to_string()).collect();
-        let ids: Vec<String> = id.and_then(|id| table.texts(id)).unwrap_or_else(numbered);
+        let mut ids: Vec<String> = id.and_then(|id| table.texts(id)).unwrap_or_else(numbered);
         let mut items = read(table, name, options)?;
+        if let Some(drawn) = options.drawn(items.len()) {
+            ids = drawn.iter().map(|&row| ids[row].clone()).collect();
+            items = items.select(&drawn);
+        }
         let collapsed = options.collapse.then(|| {
             let (distinct, duplicates) = items.distinct();
             items = distinct;

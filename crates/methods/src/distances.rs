@@ -110,6 +110,9 @@ pub struct Options {
         "x-formerly" = { "bits": { "16": "u16", "32": "f32", "64": "f64" } }
     ))]
     pub element: Element,
+    /// Compare only this many items, drawn evenly over the input; lehr place puts the others on a map of them
+    #[schemars(range(min = 2), extend("x-heading" = MATRIX, "x-value" = "N", "x-default" = "all items"))]
+    pub sample: Option<u64>,
     /// Merge equal items; the number of them becomes the weight, and members.csv lists them
     #[schemars(extend("x-advanced" = true, "x-heading" = MATRIX))]
     pub collapse: bool,
@@ -151,6 +154,19 @@ pub fn of_comparison() -> Vec<OptionOf> {
 }
 
 impl Options {
+    /// Returns the rows of the sample, in ascending order; `None` if all items are compared.
+    ///
+    /// # Example
+    /// ```
+    /// use lehr_methods::distances::Options;
+    /// let options = Options { sample: Some(3), ..Options::default() };
+    /// assert_eq!((options.drawn(3), options.drawn(100).map(|rows| rows.len())), (None, Some(3)));
+    /// ```
+    pub fn drawn(&self, count: usize) -> Option<Vec<usize>> {
+        let sample = usize::try_from(self.sample?).ok().filter(|&sample| sample < count)?;
+        Some(lehr_mining::drawn::drawn(count, sample))
+    }
+
     /// Returns the faults that are visible without items, one per line.
     ///
     /// # Example

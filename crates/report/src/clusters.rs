@@ -47,6 +47,7 @@ pub fn page(run: &Run<'_>, space: &Rows, model: &Fitted) -> String {
     scene.probabilities(picture.rows.iter().map(|&row| model.probabilities[row]));
     let means = model.clusters.iter().map(|cluster| cluster.probability).collect();
     scene.certainty_of_groups(means, &page.partners);
+    scene.joined_groups(&merges::joined(model.merges(), model.clusters.len()));
     if let Some(explained) = explained {
         scene.about_groups(explained.clusters.iter().map(|portrait| &*portrait.name).collect());
     }

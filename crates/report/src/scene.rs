@@ -2,6 +2,7 @@
 
 use lehr_data::frame::{Values, date};
 use lehr_methods::Rows;
+use lehr_methods::cluster::merges::Joined;
 use serde_json::{Map, Value, json};
 
 use crate::packed;
@@ -124,6 +125,17 @@ impl Scene {
             if !partners.is_empty() {
                 grouping["partners"] = json!(partners);
             }
+        }
+    }
+
+    /// Adds how each group in the last grouping ends as their number falls: the group that takes it in, and the number
+    /// of groups that are left.
+    pub fn joined_groups(&mut self, joined: &[Option<Joined>]) {
+        if let Some(grouping) = self.groupings.last_mut()
+            && joined.iter().any(Option::is_some)
+        {
+            let pair = |joined: &Option<Joined>| joined.map(|joined| [joined.into, joined.left]);
+            grouping["joins"] = json!(joined.iter().map(pair).collect::<Vec<_>>());
         }
     }
 

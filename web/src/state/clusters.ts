@@ -29,9 +29,16 @@ export interface Group {
   /// How sure its rows are in the mean, and the clusters that it would merge with first, where that is known.
   probability?: number;
   partners?: string;
+  /// As the number of clusters falls: the cluster that takes it in, and how many are then left.
+  joins?: Joins;
+  /// Whether it is made of several clusters.
+  isMerged?: boolean;
   /// Its place on the scale of how sure rows are, where that is what colours say.
   place?: number;
 }
+
+/// The end of a cluster as their number falls: the number of the one that takes it in, and how many are left.
+export type Joins = [into: number, left: number];
 
 /// What is known of clusters, by their number.
 export interface Known {
@@ -39,6 +46,7 @@ export interface Known {
   about?: string[];
   means?: number[];
   partners?: string[];
+  joins?: (Joins | null)[];
 }
 
 /// More groups than this are no categories but numbers or names.
@@ -62,7 +70,7 @@ function valuesOf(table: Columns, name: string): ArrayLike<string | number> | un
 
 /// What the table of centres says of clusters beside the labels: their names, how sure they are, what they merge with.
 export function describe(colouring: Colouring, centers: Columns): void {
-  const [numbers, names, means, partners] = ['cluster', 'name', 'probability', 'merges_with'].map((name) => valuesOf(centers, name));
+  const [numbers, names, means, partners, joins, left] = ['cluster', 'name', 'probability', 'merges_with', 'joins', 'joins_at'].map((name) => valuesOf(centers, name));
   const place = new Map(Array.from({ length: centers.rows }, (_, row) => [Number(numbers?.[row]), row]));
   for (const group of colouring.groups) {
     const row = place.get(group.number);
@@ -70,6 +78,7 @@ export function describe(colouring: Colouring, centers: Columns): void {
     group.about ??= String(names?.[row] ?? '') || undefined;
     if (means) group.probability = Number(means[row]);
     group.partners = String(partners?.[row] ?? '') || undefined;
+    group.joins = joins?.[row] && left?.[row] ? [Number(joins[row]), Number(left[row])] : undefined;
   }
 }
 
@@ -97,7 +106,7 @@ export function withOutliers(colouring: Colouring, outliers: Columns, rows: numb
 }
 
 /// By the number of the cluster of each row, below 0 for none. Clusters may have names.
-export function clustersOf(title: string, labels: Float64Array, probability: Float64Array | null, { names, about, means, partners }: Known = {}): Colouring {
+export function clustersOf(title: string, labels: Float64Array, probability: Float64Array | null, { names, about, means, partners, joins }: Known = {}): Colouring {
   const rows = labels.length;
   const groupOf = new Int32Array(rows);
   let most = -1;
@@ -112,11 +121,40 @@ export function clustersOf(title: string, labels: Float64Array, probability: Flo
     const number = at <= most ? at : -1;
     groups.push({
       name: number < 0 ? (names ? NO_VALUE : NO_CLUSTER) : (names?.[number] ?? String(number)), number, rows: found,
-      about: about?.[number], probability: means?.[number], partners: partners?.[number],
+      about: about?.[number], probability: means?.[number], partners: partners?.[number], joins: joins?.[number] ?? undefined,
     });
   });
   for (let row = 0; row < rows; row++) groupOf[row] = table[labels[row] >= 0 ? labels[row] : most + 1];
   return { title, groupOf, groups, scale: null, probability };
+}
+
+/// The most clusters whose names make the name of a group.
+const NAMED_MAX = 4;
+
+/// The groups of clusters when so many are left. A group has the number of its first cluster, so it keeps that colour.
+export function merged(colouring: Colouring, clusters: number): Colouring {
+  const { groups, groupOf } = colouring;
+  const place = new Map(groups.map(({ number }, at) => [number, at]));
+  const parts: Group[][] = groups.map(() => []);
+  const whole = groups.map((group, at) => {
+    let now = at;
+    for (let { joins } = group; joins && joins[1] >= clusters; joins = groups[now].joins) {
+      const next = place.get(joins[0]);
+      if (next === undefined) break;
+      now = next;
+    }
+    parts[now].push(group);
+    return now;
+  });
+  const kept = groups.map((_, at) => at).filter((at) => parts[at].length > 0);
+  const placed = new Map(kept.map((at, now) => [at, now]));
+  const names = (of: Group[]) => of.slice(0, NAMED_MAX).map(({ name }) => name).join(' + ') + (of.length > NAMED_MAX ? ` and ${of.length - NAMED_MAX} more` : '');
+  return {
+    ...colouring,
+    groups: kept.map((at) => (parts[at].length === 1 ? groups[at] : { name: names(parts[at]), number: groups[at].number, isMerged: true, rows: parts[at].reduce((sum, { rows }) => sum + rows, 0) })),
+    groupOf: groupOf.map((at) => placed.get(whole[at]) ?? -1),
+    probability: null,
+  };
 }
 
 /// At this probability and below colours are brightest: a row that is as likely elsewhere is not sure, and few have less.

@@ -277,7 +277,7 @@ function Detail({ service, id, job }: Listed) {
       )}
       {job.state === 'done' && job.figures && <Figures figures={job.figures} />}
       {tablesOf}
-      {job.state === 'done' && datasets && history && <History datasets={datasets} name={history} splits={job.outputs.splits} keep={(clusters, temperature) => <Keep service={service} job={job} clusters={clusters} temperature={temperature} />} />}
+      {job.state === 'done' && datasets && history && <History datasets={datasets} name={history} splits={job.outputs.splits} keep={(clusters, temperature) => <Keep service={service} id={id} job={job} clusters={clusters} temperature={temperature} />} />}
       <details>
         <summary>Options ({told.length})</summary>
         <dl class="facts">
@@ -388,8 +388,8 @@ function Prepare({ service, job }: { service: string; job: Job }) {
   );
 }
 
-/// Starts the job again with the number of clusters that somebody looks at, or with the temperature.
-function Keep({ service, job, clusters, temperature }: { service: string; job: Job; clusters: number; temperature: number }) {
+/// Shows as many clusters as somebody looks at, or starts the job again with that number or with the temperature.
+function Keep({ service, id, job, clusters, temperature }: Listed & { clusters: number; temperature: number }) {
   const error = useSignal<unknown>(null);
   const run = async (change: Record<string, number>) => {
     error.value = null;
@@ -398,9 +398,12 @@ function Keep({ service, job, clusters, temperature }: { service: string; job: J
   return (
     <>
       <p class="keep">
+        {job.outputs.labels && clusters <= (job.figures?.clusters ?? 0) && (
+          <a class="button" href={written('explore', { ...exploring(service, id, job), merged: String(clusters) })}>Show {count(clusters)} {clusters === 1 ? 'cluster' : 'clusters'}</a>
+        )}
         <button type="button" onClick={() => run({ clusters })}>Keep {count(clusters)} {clusters === 1 ? 'cluster' : 'clusters'}</button>
         <button type="button" onClick={() => run({ stop_temperature: temperature })}>Clusters at this temperature</button>
-        <span class="soft">Either runs the method again, as a new job.</span>
+        <span class="soft">The last two run the method again, as a new job.</span>
       </p>
       <Trouble error={error.value} />
     </>

@@ -10,7 +10,7 @@ import { cloudOf, isSkewed, logarithm, range, sphereOf, type Cloud } from '../po
 import { areDegrees, citiesOnGlobe, citiesOnMap, onGlobe, onMap } from '../points/coast.ts';
 import { OVER, UNDER, word } from '../points/paint.ts';
 import { coast, want } from '../state/coast.ts';
-import { below, byColumn, bySureness, groupColour, NO_CLUSTER, NO_VALUE, rowColour, UNSURE, type Colouring, type Group } from '../state/clusters.ts';
+import { below, byColumn, bySureness, groupColour, merged, NO_CLUSTER, NO_VALUE, rowColour, UNSURE, type Colouring, type Group } from '../state/clusters.ts';
 import { row as csvRow, shortest } from '../state/csv.ts';
 import { download } from '../state/download.ts';
 import { say } from '../state/notice.ts';
@@ -191,14 +191,17 @@ export function Scene({ source, settings, settle, choice, asked }: {
   const kept = useSignal<Kept | null>(null);
   // What is there already has no frame without its colours, and labels of a sample are none of all rows.
   const plain = labels?.ready ?? (colouring.value?.groupOf.length === columns.rows ? colouring.value : null);
+  // Where clusters merge as their number falls, fewer of them can be shown.
+  const most = plain?.groups.some(({ joins }) => joins) ? plain.groups.filter(({ number }) => number >= 0).length : 0;
+  const fewer = Number(settings.merged) >= 1 && Number(settings.merged) < most ? Number(settings.merged) : 0;
   const grouping = useMemo(() => {
-    const coloured = plain && isSure ? bySureness(plain) : plain;
-    return coloured && given.value.size ? { ...coloured, groups: coloured.groups.map((group) => ({ ...group, name: given.value.get(group.number) ?? group.name })) } : coloured;
-  }, [plain, isSure, given.value]);
+    const coloured = plain && fewer ? merged(plain, fewer) : plain && isSure ? bySureness(plain) : plain;
+    return coloured && given.value.size ? { ...coloured, groups: coloured.groups.map((group) => (given.value.has(group.number) ? { ...group, name: given.value.get(group.number)!, isMerged: false } : group)) } : coloured;
+  }, [plain, isSure, fewer, given.value]);
   useEffect(() => {
     hidden.value = new Set();
     given.value = new Map();
-  }, [plain?.title]);
+  }, [plain?.title, fewer]);
 
   const isHidden = (row: number) => grouping !== null && hidden.value.size > 0 && hidden.value.has(grouping.groupOf[row]);
   const paint = useMemo(() => paintOf(cloud, columns.rows, grouping, chosen.value, hidden.value, theme), [cloud, grouping, chosen.value, hidden.value, theme]);
@@ -349,7 +352,7 @@ export function Scene({ source, settings, settle, choice, asked }: {
         {grouping && grouping.groups.length > 0 && (
           <Groups suffix={suffix} grouping={grouping} rows={columns.rows} theme={theme} hidden={hidden.value} isOfJob={labels !== undefined}
             hide={(next) => (hidden.value = next)} rename={(number, name) => (given.value = new Map(given.value).set(number, name))}
-            choose={chooseGroup} />
+            most={most} merge={(clusters) => settle({ merged: clusters < most ? String(clusters) : null })} choose={chooseGroup} />
         )}
         {grouping && labels?.hasProbability && grouping.probability && !grouping.isSure && <Sure suffix={suffix} grouping={grouping} theme={theme} choose={chooseBelow} />}
         {grouping?.outliers && grouping.outliers.length > 0 && (
@@ -399,7 +402,7 @@ function Choices({ columns, numbers, x, y, z, view, views, sources, colourKey, s
     <>
       <label>
         Colour
-        <select value={colourKey || 'none'} onChange={(event) => settle({ colour: event.currentTarget.value || 'none' })}>
+        <select value={colourKey || 'none'} onChange={(event) => settle({ colour: event.currentTarget.value || 'none', merged: null })}>
           <option value="none">one colour</option>
           {sources.map((one) => (
             <Fragment key={one.key}>
@@ -474,8 +477,8 @@ function marksOf(cloud: Cloud, grouping: Colouring | null, hidden: Set<number>, 
 }
 
 /// What a group is called where it stands alone.
-function titleOfGroup({ number, name }: Group, isOfJob: boolean): string {
-  return number < 0 || !isOfJob || name !== String(number) ? name : `Cluster ${name}`;
+function titleOfGroup({ number, name, isMerged }: Group, isOfJob: boolean): string {
+  return number < 0 || !isOfJob || (name !== String(number) && !isMerged) ? name : `${isMerged ? 'Clusters' : 'Cluster'} ${name}`;
 }
 
 /// How sure a cluster's rows are, and the clusters that it would merge with first: of many the first few.
@@ -485,8 +488,9 @@ function certaintyOf({ probability, partners }: Group): string {
   return [...(probability !== undefined ? [`sure ${probability.toFixed(2)}`] : []), ...(listed ? [`merges with ${listed}`] : [])].join(', ');
 }
 
-function Groups({ suffix, grouping, rows, theme, hidden, isOfJob, hide, rename, choose }: {
-  suffix: string; grouping: Colouring; rows: number; theme: Theme; hidden: Set<number>; isOfJob: boolean; hide: (next: Set<number>) => void; rename: (number: number, name: string) => void; choose: (group: number, how: How) => void;
+function Groups({ suffix, grouping, rows, theme, hidden, isOfJob, most, hide, rename, merge, choose }: {
+  /// The number of clusters, if fewer of them can be shown, and else 0.
+  most: number; merge: (clusters: number) => void; suffix: string; grouping: Colouring; rows: number; theme: Theme; hidden: Set<number>; isOfJob: boolean; hide: (next: Set<number>) => void; rename: (number: number, name: string) => void; choose: (group: number, how: How) => void;
 }) {
   const isAll = useSignal(false);
   const renaming = useSignal<number | null>(null);
@@ -500,12 +504,19 @@ function Groups({ suffix, grouping, rows, theme, hidden, isOfJob, hide, rename, 
     hide(next);
   };
   const isOnly = (at: number) => !hidden.has(at) && hidden.size === all.length - 1;
+  const number = grouping.groups.filter((group) => group.number >= 0).length;
   return (
     <section class="card" aria-labelledby={`groups${suffix}`}>
       <div class="head tight">
-        <h2 id={`groups${suffix}`}>{isOfJob ? 'Clusters' : grouping.title} <span class="soft">{count(grouping.groups.filter((group) => group.number >= 0).length)}</span></h2>
+        <h2 id={`groups${suffix}`}>{isOfJob ? 'Clusters' : grouping.title} <span class="soft">{count(number)}</span></h2>
         {hidden.size > 0 && <button type="button" onClick={() => hide(new Set())}>Show all</button>}
       </div>
+      {most > 2 && (
+        <label class="merged" title="Clusters merge in the order in which that raises the squared distances least (Ward's rule)">
+          Show <input type="range" min="1" max={most} step="1" value={number} aria-valuetext={`${number} of ${most} clusters`} onInput={(event) => merge(Number(event.currentTarget.value))} />
+          {number < most ? `${count(number)} of ${count(most)}` : `all ${count(most)}`}
+        </label>
+      )}
       {grouping.groups.length > LISTED && (
         <label>
           <span class="unseen">Search {isOfJob ? 'clusters' : grouping.title}</span>

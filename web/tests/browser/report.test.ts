@@ -132,6 +132,19 @@ test('a report says how sure rows are as its tables do, and has box plots', asyn
     expect(await page.locator('#clusters thead').innerText()).toContain('merges first with');
     await page.getByRole('button', { name: /^Box of Cluster 2: median/ }).click();
     await page.getByText('cluster 2', { exact: true }).waitFor();
+    // Fewer clusters: by the slider of the list, and by the number that somebody looks at in the annealing.
+    const value = (center: string[], name: string) => center[centersHead.indexOf(name)];
+    const first = centers.find((center) => value(center, 'joins_at') === '2')!;
+    const both = `Clusters ${value(first, 'joins')} + ${value(first, 'cluster')}`;
+    await page.getByRole('slider', { name: /^Show/ }).fill('2');
+    await page.locator('.groups').getByText(both, { exact: true }).waitFor();
+    expect(await page.locator('.merged').innerText()).toContain('2 of 3');
+    await page.getByRole('slider', { name: /^Show/ }).fill('3');
+    await page.locator('.groups').getByText(both, { exact: true }).waitFor({ state: 'detached' });
+    await page.getByRole('button', { name: 'Show 3 clusters', exact: true }).waitFor();
+    await page.getByRole('slider', { name: 'Temperature' }).fill('0');
+    await page.getByRole('button', { name: 'Show 1 cluster', exact: true }).click();
+    await page.locator('.groups').getByText('Clusters 0 + 1 + 2', { exact: true }).waitFor();
     expect(await axe(page)).toEqual([]);
     if (process.env.LEHR_PICTURES) await page.screenshot({ path: join(process.env.LEHR_PICTURES, `report-sure-${colorScheme}.png`), fullPage: true });
     expect(wrongs).toEqual([]);

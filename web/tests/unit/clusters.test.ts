@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Column, Columns } from '../../src/api/columns.ts';
 import { scaleColour } from '../../src/colour/palette.ts';
-import { below, byLabels, bySureness, describe, groupColour, rowColour, rowsOf, withOutliers } from '../../src/state/clusters.ts';
+import { below, byLabels, bySureness, describe, groupColour, merged, rowColour, rowsOf, withOutliers } from '../../src/state/clusters.ts';
 
 const number = (name: string, values: number[]): Column => ({ name, kind: 'number', values: Float64Array.from(values) });
 const text = (name: string, values: string[]): Column => ({ name, kind: 'text', values });
@@ -20,6 +20,20 @@ test('clusters know their mean probability and what they merge with, from the ta
   const before = byLabels('clusters', labels);
   describe(before, table(number('cluster', [0, 1]), text('name', ['a', 'b'])));
   expect(before.groups.map(({ about, probability, partners }) => [about, probability, partners])).toEqual([['a', undefined, undefined], ['b', undefined, undefined], [undefined, undefined, undefined]]);
+});
+
+test('fewer clusters are shown: each becomes part of the one that takes it in, and keeps that colour', () => {
+  const colouring = byLabels('clusters', table(number('cluster', [0, 1, 2, 3, 3, -1]), number('probability', [1, 1, 1, 1, 1, 1])));
+  describe(colouring, table(number('cluster', [0, 1, 2, 3]), text('joins', ['', '0', '0', '2']), text('joins_at', ['', '1', '2', '3'])));
+  const shown = (clusters: number) => {
+    const { groups, groupOf } = merged(colouring, clusters);
+    return [groups.map(({ name, number, rows }) => [name, number, rows]), [...groupOf]];
+  };
+  expect(shown(4)).toEqual([[['0', 0, 1], ['1', 1, 1], ['2', 2, 1], ['3', 3, 2], ['no cluster', -1, 1]], [0, 1, 2, 3, 3, 4]]);
+  expect(shown(3)).toEqual([[['0', 0, 1], ['1', 1, 1], ['2 + 3', 2, 3], ['no cluster', -1, 1]], [0, 1, 2, 2, 2, 3]]);
+  expect(shown(2)).toEqual([[['0 + 2 + 3', 0, 4], ['1', 1, 1], ['no cluster', -1, 1]], [0, 1, 0, 0, 0, 2]]);
+  expect(shown(1)).toEqual([[['0 + 1 + 2 + 3', 0, 5], ['no cluster', -1, 1]], [0, 0, 0, 0, 0, 1]]);
+  expect(merged(colouring, 3).groups[2].partners).toBeUndefined();
 });
 
 test('rows are coloured by how sure they are, the less the brighter; rows of no cluster are grey', () => {

@@ -23,7 +23,7 @@ use crate::plan::distances::{DistancesPlan, Holds};
 use crate::progress::{Saved, Units, Watch};
 use crate::resume::{self, checkpoint_of};
 use lehr_methods::distances::{ALPHABET, Items};
-use lehr_methods::numbers::{counted, duration, significant};
+use lehr_methods::numbers::{counted, duration, grouped, significant};
 use lehr_methods::rows::reading_warnings;
 
 /// The scale of numbers in group-format files.
@@ -46,6 +46,11 @@ pub fn run(arguments: DistancesArguments, typed: &[OsString], group: &ProcessGro
     {
         output::columns_taken("comparing by", records.columns(), records.left_out());
     }
+    let given = items.len();
+    if let Some(drawn) = plan.options.drawn(given) {
+        items = items.select(&drawn);
+    }
+    let sampled_from = (items.len() < given).then_some(given);
     let collapsed = plan.options.collapse.then(|| {
         let ids = items.ids();
         let (distinct, duplicates) = items.distinct();
@@ -60,13 +65,12 @@ pub fn run(arguments: DistancesArguments, typed: &[OsString], group: &ProcessGro
         let message = format!("{}: expected at least 2 items, which make a pair, found {found}", plan.input.display());
         return Err(Failure::new(Kind::BadData, message));
     }
+    let from = Given { sampled_from, collapsed: collapsed.as_ref() };
     items.compared(&plan.options, |metric| {
         // Values that are written with 32 bits or fewer are computed and kept with 32 bits.
         match plan.element {
-            Element::F64 => measure::<f64>(&plan, group, &items, metric, collapsed.as_ref()),
-            Element::F32 | Element::U16 | Element::I16be => {
-                measure::<f32>(&plan, group, &items, metric, collapsed.as_ref())
-            }
+            Element::F64 => measure::<f64>(&plan, group, &items, metric, from),
+            Element::F32 | Element::U16 | Element::I16be => measure::<f32>(&plan, group, &items, metric, from),
         }
     })
 }
@@ -78,13 +82,21 @@ struct Collapsed {
     duplicates: Duplicates,
 }
 
+/// The input, if not all of its items are compared.
+#[derive(Clone, Copy)]
+struct Given<'a> {
+    /// The number of items that a sample was drawn from.
+    sampled_from: Option<usize>,
+    collapsed: Option<&'a Collapsed>,
+}
+
 /// Computes all pairs and writes them.
 fn measure<T: Precision>(
     plan: &DistancesPlan,
     group: &ProcessGroup<'_>,
     items: &Items,
     metric: &dyn Metric,
-    collapsed: Option<&Collapsed>,
+    from: Given<'_>,
 ) -> Result<(), Failure> {
     if let Some(limit) = plan.memory {
         Half::<T>::fits(items.len(), limit)?;
@@ -93,11 +105,12 @@ fn measure<T: Precision>(
     let clock = Stopwatch::start();
     let mut folder = Folder::claim(&plan.out, Results::Matrix, Some(&plan.input), plan.force, plan.resumed.as_deref())?;
     let (half, _) = compute::<T>(plan, group, items, metric, &mut folder, &interrupt)?;
+    let Given { sampled_from, collapsed } = from;
     let collapsed_from = collapsed.map(|collapsed| collapsed.ids.len());
     let parameters = items.parameters(&plan.options, metric);
     let facts = PairFacts::of(&half);
     half.held(facts.largest.max(0.0))?;
-    let header = Header { parameters, ..described(plan, facts, metric, collapsed_from) };
+    let header = Header { parameters, sampled_from, ..described(plan, facts, metric, collapsed_from) };
     write(
         plan,
         &mut folder,
@@ -140,6 +153,7 @@ pub(super) fn described(
         array: array_name(plan.element).into(),
         items: metric.items(),
         collapsed_from,
+        sampled_from: None,
         form: plan.form,
         element: plan.element,
         // If there are no values, the scale is as for a largest value of 0.
@@ -336,6 +350,7 @@ fn convert(plan: &DistancesPlan) -> Result<(), Failure> {
         array: array_name(plan.element).into(),
         items,
         collapsed_from: matrix.header().and_then(|header| header.collapsed_from),
+        sampled_from: matrix.header().and_then(|header| header.sampled_from),
         form: plan.form,
         element: plan.element,
         scale: plan.element.scale(extent.largest),
@@ -379,7 +394,10 @@ fn tell(plan: &DistancesPlan, header: &Header, seconds: f64) -> Result<(), Failu
         return output::result(&lehr_data::write::dissimilarities::header(header));
     }
     let form = if plan.form == Form::Full { "full" } else { "condensed" };
-    let of = header.collapsed_from.map_or_else(String::new, |given| format!(" of {given}"));
+    let mut of = header.collapsed_from.map_or_else(String::new, |given| format!(" of {given}"));
+    if let Some(given) = header.sampled_from {
+        of += &format!(", a sample of {}", grouped(given as u64));
+    }
     let word = |name: &str| header.parameters.get(name).and_then(|value| value.as_str());
     let how = match (word("alignment"), word("matrix")) {
         (Some(alignment), Some(matrix)) => format!(" ({alignment} alignment, {matrix})"),

@@ -99,8 +99,9 @@ impl DistancesPlan {
         let (options, delimiter) = (options.0, table.delimiter);
         let holds = holding(&input, &options, delimiter)?;
         let (execution, _) = super::execution(&execution, job)?;
-        if options.collapse && holds == Holds::Matrix {
-            let message = "--collapse compares items; the input holds a matrix, which does not have them";
+        let of_items = [(options.collapse, "--collapse"), (options.sample.is_some(), "--sample")];
+        if let Some((_, option)) = of_items.iter().find(|(is_given, _)| *is_given && holds == Holds::Matrix) {
+            let message = format!("{option} compares items; the input holds a matrix, which does not have them");
             return Err(Failure::new(Kind::Usage, message));
         }
         let element = Element::from(options.element);
@@ -149,8 +150,8 @@ pub fn holding(input: &Path, options: &Options, delimiter: Option<u8>) -> Result
             faults.extend(given.map(|(_, option)| format!("{option}: expected with rows, found {}", kind.name())));
         }
         Holds::Matrix => {
-            let (element, collapse) = (options.element, options.collapse);
-            if *options != (Options { element, collapse, ..Options::default() }) || delimiter.is_some() {
+            let (element, collapse, sample) = (options.element, options.collapse, options.sample);
+            if *options != (Options { element, collapse, sample, ..Options::default() }) || delimiter.is_some() {
                 let expected = "expected no options that say how items are compared";
                 let message = format!("{}: {expected}, found a matrix, which has no items", input.display());
                 return Err(Failure::new(Kind::Usage, message));

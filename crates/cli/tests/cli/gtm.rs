@@ -223,14 +223,13 @@ fn names_of_results_are_distinct_whatever_the_columns_are_called() {
     sandbox.lehr(&["cluster", "rows.csv", "-k", "2", "--quiet", "--out", "c"]).succeeded();
     assert_eq!(
         first("c/centers.csv"),
-        "cluster,x,sd_x,weight_,z1,weight,spread,probability,silhouette,merges_with,name"
+        "cluster,x,sd_x,weight_,z1,weight,spread,probability,silhouette,merges_with,joins,joins_at,name"
     );
     sandbox.lehr(&["gtm", "rows.csv", "--nodes", "6", "--basis", "3", "--quiet", "--out", "g"]).succeeded();
     assert_eq!(first("g/nodes.csv"), "node,z1,z2,x,sd_x,weight,z1_,magnification,rows");
     sandbox.write("told.csv", format!("probability,silhouette,merges_with,name\n{rows}"));
     sandbox.lehr(&["cluster", "told.csv", "-k", "2", "--quiet", "--out", "told"]).succeeded();
-    let names =
-        "cluster,probability_,silhouette_,merges_with_,name_,weight,spread,probability,silhouette,merges_with,name";
+    let names = "cluster,probability_,silhouette_,merges_with_,name_,weight,spread,probability,silhouette,merges_with,joins,joins_at,name";
     assert_eq!(first("told/centers.csv"), names);
     // Of the same name in the table itself: the first keeps it.
     sandbox.write("twice.csv", format!("x,y,x,z\n{rows}"));

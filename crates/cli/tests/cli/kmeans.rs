@@ -26,7 +26,7 @@ fn files_say_what_can_be_checked_on_paper() {
     assert!(labels.contains("\n0,0,1,1.4142135623730951,2,95.18928511129"), "{labels}");
     let centers = sandbox.read("lehr-out/centers.csv");
     let first = centers.lines().nth(1).unwrap();
-    assert!(first.starts_with("0,1,1,4,1.4142135623730951,1,0.985") && first.ends_with(",2,low y"), "{first}");
+    assert!(first.starts_with("0,1,1,4,1.4142135623730951,1,0.985") && first.ends_with(",2,,,low y"), "{first}");
     assert_eq!(centers.lines().count(), 4);
 
     let summary = sandbox.summary("lehr-out");

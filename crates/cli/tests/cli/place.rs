@@ -50,6 +50,35 @@ fn apart(a: &[f64], b: &[f64]) -> f64 {
 }
 
 #[test]
+fn a_sample_is_compared_and_the_whole_file_is_placed_on_its_map() {
+    let sandbox = Sandbox::with("rows.csv", rows(known().into_iter().chain(new())));
+    let line = ["distances", "rows.csv", "--sample", "30", "--element", "f64", "--out", "d"];
+    let outcome = sandbox.lehr(&[&line[..], &HOW].concat()).succeeded();
+    assert!(outcome.stdout.starts_with("30 items, a sample of 65, euclidean of 435 pairs; "), "{}", outcome.stdout);
+    let header: serde_json::Value = serde_json::from_str(&sandbox.read("d/dissimilarities.json")).unwrap();
+    assert_eq!((&header["items"], &header["sampled_from"]), (&30.into(), &65.into()));
+    let ids = sandbox.read("d/ids.csv");
+    let ids: Vec<&str> = ids.lines().skip(1).map(|line| line.split(',').nth(1).unwrap()).collect();
+    assert!(ids.len() == 30 && ids.iter().any(|id| id.starts_with('k')) && ids.iter().any(|id| id.starts_with('n')));
+    let line = ["embed", "d/dissimilarities.json", "--tolerance", "1e-14", "--out", "map", "--quiet"];
+    sandbox.lehr(&line).succeeded();
+    sandbox.lehr(&[&["place", "rows.csv", "--map", "map", "--out", "p", "--quiet"], &HOW[..]].concat()).succeeded();
+    let (map, placed) = (positions(&sandbox, "map"), positions(&sandbox, "p"));
+    assert_eq!(placed.len(), 65);
+    for (id, at) in &placed {
+        // The rows lie in a plane, so a map of two dimensions is exact.
+        assert!(at[2] < 1e-4, "{id}: {at:?}");
+        if let Some((_, mapped)) = map.iter().find(|(of_map, _)| of_map == id) {
+            assert_eq!(mapped[..2], at[..2]);
+        }
+    }
+    let line = ["distances", "d/dissimilarities.json", "--sample", "3", "--out", "e"];
+    let refused = sandbox.lehr(&line);
+    assert_eq!(refused.code, 2);
+    assert!(refused.stderr.contains("--sample compares items; the input holds a matrix"), "{}", refused.stderr);
+}
+
+#[test]
 fn new_rows_are_placed_where_their_distances_say() {
     let sandbox = with_a_map();
     let line =

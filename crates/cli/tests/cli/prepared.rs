@@ -45,7 +45,7 @@ fn auto_prepares_explains_and_lists_outliers_and_predict_goes_the_same_way() {
             .lines()
             .next()
             .unwrap()
-            .ends_with(",spread,probability,silhouette,merges_with,name")
+            .ends_with(",spread,probability,silhouette,merges_with,joins,joins_at,name")
     );
     let summary = sandbox.summary("o");
     let how = summary["columns"][3]["how"].as_str().unwrap();

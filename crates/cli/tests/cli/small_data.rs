@@ -38,10 +38,10 @@ fn more_clusters_than_distinct_rows_gives_the_distinct_rows_and_a_warning() {
     assert_eq!(
         centers.lines().map(|line| line.rsplit_once(',').unwrap().0).collect::<Vec<_>>(),
         [
-            "cluster,x,weight,spread,probability,silhouette,merges_with",
-            "0,5,15,0,1,1,2",
-            "1,9,10,0,1,1,0+2",
-            "2,0,5,0,1,1,0"
+            "cluster,x,weight,spread,probability,silhouette,merges_with,joins,joins_at",
+            "0,5,15,0,1,1,2,,",
+            "1,9,10,0,1,1,0+2,0,1",
+            "2,0,5,0,1,1,0,0,2"
         ]
     );
 }

@@ -215,7 +215,10 @@ fn names_of_results_are_distinct_whatever_the_columns_are_called() {
         let centers = services.table(&found.outputs["centers"]).await;
         let names: Vec<&str> = centers.columns().map(|(name, _)| name).collect();
         let expected = ["cluster", "x", "sd_x", "weight__", "weight_", "weight", "spread"];
-        assert_eq!(names, [&expected[..], &["probability", "silhouette", "merges_with", "name"]].concat());
+        assert_eq!(
+            names,
+            [&expected[..], &["probability", "silhouette", "merges_with", "joins", "joins_at", "name"]].concat()
+        );
         // A column that is asked for twice would count twice: refused before anything is fitted.
         let twice = columns(&["x", "sd_x", "x"]);
         let found = reason(&services.gtm, Order::new("rows", &twice.with(&small()))).await;

@@ -169,6 +169,12 @@ fn equal_items_become_one_that_weighs_as_much_and_gaps_are_missing_values() {
         );
         let members = services.table(&compared.outputs["members"]).await;
         assert_eq!(members.counts("item").unwrap(), [0, 0, 1, 2]);
+        let sample = distances::Options { sample: Some(2), collapse: false, ..options.clone() };
+        let sample = done(&services.distances, Order::new("records", &sample)).await;
+        let items = services.table(&sample.outputs["items"]).await;
+        let drawn = distances::Options { sample: Some(2), ..Default::default() }.drawn(4).unwrap();
+        assert_eq!(items.texts("id").unwrap(), drawn.iter().map(|row| ["p", "q", "r", "s"][*row]).collect::<Vec<_>>());
+        assert_eq!(sample.figures["pairs"], 1.0);
         // Nothing is known of p and s together: their pair has no value, here and after a way through bytes.
         let matrix = services.table(&compared.outputs["matrix"]).await;
         assert!(matrix.has_gaps() && matrix.numbers("dissimilarity").unwrap()[1].is_nan());
@@ -340,6 +346,7 @@ fn written(form: MatrixForm, element: Element, scale: f64) -> (String, Vec<u8>) 
         array: "d.npy".into(),
         items: 3,
         collapsed_from: None,
+        sampled_from: None,
         form,
         element,
         scale,

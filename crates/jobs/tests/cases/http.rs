@@ -104,7 +104,7 @@ fn people_send_json() {
         assert_eq!(
             centers["json"][0],
             json!({ "cluster": 0, "x": 10.5, "weight": 2.0, "spread": 0.5, "probability": 1.0, "silhouette": 0.949_874_686_716_792,
-                    "merges_with": "1", "name": "like the average" })
+                    "merges_with": "1", "joins": "", "joins_at": "", "name": "like the average" })
         );
         // What was left out is filled in, in the order of the method's fields, wherever options are told.
         let completed =

@@ -10,7 +10,7 @@ use lehr_mining::{kmeans, vector};
 use lehr_ranks::timing::Spread;
 use serde::Serialize;
 
-use super::merges::{Merge, merges, partners};
+use super::merges::{Joined, Merge, joined, merges, partners};
 use super::standing::{Outlying, Standing};
 use super::{ANNEALING, KMEANS, Parameters, marks};
 use crate::clusters::{self, ClusterRow, ClusterTable};
@@ -300,8 +300,8 @@ impl Fitted {
     }
 
     /// Returns a line for each cluster, by decreasing weight: `cluster`, the columns, `weight`, `spread`, and
-    /// `probability`, the mean over its rows. With squared distances and at least two clusters, `silhouette` and
-    /// `merges_with` follow; if clusters have names, `name` is last.
+    /// `probability`, the mean over its rows. With squared distances and at least two clusters, `silhouette`,
+    /// `merges_with`, `joins` and `joins_at` follow; if clusters have names, `name` is last.
     ///
     /// Centres are in the units of the columns (degrees on the sphere). The spread is the root mean square distance of
     /// the cluster's rows from the centre. It is in km along the surface on the sphere, and in scaled units if columns
@@ -310,12 +310,17 @@ impl Fitted {
         let rows = data.rows();
         let centers = self.each_center().map(|center| rows.center(center));
         let facts = self.clusters.iter().map(|facts| (facts.weight, rows.distance(facts.spread)));
-        let more = ["probability", "silhouette", "merges_with", "name"];
+        let more = ["probability", "silhouette", "merges_with", "joins", "joins_at", "name"];
         let table = clusters::table(rows.columns(), &centers.collect::<Vec<_>>(), facts, &more);
         let mut table = table.numbers("probability", self.clusters.iter().map(|facts| facts.probability).collect());
         if self.clusters.len() > 1 && self.parameters.cost().is_squared() {
             table = table.numbers("silhouette", self.silhouettes(data));
             table = table.texts("merges_with", partners(self.merges(), self.clusters.len()));
+            let joined = joined(self.merges(), self.clusters.len());
+            let texts = |of: fn(Joined) -> usize| {
+                joined.iter().map(|joined| joined.map_or_else(String::new, |joined| of(joined).to_string())).collect()
+            };
+            table = table.texts("joins", texts(|joined| joined.into)).texts("joins_at", texts(|joined| joined.left));
         }
         match self.explanation(data) {
             Some(explained) => {

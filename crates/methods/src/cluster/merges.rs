@@ -102,6 +102,33 @@ pub fn partners(merges: &[Merge], clusters: usize) -> Vec<String> {
     partners
 }
 
+/// A merge as seen by the cluster, or the group of clusters, that another one takes in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Joined {
+    /// The first cluster of the group that takes it in.
+    pub into: usize,
+    /// The number of clusters that are left.
+    pub left: usize,
+}
+
+/// Returns how each cluster ends as their number falls. A group is called after its first cluster, so this is the merge
+/// at which the name of the cluster disappears. `None` for the cluster that is the first of all, and if there is no
+/// merge.
+///
+/// # Example
+/// ```
+/// use lehr_methods::cluster::merges::{Joined, joined, merges};
+/// let joined = joined(&merges(&[0.0, 10.0, 1.0], &[1.0; 3]), 3);
+/// assert_eq!(joined, [None, Some(Joined { into: 0, left: 1 }), Some(Joined { into: 0, left: 2 })]);
+/// ```
+pub fn joined(merges: &[Merge], clusters: usize) -> Vec<Option<Joined>> {
+    let mut joined = vec![None; clusters];
+    for (Merge { first, second, .. }, left) in merges.iter().zip((1..clusters).rev()) {
+        joined[second[0]] = Some(Joined { into: first[0], left });
+    }
+    joined
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -164,5 +191,29 @@ mod tests {
     fn one_cluster_has_no_merge_and_clusters_without_weight_merge_at_no_cost() {
         assert_eq!(partners(&merges(&[1.0, 2.0], &[3.0]), 1), [""]);
         assert_eq!(partners(&merges(&[1.0, 2.0, 9.0], &[3.0, 0.0, 0.0]), 3), ["1", "0", "0+1"]);
+    }
+
+    #[test]
+    fn groups_at_each_number_of_clusters_are_those_of_the_merges() {
+        let centers: Vec<f64> = (0..40).map(|i| f64::from(i * i % 37) + f64::from(i % 7) * 0.1).collect();
+        let merges = merges(&centers, &[1.0; 20]);
+        let joined = joined(&merges, 20);
+        assert_eq!(joined.iter().filter(|joined| joined.is_none()).count(), 1);
+        let mut groups: Vec<Vec<usize>> = (0..20).map(|cluster| vec![cluster]).collect();
+        for (left, merge) in (1..20).rev().zip(&merges) {
+            groups.retain(|group| *group != merge.first && *group != merge.second);
+            let mut both = [&merge.first[..], &merge.second].concat();
+            both.sort_unstable();
+            groups.push(both);
+            for group in &groups {
+                for &cluster in group {
+                    let mut now = cluster;
+                    while let Some(Joined { into, .. }) = joined[now].filter(|joined| joined.left >= left) {
+                        now = into;
+                    }
+                    assert_eq!(now, group[0], "cluster {cluster} of {left}");
+                }
+            }
+        }
     }
 }

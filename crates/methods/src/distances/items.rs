@@ -124,6 +124,18 @@ impl Items {
         }
     }
 
+    /// Returns some of the items, in the given order.
+    ///
+    /// # Panics
+    /// Panics if there is no such item, or if `rows` is empty.
+    pub fn select(&self, rows: &[usize]) -> Self {
+        match self {
+            Items::Sequences(sequences) => Items::Sequences(sequences.select(rows)),
+            Items::Fingerprints(prints) => Items::Fingerprints(prints.select(rows)),
+            Items::Records(records) => Items::Records(records.select(rows)),
+        }
+    }
+
     /// Returns whether two items are equal.
     pub fn are_equal(&self, a: usize, b: usize) -> bool {
         match self {
