@@ -158,7 +158,8 @@ pub(crate) async fn serve(edge: Arc<Edge>, stream: Stream, peer: Peer, mut stopp
 /// The order of the requests to each service on one connection.
 #[derive(Default)]
 struct Lanes {
-    /// By service: the signal of its last request. It fires when that request was handed over, or never will be.
+    /// By service: the signal of its last request. It fires when that request has been handed over, or when it is
+    /// certain that it never will be.
     last: Mutex<HashMap<String, oneshot::Receiver<()>>>,
 }
 

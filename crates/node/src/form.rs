@@ -6,7 +6,7 @@
 
 use lehr_services::{Code, Fault};
 
-/// The most parts of a form.
+/// The maximum number of parts in a form.
 const PARTS_MAX: usize = 64;
 
 /// A form with one file.
@@ -14,7 +14,7 @@ const PARTS_MAX: usize = 64;
 pub(crate) struct Form<'a> {
     /// The names and texts of the other parts.
     pub fields: Vec<(String, String)>,
-    /// The file's media type: its own, or else the one that its name implies.
+    /// The file's media type: the one that its part states, or else the one that its name implies.
     pub media_type: Option<&'static str>,
     /// The bytes of the file.
     pub file: &'a [u8],

@@ -1,7 +1,7 @@
 //! Limits the bytes of answers that are kept until clients read them: on one connection, and on all together.
 //!
-//! Bytes that several answers share are counted once, because they are in memory once. The further cost of each answer
-//! is counted for each.
+//! Bytes that several answers share are counted once, because they are in memory once. Each answer also counts
+//! [`ANSWER_COST`].
 
 use std::collections::HashMap;
 
