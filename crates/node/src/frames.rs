@@ -28,7 +28,7 @@ pub(crate) struct Framed<T> {
     stream: T,
     clock: Clock,
     head: [u8; HEAD],
-    /// The part of a head that has arrived.
+    /// The number of bytes of the head that have arrived.
     has: usize,
     /// The number of bytes before the head of the next frame.
     passing: usize,

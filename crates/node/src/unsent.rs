@@ -39,8 +39,8 @@ impl Unsent {
         self.held.lock().bytes
     }
 
-    /// Counts a body; returns `None` if it exceeds the limit. A single body always fits, because otherwise it could
-    /// never be read.
+    /// Counts a body; returns `None` if the sum would exceed the limit. A single body is always accepted, because
+    /// otherwise it could never be sent.
     fn enter(self: &Arc<Self>, body: &[u8]) -> Option<Entry> {
         let (key, length) = (body.as_ptr().addr(), body.len());
         let mut held = self.held.lock();
@@ -76,10 +76,11 @@ impl Drop for Entry {
     }
 }
 
-/// A body with its entries, which are dropped first, because another body may get its address after that.
+/// A body with its entries, The entries are dropped first, because another body may get the same address once this one
+/// is freed.
 struct Counted {
     _entries: [Entry; 2],
-    /// While it is being sent, its connection is not idle.
+    /// Keeps the connection from counting as idle while the answer is being sent.
     _answering: Option<Answering>,
     body: Shared,
 }

@@ -77,7 +77,7 @@ pub enum Restart {
     /// most `max` times in a period of `within`. After that the service stays down, and its path answers
     /// [`Code::StartFailed`](crate::Code).
     OnPanic {
-        /// The most restarts within the period.
+        /// The maximum number of restarts within the period.
         max: usize,
         /// The length of the period, on the host's clock.
         within: Duration,

@@ -87,7 +87,7 @@ pub trait Operation: Clone + Send + Sync + Serialize + DeserializeOwned + JsonSc
 /// Replaces the state by another document, in one step.
 ///
 /// A service accepts it only if its handlers allow it: by [`Handlers::replaceable`](crate::Handlers::replaceable), or
-/// by their own handler.
+/// by a handler for `Replace`.
 ///
 /// # Example
 /// See [`Handlers::replaceable`](crate::Handlers::replaceable).

@@ -2,9 +2,9 @@
 //! others.
 //!
 //! A change is published while its handler still has exclusive access to the state, so changes are published in the
-//! order of their versions. A subscriber registers in the concurrent group, where no change happens. So no change is
-//! lost between its snapshot and its first change. A full queue is emptied and marked. Its subscriber learns how many
-//! changes it missed and gets the state again.
+//! order of their versions. A subscriber registers in the concurrent group, so no change can happen between its
+//! snapshot and its registration. A full queue is emptied and marked. Its subscriber learns how many changes it missed
+//! and gets the state again.
 
 use std::collections::VecDeque;
 use std::fmt;
