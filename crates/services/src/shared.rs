@@ -34,7 +34,7 @@ pub(crate) struct Shared {
     pub(crate) host: WeakHost,
     /// The waiting handlers.
     pub(crate) handling: Handling,
-    /// Problems at the start, with their repair: the service works, but an operator should look at them.
+    /// Problems at the start that were repaired. The service works, but an operator should look at them.
     reports: Mutex<Vec<String>>,
     phase: Mutex<Phase>,
     keys: Mutex<Keys>,
@@ -47,7 +47,7 @@ pub(crate) struct Shared {
 /// The last request of a service.
 pub(crate) struct StopRequest {
     pub(crate) why: Stop,
-    /// Answered when nothing of the service remains.
+    /// The reply, which is sent when nothing of the service remains.
     pub(crate) reply: Reply<Result<(), Fault>>,
 }
 

@@ -31,7 +31,7 @@ const PIECE: usize = 1 << 17;
 /// On a fabric that polls, a rank sends a notice to the rank that it waits for after this many unsuccessful polls.
 const POLLS: u32 = 8;
 
-/// The most words that are received into memory on the stack.
+/// The maximum number of words that are received into memory on the stack.
 const FEW: usize = 8;
 
 /// The bits of a node's word that hold its level.
@@ -212,7 +212,7 @@ impl Steps<'_> {
         communicator.patiently(waiting, &Wanted { source: Some(from), tag: None }, call.name()).await
     }
 
-    /// After a one-way message, waits if this rank is too far ahead of the other.
+    /// After a one-way message, waits if this rank is too far ahead of the receiver.
     pub(crate) async fn keep_pace(&self, to: usize, length: usize) -> Result<(), Error> {
         let Communicator { fabric, group, pace, .. } = self.communicator;
         pace.note_sent(to, length);
@@ -411,9 +411,9 @@ impl Steps<'_> {
     /// there. If the upper block has fewer ranks, some ranks of the lower one have no partner. They get the cover from
     /// a rank that has one, along a binomial tree.
     ///
-    /// Of two neighbouring blocks, the lower cover is folded first, so that the nodes are those of the one tree.
+    /// Of two neighbouring blocks, the lower cover is folded first, so that the nodes belong to the same tree.
     ///
-    /// If `before` is given, it gets the covers of the ranks before this one.
+    /// If `before` is given, it gets the covers of the ranks before this rank.
     pub(crate) async fn all_fold<T: Plain + Default>(
         &self,
         own: &mut Fold<T>,
@@ -477,7 +477,7 @@ impl Steps<'_> {
         })
     }
 
-    /// Receives the nodes that follow those of `own`, and folds them into it.
+    /// Receives the nodes that follow the nodes of `own`, and folds them into `own`.
     pub(crate) async fn receive_cover<T: Plain + Default>(
         &self,
         from: usize,
@@ -490,7 +490,7 @@ impl Steps<'_> {
     }
 }
 
-/// Folds the nodes of a message after those of `own`.
+/// Folds the nodes of a message into `own`, after the nodes that it has.
 fn read_cover<T: Plain + Default>(
     body: &[u8],
     own: &mut Fold<T>,
