@@ -9,7 +9,7 @@
 //! | 20..24 | context | the label's | match |
 //! | 24..28 | tag | the label's | match |
 //! | 28..32 | receipt | the label's | tell the sender that the message was received, if it is not 0 |
-//! | 32..36 | kind | 0 for a message; 1, 2 for the last frame of a rank that ended in order, that failed | distinguish them |
+//! | 32..36 | kind | 0 for a message; 1 for the last frame of a rank that ended in order, 2 for that of a rank that failed | distinguish them |
 //! | 36..40 | | zeros | nothing; they keep the next field aligned |
 //!
 //! All numbers are little-endian.

@@ -1,4 +1,4 @@
-//! The hosts that may be contacted: those that the operator lists, at addresses outside private networks.
+//! The hosts that may be contacted: hosts on the operator's list, at addresses outside private networks.
 //!
 //! A service that fetches any address would open the network that it runs in to attackers. So only listed hosts are
 //! allowed. The name is resolved here, and the connection uses exactly the address that was checked. Every redirect is

@@ -178,8 +178,7 @@ impl Steps<'_> {
         Ok(Some(Signature { tag: label.tag, number }))
     }
 
-    /// Whether a message belongs to this call. If it is a marker instead, it is ignored: its notice was handled all the
-    /// same.
+    /// Whether a message belongs to this call. A marker is ignored, because its notice was already handled.
     fn is_own(&self, theirs: Signature, source: usize) -> Result<bool, Error> {
         if theirs == self.own {
             return Ok(true);
@@ -190,7 +189,7 @@ impl Steps<'_> {
         Err(self.communicator.disagree(self.own, source, theirs))
     }
 
-    /// Waits for a message from a rank, or for a notice. If that takes long, sends the rank a notice.
+    /// Waits for a message from a rank, or for a notice. After a long wait, sends the rank a notice.
     async fn told<R>(
         &self,
         from: usize,
@@ -250,7 +249,7 @@ impl Steps<'_> {
         self.read(from, |body| bytes.copy_from_slice(body)).await
     }
 
-    /// Waits for the message from a neighbour and copies it; it must have as many bytes as there is memory.
+    /// Waits for the message from a neighbour and copies it; it must fill the memory exactly.
     pub(crate) async fn receive_exactly(&self, from: usize, bytes: &mut [u8]) -> Result<(), Error> {
         let (mut sent, room) = (0, bytes.len());
         let read = |body: &[u8]| {
@@ -380,8 +379,8 @@ impl Steps<'_> {
     }
 
     /// Folds all ranks' covers into the cover of rank 0, along a binomial tree. In step k, each remaining rank takes
-    /// the cover of the rank 2^k above it, whose ranks follow its own. The root of the tree is the same for any number
-    /// of ranks.
+    /// the cover of the rank 2^k above it, whose ranks follow its own. The result at the root has the same bits for any
+    /// number of ranks.
     pub(crate) async fn reduce<T: Plain + Default>(
         &self,
         own: &mut Fold<T>,

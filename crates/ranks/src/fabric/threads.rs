@@ -11,7 +11,7 @@ use crate::communicator::Communicator;
 /// Returns the communicators of a new group of `size` ranks in this process, in order of rank. `may_spin` says that
 /// every rank has its own core.
 ///
-/// For callers that start ranks without [`run`](crate::run).
+/// It is for callers that start ranks without [`run`](crate::run).
 pub fn communicators(size: usize, may_spin: bool) -> Vec<Communicator> {
     let exchanges = exchange::endpoints(&(0..size).collect::<Vec<_>>(), may_spin);
     let mails = mail::endpoints(size, may_spin);
