@@ -34,7 +34,7 @@ impl Tags {
         Self::of(headers, &header::IF_MATCH, read_tag)
     }
 
-    /// Returns the tags of versions that the client already has. Here a weak tag counts like a strong one.
+    /// Returns the tags of versions that the client already has. For this comparison, weak tags count like strong ones.
     pub(crate) fn known(headers: &HeaderMap) -> Option<Self> {
         Self::of(headers, &header::IF_NONE_MATCH, |tag| read_tag(tag.strip_prefix("W/").unwrap_or(tag)))
     }

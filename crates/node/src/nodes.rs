@@ -370,7 +370,7 @@ struct Follower {
     own: Reference<Nodes>,
     address: String,
     link: HttpLink,
-    /// The other node's list of nodes, and the request to be followed at this node's address.
+    /// The other node's list of nodes, and the request that asks it to follow this node.
     back: Option<(Reference<Nodes>, Join)>,
     clock: Clock,
     lease: Duration,

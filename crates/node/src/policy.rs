@@ -82,7 +82,7 @@ struct Rule {
     effect: Effect,
     callers: Vec<String>,
     verbs: Vec<Verb>,
-    /// Paths, each including all paths below it.
+    /// The paths that the rule applies to, each with all paths below it.
     paths: Vec<String>,
     contracts: Vec<String>,
 }

@@ -98,8 +98,8 @@ impl Endpoint {
         Trailer { run, source, to: to as u32, context, tag, receipt, kind: Kind::Message }
     }
 
-    /// Takes the wanted message straight out of a ring, if it is short and the next in the ring, and the inbox has no
-    /// older message.
+    /// Takes the wanted message straight out of a ring. It must be short and the next in the ring, and the inbox must
+    /// have no older message.
     fn take_near(&self, pattern: &Pattern, frame: &mut [u8; SHORT]) -> Option<(Envelope, usize)> {
         let (inbox, threads) = (&self.here.inboxes[self.thread], self.here.inboxes.len());
         let (source, me) = (pattern.source?, self.rank() as u32);

@@ -45,7 +45,7 @@ impl Processes for MpiJob {
     }
 }
 
-/// Sends process 0's bytes to every process, along a binomial tree: process p receives from the process whose number is
+/// Sends process 0's bytes to every process, along a binomial tree. Process p receives from the process whose number is
 /// p without its lowest set bit.
 pub(crate) fn share(post: &Post, own: Vec<u8>) -> Result<Vec<u8>, Error> {
     let (process, processes) = (post.process(), post.processes());

@@ -84,8 +84,8 @@ impl Window {
         self.outgoing[process].as_ref().is_some_and(|ring| length <= ring.longest())
     }
 
-    /// Sends a frame through a ring, if there is room: a frame made of parts, where each part but the last is a whole
-    /// number of words.
+    /// Sends a frame made of parts through a ring, if there is room. Each part but the last must be a whole number of
+    /// words.
     pub(crate) fn send(&mut self, process: usize, number: usize, parts: &[&[u8]]) -> bool {
         self.outgoing[process].as_mut().is_some_and(|ring| ring.send_parts(number, parts))
     }

@@ -36,7 +36,7 @@ use crate::trace::Activity;
 pub struct Communicator {
     pub(crate) fabric: Arc<dyn Fabric>,
     pub(crate) group: Group,
-    /// The path of collectives between threads.
+    /// The exchange, over which collectives between threads go.
     pub(crate) exchange: Option<Endpoint>,
     pub(crate) settings: Settings,
     /// The collectives that this rank has begun, over messages.
@@ -162,7 +162,7 @@ impl Communicator {
         assert!(rank < self.size(), "{role} {rank} of {} ranks", self.size());
     }
 
-    /// The path of collectives between threads.
+    /// The exchange, over which collectives between threads go.
     pub(crate) fn shared(&self) -> &Endpoint {
         self.exchange.as_ref().expect("asked for only where there is one")
     }

@@ -14,8 +14,7 @@ pub enum Error {
         /// The panic's message.
         message: String,
     },
-    /// This rank waited for a rank that had ended (early, or by a panic), or for a rank that had failed because of the
-    /// ended one.
+    /// This rank waited for a rank that had ended (early, or by a panic), or that had failed because of such a rank.
     RankLeft {
         /// The rank that had ended, by its number in the world.
         rank: usize,

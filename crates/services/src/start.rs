@@ -75,7 +75,7 @@ impl Starting {
         &self.host
     }
 
-    /// Returns the configuration in the placement; `None` if it has none.
+    /// Returns the configuration from the placement, if it has one.
     ///
     /// # Errors
     /// Returns [`Code::InvalidValue`] if the configuration is not a `C`.

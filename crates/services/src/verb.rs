@@ -10,7 +10,7 @@ use std::str::FromStr;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The effect of an operation on the state.
+/// The effect of an operation on the state: one of eleven.
 ///
 /// # Example
 /// ```

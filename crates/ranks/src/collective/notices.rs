@@ -12,7 +12,7 @@
 //! | the same call, made differently | the two ranks disagree |
 //! | a later call | it is kept until this rank reaches that call |
 //! | an earlier call that this rank remembers | the two ranks disagree, or the message is being sent |
-//! | an earlier call that this rank no longer remembers | the answer is a *marker*, sent as a message of that call: if the waiting rank receives it instead of the message, the message was never sent |
+//! | an earlier call that this rank no longer remembers | the answer is a *marker*, sent as a message of that call. If the waiting rank receives it instead of the message, the message was never sent |
 //!
 //! A rank that finds a disagreement informs all ranks, and waiting ranks receive that notice. So among ranks that wait
 //! for each other, one always finds the disagreement. To see why, take the earliest call in which a rank waits. The

@@ -11,8 +11,8 @@ use lehr_sync::{AtomicUsize, Mutex, Ordering};
 use super::Round;
 use crate::reduction::{Fold, Node};
 
-/// The number of groups per worker. With this many groups, the last worker to finish is late by only a fraction of a
-/// per cent, and the cost of the groups is still negligible.
+/// The number of groups per worker. With this many, the last worker to finish is late by only a fraction of a per cent.
+/// The cost of the groups is still negligible.
 const GROUPS_PER_WORKER: usize = 64;
 
 /// The groups of a round; see the [module](self).

@@ -7,8 +7,8 @@
 //! sleeping is rare and slow anyway, so the sleeper pays the whole cost. The *heavy* fence makes the system run a full
 //! fence on every running thread of the process. The *light* fence only keeps the compiler from swapping the two steps.
 //!
-//! Both fences are full if the system has no call for a heavy fence (`membarrier` on Linux), or if ranks outnumber
-//! cores and therefore sleep in each wait. The model checkers also see full fences.
+//! Both fences are full if the system has no call for a heavy fence (`membarrier` on Linux). They are also full if
+//! ranks outnumber cores, and therefore sleep in each wait. The model checkers also see full fences.
 
 #![allow(unsafe_code, reason = "a call of the system")]
 

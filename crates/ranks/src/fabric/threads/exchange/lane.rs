@@ -1,5 +1,5 @@
-//! A lane for messages in one direction between two ranks: a short ring of cache lines, each of which holds a flag and
-//! a short message.
+//! A lane for messages in one direction between two ranks. It is a short ring of cache lines, each of which holds a
+//! flag and a short message.
 //!
 //! The sender's end and the receiver's end belong to one rank each, so that no lock is needed. A message moves between
 //! the cores in one cache line, which only the sender writes. The receiver counts the taken messages in its own line,

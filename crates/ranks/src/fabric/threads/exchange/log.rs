@@ -3,7 +3,7 @@
 //! One-way calls (a broadcast, a reduction) let a rank run ahead of others, and some of its calls do not wait. So two
 //! ranks may have made different calls before they meet. Each rank therefore records its calls: the kind, and a digest
 //! of all its calls so far. A rank about to sleep compares its digest with every other rank's at the last call that
-//! both have made. Of two ranks that differ, the later one to sleep sees the difference; so if ranks have made
+//! both have made. Of two ranks that differ, the later one to sleep sees the difference. So if ranks have made
 //! different calls, at least one of them does not sleep.
 //!
 //! | shared word | meaning | who writes it |
