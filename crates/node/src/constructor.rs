@@ -138,7 +138,7 @@ impl Service for Constructor {
 impl Concurrent<Create> for Constructor {
     async fn handle(&self, Create { contract, path, partners }: Create, call: &Call) -> Result<String, Fault> {
         let place = Placement::at(&path).restart(self.restart);
-        // Checked before the path becomes that of a file.
+        // The path is checked before it becomes the name of a file.
         place.check()?;
         let place = match &self.folder {
             Some(folder) => place.keep(file(folder, &path)),

@@ -249,7 +249,7 @@ async fn accept(edge: Arc<Edge>, listener: TcpListener, mut stopping: watch::Rec
         match accepted {
             Ok((stream, address)) => {
                 let canonical = address.ip().to_canonical();
-                // There are too many connections, so it is closed at once, which is cheapest.
+                // There are too many connections, so this one is closed at once, which costs the least.
                 let Some(place) = edge.connections.enter(canonical, edge.is_proxy(canonical)) else {
                     refusals.tell(&edge, || format!("no place for a connection from {canonical}: all are in use"));
                     continue;
@@ -264,8 +264,8 @@ async fn accept(edge: Arc<Edge>, listener: TcpListener, mut stopping: watch::Rec
                     }
                 });
             }
-            // Most likely there are no descriptors left: this closes an idle connection, and others may close in the
-            // meantime.
+            // Most likely there are no descriptors left: this closes an idle connection, and other connections may
+            // close in the meantime.
             Err(error) => {
                 let is_spared = edge.connections.spare_one();
                 refusals.tell(&edge, || {

@@ -56,7 +56,7 @@ fn parameter<'a>(parameters: &'a str, wanted: &str) -> Option<&'a str> {
 
 fn find(bytes: &[u8], wanted: &[u8]) -> Option<usize> {
     let mut from = 0;
-    // The first byte of a boundary's line end is rare, so it is quick to search for it alone.
+    // The first byte of a boundary's line end is rare, so searching for that byte alone is fast.
     while let Some(place) = bytes[from..].iter().position(|byte| *byte == wanted[0]) {
         let place = from + place;
         if bytes[place..].starts_with(wanted) {

@@ -439,7 +439,7 @@ impl Follower {
     /// Asks the other node to follow this one, once each time that it is found.
     async fn ask_back(&mut self) {
         if let Some((other, join)) = &self.back {
-            // The node may already follow this one, have no such service, or refuse.
+            // The other node may already follow this node, have no such service, or refuse.
             let _ = self.within(|| other.call(join.clone())).await;
         }
     }

@@ -126,7 +126,7 @@ mod tests {
         assert_eq!(asked("192.0.2.7", &forged), "192.0.2.7");
         assert_eq!(asked("127.0.0.1", &forged), "1.2.3.4");
         assert_eq!(asked("::ffff:127.0.0.1", &forged), "1.2.3.4");
-        // The client wrote the first address, the proxies the others.
+        // The client wrote the first address, and the proxies wrote the other addresses.
         assert_eq!(asked("127.0.0.1", &[("x-forwarded-for", "6.6.6.6, 192.0.2.7, 10.1.1.1")]), "192.0.2.7");
         assert_eq!(asked("127.0.0.1", &[("forwarded", "for=\"[2001:db8::1]:4711\";proto=https")]), "2001:db8::1");
         assert_eq!(asked("127.0.0.1", &[("forwarded", "for=_hidden")]), "127.0.0.1");

@@ -315,7 +315,7 @@ fn simplified(schema: &Value) -> Value {
         let value = match (key.as_str(), value) {
             // Types are named by their position; generators would merge two with one title.
             ("title", Value::String(_)) => continue,
-            // A default of null only says that there is none, and generators would make the field required.
+            // A default of null only says that there is no default, and generators would make the field required.
             ("default", Value::Null) => continue,
             // Generators know only OpenAPI's formats, and read a number without one as 32 bits.
             ("format", Value::String(format)) if format.starts_with("uint") => Value::from(match format.as_str() {

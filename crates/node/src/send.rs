@@ -157,7 +157,7 @@ async fn said(
         Ok(Sent::Form(boundary)) => {
             let body = read(edge, incoming).await?;
             let form = Form::read(&body, &boundary)?;
-            // Fields of the form override those in the address.
+            // Fields of the form override the fields in the address.
             let mut said = form_urlencoded::Serializer::new(String::new());
             for (name, text) in form_urlencoded::parse(address.as_bytes()) {
                 if !form.fields.iter().any(|(field, _)| *field == name) {

@@ -252,7 +252,7 @@ impl Telemetry {
     }
 }
 
-/// Describes this node from the environment or, for what is not set there, with the program's values.
+/// Describes this node from the environment; the program's own values are the defaults.
 fn resource() -> Resource {
     let of = || {
         Resource::builder()

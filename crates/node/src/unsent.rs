@@ -163,7 +163,7 @@ mod tests {
         assert_eq!(one.bytes(), 40_000 + ANSWER_COST);
         drop(piece);
         assert_eq!((all.bytes(), one.bytes()), (0, 0));
-        // A single body can be read, however long it is.
+        // A single body is always accepted, however long it is.
         assert!(counted([&all, &one], None, vec![0; 200_000].into()).is_ok());
     }
 }

@@ -136,7 +136,7 @@ impl Endpoint {
     fn tell_all(&self, trailer: Trailer) {
         let post = &self.here.post;
         for process in (0..post.processes()).filter(|&process| process != post.process()) {
-            // If MPI has failed, the other processes learn it when the job ends.
+            // If MPI has failed, the other processes learn of the failure when the job ends.
             let _ = post.send(process, Vec::new(), trailer);
         }
     }

@@ -45,7 +45,7 @@ pub(crate) const SHORT: usize = 56;
 /// sent. MPI then has only long messages.
 const LOOKS: u32 = 16;
 
-/// A frame that is being sent. The bytes are on the heap and do not move when this struct does.
+/// A frame that is being sent. The bytes are on the heap, so they do not move when this struct moves.
 struct Sending {
     request: Pending,
     /// Kept until the request is complete.
@@ -344,7 +344,7 @@ impl Traffic {
                 }
                 Some(_) if self.hand_out_far(source)? => {}
                 Some(_) => {
-                    // The frame before it comes by MPI.
+                    // The frame before this one comes by MPI.
                     self.looks.0 = 0;
                     return Ok(());
                 }
@@ -405,7 +405,7 @@ impl Traffic {
             yield_now();
         }
         let mut barrier = self.mpi.barrier(self.comm)?;
-        // While this process is in the barrier, others may still wait for it to receive their frames.
+        // While this process is in the barrier, other processes may still wait for it to receive their frames.
         while !self.mpi.test(&mut barrier)? || self.counts.1 > 0 {
             self.move_all()?;
             yield_now();

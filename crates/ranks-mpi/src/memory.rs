@@ -36,7 +36,7 @@ impl Memory {
         }
         let mut kept = self.0.lock();
         if kept.len() == KEPT {
-            // Lengths that are no longer used make room for those that are.
+            // Memory of lengths that are no longer used makes room for memory of lengths in use.
             kept.remove(0);
         }
         if kept.iter().map(Vec::capacity).sum::<usize>() + memory.capacity() <= KEPT_BYTES {

@@ -1,6 +1,6 @@
 //! The post office of a process: it sorts arrived frames into the inboxes of the process's ranks.
 //!
-//! There is one lock for MPI and for the sorting. So frames reach the inboxes in the order of their arrival, whichever
+//! One lock protects both MPI and the sorting. So frames reach the inboxes in the order of their arrival, whichever
 //! task of the process fetched them. Waiting tasks fetch frames ([`Post::fetch`]), so no extra thread is needed. If one
 //! task is fetching, the others need not fetch, because it sorts for all of them.
 //!

@@ -146,7 +146,7 @@ impl Process {
         &self.post
     }
 
-    /// Ends MPI in this process. Waits until all processes have arrived here.
+    /// Ends MPI in this process. Waits until all processes have called `finish`.
     ///
     /// # Errors
     /// Returns [`Error::Call`].

@@ -41,7 +41,7 @@ pub struct Communicator {
     pub(crate) settings: Settings,
     /// The collectives that this rank has begun, over messages.
     pub(crate) calls: Calls,
-    /// How far this rank is ahead of others, over messages.
+    /// Limits how far this rank may be ahead of other ranks, over messages.
     pub(crate) pace: Pace,
     /// The reason why no collective can begin, over messages: an earlier one was abandoned, or failed.
     pub(crate) stopped: Option<Error>,

@@ -60,7 +60,8 @@ pub fn write(stream: &mut Vec<u8>, source: usize, label: Label, sequence: u64, b
     stream.extend_from_slice(bytes);
 }
 
-/// Appends the last frame of a rank that has ended: failed because of `culprit`, or ended in order if that is `None`.
+/// Appends the last frame of a rank that has ended: failed because of `culprit`, or ended in order if `culprit` is
+/// `None`.
 pub fn write_end(stream: &mut Vec<u8>, source: usize, sequence: u64, culprit: Option<usize>) {
     let label = Label { context: culprit.unwrap_or(0) as u32, tag: 0, receipt: 0 };
     header(stream, 0, sequence, source, label, if culprit.is_some() { 2 } else { 1 });

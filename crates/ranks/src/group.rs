@@ -32,7 +32,7 @@ const KINDS: u32 = 8;
 pub(crate) struct Group {
     rank: usize,
     size: usize,
-    /// The number in the world of each rank; `None` if the numbers are the same.
+    /// Each rank's number in the world; `None` if these numbers are the same as in this group.
     members: Option<Arc<[usize]>>,
     /// The number of this communicator: the same on all its ranks, and different from the numbers of all other
     /// communicators of these ranks.

@@ -83,7 +83,7 @@ pub struct Trace {
 
 #[derive(Debug, Default)]
 struct Noted {
-    /// The tracks of this process, with their ranks' numbers in the world.
+    /// The tracks of this process, each with its rank's number in the world.
     tracks: Vec<(usize, Arc<Track>)>,
     /// The spans of ranks in other processes, as events of the file.
     elsewhere: Vec<String>,

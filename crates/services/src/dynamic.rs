@@ -438,8 +438,8 @@ fn handlers(operations: &BTreeMap<String, OutlinedOperation>) -> Result<Handlers
     handlers.checked()
 }
 
-/// Returns an operation's name for the lifetime of the program. There is one copy of each name, however often its
-/// services start. The names come from outlines, so there are no more copies than operations.
+/// Returns an operation's name as a string that lives as long as the program. There is one copy of each name, however
+/// often its services start. The names come from outlines, so there are no more copies than operations.
 fn lasting(name: &str) -> &'static str {
     static NAMES: OnceLock<Mutex<BTreeSet<&'static str>>> = OnceLock::new();
     let mut names = NAMES.get_or_init(Mutex::default).lock();

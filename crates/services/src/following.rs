@@ -1,8 +1,8 @@
 //! Subscriptions that survive interruptions: they are renewed when the service or the connection comes back.
 //!
 //! A [`Subscription`] ends with its connection. A [`Following`] subscribes again, after pauses that grow. It reports an
-//! interruption as a slow subscriber would see it: first a gap, then the state. If nothing happened meanwhile, no event
-//! follows.
+//! interruption as a slow subscriber would see it: first a gap, then the state. If it cannot have missed a change, it
+//! reports nothing.
 
 use std::fmt;
 use std::time::Duration;
@@ -94,7 +94,7 @@ impl<D: Contract> Following<D> {
     /// The gap contains the number of missed changes if it is known: without a filter, within one incarnation of the
     /// service. Otherwise it contains 1, or 0 with a filter.
     ///
-    /// Cancel-safe: if you drop it while it waits, no event is lost.
+    /// Cancel-safe: if you drop the future while it waits, no event is lost.
     ///
     /// # Errors
     /// Returns [`End`] when the subscription is over for good: its count or its time is used up, or another subscriber

@@ -496,7 +496,8 @@ impl<T: Clone + Send + 'static> Keyed<T> {
 
     fn settle(mut self, outcome: &Result<T, Fault>) {
         if let Some((shared, key)) = self.key.take() {
-            // A fault that may pass, or a failure inside, may be tried again. Any other answer, even a fault, is final.
+            // A request that failed with a temporary fault or an internal failure may be tried again. Any other answer,
+            // even a fault, is final.
             let may_pass = |fault: &Fault| fault.code() == Code::OperationFailed || fault.code().may_pass();
             let is_known = !outcome.as_ref().is_err_and(may_pass);
             shared.settle(self.operation, &key, is_known.then(|| outcome.clone()));

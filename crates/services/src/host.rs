@@ -541,7 +541,7 @@ impl Host {
         .await
     }
 
-    /// Notes that the directory has received its own entry, and wakes the waiters.
+    /// Records that the directory has received its own entry, and wakes the waiters.
     fn list(&self) {
         let waiting = {
             let mut table = self.inner.table.lock();
@@ -662,7 +662,7 @@ impl Host {
                 }
             }
         }
-        // The directory has nothing to clean up, and receives news about the others to the last.
+        // The directory has nothing to clean up, and receives news about the other services until the end.
         self.cut_off(DIRECTORY);
         report
     }

@@ -121,7 +121,7 @@ impl Store {
     }
 
     fn replace(&self, bytes: &[u8]) -> io::Result<()> {
-        // The copy comes first: if it cannot be written, the file is untouched and the change is refused.
+        // The copy is written first: if this fails, the file is untouched and the change is refused.
         let copy = self.copy();
         let unfinished = beside(&copy, ".new");
         self.files.write(&unfinished, bytes)?;
@@ -438,7 +438,7 @@ mod tests {
             assert!(report.contains(expected) && report.contains("restored from its copy"), "{report}");
             assert_eq!((fs::read(&path).unwrap(), store.load::<Note>().unwrap()), (whole.clone(), Some(kept("kept"))));
 
-            // A damaged copy alone does no harm, and the next change writes it again.
+            // If only the copy is damaged, nothing is lost, and the next change writes the copy again.
             put(&store.copy(), damaged.as_deref());
             assert_eq!(store.load::<Note>().unwrap(), Some(kept("kept")));
             store.save(&note("kept")).unwrap();

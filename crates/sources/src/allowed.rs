@@ -221,7 +221,7 @@ fn is_public_v6(address: Ipv6Addr) -> bool {
         [0, 0, 0, 0, 0, 0xffff, high, low] | [0, 0, 0, 0, 0, 0, high, low] => embedded(high, low),
         [0x64, 0xff9b, 0, 0, 0, 0, high, low] => embedded(high, low),
         [0x2002, high, low, ..] => embedded(high, low),
-        // Of the other addresses, only the range assigned for global use, without Teredo and documentation.
+        // Of all other addresses, only the range for global use is allowed, without Teredo and documentation addresses.
         [0x2001, 0 | 0xdb8, ..] => false,
         [first, ..] => first & 0xe000 == 0x2000,
     }

@@ -132,7 +132,7 @@ impl Plan {
                 }
             })
             .collect();
-        // Last, so that none of them must be started again if a start fails.
+        // Services are ended last, so that none must be started again if a start fails.
         let gone = applied
             .services()
             .iter()

@@ -139,7 +139,7 @@ impl Communicator {
                 })
                 .await;
         }
-        // Each rank deposits its values for the shares of the others, folds its own share, and deposits the result.
+        // Each rank deposits its values for the other ranks' shares, folds its own share, and deposits the result.
         self.settle(Call::AllReduceElementwise).await?;
         let write = |words: &mut Vec<u64>, _: &_| {
             (0..size).filter(|&to| to != rank).for_each(|to| message::write(words, &values[share(to)]));

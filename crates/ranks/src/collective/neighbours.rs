@@ -31,8 +31,8 @@ const ONE_WAY_BYTES: usize = 4096;
 const LENT_BYTES: usize = if cfg!(any(loom, shuttle)) { 64 } else { 1 << 15 };
 
 impl Communicator {
-    /// Whether a call between a root and all others, with this many bytes, goes one way. It does if every rank has a
-    /// core and can run ahead of the others. All ranks get the same answer, unless their calls differ.
+    /// Whether a call between a root and all other ranks, with this many bytes, goes one way. It goes one way if every
+    /// rank has a core and can run ahead of the others. All ranks get the same answer, unless their calls differ.
     pub(crate) fn goes_one_way(&self, bytes: usize) -> bool {
         let others = self.size() - 1;
         !self.settings.is_checked && self.shared().folds_alone() && bytes.saturating_mul(others) <= ONE_WAY_BYTES

@@ -130,14 +130,14 @@ impl Steps<'_> {
         }
     }
 
-    /// Waits for the message from a rank and passes its bytes to `read`, once. If the fabric can, it shows them to
-    /// `read` in place, perhaps under its locks.
+    /// Waits for the message from a rank and passes its bytes to `read`, once. If the fabric can, it shows the bytes to
+    /// `read` in place, possibly while it holds its locks.
     pub(crate) async fn read(&self, from: usize, mut read: impl FnMut(&[u8]) + Send + Unpin) -> Result<(), Error> {
         let (fabric, notices, own) = (&*self.communicator.fabric, self.notices(), self.own);
         let mut polls = 0;
         loop {
-            // What arrived, if it was not the message of this call: the bytes of a notice, or the number of any other
-            // message.
+            // Anything that arrived instead of the message of this call: the bytes of a notice, or the number of any
+            // other message.
             let (mut came, mut bytes) = (None, Vec::new());
             let look = |envelope: Envelope, sent: &[u8]| {
                 let is_notice = envelope.label.context == notices;
@@ -431,7 +431,7 @@ impl Steps<'_> {
             let partners = size.saturating_sub(upper).min(width);
             other.clear(own.length());
             if partners == 0 {
-                // There is no block next to this one, and the tree has no node there.
+                // There is no block next to this block, and the tree has no node there.
             } else if rank >= upper {
                 self.send_cover(lower + place, own)?;
                 self.receive_cover(lower + place, &mut other, combine).await?;

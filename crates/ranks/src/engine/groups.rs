@@ -3,7 +3,7 @@
 //! Leaves are handed out in *groups*: complete nodes of one level. So a group's partial is a node of the tree, whatever
 //! the group's size. A worker that finishes a group climbs the tree. At each parent, the first of the two workers to
 //! arrive stops; the second combines both partials and climbs on. So there is no serial pass over all groups at the
-//! end, and memory is one partial per group. The tree is the one in `reduction.rs`, so all bits are the same.
+//! end, and memory is one partial per group. The tree is the same as in `reduction.rs`, so all bits are the same.
 
 use crossbeam_utils::CachePadded;
 use lehr_sync::{AtomicUsize, Mutex, Ordering};

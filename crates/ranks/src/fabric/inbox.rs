@@ -86,13 +86,14 @@ impl Inbox {
         wakers
     }
 
-    /// Whether there was neither a message nor a waiter, at some time since the caller last knew.
+    /// Whether the inbox had neither a message nor a waiter when its lock was last released, as far as this thread
+    /// sees.
     pub fn is_idle(&self) -> bool {
         // Relaxed: a caller that relies on it holds a lock under which messages are put here and waiting begins.
         self.is_empty() && !self.has_waiting()
     }
 
-    /// Whether there was no message, at some time since the caller last knew.
+    /// Whether the inbox had no message when its lock was last released, as far as this thread sees.
     pub fn is_empty(&self) -> bool {
         // Relaxed: as in `is_idle`.
         self.messages.load(Ordering::Relaxed) == 0
@@ -106,7 +107,7 @@ impl Inbox {
     }
 
     fn note(&self) {
-        // Relaxed: as in `news`. Under the lock, so no other thread writes it.
+        // Relaxed, as in `news`. No other thread writes the counter, because this thread holds the lock.
         self.news.store(self.news.load(Ordering::Relaxed).wrapping_add(1), Ordering::Relaxed);
     }
 
@@ -122,8 +123,8 @@ impl Inbox {
         self.waiting.store(state.waiting.len(), Ordering::Relaxed);
     }
 
-    /// Records that a rank has ended: failed because of `culprit`, or in order if that is `None`. Only the first record
-    /// counts.
+    /// Records that a rank has ended: failed because of `culprit`, or in order if `culprit` is `None`. Only the first
+    /// record counts.
     pub fn end(&self, rank: usize, culprit: Option<usize>) {
         let mut state = self.state.lock();
         if state.ended.iter().all(|ended| ended.rank != rank) {

@@ -13,8 +13,8 @@
 //! the same line as the first 56 bytes. So a short frame moves from core to core in one cache line. A frame does not
 //! wrap around the end of the ring: if it does not fit, a head says that the rest is skipped.
 //!
-//! The receiver only sometimes reports how much it has taken, at most a quarter of the ring late. So the sender seldom
-//! has to fetch that line.
+//! The receiver reports only now and then how much it has taken: the report lags by at most a quarter of the ring. So
+//! the sender seldom has to fetch the line with the count.
 
 use std::ops::Deref;
 

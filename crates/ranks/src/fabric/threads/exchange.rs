@@ -430,8 +430,8 @@ impl Endpoint {
             return;
         }
         if self.shared.counter.arrive(exchange, self.size()) {
-            // Until the fold is done, this rank counts as not arrived. If the fold panics, the other ranks learn it
-            // when this end is dropped, and this end refuses to continue.
+            // Until the fold is done, this rank counts as not arrived. If the fold panics, the other ranks learn of the
+            // panic when this end is dropped, and this end refuses to continue.
             self.is_broken = true;
             let shared = &*self.shared;
             // SAFETY: we are the last to arrive; and by the argument in `deposit`, no rank reads what was folded two

@@ -19,7 +19,7 @@ use lehr_sync::{Ordering, fence};
 pub(super) enum Fences {
     /// Both fences are full.
     Even,
-    /// The fence is heavy for a rank that falls asleep and light for all others.
+    /// The fence is heavy for a rank that falls asleep, and light for all other ranks.
     Uneven,
 }
 
@@ -60,7 +60,7 @@ mod system {
         unsafe { libc::syscall(libc::SYS_membarrier, command, 0, 0) }
     }
 
-    /// Whether the system supports the call. The process must register for it once.
+    /// Whether the system supports the call for a heavy fence. The process must register for this call once.
     pub(super) fn is_there() -> bool {
         static IS_THERE: OnceLock<bool> = OnceLock::new();
         *IS_THERE.get_or_init(|| membarrier(libc::MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED) == 0)

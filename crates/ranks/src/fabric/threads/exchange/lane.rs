@@ -3,8 +3,8 @@
 //!
 //! The sender's end and the receiver's end belong to one rank each, so that no lock is needed. A message moves between
 //! the cores in one cache line, which only the sender writes. The receiver counts the taken messages in its own line,
-//! and updates the count only sometimes. So the sender seldom has to fetch that line. A long message is in separate
-//! memory, which the receiver returns for reuse.
+//! and updates the count only now and then. So the sender seldom has to fetch the receiver's line. A long message is in
+//! separate memory, which the receiver returns for reuse.
 //!
 //! Sending never waits. A sender that finds the ring full *spills*: from then on, messages go into a queue under a
 //! lock, until the receiver has emptied it. A one-way sender waits for room only after it has sent, so that it finds a

@@ -46,7 +46,7 @@ const LOANS: usize = 2;
 
 /// Above this bit, `asleep` holds the other rank from which a message is expected.
 const BESIDES: u32 = usize::BITS / 2;
-/// The value above that bit if messages are expected from several ranks.
+/// The number above bit [`BESIDES`] of `asleep` if messages are expected from several ranks.
 const SEVERAL: usize = (1 << (BESIDES - 1)) - 1;
 /// The seat of a rank that sleeps while it waits for a neighbour.
 #[derive(Default)]
