@@ -77,7 +77,7 @@ pub trait Operation: Clone + Send + Sync + Serialize + DeserializeOwned + JsonSc
     }
 
     /// Returns the same operation under the name with which it came as bytes. This is for operations of [dynamic
-    /// services](crate::Outline), whose names are not known to a type.
+    /// services](crate::Outline), whose names are not known at compile time.
     #[doc(hidden)]
     fn under(self, _name: &'static str) -> Self {
         self

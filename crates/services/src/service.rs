@@ -54,8 +54,8 @@ pub trait Service: Clone + Send + Sync + 'static {
         None
     }
 
-    /// Prepares the service before the first request is handled; requests that come meanwhile wait. Default: nothing to
-    /// do.
+    /// Prepares the service before the first request is handled; requests that arrive meanwhile wait. Default: nothing
+    /// to do.
     ///
     /// # Errors
     /// If this fails, the service is not started, nothing of it remains, and the caller that started it gets the fault.

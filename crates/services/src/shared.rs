@@ -59,7 +59,7 @@ pub(crate) struct StopRequest {
 pub struct Counts {
     /// Requests whose handler has ended.
     pub handled: u64,
-    /// Requests among them that were answered with a fault.
+    /// Handled requests that were answered with a fault.
     pub faults: u64,
     /// Handlers that panicked.
     pub panics: u64,
