@@ -166,7 +166,7 @@ struct Lanes {
 /// The position of a request in the order.
 pub(crate) struct Ticket {
     before: Option<oneshot::Receiver<()>>,
-    /// Dropped when the next request may begin.
+    /// The signal for the next request, which may begin once this sender is dropped.
     _mine: Option<oneshot::Sender<()>>,
 }
 

@@ -6,7 +6,7 @@
 //! host's clock, which never goes back. If the clock jumps, the node asks again before it declares any lease expired.
 //!
 //! A node reports only what it has itself learnt from another; there is no agreement between nodes. If the network is
-//! partitioned, each side keeps its own nodes and loses the others.
+//! partitioned, each side keeps its own nodes and loses the nodes of the other side.
 
 use std::collections::BTreeMap;
 use std::future::{Future, poll_fn};

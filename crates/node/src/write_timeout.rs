@@ -3,8 +3,8 @@
 //!
 //! This happens at two places, because an answer can be stuck in two ways. A socket whose other end does not read stops
 //! taking bytes. This shows at the lowest layer, for any protocol above. On HTTP/2, a client may also read its
-//! connection, and so answer every ping, but never open the window of one stream. The stream that passes the answer on
-//! piece by piece sees this.
+//! connection, and so answer every ping, but never open the window of one stream. [`Pieces`], which passes the answer
+//! on piece by piece, detects this.
 
 use std::collections::BTreeMap;
 use std::io;

@@ -205,7 +205,7 @@ impl Communicator {
     ///
     /// # Errors
     /// Returns the same errors as [`receive`](Self::receive). If any source is accepted, returns [`Error::RankLeft`] as
-    /// soon as a rank has failed or all others have ended.
+    /// soon as a rank has failed or all other ranks have ended.
     ///
     /// # Panics
     /// Panics if there is no such source.

@@ -73,8 +73,8 @@ pub enum Restart {
     /// A panic in a handler becomes a fault for the sender of the request, and the service continues.
     #[default]
     Never,
-    /// A panic in an exclusive handler may have left the state half changed. So a panic restarts the service, at most
-    /// `max` times in a period of `within`. After that the service stays down, and its path answers
+    /// A panic in an exclusive handler may have left the state half changed. So this panic restarts the service, at
+    /// most `max` times in a period of `within`. After that the service stays down, and its path answers
     /// [`Code::StartFailed`](crate::Code).
     OnPanic {
         /// The maximum number of restarts within the period.

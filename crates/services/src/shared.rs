@@ -177,7 +177,7 @@ impl Shared {
         self.ended.lock().take()
     }
 
-    /// Looks up a key, and notes it if it is new.
+    /// Looks up a key, and records it if it is new.
     pub(crate) fn remember<T: Clone + Send + 'static>(&self, operation: &'static str, key: &str) -> Remembered<T> {
         let mut keys = self.keys.lock();
         let name = (operation, Box::from(key));

@@ -14,9 +14,9 @@
 //! wakes the ranks that sleep while they wait for it. An unexpected message wakes the receiver.
 //!
 //! In a one-way broadcast or reduction, some ranks receive nothing, and run ahead of their receivers. They wait for
-//! room in the lane ([`poll_room`](Endpoint::poll_room)), so that they are ahead by at most the number of its slots.
-//! The log of each rank finds different calls there (`log.rs`). A rank that abandons a receive must receive the message
-//! before its next call, so that no rank waits for room for ever.
+//! room in the lane ([`poll_room`](Endpoint::poll_room)), so that they are ahead by at most the number of its slots. In
+//! these calls, the logs of the ranks reveal different calls (`log.rs`). A rank that abandons a receive must receive
+//! the message before its next call, so that no rank waits for room for ever.
 //!
 //! | shared word | meaning | who writes it |
 //! | --- | --- | --- |
