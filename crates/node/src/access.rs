@@ -136,8 +136,8 @@ fn visible(edge: &Edge, caller: &str) -> Vec<Endpoint> {
 /// Returns the services that a caller may see, for a page about them.
 ///
 /// # Errors
-/// Returns [`Code::Unauthenticated`] or [`Code::PermissionDenied`] if there is none, because an empty page would say
-/// that no service is here.
+/// Returns [`Code::Unauthenticated`] or [`Code::PermissionDenied`] if the caller may see no service, because an empty
+/// page would say that the node has none.
 pub(crate) fn seen(edge: &Edge, caller: &str) -> Result<Vec<Endpoint>, Fault> {
     let endpoints = visible(edge, caller);
     if !endpoints.is_empty() || edge.policy().is_none() {

@@ -50,7 +50,7 @@ impl Answer {
         Self::Whole((!bytes.is_empty()).then_some(bytes))
     }
 
-    /// Returns the same answer; if it is long, its progress is watched while it is sent.
+    /// Watches the progress of a long answer while it is sent; returns other answers unchanged.
     pub(crate) fn minded(self, on_the_way: &OnTheWay) -> Self {
         match self {
             Self::Whole(Some(bytes)) if bytes.len() > PIECE => Self::Pieces(on_the_way.pieces(bytes)),

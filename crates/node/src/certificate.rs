@@ -25,7 +25,7 @@ pub(crate) fn read(file: &Path) -> Result<Vec<u8>, Fault> {
     std::fs::read(file).map_err(|error| bad(file, error))
 }
 
-/// Returns the certificates in the PEM text of a file; the first is the holder's own.
+/// Returns the certificates in the PEM text of a file; the first is the holder's certificate.
 pub(crate) fn certificates(file: &Path, text: &[u8]) -> Result<Vec<CertificateDer<'static>>, Fault> {
     let found: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(text).collect();
     let found = found.map_err(|error| bad(file, format!("expected certificates in PEM, found {error}")))?;
@@ -45,7 +45,7 @@ pub(crate) fn key(file: &Path, text: &[u8]) -> Result<PrivateKeyDer<'static>, Fa
     })
 }
 
-/// Returns the authorities in the PEM text of a file, whose signatures are trusted.
+/// Returns the trusted authorities in the PEM text of a file.
 pub(crate) fn authorities(file: &Path, text: &[u8]) -> Result<RootCertStore, Fault> {
     let mut roots = RootCertStore::empty();
     for (index, certificate) in certificates(file, text)?.into_iter().enumerate() {

@@ -2,8 +2,8 @@
 //!
 //! A client has one thread, and one HTTP/2 connection for each node. Requests are sent in the order of the calls, and
 //! the network edge admits requests from one connection to one service in that order. Behind a proxy that speaks only
-//! HTTP/1.1, each request has its own connection. Then simultaneous requests have no order. If a connection breaks, the
-//! next request opens a new one. A request in progress is sent again only if that is harmless.
+//! HTTP/1.1, each request has its own connection. The order of simultaneous requests is then undefined. If a connection
+//! breaks, the next request opens a new one. A request in progress is sent again only if that is harmless.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -75,7 +75,7 @@ pub struct Client {
 
 struct Shared {
     nodes: Mutex<HashMap<Origin, mpsc::UnboundedSender<Job>>>,
-    /// The token that the client sends; another one may replace it while requests are made.
+    /// The token that the client sends; it may be replaced while requests are in progress.
     token: Mutex<Option<HeaderValue>>,
     trust: Arc<Trusting>,
     thread: TokioThread,
@@ -87,7 +87,7 @@ impl fmt::Debug for Client {
     }
 }
 
-/// The authorities that the client trusts: the given ones, or else the machine's, which are loaded at first use.
+/// The authorities that the client trusts: the given authorities, or else the machine's, which are loaded at first use.
 #[derive(Default)]
 pub(crate) struct Trusting {
     told: Option<Trust>,
@@ -175,7 +175,7 @@ impl Client {
     }
 
     /// Creates a client for nodes that use TLS. It trusts certificates that these authorities signed, and presents its
-    /// own to nodes that require one.
+    /// own certificate to nodes that require one.
     ///
     /// # Errors
     /// Returns the same errors as [`new`](Self::new).
@@ -196,10 +196,10 @@ impl Client {
         Ok(Self { shared: Arc::new(shared) })
     }
 
-    /// Sends another token from the next request on.
+    /// Replaces the token, from the next request on.
     ///
     /// # Errors
-    /// Returns [`Code::InvalidValue`] if the token cannot be sent; then the earlier one stays.
+    /// Returns [`Code::InvalidValue`] if the token cannot be sent; then the earlier token stays.
     ///
     /// # Example
     /// ```
@@ -514,7 +514,7 @@ impl HttpLink {
         Ok(request)
     }
 
-    /// Passes a request on; the future returns the head of the answer.
+    /// Passes a request to the connection of its node; the future returns the head of the answer.
     fn ask(
         &self,
         request: Result<Request<Full<Bytes>>, Fault>,

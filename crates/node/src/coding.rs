@@ -15,7 +15,7 @@ use crate::edge::{Edge, Peer};
 /// worker busy for seconds.
 const LENGTHS: std::ops::Range<usize> = 1 << 10..64 << 20;
 
-/// Whether a client accepts gzip: by name or by `*`, with a quality other than 0.
+/// Whether a client accepts gzip: the header names `gzip` or `*`, with a quality other than 0.
 fn takes_gzip(headers: &HeaderMap) -> bool {
     let (mut named, mut any) = (None, None);
     for line in headers.get_all(header::ACCEPT_ENCODING) {
@@ -34,8 +34,8 @@ fn takes_gzip(headers: &HeaderMap) -> bool {
     named.or(any).unwrap_or(false)
 }
 
-/// Compresses an answer if the client accepts gzip and it is worth it. A worker compresses it, because the thread of
-/// the network edge has other clients to serve.
+/// Compresses an answer if the client accepts gzip and the length of the answer is in [`LENGTHS`]. A worker compresses
+/// it, because the thread of the network edge has other clients to serve.
 pub(crate) async fn packed(
     edge: &Edge,
     peer: &Peer,

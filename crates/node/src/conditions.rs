@@ -18,7 +18,7 @@ pub(crate) fn read_tag(text: &str) -> Option<(u64, u64)> {
     Some((u64::from_str_radix(incarnation, 16).ok()?, version.parse().ok()?))
 }
 
-/// The tags of one header, on any number of lines.
+/// The tags in all lines of one header.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Tags {
     /// `*`: any version.
@@ -28,13 +28,13 @@ pub(crate) enum Tags {
 }
 
 impl Tags {
-    /// Returns the tags of `If-Match`, among which the version must be for a request that changes something. A weak tag
-    /// never matches.
+    /// Returns the tags of `If-Match`. A request changes the state only if the current version is among them. A weak
+    /// tag never matches.
     pub(crate) fn demanded(headers: &HeaderMap) -> Option<Self> {
         Self::of(headers, &header::IF_MATCH, read_tag)
     }
 
-    /// Returns the tags of versions that the client already has. Here a weak tag counts like a strong one.
+    /// Returns the tags of versions that the client already has. For this comparison, weak tags count like strong ones.
     pub(crate) fn known(headers: &HeaderMap) -> Option<Self> {
         Self::of(headers, &header::IF_NONE_MATCH, |tag| read_tag(tag.strip_prefix("W/").unwrap_or(tag)))
     }

@@ -158,14 +158,15 @@ pub(crate) async fn serve(edge: Arc<Edge>, stream: Stream, peer: Peer, mut stopp
 /// The order of the requests to each service on one connection.
 #[derive(Default)]
 struct Lanes {
-    /// By service: the signal of its last request. It fires when that request was handed over, or never will be.
+    /// By service: the signal of its last request. It fires when that request has been handed over, or when it is
+    /// certain that it never will be.
     last: Mutex<HashMap<String, oneshot::Receiver<()>>>,
 }
 
 /// The position of a request in the order.
 pub(crate) struct Ticket {
     before: Option<oneshot::Receiver<()>>,
-    /// Dropped when the next request may begin.
+    /// The signal for the next request, which may begin once this sender is dropped.
     _mine: Option<oneshot::Sender<()>>,
 }
 

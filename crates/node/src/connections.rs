@@ -1,4 +1,4 @@
-//! The connections of a node: their number and addresses, and which to close if there are too many.
+//! The connections of a node: counts them by address, and closes idle ones if there are too many.
 //!
 //! A connection is idle while no answer is being sent on it. If there is no room for a new client, the connection that
 //! has been idle longest is closed. Connections of the address with the most connections are closed first. So a client
@@ -17,18 +17,18 @@ use crate::unsent::Unsent;
 /// All connections of a node.
 #[derive(Debug)]
 pub(crate) struct Connections {
-    /// The most connections at once.
+    /// The maximum number of connections at once.
     limit: usize,
-    /// The most connections at once from one address.
+    /// The maximum number of connections at once from one address.
     per_address: usize,
-    /// The most bytes of answers that are kept for one connection.
+    /// The maximum number of bytes of answers that are kept for one connection.
     unsent_bytes: usize,
     table: Mutex<Table>,
 }
 
 #[derive(Debug, Default)]
 struct Table {
-    /// Grows with each change, so later changes have larger numbers.
+    /// The number of the latest change; it grows with each change.
     turn: u64,
     open: HashMap<u64, Open>,
 }

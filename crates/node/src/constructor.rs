@@ -32,7 +32,7 @@ pub const CONSTRUCTOR: &str = "/constructor";
 /// ```
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Constructor {
-    /// The contracts of these kinds, as they were when the node started.
+    /// The contracts of the kinds that the node could create when it started.
     pub contracts: Vec<String>,
     /// The folder for the documents of the services that the constructor creates.
     #[serde(skip)]
@@ -43,8 +43,9 @@ pub struct Constructor {
 }
 
 impl Constructor {
-    /// Keeps the document of each new service in a file of this folder, if a folder is given, and creates the folder if
-    /// necessary. The next service with that path starts from it. Restarts services after a crash, as `restart` says.
+    /// If a folder is given, keeps the document of each new service in a file of the folder. Creates the folder if
+    /// necessary. The next service with the same path starts from the document. Restarts services after a crash, as
+    /// `restart` says.
     ///
     /// # Errors
     /// Returns [`Code::InsufficientResources`] if the folder cannot be created.
@@ -137,7 +138,7 @@ impl Service for Constructor {
 impl Concurrent<Create> for Constructor {
     async fn handle(&self, Create { contract, path, partners }: Create, call: &Call) -> Result<String, Fault> {
         let place = Placement::at(&path).restart(self.restart);
-        // Checked before the path becomes that of a file.
+        // The path is checked before it becomes the name of a file.
         place.check()?;
         let place = match &self.folder {
             Some(folder) => place.keep(file(folder, &path)),

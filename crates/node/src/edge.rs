@@ -34,13 +34,14 @@ use crate::write_timeout::WriteTimeout;
 #[derive(Clone, Debug)]
 pub(crate) struct Peer {
     pub(crate) address: SocketAddr,
-    /// The DNS names of the certificate that the client presented, if it had to.
+    /// The DNS names of the client certificate, if the node requires one.
     pub(crate) names: Option<Arc<[String]>>,
     /// The place that the connection holds among all connections.
     pub(crate) place: Arc<Place>,
 }
 
-/// The most addresses that are counted at once; beyond that, the fullest buckets are removed first.
+/// The maximum number of addresses whose requests are counted at once. Beyond it, the fullest buckets are removed
+/// first.
 const ADDRESSES: usize = 10_000;
 
 /// The number of times that an otherwise idle thread looks for an answer before it sleeps.
@@ -53,7 +54,8 @@ pub(crate) struct Looks {
 }
 
 impl Looks {
-    /// Returns the numbers for this machine: with one core, no answer can arrive while this thread spins.
+    /// Returns the numbers of looks for this machine. With one core the thread does not spin, because no answer can
+    /// arrive meanwhile.
     fn here() -> Self {
         let cores = lehr_sync::thread::available();
         Self { spinning: if cores > 1 { 40 } else { 0 }, yielding: 4 }
@@ -66,7 +68,7 @@ pub(crate) struct Edge {
     pub(crate) settings: Settings,
     /// The address that the node listens on.
     pub(crate) address: SocketAddr,
-    /// Can change while the node runs.
+    /// The rights of clients, which can change while the node runs.
     policy: watch::Sender<Option<Arc<Policy>>>,
     /// Whether the services are shutting down.
     closing: watch::Sender<bool>,
@@ -247,7 +249,7 @@ async fn accept(edge: Arc<Edge>, listener: TcpListener, mut stopping: watch::Rec
         match accepted {
             Ok((stream, address)) => {
                 let canonical = address.ip().to_canonical();
-                // There are too many connections, so it is closed at once, which is cheapest.
+                // There are too many connections, so this one is closed at once, which costs the least.
                 let Some(place) = edge.connections.enter(canonical, edge.is_proxy(canonical)) else {
                     refusals.tell(&edge, || format!("no place for a connection from {canonical}: all are in use"));
                     continue;
@@ -262,8 +264,8 @@ async fn accept(edge: Arc<Edge>, listener: TcpListener, mut stopping: watch::Rec
                     }
                 });
             }
-            // Most likely there are no descriptors left: this closes an idle connection, and others may close in the
-            // meantime.
+            // Most likely there are no descriptors left: this closes an idle connection, and other connections may
+            // close in the meantime.
             Err(error) => {
                 let is_spared = edge.connections.spare_one();
                 refusals.tell(&edge, || {
@@ -382,7 +384,7 @@ async fn secured(edge: &Edge, tls: &Tls, mut stream: TcpStream) -> Result<TlsStr
     }
 }
 
-/// The most bytes that are still read from a refused client.
+/// The maximum number of bytes that are still read from a refused client.
 const LINGER_BYTES: usize = 64 << 10;
 
 /// Reads everything that a client has already sent: if a connection closes with unread data, the client may not receive

@@ -51,7 +51,7 @@ pub(crate) fn problem(fault: &Fault, status: StatusCode) -> Vec<u8> {
     Value::Object(document).to_string().into_bytes()
 }
 
-/// Returns the fault in a problem document. If the body is not one of Lehr's, the status alone determines the fault.
+/// Returns the fault in a problem document. If Lehr did not write the body, the status alone determines the fault.
 pub(crate) fn fault(status: StatusCode, body: &[u8]) -> Fault {
     let document = serde_json::from_slice::<Map<String, Value>>(body).ok().and_then(|mut document| {
         let detail = document.remove("detail")?;
@@ -82,9 +82,9 @@ pub(crate) fn fault(status: StatusCode, body: &[u8]) -> Fault {
 pub(crate) enum Sent {
     /// A document in this format.
     Document(Format),
-    /// Bytes of this media type, which the operation takes unchanged.
+    /// Bytes of this media type, which the operation receives unchanged.
     Bytes(String),
-    /// A form with a file of such bytes; holds the form's boundary.
+    /// A form that contains a file; the text is the form's boundary.
     Form(String),
 }
 
@@ -127,7 +127,7 @@ fn essence(text: &str) -> &str {
     text.split(';').next().unwrap_or_default().trim()
 }
 
-/// Returns the format of the answer: the known one that the client prefers.
+/// Returns the known format that the client prefers for the answer.
 ///
 /// # Errors
 /// Returns a fault, for the status 406, if the client accepts no known format.
@@ -145,8 +145,8 @@ pub(crate) fn accepted(headers: &HeaderMap) -> Result<Format, Fault> {
     })
 }
 
-/// Returns the form that a client prefers among those that `known` finds by media type; if it prefers several equally,
-/// the first.
+/// Returns the form that a client prefers among the forms that `known` finds by media type. If the client prefers
+/// several equally, returns the first.
 pub(crate) fn preferred<T>(headers: &HeaderMap, known: impl Fn(&str) -> Option<T>) -> Option<T> {
     let text = headers.get(hyper::header::ACCEPT)?.to_str().unwrap_or_default();
     let (mut best, mut most) = (None, 0.0);
@@ -170,8 +170,8 @@ pub(crate) fn page_of(operation: &OperationDescription) -> Option<&'static str> 
 
 const HTML: &str = "text/html";
 
-/// Whether a client gets a page, where there is one, instead of a document with its text. The client gets the page,
-/// unless it prefers a document.
+/// Whether a client gets a page instead of a document that contains its text. It gets the page unless it prefers a
+/// document.
 pub(crate) fn takes_page(headers: &HeaderMap) -> bool {
     let is_page = preferred(headers, |media_type| match media_type {
         "text/html" | "text/*" | "*/*" => Some(true),

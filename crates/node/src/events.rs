@@ -15,7 +15,7 @@ use crate::edge::{Edge, Peer};
 use crate::unsent::Shared;
 use crate::write_timeout::PIECE;
 
-/// The most services in one stream, each of which is a subscription.
+/// The maximum number of services in one stream; each service takes one subscription.
 const SERVICES_MAX: usize = 64;
 
 /// Reads subscription options from the query of an address: the fields of [`Subscribe`]. Items of lists are separated

@@ -101,7 +101,7 @@ fn tell(
     let path = request.uri().path();
     log.line(level(path, status), path, &asked.contract, || {
         let trace = request.headers().get("traceparent").and_then(|value| value.to_str().ok());
-        // The port is that of the peer, so behind a proxy it is not the client's.
+        // The port is the peer's port, so behind a proxy it is not the client's.
         let is_direct = asked.client == peer.address.ip().to_canonical();
         let address = if is_direct { peer.address.to_string() } else { asked.client.to_string() };
         // If there is a collector, the line names the span that the collector gets.
@@ -168,7 +168,7 @@ async fn answer(
     let answered = routed((edge, peer), turn, caller.clone(), &path, (request, body), asked).await;
     answered.map_err(|mut refused| {
         if refused.status == StatusCode::METHOD_NOT_ALLOWED {
-            // A caller that may not see a service gets the same answer as if there were none.
+            // A caller that may not see a service gets the same answer as if the service did not exist.
             let seen = service_of(&path).and_then(|at| permitted(edge, &caller, at, None, Verb::Lookup).ok());
             refused.allow = Some(allowed(&path, seen.as_ref()));
         }
@@ -187,8 +187,8 @@ async fn routed(
 ) -> Result<Response<Answer>, Refused> {
     let route = route(request.method(), path)?;
     if route.service().is_some() && edge.is_closing() {
-        // Checked before the look-up: services end one after the other, and a service that has ended would seem never
-        // to have existed.
+        // This check comes before the look-up: services end one after the other, and a service that has ended would
+        // seem never to have existed.
         return Err(stopping().into());
     }
     // Looked up once, for all routes that concern a service.
@@ -292,7 +292,7 @@ async fn events_of_many(
             let events = endpoint.subscribe(wishes.clone(), Format::Json, options).await?;
             Ok::<_, Refused>((events, place))
         };
-        // A service that is forbidden or gone does not affect the others.
+        // A service that is forbidden or gone does not affect the other services.
         match subscribed.await {
             Ok((events, place)) => {
                 let still = still_permitted(edge, peer, request.headers(), service.clone());

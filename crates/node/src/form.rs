@@ -6,7 +6,7 @@
 
 use lehr_services::{Code, Fault};
 
-/// The most parts of a form.
+/// The maximum number of parts in a form.
 const PARTS_MAX: usize = 64;
 
 /// A form with one file.
@@ -14,7 +14,7 @@ const PARTS_MAX: usize = 64;
 pub(crate) struct Form<'a> {
     /// The names and texts of the other parts.
     pub fields: Vec<(String, String)>,
-    /// The file's media type: its own, or else the one that its name implies.
+    /// The file's media type: the one that its part states, or else the one that its name implies.
     pub media_type: Option<&'static str>,
     /// The bytes of the file.
     pub file: &'a [u8],
@@ -56,7 +56,7 @@ fn parameter<'a>(parameters: &'a str, wanted: &str) -> Option<&'a str> {
 
 fn find(bytes: &[u8], wanted: &[u8]) -> Option<usize> {
     let mut from = 0;
-    // The first byte of a boundary's line end is rare, so it is quick to search for it alone.
+    // The first byte of a boundary's line end is rare, so searching for that byte alone is fast.
     while let Some(place) = bytes[from..].iter().position(|byte| *byte == wanted[0]) {
         let place = from + place;
         if bytes[place..].starts_with(wanted) {

@@ -1,9 +1,9 @@
 //! Limits the HTTP/2 frames that a client may send without a request: SETTINGS, PING, WINDOW_UPDATE, PRIORITY and those
 //! of unknown kinds.
 //!
-//! The library below answers or ignores any number of these. It limits only the others (cancelled requests, headers,
-//! empty data). So this stream reads the heads of frames as they pass. A client that downloads keeps opening its
-//! windows: the bytes sent to it allow it more frames.
+//! The HTTP/2 library answers or ignores any number of these frames. It limits only other kinds (cancelled requests,
+//! headers, empty data). So this stream reads the heads of frames as they pass. A client that downloads keeps opening
+//! its windows: the bytes sent to it allow it more frames.
 
 use std::io;
 use std::pin::Pin;
@@ -13,7 +13,7 @@ use std::time::Duration;
 use lehr_runtime::Clock;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-/// The frames that a client may send per second, and at once after a pause.
+/// The number of frames that a client may send per second, and at once after a pause.
 const PER_SECOND: f64 = 1000.0;
 const AT_ONCE: f64 = 10_000.0;
 
@@ -28,9 +28,9 @@ pub(crate) struct Framed<T> {
     stream: T,
     clock: Clock,
     head: [u8; HEAD],
-    /// The part of a head that has arrived.
+    /// The number of bytes of the head that have arrived.
     has: usize,
-    /// The number of bytes before the next head.
+    /// The number of bytes before the head of the next frame.
     passing: usize,
     left: f64,
     since: Duration,

@@ -20,7 +20,7 @@ pub(crate) const INCARNATION: &str = "lehr-incarnation";
 
 /// A key that makes it safe to repeat the request.
 pub(crate) const KEY: &str = "idempotency-key";
-/// The most bytes of such a key.
+/// The maximum length of an idempotency key, in bytes.
 pub(crate) const KEY_BYTES: usize = 255;
 
 /// The version that the state must have, in any incarnation.

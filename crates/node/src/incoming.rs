@@ -35,8 +35,8 @@ pub(crate) async fn read(edge: &Edge, body: &mut Incoming) -> Result<Vec<u8>, Re
 /// The longest time for reading the rest of a body whose request was refused.
 const PASS_OVER_TIME: Duration = Duration::from_secs(5);
 
-/// Reads and discards the rest of a body, up to the limit. Many clients read no answer before they have sent
-/// everything, and report a stream that closes earlier as broken. A client that sent `Expect` waits for the answer, so
+/// Reads and discards the rest of a body, up to the limit. Many clients read the answer only after they have sent
+/// everything, and report an error if the stream closes earlier. A client that sent `Expect` waits for the answer, so
 /// nothing is read.
 pub(crate) async fn pass_over(edge: &Edge, request: &Request<()>, body: &mut Incoming) {
     if hyper::body::Body::is_end_stream(body) || request.headers().contains_key(header::EXPECT) {

@@ -1,8 +1,8 @@
 //! The log of a node: a line of JSON for each request that passes the filters. You can change the filters while the
 //! node runs.
 //!
-//! Only the operator of the node gets the log. It has the texts of faults that clients don't get; no state document has
-//! them. It never has tokens, bodies or the query of an address.
+//! Only the operator of the node gets the log. It contains texts of faults that clients and state documents don't get.
+//! It never contains tokens, bodies or the query of an address.
 
 use std::fmt;
 
@@ -57,7 +57,7 @@ type Sink = dyn Fn(&str) + Send + Sync;
 ///
 /// Filters are levels, separated by commas. A level alone applies to everything, `/path=level` to a service and those
 /// below it, `contract=level` to all services with that contract. The filter with the longest path takes precedence,
-/// then that of the contract, then the level alone, which is `off` if you leave it out.
+/// then the filter of the contract, then the level alone. Without a level alone, the level is `off`.
 ///
 /// # Example
 /// ```

@@ -164,7 +164,7 @@ impl ServiceRecord {
     }
 }
 
-/// Returns the file of a service's state; each path has its own, because paths contain no `+`.
+/// Returns the file of a service's state; no two paths share a file, because paths contain no `+`.
 fn state_file(path: &str) -> String {
     format!("{}.json", path.trim_start_matches('/').replace('/', "+"))
 }

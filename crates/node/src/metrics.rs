@@ -31,10 +31,10 @@ const BOUNDS: [u64; 12] = [1, 2, 5, 10, 25, 50, 100, 250, 1000, 5000, 30_000, 30
 /// The answers of the network edge.
 #[derive(Debug, Default)]
 pub(crate) struct Traffic {
-    /// By the first digit of the status.
+    /// The number of answers by the first digit of the status.
     statuses: [Count; 6],
-    /// By duration: the number of answers that took at most this bound and longer than the one before. The last entry
-    /// counts those beyond all bounds.
+    /// The number of answers by duration: longer than the previous bound, and at most this bound. The last entry counts
+    /// the answers that took longer than all bounds.
     within: [Count; BOUNDS.len() + 1],
     microseconds: Count,
 }

@@ -6,7 +6,7 @@
 //! host's clock, which never goes back. If the clock jumps, the node asks again before it declares any lease expired.
 //!
 //! A node reports only what it has itself learnt from another; there is no agreement between nodes. If the network is
-//! partitioned, each side keeps its own nodes and loses the others.
+//! partitioned, each side keeps its own nodes and loses the nodes of the other side.
 
 use std::collections::BTreeMap;
 use std::future::{Future, poll_fn};
@@ -28,7 +28,7 @@ use crate::client::{Client, HttpLink};
 /// The path of the service that lists the known nodes.
 pub const NODES: &str = "/nodes";
 
-/// The most nodes that one node follows.
+/// The maximum number of nodes that one node follows.
 const NODES_MAX: usize = 256;
 
 /// The number of times per lease that a node is asked for a sign of life.
@@ -178,7 +178,7 @@ pub struct Joining {
 /// A node that is being followed, until this is dropped.
 #[derive(Debug)]
 struct Followed {
-    /// A message here makes the follower ask at once.
+    /// A message on this port makes the follower ask the node at once.
     turn: Port<()>,
     _task: Task<()>,
 }
@@ -216,8 +216,8 @@ impl Joining {
         Ok(self)
     }
 
-    /// Asks each node that this one follows to follow this one too, at this address. If a node has no such service, or
-    /// refuses, it is followed all the same.
+    /// Asks each node that this one follows to follow this one too, at this address. A node that has no such service,
+    /// or refuses, is still followed.
     ///
     /// # Errors
     /// Returns [`Code::InvalidValue`] if `address` is not the address of a node.
@@ -370,7 +370,7 @@ struct Follower {
     own: Reference<Nodes>,
     address: String,
     link: HttpLink,
-    /// The other node's list of nodes, and the request to be followed at this node's address.
+    /// The other node's list of nodes, and the request that asks it to follow this node.
     back: Option<(Reference<Nodes>, Join)>,
     clock: Clock,
     lease: Duration,
@@ -419,8 +419,8 @@ impl Follower {
 
     /// Calls the node, and waits up to one period for the answer.
     ///
-    /// If the clock has advanced by far more, the node was not late: the machine slept, or the process was stopped.
-    /// Then the node had no time to answer, and is asked once more.
+    /// If the clock has advanced by much more than a period, the machine slept or the process was stopped. The node had
+    /// no time to answer, so it is asked once more.
     async fn within<T, F: Future<Output = Result<T, Fault>>>(&self, ask: impl Fn() -> F) -> Result<T, Fault> {
         let began = self.clock.now();
         let answer = self.once(ask()).await;
@@ -439,7 +439,7 @@ impl Follower {
     /// Asks the other node to follow this one, once each time that it is found.
     async fn ask_back(&mut self) {
         if let Some((other, join)) = &self.back {
-            // The node may already follow this one, have no such service, or refuse.
+            // The other node may already follow this node, have no such service, or refuse.
             let _ = self.within(|| other.call(join.clone())).await;
         }
     }
@@ -473,7 +473,7 @@ impl Follower {
         }
     }
 
-    /// Returns the first event: a change, the next turn, or a request for a turn now.
+    /// Waits for the first event: a change, the next turn, or a request to ask at once.
     async fn first(&self, changes: &mut Subscription<Directory>) -> First {
         let (mut next, mut tick, mut wish) =
             (pin!(changes.next()), pin!(self.clock.sleep(self.period())), pin!(self.turn.receive()));

@@ -99,7 +99,7 @@ fn describe(info: &Info, of_info: &Value, mut described: Described<'_>, paths: &
             "responses": state,
         }),
     );
-    // If only the node may end the service, DELETE is answered 405, and so is left out.
+    // If only the node may end the service, DELETE is answered 405, so the description leaves it out.
     if !info.is_permanent {
         whole.insert(
             "delete".to_owned(),

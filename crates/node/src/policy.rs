@@ -69,20 +69,20 @@ fn digest(text: &str) -> Option<[u8; 32]> {
     (digits.len() == 64).then(|| bytes.try_into().ok())?
 }
 
-/// The least number of characters in a token.
+/// The minimum number of characters in a token.
 const TOKEN_MIN: usize = 16;
 
 /// The name of a caller without a token.
 pub(crate) const ANONYMOUS: &str = "anonymous";
 
-/// A rule that allows or denies; a part that is left out means all.
+/// A rule that allows or denies access; a part that is left out matches everything.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 struct Rule {
     effect: Effect,
     callers: Vec<String>,
     verbs: Vec<Verb>,
-    /// Paths, each including all paths below it.
+    /// The paths that the rule applies to, each with all paths below it.
     paths: Vec<String>,
     contracts: Vec<String>,
 }

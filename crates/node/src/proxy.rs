@@ -60,8 +60,9 @@ impl FromStr for Network {
     }
 }
 
-/// Returns the address of the client. It is the peer's, unless the peer is a trusted proxy. Then it is the last address
-/// in `X-Forwarded-For` that is not a trusted proxy. Without that header, `Forwarded` (RFC 7239) is used.
+/// Returns the address of the client. Normally this is the peer's address. If the peer is a trusted proxy, it is the
+/// last address in `X-Forwarded-For` that is not a trusted proxy. Without that header, Lehr uses `Forwarded` (RFC
+/// 7239).
 pub(crate) fn client(proxies: &[Network], other_end: IpAddr, headers: &HeaderMap) -> IpAddr {
     let is_proxy = |address: IpAddr| proxies.iter().any(|network| network.contains(address));
     if !is_proxy(other_end) {
@@ -125,7 +126,7 @@ mod tests {
         assert_eq!(asked("192.0.2.7", &forged), "192.0.2.7");
         assert_eq!(asked("127.0.0.1", &forged), "1.2.3.4");
         assert_eq!(asked("::ffff:127.0.0.1", &forged), "1.2.3.4");
-        // The client wrote the first address, the proxies the others.
+        // The client wrote the first address, and the proxies wrote the other addresses.
         assert_eq!(asked("127.0.0.1", &[("x-forwarded-for", "6.6.6.6, 192.0.2.7, 10.1.1.1")]), "192.0.2.7");
         assert_eq!(asked("127.0.0.1", &[("forwarded", "for=\"[2001:db8::1]:4711\";proto=https")]), "2001:db8::1");
         assert_eq!(asked("127.0.0.1", &[("forwarded", "for=_hidden")]), "127.0.0.1");

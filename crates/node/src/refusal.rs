@@ -58,7 +58,7 @@ pub(crate) fn refuse(refused: Refused) -> Response<Answer> {
     response
 }
 
-/// Returns the fault of requests while the services end.
+/// Returns the fault for requests that arrive while the services are ending.
 pub(crate) fn stopping() -> Fault {
     Fault::new(Code::ServiceStopping, "the node is stopping").retry_after(Duration::from_secs(1))
 }

@@ -2,7 +2,7 @@
 //!
 //! There is no watcher and no signal: the code that is about to use the value checks. It compares the bytes and not the
 //! times of the files, which are too coarse to show quick changes. Files that change one after the other (a
-//! certificate, then its key) may not match for a while. Then the earlier value stays, and the next look tries again.
+//! certificate, then its key) may not match for a while. Then the earlier value stays until the next check.
 
 use std::fmt;
 use std::hash::{BuildHasher, RandomState};
@@ -18,7 +18,7 @@ type Make<T> = Box<dyn Fn(&[Vec<u8>]) -> Result<T, Fault> + Send + Sync>;
 /// A value made from files; see the [module](self).
 pub(crate) struct Renewed<T> {
     files: Vec<PathBuf>,
-    /// Makes the value from the bytes of the files, in their order.
+    /// Makes the value from the bytes of the files, in the order of the files.
     make: Make<T>,
     hasher: RandomState,
     last: Mutex<Last<T>>,
@@ -51,7 +51,7 @@ impl<T: Clone> Renewed<T> {
     /// Makes the value from these files.
     ///
     /// # Errors
-    /// Returns the fault of the files as they are now.
+    /// Returns a fault if the current files are invalid.
     pub(crate) fn new(
         files: Vec<PathBuf>,
         make: impl Fn(&[Vec<u8>]) -> Result<T, Fault> + Send + Sync + 'static,
@@ -62,9 +62,10 @@ impl<T: Clone> Renewed<T> {
         Ok(Self { files, make: Box::new(make), hasher, last: Mutex::new(Last { stamp, made }) })
     }
 
-    /// Returns the value of the files, as they are now or as they last were valid. Each change is reported once.
+    /// Returns the value of the current files or, if they are invalid, of the last valid ones. Reports each change
+    /// once.
     ///
-    /// Cost: the files are read. Only one look at a time, so that an older one does not overwrite a newer one.
+    /// Each call reads the files. Only one call runs at a time, so that an older result does not overwrite a newer one.
     pub(crate) fn look(&self) -> (T, News) {
         let mut last = self.last.lock();
         let found = contents(&self.files);

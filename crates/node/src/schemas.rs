@@ -1,8 +1,9 @@
 //! Converts schemas of contracts to forms that client generators read well. Each schema has a name and one place, and
 //! choices of words are plain enumerations.
 //!
-//! Their meaning stays the same. Generators differ in how much of JSON Schema they know. Many give each inline object a
-//! name that two may share. Many read a `oneOf` of constants as unrelated types, and ignore a schema that is `true`.
+//! The meaning of the schemas stays the same. Generators differ in how much of JSON Schema they know. Many give each
+//! inline object a name, and may give two objects the same one. Many read a `oneOf` of constants as unrelated types,
+//! and ignore a schema that is `true`.
 
 use std::collections::BTreeSet;
 
@@ -23,7 +24,7 @@ impl<'a> Described<'a> {
     }
 
     /// Returns a reference to the schema, which gets a separate place under its title or else under `name`. So both
-    /// forms of a document have one type. Plain numbers, texts and the like stay inline.
+    /// forms of a document have one type. Plain values, such as numbers and texts, stay inline.
     pub(crate) fn named(&mut self, schema: &Value, name: &str) -> Value {
         let placed = self.place(schema);
         let is_plain = ["properties", "items", "anyOf", "oneOf", "enum", "additionalProperties", "prefixItems"]
@@ -314,7 +315,7 @@ fn simplified(schema: &Value) -> Value {
         let value = match (key.as_str(), value) {
             // Types are named by their position; generators would merge two with one title.
             ("title", Value::String(_)) => continue,
-            // A default of null only says that there is none, and generators would make the field required.
+            // A default of null only says that there is no default, and generators would make the field required.
             ("default", Value::Null) => continue,
             // Generators know only OpenAPI's formats, and read a number without one as 32 bits.
             ("format", Value::String(format)) if format.starts_with("uint") => Value::from(match format.as_str() {
@@ -348,7 +349,7 @@ fn simplified(schema: &Value) -> Value {
     Value::Object(simple)
 }
 
-/// Returns the forms of a choice; the objects with a single field become one object with one of these fields.
+/// Returns the forms of a choice, with all single-field objects merged into one object that has one of these fields.
 ///
 /// Java generators try to read a value as each of the forms, and ignore unknown fields. So one value would match two of
 /// the forms.
@@ -410,7 +411,7 @@ fn words(form: &Value) -> Option<(Vec<Value>, Option<String>)> {
     is_of_words.then_some((found, said))
 }
 
-/// Returns the forms of a choice; the forms that are words become one enumeration, at the position of the first.
+/// Returns the forms of a choice, with all words merged into one enumeration at the position of the first word.
 fn with_one_enumeration(forms: Vec<Value>) -> Vec<Value> {
     let (mut all, mut said, mut others, mut place) = (Vec::new(), Vec::new(), Vec::new(), None);
     for form in forms {

@@ -26,7 +26,7 @@ use crate::tables::Rows;
 use crate::viewer::page_of_service;
 use crate::{shapes, tables};
 
-/// The most tags in one `If-Match`, because each wrong tag costs a message.
+/// The maximum number of tags in one `If-Match`; the number is limited because each wrong tag costs a message.
 const TAGS_MAX: usize = 16;
 
 /// Sends the request to the service.
@@ -157,7 +157,7 @@ async fn said(
         Ok(Sent::Form(boundary)) => {
             let body = read(edge, incoming).await?;
             let form = Form::read(&body, &boundary)?;
-            // Fields of the form override those in the address.
+            // Fields of the form override the fields in the address.
             let mut said = form_urlencoded::Serializer::new(String::new());
             for (name, text) in form_urlencoded::parse(address.as_bytes()) {
                 if !form.fields.iter().any(|(field, _)| *field == name) {
@@ -211,7 +211,7 @@ async fn tried(
     }
 }
 
-/// Answers with rows as a file: those of the first piece, and as many more pieces as requested.
+/// Answers with rows as a file: the rows of the first piece, and of as many more pieces as requested.
 async fn table(
     edge: &Edge,
     peer: &Peer,
@@ -232,8 +232,8 @@ async fn table(
     Ok(response)
 }
 
-/// Ends a request that changes nothing once the services are ending, because it may take longer than they have. Waits
-/// until then.
+/// Waits until the services are ending, then ends the request if it changes nothing. The request might take longer than
+/// the time that is left.
 async fn gives_up<T>(edge: &Edge, verb: Verb) -> Result<T, Fault> {
     if !matches!(verb, Verb::Query | Verb::Get | Verb::Lookup) {
         std::future::pending::<()>().await;

@@ -59,10 +59,10 @@ pub struct Settings {
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Limits {
-    /// The most connections that the node keeps at once. One more replaces an idle connection; if none is idle, the new
-    /// one is closed at once. Default: 4096.
+    /// The maximum number of connections at once. Beyond it, a new connection replaces an idle one; if none is idle,
+    /// the new one is closed at once. Default: 4096.
     pub connections: usize,
-    /// The most connections at once from one address that is not a proxy's. Default: 1024.
+    /// The maximum number of connections at once from one address that is not a proxy's. Default: 1024.
     pub connections_per_address: usize,
     /// The longest time that a connection may be open without an answer in progress; the node may notice only after
     /// twice as long. Default: 2 minutes.
@@ -70,17 +70,17 @@ pub struct Limits {
     /// The age at which the node asks a connection's client to open another one; answers in progress continue. Default:
     /// 1 day.
     pub connection_age: Duration,
-    /// The most bytes of answers that are kept on one connection until the client reads them. One answer always fits;
-    /// further answers beyond the limit are replaced by status 503. Default: 128 MiB.
+    /// The maximum number of bytes of answers that are kept on one connection until the client reads them. One answer
+    /// is always accepted; further answers beyond the limit are replaced by status 503. Default: 128 MiB.
     pub unsent_connection_bytes: usize,
-    /// The same limit for all connections together. Bytes that several answers share are counted once. Default: 512
-    /// MiB.
+    /// The maximum number of bytes of answers that are kept on all connections together. Bytes that several answers
+    /// share are counted once. Default: 512 MiB.
     pub unsent_bytes: usize,
-    /// The most bytes of a body. Default: 16 MiB.
+    /// The maximum length of a body, in bytes. Default: 16 MiB.
     pub body_bytes: usize,
-    /// The most bytes of all headers together, at least 8 KiB. Default: 64 KiB.
+    /// The maximum length of all headers together, at least 8 KiB. Default: 64 KiB.
     pub header_bytes: usize,
-    /// The most headers. Default: 100.
+    /// The maximum number of headers. Default: 100.
     pub headers: usize,
     /// The longest time that a client may take to send its headers. Default: 10 s.
     pub header_time: Duration,
@@ -94,14 +94,15 @@ pub struct Limits {
     pub answer_time: Duration,
     /// The longest time limit that a request may set. Default: 1 hour.
     pub answer_time_max: Duration,
-    /// The most requests at once, over all connections; one more is answered 503. Default: 16,384.
+    /// The maximum number of requests at once, over all connections; further requests are answered 503. Default:
+    /// 16,384.
     pub requests: usize,
-    /// The most subscriptions at once; one more is answered 503. Default: 4096.
+    /// The maximum number of subscriptions at once; further ones are answered 503. Default: 4096.
     pub subscriptions: usize,
     /// The interval between heartbeats to a subscriber. A connection that does not take a heartbeat within the same
     /// time is closed. Default: 15 s.
     pub heartbeat: Duration,
-    /// The rate of requests from one address; more are answered 429. Default: no limit.
+    /// The maximum rate of requests from one address; requests beyond it are answered 429. Default: no limit.
     pub rate: Option<Rate>,
 }
 

@@ -17,10 +17,10 @@ use serde_json::Value;
 use crate::body::Answer;
 use crate::encode::preferred;
 
-/// The most bytes of text that are joined from pieces; a client must request a longer table in parts.
+/// The maximum number of bytes of text that are joined from pieces; a client must request a longer table in parts.
 pub(crate) const BYTES_MAX: usize = 64 << 20;
 
-/// The form of a service's answer, out of which the rows are taken: bytes are in it as they are.
+/// The format of a service's answer, from which the rows are taken. It contains bytes unencoded.
 pub(crate) const FORM: Format = Format::MessagePack;
 
 /// The header that describes the rows of an answer: the first row, the one after the last, and the number of rows in
@@ -150,7 +150,7 @@ impl Answered {
     }
 }
 
-/// Rows as a service answers them.
+/// The rows in the reply of a service.
 #[derive(Deserialize)]
 struct Piece {
     from: u64,
@@ -160,7 +160,7 @@ struct Piece {
     arrow: Option<Raw>,
 }
 
-/// Bytes, or text that has them in base64.
+/// Bytes, or a text that encodes them in base64.
 struct Raw(Vec<u8>);
 
 impl<'de> Deserialize<'de> for Raw {

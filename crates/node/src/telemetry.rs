@@ -36,19 +36,19 @@ use crate::log::{Level, Log};
 use crate::tokio_thread::TokioThread;
 use crate::trust::Trust;
 
-/// The most spans that wait. (This is the default in OpenTelemetry's specification, as are the next two.)
+/// The maximum number of spans in the queue: the default in OpenTelemetry's specification.
 const QUEUE: usize = 2048;
 
-/// The most spans that are sent together.
+/// The maximum number of spans in a batch: the default in OpenTelemetry's specification.
 const BATCH: usize = 512;
 
-/// The longest time that a span waits for others.
+/// The longest time that a span waits for its batch to fill: the default in OpenTelemetry's specification.
 const DELAY: Duration = Duration::from_secs(5);
 
 /// The longest time that a batch may take, including retries.
 const SEND_TIME: Duration = Duration::from_secs(10);
 
-/// The most bytes that are read of a collector's answer.
+/// The maximum number of bytes that are read of a collector's answer.
 const ANSWER_BYTES: usize = 1 << 20;
 
 /// Sends a span for each request to a collector. Cheap to clone: clones share the queue.
@@ -252,7 +252,7 @@ impl Telemetry {
     }
 }
 
-/// Describes this node, from the environment or else with the program's own values.
+/// Describes this node from the environment; the program's own values are the defaults.
 fn resource() -> Resource {
     let of = || {
         Resource::builder()
@@ -269,7 +269,7 @@ fn resource() -> Resource {
 }
 
 /// Returns the span of a request and that of its sender. The span belongs to the sender's trace. Without a sender's
-/// trace it belongs to a new one, if traces are recorded here; otherwise there is no span.
+/// trace, it starts a new trace if `is_recorded`; otherwise there is no span.
 pub(crate) fn spans(headers: &HeaderMap, is_recorded: bool) -> (Option<TraceParent>, Option<TraceParent>) {
     // A trace header that cannot be read is ignored, because tracing must not break requests.
     let text = headers.get("traceparent").and_then(|value| value.to_str().ok());

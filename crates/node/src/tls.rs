@@ -16,7 +16,8 @@ use crate::renewed::{News, Renewed};
 /// The certificates that a node presents and requires at the beginning of a connection.
 ///
 /// With a file of authorities, every client must present a certificate that one of them signed (mutual TLS). The DNS
-/// names in it identify the caller of the [`Policy`](crate::Policy); a certificate without a caller grants nothing.
+/// names in the certificate identify the caller of the [`Policy`](crate::Policy); a certificate without a caller grants
+/// nothing.
 ///
 /// # Example
 /// ```

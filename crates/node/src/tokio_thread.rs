@@ -6,7 +6,7 @@ use lehr_sync::thread::Joined;
 use tokio::runtime::{Builder, Handle};
 use tokio::sync::oneshot;
 
-/// A thread with a Tokio runtime. Dropping it ends and joins both.
+/// A thread with a Tokio runtime. Dropping it ends the runtime and joins the thread.
 ///
 /// # Example
 /// ```
@@ -19,7 +19,8 @@ use tokio::sync::oneshot;
 #[derive(Debug)]
 pub struct TokioThread {
     handle: Handle,
-    /// Dropped before the thread is joined; the drop makes the thread end. (Fields are dropped in order.)
+    /// Makes the thread end when it is dropped. Fields are dropped in order, so this happens before the thread is
+    /// joined.
     _end: Option<oneshot::Sender<()>>,
     _thread: Joined,
 }
@@ -40,7 +41,8 @@ impl TokioThread {
         Ok(Self { _end: Some(end), ..Self::run(name, until_dropped)? })
     }
 
-    /// Starts a thread with this name for one future: the thread ends with the future, and dropping it waits for that.
+    /// Starts a thread with this name for one future: the thread ends with the future, and dropping the `TokioThread`
+    /// waits for that end.
     pub(crate) fn run(name: &str, future: impl Future<Output = ()> + Send + 'static) -> io::Result<Self> {
         let runtime = Builder::new_current_thread().enable_io().enable_time().build()?;
         let handle = runtime.handle().clone();

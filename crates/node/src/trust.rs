@@ -40,9 +40,9 @@ impl fmt::Debug for Trust {
 }
 
 impl Trust {
-    /// Trusts the authorities of a file in PEM, or else those that the machine trusts. Presents a certificate, with its
-    /// private key, to nodes that require one. Changed files are read again at the beginning of a connection; if they
-    /// cannot be used, the earlier ones stay in use.
+    /// Trusts the authorities of a PEM file or, without a file, the authorities that the machine trusts. Presents a
+    /// certificate, with its private key, to nodes that require one. Changed files are read again at the beginning of a
+    /// connection; if they cannot be used, the earlier certificates stay in use.
     ///
     /// # Errors
     /// Returns [`Code::InvalidValue`] with the file that cannot be used; [`Code::InsufficientResources`] if the machine

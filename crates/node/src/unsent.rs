@@ -1,7 +1,7 @@
 //! Limits the bytes of answers that are kept until clients read them: on one connection, and on all together.
 //!
-//! Bytes that several answers share are counted once, because they are in memory once. The further cost of each answer
-//! is counted for each.
+//! Bytes that several answers share are counted once, because they are in memory once. Each answer also counts
+//! [`ANSWER_COST`].
 
 use std::collections::HashMap;
 
@@ -39,8 +39,8 @@ impl Unsent {
         self.held.lock().bytes
     }
 
-    /// Counts a body; returns `None` if it exceeds the limit. A single body always fits, because otherwise it could
-    /// never be read.
+    /// Counts a body; returns `None` if the sum would exceed the limit. A single body is always accepted, because
+    /// otherwise it could never be sent.
     fn enter(self: &Arc<Self>, body: &[u8]) -> Option<Entry> {
         let (key, length) = (body.as_ptr().addr(), body.len());
         let mut held = self.held.lock();
@@ -76,10 +76,11 @@ impl Drop for Entry {
     }
 }
 
-/// A body with its entries, which are dropped first, because another body may get its address after that.
+/// A body with its entries, The entries are dropped first, because another body may get the same address once this one
+/// is freed.
 struct Counted {
     _entries: [Entry; 2],
-    /// While it is being sent, its connection is not idle.
+    /// Keeps the connection from counting as idle while the answer is being sent.
     _answering: Option<Answering>,
     body: Shared,
 }
@@ -162,7 +163,7 @@ mod tests {
         assert_eq!(one.bytes(), 40_000 + ANSWER_COST);
         drop(piece);
         assert_eq!((all.bytes(), one.bytes()), (0, 0));
-        // A single body can be read, however long it is.
+        // A single body is always accepted, however long it is.
         assert!(counted([&all, &one], None, vec![0; 200_000].into()).is_ok());
     }
 }

@@ -3,8 +3,8 @@
 //!
 //! This happens at two places, because an answer can be stuck in two ways. A socket whose other end does not read stops
 //! taking bytes. This shows at the lowest layer, for any protocol above. On HTTP/2, a client may also read its
-//! connection, and so answer every ping, but never open the window of one stream. The stream that passes the answer on
-//! piece by piece sees this.
+//! connection, and so answer every ping, but never open the window of one stream. [`Pieces`], which passes the answer
+//! on piece by piece, detects this.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -23,15 +23,15 @@ pub(crate) const PIECE: usize = 16 << 10;
 
 /// A socket that fails if its other end takes nothing for this long; it may notice only after twice as long.
 ///
-/// The system reports room only when a third of a socket's buffer is free. On a fast socket, this is more than a
-/// megabyte. A client that reads slowly may need minutes for that. So when the time is over, a write tests the socket,
-/// which uses any room that there is.
+/// The system reports that a socket is writable only when a third of its buffer is free. On a fast socket, this is more
+/// than a megabyte. A client that reads slowly may need minutes for that. So when the time is over, a write tests the
+/// socket and fills the free part of the buffer.
 pub(crate) struct WriteTimeout {
     stream: TcpStream,
     limit: Duration,
     /// Set while the socket takes nothing.
     waiting: Option<Pin<Box<Sleep>>>,
-    /// Whether it took something when it was tested, and so may take more.
+    /// Whether the socket took bytes when it was tested, and so may take more.
     takes: bool,
 }
 
@@ -142,7 +142,7 @@ impl OnTheWay {
         Pieces { left: bytes, number, among: self.clone() }
     }
 
-    /// Waits until one of them has made no progress for at least `limit`, and at most twice as long.
+    /// Waits until one of the answers has made no progress for at least `limit`, and at most twice as long.
     pub(crate) async fn stuck(&self, limit: Duration) {
         loop {
             sleep(limit).await;
@@ -153,7 +153,7 @@ impl OnTheWay {
     }
 }
 
-/// An answer that is passed on in pieces, each when there is room for it at the other end.
+/// An answer that is passed on in pieces, each when the other end has room for it.
 #[derive(Debug)]
 pub(crate) struct Pieces {
     left: Bytes,

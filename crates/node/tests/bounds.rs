@@ -1,5 +1,5 @@
-//! What clients can make a node keep: answers that nobody takes, connections that nobody uses, frames without requests;
-//! and what goes on when it stops.
+//! Limits on what clients can make a node keep: unread answers, idle connections, frames without requests. Also the end
+//! of a node.
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};

@@ -1,4 +1,4 @@
-//! Connections that break: what became of the changes that were on their way.
+//! Connections that break while changes are being sent.
 
 use std::io::{Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};

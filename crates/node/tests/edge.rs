@@ -1,4 +1,4 @@
-//! What the edge promises to whoever speaks HTTP.
+//! The guarantees of the network edge for HTTP clients.
 
 use std::io::{BufRead, BufReader, Write};
 use std::net::TcpStream;

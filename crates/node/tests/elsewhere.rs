@@ -13,7 +13,7 @@ use crate::behaviours::{Any, begin};
 use crate::wire::{State, Wire};
 use crate::{dispatcher, settings};
 
-/// Two nodes with a wire between them; the near one reaches others.
+/// Two nodes with a wire between them; the near node reaches other nodes.
 struct Two {
     near: Node,
     far: Node,

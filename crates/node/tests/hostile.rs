@@ -1,4 +1,4 @@
-//! Who means no good, or does not know what they do: each is refused, and the node goes on for everybody else.
+//! Malicious and faulty clients: the node refuses each of them and continues to serve all other clients.
 
 use std::io::{BufWriter, Read, Write};
 use std::net::{SocketAddr, TcpStream};

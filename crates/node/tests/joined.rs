@@ -1,4 +1,4 @@
-//! Nodes that know each other, and subscribers that outlive what lies between.
+//! Nodes that know each other, and subscribers that survive interruptions between them.
 
 use std::future::{Future, poll_fn};
 use std::pin::pin;

@@ -1,4 +1,4 @@
-//! Many at once: subscribers and requests, more than are taken, and one who does not listen.
+//! Load: many subscribers and requests, more than the limits allow, and a client that does not read.
 //!
 //! The sizes are small enough for every day; `make load` runs the same with a thousand subscribers and ten thousand
 //! requests.

@@ -12,7 +12,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-/// A kind with a configuration and a partner, which fails its start if told to.
+/// A kind with a configuration and a partner, whose start fails if the configuration says so.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 struct Picky {
     told: Settings,
@@ -105,7 +105,7 @@ impl World {
         block_on(self.manifests.call(Apply { files: files(&[("node.toml", text)]) }))
     }
 
-    /// The services that run, beside the node's own.
+    /// Returns the running services, except the node's own.
     fn runs(&self) -> Vec<String> {
         let own = [MANIFEST, lehr_services::DIRECTORY];
         self.host.paths().into_iter().filter(|path| !own.contains(&path.as_str())).collect()

@@ -1,4 +1,4 @@
-//! The behaviours of services over HTTP, and what only the edge promises.
+//! The behaviours of services over HTTP, and the guarantees of the network edge.
 
 #[path = "../../services/tests/behaviours/mod.rs"]
 mod behaviours;

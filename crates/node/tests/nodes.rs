@@ -1,4 +1,4 @@
-//! Several nodes, and what lies between them.
+//! Several nodes, and the connections between them.
 
 use std::net::TcpListener;
 

@@ -1,4 +1,4 @@
-//! Browsers, proxies and plain clients: what HTTP offers beside requests and answers.
+//! Browsers, proxies and plain clients: the features of HTTP beyond requests and answers.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;

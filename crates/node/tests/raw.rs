@@ -1,4 +1,4 @@
-//! Requests as text, for what no well-behaved client sends.
+//! Requests as text, such as no well-behaved client sends.
 
 use std::io::{Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpStream};
@@ -33,7 +33,7 @@ impl Answer {
     }
 }
 
-/// Sends a text and reads what is answered until the connection is closed.
+/// Sends a text and reads the answer until the connection is closed.
 pub fn send(address: SocketAddr, text: &[u8]) -> Answer {
     let mut stream = TcpStream::connect(address).unwrap();
     // The other side may have had enough before all is written.

@@ -1,4 +1,4 @@
-//! TLS: who is spoken to, who speaks, and what is said when that cannot be found out.
+//! TLS: the identities of node and client, and the reports if they cannot be verified.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -12,7 +12,7 @@ use crate::behaviours::samples::*;
 use crate::raw::ask;
 use crate::{FOR_EVER, dispatcher, settings};
 
-/// An authority, and a folder for what it signs.
+/// A certificate authority, and a folder for the certificates that it signs.
 struct Authority {
     issuer: Issuer<'static, KeyPair>,
     folder: tempfile::TempDir,

@@ -33,7 +33,7 @@ enum Manner {
     Rejects(i64),
 }
 
-/// What has reached a collector: the header `authorization`, and the batch.
+/// The data that reached a collector: the header `authorization`, and the batch.
 type Received = Arc<Mutex<Vec<(String, ExportTraceServiceRequest)>>>;
 
 /// Stands in for a collector. It ends with the test.

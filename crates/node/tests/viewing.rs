@@ -1,4 +1,4 @@
-//! What a browser is shown: the files of the viewer, their headers, and the changes of many services in one stream.
+//! The viewer in a browser: its files, their headers, and the changes of many services in one stream.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};

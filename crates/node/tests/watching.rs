@@ -1,4 +1,4 @@
-//! Looking at a node: what is stuck, and what its log says.
+//! The inspector of a node, which shows what is stuck, and its log.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! What lies between two nodes, and breaks when a test says so.
+//! The wire between two nodes, which tests can break.
 #![allow(clippy::disallowed_types, reason = "the wire's own threads look at how it is")]
 
 use std::io::{Read, Write};

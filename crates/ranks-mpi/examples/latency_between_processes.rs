@@ -1,4 +1,4 @@
-//! Microseconds of short messages and collectives between processes: `mpiexec -n 2
+//! Measures short messages and collectives between processes, in microseconds: `mpiexec -n 2
 //! target/release/examples/latency_between_processes [only patterns with these words]`.
 #![allow(clippy::disallowed_macros, reason = "an example says what it found")]
 

@@ -1,11 +1,11 @@
 //! The part of the MPI 5 standard ABI that Lehr uses: types, constants and one table of functions.
 //!
 //! The standard (MPI 5.0, chapter "Application Binary Interface") fixes the binary form of each name. So a program
-//! built once runs with every library that offers `libmpi_abi`. The values here are the standard's; they are declared
-//! by hand because Lehr needs only these few. Counts are 64-bit (functions ending in `_c`), so that a message can be
-//! longer than an `int` can count.
+//! built once runs with every library that offers `libmpi_abi`. The values here come from the standard; they are
+//! declared by hand because Lehr needs only a few. Counts are 64-bit (functions ending in `_c`), so that a message can
+//! be longer than an `int` can count.
 //!
-//! This file makes no decisions: `library.rs` fills the table, `process.rs` and `link.rs` call through it.
+//! This file only declares: `library.rs` fills the table, and `process.rs` and `link.rs` call the functions in it.
 
 use std::ffi::{c_char, c_int, c_void};
 

@@ -2,11 +2,11 @@
 //!
 //! | variable | who sets it | meaning |
 //! | --- | --- | --- |
-//! | those of `launcher.rs` | launchers | which of how many processes this is |
+//! | the variables in `launcher.rs` | launchers | this process's number and the number of processes |
 //! | `LEHR_MPI_LIBRARY` | the user | the MPI library to open, and no other |
 //! | `LEHR_MPI_WINDOW` | the user, for all processes | `0`: no memory shared between the processes of a machine, all frames by MPI |
-//! | `LEHR_MPI_KEPT` | `supervisor.rs`, for its child | that this is the child, and the program that started its supervisor |
-//! | `LEHR_MPI_PIPE` | the same | the number of the pipe in which the child notes that it has joined and left the job |
+//! | `LEHR_MPI_KEPT` | `supervisor.rs`, for its child | marks the child, and names the program that started its supervisor |
+//! | `LEHR_MPI_PIPE` | `supervisor.rs`, for its child | the number of the pipe in which the child notes that it has joined and left the job |
 //! | `PATH` | the system | the path of `mpiexec`, with its library beside it |
 #![allow(clippy::disallowed_methods, reason = "this is the door to the environment")]
 

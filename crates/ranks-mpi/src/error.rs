@@ -1,4 +1,4 @@
-//! Errors: why no MPI can be used, or why a call of MPI failed.
+//! Errors of MPI: the reason why no MPI can be used, or why a call failed.
 
 use std::fmt;
 use std::path::PathBuf;

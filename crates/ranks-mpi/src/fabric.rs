@@ -1,9 +1,9 @@
-//! Ranks in several processes: messages between ranks of one process go from inbox to inbox, all others as frames over
-//! MPI.
+//! Ranks in several processes: messages between ranks of one process go straight to the inbox of the receiver, all
+//! other messages as frames over MPI.
 //!
-//! Each process has the same number t of ranks. Process p has the ranks from p t to (p + 1) t - 1, so that neighbours
-//! are near. With one rank in each process, this is the fabric `mpi` of the papers; with several, it is their hybrid:
-//! threads inside, MPI between.
+//! Each process has the same number t of ranks. Process p has the ranks from p t to (p + 1) t - 1, so that most
+//! neighbours are in the same process. With one rank in each process, this is the fabric `mpi` of the papers. With
+//! several, it is their hybrid: threads within a process, MPI between processes.
 //!
 //! **Progress.** MPI moves messages only when it is called. A waiting rank calls it from its own task. It calls several
 //! times in a row, because the message is often only a microsecond away. Then it yields the processor to other
@@ -39,10 +39,11 @@ use crate::trailer::{self, Kind, Trailer};
 /// are cheaper, so there are more of them ([`Post::looks`]).
 const SPINS: u32 = 64;
 
-/// The most parts of a message that are joined in a ring.
+/// The maximum number of parts of a message that are joined in a ring.
 const PARTS: usize = 4;
 
-/// The number of unsuccessful polls after which a waiting rank naps: a few milliseconds, of which a nap is a hundredth.
+/// The number of unsuccessful polls after which a waiting rank naps: a few milliseconds, about a hundred times as long
+/// as a nap.
 const POLLS: u64 = 512;
 /// The duration of a nap.
 const NAP: Duration = Duration::from_micros(50);
@@ -97,8 +98,8 @@ impl Endpoint {
         Trailer { run, source, to: to as u32, context, tag, receipt, kind: Kind::Message }
     }
 
-    /// Takes the wanted message straight out of a ring, if it is short and the next one there, and the inbox has no
-    /// older message.
+    /// Takes the wanted message straight out of a ring. It must be short and the next in the ring, and the inbox must
+    /// have no older message.
     fn take_near(&self, pattern: &Pattern, frame: &mut [u8; SHORT]) -> Option<(Envelope, usize)> {
         let (inbox, threads) = (&self.here.inboxes[self.thread], self.here.inboxes.len());
         let (source, me) = (pattern.source?, self.rank() as u32);
@@ -135,7 +136,7 @@ impl Endpoint {
     fn tell_all(&self, trailer: Trailer) {
         let post = &self.here.post;
         for process in (0..post.processes()).filter(|&process| process != post.process()) {
-            // If MPI has failed, the other processes learn it when the job ends.
+            // If MPI has failed, the other processes learn of the failure when the job ends.
             let _ = post.send(process, Vec::new(), trailer);
         }
     }

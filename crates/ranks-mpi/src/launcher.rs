@@ -1,9 +1,9 @@
-//! Finds out whether an MPI launcher started this process, and as which of how many.
+//! Detects whether an MPI launcher started this process, and reads the process's number and the number of processes.
 //!
 //! A launcher sets environment variables for its processes; each family of launchers has its own. The launcher must be
-//! known before MPI is found: a process that is one of four and finds no library must report it and end. If it
-//! continued alone, four silent copies of one run would compute. The values read here are only claims; `process.rs`
-//! compares them with the library's after its start.
+//! known before MPI is found: if one of four processes finds no library, it must report this and end. Otherwise each of
+//! the four would compute the whole run alone. The values read here are only claims; `process.rs` compares them with
+//! the library's after its start.
 
 /// One family of launchers.
 struct Family {

@@ -2,9 +2,9 @@
 //!
 //! It searches these places in order, and uses the first library that it can open:
 //!
-//! 1. the file that `LEHR_MPI_LIBRARY` names; if it is set, no other place;
-//! 2. `lib` next to the folder of the program that started this one. Launchers start processes through a program next
-//!    to `mpiexec`, and only the launcher's own library can talk to the launcher;
+//! 1. the file that `LEHR_MPI_LIBRARY` names; if the variable is set, no other place is searched;
+//! 2. `lib` next to the folder of the program that started this process. Launchers start processes through a program
+//!    next to `mpiexec`, and only the launcher's own library can talk to the launcher;
 //! 3. `lib` next to the folder of the first `mpiexec` on `PATH`, for the same reason;
 //! 4. the system's search for shared libraries (`LD_LIBRARY_PATH`, the loader's cache).
 //!
@@ -22,7 +22,7 @@ use crate::supervisor::starter;
 
 /// The library's file name, with the version that the standard fixes.
 const FILE: &str = if cfg!(target_os = "macos") { "libmpi_abi.1.dylib" } else { "libmpi_abi.so.1" };
-/// The environment variable of the user's choice.
+/// The environment variable with which the user chooses a library.
 const CHOICE: &str = "LEHR_MPI_LIBRARY";
 
 /// An open library. It stays open until the process ends: MPI leaves threads and exit handlers behind.

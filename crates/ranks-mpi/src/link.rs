@@ -1,16 +1,17 @@
 //! Frames between processes. Sending never waits, and any task that polls receives for the whole process.
 //!
 //! A frame is a run of bytes that belongs to the link once it is passed to [`Link::send`]. So nothing that a task does
-//! later (dropping its future, ending) can disturb a transfer. A matched probe finds incoming frames and their lengths,
-//! and the link receives each straight into memory of its length. So the length has no limit, nothing is copied in
-//! between, and no receive is left posted.
+//! later, such as dropping its future or ending, can disturb a transfer. A matched probe finds incoming frames and
+//! their lengths, and the link receives each straight into memory of its length. So the length has no limit, nothing is
+//! copied in between, and no receive is left posted.
 //!
 //! All frames have one tag. The frame says which rank of the process it is for. The link delivers frames in the order
-//! in which each process sent them. That holds even if a long frame is still arriving while a short one after it is
+//! in which each process sent them. This holds even if a long frame is still arriving when a later, short frame is
 //! complete.
 //!
-//! Between processes of one machine, short frames go through shared memory (`window.rs`). So a frame can go two ways,
-//! and has a number: 0, 1, 2 ... from one process to another. The receiver uses it to order the frames of both ways.
+//! Between processes of one machine, short frames go through shared memory (`window.rs`). Since frames can take two
+//! ways, each has a sequence number: 0, 1, 2 ... from one process to another. The receiver uses it to order the frames
+//! of both ways.
 //!
 //! [`Traffic`] makes every call of MPI after the start, under exclusive access. Tasks that share it use one lock, which
 //! keeps the level "serialised".
@@ -37,14 +38,14 @@ pub(crate) const NUMBER: usize = size_of::<u32>();
 /// The number of frames taken straight out of rings after which MPI is polled.
 const NEAR: u32 = 128;
 
-/// The most bytes of a frame that is read directly from a ring: one line's.
+/// The maximum length, in bytes, of a frame that is read directly from a ring: the capacity of one line.
 pub(crate) const SHORT: usize = 56;
 
 /// The number of looks at the window for each look at MPI, if all processes are on this machine and nothing is being
 /// sent. MPI then has only long messages.
 const LOOKS: u32 = 16;
 
-/// A frame that is being sent. The bytes are on the heap and do not move when this struct does.
+/// A frame that is being sent. The bytes are on the heap, so they do not move when this struct moves.
 struct Sending {
     request: Pending,
     /// Kept until the request is complete.
@@ -64,14 +65,14 @@ struct Arriving {
 pub(crate) struct Traffic {
     mpi: Mpi,
     comm: Comm,
-    /// By destination, in order of sending. Only the first frame of each destination is tested: they complete nearly in
-    /// order, and until then they only hold memory.
+    /// The frames that are being sent, by destination, in order of sending. Only the first frame of each destination is
+    /// tested, because frames complete nearly in order.
     sending: Vec<VecDeque<Sending>>,
-    /// By source, in order of matching, which is the order of sending.
+    /// The frames that are arriving, by source, in order of matching, which is the order of sending.
     arriving: Vec<VecDeque<Arriving>>,
     /// The number of frames in `sending`, and in `arriving`.
     counts: (usize, usize),
-    /// By destination, in order of sending: the short frames for which a ring had no room, with their numbers.
+    /// The short frames for which a ring had no room, with their numbers, by destination, in order of sending.
     held: Vec<VecDeque<(usize, Vec<u8>)>>,
     held_count: usize,
     memory: Memory,
@@ -103,7 +104,7 @@ impl Drop for Traffic {
     }
 }
 
-/// This process's connection to the others.
+/// This process's connection to the other processes.
 pub(crate) struct Link {
     process: usize,
     processes: usize,
@@ -153,7 +154,7 @@ impl Link {
         self.processes
     }
 
-    /// Returns this process's number among those of its machine, and how many they are.
+    /// Returns this process's number among the processes of its machine, and the number of those processes.
     pub(crate) fn near(&self) -> (usize, usize) {
         self.near
     }
@@ -183,7 +184,7 @@ impl Traffic {
         (self.frames_sent, self.frames_received)
     }
 
-    /// Sends a frame to a process, possibly to this one. Does not wait.
+    /// Sends a frame to a process, which may be this process. Does not wait.
     pub(crate) fn send(&mut self, process: usize, mut frame: Vec<u8>) -> Result<(), Error> {
         let number = self.next_sent[process];
         self.next_sent[process] = (number + 1) % NUMBERS;
@@ -280,8 +281,8 @@ impl Traffic {
         self.come.pop_front()
     }
 
-    /// Moves all that can be moved, without waiting; [`next`](Self::next) then returns complete frames. It takes at
-    /// most `most` frames from each ring: frames that stay there can be taken directly.
+    /// Sends and receives all frames that it can without waiting; [`next`](Self::next) then returns complete frames. It
+    /// takes at most `most` frames from each ring: frames that stay there can be taken directly.
     pub(crate) fn progress(&mut self, most: usize) -> Result<(), Error> {
         if let Some(window) = &mut self.window {
             for place in 0..window.incoming.len() {
@@ -343,7 +344,7 @@ impl Traffic {
                 }
                 Some(_) if self.hand_out_far(source)? => {}
                 Some(_) => {
-                    // The frame before it comes by MPI.
+                    // The frame before this one comes by MPI.
                     self.looks.0 = 0;
                     return Ok(());
                 }
@@ -396,15 +397,15 @@ impl Traffic {
         self.come.push_back((source, frame));
     }
 
-    /// Ends the traffic, after every process has sent all its frames and all have reported it. Frames that still arrive
-    /// are dropped. Waits for the other processes to do the same.
+    /// Ends the traffic, after all processes have reported that they have sent all their frames. Frames that still
+    /// arrive are dropped. Waits for the other processes to do the same.
     pub(crate) fn settle(&mut self) -> Result<(), Error> {
         while self.counts.0 > 0 || self.held_count > 0 {
             self.move_all()?;
             yield_now();
         }
         let mut barrier = self.mpi.barrier(self.comm)?;
-        // While this process is in the barrier, others may still wait for it to receive their frames.
+        // While this process is in the barrier, other processes may still wait for it to receive their frames.
         while !self.mpi.test(&mut barrier)? || self.counts.1 > 0 {
             self.move_all()?;
             yield_now();

@@ -1,12 +1,13 @@
-//! Memory of long frames, kept for reuse: fresh memory costs a page fault every 4 KiB, which is more than the copy.
+//! Memory of long frames, kept for reuse: fresh memory costs a page fault every 4 KiB, which takes longer than copying
+//! the bytes.
 
 use lehr_sync::{Arc, Mutex};
 
-/// The number of bytes from which on memory is kept.
+/// The minimum length of memory that is kept, in bytes.
 const LONG: usize = 1 << 15;
 /// The number of frames whose memory is kept.
 const KEPT: usize = 8;
-/// The most bytes that are kept in all.
+/// The maximum number of bytes that are kept in all.
 const KEPT_BYTES: usize = 1 << 26;
 
 /// The memory that the senders and the receiver of a process share.
@@ -28,14 +29,14 @@ impl Memory {
         Vec::with_capacity(length)
     }
 
-    /// Keeps unused memory, if it is large enough to be worth it.
+    /// Keeps unused memory for reuse, if it is large enough.
     pub(crate) fn give_back(&self, memory: Vec<u8>) {
         if memory.capacity() < LONG {
             return;
         }
         let mut kept = self.0.lock();
         if kept.len() == KEPT {
-            // Lengths that are no longer used make room for those that are.
+            // Memory of lengths that are no longer used makes room for memory of lengths in use.
             kept.remove(0);
         }
         if kept.iter().map(Vec::capacity).sum::<usize>() + memory.capacity() <= KEPT_BYTES {

@@ -23,7 +23,7 @@ pub(crate) struct Found {
     message: Message,
 }
 
-/// A request in progress. [`Mpi::send`] and [`Mpi::receive`] say what it requires of its buffer.
+/// A request in progress. For the requirements on its buffer, see [`Mpi::send`] and [`Mpi::receive`].
 #[derive(Debug)]
 pub(crate) struct Pending(Request);
 
@@ -31,7 +31,7 @@ impl Mpi {
     /// Starts MPI and makes its errors return codes.
     ///
     /// # Errors
-    /// Returns [`Error::Started`], or [`Error::Call`], also if the library allows calls from one thread only.
+    /// Returns [`Error::Started`]; [`Error::Call`] if the call fails or the library allows calls from only one thread.
     pub(crate) fn start(functions: Functions) -> Result<Self, Error> {
         let mpi = Self { functions };
         let mut flag = 0;
@@ -56,7 +56,7 @@ impl Mpi {
         Ok(mpi)
     }
 
-    /// Ends MPI. No request may be pending, and nothing of MPI may be called afterwards.
+    /// Ends MPI. No request may be pending, and no MPI function may be called afterwards.
     pub(crate) fn finalize(&self) -> Result<(), Error> {
         // SAFETY: called once, by the thread that started MPI, with no request pending (`Process::finish`).
         self.check("MPI_Finalize", unsafe { (self.functions.finalize)() })
@@ -179,7 +179,7 @@ impl Mpi {
         Ok(Pending(request))
     }
 
-    /// Takes the earliest waiting message from any sender out of the matching.
+    /// Takes the earliest waiting message, from any sender, so that no other receive can match it.
     pub(crate) fn find(&self, comm: Comm, tag: i32) -> Result<Option<Found>, Error> {
         let (mut flag, mut message, mut status) = (0, Message::NULL, Status::default());
         // SAFETY: the pointers are to local variables.

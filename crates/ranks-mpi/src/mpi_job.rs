@@ -1,5 +1,5 @@
-//! The interface to the engines of `lehr-ranks`: ranks for a run, and agreement on how it ended. Between runs it sends
-//! bytes from process 0 to all.
+//! The interface to the engines of `lehr-ranks`: ranks for a run, and agreement on how it ended. Between runs, it sends
+//! bytes from process 0 to all processes.
 
 use std::fmt;
 
@@ -45,7 +45,8 @@ impl Processes for MpiJob {
     }
 }
 
-/// Sends process 0's bytes to every process, along a binomial tree: process p receives from p without its lowest bit.
+/// Sends process 0's bytes to every process, along a binomial tree. Process p receives from the process whose number is
+/// p without its lowest set bit.
 pub(crate) fn share(post: &Post, own: Vec<u8>) -> Result<Vec<u8>, Error> {
     let (process, processes) = (post.process(), post.processes());
     let (bytes, mut bit) = if process == 0 {

@@ -1,10 +1,10 @@
 //! The post office of a process: it sorts arrived frames into the inboxes of the process's ranks.
 //!
-//! There is one lock for MPI and for the sorting. So frames reach the inboxes in the order of their arrival, whichever
-//! task of the process fetched them. A waiting task fetches ([`Post::fetch`]), so that this needs no thread. If another
-//! task is fetching, there is nothing to do: it sorts for all.
+//! One lock protects both MPI and the sorting. So frames reach the inboxes in the order of their arrival, whichever
+//! task of the process fetched them. Waiting tasks fetch frames ([`Post::fetch`]), so no extra thread is needed. If one
+//! task is fetching, the others need not fetch, because it sorts for all of them.
 //!
-//! A process may be one run ahead of another: then its messages are kept until the run begins here.
+//! If another process is one run ahead of this process, its messages are kept until the run begins here.
 
 use std::collections::VecDeque;
 
@@ -17,7 +17,7 @@ use crate::link::{Link, SHORT, Traffic};
 use crate::memory::Memory;
 use crate::trailer::{Kind, Trailer};
 
-/// This process's connection to the others, and the frames that arrived over it.
+/// This process's connection to the other processes, and the frames that arrived over it.
 pub(crate) struct Post {
     process: usize,
     processes: usize,
@@ -59,7 +59,7 @@ impl Post {
         self.processes
     }
 
-    /// Returns this process's number among those of its machine, and how many they are.
+    /// Returns this process's number among the processes of its machine, and the number of those processes.
     pub(crate) fn near(&self) -> (usize, usize) {
         self.near
     }
@@ -69,13 +69,12 @@ impl Post {
         &self.memory
     }
 
-    /// Returns the number of fetches for each look at MPI: 1 if all fetches look.
+    /// Returns the number of fetches for each poll of MPI: 1 if every fetch polls MPI.
     pub(crate) fn looks(&self) -> u32 {
         self.looks
     }
 
-    /// Passes exclusive use of MPI to `use_it`. Waits while another thread has it, which is for the duration of a few
-    /// calls.
+    /// Passes exclusive use of MPI to `use_it`. Waits while another thread uses MPI, which takes only a few calls.
     pub(crate) fn with<R>(&self, use_it: impl FnOnce(&mut Traffic) -> R) -> R {
         use_it(self.counter.lock().link.traffic())
     }
@@ -113,8 +112,9 @@ impl Post {
     }
 
     /// Looks up to `looks` times at the next frame from a process of this machine. If it is a short message of the
-    /// current run that `is_wanted` accepts, takes it out of the ring into `frame`. Returns its trailer and length;
-    /// otherwise, or if there is anything else to do first, `None`: then call [`fetch`](Self::fetch).
+    /// current run that `is_wanted` accepts, takes it out of the ring into `frame`. Returns the trailer and the length
+    /// of the message. Returns `None` if there is no such message, or anything else to do first: then call
+    /// [`fetch`](Self::fetch).
     pub(crate) fn take_near(
         &self,
         process: usize,
@@ -134,7 +134,7 @@ impl Post {
         })
     }
 
-    /// Moves all that can be moved and sorts the frames that have arrived, unless another task is doing so. Looks up to
+    /// Sends and receives frames, and sorts the frames that have arrived, unless another task is doing so. Looks up to
     /// `looks` times while nothing has arrived. Does not wait.
     ///
     /// # Errors

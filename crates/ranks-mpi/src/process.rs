@@ -1,13 +1,13 @@
-//! This process as one of a job: how it starts, finishes, or ends all processes of the job.
+//! This process as a member of a job: starts, finishes, or ends all processes of the job.
 //!
 //! **Thread level.** Lehr requests `MPI_THREAD_SERIALIZED`: any worker may call, one at a time. `FUNNELED` would tie
 //! every call to the thread that started MPI, so that each message of a task would go through another thread.
 //! `MULTIPLE` makes the library take locks in every call, and some sites do not offer it. A single lock in Lehr, held
 //! for a whole round of progress, is cheaper.
 //!
-//! **Ends.** If a process simply exits, the others wait for ever (or worse, the launcher counts it as a success). So
-//! there are only two ways to end: [`Process::finish`], in which all processes take part, and [`Process::abort`], which
-//! ends them all. A `Process` that is dropped without either of them aborts the job.
+//! **Ends.** If a process simply exits, the other processes wait for ever or, worse, the launcher counts the exit as a
+//! success. So there are only two ways to end: [`Process::finish`], in which all processes take part, and
+//! [`Process::abort`], which ends all processes. A `Process` that is dropped without either of them aborts the job.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -27,12 +27,12 @@ use crate::supervisor::{Note, note};
 
 /// The major version of the ABI that `abi.rs` declares.
 const ABI_MAJOR: i32 = 1;
-/// The exit code if a `Process` is dropped without an end.
+/// The exit code if a `Process` is dropped without being finished or aborted.
 const UNFINISHED: i32 = 1;
 /// The delay before all processes are ended.
 const LAST_WORDS: Duration = Duration::from_millis(100);
 
-/// This process, as one of those that an MPI launcher started.
+/// This process, as one of the processes that an MPI launcher started.
 ///
 /// The value stays on the thread that created it, because MPI must be finalised there.
 ///
@@ -62,8 +62,8 @@ impl fmt::Debug for Process {
 }
 
 impl Process {
-    /// Joins the job that this process was started for, if a launcher started it. Returns `None` if it was started by
-    /// hand, or as the only process where no MPI is installed. Waits for the other processes of the job.
+    /// Joins the job that this process was started for, if a launcher started it. Returns `None` if no launcher started
+    /// it, or if it is the only process and no MPI is installed. Waits for the other processes of the job.
     ///
     /// # Errors
     /// Returns [`Error::NotFound`], [`Error::Unusable`] or [`Error::Strangers`] if this is one of several processes and
@@ -146,7 +146,7 @@ impl Process {
         &self.post
     }
 
-    /// Ends MPI in this process. Waits until all processes have arrived here.
+    /// Ends MPI in this process. Waits until all processes have called `finish`.
     ///
     /// # Errors
     /// Returns [`Error::Call`].
@@ -161,7 +161,7 @@ impl Process {
         Ok(())
     }
 
-    /// Ends all processes of the job at once, this one with exit code `code`. Call it after you have reported the
+    /// Ends all processes of the job at once, this process with exit code `code`. Call it after you have reported the
     /// reason.
     pub fn abort(mut self, code: u8) -> ! {
         self.end_all(i32::from(code))

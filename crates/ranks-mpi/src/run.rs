@@ -1,9 +1,9 @@
 //! Runs a program on all ranks of all processes, and agrees on how it ended.
 //!
-//! When the ranks of a process have ended, the process reports their worst failure to process 0. Process 0 sends the
-//! worst failure of all to every process. So every process returns the same error, and one of them can print it. All
-//! processes end in order with the same exit code, and nothing is left to the launcher. Only a process that dies or is
-//! lost cannot report; then the launcher ends the job.
+//! When the ranks of a process have ended, the process reports their worst failure to process 0. Process 0 then sends
+//! the worst of these failures to every process. So every process returns the same error, and one of them can print it.
+//! All processes end in order with the same exit code, and the launcher need not intervene. Only a process that dies or
+//! is lost cannot report; then the launcher ends the job.
 
 use std::future::Future;
 
@@ -74,8 +74,8 @@ impl Process {
     }
 }
 
-/// Returns the outcome that the processes agree on, given this process's own: first a panic, then the outcome of the
-/// lowest process.
+/// Returns the outcome that the processes agree on, given this process's own outcome. Panics take precedence, then the
+/// process with the lowest number.
 pub(crate) fn judge(post: &Post, run: u32, own: Option<Outcome>) -> Result<Option<Outcome>, Error> {
     let process = post.process();
     let send = |to: usize, kind: Kind, outcome: &Option<Outcome>| {

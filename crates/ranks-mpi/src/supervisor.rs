@@ -1,11 +1,11 @@
 //! Reports which process died, if the process could not report it itself.
 //!
 //! A launcher ends a job when one of its processes is killed. It does so too quickly for any other process to report
-//! anything, and its own message names only a process ID. The usual cause is memory: the system kills the process that
-//! uses most. So under a launcher the program runs as a child of itself, and the parent, its *supervisor*, does nothing
-//! but wait. If the child is killed, the supervisor reports which process of the job it was and ends by the same
-//! signal. Every launcher then ends the other processes. (On an exit code other than 0, MPICH's launcher does so only
-//! if it sees the connection close first: two times in three.)
+//! anything, and its own message names only a process ID. The usual cause is a lack of memory: the system kills the
+//! process that uses the most. So under a launcher the program runs as a child of itself, and the parent, its
+//! *supervisor*, does nothing but wait. If the child is killed, the supervisor reports which process of the job it was
+//! and ends by the same signal. Every launcher then ends the other processes. (After an exit code other than 0, MPICH's
+//! launcher ends them only if it sees the connection close first, which happens two times in three.)
 //!
 //! The child inherits everything that makes it part of the job: environment, connections, processor mask, and the
 //! process group, to which launchers send their signals. The supervisor adds one variable to the environment: the
@@ -34,7 +34,7 @@ pub(crate) enum Note {
     Left = b'l' as isize,
 }
 
-/// Which process continues after [`keep`].
+/// The result of [`keep`]: whether this process continues or must end.
 #[derive(Debug)]
 #[must_use]
 pub enum Supervised {

@@ -1,11 +1,11 @@
 //! The trailer after the bytes of a frame: the sender and the receiver of the message.
 //!
-//! It comes after the bytes, so that a received message need not be moved: without its trailer, the frame is the
-//! message.
+//! The trailer comes after the bytes, so that a received message need not be moved: removing the trailer from the frame
+//! leaves the message.
 //!
 //! | bytes of the trailer | field | written by the sender as | read by the receiver to |
 //! | --- | --- | --- | --- |
-//! | 0..4 | run, kind | which run of ranks on this job, from 1, times 8; see [`Kind`] | keep early frames for the run that it belongs to; distinguish them |
+//! | 0..4 | run, kind | eight times the number of the run in this job, from 1, plus the [`Kind`] | keep early frames for the run that it belongs to; distinguish them |
 //! | 4..8 | source | the rank that sent it | match |
 //! | 8..12 | to | the rank that it is for | find its inbox |
 //! | 12..16 | context | the label's; for a failure, the rank that is to blame | match |
@@ -29,7 +29,7 @@ pub(crate) enum Kind {
     Ended = 1,
     /// A rank has failed and sends no more.
     Failed = 2,
-    /// How a process's ranks ended, for the process that judges.
+    /// The outcome of a process's ranks, for the process that judges.
     Report = 3,
     /// The judging process's result, for all.
     Verdict = 4,

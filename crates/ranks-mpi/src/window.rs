@@ -1,17 +1,17 @@
 //! Memory that the processes of one machine share, for short frames: a ring from each process to each other process.
 //!
-//! A message of MPI costs its sender and its receiver some hundred nanoseconds of matching, even to the next core.
-//! Between processes of one machine, a short frame can cross as between threads, in the cache line that announces it
-//! ([`lehr_ranks::fabric::ring`]). So at the start each process gets a segment of an MPI window, because MPI knows how
-//! to share memory on this machine. A segment has a ring for the frames from each other process.
+//! Matching an MPI message costs its sender and its receiver some hundred nanoseconds, even between neighbouring cores.
+//! Between processes of one machine, a short frame can travel as it does between threads, in the cache line that
+//! announces it ([`lehr_ranks::fabric::ring`]). So at the start each process gets a segment of an MPI window, because
+//! MPI knows how to share memory on this machine. A segment has a ring for the frames from each other process.
 //!
 //! Frames that are too long for a ring go by MPI. If a ring is full, `link.rs` holds frames back, and keeps all frames
 //! in order. Windows are used only for their memory: no epochs, no one-sided calls.
 //!
 //! | words of a segment | content |
 //! | --- | --- |
-//! | the first 16 | the first of them: the number of the segment's process in the job |
-//! | as many as a ring has, once for each process of the machine | the ring from that process |
+//! | the first 16 | in the first word: the number of the segment's process in the job |
+//! | the words of one ring, for each process of the machine | the ring from that process |
 #![allow(unsafe_code, reason = "memory that another process shares is known by its address")]
 
 use lehr_ranks::fabric::ring::{self, Receiver, Sender, Word};
@@ -23,19 +23,19 @@ use crate::mpi::Mpi;
 
 /// The number of words at the head of a segment.
 const HEAD: usize = 16;
-/// The most bytes that the rings to one process take together.
+/// The maximum number of bytes that the rings to one process take together.
 const SEGMENT_BYTES: usize = 1 << 20;
 /// The smallest and the largest size of one ring in bytes: enough for some messages of 8 KiB, and always enough for
 /// short ones.
 const RING_BYTES: (usize, usize) = (1 << 12, 1 << 16);
 
-/// This process's rings.
+/// The rings of this process to and from the other processes of its machine.
 pub(crate) struct Window {
     comm: Comm,
     window: Win,
-    /// By process of the job: `None` for this process and for those on other machines.
+    /// The ring to each process of the job; `None` for this process and for processes on other machines.
     outgoing: Vec<Option<Sender<&'static [Word]>>>,
-    /// Each with the process that sends on it.
+    /// The ring from each other process of this machine, with the number of that process.
     pub(crate) incoming: Vec<(usize, Receiver<&'static [Word]>)>,
 }
 
@@ -84,7 +84,8 @@ impl Window {
         self.outgoing[process].as_ref().is_some_and(|ring| length <= ring.longest())
     }
 
-    /// Sends a frame through a ring, if there is room: parts, of which each but the last is a whole number of words.
+    /// Sends a frame made of parts through a ring, if there is room. Each part but the last must be a whole number of
+    /// words.
     pub(crate) fn send(&mut self, process: usize, number: usize, parts: &[&[u8]]) -> bool {
         self.outgoing[process].as_mut().is_some_and(|ring| ring.send_parts(number, parts))
     }

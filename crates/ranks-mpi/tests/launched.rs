@@ -1,4 +1,5 @@
-//! Tests in several processes: this program starts itself under `mpiexec` and checks how the job ends and what it says.
+//! Tests in several processes: this program starts itself under `mpiexec` and checks how the job ends and what it
+//! prints.
 //!
 //! `cargo test --workspace --test launched -- --ignored [FILTER]`, with `LEHR_MPIEXEC` naming the launcher; `make mpi`
 //! installs one and sets it. Without `--ignored` they are only counted, since `cargo test` alone has no launcher.
@@ -26,7 +27,7 @@ mod programs;
 use std::panic::catch_unwind;
 use std::process::ExitCode;
 
-/// A test: its name and what it does. It fails by a panic.
+/// A test: its name and its function, which fails by a panic.
 type Test = (&'static str, fn());
 
 fn main() -> ExitCode {

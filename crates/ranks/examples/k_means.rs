@@ -1,5 +1,5 @@
-//! K-means as rounds of an all-reduce and as iterative map-reduce: the same centres, and what the second form costs
-//! beside the first.
+//! Compares k-means as rounds of an all-reduce with k-means as iterative map-reduce: both find the same centres, at
+//! different costs.
 //!
 //! Paper 003 (end of section 3) names Twister's iterative map-reduce as the alternative to MPI, more flexible and
 //! expected to be slower.
@@ -18,7 +18,7 @@ use lehr_ranks::timing::Stopwatch;
 use lehr_ranks::{Communicator, Error, Layout, MapReduce, Partition, Step, run};
 
 const DIMENSIONS: usize = 2;
-/// Of a centre: the sum of its points in each dimension, and their number.
+/// The length of the statistics of a centre: the sum of its points in each dimension, and their number.
 const WIDTH: usize = DIMENSIONS + 1;
 const ROUNDS: usize = 50;
 const SAMPLES: usize = 7;
@@ -49,7 +49,7 @@ impl Points {
         best.0
     }
 
-    /// The first points: the same start for both forms.
+    /// Returns the first points as initial centres, for both forms.
     fn start(&self) -> Centres {
         self.values[..self.centres].to_vec()
     }

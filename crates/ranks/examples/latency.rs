@@ -1,5 +1,5 @@
-//! What a call costs: microseconds a stage of each pattern, for a number of ranks on two workers, as the median of some
-//! samples.
+//! Measures the cost of calls: the median of several samples, in microseconds per stage of each pattern, for a number
+//! of ranks on two workers.
 //!
 //! `cargo run --release -p lehr-ranks --example latency [ranks] [fabric: threads, mail, ports, bytes] [only patterns
 //! with these words]`

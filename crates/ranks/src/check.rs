@@ -25,7 +25,7 @@ use crate::point_to_point::Wanted;
 /// The call and the number that must be the same on all ranks.
 pub(crate) type Head = [u64; 2];
 
-/// A call, as one rank made it.
+/// A call that one rank made.
 #[derive(Clone, Copy)]
 pub(crate) struct Made {
     /// The rank's number in the world.

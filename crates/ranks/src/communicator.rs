@@ -1,8 +1,8 @@
 //! The communicator of a rank: its number, the other ranks, and the calls that reach them.
 //!
-//! A communicator is a group of ranks with its own context in the fabric, so that its messages never mix with others.
-//! Messages between two ranks are in `point_to_point.rs`, collectives in `collective/` (one per file), and new
-//! communicators in `group.rs`.
+//! A communicator is a group of ranks with its own context in the fabric, so that its messages never mix with those of
+//! other communicators. Messages between two ranks are in `point_to_point.rs`, collectives in `collective/` (one per
+//! file), and new communicators in `group.rs`.
 
 use std::fmt;
 use std::future::poll_fn;
@@ -29,19 +29,19 @@ use crate::trace::Activity;
 ///
 /// If a rank ends, by returning or by a panic, all ranks that wait for it get [`Error::RankLeft`].
 ///
-/// The future of a collective may be dropped while it waits. Between threads, the rank's part has been done by then,
-/// and the rank's next collective first waits until the abandoned one is complete. A collective that is dropped in that
-/// wait has not begun. On other fabrics, the next collective returns [`Error::Abandoned`], and the other ranks learn of
-/// it when this rank ends.
+/// The future of a collective may be dropped while it waits. Between threads, the rank's part is then already done, and
+/// its next collective first waits until the abandoned one is complete. A collective that is dropped during this wait
+/// has not begun. On other fabrics, the rank's next collective returns [`Error::Abandoned`]. Other ranks learn of the
+/// abandoned collective when this rank ends.
 pub struct Communicator {
     pub(crate) fabric: Arc<dyn Fabric>,
     pub(crate) group: Group,
-    /// The path of collectives between threads.
+    /// The exchange, over which collectives between threads go.
     pub(crate) exchange: Option<Endpoint>,
     pub(crate) settings: Settings,
     /// The collectives that this rank has begun, over messages.
     pub(crate) calls: Calls,
-    /// How far this rank is ahead of others, over messages.
+    /// Limits how far this rank may be ahead of other ranks, over messages.
     pub(crate) pace: Pace,
     /// The reason why no collective can begin, over messages: an earlier one was abandoned, or failed.
     pub(crate) stopped: Option<Error>,
@@ -162,7 +162,7 @@ impl Communicator {
         assert!(rank < self.size(), "{role} {rank} of {} ranks", self.size());
     }
 
-    /// The path of collectives between threads.
+    /// The exchange, over which collectives between threads go.
     pub(crate) fn shared(&self) -> &Endpoint {
         self.exchange.as_ref().expect("asked for only where there is one")
     }
@@ -197,7 +197,7 @@ impl Communicator {
         }
     }
 
-    /// Records which rank keeps this one from continuing, if one does, for the ranks that wait for this one.
+    /// If another rank keeps this rank from continuing, records it for the ranks that wait for this rank.
     pub(crate) fn failed(&self, error: Error) -> Error {
         if let Error::RankLeft { rank, .. } | Error::Late { rank: Some(rank), .. } = error {
             self.blame(rank);

@@ -1,13 +1,13 @@
 //! The interface between methods and the code that runs their leaves. Each round of a method is a map over leaves and a
 //! combine; an engine runs it.
 //!
-//! There are four engines, which paper 003 compares, and all give the same bits:
+//! There are four engines, which paper 003 compares. All produce the same bits:
 //!
 //! - [`Engine::Ranks`]: rank tasks that all run the method's loop and all-reduce.
 //! - [`Engine::Loop`]: one loop whose rounds are parallel loops on the dispatcher (figure 3).
 //! - [`Engine::Ports`]: one loop whose rounds feed block numbers to persistent receivers (figure 2).
-//! - [`Engine::MapReduce`]: ranks whose rounds are those of an iterative map-reduce, the alternative that section 3 of
-//!   the paper mentions at its end.
+//! - [`Engine::MapReduce`]: ranks whose rounds are rounds of an iterative map-reduce, the alternative that the paper
+//!   mentions at the end of section 3.
 //!
 //! A method is written once, as a [`Program`] over some [`Rounds`], and cannot tell the engines apart. Rows need not be
 //! independent: a leaf's map may read any rows.
@@ -60,10 +60,10 @@ pub trait Round: Sync {
         }
     }
 
-    /// The length of the runs of numbers in a partial that belong together. Under map-reduce, each such run is the
-    /// value of a key. The rank of the key combines and reduces the run on its own. The length must be at least 1, and
-    /// `combine` must treat all runs in the same way and separately. By default the whole partial is one run, which is
-    /// right for every `combine`.
+    /// Returns the length of the runs of numbers in a partial that belong together. Under map-reduce, each such run is
+    /// the value of a key. The rank of the key combines and reduces the run on its own. The length must be at least 1,
+    /// and `combine` must treat all runs in the same way and separately. By default the whole partial is one run, which
+    /// is right for every `combine`.
     fn key_len(&self) -> usize {
         self.len().max(1)
     }
@@ -78,14 +78,14 @@ pub trait Round: Sync {
 /// round takes microseconds or more, the allocation about ten nanoseconds.
 pub type Pending<'a, T> = Pin<Box<dyn Future<Output = Result<T, Error>> + Send + 'a>>;
 
-/// Runs rounds for a method's loop. The methods with a default suit an engine with one loop, which runs all leaves.
-/// Rounds that pass calls on to other rounds must pass on these as well.
+/// Runs rounds for a method's loop. The methods with a default suit an engine with one loop, which runs all leaves. An
+/// implementation that wraps other rounds must forward these methods as well.
 pub trait Rounds: Send {
     /// Runs a round over all leaves and overwrites `total` with the root of the tree over them. All ranks get the same
     /// bits, for any engine, number of ranks and number of threads. Without leaves, `total` does not change.
     ///
     /// # Errors
-    /// Returns the errors of the ranks' all-reduce; the other engines have none. Pass them on with `?`.
+    /// Returns the errors of the ranks' all-reduce, if the engine has ranks. Pass them on with `?`.
     ///
     /// # Panics
     /// Panics if `total` is not as long as the round's partials, or if the round panics.
@@ -185,7 +185,7 @@ fn done<'a, T: Send + 'a>(value: T) -> Pending<'a, T> {
 pub trait Program: Sync {
     /// The result.
     type Output: Send;
-    /// The program's errors, which include those of the ranks.
+    /// The program's errors, which include the ranks' errors.
     type Error: From<Error> + fmt::Display + Send;
 
     /// Runs the method's loop. Under [`Engine::Ranks`] and [`Engine::MapReduce`] it runs on each rank, otherwise once.
@@ -268,7 +268,8 @@ pub struct Execution {
 }
 
 impl Execution {
-    /// The largest number of threads or ranks in a process. Each takes memory and a stack before it computes anything.
+    /// The maximum number of threads or ranks in a process. Each thread or rank takes memory before it computes
+    /// anything.
     pub const THREADS_MAX: usize = 1024;
 
     /// # Errors
@@ -394,7 +395,7 @@ fn carry_out(execution: &Execution, rows: usize, begin: &Begin<'_>) -> Result<us
     }
 }
 
-/// Runs the loops of this process's ranks, together with those of the other processes of the job.
+/// Runs the loops of this process's ranks, while the other processes of the job run theirs.
 fn together(
     dispatcher: &Dispatcher,
     engine: Engine,

@@ -14,7 +14,7 @@ pub enum Error {
         /// The panic's message.
         message: String,
     },
-    /// This rank waited for a rank that had ended (early, or by a panic), or for one that had failed because of it.
+    /// This rank waited for a rank that had ended (early, or by a panic), or that had failed because of such a rank.
     RankLeft {
         /// The rank that had ended, by its number in the world.
         rank: usize,
@@ -63,7 +63,7 @@ pub enum Error {
         /// The decoder's message.
         message: String,
     },
-    /// An earlier collective of this communicator was abandoned, so it is unknown in which collective the ranks are.
+    /// An earlier collective of this communicator was abandoned, so the ranks may now be in different collectives.
     Abandoned {
         /// The abandoned collective.
         collective: &'static str,

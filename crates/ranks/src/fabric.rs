@@ -1,13 +1,13 @@
 //! The one interface between ranks: messages of bytes, sent to a rank and taken by a matching receive.
 //!
 //! [`Fabric`] is one rank's end. It moves a message (`send`, `poll_receive`), looks for one (`poll_probe`) and reports
-//! which ranks have ended. Everything else, including collectives, is built on these. So a new fabric is small, and one
-//! more line in a table runs the conformance cases on it.
+//! which ranks have ended. Everything else, including collectives, is built on these. So a new fabric is small, and a
+//! line in a table suffices to run the conformance cases on it.
 //!
 //! | fabric | meaning | messages |
 //! | --- | --- | --- |
 //! | [`threads`] | ranks of one process | stay where they are written; collectives have a path of their own, the *exchange* |
-//! | [`ports`] | ranks of one process over ports of the runtime, as papers 000 to 004 have it | are posted |
+//! | [`ports`] | ranks of one process over ports of the runtime, as in papers 000 to 004 | are posted |
 //! | [`bytes`] | ranks of one process through the codec | become frames in a stream, so that the wire path is tested without a wire |
 //!
 //! Fabrics between processes have their own crates and implement the same trait. [`inbox::Inbox`] does the matching for
@@ -107,8 +107,8 @@ impl Kind {
 /// The values by which a message is matched, besides its source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Label {
-    /// The group of ranks and the kind of traffic. Point-to-point messages and collectives of a communicator have one
-    /// context each, and so have those of its duplicates and parts. So their messages never meet.
+    /// The group of ranks and the kind of traffic. Point-to-point messages and collectives of a communicator have
+    /// separate contexts, and each duplicate or part of it has its own contexts. So their messages never mix.
     pub context: u32,
     /// The tag, which the sender chooses; in collective contexts, it holds the collective and its number.
     pub tag: u32,
@@ -169,8 +169,8 @@ pub struct Envelope {
     pub length: usize,
 }
 
-/// The ticket of a pending receive or probe among the others of its rank; empty before the first poll. It reserves no
-/// message.
+/// The position of a pending receive or probe in the order of its rank; empty before the first poll. A ticket reserves
+/// no message.
 ///
 /// Of several receives that match the same message, the one polled first gets it.
 #[derive(Debug, Default)]
@@ -192,7 +192,7 @@ impl Ticket {
 ///
 /// Between two ranks and within a context, messages are matched in the order in which they were sent.
 ///
-/// Dropping an end signals to the other ranks that this one has ended. It has *failed* if the end is dropped while its
+/// Dropping an end signals to the other ranks that this rank has ended. It has *failed* if the end is dropped while its
 /// thread panics or after [`fail`](Self::fail); otherwise it has ended in order. Messages that a rank sent before it
 /// ended can still be received.
 pub trait Fabric: Send + Sync {
@@ -205,12 +205,12 @@ pub trait Fabric: Send + Sync {
     /// Returns the number of ranks.
     fn size(&self) -> usize;
 
-    /// Hands a message over to rank `to`, which may be this one. Never waits: a message that cannot be sent at once is
+    /// Hands a message over to rank `to`, which may be this rank. Never waits: a message that cannot be sent at once is
     /// kept.
     ///
     /// # Errors
-    /// Returns [`Error::Transport`]. It is not an error if the receiver has ended, because nothing will miss the
-    /// message.
+    /// Returns [`Error::Transport`]. It is not an error if the receiver has ended, because nobody needs the message
+    /// then.
     fn send(&self, to: usize, label: Label, bytes: Cow<'_, [u8]>) -> Result<(), Error>;
 
     /// Like [`send`](Self::send), for a message made of parts, which a fabric may join at their destination.
@@ -228,9 +228,9 @@ pub trait Fabric: Send + Sync {
     /// Cancel-safe: a receive that is abandoned with [`forget`](Self::forget) has taken nothing.
     ///
     /// # Errors
-    /// Returns [`Error::RankLeft`] if no message matches and none ever will. Then either the source has ended, or the
-    /// receive accepts any source and a rank has failed or all others have ended. Returns [`Error::Transport`] if the
-    /// fabric fails.
+    /// Returns [`Error::RankLeft`] if no message matches and none ever will. In this case, either the source has ended,
+    /// or the receive accepts any source and a rank has failed or all others have ended. Returns [`Error::Transport`]
+    /// if the fabric fails.
     fn poll_receive(
         &self,
         pattern: &Pattern,

@@ -9,7 +9,7 @@
 //! | 20..24 | context | the label's | match |
 //! | 24..28 | tag | the label's | match |
 //! | 28..32 | receipt | the label's | tell the sender that the message was received, if it is not 0 |
-//! | 32..36 | kind | 0 for a message; 1, 2 for the last frame of a rank that ended in order, that failed | distinguish them |
+//! | 32..36 | kind | 0 for a message; 1 for the last frame of a rank that ended in order, 2 for that of a rank that failed | distinguish them |
 //! | 36..40 | | zeros | nothing; they keep the next field aligned |
 //!
 //! All numbers are little-endian.
@@ -60,7 +60,8 @@ pub fn write(stream: &mut Vec<u8>, source: usize, label: Label, sequence: u64, b
     stream.extend_from_slice(bytes);
 }
 
-/// Appends the last frame of a rank that has ended: failed because of `culprit`, or ended in order if that is `None`.
+/// Appends the last frame of a rank that has ended: failed because of `culprit`, or ended in order if `culprit` is
+/// `None`.
 pub fn write_end(stream: &mut Vec<u8>, source: usize, sequence: u64, culprit: Option<usize>) {
     let label = Label { context: culprit.unwrap_or(0) as u32, tag: 0, receipt: 0 };
     header(stream, 0, sequence, source, label, if culprit.is_some() { 2 } else { 1 });

@@ -32,10 +32,10 @@ const KINDS: u32 = 8;
 pub(crate) struct Group {
     rank: usize,
     size: usize,
-    /// The number in the world of each rank; `None` if the numbers are the same.
+    /// Each rank's number in the world; `None` if these numbers are the same as in this group.
     members: Option<Arc<[usize]>>,
-    /// The number of this communicator: the same on all its ranks, and different from that of every other communicator
-    /// of these ranks.
+    /// The number of this communicator: the same on all its ranks, and different from the numbers of all other
+    /// communicators of these ranks.
     number: u32,
     books: Arc<Mutex<Books>>,
 }
@@ -49,7 +49,7 @@ struct Books {
     receipt: u32,
     /// Receipts that have not arrived and that no send waits for.
     owed: Vec<Pattern>,
-    /// The rank because of which this one cannot continue.
+    /// The rank because of which this rank cannot continue.
     culprit: Option<usize>,
 }
 
@@ -101,8 +101,8 @@ impl Group {
         books.receipt
     }
 
-    /// Records the rank because of which this one cannot continue. Only the first call counts; returns the rank that it
-    /// recorded.
+    /// Records the rank because of which this rank cannot continue. Only the first call counts; returns the rank that
+    /// the first call recorded.
     pub(crate) fn blame(&self, culprit: usize) -> usize {
         *self.books.lock().culprit.get_or_insert(culprit)
     }
@@ -116,7 +116,7 @@ impl Communicator {
     /// Splits the ranks into groups, and makes a communicator for each. All ranks with the same `color` are in one
     /// group, numbered by `key` and, among equal keys, by their numbers here. A rank without a `color` is in no group.
     ///
-    /// The new communicator is independent: you may drop this one.
+    /// The new communicator is independent: you may drop the original.
     ///
     /// # Errors
     /// Returns [`Error::RankLeft`], [`Error::Mismatch`] or [`Error::Transport`].
@@ -159,7 +159,7 @@ impl Communicator {
         Ok(Some(part))
     }
 
-    /// Makes a communicator of the same ranks whose messages and collectives are separate from those of this one.
+    /// Makes a communicator of the same ranks whose messages and collectives are separate from those of the original.
     ///
     /// # Errors
     /// Returns the same errors as [`split`](Self::split).

@@ -16,8 +16,8 @@ use crate::layout::Layout;
 ///
 /// # Errors
 /// Returns [`Error::Invalid`] for a layout that cannot be placed. Returns [`Error::Panicked`] for a rank whose code
-/// panicked. If several panicked, the error names one that did not panic because of another. The waits of the other
-/// ranks end with [`Error::RankLeft`], so none hangs.
+/// panicked. If several panicked, the error names a rank whose panic was not caused by another rank. The waits of the
+/// other ranks end with [`Error::RankLeft`], so none hangs.
 ///
 /// # Panics
 /// Panics if called on a worker of a dispatcher.

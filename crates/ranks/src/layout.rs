@@ -28,7 +28,7 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// The largest number of ranks of a layout.
+    /// The maximum number of ranks of a layout.
     pub const RANKS_MAX: usize = 65_536;
 
     /// Creates a layout of this many ranks in this process.

@@ -4,18 +4,18 @@
 //!
 //! | call | effect |
 //! | --- | --- |
-//! | [`send`](Communicator::send), [`receive`](Communicator::receive), [`receive_any`](Communicator::receive_any), [`probe`](Communicator::probe) | messages between two ranks; synchronous, persistent and combined forms beside them |
+//! | [`send`](Communicator::send), [`receive`](Communicator::receive), [`receive_any`](Communicator::receive_any), [`probe`](Communicator::probe) | messages between two ranks; there are also synchronous, persistent and combined forms |
 //! | [`shift`](Communicator::shift), [`exchange`](Communicator::exchange), [`exchange_on`](Communicator::exchange_on) | values to and from neighbours on a line, a ring, a [`Grid`] |
-//! | [`barrier`](Communicator::barrier) | all have arrived |
-//! | [`broadcast`](Communicator::broadcast), [`scatter`](Communicator::scatter) | the root's values to all; to each its part |
-//! | [`gather`](Communicator::gather), [`all_gather`](Communicator::all_gather), [`all_to_all`](Communicator::all_to_all) | all ranks' values to the root, to all; from each to each |
-//! | [`reduce`](Communicator::reduce), [`all_reduce`](Communicator::all_reduce), [`reduce_scatter`](Communicator::reduce_scatter) | the combination of all ranks' values at the root, on all, dealt to all |
+//! | [`barrier`](Communicator::barrier) | waits until all ranks have arrived |
+//! | [`broadcast`](Communicator::broadcast), [`scatter`](Communicator::scatter) | the root's values to all ranks; to each rank its part |
+//! | [`gather`](Communicator::gather), [`all_gather`](Communicator::all_gather), [`all_to_all`](Communicator::all_to_all) | all ranks' values to the root; to all ranks; from each rank to each rank |
+//! | [`reduce`](Communicator::reduce), [`all_reduce`](Communicator::all_reduce), [`reduce_scatter`](Communicator::reduce_scatter) | the combination of all ranks' values at the root; on all ranks; in parts over all ranks |
 //! | [`scan`](Communicator::scan), [`exclusive_scan`](Communicator::exclusive_scan) | the combination of the values of the ranks before |
 //! | [`all_reduce_leaves`](Communicator::all_reduce_leaves) | the root of the tree over all ranks' leaves |
 //! | [`split`](Communicator::split), [`duplicate`](Communicator::duplicate) | communicators of some or all of the ranks |
 //!
-//! For each function of MPI, `docs/guide/mpi.md` names the call here. A [`fabric`] decides where ranks are and how
-//! messages move; all fabrics give the same bits.
+//! For each function of MPI, `docs/guide/mpi.md` names the corresponding call. A [`fabric`] decides where ranks are and
+//! how messages move; all fabrics give the same bits.
 //!
 //! Reductions over rows follow one tree over *leaves*, which are blocks of rows whose size depends only on the number
 //! of rows ([`Partition`], [`Fold`]). So results have the same bits on any layout. [`drive`] runs a method, written

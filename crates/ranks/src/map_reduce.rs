@@ -1,12 +1,12 @@
 //! Iterative map-reduce over ranks: map, combine, reduce, until converged.
 //!
-//! Paper 003 mentions this form beside message passing (Twister). The rows stay where they are from round to round;
-//! only a small state changes, which every rank has. In [`drive`](crate::drive), every leaf's partial has the same
-//! fixed positions. A map here *emits* any number of keys, and the rank that owns a key reduces it on its own. This
-//! costs a shuffle and a gather, where an all-reduce has one crossing.
+//! Paper 003 mentions this form (Twister) as an alternative to message passing. The rows stay where they are from round
+//! to round; only a small state, which every rank has, changes. In [`drive`](crate::drive), every leaf's partial has
+//! the same fixed positions. A map here *emits* any number of keys, and the rank that owns a key reduces it on its own.
+//! This costs a shuffle and a gather, while an all-reduce needs only one crossing.
 //!
 //! **Same bits on any layout.** The values of a key are combined in the one tree over leaf numbers (`reduction.rs`). A
-//! leaf that did not emit the key is skipped, and a node with one child is that child.
+//! leaf that did not emit the key is skipped, and a node with one child takes the value of the child.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -25,10 +25,10 @@ pub trait MapReduce: Sync {
     fn width(&self) -> usize;
 
     /// Emits values for keys, given the rows of a leaf. Values of one key are combined in the order in which they are
-    /// emitted. It must not depend on its caller.
+    /// emitted. The values must not depend on the calling rank or thread.
     fn map(&self, rows: Range<usize>, state: &Self::State, emit: &mut dyn FnMut(u64, &[f64]));
 
-    /// Combines two values of a key, left before right; the result replaces the left one. By default, adds.
+    /// Combines two values of a key, left before right; the result replaces the left one. By default, adds them.
     fn combine(&self, left: &mut [f64], right: &[f64]) {
         for (left, right) in left.iter_mut().zip(right) {
             *left += right;
@@ -201,13 +201,13 @@ fn map<M: MapReduce>(
 /// keys, the usual ones, use an array.
 #[derive(Default)]
 struct Positions {
-    /// By key: the position plus one; 0 if there is none.
+    /// For each small key, its position plus one; 0 if it has none.
     small: Vec<usize>,
     large: BTreeMap<u64, usize>,
 }
 
 impl Positions {
-    /// Keys below this are small.
+    /// The exclusive upper bound of small keys.
     const SMALL: u64 = 4096;
 
     /// Returns the position of a key; sets it to `next` if the key had none.
@@ -234,7 +234,7 @@ impl Positions {
     }
 }
 
-/// Combines and reduces the values that all ranks sent for the keys that belong here.
+/// Combines and reduces the values that all ranks sent for the keys of this rank.
 fn reduce<M: MapReduce>(method: &M, received: &[Vec<u64>], leaves: usize, state: &M::State) -> BTreeMap<u64, Vec<f64>> {
     let mut values = BTreeMap::<u64, Vec<Emitted>>::new();
     // Ranks have ascending runs of leaves, so each key's nodes come in ascending order.
@@ -282,7 +282,7 @@ fn cover(mut leaves: Range<usize>) -> Vec<Node> {
     nodes
 }
 
-/// A record of the shuffle: key, level, index, numbers.
+/// Appends a record of the shuffle: key, level, index, numbers.
 fn write(words: &mut Vec<u64>, key: u64, node: Node, value: &[f64]) {
     words.extend([key, u64::from(node.level), node.index as u64]);
     words.extend(value.iter().map(|number| number.to_bits()));

@@ -47,7 +47,8 @@ impl Progress {
 pub enum Control {
     /// Continue.
     Continue,
-    /// Stop at once: the run passes on its checkpoint, if it has one, and ends with its method's error `Stopped`.
+    /// Stop at once: the run gives its observer its checkpoint, if it has one, and ends with its method's error
+    /// `Stopped`.
     Stop,
 }
 
@@ -90,7 +91,7 @@ pub trait Observer: Send {
     /// Returns the interrupt that may stop the run within a step.
     ///
     /// The run calls this once, before it begins. In a job of several processes, all observers should have an
-    /// interrupt; the lead's decides whether steps can be interrupted.
+    /// interrupt. Steps can be interrupted only if the lead's observer has one.
     fn interrupt(&self) -> Option<Interrupt> {
         None
     }
@@ -107,7 +108,7 @@ pub trait Observer: Send {
     /// Returns the trace in which the run records the actions of each rank, if one is wanted.
     ///
     /// The run calls this once, before it begins. In a job of several processes, either all observers have a trace, or
-    /// none has; at the end, the lead's is complete.
+    /// none has one. At the end, the lead's trace is complete.
     fn trace(&self) -> Option<&Trace> {
         None
     }
@@ -160,7 +161,7 @@ pub trait AnyCheckpoint: Any + Send {
 }
 
 impl dyn AnyCheckpoint {
-    /// Returns the checkpoint as that of one method, if it belongs to that method.
+    /// Returns the checkpoint as the type `C` of one method, if it belongs to that method.
     ///
     /// # Example
     /// See [`AnyCheckpoint`].
@@ -174,10 +175,10 @@ impl dyn AnyCheckpoint {
 ///
 /// A run asks its observer between steps, and a step over very many rows may take minutes. If the observer has an
 /// interrupt ([`Observer::interrupt`]), the run checks it before each leaf of rows (some hundreds to thousands of
-/// rows). If it is set, the run skips the rest of the pass, and the step counts as never begun. The run gives its
-/// observer the checkpoint from before that step; a run that resumes from it ends with the same bits. Before the first
-/// step, there is nothing to resume from, because the run is still finding its start. Then the run stops all the same,
-/// without a checkpoint.
+/// rows). If the interrupt is set, the run skips the rest of the pass, and the step counts as never begun. The run
+/// gives its observer the checkpoint from before that step; a run that resumes from it ends with the same bits. Before
+/// the first step, there is nothing to resume from, because the run is still initialising. It then stops without a
+/// checkpoint.
 ///
 /// # Example
 /// ```

@@ -5,11 +5,11 @@
 
 use std::ops::Range;
 
-/// The fewest leaves, if there are enough rows: enough to balance ranks to within a fraction of a per cent.
+/// The minimum number of leaves, if there are enough rows. It balances ranks to within a fraction of a per cent.
 const LEAVES_MIN: usize = 256;
-/// The fewest rows in a leaf: with fewer, the overhead would be noticeable.
+/// The minimum number of rows in a leaf: with fewer, the overhead would be noticeable.
 const LEAF_ROWS_MIN: usize = 32;
-/// The most rows in a leaf: with more, a leaf no longer stays in a core's cache.
+/// The maximum number of rows in a leaf: with more, a leaf would not fit in a core's cache.
 const LEAF_ROWS_MAX: usize = 4096;
 
 /// The leaves of a number of rows, and the ranks that they belong to.

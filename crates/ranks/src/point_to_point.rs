@@ -63,8 +63,8 @@ impl Drop for Owed<'_> {
 }
 
 impl Communicator {
-    /// Sends values to rank `to`, which may be this one. It is complete when the values have been copied: it does not
-    /// wait for the receiver.
+    /// Sends values to rank `to`, which may be this rank. The send is complete when the values have been copied: it
+    /// does not wait for the receiver.
     ///
     /// Cost: one copy.
     ///
@@ -92,8 +92,7 @@ impl Communicator {
 
     /// Like [`send`](Self::send), but complete only when the message has been received.
     ///
-    /// If the future is dropped before it is ready, it has sent the message all the same. A later synchronous send
-    /// discards the receipt.
+    /// Dropping the future before it is ready does not undo the send. A later synchronous send discards the receipt.
     ///
     /// # Errors
     /// Returns the same errors as [`send`](Self::send); [`Error::RankLeft`] if the receiver has ended.
@@ -125,7 +124,7 @@ impl Communicator {
         Ok(())
     }
 
-    /// Sends to one rank and receives from another under the same tag; both may be the same rank, or this one.
+    /// Sends to one rank and receives from another under the same tag; both may be the same rank, or this rank.
     ///
     /// # Errors
     /// Returns the same errors as [`receive`](Self::receive).
@@ -206,7 +205,7 @@ impl Communicator {
     ///
     /// # Errors
     /// Returns the same errors as [`receive`](Self::receive). If any source is accepted, returns [`Error::RankLeft`] as
-    /// soon as a rank has failed or all others have ended.
+    /// soon as a rank has failed or all other ranks have ended.
     ///
     /// # Panics
     /// Panics if there is no such source.

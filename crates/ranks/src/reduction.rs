@@ -1,8 +1,8 @@
 //! One fixed tree over global leaf numbers: the same bits on any layout.
 //!
-//! Node (level, index) covers the leaves from `index * 2^level` on: `2^level` of them, or as many as there are. A
-//! node's value combines the values of its left and its right child; without a right child, it is the left child's
-//! value. The combination need not be commutative, nor associative in floating point.
+//! Node (level, index) covers up to `2^level` leaves, beginning with leaf `index * 2^level`; the last node of a level
+//! may cover fewer. A node's value combines the values of its left and its right child; without a right child, it is
+//! the left child's value. The combination need not be commutative, nor associative in floating point.
 //!
 //! Any run of neighbouring leaves has a unique shortest cover by complete nodes, at most two per level. A rank folds
 //! its run into that cover ([`Fold`]). Folding all ranks' covers in order ([`Fold::root`]) gives the root, bit for bit
@@ -135,7 +135,7 @@ impl<T: Copy + Default> Fold<T> {
         }
     }
 
-    /// Adds a node in the given order: that of the tree, or that of the calls.
+    /// Adds a node in the given order: the order of the tree, or the order of the calls.
     pub(crate) fn add(&mut self, node: Node, order: Order, combine: Combine<'_, T>, write: impl FnOnce(&mut [T])) {
         match order {
             Order::Fixed => self.push(node, combine, write),
@@ -143,8 +143,8 @@ impl<T: Copy + Default> Fold<T> {
         }
     }
 
-    /// Appends the nodes of a later fold, which begins where this one ends, and combines nodes where possible; the
-    /// later fold is empty afterwards.
+    /// Moves the nodes of a later fold, which begins where this fold ends, to this fold, and combines nodes where
+    /// possible.
     pub(crate) fn follow(&mut self, later: &mut Self, order: Order, combine: Combine<'_, T>) {
         for (place, node) in std::mem::take(&mut later.nodes).into_iter().enumerate() {
             let partial = &mut later.partials[place];
@@ -194,13 +194,13 @@ impl<T: Copy + Default> Fold<T> {
         self.partials.first().map(Vec::as_slice)
     }
 
-    /// Combines the only node of this fold with the only node of the next one.
+    /// Combines the only node of this fold with the only node of the fold to its right.
     pub(crate) fn absorb(&mut self, right: &Self, combine: Combine<'_, T>) {
         assert!(self.nodes.len() == 1 && right.nodes.len() == 1, "both folds have come down to one node");
         combine(&mut self.partials[0], &right.partials[0]);
     }
 
-    /// Combines the last node into the one before it; the caller sets the identity of that node.
+    /// Combines the last node into the node before it; the caller sets the identity of the combined node.
     fn combine_last(&mut self, combine: Combine<'_, T>) {
         let place = self.nodes.len() - 1;
         let (before, after) = self.partials.split_at_mut(place);
@@ -253,7 +253,8 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Neither commutative nor associative, so that any change of the tree shows.
+    /// Combines so that any change of the tree changes the result: the operation is neither commutative nor
+    /// associative.
     fn tell_tale(left: &mut [f64], right: &[f64]) {
         for (l, r) in left.iter_mut().zip(right) {
             *l = *l * 1.000_001 - r / 3.0 + 0.125;
@@ -268,7 +269,7 @@ mod tests {
         fold.root(&tell_tale).map(|root| root[0])
     }
 
-    /// The definition of a node's value, as a recursion.
+    /// Returns a node's value by its recursive definition.
     fn defined(node: Node, leaves: usize) -> f64 {
         if node.level == 0 {
             return (node.index as f64).sin();

@@ -17,7 +17,7 @@ pub enum Order {
     /// default.
     #[default]
     Fixed,
-    /// In the cheapest order: each rank combines its own leaves and passes one partial on. By choosing it, you declare
+    /// In the fastest order: each rank combines its own leaves and passes one partial on. By choosing it, you declare
     /// that the operations are associative and commutative, or that the difference does not matter. The bits depend on
     /// the number of ranks.
     Any,
@@ -54,9 +54,9 @@ impl Communicator {
     /// Sets the longest time that a call waits for another rank. After that, the call returns
     /// [`Error::Late`](crate::Error::Late), which names that rank. `None`, the default, sets no limit.
     ///
-    /// Between threads, and on a [checked](Self::set_checked) communicator, the named rank is the one that has not
-    /// arrived. Over messages, unchecked, it is the rank whose message is missing, which may itself be late because of
-    /// a third rank.
+    /// Between threads, and on a [checked](Self::set_checked) communicator, the error names the rank that has not
+    /// arrived. Over messages, without checks, it names the rank whose message is missing, which may itself be late
+    /// because of a third rank.
     ///
     /// # Example
     /// ```

@@ -7,7 +7,7 @@ use std::ops::Range;
 pub enum Boundary {
     /// The ranks at the ends have one neighbour fewer (paper 001 figure 1d).
     Open,
-    /// The first rank: a ring or, in several dimensions, a torus (paper 001 figure 1c).
+    /// The neighbour is the first rank: a ring or, in several dimensions, a torus (paper 001 figure 1c).
     Periodic,
 }
 

@@ -83,11 +83,11 @@ pub struct Trace {
 
 #[derive(Debug, Default)]
 struct Noted {
-    /// The tracks of this process, with their ranks' numbers in the world.
+    /// The tracks of this process, each with its rank's number in the world.
     tracks: Vec<(usize, Arc<Track>)>,
     /// The spans of ranks in other processes, as events of the file.
     elsewhere: Vec<String>,
-    /// Added to this process's times, so that they match the times of rank 0's process.
+    /// The offset that makes this process's times match the times of rank 0's process.
     shift_ns: i64,
 }
 
@@ -247,9 +247,9 @@ fn microseconds(ns: i64) -> String {
 }
 
 impl Communicator {
-    /// Records the actions of this rank from now on, with this communicator and those made from it later.
+    /// Records the actions of this rank from now on, with this communicator and with communicators made from it later.
     ///
-    /// Cost: two reads of the clock per call, and memory for its spans, if the trace keeps them.
+    /// Cost: two reads of the clock per call, and memory for the spans, if the trace keeps them.
     ///
     /// # Example
     /// See [`Trace`].
@@ -269,7 +269,7 @@ impl Communicator {
     /// Aligns the times of the traces in all processes. They become the times of rank 0's process, to within the
     /// duration of a barrier. Call it on all ranks after [`record`](Self::record).
     ///
-    /// It ignores that clocks may run at different speeds.
+    /// Differences between the speeds of the clocks are not corrected.
     ///
     /// # Errors
     /// Returns the errors of [`broadcast`](Self::broadcast).
@@ -405,7 +405,7 @@ impl Communicator {
         }
     }
 
-    /// Begins a phase of the program and ends the one before; does nothing unless the program records a trace.
+    /// Begins a phase of the program and ends the previous phase; does nothing unless the program records a trace.
     ///
     /// # Example
     /// ```

@@ -1,5 +1,5 @@
-//! Messages that hold one value of any serialisable type: for control messages, where convenience matters; slices of
-//! plain values are faster.
+//! Messages that hold one value of any serialisable type: useful for control messages. Slices of plain values are
+//! faster.
 //!
 //! Both ends come from the same build, so the encoding (`postcard`) needs no type descriptions: a value is read as the
 //! type that was written.
@@ -43,8 +43,8 @@ impl Communicator {
     /// Waits for a value from rank `from` with this tag; otherwise like [`receive`](Self::receive).
     ///
     /// # Errors
-    /// Returns the same errors as [`receive`](Self::receive); [`Error::Decoding`] if the message does not hold such a
-    /// value.
+    /// Returns the same errors as [`receive`](Self::receive); [`Error::Decoding`] if the message does not hold a value
+    /// of type `V`.
     ///
     /// # Panics
     /// Panics if there is no rank `from`.

@@ -1,4 +1,4 @@
-//! What loom says of the exchange between ranks: every interleaving of two or three, with memory orderings, each read
+//! Checks the exchange between ranks with loom: every interleaving of two or three, with memory orderings, each read
 //! and write of a message checked against all others.
 //!
 //! `RUSTFLAGS="--cfg loom" CARGO_TARGET_DIR=target/loom cargo test -p lehr-ranks --release --test model_loom`
@@ -160,7 +160,7 @@ fn two_ranks_tell_each_other() {
     });
 }
 
-/// Three shifts, whose values are told apart.
+/// Three shifts with distinguishable values.
 async fn shifts(mut comm: Communicator, rounds: u64) {
     let (rank, size) = (comm.rank() as u64, comm.size() as u64);
     for round in 0..rounds {

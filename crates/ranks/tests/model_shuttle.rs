@@ -1,4 +1,4 @@
-//! What shuttle says of the collectives at four to eight ranks: random schedules, and schedules with few changes of
+//! Checks the collectives at four to eight ranks with shuttle: random schedules, and schedules with few changes of
 //! priority. A failing schedule is printed, and can be replayed with `shuttle::replay`.
 //!
 //! `RUSTFLAGS="--cfg shuttle" CARGO_TARGET_DIR=target/shuttle cargo test -p lehr-ranks --release --test model_shuttle`

@@ -1,13 +1,17 @@
-//! What a message to a service costs beside the same over a channel of tokio, and what of it each layer below the service costs.
+//! Measures the cost of a message to a service, compared with a Tokio channel, and the share of each layer below the
+//! service.
 //!
 //! `cargo run --release -p lehr-services --example message_cost [-- FILTER]`, where FILTER is a part of a line's name.
 //!
-//! One client sends groups of messages to one number that adds them up. *In turn*: each message after the answer to the one before. *At once*: all
-//! messages and then all answers. *One-way*: no answer but to one question at the end. All sides take turns in every round; a figure is the median of a round's
-//! groups, and what is printed is the least, the median and the greatest over the rounds: nanoseconds a message, and the ratio to tokio in the same round.
+//! One client sends groups of messages to a counter that adds them up. *In turn*: the client sends each message after
+//! the answer to the previous one. *At once*: it sends all messages, and then awaits all answers. *One-way*: it asks
+//! only one question, at the end. All implementations take turns in every round, and a round's figure is the median of
+//! its groups. The example prints the minimum, the median and the maximum over the rounds: nanoseconds per message, and
+//! the ratio to Tokio in the same round.
 //!
-//! Tokio is an mpsc channel without a bound and a oneshot channel for each answer, on its current-thread runtime: the faster of its two, whatever the
-//! number of our workers. The layers of ours are a port with a persistent receiver, an interleave with one exclusive branch, and the service.
+//! Tokio uses an unbounded mpsc channel, and a oneshot channel for each answer. It always runs on its current-thread
+//! runtime, which is the faster one here. Lehr's layers are a port with a persistent receiver, an interleave with one
+//! exclusive branch, and the service.
 #![allow(clippy::disallowed_macros, clippy::disallowed_methods, reason = "an example measures and prints")]
 
 use std::future::Future;
@@ -22,11 +26,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tokio::sync::{mpsc, oneshot};
 
-/// Messages of a group.
+/// The number of messages in a group.
 const GROUP: u64 = 1000;
-/// Groups that are sent before the first is timed.
+/// The number of groups that are sent before the first timed group.
 const WARMING: usize = 4;
-/// Timed groups of a round.
+/// The number of timed groups in a round.
 const GROUPS: usize = 15;
 const ROUNDS: usize = 15;
 
@@ -37,13 +41,13 @@ enum Form {
     OneWay,
 }
 
-/// Who sends groups.
+/// A client that sends groups of messages.
 trait Client: Send + 'static {
-    /// Sends a group; what it gives is the sum after it.
+    /// Sends a group; the future returns the sum after it.
     fn group(&mut self, form: Form) -> impl Future<Output = u64> + Send;
 }
 
-/// The median time of a group, in nanoseconds a message.
+/// The median time of a group, in nanoseconds per message.
 async fn measure(mut client: impl Client, form: Form) -> f64 {
     let mut times = Vec::with_capacity(GROUPS);
     for group in 0..WARMING + GROUPS {
@@ -63,7 +67,7 @@ fn median(values: &mut [f64]) -> f64 {
     values[values.len() / 2]
 }
 
-/// What a number behind a channel or a port is sent.
+/// A message to the counter behind a channel or a port.
 enum Message<R> {
     Add(u64),
     AddAndSay(u64, R),
@@ -124,7 +128,7 @@ fn tokio(form: Form) -> f64 {
     })
 }
 
-/// A port, whoever takes from it.
+/// A client that posts to a port.
 struct Posting(Port<Message<Reply<u64>>>);
 
 impl Client for Posting {
@@ -273,7 +277,7 @@ fn service(form: Form, workers: usize) -> f64 {
     block_on(dispatcher.spawn(measure(Calling(counter), form))).unwrap()
 }
 
-/// A layer of ours, and what measures it on so many workers.
+/// The name of a layer of Lehr, and the function that measures it with a given number of workers.
 type Layer = (&'static str, fn(Form, usize) -> f64);
 
 const LAYERS: [Layer; 3] = [("port", port), ("interleave", interleave), ("service", service)];

@@ -1,8 +1,8 @@
 //! Contracts: a service as its clients see it, as data.
 //!
 //! A contract is a name, a version, the type of the state document and the operations. Its schema is derived from the
-//! types and hashed, so two builds can compare hashes to check whether they agree. Whether a request is compatible is
-//! decided when its body is read: fields with a default may be missing, unknown fields are ignored.
+//! types and hashed, so two builds can compare hashes to check whether they agree. A request is compatible if its body
+//! can be read: fields with a default may be missing, and unknown fields are ignored.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -37,8 +37,8 @@ use crate::verb::{Kind, Verb};
 pub trait Contract: Clone + Send + Sync + Serialize + DeserializeOwned + JsonSchema + 'static {
     /// A unique name, such as `example.org/counter`.
     const NAME: &'static str;
-    /// The version. Raise the minor number for changes that old clients can ignore, the major one for changes that
-    /// would mislead them.
+    /// The version. Raise the minor number for changes that old clients can ignore, and the major number for changes
+    /// that would mislead them.
     const VERSION: Version;
     /// Whether many contracts share this document type, with names that are known only when the program runs.
     /// [`Host::start_as`](crate::Host::start_as) starts their services. A reference accepts every service whose
@@ -222,7 +222,7 @@ fn has_fields(document: &Value, other: &Value) -> bool {
     })
 }
 
-/// Returns the type of a schema in a word or two.
+/// Describes the type of a schema in one or two words.
 fn kind(schema: &Value) -> String {
     match (schema.get("type"), schema.get("$ref")) {
         (Some(Value::String(name)), _) => name.clone(),

@@ -2,9 +2,9 @@
 //! or a file describes them.
 //!
 //! In other services an operation is a Rust type. A dynamic service has an [`Outline`] instead: names, verbs, groups
-//! and schemas, as data. It has a [`Program`] that gets bodies as JSON, and a document that is JSON. Everything around
-//! a handler is the same: the interleave, keys, versions, subscribers, files, the directory. Clients with their own
-//! types reach a dynamic service as they reach another build of their contract: through bytes.
+//! and schemas, as data. It has a [`Program`] that gets bodies as JSON, and a document that is JSON. Everything else
+//! works as in other services: the interleave, keys, versions, subscribers, files, the directory. Clients with their
+//! own types call a dynamic service through bytes, as they call another build of their contract.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -137,7 +137,7 @@ pub struct Outline {
 pub struct AnyDocument(Arc<Value>);
 
 impl AnyDocument {
-    /// Returns whether both are the same object, and not only equal.
+    /// Returns whether both are the same object, not merely equal.
     ///
     /// # Example
     /// See [`AnyDocument`].
@@ -281,7 +281,7 @@ impl Service for Dynamic {
         &mut self.document
     }
 
-    /// The outline has the handlers.
+    /// Adds nothing, because the outline has the handlers.
     fn handlers(_: &mut Handlers<Self>) {}
 
     async fn start(&mut self, _: &Starting) -> Result<(), Fault> {
@@ -293,7 +293,7 @@ impl Service for Dynamic {
     }
 }
 
-/// A request for an operation of a dynamic service, by its verb.
+/// A request for an operation of a dynamic service; the type parameter is the verb of the operation.
 struct Loose<V> {
     name: &'static str,
     body: Value,
@@ -438,8 +438,8 @@ fn handlers(operations: &BTreeMap<String, OutlinedOperation>) -> Result<Handlers
     handlers.checked()
 }
 
-/// Returns an operation's name for the lifetime of the program. There is one copy of each name, however often its
-/// services start. The names come from outlines, so there are no more copies than operations.
+/// Returns an operation's name as a string that lives as long as the program. There is one copy of each name, however
+/// often its services start. The names come from outlines, so there are no more copies than operations.
 fn lasting(name: &str) -> &'static str {
     static NAMES: OnceLock<Mutex<BTreeSet<&'static str>>> = OnceLock::new();
     let mut names = NAMES.get_or_init(Mutex::default).lock();

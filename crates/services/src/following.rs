@@ -1,8 +1,8 @@
 //! Subscriptions that survive interruptions: they are renewed when the service or the connection comes back.
 //!
 //! A [`Subscription`] ends with its connection. A [`Following`] subscribes again, after pauses that grow. It reports an
-//! interruption as a slow subscriber would see it: first a gap, then the state. If nothing happened meanwhile, no event
-//! follows.
+//! interruption as a slow subscriber would see it: first a gap, then the state. If it cannot have missed a change, it
+//! reports nothing.
 
 use std::fmt;
 use std::time::Duration;
@@ -14,10 +14,10 @@ use crate::fault::{Code, Fault};
 use crate::reference::{Reference, State};
 use crate::subscription::{End, Event, Subscribe, Subscription};
 
-/// The first pause between two tries to subscribe.
+/// The first pause between two attempts to subscribe.
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// The longest pause.
+/// The longest pause between two attempts to subscribe.
 const PAUSE_MAX: Duration = Duration::from_secs(30);
 
 /// The changes of a service for as long as the subscriber wants them, even while the service is away. Dropping this
@@ -63,7 +63,7 @@ pub struct Following<D: Contract> {
     subscription: Option<Subscription<D>>,
     /// The incarnation and the version that were received last.
     last: Option<(u64, u64)>,
-    /// Whether the next state is the first of a new subscription.
+    /// Whether the next state will be the first one of a new subscription.
     is_anew: bool,
     /// The state that follows a reported gap.
     seed: Option<State<D>>,
@@ -87,19 +87,19 @@ impl<D: Contract> Following<D> {
         Self { reference, wishes, clock, until, pause, subscription: None, last: None, is_anew: false, seed: None }
     }
 
-    /// Returns the next event. Waits while the service is away: 1 s between the first two tries, then twice as long
-    /// each time, at most 30 s.
+    /// Returns the next event. Waits while the service is away: 1 s between the first two attempts, then twice as long
+    /// each time, up to 30 s.
     ///
     /// After an interruption, [`Event::Gap`] comes first if anything was or may have been missed, then [`Event::Seed`].
-    /// The gap has the number of missed changes if it is known (no filter, the same incarnation of the service).
-    /// Otherwise it has 1, or 0 with a filter.
+    /// The gap contains the number of missed changes if it is known: without a filter, within one incarnation of the
+    /// service. Otherwise it contains 1, or 0 with a filter.
     ///
-    /// Cancel-safe: if you drop it while it waits, no event is lost.
+    /// Cancel-safe: if you drop the future while it waits, no event is lost.
     ///
     /// # Errors
     /// Returns [`End`] when the subscription is over for good: its count or its time is used up, or another subscriber
-    /// has taken its name. It is also over if the service can be reached and refuses, even because the path never had a
-    /// service.
+    /// has taken its name. It is also over if the node answers and refuses, for example because no service was ever at
+    /// the path.
     pub async fn next(&mut self) -> Result<Event<D>, End> {
         loop {
             if let Some(seed) = self.seed.take() {
@@ -147,7 +147,7 @@ impl<D: Contract> Following<D> {
         }
     }
 
-    /// Subscribes, or waits before the next try.
+    /// Subscribes, or waits before the next attempt.
     async fn subscribe(&mut self) -> Result<(), End> {
         if let Some(until) = self.until {
             let left = until.saturating_sub(self.clock.now());
@@ -172,7 +172,7 @@ impl<D: Contract> Following<D> {
         }
     }
 
-    /// Returns whether a later try may find the service.
+    /// Returns whether a later attempt may find the service.
     fn may_come(&self, fault: &Fault) -> bool {
         match fault.code() {
             Code::ResponseTimeout | Code::OperationCancelled => true,

@@ -179,7 +179,7 @@ struct Raw<'a> {
 
 impl Serialize for Raw<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        // The fields of the body take precedence over those in the address.
+        // The fields of the body take precedence over the fields in the address.
         let others = self.fields.iter().filter(|(name, _)| *name != "data" && *name != "media_type");
         let mut map = serializer.serialize_map(Some(others.clone().count() + 2))?;
         for (name, value) in others {

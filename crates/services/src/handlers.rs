@@ -1,8 +1,8 @@
-//! Turns handlers into branches of an interleave, with the steps around a handler that are the same for all of them.
+//! Turns handlers into branches of an interleave, and adds the steps that are the same around every handler.
 //!
 //! Before a handler runs, its request is checked. The client may expect another version, or the request may have been
-//! carried out already under the same key. After the handler the version rises, the subscribers receive the change, and
-//! the client gets the answer. A panic becomes an answer too.
+//! carried out already under the same key. After the handler, the version is incremented, subscribers receive the
+//! change, and the client gets the answer. A panic also becomes an answer.
 
 use std::any::Any;
 use std::fmt;
@@ -37,8 +37,7 @@ pub(crate) struct Held<S> {
     pub(crate) service: S,
     /// The version of the document: the number of changes in this incarnation.
     pub(crate) revision: u64,
-    /// The call for requests without options. It is the same for all of them, so it is stored here and not created for
-    /// each.
+    /// The call for requests without options. All of them share it, so that it need not be created for each request.
     plain: Call,
 }
 
@@ -60,7 +59,7 @@ impl<S: Clone> Clone for Held<S> {
     }
 }
 
-/// A function that makes the port and the branch of an operation under its name.
+/// A function that creates the port and the branch of an operation, under the name of the operation.
 pub(crate) type Install<S> =
     fn(&'static str, &Arc<Shared>, usize, Branches<Held<S>>, &mut MainPort) -> Branches<Held<S>>;
 
@@ -202,7 +201,7 @@ impl<S: Service> Handlers<S> {
         self
     }
 
-    /// Refuses a drop by a client: only the host ends the service.
+    /// Refuses drop requests from clients: only the host can end the service.
     pub fn permanent(&mut self) -> &mut Self {
         self.is_permanent = true;
         self
@@ -412,7 +411,8 @@ struct Attempt<'a, S: Service> {
     shared: &'a Shared,
     operation: &'static str,
     changes: bool,
-    /// The earlier document, if the document is kept on disk, so that disk and memory stay the same.
+    /// The earlier document, if the service keeps its document on disk. It is restored after a failure, so that memory
+    /// and disk agree.
     before: Option<S::Document>,
     is_settled: bool,
 }
@@ -480,7 +480,7 @@ impl<S: Service> Drop for Attempt<'_, S> {
     }
 }
 
-/// A request with a key that is being carried out. If it is not settled, it counts as never made.
+/// A request with a key that is being carried out. If it is dropped before it is settled, it counts as never made.
 struct Keyed<T: Clone + Send + 'static> {
     operation: &'static str,
     /// `None` for a request without a key.
@@ -496,7 +496,8 @@ impl<T: Clone + Send + 'static> Keyed<T> {
 
     fn settle(mut self, outcome: &Result<T, Fault>) {
         if let Some((shared, key)) = self.key.take() {
-            // A fault that may pass, or a failure inside, may be tried again. Any other answer, even a fault, is final.
+            // A request that failed with a temporary fault or an internal failure may be tried again. Any other answer,
+            // even a fault, is final.
             let may_pass = |fault: &Fault| fault.code() == Code::OperationFailed || fault.code().may_pass();
             let is_known = !outcome.as_ref().is_err_and(may_pass);
             shared.settle(self.operation, &key, is_known.then(|| outcome.clone()));
@@ -543,8 +544,8 @@ fn admit<O: Operation>(
     }
 }
 
-/// Counts the request before giving the answer, so that the receiver finds it counted. Whether the answer came too late
-/// is known only afterwards.
+/// Counts the request before it sends the answer, so that the receiver sees the new count. Whether the answer came too
+/// late is known only after it was sent.
 fn answer<T>(call: &Call, reply: Option<Reply<Result<T, Fault>>>, outcome: Result<T, Fault>) {
     let counters = &call.shared().counters;
     counters.handled.add(1);
@@ -556,7 +557,7 @@ fn answer<T>(call: &Call, reply: Option<Reply<Result<T, Fault>>>, outcome: Resul
     }
 }
 
-/// How a handler ended.
+/// The way in which a handler ended.
 enum Ended<T> {
     Returned(Result<T, Fault>),
     Panicked(String),

@@ -81,7 +81,8 @@ struct Inner {
     table: Mutex<Table>,
     /// `None` if the host reaches no other nodes.
     reach: Mutex<Option<Reach>>,
-    /// The news for the directory, in order. Each has a reply for the sender that waits until the directory has it.
+    /// The news for the directory, in order. A sender may wait for the reply, which says that the directory has
+    /// received the news.
     news: Port<(News, Reply<()>)>,
     /// The task that forwards the news.
     _messenger: Mutex<Option<Task<()>>>,
@@ -108,7 +109,7 @@ struct Slot {
 }
 
 pub(crate) enum Occupant {
-    /// The service prepares itself. If there is a port, requests wait in it.
+    /// The service is starting. If it has a port already, requests wait there.
     Starting(Option<Arc<Local>>),
     Ready(Arc<Local>),
     Restarting,
@@ -131,7 +132,7 @@ pub(crate) fn random() -> u64 {
     RandomState::new().build_hasher().finish()
 }
 
-/// How a host ended.
+/// The report of the end of a host.
 ///
 /// # Example
 /// See [`Host::shutdown`].
@@ -209,7 +210,7 @@ impl Host {
         self.spawn_boxed(name, Box::pin(future))
     }
 
-    /// Does the same for a boxed future, so that the code of a task is compiled only once.
+    /// Spawns a boxed future, so that the code of a task is compiled only once.
     fn spawn_boxed(&self, name: &str, future: Pending<'static, ()>) -> Task<()> {
         Context::named(name).detached().build().run(|| self.inner.dispatcher.spawn(future))
     }
@@ -237,7 +238,7 @@ impl Host {
         self.launch(placement.into(), Form::of(make)).await
     }
 
-    /// Starts a service whose contract gets its name only now: `describe` changes the description that was derived from
+    /// Starts a service whose contract is named at run time: `describe` changes the description that was derived from
     /// the types. Everything else is as for [`start`](Self::start).
     ///
     /// The document type should be [shared](Contract::IS_SHARED), so that references of its type also find the service
@@ -289,8 +290,8 @@ impl Host {
         self.launch(placement.into(), Form::of(make).described(describe)).await
     }
 
-    /// Starts a service whose contract is known only now, and waits until it is ready. It begins with this document, or
-    /// with the one that was kept on disk.
+    /// Starts a service whose contract is known only at run time, and waits until it is ready. The service begins with
+    /// this document, or with the document that was kept on disk.
     ///
     /// If you drop the future while it waits, the start continues.
     ///
@@ -530,7 +531,7 @@ impl Host {
         table.places.get(path).is_some_and(|place| matches!(place.what, Occupant::Ready(_)))
     }
 
-    /// Waits until `found` returns something. It is called again whenever a service has become ready or has ended.
+    /// Waits until `found` returns something. Calls `found` again whenever a service has become ready or has ended.
     pub(crate) async fn until<T>(&self, mut found: impl FnMut(&Self) -> Option<T>) -> T {
         poll_fn(|polling| {
             // Registered before the check, so that no event is missed in between.
@@ -540,7 +541,7 @@ impl Host {
         .await
     }
 
-    /// Notes that the directory has received its own entry, and wakes the waiters.
+    /// Records that the directory has received its own entry, and wakes the waiters.
     fn list(&self) {
         let waiting = {
             let mut table = self.inner.table.lock();
@@ -614,8 +615,8 @@ impl Host {
         }
     }
 
-    /// Ends all services, the youngest first and the directory last, each when the one before has ended. No new
-    /// services are accepted.
+    /// Ends all services one after the other, the most recently started first and the directory last. No new services
+    /// are accepted.
     ///
     /// Returns when all have ended, or after `limit` on the host's clock. Services that have not ended by then are cut
     /// off, which drops the futures of their handlers. The report names them.
@@ -661,7 +662,7 @@ impl Host {
                 }
             }
         }
-        // The directory has nothing to clean up, and receives news about the others to the last.
+        // The directory has nothing to clean up, and receives news about the other services until the end.
         self.cut_off(DIRECTORY);
         report
     }

@@ -1,9 +1,9 @@
 //! Services: one state document, a fixed set of verbs, handlers for the state, partners and subscribers.
 //!
 //! A service is your own type. It has a *document*, the state that others may see, and *operations*, each with one of
-//! eleven [verbs](Verb). Each operation has a handler. The handler's receiver determines which others may run at the
-//! same time: `&self` reads, `&mut self` changes, `self` ends the service. A [`Host`] runs the service at a path, and a
-//! [`Reference`] sends it requests, in the same way in this process and over a network.
+//! eleven [verbs](Verb). Each operation has a handler. The handler's receiver determines which other handlers may run
+//! at the same time: `&self` reads, `&mut self` changes, `self` ends the service. A [`Host`] runs the service at a
+//! path, and a [`Reference`] sends it requests, in the same way in this process and over a network.
 //!
 //! # A service
 //!
@@ -88,7 +88,7 @@
 //! | requests as bytes, for a network edge | [`Endpoint`], [`Link`] |
 //! | services whose contract is not a Rust type | [`Outline`], [`Program`], [`Host::start_dynamic`] |
 //!
-//! This crate knows nothing of HTTP (see the crate `lehr-node`). For the reasons, see `docs/design/services.md`. A
+//! This crate does not use HTTP; the crate `lehr-node` adds it. For the reasons, see `docs/design/services.md`. A
 //! request goes through these files: `reference.rs` → `main_port.rs` → `handlers.rs` → the author's handler →
 //! `publisher.rs`.
 #![forbid(unsafe_code)]

@@ -52,7 +52,7 @@ pub enum Stop {
     Dropped,
     /// The host shuts down.
     Shutdown,
-    /// One of its exclusive handlers panicked, and its restart policy allows no further restart.
+    /// An exclusive handler of the service panicked, and the restart policy allows no further restart.
     Crashed {
         /// The panic's text.
         message: String,
@@ -73,11 +73,11 @@ pub enum Restart {
     /// A panic in a handler becomes a fault for the sender of the request, and the service continues.
     #[default]
     Never,
-    /// A panic in an exclusive handler may have left the state half changed. It ends the service and restarts it, at
+    /// A panic in an exclusive handler may have left the state half changed. So this panic restarts the service, at
     /// most `max` times in a period of `within`. After that the service stays down, and its path answers
     /// [`Code::StartFailed`](crate::Code).
     OnPanic {
-        /// The most restarts within the period.
+        /// The maximum number of restarts within the period.
         max: usize,
         /// The length of the period, on the host's clock.
         within: Duration,

@@ -2,8 +2,8 @@
 //!
 //! A network edge (HTTP, in the crate `lehr-node`) implements [`Link`] on one side. On the other side it calls
 //! [`Endpoint`](crate::Endpoint), which is a link too. A reference can use an endpoint directly; it then encodes its
-//! requests inside one process. Tests compare both paths in this way, and a client of one build of a contract reaches a
-//! service of another build so.
+//! requests inside one process. Tests compare both paths in this way. A client of one build of a contract also uses
+//! this path to reach a service of another build.
 
 use std::fmt;
 use std::future::Future;
@@ -41,7 +41,7 @@ pub enum Action {
 pub struct Message {
     /// The action.
     pub action: Action,
-    /// The verb of the action: whether the request may be sent again if its fate is unknown.
+    /// The verb of the action. It determines whether the request may be sent again if its fate is unknown.
     pub verb: Verb,
     /// The body of the operation, in `format`.
     pub body: Vec<u8>,
@@ -64,9 +64,10 @@ pub struct Options {
     pub if_version: Option<u64>,
     /// The incarnation that the service must have; otherwise the request is refused.
     pub incarnation: Option<u64>,
-    /// The trace span that the request belongs to: on the way that of its sender, at the receiver that of the edge.
+    /// The trace span that the request belongs to: the sender's span on the way, the network edge's span at the
+    /// receiver.
     pub trace: Option<TraceParent>,
-    /// The caller, as the network edge has verified it; never a client's own claim.
+    /// The caller that the network edge has verified; never an unverified claim of the client.
     pub caller: Option<String>,
     /// The contract that the client was built with.
     pub contract: Option<(String, Version)>,

@@ -1,7 +1,7 @@
 //! The main port of a running service: a bounded port for each operation, and ports for the fixed verbs.
 //!
-//! With a port for each operation, messages keep their types. They need no conversion to an enum, and only the reply is
-//! on the heap. The interleave stamps arrivals, and so keeps the order of arrival across all ports.
+//! With a port for each operation, messages keep their types. Messages need no conversion to an enum, and only the
+//! reply is allocated on the heap. The interleave stamps arrivals, and so keeps the order of arrival across all ports.
 
 use std::any::TypeId;
 use std::fmt;
@@ -64,8 +64,8 @@ impl MainPort {
         });
     }
 
-    /// Returns the port of an operation. It checks one entry after the other: there are few, and a type identity is
-    /// only a word or two.
+    /// Returns the port of an operation. The search is linear, because there are few entries and comparing type
+    /// identities is fast.
     fn of<O: Operation>(&self) -> Option<&Port<Request<O>>> {
         let entry = self.entries.iter().find(|entry| entry.operation == TypeId::of::<O>())?;
         entry.port.downcast_ref()
@@ -76,7 +76,7 @@ impl MainPort {
 pub(crate) enum Unsent<O> {
     /// The service is ending or has ended; the request is given back.
     Closed(O, Option<Box<Envelope>>),
-    /// The contract has an operation of this name with another type, from another build.
+    /// The contract has an operation of this name, but with the type of another build.
     Foreign(O),
     /// Any other reason.
     Fault(Fault),
@@ -231,8 +231,8 @@ impl Local {
         self.is_permanent
     }
 
-    /// Accepts no more requests, refuses the waiting ones, and notifies subscribers. After a teardown only the
-    /// notification is left to do.
+    /// Accepts no more requests, refuses the waiting ones, and notifies subscribers. After a teardown, it only notifies
+    /// the subscribers.
     pub(crate) fn end(&self) {
         self.main.entries.iter().for_each(|entry| (entry.close)(&*entry.port));
         self.encoded.close();
@@ -241,7 +241,7 @@ impl Local {
         self.shared.publisher.end(&End::Stopped);
     }
 
-    /// Returns whether the state is of the type `D` of this very build.
+    /// Returns whether the state has the type `D` of this build.
     pub(crate) fn is_of<D: Contract>(&self) -> bool {
         self.document == TypeId::of::<D>()
     }

@@ -76,8 +76,8 @@ pub trait Operation: Clone + Send + Sync + Serialize + DeserializeOwned + JsonSc
         None
     }
 
-    /// Returns the same operation under the name with which it came as bytes. This is for operations of [dynamic
-    /// services](crate::Outline), whose names are not known to a type.
+    /// Returns the same operation under the name in the request. This is for operations of [dynamic
+    /// services](crate::Outline), whose names are not known at compile time.
     #[doc(hidden)]
     fn under(self, _name: &'static str) -> Self {
         self
@@ -87,7 +87,7 @@ pub trait Operation: Clone + Send + Sync + Serialize + DeserializeOwned + JsonSc
 /// Replaces the state by another document, in one step.
 ///
 /// A service accepts it only if its handlers allow it: by [`Handlers::replaceable`](crate::Handlers::replaceable), or
-/// by their own handler.
+/// by a handler for `Replace`.
 ///
 /// # Example
 /// See [`Handlers::replaceable`](crate::Handlers::replaceable).

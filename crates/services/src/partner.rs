@@ -14,8 +14,8 @@ use crate::link::{Link, Options};
 use crate::placement::{Placement, is_address};
 use crate::service::Service;
 
-/// The pause before the host looks again for a missing partner on another node. It doubles each time, from the first
-/// value up to the second.
+/// The pause before the host looks again for a missing partner on another node. The pause doubles each time, from the
+/// first value up to the second.
 const PAUSES: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(2));
 
 /// The partners that a service needs, each with its own name; see [`Service::partners`](crate::Service::partners).
@@ -85,7 +85,7 @@ impl fmt::Debug for Need {
     }
 }
 
-/// How the host gets a partner.
+/// The way in which the host finds or creates a partner.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Policy {
     /// An existing service; if there are several, the one whose path comes first.
@@ -99,8 +99,8 @@ pub(crate) enum Policy {
 }
 
 impl Partners {
-    /// Uses an existing service; if there are several, the one whose path comes first. The start waits for one until
-    /// the placement's patience is over.
+    /// Uses an existing service; if there are several, the one whose path comes first. If there is none, the start
+    /// waits for the time that [`Placement::patience`](crate::Placement::patience) sets.
     pub fn existing<D: Contract>(&mut self, name: &'static str) -> &mut Need {
         self.add::<D>(name, Policy::Existing)
     }
@@ -137,7 +137,7 @@ impl Need {
     }
 }
 
-/// Where a partner was found.
+/// The place where a partner was found.
 #[derive(Clone, Debug)]
 pub(crate) enum Found {
     /// At a path of this host.

@@ -1,4 +1,4 @@
-//! Where a service runs, and the settings that are decided there and not by the service's author.
+//! Where a service runs, and the settings that the user of a service chooses instead of its author.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -238,7 +238,7 @@ fn is_service_of_a_node(at: &str) -> bool {
 }
 
 /// Returns whether a text is a path of a service. A name that consists only of dots is invalid, so no path can lead to
-/// a folder above.
+/// a parent folder.
 fn is_path(path: &str) -> bool {
     let is_name = |name: &str| {
         let mut bytes = name.bytes();

@@ -2,9 +2,9 @@
 //! others.
 //!
 //! A change is published while its handler still has exclusive access to the state, so changes are published in the
-//! order of their versions. A subscriber registers in the concurrent group, where no change happens. So no change is
-//! lost between its snapshot and its first change. A full queue is emptied and marked. Its subscriber learns how many
-//! changes it missed and gets the state again.
+//! order of their versions. A subscriber registers in the concurrent group, so no change can happen between its
+//! snapshot and its registration. A full queue is emptied and marked. Its subscriber learns how many changes it missed
+//! and gets the state again.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -175,9 +175,9 @@ pub(crate) struct Publisher {
 impl Publisher {
     /// Returns whether anyone subscribes to changes. Exclusive handlers check this before each change.
     ///
-    /// No lock is needed. A subscriber that came before this handler started registered in a concurrent handler. The
-    /// interleave ended that handler, under its own lock, before it started this one. A subscriber that leaves in
-    /// between may still be counted, and then gets nothing.
+    /// No lock is needed, because subscribers register in concurrent handlers. The interleave ends these, under its own
+    /// lock, before it starts an exclusive handler. A subscriber that leaves meanwhile may still be counted; it then
+    /// gets nothing.
     pub(crate) fn is_watched(&self) -> bool {
         self.watching.get() > 0
     }
@@ -235,7 +235,7 @@ impl Publisher {
         subscribers.iter().for_each(|subscriber| subscriber.end(why.clone()));
     }
 
-    /// Calls `act` for each subscriber; those that are over are removed.
+    /// Calls `act` for each subscriber, and removes subscribers whose subscription is over.
     fn each(&self, mut act: impl FnMut(&Subscriber) -> Step) {
         let mut wakers = Vec::new();
         self.change(|subscribers| {
@@ -394,12 +394,12 @@ impl Subscriber {
         Next::Nothing
     }
 
-    /// Returns whether this is the first call: then the publisher does not know the subscriber yet.
+    /// Returns whether this is the first call, before which the publisher does not know the subscriber.
     pub(crate) fn begin(&self) -> bool {
         !std::mem::replace(&mut self.queue.lock().has_begun, true)
     }
 
-    /// Queues changes again, beginning after the state that the caller sees. Call it only where no change can happen.
+    /// Queues changes again, beginning after the state that the caller sees. Call it only while no change can happen.
     pub(crate) fn resume(&self) {
         let mut queue = self.queue.lock();
         queue.missed = 0;

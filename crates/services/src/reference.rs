@@ -1,8 +1,8 @@
 //! A reference to a service: its methods are the same whether the service is in this process or behind a network edge.
 //!
-//! In this process an operation is moved into the main port: nothing is copied or encoded, and only the reply is on the
-//! heap. Behind a [`Link`] the operation travels as bytes. The guarantees are the same: each request gets one answer,
-//! in the order of the calls. If there is no result, the answer is a fault that gives the reason.
+//! In this process an operation is moved into the main port: nothing is copied or encoded, and only the reply is
+//! allocated on the heap. Behind a [`Link`] the operation travels as bytes. The guarantees are the same: each request
+//! gets one answer, in the order of the calls. If there is no result, the answer is a fault that gives the reason.
 
 use std::convert::Infallible;
 use std::fmt;
@@ -34,7 +34,8 @@ use crate::verb::{Kind, Verb};
 
 /// The state of a service at one version. It never changes, however long you keep it.
 ///
-/// In this process it is the state itself and not a copy. While you keep it, the next change is made to a copy.
+/// In this process, this is the state itself and not a copy. While you keep it, the service copies the state before the
+/// next change.
 ///
 /// # Example
 /// See [`Reference::get`].
@@ -192,7 +193,8 @@ impl<D: Contract> Reference<D> {
         self
     }
 
-    /// Sets a time limit for requests. After it you get [`Code::ResponseTimeout`], and the handler's future is dropped.
+    /// Sets a time limit for requests. After this time you get [`Code::ResponseTimeout`], and the handler's future is
+    /// dropped.
     ///
     /// Default: the limit of the caller's context. A handler's requests have at most the time that is
     /// [left](crate::Call::time_left) to the handler, also on other nodes. Between nodes there is always a limit; it is
@@ -203,8 +205,8 @@ impl<D: Contract> Reference<D> {
         self.with(|options| options.within = Some(time))
     }
 
-    /// Lets the next request be sent again under this key: the service carries it out once, and gives the same answer
-    /// again.
+    /// Makes it safe to send the next request again, under this key: the service carries it out once, and repeats its
+    /// answer.
     pub fn key(self, key: impl Into<String>) -> Self {
         self.with(|options| options.key = Some(key.into()))
     }
@@ -262,8 +264,8 @@ impl<D: Contract> Reference<D> {
         }
     }
 
-    /// Sends an operation now, and lets you await its answer later. Many requests can be on their way at once; they
-    /// stay in order.
+    /// Sends an operation now, and lets you await its answer later. Many requests can be in progress at once; they stay
+    /// in order.
     ///
     /// In this process the operation is sent in the call. Over a link, and with [`within`](Self::within), it is sent
     /// when the answer is first polled. Dropping the answer gives it up, but a request that has been sent may still be
@@ -676,12 +678,12 @@ impl<T> Future for Asked<T> {
 
 /// The reason why an operation was not moved into a main port.
 enum NotSent<O> {
-    /// The service is of another build, which may understand the operation as bytes.
+    /// The service comes from another build, which may understand the operation as bytes.
     Foreign(O),
     Fault(Fault),
 }
 
-/// Sends the request to end to a service.
+/// Asks a service to end.
 pub(crate) fn end(at: &Local) -> Result<Answer<Result<(), Fault>>, Fault> {
     if at.is_permanent() {
         let reason = format!("{} is ended by its node only", at.shared().path);

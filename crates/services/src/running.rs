@@ -1,10 +1,10 @@
-//! The running handlers of a service, the times when they began to wait, and what they wait for. Use it to find out why
-//! something is stuck.
+//! The running handlers of a service, the times when they began to wait, and what they wait for. They show why a
+//! service is stuck.
 //!
-//! A handler that does not wait is never recorded: it ends with its first poll, and costs two stores to a thread-local
-//! word. A handler is recorded at its first wait, with the task that it runs in, and gives its reason at each wait. A
-//! request to another service gives the reason itself (`waiting_for`). The runtime's inspector finds waits at ports and
-//! timers by the task.
+//! A handler that does not wait is never recorded. It ends with its first poll, and recording costs it only two stores
+//! to a thread-local word. A handler is recorded at its first wait, with the task that it runs in, and gives its reason
+//! at each wait. A request to another service gives the reason itself (`waiting_for`). The runtime's inspector finds
+//! waits at ports and timers by the task.
 //!
 //! This module does not see a handler that computes, or blocks its thread, within its first poll. But the queue behind
 //! such a handler shows in the counts, and the runtime's watchdog names its worker.
@@ -118,7 +118,7 @@ impl Drop for Polled {
 }
 
 /// Returns the time left of the request whose handler is being polled; `None` outside a handler. A handler runs on the
-/// workers of its host, and so by the host's clock. Elsewhere it is not known by which clock a deadline was set.
+/// workers of its host, so its deadline is on the host's clock. Outside a handler, the clock of a deadline is unknown.
 pub(crate) fn time_left() -> Option<Duration> {
     if !IS_HANDLING.get() {
         return None;
@@ -127,7 +127,7 @@ pub(crate) fn time_left() -> Option<Duration> {
     Some(deadline.saturating_sub(Clock::current().now()))
 }
 
-/// Not inlined: a future that does not wait never gets here.
+/// It is not inlined, because a future that does not wait never calls it.
 #[cold]
 fn note(call: &Call, operation: &'static str, noted: &mut Option<Noted>, task: usize) {
     let reason = REASON.take();
@@ -161,7 +161,7 @@ pin_project! {
     }
 }
 
-/// Gives the reason of a handler's wait while `future` is not ready. `what` is called only then.
+/// Gives the reason of a handler's wait while `future` is not ready. Calls `what` only in that case.
 pub(crate) fn waiting_for<W: Fn() -> String, F: Future>(what: W, future: F) -> WaitingFor<W, F> {
     WaitingFor { what, future }
 }

@@ -1,8 +1,8 @@
 //! The service that an author writes: a type with a state document, and a handler for each operation. The receiver of a
-//! handler determines which others may run at the same time.
+//! handler determines which other handlers may run at the same time.
 //!
-//! - [`Concurrent`]: `&self`. Reads the state as it was when the handler started; runs at the same time as others of
-//!   its kind.
+//! - [`Concurrent`]: `&self`. Reads the state as it was when the handler started; runs at the same time as other
+//!   concurrent handlers.
 //! - [`Exclusive`]: `&mut self`. Changes the state; no other handler that sees the state runs meanwhile, not even while
 //!   this one waits.
 //! - [`Independent`]: no receiver. Runs at any time, even while the service stops, and does not see the state.
@@ -48,14 +48,14 @@ pub trait Service: Clone + Send + Sync + 'static {
     fn partners(_needs: &mut Partners) {}
 
     /// Returns the JSON schema of the service's configuration in a [`Placement`](crate::Placement::configuration);
-    /// `None` if it takes none. A configuration that does not match the schema is found when the placement is planned.
-    /// A configuration that the service cannot read fails the start.
+    /// `None` if it takes none. A manifest whose configuration does not match the schema is refused when it is planned.
+    /// If the service cannot read its configuration, the start fails.
     fn configuration() -> Option<Value> {
         None
     }
 
-    /// Prepares the service before the first request is handled; requests that come meanwhile wait. Default: nothing to
-    /// do.
+    /// Prepares the service before the first request is handled; requests that arrive meanwhile wait. Default: nothing
+    /// to do.
     ///
     /// # Errors
     /// If this fails, the service is not started, nothing of it remains, and the caller that started it gets the fault.

@@ -34,7 +34,7 @@ pub(crate) struct Shared {
     pub(crate) host: WeakHost,
     /// The waiting handlers.
     pub(crate) handling: Handling,
-    /// Problems at the start, with their repair: the service works, but an operator should look at them.
+    /// Problems at the start that were repaired. The service works, but an operator should look at them.
     reports: Mutex<Vec<String>>,
     phase: Mutex<Phase>,
     keys: Mutex<Keys>,
@@ -47,7 +47,7 @@ pub(crate) struct Shared {
 /// The last request of a service.
 pub(crate) struct StopRequest {
     pub(crate) why: Stop,
-    /// Answered when nothing of the service remains.
+    /// The reply, which is sent when nothing of the service remains.
     pub(crate) reply: Reply<Result<(), Fault>>,
 }
 
@@ -59,7 +59,7 @@ pub(crate) struct StopRequest {
 pub struct Counts {
     /// Requests whose handler has ended.
     pub handled: u64,
-    /// Requests among them that were answered with a fault.
+    /// Handled requests that were answered with a fault.
     pub faults: u64,
     /// Handlers that panicked.
     pub panics: u64,
@@ -177,7 +177,7 @@ impl Shared {
         self.ended.lock().take()
     }
 
-    /// Looks up a key, and notes it if it is new.
+    /// Looks up a key, and records it if it is new.
     pub(crate) fn remember<T: Clone + Send + 'static>(&self, operation: &'static str, key: &str) -> Remembered<T> {
         let mut keys = self.keys.lock();
         let name = (operation, Box::from(key));

@@ -75,7 +75,7 @@ impl Starting {
         &self.host
     }
 
-    /// Returns the configuration in the placement; `None` if it has none.
+    /// Returns the configuration from the placement, if it has one.
     ///
     /// # Errors
     /// Returns [`Code::InvalidValue`] if the configuration is not a `C`.
@@ -177,7 +177,7 @@ impl Starting {
 
 /// The form of a service: how to create one, its handlers, and its description.
 pub(crate) struct Form<S: Service> {
-    /// Called for each incarnation.
+    /// The function that creates the service, called for each incarnation.
     pub(crate) make: Box<dyn Fn() -> S + Send + Sync>,
     pub(crate) handlers: Box<dyn Fn() -> Result<Handlers<S>, Fault> + Send + Sync>,
     pub(crate) describe: Box<dyn Fn(BTreeMap<String, OperationDescription>) -> Description + Send + Sync>,
@@ -276,8 +276,8 @@ pub(crate) async fn supervise<S: Service>(
     }
 }
 
-/// The workers of a service on its own cores. They are ended on a thread that may wait, because the supervisor is a
-/// task and the workers must be joined.
+/// The workers of a service on its own cores. A thread that may block ends them, because the workers must be joined and
+/// the supervisor is a task, which must not block.
 struct Own(Option<Dispatcher>);
 
 impl Drop for Own {
@@ -305,7 +305,8 @@ fn own_workers(own: &mut Option<Own>, host: &Host, placement: &Placement) -> Res
     Ok(workers.unwrap_or_else(|| host.dispatcher()).clone())
 }
 
-/// Sends a phase of the service to the directory. The messenger sends the directory's own start, before all other news.
+/// Sends a phase of the service to the directory. For the directory itself, the host's messenger does this before it
+/// sends all other news.
 async fn announce(host: &Host, local: &Local, phase: Phase) {
     if local.shared().path != crate::directory::DIRECTORY {
         host.announce(local, phase).await;
@@ -396,8 +397,8 @@ async fn begin<S: Service>(
     Ok((unfinished, interleave))
 }
 
-/// Ends an incarnation when dropped, however that happens. Tasks that wait for its end, or ask later, learn that it has
-/// ended.
+/// Ends an incarnation when this value is dropped. Tasks that wait for the end, or ask later, learn that the
+/// incarnation has ended.
 struct Gone(Arc<Local>);
 
 impl Drop for Gone {

@@ -1,12 +1,12 @@
 //! Keeps the state of a service on disk: written atomically after each change, before the change is acknowledged.
 //!
 //! A file consists of a line of JSON that says to which service the state belongs, and the document. It is written
-//! under another name, synchronised, and renamed over the old file; then the folder is synchronised. However this is
-//! interrupted, the name leads to the old state or to the new one. A checksum detects any other content.
+//! under another name, synchronised, and renamed over the old file; then the folder is synchronised. Wherever this is
+//! interrupted, the name refers to either the old or the new state. A checksum detects any other content.
 //!
-//! Beside the file is a copy with the same bytes, `NAME.copy`. It is written first and not synchronised, so that it
-//! costs little. If the file is damaged or gone, the copy replaces it, and the service reports this. If both are
-//! damaged, the service does not start: it never continues without the changes that it acknowledged, and it never
+//! A copy with the same bytes, `NAME.copy`, is kept in the same folder. It is written first and not synchronised, so
+//! that it costs little. If the file is damaged or gone, the copy replaces it, and the service reports this. If both
+//! are damaged, the service does not start: it never continues without the changes that it acknowledged, and it never
 //! deletes anything.
 
 use std::ffi::OsString;
@@ -34,7 +34,7 @@ struct Header {
     checksum: String,
 }
 
-/// A store's operations on files, one step at a time, so that tests can stop between any two.
+/// A store's operations on files, one step at a time, so that tests can stop between any two steps.
 pub(crate) trait Files: Send + Sync {
     /// Creates a file with these bytes.
     fn write(&self, path: &Path, bytes: &[u8]) -> io::Result<()>;
@@ -121,7 +121,7 @@ impl Store {
     }
 
     fn replace(&self, bytes: &[u8]) -> io::Result<()> {
-        // The copy comes first: if it cannot be written, the file is untouched and the change is refused.
+        // The copy is written first: if this fails, the file is untouched and the change is refused.
         let copy = self.copy();
         let unfinished = beside(&copy, ".new");
         self.files.write(&unfinished, bytes)?;
@@ -226,7 +226,7 @@ impl Store {
         }
     }
 
-    /// Renames a damaged file, so that it is not used and not lost.
+    /// Renames a damaged file, so that it is neither used nor lost.
     fn put_aside(&self) -> io::Result<PathBuf> {
         let free = (1..).map(|number| beside(&self.path, &format!(".damaged-{number}"))).find(|path| !path.exists());
         let aside = free.unwrap_or_else(|| beside(&self.path, ".damaged"));
@@ -306,7 +306,7 @@ mod tests {
         const VERSION: Version = Version::new(1, 2);
     }
 
-    /// Stops after a given number of steps, and in the middle of a write.
+    /// Files that fail after a given number of steps, possibly in the middle of a write.
     struct Stopping {
         steps: Arc<Mutex<usize>>,
     }
@@ -402,8 +402,8 @@ mod tests {
         assert_eq!(store.load::<Note>().unwrap(), Some(kept("old form")));
     }
 
-    /// Returns damaged versions of a file, as a disk, an editor or a mistake would leave them; `None` stands for no
-    /// file.
+    /// Returns damaged versions of a file, such as a disk, an editor or a mistake could produce; `None` means that
+    /// there is no file.
     fn damages(whole: &[u8]) -> Vec<Option<Vec<u8>>> {
         let flipped = (0..whole.len()).step_by(7).map(|at| {
             let mut bytes = whole.to_vec();
@@ -438,7 +438,7 @@ mod tests {
             assert!(report.contains(expected) && report.contains("restored from its copy"), "{report}");
             assert_eq!((fs::read(&path).unwrap(), store.load::<Note>().unwrap()), (whole.clone(), Some(kept("kept"))));
 
-            // A damaged copy alone does no harm, and the next change writes it again.
+            // If only the copy is damaged, nothing is lost, and the next change writes the copy again.
             put(&store.copy(), damaged.as_deref());
             assert_eq!(store.load::<Note>().unwrap(), Some(kept("kept")));
             store.save(&note("kept")).unwrap();

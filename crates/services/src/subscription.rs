@@ -22,7 +22,7 @@ const CAPACITY: usize = 256;
 /// The upper limit of the number of changes that may wait.
 const CAPACITY_MAX: usize = 65_536;
 
-/// How a subscriber is handled when its queue is full.
+/// The way in which a subscriber whose queue is full is handled.
 ///
 /// # Example
 /// See [`Subscribe`].
@@ -32,8 +32,8 @@ pub enum Slow {
     /// The waiting changes are dropped. The subscriber learns their number, and gets the state again.
     #[default]
     Reseed,
-    /// A newer change with the same operation and key replaces the older one. If that is not enough, as for
-    /// [`Slow::Reseed`].
+    /// A newer change with the same operation and key replaces the older one. If the queue is still full, the
+    /// subscriber is handled as for [`Slow::Reseed`].
     Coalesce,
     /// The subscription ends.
     Disconnect,
@@ -81,8 +81,8 @@ impl Subscribe {
         self
     }
 
-    /// Selects changes whose key matches this regular expression. With [`keys`](Self::keys), a key must satisfy only
-    /// one of the two.
+    /// Selects changes whose key matches this regular expression. If [`keys`](Self::keys) is also set, a change needs
+    /// to satisfy only one of the two filters.
     pub fn pattern(mut self, pattern: impl Into<String>) -> Self {
         self.pattern = Some(pattern.into());
         self
@@ -199,7 +199,7 @@ pub enum End {
     Expired,
     /// Another subscription with the same name has replaced it.
     Replaced,
-    /// The subscriber did not take its changes in time, and its settings end it then.
+    /// The subscriber did not take its changes in time, and its settings say that the subscription ends in this case.
     TooSlow {
         /// The number of missed changes.
         missed: u64,

@@ -1,4 +1,4 @@
-//! The encoded state, kept while it is being sent to a client, so that a hundred slow readers share one copy.
+//! The encoded state, kept while it is being sent to clients, so that many slow readers share one copy.
 
 use lehr_sync::{Arc, Mutex, Weak};
 
@@ -16,7 +16,7 @@ pub(crate) struct Written {
 struct Last {
     /// The incarnation and the version of the state.
     of: (u64, u64),
-    /// A weak reference: the bytes are freed when no client is being sent them.
+    /// A weak reference, so that the bytes are freed when they are not being sent to any client.
     body: Weak<Vec<u8>>,
 }
 

@@ -1,4 +1,4 @@
-//! The hosts that may be contacted: those that the operator lists, at addresses outside private networks.
+//! The hosts that may be contacted: hosts on the operator's list, at addresses outside private networks.
 //!
 //! A service that fetches any address would open the network that it runs in to attackers. So only listed hosts are
 //! allowed. The name is resolved here, and the connection uses exactly the address that was checked. Every redirect is
@@ -221,7 +221,7 @@ fn is_public_v6(address: Ipv6Addr) -> bool {
         [0, 0, 0, 0, 0, 0xffff, high, low] | [0, 0, 0, 0, 0, 0, high, low] => embedded(high, low),
         [0x64, 0xff9b, 0, 0, 0, 0, high, low] => embedded(high, low),
         [0x2002, high, low, ..] => embedded(high, low),
-        // Of the other addresses, only the range assigned for global use, without Teredo and documentation.
+        // Of all other addresses, only the range for global use is allowed, without Teredo and documentation addresses.
         [0x2001, 0 | 0xdb8, ..] => false,
         [first, ..] => first & 0xe000 == 0x2000,
     }

@@ -23,10 +23,10 @@ use crate::transfer::{Getter, TransferRequest};
 /// The path of the service that fetches files.
 pub const FETCH: &str = "/fetch";
 
-/// The most transfers that run at once.
+/// The maximum number of transfers that run at once.
 const RUNNING_MAX: usize = 8;
 
-/// The most transfers that the state remembers.
+/// The maximum number of transfers that the state remembers.
 const TRANSFERS_MAX: usize = 10_000;
 
 /// The number of bytes between two updates of a transfer's progress in the state.
@@ -174,7 +174,7 @@ pub struct Fetch {
     fetched: Fetched,
     getter: Getter,
     folder: PathBuf,
-    /// Whether the document, and with it incomplete files, outlives the process.
+    /// Whether the document and incomplete files are kept after the process ends.
     is_kept: bool,
     running: Arc<Mutex<BTreeMap<String, Task<()>>>>,
 }
@@ -481,7 +481,7 @@ impl Bringing {
     }
 
     /// Opens the file with the bytes received so far. Without a validator, these bytes may belong to another version,
-    /// so it starts again.
+    /// so the transfer starts again from the first byte.
     fn open(&mut self) -> Result<Growing, Fault> {
         let bytes = if self.transfer.mark.is_some() { self.transfer.bytes } else { 0 };
         let open = || -> io::Result<(Growing, u64)> {

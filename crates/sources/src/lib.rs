@@ -1,5 +1,5 @@
 //! Services of a node that bring in data from outside: [`Fetch`] fetches files over HTTP, and [`PubChem`] queries the
-//! chemical database of that name.
+//! chemical database PubChem.
 //!
 //! The services contact only hosts that the operator has allowed. [`Allowed`] lists these hosts; addresses of private
 //! networks are refused unless [`Allowed::private`] admits them. A file gets its final name only when its length and

@@ -27,14 +27,14 @@ const BETWEEN: Duration = Duration::from_millis(200);
 /// The longest time that a request may wait for its turn.
 const TURN_MAX: Duration = Duration::from_secs(30);
 
-/// The most attempts of a request when PubChem is busy, and the most checks whether a search has ended.
+/// The maximum number of attempts of a request when PubChem is busy, and of checks whether a search has ended.
 const TRIES: u32 = 5;
 const LOOKS: u32 = 60;
 
 /// The number of compounds in one request to PubChem.
 const COMPOUNDS_EACH: usize = 200;
 
-/// The most compounds in one operation.
+/// The maximum number of compounds in one operation.
 const COMPOUNDS_MAX: usize = 20_000;
 
 /// The longest response that is read, in bytes.

@@ -28,13 +28,13 @@ use crate::allowed::{Allowed, Target};
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Bounds {
-    /// The largest file, in bytes. Default: 4 GiB.
+    /// The maximum size of a file, in bytes. Default: 4 GiB.
     pub bytes: u64,
-    /// The most redirects that are followed. Default: 5.
+    /// The maximum number of redirects that are followed. Default: 5.
     pub redirects: usize,
     /// The longest time that a host may send nothing. Default: 60 s.
     pub silence: Duration,
-    /// The most attempts in a row that bring no new bytes. Default: 5.
+    /// The maximum number of consecutive attempts that bring no new bytes. Default: 5.
     pub tries: u32,
 }
 

@@ -10,7 +10,7 @@ use lehr_sources::{Allowed, Bounds, Cancel, FETCH, Fetch, Fetched, Get, Getter, 
 use crate::stand_in::{StandIn, answer};
 use crate::{while_time_passes, workers};
 
-/// What is to be brought: 100,000 bytes that do not repeat soon.
+/// The content to fetch: 100,000 bytes with a long period.
 fn content() -> Vec<u8> {
     (0..100_000_u32).map(|number| (number.wrapping_mul(2_654_435_761) >> 24) as u8).collect()
 }
@@ -21,10 +21,10 @@ fn get(url: &str, sha256: Option<&str>) -> Get {
     Get { name: "points.csv".to_owned(), url: url.to_owned(), sha256: sha256.map(str::to_owned) }
 }
 
-/// What is in a folder: names and contents.
+/// Returns the names and contents of the files in a folder.
 type Files = Vec<(String, Vec<u8>)>;
 
-/// Brings one file with a service of its own and gives how that has ended, and what is in the folder then.
+/// Fetches one file with a separate service; returns the outcome and the content of the folder.
 fn bring(getter: &Getter, wanted: Get) -> (Result<Transfer, Fault>, Files) {
     let (workers, clock) = workers(2);
     let host = Host::new(workers.handle());
@@ -280,7 +280,7 @@ fn broken_off(getter: &Getter, host: &StandIn, folder: &Path, is_orderly: bool) 
     });
 }
 
-/// Starts the service anew and gives how the transfer has ended.
+/// Restarts the service and returns the outcome of the transfer.
 fn next_life(getter: &Getter, folder: &Path) -> Transfer {
     let (workers, clock) = workers(2);
     let node = Host::new(workers.handle());

@@ -21,7 +21,7 @@ fn fault(code: &str, message: &str) -> Vec<u8> {
     json!({ "Fault": { "Code": code, "Message": message, "Details": ["..."] } }).to_string().into_bytes()
 }
 
-/// What PubChem answers to what these tests ask.
+/// PubChem's answers to the requests of these tests.
 fn documented(number: usize, asked: &TransferRequest) -> Vec<u8> {
     let ok = |document: serde_json::Value| answer("200 OK", JSON, document.to_string().as_bytes());
     let cids = || -> Vec<u64> {

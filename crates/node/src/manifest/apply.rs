@@ -1,4 +1,4 @@
-//! Makes a node run the services of a manifest as a group: either all of them, or the earlier ones.
+//! Makes a node run all services of a manifest; if one cannot be started, restores the earlier services.
 
 use std::path::Path;
 use std::time::Duration;
@@ -11,7 +11,7 @@ use super::plan::{Action, Plan};
 /// Carries out a plan. If a service cannot be started, everything is undone: started services are ended, and replaced
 /// ones run again with their old record. They begin a new incarnation, so state that was not kept on disk is lost.
 ///
-/// Do not drop it before it is done: the steps done so far would remain.
+/// Do not drop the future before it completes: the steps done so far would remain.
 ///
 /// # Errors
 /// Returns [`Code::StartFailed`] with the service, the reason, and the services that were removed again.

@@ -36,7 +36,7 @@ impl fmt::Display for Finding {
     }
 }
 
-/// All faults of a description, by line: the first [`Findings::KEPT`] are kept, all are counted.
+/// The faults of a description, by line. It counts all of them and keeps the first [`Findings::KEPT`].
 ///
 /// # Example
 /// ```
@@ -54,7 +54,7 @@ pub struct Findings {
 }
 
 impl Findings {
-    /// The most findings that are shown.
+    /// The maximum number of findings that are shown.
     pub const KEPT: usize = 10;
 
     /// Adds a finding.
@@ -96,7 +96,7 @@ impl Findings {
     /// Returns `Ok` if there are no findings, otherwise all of them as an error.
     ///
     /// # Errors
-    /// Returns these findings, if there are any.
+    /// Returns these findings as an error, if there are any.
     pub fn into_result(self) -> Result<(), Self> {
         if self.is_empty() { Ok(()) } else { Err(self) }
     }

@@ -19,13 +19,13 @@ use super::{Field, Manifest, ServiceRecord};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Action {
-    /// Start the service; it is new.
+    /// Start the service, which is new.
     Start,
-    /// End the service and start it again; it runs with another record.
+    /// End the service and start it again, because its record has changed.
     Replace,
-    /// End the service; it runs, but no manifest names it any longer.
+    /// End the service, which no manifest names any longer.
     Stop,
-    /// Leave the service; it runs as it should.
+    /// Leave the service as it is, because its record has not changed.
     Leave,
 }
 
@@ -132,7 +132,7 @@ impl Plan {
                 }
             })
             .collect();
-        // Last, so that none of them must be started again if a start fails.
+        // Services are ended last, so that none must be started again if a start fails.
         let gone = applied
             .services()
             .iter()

@@ -4,15 +4,15 @@
 //! One rule is stricter than the standard: a table with named fields takes no others, unless the schema says so. In a
 //! file that a person wrote, an unknown field is usually a misspelt one.
 //!
-//! A text may represent a value that is not known yet (a reference of a workflow). Then the schemas are compared: the
-//! one of the future value and the expected one.
+//! A text may represent a value that is not known yet (a reference of a workflow). Then the schema of the future value
+//! is compared with the expected schema.
 
 use serde_json::{Map, Value};
 
 use super::findings::Findings;
 use super::tree::{Field, Tree};
 
-/// The deepest chain of references within a schema.
+/// The maximum length of a chain of references within a schema.
 const DEPTH_MAX: usize = 64;
 
 /// The schema that every value satisfies.
@@ -56,7 +56,7 @@ impl<'a> Schema<'a> {
         Self { at, ..self }
     }
 
-    /// Returns this schema and those that it refers to: a value must satisfy all of them.
+    /// Returns this schema and the schemas that it refers to: a value must satisfy all of them.
     fn together(self) -> Vec<Self> {
         let (mut open, mut found) = (vec![self], Vec::new());
         while let Some(schema) = open.pop() {
@@ -217,7 +217,7 @@ impl<'a> Schema<'a> {
         entries.unwrap_or_else(|| self.at(&ANYTHING))
     }
 
-    /// Whether a value of this schema can satisfy another one; false only if it never can.
+    /// Whether a value of this schema can satisfy another schema; false only if no value can.
     ///
     /// # Example
     /// ```
@@ -473,7 +473,7 @@ fn kind(value: &Value) -> &'static str {
     }
 }
 
-/// Returns a value as a message shows it: short ones completely, others by their kind.
+/// Returns a value as messages show it: a short value in full, a long one by its kind.
 pub(crate) fn shown(value: &Value) -> String {
     match value {
         Value::Null => "nothing".to_owned(),

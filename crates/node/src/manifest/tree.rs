@@ -9,7 +9,7 @@ use toml::de::{DeTable, DeValue};
 
 use super::findings::{Finding, Findings};
 
-/// The deepest nesting that is read, so that a file of brackets does not exhaust the stack.
+/// The maximum nesting depth, so that a file of brackets does not exhaust the stack.
 const DEPTH_MAX: usize = 64;
 
 /// The largest file that is read, in bytes.
@@ -263,7 +263,8 @@ mod tests {
         assert!(Tree::read("a.toml", &text).is_err());
     }
 
-    /// Contents of a mebibyte that cost more than their size. Each file is read or refused, and all of them quickly.
+    /// Reads files of a mebibyte that could cost far more memory or time than their size. Lehr reads or refuses each of
+    /// them quickly.
     #[test]
     fn no_file_takes_much_more_than_its_bytes() {
         let long = "n".repeat(NAME_MAX + 1);

@@ -1,4 +1,4 @@
-//! The cases that every fabric runs, in several processes; and what only matters between processes.
+//! The conformance cases of all fabrics, run in several processes, and cases that only matter between processes.
 
 use lehr_ranks_mpi::Process;
 use lehr_runtime::Dispatcher;

@@ -1,11 +1,11 @@
-//! Starting this program under `mpiexec`, and what came of it.
+//! Starts this program under `mpiexec`, and collects the outcome.
 
 use std::process::{Command, Stdio};
 
 /// How a job ended.
 #[derive(Debug)]
 pub struct Ended {
-    /// The launcher's exit code; none if a signal ended it.
+    /// The launcher's exit code; `None` if a signal ended the launcher.
     pub code: Option<i32>,
     /// Everything the processes and the launcher said, line by line, the processes' lines in any order.
     pub lines: Vec<String>,

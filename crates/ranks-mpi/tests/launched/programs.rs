@@ -1,4 +1,5 @@
-//! What one process of a job does. Each program says what it found on standard output, for the test to compare.
+//! The programs that each process of a job runs. Each prints its results on standard output, and the test compares
+//! them.
 
 use std::process::ExitCode;
 

@@ -1,13 +1,13 @@
-//! What both examples of latency measure: `latency.rs` between ranks of a process, `latency_between_processes.rs` of
-//! `lehr-ranks-mpi` between processes.
+//! The patterns that both latency examples measure: `latency.rs` between ranks of a process,
+//! `latency_between_processes.rs` of `lehr-ranks-mpi` between processes.
 
 use lehr_ranks::timing::Stopwatch;
 use lehr_ranks::{Boundary, Communicator, Error, Order};
 
-/// Samples of each pattern that count; one more before them warms up.
+/// The number of samples of each pattern, after one sample that only warms up.
 pub const SAMPLES: usize = 7;
 
-/// Patterns, and how many stages of each make a sample.
+/// The patterns, and the number of stages in a sample of each.
 const PATTERNS: [(&str, usize); 17] = [
     ("send and receive, 0 B", 20_000),
     ("both ways, 0 B", 20_000),
@@ -28,7 +28,7 @@ const PATTERNS: [(&str, usize); 17] = [
     ("tree over 256 leaves of 160, any order", 500),
 ];
 
-/// The patterns whose names have these words in them.
+/// Returns the patterns whose names contain these words.
 pub fn patterns(words: &str) -> impl Iterator<Item = (usize, &'static str)> {
     PATTERNS
         .iter()
@@ -98,7 +98,7 @@ async fn stage(comm: &mut Communicator, pattern: usize, memory: &mut [Vec<f64>; 
     }
 }
 
-/// Least, median and most.
+/// Returns the minimum, the median and the maximum as text.
 pub fn summary(samples: &[f64]) -> String {
     let [least, median, most] = [0, samples.len() / 2, samples.len() - 1].map(|place| samples[place]);
     format!("{least:9.3} {median:9.3} {most:9.3}")

@@ -10,8 +10,8 @@ use crate::error::Error;
 use crate::message::{self, Plain};
 
 impl Communicator {
-    /// Collects every rank's `values` on all ranks: `gathered` has the values of rank 0, then those of rank 1, and so
-    /// on.
+    /// Collects every rank's `values` on all ranks: `gathered` has the values of rank 0, then the values of rank 1, and
+    /// so on.
     ///
     /// # Errors
     /// Returns [`Error::Mismatch`] if the lengths differ; [`Error::RankLeft`].

@@ -16,8 +16,8 @@ use crate::message::{self, Plain, Reader};
 use crate::reduction::{Fold, Node, fold_ranks};
 use crate::settings::Order;
 
-/// The number of bytes from which on ranks share the work of an elementwise operation: below it, a second
-/// synchronisation costs more.
+/// The minimum number of bytes for which ranks share the work of an elementwise operation. Below it, the second
+/// synchronisation costs more than sharing saves.
 const SHARED_BYTES: usize = 1 << 15;
 
 /// The number of values that are folded together, so that partial results stay in the L1 cache.
@@ -27,7 +27,7 @@ impl Communicator {
     /// Overwrites `values` on all ranks with the combination of all ranks' values. The order is one fixed tree over
     /// rank numbers, left before right, so `combine` need not be commutative.
     ///
-    /// The bits depend on the number of ranks. For sums over rows that must not depend on it, see
+    /// The bits depend on the number of ranks. For sums over rows that must not depend on the number of ranks, see
     /// [`all_reduce_leaves`](Self::all_reduce_leaves).
     ///
     /// # Errors
@@ -84,8 +84,8 @@ impl Communicator {
     }
 
     /// Like [`all_reduce`](Self::all_reduce), for elementwise operations. `combine` is called with parts of the slices,
-    /// of equal length and from the same position. The bits are the same, and for long slices each rank combines only
-    /// its share.
+    /// of equal length and from the same position. The bits are the same as those of `all_reduce`, and for long slices
+    /// each rank combines only its share.
     ///
     /// For long slices and an operation such as a sum or a maximum, this is faster than `all_reduce`. For short slices,
     /// both take the same time.
@@ -139,7 +139,7 @@ impl Communicator {
                 })
                 .await;
         }
-        // Each rank deposits its values for the shares of the others, folds its own share, and deposits the result.
+        // Each rank deposits its values for the other ranks' shares, folds its own share, and deposits the result.
         self.settle(Call::AllReduceElementwise).await?;
         let write = |words: &mut Vec<u64>, _: &_| {
             (0..size).filter(|&to| to != rank).for_each(|to| message::write(words, &values[share(to)]));
@@ -254,7 +254,7 @@ impl Communicator {
 }
 
 /// Folds one share of all ranks' values, in order of rank. `None` stands for this rank, whose values are in `own`; the
-/// result goes there too.
+/// result is written to `own` too.
 fn fold_shares<T: Plain>(own: &mut [T], shares: &[Option<Cow<'_, [T]>>], combine: &dyn Fn(&mut [T], &[T])) {
     let (mut mine, mut memory) = (Vec::new(), Vec::new());
     for (tile, result) in own.chunks_mut(TILE).enumerate() {

@@ -12,10 +12,10 @@ use crate::error::Error;
 use crate::message::{self, Plain};
 
 impl Communicator {
-    /// Overwrites `values` on all ranks with those of rank `root`.
+    /// Overwrites `values` on all ranks with the values of rank `root`.
     ///
-    /// The root may return before the others have arrived, so it can be a limited number of calls ahead. Then it learns
-    /// of another rank's mistake only in a later call.
+    /// The root may return before the others have arrived, so it can be a limited number of calls ahead. The root then
+    /// learns of another rank's mistake only in a later call.
     ///
     /// # Errors
     /// Returns [`Error::Mismatch`] if the ranks name different roots or have slices of different lengths;

@@ -23,16 +23,16 @@ pub(crate) struct Talk<'a> {
     _noting: Option<OpenSpan>,
 }
 
-/// The most bytes that a root may send or receive in all for a call to go one way over lanes. Longer messages are
-/// better read where they were written.
+/// The maximum number of bytes, over all ranks, that a root sends or receives in a one-way call over lanes. It is
+/// faster to read longer messages where they were written.
 const ONE_WAY_BYTES: usize = 4096;
 
-/// The number of bytes from which on a message is lent instead of copied.
+/// The minimum length of a message, in bytes, that is lent instead of copied.
 const LENT_BYTES: usize = if cfg!(any(loom, shuttle)) { 64 } else { 1 << 15 };
 
 impl Communicator {
-    /// Whether a call between a root and all others, with this many bytes, goes one way. It does if every rank has a
-    /// core and can run ahead of the others. All ranks come to the same answer, or their calls differ.
+    /// Whether a call between a root and all other ranks, with this many bytes, goes one way. It goes one way if every
+    /// rank has a core and can run ahead of the others. All ranks get the same answer, unless their calls differ.
     pub(crate) fn goes_one_way(&self, bytes: usize) -> bool {
         let others = self.size() - 1;
         !self.settings.is_checked && self.shared().folds_alone() && bytes.saturating_mul(others) <= ONE_WAY_BYTES
@@ -77,8 +77,8 @@ impl Talk<'_> {
         self.endpoint().tell(to, parts);
     }
 
-    /// Waits until there is room for the next message to a rank, which limits how far this rank gets ahead of it. If
-    /// this wait is abandoned, the message was sent all the same.
+    /// Waits until there is room for the next message to a rank, which limits how far this rank gets ahead of it.
+    /// Abandoning this wait does not undo the message that was sent before it.
     pub(crate) async fn make_room(&mut self, to: usize) -> Result<(), Error> {
         self.wait(&mut (), |_| to, |endpoint, _, context| endpoint.poll_room(to, context)).await
     }

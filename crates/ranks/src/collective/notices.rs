@@ -3,24 +3,24 @@
 //!
 //! Each message says which call it belongs to, and its receiver compares. This comparison alone does not find ranks
 //! that wait for each other in different calls in which both would receive first. Nor does it find a rank that waits
-//! for another that has passed the call without sending. So a rank that has waited for a moment without success sends
-//! the other rank a *notice*, which says in which call it waits. A waiting rank receives notices too:
+//! for another rank that has passed the call without sending. So a rank that has waited for a moment without success
+//! sends the other rank a *notice*, which says in which call it waits. A waiting rank receives notices too:
 //!
 //! | the notice is of | then |
 //! | --- | --- |
 //! | the same call, made in the same way | nothing: the message was sent, or will be |
-//! | the same call, made otherwise | the two disagree |
+//! | the same call, made differently | the two ranks disagree |
 //! | a later call | it is kept until this rank reaches that call |
-//! | an earlier call, of which this rank knows how it made it | they disagree, or the message is being sent |
-//! | an earlier call, long ago | the answer is a *marker*, sent as a message of that call: if it is taken in its place, nothing was sent before |
+//! | an earlier call that this rank remembers | the two ranks disagree, or the message is being sent |
+//! | an earlier call that this rank no longer remembers | the answer is a *marker*, sent as a message of that call. If the waiting rank receives it instead of the message, the message was never sent |
 //!
-//! A rank that finds a disagreement informs all ranks, and waiting ranks receive that notice. So of ranks that wait for
-//! each other, one always finds the disagreement. Take the earliest call in which a rank waits. The rank that it waits
-//! for has passed that call, or is in it. Then that rank made the call differently, or it waits itself for another
-//! rank. Ranks that agree do not wait for each other in a circle. Notices do not detect a rank that waits for a message
-//! of the program ([`Communicator::receive`]) that no rank sends. The patience setting covers that.
+//! A rank that finds a disagreement informs all ranks, and waiting ranks receive that notice. So among ranks that wait
+//! for each other, one always finds the disagreement. To see why, take the earliest call in which a rank waits. The
+//! rank that it waits for has passed that call, or is in it. Then that rank made the call differently, or it waits
+//! itself for another rank. Ranks that agree do not wait for each other in a circle. Notices do not detect a rank that
+//! waits for a message of the program ([`Communicator::receive`]) that no rank sends. The patience setting covers that.
 //!
-//! If a wait is short, no notice is sent: a collective whose ranks are all there costs nothing more.
+//! If a wait is short, no notice is sent: a collective costs nothing more if all its ranks have arrived.
 
 use lehr_sync::Mutex;
 
@@ -53,12 +53,12 @@ pub(crate) struct Signature {
 }
 
 impl Signature {
-    /// Whether this is a marker, which takes the place of a missing message.
+    /// Whether this is the signature of a marker, which takes the place of a missing message.
     pub(crate) fn is_marker(self) -> bool {
         self.tag >> COUNT_BITS == Call::Unknown as u32
     }
 
-    /// Returns the number of calls by which this one is later than `other`.
+    /// Returns the number of calls by which this call is later than `other`.
     pub(crate) fn after(self, other: Self) -> i32 {
         let unused = u32::BITS - COUNT_BITS;
         (self.tag.wrapping_sub(other.tag) << unused).cast_signed() >> unused
@@ -102,14 +102,14 @@ impl Communicator {
         self.calls.dissenter(own).map_or(Ok(()), |(world, theirs)| Err(self.disagree(own, world, theirs)))
     }
 
-    /// Sends a notice to the rank that this one waits for; the notice says in which call.
+    /// Sends a notice to the rank that this rank waits for; the notice says in which call.
     pub(crate) fn tell_of_waiting(&self, own: Signature, from: usize) -> Result<(), Error> {
         let words = [u64::from(own.tag), own.number];
         self.post(Traffic::Notices, from, WAITING, bytemuck::cast_slice(&words).into())
     }
 
-    /// Receives, from time to time, the notices for which this rank never waited. Otherwise they would accumulate at a
-    /// rank that is always ahead.
+    /// Receives, from time to time, the notices that arrived while this rank was not waiting. Otherwise they would
+    /// accumulate at a rank that is always ahead.
     pub(crate) fn hear_notices(&self, own: Signature) -> Result<(), Error> {
         if !self.calls.begun.is_multiple_of(BETWEEN) {
             return Ok(());

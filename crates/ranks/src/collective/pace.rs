@@ -1,12 +1,12 @@
 //! Limits how many one-way calls a rank may be ahead of another, over messages.
 //!
-//! A root that only sends does not wait, nor does a rank that only sends to the root. Their messages that no rank has
-//! taken fill caches, and then memory. So both sides count one-way messages. The receiver sends a *credit*, an empty
-//! message, after a fixed number of received messages. The sender waits while two credits are outstanding. A credit for
-//! sixteen short messages costs little, and a rank that is not ahead never waits for one.
+//! A root that only sends does not wait, nor does a rank that only sends to the root. Messages that no rank has
+//! received yet would fill the caches, and then the memory. So both sides count one-way messages. The receiver sends a
+//! *credit*, an empty message, after a fixed number of received messages. The sender waits while two credits are
+//! outstanding. A credit for sixteen short messages costs little, and a rank that is not ahead never waits for one.
 //!
-//! Both sides count the same, from the lengths alone, so a credit need not say what it is for. Long messages count
-//! more.
+//! Both sides get the same count from the lengths alone, so a credit need not say which messages it is for. Long
+//! messages count more.
 
 use lehr_sync::{AtomicUsize, Ordering};
 

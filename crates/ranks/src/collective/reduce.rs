@@ -19,8 +19,8 @@ impl Communicator {
     /// Overwrites the root's `values` with the combination of all ranks' values. The order is one fixed tree over rank
     /// numbers, left before right. On the other ranks, `values` does not change.
     ///
-    /// The bits are those of [`all_reduce`](Self::all_reduce). The other ranks may return before the root has arrived,
-    /// so they can be a limited number of calls ahead.
+    /// The bits are the same as those of [`all_reduce`](Self::all_reduce). The other ranks may return before the root
+    /// has arrived, so they can be a limited number of calls ahead.
     ///
     /// # Errors
     /// Returns [`Error::Mismatch`] if the lengths or the roots differ; [`Error::RankLeft`].

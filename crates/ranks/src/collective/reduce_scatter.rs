@@ -10,11 +10,11 @@ use crate::message::{self, Plain};
 use crate::reduction::{Fold, Node};
 
 impl Communicator {
-    /// Combines all ranks' `values` and scatters the result: `part` gets this rank's part of it. The order is one fixed
-    /// tree over rank numbers, left before right.
+    /// Combines all ranks' `values` and scatters the result: `part` gets this rank's part of the result. The order is
+    /// one fixed tree over rank numbers, left before right.
     ///
-    /// `combine` must be elementwise: it is called with parts of the slices. Then the bits are those of
-    /// [`all_reduce`](Self::all_reduce).
+    /// `combine` must be elementwise: it is called with parts of the slices. If it is, the bits are the same as those
+    /// of [`all_reduce`](Self::all_reduce).
     ///
     /// # Errors
     /// Returns [`Error::Mismatch`] if the lengths differ; [`Error::RankLeft`].

@@ -11,8 +11,8 @@ use crate::message::{self, Plain};
 use crate::reduction::{Fold, Node};
 
 impl Communicator {
-    /// Overwrites `values` with the combination of the values of ranks 0 to this one, in one fixed tree over rank
-    /// numbers, left before right.
+    /// Overwrites `values` with the combination of the values of all ranks from 0 to this rank. The order is one fixed
+    /// tree over rank numbers, left before right.
     ///
     /// # Errors
     /// Returns [`Error::Mismatch`] if the lengths differ; [`Error::RankLeft`].
@@ -35,8 +35,8 @@ impl Communicator {
         self.scan_as(Call::Scan, values, &combine).await
     }
 
-    /// Overwrites `values` with the combination of the values of ranks 0 to the one before this one; on rank 0 `values`
-    /// does not change. Otherwise like [`scan`](Self::scan).
+    /// Overwrites `values` with the combination of the values of all ranks before this rank. On rank 0, `values` does
+    /// not change. In all other respects, this is like [`scan`](Self::scan).
     ///
     /// # Errors
     /// Returns the same errors as [`scan`](Self::scan).

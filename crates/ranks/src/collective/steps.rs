@@ -31,7 +31,7 @@ const PIECE: usize = 1 << 17;
 /// On a fabric that polls, a rank sends a notice to the rank that it waits for after this many unsuccessful polls.
 const POLLS: u32 = 8;
 
-/// The most words that are received into memory on the stack.
+/// The maximum number of words that are received into memory on the stack.
 const FEW: usize = 8;
 
 /// The bits of a node's word that hold its level.
@@ -130,14 +130,14 @@ impl Steps<'_> {
         }
     }
 
-    /// Waits for the message from a rank and passes its bytes to `read`, once. If the fabric can, it shows them to
-    /// `read` in place, perhaps under its locks.
+    /// Waits for the message from a rank and passes its bytes to `read`, once. If the fabric can, it shows the bytes to
+    /// `read` in place, possibly while it holds its locks.
     pub(crate) async fn read(&self, from: usize, mut read: impl FnMut(&[u8]) + Send + Unpin) -> Result<(), Error> {
         let (fabric, notices, own) = (&*self.communicator.fabric, self.notices(), self.own);
         let mut polls = 0;
         loop {
-            // What arrived, if it was not the message of this call: the bytes of a notice, or the number of any other
-            // message.
+            // Anything that arrived instead of the message of this call: the bytes of a notice, or the number of any
+            // other message.
             let (mut came, mut bytes) = (None, Vec::new());
             let look = |envelope: Envelope, sent: &[u8]| {
                 let is_notice = envelope.label.context == notices;
@@ -178,8 +178,7 @@ impl Steps<'_> {
         Ok(Some(Signature { tag: label.tag, number }))
     }
 
-    /// Whether a message belongs to this call. If it is a marker instead, it is ignored: its notice was handled all the
-    /// same.
+    /// Whether a message belongs to this call. A marker is ignored, because its notice was already handled.
     fn is_own(&self, theirs: Signature, source: usize) -> Result<bool, Error> {
         if theirs == self.own {
             return Ok(true);
@@ -190,7 +189,7 @@ impl Steps<'_> {
         Err(self.communicator.disagree(self.own, source, theirs))
     }
 
-    /// Waits for a message from a rank, or for a notice. If that takes long, sends the rank a notice.
+    /// Waits for a message from a rank, or for a notice. After a long wait, sends the rank a notice.
     async fn told<R>(
         &self,
         from: usize,
@@ -212,7 +211,7 @@ impl Steps<'_> {
         communicator.patiently(waiting, &Wanted { source: Some(from), tag: None }, call.name()).await
     }
 
-    /// After a one-way message, waits if this rank is too far ahead of the other.
+    /// After a one-way message, waits if this rank is too far ahead of the receiver.
     pub(crate) async fn keep_pace(&self, to: usize, length: usize) -> Result<(), Error> {
         let Communicator { fabric, group, pace, .. } = self.communicator;
         pace.note_sent(to, length);
@@ -250,7 +249,7 @@ impl Steps<'_> {
         self.read(from, |body| bytes.copy_from_slice(body)).await
     }
 
-    /// Waits for the message from a neighbour and copies it; it must have as many bytes as there is memory.
+    /// Waits for the message from a neighbour and copies it; it must fill the memory exactly.
     pub(crate) async fn receive_exactly(&self, from: usize, bytes: &mut [u8]) -> Result<(), Error> {
         let (mut sent, room) = (0, bytes.len());
         let read = |body: &[u8]| {
@@ -380,8 +379,8 @@ impl Steps<'_> {
     }
 
     /// Folds all ranks' covers into the cover of rank 0, along a binomial tree. In step k, each remaining rank takes
-    /// the cover of the rank 2^k above it, whose ranks follow its own. The root of the tree is the same for any number
-    /// of ranks.
+    /// the cover of the rank 2^k above it, whose ranks follow its own. The result at the root has the same bits for any
+    /// number of ranks.
     pub(crate) async fn reduce<T: Plain + Default>(
         &self,
         own: &mut Fold<T>,
@@ -411,9 +410,9 @@ impl Steps<'_> {
     /// there. If the upper block has fewer ranks, some ranks of the lower one have no partner. They get the cover from
     /// a rank that has one, along a binomial tree.
     ///
-    /// Of two neighbouring blocks, the lower cover is folded first, so that the nodes are those of the one tree.
+    /// Of two neighbouring blocks, the lower cover is folded first, so that the nodes belong to the same tree.
     ///
-    /// If `before` is given, it gets the covers of the ranks before this one.
+    /// If `before` is given, it gets the covers of the ranks before this rank.
     pub(crate) async fn all_fold<T: Plain + Default>(
         &self,
         own: &mut Fold<T>,
@@ -432,7 +431,7 @@ impl Steps<'_> {
             let partners = size.saturating_sub(upper).min(width);
             other.clear(own.length());
             if partners == 0 {
-                // There is no block next to this one, and the tree has no node there.
+                // There is no block next to this block, and the tree has no node there.
             } else if rank >= upper {
                 self.send_cover(lower + place, own)?;
                 self.receive_cover(lower + place, &mut other, combine).await?;
@@ -477,7 +476,7 @@ impl Steps<'_> {
         })
     }
 
-    /// Receives the nodes that follow those of `own`, and folds them into it.
+    /// Receives the nodes that follow the nodes of `own`, and folds them into `own`.
     pub(crate) async fn receive_cover<T: Plain + Default>(
         &self,
         from: usize,
@@ -490,7 +489,7 @@ impl Steps<'_> {
     }
 }
 
-/// Folds the nodes of a message after those of `own`.
+/// Folds the nodes of a message into `own`, after the nodes that it has.
 fn read_cover<T: Plain + Default>(
     body: &[u8],
     own: &mut Fold<T>,

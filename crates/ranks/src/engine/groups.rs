@@ -3,7 +3,7 @@
 //! Leaves are handed out in *groups*: complete nodes of one level. So a group's partial is a node of the tree, whatever
 //! the group's size. A worker that finishes a group climbs the tree. At each parent, the first of the two workers to
 //! arrive stops; the second combines both partials and climbs on. So there is no serial pass over all groups at the
-//! end, and memory is one partial per group. The tree is the one in `reduction.rs`, so all bits are the same.
+//! end, and memory is one partial per group. The tree is the same as in `reduction.rs`, so all bits are the same.
 
 use crossbeam_utils::CachePadded;
 use lehr_sync::{AtomicUsize, Mutex, Ordering};
@@ -11,8 +11,8 @@ use lehr_sync::{AtomicUsize, Mutex, Ordering};
 use super::Round;
 use crate::reduction::{Fold, Node};
 
-/// The number of groups per worker. With so many, the last worker to finish is late by a fraction of a per cent; the
-/// groups themselves still cost nothing.
+/// The number of groups per worker. With this many, the last worker to finish is late by only a fraction of a per cent.
+/// The cost of the groups is still negligible.
 const GROUPS_PER_WORKER: usize = 64;
 
 /// The groups of a round; see the [module](self).
@@ -20,12 +20,13 @@ pub(super) struct Groups {
     leaves: usize,
     /// A group has 2^level leaves.
     level: u32,
-    /// By group: its partial and, while workers climb, the partial of the node whose first group it is. Only the worker
-    /// that runs the group uses it, or the worker that `turnstiles` let pass.
+    /// For each group, its partial and, while workers climb, the partial of the node whose first group it is. Only the
+    /// worker that runs the group uses it, or the worker that `turnstiles` let pass.
     cells: Box<[CachePadded<Mutex<Fold>>]>,
-    /// By inner node: 0, or 1 after the first of its two children has arrived. The second sets it back to 0.
+    /// For each inner node, 0, or 1 after the first of its two children has arrived. The second child sets it back to
+    /// 0.
     turnstiles: Box<[AtomicUsize]>,
-    /// By level above that of the groups: the position of its first turnstile.
+    /// For each level above the level of the groups, the position of its first turnstile.
     offsets: Box<[usize]>,
 }
 

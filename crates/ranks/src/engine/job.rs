@@ -1,7 +1,7 @@
 //! Several processes that run one program together, as the engines see them.
 //!
 //! This crate starts no processes. A crate that can reach other processes (`lehr-ranks-mpi`) implements [`Processes`]
-//! and passes a [`Job`] in [`Execution`](super::Execution). Then a method's ranks include those of all processes.
+//! and passes a [`Job`] in [`Execution`](super::Execution). A method's ranks then include the ranks of all processes.
 
 use std::fmt;
 
@@ -16,8 +16,8 @@ pub trait Processes: fmt::Debug + Sync {
     /// Returns the number of processes.
     fn processes(&self) -> usize;
 
-    /// Returns this process's number among the job's processes on its machine, from 0, and how many of them there are.
-    /// Their workers wait for each other, so each gets its own cores.
+    /// Returns this process's number among the job's processes on its machine, from 0, and the number of those
+    /// processes. Their workers wait for each other, so each process gets its own cores.
     fn near(&self) -> (usize, usize);
 
     /// Begins a run, and returns the communicators of this process's ranks, in order of rank. `may_spin` says that each

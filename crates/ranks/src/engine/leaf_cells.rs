@@ -6,7 +6,7 @@ use crossbeam_utils::CachePadded;
 use lehr_sync::Mutex;
 
 /// One cell per leaf, for the worker that runs that leaf. Only one worker at a time runs a leaf, so a cell is never
-/// contended; each has its own cache lines.
+/// contended; each cell has its own cache lines.
 ///
 /// # Example
 /// ```

@@ -1,4 +1,5 @@
-//! Rounds of the calling thread alone: for work that is over before other threads have woken, and where there are none.
+//! Rounds that run only on the calling thread: for work that ends before other threads would have woken, and for
+//! platforms without threads.
 
 use std::task::{Context, Poll, Waker};
 
@@ -7,7 +8,7 @@ use crate::error::Error;
 use crate::partition::Partition;
 use crate::reduction::{Fold, Node};
 
-/// Rounds that the calling thread runs leaf by leaf. The bits are those of any layout.
+/// Rounds that the calling thread runs leaf by leaf. The results have the same bits as on any layout.
 ///
 /// # Example
 /// ```
@@ -30,7 +31,7 @@ pub struct OneThread {
 }
 
 impl OneThread {
-    /// Rounds over this many rows.
+    /// Creates rounds over this many rows.
     pub fn new(rows: usize) -> Self {
         Self { partition: Partition::new(rows, 1), fold: Fold::new(0) }
     }
@@ -55,7 +56,7 @@ impl Rounds for OneThread {
     }
 }
 
-/// Runs a loop whose rounds are those of [`OneThread`]: it has nothing to wait for.
+/// Runs a loop over the rounds of [`OneThread`], which never waits.
 pub(super) fn run(mut the_loop: Loop<'_>) -> Result<usize, Error> {
     match the_loop.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
         Poll::Ready(_) => Ok(0),

@@ -32,9 +32,9 @@ pub struct Inbox {
 
 #[derive(Debug, Default)]
 struct State {
-    /// In order of arrival.
+    /// The messages in order of arrival.
     messages: VecDeque<Message>,
-    /// In the order of their numbers.
+    /// The waiting receives in the order of their numbers.
     waiting: Vec<Waiting>,
     /// The number of the next waiting receive.
     next: u64,
@@ -46,7 +46,7 @@ struct State {
 struct Waiting {
     number: u64,
     pattern: Pattern,
-    /// Whether it will take the message. A probe leaves the message, so that no other receive waits behind it.
+    /// Whether the waiter will take the message. A probe leaves it, so no other receive has to wait behind a probe.
     takes: bool,
     waker: Waker,
 }
@@ -86,31 +86,32 @@ impl Inbox {
         wakers
     }
 
-    /// Whether there was neither a message nor a waiter, at some time since the caller last knew.
+    /// Whether the inbox had neither a message nor a waiter when its lock was last released, as far as this thread
+    /// sees.
     pub fn is_idle(&self) -> bool {
         // Relaxed: a caller that relies on it holds a lock under which messages are put here and waiting begins.
         self.is_empty() && !self.has_waiting()
     }
 
-    /// Whether there was no message, at some time since the caller last knew.
+    /// Whether the inbox had no message when its lock was last released, as far as this thread sees.
     pub fn is_empty(&self) -> bool {
         // Relaxed: as in `is_idle`.
         self.messages.load(Ordering::Relaxed) == 0
     }
 
     /// Returns a number that changes with each message and each end that arrives. A fabric that looks often can compare
-    /// it, and look here only after a change. A late view of the number only delays the look.
+    /// it, and look here only after a change. If the fabric sees an old number, it only looks later.
     pub fn news(&self) -> usize {
         // Relaxed: a look follows under the lock.
         self.news.load(Ordering::Relaxed)
     }
 
     fn note(&self) {
-        // Relaxed: as in `news`. Under the lock, so no other thread writes it.
+        // Relaxed, as in `news`. No other thread writes the counter, because this thread holds the lock.
         self.news.store(self.news.load(Ordering::Relaxed).wrapping_add(1), Ordering::Relaxed);
     }
 
-    /// Whether there was a waiter.
+    /// Whether there was a waiter when the lock was last released.
     pub(crate) fn has_waiting(&self) -> bool {
         // Relaxed: as in `is_idle`.
         self.waiting.load(Ordering::Relaxed) != 0
@@ -122,8 +123,8 @@ impl Inbox {
         self.waiting.store(state.waiting.len(), Ordering::Relaxed);
     }
 
-    /// Records that a rank has ended: failed because of `culprit`, or in order if that is `None`. Only the first record
-    /// counts.
+    /// Records that a rank has ended: failed because of `culprit`, or in order if `culprit` is `None`. Only the first
+    /// record counts.
     pub fn end(&self, rank: usize, culprit: Option<usize>) {
         let mut state = self.state.lock();
         if state.ended.iter().all(|ended| ended.rank != rank) {
@@ -135,7 +136,7 @@ impl Inbox {
         wakers.into_iter().for_each(Waker::wake);
     }
 
-    /// Wakes the waiters, so that they ask again: for a fabric whose messages are elsewhere.
+    /// Wakes the waiters, so that they poll again; for a fabric that keeps arrived messages elsewhere.
     pub fn ring(&self) {
         let wakers = self.state.lock().wakers(|_| true);
         wakers.into_iter().for_each(Waker::wake);

@@ -1,19 +1,20 @@
-//! A ring of bytes in memory that two parties share: one sends frames, the other takes them, and neither ever waits.
+//! A ring of bytes in memory that a sender and a receiver share. The sender writes frames, the receiver takes them, and
+//! neither ever waits.
 //!
-//! For fabrics whose ranks share memory without sharing a process. The memory is an array of words, so that each access
-//! is atomic. Only this file decides the order of writes, and the model checkers see all of it.
+//! It is for fabrics whose ranks share memory but are in different processes. The memory is an array of words, so that
+//! each access is atomic. Only this file decides the order of writes, and the model checkers see all of it.
 //!
 //! | words | content | who writes them |
 //! | --- | --- | --- |
-//! | the first 16 | the first of them: lines taken since the beginning | the receiver, now and then |
+//! | the first 16 | in the first word: the number of lines taken since the beginning | the receiver, now and then |
 //! | the rest, in lines of 8 | frames: a head, then the bytes | the sender; once a frame is read, the receiver zeroes the first word of each of its lines |
 //!
 //! A head is 0 as long as there is no frame; otherwise it holds the frame's length and number. It is written last, in
-//! the same line as the first 56 bytes. Therefore a short frame crosses from core to core in one line. A frame does not
+//! the same line as the first 56 bytes. So a short frame moves from core to core in one cache line. A frame does not
 //! wrap around the end of the ring: if it does not fit, a head says that the rest is skipped.
 //!
-//! The receiver only sometimes reports how much it has taken, at most a quarter of the ring late. So the sender seldom
-//! has to fetch that line.
+//! The receiver reports only now and then how much it has taken: the report lags by at most a quarter of the ring. So
+//! the sender seldom has to fetch the line with the count.
 
 use std::ops::Deref;
 
@@ -29,7 +30,7 @@ const FRAME: usize = 1 << 63;
 const SKIP: usize = 1 << 62;
 /// The bits of a head that hold the length in bytes; the number is above them.
 const LENGTH_BITS: u32 = 31;
-/// The numbers of frames are below this.
+/// The exclusive upper bound of the numbers of frames.
 pub const NUMBERS: usize = 1 << 31;
 
 /// A word of a ring.
@@ -65,7 +66,7 @@ pub fn on_heap(bytes: usize) -> (Sender<Shared>, Receiver<Shared>) {
     (Sender::new(memory.clone()), Receiver::new(memory))
 }
 
-/// Returns the words at an address that other processes see too.
+/// Returns the words at an address in memory that other processes share.
 ///
 /// # Safety
 /// For as long as the program runs, there are `count` words at `address`, aligned as words are, which are accessed only
@@ -77,7 +78,7 @@ pub unsafe fn at(address: *mut usize, count: usize) -> &'static [Word] {
     unsafe { std::slice::from_raw_parts(address.cast(), count) }
 }
 
-/// The end that sends. A ring has one.
+/// The sender's end; a ring has exactly one.
 #[derive(Debug)]
 pub struct Sender<M> {
     memory: M,
@@ -88,7 +89,7 @@ pub struct Sender<M> {
     freed: usize,
 }
 
-/// The end that receives. A ring has one.
+/// The receiver's end; a ring has exactly one.
 #[derive(Debug)]
 pub struct Receiver<M> {
     memory: M,
@@ -116,8 +117,8 @@ impl<M: Deref<Target = [Word]>> Sender<M> {
         Self { lines: lines(&memory), memory, written: 0, freed: 0 }
     }
 
-    /// Returns the most bytes that a frame sent this way should have. It is a quarter of the ring, so that there is
-    /// usually room for it.
+    /// Returns the maximum length, in bytes, that a frame should have. It is a quarter of the ring, so that there is
+    /// usually room for a frame.
     pub fn longest(&self) -> usize {
         (self.lines / 4).max(1) * LINE * size_of::<usize>() - size_of::<usize>()
     }
@@ -233,7 +234,7 @@ impl<M: Deref<Target = [Word]>> Receiver<M> {
     /// Copies the next frame, which [`first`](Self::first) has shown, without removing it.
     ///
     /// # Panics
-    /// Panics if there is no frame, or if its length is not that of `bytes`.
+    /// Panics if there is no frame, or if its length differs from the length of `bytes`.
     ///
     /// # Example
     /// ```

@@ -11,7 +11,7 @@ use crate::communicator::Communicator;
 /// Returns the communicators of a new group of `size` ranks in this process, in order of rank. `may_spin` says that
 /// every rank has its own core.
 ///
-/// For callers that start ranks without [`run`](crate::run).
+/// It is for callers that start ranks without [`run`](crate::run).
 pub fn communicators(size: usize, may_spin: bool) -> Vec<Communicator> {
     let exchanges = exchange::endpoints(&(0..size).collect::<Vec<_>>(), may_spin);
     let mails = mail::endpoints(size, may_spin);
@@ -22,8 +22,8 @@ pub fn communicators(size: usize, may_spin: bool) -> Vec<Communicator> {
         .collect()
 }
 
-/// Returns the ends of a new fabric for `size` ranks without the path for collectives, which then use messages as on
-/// any other fabric.
+/// Returns the ends of a new fabric for `size` ranks without the path for collectives, so that collectives use
+/// messages, as on any other fabric.
 pub fn endpoints(size: usize, may_spin: bool) -> Vec<impl super::Fabric + 'static> {
     mail::endpoints(size, may_spin)
 }

@@ -1,5 +1,5 @@
-//! What every fabric must do: each case is a program of one rank that knows by itself, from its rank and the number of
-//! ranks, what it must see. A test program of any fabric includes this file and runs [`all`] on each rank.
+//! The requirements for every fabric. Each case is a program of one rank, which derives the expected values from its
+//! rank and the number of ranks. A test program of any fabric includes this file and runs [`all`] on each rank.
 
 use std::future::poll_fn;
 use std::ops::Range;
@@ -11,7 +11,7 @@ use lehr_ranks::{Boundary, Communicator, Error, Grid, Order, Plain, Wanted};
 /// Numbers of values in a message: none, one, few, many.
 pub const LENGTHS: [usize; 4] = [0, 1, 3, 1000];
 
-/// A type whose values can be told apart.
+/// A type whose values can be distinguished.
 pub trait Sample: Plain + Default + PartialEq + std::fmt::Debug {
     /// A value that depends on both numbers.
     fn sample(rank: usize, index: usize) -> Self;
@@ -35,7 +35,7 @@ impl Sample for [i32; 3] {
     }
 }
 
-/// What rank `rank` says.
+/// Returns the values that rank `rank` sends.
 fn says<T: Sample>(rank: usize, length: usize) -> Vec<T> {
     (0..length).map(|index| T::sample(rank, index)).collect()
 }
@@ -433,7 +433,7 @@ async fn values(comm: &mut Communicator) {
     assert!(matches!(comm.receive_value::<u8>(rank, 1).await, Err(Error::Decoding { .. })));
 }
 
-/// Parts and duplicates: who is in them, and that nothing crosses from one to another.
+/// Checks the members of parts and duplicates, and that no message crosses between communicators.
 async fn parts(comm: &mut Communicator) {
     let (rank, size) = (comm.rank(), comm.size());
     for colors in [1, 2, 3] {

@@ -37,7 +37,7 @@ fn nobody_passes_a_barrier_before_all_have_come() {
     });
 }
 
-/// What rank `rank` says, as values of each type.
+/// Returns the values that rank `rank` sends, for each type.
 fn says(rank: usize, length: usize) -> (Vec<f64>, Vec<u8>, Vec<[i32; 3]>) {
     let numbers = (0..length).map(|i| (rank * 100 + i) as f64 / 7.0).collect();
     let bytes = (0..length).map(|i| (rank * 31 + i) as u8).collect();

@@ -1,4 +1,4 @@
-//! A rank that fails tells the others; nobody waits for ever.
+//! If a rank fails, the other ranks learn of it, and none waits for ever.
 
 use std::borrow::Cow;
 use std::future::Future;
@@ -187,7 +187,7 @@ fn whoever_waits_is_told_which_rank_panicked() {
     });
 }
 
-/// What `assert_ne!` adds to its message.
+/// The text that `assert_ne!` adds to its message.
 fn panics(message: &str) -> String {
     format!("assertion `left != right` failed: {message}\n  left: 2\n right: 2")
 }

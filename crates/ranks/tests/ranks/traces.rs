@@ -1,4 +1,4 @@
-//! What a trace holds: spans that follow each other, waits inside of calls, and a file that a viewer can read.
+//! The content of a trace: consecutive spans, waits inside calls, and a file that a viewer can read.
 
 use lehr_ranks::fabric::Kind;
 use lehr_ranks::trace::{Activity, Trace};

@@ -1,4 +1,4 @@
-//! Starting, ending, starting anew, and the directory of what is there.
+//! The start, end and restart of services, and the directory.
 
 use std::time::Duration;
 

@@ -1,5 +1,5 @@
-//! What services promise. The tests of a file `calls`, `shared`, `subscriptions` or `lives` are the same whichever way
-//! a reference goes.
+//! The guarantees of services. The tests of a file `calls`, `shared`, `subscriptions` or `lives` are the same whichever
+//! way a reference goes.
 
 pub mod samples;
 

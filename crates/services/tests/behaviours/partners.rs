@@ -1,4 +1,4 @@
-//! Services that need others.
+//! Services that need other services.
 
 use std::time::Duration;
 

@@ -9,7 +9,7 @@ use lehr_services::{
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Entries by key, and a log of who changed them.
+/// Entries by key, and a log of the callers that changed them.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Ledger {
     pub entries: BTreeMap<String, i64>,

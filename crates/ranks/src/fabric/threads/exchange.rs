@@ -3,8 +3,8 @@
 //!
 //! Each rank deposits a message and arrives; the last rank to arrive folds. Afterwards each rank may read the message
 //! of every rank and the result of the fold. Cost of an exchange: each message is written once and read where it was
-//! written. There is one synchronisation, in which each rank waits at most once. It allocates nothing once the messages
-//! have reached their lengths.
+//! written. There is one synchronisation, in which each rank waits at most once. An exchange allocates nothing once the
+//! buffers have reached the lengths of the messages.
 //!
 //! There are two sets of buffers, used in turn, so that an exchange needs only one synchronisation. A rank writes the
 //! buffers of exchange e + 2 over those of exchange e only after exchange e + 1 is complete. A rank arrives in e + 1
@@ -18,7 +18,7 @@
 //! | --- | --- | --- |
 //! | `sleeping` | ranks that have left a waker or are about to | each waiting rank, up and down |
 //! | `left` | ranks that have ended, and disagreements | each rank once, when its end is dropped, and the rank that finds one |
-//! | `Rank::arrivals` | exchanges in which the rank has arrived | its rank, before it arrives |
+//! | `Rank::arrivals` | exchanges in which the rank has arrived | that rank, before it arrives |
 //!
 //! Messages between two neighbours, and one-way messages, have their own lanes (`exchange/neighbours.rs`).
 //!
@@ -58,8 +58,8 @@ const SPINS: u32 = if cfg!(any(loom, shuttle)) { 1 } else { 1000 };
 /// exchange, a digest of all earlier calls.
 pub(crate) const CALL_BITS: u32 = 8;
 
-/// The number of looks before a spinning rank makes sure that the others are awake. By then its line has usually left
-/// the core, so that the fence costs nothing.
+/// The number of looks before a spinning rank makes sure that the other ranks are awake. By then its line has usually
+/// left the core, so that the fence costs nothing.
 const LOOKS_FIRST: u32 = if cfg!(any(loom, shuttle)) { 0 } else { 64 };
 
 /// Combines the deposits when the last rank arrives, and writes the result to a buffer that is empty at first.
@@ -103,7 +103,7 @@ pub(crate) struct Disagreement {
     pub(crate) other: (usize, [u64; 2]),
 }
 
-/// The part that one rank writes and the others read.
+/// The part of the shared state that one rank writes and the other ranks read.
 struct Rank {
     /// The lines for even and for odd exchanges.
     lines: [CachePadded<Line>; 2],
@@ -157,7 +157,7 @@ pub(crate) struct Endpoint {
     is_broken: bool,
     /// This rank's number in the world.
     world: usize,
-    /// The rank that causes this one to end, as far as this one knows, by its number in the world.
+    /// The rank that causes this rank to end, as far as this rank knows, by its number in the world.
     culprit: usize,
 }
 
@@ -225,8 +225,8 @@ impl Shared {
         }
     }
 
-    /// Wakes a rank. If ranks spin, each must have its own worker. In the queue of the rank that wakes it, the woken
-    /// rank would wait behind a rank that spins for its answer.
+    /// Wakes a rank. If ranks spin, each must have its own worker. Otherwise the woken rank would queue behind the rank
+    /// that woke it and now spins for its answer.
     fn wake(&self, waker: Waker) {
         if self.spins > 0 { wake_elsewhere(waker) } else { waker.wake() }
     }
@@ -307,7 +307,8 @@ impl Endpoint {
         }
     }
 
-    /// Returns a rank that has made other calls than this one. A rank about to sleep calls it, after its fence.
+    /// Returns a rank whose calls differ from the calls of this rank. A rank that is about to sleep calls it, after its
+    /// fence.
     fn diverged(&self) -> Option<Trouble> {
         if !self.shared.has_lines {
             return None;
@@ -381,7 +382,7 @@ impl Endpoint {
 }
 
 impl Endpoint {
-    /// Records which rank will cause this one to end, by its number in the world.
+    /// Records which rank will cause this rank to end, by its number in the world.
     pub(crate) fn blame(&mut self, culprit: usize) {
         self.culprit = culprit;
     }
@@ -407,8 +408,8 @@ impl Endpoint {
         message
     }
 
-    /// Announces that the message is complete. The last rank to arrive folds all messages, unless there are lines. If
-    /// its fold panics, the exchange never completes, and the other ranks learn it when this end is dropped.
+    /// Announces that the message is complete. Without lines, the last rank to arrive folds all messages. If its fold
+    /// panics, the exchange never completes, and the other ranks learn of the panic when this end is dropped.
     pub(crate) fn arrive(&mut self, fold: Fold<'_>) {
         self.assert_ready();
         let exchange = self.arrivals;
@@ -429,8 +430,8 @@ impl Endpoint {
             return;
         }
         if self.shared.counter.arrive(exchange, self.size()) {
-            // Until the fold is done, this rank counts as not arrived. If the fold panics, the other ranks learn it
-            // when this end is dropped, and this end refuses to continue.
+            // Until the fold is done, this rank counts as not arrived. If the fold panics, the other ranks learn of the
+            // panic when this end is dropped, and this end refuses to continue.
             self.is_broken = true;
             let shared = &*self.shared;
             // SAFETY: we are the last to arrive; and by the argument in `deposit`, no rank reads what was folded two

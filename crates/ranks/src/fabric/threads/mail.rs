@@ -2,17 +2,17 @@
 //!
 //! If ranks outnumber cores, or there are many ranks, a sender puts its message into the receiver's [`Inbox`]. If every
 //! rank has a core, there is also a *channel* for each pair of ranks: a short ring of slots. A slot has a flag and room
-//! for a small message in one cache line. So a message crosses from core to core once, and nothing else crosses.
+//! for a small message in one cache line. So only one cache line moves between the cores for each message.
 //!
 //! | shared word | meaning | who writes it |
 //! | --- | --- | --- |
-//! | `Slot::ready` | p: free for message p of the channel; p + 1: holds it; p + `SLOTS`: taken | the sender, then who takes it |
-//! | `Rank::sleeping` | somebody waits in the inbox, so who sends must move its messages there | the receiver |
+//! | `Slot::ready` | p: free for message p of the channel; p + 1: holds it; p + `SLOTS`: taken | the sender, then the rank that takes the message |
+//! | `Rank::sleeping` | somebody waits in the inbox, so a sender must move its messages there | the receiver |
 //!
 //! The holder of the sender's `outgoing` lock has the sender's end of a channel; the holder of the receiver's
-//! `incoming` lock has the other. The caller is usually the receiver. The sender takes that lock too, and moves the
-//! messages to the inbox, if the ring is full, the receiver sleeps or the sender ends. So a channel holds any number of
-//! messages in order, and no rank waits for a ring.
+//! `incoming` lock has the receiver's end. Usually the receiver takes `incoming`. If the ring is full, the receiver
+//! sleeps or the sender ends, the sender takes `incoming` too and moves the messages to the inbox. So a channel holds
+//! any number of messages in order, and no rank waits for a ring.
 //!
 //! A receive looks into the channel first only if the inbox is idle (no message, no waiter). Messages in the inbox are
 //! older, and receives that wait there have precedence. Lock order: `outgoing` of a sender, `incoming` of a receiver,
@@ -36,10 +36,11 @@ use crate::fabric::{Envelope, Fabric, Label, Message, Pattern, Ticket};
 /// The slots of a channel: enough for an exchange and the next one.
 const SLOTS: usize = if cfg!(any(loom, shuttle)) { 2 } else { 4 };
 
-/// The largest number of ranks with channels: each pair has one.
+/// The maximum number of ranks with channels, because each pair of ranks has a channel.
 const RANKS_MAX: usize = 32;
 
-/// The most bytes that a slot itself holds: with its flag, label and length they fill a line of 64 bytes.
+/// The maximum number of bytes that a slot itself holds. With its flag, label and length they fill a cache line of 64
+/// bytes.
 const SHORT: usize = 32;
 
 /// The number of looks at a slot before a receiver registers in the inbox: some microseconds, about the cost of waking

@@ -24,7 +24,7 @@ impl Counter {
         Self { folded: [folded(), folded()], arrived: zero(), completed: zero() }
     }
 
-    /// Arrives in an exchange of this many ranks; returns whether all others had arrived.
+    /// Arrives in an exchange of this many ranks; returns whether all other ranks had arrived.
     pub(super) fn arrive(&self, exchange: usize, size: usize) -> bool {
         // Release: publishes our message, and that we have read all that we wanted of earlier exchanges. Acquire: the
         // last rank to arrive sees the same of all others, whose additions precede its own.
@@ -35,7 +35,8 @@ impl Counter {
     /// Completes an exchange with the result that `fold` writes into empty memory.
     ///
     /// # Safety
-    /// The caller was the last to arrive in the exchange, and all reads of the exchange before the last are over.
+    /// The caller was the last to arrive in the exchange, and all reads of the exchange before the previous one have
+    /// ended.
     pub(super) unsafe fn complete(&self, exchange: usize, fold: impl FnOnce(&mut Vec<u64>)) {
         // SAFETY: the caller guarantees that nothing else writes, and that nothing reads this buffer, which was last
         // used two exchanges ago.

@@ -1,15 +1,14 @@
 //! Two fences of unequal cost: one for a rank that publishes, one for a rank that falls asleep.
 //!
 //! A rank that publishes something (a message, an arrival, an end) then looks for sleepers. A rank that is about to
-//! sleep announces it, and then looks at the published values. A fence between the two steps of each makes sure that
-//! one of them sees the other. A full fence waits until the core's stores have left it, which takes as long as a
-//! message between two cores. A rank that only sends, one message after another, would spend half its time there.
-//! Sleeping is rare and slow anyway where ranks spin first. So there the sleeper pays the whole cost. The *heavy* fence
-//! makes the system run a full fence on every running thread of the process. The *light* fence only keeps the compiler
-//! from swapping the two steps.
+//! sleep announces it, and then looks at the published values. A fence between the two steps of each rank makes sure
+//! that one of them sees the other. A full fence waits until the core's stores have left it, which takes as long as a
+//! message between two cores. A rank that only sends would spend half its time in such fences. Where ranks spin first,
+//! sleeping is rare and slow anyway, so the sleeper pays the whole cost. The *heavy* fence makes the system run a full
+//! fence on every running thread of the process. The *light* fence only keeps the compiler from swapping the two steps.
 //!
-//! Both are full fences where the system has no such call (`membarrier` of Linux), and where ranks outnumber cores and
-//! therefore sleep in each wait. The model checkers also see full fences.
+//! Both fences are full if the system has no call for a heavy fence (`membarrier` on Linux). They are also full if
+//! ranks outnumber cores, and therefore sleep in each wait. The model checkers also see full fences.
 
 #![allow(unsafe_code, reason = "a call of the system")]
 
@@ -20,17 +19,17 @@ use lehr_sync::{Ordering, fence};
 pub(super) enum Fences {
     /// Both fences are full.
     Even,
-    /// The fence is heavy for a rank that falls asleep and light for all others.
+    /// The fence is heavy for a rank that falls asleep, and light for all other ranks.
     Uneven,
 }
 
 impl Fences {
-    /// Returns the fences for a group whose ranks spin before they sleep, or do not.
+    /// Returns the fences for a group; `spins` says whether its ranks spin before they sleep.
     pub(super) fn new(spins: bool) -> Self {
         if spins && system::is_there() { Self::Uneven } else { Self::Even }
     }
 
-    /// Runs the fence between publishing and the look for sleepers.
+    /// Runs the fence between publishing and looking for sleepers.
     #[inline]
     pub(super) fn light(self) {
         match self {
@@ -61,7 +60,7 @@ mod system {
         unsafe { libc::syscall(libc::SYS_membarrier, command, 0, 0) }
     }
 
-    /// Whether the system supports the call. The process must register for it once.
+    /// Whether the system supports the call for a heavy fence. The process must register for this call once.
     pub(super) fn is_there() -> bool {
         static IS_THERE: OnceLock<bool> = OnceLock::new();
         *IS_THERE.get_or_init(|| membarrier(libc::MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED) == 0)

@@ -1,10 +1,10 @@
-//! One direction between two ranks, for messages between neighbours: a short ring of lines, each of which holds a flag
-//! and a short message.
+//! A lane for messages in one direction between two ranks. It is a short ring of cache lines, each of which holds a
+//! flag and a short message.
 //!
-//! The sender's end and the receiver's end belong to one rank each, so that no lock is needed. A message crosses in one
-//! line, which only the sender writes. The receiver counts the taken messages in its own line, and updates the count
-//! only sometimes. So the sender seldom has to fetch that line. A long message is in separate memory, which the
-//! receiver returns for reuse.
+//! The sender's end and the receiver's end belong to one rank each, so that no lock is needed. A message moves between
+//! the cores in one cache line, which only the sender writes. The receiver counts the taken messages in its own line,
+//! and updates the count only now and then. So the sender seldom has to fetch the receiver's line. A long message is in
+//! separate memory, which the receiver returns for reuse.
 //!
 //! Sending never waits. A sender that finds the ring full *spills*: from then on, messages go into a queue under a
 //! lock, until the receiver has emptied it. A one-way sender waits for room only after it has sent, so that it finds a
@@ -16,11 +16,11 @@
 //! | --- | --- | --- |
 //! | `Slot::sent` | n + 1: holds message n | the sender |
 //! | `Lane::taken` | messages taken out of slots, as far as the receiver has said | the receiver |
-//! | `Lane::has_spilled` | there are messages in the queue, or were | both, under its lock |
+//! | `Lane::has_spilled` | there are messages in the queue, or there have been some | both, under its lock |
 //!
 //! Order: while the sender spills, it fills no slot. When the lane begins to spill, the messages in the slots are older
-//! than those in the queue. The receiver looks at its slot, then at `has_spilled`, and then, under the lock, at its
-//! slot again. Messages sent before the first spilled message are visible by then.
+//! than the messages in the queue. The receiver looks at its slot, then at `has_spilled`, and then, under the lock, at
+//! its slot again. Messages sent before the first spilled message are visible by then.
 
 use std::collections::VecDeque;
 
@@ -99,7 +99,7 @@ pub(super) struct Incoming {
     told: usize,
 }
 
-/// Where a lane's next message is: in a slot or in the queue.
+/// The place of a lane's next message: a slot or the queue.
 #[derive(Clone, Copy)]
 pub(super) enum NextMessage {
     Slot(Head),

@@ -1,4 +1,5 @@
-//! Lines, used if every rank has a core: a flag for each rank, in one line with its message if that is short.
+//! Lines, used if every rank has a core: a flag for each rank, in one cache line with its message if the message is
+//! short.
 //!
 //! With one counter, all ranks would wait for the same line. Here each rank has its own two lines, which it uses in
 //! turn. A short message then crosses in the line that also announces it. Each rank looks at all lines and folds for
@@ -6,12 +7,12 @@
 //!
 //! | shared word | meaning | who writes it |
 //! | --- | --- | --- |
-//! | `Line::arrived` | exchanges in which the rank has arrived, as far as this line is used for them | its rank, once per exchange |
+//! | `Line::arrived` | exchanges in which the rank has arrived, counting only those that use this line | its rank, once per exchange |
 
 use crossbeam_utils::CachePadded;
 use lehr_sync::{AtomicUsize, Cell, Ordering};
 
-/// The largest number of ranks that look at each other's lines.
+/// The maximum number of ranks that look at each other's lines.
 pub(super) const LINES_MAX: usize = 32;
 
 /// The number of words of a message that fit in a line of 64 bytes, next to its flag and its length.

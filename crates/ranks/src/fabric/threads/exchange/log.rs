@@ -3,8 +3,8 @@
 //! One-way calls (a broadcast, a reduction) let a rank run ahead of others, and some of its calls do not wait. So two
 //! ranks may have made different calls before they meet. Each rank therefore records its calls: the kind, and a digest
 //! of all its calls so far. A rank about to sleep compares its digest with every other rank's at the last call that
-//! both have made. Of two ranks that differ, the later one to sleep sees the difference; so ranks that have made
-//! different calls never all sleep.
+//! both have made. Of two ranks that differ, the later one to sleep sees the difference. So if ranks have made
+//! different calls, at least one of them does not sleep.
 //!
 //! | shared word | meaning | who writes it |
 //! | --- | --- | --- |
@@ -16,7 +16,8 @@
 
 use lehr_sync::{AtomicUsize, Ordering, fence};
 
-/// The number of calls that are remembered: more than a rank can be ahead of another rank that it communicates with.
+/// The number of calls that are remembered. A rank cannot be that many calls ahead of another rank that it communicates
+/// with.
 const KEPT: usize = if cfg!(any(loom, shuttle)) { 4 } else { 64 };
 
 /// A call and its number.
@@ -85,7 +86,7 @@ impl Log {
     /// Returns a call that was seen to have been made, and the digest up to it; `None` if it is no longer remembered.
     fn at(&self, place: usize) -> Option<(Head, usize)> {
         let entry = &self.entries[place % KEPT];
-        // Relaxed: `made` was read before, and is read again.
+        // Relaxed, because `made` was read before, and is read again afterwards.
         let [call, number, digest] =
             [&entry.call, &entry.number, &entry.digest].map(|word| word.load(Ordering::Relaxed));
         // Acquire: pairs with the Release fence in `note`; if one of the words belongs to a later call, so does the

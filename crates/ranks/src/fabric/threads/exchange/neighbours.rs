@@ -3,24 +3,24 @@
 //!
 //! These calls are collectives: all ranks make them, in the same order as all other collectives. So each message
 //! carries the number of earlier calls and the numbers that must be equal, and its receiver compares. A rank may wait
-//! for a message that will never arrive, because another rank has made another call. The waiting rank learns it in two
-//! cases:
+//! for a message that will never arrive, because another rank has made another call. The waiting rank notices this in
+//! two cases:
 //!
-//! - The other rank is in an exchange of all ranks that this rank has not reached. So it has passed this call without
-//!   sending.
+//! - The other rank is in an exchange of all ranks that this rank has not reached. So the other rank has passed this
+//!   call without sending.
 //! - Another rank has sent a message of this call that is not expected.
 //!
 //! A waiting rank checks for both before it sleeps. Before a rank that has arrived in an exchange sleeps there, it
 //! wakes the ranks that sleep while they wait for it. An unexpected message wakes the receiver.
 //!
 //! In a one-way broadcast or reduction, some ranks receive nothing, and run ahead of their receivers. They wait for
-//! room in the lane ([`poll_room`](Endpoint::poll_room)), so that they are ahead by at most the number of its slots.
-//! The log of each rank finds different calls there (`log.rs`). A rank that abandons a receive must receive the message
-//! before its next call, so that no rank waits for room for ever.
+//! room in the lane ([`poll_room`](Endpoint::poll_room)), so that they are ahead by at most the number of its slots. In
+//! these calls, the logs of the ranks reveal different calls (`log.rs`). A rank that abandons a receive must receive
+//! the message before its next call, so that no rank waits for room for ever.
 //!
 //! | shared word | meaning | who writes it |
 //! | --- | --- | --- |
-//! | `Seat::asleep` | for which rank this one sleeps, and from which else it expects something; 0 if it is awake | its rank |
+//! | `Seat::asleep` | the rank that this rank waits for in its sleep, and the other rank from which it expects a message; 0 if it is awake | the rank that sleeps |
 //! | `Directory::count` | lanes that begin, or end, at this rank | who makes one, under the lock |
 //!
 //! No rank sleeps for ever. A rank that is about to sleep raises `asleep`, and then looks at its lanes, the ends and
@@ -41,12 +41,12 @@ use super::{CALL_BITS, Disagreement, Endpoint, Shared, Trouble};
 /// The number of looks at a lane before a spinning rank makes sure that its own neighbours are awake.
 const LOOKS_FIRST: u32 = if cfg!(any(loom, shuttle)) { 0 } else { 64 };
 
-/// The most messages that are lent at a time.
+/// The maximum number of messages that are lent at a time.
 const LOANS: usize = 2;
 
 /// Above this bit, `asleep` holds the other rank from which a message is expected.
 const BESIDES: u32 = usize::BITS / 2;
-/// In place of that rank: messages are expected from several.
+/// The number above bit [`BESIDES`] of `asleep` if messages are expected from several ranks.
 const SEVERAL: usize = (1 << (BESIDES - 1)) - 1;
 /// The seat of a rank that sleeps while it waits for a neighbour.
 #[derive(Default)]
@@ -72,7 +72,7 @@ pub(super) struct Neighbours {
     /// The number of calls begun, and the head of the current call.
     calls: u64,
     head: Head,
-    /// Messages of calls up to this one have no receiver, because those calls were abandoned.
+    /// The number of the last abandoned call: messages of calls up to it have no receiver.
     given_up: u64,
     is_open: bool,
     /// Ranks whose messages of the current call, or of an abandoned one, must be received before the next call.
@@ -220,7 +220,7 @@ impl Endpoint {
     }
 
     /// Sends and receives the messages of a swap. While this call lasts, outgoing messages are lent to receivers that
-    /// are there.
+    /// are ready.
     ///
     /// Cancel-safe as [`poll_hear`](Self::poll_hear) is; the first poll sends the outgoing messages.
     pub(crate) fn poll_swap(&mut self, swap: &mut Swap<'_>, context: &mut Context<'_>) -> Poll<Result<(), Trouble>> {
@@ -250,7 +250,7 @@ impl Endpoint {
         Poll::Ready(Ok(()))
     }
 
-    /// Returns the lane between two ranks, one of which is this one; made at first use.
+    /// Returns the lane between this rank and another, which is created at first use.
     fn lane(&self, from: usize, to: usize) -> Arc<Lane> {
         let [source, target] = [from, to].map(|rank| &self.shared.seats[rank]);
         let mut lanes = source.outgoing.lanes.lock();
@@ -385,7 +385,7 @@ impl Endpoint {
         Poll::Ready(outcome.inspect_err(|trouble| self.note(*trouble)))
     }
 
-    /// Wakes a rank that sleeps while it waits for room in its lane to this one.
+    /// Wakes a rank that sleeps while it waits for room in its lane to this rank.
     fn tell_of_room(&self, from: usize) {
         if self.shared.has_lines {
             // Orders the count of taken messages before the look at `asleep`. Pairs with the fence in
@@ -399,7 +399,7 @@ impl Endpoint {
         }
     }
 
-    /// Takes this rank's seat to sleep, waiting for a rank; the caller then looks once more.
+    /// Announces in this rank's seat that it sleeps and waits for a rank; the caller then looks once more.
     fn sleep_in_the_seat(&mut self, other: usize, besides: usize, waker: &Waker) {
         let seat = &self.shared.seats[self.rank];
         let replaced = seat.waker.lock().replace(waker.clone());
@@ -454,7 +454,7 @@ impl Endpoint {
         }
     }
 
-    /// Returns the error that a rank has made another call than this one.
+    /// Returns the error that the calls of a rank and of this rank differ.
     fn disagreement(&self, other: usize, head: Head) -> Trouble {
         let call = |head: Head| [head[0] % (1 << CALL_BITS), head[1]];
         let world = |rank: usize| self.shared.members[rank];

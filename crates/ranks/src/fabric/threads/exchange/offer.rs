@@ -1,10 +1,10 @@
 //! Long messages that the receiver reads in place, while their sender spins.
 //!
-//! Otherwise a message is copied twice, into the lane's memory and out of it. So a send never waits, and a call can be
-//! abandoned. For long messages, the second copy is half of the cost of an exchange. So a sender that spins anyway
-//! *lends* its message first: the receiver may copy it from the sender's own memory. An offer lasts no longer than one
-//! poll of the sender. Before that poll returns, a message that was not taken is *revoked*: it is copied into the
-//! lane's memory as usual. So no offer outlives its borrow, whatever happens to the future.
+//! By default, a message is copied twice: into the lane's memory and out of it. This way a send never waits, and a call
+//! can be abandoned. For long messages, the second copy is half of the cost of an exchange. So a sender that spins
+//! anyway *lends* its message first: the receiver may copy it from the sender's own memory. An offer lasts no longer
+//! than one poll of the sender. Before that poll returns, a message that was not taken is *revoked*: it is copied into
+//! the lane's memory as usual. So no offer outlives its borrow, whatever happens to the future.
 //!
 //! | `OfferSlot::state` | meaning | who goes there |
 //! | --- | --- | --- |
@@ -20,7 +20,7 @@ use lehr_sync::{Arc, AtomicUsize, Cell, Ordering, spin_loop, thread::yield_now};
 
 use super::lane::Lane;
 
-/// The most parts that a lent message has.
+/// The maximum number of parts of a lent message.
 pub(super) const PARTS: usize = 3;
 
 const TAKEN: usize = 0;
@@ -66,8 +66,8 @@ impl OfferSlot {
         Self { state: AtomicUsize::new(TAKEN), parts: Cell::new([(std::ptr::null(), 0); PARTS]) }
     }
 
-    /// Shows the parts of a lent message to `read`; returns whether it did, or whether the offer was revoked instead.
-    /// The receiver calls it once, when the slot holds that message.
+    /// Shows the parts of a lent message to `read` and returns true; returns false if the offer was revoked. The
+    /// receiver calls it once, when the slot holds that message.
     pub(super) fn take(&self, read: &mut dyn FnMut(&[&[u8]])) -> bool {
         // Acquire: pairs with the Release in `Offer::drop`; what was deposited instead is visible. The slot's flag
         // makes the parts visible.

@@ -10,8 +10,8 @@ pub(super) struct Part {
 }
 
 impl Endpoint {
-    /// Returns this rank's end of a group of some of these ranks, this one included; `members` are their numbers in the
-    /// world. All of them call it, and the communicator's `number` identifies the group.
+    /// Returns this rank's end of a group of some of these ranks, including this rank; `members` are their numbers in
+    /// the world. All members call it, and the communicator's `number` identifies the group.
     pub(crate) fn part(&self, number: u32, members: &[usize]) -> Self {
         let name = (number, members[0]);
         // Dropped after the lock is released, because each rings its group.
