@@ -1,7 +1,7 @@
 //! Detects a column that counts the rows: an index that was exported with the table.
 //!
 //! Such a column has a number in every row, so methods would use it as a coordinate; as the widest column, it would
-//! dominate distances. Only one thing gives it away: its values rise by the same whole number from row to row.
+//! dominate distances. Its values rise by the same whole number from row to row; nothing else distinguishes it.
 
 use crate::{Incomplete, Points};
 

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use crate::frame::{Categories, DataFrame, FrameColumn, ReadAs, Values};
 use crate::read::is_value;
 
-/// The most different texts in a category, unless each of them has many rows.
+/// The maximum number of different texts in a category, unless each text has many rows.
 pub const LEVELS_MAX: usize = 50;
 
 /// With more than [`LEVELS_MAX`] texts, a category needs at least `ROWS_A_LEVEL` rows for each, as with states or
@@ -77,9 +77,9 @@ pub struct ColumnAccount {
 pub enum Facts {
     /// The column has no values.
     None,
-    /// Numbers.
+    /// The column has numbers.
     Numbers(NumberFacts),
-    /// Texts: the most frequent ones, with their numbers of rows.
+    /// The most frequent texts, each with its number of rows.
     Levels(Vec<(String, usize)>),
     /// Times as seconds since 1970-01-01 00:00 UTC.
     Times {
@@ -124,7 +124,7 @@ pub struct NumberFacts {
 pub struct Dominant {
     /// The number of these rows.
     pub rows: usize,
-    /// Their share of the sum of squared differences from the mean.
+    /// The share of these rows in the sum of squared differences from the mean.
     pub share: f64,
 }
 
@@ -457,7 +457,7 @@ fn sum(values: impl Iterator<Item = f64>) -> f64 {
     sum.value()
 }
 
-/// Returns the fewest rows that account for nine tenths of the variance, if they are at most one in a hundred.
+/// Returns the smallest number of rows that account for nine tenths of the variance, if it is at most 1 % of all rows.
 fn dominant(sorted: &[f64], mean: f64) -> Option<Dominant> {
     const SHARE: f64 = 0.9;
     const ROWS: usize = 100;

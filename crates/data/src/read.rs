@@ -130,7 +130,7 @@ pub struct Selection {
 /// - [`Error::Contents`]: it has contents for another reader.
 /// - [`Error::NoSuchColumns`], [`Error::AmbiguousColumn`], [`Error::RepeatedColumn`]: the selection does not match the
 ///   columns.
-/// - [`Error::Faults`]: invalid fields, rows or weights; the first ten and their number.
+/// - [`Error::Faults`]: invalid fields, rows or weights; the first ten in full, and the total number.
 pub fn points(path: &Path, selection: &Selection) -> Result<Points, Error> {
     any_points(rows_of(path)?, &again(path), selection, None)
 }
@@ -433,8 +433,8 @@ enum Form {
     Cells(Format),
 }
 
-/// Returns the format to read the contents as. The first bytes or the name decide it: a file called `.npy` that is not
-/// NPY should be reported as such. Refuses other formats and impossible selections.
+/// Returns the format in which to read the contents. The first bytes or the name decide it: a file called `.npy` that
+/// is not NPY should be reported as such. Refuses other formats and impossible selections.
 fn form_of(source: &mut Source<'_>, selection: &Selection) -> Result<Form, Error> {
     check(source.name(), selection)?;
     #[cfg(feature = "parquet")]

@@ -12,10 +12,10 @@ use crate::error::{Error, Fault, Faults, Place, quoted};
 use crate::read::source::{Source, foreign_format, open};
 use crate::sequences::{Alphabet, GAP, Sequences, is_gap};
 
-/// The fewest letters of a record of only `ACGTUN` that is a fault among proteins, if the alphabet was detected. Hardly
+/// The minimum length of a record of only `ACGTUN` that is a fault among proteins, if the alphabet was detected. Hardly
 /// any protein consists only of these amino acids.
 const NUCLEOTIDES_MIN: usize = 20;
-/// The length from which a line means that the file is of another kind.
+/// The length at which a line means that the file is of another kind.
 const LINE_BYTES_MAX: usize = 1 << 30;
 
 /// Options for reading a FASTA file. By default, the alphabet is detected, and gaps are faults.

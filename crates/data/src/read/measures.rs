@@ -22,10 +22,10 @@ use crate::incomplete::Incomplete;
 use crate::left_out::LeftOut;
 use crate::points::{Points, total_weight_fault, weight_fault};
 
-/// The most bytes of a stream that are kept to read it again.
+/// The maximum number of bytes of a stream that are kept to read them again.
 const KEPT_BYTES: usize = 1 << 28;
 
-/// Opens a source again, if possible.
+/// A function that opens a source again, if possible.
 pub(super) type Again<'o, 'a> = &'o dyn Fn() -> Option<Result<Source<'a>, Error>>;
 
 /// Reads points from a text table.
@@ -228,7 +228,7 @@ fn asked(selection: &Selection) -> TableForm {
     }
 }
 
-/// Returns whether another way of reading the table cannot help.
+/// Returns whether an error is final, because another way of reading the table cannot help.
 fn is_final(error: &Error) -> bool {
     matches!(
         error,
@@ -359,8 +359,8 @@ fn measures(framed: &Framed, selection: &Selection, spill: Option<&Spill>, has_g
     })
 }
 
-/// Returns whether a column is numeric, if no columns were chosen. All values must be numbers, or most of them if the
-/// others look like mistakes, which are reported.
+/// Returns whether a column is numeric, if no columns were chosen. All values must be numbers. If only most are, the
+/// other values must look like mistakes, which are reported.
 fn is_measure(framed: &Framed, column: usize, has_gaps: bool) -> bool {
     if framed.names_rows && column == 0 {
         return false;

@@ -16,13 +16,13 @@ use crate::error::{Error, Fault, Faults, Place, quoted};
 use crate::read::source::{Source, foreign_format, open};
 use crate::sparse::{FirstColumn, Sparse};
 
-/// The length from which a line means that the file is of another kind.
+/// The length at which a line means that the file is of another kind.
 const LINE_MAX: usize = 1 << 28;
 
 /// The number of bytes of a file that are examined to detect its format.
 const LOOKED_AT: usize = 1 << 14;
 
-/// The number of rows that are examined.
+/// The number of rows that are examined to detect the format.
 const ROWS_ASKED: usize = 3;
 
 /// Returns whether a source is called `.svm`, `.svmlight` or `.libsvm`.
@@ -33,8 +33,8 @@ pub(super) fn is_called_svmlight(source: &Source<'_>) -> bool {
 }
 
 /// Returns whether a source begins as SVMlight text: its first three rows are labels followed only by ascending columns
-/// with values. One row must have two columns or a `qid`, because a table of numbers and times of day (`5 12:30`) has
-/// single ones too.
+/// with values. One row must have two columns or a `qid`, because a table of numbers and times of day (`5 12:30`) looks
+/// like rows with a single column.
 pub(super) fn begins_as_svmlight(source: &mut Source<'_>) -> bool {
     let head = source.peek(LOOKED_AT);
     let is_whole = head.len() < LOOKED_AT;
@@ -63,8 +63,8 @@ pub(super) fn begins_as_svmlight(source: &mut Source<'_>) -> bool {
     is_shown
 }
 
-/// Reads sparse rows from SVMlight text, plain or gzip. `first_column` is the number of its first column. `None`:
-/// detected, as above.
+/// Reads sparse rows from SVMlight text, plain or gzip. `first_column` is the number of the first column; `None` means
+/// that it is detected.
 ///
 /// # Errors
 /// - [`Error::Open`], [`Error::Directory`], [`Error::Read`], [`Error::CutShort`]: the file cannot be read to its end.

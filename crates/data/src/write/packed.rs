@@ -33,8 +33,8 @@ pub fn fingerprints(path: &Path, rows: &Fingerprints) -> Result<(), Error> {
 }
 
 /// Writes an array of `rows` rows of `bits` columns to `out`, in NPY version 1. Calls `fill` for each row in turn,
-/// which must write all of its words. Bit b of a row is bit `b % 64` of word `b / 64`. So the rows need not be in
-/// memory together.
+/// which must write all of its words. Bit b of a row is bit `b % 64` of word `b / 64`. The rows need not be in memory
+/// together.
 ///
 /// # Errors
 /// Returns the errors of `out`.
