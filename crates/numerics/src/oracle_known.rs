@@ -65,9 +65,9 @@ impl Problem {
         sums
     }
 
-    /// Returns sets of centres as a search moves them. The first set has the means of the nearest rows, and the second
-    /// is the same set. In further sets, two centres are at rows, two at the same position, one is far away, and one is
-    /// additional.
+    /// Returns sets of centres as a search moves them. Each step moves the centres to the means of their rows. Some
+    /// steps repeat the previous set, move two centres to rows, move two to the same position, move one far away, or
+    /// add one.
     fn course(&self, clusters: usize) -> Vec<Vec<f64>> {
         let d = self.bits;
         let mut centers: Vec<f64> = (0..clusters).flat_map(|k| self.row(5 * k)).collect();

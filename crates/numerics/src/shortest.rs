@@ -148,7 +148,7 @@ kernel! {
     }
 }
 
-/// Adds the sums of [`potentials`] for K centres over at most [`FLUSH`] tiles.
+/// Adds the sums of [`add_potentials`] for K centres over at most [`FLUSH`] tiles.
 #[inline(always)]
 fn potentials_of<T: Real, V: Lanes<Number = T>, const K: usize>(
     values: &[T::Line],

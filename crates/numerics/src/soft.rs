@@ -397,7 +397,7 @@ fn any_group<T: Real, V: Lanes<Number = T>, const SECOND: bool, const G: usize>(
     let scale = V::splat(T::from_f64(centers.scale));
     let per_center = if SECOND { Sums::Second.len(dimension) } else { Sums::First.len(dimension) };
     let (scores, _) = scores[..centers.len() * G].as_chunks_mut::<G>();
-    // The coordinates are sorted by coordinate, then by tile; they are scaled for the scores, then unscaled.
+    // Coordinate j of tile t is in `x[j][t]`, first scaled for the scores, then unscaled.
     let mut x = [[zero; G]; DIRECT_DIMENSION];
     for j in 0..dimension {
         for t in 0..G {

@@ -14,8 +14,8 @@ use crate::lanes::{Lanes, Real};
 /// The number of words in a block, unless there are few bits: 384 columns, whose 64-byte lines fill three quarters of a
 /// 32-KiB first-level cache.
 const WORDS: usize = 6;
-/// The minimum average number of a row's set bits in a block; with fewer, columns are not divided. Blocks have equal
-/// widths, so each block has at least half of this number.
+/// The minimum average number of a row's set bits in a block. If a block would have fewer, blocks are wider. Blocks
+/// have equal widths, so each block has at least half of this number.
 const BITS: usize = 32;
 /// The number of rows that are walked together, and so share each load of a block's lines.
 pub(super) const ROWS: usize = 128;
@@ -37,8 +37,8 @@ pub(super) struct Walks {
 }
 
 impl Walks {
-    /// Prepares for the rows of a block of rows. All rows of it determine the blocks of columns, so results do not
-    /// depend on which rows are walked together.
+    /// Prepares for some rows. All these rows together determine the blocks of columns, so results do not depend on
+    /// which rows are walked together.
     pub fn begin(&mut self, rows: &BitRows) {
         let words = rows.bits.div_ceil(64);
         let enough = (BITS * words * rows.rows()).div_ceil(rows.set.max(1));
@@ -61,7 +61,7 @@ impl Walks {
     pub fn find(&mut self, rows: &BitRows, which: Range<usize>) {
         let (blocks, words) = (self.blocks(), self.width / 64);
         self.rows = which.len();
-        // Make room for all rows of the leaf, with padding for each block. Buffers never shrink.
+        // This is room for all rows, with padding for each block. Buffers never shrink.
         let room = rows.set + SUMS * blocks * which.len() + SLACK;
         if self.places.len() < room {
             self.places.resize(room, 0);

@@ -33,7 +33,7 @@ macro_rules! each {
     };
 }
 
-/// The multiply-adds for both types of numbers.
+/// The two multiply-adds of a type of number, with the `relaxed-simd` instruction or without it.
 macro_rules! products {
     ($madd:ident, $nmadd:ident, $add:ident, $sub:ident, $mul:ident) => {
         #[inline(always)]
