@@ -160,8 +160,8 @@ impl Chance {
         (self.next() % end as u64) as usize
     }
 
-    /// Returns one of the seeds with a few bytes changed, duplicated, removed, or inserted from another seed.
-    /// Sometimes, it returns only random bytes.
+    /// Returns one of the seeds with a few random changes: bytes changed, inserted or removed, a part of a seed
+    /// inserted, or the end cut off. Sometimes, it returns only random bytes.
     pub fn mangled(&mut self, seeds: &[Vec<u8>]) -> Vec<u8> {
         if self.below(10) == 0 {
             return (0..self.below(300)).map(|_| self.next() as u8).collect();

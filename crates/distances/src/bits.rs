@@ -21,7 +21,7 @@ pub(crate) type Words = [u64; LANES];
 /// A count for each row with each of eight other rows.
 pub(crate) type Counts = [Words; ROWS];
 
-/// Counts the bits that each row has in common with each of the others: `counts[g][r][j]` belongs to row r and the
+/// Counts the bits that each row has in common with each of the others. `counts[g][r][j]` belongs to row r and the
 /// other row 8 g + j.
 #[inline(always)]
 pub(crate) fn common(rows: [&[u64]; ROWS], others: &[Words], counts: &mut [Counts]) {
@@ -78,12 +78,12 @@ fn differing_in<const PLANES: usize>(rows: [&[u64]; ROWS], others: &[Words], cou
     }
 }
 
-/// The number of bit planes of a nucleotide. One shows whether there is a letter, one whether it is certain, and two
-/// which letter it is (A 0, G 1, C 2, T 3).
+/// The number of bit planes of a nucleotide: whether there is a letter, whether it is certain, and two planes for the
+/// nucleotide (A 0, G 1, C 2, T 3).
 pub(crate) const NUCLEOTIDE_PLANES: usize = 4;
 
-/// The counts of a row with eight other rows: places where both have a letter, places with the same certain nucleotide,
-/// and places with a transition.
+/// The counts of a row with eight other rows: places with two letters, with the same certain nucleotide, and with a
+/// transition.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Substitutions {
     pub compared: Words,

@@ -248,8 +248,8 @@ fn hamming_symbols(sequences: &Sequences) -> (usize, [u8; 256]) {
     (planes, symbols)
 }
 
-/// Returns the bits of each letter: whether it is present, whether it is certain, and two bits for the nucleotide (A 0,
-/// G 1, C 2, T 3). A transition changes only the lower of these two bits.
+/// Returns the bits of each letter: present, certain, and two bits for the nucleotide (A 0, G 1, C 2, T 3). A
+/// transition changes only the lower of these two bits.
 fn nucleotide_symbols(ambiguous: Ambiguous) -> [u8; 256] {
     let mut symbols = [0; 256];
     let others = u8::from(ambiguous == Ambiguous::Differ);

@@ -1,8 +1,8 @@
 //! Scores of alignments: a matrix of letters against letters, and the costs of gaps.
 //!
-//! Gap costs have the same form as in parasail and the papers: the first letter in a gap costs `open`, and each further
-//! letter costs `extend`. So a gap of n letters costs `open + (n - 1) extend`. (For a program that charges `open + n
-//! extend`, use an `open` that is smaller by `extend` to get the same alignments.)
+//! As in parasail and the papers, the first letter in a gap costs `open`, and each further letter costs `extend`. So a
+//! gap of n letters costs `open + (n - 1) extend`. (For a program that charges `open + n extend`, use an `open` that is
+//! smaller by `extend` to get the same alignments.)
 
 use std::fmt;
 

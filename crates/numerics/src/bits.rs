@@ -725,8 +725,8 @@ mod tests {
         }
     }
 
-    /// Shapes of the tests: rows near the limits of tiles, walks and flushes; columns near the limits of words and
-    /// blocks; centres near the limits of lines.
+    /// The numbers of rows are near the limits of tiles, walks and flushes. The numbers of columns are near the limits
+    /// of words and blocks, and the numbers of centres near the limits of lines.
     const SHAPES: [(usize, usize, usize); 11] = [
         (1, 17, 1),
         (7, 64, 2),

@@ -4,8 +4,8 @@
 //! Matrices are packed: the lower triangle row by row, `n (n + 1) / 2` numbers. Additions, products, quotients and
 //! roots are computed in a fixed order, because every rank factors the reduced sums by itself (see [`crate::factor`]).
 
-/// Returns the number of entries in the lower triangle of an n x n matrix, which is also the index at which its row n
-/// begins.
+/// Returns the number of entries in the lower triangle of an n x n matrix. Row n of a larger triangle begins at this
+/// index.
 ///
 /// # Example
 /// ```

@@ -142,8 +142,8 @@ fn close(found: &[f64], expected: &[f64], tolerance: f64, what: &str) {
     }
 }
 
-/// Returns the shapes to test: numbers of rows from an empty last tile to more than a group of tiles, and dimensions on
-/// both sides of every special case.
+/// Returns the shapes to test. The numbers of rows go from an empty last tile to more than a group of tiles. The
+/// dimensions are on both sides of every special case.
 fn shapes() -> Vec<(usize, usize, usize)> {
     let mut shapes: Vec<(usize, usize, usize)> = (1..=67).map(|rows| (rows, 2, 3)).collect();
     for dimension in [1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33, 64, 70] {

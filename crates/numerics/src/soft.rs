@@ -151,8 +151,8 @@ pub struct SoftTotals {
     pub softness: f64,
 }
 
-/// Adds the sums of one block to `sums` (K x [`Sums::len`]): mass `C_k`, first moment `S_k`, and on request the second
-/// moment relative to the centre.
+/// Adds the sums of one block to `sums` (K x [`Sums::len`]): mass `C_k`, first moment `S_k` and, on request, second
+/// moments.
 ///
 /// Cost: rows x K x (2 D multiply-adds + one exponential). It allocates nothing once `scratch` has grown.
 ///

@@ -15,8 +15,8 @@ use lehr_spill::{Error, Slab, Storage, Writer};
 use crate::lanes::{Line, Real};
 
 /// The maximum dimension in which squared distances are computed from differences; above it, they are computed from
-/// products. Products take half the work, and lose digits only if a row is much longer than its distance to a centre
-/// (rows are stored relative to the mean).
+/// products. Products take half the work. They lose digits only if a row is much longer than its distance to a centre;
+/// rows are relative to the mean.
 pub const DIRECT_DIMENSION: usize = 16;
 
 /// The number of tiles at which sums over rows are computed lane by lane, and the lanes are added up at the end.
@@ -60,8 +60,7 @@ impl Written {
     }
 }
 
-/// Returns the number of tiles that hold this many rows, and the number of lines of a row if rows are also stored row
-/// by row.
+/// Returns the number of tiles for this many rows, and the number of lines of a row if rows are also stored row by row.
 fn shape<T: Real>(rows: usize, dimension: usize) -> (usize, usize) {
     let lanes = T::Line::COUNT;
     let tiles = rows.div_ceil(lanes);

@@ -33,8 +33,8 @@ pub(super) fn is_called_svmlight(source: &Source<'_>) -> bool {
 }
 
 /// Returns whether a source begins as SVMlight text: its first three rows are labels followed only by ascending columns
-/// with values. One row must have two columns or a `qid`, because a table of numbers and times of day (`5 12:30`) looks
-/// like rows with a single column.
+/// with values. One row must have two columns or a `qid`: a table of numbers and times of day (`5 12:30`) looks like
+/// rows with one column.
 pub(super) fn begins_as_svmlight(source: &mut Source<'_>) -> bool {
     let head = source.peek(LOOKED_AT);
     let is_whole = head.len() < LOOKED_AT;

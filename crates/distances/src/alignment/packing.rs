@@ -21,8 +21,8 @@ use crate::scoring::Scoring;
 /// The bit position of each part.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Packing {
-    /// The number of bits below each part: below the columns are the transitions, below the matches also the columns,
-    /// and below the score also the matches.
+    /// The number of bits below the transitions, below the columns and below the matches. The transitions are lowest,
+    /// and the score is highest.
     transitions: u32,
     columns: u32,
     matches: u32,

@@ -3,7 +3,7 @@
 //! If a centre moves by `m`, its distance to a row falls by at most `m` (Elkan 2003). So the distance of a row to a
 //! centre gives a lower bound on their distance after the move: the old distance minus the move. A centre can be
 //! skipped if its bound is larger than the distance to the row's own centre. The result has the same bits as a whole
-//! pass, because the bounds allow for rounding: a centre is skipped only if its *computed* squared distance certainly
+//! pass, because the bounds allow for rounding. A centre is skipped only if its *computed* squared distance certainly
 //! exceeds the computed one of the row's own centre. The remaining distances are computed as in a whole pass.
 
 use super::walks::{ROWS, Walks};
@@ -26,7 +26,7 @@ pub struct Known {
     least: Vec<f32>,
 }
 
-/// The factor that reduces a bound for rounding: a product and a difference in single precision each have a relative
+/// The factor that reduces a bound for rounding. A product and a difference in single precision each have a relative
 /// error of at most 2^-24.
 const SHRINK: f32 = 1.0 - 1.0 / (1u32 << 22) as f32;
 /// The factor that rounds a number up from double to single precision, with a small margin.

@@ -1,8 +1,8 @@
 //! Dates and times in the notation of people, in seconds since 1970-01-01 00:00 UTC.
 //!
-//! `3/4/2021` is a day in March or in April: a date is read in every order that its parts allow ([`Date::orders`]), and
-//! all dates of the column decide which order is right. Months may be words of five languages. A time without a zone is
-//! taken as UTC.
+//! `3/4/2021` is a day in March or in April. A date is read in every order that its parts allow ([`Date::orders`]). All
+//! dates of the column together decide which order is right. Months may be words of five languages. A time without a
+//! zone is taken as UTC.
 
 use crate::read::DateOrder;
 
