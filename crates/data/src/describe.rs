@@ -93,9 +93,9 @@ pub enum Facts {
 /// Facts about numbers: range, centre and skewness. Each row counts once.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct NumberFacts {
-    /// The smallest value.
+    /// The smallest value of the column.
     pub low: f64,
-    /// The largest value.
+    /// The largest value of the column.
     pub high: f64,
     /// The median.
     pub median: f64,
@@ -115,14 +115,14 @@ pub struct NumberFacts {
     /// The few rows that account for nearly all of the variance, if there are such rows.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dominant: Option<Dominant>,
-    /// Whether all values are whole numbers.
+    /// Whether all values of the column are whole numbers.
     pub is_whole: bool,
 }
 
 /// A few rows that account for nearly all of a column's variance.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Dominant {
-    /// The number of these rows.
+    /// The number of rows that account for nearly all of the variance.
     pub rows: usize,
     /// The share of these rows in the sum of squared differences from the mean.
     pub share: f64,

@@ -10,8 +10,8 @@
 //! | `f64` | 8 | NaN | none |
 //! | `f32` | 4 | NaN | 6e-8 of the value |
 //! | `u16`: the value is `scale` times the number | 2 | 65535 | 8e-6 of the largest value |
-//! | `i16be`: as `u16`, in big-endian rows without an NPY header, as the authors of the papers store them | 2 |
-//! negative | 1.5e-5 of the larger of 1 and the largest value |
+//! | `i16be`: as `u16`, in big-endian rows without an NPY header, as in the files of the papers | 2 | negative | 1.5e-5
+//! of the larger of 1 and the largest value |
 //!
 //! Read next: [`crate::write::dissimilarities`], [`crate::read::dissimilarities`].
 
@@ -40,8 +40,8 @@ pub enum Element {
     F32,
     /// Unsigned 16-bit fixed point.
     U16,
-    /// Signed big-endian 16-bit fixed point: `distances x 32767`, as the authors of the papers store them. The rows are
-    /// raw, without an NPY header.
+    /// Signed big-endian 16-bit fixed point: `distances x 32767`, as in the files of the papers (`docs/papers.md`). The
+    /// rows are raw, without an NPY header.
     I16be,
 }
 
@@ -58,8 +58,8 @@ impl Element {
     /// Returns the value of one unit of a stored number in a matrix whose largest value is `largest`: 1 for floating
     /// point.
     ///
-    /// 16-bit fixed point covers exactly the range of the values. Big-endian rows keep the authors' unit of 1 / 32767
-    /// if no value exceeds 1; otherwise their unit grows, so that numbers do not overflow.
+    /// 16-bit fixed point covers exactly the range of the values. Big-endian rows keep the papers' unit of 1 / 32767 if
+    /// no value exceeds 1; otherwise their unit grows, so that numbers do not overflow.
     ///
     /// # Example
     /// ```
@@ -115,7 +115,7 @@ pub enum Form {
 }
 
 impl Form {
-    /// Returns the number of stored numbers for N items.
+    /// Returns the number of stored numbers in a matrix of N items.
     ///
     /// # Example
     /// ```

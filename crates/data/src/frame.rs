@@ -85,7 +85,7 @@ pub enum ReadAs {
     Date {
         /// The order of the parts, such as `year-month-day` or `day.month.year`.
         form: String,
-        /// Whether there is a time of day.
+        /// Whether the dates have a time of day.
         has_time: bool,
     },
     /// Times of day, in seconds since midnight.
@@ -276,7 +276,7 @@ pub fn date(seconds: f64) -> String {
     format!("{year:04}-{month:02}-{day:02}{time}")
 }
 
-/// Returns the year, the month and the day that is `days` after 1970-01-01.
+/// Returns the year, month and day of a date, given the number of days since 1970-01-01.
 pub(crate) fn civil(days: i64) -> (i64, i64, i64) {
     // Years begin in March, so that the leap day is the last day; eras of 400 years all have the same number of days.
     let shifted = days + 719_468;

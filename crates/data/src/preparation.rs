@@ -154,7 +154,7 @@ impl Wishes {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Preparation {
-    /// The method's input, in this order; at least one feature.
+    /// The features, in the order of the method's input; at least one.
     pub features: Vec<Feature>,
     /// How missing values are handled.
     pub missing: Missing,

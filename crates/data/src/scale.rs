@@ -200,7 +200,7 @@ impl Scaling {
     /// Like [`apply`](Scaling::apply), for rows with missing values, which stay missing.
     ///
     /// # Panics
-    /// Panics if the number of columns differs from that of the fit.
+    /// Panics if the number of columns differs from the number in the fit.
     pub fn apply_incomplete(&self, rows: &Incomplete) -> Incomplete {
         assert_eq!(rows.dimension(), self.shifts.len(), "columns of the rows and of the scaling");
         if self.scale == Scale::None {
@@ -241,7 +241,7 @@ impl Scaling {
     /// the points twice.
     ///
     /// # Panics
-    /// Panics if the number of columns differs from that of [`fit`](Scaling::fit).
+    /// Panics if the number of columns differs from the number in [`fit`](Scaling::fit).
     pub fn apply(&self, points: &Points) -> Result<Points, Error> {
         assert_eq!(points.dimension(), self.shifts.len(), "columns of the points and of the scaling");
         if self.scale == Scale::None {

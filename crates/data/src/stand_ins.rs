@@ -139,7 +139,7 @@ mod tests {
 
     #[test]
     fn values_that_are_merely_far_stay() {
-        // The number occurs only once, or is as near to the others as these are to each other.
+        // The number occurs only once, or is as near to the other numbers as these are to each other.
         assert_eq!(missing(vec![column("a", -999.0, 60, 0.1)]), [0]);
         assert_eq!(missing(vec![column("a", -999.0, 20, 40.0)]), [0]);
         // There are few different values, as with grades or answers.

@@ -2,8 +2,8 @@
 //!
 //! Every number is drawn by (seed, purpose, index), independent of the order ([`lehr_numerics::random`]), so the same
 //! arguments give the same points. A larger set with the same seed begins with the rows of the smaller one, unless
-//! values depend on the number of rows. Rows come with the label of their source. Arguments out of range are bugs of
-//! the caller, so the functions panic; they never get users' data.
+//! values depend on the number of rows. Each row comes with the label of the class that it was drawn from. Arguments
+//! out of range are bugs of the caller, so the functions panic; they never get users' data.
 
 use lehr_numerics::random::Stream;
 

@@ -60,8 +60,8 @@ pub enum Counted {
 
 /// The best alignment of two sequences.
 ///
-/// Among alignments with the same score, it is the one with the most matches, then the fewest columns, then the fewest
-/// transitions. Counts that were not requested ([`Counted`]) are 0 and are not compared.
+/// Alignments with the same score are compared by more matches, then by fewer columns, then by fewer transitions.
+/// Counts that were not requested ([`Counted`]) are 0 and are not compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Alignment {
     /// The score.
@@ -230,8 +230,8 @@ impl Aligner {
         }
     }
 
-    /// Passes on the alignments of the pairs for which `wanted(row, column)` is true. A row skips a line of columns if
-    /// the line's last column is not wanted.
+    /// Calls `each` with the alignments of the pairs for which `wanted(row, column)` is true. A row skips a line of
+    /// columns if the line's last column is not wanted.
     fn align_in<N: Number>(
         &self,
         rows: Range<usize>,

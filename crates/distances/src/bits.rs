@@ -21,7 +21,7 @@ pub(crate) type Words = [u64; LANES];
 /// A count for each row with each of eight other rows.
 pub(crate) type Counts = [Words; ROWS];
 
-/// Counts the bits that each row has in common with each of the others. `counts[g][r][j]` belongs to row r and the
+/// Counts the bits that each row has in common with each of the other rows. `counts[g][r][j]` belongs to row r and the
 /// other row 8 g + j.
 #[inline(always)]
 pub(crate) fn common(rows: [&[u64]; ROWS], others: &[Words], counts: &mut [Counts]) {
@@ -41,7 +41,7 @@ pub(crate) fn common(rows: [&[u64]; ROWS], others: &[Words], counts: &mut [Count
     }
 }
 
-/// Counts the places in which the symbols of each row and each of the others differ. `counts` is laid out as in
+/// Counts the places in which the symbols of each row and each of the other rows differ. `counts` is laid out as in
 /// [`common`]. A symbol has `planes` bits. Plane p has bit p of all places, and a row is its planes one after another.
 #[inline(always)]
 pub(crate) fn differing(rows: [&[u64]; ROWS], others: &[Words], planes: usize, counts: &mut [Counts]) {
@@ -78,8 +78,8 @@ fn differing_in<const PLANES: usize>(rows: [&[u64]; ROWS], others: &[Words], cou
     }
 }
 
-/// The number of bit planes of a nucleotide: whether there is a letter, whether it is certain, and two planes for the
-/// nucleotide (A 0, G 1, C 2, T 3).
+/// The number of bit planes of a nucleotide. One plane shows whether there is a letter, and one whether it is certain.
+/// Two show the nucleotide (A 0, G 1, C 2, T 3).
 pub(crate) const NUCLEOTIDE_PLANES: usize = 4;
 
 /// The counts of a row with eight other rows: places with two letters, with the same certain nucleotide, and with a

@@ -5,7 +5,7 @@
 //! The formulas have no value once three positions in four differ, which is the share by chance. In this case, and if a
 //! formula gives a larger value, the distance is [`SATURATED`]: an ordinary number, neither negative nor missing.
 
-/// The largest corrected distance, in substitutions per position. The authors of the papers use the same limit.
+/// The largest corrected distance, in substitutions per position. The papers (`docs/papers.md`) have the same limit.
 pub const SATURATED: f64 = 10.0;
 
 /// Returns the distance of Jukes and Cantor from the share `p` of positions that differ: `-3/4 ln(1 - 4p/3)`, in

@@ -1,8 +1,8 @@
 //! Chooses the instruction set of a kernel at run time.
 //!
-//! A kernel has one body, which is compiled once for each instruction set. At run time, the best set that the processor
-//! has is used. The kernels use whole numbers or, for rows of numbers, operations in a fixed order. So every set gives
-//! the same bits, and a test runs each kernel on every set. The installed program is compiled for the most basic
+//! A kernel has one body, which is compiled once for each instruction set. At run time, Lehr uses the best set that the
+//! processor has. The kernels use whole numbers or, for rows of numbers, operations in a fixed order. So every set
+//! gives the same bits, and a test runs each kernel on every set. The installed program is compiled for the most basic
 //! processor of its family. `lehr-numerics` queries the processor.
 
 #[cfg(any(test, target_arch = "x86_64", target_arch = "aarch64"))]

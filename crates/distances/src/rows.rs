@@ -288,9 +288,9 @@ fn scale_to_one(row: &mut [f64]) {
     }
 }
 
-/// Sums over the columns that both rows have, one vector for each sum. The sums are, in order: the number of columns;
-/// products or differences; squares of the first row; squares of the second row; values of the first row; values of the
-/// second row.
+/// Sums over the columns that both rows have, one vector for each sum. The first is the number of columns, and the
+/// second has products or differences. The others are squares of the first row and of the second, and values of the
+/// first row and of the second.
 pub(crate) type Sums = [Vec<f64>; 6];
 
 // These loops compare one row with a block of other rows, which are stored across. They multiply and add with two

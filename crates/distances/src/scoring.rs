@@ -149,8 +149,8 @@ impl Scoring {
         Ok(Scoring { matrix, open, extend })
     }
 
-    /// Returns the scoring that the authors of the papers use: EDNAFULL with 14/4 for nucleotides, BLOSUM62 with 10/1
-    /// for proteins.
+    /// Returns the scoring of the papers (`docs/papers.md`): EDNAFULL with 14/4 for nucleotides, BLOSUM62 with 10/1 for
+    /// proteins.
     pub fn usual(alphabet: Alphabet) -> Self {
         match alphabet {
             Alphabet::Dna => Scoring { matrix: Matrix::ednafull(), open: 14, extend: 4 },

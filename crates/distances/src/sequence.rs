@@ -17,9 +17,9 @@ use crate::scoring::Scoring;
 /// How an alignment becomes a dissimilarity.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Measure {
-    /// `1 - matches / columns`, including columns with gaps, as the authors of the papers do. Equal letters match, even
-    /// ambiguous or unknown ones (`N`, `X`, `*`). EMBOSS, parasail and BLAST count identities in the same way: equal
-    /// sequences are at distance 0.
+    /// `1 - matches / columns`, including columns with gaps, as in the papers (`docs/papers.md`). Equal letters match,
+    /// even ambiguous or unknown ones (`N`, `X`, `*`). EMBOSS, parasail and BLAST count identities in the same way:
+    /// equal sequences are at distance 0.
     #[default]
     Identity,
     /// `1 - matches / columns with two letters`, which ignores insertions and deletions.
@@ -87,8 +87,8 @@ impl FromStr for Measure {
     }
 }
 
-/// The parameters of a comparison. The defaults are the choice of the authors of the papers: the share of identical
-/// letters in the best local alignment.
+/// The parameters of a comparison. The defaults are the same as in the papers (`docs/papers.md`): the share of
+/// identical letters in the best local alignment.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Parameters {
     /// How an alignment becomes a dissimilarity. Default: [`Measure::Identity`].

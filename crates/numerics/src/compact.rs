@@ -31,7 +31,7 @@ pub enum Stored<'a, T> {
 pub struct Block<'a, T> {
     /// The stored numbers, rows x `columns`.
     pub stored: Stored<'a, T>,
-    /// The number of numbers in a row, which is the number of items of the matrix.
+    /// The length of a row, which is the number of items of the matrix.
     pub columns: usize,
     /// The factor by which a stored number is multiplied to give a dissimilarity.
     pub factor: f64,

@@ -1,8 +1,8 @@
 //! Chooses the instruction set of a kernel at run time.
 //!
-//! `kernel!` compiles one body for each instruction set, and runs the best one that this processor has. All of them
-//! give the same bits (see [`crate::lanes`]), so a result does not depend on the choice. An installed program is
-//! compiled for the most basic processor of its family, but still uses the widest registers that it finds.
+//! `kernel!` compiles one body for each instruction set, and runs the best one that this processor has. All bodies give
+//! the same bits (see [`crate::lanes`]), so a result does not depend on the choice. An installed program is compiled
+//! for the most basic processor of its family, but still uses the widest registers that it finds.
 
 /// Declares a kernel over rows of `T: Real`, written for lines `V: Lanes<Number = T>`:
 /// `kernel! { fn name[T; V; const D: usize](argument: type, …) -> result { body } }`.
@@ -145,9 +145,8 @@ pub fn instruction_set() -> InstructionSet {
     InstructionSet::Plain
 }
 
-/// Returns whether the multiply-add of the kernels rounds once. It does on every processor that Lehr is compiled for,
-/// except in a browser, where it depends on the machine. If it rounds twice, results may differ from other machines in
-/// their last digits.
+/// Returns whether the multiply-add of the kernels rounds once. It always does, except in some browsers. There, results
+/// may differ from other machines in their last digits.
 pub fn is_fused() -> bool {
     #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
     {

@@ -87,7 +87,8 @@ pub fn cos_turn(turn: f64) -> f64 {
     }
 }
 
-/// Returns the exponential function, with the same bits on every machine; 0 below -745, infinite above 709.78.
+/// Returns e to the power of a number, with the same bits on every machine. The result is 0 below -745, and infinite
+/// above 709.78.
 ///
 /// The relative error is below 3 rounding units. The exponent is subtracted in two parts, and fourteen terms of the
 /// series give the rest. Cost: about 35 operations, 12 of which wait for each other.

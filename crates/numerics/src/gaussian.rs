@@ -138,7 +138,7 @@ pub struct GaussianScratch<T: Real> {
     log_sums: Vec<T::Line>,
 }
 
-/// Totals that [`gaussian_sums`] computes over all components of a block.
+/// The totals over all components of a block, which [`gaussian_sums`] computes.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct GaussianTotals {
     /// The total `T sum w ln sum_k exp(score_k)`: at temperature 1, the weighted log-likelihood.

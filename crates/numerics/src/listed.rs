@@ -18,7 +18,7 @@ pub struct ListedCenters<T: Real> {
     dimension: usize,
     /// The origin in the rows' precision, padded with zeros to whole lines.
     origin: Vec<T>,
-    /// 1 over the unit, a power of two.
+    /// 1 divided by the unit, which is a power of two.
     per_unit: T,
     /// Twice each centre relative to the origin, divided by the unit (K x D), and its negative squared length.
     doubled: Vec<T>,

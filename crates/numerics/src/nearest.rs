@@ -62,7 +62,7 @@ impl<T: Real> HardCenters<T> {
     /// Adds a centre, relative to the rows' origin.
     ///
     /// # Panics
-    /// Panics if the number of coordinates is not the one given to [`HardCenters::begin`].
+    /// Panics if the number of coordinates differs from the number given to [`HardCenters::begin`].
     pub fn push(&mut self, center: &[f64]) {
         assert_eq!(center.len(), self.dimension);
         self.centers.extend(center.iter().map(|&y| T::from_f64(y)));
@@ -75,7 +75,7 @@ impl<T: Real> HardCenters<T> {
     /// Adds the plane of the last centre that was pushed: rows with `x . normal > threshold` are beyond the plane.
     ///
     /// # Panics
-    /// Panics if the normal's number of coordinates is not the one given to [`HardCenters::begin`].
+    /// Panics if the normal's number of coordinates differs from the number given to [`HardCenters::begin`].
     pub fn push_plane(&mut self, normal: &[f64], threshold: f64) {
         assert_eq!(normal.len(), self.dimension);
         self.normals.extend(normal.iter().map(|&n| T::from_f64(n)));

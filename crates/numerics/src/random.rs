@@ -5,7 +5,7 @@
 //! counts within the purpose. The generator is ChaCha with 8 rounds, read at the position `index` of the stream named
 //! by `purpose`. Its specification fixes its output, so any machine and any later version can repeat a result.
 //!
-//! On purpose, there is no generator with a hidden state, and no seeding from a clock.
+//! There is no generator with a hidden state, and no seed from a clock, because results must be reproducible.
 
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};

@@ -19,7 +19,7 @@ const TOGETHER: usize = 4;
 pub struct Shortest {
     /// The sum over the rows of weight times shortest squared distance.
     pub sum: f64,
-    /// The largest of the shortest squared distances.
+    /// The maximum of the shortest squared distances.
     pub largest: f64,
 }
 

@@ -28,8 +28,8 @@ const WIDE_GROUP: usize = 8;
 #[derive(Clone, Debug, Default)]
 pub struct SoftCenters<T: Real> {
     dimension: usize,
-    /// The scaled centres, K x D. In few dimensions, the centre times `sqrt(log2 e / T)`; in many, times
-    /// `2 log2 e / T`.
+    /// The scaled centres, K x D. In few dimensions, they are multiplied by `sqrt(log2 e / T)`; in many, by `2 log2 e /
+    /// T`.
     scaled: Vec<T>,
     /// The offsets `log2 g_k`; in many dimensions minus `|y_k|^2 log2 e / T`.
     offsets: Vec<T>,
@@ -62,7 +62,7 @@ impl<T: Real> SoftCenters<T> {
     /// Adds a centre, relative to the rows' origin, with `log_prior = ln g_k`; 0 for equal priors.
     ///
     /// # Panics
-    /// Panics if the centre's number of coordinates is not the one given to [`SoftCenters::begin`].
+    /// Panics if the centre's number of coordinates differs from the number given to [`SoftCenters::begin`].
     pub fn push(&mut self, center: &[f64], log_prior: f64) {
         assert_eq!(center.len(), self.dimension);
         let mut offset = log_prior * std::f64::consts::LOG2_E;
@@ -79,7 +79,8 @@ impl<T: Real> SoftCenters<T> {
     /// Adds the direction of the last centre that was pushed, for [`Sums::Along`].
     ///
     /// # Panics
-    /// Panics if the number of coordinates of `center` or `direction` is not the one given to [`SoftCenters::begin`].
+    /// Panics if the number of coordinates of `center` or `direction` differs from the number given to
+    /// [`SoftCenters::begin`].
     pub fn push_direction(&mut self, center: &[f64], direction: &[f64]) {
         assert!(center.len() == self.dimension && direction.len() == self.dimension);
         self.directions.extend(direction.iter().map(|&u| T::from_f64(u)));
@@ -142,7 +143,7 @@ impl Sums {
     }
 }
 
-/// Totals that [`soft_sums`] computes over all centres of a block.
+/// The totals over all centres of a block, which [`soft_sums`] computes.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct SoftTotals {
     /// The total `-T sum w ln sum_k exp(score_k)`.

@@ -470,8 +470,8 @@ fn add_up<T: Real, V: Lanes<Number = T>>(
     }
 }
 
-/// Adds up N lines of centres. The values are added to C sums in turn, because multiply-adds to a single sum would wait
-/// for each other.
+/// Adds up N lines of centres. The values are added to C sums alternately, because multiply-adds to a single sum would
+/// wait for each other.
 #[inline(always)]
 fn add_up_of<T: Real, V: Lanes<Number = T>, const N: usize, const C: usize>(
     forms: &Forms<T>,

@@ -19,7 +19,7 @@ pub struct File {
     pub bytes: &'static [u8],
 }
 
-/// One entry: the name of a file in `web/dist`, and its media type.
+/// Makes an entry of [`FILES`] from the name of a file in `web/dist` and its media type.
 macro_rules! file {
     ($name:literal, $media_type:literal) => {
         File { name: $name, media_type: $media_type, bytes: include_bytes!(concat!("../../../web/dist/", $name)) }

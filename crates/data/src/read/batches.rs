@@ -18,8 +18,8 @@ use crate::points::Points;
 /// The rows of a text table or an NPY array (plain or gzip), in batches. With the feature `parquet`, also the rows of a
 /// Parquet file.
 ///
-/// Faults are reported for the rows of a batch together: the first ten in full, and their number. Faults that concern
-/// all rows are reported at the end, such as a weight column with only zeros.
+/// Faults are reported for the rows of a batch together: the first ten in full, and the total number. Faults that
+/// concern all rows are reported at the end, such as a weight column with only zeros.
 ///
 /// If tables with the same header follow each other, as with `cat day-*.csv`, repeated headers are skipped.
 ///

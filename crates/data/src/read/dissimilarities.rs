@@ -158,8 +158,8 @@ pub fn header_from(reader: &mut impl BufRead, name: &str) -> Result<Header, Erro
     Ok(header)
 }
 
-/// Reads big-endian 16-bit rows: N x N numbers and nothing else, as the authors of the papers store them. A value is
-/// `scale` times its number (the authors use 1 / 32767); negative numbers are missing values.
+/// Reads big-endian 16-bit rows: N x N numbers and nothing else, as in the files of the papers (`docs/papers.md`). A
+/// value is `scale` times its number (1 / 32767 in the papers); negative numbers are missing values.
 ///
 /// # Errors
 /// Returns the errors of [`matrix`]; [`Error::Format`] if the file's length matches no N.

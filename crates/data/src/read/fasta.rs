@@ -152,7 +152,7 @@ impl Text {
         &self.letters[start..self.ends[row]]
     }
 
-    /// Returns the fault of a record whose alphabet differs from that of most letters.
+    /// Returns the fault of a record whose alphabet differs from the alphabet of most letters.
     fn other_alphabet(&self, row: usize, found: &str) -> Fault {
         Fault {
             place: Place::Line(self.heads[row]),

@@ -2,7 +2,8 @@
 //!
 //! The keys are the columns, in the order of their first occurrence; a key that an object lacks is a missing value.
 //! Nested objects become columns of their own (`a.b`). So do lists of numbers that all have the same length (`a.0`,
-//! `a.1`); other lists stay text. Notes report all of this. A document with a single object is not a table.
+//! `a.1`); other lists stay text. The data frame's notes report these columns. A document with a single object is not a
+//! table.
 
 use std::collections::HashMap;
 use std::fmt;

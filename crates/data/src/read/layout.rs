@@ -464,7 +464,7 @@ fn ragged(
     if wrong.is_empty() {
         return Ok(Faults::new(name));
     }
-    // A program that omits empty fields at the end of rows does so in all rows.
+    // A program that omits empty fields at the end of rows omits them in all rows.
     let last = |row: usize| grid.width(row).checked_sub(1).map(|column| grid.field(row, column).trim());
     let drops = wrong.len() >= 2
         && wrong.len() * 20 >= rows.len()

@@ -244,7 +244,7 @@ fn is_final(error: &Error) -> bool {
 fn says_more(second: &Error, first: &Error) -> bool {
     match (second, first) {
         (Error::Faults(second), Error::Faults(first)) => second.total() < first.total(),
-        // An unclosed quote is reported as such, not by the wrong fields that it causes.
+        // An unclosed quote is reported as an unclosed quote, not by the wrong fields that it causes.
         (Error::Faults(_), Error::Format { expected, .. }) => !expected.starts_with("a quote"),
         (Error::Faults(_), Error::Encoding { .. }) => true,
         (Error::Format { .. }, Error::Encoding { .. }) => true,
@@ -256,7 +256,7 @@ fn says_more(second: &Error, first: &Error) -> bool {
     }
 }
 
-/// The rows, with the columns in the order in which they were chosen.
+/// The rows of a table, with the columns in the order in which they were chosen.
 struct Measures {
     name: String,
     columns: Vec<String>,

@@ -445,8 +445,8 @@ impl Header {
         source.again().filter(|_| source.left() == Some(bytes))
     }
 
-    /// Passes on the rows of a column-major array, one at a time. Reads the file in blocks of rows; `source` is at the
-    /// first value.
+    /// Calls `each` with each row of a column-major array. Reads the file in blocks of rows; `source` is at the first
+    /// value.
     fn rows_across(
         &self,
         mut file: File,
@@ -482,7 +482,7 @@ impl Header {
         Ok(values.finish()?)
     }
 
-    /// Passes on the rows of a row-major array, one at a time.
+    /// Calls `each` with each row of a row-major array.
     fn rows(&self, source: &mut Source<'_>, mut each: impl FnMut(&[f64]) -> Result<(), Error>) -> Result<(), Error> {
         let dimension = self.shape[1];
         // The first part of a row that continues in the next block.
@@ -524,7 +524,7 @@ impl Header {
         Ok(values)
     }
 
-    /// Passes on all values in the order of the file, in blocks.
+    /// Calls `each` with all values in the order of the file, in blocks.
     pub(super) fn stream(&self, source: &mut Source<'_>, mut each: impl FnMut(&[f64])) -> Result<(), Error> {
         self.try_stream(source, |block| {
             each(block);

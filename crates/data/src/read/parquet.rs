@@ -455,7 +455,7 @@ impl Rows {
         self.rounded.notes(name)
     }
 
-    /// Passes on the remaining rows of the block, until `kept` rows are kept.
+    /// Gives the remaining rows of the block to `intake`, until `kept` rows are kept.
     fn give(&mut self, intake: &mut Intake<'_>, kept: usize) -> Result<(), Error> {
         let (width, columns) = (self.block.width, self.chosen.columns.len());
         while self.taken < self.block.rows && intake.kept < kept {
@@ -540,7 +540,7 @@ impl Rows {
     }
 }
 
-/// Passes on the next numbers of a column, and returns their number.
+/// Calls `put` with each of the next numbers of a column, and returns their number.
 fn numbers(open: &mut Open, rows: usize, mut put: impl FnMut(usize, Option<f64>)) -> Result<usize, ParquetError> {
     let (is_unsigned, first) = (open.is_unsigned, &mut open.rounded);
     match &mut open.reader {
@@ -573,7 +573,8 @@ fn numbers(open: &mut Open, rows: usize, mut put: impl FnMut(usize, Option<f64>)
     }
 }
 
-/// Passes on the next values of a column as texts, and returns their number; a missing value becomes an empty text.
+/// Calls `put` with each of the next values of a column as a text, and returns their number. A missing value becomes an
+/// empty text.
 fn texts(open: &mut Open, rows: usize, mut put: impl FnMut(String)) -> Result<usize, ParquetError> {
     let is_unsigned = open.is_unsigned;
     fn said<T: ToString>(value: Option<T>) -> String {
@@ -624,7 +625,7 @@ fn list_of<T>(things: &[T], words: impl Fn(&T) -> String) -> String {
     list
 }
 
-/// Passes on the next values of a column with their rows, counted from 0, and returns the number of rows.
+/// Calls `put` with each of the next values of a column and its row, counted from 0. Returns the number of rows.
 fn records<T: DataType>(
     reader: &mut ColumnReaderImpl<T>,
     rows: usize,

@@ -317,8 +317,8 @@ fn is_end(bytes: &[u8], delimiter: u8, terminator: u8) -> bool {
     next.is_some_and(|next| *next == delimiter || *next == terminator)
 }
 
-/// Passes on the fields of a record. `""` within quotes is one quote; text after a closing quote belongs to the field.
-/// Spaces before an opening quote do not belong to it.
+/// Calls `give` with each part of a record's fields. `""` within quotes is one quote; text after a closing quote
+/// belongs to the field. Spaces before an opening quote do not belong to it.
 fn split<'t>(line: &'t str, delimiter: u8, quoting: Quoting, mut give: impl FnMut(Piece<'t>)) {
     let bytes = line.as_bytes();
     let is_delimiter = |byte: u8| byte == delimiter || (delimiter == SPACES && byte == b'\t');

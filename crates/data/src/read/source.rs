@@ -209,8 +209,8 @@ impl<'a> Source<'a> {
         Ok(terminator)
     }
 
-    /// Makes sure that the window has the next line completely. Returns its length with the line end, if it has one;
-    /// `None` at the end of the source.
+    /// Makes sure that the window has the whole next line. Returns its length with the line end, if it has one; `None`
+    /// at the end of the source.
     ///
     /// `lines` is the number of lines read so far. For a line longer than `bytes_max`, returns the error from
     /// `too_long`.

@@ -60,7 +60,8 @@ struct Times {
     separator: Option<char>,
     /// Whether all values are times of day.
     are_clocks: bool,
-    /// The number of values examined. Numbers such as 20210423 are dates for people, but stay numbers.
+    /// The number of values that were examined as dates. Numbers such as 20210423 are dates for people, but stay
+    /// numbers.
     seen: usize,
     /// The number of values that are dates in some order, until counting stopped.
     dates: usize,
@@ -445,7 +446,7 @@ fn one(
         return ReadAs::Truth { yes, no };
     }
     if !survey.is_number() && !must_be_number {
-        // Most values are numbers, so the others are more likely mistakes than text.
+        // Most values are numbers, so the other values are more likely mistakes than text.
         let best = survey.readings.iter().min_by_key(|reading| reading.misfits);
         if let Some(Reading { misfits, misfit: Some(row), .. }) = best
             && *misfits * 2 < survey.filled

@@ -6,8 +6,8 @@
 use crate::alignment::{Alignment, Counted, Mode, is_transition};
 use crate::scoring::Scoring;
 
-/// Score, matches, and the negatives of columns and transitions. [`super::packing`] compares these in order as one
-/// number.
+/// The score, the matches, and the negatives of columns and transitions. [`super::packing`] compares these in order as
+/// one number.
 type Parts = (i64, i64, i64, i64);
 
 const IMPOSSIBLE: Parts = (i64::MIN / 4, 0, 0, 0);

@@ -134,8 +134,9 @@ pub struct Moves {
 }
 
 impl Moves {
-    /// Measures the moves from one set of centres to another, both row after row. `unit` is the unit of these
-    /// positions, in the coordinates of bits. Centres that are not in `before` have moved by 0.
+    /// Returns the distance of each centre between two sets of centres, `before` and `after`, which are stored row
+    /// after row. `unit` is the unit of these positions, in the coordinates of bits. Centres that are not in `before`
+    /// have moved by 0.
     ///
     /// # Panics
     /// Panics if `after` has fewer centres than `before`.

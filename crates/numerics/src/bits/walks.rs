@@ -19,7 +19,8 @@ const WORDS: usize = 6;
 const BITS: usize = 32;
 /// The number of rows that are walked together, and so share each load of a block's lines.
 pub(super) const ROWS: usize = 128;
-/// The number of sums to which lines are added in turn, because additions to a single sum would wait for each other.
+/// The number of sums to which lines are added alternately, because additions to a single sum would wait for each
+/// other.
 const SUMS: usize = 4;
 
 /// The positions of the set bits of some rows. The memory is reused, so that loops allocate nothing.

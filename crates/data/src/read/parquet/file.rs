@@ -59,7 +59,7 @@ pub enum Kind {
     Counts,
     /// True or false.
     Truths,
-    /// Text in UTF-8.
+    /// Text encoded in UTF-8.
     Texts,
     /// An unsupported type, described for messages.
     Other(String),
@@ -255,7 +255,7 @@ impl Parquet {
         has_prefixes(self.metadata.row_group(group).column(column))
     }
 
-    /// Returns a reader of a column's values in a group. Several readers may be used in turn, from one thread at a
+    /// Returns a reader of a column's values in a group. You may use several readers alternately, from one thread at a
     /// time.
     ///
     /// # Errors
