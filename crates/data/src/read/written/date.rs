@@ -6,7 +6,8 @@
 
 use crate::read::DateOrder;
 
-/// The first letters of months in English, German, French, Spanish and Italian, as many as distinguish the months.
+/// The first letters of months in English, German, French, Spanish and Italian, as many as are needed to distinguish
+/// the months.
 const MONTHS: [(&str, u32); 59] = [
     ("january", 1),
     ("januar", 1),
