@@ -59,7 +59,7 @@ pub struct ColumnAccount {
     /// The reason for the role, if the values alone do not show it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// How the column's text was read.
+    /// How the text of the column was read.
     pub read_as: ReadAs,
     /// The number of rows in the table.
     pub rows: usize,

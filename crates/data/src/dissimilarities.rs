@@ -218,8 +218,8 @@ pub enum Values {
 /// between the halves counts as rounding.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Rounding {
-    /// The number of pairs whose two values differed. Both are now their mean (in fixed point, the value above the
-    /// diagonal).
+    /// The number of pairs whose two values differed. Each of the two values is now their mean (in fixed point, the
+    /// value above the diagonal).
     pub unequal_pairs: u64,
     /// The number of pairs with negative values, which are now 0.
     pub negative_pairs: u64,

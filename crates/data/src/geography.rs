@@ -68,7 +68,7 @@ pub fn on_sphere(points: &Points) -> Result<Points, Error> {
             faults.add_with(|| points.fault(row, 1, "a latitude of -90 to 90 degrees", lat.to_string()));
         }
         let ((lon_sin, lon_cos), (lat_sin, lat_cos)) = (sin_cos_of_degrees(lon), sin_cos_of_degrees(lat));
-        // + Adding 0.0 turns -0 into 0, because the two have different bits.
+        // Adding 0.0 turns -0 into 0, because the two have different bits.
         let position = [lat_cos * lon_cos, lat_cos * lon_sin, lat_sin].map(|unit| unit * EARTH_RADIUS_KM + 0.0);
         values.extend(&position).map_err(kept)?;
     }

@@ -1,7 +1,7 @@
 //! Prepares the columns of a table for a method: which are used, and how.
 //!
-//! [`Preparation::new`] decides for each column whether it is used and how, gives a reason, and records both. So you
-//! can read the decisions before the run, and apply them to next month's file.
+//! [`Preparation::new`] decides for each column whether it is used and how, and records each decision with its reason.
+//! So you can read the decisions before the run, and apply them to next month's file.
 //!
 //! - A **number** stays as it is or becomes its logarithm; it is shifted and divided according to [`Scale`].
 //! - A **category** becomes one feature for each text: 1 in rows with this text, and 0 elsewhere. All these features

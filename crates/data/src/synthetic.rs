@@ -221,9 +221,9 @@ pub fn bit_templates(
 /// Draws sparse rows like word counts, with the number of each row's topic. A row has some words of its topic and some
 /// that all topics share. Row r has the topic `r % topics`.
 ///
-/// A row draws `words` words, with repetition: a word drawn twice counts 2. Three in four words are from the `columns /
-/// (2 topics)` columns of its topic. The other words are from the second half of the columns, which all topics share.
-/// Low columns of either part are drawn more often, like frequent words.
+/// A row draws `words` words, with repetition: a word drawn twice counts 2. Three in four words are from the
+/// `columns / (2 topics)` columns of its topic. The other words are from the second half of the columns, which all
+/// topics share. Low columns of either part are drawn more often, like frequent words.
 ///
 /// # Panics
 /// Panics if there are no topics, rows or words, or if there are fewer than four columns for each topic.

@@ -96,8 +96,8 @@ impl AtomicFile {
     /// Writes the rest, waits until it is on disk, and gives the file its name.
     ///
     /// # Errors
-    /// Returns [`Error::Write`], for example if the disk is full. Then the incomplete file is removed, and an existing
-    /// file stays.
+    /// Returns [`Error::Write`], for example if the disk is full. In this case, the incomplete file is removed, and an
+    /// existing file stays.
     pub fn commit(mut self) -> Result<(), Error> {
         self.finish().map_err(|cause| Error::Write { path: self.path.display().to_string(), cause })
     }

@@ -186,8 +186,9 @@ impl Aligner {
         found
     }
 
-    /// Aligns each sequence of `rows` with each of `columns`, and passes every alignment to `each(row, column,
-    /// alignment)`. If both ranges begin with the same sequence, it aligns only pairs with `row < column`.
+    /// Aligns each sequence of `rows` with each of `columns`, and passes every alignment to
+    /// `each(row, column, alignment)`. If both ranges begin with the same sequence, it aligns only pairs with
+    /// `row < column`.
     ///
     /// # Example
     /// ```

@@ -2,11 +2,11 @@
 //! computed.
 //!
 //! For a row `x` of zeros and ones and a centre `y`, `|x - y|^2 = |y|^2 + sum over the set bits j of (1 - 2 y_j)`. So
-//! only the positions of a row's set bits matter. Centres are stored side by side: for each column, a line holds `1 - 2
-//! y_j` of 8 centres (16 in single precision). For each row, the lines of its set bits are added up. The sums for the
-//! next centres are the transposed product. A row's memberships, in lines of 8 (16) centres, are added to the lines of
-//! its set bits. For each centre, a product takes one addition per set bit; rows of numbers take one multiply-add per
-//! column.
+//! only the positions of a row's set bits matter. Centres are stored side by side: for each column, a line holds
+//! `1 - 2 y_j` of 8 centres (16 in single precision). For each row, the lines of its set bits are added up. The sums
+//! for the next centres are the transposed product. A row's memberships, in lines of 8 (16) centres, are added to the
+//! lines of its set bits. For each centre, a product takes one addition per set bit; rows of numbers take one
+//! multiply-add per column.
 //!
 //! Scores and sums mean the same as in [`crate::soft`] and [`crate::nearest`], and have the same values except for
 //! rounding. Centres, directions and planes are in the coordinates of the bits, 0 and 1.
@@ -145,8 +145,8 @@ pub struct HardBitCenters<T: Real> {
     bits: usize,
     count: usize,
     distances: Forms<T>,
-    /// The distances centre by centre, for rows that are compared with a single centre. There are K constants, K x (D +
-    /// 1) terms, and the size of the largest term of each centre.
+    /// The distances centre by centre, for rows that are compared with a single centre. There are K constants, K x (D
+    /// + 1) terms, and the size of the largest term of each centre.
     constants: Vec<T>,
     terms: Vec<T>,
     largest: Vec<f64>,

@@ -96,8 +96,8 @@ impl<T: Real> Components<T> {
         }
     }
 
-    /// Adds a component. `log_factor` is the part of its score that does not depend on the row: `ln P_k - ln det(2 pi
-    /// S_k) / 2`.
+    /// Adds a component. `log_factor` is the part of its score that does not depend on the row:
+    /// `ln P_k - ln det(2 pi S_k) / 2`.
     ///
     /// # Panics
     /// Panics if `mean` does not have D numbers, or if the shape of `matrix` differs from the chosen [`Whitening`].

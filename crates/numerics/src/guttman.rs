@@ -323,8 +323,8 @@ kernel! {
 /// the row's own item.
 ///
 /// Positions, targets and the shift have the same unit, and should be about 1 in this unit, because distances below
-/// 1e-15 count as zero. The relative error of a distance is 3 rounding units of `T`. Cost: rows x items x (5 dimensions
-/// + 20) operations; the rows are read once.
+/// 1e-15 count as zero. The relative error of a distance is 3 rounding units of `T`. Cost: 5 dimensions + 20 operations
+/// for each row and item; the rows are read once.
 ///
 /// # Panics
 /// Panics if shapes disagree. Positions and weights must have the block's items, and a matrix of weights must have the

@@ -66,8 +66,8 @@ pub trait Real:
     const SHIFTER: Self;
     /// The number of Newton steps in [`Lanes::inverse_root`].
     const ROOT_STEPS: usize;
-    /// The coefficients of `2^r` for `|r| <= 1/2`, lowest first, interpolated at the Chebyshev points of `(2^r - 1) /
-    /// r`.
+    /// The coefficients of `2^r` for `|r| <= 1/2`, lowest first, interpolated at the Chebyshev points of
+    /// `(2^r - 1) / r`.
     const EXP2: &'static [Self];
     /// The coefficients of `log2 m = t (c0 + c1 t^2 + ...)` with `t = (m - 1) / (m + 1)`: the series of the inverse
     /// hyperbolic tangent.

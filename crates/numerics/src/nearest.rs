@@ -103,7 +103,7 @@ impl<T: Real> HardCenters<T> {
 pub struct HardScratch<T: Real> {
     nearest: Vec<T::Line>,
     products: Vec<T::Line>,
-    /// A block of a tile's columns, row by row.
+    /// A block of columns of a tile, row by row.
     block: Vec<T::Line>,
     sums: Vec<T::Line>,
 }

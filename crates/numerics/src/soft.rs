@@ -28,10 +28,9 @@ const WIDE_GROUP: usize = 8;
 #[derive(Clone, Debug, Default)]
 pub struct SoftCenters<T: Real> {
     dimension: usize,
-    /// The scaled centres, K x D. In few dimensions, they are multiplied by `sqrt(log2 e / T)`; in many, by `2 log2 e /
-    /// T`.
+    /// The scaled centres, K x D. The factor is `sqrt(log2 e / T)` in few dimensions, and `2 log2 e / T` in many.
     scaled: Vec<T>,
-    /// The offsets `log2 g_k`; in many dimensions minus `|y_k|^2 log2 e / T`.
+    /// The offsets: `log2 g_k` in few dimensions, and `log2 g_k - |y_k|^2 log2 e / T` in many.
     offsets: Vec<T>,
     centers: Vec<T>,
     /// For [`Sums::Along`]: the direction of each centre (K x D), and `-y_k . u_k`.

@@ -33,7 +33,7 @@ pub struct Tiles<T: Real> {
     square: f64,
 }
 
-/// Tiles whose lines were written to a file that is not complete yet; a handle for reading them when it is.
+/// The position of tiles in a file that is not complete yet. It gives access to the tiles when the file is complete.
 #[derive(Clone, Copy, Debug)]
 pub struct Written {
     rows: usize,

@@ -1,7 +1,8 @@
 //! Reads an ordinary table into a [`DataFrame`]: all values of a column decide its type.
 //!
 //! First, the rows of a table become a [`Grid`] of fields. Then every column is surveyed, and `written.rs` decides
-//! about all columns together. Last, each column becomes values. The data frame notes every unusual decision.
+//! about all columns together. Finally, the fields of each column become values. The data frame notes every unusual
+//! decision.
 
 use std::io::Read;
 use std::path::Path;

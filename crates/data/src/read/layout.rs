@@ -309,7 +309,7 @@ fn header_rows(
     Ok(rows)
 }
 
-/// Returns whether a row has a value that programs do not write, such as a price or a date, which cannot be a name
+/// Returns whether a row has a value in a notation of people, such as a price or a date. Such a value cannot be a name
 /// either.
 fn has_written(grid: &Grid, row: usize) -> bool {
     grid.fields(row).any(|field| is_value(field) && field.trim().parse::<f64>().is_err())

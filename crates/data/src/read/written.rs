@@ -507,7 +507,7 @@ fn one(
         None => {
             let by_others = || others.decimal.map(|mark| if mark == ',' { Mark::Comma } else { Mark::Point });
             asked.or_else(by_others).unwrap_or_else(|| {
-                // If commas separate fields, an unquoted number has no comma, and a point is the notation of programs.
+                // If commas separate fields, an unquoted number has no comma, and a point is a decimal point.
                 is_ambiguous = survey.readings[0].thousands.is_some() || !others.has_commas_between;
                 Mark::Point
             })

@@ -34,8 +34,8 @@ pub(crate) struct Weights<N> {
 /// As many sequences as a line has lanes, or fewer, in the kernel's layout.
 #[derive(Debug)]
 pub(crate) struct Group<N: Number> {
-    /// The scores of the query's symbols against each lane's letter at a position: the line `position * symbols +
-    /// symbol` has the scores of one symbol.
+    /// The scores of the query's symbols against each lane's letter at a position: the line
+    /// `position * symbols + symbol` has the scores of one symbol.
     pub(crate) profile: Vec<N::Line>,
     pub(crate) symbols: usize,
     /// The length of each lane's sequence; 0 for a lane without a sequence.

@@ -87,8 +87,8 @@ pub fn for_each_set_bit(words: &[u64], mut each: impl FnMut(usize)) {
 /// position.
 pub(super) const SLACK: usize = 64;
 
-/// Writes the positions of the set bits, in ascending order, and returns their number. Later entries may be
-/// overwritten.
+/// Writes the positions of the set bits, in ascending order, and returns their number. Entries after these positions
+/// may be overwritten.
 ///
 /// It writes eight positions at a time, even if fewer bits are left. A loop that ended at a word's last bit would be
 /// mispredicted for almost every word, which is slower.

@@ -3,7 +3,8 @@
 //! A single number does not show the meaning of a comma or a point. In one country, `1,234` is more than one thousand;
 //! in another, slightly more than one. So each text is read in both ways ([`Mark`]), and all values of the column
 //! decide which way is right. The text around the digits (a sign, a currency, a percent sign) is the same in both. The
-//! digits are assembled and parsed once, so that the number has the same bits as in the notation of programs.
+//! digits are assembled and parsed once, so that the number has the same bits as in the notation of programming
+//! languages.
 
 use std::borrow::Cow;
 
