@@ -28,7 +28,7 @@ pub fn counts_rows(points: &Points) -> Option<String> {
     counter(points.columns(), points.len(), |row, column| points.row(row)[column])
 }
 
-/// Returns the same warning for rows with missing values; a column with missing values does not count the rows.
+/// Like [`counts_rows`], for rows with missing values. A column with missing values does not count the rows.
 ///
 /// # Example
 /// ```

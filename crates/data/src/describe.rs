@@ -154,7 +154,7 @@ impl Dominant {
 /// Describes the columns of a table, in their order.
 ///
 /// Cost: a sort of each numeric column, a pass over each other column, and a comparison of each column with the earlier
-/// ones.
+/// columns.
 ///
 /// # Example
 /// ```
@@ -316,7 +316,7 @@ const ID_WORDS: [&str; 12] =
 const CODE_WORDS: [&str; 12] =
     ["id", "zip", "zipcode", "plz", "postcode", "postal", "phone", "tel", "telefon", "fips", "geoid", "isbn"];
 
-/// Returns whether a name equals, begins with or ends with one of some words: `customer_id`, `CustomerID`, `id`,
+/// Returns whether a name equals, begins with or ends with one of `words`: `customer_id`, `CustomerID`, `id`,
 /// `zip code`.
 fn is_called(name: &str, words: &[&str]) -> bool {
     let mut parts = vec![String::new()];

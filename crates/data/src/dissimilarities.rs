@@ -10,8 +10,7 @@
 //! | `f64` | 8 | NaN | none |
 //! | `f32` | 4 | NaN | 6e-8 of the value |
 //! | `u16`: the value is `scale` times the number | 2 | 65535 | 8e-6 of the largest value |
-//! | `i16be`: as `u16`, in big-endian rows without an NPY header, as in the files of the papers | 2 | negative | 1.5e-5
-//! of the larger of 1 and the largest value |
+//! | `i16be`: as `u16`, in big-endian rows without an NPY header, as in the files of the papers | 2 | negative | 1.5e-5 of the larger of 1 and the largest value |
 //!
 //! Read next: [`crate::write::dissimilarities`], [`crate::read::dissimilarities`].
 

@@ -180,7 +180,7 @@ pub enum Class {
 }
 
 impl Error {
-    /// Returns what is responsible for the error, for exit codes and status codes.
+    /// Returns whether the data or the environment is responsible for the error, for exit codes and status codes.
     pub fn class(&self) -> Class {
         match self {
             Error::Open { .. }
@@ -470,7 +470,7 @@ fn list<T>(items: impl Iterator<Item = T>, text: impl Fn(T) -> String) -> String
     items.map(text).collect::<Vec<_>>().join(", ")
 }
 
-/// Returns a line for each requested column with the existing columns and the most similar one.
+/// Returns a line for each column that does not exist, with the existing columns and, for a name, the most similar one.
 fn no_such_columns(name: &str, wanted: &[String], columns: &[String]) -> String {
     const LISTED: usize = 40;
     let mut there = list(columns.iter().take(LISTED), |column| format!("{column:?}"));

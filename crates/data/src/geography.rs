@@ -26,7 +26,7 @@ const LATITUDES: [&str; 4] = ["lat", "latitude", "decimallatitude", "intptlat"];
 /// `x` points to longitude 0 on the equator, `y` to longitude 90° east, `z` to the north pole.
 ///
 /// A name means longitude or latitude if one of its words does: `lon`, `start_lng`, `pickupLongitude`, `Long. (deg)`.
-/// If neither name does, Lehr takes the first column for the longitude, and [`order_warning`] says so.
+/// If neither name does, Lehr takes the first column as the longitude, and [`order_warning`] says so.
 ///
 /// Each place has exactly one position: 180° west equals 180° east, and a pole has any longitude.
 ///
@@ -143,8 +143,8 @@ pub fn arc_km(chord_km: f64) -> f64 {
 ///
 /// If the columns have names, a longitude and a latitude must be among them (such as `lon` and `Latitude`), with all
 /// values in range. Columns with generated names (`x0`, `x1`) count as degrees if there are exactly two, both in range.
-/// They must not be all whole numbers, and the first must exceed 90, which a latitude never does; smaller numbers could
-/// be anything.
+/// A value must have a fraction, and a longitude must exceed 90, which a latitude never does. Smaller numbers could be
+/// anything.
 ///
 /// # Example
 /// ```

@@ -60,8 +60,8 @@ pub enum Counted {
 
 /// The best alignment of two sequences.
 ///
-/// Alignments with the same score are compared by more matches, then by fewer columns, then by fewer transitions.
-/// Counts that were not requested ([`Counted`]) are 0 and are not compared.
+/// Among alignments with the same score, the best has the most matches, then the fewest columns, then the fewest
+/// transitions. Counts that were not requested ([`Counted`]) are 0 and are not compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Alignment {
     /// The score.

@@ -24,7 +24,7 @@ use crate::schedule::Schedule;
 
 const MAGIC: &str = "lehr distances checkpoint 1";
 
-/// The header of a log: the data and the dissimilarity that it belongs to.
+/// Returns the header of a log, with the data and the dissimilarity that it belongs to.
 fn head<T: Precision>(metric: &dyn Metric) -> Value {
     json!({
         "metric": metric.name(),

@@ -115,7 +115,7 @@ impl<T: Precision> Half<T> {
         Err(Error::TooLarge { items, pairs, bytes, element: T::NAME, limit })
     }
 
-    /// Checks that every value fits its element type.
+    /// Checks that no value exceeds the range of its element type.
     ///
     /// Cost: one pass over all values if `largest`, the largest value that you have found, is infinite. Otherwise, no
     /// pass.

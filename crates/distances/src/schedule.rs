@@ -117,7 +117,7 @@ impl Schedule {
     }
 
     /// Returns whether this leaf computes the tile that it shares with the opposite leaf. Even leaves of the first half
-    /// do, and leaves opposite the odd ones.
+    /// compute it, and so do leaves opposite the odd leaves of the first half.
     fn has_opposite(&self, leaf: usize) -> bool {
         let half = self.leaves() / 2;
         (leaf % half).is_multiple_of(2) == (leaf < half)

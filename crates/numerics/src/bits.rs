@@ -100,8 +100,8 @@ impl<T: Real> SoftBitCenters<T> {
     }
 
     /// Makes centre `k` a component without a position that is equally far from every row, with
-    /// `score = ln g_k - d / T` for all of them. Every row is at 1 along its direction, so that its sums are mass and
-    /// first moment, whichever sums are requested.
+    /// `score = ln g_k - d / T` for all rows. Every row has the position 1 along the direction of this component. So
+    /// the sums of the component are mass and first moment, whichever sums are requested.
     ///
     /// # Panics
     /// Panics if there is no room for the component.
@@ -145,8 +145,8 @@ pub struct HardBitCenters<T: Real> {
     bits: usize,
     count: usize,
     distances: Forms<T>,
-    /// The distances centre by centre, for rows that are compared with a single centre. There are K constants, K x (D
-    /// + 1) terms, and the size of the largest term of each centre.
+    /// The distances centre by centre, for rows that are compared with a single centre: K constants, `K x (D + 1)`
+    /// terms, and the size of the largest term of each centre.
     constants: Vec<T>,
     terms: Vec<T>,
     largest: Vec<f64>,
@@ -208,7 +208,8 @@ impl<T: Real> HardBitCenters<T> {
         self.distances.set(k, constant, own.iter().map(|term| term.to_f64()));
     }
 
-    /// Adds the plane of the next centre, starting with the first: rows with `x . normal > threshold` are beyond it.
+    /// Adds the plane of the next centre, starting with the first: rows with `x . normal > threshold` are beyond the
+    /// plane.
     ///
     /// # Panics
     /// Panics if the normal does not have one coordinate for each column.

@@ -1,10 +1,10 @@
 //! Rows of dissimilarities in the compact form in which they are stored, and their products with columns of numbers.
 //!
 //! A matrix of N x N is read once for each iteration, and takes most of the memory. So kernels read it in its stored
-//! form: numbers of 64 or 32 bits, or 16-bit whole numbers, which are widened in registers. An [`Entry`] says with
-//! which value a pair enters a product: the dissimilarity, its square, 1 if present, or a weight computed from it.
-//! Columns (memberships, positions, directions of conjugate gradients) are stored as lines, one column after another.
-//! So a line of a row is multiplied with a line of each column.
+//! form: numbers of 64 or 32 bits, or 16-bit whole numbers, which are widened in registers. An [`Entry`] is the value
+//! of a pair in a product: the dissimilarity, its square, 1 if present, or a weight computed from it. Columns
+//! (memberships, positions, directions of conjugate gradients) are stored as lines, one column after another. So a line
+//! of a row is multiplied with a line of each column.
 //!
 //! Sums are in the rows' precision within a strip of columns, and in `f64` beyond it. Their order depends only on the
 //! number of items. [`crate::guttman`] is the other kernel over such rows.
@@ -49,7 +49,7 @@ impl<T> Block<'_, T> {
     }
 }
 
-/// The value with which an entry of a block enters a product. Missing entries count as 0.
+/// The value of a block's entry in a product. Missing entries count as 0.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Entry {
     /// The dissimilarity.

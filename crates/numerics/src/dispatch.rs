@@ -1,6 +1,6 @@
 //! Chooses the instruction set of a kernel at run time.
 //!
-//! `kernel!` compiles one body for each instruction set, and runs the best one that this processor has. All bodies give
+//! `kernel!` compiles one body for each instruction set, and runs the best set that this processor has. All bodies give
 //! the same bits (see [`crate::lanes`]), so a result does not depend on the choice. An installed program is compiled
 //! for the most basic processor of its family, but still uses the widest registers that it finds.
 

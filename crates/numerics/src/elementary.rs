@@ -1,9 +1,9 @@
 //! Logarithms, exponentials and cosines with the same bits on every machine.
 //!
 //! The standard library calls the system's functions, whose last digits differ between systems, and between processors
-//! on the same system. Use the functions here if a result must be reproducible elsewhere, or if ranks on different
-//! machines base decisions on it. These functions compute sums, products and quotients in a fixed order, and IEEE 754
-//! fixes the results. (It fixes square roots too, so the standard library's square root can be used.)
+//! on the same system. Use the functions here if a result must be reproducible on other machines, or if ranks on
+//! different machines base decisions on it. These functions compute sums, products and quotients in a fixed order, and
+//! IEEE 754 fixes the results. (It fixes square roots too, so the standard library's square root can be used.)
 
 use crate::dispatch::kernel;
 use crate::lanes::Line;

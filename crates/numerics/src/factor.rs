@@ -101,8 +101,8 @@ pub fn eigenpairs(n: usize, matrix: &[f64]) -> Option<Vec<(f64, Vec<f64>)>> {
 fn rotate(n: usize, a: &mut [f64], vectors: &mut [f64], p: usize, q: usize) {
     let off = a[p * n + q];
     let ratio = (a[q * n + q] - a[p * n + p]) / (2.0 * off);
-    // The smaller root of t^2 + 2 ratio t = 1. Above 1e150 the square would overflow, and the root equals 1 / (2 ratio)
-    // in every bit.
+    // This is the smaller root of t^2 + 2 ratio t = 1. Above 1e150, the square would overflow, and the root equals 1 /
+    // (2 ratio) in every bit.
     let tangent = if ratio.abs() > 1e150 {
         0.5 / ratio
     } else {

@@ -36,8 +36,8 @@ pub enum Weighing<'a, T> {
         /// The smallest divisor before squaring, above 0.
         floor: f64,
     },
-    /// The items' weights times the weights in a matrix; this block has the same rows. Pairs with a missing weight have
-    /// no influence.
+    /// The items' weights times the weights in a matrix, of which this is the block with the same rows. Pairs with a
+    /// missing weight have no influence.
     Matrix(Block<'a, T>),
 }
 

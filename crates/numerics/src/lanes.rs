@@ -41,7 +41,7 @@ pub(crate) trait Registers: crate::compact::PairKernels + Sized + 'static {
 
 /// A type of number in which rows may be stored: `f64` or `f32`. Sums over rows are `f64` for both.
 ///
-/// Other crates can neither implement it nor access its registers:
+/// Other crates can neither implement this trait nor access its registers:
 ///
 /// ```compile_fail
 /// use lehr_numerics::lanes::{Lanes, Real};
@@ -96,7 +96,7 @@ pub trait Line: bytemuck::Pod + Debug + Default + Send + Sync {
 pub trait Lanes: Copy + Debug {
     /// The number in a lane.
     type Number: Real;
-    /// Whether a line is a single register, of which there are 32, so that larger blocks of sums fit into them.
+    /// Whether a line is a single register. There are 32 such registers, so larger blocks of sums fit into them.
     const IN_ONE_REGISTER: bool;
 
     /// Loads a line.

@@ -520,7 +520,7 @@ kernel! {
             }
             let rows = &tiles.row_major()[group * group_rows..];
             row_sums::<T, V>(rows, weights.len(), lines_per_row, scores, &mut scratch.sums);
-            // From here on sums are in `f64`: a group is at most 128 rows.
+            // Sums are in `f64` from here on: a group has at most 128 rows.
             for (line, sums) in scratch.sums.chunks_exact_mut(lines_per_row).zip(sums.chunks_exact_mut(1 + dimension)) {
                 for (sums, line) in sums[1..].chunks_mut(T::Line::COUNT).zip(line) {
                     for (sum, value) in sums.iter_mut().zip(line.lanes()) {

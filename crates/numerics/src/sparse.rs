@@ -93,8 +93,8 @@ impl<T: Real> SoftSparseCenters<T> {
     }
 
     /// Makes centre `k` a component without a position that is equally far from every row, with
-    /// `score = ln g_k - d / T` for all of them. Every row is at 1 along its direction, so that its sums are mass and
-    /// first moment, whichever sums are requested.
+    /// `score = ln g_k - d / T` for all rows. Every row has the position 1 along the direction of this component. So
+    /// the sums of the component are mass and first moment, whichever sums are requested.
     ///
     /// # Panics
     /// Panics if there is no room for the component.

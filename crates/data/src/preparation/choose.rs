@@ -107,7 +107,7 @@ fn refused(frame: &DataFrame, wishes: &Wishes, uses: &[ColumnUse]) -> Result<(),
     })
 }
 
-/// Returns how a column is used, or why not.
+/// Returns how a column is used, or why it is not used.
 fn decided(
     column: &FrameColumn,
     account: &ColumnAccount,
@@ -282,7 +282,7 @@ fn features_of(
         let divisor = match scale {
             Scale::None => 1.0,
             Scale::Std => variance.sqrt(),
-            // A column of numbers then has about this variance.
+            // With robust scaling, a column of numbers has about the same variance.
             Scale::Robust => variance.sqrt() * NORMAL_RANGE,
         };
         let divisor = if divisor > 0.0 { divisor } else { 1.0 };

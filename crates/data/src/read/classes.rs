@@ -10,7 +10,7 @@ use crate::read::source::Source;
 
 /// Reads ids and classes from the columns with these names, in the order of rows.
 ///
-/// Both are text; spaces around them are ignored. Cost: one pass; memory for the texts.
+/// Ids and classes are text; spaces around them are ignored. Cost: one pass; memory for the texts.
 ///
 /// # Errors
 /// - [`Error::Open`], [`Error::Directory`], [`Error::Read`], [`Error::CutShort`], [`Error::Encoding`]: the file cannot

@@ -37,7 +37,7 @@ pub const MISSING: [&str; 16] =
 pub(super) enum Refused {
     /// The table has an error.
     Wrong(Error),
-    /// The table may need another reading than it seems.
+    /// The values may not be plain numbers, for example because a point may be a thousands separator.
     Doubtful,
 }
 

@@ -39,8 +39,8 @@ pub(super) fn seen(head: &[u8]) -> Option<Encoding> {
 /// Returns the evidence that a text is UTF-32, which is not supported: its byte order mark, or zeros in three of every
 /// four bytes.
 ///
-/// Call this before looking for UTF-16, because the byte order mark of little-endian UTF-32 begins with the one of
-/// UTF-16.
+/// Call this before looking for UTF-16: the byte order mark of little-endian UTF-32 begins with the bytes of the UTF-16
+/// mark.
 pub(super) fn utf32(head: &[u8]) -> Option<&'static str> {
     if head.starts_with(b"\xff\xfe\0\0") {
         return Some("FF FE 00 00, the byte order mark of UTF-32");

@@ -23,7 +23,7 @@ const LINE_BYTES_MAX: usize = 1 << 30;
 pub struct Expected {
     /// The alphabet. `None`: detected.
     pub alphabet: Option<Alphabet>,
-    /// Whether the sequences are aligned: then gaps are accepted, and all lengths must be equal.
+    /// Whether the sequences are aligned. If they are, gaps are accepted, and all lengths must be equal.
     pub is_aligned: bool,
 }
 

@@ -157,7 +157,7 @@ pub(super) fn rows<'a>(mut source: Source<'a>, selection: &Selection) -> Result<
         head.truncate(end);
     }
     let name = source.name().to_owned();
-    // A table that `points` reads as plain numbers is read so here too, with the same columns.
+    // A table that `points` reads as plain numbers is read as plain numbers here too, with the same columns.
     let is_plain = !is_decoded
         && selection.form == TableForm::default()
         && csv::points(Source::new(&head[..], &name)?, selection, None).is_ok();

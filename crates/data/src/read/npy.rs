@@ -75,7 +75,7 @@ pub(super) struct Rows<'a> {
     chosen: Chosen,
     /// The number of values of the array that were read.
     done: usize,
-    /// The values that were read; those from `taken` on are not used yet.
+    /// The values that were read; the values from `taken` on are not used yet.
     block: Vec<f64>,
     taken: usize,
     /// The number of rows that were read.

@@ -160,7 +160,7 @@ fn frame_of(parquet: &Parquet, name: &str, form: &TableForm, page_bytes: u64) ->
     faults.or(())?;
     let frame = super::frame::data_frame_of(name, columns, form)?;
     notes.extend(frame.notes().iter().cloned());
-    // Times exceed the limit by far, but their last digits are fractions of a microsecond.
+    // Rounded times need no note: they exceed the limit by far, but their last digits are fractions of a microsecond.
     notes.extend(rounded.notes(|column| parquet.unit(column).is_none().then(|| names[column].as_str())));
     Ok(frame.with_notes(notes).with_dialect(Dialect { format: Format::Parquet, ..Dialect::default() }))
 }
@@ -244,7 +244,7 @@ fn opened(file: File, name: &str) -> Result<Parquet, Error> {
     guarded(name, || Parquet::open(file).map_err(|refused| told(refused, name, None)))
 }
 
-/// Calls the library, which may panic on unexpected bytes: then the file is damaged.
+/// Calls the library. If it panics on unexpected bytes, returns the error for a damaged file.
 fn guarded<T>(name: &str, read: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
     catch_unwind(AssertUnwindSafe(read)).unwrap_or_else(|_| {
         Err(Error::Format { name: name.into(), expected: "a sound Parquet file".into(), found: "damage".into() })

@@ -9,7 +9,7 @@
 //!
 //! A delimiter is one byte, or [`SPACES`]: any run of spaces and tabs, ignored at both ends of a line. In a file
 //! delimited by spaces, a lone `#` before the first record marks it as a header and is not a field. NumPy's `savetxt`
-//! writes it.
+//! writes this mark.
 
 use crate::error::{Error, quoted};
 use crate::read::slip::is_number_with_commas;

@@ -20,7 +20,7 @@ const ZIP: &[u8] = b"PK\x03\x04";
 const OLD: &[u8] = b"\xd0\xcf\x11\xe0";
 /// The maximum number of cells of a sheet, because a small file may claim that its last cell is far away.
 const CELLS_MAX: usize = 1 << 28;
-/// A sheet with fewer cells than the largest one by this factor is a page about the data, not a table.
+/// The factor by which a page about the data has fewer cells than the largest sheet.
 const SMALL: usize = 4;
 
 /// Returns the kind of workbook, by its first bytes and its name.
@@ -56,7 +56,7 @@ pub(super) fn cells(mut source: Source<'_>, format: Format, form: &TableForm) ->
         expected: "a workbook that can be read here (.xlsx, .xls or .ods)".into(),
         found,
     };
-    // The library may panic on unexpected bytes: then the file is damaged.
+    // If the library panics on unexpected bytes, the file is damaged.
     let read = catch_unwind(AssertUnwindSafe(|| match format {
         Format::Ods => {
             of(Ods::new(Cursor::new(bytes)).map_err(|error| damaged(error.to_string()))?, &name, form, &damaged)

@@ -36,7 +36,7 @@ pub(crate) fn open(path: &Path) -> Result<File, Error> {
 pub(crate) struct Source<'a> {
     name: String,
     reader: Unpacked<'a>,
-    /// The number of bytes read from below the decompressor.
+    /// The number of bytes that the decompressor has read.
     taken: Rc<Cell<u64>>,
     /// The length of a file on disk.
     length: Option<u64>,
@@ -188,8 +188,8 @@ impl<'a> Source<'a> {
         Ok(!self.is_at_end)
     }
 
-    /// Returns the last byte of line ends. It is a line feed, alone or after a carriage return, or a lone carriage
-    /// return, as on old Macintosh systems. The first line end outside quotes decides.
+    /// Returns the last byte of line ends. This byte is a line feed (alone or after a carriage return), or a lone
+    /// carriage return, as on old Macintosh systems. The first line end outside quotes decides.
     ///
     /// # Errors
     /// Returns [`Error::Encoding`] for UTF-16 with a byte order mark and for UTF-32, and errors of reading.

@@ -1,10 +1,10 @@
 //! Reads sparse rows from SVMlight text, which LIBSVM and others write too:
 //! `label column:value column:value … # comment`, one row on each line.
 //!
-//! Clustering does not use classes, so labels (a number, or several separated by commas) are read, checked and left
-//! out. A line may have no label. `qid:number`, by which SVMlight groups the rows of a ranking, is not a column and is
-//! left out too. Text after `#` is a comment, and a line with only a comment is not a row. Columns may come in any
-//! order, but each only once; values of 0 are dropped.
+//! Clustering does not use classes, so labels (a number, or several numbers separated by commas) are read, checked and
+//! left out. A line may have no label. `qid:number`, by which SVMlight groups the rows of a ranking, is not a column
+//! and is left out too. Text after `#` is a comment, and a line with only a comment is not a row. Columns may come in
+//! any order, but each only once; values of 0 are dropped.
 //!
 //! The format does not say whether columns count from 1, as in SVMlight itself, or from 0, as some programs write them.
 //! Unless you specify it, they count from 0 if a column 0 occurs, and otherwise from 1.
@@ -184,7 +184,7 @@ fn before_comment(line: &[u8]) -> &[u8] {
     &line[..end]
 }
 
-/// Returns whether a field is a label: a number, or several separated by commas.
+/// Returns whether a field is a label: a number, or several numbers separated by commas.
 fn is_label(field: &str) -> bool {
     field.split(',').all(|part| part.parse::<f64>().is_ok_and(f64::is_finite))
 }
@@ -201,7 +201,7 @@ fn pair(field: &str) -> Result<Option<(u32, f64)>, &'static str> {
         return Err(EXPECTED);
     }
     let value = value.parse::<f64>().ok().filter(|value| value.is_finite()).ok_or(EXPECTED)?;
-    // If columns count from 1, the number of the last one equals the limit.
+    // If columns count from 1, the number of the last column equals the limit.
     match column.parse::<u32>() {
         Ok(column) if column as usize <= Sparse::COLUMNS_MAX => Ok(Some((column, value))),
         _ => Err("at most 16777216 columns"),

@@ -99,7 +99,7 @@ impl Times {
     fn look(&mut self, row: usize, field: &str) {
         self.seen += 1;
         self.are_clocks = self.are_clocks && date::time_of_day(field).is_some();
-        // This is a text column, because a column of dates would have more of them.
+        // This is a text column, because a column of dates would have more dates.
         if self.others > self.dates + FEW_TEXTS {
             return;
         }

@@ -80,8 +80,8 @@ impl<N: Number> Sweep<N> {
     }
 }
 
-/// Aligns the query with each lane's sequence. With `LOCAL`, it finds the best parts of the two sequences. Without, it
-/// aligns all of both, with borders at the cost in `weights`.
+/// Aligns the query with each lane's sequence. With `LOCAL`, it finds the best parts of the two sequences. Without
+/// `LOCAL`, it aligns both sequences completely, with borders at the cost in `weights`.
 ///
 /// If end gaps are free, the best alignment ends anywhere in the last row or the last column. An alignment without any
 /// overlap is allowed too, and has the value 0.

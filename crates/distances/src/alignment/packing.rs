@@ -10,7 +10,7 @@
 //! ```
 //!
 //! All four add up along an alignment, and so does v. The recurrences for scores therefore find the alignment of the
-//! largest v. Values of v compare by the score first, then by more matches, then by fewer columns. Thousands of
+//! largest v. The largest v has the highest score, then the most matches, then the fewest columns. Thousands of
 //! alignments may have the best score. This order selects *one* of them, which does not depend on the order of
 //! computation or of the sequences. Counts cost no instruction, but they cost bits: lanes are 16, 32 or 64 bits wide,
 //! depending on the longest sequence.

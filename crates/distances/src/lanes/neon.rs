@@ -84,7 +84,7 @@ macro_rules! neon {
     };
 }
 
-/// Returns the lane-wise maximum of 64-bit numbers, for which there is no instruction.
+/// Returns the lane-wise maximum of 64-bit numbers, for which the processor has no instruction.
 ///
 /// # Safety
 /// The processor must have NEON.

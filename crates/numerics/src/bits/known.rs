@@ -222,8 +222,8 @@ fn slack_of(terms: usize, columns: usize, size: f64, epsilon: f64) -> f32 {
 ///
 /// `moves` has the distance that each centre has moved since the pass that computed `known`. This pass must have been
 /// over the same rows and the same number of centres. If `known` is empty, or if most distances would be needed, all
-/// distances are computed. The distances must be those of centres ([`HardBitCenters::set`]), because for other forms
-/// the bounds do not hold.
+/// distances are computed. The distances must be squared distances from centres ([`HardBitCenters::set`]), because the
+/// bounds do not hold for other forms.
 ///
 /// Cost: set bits x 2 additions, rows x K comparisons, and the set bits of a row for each further distance. In the
 /// worst case, this is slightly more than the cost of [`nearest_bit_sums`](super::nearest_bit_sums). It allocates

@@ -1,5 +1,5 @@
-//! Decompresses the pages of a column. The library would allocate whatever memory a page claims or expands to, so it
-//! does not decompress pages itself.
+//! Decompresses the pages of a column in place of the library, which would allocate whatever memory a page claims or
+//! expands to.
 //!
 //! A page whose declared size is too large is refused before it is read, and decompressing a page must not yield more
 //! than this size. The memory that the library takes afterwards, for the words of a dictionary and the lengths of
