@@ -21,8 +21,8 @@ const NUCLEOTIDE_SHARE: f64 = 0.9;
 pub enum Alphabet {
     /// Nucleotides: `ACGT` and the IUPAC codes for several of them, `RYSWKMBDHVN`. `U` is read as `T`.
     Dna,
-    /// Amino acids: the standard twenty; `B` and `Z`, which mean two amino acids each; `J`, `O`, `U` (read as `X`); `X`
-    /// for any amino acid; and `*` for a stop.
+    /// Amino acids: the standard twenty, and further codes. `B` and `Z` mean two amino acids each; `J`, `O` and `U` are
+    /// read as `X`; `X` means any amino acid; and `*` is a stop.
     Protein,
 }
 

@@ -145,8 +145,8 @@ pub struct HardBitCenters<T: Real> {
     bits: usize,
     count: usize,
     distances: Forms<T>,
-    /// The distances centre by centre, for rows that are compared with a single centre: K constants, `K x (D + 1)`
-    /// terms, and the size of the largest term of each centre.
+    /// The distances centre by centre, for rows that are compared with a single centre. There are K constants,
+    /// `K x (D + 1)` terms, and the size of the largest term of each centre.
     constants: Vec<T>,
     terms: Vec<T>,
     largest: Vec<f64>,
