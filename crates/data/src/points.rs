@@ -127,7 +127,7 @@ impl Points {
         Ok(Points { values: writer.finish()?.into(), ..self })
     }
 
-    /// Returns the folder of the values' file, if they are in a file.
+    /// Returns the folder of the file with the values, if the values are in a file.
     pub fn spill(&self) -> Option<&Spill> {
         self.values.spill()
     }

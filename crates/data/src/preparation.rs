@@ -107,7 +107,7 @@ impl FromStr for Missing {
 pub struct Wishes {
     /// The columns to use, of any role but [`Text`](crate::describe::Role::Text). `None`: all measures.
     pub columns: Option<Vec<String>>,
-    /// Columns that are not used.
+    /// The columns to leave out.
     pub exclude: Vec<String>,
     /// Columns whose logarithms are used.
     pub log: Vec<String>,

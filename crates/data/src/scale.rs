@@ -10,7 +10,7 @@
 //!   form).
 //! - [`Scale::Robust`]: (x - median) / interquartile range, which a few extreme rows do not affect. A quantile is the
 //!   smallest value with at least the given share of the weight at or below it. If the share is met exactly, the
-//!   quantile is the middle between this value and the next (type 2 of Hyndman and Fan). So the median of an even
+//!   quantile is the midpoint between this value and the next (type 2 of Hyndman and Fan). So the median of an even
 //!   number of rows is the usual one.
 //!
 //! A constant column gets the divisor 1: it becomes 0 everywhere and still influences no distance. If more than half of

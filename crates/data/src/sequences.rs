@@ -21,8 +21,8 @@ const NUCLEOTIDE_SHARE: f64 = 0.9;
 pub enum Alphabet {
     /// Nucleotides: `ACGT` and the IUPAC codes for several of them, `RYSWKMBDHVN`. `U` is read as `T`.
     Dna,
-    /// Amino acids: the standard twenty, and further codes. `B` and `Z` mean two amino acids each; `J`, `O` and `U` are
-    /// read as `X`; `X` means any amino acid; and `*` is a stop.
+    /// Amino acids: the standard twenty, and further codes. `B` and `Z` mean two amino acids each. `J`, `O` and `U` are
+    /// read as `X`, which means any amino acid. `*` is a stop.
     Protein,
 }
 

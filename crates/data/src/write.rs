@@ -21,9 +21,9 @@ use crate::error::Error;
 
 /// A file that appears under its name only when it is complete.
 ///
-/// Write to it, then [`commit`](AtomicFile::commit). If it is dropped before the commit (after an error, a panic, or
-/// Ctrl-C handled by unwinding), it is removed. An existing file is replaced in one step; a link with this name is
-/// replaced, not followed.
+/// Write to the file, then [`commit`](AtomicFile::commit) it. If it is dropped before the commit (after an error, a
+/// panic, or Ctrl-C handled by unwinding), it is removed. An existing file is replaced in one step; a link with this
+/// name is replaced, not followed.
 ///
 /// # Example
 /// ```

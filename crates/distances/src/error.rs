@@ -35,11 +35,11 @@ pub enum Error {
         items: usize,
         /// The number of pairs, N (N - 1) / 2.
         pairs: u64,
-        /// The bytes that the pairs take.
+        /// The number of bytes that the pairs take.
         bytes: u64,
         /// The name of the element type.
         element: &'static str,
-        /// The limit in bytes.
+        /// The memory limit, in bytes.
         limit: u64,
     },
     /// A dissimilarity exceeds the range of its element type. Use a larger element type, or smaller numbers.

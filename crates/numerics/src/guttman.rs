@@ -347,9 +347,9 @@ pub fn guttman<T: Real>(block: &Block<'_, T>, weighing: &Weighing<'_, T>, at: &C
 }
 
 /// Works like [`guttman`], but converts sums to `f64` after `columns` columns, rounded up to whole lines. [`guttman`]
-/// converts them after 1,024 columns (2,048 in single precision). The product is then computed in blocks of the block's
-/// rows by this many columns. The example `matrix_speed -- ITEMS blocks` compares this function with the 64 x 64 blocks
-/// of paper 003, section 5.1. This function is slower than [`guttman`], and gives other bits.
+/// converts them after 1,024 columns (2,048 in single precision). Each block of the product then has the rows of
+/// `block` and this many columns. The example `matrix_speed -- ITEMS blocks` compares this function with the 64 x 64
+/// blocks of paper 003, section 5.1. This function is slower than [`guttman`], and gives other bits.
 ///
 /// # Panics
 /// Panics as [`guttman`] does, and if `columns` is 0.

@@ -2,7 +2,7 @@
 //!
 //! If all values of a column have one notation, Lehr reads them in this notation (`written.rs`). Fields in another
 //! notation than the rest of their column are reported with a reason. A column with several notations that is left out
-//! is reported even under `--quiet`, because it was hardly meant as text.
+//! is reported even under `--quiet`, because it is probably not meant as text.
 
 /// Returns the reason why a field is not a number, if without a small slip it would be a finite number.
 ///

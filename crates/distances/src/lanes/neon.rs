@@ -138,7 +138,7 @@ fn widen(counts: &mut Words, sums: [uint8x16_t; LANES / 2]) {
     }
 }
 
-/// The form of [`crate::bits::common`] for this processor.
+/// Does the same as [`crate::bits::common`], with the instructions of this processor.
 pub(crate) fn common(rows: [&[u64]; ROWS], others: &[Words], counts: &mut [Counts]) {
     let width = rows[0].len();
     let rows = rows.map(|row| &row[..width]);
@@ -165,7 +165,7 @@ pub(crate) fn common(rows: [&[u64]; ROWS], others: &[Words], counts: &mut [Count
     }
 }
 
-/// The form of [`crate::bits::differing`] for this processor.
+/// Does the same as [`crate::bits::differing`], with the instructions of this processor.
 pub(crate) fn differing(rows: [&[u64]; ROWS], others: &[Words], planes: usize, counts: &mut [Counts]) {
     match planes {
         1 => differing_in::<1>(rows, others, counts),
@@ -205,7 +205,7 @@ fn differing_in<const PLANES: usize>(rows: [&[u64]; ROWS], others: &[Words], cou
     }
 }
 
-/// The form of [`crate::bits::substitutions`] for this processor.
+/// Does the same as [`crate::bits::substitutions`], with the instructions of this processor.
 pub(crate) fn substitutions(row: &[u64], others: &[Words], counts: &mut [Substitutions]) {
     const PLANES: usize = crate::bits::NUCLEOTIDE_PLANES;
     let words = row.len() / PLANES;
