@@ -1,14 +1,14 @@
-"""Runs every fuzz target: its seeds, plain and mangled, with `cargo test`; then, where there is a C++ compiler, under libFuzzer with coverage as a guide.
+"""Runs every fuzz target: with `cargo test` on its seeds, plain and mangled, and then under libFuzzer, guided by coverage. libFuzzer needs a C++ compiler.
 
-Usage: run.py SECONDS [TARGET ...]           so many seconds for each target, all by default; 0 leaves libFuzzer out
-       run.py --until SECONDS [TARGET ...]   until each target has had so many seconds of a processor in all, earlier runs included
+Usage: run.py SECONDS [TARGET ...]           SECONDS for each target, by default all targets; 0 leaves libFuzzer out
+       run.py --until SECONDS [TARGET ...]   until each target has had SECONDS of processor time, including earlier runs
 
-Both add to record.json what ran: seconds of a processor, inputs, and the commit. Ctrl-C ends a run after its inputs are kept.
+Both add a record to record.json: processor time, inputs, and the commit. Ctrl-C ends a run after its inputs are kept.
 
-Neither a nightly toolchain nor cargo-fuzz is needed: the stable compiler counts coverage with the same LLVM pass. Address checks are left out, which a nightly
-one would add; the code under test has no `unsafe` of its own (`cargo +nightly fuzz run TARGET` works too). What is found is kept in
-target/fuzz/artifacts; a file of it is run again by naming it behind the target's program. Inputs that reach new code grow in target/fuzz/corpus, which begins
-with corpus/TARGET.tar.xz. `run.py --keep` writes the fewest of them that reach as much back there.
+Neither a nightly toolchain nor cargo-fuzz is needed: the stable compiler counts coverage with the same LLVM pass. Only a nightly compiler adds address checks,
+which the code under test hardly needs, because it has no `unsafe` of its own (`cargo +nightly fuzz run TARGET` works too). Inputs that break a target are kept
+in target/fuzz/artifacts; to run one again, pass the file to the target's program. Inputs that reach new code are added to target/fuzz/corpus, which begins as
+corpus/TARGET.tar.xz. `run.py --keep` writes a minimal set of them that reaches the same code back to this archive.
 """
 
 import datetime
@@ -29,7 +29,7 @@ HERE = Path(__file__).resolve().parent
 BUILT = HERE.parent / "target" / "fuzz"
 RECORD = HERE / "record.json"
 TARGETS = sorted(path.stem for path in (HERE / "fuzz_targets").glob("*.rs"))
-# A run of one target is cut into slices of so many seconds, so that a stop loses little and the targets get on together.
+# A run of one target is cut into slices of this many seconds, so that a stop loses little and all targets make progress.
 SLICE = 300
 COVERAGE = [
     "-Cpasses=sancov-module",
@@ -42,24 +42,24 @@ COVERAGE = [
 
 
 def cargo(*words, **changes):
-    """Runs cargo on the crate of the targets; says whether it went well."""
+    """Runs cargo on the crate of the targets; returns whether it succeeded."""
     environment = {**os.environ, "CARGO_TARGET_DIR": str(BUILT), **changes}
     return subprocess.run(["cargo", *words, "--manifest-path", HERE / "Cargo.toml"], env=environment, check=False).returncode == 0
 
 
 def host():
-    """The platform that is compiled for: named, so that what runs while compiling counts nothing."""
+    """Returns the platform to compile for. Cargo then leaves the coverage flags out of build scripts and macros, which run while compiling."""
     told = subprocess.run(["rustc", "-vV"], capture_output=True, text=True, check=True).stdout
     return next(line.split()[1] for line in told.splitlines() if line.startswith("host:"))
 
 
 def commit():
-    """The commit that is fuzzed."""
+    """Returns the commit that is fuzzed."""
     return subprocess.run(["git", "rev-parse", "--short=12", "HEAD"], cwd=HERE, capture_output=True, text=True, check=True).stdout.strip()
 
 
 class Record:
-    """What ran so far: for each target and commit the seconds of a processor and the inputs."""
+    """The runs so far: for each target and commit, the processor time in seconds and the number of inputs."""
 
     def __init__(self, path):
         self.path = path
@@ -67,11 +67,11 @@ class Record:
         self.lock = threading.Lock()
 
     def seconds(self, target):
-        """Seconds of a processor that a target has had."""
+        """Returns the processor time of a target, in seconds."""
         return sum(run["seconds"] for run in self.runs.get(target, []))
 
     def add(self, target, seconds, inputs):
-        """Adds a slice, and writes the file anew."""
+        """Adds a slice, and writes the file again."""
         with self.lock:
             runs = self.runs.setdefault(target, [])
             today = {"commit": commit(), "date": datetime.date.today().isoformat()}
@@ -85,7 +85,7 @@ class Record:
 
 
 def corpus_of(name):
-    """The folder of a target's inputs, begun with the kept ones."""
+    """Returns the folder of a target's inputs; a new folder begins with the kept inputs."""
     folder, kept = BUILT / "corpus" / name, HERE / "corpus" / f"{name}.tar.xz"
     if not folder.exists():
         folder.mkdir(parents=True)
@@ -96,11 +96,11 @@ def corpus_of(name):
 
 
 def fuzz(program, name, seconds):
-    """Runs one target for a slice; gives the seconds of a processor and the inputs, or `None` where something was found."""
+    """Runs one target for a slice; returns the processor time in seconds and the number of inputs, or `None` if an input broke the target."""
     artifacts = BUILT / "artifacts" / name
     artifacts.mkdir(parents=True, exist_ok=True)
     options = [f"-max_total_time={seconds}", f"-artifact_prefix={artifacts}/", "-max_len=65536", "-print_final_stats=1", "-timeout=60"]
-    # Python ignores SIGPIPE, as Rust's own `main` does; libFuzzer's does not, and a closed connection would end it.
+    # Keep Python's setting, which ignores SIGPIPE as Rust's own `main` does. libFuzzer's `main` does not, so a closed connection would end it.
     with tempfile.TemporaryFile("w+", errors="replace") as told:
         process = subprocess.Popen([program, corpus_of(name), HERE / "seeds" / name, *options], stderr=told, stdout=told, restore_signals=False)
         _, status, usage = os.wait4(process.pid, 0)
@@ -116,7 +116,7 @@ def fuzz(program, name, seconds):
 
 
 def slice_of(programs, name, seconds, record):
-    """Runs one target for a slice and records it; says whether it held."""
+    """Runs one target for a slice and records it; returns whether no input broke the target."""
     spent = fuzz(programs / name, name, seconds)
     if spent is None:
         return False
@@ -126,7 +126,7 @@ def slice_of(programs, name, seconds, record):
 
 
 def run_for(programs, targets, seconds, record):
-    """Runs each target for so many seconds; says whether all held."""
+    """Runs each target for a number of seconds; returns whether no input broke a target."""
     held = True
     for name in targets:
         for length in [SLICE] * (seconds // SLICE) + [seconds % SLICE] * (seconds % SLICE > 0):
@@ -137,7 +137,7 @@ def run_for(programs, targets, seconds, record):
 
 
 def run_until(programs, targets, seconds, record):
-    """Runs, on every core, the target that had least so far, until each has had enough; says whether all held."""
+    """Runs, on every core, the target with the least processor time, until each has had enough; returns whether no input broke a target."""
     waiting, broken = set(targets), set()
     choosing = threading.Lock()
 
@@ -162,7 +162,7 @@ def run_until(programs, targets, seconds, record):
 
 
 def keep(programs):
-    """Writes the fewest inputs that reach as much as all of them into the archives."""
+    """Writes a minimal set of inputs that reaches the same code as all inputs into the archives."""
     (HERE / "corpus").mkdir(exist_ok=True)
     for name in TARGETS:
         with tempfile.TemporaryDirectory() as fewest:

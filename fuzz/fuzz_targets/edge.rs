@@ -1,4 +1,4 @@
-//! Whatever bytes come over a connection: the node answers or closes, and never with a fault of its own.
+//! Fuzzes connections: the node answers or closes them, and never reports an internal error.
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| lehr_fuzz::edge(bytes));

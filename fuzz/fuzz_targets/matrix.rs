@@ -1,4 +1,4 @@
-//! Whatever a matrix of dissimilarities holds: it is read, or refused in words.
+//! Fuzzes matrices of dissimilarities: each is read, or refused with a message.
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| lehr_fuzz::readers::matrix(bytes));

@@ -1,4 +1,4 @@
-//! Whatever a Parquet file holds: it is read alike by each way, or refused in words.
+//! Fuzzes Parquet files: all ways to read a file give the same result, or refuse it with a message.
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| lehr_fuzz::readers::table(bytes));

@@ -1,4 +1,4 @@
-//! Whatever a file of sequences or fingerprints holds: it is read, or refused in words.
+//! Fuzzes files of sequences and fingerprints: each is read, or refused with a message.
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| lehr_fuzz::readers::sequences(bytes));

@@ -1,4 +1,4 @@
-//! Whatever a table of text or JSON holds: it is read alike by each way, or refused in words.
+//! Fuzzes tables of text and JSON: all ways to read a table give the same result, or refuse it with a message.
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| lehr_fuzz::readers::table(bytes));

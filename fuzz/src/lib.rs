@@ -1,5 +1,5 @@
-//! What is done with bytes that nobody has checked, and what must hold of it: the same under libFuzzer, which looks for
-//! bytes that reach something new, and without it, where `tests/seeds.rs` mangles the seeds.
+//! Runs each reader on bytes that nobody has checked, and checks the results. libFuzzer looks for bytes that reach new
+//! code; without it, `tests/seeds.rs` changes the seeds at random.
 
 use std::collections::BTreeMap;
 use std::io::{Read, Write};
@@ -13,17 +13,17 @@ use lehr_workflow::Workflow;
 
 pub mod readers;
 
-/// What is done with the bytes of an input.
+/// A function that runs one reader on the bytes of an input, and checks the result.
 pub type Target = fn(&[u8]);
 
-/// Each target with its name, which is that of its folder of seeds.
+/// Each target with its name, which is also the name of its folder of seeds.
 pub const TARGETS: [(&str, Target); 12] = [
     ("edge", edge),
     ("settings", settings),
     ("manifest", manifest),
     ("workflow", workflow),
     ("table", readers::table),
-    // The same, from seeds of its own: neither leads to the other.
+    // This target has the same function and its own seeds, because neither kind of file leads to the other.
     ("workbook", readers::table),
     ("parquet", readers::table),
     ("array", readers::array),
@@ -33,7 +33,7 @@ pub const TARGETS: [(&str, Target); 12] = [
     ("model", readers::model),
 ];
 
-/// The node that all inputs are for.
+/// Returns the address of the node to which all inputs are sent.
 fn node() -> SocketAddr {
     static NODE: OnceLock<SocketAddr> = OnceLock::new();
     *NODE.get_or_init(|| {
@@ -46,13 +46,13 @@ fn node() -> SocketAddr {
         let settings = Settings { address: ([127, 0, 0, 1], 0).into(), ..Settings::new() };
         let node = Node::start(host, settings).unwrap();
         let address = node.address();
-        // They serve to the end of the process.
+        // The node and the dispatcher serve until the end of the process.
         std::mem::forget((node, dispatcher));
         address
     })
 }
 
-/// Bytes over a connection: the node answers or closes, and never with a fault of its own.
+/// Sends bytes over a connection: the node must answer or close it, and never report an internal error.
 pub fn edge(bytes: &[u8]) {
     let mut stream = TcpStream::connect(node()).unwrap();
     let _ = stream.write_all(bytes);
@@ -60,7 +60,7 @@ pub fn edge(bytes: &[u8]) {
     let (mut answer, mut piece) = (Vec::new(), [0; 4096]);
     while let Ok(count @ 1..) = stream.read(&mut piece) {
         answer.extend_from_slice(&piece[..count]);
-        // Changes come as long as somebody listens.
+        // The node sends changes as long as a client listens.
         if answer.windows(17).any(|part| part == b"text/event-stream") {
             break;
         }
@@ -68,7 +68,7 @@ pub fn edge(bytes: &[u8]) {
     assert!(!answer.windows(12).any(|part| part == b"HTTP/1.1 500"), "{}", String::from_utf8_lossy(&answer));
 }
 
-/// A policy, filters of the log, the address of a node: taken or refused, with a reason.
+/// Reads a policy, filters of the log, and the address of a node: each must be accepted, or refused with a reason.
 pub fn settings(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     match Policy::from_json(text) {
@@ -84,7 +84,7 @@ pub fn settings(bytes: &[u8]) {
     let _ = Client::new(Some(text)).map(|client| client.link(text).is_ok());
 }
 
-/// What must hold of every report: faults are there, in order, each with words, and in a line that the text has.
+/// Checks a report: it must have faults, in order, each with a text and on a line that exists in the source.
 fn check_report(findings: &Findings, text: &str) {
     let shown = findings.shown();
     assert!(!shown.is_empty() && shown.len() <= Findings::KEPT && shown.len() <= findings.count());
@@ -97,7 +97,7 @@ fn check_report(findings: &Findings, text: &str) {
     assert!(!findings.to_string().is_empty());
 }
 
-/// A manifest: read and planned, or refused with places.
+/// Reads and plans a manifest, which may be refused with positions.
 pub fn manifest(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     let read = match Manifest::read("fuzz.toml", text) {
@@ -126,7 +126,7 @@ pub fn manifest(bytes: &[u8]) {
     }
 }
 
-/// A workflow file: read, or refused with places.
+/// Reads a workflow file, which may be refused with positions.
 pub fn workflow(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     match Workflow::read("fuzz.toml", text) {
@@ -144,7 +144,7 @@ pub fn workflow(bytes: &[u8]) {
     }
 }
 
-/// Numbers that look like chance and are the same everywhere.
+/// A generator of random numbers that are the same on every machine.
 pub struct Chance(pub u64);
 
 impl Chance {
@@ -155,13 +155,13 @@ impl Chance {
         self.0
     }
 
-    /// One of the numbers below `end`.
+    /// Returns a random number below `end`.
     pub fn below(&mut self, end: usize) -> usize {
         (self.next() % end as u64) as usize
     }
 
-    /// One of the seeds with a few of its bytes changed, doubled, cut out, or put from another; now and then nothing
-    /// but chance.
+    /// Returns one of the seeds with a few random changes: bytes changed, inserted or removed, a part of a seed
+    /// inserted, or the end cut off. Sometimes, it returns only random bytes.
     pub fn mangled(&mut self, seeds: &[Vec<u8>]) -> Vec<u8> {
         if self.below(10) == 0 {
             return (0..self.below(300)).map(|_| self.next() as u8).collect();

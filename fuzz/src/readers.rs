@@ -1,5 +1,5 @@
-//! Files of data and models as anybody may hand them in: they are read, or refused in words. What was read keeps the
-//! promises of its type.
+//! Reads files of data and models from unchecked bytes: each is read, or refused with a message. The checks confirm
+//! that the results keep the promises of their types.
 
 use std::fmt::Display;
 
@@ -9,10 +9,10 @@ use lehr_data::{Incomplete, Points};
 use lehr_methods::ModelFile;
 use lehr_methods::predict::Predicted;
 
-/// What messages call the input.
+/// The name of the input in messages.
 const NAME: &str = "fuzz";
 
-/// What was read, or nothing where it was refused in words.
+/// Returns the value that was read, or `None` if the input was refused with a message.
 fn read_or_refused<T, E: Display>(read: Result<T, E>) -> Option<T> {
     match read {
         Ok(read) => Some(read),
@@ -24,7 +24,7 @@ fn read_or_refused<T, E: Display>(read: Result<T, E>) -> Option<T> {
     }
 }
 
-/// A table of whatever format, by each way that tables are read.
+/// Reads a table of any format, by each way to read tables.
 pub fn table(bytes: &[u8]) {
     let selection = Selection::default();
     let points = read_or_refused(read::points_from(bytes, NAME, &selection));
@@ -52,7 +52,7 @@ fn check_points(points: &Points) {
     assert!(points.len() > 0 && points.values().iter().all(|value| value.is_finite()));
 }
 
-/// Rows that may have gaps. Where there are none, they are the rows that were read without.
+/// Checks rows that may have missing values. If no value is missing, they must equal the rows of the other reader.
 fn check_incomplete(rows: &Incomplete, points: Option<&Points>) {
     assert_eq!(rows.values().len(), rows.len() * rows.dimension());
     assert!(rows.values().iter().all(|value| !value.is_infinite()));
@@ -61,7 +61,7 @@ fn check_incomplete(rows: &Incomplete, points: Option<&Points>) {
     }
 }
 
-/// Batches, of which each is a part of the table. Together they have its rows.
+/// Checks batches of a table: together, they must have its rows.
 fn check_batches(mut batches: Batches<'_>, points: Option<&Points>) {
     let (mut values, mut is_whole) = (Vec::new(), true);
     loop {
@@ -80,7 +80,7 @@ fn check_batches(mut batches: Batches<'_>, points: Option<&Points>) {
     }
 }
 
-/// An array: rows of numbers, or of packed bits.
+/// Reads an array of numbers, or of packed bits.
 pub fn array(bytes: &[u8]) {
     table(bytes);
     for bits in [None, Some(11)] {
@@ -90,7 +90,7 @@ pub fn array(bytes: &[u8]) {
     }
 }
 
-/// Sequences, aligned and not, and fingerprints.
+/// Reads sequences, aligned and not, and fingerprints.
 pub fn sequences(bytes: &[u8]) {
     for is_aligned in [false, true] {
         let expected = Expected { is_aligned, ..Expected::default() };
@@ -103,7 +103,7 @@ pub fn sequences(bytes: &[u8]) {
     }
 }
 
-/// Sparse rows in both formats.
+/// Reads sparse rows in both formats.
 pub fn sparse(bytes: &[u8]) {
     let read = [read::matrix_market::rows_from(bytes, NAME), read::svmlight::rows_from(bytes, NAME, None)];
     for rows in read.into_iter().filter_map(read_or_refused) {
@@ -116,7 +116,7 @@ pub fn sparse(bytes: &[u8]) {
     }
 }
 
-/// Dissimilarities: a header and an array behind it.
+/// Reads dissimilarities: a header, and an array after it.
 pub fn matrix(bytes: &[u8]) {
     if let Some(matrix) = read_or_refused(read::dissimilarities::matrix_from(bytes, NAME)) {
         for (i, j) in (0..matrix.items()).flat_map(|i| [(i, 0), (0, i)]) {
@@ -125,7 +125,7 @@ pub fn matrix(bytes: &[u8]) {
     }
 }
 
-/// A model, which then labels two rows: as numbers, and as the table that its preparation takes.
+/// Reads a model, which then labels two rows: as numbers, and as the table that its preparation takes.
 pub fn model(bytes: &[u8]) {
     let Ok(value) = serde_json::from_slice(bytes) else { return };
     let Some(model) = read_or_refused(ModelFile::of_json(value, NAME)) else { return };

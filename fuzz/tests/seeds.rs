@@ -1,5 +1,5 @@
-//! Every target with its seeds, and with seeds that are mangled by chance that is the same everywhere: what runs
-//! without a fuzzer.
+//! Runs every target on its seeds, and on seeds that are changed at random in the same way on every machine. It needs
+//! no fuzzer.
 
 use std::path::Path;
 
@@ -20,7 +20,7 @@ fn no_seed_and_no_mangled_seed_breaks_a_target() {
     }
 }
 
-/// A seed that is refused at once leads nowhere.
+/// Checks that no reader refuses a seed, because a refused seed reaches little code.
 #[test]
 fn the_seeds_of_files_are_good_files() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("seeds");

@@ -17,7 +17,7 @@ use std::fmt;
 pub enum Contents {
     /// A table of text.
     Table,
-    /// An array of rows of numbers: neither square nor as long as the pairs of some number of items.
+    /// An array of rows of numbers whose shape is not one of a dissimilarity matrix.
     Array {
         /// The number of rows.
         rows: usize,
@@ -36,7 +36,7 @@ pub enum Contents {
     MatrixMarket,
     /// Dissimilarities of all pairs, as `lehr distances` writes them: the array or its header.
     Dissimilarities,
-    /// Another JSON document.
+    /// A JSON document that is not a header of dissimilarities.
     Json,
 }
 

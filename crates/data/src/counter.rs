@@ -1,7 +1,7 @@
 //! Detects a column that counts the rows: an index that was exported with the table.
 //!
 //! Such a column has a number in every row, so methods would use it as a coordinate; as the widest column, it would
-//! dominate distances. Only one thing gives it away: its values rise by the same whole number from row to row.
+//! dominate distances. Its values rise by the same whole number from row to row; nothing else distinguishes it.
 
 use crate::{Incomplete, Points};
 
@@ -28,7 +28,7 @@ pub fn counts_rows(points: &Points) -> Option<String> {
     counter(points.columns(), points.len(), |row, column| points.row(row)[column])
 }
 
-/// Returns the same warning for rows with missing values; a column with missing values does not count the rows.
+/// Like [`counts_rows`], for rows with missing values. A column with missing values does not count the rows.
 ///
 /// # Example
 /// ```

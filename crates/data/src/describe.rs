@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use crate::frame::{Categories, DataFrame, FrameColumn, ReadAs, Values};
 use crate::read::is_value;
 
-/// The most different texts in a category, unless each of them has many rows.
+/// The maximum number of different texts in a category, unless each text has many rows.
 pub const LEVELS_MAX: usize = 50;
 
 /// With more than [`LEVELS_MAX`] texts, a category needs at least `ROWS_A_LEVEL` rows for each, as with states or
@@ -59,7 +59,7 @@ pub struct ColumnAccount {
     /// The reason for the role, if the values alone do not show it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// How the column's text was read.
+    /// How the text of the column was read.
     pub read_as: ReadAs,
     /// The number of rows in the table.
     pub rows: usize,
@@ -77,9 +77,9 @@ pub struct ColumnAccount {
 pub enum Facts {
     /// The column has no values.
     None,
-    /// Numbers.
+    /// The column has numbers.
     Numbers(NumberFacts),
-    /// Texts: the most frequent ones, with their numbers of rows.
+    /// The most frequent texts, each with its number of rows.
     Levels(Vec<(String, usize)>),
     /// Times as seconds since 1970-01-01 00:00 UTC.
     Times {
@@ -93,9 +93,9 @@ pub enum Facts {
 /// Facts about numbers: range, centre and skewness. Each row counts once.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct NumberFacts {
-    /// The smallest value.
+    /// The smallest value of the column.
     pub low: f64,
-    /// The largest value.
+    /// The largest value of the column.
     pub high: f64,
     /// The median.
     pub median: f64,
@@ -115,16 +115,16 @@ pub struct NumberFacts {
     /// The few rows that account for nearly all of the variance, if there are such rows.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dominant: Option<Dominant>,
-    /// Whether all values are whole numbers.
+    /// Whether all values of the column are whole numbers.
     pub is_whole: bool,
 }
 
 /// A few rows that account for nearly all of a column's variance.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Dominant {
-    /// The number of these rows.
+    /// The number of rows that account for nearly all of the variance.
     pub rows: usize,
-    /// Their share of the sum of squared differences from the mean.
+    /// The share of these rows in the sum of squared differences from the mean.
     pub share: f64,
 }
 
@@ -154,7 +154,7 @@ impl Dominant {
 /// Describes the columns of a table, in their order.
 ///
 /// Cost: a sort of each numeric column, a pass over each other column, and a comparison of each column with the earlier
-/// ones.
+/// columns.
 ///
 /// # Example
 /// ```
@@ -316,7 +316,7 @@ const ID_WORDS: [&str; 12] =
 const CODE_WORDS: [&str; 12] =
     ["id", "zip", "zipcode", "plz", "postcode", "postal", "phone", "tel", "telefon", "fips", "geoid", "isbn"];
 
-/// Returns whether a name equals, begins with or ends with one of some words: `customer_id`, `CustomerID`, `id`,
+/// Returns whether a name equals, begins with or ends with one of `words`: `customer_id`, `CustomerID`, `id`,
 /// `zip code`.
 fn is_called(name: &str, words: &[&str]) -> bool {
     let mut parts = vec![String::new()];
@@ -457,7 +457,7 @@ fn sum(values: impl Iterator<Item = f64>) -> f64 {
     sum.value()
 }
 
-/// Returns the fewest rows that account for nine tenths of the variance, if they are at most one in a hundred.
+/// Returns the smallest number of rows that account for nine tenths of the variance, if it is at most 1 % of all rows.
 fn dominant(sorted: &[f64], mean: f64) -> Option<Dominant> {
     const SHARE: f64 = 0.9;
     const ROWS: usize = 100;

@@ -10,7 +10,7 @@
 //! | `f64` | 8 | NaN | none |
 //! | `f32` | 4 | NaN | 6e-8 of the value |
 //! | `u16`: the value is `scale` times the number | 2 | 65535 | 8e-6 of the largest value |
-//! | `i16be`: the same, big-endian rows without a header of their own, as the papers' group stores them | 2 | negative | 1.5e-5 of the larger of 1 and the largest value |
+//! | `i16be`: as `u16`, in big-endian rows without an NPY header, as in the files of the papers | 2 | negative | 1.5e-5 of the larger of 1 and the largest value |
 //!
 //! Read next: [`crate::write::dissimilarities`], [`crate::read::dissimilarities`].
 
@@ -39,8 +39,8 @@ pub enum Element {
     F32,
     /// Unsigned 16-bit fixed point.
     U16,
-    /// Signed big-endian 16-bit fixed point: `distances x 32767`, as the papers' group stores them. The rows are raw,
-    /// without an NPY header.
+    /// Signed big-endian 16-bit fixed point: `distances x 32767`, as in the files of the papers (`docs/papers.md`). The
+    /// rows are raw, without an NPY header.
     I16be,
 }
 
@@ -57,8 +57,8 @@ impl Element {
     /// Returns the value of one unit of a stored number in a matrix whose largest value is `largest`: 1 for floating
     /// point.
     ///
-    /// 16-bit fixed point covers exactly the range of the values. Big-endian rows keep the group's 1 / 32767 if no
-    /// value exceeds 1; otherwise their unit grows, so that numbers do not overflow.
+    /// 16-bit fixed point covers exactly the range of the values. Big-endian rows keep the papers' unit of 1 / 32767 if
+    /// no value exceeds 1; otherwise their unit grows, so that numbers do not overflow.
     ///
     /// # Example
     /// ```
@@ -114,7 +114,7 @@ pub enum Form {
 }
 
 impl Form {
-    /// Returns the number of stored numbers for N items.
+    /// Returns the number of stored numbers in a matrix of N items.
     ///
     /// # Example
     /// ```
@@ -148,7 +148,7 @@ pub struct Header {
     pub array: String,
     /// N, the number of items.
     pub items: usize,
-    /// The number of items before equal ones were merged, if they were.
+    /// The number of items before equal items were merged; `None` without merging.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub collapsed_from: Option<usize>,
     /// The number of items that these were drawn from, if they are a sample.
@@ -212,23 +212,23 @@ pub enum Values {
     U16(Vec<u16>),
 }
 
-/// Rounding errors that [`Dissimilarities::new`] found in a matrix and removed.
+/// The rounding errors that [`Dissimilarities::new`] found in a matrix and removed.
 ///
 /// Matrix products and differences such as `1 - similarity` leave halves that differ in their last bits, numbers
 /// slightly below 0, and nonzero numbers on the diagonal. An error of at most [`SHARE_F64`](Self::SHARE_F64) or
 /// [`SHARE_F32`](Self::SHARE_F32) of the largest value counts as rounding. In fixed point, a difference of one unit
-/// between the halves does.
+/// between the halves counts as rounding.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Rounding {
-    /// The number of pairs whose two values differed. Both are now their mean (in fixed point, the value above the
-    /// diagonal).
+    /// The number of pairs whose two values differed. Each of the two values is now their mean (in fixed point, the
+    /// value above the diagonal).
     pub unequal_pairs: u64,
     /// The number of pairs with negative values, which are now 0.
     pub negative_pairs: u64,
     /// The number of nonzero numbers on the diagonal, which are now 0. A missing number there becomes 0 too, but does
     /// not count.
     pub on_diagonal: u64,
-    /// The largest of these errors, in the unit of the dissimilarities.
+    /// The largest rounding error, in the unit of the dissimilarities.
     pub largest: f64,
 }
 
@@ -236,7 +236,7 @@ impl Rounding {
     /// The share of the largest value up to which an error counts as rounding, for 64-bit numbers: the square root of
     /// their relative precision.
     pub const SHARE_F64: f64 = 1.5e-8;
-    /// The same share for 32-bit numbers.
+    /// The share of the largest value up to which an error counts as rounding, for 32-bit numbers.
     pub const SHARE_F32: f64 = 3.5e-4;
 
     fn is_none(&self) -> bool {
@@ -512,7 +512,7 @@ impl Dissimilarities {
         }
     }
 
-    /// Returns the value of the stored number 1.
+    /// Returns the factor from a stored number to its value.
     pub fn scale(&self) -> f64 {
         self.scale
     }

@@ -33,7 +33,7 @@ use crate::contents::Contents;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// Invalid values, fields or rows: the first ten, and their number.
+    /// Invalid values, fields or rows: the first ten in full, and the total number.
     #[error(transparent)]
     Faults(#[from] Faults),
     /// There is nothing to read: an empty file, a header without rows, or an array without rows.
@@ -173,14 +173,14 @@ pub enum Error {
 /// Whether the data or the environment is responsible for an [`Error`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Class {
-    /// The data, or the request about them, must change.
+    /// The user must change the data or the request.
     Data,
     /// A file is missing, access is denied, or a disk is full; the data are not to blame.
     Environment,
 }
 
 impl Error {
-    /// Returns what is responsible for the error, for exit codes and status codes.
+    /// Returns whether the data or the environment is responsible for the error, for exit codes and status codes.
     pub fn class(&self) -> Class {
         match self {
             Error::Open { .. }
@@ -193,7 +193,7 @@ impl Error {
         }
     }
 
-    /// Returns the error for rows called `name` that could not be stored.
+    /// Returns the error for rows that could not be stored; messages call the rows `name`.
     pub(crate) fn kept(name: &str, error: lehr_spill::Error) -> Self {
         match error {
             lehr_spill::Error::Memory { bytes } => Error::Memory { name: name.into(), bytes },
@@ -234,9 +234,9 @@ pub enum Place {
 /// A column, as messages name it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Column {
-    /// Its index, counted from 0 (messages count it from 1).
+    /// The index of the column, counted from 0 (messages count it from 1).
     pub index: usize,
-    /// Its name, if it has one.
+    /// The name of the column, if it has one.
     pub name: Option<String>,
 }
 
@@ -320,8 +320,8 @@ impl Faults {
         self.add_with(|| fault);
     }
 
-    /// Like [`add`](Faults::add), but formats the fault only if it is kept, so that a file with a million invalid
-    /// fields costs only counting.
+    /// Like [`add`](Faults::add), but formats the fault only if it is kept, so that a million invalid fields cost
+    /// little more than counting them.
     pub fn add_with(&mut self, fault: impl FnOnce() -> Fault) {
         self.total += 1;
         if self.kept.len() < Self::KEPT {
@@ -470,7 +470,7 @@ fn list<T>(items: impl Iterator<Item = T>, text: impl Fn(T) -> String) -> String
     items.map(text).collect::<Vec<_>>().join(", ")
 }
 
-/// Returns a line for each requested column with the existing columns and the most similar one.
+/// Returns a line for each column that does not exist, with the existing columns and, for a name, the most similar one.
 fn no_such_columns(name: &str, wanted: &[String], columns: &[String]) -> String {
     const LISTED: usize = 40;
     let mut there = list(columns.iter().take(LISTED), |column| format!("{column:?}"));
@@ -493,8 +493,8 @@ fn no_such_columns(name: &str, wanted: &[String], columns: &[String]) -> String 
     wanted.iter().map(one).collect::<Vec<_>>().join("\n")
 }
 
-/// Returns the column name most similar to `wanted`: it may differ by one edit in three characters, ignoring case. A
-/// swap of neighbours is one edit.
+/// Returns the column name most similar to `wanted`, ignoring case: at most one edit per three characters. A swap of
+/// neighbours is one edit.
 fn nearest<'a>(wanted: &str, columns: &'a [String]) -> Option<&'a str> {
     let folded = wanted.to_lowercase();
     columns

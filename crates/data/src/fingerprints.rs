@@ -89,8 +89,8 @@ impl Fingerprints {
         self
     }
 
-    /// Returns the distinct rows in the order of their first occurrence, with the ids from there and without weights.
-    /// Also returns, for each row, which distinct row it equals.
+    /// Returns the distinct rows in the order of their first occurrence. Each has the id of its first occurrence and no
+    /// weight. Also returns, for each row, which distinct row it equals.
     pub fn distinct(&self) -> (Self, Duplicates) {
         let duplicates = Duplicates::of((0..self.len()).map(|row| self.row(row)));
         let distinct = Fingerprints { weights: None, ..self.select(duplicates.first()) };

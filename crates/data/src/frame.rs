@@ -1,8 +1,8 @@
 //! An ordinary table: named columns of numbers, categories or times, with missing values.
 //!
-//! Methods take [`Points`](crate::Points): finite numbers, row by row. A [`DataFrame`] comes before: the contents of a
-//! spreadsheet or an export, column by column, with the way in which each column was read. A preparation then decides
-//! visibly whether each column is used, left out, scaled or turned into several.
+//! Methods take [`Points`](crate::Points): finite numbers, row by row. A [`DataFrame`] is the step before: the columns
+//! of a spreadsheet or an export, each with a record of how it was read. A preparation then decides, and reports,
+//! whether each column is used, left out, scaled or turned into several.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -56,7 +56,7 @@ pub enum Values {
     Times(Vec<f64>),
 }
 
-/// The texts of a column, each different one stored once.
+/// The texts of a column; each different text is stored once.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Categories {
     /// The code of each row; [`Categories::MISSING`] means missing.
@@ -69,10 +69,10 @@ pub struct Categories {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "kind")]
 pub enum ReadAs {
-    /// Numbers in the notation of programs, or from a typed file.
+    /// Numbers in the notation of programming languages, or from a file with typed columns.
     #[default]
     Number,
-    /// Numbers in the notation of people.
+    /// Numbers as people write them, for example with thousands separators, currencies or percent signs.
     WrittenNumber(NumberForm),
     /// Two words for yes and no; yes is 1 and no is 0.
     Truth {
@@ -85,7 +85,7 @@ pub enum ReadAs {
     Date {
         /// The order of the parts, such as `year-month-day` or `day.month.year`.
         form: String,
-        /// Whether there is a time of day.
+        /// Whether the dates have a time of day.
         has_time: bool,
     },
     /// Times of day, in seconds since midnight.
@@ -106,11 +106,12 @@ pub struct NumberForm {
     pub currency: Option<String>,
     /// Whether the numbers are percentages; 1.7% becomes 1.7.
     pub is_percent: bool,
-    /// Whether some have a suffix such as K or M: $56.7M is 56,700,000.
+    /// Whether some values have a suffix such as K or M: $56.7M is 56,700,000.
     pub has_powers: bool,
     /// Whether each value may have any currency, a percent sign or neither, because the user asked for numbers.
     pub is_mixed: bool,
-    /// Whether the values have several readings, and neither they nor other columns show the right one.
+    /// Whether the values can be read in several ways, and neither the column nor the rest of the table shows which is
+    /// right.
     pub is_ambiguous: bool,
 }
 
@@ -275,7 +276,7 @@ pub fn date(seconds: f64) -> String {
     format!("{year:04}-{month:02}-{day:02}{time}")
 }
 
-/// Returns the year, the month and the day that is `days` after 1970-01-01.
+/// Returns the year, month and day of a date, given the number of days since 1970-01-01.
 pub(crate) fn civil(days: i64) -> (i64, i64, i64) {
     // Years begin in March, so that the leap day is the last day; eras of 400 years all have the same number of days.
     let shifted = days + 719_468;
@@ -333,8 +334,8 @@ impl DataFrame {
         Self { dialect: Some(dialect), ..self }
     }
 
-    /// Returns the rows that repeat an earlier one in every column, each with that earlier row. Missing values count as
-    /// equal.
+    /// Returns each row that equals an earlier row in every column, together with the earlier row. Missing values count
+    /// as equal.
     ///
     /// Cost: a pass over all values, and a hash table lookup per row.
     pub fn repeated_rows(&self) -> Vec<(usize, usize)> {
@@ -344,8 +345,8 @@ impl DataFrame {
             Values::Numbers(values) | Values::Times(values) => (values[row] + 0.0).to_bits(),
             Values::Categories(texts) => texts.code(row).map_or(u64::MAX, |code| code as u64),
         };
-        // Hash each row to one number: using whole rows as keys of `Duplicates` took as long as reading. The factor is
-        // 2^64 divided by the golden ratio (Knuth).
+        // Hash each row to one number: with whole rows as keys of `Duplicates`, hashing took as long as reading the
+        // file. The factor is 2^64 divided by the golden ratio (Knuth).
         let mut hashes = vec![0u64; self.rows];
         for column in &self.columns {
             for (row, hash) in hashes.iter_mut().enumerate() {
@@ -379,8 +380,8 @@ impl DataFrame {
         Err(crate::Error::NoSuchColumns { name: self.name.clone(), wanted, columns })
     }
 
-    /// Returns the values of a column as texts, one for each row; empty if missing. Yes and no become the words of the
-    /// file.
+    /// Returns the values of a column as texts, one for each row; a missing value becomes an empty text. Yes and no
+    /// become the words of the file.
     ///
     /// # Errors
     /// Returns [`Error::NoSuchColumns`](crate::Error::NoSuchColumns) if there is no such column.
@@ -447,7 +448,7 @@ impl DataFrame {
         self.dialect.as_ref()
     }
 
-    /// Returns the first column with a name.
+    /// Returns the first column with the given name.
     pub fn column(&self, name: &str) -> Option<&FrameColumn> {
         self.columns.iter().find(|column| column.name == name)
     }

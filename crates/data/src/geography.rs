@@ -1,10 +1,10 @@
 //! Longitude and latitude as points in space.
 //!
-//! A degree of longitude is shorter than one of latitude, and vanishes at the poles, so distances between raw degrees
-//! mean nothing. Positions therefore become vectors in kilometres on a sphere with the Earth's mean radius. The
-//! distance between two of them is the chord. It orders pairs exactly as the arc along the surface does, and differs
-//! from the arc by less than 0.1 % up to 980 km. A mean of positions is inside the sphere; [`lon_lat`] returns the
-//! point on the surface above it.
+//! A degree of longitude is shorter than a degree of latitude, and vanishes at the poles, so distances between raw
+//! degrees mean nothing. Positions therefore become vectors in kilometres on a sphere with the Earth's mean radius. The
+//! distance between two positions is the length of the chord. Chords order pairs exactly as arcs along the surface do,
+//! and differ from arcs by less than 0.1 % up to 980 km. A mean of positions is inside the sphere; [`lon_lat`] returns
+//! the point on the surface above it.
 //!
 //! The sphere is a model: real distances differ by up to 0.6 %, because the Earth is flattened.
 
@@ -26,7 +26,7 @@ const LATITUDES: [&str; 4] = ["lat", "latitude", "decimallatitude", "intptlat"];
 /// `x` points to longitude 0 on the equator, `y` to longitude 90° east, `z` to the north pole.
 ///
 /// A name means longitude or latitude if one of its words does: `lon`, `start_lng`, `pickupLongitude`, `Long. (deg)`.
-/// If neither name does, Lehr assumes this order, and [`order_warning`] says so.
+/// If neither name does, Lehr takes the first column as the longitude, and [`order_warning`] says so.
 ///
 /// Each place has exactly one position: 180° west equals 180° east, and a pole has any longitude.
 ///
@@ -68,7 +68,7 @@ pub fn on_sphere(points: &Points) -> Result<Points, Error> {
             faults.add_with(|| points.fault(row, 1, "a latitude of -90 to 90 degrees", lat.to_string()));
         }
         let ((lon_sin, lon_cos), (lat_sin, lat_cos)) = (sin_cos_of_degrees(lon), sin_cos_of_degrees(lat));
-        // + + 0.0 turns -0 into 0, because the two have different bits.
+        // Adding 0.0 turns -0 into 0, because the two have different bits.
         let position = [lat_cos * lon_cos, lat_cos * lon_sin, lat_sin].map(|unit| unit * EARTH_RADIUS_KM + 0.0);
         values.extend(&position).map_err(kept)?;
     }
@@ -76,8 +76,8 @@ pub fn on_sphere(points: &Points) -> Result<Points, Error> {
     points.with_stored(values.finish()?, vec!["x_km".into(), "y_km".into(), "z_km".into()])
 }
 
-/// Returns the sine and cosine of an angle from -180 to 360 degrees. Equal directions give the same bits, and results
-/// are exact at multiples of 90 degrees, unlike with radians.
+/// Returns the sine and cosine of an angle from -180 to 360 degrees. Equal directions give bit-identical results, and
+/// multiples of 90 degrees give exact results; angles in radians would give neither.
 fn sin_cos_of_degrees(angle: f64) -> (f64, f64) {
     let angle = if angle > 180.0 { angle - 360.0 } else { angle };
     match angle {
@@ -143,8 +143,8 @@ pub fn arc_km(chord_km: f64) -> f64 {
 ///
 /// If the columns have names, a longitude and a latitude must be among them (such as `lon` and `Latitude`), with all
 /// values in range. Columns with generated names (`x0`, `x1`) count as degrees if there are exactly two, both in range.
-/// They must not be all whole numbers, and the first must exceed 90, which a latitude never does; smaller numbers could
-/// be anything.
+/// A value must have a fraction, and a longitude must exceed 90, which a latitude never does. Smaller numbers could be
+/// anything.
 ///
 /// # Example
 /// ```

@@ -1,8 +1,8 @@
 //! Converts the rows of an ordinary table for Gower's dissimilarity.
 //!
-//! J. C. Gower, *A general coefficient of similarity and some of its properties* (Biometrics 27, 1971). Numbers differ
-//! by a share of their column's range, and categories by 0 or 1. A pair is compared in the columns where both have
-//! values, with equal weights.
+//! Source: J. C. Gower, *A general coefficient of similarity and some of its properties* (Biometrics 27, 1971). Numbers
+//! differ by a share of their column's range, and categories by 0 or 1. A pair is compared in the columns where both
+//! have values, with equal weights.
 //!
 //! Here, numbers and dates are divided by the range of their column, and each text of a category becomes a whole
 //! number. So a column contributes the absolute difference, limited to 1. Different categories are at least 1 apart,
@@ -15,7 +15,7 @@ use crate::incomplete::Incomplete;
 use crate::left_out::LeftOut;
 
 /// Returns the rows of the table, with NaN for missing values. Without `columns`, it uses all measures, categories and
-/// dates except the column `id`; others are in [`Incomplete::left_out`].
+/// dates except the column `id`; [`Incomplete::left_out`] lists the other columns.
 ///
 /// # Errors
 /// - [`Error::NoSuchColumns`] if the table has no column with a given name or 0-based index.
@@ -83,7 +83,7 @@ fn coded(column: &FrameColumn) -> Vec<f64> {
         Values::Numbers(values) | Values::Times(values) => {
             let known = || values.iter().copied().filter(|value| !value.is_nan());
             let (low, high) = (known().fold(f64::INFINITY, f64::min), known().fold(f64::NEG_INFINITY, f64::max));
-            // Use halves, because the range of numbers near the largest one would overflow.
+            // Halve both ends, because the range of numbers near `f64::MAX` would overflow.
             let range = 0.5 * high - 0.5 * low;
             let share = |value: &f64| {
                 if range > 0.0 {

@@ -1,7 +1,7 @@
 //! Rows of numbers with missing values, such as records of surveys and hospitals.
 //!
 //! [`Points`] have no missing values, because only the user can say what a mean with missing values should be. A
-//! dissimilarity of two records can leave out values that either record lacks; this type is for such methods. In
+//! dissimilarity of two records can leave out values that either record lacks. This type is for methods that do so. In
 //! memory, NaN means missing; an infinite value is a fault.
 
 use xxhash_rust::xxh3::Xxh3;
@@ -180,8 +180,8 @@ impl Incomplete {
         &self.left_out
     }
 
-    /// Returns unusual decisions made while reading the table, one sentence each: as
-    /// [`DataFrame::notes`](crate::frame::DataFrame::notes), and the notations of numbers.
+    /// Returns unusual decisions made while reading the table, one sentence each: the notes of the data frame
+    /// ([`DataFrame::notes`](crate::frame::DataFrame::notes)) and the notations of numbers.
     ///
     /// # Example
     /// ```
@@ -205,11 +205,11 @@ impl Incomplete {
         self.standardised_as(self)
     }
 
-    /// Scales columns by the means and standard deviations of other rows: new rows get the units of rows that were
-    /// standardised before.
+    /// Scales columns by the means and standard deviations of other rows, so that new rows have the same units as rows
+    /// that were standardised before.
     ///
     /// # Panics
-    /// Panics if the other rows have another number of columns.
+    /// Panics if the other rows have a different number of columns.
     pub fn standardised_as(&self, others: &Self) -> Self {
         assert_eq!(self.dimension, others.dimension, "rows of one dimension");
         let mut scaled = self.clone();

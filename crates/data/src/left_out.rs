@@ -1,5 +1,5 @@
-//! Non-numeric columns of a table. If the user chose no columns, they are left out and reported, so that users notice
-//! each one.
+//! Non-numeric columns of a table. If the user chose no columns, Lehr leaves these columns out and reports each of
+//! them.
 
 use std::fmt;
 
@@ -27,8 +27,8 @@ pub struct LeftOut {
     pub column: String,
     /// The first value of the column; empty if there is none.
     pub example: String,
-    /// The reason why this value is not a number, if it is only a slip ([`slip`](crate::read::slip)) and probably a
-    /// mistake, not text.
+    /// The reason why this value is not a number, if the value is probably a mistake and not text
+    /// ([`slip`](crate::read::slip)).
     pub slip: Option<&'static str>,
     /// The type of the values, if the file declares it and they are neither numbers nor text.
     pub kind: Option<String>,

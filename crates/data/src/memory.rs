@@ -16,8 +16,8 @@ pub fn available() -> Option<u64> {
     [machine, of_group(Path::new("/sys/fs/cgroup")), process()].into_iter().flatten().min()
 }
 
-/// Checks that the rows of a table fit in memory, if their number is known before reading, as from the header of an
-/// array.
+/// Checks that the rows of a table fit in memory, if their number is known before reading, for example from the header
+/// of an array.
 ///
 /// # Errors
 /// Returns an error if there are too many rows, or if the file cannot be read.

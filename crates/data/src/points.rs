@@ -37,7 +37,7 @@ pub struct Points {
     weights: Option<Vec<f64>>,
     /// An id for each row.
     ids: Option<Vec<String>>,
-    /// The columns of the table that are not points.
+    /// The non-numeric columns of the table, which are not part of the points.
     left_out: Vec<LeftOut>,
     /// Notes for the user: decisions made while reading.
     notes: Vec<String>,
@@ -127,7 +127,7 @@ impl Points {
         Ok(Points { values: writer.finish()?.into(), ..self })
     }
 
-    /// Returns the folder of the values' file, if they are in a file.
+    /// Returns the folder of the file with the values, if the values are in a file.
     pub fn spill(&self) -> Option<&Spill> {
         self.values.spill()
     }
@@ -294,8 +294,8 @@ impl Points {
         &self.left_out
     }
 
-    /// Returns unusual decisions made while reading the table, one sentence each: as
-    /// [`DataFrame::notes`](crate::frame::DataFrame::notes), and the notations of numbers.
+    /// Returns unusual decisions made while reading the table, one sentence each: the notes of the data frame
+    /// ([`DataFrame::notes`](crate::frame::DataFrame::notes)) and the notations of numbers.
     ///
     /// # Example
     /// ```
@@ -386,8 +386,8 @@ pub(crate) fn weight_fault(weight: f64) -> Option<&'static str> {
     }
 }
 
-/// Returns a fault, as (expected, found), if the sum of valid weights is 0 or not finite. Weights of 0 may have been
-/// left out.
+/// Returns a fault, as (expected, found), if the sum of valid weights is 0 or not finite. `weights` may lack the
+/// weights that are 0.
 pub(crate) fn total_weight_fault(weights: &[f64], rows: usize) -> Option<(String, String)> {
     let total: f64 = weights.iter().sum();
     if total == 0.0 {

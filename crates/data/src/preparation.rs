@@ -1,7 +1,7 @@
 //! Prepares the columns of a table for a method: which are used, and how.
 //!
-//! [`Preparation::new`] decides for each column whether it is used and how, gives a reason, and records both. So you
-//! can read the decisions before the run, and apply them to next month's file.
+//! [`Preparation::new`] decides for each column whether it is used and how, and records each decision with its reason.
+//! So you can read the decisions before the run, and apply them to next month's file.
 //!
 //! - A **number** stays as it is or becomes its logarithm; it is shifted and divided according to [`Scale`].
 //! - A **category** becomes one feature for each text: 1 in rows with this text, and 0 elsewhere. All these features
@@ -12,8 +12,9 @@
 //!   [`Missing`].
 //!
 //! Source of the coding of categories: factor analysis of mixed data (Pagès 2004), which divides each feature by the
-//! root of its share. With it, a category of L texts would have the variance L - 1, and rare texts would be far from
-//! everything. The category with the most texts would dominate distances, so here the total variance is scaled to 1.
+//! root of its share. With it, a category of L texts would have the variance L - 1, and rows with rare texts would be
+//! far from all other rows. The category with the most texts would dominate distances, so here the total variance is
+//! scaled to 1.
 
 mod choose;
 mod fill;
@@ -37,22 +38,23 @@ const DAY: f64 = 86_400.0;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Missing {
-    /// They are errors.
+    /// Missing values are errors.
     #[default]
     Fault,
-    /// They stay: the method leaves them out of distances and likelihoods.
+    /// Missing values stay: the method leaves them out of distances and likelihoods.
     Skip,
-    /// They get the median of their column; in a category, the shares of its texts.
+    /// Missing values become the median of their column; in a category, they become the shares of its texts.
     Median,
-    /// They get the most frequent value of their column.
+    /// Missing values become the most frequent value of their column.
     Mode,
-    /// They get the mean of the five nearest rows that have a value there, by the features that both rows have.
+    /// Missing values become the mean of the five nearest rows that have a value there, by the features that both rows
+    /// have.
     Nearest,
-    /// Rows with missing values are left out.
+    /// Lehr leaves out rows with missing values.
     Drop,
 }
 
-/// A part of a date that rows are compared by.
+/// A part of a date by which rows are compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum DatePart {
@@ -65,7 +67,7 @@ pub enum DatePart {
 }
 
 impl Missing {
-    /// The ways that users can choose, in the order in which help lists them.
+    /// The ways to handle missing values that users can choose, in the order in which help lists them.
     pub const ALL: [Missing; 5] = [Missing::Skip, Missing::Median, Missing::Mode, Missing::Nearest, Missing::Drop];
 }
 
@@ -86,7 +88,7 @@ impl fmt::Display for Missing {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("expected skip, median, mode, nearest or drop, found {0:?}")]
 pub struct NoSuchMissing(
-    /// The text.
+    /// The given text.
     pub String,
 );
 
@@ -105,7 +107,7 @@ impl FromStr for Missing {
 pub struct Wishes {
     /// The columns to use, of any role but [`Text`](crate::describe::Role::Text). `None`: all measures.
     pub columns: Option<Vec<String>>,
-    /// Columns that are not used.
+    /// The columns to leave out.
     pub exclude: Vec<String>,
     /// Columns whose logarithms are used.
     pub log: Vec<String>,
@@ -113,7 +115,7 @@ pub struct Wishes {
     pub scale: Option<Scale>,
     /// How missing values are handled. `None`: the method's own way with `is_auto`; otherwise they are errors.
     pub missing: Option<Missing>,
-    /// Whether the data decide about logarithms, scaling and missing values, unless the user does.
+    /// Whether the data decide about logarithms, scaling and missing values where the user does not.
     pub is_auto: bool,
     /// The method's own way to handle missing values.
     pub missing_of_method: Missing,
@@ -152,7 +154,7 @@ impl Wishes {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Preparation {
-    /// The method's input, in this order; at least one feature.
+    /// The features, in the order of the method's input; at least one.
     pub features: Vec<Feature>,
     /// How missing values are handled.
     pub missing: Missing,
@@ -170,16 +172,16 @@ pub struct Feature {
     pub name: String,
     /// The column that the feature is made from.
     pub column: String,
-    /// How the column was read when this was decided.
+    /// How the column was read when the preparation was decided.
     pub read_as: ReadAs,
     /// The part of the column's value that the feature uses.
     pub value: FeatureValue,
     /// The number added before the logarithm, if there is a logarithm.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub log_offset: Option<f64>,
-    /// The number subtracted after the logarithm.
+    /// The number that is subtracted from the value or its logarithm.
     pub shift: f64,
-    /// The number by which the difference is divided.
+    /// The number by which the difference from `shift` is divided.
     pub divisor: f64,
     /// The value that replaces a missing one, before the logarithm.
     pub fill: f64,
@@ -197,9 +199,9 @@ pub enum FeatureValue {
     Weekday(u8),
     /// 1 if the date is in this month, from 1 to 12, and otherwise 0.
     Month(u8),
-    /// 1 if the text is this one, and otherwise 0.
+    /// 1 if the row has this text, and otherwise 0.
     Level(String),
-    /// 1 if the text is none of these, and otherwise 0.
+    /// 1 if the row has none of these texts, and otherwise 0.
     OtherThan(Vec<String>),
 }
 
@@ -210,7 +212,7 @@ pub struct ColumnUse {
     pub column: String,
     /// Whether the column becomes features.
     pub is_used: bool,
-    /// How it is used, or why not, in words.
+    /// How the column is used, or why it is not used, in words.
     pub how: String,
 }
 
@@ -230,7 +232,7 @@ pub struct Prepared {
     /// The value of each feature in the units of the columns, row by row. Missing values are filled, or NaN if they
     /// stay.
     pub table: Vec<f64>,
-    /// The same values as the method compares them: as logarithms, shifted and divided.
+    /// The values of the features as the method compares them: as logarithms, shifted and divided.
     pub features: Vec<f64>,
     /// The rows that are kept, if some are left out.
     pub kept: Option<Vec<usize>>,
@@ -292,7 +294,8 @@ impl Feature {
     }
 }
 
-/// Returns 1 if a time in seconds since 1970-01-01 has this part, and otherwise 0; NaN for a missing time.
+/// Returns 1 if a time in seconds since 1970-01-01 has the weekday or month `part`, and otherwise 0; NaN for a missing
+/// time.
 fn is_part(seconds: f64, part: u8, part_of: fn(f64) -> u8) -> f64 {
     if seconds.is_nan() { f64::NAN } else { f64::from(u8::from(part_of(seconds) == part)) }
 }
@@ -315,7 +318,7 @@ impl Preparation {
         columns
     }
 
-    /// Converts a row that the method found to the units of the columns, in place.
+    /// Converts a row of the method's result to the units of the columns, in place.
     ///
     /// # Panics
     /// Panics if the number of values differs from the number of features.
@@ -330,7 +333,7 @@ impl Preparation {
     /// to each of at most 2,000 rows.
     ///
     /// # Errors
-    /// - [`Error::NoSuchColumns`] if columns do not exist; [`Error::Shape`] if one has values of another type than
+    /// - [`Error::NoSuchColumns`] if columns do not exist; [`Error::Shape`] if a column has values of another type than
     ///   before.
     /// - [`Error::Faults`] for missing values that are not allowed, and for values without a logarithm.
     /// - [`Error::Empty`] if no row is left.
@@ -338,12 +341,12 @@ impl Preparation {
         self.laid_out(frame, false)
     }
 
-    /// Converts another table, such as next month's. A value without a logarithm becomes a missing value, with a note:
-    /// one customer without sales should not stop all others.
+    /// Converts another table, such as next month's. A value without a logarithm becomes a missing value, with a note,
+    /// so that one customer without sales does not stop the whole run.
     ///
     /// # Errors
-    /// Returns the errors of [`apply`](Self::apply), but an error for a value without a logarithm only if values must
-    /// not be missing.
+    /// Returns the errors of [`apply`](Self::apply). A value without a logarithm is an error only if values must not be
+    /// missing.
     pub fn apply_to_other(&self, frame: &DataFrame) -> Result<Prepared, Error> {
         self.laid_out(frame, true)
     }

@@ -109,8 +109,8 @@ pub struct Selection {
     pub form: TableForm,
 }
 
-/// Reads points from a file: NPY or Parquet if it begins as such or is called `.npy` or `.parquet`, and otherwise a
-/// text table. NPY and text may be compressed with gzip.
+/// Reads points from a file. A file is NPY or Parquet if it begins as one or is called `.npy` or `.parquet`, and
+/// otherwise a text table. NPY and text may be compressed with gzip.
 ///
 /// NPY arrays have one or two dimensions (one means a single column), in row-major or column-major order. Elements are
 /// `f2`, `f4`, `f8`, `i1` to `i8`, `u1` to `u8` or `b1` (true is 1, false is 0), in either byte order. Integers beyond
@@ -130,7 +130,7 @@ pub struct Selection {
 /// - [`Error::Contents`]: it has contents for another reader.
 /// - [`Error::NoSuchColumns`], [`Error::AmbiguousColumn`], [`Error::RepeatedColumn`]: the selection does not match the
 ///   columns.
-/// - [`Error::Faults`]: invalid fields, rows or weights; the first ten and their number.
+/// - [`Error::Faults`]: invalid fields, rows or weights; the first ten in full, and the total number.
 pub fn points(path: &Path, selection: &Selection) -> Result<Points, Error> {
     any_points(rows_of(path)?, &again(path), selection, None)
 }
@@ -433,8 +433,8 @@ enum Form {
     Cells(Format),
 }
 
-/// Returns the format to read the contents as. The first bytes or the name decide it: a file called `.npy` that is not
-/// NPY should be reported as such. Refuses other formats and impossible selections.
+/// Returns the format in which to read the contents. The first bytes or the name decide the format, so that a file
+/// called `.npy` without NPY contents gets an error about NPY. Refuses other formats and impossible selections.
 fn form_of(source: &mut Source<'_>, selection: &Selection) -> Result<Form, Error> {
     check(source.name(), selection)?;
     #[cfg(feature = "parquet")]

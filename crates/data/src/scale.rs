@@ -9,9 +9,9 @@
 //! - [`Scale::Std`]: (x - mean) / standard deviation; the divisor of the variance is the total weight (population
 //!   form).
 //! - [`Scale::Robust`]: (x - median) / interquartile range, which a few extreme rows do not affect. A quantile is the
-//!   smallest value with at least this share of the weight at or below it. If the share is met exactly, the quantile is
-//!   the middle between this value and the next (type 2 of Hyndman and Fan). So the median of an even number of rows is
-//!   the usual one.
+//!   smallest value with at least the given share of the weight at or below it. If the share is met exactly, the
+//!   quantile is the midpoint between this value and the next (type 2 of Hyndman and Fan). So the median of an even
+//!   number of rows is the usual one.
 //!
 //! A constant column gets the divisor 1: it becomes 0 everywhere and still influences no distance. If more than half of
 //! a column's rows have the same value, its interquartile range may be 0 although it is not constant. [`Scale::Robust`]
@@ -31,7 +31,7 @@ use crate::points::Points;
 use crate::preparation::log_reason;
 use crate::sparse::Sparse;
 
-/// The ratio of spreads from which a warning is given.
+/// The ratio of spreads above which Lehr warns.
 const RATIO_MAX: f64 = 1e3;
 
 /// How columns are scaled.
@@ -48,7 +48,7 @@ pub enum Scale {
 }
 
 impl Scale {
-    /// All ways, in the order in which help lists them.
+    /// All kinds of scaling, in the order in which help lists them.
     pub const ALL: [Scale; 3] = [Scale::None, Scale::Std, Scale::Robust];
 }
 
@@ -66,7 +66,7 @@ impl fmt::Display for Scale {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("expected none, std or robust, found {0:?}")]
 pub struct NoSuchScale(
-    /// The text.
+    /// The given text.
     pub String,
 );
 
@@ -200,7 +200,7 @@ impl Scaling {
     /// Like [`apply`](Scaling::apply), for rows with missing values, which stay missing.
     ///
     /// # Panics
-    /// Panics if the number of columns differs from that of the fit.
+    /// Panics if the number of columns differs from the number in the fit.
     pub fn apply_incomplete(&self, rows: &Incomplete) -> Incomplete {
         assert_eq!(rows.dimension(), self.shifts.len(), "columns of the rows and of the scaling");
         if self.scale == Scale::None {
@@ -237,11 +237,11 @@ impl Scaling {
     /// scaled into another file of the same folder.
     ///
     /// # Errors
-    /// Returns [`Error::Spill`] if the folder cannot store them; [`Error::Memory`] if memory cannot hold the points
-    /// twice.
+    /// Returns [`Error::Spill`] if the folder cannot store the scaled values; [`Error::Memory`] if memory cannot hold
+    /// the points twice.
     ///
     /// # Panics
-    /// Panics if the number of columns differs from that of [`fit`](Scaling::fit).
+    /// Panics if the number of columns differs from the number in [`fit`](Scaling::fit).
     pub fn apply(&self, points: &Points) -> Result<Points, Error> {
         assert_eq!(points.dimension(), self.shifts.len(), "columns of the points and of the scaling");
         if self.scale == Scale::None {
@@ -303,8 +303,8 @@ impl<'a> Spreads<'a> {
         self.moments[column].deviation
     }
 
-    /// Returns a warning if the spreads differ more than a thousandfold, as with unscaled measurements in different
-    /// units.
+    /// Returns a warning if the spreads differ by a factor of more than 1,000, as with unscaled measurements in
+    /// different units.
     ///
     /// Columns without spread do not count. Returns `None` if there is no such difference, or only one column.
     ///
@@ -324,7 +324,7 @@ impl<'a> Spreads<'a> {
     }
 
     /// Returns a warning for each column in which at most one row in a hundred accounts for nine tenths of the
-    /// variance. Such rows become clusters of their own, and no scale changes this.
+    /// variance. Such rows become clusters of their own, whatever the scaling.
     ///
     /// # Example
     /// ```
@@ -406,7 +406,7 @@ struct Moments {
 
 impl Moments {
     /// Returns the weighted mean and population standard deviation of each column. No intermediate result overflows
-    /// unless the final one does.
+    /// unless the final result does.
     ///
     /// All columns are processed together, because the rows may be in a file: they are read three times, for any number
     /// of columns.
@@ -452,7 +452,7 @@ impl Moments {
     }
 }
 
-/// Returns the median and the interquartile range of a column; if the range is 0, its standard deviation instead.
+/// Returns the median and the interquartile range of a column. If the range is 0, the standard deviation replaces it.
 fn robust(points: &Points, column: usize, deviation: f64) -> (f64, f64) {
     let mut rows: Vec<(f64, f64)> = points
         .column(column)

@@ -13,7 +13,7 @@ use crate::error::{Error, Fault, Faults, Place};
 
 /// The letter for a gap in aligned sequences.
 pub const GAP: u8 = b'-';
-/// The share of `ACGTUN` among the letters from which they count as nucleotides.
+/// The share of `ACGTUN` among the letters at or above which a text counts as nucleotides.
 const NUCLEOTIDE_SHARE: f64 = 0.9;
 
 /// The meaning of the letters of sequences.
@@ -21,8 +21,8 @@ const NUCLEOTIDE_SHARE: f64 = 0.9;
 pub enum Alphabet {
     /// Nucleotides: `ACGT` and the IUPAC codes for several of them, `RYSWKMBDHVN`. `U` is read as `T`.
     Dna,
-    /// Amino acids: the twenty; `B` and `Z`, which mean two each; `J`, `O`, `U` (read as `X`); `X` for any; and `*` for
-    /// a stop.
+    /// Amino acids: the standard twenty, and further codes. `B` and `Z` mean two amino acids each. `J`, `O` and `U` are
+    /// read as `X`, which means any amino acid. `*` is a stop.
     Protein,
 }
 
@@ -52,7 +52,7 @@ impl Alphabet {
     }
 
     /// Returns the normal form of a letter: a capital, `T` for the `U` of RNA, `X` for rare amino acids. Returns `None`
-    /// if the letter is not in the alphabet, as gaps are not.
+    /// for a gap and for any letter outside the alphabet.
     ///
     /// # Example
     /// ```
@@ -74,8 +74,9 @@ impl Alphabet {
         }
     }
 
-    /// Guesses the alphabet of texts from their letters, ignoring case. They are nucleotides if at least nine in ten
-    /// are `ACGTUN`. They also are if at least half are, and the others are IUPAC codes for several nucleotides.
+    /// Guesses the alphabet of texts from their letters, ignoring case. The letters are nucleotides if at least nine in
+    /// ten are `ACGTUN`. They also are if at least half are `ACGTUN`, and the other letters are IUPAC codes for several
+    /// nucleotides.
     ///
     /// # Example
     /// ```
@@ -135,7 +136,7 @@ impl Sequences {
     /// # Errors
     /// - [`Error::Shape`] if there are no sequences.
     /// - [`Error::Faults`] with each letter outside the alphabet and each empty sequence. Among aligned sequences, also
-    ///   with each whose length differs from the first, or that has only gaps.
+    ///   with each sequence whose length differs from the first, or that has only gaps.
     pub fn new<T: AsRef<[u8]>>(texts: &[T], alphabet: Alphabet) -> Result<Self, Error> {
         let mut letters = Vec::new();
         let mut ends = Vec::new();
@@ -204,8 +205,8 @@ impl Sequences {
         Ok(self)
     }
 
-    /// Returns the distinct sequences in the order of their first occurrence, with the ids from there. Also returns,
-    /// for each sequence, which distinct one it equals.
+    /// Returns the distinct sequences in the order of their first occurrence, each with the id of its first occurrence.
+    /// Also returns, for each sequence, which distinct sequence it equals.
     ///
     /// Sequences are equal if all their letters are, including ambiguous ones.
     ///

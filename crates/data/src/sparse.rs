@@ -4,7 +4,7 @@
 //! Examples are the word counts of a text, the purchases of a customer, and the genes observed in a cell. A row may
 //! have a hundred values in tens of thousands of columns. Rows are stored in compressed sparse row format (CSR), one
 //! after another. The columns of a row ascend, each occurs once, and no value is 0. A row may be empty.
-//! [`crate::read::svmlight`] and [`crate::read::matrix_market`] read them.
+//! [`crate::read::svmlight`] and [`crate::read::matrix_market`] read sparse rows from files.
 
 use std::collections::HashMap;
 
@@ -54,7 +54,7 @@ pub struct Sparse {
     /// The values, finite and not 0.
     values: Vec<f64>,
     first_column: FirstColumn,
-    /// The original columns that are kept, ascending, and the number of original columns. `None`: all are kept.
+    /// The original columns that are kept, ascending, and the number of original columns. `None`: all columns are kept.
     kept: Option<(Vec<u32>, usize)>,
     /// A weight for each row: finite, >= 0, at least one > 0, and with a finite sum.
     weights: Option<Vec<f64>>,
@@ -64,7 +64,7 @@ pub struct Sparse {
 
 #[allow(clippy::len_without_is_empty)] // there is always at least one row
 impl Sparse {
-    /// The most columns that are accepted. Centres are not sparse, so a stray column number would take gigabytes.
+    /// The maximum number of columns. Centres are not sparse, so a stray column number would take gigabytes.
     pub const COLUMNS_MAX: usize = 1 << 24;
 
     /// Creates rows of `dimension` columns in compressed row format: row `r` has the columns and values from
@@ -278,8 +278,8 @@ impl Sparse {
         self
     }
 
-    /// Sets the number of columns; added columns are 0 everywhere. So rows of a file, which only mentions the columns
-    /// it uses, get the columns of a model.
+    /// Sets the number of columns; added columns are 0 everywhere. A file mentions only the columns that it uses; this
+    /// gives its rows the columns of a model.
     ///
     /// # Errors
     /// - [`Error::Shape`] if there are no columns or more than [`Sparse::COLUMNS_MAX`].
@@ -314,9 +314,9 @@ impl Sparse {
         Ok(self)
     }
 
-    /// Removes the columns without values, if these are most of all columns. Centres are not sparse: with one stray
-    /// column number, each would have millions of zeros. Columns keep their names. The first one stays, because its
-    /// name shows where columns count from.
+    /// Removes the columns without values, if they are at least half of all columns. Centres are not sparse: with one
+    /// stray column number, each centre would have millions of zeros. Columns keep their names. The first column stays,
+    /// because its name shows where columns count from.
     ///
     /// # Example
     /// ```
@@ -352,8 +352,9 @@ impl Sparse {
         self.kept.as_ref().map_or(0, |(kept, of)| of - kept.len())
     }
 
-    /// Returns the rows in the columns with these names, plus one column: the length of the row over all other columns.
-    /// For a centre that is 0 in this column, distances are the same as if it were 0 in each of the other columns.
+    /// Returns the rows in the columns with these names, plus one column with the Euclidean length of the row over all
+    /// other columns. For a centre that is 0 in this column, distances are the same as if it were 0 in each of the
+    /// other columns.
     ///
     /// # Example
     /// ```

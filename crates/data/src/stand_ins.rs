@@ -1,18 +1,18 @@
 //! Numbers that mean a missing value: -200, -999, 9999.
 //!
-//! Instruments and old programs write such a number for a missing value. It is farther from all values than these are
-//! from each other, and often occurs in several columns. As a value, it would dominate means, ranges and distances.
-//! [`without_stand_ins`] replaces it by missing values and reports it. If the user has named spellings of missing
-//! values, no others are looked for.
+//! Instruments and old programs write such a number for a missing value. Such a number is farther from all values than
+//! the values are from each other, and often occurs in several columns. As a value, it would dominate means, ranges and
+//! distances. [`without_stand_ins`] replaces it by missing values and reports it. If the user has named spellings of
+//! missing values, Lehr looks for no others.
 
 use std::collections::BTreeSet;
 
 use crate::frame::{DataFrame, FrameColumn, ReadAs, Values};
 
-/// Numbers that are known to mean a missing value; any other must show in two columns.
+/// Numbers that are known to mean a missing value; any other number must occur in two columns.
 const KNOWN: [f64; 12] =
     [-99.0, -999.0, -9999.0, -99_999.0, -999_999.0, 999.0, 9999.0, 99_999.0, 999_999.0, -99.9, -999.9, -9999.9];
-/// The fewest different values that a column must have in addition to the number.
+/// The minimum number of different values that a column must have in addition to the number.
 const OTHERS: usize = 10;
 
 /// Returns the table with missing values in place of numbers that mean one, and these numbers.
@@ -70,7 +70,7 @@ pub fn without_stand_ins(frame: DataFrame) -> Result<(DataFrame, Vec<f64>), crat
     }
     let mut frame = DataFrame::new(&name, columns)?.with_notes(notes);
     if let Some(mut dialect) = dialect {
-        // So the next file is read in the same way.
+        // With these numbers in the dialect, the next file is read in the same way.
         dialect.missing = numbers.iter().map(f64::to_string).collect();
         frame = frame.with_dialect(dialect);
     }
@@ -93,7 +93,7 @@ fn ends(column: &FrameColumn) -> (f64, f64) {
 }
 
 /// Returns the smallest and the largest value of a column, each only if several rows have it and it is far from all
-/// others. Far means farther than the others are from each other.
+/// other values. Far means farther than the other values are from each other.
 fn far_ends(column: &FrameColumn) -> Vec<f64> {
     let Some(values) = measures(column) else { return Vec::new() };
     let mut sorted: Vec<f64> = values.iter().copied().filter(|value| !value.is_nan()).collect();
@@ -139,7 +139,7 @@ mod tests {
 
     #[test]
     fn values_that_are_merely_far_stay() {
-        // The number occurs only once, or is as near to the others as these are to each other.
+        // The number occurs only once, or is as near to the other numbers as these are to each other.
         assert_eq!(missing(vec![column("a", -999.0, 60, 0.1)]), [0]);
         assert_eq!(missing(vec![column("a", -999.0, 20, 40.0)]), [0]);
         // There are few different values, as with grades or answers.

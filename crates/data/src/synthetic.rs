@@ -2,8 +2,8 @@
 //!
 //! Every number is drawn by (seed, purpose, index), independent of the order ([`lehr_numerics::random`]), so the same
 //! arguments give the same points. A larger set with the same seed begins with the rows of the smaller one, unless
-//! values depend on the number of rows. Rows come with the label of their source. Arguments out of range are bugs of
-//! the caller and panic; these functions never get users' data.
+//! values depend on the number of rows. Each row comes with the label of the class that it was drawn from. Arguments
+//! out of range are bugs of the caller, so the functions panic; they never get users' data.
 
 use lehr_numerics::random::Stream;
 
@@ -179,7 +179,7 @@ pub fn rings(radii: &[f64], rows_each: usize, noise: f64, seed: u64) -> (Points,
 }
 
 /// Draws rows of bits: each is one of `templates` random templates with some bits flipped, labelled with its template.
-/// Row r has template r modulo their number.
+/// Row r has the template `r % templates`.
 ///
 /// Each bit of a template is set with probability `density`, and each bit of a row is flipped with probability `flip`.
 ///
@@ -219,11 +219,11 @@ pub fn bit_templates(
 }
 
 /// Draws sparse rows like word counts, with the number of each row's topic. A row has some words of its topic and some
-/// that all topics share. Row r has topic r modulo their number.
+/// that all topics share. Row r has the topic `r % topics`.
 ///
-/// A row draws `words` words, with repetition: a word drawn twice counts 2. Three in four are from the
-/// `columns / (2 topics)` columns of its topic. The others are from the second half of the columns, which all topics
-/// share. Low columns of either part are drawn more often, like frequent words.
+/// A row draws `words` words, with repetition: a word drawn twice counts 2. Three in four words are from the
+/// `columns / (2 topics)` columns of its topic. The other words are from the second half of the columns, which all
+/// topics share. Low columns of either part are drawn more often, like frequent words.
 ///
 /// # Panics
 /// Panics if there are no topics, rows or words, or if there are fewer than four columns for each topic.

@@ -21,9 +21,9 @@ use crate::error::Error;
 
 /// A file that appears under its name only when it is complete.
 ///
-/// Write to it, then [`commit`](AtomicFile::commit). If it is dropped without this (after an error, a panic, or Ctrl-C
-/// handled by unwinding), it is removed. An existing file is replaced in one step; a link with this name is replaced,
-/// not followed.
+/// Write to the file, then [`commit`](AtomicFile::commit) it. If it is dropped before the commit (after an error, a
+/// panic, or Ctrl-C handled by unwinding), it is removed. An existing file is replaced in one step; a link with this
+/// name is replaced, not followed.
 ///
 /// # Example
 /// ```
@@ -96,8 +96,8 @@ impl AtomicFile {
     /// Writes the rest, waits until it is on disk, and gives the file its name.
     ///
     /// # Errors
-    /// Returns [`Error::Write`], for example if the disk is full. Then the incomplete file is removed, and an existing
-    /// file stays.
+    /// Returns [`Error::Write`], for example if the disk is full. In this case, the incomplete file is removed, and an
+    /// existing file stays.
     pub fn commit(mut self) -> Result<(), Error> {
         self.finish().map_err(|cause| Error::Write { path: self.path.display().to_string(), cause })
     }
@@ -114,7 +114,8 @@ impl AtomicFile {
         }
         std::fs::rename(&self.temporary, &self.path)?;
         self.file = None;
-        // The name is on disk only when the folder is. Some systems cannot sync a folder; the file is complete anyway.
+        // The name is on disk only when the folder has been synchronised. Some systems cannot sync a folder; the file
+        // is complete anyway.
         let folder = self.path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
         if let Ok(folder) = File::open(folder) {
             let _ = folder.sync_all();

@@ -1,5 +1,5 @@
-//! Compares 512 synthetic items with each other so many times: for those who count the instructions
-//! (`tools/instructions.py`).
+//! Compares 512 synthetic items with each other a given number of times, so that `tools/instructions.py` can count the
+//! instructions.
 //!
 //! `distances_steps bits|alignments STEPS`: fingerprints of 1,047 bits, or sequences of 300 nucleotides aligned
 //! locally.
@@ -16,7 +16,7 @@ use lehr_numerics::random::Stream;
 const ITEMS: usize = 512;
 const BITS: usize = 1047;
 const LETTERS: usize = 300;
-/// Sequences of which a pair takes as long as thousands of fingerprints.
+/// The number of sequences: a pair of them takes as long as thousands of pairs of fingerprints.
 const SEQUENCES: usize = 64;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {

@@ -2,8 +2,8 @@
 //!
 //! [`Aligner`] holds the sequences in the kernel's form; [`Aligner::tile`] aligns one block of sequences with another.
 //! A line aligns 8, 16 or 32 pairs at a time, one in each lane, and no lane depends on another. The score itself
-//! carries the counts: see `alignment/packing.rs`. The recurrences are in `alignment/kernel.rs`; [`mod@reference`] is
-//! the oracle.
+//! carries the counts, as `alignment/packing.rs` describes. The recurrences are in `alignment/kernel.rs`. The tests
+//! compare with [`mod@reference`].
 
 pub(crate) mod kernel;
 mod packing;
@@ -30,7 +30,8 @@ pub enum Mode {
     Local,
     /// All of both sequences (Needleman and Wunsch, 1970).
     Global,
-    /// All of both sequences; gaps at either end cost nothing and are not counted. For sequences of unlike lengths.
+    /// All of both sequences, but gaps at either end cost nothing and are not counted. For sequences of different
+    /// lengths.
     SemiGlobal,
 }
 
@@ -49,7 +50,7 @@ impl fmt::Display for Mode {
 pub enum Counted {
     /// No counts. Without them, lanes can be half as wide.
     Score,
-    /// Matches, and all columns, with or without a gap.
+    /// Matches, and all columns of the alignment, with or without a gap.
     Columns,
     /// Matches, and the columns with two letters.
     Letters,
@@ -59,8 +60,8 @@ pub enum Counted {
 
 /// The best alignment of two sequences.
 ///
-/// Among alignments with the same score it has the most matches, then the fewest columns, then the fewest transitions.
-/// Counts that were not requested ([`Counted`]) are 0 and are not compared.
+/// Among alignments with the same score, the best has the most matches, then the fewest columns, then the fewest
+/// transitions. Counts that were not requested ([`Counted`]) are 0 and are not compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Alignment {
     /// The score.
@@ -103,13 +104,14 @@ pub struct Aligner {
 }
 
 impl Aligner {
-    /// Prepares all sequences, without the gaps of aligned ones.
+    /// Prepares all sequences; gaps of aligned sequences are removed.
     ///
     /// Cost: one pass over the letters, and one byte for each letter.
     ///
     /// # Errors
     /// Returns [`Error::Unsuited`] if the scoring is for another alphabet, or if transitions are requested for
-    /// proteins. It returns the same if the sequences are too long for a score with its counts to fit into 64 bits.
+    /// proteins. Returns the same error if sequences are so long that a score with its counts does not fit into 64
+    /// bits.
     pub fn new(sequences: &Sequences, scoring: &Scoring, mode: Mode, counted: Counted) -> Result<Self, Error> {
         let alphabet = sequences.alphabet();
         let unsuited =
@@ -156,36 +158,37 @@ impl Aligner {
         Ok(Self { codes, ends, symbols: occurring.len(), longest, mode, packing, table, open, extend })
     }
 
-    /// The number of sequences.
+    /// Returns the number of sequences.
     #[allow(clippy::len_without_is_empty)] // there is always at least one
     pub fn len(&self) -> usize {
         self.ends.len()
     }
 
-    /// The number of letters of a sequence, without gaps.
+    /// Returns the number of letters of a sequence, without gaps.
     pub fn length(&self, index: usize) -> usize {
         self.sequence(index).len()
     }
 
-    /// The width of a lane, in bits: 16, 32 or 64.
+    /// Returns the width of a lane, in bits: 16, 32 or 64.
     pub fn lane_bits(&self) -> u32 {
         self.packing.width()
     }
 
     /// Aligns two sequences.
     ///
-    /// Cost: that of a whole line of pairs. For many pairs, use [`Aligner::tile`].
+    /// Cost: the same as for a whole line of pairs. For many pairs, use [`Aligner::tile`].
     ///
     /// # Panics
-    /// Panics if there is no such sequence.
+    /// Panics if either sequence does not exist.
     pub fn pair(&self, i: usize, j: usize) -> Alignment {
         let mut found = Alignment::default();
         self.align(i..i + 1, j..j + 1, |_, _| true, |_, _, alignment| found = alignment);
         found
     }
 
-    /// Aligns each of `rows` with each of `columns` and hands every alignment to `each(row, column, alignment)`. If
-    /// both ranges begin with the same sequence, it aligns only pairs with `row < column`.
+    /// Aligns each sequence of `rows` with each of `columns`, and passes every alignment to
+    /// `each(row, column, alignment)`. If both ranges begin with the same sequence, it aligns only pairs with
+    /// `row < column`.
     ///
     /// # Example
     /// ```
@@ -228,8 +231,8 @@ impl Aligner {
         }
     }
 
-    /// Hands over the alignments of the pairs for which `wanted(row, column)` is true. A row skips a line of columns if
-    /// the line's last column is not wanted.
+    /// Calls `each` with the alignments of the pairs for which `wanted(row, column)` is true. A row skips a line of
+    /// columns if the line's last column is not wanted.
     fn align_in<N: Number>(
         &self,
         rows: Range<usize>,
@@ -286,7 +289,7 @@ impl Aligner {
     }
 }
 
-/// Whether two letters are the purines A and G, or the pyrimidines C and T.
+/// Returns whether two letters are the purines A and G, or the pyrimidines C and T.
 pub(crate) fn is_transition(x: u8, y: u8) -> bool {
     matches!((x, y), (b'A', b'G') | (b'G', b'A') | (b'C', b'T') | (b'T', b'C'))
 }
@@ -305,8 +308,8 @@ mod tests {
     use lehr_numerics::random::Stream;
     use reference::align;
 
-    /// Random sequences of the given lengths with a few ambiguous letters; every third is a mutated copy of the one
-    /// before.
+    /// Returns random sequences of the given lengths with a few ambiguous letters. Every third sequence is a mutated
+    /// copy of the sequence before.
     fn sequences(alphabet: Alphabet, lengths: &[usize], seed: u64) -> Sequences {
         let stream = Stream::new(seed, "sequences");
         let letters = alphabet.letters();
@@ -384,7 +387,7 @@ mod tests {
         });
     }
 
-    // Three times 58 x 58 = 3,364 pairs.
+    // There are three sets of 58 x 58 = 3,364 pairs.
     #[test]
     fn e24_random_pairs_aligned_locally_are_the_oracles() {
         e24_random_pairs(Mode::Local, 24);
@@ -419,7 +422,7 @@ mod tests {
 
     #[test]
     fn the_widest_value_of_a_lane_is_reached_and_does_not_overflow() {
-        // 5 x 6553 + 2 = 32767, the largest number of 16 bits: one letter more takes 32 bits.
+        // The score is 5 x 6553 + 2 = 32767, the largest number of 16 bits, so one more letter takes 32 bits.
         let letters = |count: usize| Sequences::new(&["A".repeat(count), "A".repeat(count)], Alphabet::Dna).unwrap();
         let scoring = Scoring::usual(Alphabet::Dna);
         for (count, width) in [(6553, 16), (6554, 32)] {

@@ -1,28 +1,28 @@
-//! Counts bits, for a few rows against a block of others: the loops behind fingerprints and aligned sequences.
+//! Counts bits, for a few rows against a block of other rows: the loops for fingerprints and aligned sequences.
 //!
-//! The others are stored *across*, in groups of [`LANES`]: word w of the eight rows, then their word w + 1. So a group
-//! is contiguous in memory, and eight of its words fill a wide register. The loops are inlined into one copy for each
-//! instruction set ([`crate::dispatch`]). Counts stay in registers: for each word of the others that is read, several
-//! rows are compared. The loops that turn counts into numbers are here too. Compiled for the most basic processor, they
-//! would take longer than the counting.
+//! The other rows are stored *across*, in groups of [`LANES`]: word w of the eight rows, then their word w + 1. So a
+//! group is contiguous in memory, and eight of its words fill a wide register. The loops are inlined into one copy for
+//! each instruction set ([`crate::dispatch`]). Counts stay in registers: each word of the other rows is read once and
+//! compared with several rows. The loops that turn counts into numbers are here too. Compiled for the most basic
+//! processor, they would take longer than the counting.
 
 use std::borrow::Cow;
 use std::ops::Range;
 
-/// The number of others that are counted at a time: the words of a 512-bit register.
+/// The number of other rows that are counted at a time: the words of a 512-bit register.
 pub(crate) const LANES: usize = 8;
 
 /// The number of rows that are counted at a time.
 pub(crate) const ROWS: usize = 4;
 
-/// One word of each of eight others.
+/// One word of each of eight other rows.
 pub(crate) type Words = [u64; LANES];
 
-/// A count for each row with each of eight others.
+/// A count for each row with each of eight other rows.
 pub(crate) type Counts = [Words; ROWS];
 
-/// Counts the bits that each row has in common with each of the others: `counts[g][r][j]` belongs to row r and to other
-/// 8 g + j.
+/// Counts the bits that each row has in common with each of the other rows. `counts[g][r][j]` belongs to row r and the
+/// other row 8 g + j.
 #[inline(always)]
 pub(crate) fn common(rows: [&[u64]; ROWS], others: &[Words], counts: &mut [Counts]) {
     let width = rows[0].len();
@@ -41,9 +41,8 @@ pub(crate) fn common(rows: [&[u64]; ROWS], others: &[Words], counts: &mut [Count
     }
 }
 
-/// Counts the places in which the symbols of each row and each of the others differ. `counts` is laid out as in
-/// [`common`]. A symbol has `planes` bits. Plane p holds bit p of all places, and a row is its planes one after
-/// another.
+/// Counts the places in which the symbols of each row and each of the other rows differ. `counts` is laid out as in
+/// [`common`]. A symbol has `planes` bits. Plane p has bit p of all places, and a row is its planes one after another.
 #[inline(always)]
 pub(crate) fn differing(rows: [&[u64]; ROWS], others: &[Words], planes: usize, counts: &mut [Counts]) {
     match planes {
@@ -79,12 +78,12 @@ fn differing_in<const PLANES: usize>(rows: [&[u64]; ROWS], others: &[Words], cou
     }
 }
 
-/// The bit planes of a nucleotide. They say whether there is a letter and whether it is certain; two bits say which (A
-/// 0, G 1, C 2, T 3).
+/// The number of bit planes of a nucleotide. One plane shows whether there is a letter, and one whether it is certain.
+/// Two show the nucleotide (A 0, G 1, C 2, T 3).
 pub(crate) const NUCLEOTIDE_PLANES: usize = 4;
 
-/// The counts of a row with eight others: places where both have a letter, places with the same certain nucleotide, and
-/// places with a transition.
+/// The counts of a row with eight other rows: places with two letters, with the same certain nucleotide, and with a
+/// transition.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Substitutions {
     pub compared: Words,
@@ -92,7 +91,7 @@ pub(crate) struct Substitutions {
     pub transitions: Words,
 }
 
-/// Counts for one row: `counts[g]` belongs to the others from number 8 g on.
+/// Counts for one row: `counts[g]` belongs to the other rows from number 8 g on.
 #[inline(always)]
 pub(crate) fn substitutions(row: &[u64], others: &[Words], counts: &mut [Substitutions]) {
     let words = row.len() / NUCLEOTIDE_PLANES;
@@ -116,8 +115,8 @@ pub(crate) fn substitutions(row: &[u64], others: &[Words], counts: &mut [Substit
     }
 }
 
-/// Computes the Jaccard distances `1 - c / (a + b - c)` of a row with `own` bits from others with `theirs`. Two rows
-/// without a bit are at distance 0.
+/// Computes the Jaccard distances `1 - c / (a + b - c)` of a row with `own` set bits from rows with `theirs` set bits.
+/// Two rows without set bits are at distance 0.
 #[inline(always)]
 pub(crate) fn jaccard(own: u32, theirs: &[u32], counts: &[Counts], row: usize, values: &mut [f64]) {
     let number = |common: u64, count: u32| {
@@ -126,7 +125,7 @@ pub(crate) fn jaccard(own: u32, theirs: &[u32], counts: &[Counts], row: usize, v
         let value = 1.0 - f64::from(common) / f64::from(either.max(1));
         if either == 0 { 0.0 } else { value }
     };
-    // In chunks of eight, so that the compiler knows the number of iterations.
+    // Work in chunks of eight, so that the compiler knows the number of iterations.
     let (theirs, their_rest) = theirs.as_chunks::<LANES>();
     let (values, rest) = values.as_chunks_mut::<LANES>();
     for ((values, theirs), counts) in values.iter_mut().zip(theirs).zip(counts) {
@@ -153,14 +152,14 @@ pub(crate) fn shares(whole: f64, counts: &[Counts], row: usize, values: &mut [f6
     }
 }
 
-/// Converts a count to 32 bits. A row has fewer than 2^32 bits, and registers convert half a word to a floating-point
-/// number.
+/// Converts a count to 32 bits, because registers convert only half a word to a floating-point number. A row has fewer
+/// than 2^32 bits.
 #[inline(always)]
 fn narrow(count: u64) -> u32 {
     count as u32
 }
 
-/// The counts of a row with the last group, which may be smaller than eight.
+/// Returns the counts of a row with the last group, which may be smaller than eight.
 #[inline(always)]
 fn last(counts: &[Counts], row: usize) -> &[u64] {
     counts.last().map_or(&[], |counts| &counts[row])
@@ -171,7 +170,7 @@ pub(crate) fn in_turn(rows: Range<usize>) -> impl Iterator<Item = [usize; ROWS]>
     rows.clone().step_by(ROWS).map(move |first| std::array::from_fn(|place| (first + place).min(rows.end - 1)))
 }
 
-/// All rows of a set, stored across: as much memory as the rows themselves.
+/// All rows of a set, stored across; they take as much memory as the rows themselves.
 #[derive(Debug)]
 pub(crate) struct Across {
     words: Vec<Words>,
@@ -184,8 +183,8 @@ impl Across {
         Self { words: across(rows, width), width }
     }
 
-    /// Returns some of the rows, stored across. If they begin with a whole group they are borrowed, and the last group
-    /// may hold further rows. Otherwise the rows `row(index)` are stored across again.
+    /// Returns some of the rows, stored across. If they begin with a whole group, they are borrowed, and the last group
+    /// may have further rows. Otherwise, the rows `row(index)` are stored across again.
     pub(crate) fn rows<'a>(&'a self, rows: Range<usize>, row: impl Fn(usize) -> &'a [u64]) -> Cow<'a, [Words]> {
         if rows.start.is_multiple_of(LANES) {
             return Cow::Borrowed(&self.words[rows.start / LANES * self.width..rows.end.div_ceil(LANES) * self.width]);
@@ -220,7 +219,7 @@ mod tests {
         words[place / 64] >> (place % 64) & 1 == 1
     }
 
-    /// The rows that are counted together.
+    /// Returns the rows that are counted together.
     fn first_rows(rows: &[u64], width: usize) -> [&[u64]; ROWS] {
         std::array::from_fn(|row| &rows[row * width..][..width])
     }

@@ -1,7 +1,7 @@
 //! Stores the finished steps of a run on disk, so that a run that was stopped or killed can be resumed.
 //!
 //! The file is a log: a header that identifies the data and the dissimilarity, then one record for each step. Records
-//! are only appended. However a run ends, the records that it appended before are valid. A truncated record is ignored,
+//! are only appended. However a run ends, the records that it has appended are valid. A truncated record is ignored,
 //! and its step is computed again.
 //!
 //! | part | bytes |
@@ -24,7 +24,7 @@ use crate::schedule::Schedule;
 
 const MAGIC: &str = "lehr distances checkpoint 1";
 
-/// The header of a log: the data and the dissimilarity that it belongs to.
+/// Returns the header of a log, with the data and the dissimilarity that it belongs to.
 fn head<T: Precision>(metric: &dyn Metric) -> Value {
     json!({
         "metric": metric.name(),
@@ -78,7 +78,7 @@ pub struct Log {
 }
 
 impl Log {
-    /// Begins a log and replaces a file that exists there.
+    /// Begins a log, and replaces any existing file.
     ///
     /// # Errors
     /// Returns [`Error::File`].
@@ -107,10 +107,10 @@ impl Log {
 
     /// Appends the steps that the log does not contain yet.
     ///
-    /// Cost: writes the bytes of those steps once.
+    /// Cost: writes the bytes of the new steps once.
     ///
     /// # Errors
-    /// Returns [`Error::File`]; the records that were in the file before are still valid.
+    /// Returns [`Error::File`]. The records that were in the file before are still valid.
     pub fn append(&mut self, finished: &Finished<'_>) -> Result<(), Error> {
         let failed = |source| Error::File { path: self.path.clone(), source };
         while self.steps < finished.steps {
@@ -126,7 +126,7 @@ impl Log {
         Ok(())
     }
 
-    /// The number of steps in the log.
+    /// Returns the number of steps in the log.
     pub fn steps(&self) -> usize {
         self.steps
     }
@@ -160,7 +160,7 @@ impl LogReader {
         Self::begin::<T>(Box::new(BufReader::new(file)), path, metric)
     }
 
-    /// Reads a log from bytes in memory: that of another process, for example. Messages call it `path`.
+    /// Reads a log from bytes in memory, for example the log of another process. Messages call it `path`.
     ///
     /// # Errors
     /// Returns the same errors as [`LogReader::open`].
@@ -199,7 +199,7 @@ impl LogReader {
         Ok(Self { path: path.into(), reader, schedule, value_bytes: T::BYTES, step: 0, end })
     }
 
-    /// The bytes of the next step; `None` after the last valid one.
+    /// Returns the bytes of the next step; `None` after the last valid step.
     pub(crate) fn next_step(&mut self) -> Result<Option<Vec<u8>>, Error> {
         if self.step == self.schedule.steps() {
             return Ok(None);

@@ -1,5 +1,4 @@
-//! Dissimilarities of aligned sequences, position by position. Because the input is aligned, nothing needs to be
-//! aligned here.
+//! Dissimilarities of sequences that are already aligned: they are compared position by position.
 //!
 //! Each sequence becomes a few bit planes with one bit for each position. A few operations on words then compare 64
 //! positions (`bits.rs`).
@@ -21,18 +20,18 @@ use crate::metric::Metric;
 pub enum Measure {
     /// The share of all positions whose symbols differ; a gap is a symbol like any other.
     Hamming,
-    /// The share of positions with different letters among those where both sequences have one (p-distance). For
-    /// nucleotides.
+    /// The share of positions with different letters among the positions where both sequences have a letter
+    /// (p-distance). For nucleotides.
     Mismatches,
-    /// [`Measure::Mismatches`] corrected by Jukes and Cantor.
+    /// [`Measure::Mismatches`] with the correction of Jukes and Cantor.
     JukesCantor,
-    /// Transitions and transversions, corrected by Kimura. A pair of letters that is neither equal nor a transition
-    /// counts as a transversion.
+    /// The distance from transitions and transversions, with the correction of Kimura. A pair of letters that is
+    /// neither equal nor a transition counts as a transversion.
     Kimura,
 }
 
 impl Measure {
-    /// The name in headers and on the command line.
+    /// Returns the name in headers and on the command line.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Hamming => "hamming",
@@ -46,19 +45,19 @@ impl Measure {
 /// How a position counts if a letter means several nucleotides (`N`, `R`, …).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Ambiguous {
-    /// The pair leaves the position out, as it does where either has a gap (pairwise deletion). APE's `dist.dna` and
-    /// MEGA do the same.
+    /// The pair leaves the position out, as it leaves out positions where either sequence has a gap (pairwise
+    /// deletion). APE's `dist.dna` and MEGA do the same.
     #[default]
     Skip,
     /// The position counts as a difference, unless both have the same letter.
     Differ,
 }
 
-/// Aligned sequences and how they are compared, as a [`Metric`].
+/// Aligned sequences with a measure, as a [`Metric`].
 ///
-/// Equal sequences are at distance 0. For letters that mean several nucleotides, [`Ambiguous`] says how the position
-/// counts. [`Measure::Hamming`] treats them as symbols like any other. Two sequences without a position in common have
-/// no p-distance.
+/// Equal sequences are at distance 0. [`Ambiguous`] decides how a position counts if a letter means several
+/// nucleotides. [`Measure::Hamming`] treats such letters as symbols like any other. Two sequences without a position in
+/// common have no p-distance.
 ///
 /// # Example
 /// ```
@@ -77,7 +76,7 @@ pub enum Ambiguous {
 /// ```
 #[derive(Debug)]
 pub struct Compared {
-    /// Row after row, each of `planes * words` words.
+    /// The bits of each row, row after row: `planes * words` words each.
     bits: Vec<u64>,
     across: Across,
     planes: usize,
@@ -85,7 +84,8 @@ pub struct Compared {
     places: usize,
     rows: usize,
     measure: Measure,
-    /// For each row, the ambiguous letters and their positions; empty unless they count ([`Ambiguous::Differ`]).
+    /// For each row, the ambiguous letters and their positions; empty unless ambiguous letters count
+    /// ([`Ambiguous::Differ`]).
     ambiguous: Vec<Vec<(u32, u8)>>,
     fingerprint: u64,
 }
@@ -100,7 +100,7 @@ impl Compared {
         Self::with_ambiguous(sequences, measure, Ambiguous::default())
     }
 
-    /// Like [`new`](Self::new), with a choice of how ambiguous letters count. [`Measure::Hamming`] ignores it.
+    /// Like [`new`](Self::new), with a choice of how ambiguous letters count. [`Measure::Hamming`] ignores this choice.
     ///
     /// # Errors
     /// Returns [`Error::Unsuited`] if the sequences differ in length, or if they are proteins and the measure is for
@@ -238,7 +238,7 @@ impl Metric for Compared {
     }
 }
 
-/// Returns the fewest planes that distinguish the symbols that occur, and the symbol of each letter.
+/// Returns the minimum number of planes that distinguish the symbols that occur, and the symbol of each letter.
 fn hamming_symbols(sequences: &Sequences) -> (usize, [u8; 256]) {
     let mut symbols = [0; 256];
     let letters = sequences.alphabet().letters().iter().chain([&GAP]);
@@ -248,8 +248,8 @@ fn hamming_symbols(sequences: &Sequences) -> (usize, [u8; 256]) {
     (planes, symbols)
 }
 
-/// Returns the bits of each letter: present, certain, and two that say which (A 0, G 1, C 2, T 3). A transition changes
-/// only the lower of those two.
+/// Returns the bits of each letter: present, certain, and two bits for the nucleotide (A 0, G 1, C 2, T 3). A
+/// transition changes only the lower of these two bits.
 fn nucleotide_symbols(ambiguous: Ambiguous) -> [u8; 256] {
     let mut symbols = [0; 256];
     let others = u8::from(ambiguous == Ambiguous::Differ);

@@ -2,14 +2,14 @@
 //! once.
 //!
 //! Jukes and Cantor (1969) and Kimura (1980) estimate how many random substitutions explain the observed differences.
-//! The formulas have no value once three positions in four differ, which is the share by chance. Then, and wherever a
-//! formula gives more, the distance is [`SATURATED`]: an ordinary number, neither negative nor missing.
+//! The formulas have no value once three positions in four differ, which is the share by chance. In this case, and if a
+//! formula gives a larger value, the distance is [`SATURATED`]: an ordinary number, neither negative nor missing.
 
-/// The largest corrected distance, in substitutions per position. It is the limit that the papers' authors use.
+/// The largest corrected distance, in substitutions per position. The papers (`docs/papers.md`) have the same limit.
 pub const SATURATED: f64 = 10.0;
 
-/// The distance of Jukes and Cantor from the share `p` of positions that differ: `-3/4 ln(1 - 4p/3)`, in substitutions
-/// per position.
+/// Returns the distance of Jukes and Cantor from the share `p` of positions that differ: `-3/4 ln(1 - 4p/3)`, in
+/// substitutions per position.
 ///
 /// # Example
 /// ```
@@ -21,7 +21,7 @@ pub fn jukes_cantor(p: f64) -> f64 {
     capped(-0.75 * libm::log1p(-4.0 / 3.0 * p))
 }
 
-/// Kimura's two-parameter distance from the shares of positions with a transition and with a transversion:
+/// Returns Kimura's two-parameter distance from the shares of positions with a transition and with a transversion:
 /// `-1/2 ln((1 - 2P - Q) sqrt(1 - 2Q))`, in substitutions per position.
 ///
 /// # Example
@@ -33,8 +33,8 @@ pub fn kimura(transitions: f64, transversions: f64) -> f64 {
     capped(-0.5 * libm::log1p(-2.0 * transitions - transversions) - 0.25 * libm::log1p(-2.0 * transversions))
 }
 
-/// Limits a distance to [`SATURATED`], which also replaces infinity and the NaN of an undefined logarithm. Turns -0
-/// into 0.
+/// Limits a distance to [`SATURATED`], which also replaces infinity and the NaN of an undefined logarithm. Also turns
+/// -0 into 0.
 fn capped(distance: f64) -> f64 {
     if distance < SATURATED { distance.max(0.0) + 0.0 } else { SATURATED }
 }

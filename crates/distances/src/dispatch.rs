@@ -1,8 +1,8 @@
 //! Chooses the instruction set of a kernel at run time.
 //!
-//! A kernel has one body, which is compiled once for each instruction set. At run time the best set that the processor
-//! has is used. The kernels use whole numbers or, for rows of numbers, operations in a fixed order. So every set gives
-//! the same bits, and a test runs each kernel on every set. The installed program is compiled for the most basic
+//! A kernel has one body, which is compiled once for each instruction set. At run time, Lehr uses the best set that the
+//! processor has. The kernels use whole numbers or, for rows of numbers, operations in a fixed order. So every set
+//! gives the same bits, and a test runs each kernel on every set. The installed program is compiled for the most basic
 //! processor of its family. `lehr-numerics` queries the processor.
 
 #[cfg(any(test, target_arch = "x86_64", target_arch = "aarch64"))]
@@ -29,7 +29,7 @@ const ALL: &[InstructionSet] = &[
 
 #[cfg(test)]
 thread_local! {
-    /// The best instruction set that may be used: tests run kernels on lower sets than the processor has.
+    /// The best instruction set that may be used, because tests run kernels on lower sets than the processor has.
     static MOST: std::cell::Cell<InstructionSet> = const { std::cell::Cell::new(*ALL.last().unwrap()) };
 }
 
@@ -44,7 +44,7 @@ pub(crate) fn on_each(mut run: impl FnMut()) {
     MOST.set(before);
 }
 
-/// The best instruction set of this processor.
+/// Returns the best instruction set of this processor.
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 #[inline]
 fn instruction_set() -> InstructionSet {
@@ -54,7 +54,7 @@ fn instruction_set() -> InstructionSet {
     best
 }
 
-/// Aligns one sequence with a group: [`kernel::sweep`].
+/// Aligns one sequence with a group; see [`kernel::sweep`].
 pub(crate) fn sweep<N: Number, const LOCAL: bool>(
     query: &[u8],
     group: &Group<N>,
@@ -146,61 +146,61 @@ macro_rules! loops {
 }
 
 loops! {
-    /// Counts bits in common: [`bits::common`].
+    /// Counts bits in common; see [`bits::common`].
     bits::common(rows: [&[u64]; ROWS], others: &[Words], counts: &mut [Counts])
 }
 
 loops! {
-    /// Counts places in which symbols differ: [`bits::differing`].
+    /// Counts places in which symbols differ; see [`bits::differing`].
     bits::differing(rows: [&[u64]; ROWS], others: &[Words], planes: usize, counts: &mut [Counts])
 }
 
 loops! {
-    /// Counts places that are compared, that are equal, and that have a transition: [`bits::substitutions`].
+    /// Counts places that are compared, that are equal, and that have a transition; see [`bits::substitutions`].
     bits::substitutions(row: &[u64], others: &[Words], counts: &mut [Substitutions])
 }
 
 loops! {
-    /// Computes Jaccard distances from counts of bits in common: [`bits::jaccard`].
+    /// Computes Jaccard distances from counts of bits in common; see [`bits::jaccard`].
     bits::jaccard(own: u32, theirs: &[u32], counts: &[Counts], row: usize, values: &mut [f64])
 }
 
 loops! {
-    /// Divides counts by a whole: [`bits::shares`].
+    /// Divides counts by a whole; see [`bits::shares`].
     bits::shares(whole: f64, counts: &[Counts], row: usize, values: &mut [f64])
 }
 
 loops! {
-    /// Sums of squared differences.
+    /// Sums squared differences.
     rows::squared_differences(row: &[f64], others: &[f64], sums: &mut [f64])
 }
 
 loops! {
-    /// Sums of absolute differences.
+    /// Sums absolute differences.
     rows::differences(row: &[f64], others: &[f64], sums: &mut [f64])
 }
 
 loops! {
-    /// Sums of absolute differences, each limited to 1.
+    /// Sums absolute differences, each limited to 1.
     rows::capped_differences(row: &[f64], others: &[f64], sums: &mut [f64])
 }
 
 loops! {
-    /// Sums of absolute differences, each limited to 1, over the columns that both rows have.
+    /// Sums absolute differences, each limited to 1, over the columns that both rows have.
     rows::capped_differences_present(row: &[f64], mine: &[f64], others: &[f64], theirs: &[f64], sums: &mut Sums)
 }
 
 loops! {
-    /// Sums of products.
+    /// Sums products.
     rows::products(row: &[f64], others: &[f64], sums: &mut [f64])
 }
 
 loops! {
-    /// Sums of differences over the columns that both rows have.
+    /// Sums differences over the columns that both rows have.
     rows::differences_present(row: &[f64], mine: &[f64], others: &[f64], theirs: &[f64], is_absolute: bool, sums: &mut Sums)
 }
 
 loops! {
-    /// Sums of products and powers over the columns that both rows have.
+    /// Sums products and powers over the columns that both rows have.
     rows::moments_present(row: &[f64], mine: &[f64], others: &[f64], theirs: &[f64], sums: &mut Sums)
 }

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// A parameter is outside its range: correct it.
+    /// A parameter is outside its range. Correct the parameter.
     #[error("{name}: expected {expected}, found {found}")]
     Parameter {
         /// The parameter's name.
@@ -16,17 +16,17 @@ pub enum Error {
         /// The value given.
         found: String,
     },
-    /// The data do not suit the dissimilarity: choose another one, or correct the data.
+    /// The data do not suit the dissimilarity. Choose another dissimilarity, or correct the data.
     #[error("{name}: expected {expected}, found {found}")]
     Unsuited {
         /// The name of the data in messages.
         name: String,
         /// The requirement that the data violate.
         expected: String,
-        /// The part of the data that violates it.
+        /// The part of the data that violates this requirement.
         found: String,
     },
-    /// The result does not fit in the memory limit: take a smaller element, or a sample.
+    /// The result does not fit in the memory limit. Use a smaller element type, or a sample.
     #[error(
         "{items} items have {pairs} pairs, which take {bytes} bytes as {element}: more than the {limit} bytes there are for them; take numbers of fewer bits, a sample, or collapse equal items"
     )]
@@ -35,46 +35,46 @@ pub enum Error {
         items: usize,
         /// The number of pairs, N (N - 1) / 2.
         pairs: u64,
-        /// The bytes that the pairs take.
+        /// The number of bytes that the pairs take.
         bytes: u64,
         /// The name of the element type.
         element: &'static str,
-        /// The limit in bytes.
+        /// The memory limit, in bytes.
         limit: u64,
     },
-    /// A dissimilarity is larger than its element type holds: take a larger element, or smaller numbers.
+    /// A dissimilarity exceeds the range of its element type. Use a larger element type, or smaller numbers.
     #[error(
         "items {first} and {second}, counted from 0, are further apart than {element} can store{}",
         if *pairs > 1 { format!("; so are {} other pairs", pairs - 1) } else { String::new() }
     )]
     Overflow {
-        /// The first item of the first such pair.
+        /// The first item of the first pair with such a dissimilarity.
         first: usize,
-        /// The second item of that pair.
+        /// The second item of the same pair.
         second: usize,
-        /// The number of such pairs.
+        /// The number of pairs with such dissimilarities.
         pairs: u64,
         /// The name of the element type.
         element: &'static str,
     },
-    /// The observer stopped the computation; the finished part was offered to it just before.
+    /// The observer stopped the computation. The finished part was offered to the observer just before.
     #[error("stopped")]
     Stopped,
-    /// The checkpoint belongs to other data or another dissimilarity: resume with those it was written for, or start
-    /// from the beginning.
+    /// The checkpoint belongs to other data or another dissimilarity. Resume with the data and the dissimilarity that
+    /// it was written for, or start from the beginning.
     #[error("{path}: expected the checkpoint of {expected}, found that of {found}")]
     OtherRun {
-        /// The file.
+        /// The path of the checkpoint.
         path: PathBuf,
-        /// The present run.
+        /// The data and the dissimilarity of the present run.
         expected: String,
-        /// The run that the checkpoint was written for.
+        /// The data and the dissimilarity that the checkpoint was written for.
         found: String,
     },
     /// The file is not a checkpoint of dissimilarities, or its header was truncated or changed.
     #[error("{path}: not a checkpoint of dissimilarities ({reason})")]
     CheckpointDamaged {
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
         /// The reason why the file is refused.
         reason: String,
@@ -82,12 +82,12 @@ pub enum Error {
     /// A file could not be read or written.
     #[error("{path}: {source}")]
     File {
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
         /// The error of the operating system.
         source: std::io::Error,
     },
-    /// A rank failed; the message is the rank's own.
+    /// A rank failed; the message comes from that rank.
     #[error(transparent)]
     Ranks(#[from] lehr_ranks::Error),
 }

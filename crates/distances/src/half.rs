@@ -5,17 +5,17 @@ use lehr_ranks::LeafCells;
 use crate::Error;
 use crate::schedule::{PART_ROWS, Schedule};
 
-/// A number type in which values are stored until they are written.
+/// A type of number in which values are stored until they are written.
 pub trait Precision: Copy + Send + Sync + PartialEq + std::fmt::Debug + 'static {
     /// The name of the type: `f32` or `f64`.
     const NAME: &'static str;
-    /// The bytes of a value.
+    /// The number of bytes of a value.
     const BYTES: usize;
     /// Rounds to the nearest value; NaN stays NaN.
     fn from_f64(value: f64) -> Self;
     /// Converts to `f64`, exactly.
     fn to_f64(self) -> f64;
-    /// Appends the bytes, little-endian.
+    /// Appends the bytes of the value, little-endian.
     fn write(self, bytes: &mut Vec<u8>);
     /// Reads a value from its bytes.
     ///
@@ -51,8 +51,8 @@ precision!(f64, "f64");
 
 /// The dissimilarities of all pairs, each stored once.
 ///
-/// Memory: [`Half::bytes`]. A look-up of one pair costs a few divisions; [`Half::row`] and [`Half::for_each`] read
-/// whole tiles.
+/// Memory: [`Half::bytes`]. Reading one pair costs a few divisions; [`Half::row`] and [`Half::for_each`] read whole
+/// tiles.
 ///
 /// # Example
 /// ```
@@ -81,7 +81,8 @@ impl<T: Precision> Half<T> {
         Self { items, schedule: Schedule::new(items), tiles: cells.into_values().collect() }
     }
 
-    /// The bytes that the values of `items` items take: N (N - 1) / 2 values, and a few more along the diagonal.
+    /// Returns the number of bytes for the values of `items` items: N (N - 1) / 2 values, and a few more along the
+    /// diagonal.
     ///
     /// # Example
     /// ```
@@ -89,15 +90,15 @@ impl<T: Precision> Half<T> {
     /// assert_eq!(Half::<f32>::bytes(10_000), 4 * 10_000 * 10_032 / 2);
     /// ```
     pub fn bytes(items: usize) -> u64 {
-        // A tile on the diagonal is stored as a square, or as the part right of it: half of a part's rows more for each
-        // item.
+        // A tile on the diagonal is stored as a square, or as the part right of it: this adds half of a part's rows for
+        // each item.
         ((items as u64).saturating_mul(items as u64 + PART_ROWS as u64) / 2).saturating_mul(T::BYTES as u64)
     }
 
-    /// Checks that the values of this many items fit into `limit` bytes.
+    /// Checks that the values of `items` items fit into `limit` bytes.
     ///
     /// # Errors
-    /// Returns [`Error::TooLarge`] if they do not.
+    /// Returns [`Error::TooLarge`] if the values do not fit.
     ///
     /// # Example
     /// ```
@@ -114,9 +115,10 @@ impl<T: Precision> Half<T> {
         Err(Error::TooLarge { items, pairs, bytes, element: T::NAME, limit })
     }
 
-    /// Checks that every value fits its element type.
+    /// Checks that no value exceeds the range of its element type.
     ///
-    /// Cost: one pass over all values if `largest`, which you have found before, is infinite; none otherwise.
+    /// Cost: one pass over all values if `largest`, the largest value that you have found, is infinite. Otherwise, no
+    /// pass.
     ///
     /// # Errors
     /// Returns [`Error::Overflow`] with the first pair whose dissimilarity has become infinite.
@@ -146,15 +148,15 @@ impl<T: Precision> Half<T> {
         found.map_or(Ok(()), |(first, second)| Err(Error::Overflow { first, second, pairs, element: T::NAME }))
     }
 
-    /// The number of items.
+    /// Returns the number of items.
     pub fn items(&self) -> usize {
         self.items
     }
 
-    /// The dissimilarity of two items; NaN if the pair has none, and 0 for an item and itself.
+    /// Returns the dissimilarity of two items: NaN if the pair has none, and 0 for an item and itself.
     ///
     /// # Panics
-    /// Panics if there is no such item.
+    /// Panics if either item does not exist.
     pub fn get(&self, i: usize, j: usize) -> f64 {
         assert!(i < self.items && j < self.items, "({i}, {j}) of {}", self.items);
         if i == j {
@@ -168,10 +170,10 @@ impl<T: Precision> Half<T> {
 
     /// Overwrites `values` with the dissimilarities of item `i` to all items.
     ///
-    /// Cost: reads N values, those of one leaf at a time.
+    /// Cost: reads N values, which come from one leaf after another.
     ///
     /// # Panics
-    /// Panics if there is no such item, or if `values` does not have length N.
+    /// Panics if the item does not exist, or if `values` does not have length N.
     pub fn row(&self, i: usize, values: &mut [f64]) {
         assert_eq!(values.len(), self.items, "a value for each item");
         assert!(i < self.items, "item {i} of {}", self.items);
@@ -201,7 +203,7 @@ impl<T: Precision> Half<T> {
         }
     }
 
-    /// Calls `each` with the value of every pair, in the order of tiles; NaN for a pair without one.
+    /// Calls `each` with the value of every pair, in the order of tiles; the value is NaN if the pair has none.
     pub fn for_each(&self, mut each: impl FnMut(f64)) {
         for (leaf, tiles) in self.tiles.iter().enumerate() {
             for (step, values) in tiles.iter().enumerate() {

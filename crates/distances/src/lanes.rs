@@ -1,4 +1,4 @@
-//! Lanes of whole numbers, one pair of sequences in each: the shape in which alignments are computed.
+//! Lanes of whole numbers, with one pair of sequences in each lane, in which alignments are computed.
 //!
 //! A *line* is 64 bytes: 32 numbers of 16 bits, 16 of 32 or 8 of 64. A kernel is written once over [`Lanes`] and
 //! compiled for each instruction set ([`crate::dispatch`]). Whole numbers are exact, so all sets give the same results.
@@ -13,7 +13,7 @@ pub(crate) mod x86;
 
 use std::fmt::Debug;
 
-/// A number that a lane may hold.
+/// A type of number for the lanes.
 pub(crate) trait Number: Copy + Debug + Default + Send + Sync + 'static {
     /// The number of lanes in a line.
     const LANES: usize;
@@ -30,11 +30,11 @@ pub(crate) trait Number: Copy + Debug + Default + Send + Sync + 'static {
     type Neon: Lanes<Number = Self>;
     /// A line in memory.
     type Line: Copy + Debug + Send + Sync;
-    /// A line with the same number in every lane.
+    /// Returns a line with the same number in every lane.
     fn line(value: Self) -> Self::Line;
-    /// The lanes of a line.
+    /// Returns the lanes of a line.
     fn lanes(line: &Self::Line) -> &[Self];
-    /// The lanes of a line, for writing.
+    /// Returns the lanes of a line, for writing.
     fn lanes_mut(line: &mut Self::Line) -> &mut [Self];
     /// Converts a wider number that fits.
     fn narrow(value: i64) -> Self;
@@ -42,7 +42,7 @@ pub(crate) trait Number: Copy + Debug + Default + Send + Sync + 'static {
     fn wide(self) -> i64;
 }
 
-/// A line in registers. Sums wrap, so the caller of a kernel makes sure that no sum overflows.
+/// A line in registers. Sums wrap, so the caller of a kernel must make sure that no sum overflows.
 pub(crate) trait Lanes: Copy {
     /// The number in a lane.
     type Number: Number;
@@ -50,13 +50,13 @@ pub(crate) trait Lanes: Copy {
     fn load(line: &<Self::Number as Number>::Line) -> Self;
     /// Writes a line.
     fn store(self, line: &mut <Self::Number as Number>::Line);
-    /// The same number in every lane.
+    /// Returns a line with the same number in every lane.
     fn splat(value: Self::Number) -> Self;
     /// `self + other`.
     fn add(self, other: Self) -> Self;
     /// `self - other`.
     fn sub(self, other: Self) -> Self;
-    /// The larger.
+    /// Returns the larger number in each lane.
     fn max(self, other: Self) -> Self;
 }
 

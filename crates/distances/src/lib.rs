@@ -22,7 +22,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Not here on purpose: the use of dissimilarities (`lehr-mining`), and reading data (`lehr-data`).
+//! This crate neither uses dissimilarities (see `lehr-mining`) nor reads data (see `lehr-data`).
 #![deny(unsafe_code)]
 
 pub mod alignment;

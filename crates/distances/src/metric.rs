@@ -41,23 +41,23 @@ use serde_json::{Map, Value};
 /// # Ok::<(), lehr_distances::Error>(())
 /// ```
 pub trait Metric: Sync {
-    /// The number of items; at least 1.
+    /// Returns the number of items, at least 1.
     fn items(&self) -> usize;
 
-    /// The name of the dissimilarity.
+    /// Returns the name of the dissimilarity.
     fn name(&self) -> &'static str;
 
-    /// The parameters of the measure by name, for the header.
+    /// Returns the parameters of the measure by name, for the header.
     fn parameters(&self) -> Map<String, Value>;
 
-    /// A number that identifies the data.
+    /// Returns a number that identifies the data.
     fn fingerprint(&self) -> u64;
 
     /// Overwrites `values` (`rows.len()` x `columns.len()`, row after row) with the dissimilarities of `rows` and
-    /// `columns`; NaN where one is missing. If both ranges begin with the same item, only values above the diagonal
-    /// count. The implementation may leave the others as they are.
+    /// `columns`; NaN means missing. If both ranges begin with the same item, only values above the diagonal count, and
+    /// the implementation may leave the other values unchanged.
     ///
     /// # Panics
-    /// Panics if a range exceeds the items, or if `values` has another length.
+    /// Panics if a range exceeds the items, or if `values` has a different length.
     fn tile(&self, rows: Range<usize>, columns: Range<usize>, values: &mut [f64]);
 }

@@ -1,9 +1,9 @@
 //! Computes all pairs of items, step by step, and distributes them over ranks. A run reports progress, and can be
 //! stopped and resumed.
 //!
-//! Every step is one round of an engine: each leaf computes its tile of that step ([`Schedule`]) and stores it. Nothing
-//! is combined, so values cannot depend on the rank that computed them. A stop between two rounds loses nothing, and a
-//! resumed run gives bit-identical values.
+//! Every step is one round of an engine: each leaf computes its tile of this step ([`Schedule`]) and stores it. No
+//! results are combined, so values cannot depend on the rank that computed them. A stop between two rounds loses
+//! nothing, and a resumed run gives bit-identical values.
 
 use lehr_ranks::observe::{Control, Observer, Progress};
 use lehr_ranks::{Execution, LeafCells, Program, Round, Rounds, drive};
@@ -31,17 +31,17 @@ impl std::fmt::Debug for Finished<'_> {
 /// Computes the dissimilarities of all pairs, with the same bits under any engine and on any number of ranks. It starts
 /// from the beginning, or from the steps that an interrupted run has stored.
 ///
-/// After each step it reports to the observer its stage, `comparing`, and two [figures](Progress::figures): the
-/// finished pairs, `done`, and all `pairs`. It does not check for an interrupt within a step, and offers no checkpoint;
-/// [`all_pairs_keeping`] offers the finished part.
+/// After each step, it reports to the observer its stage, `comparing`, and two [figures](Progress::figures): the
+/// finished pairs, `done`, and all `pairs`. It does not check for an interrupt within a step. It offers no checkpoint;
+/// for checkpoints, use [`all_pairs_keeping`].
 ///
 /// Memory: [`Half::bytes`] in each process. With several processes, give each the same metric and the same stored
 /// steps.
 ///
 /// # Errors
-/// Returns [`Error::Stopped`] if the observer requested it, and [`Error::Ranks`] if a rank failed. Returns
-/// [`Error::TooLarge`] if no memory could hold the values; to check the memory of this machine, call [`Half::fits`]. It
-/// also returns the errors of reading the stored steps.
+/// Returns [`Error::Stopped`] if the observer requested a stop, and [`Error::Ranks`] if a rank failed. Returns
+/// [`Error::TooLarge`] if no memory could hold the values; to check the memory of this machine, call [`Half::fits`].
+/// Also returns the errors of reading the stored steps.
 ///
 /// # Example
 /// ```
@@ -82,8 +82,8 @@ pub fn all_pairs<T: Precision>(
 }
 
 /// Like [`all_pairs`], and offers the finished part to `keep` after each step but the last, on the lead only.
-/// [`Log::append`](crate::checkpoint::Log::append) stores the steps that it does not have yet. The observer sees a step
-/// first; if it stops the run there, `keep` still receives that step.
+/// [`Log::append`](crate::checkpoint::Log::append) stores the steps that the log does not have yet. The observer sees a
+/// step before `keep` does. If the observer stops the run after a step, `keep` still receives that step.
 ///
 /// # Errors
 /// Returns the same errors as [`all_pairs`].
@@ -134,7 +134,7 @@ struct Run<'m, 'o, T> {
     first: usize,
     /// The tiles of each leaf, by step.
     cells: LeafCells<Vec<Vec<T>>>,
-    /// A single cell, which only the lead uses.
+    /// The observer and the function that stores steps, in a single cell that only the lead uses.
     told: LeafCells<Reporting<'o>>,
 }
 
@@ -145,7 +145,7 @@ struct Reporting<'o> {
 }
 
 impl<T: Precision> Run<'_, '_, T> {
-    /// Reports a step; returns true if the observer wants to stop. Called on the lead only.
+    /// Reports a step; returns true if the observer wants to stop. Only the lead calls it.
     fn observe(&self, steps: usize, done: u64) -> bool {
         let items = self.metric.items() as u64;
         let write = |step: usize, bytes: &mut Vec<u8>| {

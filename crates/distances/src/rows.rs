@@ -1,12 +1,12 @@
 //! Dissimilarities of rows of numbers, some of which may be missing.
 //!
-//! A pair is compared in the columns where both have a value. Distances are then scaled up to all columns, as if the
-//! missing differences were like the others. For example, a squared distance is multiplied by the number of columns,
-//! divided by the number of columns compared. Cosine, correlation and Gower's mean need no scaling. Rows without a
-//! column in common have no dissimilarity.
+//! A pair is compared in the columns where both have a value. Distances are then scaled up to all columns, as if
+//! missing differences equalled the mean of those present. For example, a squared distance is multiplied by the number
+//! of columns, divided by the number of columns compared. Cosine, correlation and Gower's mean need no scaling. Rows
+//! without a column in common have no dissimilarity.
 //!
 //! A row of zeros has no direction. Its cosine with any other row counts as 0, so its distance is 1, as in
-//! scikit-learn. A constant row has no correlation, and Lehr refuses it.
+//! scikit-learn. A constant row has no correlation, so Lehr refuses it.
 
 use std::fmt;
 use std::ops::Range;
@@ -29,21 +29,22 @@ pub enum Measure {
     SquaredEuclidean,
     /// The sum of absolute differences.
     Manhattan,
-    /// 1 minus the cosine of the angle between the rows, 0 to 2. A row of zeros is at distance 1 from all others.
+    /// 1 minus the cosine of the angle between the rows, from 0 to 2. A row of zeros is at distance 1 from all other
+    /// rows.
     Cosine,
-    /// 1 minus the correlation of the rows, 0 to 2. Constant rows have none and are refused.
+    /// 1 minus the correlation of the rows, from 0 to 2. Constant rows have no correlation and are refused.
     Correlation,
     /// The mean of the absolute differences, each limited to 1. For rows that [`lehr_data::gower::rows`] prepared, this
-    /// is Gower's dissimilarity: differences of numbers as shares of their range, and categories that are equal or not.
+    /// is Gower's dissimilarity: differences of numbers are shares of their range, and categories differ by 0 or 1.
     Gower,
 }
 
 impl Measure {
-    /// All measures.
+    /// All measures of this type.
     pub const ALL: [Self; 6] =
         [Self::Euclidean, Self::SquaredEuclidean, Self::Manhattan, Self::Cosine, Self::Correlation, Self::Gower];
 
-    /// The name in headers and on the command line.
+    /// Returns the name in headers and on the command line.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Euclidean => "euclidean",
@@ -70,7 +71,7 @@ impl FromStr for Measure {
     }
 }
 
-/// Rows and how they are compared, as a [`Metric`].
+/// Rows with a measure, as a [`Metric`].
 ///
 /// # Example
 /// ```
@@ -85,10 +86,10 @@ impl FromStr for Measure {
 /// ```
 #[derive(Debug)]
 pub struct Compared {
-    /// Row after row; 0 where a value is missing. For the cosine and the correlation each row is divided by a power of
-    /// two; for the correlation its mean is subtracted.
+    /// The values, row after row; 0 where a value is missing. For the cosine and the correlation, each row is divided
+    /// by a power of two. For the correlation, the row's mean is also subtracted.
     values: Vec<f64>,
-    /// 1 where a value is present, 0 where it is missing; empty if none is missing.
+    /// 1 where a value is present, 0 where it is missing; empty if no value is missing.
     presence: Vec<f64>,
     dimension: usize,
     measure: Measure,
@@ -113,7 +114,7 @@ impl Compared {
             let count = present().count();
             let mut center = 0.0;
             if measure == Measure::Correlation && count > 0 {
-                // If a row has a single value, its pairs are missing, as for a row without any.
+                // If a row has a single value, its pairs are missing, as for a row without values.
                 if count > 1 && present().all(|value| Some(value) == present().next()) {
                     return Err(Error::Unsuited {
                         name: rows.name().into(),
@@ -132,7 +133,7 @@ impl Compared {
         &self.values[index * self.dimension..][..self.dimension]
     }
 
-    /// Transposes a block of rows: all rows of a column, then those of the next.
+    /// Transposes a block of rows: all rows of a column, then all rows of the next column.
     fn across(&self, of: &[f64], rows: &Range<usize>) -> Vec<f64> {
         let of = &of[rows.start * self.dimension..rows.end * self.dimension];
         (0..self.dimension).flat_map(|column| of[column..].iter().step_by(self.dimension)).copied().collect()
@@ -205,7 +206,7 @@ impl Compared {
                     Measure::SquaredEuclidean | Measure::Manhattan => xy * (columns / compared),
                     Measure::Gower => xy / compared,
                     Measure::Cosine => unlike(xy, xx, yy).unwrap_or(1.0),
-                    // The means are those of the columns compared, not of the whole rows.
+                    // The means are over the compared columns, not over whole rows.
                     Measure::Correlation => {
                         let spread = |squares: f64, sum: f64| {
                             let spread = compared * squares - sum * sum;
@@ -251,21 +252,21 @@ impl Metric for Compared {
     }
 }
 
-/// 1 minus the cosine of two vectors, from their product and squared lengths; `None` if either has length 0. The result
-/// is symmetric, bit by bit.
+/// Returns 1 minus the cosine of two vectors, from their product and squared lengths; `None` if either has length 0.
+/// The result is bit-identical if the two are swapped.
 fn unlike(product: f64, first: f64, second: f64) -> Option<f64> {
     let length = first.sqrt() * second.sqrt();
     (length > 0.0).then(|| (1.0 - product / length).clamp(0.0, 2.0))
 }
 
-/// Whether a sum of squares is exact enough: no square overflowed, and squares that underflowed do not matter.
+/// Returns whether a sum of squares is exact enough: no square overflowed, and squares that underflowed do not matter.
 fn is_held(squares: f64) -> bool {
     // For any possible number of columns, squares that underflow are too small to change a sum of this size.
     (1e-290..f64::INFINITY).contains(&squares)
 }
 
-/// The length of a vector whose squares may overflow or underflow. The sign of a difference does not matter, so the
-/// result is symmetric, bit by bit.
+/// Returns the length of a vector whose squares may overflow or underflow. The sign of a difference does not matter, so
+/// the result is bit-identical if the two rows are swapped.
 fn length_of(differences: impl Iterator<Item = f64> + Clone) -> f64 {
     let largest = differences.clone().fold(0.0_f64, |largest, difference| largest.max(difference.abs()));
     if largest == 0.0 || largest.is_infinite() {
@@ -276,23 +277,25 @@ fn length_of(differences: impl Iterator<Item = f64> + Clone) -> f64 {
 }
 
 /// Divides a row by the largest power of two that its largest value reaches, so that no square overflows or underflows.
-/// Angles stay the same, bit by bit.
+/// Angles stay bit-identical.
 fn scale_to_one(row: &mut [f64]) {
     let largest = row.iter().filter(|value| !value.is_nan()).fold(0.0_f64, |largest, value| largest.max(value.abs()));
     if largest > 0.0 {
         let exponent = libm::log2(largest).floor() as i32;
-        // Multiplies in two steps, because the whole factor may overflow or underflow.
+        // Multiply in two steps, because the whole factor may overflow or underflow.
         let (first, second) = (2f64.powi(-exponent / 2), 2f64.powi(-exponent - -exponent / 2));
         row.iter_mut().for_each(|value| *value = *value * first * second);
     }
 }
 
-/// Sums over the columns that both rows have, one vector for each sum. In order: their count; products or differences;
-/// squares of the first row and of the second; values of the first row and of the second.
+/// Sums over the columns that both rows have, one vector for each sum. The first is the number of columns, and the
+/// second has products or differences. The others are squares of the first row and of the second, and values of the
+/// first row and of the second.
 pub(crate) type Sums = [Vec<f64>; 6];
 
-// These loops compare one row with a block of others stored across. They multiply and add with two roundings, in the
-// order of columns. So an instruction set with fused operations or wider registers gives the same bits.
+// These loops compare one row with a block of other rows, which are stored across. They multiply and add with two
+// roundings, in the order of columns. So an instruction set with fused operations or wider registers gives the same
+// bits.
 
 #[inline(always)]
 pub(crate) fn squared_differences(row: &[f64], others: &[f64], sums: &mut [f64]) {

@@ -1,9 +1,9 @@
 //! The schedule: which leaf computes which block of pairs, and in which step.
 //!
-//! Items are divided into the leaves of [`Partition`], whose size depends on N alone. One of each two symmetric pairs
-//! of leaves is enough. The usual triangle would give the first leaf a whole row of pairs and the last leaf just one.
-//! Here the leaves form a *circle* of m leaves. Leaf I takes the leaves I, I + 1, …, I + m / 2, as many as any other
-//! leaf. So ranks that hold the same number of leaves have the same work:
+//! Items are divided into the leaves of [`Partition`], whose size depends on N alone. Of two symmetric pairs of leaves,
+//! one is enough. The usual triangle would give the first leaf a whole row of pairs, and the last leaf only one pair.
+//! Here, the leaves form a *circle* of m leaves. Leaf I takes the leaves I, I + 1, …, I + m / 2, as many as any other
+//! leaf. So ranks with the same number of leaves have the same work:
 //!
 //! ```text
 //!        0 1 2 3 4          leaf I and the leaf k further on: step k
@@ -15,17 +15,17 @@
 //! ```
 //!
 //! If m is even, both opposite leaves would compute their pair in step k = m / 2. So only every other leaf of each half
-//! computes it. In step 0 only pairs above the diagonal count. A step is cut into parts of at most [`PART_ROWS`] rows
-//! per leaf, so that a run can report and stop often.
+//! computes this pair. In step 0, only pairs above the diagonal count. A step is cut into parts of at most
+//! [`PART_ROWS`] rows per leaf, so that a run can report and stop often.
 
 use std::ops::Range;
 
 use lehr_ranks::Partition;
 
-/// The most rows of a leaf that one step handles.
+/// The maximum number of rows of a leaf that one step handles.
 pub(crate) const PART_ROWS: usize = 32;
 
-/// The tiles of N items.
+/// The division of the pairs of N items into tiles.
 ///
 /// # Example
 /// ```
@@ -42,7 +42,7 @@ pub struct Schedule {
 }
 
 impl Schedule {
-    /// The tiles of `items` items.
+    /// Creates the schedule for `items` items.
     ///
     /// # Panics
     /// Panics if `items` is 0.
@@ -52,26 +52,26 @@ impl Schedule {
         Self { partition, parts: partition.leaf_size().min(items).div_ceil(PART_ROWS) }
     }
 
-    /// The number of leaves into which the items are divided.
+    /// Returns the number of leaves into which the items are divided.
     pub fn leaves(&self) -> usize {
         self.partition.leaves()
     }
 
-    /// The items of a leaf.
+    /// Returns the items of a leaf.
     pub(crate) fn leaf_rows(&self, leaf: usize) -> Range<usize> {
         self.partition.leaf_rows(leaf)
     }
 
-    /// The number of steps; in each, a leaf has at most one tile.
+    /// Returns the number of steps; in each step, a leaf has at most one tile.
     pub fn steps(&self) -> usize {
         (self.leaves() / 2 + 1) * self.parts
     }
 
-    /// The rows and columns of a leaf's tile in a step; `None` if it has no tile. If the ranges overlap, as they do in
-    /// the first steps only, the pairs above the diagonal count.
+    /// Returns the rows and columns of a leaf's tile in a step; `None` if the leaf has no tile. If the ranges overlap,
+    /// which happens only in the first steps, the pairs above the diagonal count.
     ///
     /// # Panics
-    /// Panics if there is no such leaf or step.
+    /// Panics if the leaf or the step does not exist.
     pub fn tile(&self, leaf: usize, step: usize) -> Option<(Range<usize>, Range<usize>)> {
         assert!(step < self.steps(), "step {step} of {}", self.steps());
         let (leaves, apart, part) = (self.leaves(), step / self.parts, step % self.parts);
@@ -86,14 +86,14 @@ impl Schedule {
         (!rows.is_empty()).then_some((rows, columns))
     }
 
-    /// The number of pairs that count in a leaf's tile of a step.
+    /// Returns the number of pairs that count in a leaf's tile of a step.
     pub fn pairs(&self, leaf: usize, step: usize) -> u64 {
         let Some((rows, columns)) = self.tile(leaf, step) else { return 0 };
         let (height, width) = (rows.len() as u64, columns.len() as u64);
         if rows.start == columns.start { height * width - height * (height + 1) / 2 } else { height * width }
     }
 
-    /// The position of pair (i, j): leaf, step, row and column within the tile.
+    /// Returns the position of pair (i, j): leaf, step, row and column within the tile.
     pub(crate) fn place(&self, i: usize, j: usize) -> (usize, usize, usize, usize) {
         let size = self.partition.leaf_size();
         let (i, j) = if self.is_at(i / size, j / size, i, j) { (i, j) } else { (j, i) };
@@ -105,7 +105,7 @@ impl Schedule {
         (leaf, apart * self.parts + part, row % PART_ROWS, j - first_column)
     }
 
-    /// Whether the pair (i, j), in this order, is in a tile of i's leaf.
+    /// Returns whether the pair (i, j), in this order, is in a tile of i's leaf.
     fn is_at(&self, leaf: usize, other: usize, i: usize, j: usize) -> bool {
         let leaves = self.leaves();
         let apart = (other + leaves - leaf) % leaves;
@@ -116,8 +116,8 @@ impl Schedule {
         }
     }
 
-    /// Whether this one of two opposite leaves computes their tile: even leaves of the first half do, and leaves
-    /// opposite the odd ones.
+    /// Returns whether this leaf computes the tile that it shares with the opposite leaf. Even leaves of the first half
+    /// compute it, and so do leaves opposite the odd leaves of the first half.
     fn has_opposite(&self, leaf: usize) -> bool {
         let half = self.leaves() / 2;
         (leaf % half).is_multiple_of(2) == (leaf < half)
@@ -162,7 +162,7 @@ mod tests {
 
     #[test]
     fn large_leaves_are_handled_in_parts() {
-        // 20,000 items: leaves of 64 rows, in two parts.
+        // 20,000 items give leaves of 64 rows, in two parts.
         let schedule = Schedule::new(20_000);
         assert_eq!((schedule.leaves(), schedule.steps()), (313, 2 * 157));
         assert_eq!(schedule.tile(1, 1), Some((96..128, 96..128)));
@@ -183,8 +183,8 @@ mod tests {
                         leaves.flat_map(|leaf| (0..schedule.steps()).map(move |step| schedule.pairs(leaf, step))).sum()
                     })
                     .collect();
-                // A leaf's work in a step is 32 rows x half of all columns. Ranks differ by one leaf and the rows that
-                // the last leaf lacks.
+                // A leaf's work in a step is 32 rows x half of all columns. Ranks differ by at most one leaf, and by
+                // the rows that the last leaf lacks.
                 let leaf = 32 * items as u64 / 2;
                 let (least, most) = (work.iter().min().unwrap(), work.iter().max().unwrap());
                 assert!(most - least <= 2 * leaf, "{items} items on {ranks} ranks: {least} to {most}");

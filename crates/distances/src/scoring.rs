@@ -1,8 +1,8 @@
 //! Scores of alignments: a matrix of letters against letters, and the costs of gaps.
 //!
-//! Gap costs are those of parasail and of the papers: the first letter in a gap costs `open`, each further letter
-//! `extend`. So a gap of n letters costs `open + (n - 1) extend`. (Programs that charge `open + n extend` need an
-//! `open` that is smaller by `extend` for the same alignments.)
+//! As in parasail and the papers, the first letter in a gap costs `open`, and each further letter costs `extend`. So a
+//! gap of n letters costs `open + (n - 1) extend`. (For a program that charges `open + n extend`, use an `open` that is
+//! smaller by `extend` to get the same alignments.)
 
 use std::fmt;
 
@@ -27,10 +27,10 @@ pub struct Matrix {
 }
 
 impl Matrix {
-    /// EDNAFULL, also known as NUC.4.4: 5 for equal nucleotides, -4 for different ones, and values between for
+    /// Returns EDNAFULL, also known as NUC.4.4: 5 for equal nucleotides, -4 for different ones, and values between for
     /// ambiguous codes.
     ///
-    /// A score follows from the sets of nucleotides that two codes mean, and how these sets overlap.
+    /// A score follows from the sets of nucleotides that two codes mean, and from the overlap of these sets.
     pub fn ednafull() -> Self {
         let letters = Alphabet::Dna.letters();
         let sets: Vec<u8> = letters.iter().map(|letter| nucleotides(*letter)).collect();
@@ -44,7 +44,7 @@ impl Matrix {
                 (1, 3) => -1,
                 (1, 4) => -2,
                 // Both codes mean several nucleotides: the sets are equal, one contains the other, they overlap, or one
-                // is any nucleotide.
+                // has all nucleotides.
                 (2, 2) | (3, 3) if small == large => -1,
                 (2, 2) | (3, 3) => -2,
                 (2, 3) if common == small => -1,
@@ -56,7 +56,7 @@ impl Matrix {
         Matrix { alphabet: Alphabet::Dna, scores, name: "EDNAFULL".into() }
     }
 
-    /// BLOSUM62 (Henikoff and Henikoff, 1992), in half-bit units.
+    /// Returns BLOSUM62 (Henikoff and Henikoff, 1992), in half-bit units.
     pub fn blosum62() -> Self {
         Matrix { alphabet: Alphabet::Protein, scores: BLOSUM62.map(i32::from).to_vec(), name: "BLOSUM62".into() }
     }
@@ -81,7 +81,7 @@ impl Matrix {
         Ok(Matrix { alphabet, scores, name: format!("{equal}/{different}") })
     }
 
-    /// The score of two letters of the alphabet.
+    /// Returns the score of two letters of the alphabet.
     ///
     /// # Panics
     /// Panics if either is not a letter of the alphabet.
@@ -91,17 +91,17 @@ impl Matrix {
         self.scores[place(a) * letters.len() + place(b)]
     }
 
-    /// The alphabet of the matrix.
+    /// Returns the alphabet of the matrix.
     pub fn alphabet(&self) -> Alphabet {
         self.alphabet
     }
 
-    /// The largest score.
+    /// Returns the largest score.
     pub fn largest(&self) -> i32 {
         self.scores.iter().copied().max().unwrap_or(0)
     }
 
-    /// The smallest score.
+    /// Returns the smallest score.
     pub fn smallest(&self) -> i32 {
         self.scores.iter().copied().min().unwrap_or(0)
     }
@@ -113,7 +113,7 @@ impl fmt::Display for Matrix {
     }
 }
 
-/// The largest absolute score or cost that is accepted.
+/// The maximum absolute score or cost.
 const SCORE_MAX: i32 = 10_000;
 
 /// A matrix and the costs of gaps.
@@ -125,7 +125,7 @@ pub struct Scoring {
 }
 
 impl Scoring {
-    /// Combines a matrix with gap costs: `open` for the first letter of a gap, `extend` for each further one.
+    /// Combines a matrix with gap costs: `open` for the first letter of a gap, and `extend` for each further letter.
     ///
     /// # Errors
     /// Returns [`Error::Parameter`] unless `0 <= extend <= open <= 10,000`.
@@ -149,7 +149,8 @@ impl Scoring {
         Ok(Scoring { matrix, open, extend })
     }
 
-    /// The scoring that the papers' authors use: EDNAFULL with 14/4 for nucleotides, BLOSUM62 with 10/1 for proteins.
+    /// Returns the scoring of the papers (`docs/papers.md`): EDNAFULL with 14/4 for nucleotides, BLOSUM62 with 10/1 for
+    /// proteins.
     pub fn usual(alphabet: Alphabet) -> Self {
         match alphabet {
             Alphabet::Dna => Scoring { matrix: Matrix::ednafull(), open: 14, extend: 4 },
@@ -157,28 +158,28 @@ impl Scoring {
         }
     }
 
-    /// The matrix of scores.
+    /// Returns the matrix of scores.
     pub fn matrix(&self) -> &Matrix {
         &self.matrix
     }
 
-    /// The cost of the first letter in a gap.
+    /// Returns the cost of the first letter in a gap.
     pub fn open(&self) -> i32 {
         self.open
     }
 
-    /// The cost of each further letter in a gap.
+    /// Returns the cost of each further letter in a gap.
     pub fn extend(&self) -> i32 {
         self.extend
     }
 
-    /// The cost of a gap of `letters` letters; 0 for none.
+    /// Returns the cost of a gap of `letters` letters; 0 for no letters.
     pub fn gap(&self, letters: usize) -> i64 {
         if letters == 0 { 0 } else { i64::from(self.open) + (letters as i64 - 1) * i64::from(self.extend) }
     }
 }
 
-/// The nucleotides that a letter means, as bits A 1, C 2, G 4, T 8.
+/// Returns the nucleotides that a letter means, as bits: A 1, C 2, G 4, T 8.
 fn nucleotides(letter: u8) -> u8 {
     match letter {
         b'A' => 1,

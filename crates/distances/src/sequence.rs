@@ -17,17 +17,18 @@ use crate::scoring::Scoring;
 /// How an alignment becomes a dissimilarity.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Measure {
-    /// `1 - matches / columns`, columns with gaps included: the choice of the papers' authors. Equal letters match,
+    /// `1 - matches / columns`, including columns with gaps, as in the papers (`docs/papers.md`). Equal letters match,
     /// even ambiguous or unknown ones (`N`, `X`, `*`). EMBOSS, parasail and BLAST count identities in the same way:
     /// equal sequences are at distance 0.
     #[default]
     Identity,
-    /// `1 - matches / columns with two letters`: ignores insertions and deletions.
+    /// `1 - matches / columns with two letters`, which ignores insertions and deletions.
     IdentityWithoutGaps,
-    /// Jukes and Cantor's correction of the share of mismatches among columns with two letters. For nucleotides.
+    /// The share of mismatches among columns with two letters, with the correction of Jukes and Cantor. For
+    /// nucleotides.
     JukesCantor,
-    /// Kimura's correction with transitions and transversions. For nucleotides. A pair of letters that is neither a
-    /// match nor a transition counts as a transversion.
+    /// The distance from transitions and transversions, with the correction of Kimura. For nucleotides. A pair of
+    /// letters that is neither a match nor a transition counts as a transversion.
     Kimura,
     /// `1 - S(a, b) / min(S(a, a), S(b, b))`.
     ScoreOverSmaller,
@@ -38,7 +39,7 @@ pub enum Measure {
 }
 
 impl Measure {
-    /// All measures.
+    /// All measures of this type.
     pub const ALL: [Self; 7] = [
         Self::Identity,
         Self::IdentityWithoutGaps,
@@ -49,7 +50,7 @@ impl Measure {
         Self::ScoreOverMean,
     ];
 
-    /// The name in headers and on the command line.
+    /// Returns the name in headers and on the command line.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Identity => "identity",
@@ -86,8 +87,8 @@ impl FromStr for Measure {
     }
 }
 
-/// How sequences are compared. The default is that of the papers' authors: the share of identical letters in the best
-/// local alignment.
+/// The parameters of a comparison. The defaults are the same as in the papers (`docs/papers.md`): the share of
+/// identical letters in the best local alignment.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Parameters {
     /// How an alignment becomes a dissimilarity. Default: [`Measure::Identity`].
@@ -96,9 +97,9 @@ pub struct Parameters {
     pub mode: Mode,
     /// The scoring of alignments; `None` for [`Scoring::usual`].
     pub scoring: Option<Scoring>,
-    /// For local alignments: the minimum number of columns, from 0 to 1, as a fraction of the length of the shorter
-    /// sequence. Pairs below it have no dissimilarity, because a short perfect match would make unrelated sequences
-    /// equal. Default: 0.7.
+    /// For local alignments: the minimum number of columns, as a fraction (0 to 1) of the length of the shorter
+    /// sequence. Pairs with fewer columns have no dissimilarity, because a short perfect match would make unrelated
+    /// sequences equal. Default: 0.7.
     pub overlap_min: f64,
 }
 
@@ -108,7 +109,7 @@ impl Default for Parameters {
     }
 }
 
-/// Sequences and how they are compared, as a [`Metric`].
+/// Sequences with a measure, as a [`Metric`].
 ///
 /// # Example
 /// ```
@@ -138,7 +139,7 @@ impl Aligned {
     ///
     /// # Errors
     /// Returns [`Error::Parameter`] if the overlap is not within 0 to 1. Returns [`Error::Unsuited`] as
-    /// [`Aligner::new`] does, and for measures of nucleotides with proteins.
+    /// [`Aligner::new`] does, and if a measure for nucleotides gets proteins.
     pub fn new(sequences: &Sequences, parameters: &Parameters) -> Result<Self, Error> {
         let Parameters { measure, mode, ref scoring, overlap_min } = *parameters;
         if !(0.0..=1.0).contains(&overlap_min) {
@@ -158,7 +159,7 @@ impl Aligned {
         Ok(Self { aligner, measure, mode, scoring, overlap_min, own_scores, fingerprint })
     }
 
-    /// The sequences, prepared for alignment.
+    /// Returns the sequences, prepared for alignment.
     pub fn aligner(&self) -> &Aligner {
         &self.aligner
     }
@@ -223,7 +224,7 @@ impl Metric for Aligned {
     }
 }
 
-/// The score of a sequence with itself.
+/// Returns the score of a sequence with itself.
 fn own_score(sequence: &[u8], scoring: &Scoring, mode: Mode) -> i64 {
     let matrix = scoring.matrix();
     let letters: Vec<u8> = sequence.iter().copied().filter(|letter| *letter != lehr_data::sequences::GAP).collect();

@@ -10,8 +10,8 @@ use crate::bits::{Across, Counts, LANES, ROWS, in_turn};
 use crate::dispatch;
 use crate::metric::Metric;
 
-/// Fingerprints as a [`Metric`]: `1 - c / (a + b - c)`, where `a` and `b` count the bits of each, and `c` those in
-/// common. Two rows without any bit are equal: 0.
+/// Fingerprints as a [`Metric`]: `1 - c / (a + b - c)`, where `a` and `b` count the set bits of the two rows, and `c`
+/// their common ones. Two rows without set bits are at distance 0.
 ///
 /// Cost: one AND and one count for each word of a pair, eight pairs at a time if the processor supports it.
 ///
@@ -33,7 +33,7 @@ pub struct Tanimoto<'a> {
 }
 
 impl<'a> Tanimoto<'a> {
-    /// Counts the bits of each row, and stores a second copy of the rows across.
+    /// Counts the set bits of each row, and stores a second copy of the rows, across.
     pub fn new(fingerprints: &'a Fingerprints) -> Self {
         let counts = (0..fingerprints.len()).map(|row| fingerprints.count(row)).collect();
         let across = Across::new((0..fingerprints.len()).map(|row| fingerprints.row(row)), fingerprints.width());

@@ -1,4 +1,4 @@
-//! The tests of the distances room: one binary, a module a subject.
+//! The tests of `lehr-distances`: one program, with a module for each subject.
 #![allow(missing_docs)]
 
 mod distances {

@@ -1,9 +1,9 @@
-//! Runs a kernel so many times on a problem from a file: for those who count its instructions
-//! (`tools/instructions.py`).
+//! Runs a kernel a given number of times on a problem from a file, so that `tools/instructions.py` can count its
+//! instructions.
 //!
-//! `numerics_steps PROBLEM soft|nearest|products f32|f64 STEPS`. The file is one of little-endian doubles: n, d, K,
-//! temperature, then n x d points, n weights, K x d centres, K logarithms of shares. `products` takes the points for
-//! the rows of a matrix of n x d dissimilarities, and the centres for K columns.
+//! `numerics_steps PROBLEM soft|nearest|products f32|f64 STEPS`. The file has little-endian doubles: n, d, K,
+//! temperature, then n x d points, n weights, K x d centres, K logarithms of shares. `products` uses the points as the
+//! rows of a matrix of n x d dissimilarities, and the centres as K columns.
 #![allow(clippy::disallowed_macros, reason = "an example prints")]
 
 use lehr_numerics::compact::{Block, Columns, Entry, Stored, add_products};

@@ -3,10 +3,10 @@
 //!
 //! For a row `x` of zeros and ones and a centre `y`, `|x - y|^2 = |y|^2 + sum over the set bits j of (1 - 2 y_j)`. So
 //! only the positions of a row's set bits matter. Centres are stored side by side: for each column, a line holds
-//! `1 - 2 y_j` of 8 (16) centres. For each row, the lines of its set bits are added up. The sums for the next centres
-//! are the transposed product. A row's memberships, in lines of 8 (16) centres, are added to the lines of its set bits.
-//! Each product takes as many additions as there are set bits; rows of numbers take as many multiply-adds as there are
-//! columns.
+//! `1 - 2 y_j` of 8 centres (16 in single precision). For each row, the lines of its set bits are added up. The sums
+//! for the next centres are the transposed product. A row's memberships, in lines of 8 (16) centres, are added to the
+//! lines of its set bits. For each centre, a product takes one addition per set bit; rows of numbers take one
+//! multiply-add per column.
 //!
 //! Scores and sums mean the same as in [`crate::soft`] and [`crate::nearest`], and have the same values except for
 //! rounding. Centres, directions and planes are in the coordinates of the bits, 0 and 1.
@@ -36,7 +36,7 @@ pub struct SoftBitCenters<T: Real> {
     bits: usize,
     count: usize,
     temperature: f64,
-    /// The scores, in units of ln 2.
+    /// The scores of the centres, in units of ln 2.
     scores: Forms<T>,
     /// The projections for [`Sums::Along`].
     projections: Forms<T>,
@@ -51,7 +51,7 @@ impl<T: Real> SoftBitCenters<T> {
     pub fn begin(&mut self, bits: usize, count: usize, temperature: f64, has_directions: bool) {
         assert!(temperature > 0.0, "a positive temperature");
         (self.bits, self.count, self.temperature) = (bits, count, temperature);
-        // One additional column, in which no row has a bit, is used to fill up walks.
+        // Walks are filled up with one additional column, in which no row has a bit.
         self.scores.begin_line_by_line(bits + 1, count);
         self.projections.begin_line_by_line(bits + 1, if has_directions { count } else { 0 });
     }
@@ -100,8 +100,8 @@ impl<T: Real> SoftBitCenters<T> {
     }
 
     /// Makes centre `k` a component without a position that is equally far from every row, with
-    /// `score = ln g_k - d / T` for all of them. Every row is at 1 along its direction, so that its sums are mass and
-    /// first moment, whichever sums are requested.
+    /// `score = ln g_k - d / T` for all rows. Every row has the position 1 along the direction of this component. So
+    /// the sums of the component are mass and first moment, whichever sums are requested.
     ///
     /// # Panics
     /// Panics if there is no room for the component.
@@ -128,12 +128,12 @@ impl<T: Real> SoftBitCenters<T> {
         }
     }
 
-    /// The number of centres.
+    /// Returns the number of centres.
     pub fn len(&self) -> usize {
         self.count
     }
 
-    /// Whether there are no centres.
+    /// Returns whether there are no centres.
     pub fn is_empty(&self) -> bool {
         self.count == 0
     }
@@ -145,8 +145,8 @@ pub struct HardBitCenters<T: Real> {
     bits: usize,
     count: usize,
     distances: Forms<T>,
-    /// The distances centre by centre, for rows that are compared with a single one. There are K constants, K x (D + 1)
-    /// terms, and the size of the largest term of each.
+    /// The distances centre by centre, for rows that are compared with a single centre. There are K constants,
+    /// `K x (D + 1)` terms, and the size of the largest term of each centre.
     constants: Vec<T>,
     terms: Vec<T>,
     largest: Vec<f64>,
@@ -208,7 +208,8 @@ impl<T: Real> HardBitCenters<T> {
         self.distances.set(k, constant, own.iter().map(|term| term.to_f64()));
     }
 
-    /// Adds the plane of the next centre, starting with the first: rows with `x . normal > threshold` are beyond it.
+    /// Adds the plane of the next centre, starting with the first: rows with `x . normal > threshold` are beyond the
+    /// plane.
     ///
     /// # Panics
     /// Panics if the normal does not have one coordinate for each column.
@@ -218,12 +219,12 @@ impl<T: Real> HardBitCenters<T> {
         self.thresholds.push(threshold);
     }
 
-    /// The number of centres.
+    /// Returns the number of centres.
     pub fn len(&self) -> usize {
         self.count
     }
 
-    /// Whether there are no centres.
+    /// Returns whether there are no centres.
     pub fn is_empty(&self) -> bool {
         self.count == 0
     }
@@ -245,13 +246,13 @@ pub struct BitScratch<T: Real> {
     nearest: Vec<u32>,
     /// An upper bound on the rounding error of the squared distance from each centre.
     slack: Vec<f32>,
-    /// For rows that are walked together: the squared distance from their own centre, and whether others may be as
-    /// near.
+    /// For rows that are walked together: the squared distance from their own centre, and whether other centres may be
+    /// as near.
     own: Vec<(f64, bool)>,
 }
 
 impl<T: Real> BitScratch<T> {
-    /// The nearest centre of row `index` of the block in the last call of [`nearest_bit_sums`].
+    /// Returns the nearest centre of row `index` of the block in the last call of [`nearest_bit_sums`].
     pub fn nearest(&self, index: usize) -> usize {
         self.nearest[index] as usize
     }
@@ -303,8 +304,8 @@ pub fn soft_bit_sums<T: Real>(
     SoftTotals { free_energy: -centers.temperature * std::f64::consts::LN_2 * log_sum, softness }
 }
 
-/// Adds the sums of one block to `sums` (K x [`Kind::len`]). Each row belongs to its nearest centre, the first if
-/// several are equally near.
+/// Adds the sums of one block to `sums` (K x [`Kind::len`]). Each row belongs to its nearest centre, or to the first of
+/// several equally near centres.
 ///
 /// Cost: set bits x (K + 1) additions. It allocates nothing once `scratch` has grown.
 ///
@@ -461,7 +462,7 @@ kernel! {
             for index in 0..together {
                 let (mut k, mut best, mut second) = (0, f64::INFINITY, f64::INFINITY);
                 for other in 0..centers.count {
-                    // Rounding may take a distance of 0 below 0.
+                    // Rounding may make a distance of 0 negative.
                     let line = &values[together * (other / lanes) + index];
                     let distance = line.lanes()[other % lanes].to_f64().max(0.0);
                     if distance < best {
@@ -478,7 +479,7 @@ kernel! {
                 let sums = &mut sums[k * per_center..][..per_center];
                 add_row(walks, index, weight, best, &mut sums[..rows.bits + 2]);
                 if kind == Kind::Swaps {
-                    // A single centre has no second nearest, so there is no cost of removal to add.
+                    // With a single centre, there is no second nearest centre, so there is no cost of removal to add.
                     if centers.count > 1 {
                         sums[2 + rows.bits] += weight * (second - best);
                     }
@@ -508,7 +509,7 @@ kernel! {
             walks.add_up::<T, V>(&centers.distances, &mut values[..together * centers.distances.lines]);
             for (index, out) in out.chunks_exact_mut(centers.count).enumerate() {
                 for (k, distance) in out.iter_mut().enumerate() {
-                    // Rounding may take a distance of 0 below 0.
+                    // Rounding may make a distance of 0 negative.
                     *distance = values[together * (k / lanes) + index].lanes()[k % lanes].to_f64().max(0.0);
                 }
             }
@@ -517,7 +518,7 @@ kernel! {
     }
 }
 
-/// Adds a row to the sums of its centre: mass, how often each bit is set, cost.
+/// Adds a row to the sums of its centre: the mass, the count of each set bit, and the cost.
 #[inline(always)]
 fn add_row(walks: &Walks, index: usize, weight: f64, squared: f64, sums: &mut [f64]) {
     let last = sums.len() - 1;
@@ -560,7 +561,7 @@ mod tests {
     use crate::soft::{SoftCenters, SoftScratch, soft_sums};
     use crate::tiles::Tiles;
 
-    /// The same rows as bits and as numbers, with centres, priors and directions in the coordinates of bits.
+    /// The same rows as bits and as numbers, with centres, priors and directions in the coordinates of the bits.
     struct Problem {
         bits: usize,
         packed: BitRows,
@@ -725,8 +726,8 @@ mod tests {
         }
     }
 
-    /// Numbers of rows near the limits of tiles, walks and flushes; of columns near those of words and blocks; of
-    /// centres near those of lines.
+    /// The numbers of rows are near the limits of tiles, walks and flushes. The numbers of columns are near the limits
+    /// of words and blocks, and the numbers of centres near the limits of lines.
     const SHAPES: [(usize, usize, usize); 11] = [
         (1, 17, 1),
         (7, 64, 2),
@@ -761,7 +762,7 @@ mod tests {
     #[test]
     fn one_that_is_equally_far_from_every_row_takes_its_share_with_the_same_bits_on_every_instruction_set() {
         for shape @ (rows, bits, clusters) in SHAPES {
-            // Centres are some 1/3 apart for each column, which is 6.7 temperatures.
+            // The centres are about 1/3 apart in each column, which is 6.7 temperatures.
             let problem = Problem { far: Some(-7.0), ..Problem::new(rows, bits, clusters) };
             let what = format!("{shape:?}");
             for kind in [Sums::First, Sums::Along] {

@@ -4,7 +4,8 @@
 //! Matrices are packed: the lower triangle row by row, `n (n + 1) / 2` numbers. Additions, products, quotients and
 //! roots are computed in a fixed order, because every rank factors the reduced sums by itself (see [`crate::factor`]).
 
-/// The number of entries in the lower triangle of an n x n matrix, which is also the index at which its row n begins.
+/// Returns the number of entries in the lower triangle of an n x n matrix. Row n of a larger triangle begins at this
+/// index.
 ///
 /// # Example
 /// ```
@@ -14,10 +15,10 @@ pub const fn triangle(n: usize) -> usize {
     n * (n + 1) / 2
 }
 
-/// Row `i` of a packed lower triangle, up to the diagonal.
+/// Returns row `i` of a packed lower triangle, up to the diagonal.
 ///
 /// # Panics
-/// Panics if the triangle does not have that row.
+/// Panics if the triangle does not have row `i`.
 ///
 /// # Example
 /// ```
@@ -143,7 +144,7 @@ mod tests {
     use super::*;
     use crate::random::Stream;
 
-    /// The covariance of random rows, which is positive definite if there are more rows than columns.
+    /// Returns the covariance of random rows, which is positive definite if there are more rows than columns.
     fn covariance(n: usize, rows: usize) -> Vec<f64> {
         let stream = Stream::new(n as u64, "cholesky");
         let x = |row: usize, j: usize| stream.normal((row * n + j) as u64);

@@ -1,10 +1,10 @@
 //! Rows of dissimilarities in the compact form in which they are stored, and their products with columns of numbers.
 //!
 //! A matrix of N x N is read once for each iteration, and takes most of the memory. So kernels read it in its stored
-//! form: numbers of 64 or 32 bits, or 16-bit whole numbers, which are widened in registers. An [`Entry`] says with
-//! which value a pair enters a product: the dissimilarity, its square, 1 if present, or a weight computed from it.
-//! Columns (memberships, positions, directions of conjugate gradients) are stored as lines, one column after another.
-//! So a line of a row is multiplied with a line of each column.
+//! form: numbers of 64 or 32 bits, or 16-bit whole numbers, which are widened in registers. An [`Entry`] is the value
+//! of a pair in a product: the dissimilarity, its square, 1 if present, or a weight computed from it. Columns
+//! (memberships, positions, directions of conjugate gradients) are stored as lines, one column after another. So a line
+//! of a row is multiplied with a line of each column.
 //!
 //! Sums are in the rows' precision within a strip of columns, and in `f64` beyond it. Their order depends only on the
 //! number of items. [`crate::guttman`] is the other kernel over such rows.
@@ -13,8 +13,8 @@ use crate::dispatch::kernel;
 use crate::guttman::{Configuration, Weighing};
 use crate::lanes::{Lanes, Line, Real};
 
-/// The lines of a strip. Sums are converted to `f64` after each strip, and strips of a few columns stay in the
-/// first-level cache.
+/// The number of lines in a strip. Sums are converted to `f64` after each strip, and strips of a few columns stay in
+/// the first-level cache.
 pub(crate) const STRIP: usize = 128;
 
 /// Numbers in their stored form, row after row.
@@ -29,19 +29,18 @@ pub enum Stored<'a, T> {
 /// A few whole rows of a matrix.
 #[derive(Clone, Copy, Debug)]
 pub struct Block<'a, T> {
-    /// The numbers, rows x `columns`.
+    /// The stored numbers, rows x `columns`.
     pub stored: Stored<'a, T>,
-    /// The numbers in a row: the items of the matrix.
+    /// The length of a row, which is the number of items of the matrix.
     pub columns: usize,
     /// The factor by which a stored number is multiplied to give a dissimilarity.
     pub factor: f64,
-    /// The limit from which a stored number counts as missing, as NaN does; infinite for matrices without missing
-    /// values.
+    /// The limit at which a stored number counts as missing, as NaN does; infinite for matrices without missing values.
     pub limit: f64,
 }
 
 impl<T> Block<'_, T> {
-    /// The number of rows.
+    /// Returns the number of rows.
     pub fn rows(&self) -> usize {
         match self.stored {
             Stored::Numbers(numbers) => numbers.len() / self.columns.max(1),
@@ -50,7 +49,7 @@ impl<T> Block<'_, T> {
     }
 }
 
-/// The value with which an entry of a block enters a product. Missing entries count as 0.
+/// The value of a block's entry in a product. Missing entries count as 0.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Entry {
     /// The dissimilarity.
@@ -59,14 +58,14 @@ pub enum Entry {
     Square,
     /// 1 if the dissimilarity is present.
     Present,
-    /// 1 over the dissimilarity, or over `floor` if that is larger.
+    /// 1 divided by the dissimilarity, or by `floor` if `floor` is larger.
     Inverse {
-        /// The floor, above 0.
+        /// The smallest divisor, above 0.
         floor: f64,
     },
-    /// 1 over the square of the dissimilarity, or of `floor` if that is larger.
+    /// 1 divided by the square of the dissimilarity, or of `floor` if `floor` is larger.
     InverseSquare {
-        /// The floor, above 0.
+        /// The smallest divisor before squaring, above 0.
         floor: f64,
     },
 }
@@ -93,7 +92,7 @@ impl<T: Real> Columns<T> {
         Self { items, count, values: vec![T::Line::default(); count * items.div_ceil(T::Line::COUNT)] }
     }
 
-    /// Sets all numbers, which are rounded to the precision of the columns.
+    /// Sets all numbers, and rounds them to the precision of the columns.
     pub fn fill(&mut self, value: impl Fn(usize, usize) -> f64) {
         let lines = self.lines();
         for (column, values) in self.values.chunks_exact_mut(lines.max(1)).enumerate() {
@@ -103,25 +102,25 @@ impl<T: Real> Columns<T> {
         }
     }
 
-    /// The value of an item in a column.
+    /// Returns the value of an item in a column.
     ///
     /// # Panics
-    /// Panics if there is no such item or column.
+    /// Panics if the item or the column does not exist.
     pub fn get(&self, item: usize, column: usize) -> f64 {
         self.number(item, column).to_f64()
     }
 
-    /// The number of items.
+    /// Returns the number of items.
     pub fn items(&self) -> usize {
         self.items
     }
 
-    /// The number of columns.
+    /// Returns the number of columns.
     pub fn count(&self) -> usize {
         self.count
     }
 
-    /// The number of lines in a column.
+    /// Returns the number of lines in a column.
     pub(crate) fn lines(&self) -> usize {
         self.items.div_ceil(T::Line::COUNT)
     }
@@ -198,9 +197,9 @@ macro_rules! kernels {
 
 kernels!(f32, f64);
 
-/// Prefetches line `line` of a row while others are processed. The strip of the next row is elsewhere in memory, where
-/// the processor's own prefetching does not look. Without this prefetch, passes over a large matrix would mostly wait
-/// for memory.
+/// Prefetches line `line` of a row while other lines are processed. The strip of the next row is elsewhere in memory,
+/// where the processor's own prefetching does not look. Without this prefetch, passes over a large matrix would mostly
+/// wait for memory.
 #[inline(always)]
 pub(crate) fn prefetch<T: Real, V: Lanes<Number = T>>(stored: Stored<'_, T>, row: usize, columns: usize, line: usize) {
     let place = row * columns + line * T::Line::COUNT;
@@ -260,7 +259,7 @@ pub(crate) fn load<T: Real, V: Lanes<Number = T>, const FIXED: usize>(
 const COMPLETE: usize = 0;
 const ANY: usize = 1;
 
-/// The values of one line of a row.
+/// Returns the values of one line of a row.
 #[inline(always)]
 fn value_of<V: Lanes, const KIND: usize>(raw: V, entry: Entry, factor: V, limit: V, floor: V) -> V {
     let dissimilarity = raw.mul(factor);
@@ -330,7 +329,7 @@ fn tile<T: Real, V: Lanes<Number = T>, const R: usize, const C: usize, const FIX
     }
 }
 
-/// Multiplies one line of `R` rows with that of `C` columns.
+/// Multiplies one line of `R` rows with one line of `C` columns.
 #[inline(always)]
 #[expect(clippy::too_many_arguments)]
 fn step<
@@ -434,7 +433,7 @@ kernel! {
     }
 }
 
-/// Adds the products of a block's rows with columns to `out`: for each of `entries`, rows x columns numbers, row after
+/// Adds the products of a block's rows with columns to `out`: rows x columns numbers for each of `entries`, row after
 /// row.
 ///
 /// ```text
@@ -445,7 +444,7 @@ kernel! {
 /// for each entry.
 ///
 /// # Panics
-/// Panics if the columns are not over the block's items, or if `out` does not have rows x columns numbers for each
+/// Panics if the columns do not have the block's items, or if `out` does not have rows x columns numbers for each
 /// entry.
 ///
 /// # Example

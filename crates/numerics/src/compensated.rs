@@ -1,7 +1,7 @@
 //! Sums with compensated rounding errors.
 
-/// A sum of any numbers in any order, accurate to the last digit of the largest, however many there are (Neumaier
-/// 1974).
+/// A sum of numbers in any order. It is accurate to the last digit of the largest number, however many numbers there
+/// are (Neumaier 1974).
 ///
 /// # Example
 /// ```
@@ -38,7 +38,7 @@ impl Sum {
         self.carry += other.carry;
     }
 
-    /// The sum of the numbers.
+    /// Returns the sum of the numbers.
     pub fn value(&self) -> f64 {
         self.sum + self.carry
     }

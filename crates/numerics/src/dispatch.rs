@@ -1,8 +1,8 @@
 //! Chooses the instruction set of a kernel at run time.
 //!
-//! `kernel!` compiles one body for each instruction set, and runs the best one that this processor has. All of them
-//! give the same bits (see [`crate::lanes`]), so a result does not depend on the choice. An installed program is
-//! compiled for the most basic processor of its family, but still uses the widest registers that it finds.
+//! `kernel!` compiles one body for each instruction set, and runs the best set that this processor has. All bodies give
+//! the same bits (see [`crate::lanes`]), so a result does not depend on the choice. An installed program is compiled
+//! for the most basic processor of its family, but still uses the widest registers that it finds.
 
 /// Declares a kernel over rows of `T: Real`, written for lines `V: Lanes<Number = T>`:
 /// `kernel! { fn name[T; V; const D: usize](argument: type, …) -> result { body } }`.
@@ -57,10 +57,10 @@ macro_rules! kernel {
 
 pub(crate) use kernel;
 
-/// The instruction sets that a kernel is compiled for; each includes those before it.
+/// The instruction sets that a kernel is compiled for; each set includes the sets before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum InstructionSet {
-    /// Operations lane by lane.
+    /// No vector instructions: operations are done lane by lane.
     Plain,
     /// 128-bit registers, which every processor of this family has.
     #[cfg(target_arch = "aarch64")]
@@ -78,7 +78,7 @@ pub enum InstructionSet {
 
 #[cfg(test)]
 impl InstructionSet {
-    /// The sets that the program is compiled for, from the most basic to the best.
+    /// The instruction sets that the program is compiled for, from the most basic to the best.
     #[cfg(target_arch = "x86_64")]
     pub(crate) const ALL: &[Self] = &[Self::Plain, Self::Avx2, Self::Avx512];
     #[cfg(target_arch = "aarch64")]
@@ -89,7 +89,7 @@ impl InstructionSet {
 
 #[cfg(test)]
 thread_local! {
-    /// The best instruction set that may be used: tests run kernels on lower sets than the processor has.
+    /// The best instruction set that may be used, because tests run kernels on lower sets than the processor has.
     pub(crate) static MOST: std::cell::Cell<InstructionSet> = const { std::cell::Cell::new(*InstructionSet::ALL.last().unwrap()) };
 }
 
@@ -145,13 +145,13 @@ pub fn instruction_set() -> InstructionSet {
     InstructionSet::Plain
 }
 
-/// Whether the multiply-add of the kernels rounds once. It does on every processor that Lehr is compiled for. Only in a
-/// browser it depends on the machine, and results may differ from others in their last digits where it does not.
+/// Returns whether the multiply-add of the kernels rounds once. It always does, except in some browsers. There, results
+/// may differ from other machines in their last digits.
 pub fn is_fused() -> bool {
     #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
     {
         use crate::lanes::{F64Line, Lanes, Line, wasm::WasmF64};
-        // The square of 1 + e is 1 + 2 e + e², of which rounding takes the last term away.
+        // The square of 1 + e is 1 + 2 e + e², and rounding removes the last term.
         let close = std::hint::black_box(1.0 + f64::EPSILON);
         let line = WasmF64::splat(close).mul_add(WasmF64::splat(close), WasmF64::splat(-1.0 - 2.0 * f64::EPSILON));
         let mut told = F64Line::default();

@@ -1,7 +1,7 @@
 //! The scalar product of two vectors.
 
-/// Returns the scalar product, in eight independent sums, because the additions of a single sum would wait for each
-/// other. The result has the same bits on every machine. The vectors have the same length.
+/// Returns the scalar product of two vectors of the same length. It adds to eight independent sums, because the
+/// additions of a single sum would wait for each other. The result has the same bits on every machine.
 ///
 /// # Example
 /// ```

@@ -1,17 +1,17 @@
 //! Logarithms, exponentials and cosines with the same bits on every machine.
 //!
 //! The standard library calls the system's functions, whose last digits differ between systems, and between processors
-//! on the same system. Use the functions here if a result must be reproducible elsewhere, or if ranks on different
-//! machines base decisions on it. They compute sums, products and quotients in a fixed order, and IEEE 754 fixes the
-//! results. (It fixes square roots too, so those of the standard library can be used.)
+//! on the same system. Use the functions here if a result must be reproducible on other machines, or if ranks on
+//! different machines base decisions on it. These functions compute sums, products and quotients in a fixed order, and
+//! IEEE 754 fixes the results. (It fixes square roots too, so the standard library's square root can be used.)
 
 use crate::dispatch::kernel;
 use crate::lanes::Line;
 
-/// The natural logarithm.
+/// Returns the natural logarithm.
 ///
-/// It is `-inf` for 0, and NaN for a negative number. The error is below 2 units in the last place (tested against the
-/// standard library). Cost: about 20 operations.
+/// The result is `-inf` for 0, and NaN for a negative number. The error is below 2 units in the last place (tested
+/// against the standard library). Cost: about 20 operations.
 ///
 /// # Example
 /// ```
@@ -50,9 +50,9 @@ pub fn ln(x: f64) -> f64 {
     power * UPPER + (2.0 * t + (2.0 * t * series + power * LOWER))
 }
 
-/// The cosine of a fraction of a full turn: `cos(2 pi turn)`.
+/// Returns the cosine of a fraction of a full turn: `cos(2 pi turn)`.
 ///
-/// The error is below 1e-15 (tested against the standard library). Quarter turns give exactly 0 and plus or minus 1.
+/// The error is below 1e-15 (tested against the standard library). Multiples of a quarter turn give exactly 0, 1 or -1.
 /// Cost: about 25 operations.
 ///
 /// # Panics
@@ -66,7 +66,7 @@ pub fn ln(x: f64) -> f64 {
 pub fn cos_turn(turn: f64) -> f64 {
     assert!((0.0..=1.0).contains(&turn), "a share of a turn");
     let quarters = (4.0 * turn + 0.5).floor();
-    // This is exact, because both have few digits below those of `turn`.
+    // The difference is exact, because both numbers have few digits below the digits of `turn`.
     let angle = std::f64::consts::TAU * (turn - quarters / 4.0);
     let square = angle * angle;
     // Taylor's series, up to an eighth of a turn in either direction; the omitted terms are below 2^-57.
@@ -87,10 +87,11 @@ pub fn cos_turn(turn: f64) -> f64 {
     }
 }
 
-/// The exponential function, with the same bits on every machine; 0 below -745, infinite above 709.78.
+/// Returns e to the power of a number, with the same bits on every machine. The result is 0 below -745, and infinite
+/// above 709.78.
 ///
 /// The relative error is below 3 rounding units. The exponent is subtracted in two parts, and fourteen terms of the
-/// series give the rest. Cost: about 35 operations, of which some 12 wait for each other.
+/// series give the rest. Cost: about 35 operations, 12 of which wait for each other.
 ///
 /// # Example
 /// ```
@@ -119,12 +120,12 @@ pub fn exp(x: f64) -> f64 {
     let four = |n: usize| pair(n) + pair(n + 2) * square;
     let series = four(2) + fourth * (four(6) + fourth * four(10));
     let sum = 1.0 + (r + square * series);
-    // Multiplies in two steps, because a power that leads to a denormal result is not a normal number itself.
+    // Multiply in two steps, because a power that leads to a denormal result is not a normal number itself.
     let half = power as i64 / 2;
     sum * power_of_two(half) * power_of_two(power as i64 - half)
 }
 
-/// 1 / n! for the terms of the exponential series.
+/// Returns 1 / n! for the terms of the exponential series.
 const fn inverse_factorials() -> [f64; 14] {
     let mut terms = [1.0; 14];
     let (mut n, mut factorial) = (1, 1.0);
@@ -136,7 +137,7 @@ const fn inverse_factorials() -> [f64; 14] {
     terms
 }
 
-/// The power of two, for an exponent of a normal number.
+/// Returns the power of two, for an exponent of a normal number.
 fn power_of_two(exponent: i64) -> f64 {
     f64::from_bits(((exponent + 1023) as u64) << 52)
 }
@@ -157,10 +158,10 @@ kernel! {
 }
 
 /// Computes the exponential function of many numbers, a line at a time, with the same bits on every machine and
-/// instruction set. It takes less time than as many calls of [`exp`], and gives other bits.
+/// instruction set. It is faster than a call of [`exp`] for each number, and its last bits differ from [`exp`].
 ///
-/// It is for numbers of at most 0, as memberships need. The relative error is below 4 rounding units times the larger
-/// of 1 and |x|. A number below -693 counts as -693 (2^-1000).
+/// The numbers must be at most 0, as for memberships. The relative error is below 4 rounding units times the larger of
+/// 1 and |x|. A number below -693 counts as -693 (2^-1000).
 ///
 /// # Example
 /// ```
@@ -199,7 +200,7 @@ mod tests {
     fn logarithms_are_good_to_two_units_over_all_numbers() {
         let mut worst = 0.0f64;
         for i in 0..200_000u64 {
-            // All exponents, including the subnormal ones, and numbers near 1.
+            // Test all exponents, including the subnormal ones, and numbers near 1.
             let x = f64::from_bits(1 + i * (f64::MAX.to_bits() / 200_000));
             let near = 1.0 + (i as f64 - 100_000.0) * 3e-6;
             for x in [x, near, 1.0 + (i as f64 - 100_000.0) * f64::EPSILON] {

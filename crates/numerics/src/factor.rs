@@ -3,16 +3,17 @@
 //! Every rank decomposes the reduced sums by itself and bases decisions on the result, so ranks on different processors
 //! must get the same bits. Linear algebra libraries choose the width of their sums for the processor. This file
 //! computes additions, products, quotients and square roots in a fixed order, and IEEE 754 fixes the results.
-//! `docs/design/numerics.md` describes the cost of that.
+//! `docs/design/numerics.md` describes the cost of a fixed order.
 
-/// The most sweeps over all pairs of coordinates. Convergence is quadratic: a matrix of 64 coordinates needs about ten.
+/// The maximum number of sweeps over all pairs of coordinates. Convergence is quadratic: a matrix of 64 coordinates
+/// needs about ten sweeps.
 const MOST_SWEEPS: usize = 60;
 
 /// Returns the largest eigenvalue of a symmetric matrix and its unit eigenvector, whose largest coordinate is positive.
 ///
 /// `matrix` is n x n, row-major; only the lower triangle is read. Returns `None` if a number is not finite. If several
-/// eigenvalues are equal, the vector is one of their space, and always the same on every machine. The relative error is
-/// a few rounding units times n, whatever the size of the entries.
+/// eigenvalues are equal, the vector is in the space of their eigenvectors, and the same on every machine. The relative
+/// error is a few rounding units times n, whatever the size of the entries.
 ///
 /// Source: Jacobi's rotations, pair by pair (Golub and Van Loan, *Matrix Computations*, 8.5). Cost: about 30 n^3
 /// operations, and two allocations of n^2 numbers. It is meant for n up to about a hundred.
@@ -32,8 +33,8 @@ pub fn leading_eigenpair(n: usize, matrix: &[f64]) -> Option<(f64, Vec<f64>)> {
 /// Returns all eigenvalues of a symmetric matrix, the largest first, each with its unit eigenvector, whose largest
 /// coordinate is positive.
 ///
-/// It behaves like [`leading_eigenpair`]. Equal eigenvalues are in the order of the coordinates at which they were
-/// found.
+/// Errors and cost are the same as in [`leading_eigenpair`]. Equal eigenvalues are in the order of the coordinates at
+/// which they were found.
 ///
 /// # Panics
 /// Panics if `matrix` is not n x n, or if n is 0.
@@ -100,8 +101,8 @@ pub fn eigenpairs(n: usize, matrix: &[f64]) -> Option<Vec<(f64, Vec<f64>)>> {
 fn rotate(n: usize, a: &mut [f64], vectors: &mut [f64], p: usize, q: usize) {
     let off = a[p * n + q];
     let ratio = (a[q * n + q] - a[p * n + p]) / (2.0 * off);
-    // The smaller root of t^2 + 2 ratio t = 1. Above 1e150 the square would overflow, and the root is 1 / (2 ratio) to
-    // the last bit.
+    // This is the smaller root of t^2 + 2 ratio t = 1. Above 1e150, the square would overflow, and the root equals 1 /
+    // (2 ratio) in every bit.
     let tangent = if ratio.abs() > 1e150 {
         0.5 / ratio
     } else {
@@ -125,8 +126,8 @@ fn rotate(n: usize, a: &mut [f64], vectors: &mut [f64], p: usize, q: usize) {
     }
 }
 
-/// Changes the sign of a vector so that its coordinate of largest absolute value (the first of several) is positive.
-/// The sign of an eigenvector is arbitrary.
+/// Changes the sign of a vector, which is arbitrary for an eigenvector. Afterwards, the coordinate of largest absolute
+/// value (the first of several) is positive.
 ///
 /// # Example
 /// ```
@@ -151,15 +152,15 @@ mod tests {
     use super::*;
     use crate::random::Stream;
 
-    /// The covariance of `rank` random vectors whose j-th coordinate is stretched by `stretch(j)`.
+    /// Returns the covariance of `rank` random vectors whose j-th coordinate is stretched by `stretch(j)`.
     fn covariance(n: usize, rank: usize, seed: u64, stretch: impl Fn(usize) -> f64) -> Vec<f64> {
         let stream = Stream::new(seed, "matrices");
         let x = |row: usize, j: usize| (stream.uniform((row * n + j) as u64) - 0.5) * stretch(j);
         (0..n * n).map(|at| (0..rank).map(|row| x(row, at / n) * x(row, at % n)).sum()).collect()
     }
 
-    /// Whether `shift - matrix` is positive definite, so that all eigenvalues are below `shift`. It uses a Cholesky
-    /// factor, which shares no code with rotations.
+    /// Returns whether `shift - matrix` is positive definite, so that all eigenvalues are below `shift`. It uses a
+    /// Cholesky factor, which shares no code with rotations.
     fn is_above_all(shift: f64, n: usize, matrix: &[f64]) -> bool {
         let mut lower = vec![0.0; n * n];
         for i in 0..n {
@@ -215,8 +216,8 @@ mod tests {
 
     #[test]
     fn the_bits_are_the_same_on_every_machine() {
-        // These values are recorded once. A library whose sums are as wide as the registers gives other values on other
-        // processors.
+        // These values were recorded once. A library that sums as many numbers at once as a register holds gives other
+        // values on other processors.
         let stream = Stream::new(1, "fixed matrix");
         let matrix: Vec<f64> = {
             let x = |i: usize, j: usize| stream.uniform((i * 13 + j) as u64) - 0.5;

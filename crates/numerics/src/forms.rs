@@ -1,7 +1,7 @@
 //! Linear forms of several centres, stored side by side for comparison with rows that list only their nonzero values.
 //!
-//! A form is a constant and a term for each column. Lines hold centres side by side. So the values of all forms in a
-//! row are a sum of the constants and, for each column, a line of terms for 8 (16) centres.
+//! A form is a constant and a term for each column. Lines hold centres side by side: 8, or 16 in single precision. So
+//! the values of all forms in a row are a sum of the constants and of a line of terms for each column.
 
 use crate::lanes::{Line, Real};
 

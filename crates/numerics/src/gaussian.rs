@@ -10,7 +10,7 @@
 //! C_k += w m_k      M_k += w m_k (x - u_k)      Q_k += w m_k (x - u_k) (x - u_k)'      L += T w ln sum_k exp(score_k)
 //! ```
 //!
-//! Moments are about the component's mean, so that a narrow component far from the origin loses no digits. The
+//! Moments are relative to the component's mean, so that a narrow component far from the origin loses no digits. The
 //! memberships of all rows are never stored. Four tiles at a time are scored, exponentiated and summed while they are
 //! in the first-level cache. Scores are in units of `ln 2`, as in [`crate::soft`].
 
@@ -41,13 +41,13 @@ pub enum Scatter {
     /// The second moments of all pairs of coordinates: the lower triangle row by row, D (D + 1) / 2 numbers for each
     /// component.
     Full,
-    /// The second moments of all components together, each about its own mean: D (D + 1) / 2 numbers after the last
-    /// component.
+    /// The second moments of all components together, relative to the mean of each component: D (D + 1) / 2 numbers
+    /// after the last component.
     Pooled,
 }
 
 impl Scatter {
-    /// The number of sums for each component: mass, first moment and its own second moments.
+    /// Returns the number of sums for each component: mass, first moment and its own second moments.
     pub const fn per_component(self, dimension: usize) -> usize {
         1 + dimension
             + match self {
@@ -57,7 +57,7 @@ impl Scatter {
             }
     }
 
-    /// The number of all sums of a pass over this many components.
+    /// Returns the number of all sums of a pass over `components` components.
     pub const fn len(self, dimension: usize, components: usize) -> usize {
         let pooled = if matches!(self, Scatter::Pooled) { triangle(dimension) } else { 0 };
         components * self.per_component(dimension) + pooled
@@ -78,7 +78,8 @@ pub struct Components<T: Real> {
 }
 
 impl<T: Real> Components<T> {
-    /// Starts without components, for `dimension` coordinates and a temperature, which is a pure number above 0.
+    /// Creates an empty set of components, for `dimension` coordinates and a temperature, which is a pure number above
+    /// 0.
     ///
     /// # Panics
     /// Panics if `temperature` is not positive, or if `dimension` is 0.
@@ -95,11 +96,11 @@ impl<T: Real> Components<T> {
         }
     }
 
-    /// Adds a component. `log_factor` is the part of its score besides the squared distance:
+    /// Adds a component. `log_factor` is the part of its score that does not depend on the row:
     /// `ln P_k - ln det(2 pi S_k) / 2`.
     ///
     /// # Panics
-    /// Panics if `mean` does not have D numbers, or if `matrix` does not have the shape that [`Whitening`] says.
+    /// Panics if `mean` does not have D numbers, or if the shape of `matrix` differs from the chosen [`Whitening`].
     pub fn push(&mut self, mean: &[f64], matrix: &[f64], log_factor: f64) {
         assert_eq!(mean.len(), self.dimension);
         assert_eq!(matrix.len(), self.matrix_len());
@@ -108,12 +109,12 @@ impl<T: Real> Components<T> {
         self.offsets.push(T::from_f64(log_factor * std::f64::consts::LOG2_E / self.temperature));
     }
 
-    /// The number of components.
+    /// Returns the number of components.
     pub fn len(&self) -> usize {
         self.offsets.len()
     }
 
-    /// Whether there are no components.
+    /// Returns whether there are no components.
     pub fn is_empty(&self) -> bool {
         self.offsets.is_empty()
     }
@@ -137,7 +138,7 @@ pub struct GaussianScratch<T: Real> {
     log_sums: Vec<T::Line>,
 }
 
-/// Totals that [`gaussian_sums`] computes over all components of a block.
+/// The totals over all components of a block, which [`gaussian_sums`] computes.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct GaussianTotals {
     /// The total `T sum w ln sum_k exp(score_k)`: at temperature 1, the weighted log-likelihood.
@@ -146,8 +147,8 @@ pub struct GaussianTotals {
     pub softness: f64,
 }
 
-/// Adds the sums of one block to `sums`: for each component its mass, and its first and second moments about its mean.
-/// [`Scatter`] selects the second moments.
+/// Adds the sums of one block to `sums`: for each component its mass, and its first and second moments relative to its
+/// mean. [`Scatter`] selects the second moments.
 ///
 /// Cost: rows x K x (D or D^2 / 2 multiply-adds for the scores, as many for the second moments, one exponential). It
 /// allocates nothing once `scratch` has grown.
@@ -187,11 +188,11 @@ pub fn gaussian_sums<T: Real>(
     GaussianTotals { log_likelihood: components.temperature * std::f64::consts::LN_2 * log_sum, softness }
 }
 
-/// Computes the memberships of each row of a block, whatever its weight, and `T ln sum_k exp(score_k)`: at temperature
-/// 1, the logarithm of its density.
+/// Computes the memberships of each row of a block, whatever the row's weight, and `T ln sum_k exp(score_k)`: at
+/// temperature 1, the logarithm of its density.
 ///
-/// It overwrites `memberships`, rows x K, and `log_densities`, one number for each row. Cost: that of [`gaussian_sums`]
-/// without moments.
+/// It overwrites `memberships`, rows x K, and `log_densities`, one number for each row. Cost: the cost of
+/// [`gaussian_sums`] without moments.
 ///
 /// # Panics
 /// Panics if shapes disagree, or if there is no component.

@@ -1,5 +1,5 @@
-//! One pass of SMACOF over rows of dissimilarities: computes distances, the moments of the Guttman transform and the
-//! stress together.
+//! Computes one pass of SMACOF over rows of dissimilarities: distances, the moments of the Guttman transform, and the
+//! stress.
 //!
 //! For each row i at position `z_i`, over all j with target `t_ij = max(0, delta_ij - shift)` and weight `w_ij` (de
 //! Leeuw 1977):
@@ -8,7 +8,7 @@
 //! moment_i = sum_j w_ij t_ij / d_ij (z_i - z_j)        stress_i = sum_j w_ij (d_ij - t_ij)^2        d_ij = |z_i - z_j|
 //! ```
 //!
-//! Neither distances nor B(Z) are stored. A line of dissimilarities is read once and used for everything, so that an
+//! Neither distances nor B(Z) are stored. A line of dissimilarities is read once and used for both, so that an
 //! iteration reads the matrix once. If two points coincide, the moment is 0, as in B(Z): the difference is 0, and the
 //! quotient is kept finite.
 
@@ -22,22 +22,22 @@ const KEPT: usize = 32;
 /// The weights of pairs, in addition to the items' own weights.
 #[derive(Clone, Copy, Debug)]
 pub enum Weighing<'a, T> {
-    /// All pairs have equal weights, none is missing, and items have no weights.
+    /// All pairs have equal weights, no pair is missing, and items have no weights.
     Equal,
     /// The items' weights; missing pairs have no influence.
     Items,
-    /// The items' weights, divided by the dissimilarity, or by `floor` if that is larger.
+    /// The items' weights, divided by the dissimilarity, or by `floor` if `floor` is larger.
     Inverse {
-        /// The floor, above 0.
+        /// The smallest divisor, above 0.
         floor: f64,
     },
-    /// The items' weights, divided by the square of the dissimilarity, or of `floor` if that is larger.
+    /// The items' weights, divided by the square of the dissimilarity, or of `floor` if `floor` is larger.
     InverseSquare {
-        /// The floor, above 0.
+        /// The smallest divisor before squaring, above 0.
         floor: f64,
     },
-    /// The items' weights times the weights in a matrix; this block has the same rows. Pairs with a missing weight have
-    /// no influence.
+    /// The items' weights times the weights in a matrix, of which this is the block with the same rows. Pairs with a
+    /// missing weight have no influence.
     Matrix(Block<'a, T>),
 }
 
@@ -159,7 +159,7 @@ fn direct<T: Real, V: Lanes<Number = T>, const R: usize, const D: usize, const F
             while k < D {
                 apart[k] = own[r][k].sub(others[k]);
                 if line == last {
-                    // Padding after the last item is at the row's own position, with a dissimilarity of 0.
+                    // Padding after the last item has the row's own position and a dissimilarity of 0.
                     apart[k] = apart[k].mul(constants.inside);
                 }
                 square = apart[k].mul_add(apart[k], square);
@@ -322,13 +322,13 @@ kernel! {
 /// Overwrites `out` with each row's moments (one for each dimension) and stress, before multiplication by the weight of
 /// the row's own item.
 ///
-/// Positions, targets and the shift have the same unit, in which they should be about 1: distances below 1e-15 count
-/// as zero. The relative error of a distance is 3 rounding units of `T`. Cost: rows x items x (5 dimensions + 20)
-/// operations; the rows are read once.
+/// Positions, targets and the shift have the same unit, and should be about 1 in this unit, because distances below
+/// 1e-15 count as zero. The relative error of a distance is 3 rounding units of `T`. Cost: 5 dimensions + 20 operations
+/// for each row and item; the rows are read once.
 ///
 /// # Panics
-/// Panics if shapes disagree. Positions and weights must be over the block's items, and a matrix of weights must have
-/// the block's rows. `out` must have dimension + 1 numbers for each row.
+/// Panics if shapes disagree. Positions and weights must have the block's items, and a matrix of weights must have the
+/// block's rows. `out` must have dimension + 1 numbers for each row.
 ///
 /// # Example
 /// ```
@@ -347,9 +347,9 @@ pub fn guttman<T: Real>(block: &Block<'_, T>, weighing: &Weighing<'_, T>, at: &C
 }
 
 /// Works like [`guttman`], but converts sums to `f64` after `columns` columns, rounded up to whole lines. [`guttman`]
-/// does so after 1,024 columns (2,048 in single precision). The product is then computed in blocks of the block's rows
-/// by this many columns. The example `matrix_speed -- ITEMS blocks` compares this function with the 64 x 64 blocks of
-/// paper 003, section 5.1. It gives other bits than [`guttman`], and is slower.
+/// converts them after 1,024 columns (2,048 in single precision). Each block of the product then has the rows of
+/// `block` and this many columns. The example `matrix_speed -- ITEMS blocks` compares this function with the 64 x 64
+/// blocks of paper 003, section 5.1. This function is slower than [`guttman`], and gives other bits.
 ///
 /// # Panics
 /// Panics as [`guttman`] does, and if `columns` is 0.
@@ -383,7 +383,7 @@ pub fn guttman_in_strips<T: Real>(
     T::guttman(block, weighing, at, columns.div_ceil(T::Line::COUNT), out);
 }
 
-/// Calls the kernel that is compiled for the case.
+/// Calls the kernel that is compiled for the stored form, the weights and the number of dimensions.
 pub(crate) fn dispatched<T: Real>(
     block: &Block<'_, T>,
     weighing: &Weighing<'_, T>,
@@ -391,7 +391,7 @@ pub(crate) fn dispatched<T: Real>(
     strip: usize,
     out: &mut [f64],
 ) {
-    // Maps usually have two or three dimensions; without weights, these have their own register layout.
+    // Maps usually have two or three dimensions; without weights, such maps have their own register layout.
     let run = match (at.positions.count(), block.stored, matches!(weighing, Weighing::Equal)) {
         (2, Stored::Numbers(_), true) => pass::<T, 2, 0, EQUAL>,
         (2, Stored::Fixed(_), true) => pass::<T, 2, 1, EQUAL>,

@@ -1,9 +1,10 @@
-//! A fixed number of lanes side by side, in which every kernel of this crate does its arithmetic.
+//! A fixed number of lanes side by side, in which every kernel of this crate computes.
 //!
-//! The number of lanes depends on the *type of the numbers*, not on the machine: 8 for `f64` or 16 for `f32`. They fill
-//! one cache line, called a *line*. A processor with wide registers handles a line in one instruction, one with narrow
-//! registers in two or four. Without vector registers, lanes are handled one by one. All of them add the same numbers
-//! in the same order, with a fused multiply-add. So a result has the same bits on every machine.
+//! The number of lanes depends on the *type of the numbers*, not on the machine: 8 for `f64` or 16 for `f32`. The lanes
+//! fill one cache line, called a *line*. A processor with wide registers handles a line in one instruction, and a
+//! processor with narrow registers in two or four. Without vector registers, lanes are handled one by one. All
+//! processors add the same numbers in the same order, with a fused multiply-add. So a result has the same bits on every
+//! machine.
 //!
 //! [`F64Line`] and [`F32Line`] are lines in memory. A kernel is written once over [`Lanes`], and [`crate::dispatch`]
 //! compiles it for each instruction set. Only `lanes/x86.rs`, `lanes/neon.rs` and `lanes/wasm.rs` contain instructions; `lanes/plain.rs`
@@ -40,7 +41,7 @@ pub(crate) trait Registers: crate::compact::PairKernels + Sized + 'static {
 
 /// A type of number in which rows may be stored: `f64` or `f32`. Sums over rows are `f64` for both.
 ///
-/// Other crates can neither implement it nor access its registers:
+/// Other crates can neither implement this trait nor access its registers:
 ///
 /// ```compile_fail
 /// use lehr_numerics::lanes::{Lanes, Real};
@@ -52,21 +53,23 @@ pub(crate) trait Registers: crate::compact::PairKernels + Sized + 'static {
 pub trait Real:
     Registers + Copy + Debug + Default + PartialOrd + std::ops::Add<Output = Self> + Send + Sync + 'static
 {
-    /// One cache line of such numbers.
+    /// One cache line of numbers of this type.
     type Line: Line<Number = Self>;
     /// The distance from 1 to the next larger number.
     const EPSILON: f64;
-    /// The least exponent: [`Lanes::exp2`] replaces smaller ones by it. Its power of two is negligible compared with 1.
-    /// Multiplied by a weight or by 1 / K, it is still a normal number. Denormal numbers cost a hundred cycles each.
+    /// The smallest exponent: [`Lanes::exp2`] raises smaller exponents to it. Its power of two is negligible compared
+    /// with 1. Multiplied by a weight or by 1 / K, it is still a normal number. Denormal numbers cost a hundred cycles
+    /// each.
     const LEAST_EXPONENT: Self;
-    /// 1.5 times two to the power of the number of fraction bits. Adding it rounds to a whole number, which is then in
-    /// the low bits of the sum.
+    /// 1.5 times two to the power of the number of fraction bits. Adding this number rounds to a whole number, which is
+    /// then in the low bits of the sum.
     const SHIFTER: Self;
     /// The number of Newton steps in [`Lanes::inverse_root`].
     const ROOT_STEPS: usize;
-    /// Coefficients of `2^r` for `|r| <= 1/2`, lowest first, interpolated at the Chebyshev points of `(2^r - 1) / r`.
+    /// The coefficients of `2^r` for `|r| <= 1/2`, lowest first, interpolated at the Chebyshev points of
+    /// `(2^r - 1) / r`.
     const EXP2: &'static [Self];
-    /// Coefficients of `log2 m = t (c0 + c1 t^2 + ...)` with `t = (m - 1) / (m + 1)`: the series of the inverse
+    /// The coefficients of `log2 m = t (c0 + c1 t^2 + ...)` with `t = (m - 1) / (m + 1)`: the series of the inverse
     /// hyperbolic tangent.
     const LOG2: &'static [Self];
     /// Converts to the nearest number of this type.
@@ -79,13 +82,13 @@ pub trait Real:
 pub trait Line: bytemuck::Pod + Debug + Default + Send + Sync {
     /// The number in a lane.
     type Number: Real<Line = Self>;
-    /// The number of lanes.
+    /// The number of lanes in a line.
     const COUNT: usize;
-    /// The lanes.
+    /// Returns the lanes.
     fn lanes(&self) -> &[Self::Number];
-    /// The lanes, for writing.
+    /// Returns the lanes, for writing.
     fn lanes_mut(&mut self) -> &mut [Self::Number];
-    /// Adds up the lanes in `f64`, in a fixed order (upper half onto lower half, until one is left).
+    /// Adds up the lanes in `f64`, in a fixed order: the upper half onto the lower half, until one number is left.
     fn sum(&self) -> f64;
 }
 
@@ -93,7 +96,7 @@ pub trait Line: bytemuck::Pod + Debug + Default + Send + Sync {
 pub trait Lanes: Copy + Debug {
     /// The number in a lane.
     type Number: Real;
-    /// Whether a line is a single register, of which there are 32, so that larger blocks of sums fit into them.
+    /// Whether a line is a single register. There are 32 such registers, so larger blocks of sums fit into them.
     const IN_ONE_REGISTER: bool;
 
     /// Loads a line.
@@ -104,12 +107,11 @@ pub trait Lanes: Copy + Debug {
     /// Loads the first numbers of a slice of 16-bit whole numbers, exactly. Panics if the slice has fewer numbers than
     /// a line.
     fn load_u16(numbers: &[u16]) -> Self;
-    /// Tells the processor that this position of a slice, which may be beyond its end, will be read soon. It has no
-    /// other effect.
+    /// Prefetches this position of a slice, which may be beyond the slice's end. It has no other effect.
     fn prefetch<N>(numbers: &[N], place: usize);
     /// Stores a line.
     fn store(self, line: &mut <Self::Number as Real>::Line);
-    /// The same number in every lane.
+    /// Returns a line with the same number in every lane.
     fn splat(value: Self::Number) -> Self;
     /// `self + other`.
     fn add(self, other: Self) -> Self;
@@ -123,25 +125,25 @@ pub trait Lanes: Copy + Debug {
     fn mul_add(self, factor: Self, addend: Self) -> Self;
     /// `addend - self * factor`.
     fn neg_mul_add(self, factor: Self, addend: Self) -> Self;
-    /// The larger number; `other` if they are equal.
+    /// Returns the larger number; `other` if they are equal.
     fn max(self, other: Self) -> Self;
-    /// The smaller number; `other` if they are equal.
+    /// Returns the smaller number; `other` if they are equal.
     fn min(self, other: Self) -> Self;
     /// `if a < b { then } else { otherwise }`.
     fn select_less(a: Self, b: Self, then: Self, otherwise: Self) -> Self;
     /// `if a == b { then } else { 0 }`.
     fn where_equal(a: Self, b: Self, then: Self) -> Self;
-    /// Adds the bits of `shifted`, moved into the exponent, to those of `self`. This multiplies by the power of two
+    /// Adds the bits of `shifted`, moved into the exponent, to the bits of `self`. This multiplies by the power of two
     /// that adding the shifter left in `shifted`.
     fn raise_exponent(self, shifted: Self) -> Self;
     /// Splits positive normal numbers: `(e, m)` with `self = 2^e m` and `m` in `[sqrt(1/2), sqrt(2))`.
     fn split_exponent(self) -> (Self, Self);
 
-    /// Estimates the inverse square root of each lane, for positive normal numbers. The estimate is within 3.5 %, and
-    /// takes one subtraction of bits that halves the exponent.
+    /// Estimates the inverse square root of each lane, for positive normal numbers. The estimate is within 3.5 %. It
+    /// takes one subtraction of bits, which halves the exponent.
     fn inverse_root_guess(self) -> Self;
 
-    /// Adds up the lanes in `f64`, upper half onto lower half until one is left, as [`Line::sum`] does.
+    /// Adds up the lanes in `f64`, the upper half onto the lower half until one number is left, as [`Line::sum`] does.
     fn sum(self) -> f64;
 
     /// Transposes a square of lines: writes lane `l` of each line of `from`, one after another, to line `l` of `to`.
@@ -168,8 +170,8 @@ pub trait Lanes: Copy + Debug {
         sums
     }
 
-    /// Two to the power of each lane. Lanes below [`Real::LEAST_EXPONENT`] are raised to it; lanes above 1023 (127) are
-    /// not allowed.
+    /// Returns two to the power of each lane. Lanes below [`Real::LEAST_EXPONENT`] are raised to it; lanes above 1023
+    /// (127 for `f32`) are not allowed.
     ///
     /// The relative error is below 2.5 units of [`Real::EPSILON`] (tested against the standard library).
     #[inline(always)]
@@ -181,11 +183,11 @@ pub trait Lanes: Copy + Debug {
         horner(Self::Number::EXP2, rest).raise_exponent(shifted)
     }
 
-    /// The inverse square root of each lane, for positive normal numbers.
+    /// Returns the inverse square root of each lane, for positive normal numbers.
     ///
-    /// The relative error is below 2 units of [`Real::EPSILON`] (tested against the standard library). It improves the
-    /// estimate by Newton's steps, each of which doubles the digits; the last step uses the residual, which rounds
-    /// less. The processor's square root and division would take three times as long.
+    /// The relative error is below 2 units of [`Real::EPSILON`] (tested against the standard library). The function
+    /// improves the estimate by Newton's steps, each of which doubles the digits; the last step uses the residual,
+    /// which rounds less. The processor's square root and division would take three times as long.
     #[inline(always)]
     fn inverse_root(self) -> Self {
         let mut y = self.inverse_root_guess();
@@ -200,7 +202,7 @@ pub trait Lanes: Copy + Debug {
         y.mul(Self::splat(Self::Number::from_f64(0.5))).mul_add(residual, y)
     }
 
-    /// The binary logarithm of each lane, for positive normal numbers.
+    /// Returns the binary logarithm of each lane, for positive normal numbers.
     ///
     /// The error is below 2.5 units of [`Real::EPSILON`] times the larger of 1 and the logarithm (tested against the
     /// standard library).
@@ -213,9 +215,9 @@ pub trait Lanes: Copy + Debug {
     }
 }
 
-// It loops by index instead of using `fold`: all functions that take or return a line in registers must be inlined into
-// the kernel, and the standard library's adapters may not be. A function that is not inlined is compiled without the
-// vector instructions. Caller and function may then disagree on how a line is passed.
+// This function loops by index instead of using `fold`. All functions that take or return a line in registers must be
+// inlined into the kernel, and the compiler may not inline the standard library's adapters. A function that is not
+// inlined is compiled without the vector instructions. Caller and function may then disagree on how a line is passed.
 #[inline(always)]
 fn horner<V: Lanes>(coefficients: &'static [V::Number], x: V) -> V {
     let mut n = coefficients.len() - 1;
@@ -235,8 +237,8 @@ macro_rules! line {
         #[repr(C, align(64))]
         pub struct $line(pub(crate) [$number; $count]);
 
-        // SAFETY: numbers side by side that fill the line, with no byte between or behind them; any pattern of bits is
-        // a number, and so is that of all zeros.
+        // SAFETY: the numbers are side by side and fill the line, with no byte between or after them. Any pattern of
+        // bits is a number, and so are zero bits.
         unsafe impl bytemuck::Zeroable for $line {}
         // SAFETY: as above, and a copy of the bits is the same line.
         unsafe impl bytemuck::Pod for $line {}

@@ -1,16 +1,17 @@
 //! Kernels over slices: exponentials, soft and hard assignment, eigenpairs, random numbers by index.
 //!
-//! They use no ranks and no threads, and do not allocate in loops: each result depends only on the arguments. All
-//! results have the same bits on every processor.
+//! The kernels use no ranks and no threads, and do not allocate in loops: each result depends only on the arguments.
+//! All results have the same bits on every processor.
 //!
-//! - [`tiles`] holds the rows, in memory or in a file. It is the only module that writes: to a file larger than memory,
-//!   if the caller requests one.
+//! - [`tiles`] holds the rows, in memory or in a file. It is the only module that writes: if the caller requests it,
+//!   tiles larger than memory go to a file.
 //! - [`soft`] and [`nearest`] pass over a block of rows and compute the sums for the next centres. [`shortest`]
 //!   computes the distances from which k-means++ draws.
-//! - [`lanes`] has the arithmetic of the kernels. [`dispatch`] chooses the instruction set.
+//! - [`lanes`] has the arithmetic operations of the kernels. [`dispatch`] chooses the instruction set.
 //! - [`compact`] and [`guttman`] read dissimilarities of all pairs in their compact, stored form. [`compact`]
 //!   multiplies them with columns, and [`guttman`] makes a pass of SMACOF.
-//! - [`gaussian`] is to mixtures what [`soft`] is to centres. [`observed`] is [`soft`] for rows with missing cells.
+//! - [`gaussian`] does for mixtures what [`soft`] does for centres. [`observed`] is [`soft`] for rows with missing
+//!   cells.
 //! - [`bits`] and [`sparse`] are [`soft`] and [`nearest`] for rows of bits, and for rows that store only nonzero
 //!   values.
 //! - [`dot`] is the scalar product. [`factor`], [`cholesky`] and [`elementary`] replace libraries whose results depend

@@ -1,9 +1,9 @@
-//! Adds up the lanes of lines that hold sums over rows, to one number for each line.
+//! Adds up the lanes of each line of sums over rows, to one number for each line.
 //!
-//! A block of some hundred rows adds only a few tens of lines to each of them. Adding up its lanes one by one would
-//! take as long as all these additions. If a register holds a line, eight lines are added up together. The first step
-//! adds halves of two lines to each other, and so on, until one register holds the eight sums ([`Lanes::sums`]). The
-//! order of additions is that of [`Line::sum`](crate::lanes::Line::sum).
+//! In a block of some hundred rows, only a few tens of lines are added to each line of sums. Adding up its lanes one by
+//! one would take as long as all these additions. If a register holds a line, eight lines are added up together. The
+//! first step adds halves of two lines to each other, and so on, until one register holds the eight sums
+//! ([`Lanes::sums`]). The order of additions is the same as in [`Line::sum`](crate::lanes::Line::sum).
 
 use crate::dispatch::kernel;
 use crate::lanes::{Lanes, Real};
@@ -11,7 +11,7 @@ use crate::lanes::{Lanes, Real};
 /// The number of lines that are added up together.
 const AT_ONCE: usize = 8;
 
-/// Adds the sum of each line to the total with the same index; for use within kernels.
+/// Adds the sum of each line to the total with the same index. Kernels call it.
 #[inline(always)]
 pub(crate) fn add_each<T: Real, V: Lanes<Number = T>>(lines: &[T::Line], totals: &mut [f64]) {
     let (groups, rest) = lines.as_chunks::<AT_ONCE>();

@@ -1,8 +1,8 @@
 //! Finds the nearest centres of an array's rows, row after row. It reads each row once, and stores no copy.
 //!
 //! Scores are products, `2 x . y - |y|^2`, in the array's precision. If rounding may have changed the order of two
-//! scores, they do not show which centre is nearer. The kernel returns the rows for which this is so, and the caller
-//! decides by differences in double precision. So labels are as exact as in double precision, at the speed of the
+//! scores, they do not show which centre is nearer. The kernel returns the rows with such scores, and the caller
+//! compares their distances in double precision. So labels are as exact as in double precision, at the speed of the
 //! array's precision.
 
 use crate::dispatch::kernel;
@@ -18,12 +18,12 @@ pub struct ListedCenters<T: Real> {
     dimension: usize,
     /// The origin in the rows' precision, padded with zeros to whole lines.
     origin: Vec<T>,
-    /// 1 over the unit, a power of two.
+    /// 1 divided by the unit, which is a power of two.
     per_unit: T,
-    /// Twice each centre relative to the origin, divided by the unit, K x D; and its negative squared length.
+    /// Twice each centre relative to the origin, divided by the unit (K x D), and its negative squared length.
     doubled: Vec<T>,
     offsets: Vec<T>,
-    /// The largest squared length.
+    /// The largest squared length of a centre.
     largest: f64,
 }
 
@@ -32,7 +32,8 @@ impl<T: Real> ListedCenters<T> {
     /// coordinate. So neither a distant origin nor tiny units cost digits.
     ///
     /// # Panics
-    /// Panics if there is no centre, if there are 2^24 or more, or if the last has fewer than `dimension` coordinates.
+    /// Panics if there is no centre, if there are 2^24 or more, or if the last centre has fewer than `dimension`
+    /// coordinates.
     pub fn new(centers: &[f64], dimension: usize) -> Self {
         assert!(dimension > 0 && !centers.is_empty() && centers.len().is_multiple_of(dimension), "whole centres");
         let count = centers.len() / dimension;
@@ -59,8 +60,8 @@ impl<T: Real> ListedCenters<T> {
         }
     }
 
-    /// The difference of two scores above which the larger one is sure to belong to the nearer centre, as a share of
-    /// `|x|^2 + 2 max |y|^2`.
+    /// Returns a bound on the difference of two scores, as a share of `|x|^2 + 2 max |y|^2`. Above this bound, the
+    /// larger score certainly belongs to the nearer centre.
     ///
     /// A score adds D rounded products of rounded coordinates to a constant. Its error is less than
     /// `(D + 8) u (2 |x| |y| + |y|^2)`, with half of `EPSILON` as `u`.
@@ -76,13 +77,13 @@ pub struct ListedScratch<T: Real> {
     products: Vec<T::Line>,
 }
 
-/// Writes the nearest centre of each row to `labels`, the first if several are equally near. Appends to `unsure` the
-/// numbers of the rows for which this precision is not enough. The labels of those rows are guesses.
+/// Writes the nearest centre of each row to `labels`, or the first of several equally near centres. Appends to `unsure`
+/// the numbers of the rows for which this precision is not enough. The labels of those rows are guesses.
 ///
 /// Cost: rows x K x D multiply-adds. It allocates nothing once the buffers have grown.
 ///
 /// # Panics
-/// Panics if there are not as many rows as labels, or if there are 2^32 or more.
+/// Panics if the number of rows differs from the number of labels, or if there are 2^32 rows or more.
 ///
 /// # Example
 /// ```
@@ -102,7 +103,7 @@ pub fn nearest_listed<T: Real>(
 ) {
     assert_eq!(values.len(), labels.len() * centers.dimension);
     assert!(u32::try_from(labels.len()).is_ok(), "fewer than 2^32 rows");
-    // There is room for whole lines of columns, because lines are transposed as a whole.
+    // There is room for whole lines of columns, because only whole lines are transposed.
     scratch.values.resize(GROUP * centers.dimension + T::Line::COUNT, T::Line::default());
     scratch.products.resize(GROUP * centers.offsets.len(), T::Line::default());
     listed(values, centers, scratch, labels, unsure);
@@ -141,7 +142,7 @@ kernel! {
                     index = V::select_less(best, score, V::splat(T::from_f64(k as f64)), index);
                     best = score.max(best);
                 }
-                // A score that is NaN is not sure either.
+                // A score that is NaN counts as unsure.
                 let doubt = V::select_less(square.add(of_centers).mul(margin), best.sub(second), zero, one);
                 let (mut nearest, mut doubts) = (T::Line::default(), T::Line::default());
                 index.store(&mut nearest);
@@ -187,7 +188,7 @@ fn pack<T: Real, V: Lanes<Number = T>>(
         for lane in 0..lanes {
             let start = (first + lane).min(rows - 1) * dimension + at;
             if start + lanes <= values.len() {
-                // After the row's end come the values of the next row, which no code uses.
+                // The values after the row's end belong to the next row, and no code uses them.
                 V::load_at(&values[start..]).sub(origin).mul(per_unit).store(&mut block[lane]);
             } else {
                 let mut line = zero;

@@ -1,8 +1,8 @@
 //! Hard assignment together with the sums for the next centres (one iteration of Lloyd's algorithm in one pass).
 //!
-//! Each row is assigned to the nearest centre, the first if several are equally near. For the search by swaps
-//! ([`Kind::Swaps`]), the same pass also estimates two figures. One is the cost of removing a centre, which sends each
-//! of its rows to the second nearest. The other is the gain of dividing a centre by a plane.
+//! Each row is assigned to the nearest centre, or to the first of several equally near centres. For the search by swaps
+//! ([`Kind::Swaps`]), the same pass also estimates two numbers. The first is the cost of removing a centre, which sends
+//! each of its rows to the second nearest centre. The second is the gain of dividing a centre by a plane.
 
 use crate::dispatch::kernel;
 use crate::lanes::{Lanes, Line, Real};
@@ -13,7 +13,7 @@ use crate::tiles::{DIRECT_DIMENSION, Tiles};
 /// The number of tiles whose products are computed together in many dimensions, so that each loaded coordinate of a
 /// centre serves all of them.
 const WIDE_GROUP: usize = 4;
-/// The most lanes that a line has.
+/// The maximum number of lanes in a line.
 const MOST_LANES: usize = 16;
 
 /// The sums that a pass computes for each centre.
@@ -27,7 +27,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// The number of sums for each centre.
+    /// Returns the number of sums for each centre.
     pub const fn len(self, dimension: usize) -> usize {
         match self {
             Kind::Centers => dimension + 2,
@@ -49,7 +49,7 @@ pub struct HardCenters<T: Real> {
 }
 
 impl<T: Real> HardCenters<T> {
-    /// Starts without centres, for `dimension` coordinates.
+    /// Removes all centres, and sets the number of coordinates and of sums for new ones.
     pub fn begin(&mut self, dimension: usize) {
         self.dimension = dimension;
         self.centers.clear();
@@ -62,7 +62,7 @@ impl<T: Real> HardCenters<T> {
     /// Adds a centre, relative to the rows' origin.
     ///
     /// # Panics
-    /// Panics if the number of coordinates is not the one given to [`HardCenters::begin`].
+    /// Panics if the number of coordinates differs from the number given to [`HardCenters::begin`].
     pub fn push(&mut self, center: &[f64]) {
         assert_eq!(center.len(), self.dimension);
         self.centers.extend(center.iter().map(|&y| T::from_f64(y)));
@@ -72,27 +72,27 @@ impl<T: Real> HardCenters<T> {
         }
     }
 
-    /// Adds the plane of the last centre that was pushed: rows with `x . normal > threshold` are beyond it.
+    /// Adds the plane of the last centre that was pushed: rows with `x . normal > threshold` are beyond the plane.
     ///
     /// # Panics
-    /// Panics if the normal's number of coordinates is not the one given to [`HardCenters::begin`].
+    /// Panics if the normal's number of coordinates differs from the number given to [`HardCenters::begin`].
     pub fn push_plane(&mut self, normal: &[f64], threshold: f64) {
         assert_eq!(normal.len(), self.dimension);
         self.normals.extend(normal.iter().map(|&n| T::from_f64(n)));
         self.thresholds.push(T::from_f64(threshold));
     }
 
-    /// The centres in the rows' precision, K x D.
+    /// Returns the centres in the rows' precision, K x D.
     pub fn positions(&self) -> &[T] {
         &self.centers
     }
 
-    /// The number of centres.
+    /// Returns the number of centres.
     pub fn len(&self) -> usize {
         self.offsets.len()
     }
 
-    /// Whether there are no centres.
+    /// Returns whether there are no centres.
     pub fn is_empty(&self) -> bool {
         self.offsets.is_empty()
     }
@@ -103,13 +103,13 @@ impl<T: Real> HardCenters<T> {
 pub struct HardScratch<T: Real> {
     nearest: Vec<T::Line>,
     products: Vec<T::Line>,
-    /// A block of a tile's columns, row by row.
+    /// A block of columns of a tile, row by row.
     block: Vec<T::Line>,
     sums: Vec<T::Line>,
 }
 
 impl<T: Real> HardScratch<T> {
-    /// The nearest centre of row `index` of the block in the last call.
+    /// Returns the nearest centre of row `index` of the block in the last call.
     pub fn nearest(&self, index: usize) -> usize {
         self.nearest[index / T::Line::COUNT].lanes()[index % T::Line::COUNT].to_f64() as usize
     }
@@ -117,9 +117,9 @@ impl<T: Real> HardScratch<T> {
 
 /// Adds the sums of one block to `sums` (K x [`Kind::len`]).
 ///
-/// In up to [`DIRECT_DIMENSION`] dimensions, squared distances are computed from differences; in more, as
-/// `|x|^2 - 2 x . y + |y|^2`, but not below 0. Cost: rows x K x (2 D + 4) operations. It allocates nothing once
-/// `scratch` has grown.
+/// In up to [`DIRECT_DIMENSION`] dimensions, squared distances are computed from differences. In more dimensions, they
+/// are computed as `|x|^2 - 2 x . y + |y|^2`, and negative results become 0. Cost: rows x K x (2 D + 4) operations. It
+/// allocates nothing once `scratch` has grown.
 ///
 /// # Panics
 /// Panics if shapes disagree, if there is no centre, if there are 2^24 or more, or if planes are missing for
@@ -236,7 +236,8 @@ kernel! {
 }
 
 kernel! {
-    /// For up to [`DIRECT_DIMENSION`] dimensions; `FIXED` is the dimension if it is known at compile time, else 0.
+    /// Assigns rows in up to [`DIRECT_DIMENSION`] dimensions; `FIXED` is the dimension if it is known at compile time,
+    /// else 0.
     fn direct[T; V; const FIXED: usize; const SWAPS: bool](tiles: &Tiles<T>, centers: &HardCenters<T>, scratch: &mut HardScratch<T>) {
         let dimension = if FIXED > 0 { FIXED } else { tiles.dimension() };
         let kind = if SWAPS { Kind::Swaps } else { Kind::Centers };
@@ -264,8 +265,8 @@ kernel! {
             index.store(nearest);
             let weight = V::load(weight);
             let cost = weight.mul(best);
-            // A single centre has no second nearest, so its removal has no finite cost. Infinity times a weight of 0
-            // would be NaN.
+            // A single centre has no second nearest centre, so its removal has no finite cost. Infinity times a weight
+            // of 0 would be NaN.
             let removal = if SWAPS && centers.len() > 1 { weight.mul(second.sub(best)) } else { zero };
             for (k, sums) in scratch.sums.chunks_exact_mut(kind.len(dimension)).enumerate() {
                 let own = V::where_equal(index, V::splat(T::from_f64(k as f64)), weight);
@@ -297,8 +298,8 @@ kernel! {
 }
 
 kernel! {
-    /// For many dimensions: computes products for a group of tiles, then adds their rows one by one to the sums of
-    /// their centres.
+    /// Assigns rows in many dimensions: computes products for a group of tiles, then adds their rows one by one to the
+    /// sums of their centres.
     fn wide[T; V](tiles: &Tiles<T>, centers: &HardCenters<T>, kind: Kind, scratch: &mut HardScratch<T>, sums: &mut [f64]) {
         let dimension = tiles.dimension();
         let per_center = kind.len(dimension);
@@ -330,8 +331,8 @@ kernel! {
     }
 }
 
-/// Finds the nearest centre of each row of tile `t` of a group. Returns the squared distances from it and from the
-/// second nearest.
+/// Finds the nearest centre of each row of tile `t` of a group. Returns the squared distances from this centre and from
+/// the second nearest centre.
 #[inline(always)]
 fn nearest_two<T: Real, V: Lanes<Number = T>>(
     values: &[T::Line],
@@ -382,7 +383,7 @@ impl Owners {
         Self { weights, starts, heights: [0.0; MOST_LANES], per_center }
     }
 
-    /// Adds masses and costs, and the costs of removal if there are second nearest centres.
+    /// Adds masses and costs. If there are second nearest centres, it also adds the costs of removal.
     #[inline(always)]
     fn add_costs<T: Real>(&self, best: &T::Line, second: Option<&T::Line>, dimension: usize, sums: &mut [f64]) {
         for lane in 0..T::Line::COUNT {
@@ -410,7 +411,7 @@ impl Owners {
         }
     }
 
-    /// Adds a block of columns to the heights.
+    /// Adds a block of columns to the heights of the rows along the normals.
     #[inline(always)]
     fn add_heights<T: Real>(&mut self, normals: &[T], dimension: usize, first: usize, width: usize, rows: &[T::Line]) {
         for lane in 0..T::Line::COUNT {

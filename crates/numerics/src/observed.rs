@@ -1,16 +1,16 @@
 //! Soft assignment of rows with missing cells, together with the sums for the next centres.
 //!
-//! The sums are those of [`crate::soft`] with equal priors, over the coordinates that a row has. `o_j` is 1 if
-//! coordinate j is present and 0 if it is missing:
+//! The sums are the same as in [`crate::soft`] with equal priors, but only over the coordinates that a row has. `o_j`
+//! is 1 if coordinate j is present and 0 if it is missing:
 //!
 //! ```text
 //! score_k = -sum_j o_j (x_j - y_kj)^2 / T        m_k = exp(score_k) / sum_l exp(score_l)
 //! C_kj += w m_k o_j      S_kj += w m_k o_j x_j      F += -T w ln sum_k exp(score_k)
 //! ```
 //!
-//! Each coordinate has its own mass, because other rows have it. Scores are in units of `ln 2`, as in [`crate::soft`].
-//! One tile is handled at a time. Tables with missing values are the exception, and with twice as many sums no
-//! registers are left for more tiles.
+//! Each coordinate has its own mass, because not all rows have it. Scores are in units of `ln 2`, as in
+//! [`crate::soft`]. One tile is handled at a time. With twice as many sums, no registers are left for more tiles, and
+//! tables with missing values are the exception.
 
 use crate::dispatch::kernel;
 use crate::lanes::Real;
@@ -137,7 +137,7 @@ mod tests {
     }
 
     impl Case {
-        /// `kept` is the share of cells that are present.
+        /// Creates a problem; `kept` is the share of cells that are present.
         fn new(rows: usize, dimension: usize, count: usize, kept: f64) -> Self {
             let stream = Stream::new((rows * 100 + dimension) as u64, "observed");
             let normal = |at: usize| stream.normal(at as u64);
@@ -170,7 +170,7 @@ mod tests {
             (totals, sums)
         }
 
-        /// Computes the same cell by cell.
+        /// Computes the totals and sums cell by cell.
         fn expected(&self, temperature: f64) -> (SoftTotals, Vec<f64>) {
             let dimension = self.dimension;
             let mut sums = vec![0.0; 2 * self.centers.len()];

@@ -142,8 +142,8 @@ fn close(found: &[f64], expected: &[f64], tolerance: f64, what: &str) {
     }
 }
 
-/// Numbers of rows from an empty last tile to more than a group of tiles, and dimensions on both sides of every special
-/// case.
+/// Returns the shapes to test. The numbers of rows go from an empty last tile to more than a group of tiles. The
+/// dimensions are on both sides of every special case.
 fn shapes() -> Vec<(usize, usize, usize)> {
     let mut shapes: Vec<(usize, usize, usize)> = (1..=67).map(|rows| (rows, 2, 3)).collect();
     for dimension in [1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33, 64, 70] {
@@ -264,7 +264,8 @@ fn memberships_add_up_to_the_weights() {
     }
 }
 
-/// The largest error, by `error(found, exact)`, of a function of lines over many arguments, in units of the precision.
+/// Returns the largest error, by `error(found, exact)`, of a function of lines over many arguments, in units of the
+/// precision.
 fn worst<T: Real>(
     arguments: impl Iterator<Item = f64>,
     run: impl Fn(T::Plain) -> T::Plain,
@@ -307,8 +308,8 @@ fn powers_of_two_are_good_to_two_and_a_half_units() {
     let double = worst::<f64>(arguments(), Lanes::exp2, f64::exp2, relative);
     let single = worst::<f32>(arguments(), Lanes::exp2, f64::exp2, relative);
     assert!(double < 2.5 && single < 2.5, "{double} and {single} units");
-    // Exponents below the least exponent count as it: the result is negligible compared with 1, but not a denormal
-    // number.
+    // An exponent below the smallest one counts as the smallest: the result is negligible compared with 1, but not a
+    // denormal number.
     for argument in [-1e5, f64::NEG_INFINITY, -1001.0] {
         let mut line = <f64 as Real>::Line::default();
         <f64 as Registers>::Plain::splat(argument).exp2().store(&mut line);

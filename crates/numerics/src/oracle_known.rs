@@ -42,7 +42,7 @@ impl Problem {
         hard
     }
 
-    /// The sums, followed by the nearest centre of each row.
+    /// Returns the sums, followed by the nearest centre of each row.
     fn whole<T: Real>(&self, centers: &[f64]) -> Vec<f64> {
         let (hard, mut scratch) = (self.centers::<T>(centers), BitScratch::default());
         let mut sums = vec![0.0; hard.len() * Kind::Centers.len(self.bits)];
@@ -65,8 +65,9 @@ impl Problem {
         sums
     }
 
-    /// Sets of centres as a search moves them: the means of the nearest rows, and the same set again. Then two centres
-    /// at rows, two at the same position, one far away, and an additional one.
+    /// Returns sets of centres as a search moves them. Each step moves the centres to the means of their rows. Some
+    /// steps repeat the previous set, move two centres to rows, move two to the same position, move one far away, or
+    /// add one.
     fn course(&self, clusters: usize) -> Vec<Vec<f64>> {
         let d = self.bits;
         let mut centers: Vec<f64> = (0..clusters).flat_map(|k| self.row(5 * k)).collect();
@@ -136,7 +137,7 @@ fn passes_over_known_rows_have_the_bits_of_whole_ones_on_every_instruction_set()
     }
 }
 
-/// The bits alone do not show this, because they would be right too if every distance were computed.
+/// Counts distances, because the bits would be right even if every distance were computed.
 #[test]
 fn where_centres_rest_few_distances_are_left_to_form() {
     let problem = Problem::new(400, 130, 20);

@@ -25,7 +25,7 @@ impl Rows {
                 bits => (bits >> 20) as u16 % 4097,
             })
             .collect();
-        // Single precision represents all of them exactly.
+        // Single precision represents all these numbers exactly.
         let numbers =
             fixed.iter().map(|&raw| if raw == u16::MAX { f64::NAN } else { f64::from(raw) * SCALE }).collect();
         let weights =

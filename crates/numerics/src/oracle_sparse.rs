@@ -73,7 +73,7 @@ impl Problem {
         self.rows[row].iter().zip(&self.origin).map(|(x, o)| (x - o) * (x - o)).sum()
     }
 
-    /// The sparse rows, with doubled values and the unit 2, which cancel exactly.
+    /// Returns the sparse rows, with doubled values and the unit 2, which cancel exactly.
     fn sparse<T: Real>(&self) -> SparseRows<T> {
         let doubled: Vec<Vec<f64>> =
             self.entries.iter().map(|(_, values)| values.iter().map(|x| 2.0 * x).collect()).collect();
@@ -217,7 +217,8 @@ fn close(found: &[f64], expected: &[f64], relative: f64, what: &str) {
     }
 }
 
-/// Numbers of rows near the limits of lines and flushes, and of centres near those of lines and groups of lines.
+/// Shapes of the tests: rows near the limits of lines and flushes, and centres near the limits of lines and groups of
+/// lines.
 const SHAPES: [(usize, usize, usize); 9] = [
     (1, 17, 1),
     (7, 64, 2),
@@ -232,7 +233,7 @@ const SHAPES: [(usize, usize, usize); 9] = [
 
 #[test]
 fn soft_sums_are_those_of_the_definition_and_of_numbers_with_the_same_bits_on_every_instruction_set() {
-    // The buffers are reused, and what they held for other shapes must have no influence.
+    // The buffers are reused, and their contents from other shapes must have no influence.
     let (of_double, of_single) = (RefCell::<SparseScratch<f64>>::default(), RefCell::<SparseScratch<f32>>::default());
     for shape @ (rows, dimension, clusters) in SHAPES {
         let problem = Problem::new(rows, dimension, clusters);
@@ -307,7 +308,7 @@ fn distances_keep_their_digits_where_the_origin_is_far_away() {
     sparse_distances(&rows, &centers, &mut SparseScratch::default(), &mut found);
     for (found, row) in found.iter().zip(&values) {
         let expected = (row[0] - origin[0] - 0.25).powi(2) + (row[1] - origin[7] + 0.25).powi(2);
-        // Twice a unit in the last place of 2 x c, which is some half a million.
+        // The limit is twice a unit in the last place of 2 x c, which is about half a million.
         assert!((found - expected).abs() < 4e-10, "{found} for {expected}");
     }
 }

@@ -17,7 +17,8 @@ pub(crate) fn products<T: Real, V: Lanes<Number = T>, const G: usize>(
     let tiles = values.len() / dimension;
     let mut at = 0;
     if V::IN_ONE_REGISTER {
-        // 5 x 4 sums, 4 lines of rows and one of a vector fit 32 registers, and each load serves 4 or 5 multiply-adds.
+        // 5 x 4 sums, 4 lines of rows and one line of a vector fit into 32 registers, and each load serves 4 or 5
+        // multiply-adds.
         let mut tile = 0;
         while tile + 4 <= tiles {
             for_centers::<T, V, 5, 4, G>(values, dimension, vectors, offsets, out, tile);
@@ -30,7 +31,7 @@ pub(crate) fn products<T: Real, V: Lanes<Number = T>, const G: usize>(
     }
 }
 
-/// Multiplies N tiles with all vectors: K vectors at a time, then the rest together.
+/// Multiplies N tiles with all vectors: K vectors at a time, then the remaining vectors together.
 #[inline(always)]
 fn for_centers<T: Real, V: Lanes<Number = T>, const K: usize, const N: usize, const G: usize>(
     values: &[T::Line],

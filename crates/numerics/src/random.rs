@@ -1,12 +1,11 @@
 //! Random numbers, determined by seed, purpose and index.
 //!
-//! A number never depends on how many were drawn before it, on the thread or on the layout: it is a function of three
-//! values. `seed` is the user's seed. `purpose` names the use of the number, so that two uses of one seed are
-//! unrelated. `index` counts within the purpose. The generator is ChaCha with 8 rounds, read at the position `index` of
-//! the stream named by `purpose`. Its specification fixes its output, so any machine and any later version can repeat a
-//! result.
+//! A number is a function of three values, so it never depends on earlier draws, on the thread or on the layout. `seed`
+//! is the user's seed. `purpose` names the use of the number, so that two uses of one seed are unrelated. `index`
+//! counts within the purpose. The generator is ChaCha with 8 rounds, read at the position `index` of the stream named
+//! by `purpose`. Its specification fixes its output, so any machine and any later version can repeat a result.
 //!
-//! On purpose, there is no generator with a hidden state, and no seeding from a clock.
+//! There is no generator with a hidden state, and no seed from a clock, because results must be reproducible.
 
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
@@ -15,8 +14,8 @@ use crate::elementary::{cos_turn, ln};
 
 /// The random numbers of one purpose under one seed.
 ///
-/// Cost: one ChaCha block (about 100 ns) for each number. It is meant for starts, perturbations and synthetic data, not
-/// for inner loops.
+/// Cost: one ChaCha block (about 100 ns) for each number. Use it for starts, perturbations and synthetic data, not for
+/// inner loops.
 ///
 /// # Example
 /// ```
@@ -32,34 +31,34 @@ pub struct Stream {
 }
 
 impl Stream {
-    /// The stream of `purpose` under `seed`. Equal arguments always give equal streams, in every version.
+    /// Returns the stream of `purpose` under `seed`. Equal arguments always give equal streams, in every version.
     pub fn new(seed: u64, purpose: &str) -> Self {
         let mut generator = ChaCha8Rng::seed_from_u64(seed);
         generator.set_stream(name_hash(purpose));
         Self { generator }
     }
 
-    /// 64 uniform random bits: number `index` of the stream.
+    /// Returns 64 uniform random bits: number `index` of the stream.
     pub fn bits(&self, index: u64) -> u64 {
         let mut generator = self.generator.clone();
         generator.set_word_pos(2 * u128::from(index));
         generator.next_u64()
     }
 
-    /// A uniform random number in [0, 1) with 53 random bits.
+    /// Returns a uniform random number in [0, 1) with 53 random bits.
     pub fn uniform(&self, index: u64) -> f64 {
         (self.bits(index) >> 11) as f64 / (1u64 << 53) as f64
     }
 
-    /// A standard normal random number (Box and Muller, from the uniform numbers `2 index` and `2 index + 1`); `index`
-    /// must be below 2^63.
+    /// Returns a standard normal random number (Box and Muller, from the uniform numbers `2 index` and `2 index + 1`);
+    /// `index` must be below 2^63.
     pub fn normal(&self, index: u64) -> f64 {
         let radius = (-2.0 * ln(1.0 - self.uniform(2 * index))).sqrt();
         radius * cos_turn(self.uniform(2 * index + 1))
     }
 }
 
-/// FNV-1a over the bytes of a name. It never changes, unlike the standard library's hasher.
+/// Returns FNV-1a over the bytes of a name. This hash never changes, unlike the standard library's hasher.
 fn name_hash(name: &str) -> u64 {
     name.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
 }

@@ -1,4 +1,5 @@
-//! Squared distances of rows from the nearest of centres that arrive one after another, as in k-means++.
+//! Computes the squared distance of each row from its nearest centre, when centres arrive one after another as in
+//! k-means++.
 //!
 //! Distances are sums of squared differences in any number of dimensions. So a row is at distance 0 from itself, and is
 //! not drawn twice. There are few centres at a time, so a pass waits for memory more than for arithmetic.
@@ -8,7 +9,7 @@ use crate::lanes::{Lanes, Line, Real};
 use crate::nearest::HardCenters;
 use crate::tiles::Tiles;
 
-/// The number of tiles whose sums stay in the rows' precision: this many additions in each lane.
+/// The number of tiles whose sums stay in the rows' precision. It is also the number of additions in each lane.
 const FLUSH: usize = 256;
 /// The number of centres that are compared with a tile together.
 const TOGETHER: usize = 4;
@@ -18,12 +19,12 @@ const TOGETHER: usize = 4;
 pub struct Shortest {
     /// The sum over the rows of weight times shortest squared distance.
     pub sum: f64,
-    /// The largest of the shortest squared distances.
+    /// The maximum of the shortest squared distances.
     pub largest: f64,
 }
 
-/// Lowers the shortest squared distance of each row to that from a centre, if it is nearer. Rows are side by side, as
-/// in the tiles. Weights only affect the sum.
+/// Lowers the shortest squared distance of each row to its distance from centre `k`, if this centre is nearer. Rows are
+/// side by side, as in the tiles. Weights only affect the sum.
 ///
 /// Cost: rows x D x 2 operations. It allocates nothing.
 ///
@@ -49,7 +50,7 @@ pub fn lower_to<T: Real>(tiles: &Tiles<T>, centers: &HardCenters<T>, k: usize, s
     lower(tiles, &centers.positions()[k * dimension..][..dimension], shortest)
 }
 
-/// Adds to `sums`, for each of some centres, the sum that [`lower_to`] would return with only that centre. It is the
+/// Adds to `sums`, for each of some centres, the sum that [`lower_to`] would return with this centre alone. It is the
 /// sum over the rows of weight times the smaller of the two squared distances.
 ///
 /// Cost: rows x K x D x 2 operations. It allocates nothing.
@@ -147,7 +148,7 @@ kernel! {
     }
 }
 
-/// Adds these sums for K centres over at most [`FLUSH`] tiles.
+/// Adds the sums of [`add_potentials`] for K centres over at most [`FLUSH`] tiles.
 #[inline(always)]
 fn potentials_of<T: Real, V: Lanes<Number = T>, const K: usize>(
     values: &[T::Line],
@@ -184,8 +185,8 @@ fn potentials_of<T: Real, V: Lanes<Number = T>, const K: usize>(
     }
 }
 
-/// The squared distances of the rows of N tiles from K centres. Each is summed in the order of the coordinates, so
-/// blocking does not change the bits.
+/// Returns the squared distances of the rows of N tiles from K centres. Each distance is summed in the order of the
+/// coordinates, so blocking does not change the bits.
 #[inline(always)]
 fn distances_from<T: Real, V: Lanes<Number = T>, const K: usize, const N: usize>(
     values: &[T::Line],

@@ -28,10 +28,9 @@ const WIDE_GROUP: usize = 8;
 #[derive(Clone, Debug, Default)]
 pub struct SoftCenters<T: Real> {
     dimension: usize,
-    /// The scaled centres, K x D. In few dimensions, the centre times `sqrt(log2 e / T)`; in many, times
-    /// `2 log2 e / T`.
+    /// The scaled centres, K x D. The factor is `sqrt(log2 e / T)` in few dimensions, and `2 log2 e / T` in many.
     scaled: Vec<T>,
-    /// The offsets `log2 g_k`; in many dimensions minus `|y_k|^2 log2 e / T`.
+    /// The offsets: `log2 g_k` in few dimensions, and `log2 g_k - |y_k|^2 log2 e / T` in many.
     offsets: Vec<T>,
     centers: Vec<T>,
     /// For [`Sums::Along`]: the direction of each centre (K x D), and `-y_k . u_k`.
@@ -42,7 +41,8 @@ pub struct SoftCenters<T: Real> {
 }
 
 impl<T: Real> SoftCenters<T> {
-    /// Starts without centres, for `dimension` coordinates at `temperature` (in the squared unit of the rows, above 0).
+    /// Removes all centres, and prepares for centres of `dimension` coordinates at `temperature` (in the squared unit
+    /// of the rows, above 0).
     ///
     /// # Panics
     /// Panics if `temperature` is not positive.
@@ -61,7 +61,7 @@ impl<T: Real> SoftCenters<T> {
     /// Adds a centre, relative to the rows' origin, with `log_prior = ln g_k`; 0 for equal priors.
     ///
     /// # Panics
-    /// Panics if the centre's number of coordinates is not the one given to [`SoftCenters::begin`].
+    /// Panics if the centre's number of coordinates differs from the number given to [`SoftCenters::begin`].
     pub fn push(&mut self, center: &[f64], log_prior: f64) {
         assert_eq!(center.len(), self.dimension);
         let mut offset = log_prior * std::f64::consts::LOG2_E;
@@ -78,24 +78,25 @@ impl<T: Real> SoftCenters<T> {
     /// Adds the direction of the last centre that was pushed, for [`Sums::Along`].
     ///
     /// # Panics
-    /// Panics if the number of coordinates of `center` or `direction` is not the one given to [`SoftCenters::begin`].
+    /// Panics if the number of coordinates of `center` or `direction` differs from the number given to
+    /// [`SoftCenters::begin`].
     pub fn push_direction(&mut self, center: &[f64], direction: &[f64]) {
         assert!(center.len() == self.dimension && direction.len() == self.dimension);
         self.directions.extend(direction.iter().map(|&u| T::from_f64(u)));
         self.direction_offsets.push(T::from_f64(-center.iter().zip(direction).map(|(y, u)| y * u).sum::<f64>()));
     }
 
-    /// The number of centres.
+    /// Returns the number of centres.
     pub fn len(&self) -> usize {
         self.offsets.len()
     }
 
-    /// Whether there are no centres.
+    /// Returns whether there are no centres.
     pub fn is_empty(&self) -> bool {
         self.offsets.is_empty()
     }
 
-    /// The number of coordinates of a centre.
+    /// Returns the number of coordinates of a centre.
     pub fn dimension(&self) -> usize {
         self.dimension
     }
@@ -122,8 +123,8 @@ impl<T: Real> SoftScratch<T> {
 pub enum Sums {
     /// Mass and first moment: 1 + D numbers.
     First,
-    /// The sums of [`Sums::First`], then the second moment about the centre, lower triangle row by row: D (D + 1) / 2
-    /// more numbers. For up to [`DIRECT_DIMENSION`] dimensions.
+    /// The sums of [`Sums::First`], then the second moment relative to the centre, lower triangle row by row: D (D + 1)
+    /// / 2 further numbers. For up to [`DIRECT_DIMENSION`] dimensions.
     Second,
     /// `sum w m p` and `sum w m p x` with `p = (x - y_k) . u_k` for the direction `u_k` of each centre: 1 + D numbers.
     /// They give the product of the centre's covariance with `u_k`, a step towards its leading eigenvector. For more
@@ -132,7 +133,7 @@ pub enum Sums {
 }
 
 impl Sums {
-    /// The number of sums for each centre.
+    /// Returns the number of sums for each centre.
     pub const fn len(self, dimension: usize) -> usize {
         match self {
             Sums::First | Sums::Along => 1 + dimension,
@@ -141,7 +142,7 @@ impl Sums {
     }
 }
 
-/// Totals that [`soft_sums`] computes over all centres of a block.
+/// The totals over all centres of a block, which [`soft_sums`] computes.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct SoftTotals {
     /// The total `-T sum w ln sum_k exp(score_k)`.
@@ -150,8 +151,8 @@ pub struct SoftTotals {
     pub softness: f64,
 }
 
-/// Adds the sums of one block to `sums` (K x [`Sums::len`]): mass `C_k`, first moment `S_k`, and on request the second
-/// moment about the centre.
+/// Adds the sums of one block to `sums` (K x [`Sums::len`]): mass `C_k`, first moment `S_k` and, on request, second
+/// moments.
 ///
 /// Cost: rows x K x (2 D multiply-adds + one exponential). It allocates nothing once `scratch` has grown.
 ///
@@ -227,8 +228,8 @@ pub fn soft_sums<T: Real>(
 }
 
 kernel! {
-    /// For few dimensions, known at compile time: the coordinates of a group of tiles stay in registers. It computes
-    /// `N` sums for each centre.
+    /// Assigns rows in few dimensions, known at compile time: the coordinates of a group of tiles stay in registers. It
+    /// computes `N` sums for each centre.
     fn direct[T; V; const D: usize; const N: usize](
         values: &[T::Line],
         weights: &[T::Line],
@@ -328,8 +329,8 @@ fn direct_group<T: Real, V: Lanes<Number = T>, const D: usize, const N: usize, c
     }
 }
 
-/// Replaces scores by powers of two of their difference from the row's best, and adds to the totals. Returns each row's
-/// weight divided by the sum of its powers.
+/// Replaces scores by powers of two of their difference from the row's best score, and adds to the totals. Returns each
+/// row's weight divided by the sum of its powers.
 #[inline(always)]
 pub(crate) fn shares<T: Real, V: Lanes<Number = T>, const G: usize>(
     scores: &mut [[T::Line; G]],
@@ -350,15 +351,15 @@ pub(crate) fn shares<T: Real, V: Lanes<Number = T>, const G: usize>(
         let weight = V::load(&weights[t]);
         share[t] = weight.div(sum[t]);
         totals[0] = weight.mul_add(most[t].add(sum[t].log2()), totals[0]);
-        // The best centre's power is 1, so its membership is the share itself.
+        // The power of the best centre is 1, so its membership is the share itself.
         totals[1] = totals[1].add(weight.sub(share[t]));
     }
     share
 }
 
 kernel! {
-    /// For 5 to 16 dimensions, and for moments for which [`direct`] is not compiled. It reads the coordinates of a
-    /// group of tiles from the first-level cache.
+    /// Assigns rows in 5 to 16 dimensions, and computes moments for which [`direct`] is not compiled. It reads the
+    /// coordinates of a group of tiles from the first-level cache.
     fn direct_any[T; V; const SECOND: bool](
         values: &[T::Line],
         weights: &[T::Line],
@@ -396,7 +397,7 @@ fn any_group<T: Real, V: Lanes<Number = T>, const SECOND: bool, const G: usize>(
     let scale = V::splat(T::from_f64(centers.scale));
     let per_center = if SECOND { Sums::Second.len(dimension) } else { Sums::First.len(dimension) };
     let (scores, _) = scores[..centers.len() * G].as_chunks_mut::<G>();
-    // By coordinate, then by tile: scaled for the scores, then unscaled.
+    // Coordinate j of tile t is in `x[j][t]`, first scaled for the scores, then unscaled.
     let mut x = [[zero; G]; DIRECT_DIMENSION];
     for j in 0..dimension {
         for t in 0..G {
@@ -466,7 +467,7 @@ fn any_group<T: Real, V: Lanes<Number = T>, const SECOND: bool, const G: usize>(
 }
 
 kernel! {
-    /// For many dimensions: two matrix products with the exponential between them, blocked for registers.
+    /// Assigns rows in many dimensions: two matrix products with the exponential between them, blocked for registers.
     fn wide[T; V; const ALONG: bool](tiles: &Tiles<T>, centers: &SoftCenters<T>, scratch: &mut SoftScratch<T>, sums: &mut [f64]) -> (f64, f64) {
         let (dimension, clusters) = (tiles.dimension(), centers.len());
         let lines_per_row = dimension.div_ceil(T::Line::COUNT);
@@ -519,7 +520,7 @@ kernel! {
             }
             let rows = &tiles.row_major()[group * group_rows..];
             row_sums::<T, V>(rows, weights.len(), lines_per_row, scores, &mut scratch.sums);
-            // From here on sums are in `f64`: a group is at most 128 rows.
+            // Sums are in `f64` from here on: a group has at most 128 rows.
             for (line, sums) in scratch.sums.chunks_exact_mut(lines_per_row).zip(sums.chunks_exact_mut(1 + dimension)) {
                 for (sums, line) in sums[1..].chunks_mut(T::Line::COUNT).zip(line) {
                     for (sum, value) in sums.iter_mut().zip(line.lanes()) {
@@ -530,7 +531,7 @@ kernel! {
             }
         }
         if !is_by_row {
-            // Here too: there are at most 256 additions in each lane.
+            // Sums are in `f64` from here on: there are at most 256 additions in each lane.
             for (lines, sums) in scratch.sums.chunks_exact(dimension).zip(sums.chunks_exact_mut(1 + dimension)) {
                 add_each::<T, V>(lines, &mut sums[1..]);
             }
@@ -540,7 +541,7 @@ kernel! {
 }
 
 /// Adds `m_k x_j` to `sums` (K x D lines), lane by lane. It handles five centres by four coordinates at a time (fewer
-/// if a line is two registers), then the rest.
+/// if a line takes two registers), then the remaining ones.
 #[inline(always)]
 fn lane_sums<T: Real, V: Lanes<Number = T>>(
     values: &[T::Line],
@@ -614,7 +615,8 @@ fn lane_block<T: Real, V: Lanes<Number = T>, const K: usize, const J: usize>(
     }
 }
 
-/// Adds `sum_rows m_k x` to `sums` (K x lines of a row): five centres by four lines at a time, then the rest together.
+/// Adds `sum_rows m_k x` to `sums` (K x lines of a row): five centres by four lines at a time, then the remaining ones
+/// together.
 #[inline(always)]
 fn row_sums<T: Real, V: Lanes<Number = T>>(
     rows: &[T::Line],
@@ -649,7 +651,7 @@ fn row_sums_of<T: Real, V: Lanes<Number = T>, const K: usize>(
 ) {
     const LINES: usize = 4;
     let mut at = 0;
-    // If a line takes several registers, no more than the sums of five centres by one line fit.
+    // If a line takes several registers, only the sums of five centres by one line fit.
     while at < lines_per_row && !V::IN_ONE_REGISTER {
         row_block::<T, V, K, 1>(rows, tiles, lines_per_row, scores, sums, at);
         at += 1;
@@ -666,8 +668,8 @@ fn row_sums_of<T: Real, V: Lanes<Number = T>, const K: usize>(
     }
 }
 
-/// K centres by L lines, both known at compile time. If indices were not constant, sums would be written to memory with
-/// every row.
+/// Adds the rows for K centres by L lines, both known at compile time. If indices were not constant, sums would be
+/// written to memory with every row.
 #[inline(always)]
 fn row_block<T: Real, V: Lanes<Number = T>, const K: usize, const L: usize>(
     rows: &[T::Line],

@@ -1,17 +1,18 @@
 //! Soft and hard assignment of sparse rows, which store only nonzero values, together with the sums for the next
 //! centres.
 //!
-//! Rows are not shifted, because that would fill them with values; centres are. Let `o` be the origin (the rows' mean),
-//! `c` a centre relative to it, and `l = |x - o|^2` the squared length of a row, which is given. Then:
+//! Rows are not shifted, because shifting would fill them with values; the centres are shifted instead. Let `o` be the
+//! origin (the rows' mean), `c` a centre relative to it, and `l = |x - o|^2` the squared length of a row, which is
+//! given. Then:
 //!
 //! ```text
 //! |x - o - c|^2 = l + (|c|^2 + 2 o . c) - sum over nonzero x_j of x_j 2 c_j
 //! ```
 //!
-//! So a row takes one line of 8 (16) centres for each of its values, as a row of bits does ([`crate::bits`]). It needs
-//! a multiply-add instead of an addition. The sums for the next centres are the transposed product. They are sums of
-//! unshifted `x`, from which the caller subtracts the origin's share. So a pass takes `2 K` multiply-adds for each
-//! nonzero value, whatever the number of columns.
+//! So a row takes one line of 8 centres (16 in single precision) for each of its values, as a row of bits does
+//! ([`crate::bits`]). It needs a multiply-add instead of an addition. The sums for the next centres are the transposed
+//! product. They are sums of unshifted `x`, from which the caller subtracts the origin's share. So a pass takes `2 K`
+//! multiply-adds for each nonzero value, whatever the number of columns.
 //!
 //! **Accuracy.** The terms that cancel are of size `|x| |c| + |c|^2 + l`, where all but `|x|` are relative to the
 //! origin. So the error of a squared distance is some units in the last place of that size. Rows of numbers have the
@@ -39,7 +40,7 @@ pub struct SoftSparseCenters<T: Real> {
     dimension: usize,
     count: usize,
     temperature: f64,
-    /// The scores, in units of ln 2.
+    /// The scores of the centres, in units of ln 2.
     scores: Forms<T>,
     /// The weight of a row's squared length in each score.
     of_length: Vec<T::Line>,
@@ -70,7 +71,8 @@ impl<T: Real> SoftSparseCenters<T> {
     /// Sets the position of centre `k` relative to the origin, with `log_prior = ln g_k`; 0 for equal priors.
     ///
     /// # Panics
-    /// Panics if there is no room for the centre, or if it or the origin does not have one coordinate for each column.
+    /// Panics if there is no room for the centre, or if the centre or the origin does not have one coordinate for each
+    /// column.
     pub fn set(&mut self, k: usize, center: &[f64], origin: &[f64], log_prior: f64) {
         assert!(k < self.count && center.len() == self.dimension && origin.len() == self.dimension);
         let scale = std::f64::consts::LOG2_E / self.temperature;
@@ -91,8 +93,8 @@ impl<T: Real> SoftSparseCenters<T> {
     }
 
     /// Makes centre `k` a component without a position that is equally far from every row, with
-    /// `score = ln g_k - d / T` for all of them. Every row is at 1 along its direction, so that its sums are mass and
-    /// first moment, whichever sums are requested.
+    /// `score = ln g_k - d / T` for all rows. Every row has the position 1 along the direction of this component. So
+    /// the sums of the component are mass and first moment, whichever sums are requested.
     ///
     /// # Panics
     /// Panics if there is no room for the component.
@@ -105,12 +107,12 @@ impl<T: Real> SoftSparseCenters<T> {
         }
     }
 
-    /// The number of centres.
+    /// Returns the number of centres.
     pub fn len(&self) -> usize {
         self.count
     }
 
-    /// Whether there are no centres.
+    /// Returns whether there are no centres.
     pub fn is_empty(&self) -> bool {
         self.count == 0
     }
@@ -143,14 +145,15 @@ impl<T: Real> HardSparseCenters<T> {
     /// Sets the position of centre `k` relative to the origin.
     ///
     /// # Panics
-    /// Panics if there is no room for the centre, or if it or the origin does not have one coordinate for each column.
+    /// Panics if there is no room for the centre, or if the centre or the origin does not have one coordinate for each
+    /// column.
     pub fn set(&mut self, k: usize, center: &[f64], origin: &[f64]) {
         assert!(k < self.count && center.len() == self.dimension && origin.len() == self.dimension);
         self.distances.set(k, constant_of(center, origin), center.iter().map(|y| -2.0 * y));
     }
 
     /// Adds the plane of the next centre, starting with the first: rows with `(x - origin) . normal > threshold` are
-    /// beyond it.
+    /// beyond the plane.
     ///
     /// # Panics
     /// Panics if the normal or the origin does not have one coordinate for each column.
@@ -160,18 +163,19 @@ impl<T: Real> HardSparseCenters<T> {
         self.thresholds.push(threshold + normal.iter().zip(origin).map(|(n, o)| n * o).sum::<f64>());
     }
 
-    /// The number of centres.
+    /// Returns the number of centres.
     pub fn len(&self) -> usize {
         self.count
     }
 
-    /// Whether there are no centres.
+    /// Returns whether there are no centres.
     pub fn is_empty(&self) -> bool {
         self.count == 0
     }
 }
 
-/// The term `|c|^2 + 2 o . c`: the part of a squared distance besides the row's length and the terms of its values.
+/// Returns `|c|^2 + 2 o . c`, the part of a squared distance that depends neither on the row's length nor on its
+/// values.
 fn constant_of(center: &[f64], origin: &[f64]) -> f64 {
     center.iter().zip(origin).map(|(y, o)| y * (y + 2.0 * o)).sum()
 }
@@ -184,7 +188,7 @@ pub struct SparseScratch<T: Real> {
     projections: Vec<T::Line>,
     /// The scores centre by centre, rows side by side.
     scores: Vec<T::Line>,
-    /// A line of centres for each column, grouped as in [`Forms::terms`]. All are 0 between calls, because a call only
+    /// A line of centres for each column, grouped as in [`Forms::terms`]. All lines are 0 between calls, because a call
     /// resets the columns of its block.
     sums: Vec<T::Line>,
     squares: Vec<f64>,
@@ -192,13 +196,13 @@ pub struct SparseScratch<T: Real> {
 }
 
 impl<T: Real> SparseScratch<T> {
-    /// The nearest centre of row `index` of the block in the last call of [`nearest_sparse_sums`].
+    /// Returns the nearest centre of row `index` of the block in the last call of [`nearest_sparse_sums`].
     pub fn nearest(&self, index: usize) -> usize {
         self.nearest[index] as usize
     }
 
-    /// The sum `sum w m |x - o|^2` of centre `k` over the block in the last call of [`soft_sparse_sums`], which must
-    /// not have been for [`Sums::Along`].
+    /// Returns the sum `sum w m |x - o|^2` of centre `k` over the block in the last call of [`soft_sparse_sums`], which
+    /// must not have been for [`Sums::Along`].
     pub fn square(&self, k: usize) -> f64 {
         self.squares[k]
     }
@@ -258,8 +262,8 @@ pub fn soft_sparse_sums<T: Real>(
     SoftTotals { free_energy: -centers.temperature * std::f64::consts::LN_2 * log_sum, softness }
 }
 
-/// Adds the sums of one block to `sums` (K x [`Kind::len`]). Each row belongs to its nearest centre, the first if
-/// several are equally near. Moments are those of the unshifted rows.
+/// Adds the sums of one block to `sums` (K x [`Kind::len`]). Each row belongs to its nearest centre, or to the first of
+/// several equally near centres. Moments are relative to 0, because rows are not shifted.
 ///
 /// Cost: values x (K + 1) multiply-adds. It allocates nothing once `scratch` has grown.
 ///
@@ -324,7 +328,7 @@ kernel! {
         let said = &mut said[..lanes * lines];
         let (scores, _) = scores[..centers.count].as_chunks_mut::<1>();
         let mut totals = [V::splat(T::default()); 2];
-        // In double precision, there is no need to move sums to `f64`.
+        // In double precision, sums need not be moved to `f64`.
         let most_rows = if T::EPSILON < 1e-12 { usize::MAX } else { FLUSH };
         let (mut first, mut since) = (0, 0);
         while first < rows.rows() {
@@ -386,7 +390,7 @@ kernel! {
             add_up::<T, V>(&centers.distances, &centers.of_length, columns, values, rows.lengths[index], said);
             let (mut own, mut best, mut second) = (0, f64::INFINITY, f64::INFINITY);
             for k in 0..centers.count {
-                // Rounding may take a distance of 0 below 0.
+                // Rounding may make a distance of 0 negative.
                 let distance = said[k / lanes].lanes()[k % lanes].to_f64().max(0.0);
                 if distance < best {
                     (own, second, best) = (k, best, distance);
@@ -404,7 +408,7 @@ kernel! {
             sums[1 + dimension] += weight * best;
             add_row(columns, values, weight, &mut sums[1..][..dimension]);
             if kind == Kind::Swaps {
-                // A single centre has no second nearest, so there is no cost of removal to add.
+                // With a single centre, there is no second nearest centre, so there is no cost of removal to add.
                 if centers.count > 1 {
                     sums[2 + dimension] += weight * (second - best);
                 }
@@ -466,8 +470,8 @@ fn add_up<T: Real, V: Lanes<Number = T>>(
     }
 }
 
-/// Handles N lines of centres. The values are added to C sums in turn, because multiply-adds to a single sum would wait
-/// for each other.
+/// Adds up N lines of centres. The values are added to C sums alternately, because multiply-adds to a single sum would
+/// wait for each other.
 #[inline(always)]
 fn add_up_of<T: Real, V: Lanes<Number = T>, const N: usize, const C: usize>(
     forms: &Forms<T>,

@@ -14,12 +14,12 @@ use lehr_spill::{Error, Slab, Storage, Writer};
 
 use crate::lanes::{Line, Real};
 
-/// Up to this dimension, squared distances are computed from differences; beyond it, from products. Products take half
-/// the work, and lose digits only if a row is much longer than its distance to a centre (rows are stored relative to
-/// the mean).
+/// The maximum dimension in which squared distances are computed from differences; above it, they are computed from
+/// products. Products take half the work. They lose digits only if a row is much longer than its distance to a centre;
+/// rows are relative to the mean.
 pub const DIRECT_DIMENSION: usize = 16;
 
-/// The number of tiles from which sums over rows are computed lane by lane, and the lanes are added up at the end.
+/// The number of tiles at which sums over rows are computed lane by lane, and the lanes are added up at the end.
 const MANY_TILES: usize = 12;
 
 /// A block of weighted rows, stored tile by tile.
@@ -33,7 +33,7 @@ pub struct Tiles<T: Real> {
     square: f64,
 }
 
-/// Tiles whose lines were written to a file that is not complete yet; a handle for reading them when it is.
+/// The position of tiles in a file that is not complete yet. It gives access to the tiles when the file is complete.
 #[derive(Clone, Copy, Debug)]
 pub struct Written {
     rows: usize,
@@ -48,7 +48,7 @@ impl Written {
     /// Returns the tiles, given the lines of the whole file.
     ///
     /// # Panics
-    /// Panics if the file is a different, shorter one.
+    /// Panics if the file is a different, shorter file.
     pub fn tiles<T: Real>(&self, file: &Slab<T::Line>) -> Tiles<T> {
         let mut start = self.start;
         let [values, weights, row_major] = self.lines.map(|lines| {
@@ -60,7 +60,7 @@ impl Written {
     }
 }
 
-/// The number of tiles that hold this many rows, and the number of lines of a row if rows are also stored row by row.
+/// Returns the number of tiles for this many rows, and the number of lines of a row if rows are also stored row by row.
 fn shape<T: Real>(rows: usize, dimension: usize) -> (usize, usize) {
     let lanes = T::Line::COUNT;
     let tiles = rows.div_ceil(lanes);
@@ -69,20 +69,20 @@ fn shape<T: Real>(rows: usize, dimension: usize) -> (usize, usize) {
 }
 
 impl<T: Real> Tiles<T> {
-    /// A line with the same number in every lane.
+    /// Returns a line with the same number in every lane.
     pub fn line_of(number: f64) -> T::Line {
         let mut line = T::Line::default();
         line.lanes_mut().fill(T::from_f64(number));
         line
     }
 
-    /// The number of lines in the tiles of this many rows, for callers that reserve space.
+    /// Returns the number of lines in the tiles of this many rows, for callers that reserve space.
     pub fn lines(rows: usize, dimension: usize) -> usize {
         let (tiles, lines_per_row) = shape::<T>(rows, dimension);
         tiles * (dimension + 1 + T::Line::COUNT * lines_per_row)
     }
 
-    /// Copies rows into tiles; subtracts `origin` from each in `f64` before rounding to `T`.
+    /// Copies rows into tiles; subtracts `origin` from each row in `f64` before rounding to `T`.
     ///
     /// `row(i)` returns the i-th of `rows` rows (`dimension` numbers), and `weight(i)` its weight.
     ///
@@ -164,38 +164,38 @@ impl<T: Real> Tiles<T> {
         Ok(Written { rows, dimension, square, start, lines: parts.map(|lines| lines.len()) })
     }
 
-    /// The number of rows, without padding.
+    /// Returns the number of rows, without padding.
     pub fn rows(&self) -> usize {
         self.rows
     }
 
-    /// The number of coordinates of a row.
+    /// Returns the number of coordinates of a row.
     pub fn dimension(&self) -> usize {
         self.dimension
     }
 
-    /// All lines: tile after tile, `dimension` lines each.
+    /// Returns all lines: tile after tile, `dimension` lines each.
     pub fn values(&self) -> &[T::Line] {
         &self.values
     }
 
-    /// The weights, one line for each tile; 0 in the padding.
+    /// Returns the weights, one line for each tile; 0 in the padding.
     pub fn weights(&self) -> &[T::Line] {
         &self.weights
     }
 
-    /// The rows row by row, each padded with zeros to whole lines. Empty in up to [`DIRECT_DIMENSION`] dimensions, and
-    /// in blocks of many tiles.
+    /// Returns the rows row by row, each padded with zeros to whole lines. Empty in up to [`DIRECT_DIMENSION`]
+    /// dimensions, and in blocks of many tiles.
     pub fn row_major(&self) -> &[T::Line] {
         &self.row_major
     }
 
-    /// The weighted sum of the rows' squared lengths, relative to the origin.
+    /// Returns the weighted sum of the rows' squared lengths, relative to the origin.
     pub fn square(&self) -> f64 {
         self.square
     }
 
-    /// Copies row `index`, relative to the origin as stored, to `out`.
+    /// Copies row `index` to `out`, relative to the origin as it is stored.
     ///
     /// # Panics
     /// Panics if `index` is not below [`Tiles::rows`], or if `out` does not have the length of a row.
@@ -207,7 +207,7 @@ impl<T: Real> Tiles<T> {
         }
     }
 
-    /// The stored weight of row `index`.
+    /// Returns the stored weight of row `index`.
     ///
     /// # Panics
     /// Panics if `index` is not below [`Tiles::rows`].
@@ -216,7 +216,7 @@ impl<T: Real> Tiles<T> {
         self.weights[index / T::Line::COUNT].lanes()[index % T::Line::COUNT].to_f64()
     }
 
-    /// The smallest values of all coordinates over the rows, followed by the largest: `dimension` numbers each.
+    /// Returns the smallest values of all coordinates over the rows, followed by the largest: `dimension` numbers each.
     pub fn bounds(&self) -> Vec<f64> {
         let mut bounds = vec![f64::INFINITY; 2 * self.dimension];
         bounds[self.dimension..].fill(f64::NEG_INFINITY);

@@ -128,8 +128,8 @@ impl Scene {
         }
     }
 
-    /// Adds how each group in the last grouping ends as their number falls: the group that takes it in, and the number
-    /// of groups that are left.
+    /// Adds to the last grouping how its groups end as their number falls. Each group has the group that takes it in, and
+    /// the number of groups that are then left.
     pub fn joined_groups(&mut self, joined: &[Option<Joined>]) {
         if let Some(grouping) = self.groupings.last_mut()
             && joined.iter().any(Option::is_some)

@@ -1,8 +1,8 @@
-//! The viewer's files, which `make web` builds from `web/`: those that `lehr serve` shows in a browser, and those that
-//! reports contain.
+//! The viewer's files, which `make web` builds from `web/`: the files that `lehr serve` shows in a browser, and the
+//! files that reports contain.
 //!
-//! They are committed, so that cargo needs neither Node.js nor the network. The gate `web` builds them again and
-//! compares both builds. The node serves the files and sets their HTTP headers. Read next: `docs/design/web.md`.
+//! The built files are committed, so that cargo needs neither Node.js nor the network. The gate `web` builds them again
+//! and compares both builds. The node serves the files and sets their HTTP headers. Read next: `docs/design/web.md`.
 #![forbid(unsafe_code)]
 
 /// A file of the viewer.
@@ -19,14 +19,14 @@ pub struct File {
     pub bytes: &'static [u8],
 }
 
-/// One entry: the name of a file in `web/dist`, and its media type.
+/// Makes an entry of [`FILES`] from the name of a file in `web/dist` and its media type.
 macro_rules! file {
     ($name:literal, $media_type:literal) => {
         File { name: $name, media_type: $media_type, bytes: include_bytes!(concat!("../../../web/dist/", $name)) }
     };
 }
 
-/// All files of the viewer. `index.html` loads the others.
+/// All files of the viewer. `index.html` loads the other files.
 ///
 /// # Example
 /// ```
@@ -44,7 +44,8 @@ pub const FILES: &[File] = &[
     File { name: "coast.json", media_type: "application/json", bytes: COAST.as_bytes() },
 ];
 
-/// The coastlines and borders that maps show below geographic positions, packed. Reports with such a map contain them.
+/// The coastlines and borders that maps show below geographic positions, in a compact form. Reports with such a map
+/// contain them.
 pub const COAST: &str = include_str!("../../../web/dist/coast.json");
 
 /// The script of reports. It draws a report's figures from the data in the page, and loads nothing.

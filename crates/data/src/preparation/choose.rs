@@ -7,11 +7,11 @@ use crate::frame::{Categories, DataFrame, FrameColumn, Values};
 use crate::points::Points;
 use crate::scale::{Scale, Scaling};
 
-/// The skewness above which a column becomes its logarithm, if this at least halves the skewness.
+/// The skewness above which a column is replaced by its logarithm, if this at least halves the skewness.
 const SKEWED: f64 = 1.5;
-/// The share of equal values from which a column is left out.
+/// The share of equal values at or above which a column is left out.
 const SAME: f64 = 0.95;
-/// The most different values of a column of whole numbers that may be a class.
+/// The maximum number of different values in a column of whole numbers that may be a class.
 const FEW_VALUES: usize = 5;
 /// The share of rows below which a text gets no feature of its own.
 const RARE: f64 = 0.01;
@@ -43,7 +43,7 @@ impl Preparation {
         Self::of_accounts(frame, &describe_columns(frame), wishes)
     }
 
-    /// Decides the same from existing descriptions of the columns.
+    /// Decides how each column is used, from existing descriptions of the columns.
     ///
     /// # Errors
     /// Returns the errors of [`new`](Self::new).
@@ -107,7 +107,7 @@ fn refused(frame: &DataFrame, wishes: &Wishes, uses: &[ColumnUse]) -> Result<(),
     })
 }
 
-/// Returns how a column is used, or why not.
+/// Returns how a column is used, or why it is not used.
 fn decided(
     column: &FrameColumn,
     account: &ColumnAccount,
@@ -199,7 +199,7 @@ fn has_no_measure(frame: &DataFrame, accounts: &[ColumnAccount], wishes: &Wishes
         })
 }
 
-/// Returns whether a numeric column becomes its logarithm.
+/// Returns whether a numeric column is replaced by its logarithm.
 fn logged(name: &str, facts: &NumberFacts, wishes: &Wishes, rows: usize) -> Result<How, String> {
     if wishes.log.iter().any(|log| log == name) {
         if facts.low < 0.0 {
@@ -232,7 +232,7 @@ fn log_words(facts: &NumberFacts) -> String {
     }
 }
 
-/// Returns the reason why a column should become its logarithm, if it should.
+/// Returns the reason why a column should be replaced by its logarithm, if it should.
 ///
 /// # Example
 /// ```
@@ -282,7 +282,7 @@ fn features_of(
         let divisor = match scale {
             Scale::None => 1.0,
             Scale::Std => variance.sqrt(),
-            // A column of numbers then has about this variance.
+            // With robust scaling, a column of numbers has about the same variance.
             Scale::Robust => variance.sqrt() * NORMAL_RANGE,
         };
         let divisor = if divisor > 0.0 { divisor } else { 1.0 };
@@ -334,8 +334,8 @@ fn features_of(
     })
 }
 
-/// Returns the texts of a category that get a feature, by decreasing count, and last, without a text, the rare ones
-/// together.
+/// Returns the texts of a category that get a feature, by decreasing count. The last entry has no text, and stands for
+/// all rare texts together.
 fn kept_levels(texts: &Categories) -> Vec<(Option<String>, usize)> {
     let counts = texts.counts();
     let present: usize = counts.iter().sum();

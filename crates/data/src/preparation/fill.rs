@@ -1,12 +1,11 @@
 //! Fills missing values from the nearest rows by the columns that both have (k-nearest-neighbour imputation).
 
-/// The most rows that values are taken from.
+/// The maximum number of rows that values are taken from.
 const DONORS: usize = 2_000;
 /// The number of nearest rows whose mean fills a missing value.
 const NEAREST: usize = 5;
 
-/// Fills missing values (NaN) of rows, one row after another, with the mean of the nearest rows that have a value
-/// there.
+/// Fills the missing values (NaN) of each row with the mean of the nearest rows that have a value there.
 ///
 /// The distance of two rows is the mean squared difference over the features that both have. Donors are evenly spaced
 /// rows, so that the result depends only on the rows. Values stay missing if no donor shares a feature with the row.
@@ -30,7 +29,7 @@ pub(super) fn from_nearest(values: &mut [f64], width: usize) {
             let there = near.iter().map(|(_, donor)| donors[donor * width + feature]).filter(|value| !value.is_nan());
             let nearest: Vec<f64> = there.take(NEAREST).collect();
             if !nearest.is_empty() {
-                // Distances do not see filled values, because they were computed before.
+                // Filled values do not influence distances, because distances were computed before.
                 row[feature] = nearest.iter().map(|value| value / nearest.len() as f64).sum();
             }
         }

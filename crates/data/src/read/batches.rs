@@ -15,11 +15,11 @@ use super::{Form, Selection, again, csv, form_of, npy, rows_of};
 use crate::error::Error;
 use crate::points::Points;
 
-/// The rows of a text table or an NPY array (plain or gzip), in batches. With the feature `parquet`, also those of a
+/// The rows of a text table or an NPY array (plain or gzip), in batches. With the feature `parquet`, also the rows of a
 /// Parquet file.
 ///
-/// Faults are reported for the rows of a batch together: the first ten in full, and their number. Faults that concern
-/// all rows are reported at the end, such as a weight column with only zeros.
+/// Faults are reported for the rows of a batch together: the first ten in full, and the total number. Faults that
+/// concern all rows are reported at the end, such as a weight column with only zeros.
 ///
 /// If tables with the same header follow each other, as with `cat day-*.csv`, repeated headers are skipped.
 ///
@@ -50,10 +50,10 @@ enum Rows<'a> {
 }
 
 impl Batches<'static> {
-    /// Reads the rows of a file in the way of [`points`](super::points).
+    /// Reads the rows of a file as [`points`](super::points) does.
     ///
     /// # Errors
-    /// Returns the errors of [`points`](super::points), except for faults in rows. Also [`Error::Format`] for a
+    /// Returns the errors of [`points`](super::points), except for faults in rows. Also returns [`Error::Format`] for a
     /// column-major array, because no row is complete before the last column.
     pub fn open(path: &Path, selection: &Selection) -> Result<Self, Error> {
         Self::of(rows_of(path)?, &again(path), selection)
@@ -81,8 +81,8 @@ impl<'a> Batches<'a> {
         Ok(Batches { rows })
     }
 
-    /// Returns the next `rows` rows of positive weight, or fewer if the table ends. Returns `None` at the end, and
-    /// after that.
+    /// Returns the next `rows` rows of positive weight, or fewer if the table ends. Returns `None` at the end of the
+    /// table, and in every later call.
     ///
     /// After an error, reading can continue after the batch that had the fault.
     ///

@@ -10,13 +10,14 @@ use crate::read::source::Source;
 
 /// Reads ids and classes from the columns with these names, in the order of rows.
 ///
-/// Both are text; spaces around them are ignored. Cost: one pass; memory for the texts.
+/// Ids and classes are text; spaces around them are ignored. Cost: one pass; memory for the texts.
 ///
 /// # Errors
 /// - [`Error::Open`], [`Error::Directory`], [`Error::Read`], [`Error::CutShort`], [`Error::Encoding`]: the file cannot
 ///   be read to its end.
 /// - [`Error::Empty`], [`Error::NoSuchColumns`]: there are no rows or no such columns.
-/// - [`Error::Faults`]: rows without an id or a class, or ids with two classes; the first ten and their number.
+/// - [`Error::Faults`]: rows without an id or a class, or ids with two classes; the first ten in full, and the total
+///   number.
 pub fn classes(path: &Path, id: &str, class: &str) -> Result<Vec<(String, String)>, Error> {
     told(Source::open(path)?, id, class, false, |_| false)
 }
@@ -40,8 +41,8 @@ pub fn classes_from(reader: impl Read, name: &str, id: &str, class: &str) -> Res
     told(Source::new(reader, name)?, id, class, false, |_| false)
 }
 
-/// Returns the class of each of these items; none for items without a class or without a row. Rows of other items are
-/// ignored.
+/// Returns the class of each of these items; `None` for an item without a class or without a row. Rows of other items
+/// are ignored.
 ///
 /// If the table has exactly these items in this order, its rows give the classes, whatever the ids are. So items with
 /// the same id have the classes of their own rows in the results of a run over them. In other tables, items are found
@@ -137,7 +138,8 @@ fn told(
     Ok(read)
 }
 
-/// Returns for each item whether a column is 1; other items must have 0. Rows of other items are ignored.
+/// Returns, for each item, whether its value in the column `flag` is 1. All other values must be 0. Rows of other items
+/// are ignored.
 ///
 /// # Errors
 /// Returns the errors of [`classes`]; [`Error::Format`] for an item whose class is missing or is neither 0 nor 1.

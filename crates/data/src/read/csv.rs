@@ -37,7 +37,7 @@ pub const MISSING: [&str; 16] =
 pub(super) enum Refused {
     /// The table has an error.
     Wrong(Error),
-    /// The table may need another reading than it seems.
+    /// The values may not be plain numbers, for example because a point may be a thousands separator.
     Doubtful,
 }
 
@@ -85,7 +85,7 @@ fn table(source: Source<'_>, selection: &Selection, has_gaps: bool, spill: Optio
     Ok(table)
 }
 
-/// Returns whether a number with a point may have a thousands separator: `1.234`.
+/// Returns whether the point of a number may be a thousands separator: `1.234`.
 fn are_thousands(field: &str) -> bool {
     let whole = field.trim_start_matches('-').split_once('.');
     whole.is_some_and(|(whole, rest)| {
@@ -97,7 +97,7 @@ fn are_thousands(field: &str) -> bool {
 }
 
 /// Creates a table with a known layout and no rows. Also returns the records that the layout was derived from, without
-/// the header, and the reader of the following ones.
+/// the header, and the reader of the following records.
 fn begun<'a>(
     source: Source<'a>,
     selection: &Selection,
@@ -134,7 +134,7 @@ fn begun<'a>(
     Ok((records, sample, table))
 }
 
-/// The layout of a text's rows, derived from the first of them, for a text that is read in parts.
+/// The layout of a text's rows, derived from the first rows, for a text that is read in parts.
 pub(super) struct Written {
     pub delimiter: u8,
     pub quoting: Quoting,
@@ -193,10 +193,10 @@ impl<'a> Rows<'a> {
         self.records.fraction()
     }
 
-    /// Returns the next rows of positive weight, at most this many; `None` at the end.
+    /// Returns the next rows of positive weight, at most `rows` of them; `None` at the end.
     ///
     /// # Errors
-    /// Returns the errors of reading; faults of these rows; at the end, faults that concern all rows.
+    /// Returns the errors of reading, and faults in these rows. At the end, also returns faults that concern all rows.
     pub fn next(&mut self, rows: usize) -> Result<Option<Points>, Error> {
         while self.table.kept < rows {
             match self.sample.next() {
@@ -230,7 +230,7 @@ pub(super) fn is_gap(field: &str) -> bool {
     MISSING.contains(&field.as_str()) && !field.ends_with("inf")
 }
 
-/// Shows a field that should be a number, with the reason if it is not one only because of a comma.
+/// Shows a field that should be a number. Gives the reason if only a comma keeps the field from being a number.
 fn shown(field: &str) -> String {
     let why = slip(field).map(|why| format!(", {why}")).unwrap_or_default();
     format!("{}{why}", quoted(field))
@@ -252,8 +252,8 @@ fn is_code(field: &str) -> bool {
     bytes.len() > 1 && bytes[0] == b'0' && bytes[1] != b'.' && bytes.iter().all(u8::is_ascii_digit)
 }
 
-/// Returns whether a field is a name, as opposed to a mistyped number. The mark of a missing value is not a name;
-/// neither is, beside true numbers, text that begins like a number.
+/// Returns whether a field is a name, as opposed to a mistyped number. The mark of a missing value is not a name.
+/// Beside true numbers, text that begins like a number is not a name either.
 pub(super) fn is_name(field: &str, is_beside_numbers: bool) -> bool {
     let begins_as_number = field.starts_with(|first: char| first.is_ascii_digit() || matches!(first, '+' | '-' | '.'));
     let is_number_gone_wrong = is_beside_numbers && begins_as_number;
@@ -283,14 +283,14 @@ struct Layout {
     names: Vec<String>,
     has_header: bool,
     columns: Vec<usize>,
-    /// The notations of the chosen columns' numbers, and then of the weights; `None` for plain numbers, and empty if
-    /// all are plain.
+    /// The notations of the chosen columns' numbers, and then of the weights; `None` for plain numbers. Empty if all
+    /// notations are plain.
     forms: Vec<Option<NumberForm>>,
     weights: Option<usize>,
     id: Option<usize>,
     /// The columns that were left out because they looked like text, with the count of numbers seen in each.
     left_out: Vec<Aside>,
-    /// Those of `columns` that had only missing values so far, with the count of texts seen in each.
+    /// The chosen columns (in `columns`) that had only missing values so far, with the count of texts seen in each.
     unknown: Vec<Aside>,
     /// The column that numbers the rows and is left out, with its first value.
     row_names: Option<Aside>,
@@ -402,8 +402,8 @@ impl Layout {
         index.into_iter().chain(self.left_out.iter().map(told)).collect()
     }
 
-    /// Returns whether a row repeats the header, as when tables with the same header follow each other. Only if it
-    /// cannot be a row of data.
+    /// Returns whether a row repeats the header, as when tables with the same header follow each other. A row that may
+    /// be data is not a repeated header.
     fn is_header(&self, record: &Record) -> bool {
         self.has_header
             && record.len() == self.names.len()
@@ -441,7 +441,7 @@ struct Table {
     has_gaps: bool,
     /// Whether rows of weight 0 are checked but not kept.
     leaves_weightless: bool,
-    /// The number of rows that are kept, or would be without a fault.
+    /// The number of rows that are kept, plus the rows that a fault prevented from being kept.
     kept: usize,
     /// Whether any number has a leading zero, as codes have.
     has_codes: bool,
@@ -619,7 +619,7 @@ impl Table {
         points_of(&self.layout, self.faults.name(), self.values.finish()?, self.weights, self.ids)
     }
 
-    /// Returns the rows kept since the last call, if the rows read since then had no fault.
+    /// Returns the rows kept since the last call, if no row read since the last call had a fault.
     fn taken(&mut self) -> Result<Points, Error> {
         self.look_at_the_total_weight();
         self.note();

@@ -14,7 +14,7 @@ const WINDOWS_1252: [char; 32] = [
     '“', '”', '•', '–', '—', '˜', '™', 'š', '›', 'œ', '\u{9d}', 'ž', 'Ÿ',
 ];
 
-/// Returns the encoding that the first bytes of a text show, if it is not UTF-8.
+/// Returns the encoding of a text, judging by its first bytes, if it is not UTF-8.
 pub(super) fn seen(head: &[u8]) -> Option<Encoding> {
     if head.starts_with(b"\xff\xfe") {
         return Some(Encoding::Utf16Le);
@@ -36,10 +36,11 @@ pub(super) fn seen(head: &[u8]) -> Option<Encoding> {
     }
 }
 
-/// Returns the evidence that a text is UTF-32, which is not supported: its byte order mark, or three of every four
-/// bytes that are 0.
+/// Returns the evidence that a text is UTF-32, which is not supported: its byte order mark, or zeros in three of every
+/// four bytes.
 ///
-/// Call this before looking for UTF-16, because the byte order mark of little-endian UTF-32 begins like that of UTF-16.
+/// Call this before looking for UTF-16: the byte order mark of little-endian UTF-32 begins with the bytes of the UTF-16
+/// mark.
 pub(super) fn utf32(head: &[u8]) -> Option<&'static str> {
     if head.starts_with(b"\xff\xfe\0\0") {
         return Some("FF FE 00 00, the byte order mark of UTF-32");
@@ -53,7 +54,8 @@ pub(super) fn utf32(head: &[u8]) -> Option<&'static str> {
     (letters.len() > 1 && (is_ascii(0) || is_ascii(3))).then_some("three zero bytes of four, as UTF-32 has")
 }
 
-/// Counts that show whether text is mostly UTF-8: whether it has more non-ASCII letters in UTF-8 than invalid bytes.
+/// Counts that show whether text is mostly UTF-8, that is, whether it has more non-ASCII letters in UTF-8 than invalid
+/// bytes.
 #[derive(Debug, Default)]
 pub(super) struct Census {
     letters: usize,

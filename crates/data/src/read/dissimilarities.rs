@@ -1,5 +1,5 @@
-//! Reads dissimilarities from files: those of [`crate::write::dissimilarities`], of NumPy and SciPy, and big-endian
-//! 16-bit rows.
+//! Reads dissimilarities from files of [`crate::write::dissimilarities`], NumPy and SciPy, and from big-endian 16-bit
+//! rows.
 
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
@@ -16,7 +16,7 @@ use crate::read::{contents, npy};
 /// The supported formats of a matrix.
 const EXPECTED: &str = "an NPY array of dissimilarities, or the header beside one (.json)";
 
-/// The most bytes that a header may have.
+/// The maximum size of a header, in bytes.
 const HEADER_BYTES: u64 = 1 << 20;
 
 /// Reads dissimilarities, given either the array or its header.
@@ -31,9 +31,9 @@ const HEADER_BYTES: u64 = 1 << 20;
 /// - [`Error::Open`], [`Error::Directory`], [`Error::Read`], [`Error::CutShort`]: the file cannot be read to its end.
 /// - [`Error::Contents`]: a table, sequences or an array of rows, which are input for computing dissimilarities.
 /// - [`Error::Format`]: not an array or a header of Lehr, or a header that contradicts its array. Also fixed point
-///   without a header, or a number of values that matches no N.
-/// - [`Error::Faults`]: negative or infinite values, an asymmetric matrix, or a nonzero diagonal; the first ten and
-///   their number.
+///   without a header, or a number of values that no number of items has.
+/// - [`Error::Faults`]: negative or infinite values, an asymmetric matrix, or a nonzero diagonal; the first ten in
+///   full, and the total number.
 ///
 /// # Example
 /// ```
@@ -103,7 +103,7 @@ pub fn matrix_from(reader: impl Read, name: &str) -> Result<Dissimilarities, Err
     {
         reader.consume(1);
     }
-    // Refuse a compressed array here, because a limit on the decompressed size of the whole would not cover it.
+    // Refuse a compressed array here, because the limit on decompressed bytes covers only the whole stream.
     if reader.fill_buf().map_err(failed)?.starts_with(&MAGIC) {
         let (expected, found) =
             ("a plain array behind the header".into(), "one packed by gzip; pack both together".into());
@@ -158,8 +158,8 @@ pub fn header_from(reader: &mut impl BufRead, name: &str) -> Result<Header, Erro
     Ok(header)
 }
 
-/// Reads big-endian 16-bit rows: N x N numbers and nothing else, as the papers' group stores them. A value is `scale`
-/// times its number (the group uses 1 / 32767); negative numbers are missing values.
+/// Reads big-endian 16-bit rows: N x N numbers and nothing else, as in the files of the papers (`docs/papers.md`). A
+/// value is `scale` times its number (1 / 32767 in the papers); negative numbers are missing values.
 ///
 /// # Errors
 /// Returns the errors of [`matrix`]; [`Error::Format`] if the file's length matches no N.
@@ -191,7 +191,7 @@ fn rows_of(bytes: &[u8], scale: f64, name: &str) -> Result<Dissimilarities, Erro
 /// # Errors
 /// Returns [`Error::Format`] if the header does not name a file in its own folder.
 pub fn array_path(header_path: &Path, header: &Header) -> Result<PathBuf, Error> {
-    // Lehr writes no name with folders, and such a name could lead anywhere.
+    // Lehr never writes a name with folders, and such a name could lead to any file.
     let name = Path::new(&header.array);
     if name.file_name() != Some(name.as_os_str()) {
         return Err(Error::Format {
@@ -261,7 +261,7 @@ fn doubles(array: &npy::Header, source: &mut Source<'_>) -> Result<Values, Error
     Ok(Values::F64(values))
 }
 
-/// Returns N and the form of an array: square, or as long as the pairs of some N.
+/// Returns N and the form of an array, which is square or has one number for each pair of N items.
 fn shape(array: &npy::Header, name: &str) -> Result<(usize, Form), Error> {
     let [rows, columns] = array.shape;
     // A single number in one dimension is the only pair of two items.

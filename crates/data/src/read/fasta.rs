@@ -2,8 +2,8 @@
 //!
 //! The alphabet is detected unless given: see [`Alphabet::likely`]. Lower case, `\r\n`, blanks and blank lines among
 //! the letters, and a `*` at the end of a protein are accepted. Any other character outside the alphabet is a fault,
-//! with its line and record. Gaps are accepted only if you expect aligned sequences. A protein among nucleotides, or
-//! nucleotides among proteins, is one fault for the whole record.
+//! with its line and record. Gaps are accepted only if [`Expected::is_aligned`] is true. A protein among nucleotides,
+//! or nucleotides among proteins, is one fault for the whole record.
 
 use std::io::Read;
 use std::path::Path;
@@ -12,10 +12,10 @@ use crate::error::{Error, Fault, Faults, Place, quoted};
 use crate::read::source::{Source, foreign_format, open};
 use crate::sequences::{Alphabet, GAP, Sequences, is_gap};
 
-/// The fewest letters of a record of only `ACGTUN` that is a fault among proteins, if the alphabet was detected. Hardly
+/// The minimum length of a record of only `ACGTUN` that is a fault among proteins, if the alphabet was detected. Hardly
 /// any protein consists only of these amino acids.
 const NUCLEOTIDES_MIN: usize = 20;
-/// The length from which a line means that the file is of another kind.
+/// The length at which a line means that the file is of another kind.
 const LINE_BYTES_MAX: usize = 1 << 30;
 
 /// Options for reading a FASTA file. By default, the alphabet is detected, and gaps are faults.
@@ -23,7 +23,7 @@ const LINE_BYTES_MAX: usize = 1 << 30;
 pub struct Expected {
     /// The alphabet. `None`: detected.
     pub alphabet: Option<Alphabet>,
-    /// Whether the sequences are aligned: then gaps are accepted, and all lengths must be equal.
+    /// Whether the sequences are aligned. If they are, gaps are accepted, and all lengths must be equal.
     pub is_aligned: bool,
 }
 
@@ -152,7 +152,7 @@ impl Text {
         &self.letters[start..self.ends[row]]
     }
 
-    /// Returns the fault of a record whose alphabet differs from that of most letters.
+    /// Returns the fault of a record whose alphabet differs from the alphabet of most letters.
     fn other_alphabet(&self, row: usize, found: &str) -> Fault {
         Fault {
             place: Place::Line(self.heads[row]),

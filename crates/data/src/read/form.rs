@@ -56,7 +56,7 @@ pub struct TableForm {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Ragged {
-    /// They are left out, and reported.
+    /// Rows with too many or too few fields are left out, and reported.
     LeaveOut,
     /// Absent fields become missing values; rows with too many fields are faults.
     Fill,

@@ -2,7 +2,7 @@
 //! `HEX<tab>id`.
 //!
 //! Byte b of the hexadecimal text has the bits 8 b to 8 b + 7, lowest first. `#num_bits=N` gives the number of bits;
-//! without it, the length of the first row does.
+//! without this line, the length of the first row gives it.
 
 use std::io::Read;
 use std::path::Path;
@@ -14,7 +14,7 @@ use crate::read::source::{Source, foreign_format, open};
 /// The first bytes of a file with a header.
 const MAGIC: &[u8] = b"#FPS";
 
-/// The number of bits from which a header is treated as damaged.
+/// The number of bits at which a header is treated as damaged.
 const BITS_MAX: usize = 1 << 24;
 
 /// Returns whether to read a source as FPS: it begins as FPS, or is called `.fps`.

@@ -1,7 +1,8 @@
 //! Reads an ordinary table into a [`DataFrame`]: all values of a column decide its type.
 //!
 //! First, the rows of a table become a [`Grid`] of fields. Then every column is surveyed, and `written.rs` decides
-//! about all columns together. Last, each column becomes values. The data frame notes every unusual decision.
+//! about all columns together. Finally, the fields of each column become values. The data frame notes every unusual
+//! decision.
 
 use std::io::Read;
 use std::path::Path;
@@ -29,8 +30,8 @@ use crate::frame::{DataFrame, FrameColumn, NumberForm, ReadAs, Values};
 /// [`notes`](DataFrame::notes).
 ///
 /// # Errors
-/// Returns the errors of [`points`](super::points), except that text and missing values are accepted. Returns
-/// [`Error::Faults`] for rows with too many or too few fields.
+/// Returns the errors of [`points`](super::points), but accepts text and missing values. Returns [`Error::Faults`] for
+/// rows with too many or too few fields.
 ///
 /// # Example
 /// ```
@@ -76,7 +77,7 @@ pub fn data_frame_from(reader: impl Read, name: &str, form: &TableForm) -> Resul
 pub enum InputColumn {
     /// A column whose values are known.
     Read(FrameColumn),
-    /// A name and texts, which are read like those of a file.
+    /// A name and texts, which are read like the texts of a file.
     Texts(String, Vec<String>),
 }
 
@@ -184,7 +185,7 @@ pub(super) struct Framed {
     grid: Grid,
     /// The grid's row for each row of the frame.
     rows: Vec<usize>,
-    /// Whether the first column names the rows: it has no name itself.
+    /// Whether the first column names the rows, because it has no name itself.
     pub(super) names_rows: bool,
     /// How each text column would be read as numbers.
     as_numbers: Vec<Option<AsNumber>>,
@@ -213,7 +214,7 @@ impl Framed {
         self.frame.with_notes(notes)
     }
 
-    /// Returns whether it comes from a file with typed columns, and has no text of its fields.
+    /// Returns whether the data frame comes from a file with typed columns, and has no text of its fields.
     pub(super) fn is_typed(&self) -> bool {
         self.rows.is_empty()
     }
@@ -222,7 +223,7 @@ impl Framed {
         self.frame.dialect().is_none_or(|dialect| dialect.format != Format::Delimited || dialect.header_rows > 0)
     }
 
-    /// Creates it from a file with typed columns.
+    /// Creates a framed table from a file with typed columns.
     fn typed(frame: DataFrame) -> Self {
         let as_numbers = frame.columns().iter().map(|_| None).collect();
         let faults = Faults::new(frame.name());
@@ -249,7 +250,7 @@ impl Framed {
         self.as_numbers[column].as_ref().is_some_and(|of| of.is_nearly)
     }
 
-    /// Returns the notation of a numeric column; `None` if it is that of programs.
+    /// Returns the notation of a numeric column; `None` if it is the notation of programming languages.
     pub(super) fn form_of(&self, column: usize) -> Option<NumberForm> {
         match &self.frame.columns()[column].read_as {
             ReadAs::WrittenNumber(form) => Some(form.clone()),
@@ -258,7 +259,7 @@ impl Framed {
         }
     }
 
-    /// Returns the numbers of a column; `None` for rows without one.
+    /// Returns the numbers of a column; `None` for each row without a number.
     pub(super) fn numbers(&self, column: usize) -> Vec<Option<f64>> {
         let of = &self.frame.columns()[column];
         match (&of.values, &self.as_numbers[column]) {
@@ -382,7 +383,7 @@ fn of_text(
     of_grid(&name, grid, form, dialect, notes)
 }
 
-/// Returns the delimiter that a first line such as `sep=;` names, and this line.
+/// Returns the delimiter that a first line such as `sep=;` names, and the line itself.
 fn separator_line(head: &[u8], terminator: u8) -> Option<(u8, String)> {
     let end = head.iter().position(|byte| *byte == terminator)?;
     let line = std::str::from_utf8(&head[..end]).ok()?.trim_end_matches(['\r', '\n']);
@@ -395,7 +396,7 @@ fn separator_line(head: &[u8], terminator: u8) -> Option<(u8, String)> {
     }
 }
 
-/// Returns the text after this many lines.
+/// Returns the text after the first `lines` lines.
 fn behind_lines(mut text: &[u8], lines: usize, terminator: u8) -> &[u8] {
     for _ in 0..lines {
         let Some(end) = text.iter().position(|byte| *byte == terminator) else { return &[] };
@@ -547,11 +548,11 @@ fn columns(
     Ok(Columns { columns, decimal: decided.decimal, dates: decided.dates, as_numbers, notes: decided.notes })
 }
 
-/// Returns the number of rows at the end that are sums of the rows above, whatever their labels. A table has one such
-/// row, or one for each part and then one for the whole.
+/// Returns the number of rows at the end that are sums of the rows above, whatever their labels. A table has one total,
+/// or one total for each part and then one for the whole.
 ///
-/// Sums of many values are not a coincidence if at least two columns and a fifth of all numeric columns have them.
-/// Shares and means are not sums, and columns with missing values need not be.
+/// Sums of many values are not a coincidence if at least two columns, and a fifth of all numeric columns, have sums.
+/// Shares and means are not sums, and columns with missing values need not have sums.
 fn unnamed_totals(columns: &[FrameColumn], rows: usize) -> usize {
     const ROWS_MIN: usize = 8;
     let of_numbers = || {
@@ -588,7 +589,7 @@ fn unnamed_totals(columns: &[FrameColumn], rows: usize) -> usize {
         .unwrap_or(0)
 }
 
-/// Returns whether only one field of a row is filled, its name.
+/// Returns whether only one field of a row, its name, is filled.
 fn is_bare(row: usize, grid: &Grid) -> bool {
     grid.fields(row).filter(|field| !field.trim().is_empty()).count() == 1 && grid.fields(row).count() > 1
 }

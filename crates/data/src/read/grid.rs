@@ -1,8 +1,8 @@
 //! The fields of a table as text, before their types are known.
 //!
 //! All values of a column decide its type, so all fields are kept until then, as one text with the end of each field.
-//! This takes four bytes for each field in addition to its letters. Sheets and JSON documents have typed values; they
-//! are stored here in the notation of programs, with their types.
+//! This takes four bytes for each field in addition to its letters. Sheets and JSON documents have typed values; the
+//! grid stores them in the notation of programming languages, with their types.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use super::records::Record;
 /// The type of a value in the file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// Text that may mean anything.
+    /// Text whose type is not known.
     #[default]
     Text,
     /// A number.
@@ -33,7 +33,7 @@ pub(super) struct Grid {
     ends: Vec<u32>,
     /// The index of each row's first field.
     fields: Vec<usize>,
-    /// The line or row in the file of each row, counted from 1.
+    /// For each row, its line or row in the file, counted from 1.
     lines: Vec<u64>,
     /// The type of each field, if the file has types.
     kinds: Vec<Kind>,

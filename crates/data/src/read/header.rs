@@ -1,19 +1,19 @@
 //! Detects whether the first row of a text table has names or values.
 //!
-//! 1. These decide first: the caller's choice; a `#` before the row, as NumPy writes it; columns requested by a
+//! 1. Three things decide first: the caller's choice; a `#` before the row, as NumPy writes it; columns requested by a
 //!    name.
 //! 2. A word in a wanted column is a name, so the row is a header. The mark of a missing value
 //!    ([`MISSING`](super::csv::MISSING)) is not a word. Beside true numbers, text that begins with a digit, a sign or a
 //!    point is not a name either. So a first row of values with an `n/a` or a `3.5x` is reported, and not mistaken for
 //!    names.
-//! 3. Numbers alone are names in two cases. Either they are years above columns without years, with a word or
-//!    nothing beside them (`country,2019,2020`). There must be at least two, ascending or descending, from 1700 to
-//!    2100. Or they count the columns from 0 or 1, with nothing beside them (`,0,1,2`).
+//! 3. Numbers alone are names in two cases. Either they are years above columns without years, with a word or nothing
+//!    beside them (`country,2019,2020`). There must be at least two years, ascending or descending, from 1700 to 2100.
+//!    Or they count the columns from 0 or 1, with nothing beside them (`,0,1,2`).
 //! 4. If such numbers are likely names, but the row does not show it, the table is refused. Reading them as values
 //!    would silently change every result. This also holds for a single year beside a word, for evenly spaced years, and
 //!    for at least three numbers that count columns of fractions.
 //!
-//! Any other row of numbers has values, and so has a row whose word is repeated below it.
+//! Any other row of numbers has values, and so has a row with a word that is repeated below it.
 
 use super::Selection;
 use super::csv::{is_gap, is_name, is_numeric, number};

@@ -27,7 +27,7 @@ pub(super) struct Row<'r> {
     pub id: Option<String>,
 }
 
-/// The chosen rows read so far, and the faults of others.
+/// The chosen rows read so far, and the faults of the rows that were not accepted.
 pub(super) struct Intake<'l> {
     layout: &'l Layout,
     faults: Faults,
@@ -38,7 +38,7 @@ pub(super) struct Intake<'l> {
     ids: Vec<String>,
     /// Whether rows of weight 0 are checked but not kept.
     pub leaves_weightless: bool,
-    /// The number of rows that are kept, or would be without a fault.
+    /// The number of rows that are kept, plus the rows that a fault prevented from being kept.
     pub kept: usize,
 }
 
@@ -93,8 +93,8 @@ impl<'l> Intake<'l> {
         }
     }
 
-    /// Returns the faults of the rows that were read, if no row was kept. If there are no other rows (`is_all`), it
-    /// also checks the total weight.
+    /// Returns the faults of the rows that were read, if no row was kept. With `is_all`, these are all rows of the
+    /// data, and the total weight is checked too.
     pub fn into_faults(mut self, is_all: bool) -> Result<(), Error> {
         if is_all {
             self.look_at_the_total_weight();

@@ -2,7 +2,8 @@
 //!
 //! The keys are the columns, in the order of their first occurrence; a key that an object lacks is a missing value.
 //! Nested objects become columns of their own (`a.b`). So do lists of numbers that all have the same length (`a.0`,
-//! `a.1`); other lists stay text. Notes report all of this. A document with a single object is not a table.
+//! `a.1`); other lists stay text. The data frame's notes report these columns. A document with a single object is not a
+//! table.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -14,10 +15,10 @@ use super::source::Source;
 use super::{Dialect, Format};
 use crate::error::{Error, quoted};
 
-/// The deepest nesting of objects.
+/// The maximum depth of nested objects.
 const DEPTH_MAX: usize = 16;
 
-/// The most numbers of a list that becomes columns.
+/// The maximum number of elements of a list that becomes columns.
 const LIST_MAX: usize = 16;
 
 /// A value; the keys of objects keep their order.
@@ -113,8 +114,8 @@ impl fmt::Display for Json {
     }
 }
 
-/// Returns whether a text begins as rows in JSON: a list of objects, or an object on a line followed by another one. A
-/// file name with the usual ending is enough too.
+/// Returns whether a text begins as rows in JSON: a list of objects, or an object on a line followed by another object.
+/// A file name with the usual ending is enough too.
 pub(super) fn begins_as_rows(head: &[u8], name: &str) -> bool {
     let text = head.trim_ascii_start();
     let name = name.to_lowercase();
@@ -132,13 +133,14 @@ pub(super) fn begins_as_rows(head: &[u8], name: &str) -> bool {
     }
 }
 
-/// Returns the byte that ends lines: a line feed or, as in tables, a carriage return alone, which JSON text does not
+/// Returns the byte that ends lines: a line feed or, as in tables, a lone carriage return, which JSON text does not
 /// contain.
 fn line_end(text: &[u8]) -> u8 {
     if text.contains(&b'\n') { b'\n' } else { b'\r' }
 }
 
-/// Describes the fault of a text, with its byte and the word there. Python writes numbers that JSON does not allow.
+/// Describes the fault of a text, with its byte and the word there. Recognises numbers that Python writes and JSON does
+/// not allow.
 fn trouble(text: &str, error: &serde_json::Error) -> String {
     let said = error.to_string();
     let said = said.split(" at line ").next().unwrap_or_default();
@@ -276,8 +278,8 @@ pub(super) fn objects(mut source: Source<'_>) -> Result<Objects, Error> {
     Ok(Objects { grid, names, dialect: Dialect { format, ..Dialect::default() }, notes })
 }
 
-/// Returns, for each column that has only lists of numbers of equal length, this length: for positions, colours and the
-/// like.
+/// Returns, for each column that has only lists of numbers of equal length, this length. Such lists are positions,
+/// colours and the like.
 fn lengths_of_lists(rows: &[(u64, Vec<(usize, Json)>)], columns: usize) -> Vec<Option<usize>> {
     let mut lengths = vec![None; columns];
     let mut are_lists = vec![true; columns];

@@ -2,8 +2,8 @@
 //! it.
 //!
 //! The fields and types of most rows show what a row of the table looks like. A row is left out only if it cannot be a
-//! row of the table, and a note reports it. Rows that may be totals are set aside until numbers are known: then the sum
-//! decides (`frame.rs`).
+//! row of the table, and a note reports it. Rows that may be totals are set aside until the numbers are known. A row is
+//! a total if it is the sum of the rows above (`frame.rs`).
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -15,10 +15,10 @@ use super::written::{gap::is_gap, is_value};
 use super::{Dialect, Ragged, Selection, TableForm};
 use crate::error::{Error, Fault, Faults, Place, quoted};
 
-/// The most title rows above a table, and the most header rows.
+/// The maximum number of title rows above a table, and of header rows.
 const TITLE_ROWS: usize = 50;
 const HEADER_ROWS: usize = 4;
-/// The most rows below a table that may be notes.
+/// The maximum number of rows below a table that may be notes.
 const FOOTER_ROWS: usize = 20;
 /// The number of rows that are examined to detect the types of columns.
 const SAMPLE_ROWS: usize = 100;
@@ -28,9 +28,9 @@ pub(super) struct Laid {
     pub(super) names: Vec<String>,
     /// The grid's rows that belong to the table.
     pub(super) rows: Vec<usize>,
-    /// The rows after them whose first words mark them as totals.
+    /// The rows after `rows` whose first words mark them as totals.
     pub(super) totals: Vec<usize>,
-    /// Whether the first column names the rows: it has no name itself.
+    /// Whether the first column names the rows, because it has no name itself.
     pub(super) names_rows: bool,
     pub(super) dialect: Dialect,
     pub(super) notes: Vec<String>,
@@ -185,12 +185,12 @@ fn title_rows(grid: &Grid, width: usize) -> usize {
         let is_blank = filled(grid, top) == 0;
         let is_other =
             grid.width(top) != width && !has_row_names(grid, top, width) && !ends_with_delimiter(grid, top, width);
-        // A header with a name too few or too many is reported, and not taken for a title.
+        // A header with one name too few or too many is reported, and not mistaken for a title.
         let is_near = grid.width(top).abs_diff(width) == 1 && filled(grid, top) >= 3 && !grid.fields(top).any(is_value);
         let next = (top + 1..grid.rows()).find(|row| filled(grid, *row) > 0);
         let is_above =
             |next: usize| filled(grid, next) * 5 >= width * 4 && (top + 1..next).all(|row| filled(grid, row) == 0);
-        // Names of groups of columns, each above its first column, followed by the names of the columns.
+        // The row has names of groups of columns, each above its first column, and the names of the columns follow.
         let are_groups = |next: usize| {
             (2..=width / 2).contains(&filled(grid, next))
                 && !grid.fields(next).any(is_value)
@@ -198,7 +198,7 @@ fn title_rows(grid: &Grid, width: usize) -> usize {
                 && filled(grid, next + 1) * 5 >= width * 4
                 && !grid.fields(next + 1).any(is_value)
         };
-        // A single name, padded with delimiters.
+        // The row has a single name, padded with delimiters.
         let is_padded = width > 2
             && filled(grid, top) == 1
             && grid.width(top) == width
@@ -221,7 +221,7 @@ fn ends_with_delimiter(grid: &Grid, row: usize, width: usize) -> bool {
         || (own + 1 == width && rows().count() > 0 && rows().all(|row| is_empty(row, width - 1)))
 }
 
-/// Returns whether rows have an unnamed first field: the names of the rows, as R writes them.
+/// Returns whether rows begin with an unnamed field that has the names of the rows, as R writes them.
 fn has_row_names(grid: &Grid, row: usize, width: usize) -> bool {
     if row + 1 >= grid.rows() || grid.width(row) + 1 != width || width < 2 {
         return false;
@@ -309,7 +309,7 @@ fn header_rows(
     Ok(rows)
 }
 
-/// Returns whether a row has a value that programs do not write, such as a price or a date, which cannot be a name
+/// Returns whether a row has a value in a notation of people, such as a price or a date. Such a value cannot be a name
 /// either.
 fn has_written(grid: &Grid, row: usize) -> bool {
     grid.fields(row).any(|field| is_value(field) && field.trim().parse::<f64>().is_err())
@@ -326,7 +326,7 @@ fn is_data_like(grid: &Grid, row: usize, typed: &[bool]) -> bool {
     words * 2 <= columns.len()
 }
 
-/// Leaves out rows that repeat the header, as when tables with the same header follow each other.
+/// Leaves out rows that repeat the header, as in a file made of several tables with the same header.
 fn without_repeated_header(
     grid: &Grid,
     top: usize,
@@ -464,7 +464,7 @@ fn ragged(
     if wrong.is_empty() {
         return Ok(Faults::new(name));
     }
-    // A program that omits empty fields at the end of rows does so in all rows.
+    // A program that omits empty fields at the end of rows omits them in all rows.
     let last = |row: usize| grid.width(row).checked_sub(1).map(|column| grid.field(row, column).trim());
     let drops = wrong.len() >= 2
         && wrong.len() * 20 >= rows.len()
@@ -582,7 +582,7 @@ fn names(
     unique(given, has_row_names, notes)
 }
 
-/// Returns names that are complete and distinct, and as similar to those of the file as possible.
+/// Returns names that are complete and distinct, and as similar to the names in the file as possible.
 fn unique(given: Vec<String>, has_row_names: bool, notes: &mut Vec<String>) -> Vec<String> {
     let all: HashSet<&str> = given.iter().map(String::as_str).collect();
     let mut used: HashSet<String> = HashSet::new();

@@ -16,7 +16,7 @@ use crate::sparse::{FirstColumn, Sparse};
 /// The first bytes of a file.
 const MAGIC: &[u8] = b"%%MatrixMarket";
 
-/// The length from which a line means that the file is of another kind.
+/// The length at which a line means that the file is of another kind.
 const LINE_MAX: usize = 1 << 16;
 
 /// The number of rows without entries that the reader always accepts, and the number that it accepts for each entry.
@@ -24,7 +24,7 @@ const LINE_MAX: usize = 1 << 16;
 const EMPTY_ROWS: u64 = 1 << 20;
 const EMPTY_ROWS_OF_ENTRY: u64 = 256;
 
-/// Returns whether to read a source as Matrix Market: it begins as such, or is called `.mtx`.
+/// Returns whether to read a source as Matrix Market: it begins as Matrix Market, or is called `.mtx`.
 pub(super) fn is_matrix_market(source: &mut Source<'_>) -> Result<bool, Error> {
     let is_called = source.name().to_lowercase().trim_end_matches(".gz").ends_with(".mtx");
     Ok(source.fill(MAGIC.len(), Some(0))?.starts_with(MAGIC) || is_called)
@@ -123,7 +123,7 @@ pub(super) fn read(mut source: Source<'_>) -> Result<Sparse, Error> {
     in_rows(entries, rows as usize, columns as usize, &name)
 }
 
-/// Returns whether the file has a pattern; otherwise the expected and the found value.
+/// Returns whether the file has a pattern; the error has the expected and the found value.
 fn header(text: &str) -> Result<bool, (&'static str, String)> {
     const EXPECTED: &str = "a Matrix Market file that begins with \"%%MatrixMarket matrix coordinate\"";
     let words: Vec<String> = text.split_ascii_whitespace().map(str::to_lowercase).collect();
@@ -160,7 +160,7 @@ fn sizes_of(text: &str) -> Result<[u64; 3], (String, String)> {
     Ok([*rows, *columns, *entries])
 }
 
-/// Returns the entry of a line, or the expected form.
+/// Returns the entry of a line; the error is the expected form.
 fn entry(text: &str, [rows, columns, _]: [u64; 3], is_pattern: bool, line: u64) -> Result<Entry, String> {
     let mut fields = text.split_ascii_whitespace();
     let whole = || match is_pattern {

@@ -22,10 +22,10 @@ use crate::incomplete::Incomplete;
 use crate::left_out::LeftOut;
 use crate::points::{Points, total_weight_fault, weight_fault};
 
-/// The most bytes of a stream that are kept to read it again.
+/// The maximum number of bytes of a stream that are kept to read them again.
 const KEPT_BYTES: usize = 1 << 28;
 
-/// Opens a source again, if possible.
+/// A function that opens a source again, if possible.
 pub(super) type Again<'o, 'a> = &'o dyn Fn() -> Option<Result<Source<'a>, Error>>;
 
 /// Reads points from a text table.
@@ -157,7 +157,7 @@ pub(super) fn rows<'a>(mut source: Source<'a>, selection: &Selection) -> Result<
         head.truncate(end);
     }
     let name = source.name().to_owned();
-    // A table that `points` reads as plain numbers is read so here too, with the same columns.
+    // A table that `points` reads as plain numbers is read as plain numbers here too, with the same columns.
     let is_plain = !is_decoded
         && selection.form == TableForm::default()
         && csv::points(Source::new(&head[..], &name)?, selection, None).is_ok();
@@ -228,7 +228,7 @@ fn asked(selection: &Selection) -> TableForm {
     }
 }
 
-/// Returns whether another way of reading the table cannot help.
+/// Returns whether an error is final, because another way of reading the table cannot help.
 fn is_final(error: &Error) -> bool {
     matches!(
         error,
@@ -244,7 +244,7 @@ fn is_final(error: &Error) -> bool {
 fn says_more(second: &Error, first: &Error) -> bool {
     match (second, first) {
         (Error::Faults(second), Error::Faults(first)) => second.total() < first.total(),
-        // An unclosed quote is reported as such, not by the wrong fields that it causes.
+        // An unclosed quote is reported as an unclosed quote, not by the wrong fields that it causes.
         (Error::Faults(_), Error::Format { expected, .. }) => !expected.starts_with("a quote"),
         (Error::Faults(_), Error::Encoding { .. }) => true,
         (Error::Format { .. }, Error::Encoding { .. }) => true,
@@ -256,7 +256,7 @@ fn says_more(second: &Error, first: &Error) -> bool {
     }
 }
 
-/// The rows, with the columns in the order in which they were chosen.
+/// The rows of a table, with the columns in the order in which they were chosen.
 struct Measures {
     name: String,
     columns: Vec<String>,
@@ -359,8 +359,8 @@ fn measures(framed: &Framed, selection: &Selection, spill: Option<&Spill>, has_g
     })
 }
 
-/// Returns whether a column is numeric, if no columns were chosen. All values must be numbers, or most of them if the
-/// others look like mistakes, which are reported.
+/// Returns whether a column is numeric, if no columns were chosen. All values must be numbers. If only most are, the
+/// other values must look like mistakes, which are reported.
 fn is_measure(framed: &Framed, column: usize, has_gaps: bool) -> bool {
     if framed.names_rows && column == 0 {
         return false;

@@ -20,13 +20,14 @@ use crate::read::{SelectedColumns, Selection, half};
 
 /// The first bytes of every NPY file.
 pub(crate) const MAGIC: &[u8] = b"\x93NUMPY";
-/// The length from which a header is refused: no program writes such a header for a plain array.
+/// The length at which a header is refused: no program writes such a long header for a plain array.
 const HEADER_BYTES_MAX: usize = 1 << 20;
 /// The number of bytes that are converted at once.
 const CHUNK: usize = 1 << 16;
-/// The number of values of a column-major array that are held at once, unless this is less than [`ROWS_ACROSS`] rows.
+/// The number of values of a column-major array that are held at once, unless this means less than [`ROWS_ACROSS`]
+/// rows.
 const ACROSS: usize = 1 << 22;
-/// The fewest rows that are read from a column at once, so that each disk access reads many numbers.
+/// The minimum number of rows that are read from a column at once, so that each disk access reads many numbers.
 const ROWS_ACROSS: usize = 512;
 
 /// Reads points from the chosen columns, with their values in memory or in a file of a folder. Only a block of the
@@ -59,7 +60,7 @@ pub(super) fn points(mut source: Source<'_>, selection: &Selection, spill: Optio
 
 /// Returns the numbers of rows and columns, if the file is an array and as long as its header says.
 pub(super) fn shape(source: &mut Source<'_>) -> Result<Option<[usize; 2]>, Error> {
-    // The reader itself reports what it cannot read.
+    // A file that is not an array is reported by the reader itself.
     if !source.peek(MAGIC.len()).starts_with(MAGIC) {
         return Ok(None);
     }
@@ -74,7 +75,7 @@ pub(super) struct Rows<'a> {
     chosen: Chosen,
     /// The number of values of the array that were read.
     done: usize,
-    /// The values that were read; those from `taken` on are not used yet.
+    /// The values that were read; the values from `taken` on are not used yet.
     block: Vec<f64>,
     taken: usize,
     /// The number of rows that were read.
@@ -104,10 +105,11 @@ impl<'a> Rows<'a> {
         self.source.fraction()
     }
 
-    /// Returns the next rows of positive weight, at most this many; `None` at the end.
+    /// Returns the next rows of positive weight, at most `rows` of them; `None` at the end.
     ///
     /// # Errors
-    /// Returns the errors of reading; faults of these rows; at the end, an error if no row had a positive weight.
+    /// Returns the errors of reading, and faults in these rows. At the end, also returns an error if no row had a
+    /// positive weight.
     pub fn next(&mut self, rows: usize) -> Result<Option<Points>, Error> {
         let dimension = self.header.shape[1];
         let there = self.header.rows_there(&self.source);
@@ -237,7 +239,7 @@ impl Chosen {
         self.columns.len() == self.dimension && self.columns.iter().copied().eq(0..self.dimension)
     }
 
-    /// Returns the chosen values, row by row, given those of the whole array.
+    /// Returns the chosen values, row by row, from the values of the whole array.
     fn of(&self, values: Vec<f64>, rows: usize) -> Vec<f64> {
         if self.is_all() {
             return values;
@@ -404,7 +406,7 @@ impl Header {
         self.is_fortran_order && self.shape[0] > 1 && self.shape[1] > 1
     }
 
-    /// Returns the notes on the values. All have one type, so no column is named.
+    /// Returns the notes on the values. No note names a column, because all values have one type.
     fn notes(&self) -> Vec<String> {
         self.rounded.get().map(|number| note("the array", number)).into_iter().collect()
     }
@@ -443,8 +445,8 @@ impl Header {
         source.again().filter(|_| source.left() == Some(bytes))
     }
 
-    /// Passes on the rows of a column-major array, one at a time. Reads the file in blocks of rows; `source` is at the
-    /// first value.
+    /// Calls `each` with each row of a column-major array. Reads the file in blocks of rows; `source` is at the first
+    /// value.
     fn rows_across(
         &self,
         mut file: File,
@@ -480,7 +482,7 @@ impl Header {
         Ok(values.finish()?)
     }
 
-    /// Passes on the rows of a row-major array, one at a time.
+    /// Calls `each` with each row of a row-major array.
     fn rows(&self, source: &mut Source<'_>, mut each: impl FnMut(&[f64]) -> Result<(), Error>) -> Result<(), Error> {
         let dimension = self.shape[1];
         // The first part of a row that continues in the next block.
@@ -522,7 +524,7 @@ impl Header {
         Ok(values)
     }
 
-    /// Passes on all values in the order of the file, in blocks.
+    /// Calls `each` with all values in the order of the file, in blocks.
     pub(super) fn stream(&self, source: &mut Source<'_>, mut each: impl FnMut(&[f64])) -> Result<(), Error> {
         self.try_stream(source, |block| {
             each(block);
@@ -530,7 +532,7 @@ impl Header {
         })
     }
 
-    /// Like [`stream`](Header::stream), but stops if the receiver fails.
+    /// Like [`stream`](Header::stream), but stops if `each` fails.
     fn try_stream(
         &self,
         source: &mut Source<'_>,
@@ -544,8 +546,8 @@ impl Header {
         Ok(())
     }
 
-    /// Appends the next values in the order of the file, after `done` earlier ones. Returns false when all were read;
-    /// then the source must end.
+    /// Appends the next values in the order of the file, after `done` earlier ones. Returns false when all values were
+    /// read, after checking that the source ends.
     fn block(&self, source: &mut Source<'_>, done: &mut usize, block: &mut Vec<f64>) -> Result<bool, Error> {
         let ([rows, dimension], size) = (self.shape, self.element.bytes());
         let count = rows * dimension;

@@ -9,7 +9,7 @@ use crate::read::npy;
 use crate::read::source::{Source, foreign_format};
 
 /// Reads rows of bits from a two-dimensional NPY array of bytes (`u1`), plain or gzip. There are `bits` columns, or
-/// eight per byte if it is `None`. Ids are row numbers.
+/// eight per byte if `bits` is `None`. Ids are row numbers.
 ///
 /// # Errors
 /// - [`Error::Open`], [`Error::Directory`], [`Error::Read`], [`Error::CutShort`]: the file cannot be read to its end.

@@ -3,8 +3,8 @@
 //! A file stores values column by column in groups of rows. To make a block of rows, the reader takes some thousand
 //! values of each chosen column in turn. So only a block of rows and a page of each column are in memory. [`Parquet`]
 //! checks the sizes that a file declares before it allocates memory for them. `pages.rs` checks the size of
-//! uncompressed pages, and `header.rs` reads their headers. A panic of the library means that the file is damaged. To
-//! read columns of other types one by one, use [`Parquet::column`].
+//! uncompressed pages, and `header.rs` reads their headers. If the library panics, the file is damaged. To read columns
+//! of other types one by one, use [`Parquet::column`].
 
 mod file;
 mod header;
@@ -30,7 +30,7 @@ use crate::read::{Dialect, Format, InputColumn, PARQUET, SelectedColumns, Select
 use file::Unit;
 pub use file::{CODECS, FOOTER_BYTES, Kind, Parquet, Refused, Room};
 
-/// The largest size of a page, in bytes. Writers make pages of about a mebibyte.
+/// The maximum size of a page, in bytes. Writers make pages of about a mebibyte.
 const PAGE_BYTES: u64 = 1 << 30;
 
 /// The number of values in a block of rows, unless this means less than [`ROWS_MIN`] or more than [`ROWS_MAX`] rows.
@@ -160,7 +160,7 @@ fn frame_of(parquet: &Parquet, name: &str, form: &TableForm, page_bytes: u64) ->
     faults.or(())?;
     let frame = super::frame::data_frame_of(name, columns, form)?;
     notes.extend(frame.notes().iter().cloned());
-    // Times exceed the limit by far, but their last digits are fractions of a microsecond.
+    // Rounded times need no note: they exceed the limit by far, but their last digits are fractions of a microsecond.
     notes.extend(rounded.notes(|column| parquet.unit(column).is_none().then(|| names[column].as_str())));
     Ok(frame.with_notes(notes).with_dialect(Dialect { format: Format::Parquet, ..Dialect::default() }))
 }
@@ -244,7 +244,7 @@ fn opened(file: File, name: &str) -> Result<Parquet, Error> {
     guarded(name, || Parquet::open(file).map_err(|refused| told(refused, name, None)))
 }
 
-/// Calls the library, which may panic on unexpected bytes: then the file is damaged.
+/// Calls the library. If it panics on unexpected bytes, returns the error for a damaged file.
 fn guarded<T>(name: &str, read: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
     catch_unwind(AssertUnwindSafe(read)).unwrap_or_else(|_| {
         Err(Error::Format { name: name.into(), expected: "a sound Parquet file".into(), found: "damage".into() })
@@ -349,7 +349,7 @@ impl Chosen {
         }
     }
 
-    /// Iterates over the numeric columns, those of the points first.
+    /// Iterates over the numeric columns, beginning with the columns of the points.
     fn numbers(&self) -> impl Iterator<Item = &Column> {
         self.columns.iter().chain(&self.weights)
     }
@@ -376,7 +376,7 @@ struct Block {
     /// The number of numeric columns, including the weights.
     width: usize,
     values: Vec<f64>,
-    /// Whether each value is missing; empty if none is.
+    /// Whether each value is missing; empty if no value is.
     nulls: Vec<bool>,
     ids: Vec<String>,
 }
@@ -397,7 +397,7 @@ pub(super) struct Rows {
     chosen: Chosen,
     /// The index of the next group.
     group: usize,
-    /// The open columns of the current group: numeric ones, then the ids. Empty if no rows are left.
+    /// The open columns of the current group: numeric columns, then the ids. Empty if no rows are left.
     open: Vec<Open>,
     left: u64,
     block: Block,
@@ -426,10 +426,11 @@ impl Rows {
         (self.row as f64 / self.parquet.rows() as f64).min(1.0)
     }
 
-    /// Returns the next rows of positive weight, at most this many; `None` at the end.
+    /// Returns the next rows of positive weight, at most `rows` of them; `None` at the end.
     ///
     /// # Errors
-    /// Returns the errors of reading; faults of these rows; at the end, an error if no row had a positive weight.
+    /// Returns the errors of reading, and faults in these rows. At the end, also returns an error if no row had a
+    /// positive weight.
     pub fn next(&mut self, rows: usize) -> Result<Option<Points>, Error> {
         let layout = self.chosen.layout();
         let there = usize::try_from(self.parquet.rows()).unwrap_or(usize::MAX) - self.row;
@@ -454,7 +455,7 @@ impl Rows {
         self.rounded.notes(name)
     }
 
-    /// Passes on the remaining rows of the block, until this many are kept.
+    /// Gives the remaining rows of the block to `intake`, until `kept` rows are kept.
     fn give(&mut self, intake: &mut Intake<'_>, kept: usize) -> Result<(), Error> {
         let (width, columns) = (self.block.width, self.chosen.columns.len());
         while self.taken < self.block.rows && intake.kept < kept {
@@ -539,7 +540,7 @@ impl Rows {
     }
 }
 
-/// Passes on the next numbers of a column, and returns how many there were.
+/// Calls `put` with each of the next numbers of a column, and returns their number.
 fn numbers(open: &mut Open, rows: usize, mut put: impl FnMut(usize, Option<f64>)) -> Result<usize, ParquetError> {
     let (is_unsigned, first) = (open.is_unsigned, &mut open.rounded);
     match &mut open.reader {
@@ -572,7 +573,8 @@ fn numbers(open: &mut Open, rows: usize, mut put: impl FnMut(usize, Option<f64>)
     }
 }
 
-/// Passes on the next values of a column as texts, and returns their number; a missing value becomes an empty text.
+/// Calls `put` with each of the next values of a column as a text, and returns their number. A missing value becomes an
+/// empty text.
 fn texts(open: &mut Open, rows: usize, mut put: impl FnMut(String)) -> Result<usize, ParquetError> {
     let is_unsigned = open.is_unsigned;
     fn said<T: ToString>(value: Option<T>) -> String {
@@ -613,7 +615,7 @@ fn half_of(bytes: &[u8]) -> Option<f64> {
     Some(half(u16::from_le_bytes(bytes.try_into().ok()?)))
 }
 
-/// Lists the first of some things, and the number of further ones.
+/// Lists the first of some things, and the number of things that are not listed.
 fn list_of<T>(things: &[T], words: impl Fn(&T) -> String) -> String {
     const LISTED: usize = 10;
     let mut list = things.iter().take(LISTED).map(words).collect::<Vec<_>>().join(", ");
@@ -623,7 +625,7 @@ fn list_of<T>(things: &[T], words: impl Fn(&T) -> String) -> String {
     list
 }
 
-/// Passes on the next values of a column with their rows, counted from 0, and returns the number of rows.
+/// Calls `put` with each of the next values of a column and its row, counted from 0. Returns the number of rows.
 fn records<T: DataType>(
     reader: &mut ColumnReaderImpl<T>,
     rows: usize,

@@ -9,7 +9,7 @@
 //!
 //! A delimiter is one byte, or [`SPACES`]: any run of spaces and tabs, ignored at both ends of a line. In a file
 //! delimited by spaces, a lone `#` before the first record marks it as a header and is not a field. NumPy's `savetxt`
-//! writes it.
+//! writes this mark.
 
 use crate::error::{Error, quoted};
 use crate::read::slip::is_number_with_commas;
@@ -17,7 +17,7 @@ use crate::read::source::{HEAD_BYTES, Source};
 
 /// The delimiter `b' '`, which means a run of spaces and tabs.
 pub(crate) const SPACES: u8 = b' ';
-/// The length from which a record means that the file is not a table.
+/// The length at which a record means that the file is not a table.
 const RECORD_BYTES_MAX: usize = 16 * 1024 * 1024;
 /// The number of lines that are examined to detect the delimiter.
 const HEAD_LINES: usize = 50;
@@ -45,7 +45,7 @@ pub(crate) struct Record {
     pub(crate) line: u64,
     /// The number of blank lines between the previous record and this one.
     pub(crate) blank_lines_before: u64,
-    /// Whether it is the first record and a `#` before it marks it as a header.
+    /// Whether the record is the first one and a `#` before it marks it as a header.
     pub(crate) is_marked: bool,
     text: String,
     /// The end of each field in `text`.
@@ -224,8 +224,8 @@ impl<'a> Records<'a> {
         }
     }
 
-    /// Returns whether the quote that is open after the window's first `length` bytes, a line, closes before a
-    /// delimiter or a line end.
+    /// Returns whether the open quote closes before a delimiter or a line end. The quote is open after the window's
+    /// first `length` bytes, which are a line.
     fn closes(&mut self, length: usize) -> Result<bool, Error> {
         let (quoting, delimiter, terminator) = (self.quoting, self.delimiter, self.terminator);
         let Some(opening) = last_open(&self.source.window()[..length], delimiter, quoting) else { return Ok(true) };
@@ -285,9 +285,9 @@ fn last_open(bytes: &[u8], delimiter: u8, quoting: Quoting) -> Option<usize> {
     opening.filter(|_| scan.is_open())
 }
 
-/// Returns whether the next closing quote is followed by a delimiter or a line end. Returns `None` if there is none, or
-/// if the bytes end before this is known. A quote before anything else is a letter. But after a delimiter it opens a
-/// field, so the quote that seemed to open the current field is a letter.
+/// Returns whether the next closing quote is followed by a delimiter or a line end. Returns `None` if there is no
+/// closing quote, or if the bytes end before the next byte is known. A quote before anything else is a letter. But
+/// after a delimiter it opens a field, so the quote that seemed to open the current field is a letter.
 fn closing(bytes: &[u8], delimiter: u8, terminator: u8, quoting: Quoting) -> Option<bool> {
     let mut place = 0;
     while place < bytes.len() {
@@ -317,8 +317,8 @@ fn is_end(bytes: &[u8], delimiter: u8, terminator: u8) -> bool {
     next.is_some_and(|next| *next == delimiter || *next == terminator)
 }
 
-/// Passes on the fields of a record. `""` within quotes is one quote; text after a closing quote belongs to the field.
-/// Spaces before an opening quote do not belong to it.
+/// Calls `give` with each part of a record's fields. `""` within quotes is one quote; text after a closing quote
+/// belongs to the field. Spaces before an opening quote do not belong to it.
 fn split<'t>(line: &'t str, delimiter: u8, quoting: Quoting, mut give: impl FnMut(Piece<'t>)) {
     let bytes = line.as_bytes();
     let is_delimiter = |byte: u8| byte == delimiter || (delimiter == SPACES && byte == b'\t');
@@ -340,8 +340,8 @@ fn split<'t>(line: &'t str, delimiter: u8, quoting: Quoting, mut give: impl FnMu
                 give(Piece::Text(&line[at..at + length]));
                 at += length + 1;
                 if bytes[at - 1] != quote {
-                    // Before a quote or another escape it makes this a letter; elsewhere it is a letter itself, as in
-                    // paths.
+                    // An escape makes a following quote or escape a letter. Elsewhere the escape is a letter itself, as
+                    // in paths.
                     match bytes.get(at) {
                         Some(next) if *next == quote || quoting.escape == Some(*next) => at += 1,
                         _ => {}
@@ -389,8 +389,8 @@ fn is_closed(text: &str, delimiter: u8, quoting: Quoting) -> bool {
     }
 }
 
-/// Returns whether a quote before this text opens a field. It must be closed before a delimiter, or by a quote followed
-/// by the rest of the field. A quote after a delimiter opens another field.
+/// Returns whether a quote before this text opens a field. The quote must be closed before a delimiter, or by a second
+/// quote followed by the rest of the field. A quote after a delimiter opens another field.
 fn is_quoted(text: &str, delimiter: u8, quoting: Quoting) -> bool {
     if is_closed(text, delimiter, quoting) {
         return true;
@@ -401,7 +401,7 @@ fn is_quoted(text: &str, delimiter: u8, quoting: Quoting) -> bool {
     !is_behind_delimiter && !bytes[..end].iter().any(|byte| matches!(byte, b'\n' | b'\r'))
 }
 
-/// The state of a scan for open quotes, byte by byte, which finds where a record ends. The rules are those of
+/// The state of a scan for open quotes, byte by byte, which finds where a record ends. The rules are the same as in
 /// [`split`].
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 enum Quotes {
@@ -422,7 +422,7 @@ impl Quotes {
         let is_delimiter = |byte: u8| byte == delimiter || (delimiter == SPACES && byte == b'\t');
         let quote = quoting.quote;
         if !matches!(self, Quotes::Open | Quotes::Doubtful | Quotes::Escaped) && !bytes.contains(&quote) {
-            // Common case: without a quote, only the last byte matters, because it decides whether the next one starts
+            // Common case: without a quote, only the last byte matters, because it decides whether the next byte starts
             // a field.
             if let Some(last) = bytes.iter().rev().find(|byte| **byte != b' ' || delimiter == SPACES) {
                 *self = if is_delimiter(*last) { Quotes::Start } else { Quotes::Plain };
@@ -449,7 +449,7 @@ impl Quotes {
 }
 
 /// Returns whether a field counts as a number when the delimiter is detected. Numbers with decimal commas count if the
-/// delimiter is a semicolon, a tab or a bar. So an error is about the commas, and not about rows that are too long.
+/// delimiter is a semicolon, a tab or a bar. So Lehr reports the commas as faults, and not rows that are too long.
 fn is_number(field: &str, delimiter: u8) -> bool {
     let may_have_commas = matches!(delimiter, b';' | b'\t' | b'|');
     field.parse::<f64>().is_ok() || may_have_commas && is_number_with_commas(field)

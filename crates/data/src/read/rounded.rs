@@ -3,10 +3,10 @@
 
 use std::fmt::Display;
 
-/// The limit from which a floating-point number may represent several whole numbers (2⁵³).
+/// The number (2⁵³) from which a floating-point number may represent several whole numbers.
 const EXACT: f64 = 9_007_199_254_740_992.0;
 
-/// The shortest text of a whole number that may be rounded.
+/// The minimum number of digits of a whole number that may be rounded.
 const DIGITS: usize = 16;
 
 /// Returns whether a whole number changes when it is read.
@@ -38,7 +38,7 @@ impl Rounded {
         }
     }
 
-    /// Returns a note on each column that is new and has a name here.
+    /// Returns the notes on columns that had no note before and that have a name in `names`.
     pub(super) fn notes<'n>(&mut self, names: impl Fn(usize) -> Option<&'n str>) -> Vec<String> {
         let first = &mut self.first[self.told..];
         first.sort();

@@ -15,12 +15,12 @@ use super::source::Source;
 use super::{Dialect, Format, TableForm};
 use crate::error::{Error, quoted};
 
-/// The first bytes of these files.
+/// The first bytes of workbooks.
 const ZIP: &[u8] = b"PK\x03\x04";
 const OLD: &[u8] = b"\xd0\xcf\x11\xe0";
-/// The most cells of a sheet, because a small file may claim that its last cell is far away.
+/// The maximum number of cells of a sheet, because a small file may claim that its last cell is far away.
 const CELLS_MAX: usize = 1 << 28;
-/// A sheet with fewer cells than the largest one by this factor is a page about the data, not a table.
+/// The factor by which a page about the data has fewer cells than the largest sheet.
 const SMALL: usize = 4;
 
 /// Returns the kind of workbook, by its first bytes and its name.
@@ -56,7 +56,7 @@ pub(super) fn cells(mut source: Source<'_>, format: Format, form: &TableForm) ->
         expected: "a workbook that can be read here (.xlsx, .xls or .ods)".into(),
         found,
     };
-    // The library may panic on unexpected bytes: then the file is damaged.
+    // If the library panics on unexpected bytes, the file is damaged.
     let read = catch_unwind(AssertUnwindSafe(|| match format {
         Format::Ods => {
             of(Ods::new(Cursor::new(bytes)).map_err(|error| damaged(error.to_string()))?, &name, form, &damaged)
@@ -115,7 +115,7 @@ where
         .collect();
     let counts: Vec<usize> = ranges.iter().map(|(range, _)| range.used_cells().count()).collect();
     let most = counts.iter().copied().max().unwrap_or_default();
-    // A small page about the data often precedes them.
+    // A small page about the data often precedes the sheets with data.
     let Some(place) = counts.iter().position(|count| count * SMALL >= most) else {
         return Err(Error::Empty { name: name.into(), found: "a workbook without cells" });
     };

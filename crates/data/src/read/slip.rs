@@ -1,10 +1,10 @@
 //! Fields that people read as numbers but programs read differently, and the reason for each.
 //!
-//! If all values of a column have one notation, they are read in it (`written.rs`). Fields in another notation than the
-//! rest of their column are reported with a reason. A column with several notations that is left out is reported even
-//! under `--quiet`, because it was hardly meant as text.
+//! If all values of a column have one notation, Lehr reads them in this notation (`written.rs`). Fields in another
+//! notation than the rest of their column are reported with a reason. A column with several notations that is left out
+//! is reported even under `--quiet`, because it is probably not meant as text.
 
-/// Returns the reason why a field is not a number, if only a slip keeps it from being a finite one.
+/// Returns the reason why a field is not a number, if without a small slip it would be a finite number.
 ///
 /// # Example
 /// ```

@@ -36,13 +36,13 @@ pub(crate) fn open(path: &Path) -> Result<File, Error> {
 pub(crate) struct Source<'a> {
     name: String,
     reader: Unpacked<'a>,
-    /// The number of bytes read from below the decompressor.
+    /// The number of bytes that the decompressor has read.
     taken: Rc<Cell<u64>>,
     /// The length of a file on disk.
     length: Option<u64>,
     /// The path of a file, to open it again.
     path: Option<PathBuf>,
-    /// The bytes that were read; those before `start` are consumed.
+    /// The bytes that were read; the bytes before `start` are consumed.
     buffer: Vec<u8>,
     start: usize,
     /// The offset of `buffer[start]` in the decompressed bytes.
@@ -63,7 +63,7 @@ impl<'a> Source<'a> {
         Ok(Source { length, path: again, ..Source::new(file, &path.display().to_string())? })
     }
 
-    /// Examines the first bytes: decompresses gzip, and skips a UTF-8 byte order mark, which no binary format begins
+    /// Decompresses gzip, judging by the first bytes, and skips a UTF-8 byte order mark, which no binary format begins
     /// with.
     pub(crate) fn new(reader: impl Read + 'a, name: &str) -> Result<Self, Error> {
         let taken = Rc::new(Cell::new(0));
@@ -149,8 +149,8 @@ impl<'a> Source<'a> {
         Ok(self.window())
     }
 
-    /// Returns the first `bytes` bytes of the window, or fewer if the source ends or fails before. The next read
-    /// reports the failure, with its position.
+    /// Returns the first `bytes` bytes of the window, or fewer if the source ends or fails before. If it fails, the
+    /// next read reports the failure with its position.
     pub(crate) fn peek(&mut self, bytes: usize) -> &[u8] {
         while self.window().len() < bytes && !self.is_at_end && self.pending.is_none() {
             self.pending = self.chunk().err();
@@ -188,8 +188,8 @@ impl<'a> Source<'a> {
         Ok(!self.is_at_end)
     }
 
-    /// Returns the last byte of line ends. It is a line feed, alone or after a carriage return, or a lone carriage
-    /// return, as on old Macintosh systems. The first line end outside quotes decides.
+    /// Returns the last byte of line ends. This byte is a line feed (alone or after a carriage return), or a lone
+    /// carriage return, as on old Macintosh systems. The first line end outside quotes decides.
     ///
     /// # Errors
     /// Returns [`Error::Encoding`] for UTF-16 with a byte order mark and for UTF-32, and errors of reading.
@@ -209,8 +209,8 @@ impl<'a> Source<'a> {
         Ok(terminator)
     }
 
-    /// Makes sure that the window has the next line completely. Returns its length with the line end, if it has one;
-    /// `None` at the end of the source.
+    /// Makes sure that the window has the whole next line. Returns its length with the line end, if it has one; `None`
+    /// at the end of the source.
     ///
     /// `lines` is the number of lines read so far. For a line longer than `bytes_max`, returns the error from
     /// `too_long`.
@@ -279,7 +279,7 @@ impl<'a> Source<'a> {
     }
 }
 
-/// Returns the error for reading that stopped after `read`: because of the bytes, or for another reason.
+/// Returns the error for reading that stopped after `read`: damaged bytes, or another reason.
 pub(crate) fn stopped(name: &str, cause: io::Error, read: String) -> Error {
     let name = name.to_owned();
     match Damage::of(&cause) {
@@ -299,7 +299,7 @@ pub(crate) fn stopped(name: &str, cause: io::Error, read: String) -> Error {
     }
 }
 
-/// Returns the line end of a text with this beginning.
+/// Returns the last byte of the line ends of a text that begins with `head`.
 fn terminator_of(head: &[u8]) -> u8 {
     let first = |heeds_quotes: bool| {
         let mut is_quoted = false;

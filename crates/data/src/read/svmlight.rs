@@ -1,10 +1,10 @@
 //! Reads sparse rows from SVMlight text, which LIBSVM and others write too:
 //! `label column:value column:value … # comment`, one row on each line.
 //!
-//! Clustering does not use classes, so labels (a number, or several separated by commas) are read, checked and left
-//! out. A line may have no label. `qid:number`, by which SVMlight groups the rows of a ranking, is not a column and is
-//! left out too. Text after `#` is a comment, and a line with only a comment is not a row. Columns may come in any
-//! order, but each only once; values of 0 are dropped.
+//! Clustering does not use classes, so labels (a number, or several numbers separated by commas) are read, checked and
+//! left out. A line may have no label. `qid:number`, by which SVMlight groups the rows of a ranking, is not a column
+//! and is left out too. Text after `#` is a comment, and a line with only a comment is not a row. Columns may come in
+//! any order, but each only once; values of 0 are dropped.
 //!
 //! The format does not say whether columns count from 1, as in SVMlight itself, or from 0, as some programs write them.
 //! Unless you specify it, they count from 0 if a column 0 occurs, and otherwise from 1.
@@ -16,13 +16,13 @@ use crate::error::{Error, Fault, Faults, Place, quoted};
 use crate::read::source::{Source, foreign_format, open};
 use crate::sparse::{FirstColumn, Sparse};
 
-/// The length from which a line means that the file is of another kind.
+/// The length at which a line means that the file is of another kind.
 const LINE_MAX: usize = 1 << 28;
 
 /// The number of bytes of a file that are examined to detect its format.
 const LOOKED_AT: usize = 1 << 14;
 
-/// The number of rows that are examined.
+/// The number of rows that are examined to detect the format.
 const ROWS_ASKED: usize = 3;
 
 /// Returns whether a source is called `.svm`, `.svmlight` or `.libsvm`.
@@ -33,8 +33,8 @@ pub(super) fn is_called_svmlight(source: &Source<'_>) -> bool {
 }
 
 /// Returns whether a source begins as SVMlight text: its first three rows are labels followed only by ascending columns
-/// with values. One row must have two columns or a `qid`, because a table of numbers and times of day (`5 12:30`) has
-/// single ones too.
+/// with values. One row must have two columns or a `qid`: a table of numbers and times of day (`5 12:30`) looks like
+/// rows with one column.
 pub(super) fn begins_as_svmlight(source: &mut Source<'_>) -> bool {
     let head = source.peek(LOOKED_AT);
     let is_whole = head.len() < LOOKED_AT;
@@ -63,8 +63,8 @@ pub(super) fn begins_as_svmlight(source: &mut Source<'_>) -> bool {
     is_shown
 }
 
-/// Reads sparse rows from SVMlight text, plain or gzip. `first_column` is the number of its first column. `None`:
-/// detected, as above.
+/// Reads sparse rows from SVMlight text, plain or gzip. `first_column` is the number of the first column; `None` means
+/// that it is detected.
 ///
 /// # Errors
 /// - [`Error::Open`], [`Error::Directory`], [`Error::Read`], [`Error::CutShort`]: the file cannot be read to its end.
@@ -184,7 +184,7 @@ fn before_comment(line: &[u8]) -> &[u8] {
     &line[..end]
 }
 
-/// Returns whether a field is a label: a number, or several separated by commas.
+/// Returns whether a field is a label: a number, or several numbers separated by commas.
 fn is_label(field: &str) -> bool {
     field.split(',').all(|part| part.parse::<f64>().is_ok_and(f64::is_finite))
 }
@@ -201,7 +201,7 @@ fn pair(field: &str) -> Result<Option<(u32, f64)>, &'static str> {
         return Err(EXPECTED);
     }
     let value = value.parse::<f64>().ok().filter(|value| value.is_finite()).ok_or(EXPECTED)?;
-    // If columns count from 1, the number of the last one equals the limit.
+    // If columns count from 1, the number of the last column equals the limit.
     match column.parse::<u32>() {
         Ok(column) if column as usize <= Sparse::COLUMNS_MAX => Ok(Some((column, value))),
         _ => Err("at most 16777216 columns"),

@@ -14,7 +14,7 @@ use flate2::read::MultiGzDecoder;
 /// The first bytes of every gzip file.
 pub(crate) const MAGIC: [u8; 2] = [0x1f, 0x8b];
 
-/// A fault in the bytes, as opposed to the disk.
+/// A fault in the compressed bytes, as opposed to a failure of the disk.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Damage {
     #[error("a gzip file that ends too early")]
@@ -28,7 +28,7 @@ pub(crate) enum Damage {
 }
 
 impl Damage {
-    /// Returns the damage that an error contains, if it is about bytes.
+    /// Returns the damage that an error contains, if the error is about bytes.
     pub(crate) fn of(error: &io::Error) -> Option<&Self> {
         error.get_ref()?.downcast_ref()
     }
@@ -40,7 +40,7 @@ impl From<Damage> for io::Error {
     }
 }
 
-/// A reader that returns plain bytes from plain or compressed ones, and fails once they exceed a limit.
+/// A reader that returns the plain bytes of a plain or compressed source, and fails once they exceed a limit.
 ///
 /// All readers of this crate decompress their input. To limit the size, put this reader before them.
 ///
@@ -62,7 +62,7 @@ impl From<Damage> for io::Error {
 pub struct Unpacked<'a> {
     plain: Box<dyn Read + 'a>,
     is_packed: bool,
-    /// Set when the reader below the decompressor failed, so that the error does not concern the bytes.
+    /// Whether the reader below the decompressor failed, so that the error does not concern the bytes.
     failed: Rc<Cell<bool>>,
     bytes_max: u64,
     given: u64,

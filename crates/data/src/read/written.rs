@@ -1,8 +1,8 @@
 //! The notations in which people write values, and their meanings.
 //!
-//! Every value of a column is examined before any is read ([`Survey`]): the notation must explain all of them. If
-//! several notations do, other columns of the table may show the right one ([`decide`]). Otherwise Lehr assumes the
-//! more usual notation and reports the column as ambiguous.
+//! Every value of a column is examined before any is read ([`Survey`]), because the notation must explain all values.
+//! If several notations explain them, other columns of the table may show the right one ([`decide`]). Otherwise Lehr
+//! assumes the more usual notation and reports the column as ambiguous.
 
 mod date;
 pub mod gap;
@@ -33,7 +33,7 @@ pub(super) struct Survey {
     powers: usize,
     /// The number of values that are not 0 and not percentages.
     plain: usize,
-    /// The number of values that are not in the notation of programs.
+    /// The number of values that are not in the notation of programming languages.
     written: usize,
     /// The row of the first number with a leading zero, as codes and keys have.
     code: Option<usize>,
@@ -60,9 +60,10 @@ struct Times {
     separator: Option<char>,
     /// Whether all values are times of day.
     are_clocks: bool,
-    /// The number of values examined. Numbers such as 20210423 are dates for people, but stay numbers.
+    /// The number of values that were examined as dates. Numbers such as 20210423 are dates for people, but stay
+    /// numbers.
     seen: usize,
-    /// The number of values that are dates in some order, as far as they were counted.
+    /// The number of values that are dates in some order, until counting stopped.
     dates: usize,
     /// The number of values that are not dates, and the row of the first.
     others: usize,
@@ -88,7 +89,7 @@ impl Default for Times {
     }
 }
 
-/// The excess of texts over dates at which counting dates ends.
+/// Counting dates stops when texts outnumber dates by more than this.
 const FEW_TEXTS: usize = 16;
 
 const ORDERS: [DateOrder; 3] = [DateOrder::DayFirst, DateOrder::MonthFirst, DateOrder::YearFirst];
@@ -98,7 +99,7 @@ impl Times {
     fn look(&mut self, row: usize, field: &str) {
         self.seen += 1;
         self.are_clocks = self.are_clocks && date::time_of_day(field).is_some();
-        // This is a text column, because a column of dates would have more of them.
+        // This is a text column, because a column of dates would have more dates.
         if self.others > self.dates + FEW_TEXTS {
             return;
         }
@@ -137,7 +138,7 @@ impl Times {
 #[derive(Debug)]
 pub(super) struct AsNumber {
     pub(super) form: NumberForm,
-    /// Whether most of its values are numbers.
+    /// Whether most values of the column are numbers.
     pub(super) is_nearly: bool,
 }
 
@@ -146,10 +147,10 @@ pub(super) struct AsNumber {
 struct Reading {
     /// The number of values that are not numbers.
     misfits: usize,
-    /// The row of the first such value.
+    /// The row of the first value that is not a number.
     misfit: Option<usize>,
     thousands: Option<char>,
-    /// Whether a value proves this reading, because it is not a number in the other one.
+    /// Whether a value proves this reading, because it is not a number in the other reading.
     is_shown: bool,
 }
 
@@ -234,8 +235,8 @@ impl Survey {
         }
     }
 
-    /// Returns whether many rows have the same text and many others none; with few rows of either kind, these are
-    /// missing values or remarks.
+    /// Returns whether many rows have the same text and many other rows have none. With few rows of either kind, these
+    /// are missing values or remarks.
     fn is_crossed(&self, rows: usize) -> bool {
         const ROWS: usize = 5;
         const PART: usize = 20;
@@ -346,7 +347,7 @@ pub(super) struct Decided {
     pub(super) notes: Vec<String>,
 }
 
-/// Decides how all columns are read: an ambiguous column is read like the others.
+/// Decides how all columns are read. If a column is ambiguous, the other columns decide its notation.
 pub(super) fn decide(
     names: &[String],
     surveys: &[Survey],
@@ -445,7 +446,7 @@ fn one(
         return ReadAs::Truth { yes, no };
     }
     if !survey.is_number() && !must_be_number {
-        // Most values are numbers, so the others are more likely mistakes than text.
+        // Most values are numbers, so the other values are more likely mistakes than text.
         let best = survey.readings.iter().min_by_key(|reading| reading.misfits);
         if let Some(Reading { misfits, misfit: Some(row), .. }) = best
             && *misfits * 2 < survey.filled
@@ -506,7 +507,7 @@ fn one(
         None => {
             let by_others = || others.decimal.map(|mark| if mark == ',' { Mark::Comma } else { Mark::Point });
             asked.or_else(by_others).unwrap_or_else(|| {
-                // If commas separate fields, an unquoted number has no comma, and a point is the notation of programs.
+                // If commas separate fields, an unquoted number has no comma, and a point is a decimal point.
                 is_ambiguous = survey.readings[0].thousands.is_some() || !others.has_commas_between;
                 Mark::Point
             })
@@ -624,7 +625,7 @@ fn order_of(form: &str) -> DateOrder {
     }
 }
 
-/// Returns the values of a column that is read in this way, and the rows with another notation. `texts` are words for
+/// Returns the values of a column that is read as `read_as`, and the rows with another notation. `texts` are words for
 /// missing values that are texts in this column.
 pub(super) fn values(
     read_as: &ReadAs,

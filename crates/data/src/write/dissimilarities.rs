@@ -6,10 +6,11 @@ use std::io::{self, Write};
 
 use crate::dissimilarities::{Element, Form, Header, LARGEST_U16, MISSING_I16, MISSING_U16};
 
-/// Facts about all values, needed before the first is written: fixed point depends on the largest.
+/// Facts about all values, which are needed before the first value is written: the unit of fixed point depends on the
+/// largest value.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Extent {
-    /// The largest value; 0 if there is none.
+    /// The largest value; 0 if there are no values.
     pub largest: f64,
     /// The sum of the values.
     pub sum: f64,
@@ -36,7 +37,7 @@ impl Extent {
         if self.present == 0 { f64::NAN } else { self.sum / self.present as f64 }
     }
 
-    /// Returns the largest value for a header; NaN if there is none.
+    /// Returns the largest value for a header; NaN if there are no values.
     pub fn stated_largest(&self) -> f64 {
         if self.present == 0 { f64::NAN } else { self.largest }
     }
@@ -104,8 +105,8 @@ pub fn header(header: &Header) -> String {
     text
 }
 
-/// Returns the nearest fixed-point number; the largest value gives exactly [`LARGEST_U16`], however its quotient is
-/// rounded. NaN gives [`MISSING_U16`].
+/// Returns the nearest fixed-point number; the largest value gives exactly [`LARGEST_U16`], whether its quotient is
+/// rounded up or down. NaN gives [`MISSING_U16`].
 ///
 /// # Example
 /// ```

@@ -5,12 +5,12 @@
 
 use std::collections::HashSet;
 
-/// Returns the names of data columns in a table whose computed columns are called `ours`. A name stays unchanged, or
-/// gets as many `_` appended as make it distinct.
+/// Returns the names of data columns in a table whose computed columns are called `ours`. A name stays unchanged if it
+/// is distinct; otherwise `_` is appended until it is.
 ///
-/// For each column, there are further columns named after it, with one of `prefixes` before its name; these names are
-/// distinct from all others too. A data column that clashes with such a name is renamed, as if it clashed with `ours`.
-/// Of data columns with the same name, the first keeps it.
+/// For each column, the table also has columns with one of `prefixes` before its name. These names are distinct from
+/// all others too. A data column that clashes with such a name is renamed, as if it clashed with `ours`. If data
+/// columns have the same name, the first of them keeps it.
 ///
 /// # Example
 /// ```

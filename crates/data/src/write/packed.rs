@@ -32,8 +32,8 @@ pub fn fingerprints(path: &Path, rows: &Fingerprints) -> Result<(), Error> {
     file.commit()
 }
 
-/// Writes an array of `rows` rows of `bits` columns to `out`, in NPY version 1. Calls `fill` for each row in turn,
-/// which must write all of its words. Bit b of a row is bit `b % 64` of word `b / 64`. So the rows need not be in
+/// Writes an array of `rows` rows of `bits` columns to `out`, in NPY version 1. Calls `fill` for one row after another;
+/// `fill` must write all words of the row. Bit b of a row is bit `b % 64` of word `b / 64`. The rows need not be in
 /// memory together.
 ///
 /// # Errors

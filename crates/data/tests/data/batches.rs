@@ -1,4 +1,5 @@
-//! Tables read some rows at a time: the same rows, and the faults of those that are read together.
+//! Tests that a table read in batches has the same rows as a whole table, and that faults of a batch are reported
+//! together.
 
 use lehr_data::read::{Batches, Selection, points_from};
 use lehr_data::{Error, Points, write};
@@ -9,7 +10,7 @@ fn weighted() -> Selection {
     Selection { weights: Some("2".into()), id: Some("0".into()), ..Selection::default() }
 }
 
-/// All batches of some bytes.
+/// Returns all batches of some bytes.
 fn batches(bytes: &[u8], selection: &Selection, rows: usize) -> Result<Vec<Points>, Error> {
     let mut batches = Batches::new(bytes, "t", selection)?;
     let mut all = Vec::new();
@@ -52,7 +53,8 @@ fn batches_are_the_rows_of_the_table_without_those_that_weigh_nothing() {
 
 #[test]
 fn batches_have_the_columns_of_the_whole_table_where_two_delimiters_are_possible() {
-    // Plain numbers between commas; more fields between tabs, some of which are numbers as people write them.
+    // Between commas, the fields are plain numbers. Between tabs there are more fields, some of which are numbers as
+    // people write them.
     for text in [
         "x,1,,[6e,1,,[6e3\u{14}3\u{14}id\ta\u{1f}e\tifcoe\t9 m,099&0\t0,\t\tp\n",
         ": 4''tf>rae',2 TFHB(2, 3 3: '>f4', 'f,2, 33),nnn ,n#trae',3: '>f4', 'f,2, 33),nnn ,n#trae', T#B(2,, ,,,3,}\u{1a}  UO   3 3,   ",
@@ -73,7 +75,7 @@ fn the_header_of_a_table_that_follows_is_passed_over() {
         let values: Vec<f64> = all.iter().flat_map(|batch| batch.values()).copied().collect();
         assert_eq!(values, [1.0, 3.0, 4.0], "{rows}");
     }
-    // Another header is a row gone wrong, and so is one in a table that has none.
+    // A different header is a faulty row, and so is a header in a table that has none.
     for other in ["id,x,w\na,1,2\nid,y,w\n", "id,x,w\na,1,2\nid,x\n"] {
         assert!(matches!(batches(other.as_bytes(), &selection, 10), Err(Error::Faults(_))), "{other:?}");
     }

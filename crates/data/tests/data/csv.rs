@@ -1,11 +1,11 @@
-//! What a table of text says, in all the shapes in which tables come.
+//! Tests reading of text tables in many layouts.
 
 use lehr_data::read::{Selection, incomplete_from, points, points_from};
 use proptest::prelude::*;
 
 use crate::{columns, gzip, plain, table};
 
-/// The columns that were left out of a table, as they are told.
+/// Returns the columns that were left out of a table, as messages show them.
 fn left_out(text: &str) -> Vec<String> {
     let points = table(text, &Selection::default()).unwrap();
     points.left_out().iter().map(ToString::to_string).collect()
@@ -13,16 +13,17 @@ fn left_out(text: &str) -> Vec<String> {
 
 #[test]
 fn columns_without_numbers_are_told_with_an_example() {
-    // The first text there is, wherever that is; ids and what was not chosen are not left out by us.
+    // The example is the first text of the column, wherever it is. Ids and columns that were not chosen do not count as
+    // left out.
     let rows: String = (0..150).map(|row| format!("{row},n/a,{}\n", if row == 140 { "late" } else { "" })).collect();
     assert_eq!(left_out(&format!("x,y,z\n{rows}")), ["y (empty)", "z (\"late\")"]);
-    // What a person reads as a number is one.
+    // A value that people read as a number is read as a number.
     assert_eq!(left_out("a;b;c\n1;2,5;x\n2;3,5;y\n3;4;z\n"), ["c (\"x\")"]);
     let selection = Selection { id: Some("c".into()), columns: columns(&["a"]), ..Selection::default() };
     assert!(table("a,b,c\n1,u,x\n2,v,y\n", &selection).unwrap().left_out().is_empty());
     let selection = Selection { id: Some("c".into()), ..Selection::default() };
     assert_eq!(table("a,b,c\n1,u,x\n2,v,y\n", &selection).unwrap().left_out().len(), 1);
-    // Of rows with gaps too, and in the order of the file.
+    // The same holds for rows with missing values, and columns are in the order of the file.
     let rows = "a,b,c\n1,,\n2,,w\n";
     let told = incomplete_from(rows.as_bytes(), "r.csv", &Selection::default()).unwrap();
     let told: Vec<String> = told.left_out().iter().map(ToString::to_string).collect();
@@ -46,7 +47,7 @@ fn a_header_can_be_said_to_be_there_or_not() {
 
 #[test]
 fn a_header_is_seen_in_the_wanted_columns_only() {
-    // The first field is text in every row: that makes no header.
+    // The first field is text in every row, so it does not make the first row a header.
     let selection = Selection { columns: columns(&["1", "2"]), ..Selection::default() };
     let points = table("A,1,2\nB,3,4\n", &selection).unwrap();
     assert_eq!((points.len(), points.columns()), (2, &["x1".to_string(), "x2".into()][..]));
@@ -84,7 +85,7 @@ fn a_column_is_numeric_if_one_of_its_first_rows_is() {
     let mut text = String::from("a,b\n");
     text.push_str(&",1\n".repeat(99));
     text.push_str("5,1\n");
-    // The 100th row has a number: the column is wanted, and its gaps are faults rather than reasons to drop it.
+    // The 100th row has a number, so the column is numeric, and its missing values are faults.
     let error = table(&text, &Selection::default()).unwrap_err().to_string();
     assert!(error.ends_with("points.csv: 99 faults in all; the first 10 are shown"), "{error}");
 }
@@ -106,7 +107,7 @@ fn delimiters_are_found_out() {
 #[test]
 fn a_mark_before_a_first_row_divided_by_spaces_makes_it_a_header() {
     assert_eq!(plain("# a b\n1 2\n3 4\n"), plain("a b\n1 2\n3 4\n"));
-    // A row that was commented out must not come back as data.
+    // A row that was commented out must not be read as data.
     assert_eq!(plain("# 1 2\n3 4\n").values(), [3.0, 4.0]);
     assert_eq!(plain("#a,b\n1,2\n").columns(), ["#a", "b"]);
 }
@@ -210,14 +211,14 @@ fn bytes_that_arrive_one_by_one_make_the_same_table() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 
-    /// Whatever the `csv` crate writes with any of our delimiters is read as it was meant.
+    /// Checks that tables written by the `csv` crate, with any of our delimiters, are read correctly.
     #[test]
     fn tables_written_by_another_program_read_the_same(
         rows in prop::collection::vec((".{0,12}", any::<f64>().prop_filter("finite", |x| x.is_finite()), -1e6..1e6f64), 1..30),
         delimiter in prop::sample::select(vec![b',', b';', b'\t', b'|']),
         crlf in any::<bool>(),
     ) {
-        // A zero byte is refused by design: no text has one.
+        // A zero byte is refused on purpose, because no text has one.
         prop_assume!(rows.iter().all(|(id, _, _)| !id.contains('\0')));
         let terminator = if crlf { csv::Terminator::CRLF } else { csv::Terminator::Any(b'\n') };
         let mut writer = csv::WriterBuilder::new().delimiter(delimiter).terminator(terminator).from_writer(Vec::new());
@@ -243,7 +244,7 @@ fn with_gaps(table: &str) -> Result<lehr_data::Incomplete, lehr_data::Error> {
 
 #[test]
 fn a_column_that_begins_with_gaps_is_numeric_if_numbers_follow() {
-    // More gaps than rows are looked at beforehand.
+    // There are more missing values than rows that are examined first.
     let gaps: String = (0..150).map(|row| format!("{row},NA,\n")).collect();
     let records = with_gaps(&format!("x,late,nothing\n{gaps}150,5,\n151,,\n")).unwrap();
     assert_eq!(records.columns(), ["x", "late"]);

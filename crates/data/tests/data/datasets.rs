@@ -1,4 +1,4 @@
-//! The sets inside the program are what their SOURCE.md says.
+//! Tests that the included data sets agree with their SOURCE.md.
 
 use lehr_data::datasets;
 
@@ -34,8 +34,8 @@ fn values_have_the_means_that_are_published() {
     assert_eq!((digits.columns()[0].as_str(), digits.columns()[63].as_str()), ("pixel_0_0", "pixel_7_7"));
 }
 
-/// The known optimum of three clusters on iris, 78.851441426, the best of a few runs of k-means: a wrong digit anywhere
-/// would move it.
+/// The known optimum of three clusters on iris is 78.851441426, the best of a few runs of k-means. A wrong digit
+/// anywhere in the data would change it.
 #[test]
 fn three_means_of_iris_have_the_known_optimum() {
     let (points, _) = datasets::iris();
@@ -43,7 +43,7 @@ fn three_means_of_iris_have_the_known_optimum() {
     assert!((best - 78.851_441_426).abs() < 1e-8, "{best}");
 }
 
-/// The sum of squares at which Lloyd's iteration ends that starts at these rows.
+/// Returns the sum of squares at which Lloyd's iteration ends, if it starts at these rows.
 fn k_means(points: &lehr_data::Points, starts: [usize; 3]) -> f64 {
     let squared = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| (a - b) * (a - b)).sum::<f64>();
     let mut centers = starts.map(|row| points.row(row).to_vec());
@@ -92,7 +92,7 @@ fn census_blocks_are_those_of_three_states() {
     assert_eq!((sphere.dimension(), sphere.weights(), sphere.ids()), (3, blocks.weights(), blocks.ids()));
 }
 
-/// 1,808 AluJ, 6,728 AluS and 1,356 AluY, as a count of the headers says.
+/// A count of the headers gives 1,808 AluJ, 6,728 AluS and 1,356 AluY.
 #[cfg(feature = "genes")]
 #[test]
 fn alu_repeats_have_the_lengths_and_families_that_are_said() {

@@ -1,4 +1,4 @@
-//! One table in every form in which people have it: the same values to the bit, through data frames and through points.
+//! Tests one table in every supported format: data frames and points have bit-identical values.
 
 use lehr_data::frame::{DataFrame, Values};
 use lehr_data::read::{Format, Selection, TableForm, data_frame_from, incomplete_from, points_from};
@@ -32,7 +32,7 @@ const LINES: &str = r#"{"shop": "Bern", "day": "2021-04-23", "sales": 1818.99, "
 {"shop": "Basel", "day": "2020-12-31", "sales": 1000000.01, "share": 0.1, "open": true}
 "#;
 
-/// The table in all forms, with what each is called and what kind of file it is.
+/// Returns the table in all formats, each with its file name and kind of file.
 fn forms() -> Vec<(&'static str, Vec<u8>, Format)> {
     let array = format!("[{}]", LINES.trim_end().replace('\n', ",\n"));
     let utf16: Vec<u8> = format!("\u{feff}{GERMAN}").encode_utf16().flat_map(u16::to_le_bytes).collect();
@@ -141,7 +141,7 @@ fn what_json_does_not_hold_is_told_with_its_place_28() {
         "t.jsonl, line 2: expected each name once, found \"b.c\" twice"
     );
     let no_number = "which is no number of JSON; write null for a missing value";
-    // As Python writes them.
+    // Python writes these words.
     for word in ["NaN", "Infinity", "-Infinity"] {
         let found = said(&format!("{{\"a\": 1}}\n{{\"a\": {word}}}\n"));
         assert!(found.starts_with("t.jsonl, line 2: expected an object in JSON on each line"), "{found}");
@@ -190,7 +190,7 @@ fn a_workbook_says_which_sheet_and_rows_are_read() {
         asked("none").unwrap_err().to_string(),
         "shops.xlsx: expected a sheet \"none\", found the sheets \"cover\", \"data\", \"more\""
     );
-    // Damage is told and nothing panics.
+    // A damaged file is reported, and nothing panics.
     for end in (4..bytes.len()).step_by(97) {
         assert!(data_frame_from(&bytes[..end], "shops.xlsx", &TableForm::default()).is_err());
     }
@@ -215,7 +215,7 @@ fn an_array_of_numpy_is_a_table_of_numbers() {
     assert_eq!(frame.dialect().unwrap().format, Format::Npy);
 }
 
-/// A table of the lab: real ones are in `lab/tables`, with the truth of their columns.
+/// Returns a table of the lab: `lab/tables` has real tables, with the correct types of their columns.
 #[cfg(feature = "sheets")]
 fn real(name: &str) -> DataFrame {
     let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../lab/tables").join(name);

@@ -1,9 +1,9 @@
-//! Tables as people have them, read as data frames: each decision, and that it is reported.
+//! Tests reading of ordinary tables as data frames: each decision, and its report.
 
 use lehr_data::frame::{DataFrame, FrameColumn, ReadAs, Values};
 use lehr_data::read::{InputColumn, TableForm, data_frame_from, data_frame_of};
 
-/// A table read with nothing asked.
+/// Reads a table without any options.
 pub(crate) fn plain(text: impl AsRef<[u8]>) -> DataFrame {
     with(text, &TableForm::default())
 }
@@ -12,7 +12,7 @@ pub(crate) fn with(text: impl AsRef<[u8]>, form: &TableForm) -> DataFrame {
     data_frame_from(text.as_ref(), "t.csv", form).unwrap()
 }
 
-/// The numbers of a column.
+/// Returns the numbers of a column.
 pub(crate) fn numbers(frame: &DataFrame, column: &str) -> Vec<f64> {
     match &frame.column(column).unwrap_or_else(|| panic!("{column} in {frame:?}")).values {
         Values::Numbers(values) | Values::Times(values) => values.clone(),
@@ -20,7 +20,7 @@ pub(crate) fn numbers(frame: &DataFrame, column: &str) -> Vec<f64> {
     }
 }
 
-/// The texts of a column, empty where there is none.
+/// Returns the texts of a column; empty where there is no text.
 pub(crate) fn texts(frame: &DataFrame, column: &str) -> Vec<String> {
     let Values::Categories(categories) = &frame.column(column).unwrap().values else { panic!("{column} is no text") };
     (0..categories.len()).map(|row| categories.text(row).unwrap_or_default().to_owned()).collect()
@@ -122,7 +122,7 @@ fn a_column_is_read_as_it_was_before() {
     let before = plain("a;b\n1.234;1,5\n2.345;2,5\n");
     let columns = before.columns().iter().map(|column| (column.name.clone(), column.read_as.clone())).collect();
     let form = TableForm { columns, ..before.dialect().unwrap().form() };
-    // By itself it would be 3.456.
+    // Without the option, it would be 3.456.
     assert_eq!(numbers(&with("a;c\n3.456;x\n", &form), "a"), [3456.0]);
     let error = data_frame_from("a;b\n1,5;2\n3.456,5;\nz;1\n".as_bytes(), "t.csv", &form).unwrap_err().to_string();
     assert_eq!(
@@ -143,14 +143,14 @@ fn a_column_is_read_as_numbers_or_text_where_that_is_asked_for() {
     assert_eq!(numbers(&frame, "code"), [42.0, 7.0, 19.0]);
     assert_eq!(texts(&frame, "class"), ["1", "2", "1"]);
     assert_eq!(frame.notes(), [] as [String; 0]);
-    // The next table is read in the same way, also where its columns have types.
+    // The next table is read in the same way, even if its columns have types.
     let columns = frame.columns().iter().map(|column| (column.name.clone(), column.read_as.clone())).collect();
     let saved = TableForm { columns, ..TableForm::default() };
     assert_eq!(numbers(&with("code,class,paid\n00003,2,no\n", &saved), "code"), [3.0]);
     let typed = ["code", "class", "paid"].map(|name| InputColumn::Read(FrameColumn::numbers(name, vec![1.0, 2.5])));
     let frame = data_frame_of("t", typed.to_vec(), &saved).unwrap();
     assert_eq!((numbers(&frame, "code"), texts(&frame, "class")), (vec![1.0, 2.5], vec!["1".into(), "2.5".into()]));
-    // Values that are no numbers are faults, each with its line.
+    // Values that are not numbers are faults, each with its line.
     let refused = data_frame_from(text.as_bytes(), "t.csv", &form(&["paid"], &[])).unwrap_err().to_string();
     let words =
         "line 2, column 3 (\"paid\"): expected a number, since the column is to be read as numbers, found \"yes\"";
@@ -221,7 +221,7 @@ fn text_in_other_encodings_is_read_and_told() {
         (big, "read as UTF-16 (higher byte first)"),
         (latin.clone(), latin_note),
         (crate::gzip(&latin), latin_note),
-        // Far behind what is looked at first.
+        // The value is far after the rows that are examined first.
         (
             [&b"Ort;Umsatz\n"[..], &b"Bern;1,5\n".repeat(20_000), &latin[11..]].concat(),
             "read as Windows-1252 (Latin-1): line 20002 has the byte FC ('ü' in Latin-1), which is no UTF-8",
@@ -234,7 +234,7 @@ fn text_in_other_encodings_is_read_and_told() {
         assert_eq!(numbers(&frame, "Umsatz")[rows - 2..], [5.5, 7.5]);
         assert_eq!(frame.notes()[0], note);
     }
-    // UTF-8 with a broken letter is no other encoding.
+    // UTF-8 with an invalid letter does not count as another encoding.
     let broken = "a;b\nü;1\né;2\n?;3\n".replace('?', "\u{1}").into_bytes();
     let broken: Vec<u8> = broken.into_iter().map(|byte| if byte == 1 { 0xff } else { byte }).collect();
     let error = data_frame_from(&broken[..], "t.csv", &TableForm::default()).unwrap_err().to_string();
@@ -250,7 +250,7 @@ fn amounts_of_money_may_have_words_for_thousands_and_millions() {
     assert_eq!((numbers(&frame, "gross")[3], frame.column("gross").unwrap().missing()), (1.2e9, 1));
     assert_eq!(read_as(&frame, "gross"), "number, $, K and M");
     assert_eq!(numbers(&plain("n;p\na;1,2 Mio. €\nb;300 Tsd. €\n"), "p"), [1_200_000.0, 300_000.0]);
-    // Without a currency it may be metres, months or a size.
+    // Without a currency, `5M` may mean metres, months or a size.
     assert_eq!(read_as(&plain("n,size\na,5M\nb,12M\n"), "size"), "text");
 }
 
@@ -282,7 +282,7 @@ fn one_text_or_nothing_is_a_cross_where_neither_is_rare() {
     let frame = plain(rows(12, 20, ""));
     assert_eq!(numbers(&frame, "seen").iter().sum::<f64>(), 12.0);
     assert_eq!(read_as(&frame, "seen"), "yes or no (\"Episode IV\" is 1, an empty field is 0)");
-    // Two rows of forty without it are gaps, one with it is a remark, and what is written as missing is.
+    // One empty row of forty is a missing value, one row with the text is a remark, and `NA` means missing.
     for text in [rows(39, 40, ""), rows(1, 40, ""), rows(12, 20, "NA")] {
         assert_eq!(read_as(&plain(&text), "seen"), "text");
     }

@@ -1,4 +1,4 @@
-//! First rows of numbers that are names, and those that are values.
+//! Tests first rows of numbers: some are names, and others are values.
 
 use lehr_data::read::{Selection, csv_points, points_from};
 
@@ -13,11 +13,11 @@ fn years_above_numbers_beside_a_word_are_names() {
     assert_eq!(names("country,2019,2020\nCH,5.5,6\nFR,7,8\n"), ["2019", "2020"]);
     assert_eq!(names("country,2020,2019\nCH,550,2019\nFR,7,8\nDE,9,10\n"), ["2020", "2019"]);
     assert_eq!(names("country;region;2010;2015;2020\nCH;Europe;1;2;3\nUS;America;4;5;6\n"), ["2010", "2015", "2020"]);
-    // As pandas writes a table with an index.
+    // pandas writes a table with an index like this.
     assert_eq!(names(",2019,2020\nCH,5,6\nFR,7,8\n"), ["2019", "2020"]);
     assert_eq!(names(",0,1,2\na,5,6,7\nb,7,8,9\n"), ["0", "1", "2"]);
     assert_eq!(names(",0,1\n0,5,6\n1,7,8\n"), ["0", "1"]);
-    // And all rows below are rows.
+    // All rows below the header are rows of data.
     let points = csv_points("country,2019,2020\nCH,5,6\nFR,7,8\n".as_bytes(), "t.csv", &Selection::default()).unwrap();
     assert_eq!(points.values(), [5.0, 6.0, 7.0, 8.0]);
 }
@@ -25,7 +25,7 @@ fn years_above_numbers_beside_a_word_are_names() {
 #[test]
 fn numbers_that_belong_to_the_rows_below_are_values() {
     let is_of_values = |text: &str| assert_eq!(columns(text).unwrap()[0].chars().next(), Some('x'), "{text}");
-    // Born and died; years of a rate; the same word once more.
+    // These are years of birth and death, years of a rate, and a word that is repeated.
     is_of_values("Newton,1643,1727\nLeibniz,1646,1716\n");
     is_of_values("1999,5.1\n2000,5.2\n2001,5.0\n");
     is_of_values("CH,2019,2020\nFR,7,8\nCH,5,6\n");
@@ -67,7 +67,7 @@ fn structures_are_told_as_what_they_are_and_none_is_taken_for_a_name() {
             "{said}"
         );
     }
-    // A column of numbers beside them decides: the first row is one too.
+    // A column of numbers beside them decides, because its first row is a number too.
     let points = csv_points("CCO,46.07\nCCN,45.08\n".as_bytes(), "t.csv", &Selection::default()).unwrap();
     assert_eq!((points.len(), points.left_out()[0].example.as_str()), (2, "CCO"));
 }
@@ -83,7 +83,7 @@ fn columns_that_are_written_as_people_write_are_read_and_told() {
     assert_eq!(points.notes(), ["\"share\" is read as number, per cent", "\"price\" is read as number, $"]);
     let said = csv_points("x\n1\n5%\n".as_bytes(), "t.csv", &Selection::default()).unwrap_err().to_string();
     assert_eq!(said, "t.csv, line 3, column 1 (\"x\"): expected a finite number, found \"5%\", with a percent sign");
-    // The other way round, the number is the one that differs.
+    // In the opposite case, the plain number is the one that differs.
     let mixed = "x,y\n1%,1\n2,2\n3%,3\n4%,4\n5%,5\n";
     let said = csv_points(mixed.as_bytes(), "t.csv", &Selection::default()).unwrap_err().to_string();
     let expected = "t.csv, line 3, column 1 (\"x\"): expected a finite number, found \"2\", unlike the other rows (number, per cent)";
@@ -101,18 +101,18 @@ fn left_out(text: &str) -> Vec<String> {
 #[test]
 fn numbers_of_rows_are_none_of_the_columns_28() {
     let told = "a column without a name (numbers of the rows, as an index of pandas)";
-    // As pandas writes a table; of rows that were chosen; and shuffled.
+    // pandas writes such tables: a whole one, one of chosen rows, and a shuffled one.
     for text in [",a\n0,5\n1,7\n2,9\n", ",a\n0,5\n3,7\n4,9\n", ",a\n7,5\n2,7\n4,9\n"] {
         assert_eq!(columns(text).unwrap(), ["a"], "{text}");
         assert_eq!(left_out(text), [told], "{text}");
     }
-    // Others than plain numbers stand beside them.
+    // Beside the row numbers are values that are not plain numbers.
     assert_eq!(read(",a,b\n0,5%,1\n1,7%,2\n2,9%,3\n").unwrap().columns(), ["a", "b"]);
-    // As R writes one: a name less than there are columns.
+    // R writes tables like this: there is one name less than there are columns.
     assert_eq!(read("\"a\",\"b\"\n\"1\",5,6\n\"2\",7,8\n").unwrap().columns(), ["a", "b"]);
     assert_eq!(left_out("\"a\",\"b\"\n\"1\",5,6\n\"2\",7,8\n"), ["row (names of the rows)"]);
-    // A first column with a name, with a number twice or with fractions is a column like any other. So is one that the
-    // caller selects.
+    // A first column is an ordinary column if it has a name, a repeated number or fractions. It is also one if the
+    // caller selects it.
     for text in ["n,a\n0,5\n1,7\n2,9\n", ",a\n0,5\n1,7\n1,9\n", ",a\n0.5,5\n1,7\n2,9\n"] {
         assert_eq!(columns(text).unwrap().len(), 2, "{text}");
     }
@@ -128,7 +128,7 @@ fn a_number_beyond_the_largest_is_no_name_28() {
         let said = read(text).unwrap_err();
         assert!(said.contains("line 2, column 1 (\"a\")") && said.contains(&format!("found \"{word}\"")), "{said}");
     }
-    // A column of them alone is left out, and that is no matter of course.
+    // A column that has only such words is left out, and this is reported.
     for word in ["inf", "Infinity", "1e309"] {
         let points = read(&format!("a,b\n1,{word}\n2,{word}\n")).unwrap();
         assert_eq!(points.columns(), ["a"]);

@@ -1,5 +1,5 @@
-//! Any bytes at all, and valid files with damage: every reader answers with points or an error, and never panics, hangs
-//! or takes memory that the file does not justify.
+//! Tests that every reader returns points or an error for any bytes, and for valid files with damage. It must never
+//! panic, hang, or take memory that the file does not justify.
 
 use lehr_data::read::{Selection, Table, csv_points, points_from, table_from};
 use lehr_data::{Error, geography};
@@ -7,7 +7,7 @@ use proptest::prelude::*;
 
 use crate::gzip;
 
-/// Runs all readers over the bytes. What comes out must hold its promises, and an error must have words.
+/// Runs all readers over the bytes. Results must keep the promises of their types, and errors must have a text.
 fn read_all_ways(bytes: &[u8], selection: &Selection) {
     let names = ["a", "a.tsv", "a.npy"];
     let results = names.into_iter().map(|name| points_from(bytes, name, selection));
@@ -32,7 +32,7 @@ fn read_all_ways(bytes: &[u8], selection: &Selection) {
     }
 }
 
-/// Sparse rows by their contents and by their names.
+/// Reads sparse rows, judging by the contents and by the name.
 fn read_as_sparse(bytes: &[u8], name: &str) -> Result<lehr_data::Sparse, String> {
     let found = table_from(bytes, name, &Selection::default(), None).map_err(|error| {
         assert!(error.to_string().starts_with('a') && !error.is_environment(), "{error}");
@@ -69,7 +69,7 @@ fn selections() -> impl Strategy<Value = Selection> {
         })
 }
 
-/// Hands out a few bytes at a time.
+/// A reader that returns a few bytes at a time.
 struct Steps<'a>(&'a [u8], usize);
 
 impl std::io::Read for Steps<'_> {
@@ -102,7 +102,7 @@ proptest! {
         read_all_ways(text.as_bytes(), &selection);
     }
 
-    /// Where the window ends is nobody's business: one byte at a time gives the same points or the same words.
+    /// Checks that the end of the window does not matter: one byte at a time gives the same points or the same message.
     #[test]
     fn the_size_of_reads_changes_nothing(text in "[ab01,;\t \"\"\r\n.]{0,120}", selection in selections(), step in 1usize..7) {
         let said = |result: Result<lehr_data::Points, Error>| result.map_err(|error| error.to_string());

@@ -1,4 +1,4 @@
-//! What may stand around the contents of a text: byte order marks, line ends and packing are the same for every reader.
+//! Tests that byte order marks, line ends and compression are handled alike by every reader.
 
 use lehr_data::read::classes::classes_from;
 use lehr_data::read::fasta::{Expected, sequences_from};
@@ -9,14 +9,15 @@ use lehr_data::read::{
 
 use crate::gzip;
 
-/// A text in all the ways in which programs write it.
+/// Returns a text in all the ways in which programs write it.
 fn forms(text: &str) -> Vec<(String, Vec<u8>)> {
     let mut forms = Vec::new();
     for mark in ["", "\u{feff}"] {
         for end in ["\n", "\r\n", "\r"] {
             let lines = text.replace('\n', end);
             let last = lines.trim_end_matches(['\r', '\n']);
-            // A line end at the end or none; and a line feed that an editor put behind carriage returns.
+            // The last line may end with a line end or not, and an editor may have put a line feed after carriage
+            // returns.
             for whole in [lines.clone(), last.to_owned(), format!("{last}\n")] {
                 let whole = format!("{mark}{whole}").into_bytes();
                 let shown = String::from_utf8_lossy(&whole).escape_debug().to_string();
@@ -28,7 +29,7 @@ fn forms(text: &str) -> Vec<(String, Vec<u8>)> {
     forms
 }
 
-/// That what a reader makes of a text is the same in all its forms.
+/// Checks that a reader returns the same result for a text in all its forms.
 fn reads_all<T: PartialEq + std::fmt::Debug>(text: &str, read: impl Fn(&[u8]) -> T) {
     let expected = read(text.as_bytes());
     for (shown, bytes) in forms(text) {
@@ -78,10 +79,10 @@ fn lines_are_counted_by_their_own_ends_and_encodings_are_told_by_every_reader() 
     );
     let points = |bytes: &[u8]| points_from(bytes, "t", &Selection::default()).unwrap_err().to_string();
     assert_eq!(points(b"x,y\r1,2\r3,4z\r"), "t, line 3, column 2 (\"y\"): expected a finite number, found \"4z\"");
-    // A quoted field may have another line end than rows have.
+    // A quoted field may have another line end than the rows.
     let rows = points_from(&b"\"a\rb\",y\r\n1,2\r\n3,4\r\n"[..], "t", &Selection::default()).unwrap();
     assert_eq!((rows.columns()[0].as_str(), rows.len()), ("a\rb", 2));
-    // A table is read in it.
+    // Tables in this encoding are read.
     let words = "expected UTF-8, found FF FE, the byte order mark of UTF-16";
     let utf16 =
         |text: &str| [&[0xff, 0xfe][..], &text.encode_utf16().flat_map(u16::to_le_bytes).collect::<Vec<_>>()].concat();
@@ -143,7 +144,7 @@ fn whole_numbers_that_are_rounded_are_told_by_every_reader() {
     let json = r#"[{"n": 9007199254740992, "x": 1}, {"n": 9007199254740993, "x": 2}]"#;
     let of_n = told("9007199254740993", "\"n\"");
     let chosen = Selection { columns: Some(vec!["n".into(), "x".into()]), ..Selection::default() };
-    // The second is read as people write tables, the first as programs do.
+    // The second column is read in the notation of people, the first in the notation of programming languages.
     let written = "n;x\n9007199254740992;1,5\n9007199254740993;2,5\n-9007199254740995;3,5\n";
     for text in [text, written, json] {
         assert_eq!(points_from(text.as_bytes(), "t", &chosen).unwrap().notes().last(), of_n.last(), "{text}");
@@ -151,7 +152,7 @@ fn whole_numbers_that_are_rounded_are_told_by_every_reader() {
         let frame = data_frame_from(text.as_bytes(), "t", &TableForm::default()).unwrap();
         assert_eq!(frame.notes().last(), of_n.last(), "{text}");
     }
-    // No note is about a column that was not asked for.
+    // No note is about a column that was not requested.
     let other = Selection { columns: Some(vec!["x".into()]), ..Selection::default() };
     assert!(points_from(text.as_bytes(), "t", &other).unwrap().notes().is_empty());
     let array = |of: &str, numbers: &[[u8; 8]]| {

@@ -1,5 +1,5 @@
-//! Where the table stands in a file: what is above it, below it and between its rows, and that each decision is
-//! reported.
+//! Tests how the table in a file is found: the text above it, below it and between its rows, and the report of each
+//! decision.
 
 use lehr_data::read::{Ragged, TableForm, data_frame_from};
 
@@ -13,7 +13,7 @@ fn refused(text: &str) -> String {
     data_frame_from(text.as_bytes(), "t.csv", &TableForm::default()).unwrap_err().to_string()
 }
 
-/// That a text is read as columns `a` and `b` of these numbers, with this to be said of it.
+/// Checks that a text is read as columns `a` and `b` with these numbers, and with these notes.
 fn reads(text: &str, a: &[f64], b: &[f64], notes: &[&str]) {
     let frame = plain(text);
     assert_eq!(names(&frame), ["a", "b"], "{text}");
@@ -59,7 +59,7 @@ fn names_in_two_rows_are_put_together() {
     let frame = plain("Sales,,Cost,\nQ1,Q2,Q1,Q2\n1,2,3,4\n5,6,7,8\n");
     assert_eq!(names(&frame), ["Sales Q1", "Sales Q2", "Cost Q1", "Cost Q2"]);
     assert_eq!(names(&plain("DATE,x\nDATE,x\nDATE,x\n2021-01-02,5\n2021-01-03,6\n")), ["DATE", "x"]);
-    // A gap spelled in a way of its own is no name.
+    // A missing value with its own spelling is not a name.
     assert_eq!(plain("a,b,c\nx,1,2\n5,1,2\n6,1,2\n").rows(), 3);
 }
 
@@ -85,7 +85,7 @@ fn rows_below_the_table_are_left_out_if_they_show_what_they_are() {
     let frame = plain("a,b\n1,2\n3,4\n\nSource: Office of Statistics\n");
     assert_eq!(frame.notes(), ["line 5, \"Source: Office of Statistics\", is a note below the table; left out"]);
     assert_eq!(plain("a,b\n1,2\n3,4\n,\n,\n").notes(), ["2 rows of empty fields at the end; left out"]);
-    // The last line of a file that was cut short is none.
+    // The last line of a file that was cut short is not a footer.
     assert_eq!(refused("town,b,c\nBern,2,3\nBasel,3,4\nGen"), "t.csv, line 4: expected 3 fields, found 1");
 }
 
@@ -221,7 +221,7 @@ fn a_quote_within_quotes_that_is_not_doubled_is_a_letter() {
 #[test]
 fn sums_at_the_end_are_left_out_whatever_they_are_called() {
     let districts: String = (1..=9).map(|k| format!("District {k};{};{},5;{k}\n", 100 + 7 * k, 40 + k)).collect();
-    // 9 * 100 + 7 * 45, and 9 * 40.5 + 45.
+    // The sums are 9 * 100 + 7 * 45, and 9 * 40.5 + 45.
     let frame = plain(format!("place;people;area;share\n{districts}The city;1215;409,5;5\n"));
     assert_eq!(frame.rows(), 9);
     assert_eq!(frame.notes(), ["the last row, line 11, \"The city\", has sums of the rows above; left out"]);
@@ -229,10 +229,10 @@ fn sums_at_the_end_are_left_out_whatever_they_are_called() {
     let frame = plain(format!("place;people;area;share\n{districts}{parts}The city;1215;409,5;5\n"));
     assert_eq!((frame.rows(), frame.dialect().unwrap().footer_rows), (9, 4));
     assert!(frame.notes()[0].starts_with("the last 4 rows, from line 11, \"North\", on"), "{:?}", frame.notes());
-    // One column alone may be chance, and another number is no sum.
+    // A sum in a single column may be chance, and another number is not a sum.
     assert_eq!(plain(format!("place;people;area;share\n{districts}The city;1215;409;5\n")).rows(), 10);
     assert_eq!(plain("a,b\n1,2\n2,1\n3,3\n").rows(), 3);
-    // Few of many columns, each of a row or two that is not 0.
+    // Few of many columns have sums, each of one or two rows that are not 0.
     let sparse: String = (0..12)
         .map(|row| (0..12).map(|c| i32::from(c == row % 4).to_string() + ",").collect::<String>() + "x\n")
         .collect();

@@ -1,10 +1,10 @@
-//! Tables written in the ways of many countries and programs, and read back: the same values to the bit.
+//! Tests tables in the notations of many countries and programs: the values are bit-identical after reading.
 
 use lehr_data::frame::{DataFrame, Values};
 use lehr_data::read::{TableForm, data_frame_from};
 use proptest::prelude::*;
 
-/// How a table is written.
+/// The notation in which a table is written.
 #[derive(Debug, Clone, Copy)]
 struct Manner {
     delimiter: char,
@@ -104,7 +104,7 @@ proptest! {
         manner in manners(),
         rows in prop::collection::vec((prop::option::of(-99_999_999_i64..99_999_999), -50_000_i64..50_000, 0_i64..20_000, "[a-z]{2,6}[ ,;\"é]{0,2}[a-z]{1,6}", any::<bool>()), 2..30),
     ) {
-        // A thousand and a fraction, and a day above 12, show what the forms are.
+        // A number above a thousand with a fraction, and a day above 12, show the notation.
         let shown = (Some(123_456_789), 1, 19_004, "ab cd".to_owned(), true);
         let rows: Vec<_> = rows.into_iter().chain([shown.clone(), (Some(-99_950), -5, 12, "cd ef".to_owned(), false)]).collect();
         let end = manner.line_end;

@@ -1,4 +1,4 @@
-//! The data room as its users see it: what reads, what is refused and in which words, what is written.
+//! Tests the public interface of `lehr-data`: reading, messages and writing.
 
 mod batches;
 mod csv;
@@ -24,12 +24,12 @@ use std::io::Write;
 use lehr_data::read::{Selection, csv_points};
 use lehr_data::{Error, Points};
 
-/// A table called `points.csv`.
+/// Reads a table called `points.csv`.
 fn table(text: impl AsRef<[u8]>, selection: &Selection) -> Result<Points, Error> {
     csv_points(text.as_ref(), "points.csv", selection)
 }
 
-/// All that a table says by itself.
+/// Reads a table without any options.
 fn plain(text: impl AsRef<[u8]>) -> Points {
     table(text, &Selection::default()).unwrap()
 }

@@ -104,9 +104,9 @@ fn no_header_and_a_slip_in_the_first_row() {
         "1,2,3.5x\n3,4,5\n",
         &expect![[r#"points.csv, line 1, column 3: expected a finite number, found "3.5x""#]],
     );
-    // No number beside them: these are names.
+    // There is no number beside them, so these are names.
     assert_eq!(table("1st,2nd\n3,4\n", &Selection::default()).unwrap().columns(), ["1st", "2nd"]);
-    // Names beside numbers that are names too.
+    // These are names beside numbers that are names too.
     assert_eq!(table("age,2019\n3,4\n", &Selection::default()).unwrap().columns(), ["age", "2019"]);
 }
 
@@ -133,7 +133,7 @@ fn nothing_to_read() {
 
 #[test]
 fn numbers_with_commas_are_read_and_what_is_none_is_refused() {
-    // The delimiter is the semicolon, although commas cut these rows into more numbers.
+    // The delimiter is the semicolon, although commas split these rows into more numbers.
     let points = table("width;height\n1,5;2,5\n3,25;4\n", &Selection::default()).unwrap();
     assert_eq!(points.values(), [1.5, 2.5, 3.25, 4.0]);
     assert_eq!(table("name;width\na;1,5\nb;1.234,5\n", &Selection::default()).unwrap().values(), [1.5, 1234.5]);
@@ -246,7 +246,7 @@ fn wrong_encodings() {
             "points.csv, line 3, byte 9 of the text: expected UTF-8, found a zero byte, as UTF-16, UTF-32 and binary files have"
         ],
     );
-    // What can be known is read.
+    // Text in another known encoding is read.
     let points = table(b"name,x\nZ\xfcrich,1\n", &Selection::default()).unwrap();
     assert_eq!(points.left_out()[0].example, "Zürich");
     assert_eq!(table(b"\xff\xfea\0,\0b\0\n\x001\0,\x002\0\n\0", &Selection::default()).unwrap().len(), 1);
@@ -259,7 +259,7 @@ fn files_cut_short_or_damaged() {
     let text = (0..20_000).map(|row| format!("{row},{}\n", row * 7919 % 10_007)).collect::<String>();
     let whole = gzip(text.as_bytes());
     let cut = table(&whole[..whole.len() / 2], &Selection::default()).unwrap_err().to_string();
-    // How much of a cut file unpacks is the decompressor's affair: the words and the unit are ours.
+    // The decompressor decides how much of a cut file it unpacks, so compare only the words and the unit.
     let (before, after) = cut.split_once(" after ").unwrap();
     expect!["points.csv: expected the rest of a gzip file, found the end of the file"].assert_eq(before);
     assert!(after.contains(" unpacked bytes (") && after.ends_with(" lines)"), "{cut}");

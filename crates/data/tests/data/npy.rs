@@ -1,4 +1,4 @@
-//! NPY arrays of every element type, byte order and layout, against another library.
+//! Tests NPY arrays of every element type, byte order and layout against another library.
 
 use expect_test::expect;
 use lehr_data::read::{Selection, incomplete_from, points_from};
@@ -11,7 +11,7 @@ fn read(bytes: &[u8]) -> Result<Points, Error> {
     points_from(bytes, "a.npy", &Selection::default())
 }
 
-/// An array of 3 x 2 (or another shape) written by the `npyz` crate.
+/// Returns an array of 3 x 2 (or another shape) written by the `npyz` crate.
 fn foreign<T: npyz::Serialize>(dtype: &str, shape: &[u64], order: npyz::Order, values: Vec<T>) -> Vec<u8> {
     let mut bytes = Vec::new();
     let dtype = npyz::DType::Plain(dtype.parse().unwrap());
@@ -22,7 +22,7 @@ fn foreign<T: npyz::Serialize>(dtype: &str, shape: &[u64], order: npyz::Order, v
     bytes
 }
 
-/// An array with this header, followed by these bytes.
+/// Returns an array with this header, followed by these bytes.
 fn array(header: &str, data: &[u8]) -> Vec<u8> {
     [b"\x93NUMPY\x01\x00", &(header.len() as u16).to_le_bytes()[..], header.as_bytes(), data].concat()
 }
@@ -87,13 +87,13 @@ fn columns_and_ids_of_rows_with_gaps_are_chosen_as_those_of_whole_rows() {
     assert_eq!(records.ids().unwrap(), ["7", "8"]);
     assert!(records.values()[0].is_nan() && records.values()[3].is_nan());
     assert_eq!(records.values()[1..3], [1.0, 4.0]);
-    // Those of ids and weights are no columns of the rows.
+    // The columns of ids and weights are not columns of the points.
     let records = chosen(None, Some("x0"), Some("3")).unwrap();
     assert_eq!((records.columns(), records.len()), (&["x1".to_string(), "x2".into()][..], 2));
     let said = [
         chosen(columns(&["x2", "9"]), Some("name"), None).unwrap_err().to_string(),
         chosen(columns(&["x2", "1", "2"]), None, None).unwrap_err().to_string(),
-        // A fault is told with its place in the file.
+        // A fault is reported with its position in the file.
         chosen(columns(&["x3", "x1"]), None, None).unwrap_err().to_string(),
     ];
     expect![[r#"

@@ -1,5 +1,5 @@
-//! Parquet files: the rows that other readers see, in memory and in a file, whole and some at a time; and what is said
-//! of what cannot be read.
+//! Tests Parquet files: rows are the same as with other readers, in memory and in a file, whole and in batches. Also
+//! tests the messages for files that cannot be read.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -14,18 +14,18 @@ use parquet::schema::parser::parse_message_type;
 
 use crate::{columns, gzip};
 
-/// What another program wrote (`parquet/README.md`).
+/// Returns the path of a file that another program wrote (`parquet/README.md`).
 fn foreign(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/parquet").join(name)
 }
 
-/// What is said instead of points, without where the file is.
+/// Returns the error message without the folder of the file.
 fn said(path: &Path, selection: &Selection) -> String {
     let text = points(path, selection).unwrap_err().to_string();
     text.replace(&path.display().to_string(), "f")
 }
 
-/// A row of the tables that are written here: a number, a whole number where there is one, a name.
+/// A row of the tables that the tests write: a number, a whole number if there is one, and a name.
 type Row = (f64, Option<i64>, String);
 
 fn rows(count: usize) -> Vec<Row> {
@@ -36,7 +36,7 @@ fn rows(count: usize) -> Vec<Row> {
         .collect()
 }
 
-/// Writes the columns `x`, `n` and `name`, so many rows to a group.
+/// Writes the columns `x`, `n` and `name`, with `group` rows in each group.
 fn write(path: &Path, rows: &[Row], group: usize, properties: WriterProperties) {
     let schema = "message rows { REQUIRED DOUBLE x; OPTIONAL INT64 n; REQUIRED BINARY name (UTF8); }";
     let schema = Arc::new(parse_message_type(schema).unwrap());
@@ -70,7 +70,7 @@ fn chosen(wanted: &[&str], id: Option<&str>) -> Selection {
 fn rows_of_a_file_are_those_that_were_written_in_every_packing_encoding_and_version() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("t.parquet");
-    // Blocks have 8192 rows at most, so that groups end within and at the end of one.
+    // Blocks have at most 8192 rows, so groups end both within a block and at its end.
     let rows = rows(20_000);
     for codec in [Compression::UNCOMPRESSED, Compression::SNAPPY, Compression::GZIP(Default::default())] {
         for version in [WriterVersion::PARQUET_1_0, WriterVersion::PARQUET_2_0] {
@@ -104,7 +104,7 @@ fn rows_are_the_same_in_memory_in_a_file_and_some_at_a_time() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("t.parquet");
     let mut rows = rows(10_000);
-    // Weights, of which some are 0.
+    // Some of the weights are 0.
     rows.iter_mut().enumerate().for_each(|(row, of)| of.1 = Some((row % 3) as i64));
     write(&path, &rows, 3333, WriterProperties::builder().set_compression(Compression::SNAPPY).build());
     let selection = Selection { weights: Some("n".into()), ..chosen(&["x"], Some("name")) };
@@ -205,7 +205,7 @@ fn columns_that_cannot_be_meant_are_told() {
     assert!(
         said(&path, &chosen(&["X"], None)).starts_with("f: expected a column \"X\", found the columns \"site\", \"x\"")
     );
-    // A weight that is missing is no gap: no reader does without.
+    // A missing weight is a fault for every reader, even for readers of missing values.
     let weights = Selection { weights: Some("gap".into()), ..chosen(&["x"], None) };
     assert!(
         said(&path, &weights).starts_with("f, row 2, column 8 (\"gap\"): expected a finite number, found no value\n")
@@ -262,7 +262,7 @@ fn a_file_that_is_none_or_comes_as_a_stream_is_told() {
     assert!(said(&file("empty.parquet", b""), &Selection::default()).ends_with("found 0 bytes in all"));
     let cut = file("cut.parquet", &whole[..whole.len() - 9]);
     assert!(said(&cut, &Selection::default()).starts_with("f: expected a Parquet file that can be read here, found "));
-    // Under another name it is known by its first bytes.
+    // Under another name, the file is recognised by its first bytes.
     let renamed = file("t.data", &whole);
     assert_eq!(points(&renamed, &chosen(&["x"], None)).unwrap().len(), 5);
     let packed = said(&file("t.data.gz", &gzip(&whole)), &Selection::default());
@@ -305,7 +305,7 @@ fn any_damage_is_told_and_no_panic() {
             let mut bytes = whole.clone();
             bytes[at] ^= 0xff;
             std::fs::write(&path, &bytes).unwrap();
-            // Rows, or what is wrong, whatever was changed.
+            // Whatever was changed, the result is rows or an error.
             let read: Result<Points, Error> = points(&path, &chosen(&["x", "is_open"], None));
             if let Err(error) = read {
                 assert!(!error.is_environment() || matches!(error, Error::Memory { .. }), "byte {at}: {error}");

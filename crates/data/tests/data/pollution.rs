@@ -1,5 +1,5 @@
-//! One table, spoilt in the ways of Pollock, the published benchmark of loading CSV (Vitagliano and others, VLDB 2023):
-//! what is read right, and that what is not is refused with its line. The table and the ways to spoil it are written
+//! Tests one table that is damaged as in Pollock, the published benchmark of loading CSV (Vitagliano and others, VLDB
+//! 2023). A damaged table is read correctly, or refused with its line. The table and the ways to damage it are written
 //! here anew. docs/design/tables.md has the results on the benchmark's own files.
 
 use lehr_data::frame::{DataFrame, Values};
@@ -8,7 +8,7 @@ use lehr_data::read::{Ragged, TableForm, data_frame_from};
 const NAMES: [&str; 8] = ["DATE", "TIME", "Qty", "Id", "Price", "Type", "Text", "Comments"];
 const ROWS: usize = 30;
 
-/// The fields of a row; those that need quotes have them.
+/// Returns the fields of a row; fields that need quotes have them.
 fn row(index: usize) -> Vec<String> {
     let quoted =
         |text: String| if text.contains([',', '"']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text };
@@ -38,7 +38,7 @@ fn read(text: &str, ragged: Option<Ragged>) -> Result<DataFrame, String> {
         .map_err(|error| error.to_string())
 }
 
-/// The values of a data frame, as text.
+/// Returns the values of a data frame, as text.
 fn values(frame: &DataFrame) -> Vec<(String, Vec<String>)> {
     let of = |values: &Values| match values {
         Values::Numbers(numbers) | Values::Times(numbers) => numbers.iter().map(f64::to_string).collect(),
@@ -116,13 +116,14 @@ fn a_row_with_a_delimiter_more_or_less_is_named_and_can_be_left_out() {
             less[place][joined].push_str(&field.replace(['"', ','], ""));
             for (spoilt, found) in [(more, 9), (less, 7)] {
                 let text = text(&spoilt, ",", "\r\n");
-                // A name less, where the last column is empty, looks as rows that end with a delimiter: that is told.
+                // If a name is missing and the last column is empty, rows seem to end with a delimiter. A note reports
+                // it.
                 if place == 0 && found == 7 {
                     let notes = read(&text, None).unwrap().notes().to_vec();
                     assert!(notes[0].starts_with("rows end with a delimiter"), "{notes:?}");
                     continue;
                 }
-                // A delimiter behind the last name divides nothing.
+                // A delimiter after the last name does not separate fields.
                 if place == 0 && column + 1 == NAMES.len() {
                     continue;
                 }

@@ -1,5 +1,5 @@
-//! Sparse rows from files: packed or not, in either format, they are the same rows. A file that was cut and a file with
-//! faults get different messages.
+//! Tests that sparse rows are the same in both formats, compressed or not. A file that was cut and a file with faults
+//! get different messages.
 
 use lehr_data::read::{Selection, Table, matrix_market, points_from, svmlight, table, table_from};
 use lehr_data::sparse::FirstColumn;
@@ -23,7 +23,7 @@ fn as_svmlight(rows: &Sparse) -> String {
 fn as_matrix_market(rows: &Sparse) -> String {
     let mut text = String::from("%%MatrixMarket matrix coordinate real general\n%\n");
     text.push_str(&format!("{} {} {}\n", rows.len(), rows.dimension(), rows.nonzeros()));
-    // From the last column to the first, as a file by columns may have them.
+    // Write from the last column to the first, as a file ordered by columns may do.
     for column in (0..rows.dimension()).rev() {
         for row in (0..rows.len()).filter(|row| rows.value(*row, column) != 0.0) {
             text.push_str(&format!("{} {} {}\n", row + 1, column + 1, rows.value(row, column)));
@@ -102,7 +102,7 @@ fn what_is_said_of_a_table_makes_it_one_whose_rows_might_be_sparse() {
         let Table::Numbers(points) = of(&said, None) else { panic!("{said:?}") };
         assert_eq!(points.values(), [5.0, 6.0, 7.0], "{said:?}");
         assert_eq!(points, points_from(text.as_bytes(), "t", &said).unwrap());
-        // Only SVMlight's text has columns that are counted from somewhere.
+        // Only in SVMlight text can columns count from 0 or from 1.
         assert!(matches!(of(&said, Some(FirstColumn::One)), Table::Sparse(_)), "{said:?}");
     }
     let refused = points_from(text.as_bytes(), "t", &any).unwrap_err().to_string();

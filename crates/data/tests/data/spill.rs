@@ -1,4 +1,4 @@
-//! Tables read into a file in place of memory: the same points, and the same words about what is wrong.
+//! Tests that tables read into a file have the same points and the same messages as tables in memory.
 
 use std::path::{Path, PathBuf};
 
@@ -25,7 +25,7 @@ impl Folder {
         Spill::new(self.0.path())
     }
 
-    /// The points in a file, which are those in memory.
+    /// Returns the points in a file, after checking that they equal the points in memory.
     fn spilled(&self, path: &Path, selection: &Selection) -> Points {
         let read = spilled_table(path, selection, None, &self.spill()).unwrap();
         assert_eq!(read, table(path, selection, None).unwrap(), "{}", path.display());
@@ -35,7 +35,7 @@ impl Folder {
     }
 }
 
-/// An array of 64-bit floats of either byte order, in either order of its values.
+/// Returns an array of 64-bit floats in either byte order, and in either order of its values.
 fn array(shape: [usize; 2], is_fortran: bool, is_little: bool, value: impl Fn(usize, usize) -> f64) -> Vec<u8> {
     let (order, [rows, width]) = (if is_little { '<' } else { '>' }, shape);
     let fortran = if is_fortran { "True" } else { "False" };
@@ -62,7 +62,7 @@ fn tables_of_either_kind_are_the_same_points_in_a_file() {
             (&[4.0, 5e-3][..], Some(&[3.0, 0.0][..]), "two")
         );
     }
-    // Rows that begin in one block and end in another, or in the one after: 5000 columns are 40,000 bytes.
+    // Rows begin in one block and end in the next or the one after, because 5000 columns are 40,000 bytes.
     let value = |row: usize, column: usize| (row * 7919 + column) as f64 / 3.0;
     for shape in [[7, 5000], [20_000, 3], [3, 9000], [1, 20_000]] {
         for (is_fortran, is_little) in [(false, true), (false, false), (true, true)] {
@@ -84,8 +84,7 @@ fn tables_of_either_kind_are_the_same_points_in_a_file() {
 
 #[test]
 fn an_array_of_columns_is_the_same_rows_by_blocks_of_a_file_and_as_a_stream() {
-    // 600 rows are two blocks where a block has 512 at least, since 9000 columns of so many are more than it would
-    // have; 1400 x 9000 values would take long.
+    // With 9000 columns, a block has its minimum of 512 rows, so 600 rows are two blocks.
     let folder = Folder::new();
     for (shape, rows) in [([600, 9000], [0, 511, 512, 599]), ([4, 2], [0, 1, 2, 3])] {
         let bytes = array(shape, true, false, |row, column| (row * 10_007 + column) as f64 / 7.0);
@@ -96,7 +95,7 @@ fn an_array_of_columns_is_the_same_rows_by_blocks_of_a_file_and_as_a_stream() {
         for row in rows {
             assert_eq!(read.row(row)[1], (row * 10_007 + 1) as f64 / 7.0);
         }
-        // Packed, it comes as a stream.
+        // A compressed file is read as a stream.
         let packed = folder.spilled(&folder.file("a.npy.gz", &gzip(&bytes)), &Selection::default());
         assert_eq!(packed.fingerprint(), streamed.fingerprint());
     }

@@ -1,4 +1,4 @@
-//! Files appear whole or not at all, and say the same in the same bytes.
+//! Tests that files appear whole or not at all, and that the same data give the same bytes.
 
 use std::io::Write;
 
@@ -64,7 +64,7 @@ fn places_that_cannot_be_written_to_are_the_environments_fault() {
     assert!(error.is_environment());
     let error = AtomicFile::create(folder.path()).unwrap_err();
     assert!(matches!(error, Error::Directory { .. }) && error.is_environment());
-    // The name is taken by a directory between opening and committing: the old state stays.
+    // A directory takes the name between opening and committing, so the old state stays.
     let path = folder.path().join("late");
     let file = AtomicFile::create(&path).unwrap();
     std::fs::create_dir(&path).unwrap();
@@ -75,7 +75,7 @@ fn places_that_cannot_be_written_to_are_the_environments_fault() {
 
 #[test]
 fn a_full_disk_is_reported_with_its_name() {
-    // A device that refuses every byte stands in for a full disk; not every system has it.
+    // A device that refuses every byte acts as a full disk. Not every system has this device.
     let Ok(mut full) = std::fs::OpenOptions::new().write(true).open("/dev/full") else { return };
     let cause = full.write_all(b"x").unwrap_err();
     let folder = tempfile::tempdir().unwrap();
@@ -106,7 +106,8 @@ fn a_row_of_the_wrong_length_is_our_bug() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(60))]
 
-    /// Written and read again: the same bits, weights, ids and names, by CSV; the same bits by NPY.
+    /// Checks that points survive writing and reading: CSV keeps all bits, weights, ids and names, and NPY keeps all
+    /// bits.
     #[test]
     fn points_survive_a_file(
         rows in prop::collection::vec(

@@ -1,18 +1,18 @@
-//! Aligns one sequence with a line of others: the dynamic programmes of Smith and Waterman, and of Needleman and
-//! Wunsch, with Gotoh's affine gaps.
+//! Aligns one sequence with a line of others by dynamic programming: Smith and Waterman's or Needleman and Wunsch's,
+//! with Gotoh's affine gaps.
 //!
-//! The query runs down, the other sequences run across, one in each lane. A cell takes eleven operations on a line and
-//! no branch:
+//! The query runs down, and the other sequences run across, one in each lane. A cell takes eleven operations on a line,
+//! and no branch:
 //!
 //! ```text
 //! h(i, j) = max(h(i-1, j-1) + s(a_i, b_j), e(i, j), f(i, j), 0 if local)
 //! e(i, j+1) = max(h(i, j) - open, e(i, j) - extend)        f likewise downwards
 //! ```
 //!
-//! The values are *packed* ([`super::packing`]), so the kernels don't know about counts. Packing turns a score with its
-//! counts into one whole number that adds up along an alignment, as scores do. There is no "minus infinity" either: a
-//! gap that would begin before the first letter is worth the border less one opening. No alignment can gain from it,
-//! and every value has a bound that [`super::packing`] can compute.
+//! The values are *packed* ([`super::packing`]): a score with its counts is one whole number, which adds up along an
+//! alignment as scores do. So the kernels need no code for counts. They need no "minus infinity" either: a gap that
+//! would begin before the first letter gets the value of the border minus one opening. No alignment can gain from such
+//! a gap, and every value has a bound that [`super::packing`] can compute.
 
 use crate::lanes::{Lanes, Number};
 
@@ -23,7 +23,7 @@ pub(crate) struct Weights<N> {
     pub(crate) open: N,
     /// The cost of each further letter in a gap.
     pub(crate) extend: N,
-    /// The cost of the first position of a border: equal to `open`, or 0 where end gaps are free.
+    /// The cost of the first position of a border: equal to `open`, or 0 if end gaps are free.
     pub(crate) border_open: N,
     /// The cost of each further position of a border.
     pub(crate) border_extend: N,
@@ -31,11 +31,11 @@ pub(crate) struct Weights<N> {
     pub(crate) ends_are_free: bool,
 }
 
-/// As many sequences as a line has lanes, or fewer, arranged for the kernel.
+/// As many sequences as a line has lanes, or fewer, in the kernel's layout.
 #[derive(Debug)]
 pub(crate) struct Group<N: Number> {
-    /// Line `position * symbols + symbol`: the score of that symbol of the query against each lane's letter at that
-    /// position.
+    /// The scores of the query's symbols against each lane's letter at a position: the line
+    /// `position * symbols + symbol` has the scores of one symbol.
     pub(crate) profile: Vec<N::Line>,
     pub(crate) symbols: usize,
     /// The length of each lane's sequence; 0 for a lane without a sequence.
@@ -49,12 +49,13 @@ impl<N: Number> Group<N> {
     }
 }
 
-/// Memory of the kernel, reused from one pair to the next.
+/// The memory of the kernel, which is reused from one pair to the next.
 #[derive(Debug)]
 pub(crate) struct State<N: Number> {
-    /// For each position of the query: the best alignment that ends there, in the last column.
+    /// For each position of the query: the best alignment that ends at this position, in the last column.
     h: Vec<N::Line>,
-    /// For each position of the query: the best alignment that ends there with a gap in the query, for the next column.
+    /// For each position of the query: the best alignment that ends at this position with a gap in the query, for the
+    /// next column.
     e: Vec<N::Line>,
 }
 
@@ -79,11 +80,11 @@ impl<N: Number> Sweep<N> {
     }
 }
 
-/// Aligns the query with each lane's sequence. With `LOCAL`, it finds the best part of each; without, it aligns all of
-/// both, with borders at the cost in `weights`.
+/// Aligns the query with each lane's sequence. With `LOCAL`, it finds the best parts of the two sequences. Without
+/// `LOCAL`, it aligns both sequences completely, with borders at the cost in `weights`.
 ///
-/// If end gaps are free, the best alignment ends anywhere in the last row or the last column. The alignment without any
-/// overlap is allowed too, and is worth 0.
+/// If end gaps are free, the best alignment ends anywhere in the last row or the last column. An alignment without any
+/// overlap is allowed too, and has the value 0.
 ///
 /// Cost: query x longest cells of 11 operations on a line. It allocates nothing.
 #[inline(always)]
@@ -105,7 +106,7 @@ pub(crate) fn sweep<V: Lanes, const LOCAL: bool>(
         border.store(&mut h[row]);
         border.sub(open).store(&mut e[row]);
     }
-    // `best` is the best of all cells in local alignments, otherwise the best of the last row so far.
+    // In local alignments, `best` is the best of all cells. Otherwise, it is the best of the last row so far.
     let mut best = zero;
     let mut above = zero;
     let columns = group.columns();

@@ -2,18 +2,18 @@
 //!
 //! The percentage of identical letters needs two counts of the best alignment: its equal letters and its length. There
 //! are two usual ways. A traceback stores every decision and walks back, which needs memory and branches. The other way
-//! carries the counts beside the score and selects them with every maximum, which triples the work. Here the counts are
-//! *in* the score:
+//! carries the counts beside the score and selects them with every maximum, which triples the work. Here, the counts
+//! are *part of* the score:
 //!
 //! ```text
 //! v = score · A + matches · B - columns · D - transitions        A > B > D, each above the largest sum of the later terms
 //! ```
 //!
 //! All four add up along an alignment, and so does v. The recurrences for scores therefore find the alignment of the
-//! largest v. A comparison of v compares scores first. Among equal scores it prefers more matches, then fewer columns.
-//! Thousands of alignments may have the best score. This order selects *one*, which does not depend on the order of
+//! largest v. The largest v has the highest score, then the most matches, then the fewest columns. Thousands of
+//! alignments may have the best score. This order selects *one* of them, which does not depend on the order of
 //! computation or of the sequences. Counts cost no instruction, but they cost bits: lanes are 16, 32 or 64 bits wide,
-//! as the longest sequence needs.
+//! depending on the longest sequence.
 
 use crate::alignment::{Alignment, Counted, Mode};
 use crate::scoring::Scoring;
@@ -21,7 +21,8 @@ use crate::scoring::Scoring;
 /// The bit position of each part.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Packing {
-    /// The number of bits below each part: of the transitions; of these and the columns; of these and the matches.
+    /// The number of bits below the transitions, below the columns and below the matches. The transitions are lowest,
+    /// and the score is highest.
     transitions: u32,
     columns: u32,
     matches: u32,
@@ -41,8 +42,8 @@ impl Packing {
             Counted::Transitions => (bits(longest), bits(longest), bits(longest)),
         };
         let (columns, matches) = (transitions + columns, transitions + columns + matches);
-        // The largest and the smallest score that a value can have. The smallest is all of both sequences in gaps, one
-        // more gap (kernel.rs), and one mismatch.
+        // These are the largest and the smallest score that a value can have. The smallest has all letters of both
+        // sequences in gaps, one more gap (kernel.rs), and one mismatch.
         let longest = longest as i128;
         let (open, extend) = (i128::from(scoring.open()), i128::from(scoring.extend()));
         let most = i128::from(scoring.matrix().largest().max(0)) * longest;
@@ -51,18 +52,18 @@ impl Packing {
             Mode::Global | Mode::SemiGlobal => 3 * open + extend * (2 * longest + 1),
         };
         let least = least + i128::from(scoring.matrix().smallest().unsigned_abs());
-        // Two more: the counts reach at most one score further, and the second is a margin.
+        // Add two: the counts reach at most one score further, and the second is a margin.
         let bound = (most.max(least) + 2) << matches;
         let width = [16, 32, 64].into_iter().find(|width| bound < 1 << (width - 1))?;
         Some(Self { transitions, columns, matches, counts_gaps: counted == Counted::Columns, width })
     }
 
-    /// The width of a lane, in bits.
+    /// Returns the width of a lane, in bits.
     pub(super) fn width(&self) -> u32 {
         self.width
     }
 
-    /// The packed value that two aligned letters add.
+    /// Returns the packed value that two aligned letters add.
     pub(super) fn letters(&self, score: i32, is_match: bool, is_transition: bool) -> i64 {
         let mut value = i64::from(score) << self.matches;
         if self.matches > self.columns && is_match {
@@ -77,12 +78,12 @@ impl Packing {
         value
     }
 
-    /// The packed value that a letter in a gap subtracts.
+    /// Returns the packed value that a letter in a gap subtracts.
     pub(super) fn gap(&self, cost: i32) -> i64 {
         (i64::from(cost) << self.matches) + (i64::from(self.counts_gaps) << self.transitions)
     }
 
-    /// The packed score of a position beyond a sequence's end: below 0, so that no local alignment includes it.
+    /// Returns the packed score of a position beyond a sequence's end: below 0, so that no local alignment includes it.
     pub(super) fn beyond(&self) -> i64 {
         -1 << self.matches
     }

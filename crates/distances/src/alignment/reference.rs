@@ -1,20 +1,20 @@
-//! The test oracle: it aligns one pair, one cell at a time, with a name for each part of a value.
+//! Aligns one pair, one cell at a time, with a name for each part of a value. The tests compare the kernel with it.
 //!
-//! It is slow and plain on purpose. It follows the recurrences of textbooks: minus infinity, three tables, a comparison
-//! part by part. It shares no code with the kernel, so an error in one of them makes the two disagree.
+//! This code is slow and plain on purpose. It follows the recurrences of textbooks: minus infinity, three tables, a
+//! comparison part by part. It shares no code with the kernel, so an error in either makes the two disagree.
 
 use crate::alignment::{Alignment, Counted, Mode, is_transition};
 use crate::scoring::Scoring;
 
-/// Score, matches, and the negatives of columns and transitions. [`super::packing`] compares these in order as one
-/// number.
+/// The score, the matches, and the negatives of columns and transitions. [`super::packing`] compares these in order as
+/// one number.
 type Parts = (i64, i64, i64, i64);
 
 const IMPOSSIBLE: Parts = (i64::MIN / 4, 0, 0, 0);
 
 /// Returns the best alignment of two sequences, as [`super::Aligner`] defines it.
 ///
-/// Cost: length x length cells, some 20 ns each. For tests and experiments.
+/// Cost: length x length cells, about 20 ns each. For tests and experiments.
 ///
 /// # Example
 /// ```

@@ -1,7 +1,7 @@
 //! Lines in the vector registers of aarch64; only this file contains its instructions.
 //!
-//! Every processor of this family has these instructions, and programs for it are compiled with them. So kernels are
-//! entered without a check.
+//! Every processor of this family has these instructions, and programs for it are compiled with them. So kernels need
+//! no check of the processor.
 
 use std::arch::aarch64::*;
 
@@ -11,7 +11,7 @@ use crate::bits::{Counts, LANES, ROWS, Substitutions, Words};
 /// Runs instructions of this set.
 macro_rules! instructions {
     ($e:expr) => {
-        // SAFETY: the target that this file is compiled for has the instruction set; loads and stores go through
+        // SAFETY: the target that this file is compiled for has the instruction set. Loads and stores go through
         // references to lines and to eight words, which are 64 bytes long.
         unsafe { $e }
     };
@@ -84,7 +84,7 @@ macro_rules! neon {
     };
 }
 
-/// Returns the lane-wise maximum of 64-bit numbers, for which there is no instruction.
+/// Returns the lane-wise maximum of 64-bit numbers, for which the processor has no instruction.
 ///
 /// # Safety
 /// The processor must have NEON.
@@ -97,7 +97,7 @@ neon!(NeonI16, I16Line, i16, int16x8_t, 8, vld1q_s16, vst1q_s16, vdupq_n_s16, va
 neon!(NeonI32, I32Line, i32, int32x4_t, 4, vld1q_s32, vst1q_s32, vdupq_n_s32, vaddq_s32, vsubq_s32, vmaxq_s32);
 neon!(NeonI64, I64Line, i64, int64x2_t, 2, vld1q_s64, vst1q_s64, vdupq_n_s64, vaddq_s64, vsubq_s64, max_s64);
 
-/// The counts that a byte can add up: each is at most 8.
+/// The maximum number of counts that a byte can add up: each count is at most 8.
 const BYTE_HOLDS: usize = 31;
 
 /// Eight words, two in each register.
@@ -108,7 +108,7 @@ fn splat(word: u64) -> uint64x2_t {
     instructions!(vdupq_n_u64(word))
 }
 
-/// Counts of zero.
+/// Returns counts of zero.
 #[inline(always)]
 fn none() -> [uint8x16_t; LANES / 2] {
     [instructions!(vdupq_n_u8(0)); LANES / 2]
@@ -138,7 +138,7 @@ fn widen(counts: &mut Words, sums: [uint8x16_t; LANES / 2]) {
     }
 }
 
-/// [`crate::bits::common`].
+/// Does the same as [`crate::bits::common`], with the instructions of this processor.
 pub(crate) fn common(rows: [&[u64]; ROWS], others: &[Words], counts: &mut [Counts]) {
     let width = rows[0].len();
     let rows = rows.map(|row| &row[..width]);
@@ -165,7 +165,7 @@ pub(crate) fn common(rows: [&[u64]; ROWS], others: &[Words], counts: &mut [Count
     }
 }
 
-/// [`crate::bits::differing`].
+/// Does the same as [`crate::bits::differing`], with the instructions of this processor.
 pub(crate) fn differing(rows: [&[u64]; ROWS], others: &[Words], planes: usize, counts: &mut [Counts]) {
     match planes {
         1 => differing_in::<1>(rows, others, counts),
@@ -205,7 +205,7 @@ fn differing_in<const PLANES: usize>(rows: [&[u64]; ROWS], others: &[Words], cou
     }
 }
 
-/// [`crate::bits::substitutions`].
+/// Does the same as [`crate::bits::substitutions`], with the instructions of this processor.
 pub(crate) fn substitutions(row: &[u64], others: &[Words], counts: &mut [Substitutions]) {
     const PLANES: usize = crate::bits::NUCLEOTIDE_PLANES;
     let words = row.len() / PLANES;

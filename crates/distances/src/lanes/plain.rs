@@ -1,5 +1,5 @@
-//! A line handled lane by lane, for processors without a vector set that Lehr knows. It is the reference for the tests
-//! of the others.
+//! A line handled lane by lane, for processors whose vector instructions Lehr does not use. The tests of the other
+//! kinds of lines compare with it.
 
 use super::{I16Line, I32Line, I64Line, Lanes};
 

@@ -2,7 +2,7 @@
 //!
 //! Values of these types exist only inside the copies of a kernel, and the types are private to the crate.
 //! [`crate::dispatch`] enters a copy only after it has checked that the processor has the instruction set. Every
-//! `unsafe` block here relies on that.
+//! `unsafe` block here relies on this check.
 
 use std::arch::x86_64::*;
 
@@ -12,7 +12,7 @@ use super::{I16Line, I32Line, I64Line, Lanes};
 macro_rules! instructions {
     ($e:expr) => {
         // SAFETY: a value of this type is only made inside a kernel copy compiled for this instruction set, which
-        // `dispatch` enters after checking that the processor has it; loads and stores go through references to lines,
+        // `dispatch` enters after checking that the processor has it. Loads and stores go through references to lines,
         // which are 64-byte aligned and 64 bytes long.
         unsafe { $e }
     };

@@ -1,4 +1,4 @@
-//! E24: textbook alignments and their figures.
+//! Tests textbook alignments and their scores (E24).
 
 use lehr_data::sequences::{Alphabet, Sequences};
 use lehr_distances::alignment::{Aligner, Alignment, Counted, Mode};

@@ -1,11 +1,11 @@
-//! The definition itself: every alignment of two short sequences, written down and compared.
+//! Tests alignments against the definition: every alignment of two short sequences is listed and compared.
 
 use lehr_data::sequences::{Alphabet, Sequences};
 use lehr_distances::alignment::{Aligner, Alignment, Counted, Mode, reference};
 use lehr_distances::scoring::Scoring;
 use lehr_numerics::random::Stream;
 
-/// Columns of an alignment: letters across from each other, a letter of the first, a letter of the second.
+/// A column of an alignment: two letters, a letter of the first sequence, or a letter of the second.
 #[derive(Clone, Copy, PartialEq)]
 enum Column {
     Both,
@@ -13,7 +13,7 @@ enum Column {
     Second,
 }
 
-/// Calls `each` with every alignment of `a` letters with `b`.
+/// Calls `each` with every alignment of `a` letters with `b` letters.
 fn every(a: usize, b: usize, columns: &mut Vec<Column>, each: &mut dyn FnMut(&[Column])) {
     if a == 0 && b == 0 {
         return each(columns);
@@ -74,7 +74,7 @@ fn best(a: &[u8], b: &[u8], scoring: &Scoring, mode: Mode, counted: Counted) -> 
                 }
             }
         }
-        // Free at one end of either sequence, at the beginning and at the end.
+        // Gaps are free at one end of either sequence, both at the beginning and at the end.
         Mode::SemiGlobal => {
             let beginnings = (0..a.len()).map(|i| (i, 0)).chain((0..b.len()).map(|j| (0, j)));
             for (i, j) in beginnings {

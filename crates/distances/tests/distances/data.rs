@@ -4,7 +4,7 @@ use lehr_data::sequences::{Alphabet, Sequences};
 use lehr_data::{Fingerprints, Incomplete};
 use lehr_numerics::random::Stream;
 
-/// Relatives of a few ancestors: letters changed, left out and put in.
+/// Returns relatives of a few ancestors, with letters changed, removed and inserted.
 pub fn genes(count: usize, length: usize, alphabet: Alphabet, seed: u64) -> Sequences {
     let stream = Stream::new(seed, "genes");
     let mut drawn = 0;
@@ -31,7 +31,7 @@ pub fn genes(count: usize, length: usize, alphabet: Alphabet, seed: u64) -> Sequ
     Sequences::new(&texts, alphabet).unwrap()
 }
 
-/// Aligned sequences with gaps and a few uncertain letters.
+/// Returns aligned sequences with gaps and a few ambiguous letters.
 pub fn aligned(count: usize, places: usize, seed: u64) -> Sequences {
     let stream = Stream::new(seed, "aligned");
     let symbols = b"ACGTACGTACGTACGTN-R-";
@@ -62,7 +62,7 @@ pub fn fingerprints(count: usize, bits: usize, seed: u64) -> Fingerprints {
     Fingerprints::new((0..count * width).map(word).collect(), bits).unwrap()
 }
 
-/// Rows of numbers; about one in `gap_in` is missing, none for 0.
+/// Returns rows of numbers; about one value in `gap_in` is missing, and none if it is 0.
 pub fn records(count: usize, dimension: usize, gap_in: u64, seed: u64) -> Incomplete {
     let stream = Stream::new(seed, "records");
     let value = |at: usize| {

@@ -1,4 +1,4 @@
-//! Equal sequences are at distance 0, whatever their letters stand for.
+//! Tests that equal sequences are at distance 0, whatever their letters mean.
 
 use lehr_data::sequences::{Alphabet, Sequences};
 use lehr_distances::Metric;

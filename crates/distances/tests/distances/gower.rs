@@ -1,4 +1,4 @@
-//! Gower's dissimilarity against its definition, and against values on paper.
+//! Tests Gower's dissimilarity against its definition, and against values computed by hand.
 
 use lehr_data::frame::{Categories, DataFrame, FrameColumn, ReadAs, Values};
 use lehr_data::gower;
@@ -22,7 +22,7 @@ fn all(frame: &DataFrame) -> Vec<String> {
 
 #[test]
 fn four_people_are_as_unlike_as_on_paper() {
-    // Ages range over 40 years, incomes over 80.
+    // Ages have a range of 40 years, and incomes a range of 80.
     let frame = DataFrame::new(
         "people",
         vec![
@@ -37,7 +37,7 @@ fn four_people_are_as_unlike_as_on_paper() {
         (0, 1, (10.0 / 40.0 + 1.0 + 1.0) / 3.0),
         (0, 2, (1.0 + 40.0 / 80.0 + 0.0) / 3.0),
         (1, 2, (30.0 / 40.0 + 0.5 + 1.0) / 3.0),
-        // Of the fourth nothing but the income is known.
+        // The fourth row has only an income.
         (0, 3, 0.0),
         (1, 3, 1.0),
         (2, 3, 0.5),
@@ -91,7 +91,8 @@ fn random_tables_are_compared_by_the_definition() {
                 if weight == 0.0 {
                     assert!(found.is_nan(), "{i} {j}");
                 } else {
-                    // A few roundings of numbers below 1, and of shares of a range of about 1,400 with values up to 1,100.
+                    // The error is a few roundings of numbers below 1, and of shares of a range of about 1,400 with
+                    // values up to 1,100.
                     assert!((found - sum / weight).abs() < 1e-14, "{i} {j}: {found} for {}", sum / weight);
                 }
             }

@@ -1,4 +1,4 @@
-//! The same bits whoever computes, and after a stop anywhere.
+//! Tests that results are bit-identical with any engine, and after a stop at any step.
 
 use std::fs;
 use std::path::Path;
@@ -28,7 +28,7 @@ fn bits(half: &Half<f64>) -> Vec<u64> {
         .collect()
 }
 
-/// Every metric, over enough items for several leaves and an incomplete last one.
+/// Runs a check with every metric, over enough items for several leaves and an incomplete last leaf.
 fn each_metric(check: impl Fn(&dyn Metric)) {
     let genes = data::genes(101, 24, Alphabet::Dna, 1);
     for (measure, mode) in [
@@ -85,7 +85,8 @@ fn a_value_does_not_depend_on_its_block() {
 
 #[test]
 fn a_row_is_its_values_one_by_one() {
-    // Leaves of 32, an even number of them and an odd one, the last whole or not; then leaves of two parts.
+    // The leaves have 32 items. Their number is even or odd, and the last leaf is complete or not. The last case has
+    // leaves of two parts.
     for items in [2, 33, 64, 97, 128, 150, 8_300] {
         let records = data::records(items, 1, 0, 6);
         let metric = rows::Compared::new(&records, rows::Measure::Manhattan).unwrap();
@@ -120,7 +121,7 @@ fn each_pair_is_counted_once() {
     assert_eq!(count.0.last(), Some(&(200 * 199 / 2)));
 }
 
-/// Stops after some steps.
+/// An observer that stops after some steps.
 struct StopAfter(usize);
 
 impl Observer for StopAfter {
@@ -130,7 +131,7 @@ impl Observer for StopAfter {
     }
 }
 
-/// Stops a new run after so many steps; what it kept is in the file.
+/// Stops a new run after `steps` steps. The file has the steps that it kept.
 fn stop(metric: &dyn Metric, path: &Path, steps: usize) {
     let mut log = Log::create::<f64>(path, metric).unwrap();
     let mut keep = |finished: &Finished<'_>| log.append(finished).unwrap();
@@ -154,7 +155,7 @@ fn a_run_stopped_anywhere_goes_on_to_the_same_bits() {
     let steps = Schedule::new(230).steps();
     for stop_after in 1..steps {
         stop(&metric, &path, stop_after);
-        // Stopped a second time, with the log gone on with.
+        // The run is stopped a second time, and continues the log.
         let mut kept = LogReader::open::<f64>(&path, &metric).unwrap();
         let mut log = Log::resume::<f64>(&path, &metric).unwrap();
         assert_eq!(log.steps(), stop_after);

@@ -1,5 +1,5 @@
-//! Against parasail, an independent program: scores are equal, and no best alignment of its has more matches, or as
-//! many in fewer columns.
+//! Tests against parasail, an independent program. Scores are equal, and none of its best alignments has more matches,
+//! or as many matches in fewer columns.
 
 use std::path::PathBuf;
 
@@ -16,13 +16,13 @@ fn text(path: &str) -> String {
     text
 }
 
-/// What parasail found for a pair: score, matches, columns.
+/// The result of parasail for a pair: score, matches, columns.
 type Found = (i64, usize, usize);
 
-/// Whether a global alignment of sequences of these lengths together can be all of that: mismatches and gap letters
-/// follow from matches and columns, and what they leave of the score must be openings of gaps, each 12 more than an
-/// extension. Of some alignments that begin with a gap, parasail's statistics have a column or two too few; its own
-/// traceback has them.
+/// Returns whether a global alignment of two sequences with `letters` letters together can have these results.
+/// Mismatches and gap letters follow from matches and columns. The remaining score must come from openings of gaps,
+/// which cost 12 more than an extension each. For some alignments that begin with a gap, parasail's statistics miss a
+/// column or two, but its traceback has them.
 fn is_possible(letters: usize, (score, matches, columns): Found) -> bool {
     let (pairs, in_gaps) = (letters as i64 - columns as i64, 2 * columns as i64 - letters as i64);
     let openings = 5 * matches as i64 - 4 * (pairs - matches as i64) - score - 4 * in_gaps;
@@ -83,7 +83,7 @@ fn e24_scores_of_all_pairs_of_200_alus() {
     assert_eq!(miscounted, 15, "of 19,900 pairs");
 }
 
-/// `fixtures/parasail_scores.py` made the file and says how.
+/// `fixtures/parasail_scores.py` made the file, and describes how.
 #[test]
 fn scores_of_every_mode_with_uncertain_letters_and_amino_acids() {
     let table = text("tests/fixtures/parasail_scores.csv");
@@ -104,7 +104,7 @@ fn scores_of_every_mode_with_uncertain_letters_and_amino_acids() {
         let pair = Sequences::new(&field[4..6], alphabet).unwrap();
         let ours = Aligner::new(&pair, &scoring, mode, Counted::Score).unwrap().pair(0, 1);
         let theirs: i64 = field[6].parse().unwrap();
-        // We allow no overlap at all, which is worth nothing; parasail wants one.
+        // Lehr allows alignments without any overlap, whose score is 0; parasail requires an overlap.
         let expected = if mode == Mode::SemiGlobal { theirs.max(0) } else { theirs };
         assert_eq!(ours.score, expected, "{line}");
         seen += 1;

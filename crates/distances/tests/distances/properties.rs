@@ -1,4 +1,4 @@
-//! What holds of any data, and every measure against its formula.
+//! Tests properties that hold for any data, and every measure against its formula.
 
 use lehr_data::sequences::{Alphabet, Sequences};
 use lehr_distances::alignment::{Counted, Mode, reference};
@@ -26,7 +26,7 @@ proptest! {
 
     #[test]
     fn dissimilarities_of_sequences_are_symmetric_and_not_negative(texts in texts("ACGTACGTN")) {
-        // Each text twice: the second half are copies of the first.
+        // The second half of the sequences are copies of the first half.
         let genes = Sequences::new(&[&texts[..], &texts[..]].concat(), Alphabet::Dna).unwrap();
         for measure in sequence::Measure::ALL {
             for mode in [Mode::Local, Mode::Global, Mode::SemiGlobal] {
@@ -86,7 +86,7 @@ fn every_measure_of_aligned_pairs_is_its_formula() {
 
 #[test]
 fn a_short_perfect_match_of_strangers_is_no_similarity() {
-    // Ten letters in common of forty: identical there, and nothing else alike.
+    // The sequences share ten of forty letters: they are identical there, and different elsewhere.
     let genes = Sequences::new(
         &[format!("{}ACGTCAGTCA", "A".repeat(30)), format!("ACGTCAGTCA{}", "C".repeat(30))],
         Alphabet::Dna,
@@ -158,8 +158,8 @@ fn tanimoto_is_its_formula() {
 
 #[test]
 fn measures_of_rows_are_their_formulas_with_gaps_and_without() {
-    // Sums of up to 9 terms in another order: 9 roundings of half a unit each, on values of a few units, and two more
-    // for quotient and root.
+    // The sums have up to 9 terms in another order. This gives 9 roundings of half a unit each, on values of a few
+    // units, and two more for the quotient and the root.
     const TOLERANCE: f64 = 40.0 * f64::EPSILON;
     for gap_in in [0, 3] {
         let records = data::records(30, 9, gap_in, 7);
@@ -191,12 +191,13 @@ fn measures_of_rows_are_their_formulas_with_gaps_and_without() {
                     assert!(found.is_nan(), "{measure} of ({i}, {j}), which have no column in common");
                     continue;
                 }
-                // Two points always correlate, and of one there is no correlation: where little is left, only
-                // differences are compared.
+                // Two points always correlate, and a single point has no correlation. With so few columns, compare only
+                // differences.
                 if is_angle && both.len() < 3 {
                     continue;
                 }
-                // Correlations of few columns divide by differences of sums: the loss is their ratio, below 100 here.
+                // Correlations over few columns divide by differences of sums. They lose precision by the ratio of the
+                // two, which is below 100 here.
                 let scale = if is_angle { 100.0 } else { expected.max(1.0) };
                 assert!(
                     (found - expected).abs() <= TOLERANCE * scale,
@@ -252,7 +253,7 @@ fn a_constant_row_has_no_correlation_and_is_named_28() {
         let error = rows::Compared::new(&rows, rows::Measure::Correlation).unwrap_err().to_string();
         assert!(error.contains("one value alone in row 1 (counted from 0)"), "{error}");
     }
-    // In the columns that both have, the first row is constant: that pair alone is missing.
+    // In the common columns, the first row is constant, so only this pair is missing.
     let nan = f64::NAN;
     let rows = Incomplete::new(vec![0.1, 0.1, 0.1, 7.0, 1.0, 2.0, 4.0, nan, 1.0, 5.0, 4.0, 2.0], 4).unwrap();
     let metric = rows::Compared::new(&rows, rows::Measure::Correlation).unwrap();
@@ -293,7 +294,7 @@ fn a_distance_does_not_depend_on_whether_a_number_holds_its_square_28() {
             assert_eq!(value(&compared, 1, 2), 0.0);
         }
     }
-    // Where the difference itself is beyond the largest number, so is the distance.
+    // If the difference itself exceeds the largest number, the distance does too.
     let apart = Incomplete::new(vec![1e308, -1e308], 1).unwrap();
     assert_eq!(value(&rows::Compared::new(&apart, rows::Measure::Euclidean).unwrap(), 0, 1), f64::INFINITY);
 }

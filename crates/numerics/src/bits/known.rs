@@ -1,10 +1,10 @@
-//! Bounds that one pass of hard assignment over rows of bits leaves for the next, so that it can skip distances.
+//! Keeps bounds from one pass of hard assignment over rows of bits, so that the next pass can skip distances.
 //!
 //! If a centre moves by `m`, its distance to a row falls by at most `m` (Elkan 2003). So the distance of a row to a
 //! centre gives a lower bound on their distance after the move: the old distance minus the move. A centre can be
 //! skipped if its bound is larger than the distance to the row's own centre. The result has the same bits as a whole
-//! pass, because the bounds allow for rounding. A centre is skipped only if its *computed* squared distance is sure to
-//! exceed the one computed for the row's own centre. The remaining distances are computed as in a whole pass.
+//! pass, because the bounds allow for rounding. A centre is skipped only if its *computed* squared distance certainly
+//! exceeds the computed one of the row's own centre. The remaining distances are computed as in a whole pass.
 
 use super::walks::{ROWS, Walks};
 use super::{BitRows, BitScratch, HardBitCenters, add_row};
@@ -12,38 +12,38 @@ use crate::dispatch::kernel;
 use crate::lanes::{Line, Real};
 use crate::nearest::Kind;
 
-/// A distance computed on its own takes as long as this many that are computed together.
+/// The cost of a distance that is computed on its own, in distances that are computed together.
 const LOOK: usize = 3;
 
-/// The nearest centre of each row of a block, and lower bounds on the distances to the others.
+/// The nearest centre of each row of a block, and lower bounds on the distances to the other centres.
 ///
 /// Memory: 4 bytes for each row and centre.
 #[derive(Clone, Debug, Default)]
 pub struct Known {
     clusters: usize,
     nearest: Vec<u32>,
-    /// The lower bound on the distance of each centre, rows x K.
+    /// The lower bound on the distance of each row to each centre, rows x K.
     least: Vec<f32>,
 }
 
-/// Reduces a bound for rounding: a product and a difference in single precision each have a relative error of at most
-/// 2^-24.
+/// The factor that reduces a bound for rounding. A product and a difference in single precision each have a relative
+/// error of at most 2^-24.
 const SHRINK: f32 = 1.0 - 1.0 / (1u32 << 22) as f32;
-/// Rounds a number up from double to single precision, with a small margin.
+/// The factor that rounds a number up from double to single precision, with a small margin.
 const UP: f64 = 1.0 + 1e-6;
 
 impl Known {
-    /// The number of rows with bounds.
+    /// Returns the number of rows with bounds.
     pub fn rows(&self) -> usize {
         self.nearest.len()
     }
 
-    /// The number of centres with bounds.
+    /// Returns the number of centres with bounds.
     pub fn clusters(&self) -> usize {
         self.clusters
     }
 
-    /// The nearest centre of a row.
+    /// Returns the nearest centre of a row.
     ///
     /// # Panics
     /// Panics if `row` is not below [`Known::rows`].
@@ -51,11 +51,11 @@ impl Known {
         self.nearest[row] as usize
     }
 
-    /// Takes over the bounds of another set, for `clusters` centres: at least as many as it has. Additional centres get
-    /// no bounds.
+    /// Takes over the bounds of another set, for `clusters` centres, which must be at least as many as the other set
+    /// has. Additional centres get no bounds.
     ///
     /// # Panics
-    /// Panics if `clusters` is less than the other set has.
+    /// Panics if `clusters` is less than the number of centres in the other set.
     ///
     /// # Example
     /// ```
@@ -84,7 +84,7 @@ impl Known {
         self.least.clear();
     }
 
-    /// Prepares for this many rows and centres.
+    /// Prepares for `rows` rows and `clusters` centres.
     fn begin(&mut self, rows: usize, clusters: usize) {
         self.clusters = clusters;
         self.nearest.clear();
@@ -105,7 +105,8 @@ impl Known {
         self.nearest[row] = k as u32;
     }
 
-    /// The next centre, from `first` on and except the row's own, whose distance may be as small as `squared`.
+    /// Returns the next centre, from `first` on, whose distance may be as small as `squared`. The row's own centre is
+    /// left out.
     #[inline(always)]
     fn next_near(&self, row: usize, first: usize, squared: f64, slack: &[f32]) -> Option<usize> {
         let (own, squared) = (self.nearest[row] as usize, rounded_up(squared));
@@ -113,28 +114,29 @@ impl Known {
         (first..self.clusters).find(|&k| k != own && may_be_near(least[k], slack[k], squared))
     }
 
-    /// Whether a centre other than the row's own may be as near as `squared`, apart from rounding.
+    /// Returns whether a centre other than the row's own may be as near as `squared`, apart from rounding.
     #[cfg(test)]
     pub(crate) fn has_others_near(&self, row: usize, squared: f64) -> bool {
         self.next_near(row, 0, squared, &vec![1e-9; self.clusters]).is_some()
     }
 
-    /// The lower bounds on the distances of all centres to a row.
+    /// Returns the lower bounds on the distances of all centres to a row.
     #[inline(always)]
     fn bounds_mut(&mut self, row: usize) -> &mut [f32] {
         &mut self.least[row * self.clusters..][..self.clusters]
     }
 }
 
-/// How far each centre has moved since the bounds were computed.
+/// The distance that each centre has moved since the bounds were computed.
 #[derive(Clone, Debug, Default)]
 pub struct Moves {
     moves: Vec<f32>,
 }
 
 impl Moves {
-    /// Measures the moves from one set of centres to another, both row after row. `unit` is the unit of these
-    /// positions, in the coordinates of bits. Centres that are not in `before` have moved by 0.
+    /// Returns the distance of each centre between two sets of centres, `before` and `after`, which are stored row
+    /// after row. `unit` is the unit of these positions, in the coordinates of bits. Centres that are not in `before`
+    /// have moved by 0.
     ///
     /// # Panics
     /// Panics if `after` has fewer centres than `before`.
@@ -148,7 +150,7 @@ impl Moves {
     /// ```
     pub fn measure(&mut self, before: &[f64], after: &[f64], dimension: usize, unit: f64) {
         assert!(before.len() <= after.len() && after.len().is_multiple_of(dimension), "centres of {dimension} columns");
-        // Coordinates of bits are about 1, and each has been rounded when it was converted from these positions.
+        // The coordinates of the bits are about 1, and each was rounded when it was converted from these positions.
         let rounded = (dimension as f64).sqrt() * 8.0 * f64::EPSILON;
         let moved = |(before, after): (&[f64], &[f64])| {
             let squared: f64 = before.iter().zip(after).map(|(a, b)| (a - b) * (a - b)).sum();
@@ -160,19 +162,19 @@ impl Moves {
         self.moves.resize(after.len() / dimension, 0.0);
     }
 
-    /// The number of centres.
+    /// Returns the number of centres.
     pub fn len(&self) -> usize {
         self.moves.len()
     }
 
-    /// Whether there are no centres.
+    /// Returns whether there are no centres.
     pub fn is_empty(&self) -> bool {
         self.moves.is_empty()
     }
 
-    /// Lowers the bounds of a row by the moves of the centres. Returns how many centres may be as near as `squared`,
-    /// including the row's own. `slack` has an upper bound on the rounding error of the squared distance to each
-    /// centre.
+    /// Lowers the bounds of a row by the moves of the centres. Returns the number of centres that may be as near as
+    /// `squared`, including the row's own centre. `slack` has an upper bound on the rounding error of the squared
+    /// distance to each centre.
     #[inline(always)]
     fn lower(&self, least: &mut [f32], slack: &[f32], squared: f64) -> usize {
         let squared = rounded_up(squared);
@@ -192,21 +194,22 @@ fn rounded_up(number: f64) -> f32 {
     (number * UP) as f32
 }
 
-/// Whether the computed squared distance of a centre may be at most `squared`, if its distance is at least `bound`.
+/// Returns whether the computed squared distance of a centre may be at most `squared`, if its distance is at least
+/// `bound`.
 #[inline(always)]
 fn may_be_near(bound: f32, slack: f32, squared: f32) -> bool {
     // The relative error of each side is at most three times 2^-24.
     !(bound > 0.0 && bound * bound * SHRINK > (squared + slack) * (2.0 - SHRINK))
 }
 
-/// The bound that follows from a computed squared distance.
+/// Returns the bound that follows from a computed squared distance.
 #[inline(always)]
 fn bound_of(squared: f64, slack: f32) -> f32 {
     let least = (squared - f64::from(slack)).max(0.0).sqrt() as f32;
     least * SHRINK
 }
 
-/// An upper bound on the rounding error of a squared distance that is a sum of `terms` terms in a precision of
+/// Returns an upper bound on the rounding error of a squared distance that is a sum of `terms` terms in a precision of
 /// `epsilon`. The first term was summed over `columns` columns in double precision; `size` is the sum of the absolute
 /// terms. It is twice the bound for a sum, because the terms are rounded too.
 fn slack_of(terms: usize, columns: usize, size: f64, epsilon: f64) -> f32 {
@@ -214,16 +217,17 @@ fn slack_of(terms: usize, columns: usize, size: f64, epsilon: f64) -> f32 {
 }
 
 /// Computes the same sums, with the same bits, as [`nearest_bit_sums`](super::nearest_bit_sums) with [`Kind::Centers`].
-/// It skips distances that `known` proves larger than the one to the row's own centre. Afterwards `known` holds bounds
-/// for these centres.
+/// It skips each distance that is certainly larger than the row's distance to its own centre, according to `known`.
+/// Afterwards, `known` holds bounds for these centres.
 ///
-/// `moves` says how far each centre has moved since the pass that computed `known`, over the same rows and as many
-/// centres. If `known` is empty, or if most distances would be needed, all are computed. The distances must be those of
-/// centres ([`HardBitCenters::set`]), because for other forms the bounds do not hold.
+/// `moves` has the distance that each centre has moved since the pass that computed `known`. This pass must have been
+/// over the same rows and the same number of centres. If `known` is empty, or if most distances would be needed, all
+/// distances are computed. The distances must be squared distances from centres ([`HardBitCenters::set`]), because the
+/// bounds do not hold for other forms.
 ///
-/// Cost: set bits x 2 additions, rows x K comparisons, and the set bits of a row for each further distance. At most,
-/// this is slightly more than [`nearest_bit_sums`](super::nearest_bit_sums) costs. It allocates nothing once `scratch`
-/// and `known` have grown.
+/// Cost: set bits x 2 additions, rows x K comparisons, and the set bits of a row for each further distance. In the
+/// worst case, this is slightly more than the cost of [`nearest_bit_sums`](super::nearest_bit_sums). It allocates
+/// nothing once `scratch` and `known` have grown.
 ///
 /// # Panics
 /// Panics if shapes disagree, or if there is no centre.
@@ -292,7 +296,7 @@ kernel! {
                 walks.add_up_one(index, centers.constants[k], terms).to_f64().max(0.0)
             };
             own.clear();
-            // The distances to compute, in addition to those from the rows' own centres.
+            // The number of distances to compute, in addition to the distances from the rows' own centres.
             let mut looks = 0;
             for index in 0..if is_new { 0 } else { together } {
                 let squared = distance(walks, index, known.nearest(first + index));

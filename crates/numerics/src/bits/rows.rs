@@ -8,7 +8,7 @@ pub struct BitRows {
     pub(super) words: Vec<u64>,
     /// The number of set bits in all rows.
     pub(super) set: usize,
-    /// The number of set bits in the row with the most.
+    /// The largest number of set bits in a row.
     pub(super) most: usize,
     pub(super) weights: Vec<f64>,
 }
@@ -43,17 +43,17 @@ impl BitRows {
         Self { bits, words, set, most, weights: (0..rows).map(weight).collect() }
     }
 
-    /// The number of rows.
+    /// Returns the number of rows.
     pub fn rows(&self) -> usize {
         self.weights.len()
     }
 
-    /// The number of bits in a row.
+    /// Returns the number of bits in a row.
     pub fn bits(&self) -> usize {
         self.bits
     }
 
-    /// The words of a row.
+    /// Returns the words of a row.
     ///
     /// # Panics
     /// Panics if `index` is not below [`BitRows::rows`].
@@ -62,7 +62,7 @@ impl BitRows {
         &self.words[index * width..][..width]
     }
 
-    /// The weight of a row.
+    /// Returns the weight of a row.
     ///
     /// # Panics
     /// Panics if `index` is not below [`BitRows::rows`].
@@ -83,11 +83,12 @@ pub fn for_each_set_bit(words: &[u64], mut each: impl FnMut(usize)) {
     }
 }
 
-/// Room after the positions of a row, because up to seven invalid positions may be written after a word's last.
+/// The spare capacity after the positions of a row: up to seven invalid positions may be written after a word's last
+/// position.
 pub(super) const SLACK: usize = 64;
 
-/// Writes the positions of the set bits, in ascending order, and returns their number. Later entries may be
-/// overwritten.
+/// Writes the positions of the set bits, in ascending order, and returns their number. Entries after these positions
+/// may be overwritten.
 ///
 /// It writes eight positions at a time, even if fewer bits are left. A loop that ended at a word's last bit would be
 /// mispredicted for almost every word, which is slower.

@@ -1,8 +1,9 @@
 //! Walks over the set bits of rows, one block of columns after another.
 //!
-//! The lines of a thousand columns do not fit into the first-level cache, and each row needs one in six of them. So
-//! columns are walked in blocks that fit into it, for one line of centres at a time. All rows go through a block before
-//! the next begins. If there are so few bits that a walk would be too short to pay off, blocks are wider.
+//! The lines of a thousand columns do not fit into the first-level cache, and each row needs one line in six. So
+//! columns are walked in blocks that fit into this cache, for one line of centres at a time. All rows go through a
+//! block before the next block begins. If a row has few set bits, blocks are wider, because a short walk would not pay
+//! off.
 
 use std::ops::Range;
 
@@ -10,15 +11,16 @@ use super::rows::{BitRows, SLACK, places_of};
 use crate::forms::Forms;
 use crate::lanes::{Lanes, Real};
 
-/// The words of a block, unless there are few bits: 384 columns, whose 64-byte lines fill three quarters of a 32-KiB
-/// first-level cache.
+/// The number of words in a block, unless there are few bits: 384 columns, whose 64-byte lines fill three quarters of a
+/// 32-KiB first-level cache.
 const WORDS: usize = 6;
-/// The average number of a row's set bits in a block from which columns are divided. Blocks have equal widths, so each
-/// has at least half of this number.
+/// The minimum average number of a row's set bits in a block. If a block would have fewer, blocks are wider. Blocks
+/// have equal widths, so each block has at least half of this number.
 const BITS: usize = 32;
 /// The number of rows that are walked together, and so share each load of a block's lines.
 pub(super) const ROWS: usize = 128;
-/// The number of sums to which lines are added in turn, because additions to a single sum would wait for each other.
+/// The number of sums to which lines are added alternately, because additions to a single sum would wait for each
+/// other.
 const SUMS: usize = 4;
 
 /// The positions of the set bits of some rows. The memory is reused, so that loops allocate nothing.
@@ -28,16 +30,16 @@ pub(super) struct Walks {
     /// The number of columns in a block.
     width: usize,
     rows: usize,
-    /// For each block, the positions of each row's bits within it. They are padded with positions of the padding column
-    /// to a multiple of [`SUMS`].
+    /// For each block, the positions of each row's bits within it. The positions of a row are padded to a multiple of
+    /// [`SUMS`], with the padding column.
     places: Vec<u32>,
     /// The end of each row's positions in each block.
     ends: Vec<usize>,
 }
 
 impl Walks {
-    /// Prepares for the rows of a leaf. The whole leaf determines the blocks, so results do not depend on which rows
-    /// are walked together.
+    /// Prepares for some rows. All these rows together determine the blocks of columns, so results do not depend on
+    /// which rows are walked together.
     pub fn begin(&mut self, rows: &BitRows) {
         let words = rows.bits.div_ceil(64);
         let enough = (BITS * words * rows.rows()).div_ceil(rows.set.max(1));
@@ -50,7 +52,7 @@ impl Walks {
         self.columns.div_ceil(self.width)
     }
 
-    /// The first column of a block.
+    /// Returns the first column of a block.
     fn first(&self, block: usize) -> usize {
         block * self.width
     }
@@ -60,7 +62,7 @@ impl Walks {
     pub fn find(&mut self, rows: &BitRows, which: Range<usize>) {
         let (blocks, words) = (self.blocks(), self.width / 64);
         self.rows = which.len();
-        // There is room for all rows of the leaf, with padding for each block. Buffers never shrink.
+        // This is room for all rows, with padding for each block. Buffers never shrink.
         let room = rows.set + SUMS * blocks * which.len() + SLACK;
         if self.places.len() < room {
             self.places.resize(room, 0);
@@ -80,7 +82,7 @@ impl Walks {
         }
     }
 
-    /// The positions of the rows' bits within a block, row after row.
+    /// Returns the positions of the rows' bits within a block, row after row.
     #[inline(always)]
     fn of_block(&self, block: usize) -> impl Iterator<Item = &[[u32; SUMS]]> {
         let before = block * self.rows;
@@ -131,7 +133,7 @@ impl Walks {
     }
 
     /// Returns the value of one form for row `index`: `constant` plus the `terms` of its set bits. `terms` has a term
-    /// for each column and one for the padding column. The result has the same bits as that of [`Walks::add_up`].
+    /// for each column and one for the padding column. The result has the same bits as a result of [`Walks::add_up`].
     #[inline(always)]
     pub fn add_up_one<T: Real>(&self, index: usize, constant: T, terms: &[T]) -> T {
         let mut value = constant;
@@ -177,7 +179,7 @@ mod tests {
     use super::*;
     use crate::random::Stream;
 
-    /// Random rows of `columns` bits, of which the share `part` is set.
+    /// Returns random rows of `columns` bits, a share `part` of which is set.
     fn rows(count: usize, columns: usize, part: f64) -> BitRows {
         let stream = Stream::new(columns as u64, "walks");
         let width = columns.div_ceil(64);
@@ -218,11 +220,11 @@ mod tests {
             walks.width
         };
         assert_eq!(width(1047, 0.2), 384);
-        // Folded fingerprints: two blocks with some 19 set bits each.
+        // Folded fingerprints give two blocks, with about 19 set bits each.
         assert_eq!(width(1024, 0.037), 512);
         assert_eq!(width(1047, 0.0), 1088);
         assert_eq!(width(100, 0.5), 128);
-        // One in a hundred of 30,000 bits: 32 set bits are in some 3,200 columns.
+        // If one in a hundred of 30,000 bits is set, 32 set bits are in about 3,200 columns.
         assert!((2500..4000).contains(&width(30_000, 0.01)), "{}", width(30_000, 0.01));
     }
 }

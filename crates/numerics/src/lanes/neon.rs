@@ -1,7 +1,7 @@
 //! Lines in the vector registers of aarch64; only this file contains its instructions.
 //!
-//! Every processor of this family has these instructions, and programs for it are compiled with them. So kernels are
-//! entered without a check, and need only one copy.
+//! Every processor of this family has these instructions, and programs for it are compiled with them. So kernels need
+//! no check of the processor, and only one compiled copy.
 
 use std::arch::aarch64::*;
 
@@ -53,8 +53,8 @@ macro_rules! helpers {
         mod $of {
             use super::*;
 
-            // This is not the instruction for the maximum, which returns NaN if either is NaN, and the larger of two
-            // zeros.
+            // The instruction for the maximum is not used, because it returns NaN if either number is NaN, and the
+            // larger of two zeros.
             #[inline(always)]
             pub(super) fn larger(a: $register, b: $register) -> $register {
                 instructions!($select($greater(a, b), a, b))
@@ -151,7 +151,7 @@ helpers!(
     vcvtq_f32_s32
 );
 
-/// Operations that take one instruction for each register, or one helper.
+/// The operations that take one instruction for each register, or one helper.
 macro_rules! operations {
     ($number:ty, $line:ident, $of:ident, $per_register:literal, $read:ident, $write:ident, $splat:ident, $add:ident, $sub:ident, $mul:ident, $div:ident,
      $multiply_add:ident, $multiply_subtract:ident) => {
@@ -256,7 +256,7 @@ fn prefetch(address: *const u8) {
 }
 
 impl NeonF64 {
-    /// Adds the upper half onto the lower; then, of those four numbers, the upper two onto the lower two.
+    /// Adds the upper four numbers onto the lower four, and then the upper two of these onto the lower two.
     #[inline(always)]
     fn two(self) -> float64x2_t {
         instructions!(vaddq_f64(vaddq_f64(self.0, self.2), vaddq_f64(self.1, self.3)))

@@ -1,5 +1,5 @@
-//! A line handled lane by lane, for processors without a vector set that Lehr knows. It is the reference for the tests
-//! of the others.
+//! A line handled lane by lane, for processors whose vector instructions Lehr does not use. The tests of the other
+//! kinds of lines compare with it.
 
 use super::{F32Line, F64Line, Lanes, Line, Real};
 
@@ -107,7 +107,8 @@ macro_rules! plain {
             #[inline(always)]
             fn select_less(a: Self, b: Self, mut then: Self, otherwise: Self) -> Self {
                 for lane in 0..$line::COUNT {
-                    // This is not `>=`: the two differ if a lane is NaN, and the registers compare with "less".
+                    // This comparison is not `>=`, which differs if a lane is NaN: the vector registers compare with
+                    // "less".
                     let less = a.0.0[lane] < b.0.0[lane];
                     if !less {
                         then.0.0[lane] = otherwise.0.0[lane];

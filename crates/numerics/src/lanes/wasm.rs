@@ -1,17 +1,17 @@
-//! Lines in the 128-bit registers of WebAssembly: the only file that names its instructions.
+//! Lines in the 128-bit registers of WebAssembly; only this file contains its instructions.
 //!
-//! A browser checks a program before it runs any of it, so there is nothing to ask before a kernel is entered. A
-//! program is compiled once with the instruction for a multiply-add (`relaxed-simd`), and once with `simd128` alone for
-//! browsers that lack it.
+//! A browser checks a program before it runs any of it, so kernels need no check of the processor. A program is
+//! compiled twice: once with the instruction for a multiply-add (`relaxed-simd`), and once with `simd128` alone, for
+//! browsers that lack this instruction.
 //!
-//! That instruction may round once or twice: the browser chooses what its processor has. Where it rounds once, results
-//! have the bits of every other machine. [`crate::dispatch::is_fused`] finds out which it is.
+//! The multiply-add may round once or twice, depending on the processor. If it rounds once, results have the same bits
+//! as on every other machine. [`crate::dispatch::is_fused`] returns whether it rounds once.
 
 use std::arch::wasm32::*;
 
 use super::{F32Line, F64Line, Lanes};
 
-/// The constant from which half the bits of a number are subtracted to guess one over its square root, as in
+/// The constant from which half of a number's bits are subtracted to estimate the inverse square root, as in
 /// `lanes/plain.rs`.
 const ROOT_F64: i64 = 0x5fe6_eb50_c7b5_37a9;
 const ROOT_F32: i32 = 0x5f37_5a86;
@@ -26,14 +26,14 @@ pub struct WasmF64(v128, v128, v128, v128);
 #[derive(Clone, Copy, Debug)]
 pub struct WasmF32(v128, v128, v128, v128);
 
-/// The same function of each of the four registers.
+/// Applies the same function to each of the four registers.
 macro_rules! each {
     ($function:path, $($line:expr),*) => {
         Self($function($($line.0),*), $function($($line.1),*), $function($($line.2),*), $function($($line.3),*))
     };
 }
 
-/// The two registers' multiply-adds.
+/// The two multiply-adds of a type of number, with the `relaxed-simd` instruction or without it.
 macro_rules! products {
     ($madd:ident, $nmadd:ident, $add:ident, $sub:ident, $mul:ident) => {
         #[inline(always)]
@@ -53,7 +53,7 @@ macro_rules! products {
     };
 }
 
-/// The common part of the two precisions: the same operations, of 64 or of 32 bits.
+/// The code that both precisions share: the same operations, in 64 or in 32 bits.
 macro_rules! helpers {
     ($of:ident, $fraction_bits:literal, $root:expr, $sqrt_half:expr, $less:ident, $equal:ident, $pmax:ident, $pmin:ident, $splat_whole:ident, $add:ident,
      $sub:ident, $left:ident, $right:ident, $half:ident, $convert:path, $products:tt) => {
@@ -62,7 +62,7 @@ macro_rules! helpers {
 
             products! $products;
 
-            // The instruction gives its first operand unless the second is larger.
+            // The instruction returns its first operand unless the second is larger.
             #[inline(always)]
             pub(super) fn larger(a: v128, b: v128) -> v128 {
                 $pmax(b, a)
@@ -103,7 +103,7 @@ macro_rules! helpers {
     };
 }
 
-/// Two whole numbers that fit into 32 bits, as floating point numbers.
+/// Converts two whole numbers that fit into 32 bits to floating-point numbers.
 #[inline(always)]
 fn f64x2_of_small(whole: v128) -> v128 {
     f64x2_convert_low_i32x4(i32x4_shuffle::<0, 2, 0, 2>(whole, whole))
@@ -146,22 +146,22 @@ helpers!(
     (f32x4_relaxed_madd, f32x4_relaxed_nmadd, f32x4_add, f32x4_sub, f32x4_mul)
 );
 
-/// A register of numbers at a place, and back.
+/// Loads a register from the start of a slice.
 #[inline(always)]
 fn read<T: bytemuck::Pod>(numbers: &[T]) -> v128 {
     let bytes: &[u8] = bytemuck::cast_slice(numbers);
-    // SAFETY: the slice is cut to the 16 bytes that are read, and any place will do.
+    // SAFETY: the slice is cut to the 16 bytes that are read, and no alignment is needed.
     unsafe { v128_load(bytes[..16].as_ptr().cast()) }
 }
 
 #[inline(always)]
 fn write<T: bytemuck::Pod>(register: v128, numbers: &mut [T]) {
     let bytes: &mut [u8] = bytemuck::cast_slice_mut(numbers);
-    // SAFETY: the slice is cut to the 16 bytes that are written, and any place will do.
+    // SAFETY: the slice is cut to the 16 bytes that are written, and no alignment is needed.
     unsafe { v128_store(bytes[..16].as_mut_ptr().cast(), register) }
 }
 
-/// The operations that are one instruction a register, or a helper.
+/// The operations that take one instruction for each register, or one helper.
 macro_rules! operations {
     ($number:ty, $line:ident, $of:ident, $per_register:literal, $splat:ident, $add:path, $sub:path, $mul:path, $div:path) => {
         type Number = $number;
@@ -251,7 +251,7 @@ macro_rules! operations {
 }
 
 impl WasmF32 {
-    /// The upper eight numbers onto the lower eight, as `f64`.
+    /// Adds the upper eight numbers onto the lower eight, as `f64`.
     #[inline(always)]
     fn eight(self) -> WasmF64 {
         let high = |register: v128| f64x2_promote_low_f32x4(i64x2_shuffle::<1, 1>(register, register));
@@ -279,7 +279,7 @@ impl Lanes for WasmF64 {
     }
     #[inline(always)]
     fn sum(self) -> f64 {
-        // The upper half onto the lower, then of those four numbers the upper two onto the lower two.
+        // Add the upper four numbers onto the lower four, and then the upper two of these onto the lower two.
         let two = f64x2_add(f64x2_add(self.0, self.2), f64x2_add(self.1, self.3));
         f64x2_extract_lane::<0>(two) + f64x2_extract_lane::<1>(two)
     }

@@ -2,7 +2,7 @@
 //!
 //! Values of these types exist only inside the copies of a kernel, and the types are private to the crate.
 //! [`crate::dispatch`] enters a copy only after it has checked that the processor has the instruction set. Every
-//! `unsafe` block here relies on that.
+//! `unsafe` block here relies on this check.
 
 use std::arch::x86_64::*;
 
@@ -12,8 +12,9 @@ use super::{F32Line, F64Line, Lanes, Registers};
 macro_rules! instructions {
     ($e:expr) => {
         // SAFETY: a value of this type is only made inside a kernel copy compiled for this instruction set, which
-        // `dispatch` enters after checking that the processor has it; aligned loads and stores go through references to
-        // lines, which are 64-byte aligned, the others through slices that were just cut to the numbers read.
+        // `dispatch` enters after checking that the processor has it. Aligned loads and stores go through references to
+        // lines, which are 64-byte aligned. Other loads and stores go through slices that were just cut to the numbers
+        // read.
         unsafe { $e }
     };
 }
@@ -23,7 +24,7 @@ macro_rules! instructions {
 const ROOT_F64: i64 = 0x5fe6_eb50_c7b5_37a9;
 const ROOT_F32: i32 = 0x5f37_5a86;
 
-/// Adds up four numbers: the upper two onto the lower two, then one onto the other.
+/// Adds up four numbers: the upper two onto the lower two, then the second onto the first.
 #[inline(always)]
 fn halves(four: __m256d) -> f64 {
     instructions!({
@@ -36,7 +37,7 @@ fn halves(four: __m256d) -> f64 {
 #[inline(always)]
 fn eight_sums(lines: [__m512d; 8]) -> [f64; 8] {
     instructions!({
-        // Halves of two lines side by side, then quarters of four lines, then single numbers of eight lines.
+        // Put halves of two lines side by side, then quarters of four lines, then single numbers of eight lines.
         let mut halves = [_mm512_setzero_pd(); 4];
         for n in 0..4 {
             let (a, b) = (lines[2 * n], lines[2 * n + 1]);
@@ -48,7 +49,7 @@ fn eight_sums(lines: [__m512d; 8]) -> [f64; 8] {
             quarters[n] = _mm512_add_pd(_mm512_shuffle_f64x2::<0x88>(a, b), _mm512_shuffle_f64x2::<0xdd>(a, b));
         }
         let (a, b) = (quarters[0], quarters[1]);
-        // Sums of lines 0 4 1 5 2 6 3 7.
+        // These are the sums of the lines 0 4 1 5 2 6 3 7.
         let sums = _mm512_add_pd(_mm512_unpacklo_pd(a, b), _mm512_unpackhi_pd(a, b));
         let mut line = F64Line::default();
         _mm512_store_pd(line.0.as_mut_ptr(), _mm512_permutexvar_pd(_mm512_setr_epi64(0, 2, 4, 6, 1, 3, 5, 7), sums));
@@ -157,13 +158,13 @@ impl Lanes for Avx512F64 {
             for n in 0..8 {
                 a[n] = _mm512_load_pd(from[n].0.as_ptr());
             }
-            // The even lanes and the odd lanes of two lines, side by side.
+            // Put the even lanes, and then the odd lanes, of two lines side by side.
             let mut pairs = a;
             for n in 0..4 {
                 pairs[2 * n] = _mm512_unpacklo_pd(a[2 * n], a[2 * n + 1]);
                 pairs[2 * n + 1] = _mm512_unpackhi_pd(a[2 * n], a[2 * n + 1]);
             }
-            // Then of four lines and of eight: quarters 0 and 2 of both, and quarters 1 and 3.
+            // Do the same for four lines and for eight: quarters 0 and 2 of both lines, and quarters 1 and 3.
             let mut fours = pairs;
             for n in 0..2 {
                 for odd in 0..2 {
@@ -303,7 +304,8 @@ impl Lanes for Avx512F32 {
             for n in 0..16 {
                 a[n] = _mm512_load_ps(from[n].0.as_ptr());
             }
-            // Within quarters of a line, lanes that belong together side by side: first of two lines, then of four.
+            // Within quarters of a line, put lanes that belong together side by side: first for two lines, then for
+            // four.
             let mut pairs = a;
             for n in 0..8 {
                 pairs[2 * n] = _mm512_unpacklo_ps(a[2 * n], a[2 * n + 1]);
@@ -318,7 +320,7 @@ impl Lanes for Avx512F32 {
                     fours[4 * n + 2 * odd + 1] = _mm512_castpd_ps(_mm512_unpackhi_pd(one, other));
                 }
             }
-            // Then the quarters: 0 and 2 of both lines, and 1 and 3.
+            // Then move the quarters: 0 and 2 of both lines, and 1 and 3.
             let mut eights = fours;
             for n in 0..2 {
                 for lane in 0..4 {

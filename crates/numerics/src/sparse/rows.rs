@@ -23,7 +23,7 @@ pub struct SparseRows<T: Real> {
 
 impl<T: Real> SparseRows<T> {
     /// Copies rows. `row(i)` returns the columns and values of the i-th of `rows` rows; values are divided by `unit`.
-    /// `length(i)` is its squared length relative to the origin, in that unit, and `weight(i)` its weight.
+    /// `length(i)` is the row's squared length relative to the origin, in the same unit, and `weight(i)` its weight.
     ///
     /// # Panics
     /// Panics if there is no row, if a row does not have as many values as columns, or if a column is beyond the last.
@@ -65,17 +65,17 @@ impl<T: Real> SparseRows<T> {
         Self { dimension, starts, columns, values, lengths, weights, used, square }
     }
 
-    /// The number of rows.
+    /// Returns the number of rows.
     pub fn rows(&self) -> usize {
         self.weights.len()
     }
 
-    /// The number of columns.
+    /// Returns the number of columns.
     pub fn dimension(&self) -> usize {
         self.dimension
     }
 
-    /// The columns and values of a row.
+    /// Returns the columns and values of a row.
     ///
     /// # Panics
     /// Panics if `index` is not below [`SparseRows::rows`].
@@ -84,7 +84,7 @@ impl<T: Real> SparseRows<T> {
         columns.iter().zip(values).map(|(column, value)| (*column as usize, value.to_f64()))
     }
 
-    /// The weight of a row.
+    /// Returns the weight of a row.
     ///
     /// # Panics
     /// Panics if `index` is not below [`SparseRows::rows`].
@@ -92,7 +92,7 @@ impl<T: Real> SparseRows<T> {
         self.weights[index]
     }
 
-    /// The weighted sum of the rows' squared lengths relative to the origin.
+    /// Returns the weighted sum of the rows' squared lengths relative to the origin.
     pub fn square(&self) -> f64 {
         self.square
     }

@@ -1,7 +1,7 @@
 //! A Parquet file of flat columns: its footer, and readers of the values of one column in one row group.
 //!
-//! A file may declare anything, and a small one must not exhaust a node's memory. So a footer is refused by its length,
-//! and a page by its uncompressed size.
+//! A file may declare anything, and a small one must not exhaust a node's memory. So the reader refuses a footer that
+//! is too long, and a page whose uncompressed size is too large.
 
 use std::fs;
 use std::io::{self, Read};
@@ -17,14 +17,14 @@ use parquet::schema::types::ColumnDescriptor;
 
 use super::pages::{Codec, Pages, TooLarge, has_prefixes};
 
-/// The most bytes of a footer. In memory, its description of columns and groups takes many times as much, before any of
-/// it can be counted. The limit is enough for some hundred thousand columns of groups.
+/// The maximum size of a footer, in bytes. In memory, the footer's description of columns and groups takes many times
+/// as much, before any of it can be counted. The limit is enough for some hundred thousand columns of groups.
 pub const FOOTER_BYTES: u64 = 16 << 20;
 
 /// The supported compressions of pages, for messages.
 pub const CODECS: &str = "pages that are plain or packed by snappy, gzip or zstd";
 
-/// The most bytes that further values may take, checked before memory for a page is allocated.
+/// The maximum number of bytes that further values may take, checked before memory for a page is allocated.
 ///
 /// # Example
 /// ```
@@ -59,7 +59,7 @@ pub enum Kind {
     Counts,
     /// True or false.
     Truths,
-    /// Text in UTF-8.
+    /// Text encoded in UTF-8.
     Texts,
     /// An unsupported type, described for messages.
     Other(String),
@@ -121,9 +121,9 @@ impl From<io::Error> for Refused {
 pub(super) enum Unit {
     /// Days since 1970.
     Days,
-    /// Units since 1970; this many are a second.
+    /// Units of time since 1970; the number of units in a second.
     Seconds(f64),
-    /// Decimal numbers; this many units are 1.
+    /// Decimal numbers; the number of units in 1.
     Decimal(f64),
 }
 
@@ -161,8 +161,8 @@ impl Parquet {
     /// Reads the footer of a file.
     ///
     /// # Errors
-    /// Returns [`Refused::Footer`]; [`Refused::Damaged`], also if the groups' rows do not add up to those of the file;
-    /// [`Refused::Unreadable`].
+    /// Returns [`Refused::Footer`] or [`Refused::Unreadable`]. Returns [`Refused::Damaged`], also if the rows of the
+    /// groups do not add up to the rows of the file.
     pub fn open(file: fs::File) -> Result<Self, Refused> {
         let footer = footer_bytes(&file)?;
         if footer > FOOTER_BYTES {
@@ -242,11 +242,11 @@ impl Parquet {
     /// # Panics
     /// Panics if the group does not exist.
     pub fn group_rows(&self, group: usize) -> u64 {
-        // The check of the sum has refused negative numbers.
+        // The check of the sum has already refused negative numbers.
         u64::try_from(self.metadata.row_group(group).num_rows()).unwrap_or_default()
     }
 
-    /// Returns whether values of a column in a group may share prefixes with earlier ones. A value may then be much
+    /// Returns whether values of a column in a group may share prefixes with earlier values. A value may then be much
     /// longer than its bytes in the file.
     ///
     /// # Panics
@@ -255,7 +255,7 @@ impl Parquet {
         has_prefixes(self.metadata.row_group(group).column(column))
     }
 
-    /// Returns a reader of a column's values in a group. Several readers may be used in turn, from one thread at a
+    /// Returns a reader of a column's values in a group. You may use several readers alternately, from one thread at a
     /// time.
     ///
     /// # Errors

@@ -1,13 +1,14 @@
 //! Reads the header of a page, in the compact protocol of Thrift: it describes the bytes before they are decompressed.
 //!
-//! Only the numbers of a header and of its structures are kept; statistics are skipped. The lengths in a header are not
-//! trusted: reading stops at the end of the column's bytes. The code that decompresses the page checks its claims.
+//! This module keeps only the numbers of a header and of its structures, and skips statistics. The lengths in a header
+//! are not trusted: reading stops at the end of the column's bytes. The code that decompresses a page checks the sizes
+//! in its header.
 
 use std::io::{self, ErrorKind, Read};
 
 use parquet::basic::Encoding;
 
-/// The deepest nesting of structures; a page has two levels.
+/// The maximum depth of nested structures; a page has two levels.
 const DEPTH: u32 = 8;
 
 /// The type of a page.
@@ -15,7 +16,7 @@ const DEPTH: u32 = 8;
 pub(super) enum Kind {
     /// Values, compressed together with their levels.
     Data,
-    /// Values, with uncompressed levels before them.
+    /// Compressed values, after uncompressed levels.
     SecondData,
     /// The words that other pages refer to by number.
     Dictionary,
@@ -115,7 +116,7 @@ fn encoding_of(number: i64) -> io::Result<Encoding> {
     })
 }
 
-/// The numbers of a header: its own fields under `(field, 0)`, and those of a structure in it under
+/// The numbers of a header. Its own fields have the key `(field, 0)`, and the fields of a structure in it have the key
 /// `(structure, field)`.
 #[derive(Debug, Default)]
 struct Numbers([[Option<i64>; 9]; 9]);

@@ -1,9 +1,10 @@
-//! Decompresses the pages of a column instead of the library, which would allocate whatever memory a page claims or
+//! Decompresses the pages of a column in place of the library, which would allocate whatever memory a page claims or
 //! expands to.
 //!
-//! A page is refused by its declared size before it is read, and decompressing it may yield this size but no more. The
-//! memory that the library takes afterwards, for the words of a dictionary and the lengths of texts, is counted here
-//! too. A few bytes of a page can claim 2⁶⁰ of them. If a page has a checksum, it is verified.
+//! A page whose declared size is too large is refused before it is read, and decompressing a page must not yield more
+//! than this size. The memory that the library takes afterwards, for the words of a dictionary and the lengths of
+//! texts, is counted here too. A few bytes of a page can claim 2⁶⁰ words or texts. If a page has a checksum, it is
+//! verified.
 
 use std::fs::File;
 use std::io::{self, BufReader, Read, Seek, SeekFrom};
@@ -283,7 +284,7 @@ fn lists(encoding: Encoding) -> u64 {
     }
 }
 
-/// Returns whether the values of a column may share prefixes with earlier ones, and so be longer than their page.
+/// Returns whether the values of a column may share prefixes with earlier values, and so be longer than their page.
 pub(super) fn has_prefixes(chunk: &ColumnChunkMetaData) -> bool {
     chunk.encodings().any(|encoding| encoding == Encoding::DELTA_BYTE_ARRAY)
 }

@@ -1,11 +1,13 @@
 //! Dates and times in the notation of people, in seconds since 1970-01-01 00:00 UTC.
 //!
-//! `3/4/2021` is a day in March or in April: a date is read in every order that its parts allow ([`Date::orders`]), and
-//! the column decides. Months may be words of five languages. A time without a zone is taken as UTC.
+//! `3/4/2021` is a day in March or in April. A date is read in every order that its parts allow ([`Date::orders`]). All
+//! dates of the column together decide which order is right. Months may be words of five languages. A time without a
+//! zone is taken as UTC.
 
 use crate::read::DateOrder;
 
-/// The first letters of months in English, German, French, Spanish and Italian, enough to distinguish them.
+/// The first letters of months in English, German, French, Spanish and Italian, as many as are needed to distinguish
+/// the months.
 const MONTHS: [(&str, u32); 59] = [
     ("january", 1),
     ("januar", 1),
@@ -68,13 +70,13 @@ const MONTHS: [(&str, u32); 59] = [
     ("dicembre", 12),
 ];
 
-/// The first letters of weekdays in the same languages.
+/// The first letters of weekdays in English, German, French, Spanish and Italian.
 const WEEKDAYS: [&str; 22] = [
     "mon", "tue", "wed", "thu", "fri", "sat", "sun", "mo", "di", "mi", "do", "fr", "sa", "so", "lun", "mar", "mer",
     "jeu", "ven", "sam", "dim", "dom",
 ];
 
-/// A set of orders of the parts of a date.
+/// A set of possible orders of the parts of a date.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Orders(u8);
 
@@ -244,7 +246,7 @@ fn normal(parts: [u32; 3], order: DateOrder) -> [u32; 3] {
     if order == DateOrder::YearFirst { [parts[2], parts[1], parts[0]] } else { parts }
 }
 
-/// Returns year, month and day.
+/// Returns the year, the month and the day.
 fn arranged(parts: [u32; 3], order: DateOrder, is_short: bool) -> [u32; 3] {
     let [year, month, day] = match order {
         DateOrder::DayFirst => [parts[2], parts[1], parts[0]],

@@ -14,12 +14,12 @@ pub const GAPS: [&str; 30] = [
     "\\n",
 ];
 
-/// Returns whether a word for a missing value may equally be a text: no damage ("none"), or a person called Nan.
+/// Returns whether a word for a missing value may also be a text, such as "none" for no damage, or a person called Nan.
 pub(crate) fn is_doubtful(field: &str) -> bool {
     field.eq_ignore_ascii_case("none") || field == "Nan"
 }
 
-/// Returns whether a field marks a missing value; `further` has your own spellings.
+/// Returns whether a field marks a missing value; `further` has the user's own spellings.
 pub fn is_gap(field: &str, further: &[String]) -> bool {
     let field = field.trim();
     let Some(first) = field.bytes().next() else { return true };

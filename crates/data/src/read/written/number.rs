@@ -1,9 +1,10 @@
 //! Numbers in the notation of people: `1,818.99`, `1.818,99 €`, `(12.50)`, `1.7%`, `$56.7M`.
 //!
 //! A single number does not show the meaning of a comma or a point. In one country, `1,234` is more than one thousand;
-//! in another, slightly more than one. So each text is read in both ways ([`Mark`]), and the column decides which way
-//! explains all values. The text around the digits (a sign, a currency, a percent sign) is the same in both. The digits
-//! are assembled and parsed once, so that the number has the same bits as in the notation of programs.
+//! in another, slightly more than one. So each text is read in both ways ([`Mark`]), and all values of the column
+//! decide which way is right. The text around the digits (a sign, a currency, a percent sign) is the same in both. The
+//! digits are assembled and parsed once, so that the number has the same bits as in the notation of programming
+//! languages.
 
 use std::borrow::Cow;
 
@@ -41,8 +42,8 @@ pub(crate) struct Parts<'t> {
     pub(crate) is_negative: bool,
     pub(crate) currency: Option<&'static str>,
     pub(crate) is_percent: bool,
-    /// The power of ten of a word after the digits: 6 for the M of `$56.7M`. Only with a currency, because `5M` alone
-    /// may mean anything.
+    /// The power of ten of a word after the digits: 6 for the M of `$56.7M`. `None` without a currency, because `5M`
+    /// alone may mean anything.
     pub(crate) power: Option<u32>,
     /// The digits, their separators, and perhaps an exponent.
     pub(crate) digits: &'t str,
@@ -151,8 +152,8 @@ impl<'t> Parts<'t> {
         (begins && text.chars().all(is_plausible)).then_some(parts)
     }
 
-    /// Returns the digits in the notation of programs, and the thousands separator, if they are a number with this
-    /// decimal separator.
+    /// Returns the digits in the notation of programming languages, and the thousands separator, if they are a number
+    /// with this decimal separator.
     pub(crate) fn plain(&self, mark: Mark) -> Option<(Cow<'t, str>, Option<char>)> {
         let digits = self.digits;
         let (mantissa, exponent) = match digits.find(['e', 'E']) {
@@ -214,7 +215,7 @@ fn same(thousands: char) -> char {
     }
 }
 
-/// Returns whether a character separates thousands, and nothing else: `1,234,567`, or `12,34,567` as in India.
+/// Returns whether a character separates only thousands: `1,234,567`, or `12,34,567` as in India.
 fn divides_thousands(whole: &str, thousands: char, mark: Mark) -> bool {
     let can_divide = matches!(same(thousands), ' ' | '\'' | '_')
         || matches!((thousands, mark), (',', Mark::Point) | ('.', Mark::Comma));
@@ -236,7 +237,7 @@ fn divides_thousands(whole: &str, thousands: char, mark: Mark) -> bool {
     (is_usual || is_indian) && !whole.starts_with('0')
 }
 
-/// Reads a number in the notation of programs, which most fields of most tables use.
+/// Reads a number in the notation of programming languages, which most fields of most tables use.
 pub(crate) fn plain(text: &str) -> Option<f64> {
     let first = text.bytes().next()?;
     // Words such as `inf` and `NaN` are not numbers here.
@@ -248,9 +249,9 @@ pub(crate) fn plain(text: &str) -> Option<f64> {
 }
 
 impl NumberForm {
-    /// Returns the number in a text with this notation.
+    /// Returns the number in a text with the notation `form`.
     ///
-    /// Thousands separators and a currency may be absent; other text than the notation allows may not be present.
+    /// Thousands separators and a currency may be absent, but no text may be present that the notation does not allow.
     ///
     /// # Example
     /// ```

@@ -1,6 +1,6 @@
 //! Pairs of words for yes and no.
 
-/// A word for yes and one for no, in lower case.
+/// Pairs of a word for yes and a word for no, in lower case.
 const PAIRS: [(&str, &str); 20] = [
     ("yes", "no"),
     ("y", "n"),
@@ -27,11 +27,11 @@ const PAIRS: [(&str, &str); 20] = [
 /// Marks for "yes" in columns where an empty cell means "no".
 const CROSSES: [&str; 6] = ["x", "✓", "✔", "☑", "•", "*"];
 
-/// Returns the words for yes and no among the at most two distinct values of a column, as written. Returns `None` if
-/// they are other words.
+/// Returns the words for yes and no, as written, if the column has at most two distinct values and they are such words.
+/// Returns `None` for other words.
 ///
 /// `has_gaps` says whether some rows have no value. `is_crossed` says whether many rows have the same text and many
-/// others none, as in answers to "which of these?".
+/// other rows have none, as in answers to "which of these?".
 pub(crate) fn pair(words: &[String], has_gaps: bool, is_crossed: bool) -> Option<(String, String)> {
     let lower: Vec<String> = words.iter().map(|word| word.to_lowercase()).collect();
     match &lower[..] {
