@@ -77,9 +77,12 @@ fn table(source: Source<'_>, selection: &Selection, has_gaps: bool, spill: Optio
     }
     // A last row with totals is not a row of data.
     let is_total = record.fields().map(str::trim).find(|field| !field.is_empty()).is_some_and(layout::is_total);
+    // Rows of empty fields above or below a table are left out with a warning, not read as rows without values.
+    let is_empty = |record: &Record| record.len() > 1 && record.fields().all(|field| field.trim().is_empty());
+    let is_framed = is_empty(&record) || !table.layout.has_header && sample.first().is_some_and(is_empty);
     let table = table.checked()?;
     let has_slip = table.layout.left_out.iter().any(|aside| slip(&aside.example).is_some());
-    if is_total || has_slip || (table.has_codes && selection.columns.is_none()) {
+    if is_total || is_framed || has_slip || (table.has_codes && selection.columns.is_none()) {
         return Err(Refused::Doubtful);
     }
     Ok(table)

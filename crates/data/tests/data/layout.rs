@@ -1,7 +1,7 @@
 //! Tests how the table in a file is found: the text above it, below it and between its rows, and the report of each
 //! decision.
 
-use lehr_data::read::{Ragged, TableForm, data_frame_from};
+use lehr_data::read::{Ragged, Selection, TableForm, data_frame_from, incomplete_from, points_from};
 
 use crate::frame::{numbers, plain, texts, with};
 
@@ -87,6 +87,25 @@ fn rows_below_the_table_are_left_out_if_they_show_what_they_are() {
     assert_eq!(plain("a,b\n1,2\n3,4\n,\n,\n").notes(), ["2 rows of empty fields at the end; left out"]);
     // The last line of a file that was cut short is not a footer.
     assert_eq!(refused("town,b,c\nBern,2,3\nBasel,3,4\nGen"), "t.csv, line 4: expected 3 fields, found 1");
+}
+
+#[test]
+fn rows_of_empty_fields_around_a_table_are_no_rows_with_missing_values_either() {
+    let selection = Selection::default();
+    let of_texts = [
+        ("a,b\n1,2\n3,4\n,\n,\n", "2 rows of empty fields at the end; left out"),
+        (",\n1,2\n3,4\n", "line 1 is a title, an empty field; left out"),
+        (" , \r1,2\r3,4\r", "line 1 is a title, an empty field; left out"),
+    ];
+    for (text, note) in of_texts {
+        let points = points_from(text.as_bytes(), "t.csv", &selection).unwrap();
+        let incomplete = incomplete_from(text.as_bytes(), "t.csv", &selection).unwrap();
+        assert_eq!((points.values(), points.notes()), (&[1.0, 2.0, 3.0, 4.0][..], &[note.to_owned()][..]), "{text:?}");
+        assert_eq!((incomplete.values(), incomplete.notes()), (points.values(), points.notes()), "{text:?}");
+    }
+    // Between other rows, they are rows without values.
+    let between = incomplete_from(&b"a,b\n1,2\n,\n3,4\n"[..], "t.csv", &selection).unwrap();
+    assert_eq!((between.len(), between.missing()), (3, 2));
 }
 
 #[test]
