@@ -22,6 +22,7 @@ import sklearn.utils.validation
 from sklearn.utils import check_random_state, gen_batches
 from sklearn.utils._openmp_helpers import _openmp_effective_n_threads
 
+from lehr import _cells
 from lehr._native import Fingerprints, Sequences
 
 #: Lehr warns if the spreads of columns differ by more than this factor, as the command does.
@@ -101,21 +102,29 @@ def validate_data(estimator: Any, X: Any, **options: Any) -> Any:
             "lehr.pairwise_distances(items), and fit them with metric='precomputed'. For new items, give those to the fitted ones: "
             "lehr.pairwise_distances(new, fitted)."
         )
+    twice = _cells.repeated_names(X)
+    if twice is not None:
+        raise ValueError(twice)
     try:
         checked = sklearn.utils.validation.validate_data(estimator, X, **options)
     except ValueError as error:
         # Scikit-learn's message goes on to recommend its own estimators, which predict a target.
         told, found, _ = str(error).partition(" contains NaN.")
         if not found:
-            raise
+            where = _where(X, str(error))
+            if where is None:
+                raise
+            raise ValueError(f"{error}\n{where}") from None
         if sklearn.utils.get_tags(estimator).input_tags.pairwise:
             raise ValueError(
                 f"{told} contains NaN.\n{type(estimator).__name__} does not accept missing dissimilarities. lehr.PairwiseClustering and lehr.SMACOF "
                 "do: they leave out a pair without a value. Otherwise leave out the items that have such pairs."
             ) from None
+        where = _cells.with_gaps(X)
         raise ValueError(
-            f"{told} contains NaN.\n{type(estimator).__name__} does not accept missing values. lehr.DAGaussianMixture and lehr.GTM do: "
-            "they use the cells that each row has. Otherwise fill them in (sklearn.impute.SimpleImputer) or drop these rows (DataFrame.dropna)."
+            f"{told} contains NaN.{'' if where is None else f' {where}'}\n{type(estimator).__name__} does not accept missing values. "
+            "lehr.TablePreparation(missing='nearest') fills them in, and DataFrame.dropna drops these rows. lehr.DAGaussianMixture and lehr.GTM accept them: "
+            "they use the cells that each row has."
         ) from None
     if not options.get("reset", True) and not getattr(estimator, "_takes_huge_rows", False):
         # The library checks data to fit, after it has subtracted the means of the columns.
@@ -123,6 +132,13 @@ def validate_data(estimator: Any, X: Any, **options: Any) -> Any:
     if options.get("reset", True):
         _warn_of_rounding(X, "X")
     return checked
+
+
+def _where(X: Any, error: str) -> str | None:
+    """Which cell scikit-learn's error is about, and what to do, if that is known."""
+    if error.startswith("could not convert string to float"):
+        return _cells.with_text(X)
+    return _cells.with_infinity(X) if "contains infinity" in error else None
 
 
 def _with_gaps(array: Any) -> Any:

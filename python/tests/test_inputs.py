@@ -40,6 +40,33 @@ def test_data_that_cannot_be(estimator, X, kind, words):
         clone(estimator).fit(X)
 
 
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+@pytest.mark.parametrize(
+    ("column", "words"),
+    [
+        (["1", "2", "six", "4"], "X has text in column 'c': expected numbers, found 'six' in row 2.\nlehr.TablePreparation"),
+        ([1.0, None, 3.0, None], "Input X contains NaN. The first missing value is in column 'c', row 1.\nDAClustering"),
+        ([1.0, 2.0, 3.0, np.inf], "The first one is in column 'c', row 3: inf."),
+    ],
+    ids=["text", "gap", "infinity"],
+)
+def test_an_error_names_the_cell_of_a_frame(library, column, words):
+    frame = pytest.importorskip(library).DataFrame({"a": [1.0, 2.0, 3.0, 4.0], "c": column})
+    with pytest.raises(ValueError) as refused:
+        lehr.DAClustering(2).fit(frame)
+    assert words in str(refused.value)
+
+
+def test_an_error_names_the_row_as_the_frame_does_and_the_other_columns():
+    frame = pd.DataFrame({"a": [1.0, 2.0], "b": ["x", "2"], "c": [3.0, 4.0], "d": ["5", "y"]}, index=["first", "second"])
+    with pytest.raises(ValueError, match=r"column 'b': expected numbers, found 'x' in row 0 \(index 'first'\)\. So have the columns 'd'\."):
+        lehr.KMeans(1).fit(frame)
+    with pytest.raises(ValueError, match="X has several columns with one name: 'a'. Rename them"):
+        lehr.DAClustering(1).fit(pd.concat([frame[["a"]], frame[["a"]]], axis=1))
+    with pytest.raises(ValueError, match="The first missing value is in column 1, row 2"):
+        lehr.DAClustering(1).fit(np.array([[1.0, 2.0], [3.0, 4.0], [5.0, np.nan]]))
+
+
 @pytest.mark.thread_unsafe(reason="all threads share the filters of warnings")
 @pytest.mark.parametrize("X", [np.array([[1j], [2j]]), csr_array(np.array([[1j], [2j]]))], ids=["dense", "sparse"])
 @pytest.mark.parametrize("estimator", [lehr.DAClustering(1), lehr.DAGaussianMixture(1), lehr.GTM(1), lehr.KMeans(1), lehr.SMACOF(1)], ids=lambda estimator: type(estimator).__name__)

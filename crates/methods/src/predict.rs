@@ -1,13 +1,16 @@
 //! Applies a model to new rows and returns a table, for every front end.
 
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
 use lehr_data::frame::DataFrame;
 use lehr_data::preparation::{Prepared, without_values};
 use lehr_data::{Fingerprints, Incomplete, Points, Sparse, geography};
 use lehr_mining::gtm::Projection;
 use lehr_mining::mixture::Posterior;
-use lehr_mining::vector::{Assignment, Centroids};
+use lehr_mining::vector::{Assignment, Centroids, OUTLIER};
 
-use crate::numbers::named_rows;
+use crate::numbers::{counted, grouped, named_rows};
 use crate::{Learnt, ModelFile, Table, UNLABELLED, gtm, mixture};
 
 /// The reason why a model cannot be applied to rows.
@@ -50,6 +53,8 @@ impl From<lehr_mining::Error> for Refusal {
     }
 }
 
+/// The number of clusters whose rows a summary counts one by one.
+const GROUPS_LISTED: usize = 12;
 /// The limit from which squares of distances may overflow. Rows to fit have the same limit.
 const FARTHEST: f64 = 1e140;
 
@@ -297,6 +302,46 @@ impl Predicted {
             }
         };
         Table { without_values: self.without_values.clone(), ..table }
+    }
+
+    /// Returns the result in one line: how many rows each cluster or component got.
+    ///
+    /// # Example
+    /// ```
+    /// use lehr_data::Points;
+    /// use lehr_methods::{Learnt, ModelFile, predict::Predicted};
+    /// use lehr_mining::vector::Centroids;
+    /// let centroids = Centroids::new(1, vec![0.0, 9.0], 0.0)?;
+    /// let model = ModelFile::new(&["x".to_owned()], (vec![0.0], vec![1.0]), Learnt::Clusters(centroids));
+    /// let said = Predicted::of_points(&model, &Points::new(vec![1.0, 8.0, 10.0], 1)?, false).unwrap();
+    /// assert_eq!(said.summary(), "3 rows: 1 in cluster 0, 2 in cluster 1");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn summary(&self) -> String {
+        let (labels, group) = match &self.said {
+            Prediction::Places(places) => {
+                return format!("{} placed on the map", counted(places.modes.len() as u64, "row"));
+            }
+            Prediction::Components(found) => (&found.labels, "component"),
+            Prediction::Clusters(found, ..) => (&found.labels, "cluster"),
+        };
+        let mut rows_of: BTreeMap<u32, u64> = BTreeMap::new();
+        labels.iter().for_each(|label| *rows_of.entry(*label).or_default() += 1);
+        let outside = rows_of.remove(&OUTLIER).unwrap_or_default();
+        let unlabelled = rows_of.remove(&UNLABELLED).unwrap_or_default();
+        let mut parts: Vec<String> = if rows_of.len() <= GROUPS_LISTED {
+            rows_of.iter().map(|(label, rows)| format!("{} in {group} {label}", grouped(*rows))).collect()
+        } else {
+            let (largest, rows) = rows_of.iter().max_by_key(|(label, rows)| (**rows, Reverse(**label))).expect("many");
+            vec![format!("in {} {group}s, of which {group} {largest} has most: {}", rows_of.len(), grouped(*rows))]
+        };
+        if outside > 0 {
+            parts.push(format!("{} beyond the outlier radius", grouped(outside)));
+        }
+        if unlabelled > 0 {
+            parts.push(format!("{} without values", grouped(unlabelled)));
+        }
+        format!("{}: {}", counted(labels.len() as u64, "row"), parts.join(", "))
     }
 }
 

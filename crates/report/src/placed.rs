@@ -46,6 +46,8 @@ pub struct Placed<'a> {
     pub new: Positioned<'a>,
     /// The error of each new item; NaN for items without a position.
     pub errors: &'a [f64],
+    /// The item of the map with the least dissimilarity to each new item; `None` for items without a position.
+    pub nearest: &'a [Option<usize>],
     /// Whether an item of the map is not drawn because it is also among the new items.
     pub is_repeated: &'a dyn Fn(usize) -> bool,
     /// The number of neighbours that determine a position.
@@ -74,6 +76,7 @@ impl Placed<'_> {
     ///     old,
     ///     new,
     ///     errors: &[0.01],
+    ///     nearest: &[Some(1)],
     ///     is_repeated: &|_| false,
     ///     neighbours: 3,
     ///     metric: "euclidean",
@@ -163,7 +166,7 @@ impl Placed<'_> {
                 tr {
                     td.words { (self.new.ids[item]) }
                     td { (significant(self.errors[item], 4)) }
-                    td.words { (self.old.ids[self.nearest(self.new.position(item))]) }
+                    td.words { (self.nearest[item].map_or("", |nearest| &self.old.ids[nearest])) }
                     @for coordinate in self.new.position(item) { td { (significant(*coordinate, 4)) } }
                 }
             }
@@ -178,12 +181,5 @@ impl Placed<'_> {
             note.push_str(&format!(" The table has the {ROWS} items with the largest errors; positions.csv has all."));
         }
         section("placed", "The new items", &note, table("items", "The new items", head, body))
-    }
-
-    /// Returns the map's item that is nearest in the map; of several, the first.
-    fn nearest(&self, position: &[f64]) -> usize {
-        let square =
-            |item: usize| -> f64 { self.old.position(item).iter().zip(position).map(|(a, b)| (a - b) * (a - b)).sum() };
-        (0..self.old.ids.len()).min_by(|&a, &b| square(a).total_cmp(&square(b))).unwrap_or_default()
     }
 }

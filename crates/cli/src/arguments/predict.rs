@@ -62,6 +62,10 @@ pub struct PredictArguments {
     /// Write to this file; an existing file is replaced [default: standard output]
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,
+
+    /// Don't print how many rows each cluster got; warnings and errors are still shown
+    #[arg(long, short)]
+    pub quiet: bool,
 }
 
 const PREDICT_HELP: &str = "\

@@ -37,6 +37,8 @@ use lehr_methods::embed::axes;
 use lehr_methods::numbers::{counted, duration, grouped, significant};
 use log::Log;
 
+/// The numbers of an item beside its coordinates: its error, and its nearest item of the map.
+const BESIDE: usize = 2;
 /// The approximate time of a block: the interval between checks for a stop.
 const BLOCK_SECONDS: f64 = 0.25;
 /// The number of items in the first block, whose time determines the size of the others.
@@ -285,7 +287,8 @@ fn place(
     let mut folder =
         Folder::claim(&plan.out, Results::Placing, Some(&plan.input), plan.force, plan.resumed.as_deref())?;
     let path = folder.checkpoint();
-    let head = log::Head { items: ids.len(), dimension: map.dimension, fingerprint: map.fingerprint(metric, plan) };
+    let width = map.dimension + BESIDE;
+    let head = log::Head { items: ids.len(), width, fingerprint: map.fingerprint(metric, plan) };
     let (mut log, mut placed) = match &plan.resumed {
         Some(from) => {
             resume::take_over(&resume::checkpoint_of(from)?, &path)?;
@@ -293,7 +296,6 @@ fn place(
         }
         None => (Log::new(path.clone(), head), Vec::new()),
     };
-    let width = map.dimension + 1;
     let mut watch = Watch::new(interrupt, None, Units::default(), plan.quiet);
     let mut block = BLOCK_FIRST;
     let (mut is_stopped, mut failed) = (interrupt.is_requested(), None);
@@ -324,7 +326,7 @@ fn place(
         log.discard();
         return Err(failure);
     }
-    let unknown = Unknown::of(&placed, width, ids);
+    let unknown = Unknown::of(&placed, map.dimension, ids);
     if unknown.count == ids.len() {
         log.discard();
         return Err(unknown.failure(plan));
@@ -342,7 +344,7 @@ fn place(
     write(plan, map, ids, metric, &placed, &mut folder, clock)
 }
 
-/// Returns rows of position and error, for `count` items from `first` on.
+/// Returns rows of position, error and nearest item, for `count` items from `first` on.
 fn interpolated(
     plan: &PlacePlan,
     map: &Map,
@@ -356,8 +358,11 @@ fn interpolated(
         metric.tile(at..at + 1, 0..reference, values);
     };
     let found = interpolate(&map.positions, map.dimension, count, &row, &plan.interpolation, &plan.execution)?;
-    let rows = found.positions.chunks_exact(map.dimension).zip(&found.errors);
-    Ok(rows.flat_map(|(x, error)| x.iter().chain([error])).copied().collect())
+    let rows = found.positions.chunks_exact(map.dimension).zip(found.errors).zip(found.nearest);
+    let row = |((x, error), nearest): ((&[f64], f64), Option<usize>)| {
+        [x, &[error, nearest.map_or(f64::NAN, |item| item as f64)]].concat()
+    };
+    Ok(rows.flat_map(row).collect())
 }
 
 /// Items that could not be placed, because too few of their dissimilarities are known.
@@ -368,9 +373,9 @@ struct Unknown {
 }
 
 impl Unknown {
-    fn of(placed: &[f64], width: usize, ids: &[String]) -> Self {
-        let rows = placed.chunks_exact(width).zip(ids);
-        let of: Vec<&str> = rows.filter(|(row, _)| row[width - 1].is_nan()).map(|(_, id)| &**id).collect();
+    fn of(placed: &[f64], dimension: usize, ids: &[String]) -> Self {
+        let rows = placed.chunks_exact(dimension + BESIDE).zip(ids);
+        let of: Vec<&str> = rows.filter(|(row, _)| row[dimension].is_nan()).map(|(_, id)| &**id).collect();
         Self { count: of.len(), named: listed(&of) }
     }
 
@@ -404,13 +409,12 @@ fn write(
     folder: &mut Folder,
     clock: &Stopwatch,
 ) -> Result<(), Failure> {
-    let width = map.dimension + 1;
-    let rows = || placed.chunks_exact(width);
+    let rows = || placed.chunks_exact(map.dimension + BESIDE);
     let all_errors: Vec<f64> = rows().map(|row| row[map.dimension]).collect();
     let mut errors: Vec<f64> = all_errors.iter().copied().filter(|error| !error.is_nan()).collect();
     errors.sort_by(f64::total_cmp);
     let (median, largest) = (errors[errors.len() / 2], errors[errors.len() - 1]);
-    let warnings: Vec<String> = Unknown::of(placed, width, ids).warning().into_iter().collect();
+    let warnings: Vec<String> = Unknown::of(placed, map.dimension, ids).warning().into_iter().collect();
     warnings.iter().for_each(|warning| output::warning(warning));
     let summary = json!({
         "program": summary::PROGRAM,
@@ -441,13 +445,15 @@ fn write(
     });
     let summary = summary::text(&summary)?;
     let axes = axes(map.dimension);
+    let nearest_of = |row: &[f64]| (!row[map.dimension].is_nan()).then(|| row[map.dimension + 1] as usize);
     let mut staged = folder.stage();
     staged.write(folder::POSITIONS, |out| {
-        let columns: Vec<&str> = ["id"].into_iter().chain(axes.iter().map(String::as_str)).chain(["error"]).collect();
+        let names = axes.iter().map(String::as_str);
+        let columns: Vec<&str> = ["id"].into_iter().chain(names).chain(["error", "nearest"]).collect();
         let mut table = Table::new(out, &columns)?;
         for (id, row) in ids.iter().zip(rows()) {
             table.text(id)?;
-            for number in row {
+            for number in &row[..=map.dimension] {
                 // The cells of an item without a position are empty.
                 if number.is_nan() {
                     table.text("")?;
@@ -455,6 +461,7 @@ fn write(
                     table.number(*number)?;
                 }
             }
+            table.text(nearest_of(row).map_or("", |item| &map.ids[item]))?;
             table.end_row()?;
         }
         Ok(())
@@ -473,6 +480,7 @@ fn write(
         old: Positioned { ids: &map.ids, positions: &map.positions },
         new: Positioned { ids, positions: &positions },
         errors: &all_errors,
+        nearest: &rows().map(nearest_of).collect::<Vec<_>>(),
         is_repeated: &|item| among_new.contains(&*map.ids[item]),
         neighbours: plan.interpolation.neighbours,
         metric: metric.name(),

@@ -37,7 +37,9 @@ pub fn run(arguments: PredictArguments) -> Result<(), Failure> {
         header,
         no_header,
         out,
+        quiet,
     } = arguments;
+    let out = out.map(|path| Target { path, quiet });
     let model = ModelFile::read(&model)?;
     if let Some(columns) = &columns
         && columns.len() != model.columns.len()
@@ -164,12 +166,18 @@ fn with_id_or_without<T>(
     }
 }
 
+/// The file to write, and whether to say nothing of what is in it.
+struct Target {
+    path: PathBuf,
+    quiet: bool,
+}
+
 /// Writes a line for each row, with the columns of `appended` if there are any.
 fn write(
     said: &Predicted,
     ids: Option<&[String]>,
     appended: Option<&DataFrame>,
-    out: Option<PathBuf>,
+    out: Option<Target>,
 ) -> Result<(), Failure> {
     let table = said.table(ids);
     let table = match appended {
@@ -186,11 +194,14 @@ fn write(
         None => table,
     };
     match out {
-        Some(path) => {
+        Some(Target { path, quiet }) => {
             let mut file = AtomicFile::create(&path)?;
             table.write_csv(&mut file).and_then(|()| file.flush()).map_err(|cause| file.failed(cause))?;
             file.commit()?;
-            Ok(())
+            if quiet {
+                return Ok(());
+            }
+            output::result(&format!("{}\nwritten to {}\n", said.summary(), path.display()))
         }
         None => {
             let mut text = Vec::new();

@@ -40,7 +40,8 @@ fn positions(sandbox: &Sandbox, folder: &str) -> Vec<(String, Vec<f64>)> {
     let row = |line: &str| {
         let mut cells = line.split(',');
         let id = cells.next().unwrap().to_owned();
-        (id, cells.map(|cell| cell.parse().unwrap()).collect())
+        // The name of the nearest item is the last cell of a placed item.
+        (id, cells.filter_map(|cell| cell.parse().ok()).collect())
     };
     text.lines().skip(1).map(row).collect()
 }
@@ -86,7 +87,15 @@ fn new_rows_are_placed_where_their_distances_say() {
     let outcome = sandbox.lehr(&line).succeeded();
     assert!(outcome.stdout.starts_with("25 items placed in 2 dimensions among 40 items; error"), "{}", outcome.stdout);
     assert_eq!(sandbox.list("p"), RESULTS);
-    assert!(sandbox.read("p/positions.csv").starts_with("id,x,y,error\nn0,"));
+    assert!(sandbox.read("p/positions.csv").starts_with("id,x,y,error,nearest\nn0,"));
+    let table = sandbox.read("p/positions.csv");
+    for (line, (name, x, y)) in table.lines().skip(1).zip(new()) {
+        // The rows are `x`, `y` and their sum.
+        let apart = |a: f64, b: f64| (a * a + b * b + (a + b) * (a + b)).sqrt();
+        let by_distance = known().into_iter().map(|(name, a, b)| (apart(x - a, y - b), name));
+        let (_, nearest) = by_distance.min_by(|a, b| a.0.total_cmp(&b.0)).unwrap();
+        assert!(line.starts_with(&format!("{name},")) && line.ends_with(&format!(",{nearest}")), "{line}: {nearest}");
+    }
     let (map, placed) = (positions(&sandbox, "map"), positions(&sandbox, "p"));
     for ((name, at), (_, x, y)) in placed.iter().zip(new()) {
         for ((_, place), (_, a, b)) in map.iter().zip(known()) {

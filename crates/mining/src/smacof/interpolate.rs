@@ -17,6 +17,8 @@ use crate::rows::RowMajor;
 /// If the neighbours' spread in a direction is below this share of their largest spread, they do not determine the
 /// position in it.
 const FLAT: f64 = 1e-10;
+/// The numbers of an item beside its coordinates: its error, and its nearest item.
+const BESIDE: usize = 2;
 /// Iterations end at a move below this share of the neighbours' distance.
 const STILL: f64 = 1e-14;
 
@@ -47,6 +49,9 @@ pub struct Placed {
     pub positions: Vec<f64>,
     /// For each item, the root mean square error of its distances to its neighbours, in the map's unit.
     pub errors: Vec<f64>,
+    /// For each item, the item of the map with the least dissimilarity to it; the first of several. `None` for an item
+    /// without a position.
+    pub nearest: Vec<Option<usize>>,
 }
 
 /// Places `items` new items on a map of N positions.
@@ -70,6 +75,7 @@ pub struct Placed {
 /// let middle = |_: usize, row: &mut [f64]| row.fill(0.5f64.sqrt());
 /// let placed = interpolate(&map, 2, 1, &middle, &Interpolation { neighbours: 4, ..Default::default() }, &Execution::default())?;
 /// assert!(placed.positions.iter().all(|x| (x - 0.5).abs() < 1e-12));
+/// assert_eq!(placed.nearest, [Some(0)]);
 /// # Ok::<(), lehr_mining::Error>(())
 /// ```
 pub fn interpolate(
@@ -93,7 +99,7 @@ pub fn interpolate(
     let gather = Gather::new(items);
     let placing = Placing { map, dimension, items, dissimilarities, parameters, gather };
     let all = drive(execution, items, &placing)?;
-    let width = dimension + 1;
+    let width = dimension + BESIDE;
     let unknown: Vec<usize> =
         all.chunks_exact(width).enumerate().filter(|(_, row)| row[dimension].is_nan()).map(|(item, _)| item).collect();
     if !unknown.is_empty() && !parameters.leaves_out {
@@ -103,6 +109,10 @@ pub fn interpolate(
         dimension,
         positions: all.chunks_exact(width).flat_map(|row| &row[..dimension]).copied().collect(),
         errors: all.chunks_exact(width).map(|row| row[dimension]).collect(),
+        nearest: all
+            .chunks_exact(width)
+            .map(|row| (!row[dimension].is_nan()).then_some(row[dimension + 1] as usize))
+            .collect(),
     })
 }
 
@@ -139,7 +149,7 @@ impl Round for Placing<'_> {
     fn map(&self, leaf: usize, partial: &mut [f64]) {
         partial.fill(0.0);
         let rows = Partition::new(self.items, 1).leaf_rows(leaf);
-        let width = self.dimension + 1;
+        let width = self.dimension + BESIDE;
         let mut given = vec![0.0; self.map.len() / self.dimension];
         self.gather.write(leaf, Side::default(), rows.len() * width, |out| {
             for (item, out) in rows.zip(out.chunks_exact_mut(width)) {
@@ -151,7 +161,7 @@ impl Round for Placing<'_> {
 }
 
 impl Placing<'_> {
-    /// Writes the position of an item, and its error; NaN if it cannot be placed.
+    /// Writes the position of an item, its error, and the number of the nearest item; NaN if it cannot be placed.
     fn place(&self, given: &[f64], out: &mut [f64]) {
         let dimension = self.dimension;
         let mut near: Vec<usize> = (0..given.len()).filter(|&j| given[j].is_finite() && given[j] >= 0.0).collect();
@@ -164,6 +174,7 @@ impl Placing<'_> {
         near.select_nth_unstable_by(count - 1, by_distance);
         near.truncate(count);
         near.sort_unstable_by(by_distance);
+        out[dimension + 1] = near[0] as f64;
         let known: Vec<(&[f64], f64)> =
             near.iter().map(|&j| (RowMajor::new(self.map, dimension).row(j), given[j])).collect();
         if known[0].1 == 0.0 {

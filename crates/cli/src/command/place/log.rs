@@ -16,22 +16,22 @@ use xxhash_rust::xxh3::xxh3_64;
 use crate::exit::{Failure, Kind};
 use crate::progress::Saved;
 
-const MAGIC: &str = "lehr placing checkpoint 1";
+const MAGIC: &str = "lehr placing checkpoint 2";
 
 /// The identity of a log: its map and items.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Head {
     /// The number of new items.
     pub items: usize,
-    /// The number of coordinates in the map; a row has its error too.
-    pub dimension: usize,
+    /// The number of values of an item.
+    pub width: usize,
     /// The fingerprint of the map, the items and their comparison.
     pub fingerprint: String,
 }
 
 impl Head {
     fn value(&self) -> Value {
-        json!({ "items": self.items, "dimension": self.dimension, "fingerprint": self.fingerprint })
+        json!({ "items": self.items, "width": self.width, "fingerprint": self.fingerprint })
     }
 }
 
@@ -155,7 +155,7 @@ fn record(reader: &mut impl Read, head: &Head, before: usize) -> Option<(Vec<f64
     reader.read_exact(&mut start).ok()?;
     let length = u64::from_le_bytes(start[..8].try_into().ok()?);
     let hash = u64::from_le_bytes(start[8..].try_into().ok()?);
-    let width = head.dimension as u64 + 1;
+    let width = head.width as u64;
     let most = (head.items as u64 * width).checked_sub(before as u64)?.checked_mul(8)?;
     if length == 0 || length > most || !length.is_multiple_of(8 * width) {
         return None;
@@ -174,7 +174,7 @@ mod tests {
     use super::*;
 
     fn head() -> Head {
-        Head { items: 5, dimension: 1, fingerprint: "0123".into() }
+        Head { items: 5, width: 2, fingerprint: "0123".into() }
     }
 
     #[test]

@@ -1,0 +1,114 @@
+"""The cells of a table that an error is about: column, row and value, with what to do."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+#: The number of columns that a message names.
+_NAMED = 10
+
+
+def repeated_names(X: Any) -> str | None:
+    """One sentence if two columns of a data frame have the same name."""
+    twice = [repr(name) for name, count in Counter(map(str, _names(X))).items() if count > 1]
+    if not twice:
+        return None
+    return f"X has several columns with one name: {_listed(twice)}. Rename them, so that messages and results can tell them apart."
+
+
+def with_text(X: Any) -> str | None:
+    """Two sentences on the first text that is no number, if there is one."""
+    found = _first(X, _is_no_number)
+    if found is None:
+        return None
+    names, place, value = found
+    told = f"X has text in column {names[0]}: expected numbers, found {value!r} in {place}."
+    others = f" So have the columns {_listed(names[1:])}." if names[1:] else ""
+    return f"{told}{others}\nlehr.TablePreparation().fit_transform(X) makes numbers of an ordinary table. Or leave such columns out."
+
+
+def with_gaps(X: Any) -> str | None:
+    """One sentence on the first missing value, if there is one."""
+    found = _first(X, _is_missing)
+    if found is None:
+        return None
+    names, place, _ = found
+    return f"The first missing value is in column {names[0]}, {place}." + (f" The columns {_listed(names[1:])} have some too." if names[1:] else "")
+
+
+def with_infinity(X: Any) -> str | None:
+    """One sentence on the first infinite value, if there is one."""
+    found = _first(X, _is_infinite)
+    return None if found is None else f"The first one is in column {found[0][0]}, {found[1]}: {found[2]}."
+
+
+def _names(X: Any) -> list[Any]:
+    """The names of the columns of a data frame; none for anything else."""
+    names = getattr(X, "columns", None)
+    return list(names) if names is not None and (hasattr(X, "iloc") or hasattr(X, "to_series")) else []
+
+
+def _columns(X: Any) -> Iterator[tuple[str, NDArray[Any]]]:
+    """The columns of a data frame or of an array, each with its name or its number."""
+    for place, name in enumerate(_names(X)):
+        column = X.iloc[:, place] if hasattr(X, "iloc") else X.to_series(place)
+        yield repr(str(name)), np.asarray(column.to_numpy())
+    if isinstance(X, np.ndarray) and X.ndim == 2:
+        for place in range(X.shape[1]):
+            yield str(place), X[:, place]
+
+
+def _first(X: Any, is_bad: Callable[[NDArray[Any]], NDArray[np.bool_]]) -> tuple[list[str], str, Any] | None:
+    """The names of the columns with bad cells, the row of the first one, as people find it again, and its value."""
+    names: list[str] = []
+    first: tuple[int, Any] | None = None
+    for name, values in _columns(X):
+        bad = is_bad(values)
+        if bad.any():
+            names.append(name)
+            row = int(bad.argmax())
+            first = first or (row, values[row])
+    if first is None:
+        return None
+    row, value = first
+    index = getattr(X, "index", None)
+    # The number of a row is of no use in a frame whose rows have names.
+    label = None if index is None or not hasattr(X, "iloc") or index[row] == row else index[row]
+    return names, f"row {row}" + ("" if label is None else f" (index {label!r})"), value
+
+
+def _is_no_number(values: NDArray[Any]) -> NDArray[np.bool_]:
+    def is_text(value: Any) -> bool:
+        if not isinstance(value, (str, bytes)):
+            return False
+        try:
+            float(value)
+        except ValueError:
+            return True
+        return False
+
+    return np.array([is_text(value) for value in values], dtype=bool) if values.dtype.kind in "OUST" else np.zeros(len(values), dtype=bool)
+
+
+def _is_missing(values: NDArray[Any]) -> NDArray[np.bool_]:
+    if values.dtype.kind == "f":
+        return np.isnan(values)
+    if values.dtype.kind != "O":
+        return np.zeros(len(values), dtype=bool)
+    # pandas.NA is equal to nothing, and its comparisons have no truth value.
+    return np.array([value is None or type(value).__name__ == "NAType" or value != value for value in values], dtype=bool)
+
+
+def _is_infinite(values: NDArray[Any]) -> NDArray[np.bool_]:
+    return np.isinf(values) if values.dtype.kind == "f" else np.zeros(len(values), dtype=bool)
+
+
+def _listed(names: list[str]) -> str:
+    """The first names, and how many more there are."""
+    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    return ", ".join(names[:_NAMED]) + more
