@@ -274,6 +274,21 @@ test('an annealing is replayed, and the number of clusters on the way is kept by
   await context.close();
 });
 
+test('fewer clusters are shown without another job, from the annealing and by a slider', async () => {
+  const { page, context, wrongs } = await openPage(browser, node, '#/jobs?service=/clustering&job=clustering-1');
+  await page.getByRole('button', { name: /^Fewer clusters/ }).click();
+  const jobs = Object.keys((await node.ask('/clustering')).jobs).length;
+  await page.getByRole('link', { name: 'Show 2 clusters' }).click();
+  const names = page.locator('.groups .text');
+  await expect.poll(() => names.allInnerTexts()).toHaveLength(2);
+  expect((await names.allInnerTexts()).filter((name) => / \+ /.test(name))).toHaveLength(1);
+  await page.getByRole('slider', { name: /^Show/ }).fill('3');
+  await expect.poll(() => names.allInnerTexts()).toEqual(['Cluster 0', 'Cluster 1', 'Cluster 2']);
+  expect(Object.keys((await node.ask('/clustering')).jobs)).toHaveLength(jobs);
+  expect(wrongs).toEqual([]);
+  await context.close();
+});
+
 test('clusters get names, which exports have, and two selections are compared', async () => {
   const { page, context, wrongs } = await openPage(browser, node, `#/explore?data=points&x=x&y=y&colour=${encodeURIComponent('job:/clustering|clustering-1')}`);
   await page.getByRole('button', { name: 'Rename Cluster 0' }).click();

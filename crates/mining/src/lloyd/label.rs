@@ -25,6 +25,8 @@ use crate::rows::{BitDistance, Input, OverStore, RowMajor, RowMajorMut, Rows, Sc
 const UNPACKED: usize = 256;
 /// The most differences of centres that are stored, counted in numbers.
 const MOST_DIFFERENCES: usize = 1 << 22;
+/// The number of coordinates of rows whose probabilities are computed together: they fit into the cache.
+const POSITIONS: usize = 1 << 16;
 /// The largest share of a cluster's squared distances by which the move of its centre may lower them. For a larger
 /// share, they are measured again.
 const MOST_MOVED: f64 = 0.5;
@@ -645,8 +647,10 @@ impl<T: Scalar> ProbabilityRound<'_, T> {
                 continue;
             }
             if let Some(offsets) = self.offsets {
-                far.choose(cost, label, places, rows, offsets[label].alone);
-                far.multiply(self.neighbours, label, &among, &offsets[label], probabilities);
+                for places in places.chunks((POSITIONS / cost.rows.dimension).max(1)) {
+                    far.choose(cost, label, places, rows, offsets[label].alone);
+                    far.multiply(self.neighbours, label, &among, &offsets[label], probabilities);
+                }
                 continue;
             }
             for &place in places {
