@@ -306,7 +306,7 @@ fn an_item_that_too_little_is_known_of_is_left_out_and_named_32() {
     let warning = "warning: 1 item has too few known dissimilarities to the map, and no position: odd\n";
     assert_eq!(outcome.stderr, warning);
     assert!(outcome.stdout.starts_with("25 items placed in 2 dimensions"), "{}", outcome.stdout);
-    assert_eq!(sandbox.read("p/positions.csv"), sandbox.read("whole/positions.csv") + "odd,,,\n");
+    assert_eq!(sandbox.read("p/positions.csv"), sandbox.read("whole/positions.csv") + "odd,,,,\n");
     let summary = sandbox.summary("p");
     assert!(summary["input"]["items"] == 26 && summary["result"]["placed"] == 25, "{summary}");
     assert!(page(&sandbox, "p").contains("1 without a position"));
