@@ -4,7 +4,7 @@ Usage: try_page.py
 
 It needs Node.js, and the standard library of Rust for `wasm32-unknown-unknown` (`rustup target add`, which it does itself). The page is one file: it works from
 a folder that a server sends, and from a disk. The engine is compiled twice: with the multiply-add that keeps the bits of other machines, and without it for
-browsers that lack it. Where there is `wasm-opt` (Debian's binaryen, or LEHR_WASM_OPT=FILE), it makes the engines smaller; without it the page works too.
+browsers that lack it.
 """
 
 import base64
@@ -28,9 +28,6 @@ CENSUS = "datasets/census/blocks_nv_ut_wv_2020.csv.gz"
 PAGE_MAX = 900_000
 #: What packs the engines best; web/src/try/lzma.ts unpacks them.
 FILTERS = [{"id": lzma.FILTER_LZMA1, "preset": 9 | lzma.PRESET_EXTREME, "dict_size": 1 << 24, "lc": 4, "lp": 0, "pb": 0}]
-#: What the engine is compiled with, for wasm-opt.
-PROPOSALS = ["--enable-simd", "--enable-relaxed-simd", "--enable-bulk-memory", "--enable-sign-ext", "--enable-nontrapping-float-to-int",
-             "--enable-mutable-globals", "--enable-multivalue", "--enable-reference-types"]
 
 
 def run(*words, **options):
@@ -44,18 +41,7 @@ def engine(features):
     flags = f"-Ctarget-feature={features}"
     run("cargo", "build", "--quiet", "--profile", "web", "--target", TARGET, "-p", "lehr-web-engine", cwd=ROOT,
         env={**os.environ, "CARGO_TARGET_DIR": str(folder), "RUSTFLAGS": flags})
-    return smaller(folder / TARGET / "web" / "lehr_web_engine.wasm").read_bytes()
-
-
-def smaller(wasm):
-    """The engine after wasm-opt, or as it is where there is none."""
-    tool = shutil.which(os.environ.get("LEHR_WASM_OPT", "wasm-opt"))
-    if tool is None:
-        print("try: there is no wasm-opt (Debian's binaryen): the engine stays a little larger")
-        return wasm
-    made = wasm.with_suffix(".opt.wasm")
-    run(tool, "-Os", *PROPOSALS, wasm, "-o", made)
-    return made
+    return (folder / TARGET / "web" / "lehr_web_engine.wasm").read_bytes()
 
 
 def hash_of(script):

@@ -117,6 +117,32 @@ test('mixtures and maps', async () => {
   await close();
 });
 
+test('a map by dissimilarities has the bytes of the command', async () => {
+  const { page, wrongs, close } = await open();
+  await page.getByRole('button', { name: /Penguins/ }).click();
+  await page.getByRole('heading', { name: 'penguins.csv' }).waitFor();
+  await page.getByRole('combobox', { name: /^Find/ }).selectOption('embed');
+  const table = fileURLToPath(new URL('../../../datasets/penguins/penguins.csv', import.meta.url));
+  for (const [metric, scale, ...line] of [['gower', ''], ['euclidean', 'std', '--standardize', '--columns', 'Culmen Length (mm),Flipper Length (mm)']]) {
+    await page.getByRole('combobox', { name: /^Dissimilarity/ }).selectOption(metric);
+    if (scale) {
+      await page.getByRole('combobox', { name: /^Scale/ }).selectOption(scale);
+      await page.getByText('Columns: all measures').click();
+      for (const name of ['Culmen Length', 'Flipper Length']) await page.getByRole('checkbox', { name }).check();
+    }
+    await page.getByRole('button', { name: 'Run', exact: true }).click();
+    await page.getByRole('heading', { name: /224 items in 2 dimensions/ }).waitFor();
+    lehr('distances', table, '--metric', metric, ...line, '--out', `distances-${metric}`);
+    lehr('embed', `distances-${metric}`, '--out', `map-${metric}`);
+    for (const name of ['positions.csv', 'positions.npy']) {
+      await expect.poll(async () => (await saved(page, name)).equals(readFileSync(join(folder, `map-${metric}`, name)))).toBe(true);
+    }
+    await page.frameLocator('iframe').getByRole('heading', { level: 1 }).waitFor();
+  }
+  expect(wrongs).toEqual([]);
+  await close();
+});
+
 test('wrong files say what is wrong', async () => {
   const { page, wrongs, close } = await open();
   await chooser(page).setInputFiles(csv('cut.csv.gz', '\x1f\x8b\x08'));
