@@ -67,7 +67,7 @@ pub(crate) fn method(name: &str) -> Result<&'static dyn Method, String> {
     found.ok_or_else(|| format!("expected the method cluster, mixture, gtm or embed, found {name:?}"))
 }
 
-/// What a method is given.
+/// The data of a run.
 enum Given {
     Rows(Box<Rows>),
     Matrix(Box<Matrix>),
