@@ -117,25 +117,25 @@ test('mixtures and maps', async () => {
   await close();
 });
 
-test('a map by dissimilarities has the bytes of the command', async () => {
+test('maps by dissimilarities have the bytes of the command', async () => {
   const { page, wrongs, close } = await open();
-  await page.getByRole('button', { name: /Penguins/ }).click();
-  await page.getByRole('heading', { name: 'penguins.csv' }).waitFor();
-  await page.getByRole('combobox', { name: /^Find/ }).selectOption('embed');
-  const table = fileURLToPath(new URL('../../../datasets/penguins/penguins.csv', import.meta.url));
-  for (const [metric, scale, ...line] of [['gower', ''], ['euclidean', 'std', '--standardize', '--columns', 'Culmen Length (mm),Flipper Length (mm)']]) {
+  const cases = [
+    { table: 'penguins', button: /Penguins/, items: 224, metric: 'gower', scale: '', line: [] },
+    { table: 'wine', button: /Wines/, items: 178, metric: 'euclidean', scale: 'std', line: ['--standardize'] },
+  ];
+  for (const { table, button, items, metric, scale, line } of cases) {
+    await page.getByRole('button', { name: button }).click();
+    await page.getByRole('heading', { name: `${table}.csv` }).waitFor();
+    await page.getByRole('combobox', { name: /^Find/ }).selectOption('embed');
     await page.getByRole('combobox', { name: /^Dissimilarity/ }).selectOption(metric);
-    if (scale) {
-      await page.getByRole('combobox', { name: /^Scale/ }).selectOption(scale);
-      await page.getByText('Columns: all measures').click();
-      for (const name of ['Culmen Length', 'Flipper Length']) await page.getByRole('checkbox', { name }).check();
-    }
+    if (scale) await page.getByRole('combobox', { name: /^Scale/ }).selectOption(scale);
     await page.getByRole('button', { name: 'Run', exact: true }).click();
-    await page.getByRole('heading', { name: /224 items in 2 dimensions/ }).waitFor();
-    lehr('distances', table, '--metric', metric, ...line, '--out', `distances-${metric}`);
-    lehr('embed', `distances-${metric}`, '--out', `map-${metric}`);
+    await page.getByRole('heading', { name: `${items} items in 2 dimensions` }).first().waitFor();
+    const file = fileURLToPath(new URL(`../../../datasets/${table}/${table}.csv`, import.meta.url));
+    lehr('distances', file, '--metric', metric, ...line, '--out', `distances-${table}`);
+    lehr('embed', `distances-${table}`, '--out', `map-${table}`);
     for (const name of ['positions.csv', 'positions.npy']) {
-      await expect.poll(async () => (await saved(page, name)).equals(readFileSync(join(folder, `map-${metric}`, name)))).toBe(true);
+      expect((await saved(page, name)).equals(readFileSync(join(folder, `map-${table}`, name))), `${table}: ${name}`).toBe(true);
     }
     await page.frameLocator('iframe').getByRole('heading', { level: 1 }).waitFor();
   }
