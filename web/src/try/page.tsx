@@ -358,7 +358,7 @@ function Page() {
         {found.value && <Result of={found.value} />}
         <p class="faint foot">
           The same engine as the command and the Python package, compiled to WebAssembly. For larger tables, several threads or machines, and for sequences and
-          dissimilarities, install Lehr.
+          dissimilarities of your own, install Lehr.
         </p>
       </main>
     </>
