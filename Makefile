@@ -149,6 +149,9 @@ try-test: try ## the page in Chromium: the bytes of the command, wrong and large
 	@cargo build --release -p lehr
 	@cd web && LEHR_COMMAND=$(abspath $(TARGET)/release/lehr) npm run --silent try
 
+static: need ## the command as one file that needs nothing (musl): its size and start, and the census in an empty root with the bytes of the ordinary command (rustup; Debian's musl-tools; PROCESSOR=aarch64 for ARM)
+	@$(PYTHON) tools/static.py $(PROCESSOR)
+
 instructions-arm: ## instructions of the kernels on 64-bit ARM under qemu, beside C loops (what test-arm needs)
 	@$(PYTHON) tools/instructions.py
 

@@ -9,6 +9,7 @@
 #[cfg(target_family = "wasm")]
 #[allow(unsafe_code, reason = "bytes cross to the page and back by address")]
 mod exports;
+mod matrix;
 mod request;
 mod run;
 

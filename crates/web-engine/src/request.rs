@@ -17,7 +17,7 @@ use serde::Deserialize;
 pub struct Request {
     /// The name of the file, for messages and the report.
     pub name: String,
-    /// The method, as its command is called: `cluster`, `mixture` or `gtm`.
+    /// The method, as its command is called: `cluster`, `mixture`, `gtm` or `embed`.
     pub method: String,
     /// Its options, by the names that services and Python have for them.
     pub options: Options,
@@ -31,6 +31,9 @@ pub struct Request {
     pub lonlat: bool,
     /// How columns are scaled.
     pub scale: Option<ScaleOf>,
+    /// How rows are compared for a map of their dissimilarities; Gower's measure of a table that is prepared, and the
+    /// Euclidean distance of others.
+    pub metric: Option<String>,
     /// Whether to prepare an ordinary table: roles of columns, logarithms, scale and gaps.
     pub auto: bool,
     /// Columns that are not used, of a table that is prepared.

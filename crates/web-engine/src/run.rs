@@ -6,7 +6,7 @@ use lehr_data::read::{self, Selection, Table, TableForm};
 use lehr_data::scale::Scale;
 use lehr_methods::predict::{OfTable, Predicted};
 use lehr_methods::prepared::{Described, Keys};
-use lehr_methods::{Content, Data, Fit, Frame, Method, ModelFile, Rows, RowsWords, Takes, Task};
+use lehr_methods::{Content, Data, Fit, Frame, Matrix, Method, ModelFile, Rows, RowsWords, Takes, Task};
 use lehr_mining::anneal::Observer;
 use lehr_mining::{Engine, Execution};
 use lehr_ranks::Layout;
@@ -14,6 +14,7 @@ use lehr_ranks::timing::Stopwatch;
 use lehr_report::Run;
 use serde::Serialize;
 
+use crate::matrix::matrix;
 use crate::request::Request;
 
 /// A file of results.
@@ -50,16 +51,50 @@ pub struct Told {
 }
 
 /// One thread, which is all that a page's worker has.
-const ALONE: Execution = Execution { engine: Engine::Loop, ranks: 1, threads: 1, job: None };
+pub(crate) const ALONE: Execution = Execution { engine: Engine::Loop, ranks: 1, threads: 1, job: None };
 
-/// The methods that take tables of rows. Code of the others is not linked, so the page loads faster.
-const METHODS: [&dyn Method; 3] =
-    [&lehr_methods::cluster::Cluster, &lehr_methods::mixture::Mixture, &lehr_methods::gtm::Gtm];
+/// The methods that the page offers. Code of the others is not linked, so the page loads faster.
+const METHODS: [&dyn Method; 4] = [
+    &lehr_methods::cluster::Cluster,
+    &lehr_methods::mixture::Mixture,
+    &lehr_methods::gtm::Gtm,
+    &lehr_methods::embed::Embedding,
+];
 
 /// The method of a name.
 pub(crate) fn method(name: &str) -> Result<&'static dyn Method, String> {
     let found = METHODS.into_iter().find(|method| method.about().name == name);
-    found.ok_or_else(|| format!("expected the method cluster, mixture or gtm, found {name:?}"))
+    found.ok_or_else(|| format!("expected the method cluster, mixture, gtm or embed, found {name:?}"))
+}
+
+/// The data of a run.
+enum Given {
+    Rows(Box<Rows>),
+    Matrix(Box<Matrix>),
+}
+
+impl Given {
+    fn data(&self) -> Data<'_> {
+        match self {
+            Given::Rows(rows) => Data::Rows(rows),
+            Given::Matrix(matrix) => Data::Matrix(matrix),
+        }
+    }
+
+    fn len(&self) -> usize {
+        match self {
+            Given::Rows(rows) => rows.len(),
+            Given::Matrix(matrix) => matrix.ids.len(),
+        }
+    }
+
+    /// How the columns of a prepared table were scaled.
+    fn prepared(&self) -> Option<Scale> {
+        match self {
+            Given::Rows(rows) => rows.origin().map(|origin| origin.preparation.scale),
+            Given::Matrix(_) => None,
+        }
+    }
 }
 
 /// The columns of a table, with their roles and how each would be used by itself.
@@ -89,15 +124,24 @@ pub fn run(request: &Request, bytes: &[u8], observer: &mut dyn Observer) -> Resu
     let clock = Stopwatch::start();
     let method = method(&request.method)?;
     let about = method.about();
-    let Takes::Rows(taken) = about.takes else { return Err(format!("{} takes no table of rows", about.name)) };
     let faults = method.check(&request.options);
     if !faults.is_empty() {
         return Err(faults.join("\n"));
     }
     let scale = request.scale.map(Scale::from);
-    let rows = rows(request, &taken, scale, bytes)?;
-    let data = Data::Rows(&rows);
-    let mut warnings = rows.warnings();
+    let (given, mut warnings) = match about.takes {
+        Takes::Rows(taken) => {
+            let rows = rows(request, &taken, scale, bytes)?;
+            let warnings = rows.warnings();
+            (Given::Rows(Box::new(rows)), warnings)
+        }
+        Takes::Matrix(_) => {
+            let (matrix, warnings) = matrix(request, bytes, observer)?;
+            (Given::Matrix(Box::new(matrix)), warnings)
+        }
+        Takes::Stream(_) => return Err(format!("{} takes no table of rows", about.name)),
+    };
+    let data = given.data();
     let mut seconds = vec![("reading".to_owned(), clock.seconds())];
     let task = Task { data, checkpoint: None, execution: &ALONE, observer };
     let fit = method.run(task, &request.options).map_err(words)?;
@@ -109,15 +153,15 @@ pub fn run(request: &Request, bytes: &[u8], observer: &mut dyn Observer) -> Resu
         let text = ModelFile::of(data, model).with_id(request.id.clone()).text().map_err(words)?;
         files.push(File { name: "model.json".to_owned(), bytes: text.into_bytes() });
     }
-    let prepared = rows.origin().map(|origin| origin.preparation.scale);
+    let command = matches!(about.takes, Takes::Rows(_)).then(|| command(request));
     let run = Run {
         about,
         source: &request.name,
-        command: Some(&command(request)),
+        command: command.as_deref(),
         subject: None,
         weights: request.weights.as_deref(),
         ids: request.id.as_deref(),
-        scale: prepared.or(scale).unwrap_or(Scale::None),
+        scale: given.prepared().or(scale).unwrap_or(Scale::None),
         engine: ALONE.engine,
         layout: Layout::threads(1),
         threads: 1,
@@ -128,7 +172,7 @@ pub fn run(request: &Request, bytes: &[u8], observer: &mut dyn Observer) -> Resu
     let page = lehr_report::page(&run, data, &*fit);
     files.push(File { name: "report.html".to_owned(), bytes: page.into_bytes() });
     seconds.push(("writing".to_owned(), clock.seconds()));
-    let told = Told { headline: fit.headline(data), figures: fit.figures(data), rows: rows.len(), warnings, seconds };
+    let told = Told { headline: fit.headline(data), figures: fit.figures(data), rows: given.len(), warnings, seconds };
     Ok(Answer { told, files })
 }
 
@@ -222,7 +266,7 @@ fn command(request: &Request) -> String {
     line
 }
 
-fn words(error: impl std::fmt::Display) -> String {
+pub(crate) fn words(error: impl std::fmt::Display) -> String {
     error.to_string()
 }
 
@@ -290,7 +334,7 @@ mod tests {
     fn what_is_wrong_is_told() {
         let fault = |request: &str, bytes: &[u8]| run(&asked(request), bytes, &mut Silent).unwrap_err();
         let unknown = fault(r#"{ "method": "embed" }"#, WINE);
-        assert_eq!(unknown, "expected the method cluster, mixture or gtm, found \"embed\"");
+        assert_eq!(unknown, "expected the method cluster, mixture, gtm or embed, found \"embed\"");
         let negative = fault(r#"{ "method": "cluster", "options": { "clusters": 0 } }"#, WINE);
         assert!(negative.starts_with("clusters: expected"), "{negative}");
         let empty = fault(r#"{ "name": "t.csv", "method": "cluster" }"#, b"");

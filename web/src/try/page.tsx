@@ -37,12 +37,22 @@ interface Request {
   lonlat: boolean;
   scale: string | null;
   auto: boolean;
+  /// How rows are compared for a map of their dissimilarities.
+  metric: string | null;
 }
 
 const METHODS: [string, string][] = [
   ['cluster', 'clusters: groups around centres'],
   ['mixture', 'a mixture: overlapping groups'],
   ['gtm', 'a topographic map of many columns'],
+  ['embed', 'a map by dissimilarities'],
+];
+const METRICS: [string, string][] = [
+  ['gower', 'Gower: numbers, texts and dates'],
+  ['euclidean', 'Euclidean'],
+  ['manhattan', 'Manhattan'],
+  ['cosine', 'cosine'],
+  ['correlation', 'correlation'],
 ];
 const SCALES: [string, string][] = [
   ['', 'chosen for the table'],
@@ -64,22 +74,14 @@ function listed(schema: any): any {
   return { ...schema, enum: schema.oneOf.map((one: any) => one.const), description: [schema.description ?? '', ...meanings].join('\n\n') };
 }
 
-/// What is packed in the page: the engine, compiled twice, and small tables.
+/// A small table that is packed in the page.
 async function unpacked(id: string): Promise<Uint8Array<ArrayBuffer>> {
   const stream = new Blob([read(part(id).textContent!)]).stream().pipeThrough(new DecompressionStream('gzip'));
   return new Uint8Array(await new Response(stream).arrayBuffer());
 }
 
-/// The engine with a multiply-add in one instruction, or the one without for browsers that lack it.
-async function compiled(): Promise<WebAssembly.Module> {
-  try {
-    return await WebAssembly.compile(await unpacked('engine'));
-  } catch {
-    return await WebAssembly.compile(await unpacked('engine-plain'));
-  }
-}
-
-const engine = new Engine(compiled());
+const packed = part('engines');
+const engine = new Engine({ text: packed.textContent!, lengths: packed.dataset.lengths!.split(' ').map(Number) });
 const table = signal<Table | null>(null);
 const found = signal<Found | null>(null);
 const fault = signal<string | null>(null);
@@ -126,7 +128,7 @@ async function fit(of: Table, request: Request): Promise<void> {
   if (answer) found.value = { table: of, request, told: answer.told, files: answer.files, ms: performance.now() - began };
 }
 
-const PLAIN = { weights: null, id: null, lonlat: false, scale: null, auto: true };
+const PLAIN = { weights: null, id: null, lonlat: false, scale: null, auto: true, metric: null };
 
 /// The example: every census block of three states, on the globe, weighted by people.
 async function census(): Promise<void> {
@@ -193,6 +195,7 @@ function Settings({ of, columns }: { of: Table; columns: Account[] }) {
   const weights = useSignal('');
   const id = useSignal('');
   const scale = useSignal('');
+  const metric = useSignal('gower');
   const typed = useSignal<Typed>({});
   const declared = useSignal<Field[]>([]);
   useEffect(() => {
@@ -205,20 +208,25 @@ function Settings({ of, columns }: { of: Table; columns: Account[] }) {
       declared.value = fields({ ...answer.told, properties }, { paths: {}, components: { schemas: {} } }).filter((one) => one.name !== 'precision');
     });
   }, [method.value]);
+  const isMap = method.value === 'embed';
+  const isOnGlobe = lonlat.value && places !== null && method.value === 'cluster';
+  // Gower's measure divides each column by its range.
+  const scales = !isMap ? SCALES : metric.value === 'gower' ? [] : SCALES.filter(([value]) => value === 'none' || value === 'std');
+  const isScaled = scales.some(([value]) => value === scale.value);
   const isRun = isRight(declared.value, typed.value) && !busy.value;
   const submit = (event: Event) => {
     event.preventDefault();
-    const isPlaces = lonlat.value && places !== null && method.value === 'cluster';
     void fit(of, {
       name: of.name,
       method: method.value,
       options: options(declared.value, typed.value),
-      columns: isPlaces ? places : chosen.value,
-      weights: weights.value || null,
+      columns: isOnGlobe ? places : chosen.value,
+      weights: isMap ? null : weights.value || null,
       id: id.value || null,
-      lonlat: isPlaces,
-      scale: isPlaces ? null : scale.value || null,
-      auto: !isPlaces,
+      lonlat: isOnGlobe,
+      scale: isOnGlobe || !isScaled ? null : scale.value || null,
+      auto: !isOnGlobe,
+      metric: isMap ? metric.value : null,
     });
   };
   return (
@@ -232,8 +240,9 @@ function Settings({ of, columns }: { of: Table; columns: Account[] }) {
       <form onSubmit={submit}>
         <div class="fields">
           <Choice name="Find" value={method.value} choices={METHODS} change={(value) => (method.value = value)} />
-          {!(lonlat.value && places) && <Choice name="Scale of the columns" value={scale.value} choices={SCALES} change={(value) => (scale.value = value)} />}
-          <Choice name="Column of weights" value={weights.value} choices={[['', 'none'], ...columns.filter((one) => one.facts.numbers).map(({ name }): [string, string] => [name, name])]} change={(value) => (weights.value = value)} />
+          {isMap && <Choice name="Dissimilarity of rows" value={metric.value} choices={METRICS} change={(value) => (metric.value = value)} />}
+          {!isOnGlobe && scales.length > 0 && <Choice name="Scale of the columns" value={isScaled ? scale.value : scales[0][0]} choices={scales} change={(value) => (scale.value = value)} />}
+          {!isMap && <Choice name="Column of weights" value={weights.value} choices={[['', 'none'], ...columns.filter((one) => one.facts.numbers).map(({ name }): [string, string] => [name, name])]} change={(value) => (weights.value = value)} />}
           <Choice name="Column that names the rows" value={id.value} choices={[['', 'none: the number of the row'], ...columns.map(({ name }): [string, string] => [name, name])]} change={(value) => (id.value = value)} />
         </div>
         {places && method.value === 'cluster' && (
@@ -242,7 +251,7 @@ function Settings({ of, columns }: { of: Table; columns: Account[] }) {
             <span>Cluster on the globe, by <b>{places[0]}</b> and <b>{places[1]}</b></span>
           </label>
         )}
-        {!(lonlat.value && places) && (
+        {!isOnGlobe && (
           <details>
             <summary>Columns: {chosen.value.length ? `${chosen.value.length} chosen` : 'all measures'}</summary>
             <div class="columns">
@@ -349,7 +358,7 @@ function Page() {
         {found.value && <Result of={found.value} />}
         <p class="faint foot">
           The same engine as the command and the Python package, compiled to WebAssembly. For larger tables, several threads or machines, and for sequences and
-          dissimilarities, install Lehr.
+          dissimilarities of your own, install Lehr.
         </p>
       </main>
     </>

@@ -1,6 +1,7 @@
 // The worker: it owns the memory of the engine, and copies bytes in and out (crates/web-engine/src/exports.rs).
 
-import type { Answer, File, Question } from './engine.ts';
+import type { Answer, File, Packed, Question } from './engine.ts';
+import { unpack } from './lzma.ts';
 
 interface Exports {
   memory: WebAssembly.Memory;
@@ -18,7 +19,22 @@ let told = 0;
 
 const say = (answer: Answer, transfer: Transferable[] = []) => postMessage(answer, { transfer });
 
-function start(module: WebAssembly.Module): void {
+/// Unpacks and compiles the engine, and gives the page the module for the next worker.
+function compiled({ text, lengths: [first, second] }: Packed): WebAssembly.Module {
+  const packed = Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
+  const module = (bytes: Uint8Array<ArrayBuffer>) => new WebAssembly.Module(bytes);
+  let found: WebAssembly.Module;
+  try {
+    found = module(unpack(packed, first));
+  } catch {
+    found = module(unpack(packed, first + second).subarray(first));
+  }
+  say({ kind: 'module', module: found });
+  return found;
+}
+
+function start(given: WebAssembly.Module | Packed): void {
+  const module = given instanceof WebAssembly.Module ? given : compiled(given);
   const lehr = {
     now: () => Date.now(),
     progress: (address: number, length: number) => {
@@ -60,7 +76,7 @@ function call(function_: (...places: number[]) => number, ...parts: (string | Ui
 
 onmessage = ({ data }: MessageEvent<Question>) => {
   try {
-    if (data.kind === 'start') start(data.module);
+    if (data.kind === 'start') start(data.engine);
     else if (data.kind === 'columns') call(engine!.lehr_columns, data.name, data.file);
     else if (data.kind === 'options') call(engine!.lehr_options, data.method);
     else if (data.kind === 'run') call(engine!.lehr_run, JSON.stringify(data.request), data.file);

@@ -117,6 +117,32 @@ test('mixtures and maps', async () => {
   await close();
 });
 
+test('maps by dissimilarities have the bytes of the command', async () => {
+  const { page, wrongs, close } = await open();
+  const cases = [
+    { table: 'penguins', button: /Penguins/, items: 224, metric: 'gower', scale: '', line: [] },
+    { table: 'wine', button: /Wines/, items: 178, metric: 'euclidean', scale: 'std', line: ['--standardize'] },
+  ];
+  for (const { table, button, items, metric, scale, line } of cases) {
+    await page.getByRole('button', { name: button }).click();
+    await page.getByRole('heading', { name: `${table}.csv` }).waitFor();
+    await page.getByRole('combobox', { name: /^Find/ }).selectOption('embed');
+    await page.getByRole('combobox', { name: /^Dissimilarity/ }).selectOption(metric);
+    if (scale) await page.getByRole('combobox', { name: /^Scale/ }).selectOption(scale);
+    await page.getByRole('button', { name: 'Run', exact: true }).click();
+    await page.getByRole('heading', { name: `${items} items in 2 dimensions` }).first().waitFor();
+    const file = fileURLToPath(new URL(`../../../datasets/${table}/${table}.csv`, import.meta.url));
+    lehr('distances', file, '--metric', metric, ...line, '--out', `distances-${table}`);
+    lehr('embed', `distances-${table}`, '--out', `map-${table}`);
+    for (const name of ['positions.csv', 'positions.npy']) {
+      expect((await saved(page, name)).equals(readFileSync(join(folder, `map-${table}`, name))), `${table}: ${name}`).toBe(true);
+    }
+    await page.frameLocator('iframe').getByRole('heading', { level: 1 }).waitFor();
+  }
+  expect(wrongs).toEqual([]);
+  await close();
+});
+
 test('wrong files say what is wrong', async () => {
   const { page, wrongs, close } = await open();
   await chooser(page).setInputFiles(csv('cut.csv.gz', '\x1f\x8b\x08'));
