@@ -2,7 +2,7 @@
 //! to sequences, fingerprints or records. The options are those of `lehr_methods::distances`.
 //!
 //! The columns of the table `items` decide which items are compared: `sequence` (as in FASTA), `fingerprint` (as in
-//! FPS), or otherwise numbers, which may be missing. There are three output tables. `matrix` has the pairs (0,1),
+//! FPS), or otherwise numbers. Numbers may be missing. There are three output tables. `matrix` has the pairs (0,1),
 //! (0,2), …, (1,2), … in one column. `items` has the ids and the number of equal items for each id. `members` maps each
 //! row of the input to its item. The job saves finished pairs as it goes.
 

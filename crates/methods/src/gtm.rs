@@ -260,8 +260,8 @@ impl Fitted {
         entropies.iter().sum::<f64>() / entropies.len() as f64
     }
 
-    /// Returns a line for each node: `node`, its position on the map (`z1`, …), its image as a value for each column in
-    /// the column's unit, `magnification`, `rows`.
+    /// Returns a line for each node: `node`, its position on the map (`z1`, …), its image, `magnification`, `rows`. The
+    /// image has a value for each column, in the column's unit.
     ///
     /// The magnification says how much the map is stretched at the node, in the unit of the fit. `rows` is the number
     /// of rows for which the node is the most likely one.

@@ -117,8 +117,8 @@ impl Scene {
         }
     }
 
-    /// Adds to the last grouping the mean probability of each group over all rows, and the groups with which each group
-    /// merges first, if they are known.
+    /// Adds to the last grouping the mean probability of each group over all rows. If known, also adds the groups with
+    /// which each group merges first.
     pub fn certainty_of_groups(&mut self, means: Vec<f64>, partners: &[String]) {
         if let Some(grouping) = self.groupings.last_mut() {
             grouping["means"] = json!(means);

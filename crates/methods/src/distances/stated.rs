@@ -1,5 +1,5 @@
-//! Derives the options of a comparison from the facts in its results, so that new items are compared in the same way as
-//! the earlier items.
+//! Derives the options of a comparison from the facts in its results. With these options, new items are compared in the
+//! same way as earlier items.
 
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};

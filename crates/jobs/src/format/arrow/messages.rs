@@ -1,5 +1,5 @@
-//! Checks the messages of an Arrow file or stream before the library reads them: they must not be compressed, and the
-//! file must be long enough. Bytes that several messages refer to count once for each message.
+//! Checks the messages of an Arrow file or stream before the library reads them. Messages must not be compressed, and
+//! the file must be long enough. Bytes that several messages refer to count once for each message.
 
 use std::io::{ErrorKind, Read, Seek, SeekFrom};
 
