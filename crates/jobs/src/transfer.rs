@@ -16,7 +16,7 @@ use crate::format::{Form, HEADER_BYTES, RowFormat, arrow, fault_of};
 use crate::handle::Handle;
 use crate::table::Table;
 
-/// The part of a file to send, and the bytes to send before it.
+/// The bytes of a file to send, and a header that is sent before them if it is in another file.
 struct Sent {
     head: Vec<u8>,
     file: File,

@@ -21,7 +21,7 @@ pub use tree::{Rule, Tree};
 use crate::numbers::significant;
 use columns::Shown;
 
-/// The significance level for a whole table: of twenty tables without groups, one would show a difference.
+/// The significance level for a whole table: one in twenty tables without groups shows a difference by chance.
 const CHANCE: f64 = 0.05;
 /// The smallest effect that appears in a name. Cohen (1988) calls an effect of 0.5 medium.
 const MEDIUM: f64 = 0.5;
