@@ -1,4 +1,4 @@
-//! What a module that an interpreter loads says to the linker: on macOS, that Python's names come later.
+//! Tells the linker, on macOS, that the interpreter provides Python's symbols when it loads the module.
 
 fn main() {
     pyo3_build_config::add_extension_module_link_args();

@@ -1,6 +1,6 @@
 """The requests to a node and its answers, independent of the HTTP client.
 
-Generators yield requests and receive the responses. :mod:`lehr.node` and :mod:`lehr.async_node` send the requests and wait.
+Generators yield requests and receive the responses. :mod:`lehr.node` and :mod:`lehr.async_node` send the requests and wait for the responses.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ __all__ = ["Event", "Fault"]
 _BODY_BYTES = 16 << 20
 #: The seconds for which a request waits for the end of a job, before the node answers with the job's progress.
 _WAIT_SECONDS = 20.0
-#: The seconds that the connection may take in addition to the node's own deadline.
+#: The seconds that a connection may take in addition to the node's own deadline.
 _GRACE_SECONDS = 5.0
 #: The shortest and longest pause before a broken subscription is resumed; the pause doubles with each try.
 _AGAIN_SECONDS = (0.1, 5.0)
@@ -79,8 +79,8 @@ class Event:
     Attributes
     ----------
     kind : str
-        ``"seed"``: the whole state; ``"change"``: an operation that changed it; ``"gap"``: some changes are missing, and a seed follows; ``"end"``: no more
-        events follow.
+        ``"seed"``: the whole state; ``"change"``: an operation that changed the state; ``"gap"``: some changes are missing, and a seed follows; ``"end"``: no
+        further events follow.
     data : Any
         The content of the event. A seed has ``"state"`` and ``"version"``.
 
@@ -134,12 +134,12 @@ def _json_of(value: Any) -> bytes:
 
 
 def _answer(response: _Response) -> Any:
-    """The JSON value of an answer.
+    """Returns the JSON value of an answer.
 
     Raises
     ------
     Fault
-        If the answer is an error.
+        If the answer reports an error.
     """
     if response.status < 400:
         return json.loads(response.content) if response.content else None
@@ -211,7 +211,7 @@ def _column(values: list[Any]) -> NDArray[Any]:
 
 
 def _file(source: Any) -> tuple[bytes, str | None]:
-    """The bytes to upload, and their format if it is known."""
+    """Returns the bytes to upload, and their format if it is known."""
     if isinstance(source, (str, os.PathLike)):
         path = os.fspath(source)
         with open(path, "rb") as file:
@@ -315,7 +315,7 @@ class _Lines:
         self._kind, self._data = "message", ""
 
     def take(self, line: str) -> Event | None:
-        """The event that a line ends, if it ends one."""
+        """Returns the event that a line completes; ``None`` if it completes none."""
         if line == "":
             kind, data = self._kind, self._data
             self._kind, self._data = "message", ""
@@ -383,7 +383,7 @@ def _unreachable(url: str, cause: Exception) -> Fault:
 
 
 def _is_over(event: Event) -> bool:
-    """Whether the event is the regular end of a subscription.
+    """Returns whether the event is the regular end of a subscription.
 
     Raises
     ------
@@ -405,18 +405,18 @@ class _Watching:
     def __init__(self, node: _Client, path: str, wishes: Mapping[str, Any]) -> None:
         self._url, self._pause = node.url, _AGAIN_SECONDS[0]
         self._lines, self._heard = _Lines(), False
-        # A stream may be silent for up to 15 seconds; then the node sends a comment to keep it alive.
+        # A node sends a comment at least every 15 seconds to keep a stream alive.
         patience = _httpx().Timeout(node._client.timeout.read, read=60.0)
         params = {name: _written(value) for name, value in wishes.items()}
         self._request = {"method": "GET", "url": f"{_path(path)}:events", "params": params, "timeout": patience}
 
     def begin(self) -> dict[str, Any]:
-        """Prepares to read a new stream, and returns the request for it."""
+        """Prepares to read a new stream, and returns the request for the stream."""
         self._lines, self._heard = _Lines(), False
         return self._request
 
     def take(self, line: str) -> Event | None:
-        """The event that a line ends, if it ends one."""
+        """Returns the event that a line completes; ``None`` if it completes none."""
         event = self._lines.take(line)
         if event is not None:
             self._heard, self._pause = True, _AGAIN_SECONDS[0]
@@ -434,7 +434,7 @@ class _Watching:
             raise _unreachable(self._url, cause) from cause
 
     def pause(self) -> float:
-        """The seconds to wait before the next try."""
+        """Returns the seconds to wait before the next try."""
         pause = self._pause
         self._pause = min(2 * pause, _AGAIN_SECONDS[1])
         return pause

@@ -1,4 +1,4 @@
-"""The cells of a table that an error is about: column, row and value, with what to do."""
+"""Describes the cells that an error is about: column, row and value, with what to do."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-#: The number of columns that a message names.
+#: The maximum number of columns that a message names.
 _NAMED = 10
 
 
 def repeated_names(X: Any) -> str | None:
-    """One sentence if two columns of a data frame have the same name."""
+    """Returns a sentence if two columns of a data frame have the same name; otherwise ``None``."""
     twice = [repr(name) for name, count in Counter(map(str, _names(X))).items() if count > 1]
     if not twice:
         return None
@@ -22,7 +22,7 @@ def repeated_names(X: Any) -> str | None:
 
 
 def with_text(X: Any) -> str | None:
-    """Two sentences on the first text that is no number, if there is one."""
+    """Returns two sentences about the first text that is not a number; ``None`` if there is none."""
     found = _first(X, _is_no_number)
     if found is None:
         return None
@@ -33,7 +33,7 @@ def with_text(X: Any) -> str | None:
 
 
 def with_gaps(X: Any) -> str | None:
-    """One sentence on the first missing value, if there is one."""
+    """Returns a sentence about the first missing value; ``None`` if there is none."""
     found = _first(X, _is_missing)
     if found is None:
         return None
@@ -42,19 +42,19 @@ def with_gaps(X: Any) -> str | None:
 
 
 def with_infinity(X: Any) -> str | None:
-    """One sentence on the first infinite value, if there is one."""
+    """Returns a sentence about the first infinite value; ``None`` if there is none."""
     found = _first(X, _is_infinite)
     return None if found is None else f"The first one is in column {found[0][0]}, {found[1]}: {found[2]}."
 
 
 def _names(X: Any) -> list[Any]:
-    """The names of the columns of a data frame; none for anything else."""
+    """Returns the names of the columns of a data frame; an empty list for other objects."""
     names = getattr(X, "columns", None)
     return list(names) if names is not None and (hasattr(X, "iloc") or hasattr(X, "to_series")) else []
 
 
 def _columns(X: Any) -> Iterator[tuple[str, NDArray[Any]]]:
-    """The columns of a data frame or of an array, each with its name or its number."""
+    """Yields the columns of a data frame or of an array, each with its name or its number."""
     for place, name in enumerate(_names(X)):
         column = X.iloc[:, place] if hasattr(X, "iloc") else X.to_series(place)
         yield repr(str(name)), np.asarray(column.to_numpy())
@@ -64,7 +64,7 @@ def _columns(X: Any) -> Iterator[tuple[str, NDArray[Any]]]:
 
 
 def _first(X: Any, is_bad: Callable[[NDArray[Any]], NDArray[np.bool_]]) -> tuple[list[str], str, Any] | None:
-    """The names of the columns with bad cells, the row of the first one, as people find it again, and its value."""
+    """Returns the names of the columns with bad cells, the row of the first bad cell in the user's terms, and its value."""
     names: list[str] = []
     first: tuple[int, Any] | None = None
     for name, values in _columns(X):
@@ -77,7 +77,7 @@ def _first(X: Any, is_bad: Callable[[NDArray[Any]], NDArray[np.bool_]]) -> tuple
         return None
     row, value = first
     index = getattr(X, "index", None)
-    # The number of a row is of no use in a frame whose rows have names.
+    # In a frame whose rows have names, the number of a row does not help the user.
     label = None if index is None or not hasattr(X, "iloc") or index[row] == row else index[row]
     return names, f"row {row}" + ("" if label is None else f" (index {label!r})"), value
 
@@ -100,7 +100,7 @@ def _is_missing(values: NDArray[Any]) -> NDArray[np.bool_]:
         return np.isnan(values)
     if values.dtype.kind != "O":
         return np.zeros(len(values), dtype=bool)
-    # pandas.NA is equal to nothing, and its comparisons have no truth value.
+    # pandas.NA equals nothing, and comparisons with it have no truth value.
     return np.array([value is None or type(value).__name__ == "NAType" or value != value for value in values], dtype=bool)
 
 
@@ -109,6 +109,6 @@ def _is_infinite(values: NDArray[Any]) -> NDArray[np.bool_]:
 
 
 def _listed(names: list[str]) -> str:
-    """The first names, and how many more there are."""
+    """Returns the first names, and the number of names that are left out."""
     more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
     return ", ".join(names[:_NAMED]) + more

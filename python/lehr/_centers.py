@@ -22,7 +22,7 @@ from lehr._native import Fingerprints
 FLOATS = (np.float64, np.float32)
 #: The number of rows of bits that are unpacked at a time.
 _BATCH = 1024
-#: The label of a row that is in no cluster.
+#: The label of a row without a cluster.
 OUTLIER = -1
 
 
@@ -32,19 +32,19 @@ def unpacked(packed: NDArray[np.uint8], bits: int) -> NDArray[np.uint8]:
 
 
 def as_given(found: NDArray[Any], X: Any) -> NDArray[Any]:
-    """The result, in single precision if the data are in single precision."""
+    """Returns the result, in single precision if the data are in single precision."""
     return found.astype(np.float32 if getattr(X, "dtype", None) == np.float32 else np.float64, copy=False)
 
 
 def has_gaps(rows: Any) -> bool:
-    """Whether rows have missing values, as the rows of a prepared table may."""
+    """Returns whether rows have missing values, which rows of a prepared table may have."""
     return isinstance(rows, np.ndarray) and bool(np.isnan(rows).any())
 
 
 def squares_with_gaps(rows: NDArray[Any], centers: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The squared distance of each row to each centre, over the columns that the row has, scaled up to all columns.
+    """Returns the squared distance of each row to each centre, over the columns that the row has, scaled up to all columns.
 
-    The command adds up in the same order, so its results are bit-identical. The distance is NaN for rows without any value.
+    The command adds up in the same order, so its results are bit-identical. For a row without any value, the distance is NaN.
     """
     columns = centers.shape[1]
     present = columns - np.isnan(rows).sum(axis=1)
@@ -68,7 +68,7 @@ class CentersMixin(OutliersMixin, LearntMixin, ClassNamePrefixFeaturesOutMixin, 
     _takes_huge_rows = True
 
     def _radius(self) -> float | None:
-        """The outlier radius: a row farther than this from every centre is in no cluster. ``None``: no limit."""
+        """Returns the outlier radius: a row farther than the radius from every centre is in no cluster. ``None`` means that there is no limit."""
         return None
 
     def __sklearn_tags__(self) -> Any:
@@ -78,7 +78,7 @@ class CentersMixin(OutliersMixin, LearntMixin, ClassNamePrefixFeaturesOutMixin, 
         return tags
 
     def _rows(self, X: Any, *, reset: bool) -> Any:
-        """Rows as the Rust extension reads them: an array, compressed sparse rows without duplicate entries, or bits. Does not change the caller's data."""
+        """Returns rows as the Rust extension reads them: an array, compressed sparse rows without duplicates, or bits. Does not change the caller's data."""
         if isinstance(X, Fingerprints):
             return self._bits(X, reset=reset)
         finite = "allow-nan" if self._of_table and not reset else True
@@ -89,7 +89,7 @@ class CentersMixin(OutliersMixin, LearntMixin, ClassNamePrefixFeaturesOutMixin, 
         return rows
 
     def _bits(self, X: Fingerprints, *, reset: bool) -> Fingerprints:
-        """Rows of bits, a type that scikit-learn does not know."""
+        """Checks rows of bits, a type that scikit-learn does not know."""
         if reset:
             self.n_features_in_ = X.n_bits
             self.__dict__.pop("feature_names_in_", None)
@@ -100,12 +100,12 @@ class CentersMixin(OutliersMixin, LearntMixin, ClassNamePrefixFeaturesOutMixin, 
         return X
 
     def _nearest(self, X: Any) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
-        """The nearest centre of each row, and the distance to it."""
+        """Returns the nearest centre of each row, and the distance to this centre."""
         check_is_fitted(self)
         rows = self._rows(X, reset=False)
         gone = self._without_values(rows)
         if gone is not None:
-            # Any number will do: the results of these rows are overwritten below.
+            # The placeholder may be any number: the results of these rows are overwritten below.
             rows = np.where(gone[:, None], 0.0, rows)
         if has_gaps(rows):
             squares = squares_with_gaps(rows, self._positions())
@@ -119,7 +119,7 @@ class CentersMixin(OutliersMixin, LearntMixin, ClassNamePrefixFeaturesOutMixin, 
         return labels, distances
 
     def _positions(self) -> NDArray[np.float64]:
-        """The centres as the Rust extension reads them."""
+        """Returns the centres in the form that the Rust extension reads."""
         return self.cluster_centers_.astype(np.float64, copy=False)
 
     def _threads(self) -> int | None:
@@ -185,7 +185,7 @@ class CentersMixin(OutliersMixin, LearntMixin, ClassNamePrefixFeaturesOutMixin, 
         return self._to_centers(self._rows(X, reset=False))
 
     def predict(self, X: Any) -> NDArray[np.int32]:
-        """Predict the cluster of each row: the one with the nearest centre.
+        """Predict the cluster of each row: the cluster with the nearest centre.
 
         Parameters
         ----------

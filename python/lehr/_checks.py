@@ -33,17 +33,17 @@ _BATCH = 1024
 _MOST_VALUE = 1e140
 #: The upper bound of the seeds that are drawn from a random state.
 _MOST_SEED = 2**31 - 1
-#: Packages that a warning never points at; it points at the user's line that called them.
+#: Packages that a warning never points at. It points at the line of the user's code that called them.
 _INSIDE = frozenset({"joblib", "lehr", "sklearn"})
 
 
 def wrong(name: str, expected: str, value: object) -> ValueError:
-    """The error for a parameter with an invalid value."""
+    """Returns the error for a parameter with an invalid value."""
     return ValueError(f"The {name!r} parameter must be {expected}. Got {value!r} instead.")
 
 
 def integer(name: str, value: Any, *, optional: bool = False, least: int = 0) -> int | None:
-    """Checks that a parameter is a non-negative whole number, or ``None`` if that is allowed. ``least`` is only for the message: the library checks it."""
+    """Checks that a parameter is a non-negative whole number, or ``None`` if this is allowed. ``least`` is for the message only: the library checks it."""
     if value is None and optional:
         return None
     expected = f"an int of {least} or more" + (" or None" if optional else "")
@@ -55,7 +55,7 @@ def integer(name: str, value: Any, *, optional: bool = False, least: int = 0) ->
 
 
 def real(name: str, value: Any, *, optional: bool = False) -> float | None:
-    """Checks that a parameter is a finite number, or ``None`` if that is allowed."""
+    """Checks that a parameter is a finite number, or ``None`` if this is allowed."""
     if value is None and optional:
         return None
     expected = "a finite float" + (" or None" if optional else "")
@@ -74,7 +74,7 @@ def choice(name: str, value: Any, choices: Sequence[str]) -> str:
 
 
 def warn(text: str, kind: type[Warning]) -> None:
-    """Warns, and points at the caller's line outside of lehr and scikit-learn."""
+    """Warns, and points at the line of the caller outside lehr and scikit-learn."""
     frame, level = sys._getframe(1), 2
     while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] in _INSIDE:
         frame, level = frame.f_back, level + 1
@@ -82,7 +82,7 @@ def warn(text: str, kind: type[Warning]) -> None:
 
 
 def check_array(array: Any, **options: Any) -> NDArray[Any]:
-    """Calls scikit-learn's ``check_array`` after checks of its own, which also work while other threads run."""
+    """Calls scikit-learn's ``check_array`` after Lehr's own checks, which also work while other threads run."""
     array = _with_gaps(_as_numpy(array))
     _refuse_complex(array)
     _refuse_times(array, options.get("input_name") or "X")
@@ -92,7 +92,7 @@ def check_array(array: Any, **options: Any) -> NDArray[Any]:
 
 
 def validate_data(estimator: Any, X: Any, **options: Any) -> Any:
-    """Calls scikit-learn's ``validate_data`` after checks of its own, with clearer errors for missing values and huge numbers."""
+    """Calls scikit-learn's ``validate_data`` after Lehr's own checks, which give clearer errors for missing values and huge numbers."""
     X = _with_gaps(_as_numpy(X))
     _refuse_complex(X)
     _refuse_times(X, "X")
@@ -108,7 +108,7 @@ def validate_data(estimator: Any, X: Any, **options: Any) -> Any:
     try:
         checked = sklearn.utils.validation.validate_data(estimator, X, **options)
     except ValueError as error:
-        # Scikit-learn's message goes on to recommend its own estimators, which predict a target.
+        # Scikit-learn's message also recommends its own estimators, which predict a target.
         told, found, _ = str(error).partition(" contains NaN.")
         if not found:
             where = _where(X, str(error))
@@ -127,7 +127,7 @@ def validate_data(estimator: Any, X: Any, **options: Any) -> Any:
             "they use the cells that each row has."
         ) from None
     if not options.get("reset", True) and not getattr(estimator, "_takes_huge_rows", False):
-        # The library checks data to fit, after it has subtracted the means of the columns.
+        # In data to fit, the library checks the values itself, after it has subtracted the means of the columns.
         refuse_huge(checked)
     if options.get("reset", True):
         _warn_of_rounding(X, "X")
@@ -135,7 +135,7 @@ def validate_data(estimator: Any, X: Any, **options: Any) -> Any:
 
 
 def _where(X: Any, error: str) -> str | None:
-    """Which cell scikit-learn's error is about, and what to do, if that is known."""
+    """Returns which cell scikit-learn's error is about and what to do, if this is known."""
     if error.startswith("could not convert string to float"):
         return _cells.with_text(X)
     return _cells.with_infinity(X) if "contains infinity" in error else None
@@ -171,11 +171,11 @@ def _refuse_times(array: Any, name: str) -> None:
 
 
 def refuse_huge(rows: Any) -> None:
-    """Refuses rows whose squares overflow: their distance to every centre would be infinite, so the first centre would count as nearest."""
+    """Refuses rows whose squares overflow. Their distance to every centre would be infinite, so the first centre would count as the nearest."""
     data = rows.data if issparse(rows) else rows
     if not isinstance(data, np.ndarray) or data.dtype.kind != "f" or data.dtype.itemsize < 8:
         return
-    # The usual case needs one pass. NaN is a missing value here.
+    # In the usual case, one pass is enough. NaN is a missing value here.
     flat = data.ravel(order="K")
     with np.errstate(over="ignore", invalid="ignore"):
         if np.dot(flat, flat) < _MOST_VALUE**2:
@@ -192,12 +192,12 @@ def refuse_huge(rows: Any) -> None:
     )
 
 
-#: Above this, several whole numbers may have the same floating-point representation.
+#: Above this number, several whole numbers may have the same floating-point representation.
 _EXACT = 2**53
 
 
 def _warn_of_rounding(X: Any, name: str) -> None:
-    """Warns if whole numbers have more digits than a floating-point number can hold, as the file readers do. Most such numbers are identifiers."""
+    """Warns if whole numbers have more digits than a floating-point number can hold, as file readers do. Most such numbers are identifiers."""
     if hasattr(X, "iloc") and hasattr(X, "items"):
         columns = [(f"the column {column!r} of {name}", values) for column, values in X.items()]
     else:
@@ -261,12 +261,12 @@ def seed(random_state: Any) -> int:
 
 
 def fresh_seed() -> int:
-    """Draws a new seed from NumPy's global state. ``numpy.random.seed`` makes the seeds reproducible, as in scikit-learn."""
+    """Draws a new seed from NumPy's global state, so that ``numpy.random.seed`` makes it reproducible, as in scikit-learn."""
     return int(check_random_state(None).randint(_MOST_SEED))
 
 
 def threads(n_jobs: Any) -> int | None:
-    """The number of worker threads for ``n_jobs``: all processors for ``None`` (one in an MPI job), all but one for -2, and so on.
+    """Returns the number of worker threads for ``n_jobs``: all processors for ``None`` (one in an MPI job), all but one for -2, and so on.
 
     For ``None``, the smallest of these limits applies: ``OMP_NUM_THREADS``, which joblib sets in its workers; ``joblib.parallel_config(n_jobs=...)``;
     ``threadpoolctl.threadpool_limits(...)``. So a grid search does not start more threads than there are processors.
@@ -279,7 +279,7 @@ def threads(n_jobs: Any) -> int | None:
         configured = joblib.parallel.get_active_backend()[1]
         if configured is not None:
             limits.append(joblib.effective_n_jobs(configured))
-        # The limit of threadpoolctl, as scikit-learn's own estimators ask for it.
+        # Reads the limit of threadpoolctl in the same way as scikit-learn's own estimators.
         allowed = _openmp_effective_n_threads(None, only_physical_cores=False)
         if allowed < joblib.cpu_count():
             limits.append(allowed)
@@ -308,7 +308,7 @@ def warn_of_scales(estimator: Any, rows: Any) -> None:
     """Warns, as the command does, if one column varies so much more than another that it decides all distances."""
     if not isinstance(rows, np.ndarray) or rows.shape[1] < 2:
         return
-    # Adding up in batches avoids a copy of the rows. Subtracting the first row avoids a loss of digits.
+    # Adding up in batches avoids a copy of the rows. Subtracting the first row avoids a loss of precision.
     sums, squares = np.zeros(rows.shape[1]), np.zeros(rows.shape[1])
     first, ones, room = rows[0].astype(np.float64), np.ones(_BATCH), np.empty((_BATCH, rows.shape[1]))
     with np.errstate(over="ignore", invalid="ignore"):

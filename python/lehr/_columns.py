@@ -15,19 +15,19 @@ from scipy.sparse import issparse
 from lehr import _checks, _native
 from lehr._native import Fingerprints, Sequences
 
-#: The key in ``DataFrame.attrs`` under which pandas keeps how each column was read.
+#: The key in pandas' ``DataFrame.attrs`` that records how each column was read.
 ATTRIBUTE = "lehr"
-#: How Python's ``True`` and ``False`` are read.
+#: How Python's ``True`` and ``False`` are read in a column.
 _TRUTH = {"kind": "truth", "yes": "True", "no": "False"}
-#: A column as the Rust extension takes it: name, kind, values, different texts, and how it was read.
+#: A column in the form that the Rust extension takes: name, kind, values, different texts, and how it was read.
 _Column = tuple[str, str, NDArray[Any], list[str], str | None]
 
 
 class Columns:
     """The columns of a table, as the Rust extension reads them.
 
-    ``names`` are the names of the columns. ``is_named`` says whether the names come from the table: columns of arrays are numbered. ``is_of_kinds`` says
-    whether columns may have several kinds: arrays of numbers contain only measurements.
+    ``names`` are the names of the columns. ``is_named`` says whether the table has these names; columns of arrays are numbered. ``is_of_kinds`` says whether
+    columns may have several kinds; arrays of numbers contain only measurements.
     """
 
     def __init__(self, table: Any) -> None:
@@ -51,7 +51,7 @@ class Columns:
             self.is_named, self.is_of_kinds = False, array.dtype.kind == "O"
             named = [(f"x{place}", array[:, place]) for place in range(array.shape[1])]
         self.names: list[str] = [str(name) for name, _ in named]
-        # As in scikit-learn, names that are not strings do not count as names.
+        # As in scikit-learn, names that are not strings are ignored.
         self.is_named = self.is_named and all(isinstance(name, str) for name, _ in named)
         twice = {name for name in self.names if self.names.count(name) > 1}
         if twice:
@@ -62,16 +62,16 @@ class Columns:
             raise ValueError(f"Found a table with 0 {'samples' if named else 'features'}: a minimum of 1 is required.")
 
     def __len__(self) -> int:
-        """The number of rows."""
+        """Returns the number of rows."""
         return self._rows
 
     @property
     def has_texts(self) -> bool:
-        """Whether at least one column contains texts."""
+        """Returns whether at least one column contains texts."""
         return any(kind == "texts" for _, kind, *_ in self._columns)
 
     def frame(self) -> _native.DataFrame:
-        """The table as a data frame of the Rust extension."""
+        """Returns the table as a data frame of the Rust extension."""
         return _native.DataFrame(self._columns)
 
     def read_as(self) -> dict[str, dict[str, Any]]:
@@ -80,7 +80,7 @@ class Columns:
         return {name: {"kind": kinds[kind]} if read_as is None else json.loads(read_as) for name, kind, _, _, read_as in self._columns}
 
     def called(self, names: Iterable[str]) -> Columns:
-        """The same columns under other names."""
+        """Returns the same columns under other names."""
         other = object.__new__(Columns)
         other.is_named, other.is_of_kinds, other._rows = self.is_named, self.is_of_kinds, self._rows
         other.names = list(names)
@@ -89,7 +89,7 @@ class Columns:
 
 
 def is_frame(table: Any) -> bool:
-    """Whether an object has named columns, as a pandas or Polars frame or an Arrow table or batch has."""
+    """Returns whether an object has named columns, like a pandas or Polars frame or an Arrow table or batch."""
     return hasattr(table, "columns") and not isinstance(table, np.ndarray)
 
 
@@ -112,7 +112,7 @@ def as_array(table: Any) -> NDArray[Any]:
 
 
 def _column(name: str, values: Any, known: dict[str, Any] | None) -> _Column:
-    """Converts a column of any kind. Keeps how the column was read, if that is known and still fits the values."""
+    """Converts a column of any kind. Keeps how the column was read, if this is known and still fits the values."""
     kind, found, levels, read_as = _read(name, values)
     if known is not None and _fits(kind, found, read_as, known):
         read_as = known
@@ -120,18 +120,18 @@ def _column(name: str, values: Any, known: dict[str, Any] | None) -> _Column:
 
 
 def _fits(kind: str, values: NDArray[Any], read_as: dict[str, Any] | None, known: dict[str, Any]) -> bool:
-    """Whether the values still fit the way they were read from the file: the frame may have changed since."""
+    """Returns whether the values still fit the way in which they were read from the file: the frame may have changed since then."""
     if known.get("kind") == "truth":
         return read_as is _TRUTH or (kind == "numbers" and bool(np.isin(values[~np.isnan(values)], (0.0, 1.0)).all()))
     return read_as is None and kind == {"text": "texts", "date": "times"}.get(known.get("kind", ""), "numbers")
 
 
 def _read(name: str, values: Any) -> tuple[str, NDArray[Any], list[str], dict[str, Any] | None]:
-    """The kind of a column, its values, its different texts, and how it was read if the kind does not imply that."""
+    """Returns the kind of a column, its values, its different texts, and how it was read if the kind does not imply this."""
     if hasattr(values, "to_numpy") and hasattr(values, "is_null"):
         values = _of_arrow_or_polars(values)
     elif hasattr(values, "cat") and str(getattr(values, "dtype", "")) == "category":
-        # Each category becomes a Python string, once.
+        # Each category is converted to a Python string only once.
         known = [_text(level) for level in values.cat.categories]
         codes = np.asarray(values.cat.codes, dtype=np.int64)
         return "texts", codes, known, None
@@ -158,7 +158,7 @@ def _read(name: str, values: Any) -> tuple[str, NDArray[Any], list[str], dict[st
 
 
 def _seconds(times: NDArray[Any]) -> NDArray[np.float64]:
-    """Times or durations in seconds; NaN for a missing one."""
+    """Converts times or durations to seconds. A missing time becomes NaN."""
     seconds = times.astype(f"{times.dtype.kind}8[us]").astype(np.int64) / 1e6
     seconds[np.isnat(times)] = np.nan
     return seconds
@@ -178,7 +178,7 @@ def _of_extension(values: Any) -> Any:
 
 
 def _of_arrow_or_polars(values: Any) -> Any:
-    """Converts a column of Polars or Arrow: numbers through NumPy, others value by value."""
+    """Converts a column of Polars or Arrow: numbers through NumPy, other values one by one."""
     kind = str(getattr(values, "dtype", getattr(values, "type", ""))).lower()
     if kind.startswith(("int", "uint", "float", "double", "decimal", "halffloat")):
         if hasattr(values, "cast") and hasattr(values, "rechunk"):
@@ -193,7 +193,7 @@ def _of_arrow_or_polars(values: Any) -> Any:
 
 
 def _is_gap(value: Any) -> bool:
-    """Whether a value is missing: ``None``, NaN, NaT, pandas' NA."""
+    """Returns whether a value is missing: ``None``, NaN, NaT or pandas' NA."""
     if value is None:
         return True
     if isinstance(value, float):
@@ -202,7 +202,7 @@ def _is_gap(value: Any) -> bool:
 
 
 def _of_objects(array: NDArray[Any]) -> tuple[str, NDArray[Any], list[str], dict[str, Any] | None]:
-    """Converts a column of objects: to truth values, numbers or times if all present values are of that kind, otherwise to texts."""
+    """Converts a column of objects. If all present values are truth values, numbers or times, the column has this kind; otherwise it has texts."""
     there = [value for value in array if not _is_gap(value)]
     if there and all(isinstance(value, (bool, np.bool_)) for value in there):
         return "numbers", _filled(array, float), [], _TRUTH
@@ -232,7 +232,7 @@ def _filled(array: NDArray[Any], number: Any) -> NDArray[np.float64]:
 
 
 def _second(time: Any) -> float:
-    """Converts a date or time to seconds since 1970. Without a time zone, it is taken as UTC."""
+    """Converts a date or time to seconds since 1970. A time without a time zone counts as UTC."""
     if isinstance(time, datetime.datetime):
         time = time.replace(tzinfo=time.tzinfo or datetime.timezone.utc)
         return (time - datetime.datetime(1970, 1, 1, tzinfo=datetime.timezone.utc)).total_seconds()

@@ -1,6 +1,6 @@
 """The allowed parameters of estimators, in the form that scikit-learn checks.
 
-The library declares the ranges; ``test_constraints.py`` compares the two.
+The library declares the ranges, and ``test_constraints.py`` compares the two declarations.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _MOST_SEED = 2**64 - 1
 
 
 class _Range(Interval):
-    """Numbers between bounds. ``True`` does not count as a number, because a user who writes it means something else."""
+    """Numbers between bounds. ``True`` does not count as a number, because a user who writes ``True`` means something else."""
 
     def is_satisfied_by(self, val: Any) -> bool:
         return not isinstance(val, bool) and bool(super().is_satisfied_by(val))
@@ -36,22 +36,22 @@ class _Words(StrOptions):
 
 
 def whole(least: int, most: int | None = None) -> Interval:
-    """A whole number, from ``least`` to ``most``."""
+    """Returns the constraint for a whole number from ``least`` to ``most``."""
     return _Range(Integral, least, most, closed="left" if most is None else "both")
 
 
 def number(least: float, most: float) -> Interval:
-    """A finite number, from ``least`` to ``most``. If ``most`` is infinite, there is no upper bound."""
+    """Returns the constraint for a finite number from ``least`` to ``most``. If ``most`` is infinite, there is no upper bound."""
     return _Range(Real, least, most, closed="left" if np.isinf(most) else "both")
 
 
 def above(least: float) -> Interval:
-    """A finite number larger than ``least``."""
+    """Returns the constraint for a finite number larger than ``least``."""
     return _Range(Real, least, np.inf, closed="neither")
 
 
 def one_of(*words: str) -> StrOptions:
-    """One of ``words``."""
+    """Returns the constraint for one of ``words``."""
     return _Words(words)
 
 

@@ -1,4 +1,4 @@
-"""Downloads files from their URLs: once each, with a checksum, into a cache folder."""
+"""Downloads files from their URLs into a cache folder, each only once, and checks their checksums."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ __all__ = ["fetch"]
 
 #: The number of bytes that are read at a time.
 _PIECE_BYTES = 1 << 20
-#: The seconds to wait before each further try of a broken transfer.
+#: The delays before further tries of a broken transfer, in seconds.
 _AGAIN_SECONDS = (0.5, 2.0, 5.0)
 #: The HTTP statuses after which another try may succeed.
 _LATER = (429, 500, 502, 503, 504)
@@ -35,7 +35,7 @@ _Tell = Callable[[int, "int | None"], None]
 
 
 class _Broken(Exception):
-    """A transfer broke, and may succeed the next time."""
+    """The error for a broken transfer, which may succeed the next time."""
 
 
 def fetch(
@@ -49,9 +49,9 @@ def fetch(
 ) -> Path:
     """Download a file from its public source once, and keep it.
 
-    Lehr downloads to a temporary name and renames the complete file, so a file under its final name is complete, even after a crash. With a checksum, an
-    interrupted transfer resumes where it stopped, in this call or the next; without a checksum it begins again. If several processes request the same file, one
-    downloads it and the others wait.
+    Lehr downloads to a temporary name and renames the complete file. So a file under its final name is complete, even after a crash. With a checksum, an
+    interrupted transfer resumes where it stopped, in this call or the next. Without a checksum, it begins again. If several processes request the same file,
+    one process downloads it and the others wait.
 
     Parameters
     ----------
@@ -109,7 +109,7 @@ def fetch(
     if _is_there(target, expected):
         return target
     with _alone(where / f"{name}.part") as file:
-        # Another process may have downloaded the file meanwhile.
+        # Another process may have downloaded the file in the meantime.
         if _is_there(target, expected):
             with contextlib.suppress(OSError):
                 os.unlink(file.name)
@@ -154,7 +154,7 @@ def _alone(part: Path) -> Iterator[IO[bytes]]:
         if sys.platform == "win32":
             break
         fcntl.flock(file, fcntl.LOCK_EX)
-        # The process that had the lock before may have renamed or deleted the file.
+        # The process that held the lock before may have renamed or deleted the file.
         with contextlib.suppress(FileNotFoundError):
             if os.path.samestat(os.fstat(file.fileno()), os.stat(part)):
                 break
@@ -195,7 +195,7 @@ def _bring(url: str, file: IO[bytes], target: Path, expected: str | None, timeou
             if start == 0:
                 is_kept = False
                 raise OSError(f"{url}: expected the SHA-256 {expected}, found {found}. It is another file than the one that was meant, and nothing of it is kept.")
-            # The bytes from before may belong to another file: try once more from the beginning.
+            # The bytes from an earlier try may belong to another file, so try once more from the beginning.
         os.fsync(file.fileno())
         if sys.platform == "win32":
             file.close()
@@ -213,7 +213,7 @@ def _instead(target: Path, expected: str | None) -> str:
 
 
 def _transfer(url: str, file: IO[bytes], start: int, timeout: float, tell: _Tell) -> None:
-    """Downloads the missing bytes, or the whole file if the server cannot resume.
+    """Downloads the missing bytes, or the whole file if the server cannot resume the transfer.
 
     Raises
     ------
@@ -242,7 +242,7 @@ def _transfer(url: str, file: IO[bytes], start: int, timeout: float, tell: _Tell
                 raise _Broken(f"{there} of {whole} bytes have come")
     except urllib.error.HTTPError as refused:
         if refused.code == 416 and start > 0:
-            # The partial file is longer than the server's, so it belongs to another file.
+            # The partial file is longer than the file on the server, so it belongs to another file.
             file.truncate(0)
             raise _Broken("what was there is longer than the file") from refused
         if refused.code in _LATER:
@@ -260,7 +260,7 @@ def _silent(there: int, whole: int | None) -> None:
 
 
 def _line(name: str) -> _Tell:
-    """Shows the progress: on a terminal one line that is overwritten, elsewhere a line for each tenth."""
+    """Shows the progress. On a terminal, it overwrites one line; elsewhere, it prints a line for each tenth."""
     told = -1
 
     def tell(there: int, whole: int | None) -> None:

@@ -20,7 +20,7 @@ _Floats = NDArray[np.float64]
 
 #: The ways to initialise memberships.
 STARTS = ("annealed", "kmeans", "k-means++", "random", "random_from_data")
-#: The covariance types, by the names of the Rust extension.
+#: The covariance types, by their names in the Rust extension.
 FORMS = {"full": "full", "tied": "tied", "diag": "diagonal", "spherical": "spherical"}
 _COLLAPSED = (
     "Fitting the mixture model failed because some components have ill-defined empirical covariance "
@@ -38,16 +38,16 @@ class Mixture:
     covariances: _Floats
 
     def numbers(self) -> _Floats:
-        """The covariances as the Rust extension stores them: for matrices the lower triangle, row by row."""
+        """Returns the covariances as the Rust extension stores them: for matrices, the lower triangle row by row."""
         if self.form in ("full", "tied"):
             lower = np.tril_indices(self.means.shape[1])
             return np.ascontiguousarray(self.covariances[..., lower[0], lower[1]]).ravel()
         return self.covariances.ravel()
 
     def posterior(self, X: Any) -> Any:
-        """Memberships and densities of rows."""
+        """Computes memberships and densities of rows."""
         numbers = self.numbers()
-        # Variances that are 0 or not finite have no density.
+        # A variance that is 0 or not finite gives no density.
         variances = self.covariances
         if self.form in ("full", "tied"):
             variances = np.diagonal(variances, axis1=-2, axis2=-1)
@@ -59,7 +59,7 @@ class Mixture:
             raise ValueError(_COLLAPSED) from None
 
     def in_order(self) -> Mixture:
-        """The mixture with its components sorted by decreasing weight."""
+        """Returns the mixture with its components sorted by decreasing weight."""
         order = np.argsort(-self.weights, kind="stable")
         covariances = self.covariances if self.form == "tied" else self.covariances[order]
         return Mixture(self.form, self.weights[order], self.means[order], covariances)
@@ -75,7 +75,7 @@ class Climbed:
 
 
 def maximised(X: _Floats, memberships: _Floats, form: str, floor: _Floats) -> Mixture:
-    """The maximum-likelihood parameters for memberships that are already multiplied by the weights of rows.
+    """Returns the maximum-likelihood parameters. The memberships are already multiplied by the weights of rows.
 
     ``floor`` is added to the variance of each column.
     """
@@ -104,7 +104,7 @@ def maximised(X: _Floats, memberships: _Floats, form: str, floor: _Floats) -> Mi
 def memberships_of(
     X: _Floats, row_weights: _Floats | None, components: int, init: str, random: np.random.RandomState
 ) -> _Floats:
-    """The initial memberships."""
+    """Returns the initial memberships."""
     count = len(X)
     if init == "random":
         drawn: _Floats = random.uniform(size=(count, components))
@@ -155,7 +155,7 @@ def climbed(
 
 
 def shapes(components: int, columns: int) -> dict[str, tuple[int, ...]]:
-    """The shape of covariances and precisions for each covariance type."""
+    """Returns the shape of covariances and precisions for each covariance type."""
     return {
         "full": (components, columns, columns),
         "tied": (columns, columns),
@@ -175,7 +175,7 @@ def covariances(form: str, numbers: _Floats, shape: tuple[int, ...]) -> _Floats:
 
 
 def checked_weights(weights: Any, components: int) -> _Floats:
-    """Returns valid weights, or raises scikit-learn's error."""
+    """Returns the weights if they are valid. Otherwise raises scikit-learn's error."""
     share = 1e-6 if getattr(weights, "dtype", None) == np.float32 else 1e-8
     given = np.asarray(weights, dtype=np.float64)
     if given.shape != (components,):
@@ -192,7 +192,7 @@ def checked_weights(weights: Any, components: int) -> _Floats:
 
 
 def checked_means(means: Any, components: int, columns: int) -> _Floats:
-    """Returns the means if their shape is valid, or raises scikit-learn's error."""
+    """Returns the means if their shape is valid. Otherwise raises scikit-learn's error."""
     given = np.asarray(means, dtype=np.float64)
     if given.shape != (components, columns):
         wanted = (components, columns)
@@ -201,7 +201,7 @@ def checked_means(means: Any, components: int, columns: int) -> _Floats:
 
 
 def covariances_of(precisions: Any, form: str, components: int, columns: int) -> _Floats:
-    """The covariances of the given precisions."""
+    """Returns the covariances that correspond to these precisions."""
     given = np.asarray(precisions, dtype=np.float64)
     shape = shapes(components, columns)[form]
     if given.shape != shape:

@@ -22,11 +22,11 @@ class ExplainedMixin:
     n_features_in_: int
 
     def _n_groups(self) -> int:
-        """The number of clusters."""
+        """Returns the number of clusters."""
         return len(getattr(self, "cluster_centers_"))
 
     def _away(self, X: Any) -> NDArray[np.float64]:
-        """The distances of rows from their centres."""
+        """Returns the distances of rows from their centres."""
         return getattr(self, "_nearest")(X)[1]
 
     def explain(
@@ -161,7 +161,7 @@ def _integers(labels: NDArray[Any]) -> NDArray[np.int32]:
 
 
 def _named(columns: dict[str, Any]) -> Any:
-    """Rows with named columns if pandas is installed."""
+    """Returns the rows with named columns if pandas is installed."""
     try:
         import pandas
     except ImportError:
@@ -170,7 +170,7 @@ def _named(columns: dict[str, Any]) -> Any:
 
 
 def _rows_in(model: Any, X: Any) -> Any:
-    """The rows of a table as the model takes them; ``None`` if the table lacks the model's columns."""
+    """Returns the rows of a table in the form that the model takes; ``None`` if the table lacks the model's columns."""
     if not is_frame(X) and not isinstance(X, Mapping):
         return X
     names = [str(name) for name in getattr(model, "feature_names_in_", [])]

@@ -20,7 +20,7 @@ from lehr._model import weights
 from lehr._native import Fingerprints
 from lehr.distances import of_rows
 
-#: The smallest share of rows for which a text becomes a column of its own.
+#: The minimum share of rows at which a text becomes a column of its own.
 _FREQUENT = 0.05
 #: The maximum number of rows that silhouettes compare with each other.
 _MOST_COMPARED = 2000
@@ -76,7 +76,7 @@ class Grouped:
                 known = values >= 0
                 counts = np.bincount(values[known], minlength=len(levels))
                 for level in np.flatnonzero(counts >= max(1.0, _FREQUENT * len(values))):
-                    # A text that all rows have distinguishes no group.
+                    # A text that all rows have does not distinguish groups.
                     if counts[level] < known.sum():
                         yield Column(f"{name} = {levels[level]}", np.where(known, values == level, np.nan))
 
@@ -87,7 +87,7 @@ class Grouped:
         for place, column in enumerate(columns):
             known = np.bincount(self.groups[~np.isnan(column.values)], minlength=len(self.names))
             share = float(np.nansum(known * np.square(self.scores(column)))) / max(1, known.sum())
-            # The first of several equal columns is kept.
+            # If several columns are equal, the first is kept.
             (heapq.heappush if len(kept) < most else heapq.heappushpop)(kept, (share, -place, column))
         return [column for _, _, column in sorted(kept, key=lambda one: -one[1])], place + 1
 
@@ -112,12 +112,12 @@ class Grouped:
         return chosen
 
     def scores(self, column: Column) -> NDArray[np.float64]:
-        """The z-score of each group's mean, relative to all rows. NaN for a group without a value; 0 if all values are equal."""
+        """Returns the z-score of each group's mean, relative to all rows. It is NaN for a group without a value, and 0 if all values are equal."""
         known = ~np.isnan(column.values)
         values, groups = column.values[known], self.groups[known]
         counts = np.bincount(groups, minlength=len(self.names))
         if len(values):
-            # After this, equal values are exactly 0, and no square overflows.
+            # After this step, equal values are exactly 0, and no square overflows.
             values = values - values[0]
             values = values / (np.abs(values).max() or 1.0)
             values = (values - values.mean()) / (values.std() or 1.0)
@@ -125,12 +125,12 @@ class Grouped:
         return np.divide(sums, counts, out=np.full(len(counts), np.nan), where=counts > 0)
 
     def parts(self, column: Column) -> list[NDArray[np.float64]]:
-        """The known values of the column in each group."""
+        """Returns the known values of the column in each group."""
         known = ~np.isnan(column.values)
         return [column.values[known & (self.groups == group)] for group in range(len(self.names))]
 
     def only_texts(self) -> ValueError:
-        """The error for a table whose columns contain only texts."""
+        """Returns the error for a table whose columns contain only texts."""
         return ValueError(f"expected a column of numbers or dates, found only texts in {listing(self._names)}. lehr.plot.profiles shows their shares.")
 
 
@@ -139,7 +139,7 @@ class Silhouettes(NamedTuple):
 
     values: NDArray[np.float64]
     labels: NDArray[np.int32]
-    #: The number of rows that could be chosen.
+    #: The number of rows from which these rows were chosen.
     among: int
 
     @classmethod
@@ -160,7 +160,7 @@ class Silhouettes(NamedTuple):
 
 
 def silhouettes(distances: NDArray[Any], labels: NDArray[Any]) -> NDArray[np.float64]:
-    """The silhouette of each row, from the distances between rows; 0 for a row that is alone in its cluster."""
+    """Returns the silhouette of each row, from the distances between rows. A row that is alone in its cluster has 0."""
     _, groups = np.unique(labels, return_inverse=True)
     members = np.eye(groups.max() + 1)[groups]
     # Two rows without a common known column have no distance.
@@ -178,7 +178,7 @@ def silhouettes(distances: NDArray[Any], labels: NDArray[Any]) -> NDArray[np.flo
 
 
 def _compared(model: Any, X: Any) -> Any:
-    """The rows to compute distances between, or the fitted dissimilarities."""
+    """Returns the rows between which distances are computed, or the fitted dissimilarities."""
     if isinstance(X, Fingerprints):
         return csr_array(unpacked(X.packed(), X.n_bits)).astype(np.float64)
     rows = _rows_in(model, X)
@@ -191,7 +191,7 @@ def _compared(model: Any, X: Any) -> Any:
 
 
 def _distances(model: Any, rows: Any, chosen: NDArray[np.int64]) -> NDArray[Any]:
-    """The distances between the chosen rows, by the model's metric."""
+    """Returns the distances between the chosen rows, by the metric of the model."""
     if not isinstance(model, ItemsMixin):
         some = rows[chosen]
         gaps = not issparse(some) and bool(np.isnan(some).any())
@@ -213,22 +213,22 @@ def labels_of(model: Any) -> NDArray[np.int32]:
 
 
 def word_of(model: Any) -> str:
-    """The word for a group of the model: cluster or component."""
+    """Returns the word for a group of the model: cluster or component."""
     return "component" if hasattr(model, "means_") else "cluster"
 
 
 def refuse_others(fitted: int, found: int) -> None:
-    """Raises an error if the number of rows is not the number of fitted rows."""
+    """Raises an error if the number of rows differs from the number of fitted rows."""
     if found != fitted:
         raise ValueError(f"expected the {fitted} rows that were fitted, found {found}")
 
 
 def spread(length: int, most: int) -> NDArray[np.int64]:
-    """Up to ``most`` positions at even intervals, including the first and the last."""
+    """Returns up to ``most`` positions at even intervals, including the first and the last."""
     return np.linspace(0, length - 1, min(length, most)).round().astype(np.int64)
 
 
 def listing(names: list[str]) -> str:
-    """The first eight names, and the number of the rest."""
+    """Returns the first eight names, and the number of remaining names."""
     told = ", ".join(map(repr, names[:8]))
     return told if len(names) <= 8 else f"{told} and {len(names) - 8} more"

@@ -1,4 +1,4 @@
-"""The input for clusterings of items: the dissimilarities of all pairs, or rows of numbers to compute dissimilarities from."""
+"""The input for clusterings of items: the dissimilarities of all pairs, or rows of numbers from which dissimilarities are computed."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ class ItemsMixin(ClusterMixin):
     def _items(
         self, X: ArrayLike, sample_weight: ArrayLike | None
     ) -> tuple[NDArray[Any], NDArray[np.float64] | None, NDArray[Any]]:
-        """The data to fit, the weights, and the dissimilarities of all pairs."""
+        """Returns the data to fit, the weights, and the dissimilarities of all pairs."""
         items = self._validated(X, reset=True)
         item_weights = weights(sample_weight, items)
         if self._is_given():
@@ -85,18 +85,18 @@ class ItemsMixin(ClusterMixin):
         return items, item_weights, symmetric(of_rows(items, None, self.metric, self.metric_params, self.n_jobs))
 
     def _to_others(self, items: Any, others: NDArray[Any] | None, asked: str) -> NDArray[Any]:
-        """The checked dissimilarities of items to other rows. If ``others`` is ``None``, the items already are these dissimilarities."""
+        """Returns the checked dissimilarities of items to other rows. If ``others`` is ``None``, the items already are these dissimilarities."""
         to_others = items if others is None else of_rows(items, others, self.metric, self.metric_params, self.n_jobs)
         return not_negative(to_others, f"{type(self).__name__}.{asked}")
 
 
 def not_negative(dissimilarities: NDArray[Any], asked: str) -> NDArray[Any]:
-    """Replaces values slightly below 0, which come from rounding, by 0. The tolerance is that of the Rust library."""
+    """Replaces values slightly below 0, which come from rounding, by 0. The tolerance is the same as in the Rust library."""
     return np.maximum(dissimilarities, 0) if refuse_negative(dissimilarities, asked) else dissimilarities
 
 
 def refuse_negative(dissimilarities: NDArray[Any], asked: str) -> bool:
-    """Raises an error for dissimilarities below 0 that rounding does not explain. Returns whether there are other values below 0."""
+    """Raises an error for dissimilarities so far below 0 that rounding does not explain them. Returns whether there are other values below 0."""
     if not np.any(dissimilarities < 0):
         return False
     share = 3.5e-4 if dissimilarities.dtype == np.float32 else 1.5e-8

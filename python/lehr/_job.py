@@ -1,7 +1,7 @@
 """Ends a Python process that belongs to an MPI job of several processes.
 
 Either all processes finish together, or one process aborts the job. An uncaught exception aborts the job, because the other processes would wait for the failed
-one.
+process.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Models in the command's format: ``model.json``, which ``lehr predict`` reads.
 
-The fields are ``kind``, ``format``, ``version``, ``columns``, ``shifts``, ``divisors`` and ``model``. Each column has a shift, which is subtracted first, and a
-divisor. ``model`` is an object with one field whose name is the kind of the model: ``clusters``, ``mixture`` or ``gtm``. Numbers are written in the shortest
-form that reads back to the same bits.
+The fields are ``kind``, ``format``, ``version``, ``columns``, ``shifts``, ``divisors`` and ``model``. From each column, its shift is subtracted first; then the
+column is divided by its divisor. ``model`` is an object with one field whose name is the kind of the model: ``clusters``, ``mixture`` or ``gtm``. Numbers are
+written in the shortest form that reads back bit-identically.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class LearntMixin:
     _of_table = False
 
     def _without_values(self, rows: Any) -> NDArray[np.bool_] | None:
-        """The rows that the model cannot label; ``None`` if there are none. Warns about such rows."""
+        """Returns the rows that the model cannot label, and warns about them; ``None`` if there are none."""
         if not self._of_table or not isinstance(rows, np.ndarray):
             return None
         gone: NDArray[np.bool_] = np.asarray(np.isnan(rows).all(axis=1))
@@ -47,7 +47,7 @@ class LearntMixin:
         return gone
 
     def _learnt(self) -> tuple[str, dict[str, Any]]:
-        """The kind of the model and its fields in ``model.json``."""
+        """Returns the kind of the model and its fields in ``model.json``."""
         raise NotImplementedError
 
     def _take_learnt(self, parts: Any) -> None:

@@ -25,7 +25,7 @@ from lehr.preparation import TablePreparation
 from lehr.topographic import GTM
 
 _SAVED: tuple[type[SavedMixin], ...] = (DAClustering, DAGaussianMixture, GTM, KMeans, KMedoids, MiniBatchKMeans, PairwiseClustering, SMACOF, TablePreparation)
-#: The fields that only some models have.
+#: The fields that are optional in a model file.
 _OPTIONAL = {"form", "id", "lonlat", "preparation"}
 _FIELDS = ("columns", "divisors", "format", "kind", "model", "shifts", "version")
 
@@ -93,7 +93,7 @@ def _saved(path: str | PathLike[str]) -> SavedMixin:
 
 
 def learnt(text: bytes) -> Any:
-    """The estimator or pipeline in the text of a ``model.json``."""
+    """Returns the estimator or pipeline in the text of a ``model.json``."""
     try:
         content = json.loads(text)
     except ValueError as error:
@@ -110,7 +110,7 @@ def learnt(text: bytes) -> Any:
     parts = _native.learnt(kind, json.dumps(fields))
     model: Any
     if kind == "clusters":
-        # At temperature 0, each row belongs only to the nearest centre: that is k-means.
+        # At temperature 0, each row belongs only to the nearest centre, as in k-means.
         model = KMeans() if parts["temperature"] == 0.0 and parts["sponge"] is None else DAClustering()
     else:
         model = DAGaussianMixture() if kind == "mixture" else GTM()
@@ -139,7 +139,7 @@ def learnt(text: bytes) -> Any:
 
 
 def _preparation(content: Any, form: Any, width: int) -> TablePreparation:
-    """The step that turns a table into the columns of the model."""
+    """Returns the step that turns a table into the columns of the model."""
     try:
         preparation = TablePreparation._restored(content, form)
         # The Rust extension checks that the preparation is complete.
@@ -155,13 +155,13 @@ def _on_sphere(X: NDArray[Any]) -> NDArray[np.float64]:
 
 
 def _width(model: Any) -> int:
-    """The number of columns that a model was fitted to."""
+    """Returns the number of columns to which a model was fitted."""
     centers = model.cluster_centers_ if hasattr(model, "cluster_centers_") else model.means_
     return int(centers.shape[1])
 
 
 def _scale(content: dict[str, Any], width: int) -> tuple[NDArray[np.float64], NDArray[np.float64], list[str]]:
-    """The shifts of the columns, their divisors, and their names."""
+    """Returns the shifts of the columns, their divisors, and their names."""
     names = content["columns"]
     try:
         shifts, divisors = (np.array(content[name], dtype=np.float64) for name in ("shifts", "divisors"))

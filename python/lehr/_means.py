@@ -27,7 +27,7 @@ class MeansMixin(CentersMixin):
     _borders: str | None = None
 
     def _remembers(self, rows: int) -> float:
-        """The share of its weight that a row keeps after the given number of further rows."""
+        """Returns the share of its weight that a row keeps after the given number of further rows."""
         return 1.0
 
     def partial_fit(self: Self, X: Any, y: object = None, sample_weight: ArrayLike | None = None) -> Self:

@@ -2,7 +2,7 @@
 
 A saved model is two lines of text: ``lehr model 1 xxh3 HASH``, then JSON. The JSON has ``method``, ``version``, ``parameters`` (of the constructor) and
 ``fitted`` (the results of ``fit``, by attribute). Arrays are ``{"dtype", "shape", "values"}``, sparse rows ``{"rows", "shape"}``, tables ``{"columns"}``,
-dictionaries ``{"entries"}``. Numbers are written in the shortest form that reads back to the same bits. A number that is not finite is written as a word.
+dictionaries ``{"entries"}``. Numbers are written in the shortest form that reads back bit-identically. A number that is not finite is written as a word.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _FIELDS = frozenset({"method", "version", "parameters", "fitted"})
 
 
 def weights(sample_weight: Any, X: Any, *, may_be_zero: bool = False) -> NDArray[np.float64] | None:
-    """Checks the weights of rows; ``None`` if there are none. At least one weight must be above 0, unless ``may_be_zero``."""
+    """Checks the weights of rows; ``None`` if the rows have none. At least one weight must be above 0, unless ``may_be_zero``."""
     if sample_weight is None:
         return None
     # Sparse rows have no ``len``.
@@ -62,7 +62,7 @@ def weights(sample_weight: Any, X: Any, *, may_be_zero: bool = False) -> NDArray
 
 
 def symmetric(matrix: NDArray[Any]) -> NDArray[Any]:
-    """Makes computed dissimilarities symmetric if their two halves differ only by rounding: takes the means of both."""
+    """Makes computed dissimilarities symmetric if their two halves differ only by rounding: replaces both by their means."""
     if np.array_equal(matrix, matrix.T, equal_nan=True):
         return matrix
     share = 1e-5 if matrix.dtype == np.float32 else 1e-10
@@ -72,7 +72,7 @@ def symmetric(matrix: NDArray[Any]) -> NDArray[Any]:
 
 
 def tell(found: Mapping[str, Any]) -> None:
-    """Issues the warnings of a run; of several processes, only one does.
+    """Issues the warnings of a run. In a job of several processes, only one process does this.
 
     Warnings about the data have their own class, because users may turn a ``ConvergenceWarning`` into an error.
     """
@@ -106,7 +106,7 @@ def _encoded(value: Any) -> Any:
         values = value.ravel().tolist()
         if value.dtype.kind == "f":
             values = [_number(number) for number in values]
-        # Names of columns are objects; other texts keep their fixed-length type.
+        # Names of columns become objects; other texts keep their fixed-length type.
         kind = {"O": "object", "U": value.dtype.str}.get(value.dtype.kind, value.dtype.name)
         return {"dtype": kind, "shape": list(value.shape), "values": values}
     if issparse(value):
@@ -155,7 +155,7 @@ class SavedMixin(BaseEstimator):
     _parameter_constraints: ClassVar[dict[str, list[Any]]]
 
     def _told(self, **parameters: str) -> dict[str, Any]:
-        """Checks all parameters, and returns the chosen ones by their names in the Rust extension."""
+        """Checks all parameters, and returns the chosen parameters by their names in the Rust extension."""
         self._validate_params()
         return {name: plain(getattr(self, parameter)) for name, parameter in parameters.items()}
 
@@ -189,7 +189,7 @@ class SavedMixin(BaseEstimator):
         check_is_fitted(self)
         parameters = {name: value for name, value in self.get_params(deep=False).items() if name not in _UNSAVED}
         if not isinstance(parameters.get("random_state", 0), (int, np.integer)):
-            # The state of a generator has changed since; the numbers that it drew are part of the result.
+            # The state of a generator has changed since then, but the numbers that it drew are part of the result.
             parameters["random_state"] = None
         fitted = {
             name: _encoded(value)
@@ -247,7 +247,7 @@ class SavedMixin(BaseEstimator):
 
 
 def class_of(method: object) -> str:
-    """The name of the estimator whose files have this method, or the method itself if no estimator has it."""
+    """Returns the name of the estimator whose files have this method, or the method itself if no estimator has it."""
     kinds = list(SavedMixin.__subclasses__())
     for kind in kinds:
         kinds += kind.__subclasses__()

@@ -1,4 +1,4 @@
-"""The names that ``dir`` lists for a public module, also for completion."""
+"""The names that ``dir`` and completion list for a public module."""
 
 from collections.abc import Callable
 

@@ -18,13 +18,13 @@ class Map:
 
     positions: _Floats
     disparities: _Floats
-    #: Stress-1 before the first iteration and after each.
+    #: Stress-1 before the first iteration and after each iteration.
     stresses: list[float]
     is_converged: bool
 
     @property
     def stress(self) -> float:
-        """Stress-1 after the last iteration."""
+        """Returns stress-1 after the last iteration."""
         return self.stresses[-1]
 
 
@@ -52,7 +52,7 @@ def embedded(
 
 
 def _disparities(dissimilarities: _Floats, positions: _Floats, pairs: _Floats) -> tuple[_Floats, _Floats]:
-    """The distances in a map, and their disparities: the closest numbers in the order of the dissimilarities, scaled to mean square 1."""
+    """Returns the distances in a map, and their disparities: the closest numbers in the order of the dissimilarities, scaled to mean square 1."""
     distances = pdist(positions)
     order = IsotonicRegression(out_of_bounds="clip")
     fitted = order.fit_transform(dissimilarities, distances, sample_weight=pairs)
@@ -62,7 +62,7 @@ def _disparities(dissimilarities: _Floats, positions: _Floats, pairs: _Floats) -
 
 
 def _stress(distances: _Floats, disparities: _Floats, pairs: _Floats) -> float:
-    """Kruskal's stress-1 of the map at the scale that minimises it."""
+    """Returns Kruskal's stress-1 of the map at the scale that minimises it."""
     squares, targets = float(pairs @ np.square(distances)), float(pairs @ np.square(disparities))
     if squares == 0.0 or targets == 0.0:
         return 0.0 if squares == targets else 1.0
@@ -71,7 +71,7 @@ def _stress(distances: _Floats, disparities: _Floats, pairs: _Floats) -> float:
 
 
 def _stepped(positions: _Floats, distances: _Floats, disparities: _Floats, shares: _Floats) -> _Floats:
-    """The positions after one Guttman transform."""
+    """Returns the positions after one Guttman transform."""
     ratios = squareform(np.divide(disparities, distances, out=np.zeros_like(distances), where=distances > 0)) * shares
     stepped: _Floats = (ratios.sum(axis=1)[:, None] * positions - ratios @ positions) / shares.sum()
     return stepped

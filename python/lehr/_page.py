@@ -81,12 +81,12 @@ class Page:
         return f'<div class="figure" id="{place}"></div>'
 
     def html(self) -> str:
-        """The whole page."""
+        """Returns the whole page."""
         return _native.report_page(self.headline, self.lead, "".join(self._parts), json.dumps({"figures": _plain(self._figures)}, allow_nan=False))
 
 
 def table(place: str, label: str, head: Sequence[str], body: Iterable[tuple[int | None, Sequence[Any]]]) -> str:
-    """A table whose headers sort it. A row that describes a cluster has the cluster's number, and its colour before the first cell."""
+    """Returns a table whose headers sort it. A row about a cluster has the cluster's number, and the cluster's colour before the first cell."""
     lines = []
     for cluster, cells in body:
         first, *others = (html.escape(figure(cell)) for cell in cells)
@@ -102,7 +102,7 @@ def table(place: str, label: str, head: Sequence[str], body: Iterable[tuple[int 
 
 
 def facts(found: Sequence[tuple[str, Any]]) -> str:
-    """Names and values, in two lists side by side."""
+    """Returns names and values in two lists side by side."""
     middle = (len(found) + 1) // 2
     lists = (found[:middle], found[middle:])
     drawn = ("".join(f"<div><dt>{html.escape(name)}</dt><dd>{html.escape(figure(value))}</dd></div>" for name, value in some) for some in lists)

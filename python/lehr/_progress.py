@@ -19,7 +19,7 @@ Callback = Callable[[Progress], object]
 
 
 class _Line:
-    """Shows progress on standard error: on a terminal one line that is overwritten, elsewhere a line for each tenth."""
+    """Shows progress on standard error. On a terminal, it overwrites one line; elsewhere, it prints a line for each tenth."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -72,7 +72,7 @@ class _Bar:
 
 
 def _is_notebook() -> bool:
-    """Whether this process is a notebook's kernel. Does not import IPython: a kernel has already done so."""
+    """Returns whether this process is the kernel of a notebook. Does not import IPython, because a kernel has already imported it."""
     shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
     return shell is not None and getattr(shell, "kernel", None) is not None
 
@@ -88,7 +88,7 @@ class Run(NamedTuple):
 
 
 class Watch:
-    """The callbacks of a run: the progress line or bar if there is one, then the user's callback. Use it in a ``with`` statement."""
+    """The callbacks of a run: the progress line or bar, if there is one, and then the user's callback. Use this class in a ``with`` statement."""
 
     def __init__(self, name: str, verbose: object, callback: object, checkpoint: Any = None) -> None:
         ranks = getattr(RANK, "size", None)
@@ -115,7 +115,7 @@ class Watch:
         return self._callback if self._line is None else self._both
 
     def run(self, parameters: dict[str, Any], n_jobs: object) -> Run:
-        """The arguments of a run with these parameters. ``n_jobs`` has the meaning that it has in scikit-learn."""
+        """Returns the arguments of a run with these parameters. ``n_jobs`` has the same meaning as in scikit-learn."""
         return Run(json.dumps(parameters), _checks.threads(n_jobs), self.callback, self.checkpoint)
 
     def _both(self, progress: Progress) -> object:
@@ -126,7 +126,7 @@ class Watch:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
         if self._line is not None:
             self._line.end()
-        # Exceptions in Python 3.10 have no add_note.
+        # Exceptions in Python 3.10 do not have add_note.
         if isinstance(error, (KeyboardInterrupt, _native.Stopped)) and hasattr(error, "add_note"):
             if self.checkpoint is not None and os.path.exists(self.checkpoint):
                 error.add_note(f"The run is kept in {os.fspath(self.checkpoint)}: the same fit goes on from it.")

@@ -22,7 +22,7 @@ from lehr._download import fetch
 
 
 class Known(NamedTuple):
-    """A file with a checksum that contains comma-separated tables, to be concatenated. Each table is the file itself or a named part of it."""
+    """A file with a checksum that contains comma-separated tables, which are concatenated. Each table is the file itself or a named part of it."""
 
     url: str
     file: str

@@ -17,13 +17,13 @@ from lehr._explained import ExplainedMixin, OutliersMixin, _rows_in
 from lehr._native import Fingerprints, Sequences
 from lehr.report import Report
 
-#: The maximum number of rows that a report draws; of more rows, it draws some at even intervals.
+#: The maximum number of rows in the picture of a report. If there are more rows, the report draws rows at even intervals.
 _ROWS_MAX = 100_000
 #: The maximum numbers of bytes of values and of columns in a report.
 _BYTES_MAX, _COLUMNS_MAX = 3 << 20, 60
-#: The maximum numbers of columns of centres in the table of clusters, of clusters in this table, and of listed outliers.
+#: The maximum numbers of columns of centres in the table of clusters, of clusters in this table, and of outliers in their list.
 _CENTRED_MAX, _LISTED_MAX, _OUTLIERS_MAX = 12, 1000, 20
-#: The heat map of dissimilarities: its cells on each side, the share of cells that may exceed the brightest shade, and how far the largest must exceed it.
+#: The heat map of dissimilarities: its cells on each side, the share of cells that may exceed the brightest shade, and the factor by which the largest must.
 _CELLS, _FAR, _FAR_TIMES = 240, 0.03, 2.0
 
 #: The attributes that are shown in large type.
@@ -95,20 +95,20 @@ class ShownMixin:
 class _Points(NamedTuple):
     """The rows of a report, with their clusters and columns."""
 
-    #: The number of rows.
+    #: The number of rows of the data.
     rows: int
     #: The cluster of each row; ``None`` for a map.
     labels: NDArray[Any] | None
     #: The rows as numbers, dense or sparse; ``None`` if there are only dissimilarities.
     numbers: Any
-    #: The columns to show.
+    #: The columns that the report shows.
     columns: Columns | None
     #: The positions of the rows on a map.
     places: NDArray[Any] | None
     #: The dissimilarities of all pairs, if the model takes dissimilarities.
     matrix: NDArray[Any] | None
     names: list[str] | None
-    #: The arguments of ``show`` as the user gave them.
+    #: The arguments of ``show`` in the form that the user gave.
     X: Any
     table: Any
     #: Whether the model takes dissimilarities.
@@ -137,7 +137,7 @@ class _Points(NamedTuple):
 
     @property
     def drawn(self) -> NDArray[np.int64]:
-        """The rows that the report draws: one at random from each of equally long stretches, since rows may repeat a pattern."""
+        """Returns the rows that the report draws: a random row from each of equally long stretches, because rows may repeat a pattern."""
         ends = np.linspace(0, self.rows, min(self.rows, _ROWS_MAX) + 1).astype(np.int64)
         return ends[:-1] + (np.random.default_rng(0).random(len(ends) - 1) * np.diff(ends)).astype(np.int64)
 
@@ -148,7 +148,7 @@ def _length(rows: Any) -> int:
 
 
 def _labels(model: Any, rows: Any, labels: ArrayLike | None, is_given: bool) -> NDArray[Any] | None:
-    """The cluster of each row; ``None`` if there are no clusters."""
+    """Returns the cluster of each row; ``None`` if the model has no clusters."""
     if labels is not None:
         told = np.asarray(labels)
         if told.ndim != 1 or told.dtype.kind not in "iu":
@@ -163,7 +163,7 @@ def _labels(model: Any, rows: Any, labels: ArrayLike | None, is_given: bool) -> 
 
 
 def _numbers(model: Any, rows: Any, X: Any) -> tuple[Any, Columns | None]:
-    """The rows as numbers, and the columns to show."""
+    """Returns the rows as numbers, and the columns to show."""
     if isinstance(rows, Fingerprints):
         return csr_array(unpacked(rows.packed(), rows.n_bits)).astype(np.float64), None
     if isinstance(rows, Sequences):
@@ -194,7 +194,7 @@ def _headline(model: Any, points: _Points) -> str:
 
 
 def _groups(model: Any) -> tuple[int, str]:
-    """The number of clusters or components of a model, and the word for them."""
+    """Returns the number of clusters or components of a model, and the word for them."""
     if hasattr(model, "means_"):
         return len(model.means_), "components"
     return int(model.n_clusters_), "clusters"
@@ -233,7 +233,7 @@ def _draw_points(page: _page.Page, model: Any, points: _Points) -> None:
 
 
 def _columns(model: Any, points: _Points) -> list[dict[str, Any]]:
-    """The columns that the report contains."""
+    """Returns the columns that the report contains."""
     drawn = points.drawn
     room = int(np.clip(_BYTES_MAX // (4 * max(1, len(drawn))), 2, _COLUMNS_MAX))
     found: list[dict[str, Any]] = []
@@ -258,14 +258,14 @@ def _date(seconds: float) -> str:
 
 
 def _marks(model: Any, points: _Points) -> list[str]:
-    """A short description of each cluster, by the columns in which it differs."""
+    """Returns a short description of each cluster, by the columns in which it differs."""
     if not isinstance(model, ExplainedMixin) or points.X is None or points.columns is None or points.labels is None:
         return []
     return [portrait.name for portrait in model.explain(points.X, table=points.table, labels=points.labels)]
 
 
 def _layouts(model: Any, points: _Points) -> list[dict[str, Any]]:
-    """The layouts of the rows: on a map, on their principal axes, or by their two columns."""
+    """Returns the layouts of the rows: on a map, on their principal axes, or by their two columns."""
     drawn = points.drawn
     if points.places is not None:
         places = np.asarray(points.places)[drawn, :3]
@@ -312,7 +312,7 @@ def _layout(key: str, names: list[str], places: NDArray[Any], **beyond: Any) -> 
 
 
 def _ground(model: Any) -> dict[str, Any]:
-    """The background of a topographic map: shades that show how far the map is stretched at each node."""
+    """Returns the background of a topographic map: shades that show how far the map is stretched at each node."""
     side, width = model.n_nodes_, model.embedding_.shape[1]
     if width > 2:
         return {"title": "topographic map"}
@@ -372,7 +372,7 @@ def _draw_dissimilarities(page: _page.Page, model: Any, points: _Points) -> None
 
 
 def _brightest(means: NDArray[np.float64]) -> tuple[float, float | None]:
-    """The mean that is drawn in the brightest shade, and the largest mean if it is higher. Otherwise one far item would make all other cells equally dark."""
+    """Returns the mean for the brightest shade, and the largest mean if it is higher. Without this limit, one far item would make all other cells dark."""
     known = np.sort(means[np.isfinite(means)])
     if not len(known):
         return 0.0, None

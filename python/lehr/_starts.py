@@ -21,7 +21,7 @@ def as_matrix(rows: Any) -> Any:
 
 
 def rows_of(rows: Any) -> int:
-    """The number of rows; sparse rows have no ``len``."""
+    """Returns the number of rows, because sparse rows have no ``len``."""
     return int(rows.shape[0]) if hasattr(rows, "shape") else len(rows)
 
 

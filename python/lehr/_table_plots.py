@@ -22,12 +22,12 @@ _LETTERS = 30
 
 
 def _colour(group: int, count: int) -> Any:
-    """The colour of a cluster, as in :func:`clusters`; grey for the last group, the rows in no cluster."""
+    """Returns the colour of a cluster, as in :func:`clusters`. The last group, the rows in no cluster, is grey."""
     return class_colours()[group % COLOURS] if group < count else "grey"
 
 
 def _ink() -> Any:
-    """The text colour of the current matplotlib style, which also suits dark styles."""
+    """Returns the text colour of the current matplotlib style, which also suits dark styles."""
     from matplotlib import rcParams
 
     return rcParams["text.color"]
@@ -38,20 +38,20 @@ def _short(name: str) -> str:
 
 
 def _longest(columns: list[Column]) -> float:
-    """The length of the longest shown name in inches, at about 0.07 for each letter."""
+    """Returns the length of the longest shown name in inches, at about 0.07 for each letter."""
     return 0.07 * max(len(_short(column.name)) for column in columns)
 
 
 def _name_columns(ax: Any, columns: list[Column]) -> None:
     """Writes the names of columns below the axes, rotated if they would overlap."""
-    # A legend or colour bar may still be added beside the axes.
+    # A legend or a colour bar may be added beside the axes later.
     meet = len(columns) * (_longest(columns) + 0.07) > 0.9 * ax.get_window_extent().width / ax.figure.dpi
     turned = {"rotation": 45, "ha": "right", "rotation_mode": "anchor"} if meet else {}
     ax.set_xticks(range(len(columns)), [_short(column.name) for column in columns], fontsize=8, **turned)
 
 
 def _counted(grouped: Grouped, columns: list[Column], of: int) -> str:
-    """The numbers of clusters and columns, for the title of a plot."""
+    """Returns the numbers of clusters and columns, for the title of a plot."""
     groups = f"{grouped.count} {grouped.word}{'s' if grouped.count != 1 else ''}"
     shown = f"{len(columns)} of {of}" if len(columns) < of else f"{of}"
     return f"{groups}, {shown} column{'s' if of != 1 else ''}"
@@ -117,7 +117,7 @@ def profiles(model: Any, X: Any, *, ax: Any = None) -> Any:
 
 def _write(ax: Any, image: Any, scores: NDArray[np.float64]) -> None:
     """Writes the values into the cells of a heat map, if the cells are large enough."""
-    # Only after the layout is it known how large the cells are.
+    # The size of the cells is only known after the layout.
     ax.figure.canvas.figure.draw_without_rendering()
     box, point = ax.get_window_extent(), ax.figure.dpi / 72.0
     height, width = scores.shape
@@ -202,7 +202,7 @@ def box_plots(model: Any, X: Any, *, columns: str | int | Sequence[str | int] | 
 
 
 def _grid(count: int, across: int, groups: int) -> NDArray[Any]:
-    """The axes of a new figure, as a grid with ``across`` axes in each row."""
+    """Returns the axes of a new figure, as a grid with ``across`` axes in each row."""
     import matplotlib.pyplot as plt
 
     down = -(-count // across)
@@ -243,7 +243,7 @@ def _boxes(ax: Any, grouped: Grouped, column: Column) -> None:
 
 
 def _box(values: NDArray[np.float64]) -> dict[str, Any]:
-    """The five numbers of a box, and its outliers; of many outliers, some at even intervals of their order."""
+    """Returns the five numbers of a box, and its outliers. If there are many outliers, returns some at even intervals of their order."""
     lower, median, upper = np.quantile(values, [0.25, 0.5, 0.75])
     reach = 1.5 * (upper - lower)
     inside = (values >= lower - reach) & (values <= upper + reach)
@@ -409,7 +409,7 @@ def parallel_coordinates(model: Any, X: Any, *, ax: Any = None) -> Any:
 
 
 def _share(values: Any, low: float, high: float) -> Any:
-    """Values as shares of a range, clipped to 0 and 1; 0.5 if the range is empty."""
+    """Returns values as shares of a range, clipped to 0 and 1; 0.5 if the range is empty."""
     if not high > low:
         return np.where(np.isnan(values), np.nan, 0.5)
     return np.clip((values - low) / (high - low), 0.0, 1.0)

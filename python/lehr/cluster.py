@@ -601,7 +601,7 @@ class PairwiseClustering(ItemsMixin, _Annealed):
         return -float(np.sum(least) if item_weights is None else np.dot(least, item_weights))
 
     def _fields(self, X: ArrayLike, asked: str) -> NDArray[np.float64]:
-        """The field of each item in each cluster; infinite if no dissimilarity to the cluster is known."""
+        """Returns the field of each item in each cluster. It is infinite if no dissimilarity to the cluster is known."""
         check_is_fitted(self)
         to_fitted = self._to_others(self._validated(X, reset=False), self._fit_X, asked)
         item_weights = np.ones(len(self.labels_)) if self._weights is None else self._weights

@@ -51,12 +51,12 @@ METRIC: list[Any] = [one_of("precomputed", *FEATURE_METRICS, *sorted(_OTHER_METR
 
 
 def takes_gaps(metric: Any) -> bool:
-    """Whether the metric allows missing values."""
+    """Returns whether the metric allows missing values."""
     return isinstance(metric, str) and metric == "nan_euclidean"
 
 
 def takes_sparse(metric: Any) -> bool:
-    """Whether the metric supports sparse rows."""
+    """Returns whether the metric supports sparse rows."""
     return isinstance(metric, str) and metric in _SPARSE_METRICS
 
 
@@ -406,7 +406,7 @@ def _as_items(items: Any, name: str) -> Any:
 
 
 def _of_several_kinds(table: Any) -> tuple[_native.DataFrame, list[str]]:
-    """The table as the Rust extension takes it, and the columns that are compared."""
+    """Returns the table in the form that the Rust extension takes, and the columns that are compared."""
     columns = Columns(table)
     frame = columns.frame()
     if not columns.is_named:
@@ -443,5 +443,5 @@ def _warn_of_parts(items: Sequences, others: Sequences | None, found: NDArray[An
 
 
 def _word(name: str) -> str:
-    """The declared name of an option's value, which Python spells with hyphens."""
+    """Returns the declared name of an option's value, which Python spells with hyphens."""
     return name.replace("-", "_")

@@ -229,7 +229,7 @@ class KMeans(MeansMixin, LearntMixin, ClusterMixin, ShownMixin, SavedMixin):
         return checked
 
     def _initialisations(self) -> int:
-        """The number of initialisations. With given centres it is 1, whatever the user requested."""
+        """Returns the number of initialisations. With given centres, it is 1, whatever the user requested."""
         is_given = not isinstance(self.init, str) and not callable(self.init)
         if self.n_init is None:
             return 1 if is_given else _STARTS
@@ -245,7 +245,7 @@ class KMeans(MeansMixin, LearntMixin, ClusterMixin, ShownMixin, SavedMixin):
         return starts
 
     def _starts(self, rows: Any, row_weights: NDArray[np.float64] | None, seed: int, starts: int) -> list[NDArray[np.float64]] | None:
-        """The initial centres of each initialisation; ``None`` if the Rust extension draws them."""
+        """Returns the initial centres of each initialisation; ``None`` if the Rust extension draws them."""
         clusters, columns = int(self.n_clusters), self.n_features_in_
         init: Any = self.init
         if isinstance(init, str):

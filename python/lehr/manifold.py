@@ -417,7 +417,7 @@ class SMACOF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ShownMixin, Save
             )
 
     def _former(self, items: int) -> NDArray[np.float64] | None:
-        """The positions of the previous fit, if they have the same numbers of items and dimensions."""
+        """Returns the positions of the previous fit, if they have the same numbers of items and dimensions."""
         former = getattr(self, "embedding_", None)
         if former is None or former.shape != (items, self.n_components):
             return None
@@ -481,7 +481,7 @@ class SMACOF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ShownMixin, Save
         return as_given(self._placed(self._to_map(items, "transform")), items)
 
     def _to_map(self, items: Any, asked: str) -> NDArray[np.float64]:
-        """The dissimilarities of validated items to the items of the map."""
+        """Returns the dissimilarities of validated items to the items of the map."""
         to_map = items if self._fit_X is None else of_rows(items, self._fit_X, self.metric, self.metric_params, self.n_jobs)
         to_map = np.asarray(to_map, dtype=np.float64)
         return not_negative(to_map, f"SMACOF.{asked}")

@@ -308,7 +308,7 @@ class DAGaussianMixture(ExplainedMixin, LearntMixin, DensityMixin, ShownMixin, S
         return self
 
     def _begins_elsewhere(self) -> bool:
-        """Whether EM uses another initialisation and stopping rule than annealing."""
+        """Returns whether EM uses another initialisation and stopping rule than annealing."""
         given = (self.weights_init, self.means_init, self.precisions_init, self.reg_covar)
         return self.init_params != "annealed" or self.warm_start or self.max_iter == 0 or any(one is not None for one in given)
 
@@ -425,15 +425,15 @@ class DAGaussianMixture(ExplainedMixin, LearntMixin, DensityMixin, ShownMixin, S
         self._weights, self._means = (parts["weights"], parts["means"]) if is_rounded else (None, None)
 
     def _exact(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """The weights and means in double precision."""
+        """Returns the weights and means in double precision."""
         return (self.weights_, self.means_) if self._weights is None or self._means is None else (self._weights, self._means)
 
     def _fitted(self) -> tuple[str, NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-        """The mixture as the Rust extension takes it."""
+        """Returns the mixture in the form that the Rust extension takes."""
         return _FORMS[self.covariance_type], *self._exact(), self._numbers
 
     def _covariances(self) -> NDArray[np.float64]:
-        """The covariances in double precision: in single precision, a matrix could become indefinite."""
+        """Returns the covariances in double precision, because a matrix in single precision could become indefinite."""
         return _em.covariances(self.covariance_type, self._numbers, self.covariances_.shape)
 
     def _take_learnt(self, parts: Any) -> None:
@@ -608,7 +608,7 @@ class DAGaussianMixture(ExplainedMixin, LearntMixin, DensityMixin, ShownMixin, S
         return as_given(factors @ np.swapaxes(factors, -1, -2), self.means_)
 
     def _factors(self) -> NDArray[np.float64]:
-        """The triangular factors of the precisions, in double precision."""
+        """Returns the triangular factors of the precisions, in double precision."""
         covariances = self._covariances()
         if covariances.ndim < 2 or self.covariance_type == "diag":
             return 1.0 / np.sqrt(covariances)
@@ -617,7 +617,7 @@ class DAGaussianMixture(ExplainedMixin, LearntMixin, DensityMixin, ShownMixin, S
         return np.ascontiguousarray(np.swapaxes(np.linalg.inv(lower), -1, -2))
 
     def _n_parameters(self) -> int:
-        """The number of free parameters: means, covariances, and weights, which add up to 1."""
+        """Returns the number of free parameters: means, covariances, and weights, which add up to 1."""
         components, columns = self.means_.shape
         of_covariances = {
             "full": components * columns * (columns + 1) // 2,

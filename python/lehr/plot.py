@@ -44,7 +44,7 @@ def _thinned(length: int) -> NDArray[np.int64]:
 
 def _scatter(ax: Any, places: NDArray[Any], classes: NDArray[Any], names: list[str]) -> None:
     """Draws points in the colours of their classes, which are numbered from 0. Adds the classes to the legend if there are enough colours."""
-    # Already imported with the axes.
+    # matplotlib has already been imported with the axes.
     from matplotlib.colors import ListedColormap
 
     colours = class_colours()
@@ -103,7 +103,7 @@ class _Plane:
 
 
 def _of_fit(model: Any, X: Any) -> Any:
-    """The fitted rows. Sparse rows stay sparse, if they are large enough for a sparse decomposition."""
+    """Returns the fitted rows. Sparse rows stay sparse if they are large enough for a sparse decomposition."""
     labels = labels_of(model)
     if isinstance(X, Fingerprints):
         X = csr_array(unpacked(X.packed(), X.n_bits))
@@ -202,7 +202,7 @@ def components(model: Any, X: ArrayLike, *, ax: Any = None) -> Any:
     if np.count_nonzero(whole) < 2:
         raise ValueError(f"expected two rows or more without a missing cell, found {np.count_nonzero(whole)}")
     ax = axes_or_new(ax)
-    # Already imported with the axes.
+    # matplotlib has already been imported with the axes.
     from matplotlib.patches import Ellipse
 
     rows, labels = rows[whole], model.labels_[whole]
@@ -224,7 +224,7 @@ def components(model: Any, X: ArrayLike, *, ax: Any = None) -> Any:
 
 
 def _covariances(model: Any) -> NDArray[Any]:
-    """The covariance matrix of each component, for any covariance type."""
+    """Returns the covariance matrix of each component, for any covariance type."""
     count, width = model.means_.shape
     numbers = model.covariances_
     if numbers.shape == (count, width, width):
@@ -439,7 +439,7 @@ def annealing_tree(model: Any, *, ax: Any = None) -> Any:
 
 
 def _divisions(model: Any) -> tuple[list[Any], float | None]:
-    """The divisions before any clusters merged, and the temperature of the first division after a merge."""
+    """Returns the divisions before any clusters merged, and the temperature of the first division after a merge."""
     divisions: list[Any] = []
     for split in model.splits_:
         if split["n_clusters"] != len(divisions) + 2:
@@ -449,7 +449,7 @@ def _divisions(model: Any) -> tuple[list[Any], float | None]:
 
 
 def _heights(children: dict[int, tuple[int, int]]) -> dict[int, float]:
-    """The position of each branch: branches without children below one another, each other branch in the middle of its two children."""
+    """Returns the position of each branch. Branches without children are below one another; other branches are midway between their children."""
     heights: dict[int, float] = {}
     rows, waiting = 0, [0]
     while waiting:
@@ -530,7 +530,7 @@ def overhead(record: str | os.PathLike[str] | Iterable[Mapping[str, Any]], *, n_
 
 
 def _layout(text: str) -> tuple[int, str]:
-    """The number of ranks in a layout (threads by processes by nodes), and its description."""
+    """Returns the number of ranks in a layout (threads by processes by nodes), and the description of the layout."""
     threads, processes, nodes = (int(number) for number in text.split("x"))
     words = [(threads, "threads"), (processes, "processes"), (nodes, "nodes")]
     return threads * processes * nodes, " in ".join(f"{count} {word}" for count, word in words if count > 1) or "1 thread"

@@ -324,7 +324,7 @@ class TablePreparation(TransformerMixin, SavedMixin):
         return features
 
     def _frame(self, X: Any) -> _native.DataFrame:
-        """The data frame of another table, or of the table in a file."""
+        """Returns the data frame of another table, or of the table in a file."""
         if self._form is None or not isinstance(X, (str, PathLike)):
             return self._columns_of(X).frame()
         path = fspath(X)
@@ -334,7 +334,7 @@ class TablePreparation(TransformerMixin, SavedMixin):
         return frame
 
     def _columns_of(self, X: Any) -> Columns:
-        """The columns of another table, named like the fitted ones."""
+        """Returns the columns of another table, named like the fitted columns."""
         columns, name = Columns(X), type(self).__name__
         is_named = hasattr(self, "feature_names_in_")
         if not (is_named and columns.is_named):
@@ -467,7 +467,7 @@ def _applied(frame: _native.DataFrame, preparation: str, is_other: bool) -> Any:
 
 
 def _differ(before: dict[str, Any], now: dict[str, Any]) -> bool:
-    """Whether two ways of reading a column give values with different meanings. Data frames do not record how numbers were written."""
+    """Returns whether two ways of reading a column give values with different meanings. Data frames do not record how numbers were written."""
     kinds = {"number" if read_as["kind"] == "written_number" else read_as["kind"] for read_as in (before, now)}
     if len(kinds) > 1:
         return True

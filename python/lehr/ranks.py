@@ -56,7 +56,7 @@ def _tag(value: Any) -> int:
 
 
 def _ordered(array: ArrayLike) -> NDArray[Any]:
-    """The array itself if it is C-contiguous, otherwise a contiguous copy. (``ascontiguousarray`` would add a dimension to a 0-dimensional array.)"""
+    """Returns the array itself if it is C-contiguous, otherwise a contiguous copy. (``ascontiguousarray`` would add a dimension to 0-dimensional arrays.)"""
     return np.asarray(array, order="C")
 
 
@@ -434,7 +434,7 @@ class _Thread(threading.Thread, Generic[T]):
         except BaseException as error:  # noqa: BLE001  the thread that started it raises it
             self.raised = error
         finally:
-            # Ranks that wait for this one receive an error.
+            # Ranks that wait for this rank receive an error.
             self.native.close()
 
 
@@ -496,7 +496,7 @@ def run(program: Callable[[Communicator], T], ranks: int | None = None) -> list[
                 thread.join(_TICK)
     except BaseException:
         whole.stop()
-        # Only threads that have started: the signal may have arrived before all had.
+        # Only join threads that have started, because the signal may have arrived before all had.
         for thread in filter(threading.Thread.is_alive, threads):
             thread.join(_GRACE / len(threads))
         raise

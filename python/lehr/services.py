@@ -569,7 +569,7 @@ class _Program:
             raise
 
     def told(self, name: str, raised: BaseException) -> tuple[str, str, float | None] | None:
-        """The code, reason and retry time for the client. ``None`` if the client should only learn that the operation failed."""
+        """Returns the code, reason and retry time for the client. ``None`` means that the client should only learn that the operation failed."""
         if isinstance(raised, Fault):
             if raised.code in _CODES:
                 return raised.code, raised.reason, raised.retry_after
@@ -651,7 +651,7 @@ _TYPES: dict[Any, str] = {bool: "boolean", int: "integer", float: "number", str:
 
 
 def _schema(hint: Any) -> dict[str, Any]:
-    """The JSON schema of an annotation. For types without a JSON equivalent, the schema accepts every value."""
+    """Returns the JSON schema of an annotation. For types without a JSON equivalent, the schema accepts every value."""
     if hint is None:
         return {"type": "null"}
     if isinstance(hint, type) and hint in _TYPES:
@@ -672,7 +672,7 @@ def _schema(hint: Any) -> dict[str, Any]:
 
 
 def _misfit(value: Any, schema: Mapping[str, Any], where: str) -> str | None:
-    """The error message if a value does not match the schema; otherwise ``None``."""
+    """Returns the error message if a value does not match the schema; otherwise ``None``."""
     if "anyOf" in schema:
         if all(_misfit(value, one, where) for one in schema["anyOf"]):
             return f"{where}: expected {_expected(schema)}, found {_shown(value)}"

@@ -320,7 +320,7 @@ class GTM(LearntMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ShownM
         self.set_params(width=self._width, **shape)
 
     def _map(self) -> dict[str, Any]:
-        """The map as the Rust extension takes it."""
+        """Returns the map in the form that the Rust extension takes."""
         return {
             "latent": self.nodes_.shape[1],
             "nodes": self.n_nodes_,

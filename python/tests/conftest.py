@@ -1,4 +1,4 @@
-"""Data that the tests share."""
+"""The fixtures that the tests share."""
 
 import os
 
@@ -11,14 +11,14 @@ import lehr
 
 @pytest.fixture(scope="session")
 def wine():
-    """Wine, each column brought to mean 0 and standard deviation 1."""
+    """Returns Wine, with each column standardised to mean 0 and standard deviation 1."""
     data = lehr.datasets.load_wine().data
     return (data - data.mean(axis=0)) / data.std(axis=0)
 
 
 @pytest.fixture(scope="session")
 def command():
-    """The command, for comparisons: `make test-python` builds it and says where it is."""
+    """Returns the path of the command, for comparisons. `make test-python` builds the command and sets the path."""
     path = os.environ.get("LEHR_COMMAND")
     if path is None:
         pytest.skip("LEHR_COMMAND does not name the command: run `make test-python`")
@@ -27,7 +27,7 @@ def command():
 
 @pytest.fixture(scope="session")
 def mpiexec():
-    """The launcher of MPI: `make test-python` installs one and says where it is."""
+    """Returns the path of the MPI launcher. `make test-python` installs a launcher and sets the path."""
     path = os.environ.get("LEHR_MPIEXEC")
     if path is None:
         pytest.skip("LEHR_MPIEXEC does not name a launcher: run `make test-python`")
@@ -36,7 +36,7 @@ def mpiexec():
 
 @pytest.fixture(autouse=True)
 def parameters_stay_as_they_are(request):
-    """An estimator of `parametrize` is shared: by tests, and by the threads that run one test at once. So a test fits a clone."""
+    """Checks that tests do not change an estimator of `parametrize`, which tests and threads share. So a test must fit a clone."""
     parameters = request.node.callspec.params.values() if hasattr(request.node, "callspec") else []
     shared = [value for value in parameters if isinstance(value, BaseEstimator)]
     before = [dict(vars(estimator)) for estimator in shared]
@@ -48,5 +48,5 @@ def parameters_stay_as_they_are(request):
 
 @pytest.fixture(scope="session")
 def two_pairs():
-    """Two pairs: 1 apart within, 9 between."""
+    """Returns two pairs: the items of a pair are 1 apart, and the pairs are 9 apart."""
     return np.array([[0, 1, 9, 9], [1, 0, 9, 9], [9, 9, 0, 1], [9, 9, 1, 0]], dtype=float)

@@ -1,4 +1,4 @@
-"""Ordinary tables for tests: one with columns of every role, and how a workbook is written."""
+"""Ordinary tables for tests: a table with columns of every role, and a function that writes a workbook."""
 
 import zipfile
 
@@ -9,7 +9,7 @@ ROWS = 200
 
 
 def ordinary_table(seed=0):
-    """Columns of every role: two groups that differ in revenue, visits and plan."""
+    """Returns a table with columns of every role, and two groups that differ in revenue, visits and plan."""
     rng = np.random.default_rng(seed)
     group = np.arange(ROWS) % 2
     days = pd.Timestamp("2021-01-01") + pd.to_timedelta(rng.integers(0, 900, ROWS), unit="D")
@@ -30,7 +30,7 @@ def ordinary_table(seed=0):
 
 
 def write_workbook(path, sheet, rows):
-    """A workbook of one sheet: numbers as numbers, everything else as text, and no cell for nothing."""
+    """Writes a workbook with one sheet: numbers as numbers, other values as text, and no cell for an empty value."""
     cell = {
         True: lambda place, value: f'<c r="{place}"><v>{value!r}</v></c>',
         False: lambda place, value: f'<c r="{place}" t="inlineStr"><is><t>{value}</t></is></c>',

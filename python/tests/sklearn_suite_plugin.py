@@ -1,6 +1,6 @@
-"""A plugin of pytest that puts Lehr's estimators in the place of scikit-learn's, and writes what came of each test that built one.
+"""A plugin of pytest that replaces scikit-learn's estimators by Lehr's, and writes the outcome of each test that built one.
 
-``test_sklearn_suite.py`` loads it into a process of its own, by ``pytest -p sklearn_suite_plugin --pyargs sklearn.cluster.tests.test_k_means``.
+``test_sklearn_suite.py`` loads it in a separate process by ``pytest -p sklearn_suite_plugin --pyargs sklearn.cluster.tests.test_k_means``.
 """
 
 import functools
@@ -15,14 +15,14 @@ import sklearn.mixture
 
 import lehr
 
-#: Tests that built an estimator of Lehr's.
+#: The tests that have built an estimator of Lehr.
 _BUILT = set()
 _OUTCOMES = {}
 _CURRENT = [None]
 
 
 def _noted(cls):
-    """A class whose instances note the test that they are built in."""
+    """Returns a class whose instances record the test in which they are built."""
 
     class Noted(cls):
         @functools.wraps(cls.__init__)
@@ -46,7 +46,7 @@ class MDS(_noted(lehr.SMACOF)):
 
 
 def pytest_configure(config):
-    """Before the tests import what they test. One class at a time: mixtures are compared with scikit-learn's own k-means."""
+    """Replaces one class before the tests import it. The other classes stay, because tests compare mixtures with scikit-learn's own k-means."""
     in_place = os.environ["LEHR_IN_PLACE"]
     if in_place == "KMeans":
         sklearn.cluster.KMeans = KMeans

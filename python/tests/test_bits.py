@@ -1,4 +1,4 @@
-"""Rows of bits: the clusters of the same rows as numbers, and those of the command."""
+"""Rows of bits: compared with the clusters of the same rows as numbers, and with the clusters of the command."""
 
 import csv
 import subprocess
@@ -14,7 +14,7 @@ import lehr
 
 @pytest.fixture(scope="module")
 def rows():
-    """Three kinds of 70 bits, of 80, 60 and 40 rows: of unlike weight, so that they have one order."""
+    """Returns three kinds of rows of 70 bits: 80, 60 and 40 rows. The different weights determine the order of the clusters."""
     draw = np.random.default_rng(4)
     shares = draw.choice([0.1, 0.8], size=(3, 70))
     return (draw.random((180, 70)) < np.repeat(shares, [80, 60, 40], axis=0)).astype(np.uint8)

@@ -1,4 +1,4 @@
-"""Clusterings: what they find, and how they go together with scikit-learn."""
+"""Clusterings: their results, and their use together with scikit-learn."""
 
 import pickle
 import warnings
@@ -112,7 +112,7 @@ def test_halves_that_differ_by_rounding_are_averaged(two_pairs):
     rounded[0, 2] = np.nextafter(9.0, 10.0)
     with pytest.warns(UserWarning, match="corrected rounding errors.*1 pair whose two values differ") as caught:
         assert lehr.PairwiseClustering(2, metric="precomputed").fit(rounded).labels_.tolist() == [0, 0, 1, 1]
-    # It is no fault of the fit, and people turn the other class into errors.
+    # This warning is not about the fit, and users turn warnings of the other class into errors.
     assert [one.category for one in caught] == [UserWarning]
 
 
@@ -122,13 +122,13 @@ def test_one_less_a_similarity_is_clustered_and_mapped_28(made, dtype, wine):
     rows = np.asarray(wine, dtype=dtype)[:40]
     similarity = (rows @ rows.T / np.outer(np.linalg.norm(rows, axis=1), np.linalg.norm(rows, axis=1))) if made == "cosine" else np.corrcoef(rows)
     D = (1 - similarity).astype(dtype)
-    # As other products leave it.
+    # Products of other functions have such rounding errors.
     D[3, 5] = np.nextafter(D[3, 5], dtype(2))
     D[7, 7] = -np.finfo(dtype).eps / 8
     for estimator in (lehr.PairwiseClustering(2, metric="precomputed"), lehr.KMedoids(2, metric="precomputed"), lehr.SMACOF(metric="precomputed")):
         with pytest.warns(UserWarning, match="corrected rounding errors"):
             estimator.fit(D)
-    # New items, whose dissimilarities are rounded too.
+    # The dissimilarities of new items have rounding errors too.
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         model = lehr.KMedoids(2, metric="precomputed").fit(D)
@@ -216,7 +216,7 @@ def test_shares_in_all_clusters_are_those_of_the_fit(more, wine):
     assert shares.shape == (178, model.n_clusters_) == (178, len(model.cluster_centers_))
     outside = model.labels_ < 0
     of_label = np.where(outside, 1 - shares.sum(axis=1), shares[np.arange(178), model.labels_])
-    # A run that was ended at a temperature has labels from before its centres moved.
+    # A run that ended at a given temperature has labels from before its centres moved to the means.
     same = outside | (model.predict(wine) == model.labels_)
     assert same.mean() > 0.95
     np.testing.assert_allclose(of_label[same], model.probabilities_[same], atol=1e-9)

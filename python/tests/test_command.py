@@ -1,4 +1,4 @@
-"""The same results as the command, alone and under mpiexec."""
+"""The same results as the command, in one process and under mpiexec."""
 
 import csv
 import signal
@@ -95,7 +95,7 @@ def test_four_processes_find_what_one_finds(mpiexec, wine, tmp_path):
         np.testing.assert_array_equal(found["positions"], positions)
         np.testing.assert_array_equal(found["places"], places)
         np.testing.assert_array_equal(found["kmeans"], centers)
-    # One process speaks.
+    # Only one process shows progress.
     assert ended.stderr.count("annealing,   0%") <= 1
 
 
@@ -230,7 +230,7 @@ def test_a_rank_that_raises_is_heard_of_in_all_processes(mpiexec):
         """,
     )
     assert ended.returncode == 0, ended.stderr
-    # Lines of two processes may run into each other.
+    # Lines of two processes may be interleaved.
     assert [ended.stdout.count(word) for word in ("heard", "raised", "refused")] == [1, 1, 2]
 
 

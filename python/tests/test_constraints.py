@@ -1,4 +1,4 @@
-"""Parameters of estimators: checked by scikit-learn's own machinery, in the ranges that the library declares; what is named and typed for tools."""
+"""Parameters of estimators: scikit-learn checks them, in the ranges that the library declares. Also their names and types for tools."""
 
 import inspect
 import subprocess
@@ -18,7 +18,7 @@ from test_declared import ESTIMATORS, METHODS
 
 ALL = [getattr(lehr, name) for name in lehr.__all__]
 ALL = [thing for thing in ALL if inspect.isclass(thing) and issubclass(thing, BaseEstimator)]
-#: Ranges that are wider than the declared ones, and why.
+#: Ranges that are wider than the declared ones, with the reason.
 WIDER = {
     ("cluster", "tolerance", lehr.KMeans): "of k-means any tolerance of scikit-learn's, which its centres' moves are compared with",
     ("mixture", "tolerance", lehr.DAGaussianMixture): "starts as scikit-learn has them end by any tolerance",
@@ -33,7 +33,7 @@ def test_scikit_learns_check_of_parameters(estimator):
 
 
 def _range(constraint):
-    """A constraint in the words of the declaration; nothing for one that is no range."""
+    """Returns a constraint in the words of the declaration; ``None`` if it is not a range."""
     if isinstance(constraint, Interval):
         if constraint.closed == "neither":
             return f"above {constraint.left:g}"
@@ -44,7 +44,7 @@ def _range(constraint):
     return None
 
 
-# A preparation of tables is of no declared method.
+# A preparation of tables belongs to no declared method.
 @pytest.mark.parametrize("estimator", [one for one in ALL if one is not lehr.TablePreparation], ids=lambda estimator: estimator.__name__)
 def test_ranges_are_the_declared_ones(estimator):
     method = "cluster" if estimator in (lehr.DAClustering, lehr.KMeans) else next(name for name, of in ESTIMATORS.items() if of is estimator)
@@ -57,7 +57,7 @@ def test_ranges_are_the_declared_ones(estimator):
         if (method, option["name"], estimator) in WIDER:
             continue
         ranges = [_range(constraint) for constraint in constraints if isinstance(constraint, Interval)]
-        # 10000 and 1e+04 are one number.
+        # 10000 and 1e+04 are the same number.
         said = [text and text.replace("1e+04", "10000") for text in ranges]
         assert said == [option["range"]], name
         compared += 1
@@ -128,7 +128,7 @@ def test_single_precision_in_is_single_precision_out(estimator, wine, tmp_path):
         "cluster_centers_", "embedding_", "means_", "weights_", "covariances_", "precisions_", "precisions_cholesky_", "probabilities_"
     )  # fmt: skip
     kept_double = {"GTM": {"weights_"}}.get(type(estimator).__name__, set())
-    # Each test runs in several threads at once.
+    # Each test runs in several threads at once, so fit a clone.
     model = clone(estimator)
     for X in (single, single.astype(np.float64), single):
         model.fit(X)

@@ -1,4 +1,4 @@
-"""Declared methods and their estimators: the same parameters, with the same defaults."""
+"""Declared methods and their estimators have the same parameters, with the same defaults."""
 
 import inspect
 import json
@@ -18,24 +18,23 @@ ESTIMATORS = {
     "mixture": lehr.DAGaussianMixture,
     "pairwise": lehr.PairwiseClustering,
 }
-#: The estimators of a method that has several, and the options that each leaves out: those of the others, and which of them it is.
+#: The estimators of a method with several estimators, and the options that each leaves out.
 SEVERAL = {
     "cluster": {
         lehr.DAClustering: {"method", "cost", "prior", "n_init", "max_iterations", "algorithm"},
         lehr.KMeans: {"method", "stop_temperature", "stop_length", "max_clusters", "outlier_radius", "cost", "prior", "cooling", "tolerance", "overshoot", "patience", "exact"},
     },
 }
-#: Options whose default Python writes otherwise, and why.
+#: Options whose default is written differently in Python, with the reason.
 OTHER_DEFAULTS = {
     (method, "seed"): "random_state=None stands for the seed 0, as in every estimator" for method in ("embed", "minibatch", "mixture", "pairwise")
 } | {
     ("minibatch", "clusters"): "8, as in scikit-learn; the command asks for a number",
     ("minibatch", "precision"): "double and single, as in every estimator",
 }
-#: What estimators are told beside options: how a run is watched, and what their data are.
+#: Parameters of every estimator in addition to options: how a run is watched, and the kind of its data.
 OF_ESTIMATORS = {"callback", "checkpoint", "metric", "metric_params", "n_jobs", "verbose"}
-#: What only one of them is told: a SMACOF starts from the map before, places new items, and has scikit-learn's names; a mixture begins
-#: where scikit-learn's do.
+#: Parameters of a single estimator: the warm start, new items and scikit-learn's names of SMACOF; the initialisations of mixtures.
 OF_ONE = {
     "embed": {"eps", "metric_mds", "n_neighbors", "normalized_stress", "warm_start"},
     "mixture": {"init_params", "means_init", "n_init", "precisions_init", "reg_covar", "warm_start", "weights_init"},
@@ -49,14 +48,14 @@ def _in_python(option):
 
 
 def _differing(options, estimator):
-    """The options that are no parameter of the estimator, or have another default there."""
+    """Returns the options that are not parameters of the estimator, or that have another default in the estimator."""
     parameters = inspect.signature(estimator).parameters
     lost = {option["name"] for option in options if _in_python(option) not in parameters}
     there = [option for option in options if option["name"] not in lost]
     return lost | {option["name"] for option in there if parameters[_in_python(option)].default != option["default"]}
 
 
-#: Options of distances that are no parameters, and why.
+#: Options of distances that are not parameters, with the reason.
 OF_ITEMS = {
     "alphabet": "Sequences have it",
     "columns": "arrays are of the columns that are compared",
@@ -64,13 +63,13 @@ OF_ITEMS = {
     "collapse": "Sequences.distinct does it, and numpy.unique of rows",
     "sample": "items[::n] and items[indices] draw some of the items",
 }
-#: Parameters of distances beside its options.
+#: Parameters of distances in addition to its options.
 OF_DISTANCES = {"items", "Y", "condensed", "n_jobs", "verbose", "callback", "gap"}
 
 
 def test_options_of_distances_are_parameters_with_the_same_defaults():
     options = json.loads(_native.declared_of_distances())
-    # NumPy's own type: an array in memory is not stored.
+    # The default is a type of NumPy, because an array in memory is not stored.
     assert inspect.signature(lehr.pairwise_distances).parameters["dtype"].default is np.float64
     assert _differing(options, lehr.pairwise_distances) == {*OF_ITEMS, "element"}
     parameters = set(inspect.signature(lehr.pairwise_distances).parameters) - OF_DISTANCES
@@ -84,7 +83,7 @@ def test_every_declared_method_has_an_estimator():
 @pytest.mark.parametrize("name", ESTIMATORS)
 def test_options_are_parameters_with_the_same_defaults(name):
     excepted = {option for method, option in OTHER_DEFAULTS if method == name}
-    # An exception that is none any more fails too.
+    # An exception that is no longer needed fails too.
     assert _differing(METHODS[name]["options"], ESTIMATORS[name]) == excepted
     assert excepted <= {option["name"] for option in METHODS[name]["options"] if _in_python(option) in ESTIMATORS[name]().get_params()}
 
@@ -102,11 +101,11 @@ def test_options_of_a_method_with_several_estimators_are_parameters_of_theirs(na
     assert left_out <= declared.keys()
     parameters = inspect.signature(estimator).parameters
     lost = {option for option, one in declared.items() if _in_python(one) not in parameters}
-    # K-means has a tolerance of its own in Python.
+    # The Python class of k-means has its own tolerance.
     assert lost | ({"tolerance"} & left_out) == left_out
     for option in declared.keys() - left_out - {"seed", "precision"}:
         default = declared[option]["default"]
-        # What the declaration leaves open depends on the method, and an estimator is of one.
+        # Where the declaration leaves a default open, it depends on the method, and an estimator has one method.
         assert default is None or parameters[_in_python(declared[option])].default == default, option
 
 

@@ -1,4 +1,4 @@
-"""Dissimilarities, and the files that items are read from."""
+"""Dissimilarities, and the readers of files with items."""
 
 import pickle
 import warnings
@@ -28,7 +28,7 @@ def test_condensed_is_the_upper_half(wine):
 
 
 def test_a_gap_in_a_row_is_left_out():
-    # One column of two: its square, 16, counts twice.
+    # The rows share one of two columns, so its squared difference, 16, counts twice.
     assert lehr.pairwise_distances([[0.0, 0.0], [4.0, np.nan]])[0, 1] == pytest.approx(32**0.5)
 
 
@@ -161,7 +161,7 @@ def test_one_set_against_another_is_the_block_of_both_28(wine):
     prints = lehr.Fingerprints(np.array([[1], [3], [4]], dtype=np.uint8), 3)
     assert np.array_equal(lehr.pairwise_distances(prints[:2], prints[2:]), lehr.pairwise_distances(prints)[:2, 2:])
     assert lehr.pairwise_distances(rows[:2], rows[2:5], dtype=np.float32).dtype == np.float32
-    # New items are placed in a map of old ones.
+    # Place new items in a map of the earlier items.
     old = lehr.SMACOF(1, metric="precomputed").fit(whole[:3, :3])
     assert old.transform(lehr.pairwise_distances(genes[3:], genes[:3], alignment="global")).shape == (1, 1)
     with pytest.raises(ValueError, match="items of the same kind"):
@@ -228,7 +228,7 @@ def test_gower_compares_columns_of_several_kinds_as_its_definition():
         columns[both] += 1
     np.testing.assert_allclose(found, sums / columns, atol=1e-12)
     assert lehr.PairwiseClustering(2, metric="precomputed").fit(found).n_clusters_ == 2
-    # Rows without names of columns are compared in all of them.
+    # Rows whose columns have no names are compared in all columns.
     np.testing.assert_allclose(lehr.pairwise_distances([[0.0, "a"], [1.0, "b"], [4.0, "a"]], metric="gower")[0], [0, (0.25 + 1) / 2, 0.5])
     with pytest.warns(UserWarning, match=r"leaves out same \(constant\)"):
         lehr.pairwise_distances(frame.assign(same="x"), metric="gower")

@@ -1,4 +1,4 @@
-"""Files by their addresses, from a server on this machine that breaks off, changes its mind and says no."""
+"""Downloads from a local server that breaks connections, changes files and refuses requests."""
 
 import hashlib
 import http.server
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.thread_unsafe(reason="a server that follows a script an
 
 
 class _Source(http.server.BaseHTTPRequestHandler):
-    """Answers as the server's `script` says, a word a request; whole files when that has ended."""
+    """Answers requests as the words of the server's `script` say, one word for each. After the last word, sends whole files."""
 
     def do_GET(self):
         server = self.server
@@ -41,7 +41,7 @@ class _Source(http.server.BaseHTTPRequestHandler):
         self.end_headers()
         end = start + (len(content) - start) // 2 if word == "half" else len(content)
         self.wfile.write(content[start:end])
-        # What was promised and does not come is a connection that breaks.
+        # If the promised bytes do not arrive, the connection counts as broken.
         self.close_connection = True
 
     def log_message(self, *_):
@@ -74,7 +74,7 @@ def test_a_file_is_brought_once(source, tmp_path, monkeypatch, capsys):
     assert "points x.csv: 1.0 of 1.0 MB" in capsys.readouterr().err
     assert fetch(source.url, sha256=DIGEST) == path and fetch(source.url) == path
     assert len(source.asked) == 1 and _names(tmp_path) == ["points x.csv"]
-    # Another address is another file, whatever that is called.
+    # A file at another URL is another file, even if it has the same name.
     assert fetch(source.url.replace("/data/", "/other/")) != path
 
 
@@ -122,7 +122,7 @@ def test_a_wrong_checksum_is_an_error_and_keeps_nothing(source, tmp_path):
     with pytest.raises(OSError, match=f"expected the SHA-256 {other}, found {DIGEST}"):
         fetch(source.url, sha256=other, folder=tmp_path)
     assert _names(tmp_path) == []
-    # A file that was damaged since is brought anew.
+    # A file that was damaged in the folder is downloaded again.
     path = fetch(source.url, sha256=DIGEST, folder=tmp_path)
     path.write_bytes(b"damaged")
     assert fetch(source.url, sha256=DIGEST, folder=tmp_path).read_bytes() == CONTENT

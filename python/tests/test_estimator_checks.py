@@ -8,13 +8,13 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import lehr
 
-#: One check, of rows with their zeros and without, that some fail as they are meant to; a failure that no longer comes fails the test.
+#: A check on dense rows that some estimators fail by design. If the check passes, the test fails.
 _WEIGHTS = "check_sample_weight_equivalence_on_dense_data"
 _SPARSE_WEIGHTS = "check_sample_weight_equivalence_on_sparse_data"
 
 
 def _meant(estimator):
-    """Checks that an estimator fails, and why."""
+    """Returns the checks that an estimator fails by design, with the reasons."""
     if getattr(estimator, "metric", None) == "precomputed":
         meant = {"check_estimators_pickle": "cells of one half of the matrix are made missing, and the other half is not"}
         if isinstance(estimator, lehr.KMedoids):
@@ -33,7 +33,7 @@ def _meant(estimator):
     if isinstance(estimator, lehr.DAGaussianMixture) and estimator.init_params != "annealed":
         return {_WEIGHTS: "of repeated rows other starts are drawn than of one with their weight, as by scikit-learn's own"}
     if isinstance(estimator, lehr.GTM) or (isinstance(estimator, lehr.DAGaussianMixture) and estimator.n_components is None):
-        # Weights in another unit must change nothing, and twice as many rows say more: one of both cannot hold.
+        # The unit of weights must not matter, but twice as many rows are more evidence. No estimator can satisfy both.
         return {_WEIGHTS: "the prior of a map and BIC count the effective number of rows, and repeated rows are more of them"}
     meant = {}
     if isinstance(estimator, lehr.DAClustering):

@@ -1,4 +1,4 @@
-"""Models on disk."""
+"""Saved models."""
 
 import csv
 import json
@@ -162,7 +162,7 @@ def test_a_model_of_the_command_says_of_other_rows_what_the_command_says(line, c
     if kind is lehr.DAGaussianMixture:
         np.testing.assert_allclose(model.score_samples(data[1::2]), [float(row["log_density"]) for row in rows], rtol=1e-13)
         assert last.covariances_.shape == ((2, 13) if "diagonal" in line else (13, 13))
-    # What is read is written again as it was, and travels as every estimator does.
+    # A loaded model is written again unchanged, and can be pickled like every estimator.
     last.export(tmp_path / "again.json")
     written, read = (json.loads(file.read_text()) for file in (path, tmp_path / "again.json"))
     assert read["model"] == written["model"]

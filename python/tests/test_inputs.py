@@ -1,4 +1,4 @@
-"""Wrong inputs: the words that scikit-learn's users know, and what to do. And right ones: no copy, any order."""
+"""Invalid inputs raise errors in scikit-learn's words that say what to do. Valid inputs work in any memory order, without a copy."""
 
 import tracemalloc
 import warnings
@@ -266,7 +266,7 @@ def test_rows_whose_squares_no_number_holds_are_refused_with_their_place_28(esti
     fitted = clone(estimator).fit([[0.0], [1.0], [5.0], [6.0]])
     with pytest.raises(ValueError, match=r"row 1 \(counted from 0\): expected numbers below 1e\+140"):
         getattr(fitted, asked)([[1.0], [-1e200]])
-    # Nearly as large ones are no fault.
+    # Values just below the limit are accepted.
     assert np.all(np.isfinite(getattr(fitted, asked)([[1.0], [1e139]])))
 
 
@@ -349,7 +349,7 @@ def test_sequences_and_bits_are_to_be_compared_first():
     fitted = lehr.SMACOF(1, metric="precomputed", n_neighbors=3).fit(D)
     with pytest.raises(TypeError, match=r"Got Sequences.*lehr\.pairwise_distances\(new, fitted\)\."):
         fitted.transform(genes)
-    # What the message says.
+    # The message recommends this call.
     assert fitted.transform(lehr.pairwise_distances(lehr.Sequences(["ACGTACGT"]), genes, alignment="global")).shape == (1, 1)
 
 
@@ -364,7 +364,7 @@ def test_arrays_of_another_device_are_refused_with_what_to_do():
 
 def test_arrays_of_other_libraries_are_read_on_the_processor():
     class Tensor:
-        """As PyTorch's, but for what NumPy has itself."""
+        """Imitates a PyTorch tensor, without NumPy's own attributes."""
 
         device = "cpu"
 
@@ -413,7 +413,7 @@ def test_whole_numbers_with_more_digits_than_a_floating_point_number_are_reporte
     frame = pd.DataFrame({"size": rows[:, 0], "order": rows[:, 1]})
     with pytest.warns(UserWarning, match="^the column 'order' of X has whole numbers .* such as 9007199254740993"):
         lehr.DAClustering(1).fit(frame)
-    # Even ones up to 2^54 are exact.
+    # Even numbers up to 2^54 are exact.
     exact = np.array([[1, 2**53 + 2], [3, -(2**53) if dtype is np.int64 else 0]], dtype=dtype)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

@@ -1,4 +1,4 @@
-"""K-means: the command's bits, scikit-learn's results."""
+"""K-means: results are bit-identical to the command's, and as good as scikit-learn's."""
 
 import csv
 import subprocess
@@ -55,7 +55,7 @@ def test_few_sweeps_are_told(wine):
 
 
 def _one_by_one(X, centers, iterations):
-    """Centres after so many iterations, and the labels that they give."""
+    """Returns the centres after the given number of iterations, and the labels that follow from them."""
     for _ in range(iterations):
         labels = np.argmin(((X[:, None] - centers) ** 2).sum(axis=2), axis=1)
         centers = np.array([X[labels == k].mean(axis=0) for k in range(len(centers))])
@@ -87,7 +87,7 @@ def test_labels_and_inertia_belong_to_the_centres_where_the_tolerance_ends_a_run
     model = lehr.KMeans(20, n_init=1, tol=tol).fit(X)
     np.testing.assert_array_equal(model.predict(X), model.labels_)
     assert model.inertia_ == pytest.approx(-model.score(X), rel=1e-12)
-    # Looser than to the end, and as good as scikit-learn's with the same tolerance from the same centres.
+    # With a tolerance, the result is worse than at convergence, but as good as scikit-learn's from the same centres.
     whole = lehr.KMeans(20, n_init=1, tol=0).fit(X)
     assert model.n_iter_ < whole.n_iter_ and model.inertia_ <= whole.inertia_ * 1.01
     ours, theirs = lehr.KMeans(20, init=X[:20], tol=tol).fit(X), KMeans(20, init=X[:20], n_init=1, tol=tol).fit(X)
@@ -132,7 +132,7 @@ def test_the_number_of_starts():
             assert len(lehr.KMeans(3, **more).fit(X).inertias_) == starts
     with pytest.warns(RuntimeWarning, match="performing only one init in KMeans instead of n_init=4") as caught:
         assert len(lehr.KMeans(3, init=centers, n_init=4).fit(X).inertias_) == 1
-    # Warnings point at the line that called.
+    # Warnings point at the line of the caller.
     assert caught[0].filename == __file__
 
 
@@ -161,7 +161,7 @@ def test_a_centre_without_rows_begins_again_elsewhere(made):
     assert far.n_clusters_ == 4 and far.inertia_ == 0.0
     light = lehr.KMeans(2, init=[[-1.0], [10.0]]).fit(made(np.array([[-1.0], [1.0]])), sample_weight=[1.9, 0.1])
     np.testing.assert_allclose(np.sort(light.cluster_centers_.ravel()), [-1.0, 1.0])
-    # A row of weight 0 takes no centre.
+    # A row of weight 0 does not become a centre.
     with pytest.warns(ConvergenceWarning, match="Number of distinct clusters"):
         none = lehr.KMeans(2, init=[[-1.0], [10.0]]).fit(made(np.array([[-1.0], [1.0]])), sample_weight=[1.0, 0.0])
     assert none.n_clusters_ == 1
@@ -202,7 +202,7 @@ def test_a_start_that_is_given_goes_where_scikit_learns_goes(wine):
     assert ours.inertia_ == pytest.approx(theirs.inertia_, rel=1e-12) and len(ours.inertias_) == 1
     np.testing.assert_array_equal(ours.labels_, theirs.labels_)
     np.testing.assert_allclose(ours.cluster_centers_, theirs.cluster_centers_, atol=1e-12)
-    # Any kind of numbers, and rows of lists.
+    # Centres may have any numeric type, and may be lists.
     for same in (begin.tolist(), np.asfortranarray(begin)):
         np.testing.assert_array_equal(lehr.KMeans(4, init=same).fit(wine).cluster_centers_, ours.cluster_centers_)
     whole = lehr.KMeans(2, init=np.array([[0], [1]])).fit([[0.0], [1.0], [10.0], [11.0]])
@@ -267,7 +267,7 @@ def test_batches_move_centres_to_the_means_of_all_that_they_were_given(made):
     np.testing.assert_allclose(one.cluster_centers_[0], np.average(X, axis=0, weights=weight), rtol=1e-5)
     assert one.n_steps_ == 12 and one.clusters_["weight"][0] == weight.sum() and one.clusters_["n_samples"][0] == 600
     model = _in_batches(lehr.KMeans(4, random_state=1), made(X), weight, 100)
-    # A plain loop over the batches from where the first of them left the centres.
+    # A plain loop over the batches, which starts from the centres of the first batch.
     first = lehr.KMeans(4, random_state=1).fit(made(X[:100]), sample_weight=weight[:100])
     centers, counts = first.cluster_centers_.astype(float), first.clusters_["weight"].copy()
     for begin in range(100, 600, 100):
@@ -281,7 +281,7 @@ def test_batches_move_centres_to_the_means_of_all_that_they_were_given(made):
     np.testing.assert_allclose(model.cluster_centers_, centers, rtol=1e-4, atol=1e-6)
     np.testing.assert_allclose(model.clusters_["weight"], counts)
     assert model.cluster_centers_.dtype == first.cluster_centers_.dtype
-    # Labels and inertia are those of the last batch, and belong to the centres.
+    # Labels and inertia describe the last batch, and belong to the current centres.
     np.testing.assert_array_equal(model.labels_, model.predict(made(X[500:])))
     assert model.inertia_ == pytest.approx(-model.score(made(X[500:]), sample_weight=weight[500:]))
 
@@ -293,7 +293,7 @@ def test_batches_come_near_the_clusters_of_all_rows():
     whole = lehr.KMeans(3).fit(X)
     assert -model.score(X) <= whole.inertia_ * 1.01
     assert not hasattr(model.fit(X), "n_steps_")
-    # After a fit its rows count as those of a batch.
+    # After a fit, its rows count as the rows of a batch.
     assert model.partial_fit(X[:10]).n_steps_ == 2 and model.clusters_["weight"].sum() == 3010
 
 
@@ -321,7 +321,7 @@ def test_pieces_of_streams_are_saved(tmp_path):
 @pytest.mark.parametrize("columns", [2, 16, 70])
 def test_other_rows_have_the_labels_of_double_precision_from_arrays_of_any_kind_on_any_number_of_threads(columns):
     draw = np.random.default_rng(0)
-    # Steps of a quarter: some rows are as near to one centre as to another.
+    # With steps of a quarter, some rows are equally near to several centres.
     X = np.round(draw.normal(size=(30_000, columns)) * 8) / 4
     model = lehr.KMeans(20, n_init=1, max_iter=3, tol=1.0).fit(X[:500])
     model.cluster_centers_ = X[:20].copy()

@@ -1,4 +1,4 @@
-"""K-medoids: brute force, a plain PAM, weights, matrices and rows, other items, checkpoints, errors."""
+"""K-medoids: compared with brute force and a plain PAM. Also weights, matrices and rows, new items, checkpoints and errors."""
 
 from itertools import combinations
 
@@ -10,7 +10,7 @@ import lehr
 
 
 def _rows(count, seed):
-    """Rows about four places."""
+    """Returns rows around four positions."""
     draw = np.random.default_rng(seed)
     return draw.normal(scale=4.0, size=(4, 2))[draw.integers(4, size=count)] + draw.normal(size=(count, 2))
 
@@ -20,7 +20,7 @@ def _cost(matrix, medoids):
 
 
 def _pam(matrix, clusters):
-    """The cost that plain PAM comes to: a greedy start, then the best of all swaps as long as it gains."""
+    """Returns the cost of plain PAM: a greedy start, then the best of all swaps until no swap lowers the cost."""
     items = range(len(matrix))
     medoids = []
     while len(medoids) < clusters:
@@ -36,7 +36,7 @@ def _pam(matrix, clusters):
 
 @pytest.mark.parametrize("clusters", [1, 2, 3, 4])
 def test_ten_items_against_all_choices_of_medoids(clusters):
-    """No swap gains, which is what is promised; that mostly is the least cost of all choices too, and of one medoid always."""
+    """Checks that no swap lowers the cost. In most cases, and always with one medoid, the cost is also the minimum over all choices."""
     least_found = 0
     for seed in range(20):
         rows = _rows(10, seed)
@@ -187,7 +187,7 @@ def test_other_items_that_cannot_be():
             getattr(model, asked)([[-1.0, 1.0, 1.0]])
     with pytest.raises(ValueError, match="X has 2 features, but KMedoids is expecting 3"):
         model.predict([[1.0, 1.0]])
-    # A row of zeros is at cosine distance 1 from all others; a constant one has no correlation.
+    # A row of zeros has cosine distance 1 from all other rows. A constant row has no correlation.
     by_angle = lehr.KMedoids(1, metric="cosine").fit([[1.0, 0.0], [1.0, 1.0]])
     assert by_angle.transform([[0.0, 0.0]]).tolist() == [[1.0]]
     by_correlation = lehr.KMedoids(1, metric="correlation").fit([[1.0, 0.0, 2.0], [1.0, 1.0, 4.0]])

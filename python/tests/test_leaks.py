@@ -1,4 +1,4 @@
-"""Calls that are repeated, from several threads at once, keep no memory and no objects."""
+"""Repeated calls, from several threads at once, leak neither memory nor objects."""
 
 import asyncio
 import ctypes
@@ -14,14 +14,14 @@ import lehr
 pytestmark = pytest.mark.thread_unsafe(reason="what the whole process has in use is counted; threads are the test's own")
 
 THREADS = 4
-#: Calls of a thread before the first count, and between two counts. What is made once (caches, memory of threads) is made in the first.
+#: The calls of a thread before the first count, and between two counts. The first calls create caches and the memory of threads.
 WARM, CALLS = 3, 20
-#: Rows: an array of one number for each is 16 kB.
+#: The number of rows: an array with one number for each takes 16 kB.
 ROWS = 2000
 
 
 class _Given(ctypes.Structure):
-    """What glibc has given out (mallinfo2)."""
+    """The memory that glibc has allocated (mallinfo2)."""
 
     _fields_ = [(name, ctypes.c_size_t) for name in "arena ordblks smblks hblks hblkhd usmblks fsmblks uordblks fordblks keepcost".split()]
 
@@ -192,5 +192,5 @@ def test_what_is_called_again_and_again_keeps_nothing(case):
     before = together(CALLS)
     after = together(CALLS)
     in_use, blocks, objects = (now - then for now, then in zip(after, before, strict=True))
-    # Fewer bytes than one array of the many calls, and less than one of Python's objects for each call: threads and caches come and go.
+    # The limits are below one array in all calls, and below one Python object for each call. Threads and caches cause small differences.
     assert in_use < 8 * ROWS and blocks < THREADS * CALLS and objects < THREADS * CALLS

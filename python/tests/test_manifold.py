@@ -1,4 +1,4 @@
-"""Maps: what they say, new items, and how they are laid over each other."""
+"""Maps: their results, the placing of new items, and the alignment of two maps."""
 
 import numpy as np
 import pytest
@@ -27,7 +27,7 @@ def test_stress_never_rises(wine):
 def test_fitted_items_come_back_to_their_places_and_new_ones_near_theirs(wine):
     model = lehr.SMACOF(2).fit(wine)
     np.testing.assert_array_equal(model.transform(wine), model.embedding_)
-    # A row a little beside an item lands near it, in a map whose extent is about 10.
+    # A row close to an item is placed near it, in a map whose extent is about 10.
     beside = model.transform(wine[:5] + 1e-3)
     assert np.abs(beside - model.embedding_[:5]).max() < 2.0
 
@@ -102,14 +102,14 @@ def test_a_warm_start_goes_on_where_the_last_fit_ended(wine):
     cold, stress = model.n_iter_, model.stress_
     again = model.fit(wine)
     assert again.n_iter_ < cold / 2 and again.stress_ <= stress * (1 + 1e-9)
-    # Of another number of items, or in other dimensions, there is nothing to go on from.
+    # With another number of items, or another dimension, a warm start has no positions to start from.
     fewer = model.fit(wine[:50])
     np.testing.assert_array_equal(fewer.embedding_, lehr.SMACOF().fit(wine[:50]).embedding_)
     np.testing.assert_array_equal(model.set_params(n_components=3).fit(wine).embedding_, lehr.SMACOF(3).fit(wine).embedding_)
 
 
 def _one_step(D, Z):
-    """Guttman's transform of a map."""
+    """Returns the Guttman transform of a map."""
     d = squareform(pdist(Z))
     with np.errstate(divide="ignore", invalid="ignore"):
         B = -np.where(d > 0, D / d, 0.0)
@@ -166,7 +166,7 @@ def _city_block(x, y):
 @pytest.mark.parametrize(
     ("metric", "params"),
     [("chebyshev", None), ("minkowski", {"p": 3}), ("l1", None), ("canberra", None), (_city_block, None), ("manhattan", None)],
-    # A function by its name: its address differs in each process that runs tests.
+    # Show a function by its name, because its address differs between the processes that run tests.
     ids=lambda value: getattr(value, "__name__", str(value)),
 )
 @pytest.mark.parametrize("make", [lehr.SMACOF, lambda **more: lehr.KMedoids(4, **more), lambda **more: lehr.PairwiseClustering(4, **more)])
@@ -202,11 +202,11 @@ def test_non_metric_scaling_looks_at_the_order_only(wine):
     X = wine[:60]
     D = squareform(pdist(X))
     model = lehr.SMACOF(metric="precomputed", metric_mds=False).fit(D)
-    # Any growing function has the same map, up to its size.
+    # Any increasing function of the dissimilarities gives the same map, up to its scale.
     other = lehr.SMACOF(metric="precomputed", metric_mds=False).fit(D**3, init=lehr.SMACOF().fit(X).embedding_)
     again = lehr.SMACOF(metric="precomputed", metric_mds=False).fit(D, init=lehr.SMACOF().fit(X).embedding_)
     np.testing.assert_allclose(other.embedding_, again.embedding_, atol=1e-9)
-    # Distances of a plane in any growing function are found exactly.
+    # The distances of a plane are recovered exactly from any increasing function of them.
     plane = np.random.default_rng(0).random((30, 2))
     bent = lehr.SMACOF(metric="precomputed", metric_mds=False, max_iter=3000, tol=1e-9).fit(squareform(pdist(plane)) ** 2)
     assert bent.stress_ < 0.01 and np.corrcoef(pdist(bent.embedding_), pdist(plane))[0, 1] > 0.999
@@ -225,7 +225,7 @@ def test_weights_in_non_metric_scaling(wine):
     equal, none = lehr.SMACOF(**more).fit(X, sample_weight=np.full(20, 3.0), init=init), lehr.SMACOF(**more).fit(X, init=init)
     np.testing.assert_allclose(equal.embedding_, none.embedding_, atol=1e-9)
     assert equal.stress_ == pytest.approx(none.stress_) and equal.raw_stress_ == pytest.approx(9 * none.raw_stress_)
-    # An item of weight 0 is placed and moves no other.
+    # An item of weight 0 gets a position and moves no other item.
     weight = np.r_[np.ones(19), 0.0]
     one = lehr.SMACOF(**more).fit(X, sample_weight=weight, init=init)
     without = lehr.SMACOF(**more).fit(X[:19], init=init[:19])

@@ -1,4 +1,4 @@
-"""Mini-batch k-means: against NumPy, in batches of any size, stopped and resumed."""
+"""Mini-batch k-means: compared with NumPy, in batches of any size, stopped and resumed."""
 
 import threading
 
@@ -15,7 +15,7 @@ def _rows(count=3000, seed=1):
 
 
 def _told_by_numpy(rows, weights, batch, clusters, half_life):
-    """The centres after one pass, from those that annealing finds in the first batch."""
+    """Returns the centres after one pass, computed by NumPy from the centres that annealing finds in the first batch."""
     first = lehr.DAClustering(clusters).fit(rows[:batch], sample_weight=weights[:batch])
     centers, counts = first.cluster_centers_.copy(), first.clusters_["weight"].copy()
     total = counts.copy()

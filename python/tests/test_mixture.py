@@ -1,4 +1,4 @@
-"""Mixtures: what they find, beside scikit-learn's."""
+"""Mixtures: their results, compared with scikit-learn's."""
 
 import csv
 import subprocess
@@ -17,7 +17,7 @@ import lehr
 def test_the_likelihood_is_no_worse_than_that_of_twenty_starts(form, wine):
     ours = lehr.DAGaussianMixture(3, covariance_type=form).fit(wine)
     theirs = GaussianMixture(3, covariance_type=form, n_init=20, random_state=0).fit(wine)
-    # Twenty random starts of full matrices find corners of few rows and high likelihood: there only the simpler forms compare.
+    # Twenty random initialisations of full matrices find a few rows with a high likelihood, so only the simpler types are compared.
     if form != "full":
         assert ours.score(wine) >= theirs.score(wine) - 1e-3
     assert ours.covariances_.shape == theirs.covariances_.shape
@@ -95,7 +95,7 @@ def test_a_column_that_does_not_vary_is_named():
 
 
 def _gapped(X):
-    """A cell in seven is missing, and one row has none."""
+    """Returns the rows with every seventh value missing, and one row without any value."""
     X = np.where(np.arange(X.size).reshape(X.shape) % 7, X, np.nan)
     X[5] = np.nan
     return X
@@ -181,13 +181,13 @@ def test_from_starts_that_are_given_em_goes_where_scikit_learns_goes(form, wine,
     none = lehr.DAGaussianMixture(3, covariance_type=form, max_iter=0, **start).fit(X)
     np.testing.assert_array_equal(none.means_, given.means_)
     assert none.n_iter_ == 0 and not none.converged_
-    # A weight of 2 is the row twice.
+    # A row of weight 2 counts as two equal rows.
     times = 1 + np.arange(178) % 2
     more = {"covariance_type": form, **start}
     weighted = lehr.DAGaussianMixture(3, **more).fit(X, sample_weight=times)
     repeated = lehr.DAGaussianMixture(3, **more).fit(np.repeat(X, times, axis=0))
     np.testing.assert_allclose(weighted.means_, repeated.means_, atol=1e-5)
-    # Criteria count the effective number of rows, so that the unit of weights changes nothing.
+    # Criteria use the effective number of rows, so the unit of weights does not matter.
     for unit in (1e-6, 7.0):
         other = lehr.DAGaussianMixture(3, **more).fit(X, sample_weight=unit * times)
         assert (other.bic_, other.aic_, other.icl_) == pytest.approx((weighted.bic_, weighted.aic_, weighted.icl_))
@@ -225,7 +225,7 @@ def test_a_warm_start_goes_on(wine):
         while fits < 200 and not getattr(model, "converged_", False):
             model.fit(X)
             fits += 1
-    # Each fit is an iteration; the order of components is that of the first.
+    # Each fit is one iteration. Components keep the order of the first fit.
     assert fits == whole.n_iter_ and model.lower_bound_ == pytest.approx(whole.lower_bound_, rel=1e-12)
 
 

@@ -1,4 +1,4 @@
-"""Public names: each is documented with parameters and an example, is exercised, its example runs, and the stubs agree with the module."""
+"""Every public name is documented with parameters and an example that runs, and is used by a test. The stubs agree with the module."""
 
 import ast
 import doctest
@@ -17,7 +17,7 @@ import lehr
 
 MODULES = ["lehr", "lehr.async_node", "lehr.cluster", "lehr.datasets", "lehr.distances", "lehr.explanation", "lehr.kmeans", "lehr.kmedoids", "lehr.manifold", "lehr.mixture", "lehr.node", "lehr.plot", "lehr.preparation", "lehr.ranks", "lehr.report", "lehr.runtime", "lehr.services", "lehr.tables", "lehr.topographic"]
 pytestmark = pytest.mark.thread_unsafe(reason="doctest takes the standard output")
-#: Named in an interface that is documented elsewhere: scikit-learn's, or their class.
+#: Names that are documented elsewhere: by scikit-learn, or by their class.
 WITHOUT_EXAMPLES = {"Closed", "Full", "Progress", "RankError", "Stopped", "__version__"}
 
 
@@ -60,7 +60,7 @@ EXAMPLES = [
 
 @pytest.fixture(scope="module")
 def ran():
-    """What came of the examples of each module, and the code of all functions that they called, in whichever thread."""
+    """Returns the outcome of each module's examples, and the code of all functions that they called, in any thread."""
     matplotlib.use("Agg")
     flags = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
     called, results = set(), {}
@@ -90,13 +90,13 @@ def test_examples_run(ran, module):
 
 
 def _read_by_tests():
-    """Names and attributes that the other tests read, and the examples that test_node.py runs against a node."""
+    """Returns the names and attributes in the other tests, and in the examples that test_node.py runs against a node."""
     texts = [file.read_text(encoding="utf-8") for file in Path(__file__).parent.glob("test_*.py") if file.name != Path(__file__).name]
     for module in ("_asking", "node", "async_node"):
         for test in doctest.DocTestFinder().find(importlib.import_module(f"lehr.{module}")):
             texts += [textwrap.dedent(example.source) for example in test.examples]
     for text in texts:
-        # Examples may await where a module may not.
+        # Examples may use await at the top level, unlike modules.
         for node in ast.walk(compile(text, "", "exec", ast.PyCF_ONLY_AST | ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)):
             if isinstance(node, (ast.Attribute, ast.Name)):
                 yield node.attr if isinstance(node, ast.Attribute) else node.id
@@ -104,7 +104,7 @@ def _read_by_tests():
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_every_name_is_exercised(ran):
-    """By an example that was run, or by name in a test; a class by one of its methods too."""
+    """Checks that an example or a test uses each name. For a class, it is enough that one of its methods is used."""
     called, read = ran[1], set(_read_by_tests())
 
     def is_exercised(name, thing):

@@ -1,4 +1,4 @@
-"""A node asked from Python: `lehr serve` of the command itself, on this machine."""
+"""The Python client with a local node: `lehr serve` of the command."""
 
 import asyncio
 import doctest
@@ -84,7 +84,7 @@ def test_changes_are_heard_of(node, url):
     events = node.watch("/datasets")
     seed = next(events)
     assert seed.kind == "seed" and "before" in str(seed.data["state"])
-    # Another connection than the one that listens.
+    # This connection is not the one that listens.
     with lehr.Node(url) as other:
         other.upload([[1.0]], "after", replace=True)
     assert next(events).kind == "change"

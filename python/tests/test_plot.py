@@ -1,4 +1,4 @@
-"""Pictures: what is drawn, not how it looks."""
+"""Plots: their content, not their appearance."""
 
 import json
 
@@ -47,7 +47,7 @@ def test_sparse_rows_are_drawn_where_the_same_rows_are_with_their_zeros(columns,
     model = lehr.KMeans(3).fit(X)
     dense, sparse = (model.plot(rows).collections for rows in (X, csr_array(X)))
     for expected, found in zip(dense, sparse, strict=True):
-        # Of an axis either direction is one.
+        # The direction of an axis is arbitrary.
         np.testing.assert_allclose(np.abs(found.get_offsets()), np.abs(expected.get_offsets()), atol=1e-6)
 
 
@@ -118,7 +118,7 @@ def test_a_mixture_has_an_ellipse_for_each_component(form, columns, wine):
         matrices = np.array(lehr.plot._covariances(model))
         for ellipse, mean, matrix in zip(ax.patches, model.means_, matrices, strict=True):
             np.testing.assert_allclose(ellipse.center, mean)
-            # Its axes end one standard deviation from the mean, and are uncorrelated.
+            # The axes of the ellipse end one standard deviation from the mean, and are uncorrelated.
             turn = np.radians(ellipse.angle)
             ends = np.array([[np.cos(turn), np.sin(turn)], [-np.sin(turn), np.cos(turn)]]) * [[ellipse.width / 2], [ellipse.height / 2]]
             np.testing.assert_allclose(ends @ np.linalg.inv(matrix) @ ends.T, np.eye(2), atol=1e-9)
@@ -148,7 +148,7 @@ def test_the_tree_has_a_branch_for_each_cluster_and_a_fork_for_each_division(clu
         assert (len(branches), len(forks)) == (2 * len(divisions) + 1, len(divisions))
         assert ("dotted" in title) == (merged_at is None and any(fork.get_linestyle() == ":" for fork in forks))
         np.testing.assert_allclose([fork.get_xdata()[0] for fork in forks], [split["temperature"] for split in divisions])
-        # Each branch but the first begins at a fork, at one of its two ends, and no two are drawn on one another.
+        # Each branch except the first begins at one end of a fork, and no two branches overlap.
         ends = {(line.get_xdata()[0], height) for line in forks for height in line.get_ydata()}
         assert {(branch.get_xdata()[0], branch.get_ydata()[0]) for branch in branches[1:]} == ends
         leaves = [branch.get_ydata()[0] for branch in branches if branch.get_xdata()[1] not in {x for x, _ in ends}]
@@ -158,7 +158,7 @@ def test_the_tree_has_a_branch_for_each_cluster_and_a_fork_for_each_division(clu
 
 def test_a_tree_ends_where_clusters_were_merged():
     class Merged(BaseEstimator):
-        """Three clusters, of which two came together again before one divided anew."""
+        """Three clusters, two of which merged before another one divided."""
 
         history_ = np.array([(9.0,), (4.0,), (3.0,), (1.0,)], dtype=[("temperature", float)])
         splits_ = np.array([(5.0, 0, 2), (4.0, 1, 3), (3.0, 0, 3)], dtype=[("temperature", float), ("parent", int), ("n_clusters", int)])

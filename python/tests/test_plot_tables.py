@@ -1,4 +1,4 @@
-"""Pictures of an ordinary table by cluster: what is drawn, not how it looks."""
+"""Plots of an ordinary table by cluster: their content, not their appearance."""
 
 import datetime
 
@@ -31,7 +31,7 @@ def _figures_are_closed():
 
 @pytest.fixture(scope="module")
 def halves():
-    """Clusters of four and two rows."""
+    """Returns clusters of four and two rows."""
     return lehr.KMeans(2, init=[[0.0], [10.0]]).fit([[0.0], [0.0], [0.0], [0.0], [10.0], [10.0]])
 
 
@@ -48,7 +48,7 @@ def _first(drawn):
 
 
 def _bars(ax):
-    """The silhouettes of each cluster, from its bars."""
+    """Returns the silhouettes of each cluster, read from its bars."""
     return [bars.get_data().values for bars in ax.patches]
 
 
@@ -114,7 +114,7 @@ def test_wrong_input_is_refused_with_what_was_found(picture, wine):
 def test_given_axes_are_used(picture, wine):
     X = wine[:, :2]
     model = lehr.KMeans(3).fit(X)
-    # Of a part of a figure too.
+    # The axes may belong to a part of a figure.
     own = plt.figure().subfigures(1, 2)[0].subplots(1, 2)
     if picture is lehr.plot.box_plots:
         assert list(picture(model, X, axes=own)) == list(own)
@@ -126,7 +126,7 @@ def test_given_axes_are_used(picture, wine):
 def test_a_profile_has_the_z_scores_of_means_and_leaves_gaps_out(halves):
     table = {"age": [1.0, np.nan, 1.0, 1.0, 4.0, 4.0], "same": [7.0] * 6, "gone": [1.0, 2.0, 3.0, 4.0, np.nan, np.nan]}
     ax = lehr.plot.profiles(halves, table)
-    # Of 1, 1, 1, 4, 4 the mean is 2.2 and the deviation the root of 2.16.
+    # The values 1, 1, 1, 4, 4 have the mean 2.2 and the deviation sqrt(2.16).
     age = (np.array([1.0, 4.0]) - 2.2) / np.sqrt(2.16)
     np.testing.assert_allclose(np.ma.filled(ax.images[0].get_array(), np.nan), np.column_stack([age, [0, 0], [0, np.nan]]), atol=1e-12)
     assert (_across(ax), _down(ax)) == (["age", "same", "gone"], ["cluster 0 (4)", "cluster 1 (2)"])
@@ -139,10 +139,10 @@ def test_a_profile_has_the_share_of_each_frequent_text(halves):
     since = [datetime.date(2020, 1, day) for day in (1, 1, 1, 1, 9, 9)]
     ax = lehr.plot.profiles(halves, {"plan": ["basic", "basic", "basic", "gold", "gold", None], "country": ["US"] * 6, "since": since})
     assert _across(ax) == ["plan = basic", "plan = gold", "since"]
-    # Of five rows three are basic: three of four in the first cluster, none of one in the other.
+    # Three of five rows are basic: three of four in the first cluster, and none of one in the second.
     basic = (np.array([0.75, 0.0]) - 0.6) / np.sqrt(0.24)
     np.testing.assert_allclose(ax.images[0].get_array()[:, :2], np.column_stack([basic, -basic]))
-    # Texts of too few rows, or of all, say nothing.
+    # A text in too few rows, or in all rows, does not become a column.
     many = {"id": [str(row) for row in range(150)], "country": ["US"] * 150}
     with pytest.raises(ValueError, match="found none in X"):
         lehr.plot.profiles(lehr.KMeans(3).fit(lehr.datasets.load_iris().data), many)
@@ -183,12 +183,12 @@ def test_of_many_columns_those_that_differ_most_are_shown():
         axes = lehr.plot.box_plots(model, rows)
         assert len(axes) == 24 and {ax.get_title() for ax in axes} <= {f"x{column}" for column in range(20, 60)}
         assert axes[0].figure.get_suptitle() == "24 of 100 columns"
-        # The others can be had.
+        # The remaining columns can be requested.
         assert [ax.get_title() for ax in lehr.plot.box_plots(model, rows, columns=[3, "x99"])] == ["x3", "x99"]
 
 
 def test_a_box_has_quartiles_whiskers_and_outliers(wine):
-    # Some columns of the wine have values beyond 1.5 ranges, in most clusters.
+    # In most clusters, some columns of the wine have values beyond 1.5 interquartile ranges.
     model = lehr.KMeans(3).fit(wine)
     beyond = 0
     for column, ax in enumerate(lehr.plot.box_plots(model, wine)):
@@ -204,7 +204,7 @@ def test_a_box_has_quartiles_whiskers_and_outliers(wine):
 
 
 def _whiskers(ax, group):
-    """The ends of the whiskers of a box, and its outliers: of the six lines of each the first two and the last."""
+    """Returns the ends of a box's whiskers and its outliers: the first two and the last of the six lines of each box."""
     low, high, *_, outliers = ax.lines[6 * group : 6 * group + 6]
     return low.get_ydata()[1], high.get_ydata()[1], outliers.get_ydata()
 
@@ -260,7 +260,7 @@ def test_a_row_alone_in_its_cluster_has_the_silhouette_0():
     X = np.array([[0.0], [1.0], [50.0]])
     model = lehr.KMeans(2).fit(X)
     found = np.concatenate(_bars(lehr.plot.silhouettes(model, X)))
-    # 1 from the other of its cluster, 50 and 49 from the row alone.
+    # The distance is 1 within the cluster, and 50 and 49 from the row that is alone.
     np.testing.assert_allclose(found, [49 / 50, 48 / 49, 0.0])
 
 
@@ -298,7 +298,7 @@ def test_of_many_rows_silhouettes_are_those_of_an_even_sample_of_each_cluster():
     assert ax.get_xlabel() == "silhouette (2,000 of 5,000 rows, at even intervals within clusters)"
     first, second = _bars(ax)
     assert len(first) + len(second) == 2000 and abs(len(second) - 0.4 * np.count_nonzero(model.labels_ == 1)) <= 1
-    # The mean of all rows is nearly theirs: a sample of 2,000 silhouettes with a deviation of 0.1 has one of 0.002.
+    # The mean is close to the mean of all rows: 2,000 silhouettes with a deviation of 0.1 have a standard error of 0.002.
     assert np.mean(np.concatenate([first, second])) == pytest.approx(silhouette_samples(X, model.labels_).mean(), abs=0.01)
     few = lehr.plot.silhouettes(lehr.KMeans(2).fit(X[:2000]), X[:2000])
     assert few.get_xlabel() == "silhouette"

@@ -1,4 +1,4 @@
-"""Public data sets, from a server on this machine that has files of their formats."""
+"""Public data sets, from a local server that has files in their formats."""
 
 import gzip
 import hashlib
@@ -18,7 +18,7 @@ PAGE = b"<!DOCTYPE html><html><body>Sign in to this network</body></html>"
 
 
 class _Files(http.server.BaseHTTPRequestHandler):
-    """Answers with the server's `files` by the last part of the address."""
+    """Answers requests with the server's `files`, by the last part of the URL."""
 
     def do_GET(self):
         content = self.server.files.get(self.path.rsplit("/", 1)[-1])
@@ -50,7 +50,7 @@ def source(monkeypatch, tmp_path):
 
 @pytest.fixture
 def offer(source, monkeypatch):
-    """Has the server give a file, and has it known by its address, its checksum and its rows."""
+    """Returns a function that makes the server offer a file, and registers its URL, checksum and number of rows."""
 
     def offer(constant, content, *rows):
         known = getattr(_public, constant)
@@ -76,7 +76,7 @@ def test_points_of_the_benchmark_come_with_the_number_of_their_clusters(source):
     found = datasets.fetch_sipu("s1", url=source.url + "s1.txt")
     assert np.array_equal(found.data, points) and found.target is None
     assert (found.n_clusters, found.feature_names) == (15, ["x1", "x2"])
-    # What is there is not asked for again.
+    # A file that is in the folder is not requested again.
     source.files.clear()
     data, target = datasets.fetch_sipu("s1", url=source.url + "s1.txt", return_X_y=True)
     assert np.array_equal(data, points) and target is None
@@ -137,7 +137,7 @@ def test_forests_have_areas_and_soils(offer, source):
     assert found.data.shape == (2, 54) and found.target.tolist() == [4, 6]
     row = dict(zip(found.feature_names, found.data[0], strict=True))
     assert (row["elevation"], row["wilderness_area_1"], row["soil_type_29"], sum(found.data[0, 10:])) == (2596, 1, 1, 2)
-    # The checksum holds for another address too.
+    # The checksum is checked for other URLs too.
     source.files["other.gz"] = gzip.compress(b"1,2\n")
     with pytest.raises(OSError, match="expected the SHA-256"):
         datasets.fetch_covertype(url=source.url + "other.gz")

@@ -1,4 +1,4 @@
-"""Programs on ranks: what arrives, what is refused, how they end."""
+"""Programs on ranks: the messages that arrive, the calls that are refused, and the end of a program."""
 
 import gc
 import os
@@ -239,7 +239,7 @@ def test_nothing_is_left_behind():
         before = len(os.listdir(tasks))
         for _ in range(20):
             once()
-        # A thread that was joined is listed until the system has taken it away.
+        # A thread that was joined is listed until the system has removed it.
         until = time.monotonic() + 10
         while len(os.listdir(tasks)) > before and time.monotonic() < until:
             time.sleep(0.01)
@@ -247,16 +247,16 @@ def test_nothing_is_left_behind():
 
 
 def test_methods_are_called_outside_of_a_program(wine):
-    """As under mpiexec (test_command.py): what each rank found of its part would be taken for what all found together."""
+    """Checks that methods refuse to run inside a program, as under mpiexec (test_command.py): each rank would fit only its own part of the data."""
     for method in (lehr.KMeans(3).fit, lehr.DAGaussianMixture(2).fit, lehr.SMACOF().fit_transform, lehr.pairwise_distances):
         with pytest.raises(RuntimeError, match="in a program of lehr.ranks, by one of its 2 ranks. .* call it outside of lehr.ranks.run, with all rows"):
             run(lambda comm, method=method: method(wine), 2)
-    # What a fitted model says of rows concerns nobody else.
+    # A fitted model may label rows inside a program.
     model = lehr.DAClustering(3).fit(wine)
     parts = run(lambda comm: model.predict(wine[comm.rank :: comm.size]), 2)
     for rank, labels in enumerate(parts):
         np.testing.assert_array_equal(labels, model.labels_[rank::2])
-    # And afterwards the thread that called is no rank.
+    # After the program, the calling thread is not a rank.
     np.testing.assert_array_equal(lehr.DAClustering(3).fit(wine).labels_, model.labels_)
 
 

@@ -1,4 +1,4 @@
-"""The programs of the front pages, of guides and of the pages on ranks and the runtime, run as a reader would."""
+"""Runs the programs of the front pages, of guides, and of the pages on ranks and the runtime, as a reader would."""
 
 import os
 import re
@@ -12,7 +12,7 @@ pytestmark = pytest.mark.thread_unsafe(reason="each program is a process of its 
 
 ROOT = Path(__file__).parent.parent.parent
 GUIDES = ["mixtures", "gtm", "streams", "tables-in-python"]
-#: Pages whose programs print the text below them, where `…` stands for what the page leaves out.
+#: Pages whose programs print the text below them. In this text, `…` stands for output that the page leaves out.
 SHOWN = ["README.md", "python/README.md", *(f"docs/guide/{name}.md" for name in GUIDES)]
 PAGES = [ROOT / "python/README.md", ROOT / "docs/scale-out/python-runtime.md", ROOT / "docs/scale-out/mpi-python.md"]
 PROGRAMS = [program for page in PAGES for program in re.findall(r"```python\n(.*?)```", page.read_text(encoding="utf-8"), flags=re.DOTALL)]
@@ -69,7 +69,7 @@ def test_a_node_is_asked(command, tmp_path):
     pytest.importorskip("httpx")
     with subprocess.Popen([command, "serve", "--listen", "127.0.0.1:0"], stdout=subprocess.PIPE, text=True) as serving:
         url = serving.stdout.readline().strip()
-        # The reader ends what the program would listen to for ever.
+        # The program would watch for ever, so it is changed to end after the first event.
         program = _program("http://127.0.0.1:8420").replace("http://127.0.0.1:8420", url)
         program = program.replace("        print(event.kind, event.data)", "        print(event.kind, event.data)\n        break")
         assert "seed" in _run(program, tmp_path)

@@ -1,4 +1,4 @@
-"""The command's page in a cell of a notebook."""
+"""The command's report in a notebook cell."""
 
 import html
 import re
@@ -19,7 +19,7 @@ def test_the_page_of_the_command_is_in_a_frame_of_its_own(command, wine, tmp_pat
         assert text.startswith("<iframe ") and text.count("<") == 2 and text.endswith("></iframe>")
         source = re.search(r'srcdoc="([^"]*)"', text)[1]
         assert html.unescape(source) == (folder / "report.html").read_text(encoding="utf-8")
-        # Its scripts run, and have no right to anything outside.
+        # The scripts of the report run, but have no access to anything outside.
         assert 'sandbox="allow-scripts allow-downloads"' in text and f'height="{shown.height}"' in text
     assert shown.height == 300 and "report.html" in repr(shown)
 

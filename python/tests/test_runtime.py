@@ -1,4 +1,4 @@
-"""Ports and interleaves in asyncio: what arrives where, and that nothing is lost when somebody stops waiting."""
+"""Ports and interleaves in asyncio: which items arrive where. No item is lost when a waiting coroutine is cancelled."""
 
 import asyncio
 import gc
@@ -13,7 +13,7 @@ from lehr.runtime import Closed, Dispatcher, Full, Interleave, Port, choice, joi
 
 
 async def _turns(count=5):
-    """Lets everybody else run."""
+    """Lets all other tasks run."""
     for _ in range(count):
         await asyncio.sleep(0)
 
@@ -41,7 +41,7 @@ def test_a_receive_that_is_cancelled_leaves_the_item_and_its_place():
         assert port.waiting == 1
         port.post("one")
         assert await second == "one"
-        # Cancelled in the very turn in which an item has come: it stays.
+        # The wait is cancelled in the same turn in which an item arrives, so the item stays.
         late = asyncio.ensure_future(port.receive())
         await _turns()
         port.post("two")
@@ -94,7 +94,7 @@ def test_a_join_takes_all_or_nothing():
         both = asyncio.ensure_future(join(left, right))
         left.post(1)
         await _turns()
-        # Not taken before the other is there: somebody who wants it alone has it.
+        # The join does not take this item before the other has arrived, so a single receiver can take it.
         assert await left.receive() == 1
         right.post("b")
         left.post(2)
@@ -119,7 +119,7 @@ def test_a_choice_takes_what_comes_first_and_leaves_the_rest():
         third.post("c")
         assert await chosen == (2, "c")
         assert [port.waiting for port in (first, second, third)] == [0, 0, 0]
-        # Of several that are there the first named.
+        # If several are ready, the first in the list wins.
         first.post("a")
         third.post("c")
         assert await choice(third.receive(), first.receive()) == (0, "c")
@@ -221,7 +221,7 @@ def test_writers_run_alone_and_readers_together():
             inside["readers"] += 1
             if inside["readers"] == 2:
                 gate.set()
-            # Ends only if both readers are inside at once.
+            # The wait ends only if both readers run at the same time.
             await gate.wait()
             inside["readers"] -= 1
             reply.set_result(list(state))
@@ -288,7 +288,7 @@ def test_a_branch_that_joins_takes_of_all_its_ports_or_of_none():
             orders.post("Grace")
             stock.post("a loom")
             assert await packed.receive() == 1
-            # Nothing of a join is taken before all of it is there: whoever wants it alone has it.
+            # A join takes nothing until all its items have arrived, so a single receiver can take this one.
             assert (len(orders), len(stock), await orders.receive()) == (1, 0, "Grace")
             stock.post("a wheel")
             bell.post(0)
@@ -390,7 +390,7 @@ def test_a_fork_has_no_workers_and_says_so():
             code = 1
             try:
                 asyncio.run(main(dispatcher))
-                # Nothing to wait for.
+                # There is nothing to wait for.
                 dispatcher.close()
                 code = 0
             finally:
@@ -426,7 +426,7 @@ def test_a_loop_that_is_closed_hears_nothing():
     port = Port()
 
     async def main():
-        # Still waiting when the loop ends.
+        # The task still waits when the loop ends.
         task = asyncio.ensure_future(port.receive())
         await _turns()
         assert port.waiting == 1

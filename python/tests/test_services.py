@@ -1,4 +1,4 @@
-"""Services written in Python, asked over HTTP by `lehr.Node`, by httpx, and by a node of the command."""
+"""Services written in Python, called over HTTP by `lehr.Node`, by httpx, and by a node of the command."""
 
 import asyncio
 import doctest
@@ -21,12 +21,12 @@ from lehr import services as module
 
 httpx = pytest.importorskip("httpx")
 
-# Each test serves a node of its own, and a node that is asked from many threads at once is a test below.
+# Each test serves its own node. A test below calls one node from many threads at once.
 pytestmark = pytest.mark.thread_unsafe(reason="nodes have the names and threads of their test, and caplog hears all of them; the tests themselves ask from several threads")
 
 
 class Register(lehr.Service):
-    """People by name, with an operation for each verb."""
+    """A service that stores people by name, with an operation for each verb."""
 
     contract = "example.org/register"
     version = (1, 2)
@@ -95,14 +95,14 @@ def test_each_verb_does_what_it_says(register, node):
     node.submit("/register", "put", {"name": "Bob", "age": 17})
     assert node.submit("/register", "birthday", {"name": "Bob"}) == 18
     assert node.query("/register", "older", {"than": 18}) == ["Ada"]
-    # An address as people write it: what is a number is one, and what is a text stays one.
+    # In a URL, a text that looks like a number becomes a number if the operation expects one; other texts stay texts.
     assert _asked(register, "GET", "/register:older?than=17").json() == ["Ada", "Bob"]
     node.submit("/register", "leave", {"name": "Bob"})
     assert node.get("/register") == {"people": {"Ada": 36}}
     put = _asked(register, "PUT", "/register", json={"Carl": 5})
     assert put.status_code == 200 and node.get("/register") == {"people": {"Carl": 5}}
     assert node.submit("/register", "echo", {"text": "7", "way": "up"}) == "7"
-    # Whoever holds the object sees the same.
+    # The owner of the object sees the same state.
     assert register.services["/register"].state == {"people": {"Carl": 5}}
 
 
@@ -142,7 +142,7 @@ def test_other_programs_find_it_as_any_service(register, node):
     page = description["paths"]
 
     def whole(schema):
-        """A schema, looked up by its name."""
+        """Resolves the reference of a schema."""
         return description["components"]["schemas"][schema["$ref"].rpartition("/")[2]] if "$ref" in schema else schema
 
     body = whole(page["/register:enter"]["post"]["requestBody"]["content"]["application/json"]["schema"])
@@ -195,7 +195,7 @@ def test_faults_have_the_code_that_was_raised(node):
 
 
 class Fragile(lehr.Service):
-    """Changes its state and then does not come to an end that anybody wants."""
+    """A service whose handlers change the state and then fail, or are cancelled."""
 
     def __init__(self):
         self.state = {"done": []}
@@ -225,7 +225,7 @@ class Fragile(lehr.Service):
         try:
             await asyncio.sleep(seconds)
         finally:
-            # What is cleaned up goes before the next handler.
+            # The clean-up of a cancelled handler precedes the next handler.
             await asyncio.sleep(0.05)
             self.left.append(list(self.state["done"]))
 
@@ -287,7 +287,7 @@ def test_a_coroutine_that_runs_out_of_time_is_cancelled_and_has_changed_nothing(
         with pytest.raises(lehr.Fault) as told:
             hasty.submit("/fragile", "dawdle")
         assert told.value.code == "response_timeout"
-        # It was waited for: what it did at its end is done, and its change is not there.
+        # The next handler waited for the cancelled one: its clean-up is done, and its change is undone.
         assert node.query("/fragile", "look") == [[], [["dawdling"]]]
         assert node.submit("/fragile", "dawdle", {"seconds": 0.0}) is None
         assert node.get("/fragile") == {"done": ["dawdling"]}
@@ -321,7 +321,7 @@ def test_a_function_that_does_not_end_is_left_behind_with_a_warning(caplog):
         began = time.monotonic()
         server.close(timeout=0.1)
         assert time.monotonic() - began < 20
-        # Its client does not wait for ever: what it came to in the end, or that the node had gone.
+        # The client does not wait for ever. It gets the final answer, or learns that the node has ended.
         service.go_on.set()
         told = asked.exception(60)
         assert told is None or isinstance(told, lehr.Fault)
@@ -329,7 +329,7 @@ def test_a_function_that_does_not_end_is_left_behind_with_a_warning(caplog):
 
 
 class Leaving(lehr.Service):
-    """Coroutines that raise what ends a program, or stop the event loop under all others."""
+    """A service whose coroutines raise exceptions that end a program, or stop the event loop that all handlers share."""
 
     def __init__(self):
         self.tasks, self.cleaned = [], []
@@ -408,7 +408,7 @@ def test_tasks_clean_up_when_the_node_closes_whatever_others_raise_then():
 
 @pytest.fixture
 def heeds_interrupts():
-    """Ctrl-C raises KeyboardInterrupt, which it does not where a shell has started the tests in the background."""
+    """Makes Ctrl-C raise KeyboardInterrupt, even if a shell has started the tests in the background."""
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, before)
@@ -423,7 +423,7 @@ def test_a_signal_while_a_node_closes_still_cancels_its_coroutines():
         assert service.begun.wait(30)
 
         def interrupt():
-            # It is closed as soon as it has begun to.
+            # The node is closed while it is starting.
             assert server.wait(30)
             time.sleep(0.3)
             signal.raise_signal(signal.SIGINT)
@@ -437,7 +437,7 @@ def test_a_signal_while_a_node_closes_still_cancels_its_coroutines():
 
 
 class Tally(lehr.Service):
-    """Counts, slowly, so that two handlers that overlap lose a count."""
+    """A service that counts slowly, so that overlapping handlers would lose a count."""
 
     state = {"plain": 0, "coroutine": 0}
 
@@ -472,7 +472,7 @@ class Tally(lehr.Service):
 
     @lehr.handler("query")
     def meet(self):
-        # Ends only if another is inside too.
+        # The wait ends only if another handler runs at the same time.
         self.pair.wait(30)
 
     @lehr.handler("query", group="exclusive")
@@ -486,7 +486,7 @@ def test_many_callers_lose_no_change_and_look_together():
             with lehr.Node(server.url) as node:
                 seen = [node.submit("/tally", ("plain", "coroutine")[number % 2]) for _ in range(20)]
                 assert node.query("/tally", "together") >= 20
-                # Who is alone sees nobody inside.
+                # A handler that runs alone sees no other handler.
                 assert node.query("/tally", "alone") == 0
                 return seen
 
@@ -676,7 +676,7 @@ print(server.url, flush=True)
 
 @pytest.mark.skipif(os.name != "posix", reason="signals are POSIX's")
 def test_a_signal_ends_a_node_that_waits():
-    # A shell that starts the tests in the background has them ignore Ctrl-C, and their children.
+    # If a shell starts the tests in the background, the tests and their children ignore Ctrl-C.
     heeding = "import signal\nsignal.signal(signal.SIGINT, signal.default_int_handler)\n"
     program = heeding + _PROGRAM + "with server:\n    server.wait()\n"
     with subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as serving:
@@ -702,7 +702,7 @@ def test_a_program_that_forgets_its_node_ends_all_the_same():
 def test_a_fork_has_no_node_and_leaves_the_other_alone(register, node):
     child = os.fork()
     if child == 0:
-        # Nothing to end here, and nothing to wait for.
+        # In the fork, there is nothing to end and nothing to wait for.
         register.close()
         os._exit(0)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0

@@ -1,4 +1,4 @@
-"""Fitted estimators in a cell of a notebook: the page has the rows, the labels and the columns, and no name becomes markup."""
+"""Fitted estimators in a notebook cell: the report has the rows, the labels and the columns, and names never become markup."""
 
 import base64
 import html
@@ -19,12 +19,12 @@ HOSTILE = "</script><img src=x onerror=alert(1)>&\"'"
 
 @pytest.fixture(scope="module")
 def rows():
-    """Four groups of 30 rows in three columns."""
+    """Returns four groups of 30 rows in three columns."""
     return np.random.default_rng(0).normal(size=(120, 3)) + np.repeat([[0, 0, 0], [9, 0, 0], [0, 9, 0], [5, 5, 9]], 30, axis=0)
 
 
 def figures(report):
-    """The data in a page, by figure."""
+    """Returns the data in a report, by figure."""
     found = re.findall(r'<script type="application/json" id="data">(.*?)</script>', report.page, re.DOTALL)
     assert len(found) == 1
     return json.loads(found[0])["figures"]
@@ -51,7 +51,7 @@ def test_the_page_has_the_values_the_labels_and_the_course(rows):
     assert len(scene["layouts"][0]["axes"]) == 2
     assert len(drawn["course"]["steps"]) == len(model.history_) and drawn["course"]["splits"][0][0] == model.splits_["temperature"][0]
     assert repr(report) == "Report('120 rows in 4 clusters')" and report.path is None
-    # Nothing is loaded, and one script may run.
+    # The report loads nothing, and only one script may run.
     policy = re.search(r'http-equiv="Content-Security-Policy" content="([^"]*)"', report.page)[1]
     assert html.unescape(policy).startswith("default-src 'none'; script-src 'sha256-")
     assert not re.search(r"(src|href)=", without_scripts(report))
@@ -62,11 +62,11 @@ def test_the_page_has_the_values_the_labels_and_the_course(rows):
 def test_no_name_becomes_markup(rows):
     table = pd.DataFrame(rows, columns=["a", HOSTILE, "c"])
     shown = table.assign(kind=[HOSTILE, "plain"] * 60)
-    # One row far out, so that its name is in a table of the page.
+    # One row is far out, so that its name appears in a table of the report.
     table.iloc[7] = shown.iloc[7, :3] = [400.0, -300.0, 2.0]
     model = lehr.KMeans(1).fit(table)
     report = model.show(table, table=shown, names=[f"{HOSTILE}{row}" for row in range(120)])
-    # The page's own script elements end, and no other.
+    # Only the report's own script elements end.
     assert report.page.count("</script>") == 2 and "<img" not in report.page
     assert html.escape(f"{HOSTILE}7") in report.page and html.escape(HOSTILE) in report.page
     scene = figures(report)["picture"]
@@ -112,7 +112,7 @@ def test_each_estimator_shows_what_it_found(model, expected, rows):
     assert set(figures(report)) == expected
     assert figures(report)["picture"]["rows"] == 120
     assert type(model).__name__ in without_scripts(report)
-    # Without rows too there is a page.
+    # The report works without rows too.
     assert "<h2" in fitted.show().page
 
 
@@ -137,7 +137,7 @@ def test_dissimilarities_are_drawn_in_the_order_of_their_clusters(kind, two_pair
     assert levels.tolist() == [[0, near, 254, 254], [near, 0, 254, 254], [254, 254, 0, near], [254, 254, near, 0]]
     assert {frozenset(heat["ids"][:2]), frozenset(heat["ids"][2:])} == {frozenset("ac"), frozenset("bd")}
     assert unpacked(heat["between"], "<f4").tolist() == [1.0, 9.0, 9.0, 1.0] and heat["tree"] == [[0, 1, 9.0]]
-    # Its matrix is not kept: without it the page says how to see it.
+    # The estimator does not keep its matrix, so the report says how to pass it.
     assert "pass them: show(X)" in kind(2, metric="precomputed").fit(matrix).show().page
 
 
@@ -162,7 +162,7 @@ def test_more_rows_than_a_page_draws_are_thinned_and_numbered():
     scene = figures(report)["picture"]
     numbers = unpacked(scene["numbers"], "<u4").astype(int)
     assert scene["rows"] == len(numbers) == 100_000 and (np.diff(numbers) > 0).all() and numbers[-1] < 250_000
-    # Rows that repeat a pattern, such as hours, are there with all of it.
+    # If rows repeat a pattern, such as hours, the drawn rows contain all of the pattern.
     assert np.bincount(numbers % 24).min() > 3000
     assert "100,000 of 250,000 rows" in report.page
 

@@ -1,7 +1,7 @@
-"""Scikit-learn's own tests of KMeans, GaussianMixture and MDS, from the installed package, with Lehr's estimators in their place.
+"""Runs scikit-learn's own tests of KMeans, GaussianMixture and MDS, from the installed package, with Lehr's estimators instead.
 
-Only tests that build the estimator count, without those that are of another class's private parts (``OTHERS``). Of these 95 in 100 pass; each that does not is named with the
-reason (``EXCEPTIONS``). One that is named and passes, or is not there, fails too.
+Only tests that build the estimator count, except tests of private parts of other classes (``OTHERS``). At least 95 % of these tests pass. Each test that fails
+is named with the reason (``EXCEPTIONS``). A named test that passes or does not exist makes this test fail too.
 """
 
 import json
@@ -22,7 +22,7 @@ pytestmark = [
 
 _PRIVATE = "calls a private method of scikit-learn's class"
 
-#: Tests that are not of what Lehr's estimator does, and why. A name without its parameters stands for all of them.
+#: Tests that do not concern Lehr's estimator, with the reason. A name without parameters stands for all parameters.
 OTHERS = {
     "KMeans": {
         "test_sample_weight_init": _PRIVATE,
@@ -37,7 +37,7 @@ OTHERS = {
         "test_normalized_stress_auto": "counts calls of a private function of scikit-learn's",
     },
 }
-#: Tests that fail, and why.
+#: Tests that fail, with the reason.
 EXCEPTIONS = {
     "KMeans": {
         "test_kmeans_verbose": "progress is a line on standard error, not scikit-learn's words on standard output",
@@ -55,12 +55,12 @@ MODULES = {
     "GaussianMixture": "sklearn.mixture.tests.test_gaussian_mixture",
     "MDS": "sklearn.manifold.tests.test_mds",
 }
-#: The share of all tests that pass, at least, and of each estimator's.
+#: The minimum share of all tests that pass, and the minimum share for each estimator.
 SHARE, SHARE_OF_EACH = 0.95, {"KMeans": 0.95, "GaussianMixture": 0.95, "MDS": 0.8}
 
 
 def _outcomes(name, folder):
-    """What came of each test that built the estimator."""
+    """Returns the outcome of each test that built the estimator."""
     folder.mkdir()
     here = Path(__file__).parent
     environment = {
@@ -70,7 +70,7 @@ def _outcomes(name, folder):
         "SKLEARN_RUN_FLOAT32_TESTS": "1",
         "PYTHONPATH": os.pathsep.join(filter(None, [str(here), os.environ.get("PYTHONPATH")])),
     }
-    # In another folder, so that nothing of this one's configuration is taken.
+    # Run in another folder, so that pytest does not read this folder's configuration.
     line = [sys.executable, "-m", "pytest", "-q", "-c", os.devnull, "-p", "sklearn_suite_plugin", "-p", "no:cacheprovider", "--tb=line", "--pyargs"]
     ended = subprocess.run([*line, MODULES[name]], cwd=folder, env=environment, capture_output=True, text=True)
     assert ended.returncode in (0, 1), ended.stdout[-2000:] + ended.stderr[-2000:]
@@ -90,7 +90,7 @@ def test_scikit_learns_own_tests_pass_but_for_those_that_are_named(tmp_path):
         ran = {test: outcome for test, outcome in outcomes.items() if outcome[0] != "skipped"}
         failed = {test: outcome[1] for test, outcome in ran.items() if outcome[0] != "passed"}
         assert {test: why for test, why in failed.items() if not _named(test, others) and not _named(test, exceptions)} == {}
-        # What passes is no exception any more, and what is not there is none.
+        # An exception that passes, or that does not exist, must be removed.
         assert {test for test in ran if _named(test, exceptions)} - failed.keys() == set()
         assert others.keys() | exceptions.keys() == {test.partition("[")[0] for test in failed}
         ours = [test for test in ran if not _named(test, others)]

@@ -1,4 +1,4 @@
-"""Sparse rows: the clusters of the same rows with their zeros, and those of the command."""
+"""Sparse rows: compared with the clusters of the same dense rows, and with the clusters of the command."""
 
 import csv
 import subprocess
@@ -28,7 +28,7 @@ ESTIMATORS = [
 
 @pytest.fixture(scope="module")
 def texts():
-    """Counts of 60 words in 300 texts about four things, of each another number, two of the texts empty."""
+    """Returns counts of 60 words in 300 texts about four topics. The topics have different numbers of texts, and two texts are empty."""
     draw = np.random.default_rng(5)
     counts = draw.poisson(0.05, size=(300, 60))
     about = np.array([0, 1, 2, 3, 0, 1, 2, 0, 1, 0])[np.arange(300) % 10]
@@ -64,7 +64,7 @@ def test_every_format_has_the_bits_of_compressed_rows(kind, form, texts):
 
 
 def _shuffled(rows):
-    """The same rows with their columns in another order."""
+    """Returns the same rows with their columns in another order."""
     data, indices = rows.data.copy(), rows.indices.copy()
     for start, end in zip(rows.indptr, rows.indptr[1:]):
         data[start:end], indices[start:end] = data[start:end][::-1].copy(), indices[start:end][::-1].copy()
@@ -72,12 +72,12 @@ def _shuffled(rows):
 
 
 def _halves(rows):
-    """The same rows with each value in two parts."""
+    """Returns the same rows with each value stored as two parts."""
     return scipy.sparse.csr_array((np.repeat(rows.data / 2, 2), np.repeat(rows.indices, 2), 2 * rows.indptr), shape=rows.shape)
 
 
 def _zeros(rows):
-    """The same rows with zeros that are written down, and a column that sums to one."""
+    """Returns the same rows with explicit zeros, and with duplicate entries that add up to 0."""
     data = np.column_stack([rows.data, np.zeros(rows.nnz), np.ones(rows.nnz), -np.ones(rows.nnz)]).ravel()
     other = (rows.indices + 1) % rows.shape[1]
     indices = np.column_stack([rows.indices, rows.indices, other, other]).ravel()
@@ -85,14 +85,14 @@ def _zeros(rows):
 
 
 def _long(rows):
-    """The same rows with places of 64 bits."""
+    """Returns the same rows with 64-bit indices."""
     wide = rows.copy()
     wide.indices, wide.indptr = rows.indices.astype(np.int64), rows.indptr.astype(np.int64)
     return wide
 
 
 def _behind(rows):
-    """The same rows with numbers behind the last one."""
+    """Returns the same rows with additional numbers after the last row."""
     data, indices = np.append(rows.data, [9.0, 9.0]), np.append(rows.indices, [0, 1]).astype(np.int32)
     return scipy.sparse.csr_array((data, indices, rows.indptr), shape=rows.shape)
 
@@ -105,7 +105,7 @@ def test_the_same_rows_written_otherwise_have_the_same_bits_and_are_left_as_they
     before = [part.copy() for part in (rows.data, rows.indices, rows.indptr)]
     found = clone(estimator).fit(rows)
     np.testing.assert_array_equal(found.labels_, expected.labels_)
-    # Of rows in single precision centres are too.
+    # For rows in single precision, centres are in single precision too.
     np.testing.assert_array_equal(found.cluster_centers_, expected.cluster_centers_.astype(found.cluster_centers_.dtype))
     assert found.cluster_centers_.dtype == (np.float32 if rows.dtype == np.float32 else np.float64)
     np.testing.assert_array_equal(found.predict(rows), expected.predict(texts))
@@ -152,7 +152,7 @@ def _with(texts, place, value):
         (lambda rows: rows.astype(complex), "Complex data not supported"),
         (lambda rows: rows[:0], "0 sample"),
         (lambda rows: rows[:2], r"n_samples=2 should be >= n_clusters=4"),
-        # Each of two halves is a number, and their sum is none.
+        # Each of the two halves is finite, but their sum is not.
         (lambda rows: scipy.sparse.csr_array(([1e308, 1e308] * 4, [0] * 8, [0, 2, 4, 6, 8]), shape=(4, 20)), "expected a finite number, found inf"),
         (lambda rows: scipy.sparse.csr_array((np.ones(4), [0, 1, 2, 3], [0, 1, 2, 3, 4]), shape=(4, 1 << 25)), "1 to 16777216 columns, found 33554432"),
     ],
@@ -168,7 +168,7 @@ def test_places_that_are_none_are_told(texts):
     for column, words in ((-1, "expected places from 0 on, found -1"), (60, "expected columns below 60, found column 60")):
         rows = texts.copy()
         rows.indices[rows.indptr[4]] = column
-        # As if it had been asked for before: it is not looked for again.
+        # The flag says that the format was checked before, so it is not checked again.
         rows.has_canonical_format = True
         with pytest.raises(ValueError, match=words):
             lehr.KMeans(4).fit(rows)
@@ -192,7 +192,7 @@ def test_rows_of_another_width_and_other_kinds_of_rows_afterwards(texts):
 
 
 def test_in_a_pipeline_from_a_start_that_is_given(texts):
-    # One text about each thing, scaled as all are.
+    # One text about each topic, scaled like all texts.
     begin = MaxAbsScaler().fit(texts).transform(texts[:4]).toarray()
     model = make_pipeline(MaxAbsScaler(), lehr.KMeans(4, init=begin)).fit(texts)
     theirs = make_pipeline(MaxAbsScaler(), KMeans(4, init=begin, n_init=1, tol=0.0, algorithm="lloyd")).fit(texts)
@@ -203,7 +203,7 @@ def test_in_a_pipeline_from_a_start_that_is_given(texts):
 @pytest.mark.thread_unsafe(reason="it traces all memory of the process")
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_rows_whose_zeros_no_memory_holds():
-    # 40 GB with their zeros.
+    # The dense rows would take 40 GB.
     columns = np.random.default_rng(1).integers(0, 100_000, size=250_000)
     rows = scipy.sparse.csr_array((np.ones(250_000), columns, np.arange(0, 250_001, 5)), shape=(50_000, 100_000))
     rows.sum_duplicates()
@@ -214,7 +214,7 @@ def test_rows_whose_zeros_no_memory_holds():
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
-    # Of centres there is what the fit gives back; of rows no copy on Python's side.
+    # Memory holds the centres that the fit returns, and no copy of the rows on Python's side.
     assert len(labels) == 50_000 and peak < 2 * model.cluster_centers_.nbytes + rows.data.nbytes
 
 

@@ -1,4 +1,4 @@
-"""The sponge: rows that no centre is near to are in no cluster."""
+"""The outlier radius: rows that are far from every centre are in no cluster."""
 
 import csv
 import subprocess
@@ -14,7 +14,7 @@ matplotlib.use("Agg")
 
 @pytest.fixture(scope="module")
 def scattered():
-    """Two groups, 1 wide and 20 apart, and ten rows that are in neither: the last ones."""
+    """Returns two groups, 1 wide and 20 apart, and ten rows at the end that are in neither group."""
     random = np.random.default_rng(11)
     groups = [random.normal(center, 1.0, (60, 2)) for center in ([0.0, 0.0], [20.0, 0.0])]
     far = np.column_stack([np.linspace(-60.0, 60.0, 10), np.full(10, 45.0)])
@@ -30,7 +30,7 @@ def test_what_is_far_from_all_is_an_outlier_and_moves_no_centre(scattered):
     assert model.inertia_ == pytest.approx(inside.inertia_)
     np.testing.assert_array_equal(model.predict(scattered), model.labels_)
     assert model.predict([[0.0, 5.9], [0.0, 30.0]]).tolist() == [model.labels_[0], -1]
-    # Rows outside count as if they stood at the radius.
+    # Rows outside the radius count as if they were at the radius.
     assert model.score(scattered) == pytest.approx(-(model.inertia_ + 10 * 36.0))
 
 

@@ -1,4 +1,4 @@
-"""How stable clusters are under resampling."""
+"""The stability of clusters under resampling."""
 
 import numpy as np
 import pytest
@@ -27,10 +27,10 @@ def test_groups_far_apart_are_found_again(estimator, groups):
 
 
 def test_a_cloud_that_is_cut_is_not_found_again(groups):
-    # Three groups in four clusters: one of them is cut somewhere.
+    # There are three groups but four clusters, so one group is cut.
     model = lehr.DAClustering(4).fit(groups)
     found = lehr.stability(model, groups, n_resamples=20)
-    # Which one, may change: so the two that are whole here are cut now and then.
+    # Which group is cut may change between resamples, so the two groups that are whole here are sometimes cut.
     whole = model.labels_ < 2
     assert found.clusters[:2].min() > 0.8 > found.clusters[2:].max()
     assert found.rows[whole].mean() > 0.8 > found.rows[~whole].mean()

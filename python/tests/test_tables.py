@@ -1,4 +1,4 @@
-"""Ordinary tables: read, described, prepared, and clusters of them explained."""
+"""Ordinary tables: how they are read, described and prepared, and how their clusters are explained."""
 
 import datetime
 import io
@@ -175,7 +175,7 @@ def test_a_table_is_read_as_people_have_it(tmp_path):
     accounts = lehr.describe_columns(read)
     assert accounts["Umsatz"].read_as == "number, decimal ',', thousands '.', €"
     assert accounts["Newsletter"].read_as == 'yes or no ("ja" is 1, "nein" is 0)'
-    # A column that became something else is described as what it is.
+    # A column with new values is described by these values.
     assert lehr.describe_columns(read.assign(seit=[1.0, 2.0, 4.0]))["seit"].read_as == "number"
 
 
@@ -290,7 +290,7 @@ def test_columns_are_scaled_as_by_scikit_learn(table):
     options = {"columns": ["revenue", "noise"], "auto": False}
     np.testing.assert_allclose(lehr.TablePreparation(**options, scale="std").fit_transform(table), StandardScaler().fit_transform(values), rtol=1e-10, atol=1e-12)
     np.testing.assert_array_equal(lehr.TablePreparation(**options).fit_transform(table), values)
-    # Of 200 rows the quartiles are half way between two values; NumPy's usual ones are elsewhere.
+    # For 200 rows, these quartiles are halfway between two values, unlike NumPy's default quartiles.
     low, middle, high = np.quantile(values, [0.25, 0.5, 0.75], axis=0, method="averaged_inverted_cdf")
     np.testing.assert_allclose(lehr.TablePreparation(**options, scale="robust").fit_transform(table), (values - middle) / (high - low), rtol=1e-12)
     assert RobustScaler().fit(values).center_.tolist() == middle.tolist()
@@ -316,7 +316,7 @@ def test_missing_values_are_treated_as_asked(table):
         lehr.TablePreparation(**options).fit(table)
     with pytest.raises(ValueError, match="cannot be 'drop'.*dropna"):
         lehr.TablePreparation(missing="drop").fit(table)
-    # A row of another table does not depend on those beside it.
+    # The features of a row of another table do not depend on the other rows.
     fitted = lehr.TablePreparation(**options, missing="nearest").fit(table)
     assert (fitted.transform(table)[gaps, 1] == np.median(visits[~gaps])).all()
 
@@ -430,7 +430,7 @@ def test_rows_that_lie_alone_have_no_weight(table):
     assert np.flatnonzero(weights == 0).tolist() == [3, 50] and set(weights) == {0.0, 1.0}
     model = lehr.DAClustering(2).fit(preparation.fit_transform(planted), sample_weight=weights)
     assert model.clusters_["n_samples"].min() > 50
-    # A row without any value has none either, and makes no other row lie alone.
+    # A row without any value gets no label, and makes no other row isolated.
     planted.loc[[7, 9], ["revenue", "visits", "noise", "again"]] = np.nan
     for missing in ("nearest", "median"):
         preparation = lehr.TablePreparation(log=["revenue"], missing=missing).fit(planted)
@@ -530,7 +530,7 @@ def test_the_marks_are_a_frame(explained):
 
 
 def test_rules_repeat_the_labels():
-    # Not in order, or it would count the rows of each city.
+    # The values are not sorted, because sorted values would follow the order of the cities.
     x = np.arange(100.0) * 7 % 50
     city = np.where(np.arange(100) < 50, "Bern", "Basel")
     labels = np.where(x > 24, 0, np.where(city == "Bern", 1, 2))
@@ -552,9 +552,9 @@ def test_a_table_may_be_the_rows_themselves(table):
     assert repr(model.explain(whole)) == repr(expected) and model.explain(whole)[0].typical_row == expected[0].typical_row
     assert repr(model.explain(_as_polars(whole))) == repr(expected)
     assert repr(model.explain({name: whole[name].to_numpy() for name in whole})) == repr(expected)
-    # Of the array alone its columns explain, by the names that were fitted.
+    # An array is explained by its own columns, under the names of the fitted columns.
     assert {mark.column for mark in model.explain(named.to_numpy())[0].marks} == {"visits"}
-    # Other rows are predicted; a table without the model's columns has the rows that were fitted.
+    # Other rows are labelled by predict. A table without the model's columns must have the fitted rows.
     other = model.explain(whole[:50])
     assert sum(portrait.rows for portrait in other) == 50
     plain = lehr.KMeans(2, random_state=0).fit(named.to_numpy())

@@ -1,4 +1,4 @@
-"""Ordinary tables in the package and in the command: the same labels, marks and outliers, in every form of a table."""
+"""Ordinary tables in the package and in the command: the same labels, marks and outliers, in every notation of a table."""
 
 import json
 import pickle
@@ -63,11 +63,11 @@ def test_a_model_of_the_command_prepares_other_tables(command, tmp_path):
 
 
 def _labels(path):
-    """The labels that the command wrote, -1 where it gave none."""
+    """Returns the labels that the command wrote, with -1 for rows without a label."""
     return pd.read_csv(path)["cluster" if "cluster" in path.read_text() else "component"].fillna(-1).astype(int).tolist()
 
 
-#: Runs of the command whose models treat gaps in different ways.
+#: Runs of the command whose models handle missing values in different ways.
 _OF_COMMAND = {
     "nearest": ("cluster", ["--auto", "--clusters", 3]),
     "median": ("cluster", ["--auto", "--clusters", 3, "--missing=median"]),
@@ -78,7 +78,7 @@ _MEASURES = ["revenue", "visits", "noise"]
 
 
 def _of_command(command, folder, run):
-    """A model of the command, and another table with gaps, of which each row has a value."""
+    """Returns a model of the command, and another table with missing values in which each row has a value."""
     method, options = _OF_COMMAND[run]
     ordinary_table(3).to_csv(folder / "table.csv", index=False)
     _run(command, method, folder / "table.csv", *options, "--id", "id", "--out", folder / "out")
@@ -100,7 +100,7 @@ def test_a_model_of_the_command_labels_rows_with_gaps_as_the_command_does(comman
         assert model.predict(table).tolist() == expected
     assert pickle.loads(pickle.dumps(model)).predict(tmp_path / "next.csv").tolist() == expected
     if run != "mixture":
-        # The nearest centre by what the row has, and -1 where that is too far.
+        # The label is the nearest centre over the known values, or -1 if this centre is too far.
         distances = model.transform(other)
         radius = 2.5 if run == "radius" else np.inf
         assert np.where(distances.min(axis=1) > radius, -1, distances.argmin(axis=1)).tolist() == expected
@@ -123,7 +123,7 @@ def test_a_row_without_any_value_has_no_label_as_by_the_command(command, tmp_pat
             assert model.predict(table).tolist() == expected.tolist()
 
 
-#: One table in every form: how money, dates and gaps are written, and between fields.
+#: The same table in every notation: how money, dates and missing values are written, and the separator of fields.
 _LOCALES = {
     "us": (",", lambda money: f'"{money:,.2f}"', "%Y-%m-%d", ""),
     "german": (";", lambda money: f"{money:,.2f} €".translate(str.maketrans(",.", ".,")), "%d.%m.%Y", "-"),
@@ -183,7 +183,7 @@ def test_one_table_has_the_same_labels_in_every_form_and_at_every_front_end(comm
         finally:
             serving.terminate()
     assert len(set(found.values())) == 1, [name for name, of in found.items() if of != found["us.csv", "command"]]
-    # A model labels the table that it was made of, in whatever form that was.
+    # A model labels the table from which it was made, in any notation.
     said = set()
     for file in files:
         model = tmp_path / f"of {file.name}"

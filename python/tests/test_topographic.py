@@ -1,4 +1,4 @@
-"""Topographic maps: what they say of rows seen and unseen, whole and with gaps."""
+"""Topographic maps: their results for fitted and new rows, with and without missing values."""
 
 import csv
 import subprocess
@@ -15,7 +15,7 @@ matplotlib.use("Agg")
 
 @pytest.fixture(scope="module")
 def curve():
-    """Rows along a bent line in three columns, and where on it they are."""
+    """Returns rows along a bent line in three columns, and their positions on the line."""
     random = np.random.default_rng(7)
     t = np.sort(random.uniform(-1.0, 1.0, 200))
     X = np.column_stack([3.0 * t, np.sin(2.0 * t), t**2]) + random.normal(scale=0.05, size=(200, 3))
@@ -80,7 +80,7 @@ def test_missing_cells_are_left_out(curve, line):
     with pytest.warns(UserWarning, match="no value at all"):
         model = lehr.GTM(1, n_nodes=40, n_basis=6).fit(gaps)
     assert abs(np.corrcoef(model.embedding_[1:, 0], t[1:])[0, 1]) > 0.97
-    # A whole row is placed alike whether or not another has a gap.
+    # A complete row gets the same position, whether or not another row has missing values.
     np.testing.assert_allclose(line.transform(np.vstack([X[:5], gaps[:1]]))[:5], line.transform(X[:5]), atol=1e-9)
     half = X[:3].copy()
     half[:, 1] = np.nan
@@ -92,12 +92,12 @@ def test_missing_cells_are_left_out(curve, line):
 
 def test_a_weight_is_so_many_rows(wine):
     weight = np.arange(len(wine)) % 3
-    # The regularisation counts rows, of which one weighs the sum of squares by the sum.
+    # The regularisation counts effective rows: the weight of one is the sum of squared weights divided by the sum of weights.
     row_weight = np.square(weight).sum() / weight.sum()
     make = lambda regularization: lehr.GTM(n_nodes=6, n_basis=3, init="plane", tol=1e-9, regularization=regularization)  # noqa: E731
     weighted = make(0.1).fit(wine, sample_weight=weight)
     repeated = make(0.1 * row_weight).fit(np.repeat(wine, weight, axis=0))
-    # Weights in another unit change nothing.
+    # The unit of weights does not matter.
     np.testing.assert_array_equal(make(0.1).fit(wine, sample_weight=weight * 4.0).embedding_, weighted.embedding_)
     assert weighted.log_likelihood_ == pytest.approx(repeated.log_likelihood_, rel=1e-6)
     np.testing.assert_allclose(np.repeat(weighted.embedding_, weight, axis=0), repeated.embedding_, atol=1e-3)

@@ -1,4 +1,4 @@
-"""A run while it goes on: callbacks, checkpoints, signals, forks."""
+"""Runs in progress: callbacks, checkpoints, signals and forks."""
 
 import multiprocessing
 import signal
@@ -65,7 +65,7 @@ def test_a_stopped_run_goes_on_to_the_same_bits(make, wine, tmp_path):
     whole = make().fit(wine)
     np.testing.assert_array_equal(resumed.labels_, whole.labels_)
     assert resumed.history_.tolist() == whole.history_.tolist()
-    # It did go on, and what is done needs no checkpoint.
+    # The run continued from its checkpoint, and a completed run needs no checkpoint.
     assert later[0].n_iter > calls[0].n_iter
     assert not path.exists()
 
@@ -124,7 +124,7 @@ def test_a_checkpoint_of_other_data_or_parameters_is_refused(wine, tmp_path):
 def test_a_signal_ends_a_run_before_it_is_done():
     blocks = lehr.datasets.load_census_blocks()
     main = threading.get_ident()
-    # A function in C: while it is called no Python runs in which the interpreter would look for signals by itself.
+    # While a function in C runs, the interpreter does not run Python code in which it would check for signals.
     seen = []
 
     class Halt(Exception):
@@ -183,7 +183,7 @@ def test_a_notebook_shows_one_bar(wine, monkeypatch, capsys):
     assert all("<progress value=" in bar and "KMeans: " in bar for _, bar in shown)
     assert shown[-1][1].endswith("KMeans: done")
     assert capsys.readouterr().err == ""
-    # A terminal of IPython has no bars.
+    # IPython in a terminal shows no bars.
     kernel = types.SimpleNamespace()
     shown.clear()
     lehr.KMeans(5, verbose=1).fit(wine)

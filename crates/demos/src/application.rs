@@ -1,8 +1,8 @@
 //! The applications of `lehr demo`: built-in items, their metric, and their known classes.
 //!
 //! An application is a workflow over services ([`Subject::workflow`]). A user can do the same with three commands:
-//! `lehr distances`, `lehr pairwise` and `lehr embed`. A test checks that both give the same bytes. An application adds
-//! domain knowledge: the known classes, and the features that mark each cluster.
+//! `lehr distances`, `lehr pairwise` and `lehr embed`. A test checks that the workflow and the commands give the same
+//! bytes. An application adds domain knowledge: the known classes, and the features that mark each cluster.
 
 pub mod found;
 pub mod page;
@@ -33,7 +33,7 @@ const ITEMS: usize = 1500;
 const PATIENT_GROUPS: usize = 6;
 /// The default number of clusters of compounds.
 const COMPOUND_GROUPS: usize = 10;
-/// The most features that are named as marks of a cluster.
+/// The maximum number of features that are named as marks of a cluster.
 const MARKS: usize = 6;
 /// The smallest share of a cluster's members that must have a value for a feature to mark the cluster.
 const PRESENT_MIN: f64 = 0.5;
@@ -41,7 +41,7 @@ const PRESENT_MIN: f64 = 0.5;
 /// The options of an application.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ApplicationOptions {
-    /// The number of items, evenly spaced over all. Default: 1500, or all if there are fewer.
+    /// The number of items, evenly spaced over all items. Default: 1500, or all if there are fewer.
     pub items: Option<usize>,
     /// The number of clusters. Default: 3 for genes, 6 for patients, 10 for compounds.
     pub clusters: Option<usize>,
@@ -63,7 +63,7 @@ pub enum Subject {
 }
 
 impl Subject {
-    /// Returns the command, which summaries give as their source.
+    /// Returns the command, which summaries give as the source of the items.
     pub fn source(self) -> &'static str {
         match self {
             Subject::Genes => "demo genes",
@@ -155,13 +155,13 @@ pub struct Application {
     pub items: Items,
     /// The name of each item.
     pub ids: Vec<String>,
-    /// The number of items that these were chosen from.
+    /// The number of items from which these items were chosen.
     pub from: usize,
     /// Whether the items are built in.
     pub is_built_in: bool,
     /// A description of each item for readers, such as a compound's structure, if there is one.
     pub structures: Option<Vec<String>>,
-    /// The known classes of the items, if any.
+    /// The known classes of the items, if there are any.
     pub known: Option<Classes>,
     /// The names of the features, if the items are rows of a table.
     pub features: Vec<String>,
@@ -212,7 +212,7 @@ impl Application {
     }
 
     /// Reads the user's own compounds. Fingerprints come from an FPS file. A table with the compounds' ids says which
-    /// are active (column `active`, 1 or 0); it may also have their structures (column `smiles`).
+    /// compounds are active (column `active`, 1 or 0). It may also have their structures (column `smiles`).
     ///
     /// # Errors
     /// Returns the errors of [`Application::new`] and of the files, and an error if a compound has no class.
@@ -257,9 +257,9 @@ impl Application {
         Some(Enrichment::new(labels, clusters, |item| known.of[item] == ACTIVE))
     }
 
-    /// Returns the features that mark each cluster, by the difference of their mean in the cluster from the mean of all
-    /// items, in standard deviations. The largest difference comes first. Returns an empty vector if the items have no
-    /// features.
+    /// Returns the features that mark each cluster, largest difference first. The difference is between the feature's
+    /// mean in the cluster and its mean over all items, in standard deviations. Returns an empty vector if the items
+    /// have no features.
     pub fn marks(&self, labels: &[u32], clusters: usize) -> Vec<Vec<(&str, f64)>> {
         let Items::Records(records) = &self.items else { return Vec::new() };
         let mut members = vec![0.0; clusters];
@@ -288,7 +288,7 @@ impl Application {
     }
 }
 
-/// Returns the rows that the options ask for.
+/// Returns the rows of the items that the options request.
 fn rows_asked(items: Option<usize>, from: usize) -> Result<Vec<usize>, Error> {
     let chosen = chosen(items.unwrap_or(ITEMS.min(from)), from);
     chosen.map_err(|reason| Error::Usage(format!("--items: {reason}")))
@@ -305,8 +305,8 @@ pub fn chosen(items: usize, from: usize) -> Result<Vec<usize>, String> {
     Ok((0..items).map(|item| item * from / items).collect())
 }
 
-/// Copies some of the fingerprints, padded to whole bytes as the services store them, so that a job recognises its
-/// cached results.
+/// Copies some of the fingerprints. They are padded to whole bytes, as the services store them, so that a job
+/// recognises its cached results.
 fn some(keys: &Fingerprints, rows: &[usize]) -> Result<Fingerprints, Error> {
     let words = rows.iter().flat_map(|row| keys.row(*row)).copied().collect();
     let ids = rows.iter().map(|row| keys.ids()[*row].clone()).collect();
@@ -321,13 +321,13 @@ fn activity(are_active: impl Iterator<Item = bool>) -> Classes {
     Classes { name: "activity".into(), classes: vec!["inactive".into(), "active".into()], of }
 }
 
-/// The families of Alu repeats: the letter behind `Alu`, from old to young.
+/// The families of Alu repeats, from old to young. The letter after `Alu` is the family.
 const FAMILIES: [&str; 3] = ["AluJ", "AluS", "AluY"];
 
 /// Returns the family of a subfamily.
 ///
 /// # Panics
-/// Panics if the name is not that of an Alu repeat.
+/// Panics if the name is not the name of an Alu repeat.
 pub fn family(subfamily: &str) -> &'static str {
     FAMILIES[family_number(subfamily)]
 }

@@ -7,7 +7,7 @@ pub use lehr_data::datasets::census_blocks as points;
 /// The workflow, as readable text.
 pub const WORKFLOW: &str = include_str!("../workflows/census.toml");
 
-/// The same workflow over two nodes.
+/// The same workflow, spread over two nodes.
 pub const TWO_NODES: &str = include_str!("../workflows/two-nodes.toml");
 
 /// The kind and the source of the rows, for the report.

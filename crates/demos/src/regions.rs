@@ -1,5 +1,5 @@
-//! Regions with inhabitants, clustered in three ways: by the attributes of their people, by where a subgroup lives, and
-//! by both.
+//! Regions with inhabitants, clustered in three ways: by the attributes of their people, by the places where a subgroup
+//! lives, and by both.
 //!
 //! Papers 000 and 004 cluster a census like this. The first way uses standardised attributes and weights regions by
 //! their people. The second uses positions on the sphere and weights regions by the subgroup's people. The third puts
@@ -20,13 +20,14 @@ use crate::Error;
 
 /// The number of digits of a block's code that identify its tract: state, county and tract.
 const TRACT: usize = 11;
-/// The most people that a small block has.
+/// The maximum number of people in a small block.
 const SMALL: f64 = 20.0;
 
 /// A table of regions and the roles of its columns.
 #[derive(Debug, Clone, Default)]
 pub struct Roles {
-    /// The table. Default: the census tracts of three states, made from the built-in blocks; they need no other option.
+    /// The table. Default: the census tracts of three states, made from the built-in blocks. With them, no other option
+    /// is needed.
     pub table: Option<PathBuf>,
     /// The columns that are used as attributes unchanged.
     pub attributes: Vec<String>,
@@ -36,9 +37,9 @@ pub struct Roles {
     pub people: Option<String>,
     /// The columns of longitude and latitude in degrees; may be empty.
     pub position: Vec<String>,
-    /// The column that counts the people of a subgroup, by whom the positions are weighted. Default: all people.
+    /// The column that counts the people of a subgroup. These counts weight the positions. Default: all people.
     pub subgroup: Option<String>,
-    /// The column of identifiers. Default: the 0-based row.
+    /// The column of identifiers. Default: the row number, counted from 0.
     pub id: Option<String>,
 }
 
@@ -51,11 +52,11 @@ pub struct Regions {
     pub one: &'static str,
     /// The identifier of each region.
     pub ids: Vec<String>,
-    /// The attributes, one column each, weighted by people.
+    /// The attributes, one in each column, weighted by people.
     pub attributes: Points,
     /// The longitude and latitude of each region, in degrees.
     pub position: Option<Points>,
-    /// The number of inhabitants of each region; 1 each if it is not given.
+    /// The number of inhabitants of each region; 1 for each region if the numbers are not given.
     pub people: Vec<f64>,
     /// The name of the subgroup, and its number of people in each region.
     pub subgroup: Option<(String, Vec<f64>)>,
@@ -64,9 +65,9 @@ pub struct Regions {
 /// A way to cluster regions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum View {
-    /// By the attributes of their people.
+    /// By the attributes of the people in the regions.
     Attributes,
-    /// By where the subgroup lives, or where all people live if there is no subgroup.
+    /// By the places where the subgroup lives, or where all people live if there is no subgroup.
     Position,
     /// By attributes and positions together.
     Both,
@@ -92,9 +93,9 @@ pub struct Profile {
     pub people: f64,
     /// The number of people in the subgroup.
     pub subgroup: Option<f64>,
-    /// The longitude and latitude of the mean position of its people, in degrees.
+    /// The mean position of the people in the cluster, as longitude and latitude in degrees.
     pub middle: Option<(f64, f64)>,
-    /// The mean of each attribute over its people.
+    /// The mean of each attribute over the people in the cluster.
     pub means: Vec<f64>,
     /// The difference of each mean from the mean of all people, in standard deviations over all people.
     pub deviations: Vec<f64>,
@@ -105,11 +106,11 @@ fn usage(message: &str) -> Error {
 }
 
 impl Regions {
-    /// Reads the regions and takes the attributes from their roles.
+    /// Reads the regions and computes the attributes from the roles of the columns.
     ///
     /// # Errors
-    /// Returns [`Error::Usage`] for columns that contradict each other, [`Error::Data`] for a table that lacks them or
-    /// has impossible values.
+    /// Returns [`Error::Usage`] for columns that contradict each other. Returns [`Error::Data`] for a table that lacks
+    /// columns or has impossible values.
     pub fn new(roles: &Roles) -> Result<Self, Error> {
         match &roles.table {
             None => Ok(tracts(&datasets::census_blocks())),
@@ -153,7 +154,7 @@ impl Regions {
         for name in shares {
             let of = column(name);
             let all: f64 = of.iter().sum::<f64>() / counts.iter().sum::<f64>();
-            // An uninhabited region gets the overall share; its weight is 0.
+            // An uninhabited region gets the overall share, but its weight is 0.
             let share = of.iter().zip(&counts).map(|(of, people)| if *people > 0.0 { of / people } else { all });
             columns.push((name.clone(), share.collect()));
         }
@@ -162,7 +163,7 @@ impl Regions {
         let ids = table.ids().map_or_else(|| (0..rows).map(|row| row.to_string()).collect(), <[String]>::to_vec);
         let named = table.name();
         let points = |values: Vec<f64>, names: Vec<String>| Points::new(values, names.len())?.with_columns(names);
-        // The error for a count below 0 names its row.
+        // The error for a negative count names the row of the count.
         let attributes = points(values, names)?.with_name(named).with_weights(counts.clone())?;
         let position = if let [longitude, latitude] = &position[..] {
             let (lon, lat) = (column(longitude), column(latitude));
@@ -196,7 +197,7 @@ impl Regions {
         }
     }
 
-    /// Returns the points of a view: standardised attributes, positions in km, or both side by side, where positions
+    /// Returns the points of a view: standardised attributes, positions in km, or both side by side. If both, positions
     /// have the share `mix` of the variance.
     ///
     /// # Errors
@@ -263,7 +264,7 @@ impl Regions {
         profiles
     }
 
-    /// Returns the attributes whose means in a profile differ most from the overall means, largest difference first.
+    /// Returns the attributes in which a profile differs most from the overall means, largest difference first.
     pub fn marks<'a>(&'a self, profile: &'a Profile, most: usize) -> Vec<(&'a str, f64)> {
         let mut marks: Vec<(&str, f64)> =
             self.attributes.columns().iter().map(String::as_str).zip(profile.deviations.iter().copied()).collect();
@@ -293,8 +294,8 @@ fn variance(points: &Points) -> f64 {
         .sum()
 }
 
-/// Builds census tracts from the built-in blocks: how densely and how evenly people live in each, and how many live in
-/// small blocks.
+/// Builds census tracts from the built-in blocks. The attributes say how densely and how evenly people live in a tract,
+/// and how many of them live in small blocks.
 fn tracts(blocks: &Points) -> Regions {
     let mut of: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
     for (row, id) in blocks.ids().unwrap_or_default().iter().enumerate() {
@@ -405,8 +406,8 @@ mod tests {
         assert_eq!(profiles[1].means, [2.0, 0.2]);
         let (lon, lat) = profiles[0].middle.unwrap();
         assert!(lon.abs() < 1e-12 && (lat - 0.5).abs() < 1e-12);
-        // The incomes are 1, 3, 2 and 2 for 100 people each: the mean is 2 and neither cluster differs. The shares have
-        // a mean of 1/4.
+        // The incomes are 1, 3, 2 and 2, each for 100 people, so their mean is 2 and neither cluster differs from it.
+        // The shares have a mean of 1/4.
         assert_eq!(found.marks(&profiles[0], 1)[0].0, "young");
         assert!(profiles[0].deviations[0].abs() < 1e-12 && profiles[0].deviations[1] > 0.0);
     }

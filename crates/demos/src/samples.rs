@@ -1,6 +1,6 @@
 //! A service with the built-in data, for the first step of a workflow that needs no input.
 //!
-//! `load` makes a data set from a sample, or from some of its items, evenly spaced. Known facts about the items are in
+//! `load` makes a data set from a sample, or from evenly spaced items of the sample. Known facts about the items are in
 //! a separate column, which methods do not read.
 
 use std::collections::BTreeMap;
@@ -118,7 +118,7 @@ impl Contract for SampleState {
     const VERSION: Version = Version::new(1, 0);
 }
 
-/// Makes a data set of a sample.
+/// Makes a data set from a sample.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, Operation)]
 #[operation(contract = SampleState, verb = Submit, name = "load", reply = Loaded)]
 #[serde(deny_unknown_fields)]
@@ -140,7 +140,7 @@ pub struct Load {
 pub struct Loaded {
     /// The name of the data set.
     dataset: String,
-    /// The number of its items.
+    /// The number of items in the data set.
     items: usize,
     /// The number of items in the sample.
     chosen_from: usize,

@@ -1,4 +1,4 @@
-//! A new method joins: this file is all of it. It runs as a service, queues, reports, stops, and its table is a data set.
+//! A complete new method in one file. It runs as a service, queues, reports and stops, and its table is a data set.
 //!
 //! `cargo run -p lehr-jobs --example joined_method`
 
@@ -9,16 +9,16 @@ use lehr_services::{Fault, Host, Version};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Moving averages of a column.
+/// A method that computes the moving averages of a column.
 #[derive(Clone)]
 struct Smoothing;
 
 #[derive(Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Options {
-    /// The column.
+    /// The name of the column.
     column: String,
-    /// How many rows each mean is of, at least 1.
+    /// The number of rows in each average, at least 1.
     window: usize,
 }
 
@@ -48,7 +48,7 @@ impl Method for Smoothing {
     }
 }
 
-/// Averages four days.
+/// Averages windows of days.
 pub fn main() -> Result<(), Fault> {
     let dispatcher = lehr_runtime::Dispatcher::new(2).expect("two threads");
     let host = Host::new(dispatcher.handle());

@@ -26,7 +26,7 @@ use crate::table::Columns;
 
 /// The name of a backup's list of files.
 pub const LIST: &str = "backup.json";
-/// The name of the format. Its number rises whenever its meaning changes.
+/// The name of the backup format. Its number rises whenever the meaning of the list changes.
 const FORMAT: &str = "lehr backup 1";
 /// The file that a running node keeps locked.
 const LOCK: &str = "lock";
@@ -77,16 +77,16 @@ struct Entry {
 pub struct Counted {
     /// The number of files.
     pub files: usize,
-    /// Their size in bytes.
+    /// The total size of the files, in bytes.
     pub bytes: u64,
-    /// The number of states of services among them.
+    /// The number of files that hold the state of a service.
     pub states: usize,
-    /// The number of contents of data sets among them.
+    /// The number of files that hold the contents of a data set.
     pub datasets: usize,
 }
 
-/// Checks the folder of a node or a backup of it. It checks the checksum of each state, and that each data set has the
-/// contents that its service names. In a backup it also checks each file against the list.
+/// Checks the folder of a node or a backup of it. Compares each state with its checksum, and checks that each data set
+/// has the contents that its service names. In a backup, also compares each file with the list.
 ///
 /// # Errors
 /// Returns [`Error::Damaged`] with a line for each damaged file, or [`Error::Disk`].
@@ -119,7 +119,7 @@ pub fn verify(folder: &Path) -> Result<Counted, Error> {
             }
             Err(damage) => faults.push(format!("{}: {damage}", path.display())),
         }
-        // A node replaces a missing state by its copy, so a copy without its original is reported too.
+        // A node that misses a state restores it from the copy, so a copy without its original is reported too.
         if let Some(original) = file.strip_suffix(".copy")
             && !files.iter().any(|file| file == original)
         {
@@ -191,7 +191,7 @@ pub fn import(backup: &Path, keep: &Path) -> Result<Counted, Error> {
     Ok(counted)
 }
 
-/// Returns the names of the files below a folder, without locks, lists and files that a node has not finished writing.
+/// Returns the names of the files below a folder, except locks, lists and files that a node has not finished writing.
 fn files(folder: &Path) -> Result<Vec<String>, Error> {
     fn walk(folder: &Path, before: &str, found: &mut Vec<String>) -> Result<(), Error> {
         let disk = |cause| Error::Disk(folder.to_path_buf(), cause);
@@ -293,7 +293,7 @@ fn entry(path: &Path) -> Result<Entry, Error> {
     Ok(Entry { bytes, sha256: crate::datasets::digest(&mut file).map_err(disk)? })
 }
 
-/// Locks a folder. The locks last as long as the returned files.
+/// Locks a folder. The locks last until the returned files are dropped.
 fn locked(folder: &Path) -> Result<Vec<File>, Error> {
     let mut held = Vec::new();
     let mut folders = vec![folder.to_path_buf()];
@@ -328,7 +328,7 @@ fn copy(from: &Path, to: &Path, file: &str) -> Result<(), Error> {
     fs::copy(from.join(file), &target).and_then(|_| File::open(&target)?.sync_all()).map_err(disk)
 }
 
-/// Fills a temporary folder and renames it, so that the folder appears only when it is complete.
+/// Fills a temporary folder and then renames it to `folder`, so that the folder appears only when it is complete.
 fn appear(folder: &Path, fill: impl FnOnce(&Path) -> Result<(), Error>) -> Result<(), Error> {
     let disk = |cause| Error::Disk(folder.to_path_buf(), cause);
     let is_free = match fs::read_dir(folder) {

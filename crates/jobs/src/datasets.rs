@@ -26,9 +26,9 @@ pub(crate) use service::check_name;
 pub use service::{DatasetService, Limits};
 pub use whole::UploadFile;
 
-/// The pattern of a data set's name: parts with `/` between them; no part has only dots.
+/// The pattern of a data set's name: parts separated by `/`. A part must not consist of dots only.
 pub(crate) const NAME_PATTERN: &str = r"^\.*[A-Za-z0-9_-][A-Za-z0-9._-]*(/\.*[A-Za-z0-9_-][A-Za-z0-9._-]*)*$";
-/// The most bytes that a name has.
+/// The maximum length of a name, in bytes.
 pub(crate) const NAME_BYTES: usize = 200;
 
 /// The state of the service of data sets.
@@ -56,7 +56,7 @@ pub struct Datasets {
     pub datasets: BTreeMap<String, Dataset>,
     /// The uploads in progress, by the names of their future data sets.
     pub uploads: BTreeMap<String, Upload>,
-    /// The number for the next contents.
+    /// The number that the next stored contents get.
     pub(crate) next: u64,
 }
 
@@ -75,25 +75,25 @@ pub struct Dataset {
     pub rows: u64,
     /// The columns in order.
     pub columns: Vec<Column>,
-    /// The column of weights, if there is one.
+    /// The column with the weights of the rows, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub weights: Option<String>,
-    /// The column of ids, if there is one.
+    /// The column with the ids of the rows, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
     /// The memory that the values take, in bytes.
     pub bytes: u64,
-    /// The checksum of the contents: equal contents have equal checksums, whatever their origin.
+    /// The checksum of the contents. Equal contents have equal checksums, whatever their origin.
     pub checksum: String,
     /// The origin of the data set.
     pub source: Source,
-    /// Warnings from reading: columns that were left out and why, and ids that occur several times.
+    /// Warnings from reading the data: columns that were left out, with the reason, and ids that occur several times.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
     /// The description of the columns, if the data set was read as an ordinary table (`table`).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub account: Vec<ColumnFacts>,
-    /// The number of its contents.
+    /// The number under which the contents of the data set are stored.
     pub(crate) content: u64,
 }
 
@@ -123,7 +123,7 @@ impl Dataset {
 pub struct Column {
     /// The name of the column.
     pub name: String,
-    /// The kind of its values.
+    /// The kind of the column's values.
     pub kind: Kind,
 }
 
@@ -183,8 +183,8 @@ pub struct Upload {
     pub source: Source,
     /// The parts to read, and how to read them.
     pub reading: Reading,
-    /// The number of bytes that have arrived, which are on disk if the service keeps its data. The next piece begins
-    /// here.
+    /// The number of bytes that have arrived. If the service keeps its data, these bytes are on disk. The next piece
+    /// begins at this offset.
     pub offset: u64,
     /// The expected number of bytes, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -197,11 +197,11 @@ pub struct Upload {
     /// The reason why the upload failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fault: Option<Fault>,
-    /// The number under which its bytes are stored.
+    /// The number under which the uploaded bytes are stored.
     pub(crate) content: u64,
 }
 
-/// Begins an upload, or resumes one that was begun with the same fields. The answer has the offset of the next piece.
+/// Begins an upload, or resumes an upload that began with the same fields. The answer has the offset of the next piece.
 ///
 /// # Example
 /// See [`Datasets`].
@@ -214,10 +214,10 @@ pub struct Begin {
     pub name: String,
     /// The format of the file.
     pub format: Form,
-    /// The number of bytes. The service refuses more, and refuses to finish with fewer.
+    /// The number of bytes of the file. The service refuses more bytes, and refuses to finish with fewer.
     #[serde(default)]
     pub bytes: Option<u64>,
-    /// The SHA-256 in hexadecimal digits, checked at the end.
+    /// The SHA-256 of the file in hexadecimal digits, checked at the end.
     #[serde(default)]
     pub sha256: Option<String>,
     /// The columns to keep, in addition to weights and ids. Default: all; of text files, all numeric columns.
@@ -242,7 +242,7 @@ pub struct Begin {
     /// The notation of an ordinary table, with the format `table`. Default: detected.
     #[serde(default)]
     pub dialect: Option<Dialect>,
-    /// Whether to replace an existing data set of this name, which stays until the new one is complete.
+    /// Whether to replace an existing data set of this name. The existing one stays until the new one is complete.
     #[serde(default)]
     pub replace: bool,
 }
@@ -283,13 +283,13 @@ impl Begin {
 pub struct Offset {
     /// The service has all bytes before this offset.
     pub offset: u64,
-    /// The most bytes of a piece; a node may allow less in one request body.
+    /// The maximum size of a piece, in bytes. A node may allow less in one request body.
     pub piece_bytes_max: u64,
 }
 
-/// Adds a piece of an upload, and answers when it is stored. Sending a piece again changes nothing.
+/// Adds a piece to an upload, and answers when the piece is stored. Sending a piece again changes nothing.
 ///
-/// Over HTTP the body may be the piece itself, as `application/octet-stream`, with `name` and `offset` in the query.
+/// Over HTTP, the body may be the piece itself, as `application/octet-stream`, with `name` and `offset` in the query.
 ///
 /// # Example
 /// See [`Datasets`].
@@ -298,13 +298,13 @@ pub struct Offset {
 pub struct Append {
     /// The name of the upload.
     pub name: String,
-    /// The offset of the piece: the one in the last answer.
+    /// The offset of the piece, as returned by the previous answer.
     pub offset: u64,
     /// The bytes of the piece.
     pub data: Bytes,
 }
 
-/// Ends an upload: checks its length and checksum, reads it, and answers when the data set is ready.
+/// Finishes an upload. Checks its length and checksum, reads it, and answers when the data set is ready.
 ///
 /// # Example
 /// See [`Datasets`].
@@ -342,7 +342,7 @@ pub struct Open {
     pub name: String,
     /// The file, relative to the data root.
     pub path: String,
-    /// The format of the file. Default: by the file name's extension.
+    /// The format of the file. Default: derived from the extension of the file's name.
     #[serde(default)]
     pub format: Option<Form>,
     /// The columns to keep, in addition to weights and ids. Default: all columns; of text files, all numeric ones.
@@ -416,7 +416,7 @@ pub struct Put {
     pub replace: bool,
 }
 
-/// Returns a whole data set: by its handle in this process, or as an Arrow stream elsewhere.
+/// Returns a whole data set: as a handle within this process, or as an Arrow stream to other processes.
 ///
 /// # Example
 /// ```
@@ -438,7 +438,7 @@ pub struct Take {
     pub name: String,
 }
 
-/// Returns rows of a data set. The answer may have fewer rows than requested; it gives the end.
+/// Returns rows of a data set. The answer may have fewer rows than requested; its field `to` says where it ends.
 ///
 /// # Example
 /// ```
@@ -468,10 +468,10 @@ pub struct Read {
     /// The first row, from 0. Default: 0.
     #[serde(default)]
     pub from: u64,
-    /// The row after the last one. Default: all.
+    /// The end of the rows, exclusive. Default: the number of rows.
     #[serde(default)]
     pub to: Option<u64>,
-    /// Take only every so-many-th row, from the first on: 16 gives a sample of a sixteenth. Default: each row.
+    /// Take every n-th row, beginning with the first: 16 gives a sixteenth of the rows. Default: every row.
     #[serde(default)]
     pub every: Option<NonZeroU64>,
 }
@@ -493,7 +493,7 @@ pub struct Rename {
     pub to: String,
 }
 
-/// Removes an upload by name, or else the data set of that name.
+/// Removes the upload with this name. If there is none, removes the data set with this name.
 ///
 /// # Example
 /// ```
@@ -506,8 +506,8 @@ pub struct Remove {
     pub name: String,
 }
 
-/// Records the growth of an upload. Subscribers receive it for each [`Append`], without the bytes. Only the service may
-/// send it, to itself.
+/// Records that an upload has grown. Subscribers receive this request after each [`Append`], without the bytes. Only
+/// the service itself may send it.
 ///
 /// # Example
 /// See [`Append`].
@@ -518,14 +518,14 @@ pub struct Grow {
     pub name: String,
     /// The offset of the piece.
     pub offset: u64,
-    /// The length of the piece.
+    /// The length of the piece, in bytes.
     pub bytes: u64,
     #[serde(skip)]
     #[schemars(skip)]
     pub(crate) data: Option<Bytes>,
 }
 
-/// Records that the service starts to read an upload or a file. Only the service may send it, to itself.
+/// Records that the service starts to read an upload or a file. Only the service itself may send this request.
 ///
 /// # Example
 /// See [`Finish`].
@@ -534,13 +534,13 @@ pub struct Grow {
 pub struct StartReading {
     /// The name of the upload or of the new data set.
     pub name: String,
-    /// For a file: its path, and the parts to read.
+    /// For a file: the path of the file, and the parts to read.
     #[serde(default)]
     pub file: Option<Upload>,
 }
 
-/// Abandons an upload or a file because the request that began it ended in an error. Only the service may send it, to
-/// itself.
+/// Abandons an upload or a file because the request that began it ended in an error. Only the service itself may send
+/// this request.
 ///
 /// # Example
 /// See [`Finish`].
@@ -549,12 +549,12 @@ pub struct StartReading {
 pub struct Abandon {
     /// The name of the upload or of the new data set.
     pub name: String,
-    /// The number under which its bytes are stored.
+    /// The number under which the uploaded bytes are stored.
     pub content: u64,
 }
 
-/// Records the outcome of an upload, a file or a table. Subscribers receive it when a data set is ready. Only the
-/// service may send it, to itself.
+/// Records the outcome of an upload, a file or a table. Subscribers receive this request when a data set is ready. Only
+/// the service itself may send it.
 ///
 /// # Example
 /// See [`Finish`].
@@ -563,13 +563,13 @@ pub struct Abandon {
 pub struct Settle {
     /// The name of the data set.
     pub name: String,
-    /// The data set, if it is ready.
+    /// The data set, if reading succeeded.
     pub dataset: Option<Dataset>,
-    /// The reason why it failed.
+    /// The reason why reading failed.
     pub fault: Option<Fault>,
     /// Whether to replace an existing data set.
     pub replace: bool,
-    /// The number under which the bytes are stored that it was read from; `None` for a table.
+    /// The number of the stored bytes that the data set was read from; `None` for a table.
     pub(crate) read_from: Option<u64>,
     #[serde(skip)]
     #[schemars(skip)]

@@ -1,8 +1,8 @@
 //! Turns the methods that `lehr-methods` declares into methods of services.
 //!
-//! A job's options are those that the method declares; for a method on rows, also the columns and their scaling.
-//! Tables, figures and warnings are those that the declaration gives to every front end. So a method that is declared
-//! there becomes a service without further code.
+//! The options of a job are the options that the method declares. A method on rows also has options for the columns and
+//! their scaling. Tables, figures and warnings are the same in all front ends, because the declaration defines them. So
+//! a declared method becomes a service without further code.
 
 use std::collections::BTreeMap;
 
@@ -35,12 +35,12 @@ const POINTS: &str = "points";
 /// A declared method.
 pub(crate) struct Declared {
     method: &'static dyn lehr_methods::Method,
-    /// The store for its full results, in addition to their tables.
+    /// The store for full results, which have more than the tables.
     fits: Option<Fits>,
 }
 
-/// Full results of this process's jobs by job id, for callers that need more than the tables. They are kept until this
-/// value is dropped.
+/// Full results of jobs in this process, by job id, for callers that need more than the tables. They are kept until
+/// this value is dropped.
 ///
 /// # Example
 /// ```
@@ -72,18 +72,19 @@ impl Fits {
     }
 }
 
-/// The columns of a data set to use as rows, and how to prepare them.
+/// The columns of a data set that are used as rows, and how Lehr prepares them.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct TableOptions {
     /// The columns of the points. Default: all numeric columns, except weights and ids. A method that takes rows of
-    /// bits uses the column `fingerprint` or `sparse` if there is one.
+    /// bits uses the column `fingerprint` or `sparse` if the data set has one.
     pub columns: Option<Vec<String>>,
-    /// The column of weights, for a data set without missing values. Default: the data set's own, or none.
+    /// The column of weights, for a data set without missing values. Default: the weights that the data set names, or
+    /// none.
     pub weights: Option<String>,
-    /// The column of ids. Default: the data set's own, or the row number.
+    /// The column of ids. Default: the ids that the data set names, or the row number.
     pub id: Option<String>,
-    /// Treat the columns as longitude and latitude in degrees: distances are on the sphere, in km. Default: no.
+    /// Treat the columns as longitude and latitude in degrees, and measure distances on the sphere in km. Default: no.
     pub lonlat: bool,
     /// Scale columns, so that their units do not matter. Default: no scaling; with `auto`, by median and interquartile
     /// range.
@@ -94,16 +95,16 @@ pub struct TableOptions {
     pub auto: bool,
     /// Columns that are not used. Default: none.
     pub exclude: Vec<String>,
-    /// Columns whose logarithms are used; results are in the columns' own units. Default: none.
+    /// Columns whose logarithms are used. Results are in the original units of the columns. Default: none.
     pub log: Vec<String>,
-    /// How missing values are handled. Default: with `auto`, as suits the method; otherwise they are errors, unless the
-    /// method supports them.
+    /// How missing values are handled. Default: with `auto`, the handling that suits the method; otherwise missing
+    /// values are errors, unless the method supports them.
     pub missing: Option<Gaps>,
-    /// The parts to compare of each date among `columns`. Default: the days.
+    /// The parts of each date among `columns` to compare. Default: the days.
     pub date_parts: Vec<DatePart>,
 }
 
-/// A part of a date that rows are compared by.
+/// A part of a date by which rows are compared.
 ///
 /// # Example
 /// ```
@@ -134,13 +135,13 @@ impl DatePart {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Gaps {
-    /// They are left out of distances, if the method supports it.
+    /// Missing values are left out of distances, if the method supports it.
     Skip,
-    /// They become the median of the column; for categories, the shares of the texts.
+    /// Missing values become the median of the column. For categories, they become the shares of the texts.
     Median,
-    /// They become the most frequent value.
+    /// Missing values become the most frequent value of the column.
     Mode,
-    /// They become the mean over the nearest rows.
+    /// Missing values become the mean over the nearest rows.
     Nearest,
     /// Rows with missing values are left out.
     Drop,
@@ -167,12 +168,12 @@ impl Gaps {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ColumnScale {
-    /// Unchanged.
+    /// Columns are not scaled.
     #[default]
     None,
-    /// By mean and standard deviation.
+    /// Columns are scaled by mean and standard deviation.
     Std,
-    /// By median and interquartile range.
+    /// Columns are scaled by median and interquartile range.
     Robust,
 }
 
@@ -202,7 +203,7 @@ impl TableOptions {
         Options::of(self).and(Options::of(method))
     }
 
-    /// Reports invalid options before there is a table.
+    /// Reports invalid options before the table is known.
     fn check(&self) -> Option<String> {
         if self.lonlat && self.is_prepared() {
             return Some(
@@ -213,7 +214,7 @@ impl TableOptions {
         is_wrong.then(|| "scale: expected none with lonlat, whose unit is km".to_owned())
     }
 
-    /// Returns whether columns are described and prepared before the method sees them.
+    /// Returns whether Lehr describes and prepares the columns before the method receives them.
     fn is_prepared(&self) -> bool {
         let is_list = !(self.exclude.is_empty() && self.log.is_empty() && self.date_parts.is_empty());
         self.auto || is_list || self.missing.is_some()
@@ -269,7 +270,7 @@ pub fn run(
 /// The file name of a method's report.
 const PAGE: &str = "report.html";
 
-/// The name of the data and how they were read, for models, messages and reports.
+/// The name of the data and how they were read; used in models, messages and reports.
 struct Source<'a> {
     dataset: &'a str,
     id: Option<String>,
@@ -278,7 +279,7 @@ struct Source<'a> {
 }
 
 impl<'a> Source<'a> {
-    /// Describes an input. `scale` is the scaling that a preparation chose, if there was one.
+    /// Describes an input. `scale` is the scaling that a preparation chose, if it chose one.
     fn of(inputs: &'a Inputs, name: &str, options: &TableOptions, scale: Option<Scale>) -> Self {
         let table = inputs.table(name).ok();
         let named = |given: &Option<String>, own: Option<&str>| given.clone().or_else(|| own.map(str::to_owned));
@@ -321,14 +322,14 @@ impl Declared {
         Self { method, fits: Some(fits.clone()) }
     }
 
-    /// Splits options into those of the table, if the method takes one, and those of the method.
+    /// Splits options into the table's options, if the method takes a table, and the method's own options.
     fn divided(&self, options: &Options) -> Result<(TableOptions, Map<String, Value>), Fault> {
         let given = options.to_value();
         let Value::Object(fields) = given else {
             return Err(refused(given.clone(), "expected an object", &|_| None));
         };
         let names = names_of(self.method.about().takes);
-        // An option that the method does not support may be present if it has no effect.
+        // A table option that the method does not support is allowed if it has no effect.
         let says_nothing = |value: &Value| value.is_null() || *value == json!(false) || *value == json!([]);
         let of_table = |name: &str, value: &Value| {
             names.contains(&name) || !names.is_empty() && NAMES.contains(&name) && says_nothing(value)
@@ -454,12 +455,12 @@ impl AnyMethod for Declared {
     }
 }
 
-/// Reads the rows of the input. They are bits or sparse if the method takes such rows and the options name no columns.
-/// They may have missing values if the method and the data set allow them.
+/// Reads the rows of the input. If the method takes rows of bits or sparse rows and the options name no columns, it
+/// reads these. Rows may have missing values if the method and the data set allow them.
 ///
 /// # Errors
 /// Returns [`Failure::Input`] for columns that do not exist, for impossible values, with their positions, and for
-/// weights of rows with missing values.
+/// weights combined with missing values.
 fn rows_of(inputs: &Inputs, options: &TableOptions, words: &RowsWords) -> Result<Rows, Failure> {
     let table = inputs.table(POINTS)?;
     let name = inputs.dataset(POINTS);
@@ -499,7 +500,7 @@ fn rows_of(inputs: &Inputs, options: &TableOptions, words: &RowsWords) -> Result
     Ok(Rows::with_gaps(records, scale)?)
 }
 
-/// Reads the rows of an ordinary table, and prepares them as the command does.
+/// Reads the rows of an ordinary table, and prepares them as the `lehr` command does.
 ///
 /// # Errors
 /// Returns the errors of [`rows_of`], and errors for columns that cannot be used as requested.
@@ -532,7 +533,7 @@ fn prepared(table: &Table, name: &str, options: &TableOptions, words: &RowsWords
     Ok(decided.rows(keys, options.auto && words.sets_aside)?)
 }
 
-/// Reads the rows of the input as a stream that begins with the sample. Leaves out rows of weight 0, as when a stream
+/// Reads the rows of the input as a stream that begins with the sample. Leaves out rows of weight 0, like a stream that
 /// is read from a file.
 ///
 /// # Errors
@@ -560,7 +561,7 @@ fn stream_of(inputs: &Inputs, options: &TableOptions, sample_rows: usize) -> Res
 /// Returns the reason why a method has no result, with the name of the data set.
 fn failure(dataset: &str, error: Error) -> Failure {
     match error {
-        // This error names the data itself.
+        // The message of this error names the data set already.
         Error::Data(error) => error.into(),
         error => match Failure::from(error) {
             Failure::Input(reason) => Failure::Input(format!("{dataset}: {reason}")),
@@ -580,7 +581,7 @@ pub(crate) fn result(table: lehr_methods::Table<'_>) -> Result<Table, Fault> {
             }
             Column::Numbers(values) => builder.numbers(name, values.into_owned()),
             Column::Weights(values) => builder.numbers(name.clone(), values).weights(Some(name)),
-            // Counts need a value of at least 0 in each row.
+            // Counts must be at least 0 in every row.
             Column::Labels { of_rows, may_be_none: false } if !of_rows.contains(&UNLABELLED) => {
                 builder.counts(name, of_rows.iter().map(|&label| u64::from(label)).collect())
             }

@@ -1,10 +1,10 @@
-//! Dissimilarities of all pairs as a method: the library's `all_pairs` over sequences, fingerprints or records, under
-//! the contract `lehr.distances` 1.1. Its options are those of `lehr_methods::distances`.
+//! Dissimilarities of all pairs as a method, under the contract `lehr.distances` 1.1. Applies the library's `all_pairs`
+//! to sequences, fingerprints or records. The options are those of `lehr_methods::distances`.
 //!
-//! The columns of the table `items` decide what is compared: `sequence` (as in FASTA), `fingerprint` (as in FPS), or
-//! else numbers, which may be missing. There are three output tables. `matrix` has the pairs (0,1), (0,2), …, (1,2), …
-//! in one column. `items` has the ids and the counts of equal items. `members` maps each row of the input to its item.
-//! The job saves finished pairs as it goes.
+//! The columns of the table `items` decide which items are compared: `sequence` (as in FASTA), `fingerprint` (as in
+//! FPS), or otherwise numbers. Numbers may be missing. There are three output tables. `matrix` has the pairs (0,1),
+//! (0,2), …, (1,2), … in one column. `items` has the ids and the number of equal items for each id. `members` maps each
+//! row of the input to its item. The job saves finished pairs as it goes.
 
 use std::path::{Path, PathBuf};
 
@@ -29,9 +29,9 @@ use crate::watch::Watch;
 
 pub use lehr_methods::distances::{Alignment, Element, Letters, Metric, Options};
 
-/// The name of the input.
+/// The name of the input table.
 const ITEMS: &str = "items";
-/// The column whose presence means that sequences are compared.
+/// The name of the column with sequences. If the table has it, sequences are compared.
 const SEQUENCE: &str = "sequence";
 
 /// Dissimilarities of all pairs of items as a [`Method`].
@@ -49,14 +49,14 @@ const SEQUENCE: &str = "sequence";
 #[derive(Clone, Debug, Default)]
 pub struct Distances {
     log: Option<PathBuf>,
-    /// The reason why the last job could not save all finished pairs, if it could not.
+    /// The reason why the last job could not save all finished pairs, if saving failed.
     unkept: Arc<Mutex<Option<String>>>,
 }
 
 impl Distances {
     /// Creates the method for a service that runs one job. It saves finished pairs in this file instead of the job's
-    /// own, so that they outlive the service. The file has the format of a checkpoint of `lehr distances`. A job
-    /// resumes from the pairs in it; the file is never removed.
+    /// own file, so that the pairs outlive the service. The file has the format of a checkpoint of `lehr distances`. A
+    /// job resumes from the pairs in the file; the file is never removed.
     ///
     /// # Example
     /// ```
@@ -67,8 +67,8 @@ impl Distances {
         Self { log: Some(path.into()), unkept: Arc::default() }
     }
 
-    /// Returns the reason why the last job could not save some finished pairs, if it could not. The job continued
-    /// without saving; pairs saved before remain valid.
+    /// Returns the reason why the last job could not save some finished pairs, or `None` if it saved all. The job
+    /// continued without saving; pairs saved before remain valid.
     ///
     /// # Example
     /// ```
@@ -131,7 +131,7 @@ impl Method for Distances {
                 Element::F64 => matrix::<f64>(job, log, metric, |half, _| {
                     Table::builder().numbers(COLUMN, condensed(half, |value| value))
                 }),
-                // Values stored in 16 bits are computed in 32 bits.
+                // Values that are stored in 16 bits are computed in 32 bits.
                 Element::U16 => matrix::<f32>(job, log, metric, |half, largest| {
                     let scale = dissimilarities::Element::U16.scale(largest);
                     Table::builder().fixed(COLUMN, condensed(half, |value| fixed(value, scale)), scale)
@@ -150,7 +150,7 @@ impl Method for Distances {
     }
 }
 
-/// Reads the items of a table: its sequences or fingerprints, or else its rows of numbers.
+/// Reads the items of a table: its sequences or fingerprints, or otherwise its rows of numbers.
 fn read(table: &Table, name: &str, options: &Options) -> Result<Items, Failure> {
     let has = |wanted: &str| table.columns().any(|(column, _)| column == wanted);
     let kind = if has(SEQUENCE) {
@@ -200,7 +200,7 @@ fn named(name: &str, failure: Failure) -> Failure {
     }
 }
 
-/// The reason why a comparison has no result: the metric does not suit the items, or the run fails.
+/// The reason why a comparison has no result: the metric does not suit the items, or the run failed.
 enum Hindrance {
     Items(Error),
     Comparison(Failure),
@@ -218,7 +218,7 @@ struct Found {
     extent: Extent,
 }
 
-/// Compares all pairs, from the beginning or from the checkpoint of the job. Returns nothing in a process that does not
+/// Compares all pairs, from the beginning or from the checkpoint of the job. Returns `None` in a process that does not
 /// return the result.
 fn matrix<T: Precision>(
     job: &Job,
@@ -227,7 +227,7 @@ fn matrix<T: Precision>(
     column: impl FnOnce(&Half<T>, f64) -> Builder,
 ) -> Result<Option<Found>, Failure> {
     let items = metric.items();
-    // Refuse a result that is too large for a data set now, not after hours of work.
+    // Refuse a result that is too large for a data set now, before hours of work.
     let limit = Limits::default().dataset_bytes.min(lehr_data::memory::available().unwrap_or(u64::MAX));
     Half::<T>::fits(items, limit).map_err(failure)?;
     let (mut log, mut kept) = match Log::resume::<T>(path, metric) {
@@ -258,7 +258,7 @@ fn matrix<T: Precision>(
     Ok(Some(Found { matrix: column(&half, extent.largest).gaps(extent.missing > 0).build()?, extent }))
 }
 
-/// Returns the pairs (0,1), (0,2), …, (1,2), …, as they are stored.
+/// Returns the pairs (0,1), (0,2), …, (1,2), … in the form in which they are stored.
 fn condensed<T: Precision, V>(half: &Half<T>, kept: impl Fn(f64) -> V) -> Vec<V> {
     let items = half.items();
     let mut values = Vec::with_capacity(items * (items - 1) / 2);

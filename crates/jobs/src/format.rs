@@ -1,8 +1,8 @@
-//! The formats of data sets outside the service: those of files that are read, and those of rows that are written.
+//! The formats of data sets outside the service: formats of files that are read, and formats of rows that are written.
 //!
 //! `lehr-data` reads text and NPY and reports faults by line and column. This crate reads Arrow and Parquet and reports
-//! faults by row and column. Any bytes give either a table or one fault: a panic of a reader means that the file is
-//! damaged.
+//! faults by row and column. Any sequence of bytes gives either a table or one fault: if a reader panics, Lehr reports
+//! the file as damaged.
 
 pub(crate) mod arrow;
 pub(crate) mod column;
@@ -37,7 +37,7 @@ use crate::bytes::Bytes;
 use crate::matrix::table_of;
 use crate::table::{Columns, Kind, SPARSE, Table};
 
-/// The most bytes that the header of dissimilarities may have.
+/// The maximum size of the header of dissimilarities, in bytes.
 pub(crate) const HEADER_BYTES: u64 = 1 << 20;
 
 /// The first bytes of a Parquet file, of an Arrow file, and of an Arrow stream.
@@ -45,7 +45,7 @@ const PARQUET: &[u8] = b"PAR1";
 const ARROW_FILE: &[u8] = b"ARROW1";
 const ARROW_STREAM: &[u8] = &[0xff; 4];
 
-/// The most bytes of values in one piece of rows.
+/// The maximum size of the values in one piece of rows, in bytes.
 const PIECE_BYTES: usize = 4 << 20;
 
 /// The format of a file.
@@ -57,9 +57,9 @@ const PIECE_BYTES: usize = 4 << 20;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Form {
-    /// CSV text: delimiter and header are detected unless given; plain or gzip.
+    /// CSV text, plain or gzip. Delimiter and header are detected unless given.
     Csv,
-    /// CSV text with tabs.
+    /// Tab-separated text (TSV).
     Tsv,
     /// An ordinary table; all columns are kept. It may have numbers as written (`1.818,99 €`), texts, dates and missing
     /// values. The file is delimited text (plain or gzip), a workbook (xlsx, xls, ods), JSON lines, an array of
@@ -80,13 +80,13 @@ pub enum Form {
     /// SVMlight text with sparse rows, plain or gzip: the column `sparse` has the fields `column:value` without the
     /// class.
     Svmlight,
-    /// Dissimilarities of all pairs as `lehr distances` writes them: the header (JSON), followed by the array that it
+    /// Dissimilarities of all pairs as `lehr distances` writes them: a JSON header, followed by the array that it
     /// names. For a file under the data root, the path names the header, and the array is in its own file. The result
-    /// has one column, the pairs (0,1), (0,2), …, (1,2), …, in as many bits as the array.
+    /// has one column with the pairs (0,1), (0,2), …, (1,2), …, in the precision of the array.
     Dissimilarities,
 }
 
-/// The parts to read from a file, and how. Settings without a value are detected or have a default.
+/// The parts of a file to read, and how to read them. Settings without a value are detected or have a default.
 ///
 /// # Example
 /// ```
@@ -96,11 +96,11 @@ pub enum Form {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Reading {
-    /// The columns to keep, in addition to weights and ids. Default: all; of csv and tsv, all numeric columns.
+    /// The columns to keep, in addition to weights and ids. Default: all; of CSV and TSV files, all numeric columns.
     pub columns: Option<Vec<String>>,
-    /// The column of weights. Default: the one that an Arrow file names, or none.
+    /// The column of weights. Default: the column that an Arrow file names, or none.
     pub weights: Option<String>,
-    /// The column of ids. Default: the one that an Arrow file names, or none.
+    /// The column of ids. Default: the column that an Arrow file names, or none.
     pub id: Option<String>,
     /// The separator of fields of a text file: one character, or `tab`. Default: detected.
     pub delimiter: Option<String>,
@@ -210,7 +210,7 @@ impl Reading {
     }
 }
 
-/// Returns the fault about data for the client that sent them.
+/// Returns a fault that describes an error in the data to the client that sent them.
 pub(crate) fn fault_of(error: &lehr_data::Error) -> Fault {
     let code = if error.is_environment() { Code::InsufficientResources } else { Code::InvalidValue };
     Fault::new(code, error.to_string())
@@ -225,7 +225,7 @@ pub(crate) struct Found {
     pub account: Vec<ColumnFacts>,
 }
 
-/// The role and the values of a column of an ordinary table.
+/// The role and a summary of the values of a column of an ordinary table.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ColumnFacts {
     /// The name of the column.
@@ -235,7 +235,7 @@ pub struct ColumnFacts {
     /// The reason for the role, if the values alone do not show it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// The notation in which the text was read.
+    /// The notation in which the column's text was read.
     pub read_as: String,
     /// The number of rows without a value.
     pub missing: u64,
@@ -326,8 +326,8 @@ fn read_frame(file: &mut File, reading: &Reading, name: &str, bytes_max: u64) ->
     Ok(chosen.with_notes(frame.notes().to_vec()))
 }
 
-/// Returns the warnings that the command would print for the same file: columns that were left out, and ids that occur
-/// several times.
+/// Returns the warnings that the `lehr` command prints for the same file: columns that were left out, and ids that
+/// occur several times.
 fn warnings_of(table: &Table, left_out: &[LeftOut], name: &str) -> Vec<String> {
     const LISTED: usize = 10;
     let texts: Vec<String> = left_out.iter().filter(|left| !left.is_unexpected()).map(ToString::to_string).collect();
@@ -409,8 +409,8 @@ fn read_text(
     let delimiter = reading.delimiter()?.or((form == Form::Tsv).then_some(b'\t'));
     let Columns { columns, weights, id } = reading.wanted();
     let selection = Selection { columns, weights, id, delimiter, header: reading.header, ..Selection::default() };
-    // Uncompressed, a file may be a thousand times as large. A number takes at least two bytes as text, and eight in
-    // memory.
+    // An uncompressed file may be a thousand times as large as the compressed one. A number takes at least two bytes as
+    // text, and eight bytes in memory.
     if reading.gaps {
         let records = limited(file, name, bytes_max, |plain| incomplete_from(plain, name, &selection))?;
         left_out.extend_from_slice(records.left_out());
@@ -451,7 +451,7 @@ fn read_items(file: &mut File, form: Form, name: &str, bytes_max: u64) -> Result
     builder.texts("id", sequences.ids().to_vec()).texts("sequence", texts).build()
 }
 
-/// Reads a file, uncompressed if necessary, up to `bytes_max` bytes.
+/// Reads a file of at most `bytes_max` bytes when uncompressed, and uncompresses it if necessary.
 fn limited<T>(
     file: impl Read,
     name: &str,
@@ -493,7 +493,7 @@ pub enum RowFormat {
 pub struct Piece {
     /// The first row of the piece, from 0.
     pub from: u64,
-    /// The row after the last one of the piece: the next piece begins here.
+    /// The end of the piece's rows, exclusive: the next piece begins here.
     pub to: u64,
     /// The number of rows in the table.
     pub rows: u64,
@@ -514,7 +514,7 @@ pub struct Piece {
     pub warnings: Vec<String>,
 }
 
-/// Writes rows from `from` to `to`, or as many of them as fit into a piece: each, or every so-many-th.
+/// Writes the rows from `from` to `to`, or as many as fit into a piece. Writes every row, or every n-th row.
 ///
 /// # Errors
 /// Returns [`Code::InvalidValue`] for rows that do not exist, or for an array of a table without numbers.
@@ -570,7 +570,7 @@ fn objects(table: &Table) -> Vec<Map<String, Value>> {
         match kind {
             Kind::Number => {
                 let is_whole = table.is_whole(name);
-                // A number that is not whole, in a column of whole numbers, is written unchanged.
+                // In a column of whole numbers, a number with a fraction is written unchanged.
                 let value = |&number: &f64| match number as i64 {
                     whole if is_whole && whole as f64 == number => Value::from(whole),
                     _ => Value::from(number),
@@ -597,7 +597,7 @@ pub(crate) fn lines(table: &Table, has_head: bool) -> String {
         for row in 0..table.rows() {
             for (index, (_, kind)) in columns.iter().enumerate() {
                 match kind {
-                    // A missing value is an empty field, unless the line would be empty.
+                    // A missing value is written as an empty field, unless the line would be empty.
                     Kind::Number if numbers[index][row].is_nan() && columns.len() > 1 => text.text("")?,
                     Kind::Number => text.number(numbers[index][row])?,
                     Kind::Count => text.count(counts[index][row])?,

@@ -1,4 +1,4 @@
-//! A job as its method sees it: its resources, requests to stop, and where to report and to save.
+//! A job from the view of its method: its resources, requests to stop, and where to report and to save.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -16,10 +16,10 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use crate::method::Failure;
 
-/// The name of a log file, which is in its own folder.
+/// The name of the log file in its folder.
 const LOG: &str = "log";
 
-/// The seconds between two saves, unless the job stops.
+/// The interval between two saves, in seconds. A job that stops saves at once.
 const SAVE_SECONDS: f64 = 1.0;
 
 /// The progress of a job.
@@ -60,7 +60,7 @@ impl Progress {
         self
     }
 
-    /// Returns the part of the progress whose changes a watcher can see.
+    /// Returns the stage and the rounded share of the work: a new report is sent when these change.
     fn gist(&self) -> (u32, &str) {
         ((self.fraction * 100.0) as u32, &self.stage)
     }
@@ -69,7 +69,7 @@ impl Progress {
 /// The reason why a job should stop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Stop {
-    /// A client cancelled it.
+    /// A client cancelled the job.
     Cancelled,
     /// The node is stopping; the job continues after its restart.
     Interrupted,
@@ -77,7 +77,7 @@ pub(crate) enum Stop {
 
 /// Receives progress.
 pub(crate) trait Listener: Send {
-    /// Reports the latest progress, if the previous report has been received.
+    /// Sends the latest progress if the previous report has been received, and returns whether it did.
     fn tell(&mut self, progress: &Progress) -> bool;
 }
 
@@ -90,11 +90,11 @@ pub(crate) enum Saved {
     Memory(Arc<Mutex<Volatile>>),
 }
 
-/// The saved state of a job when nothing is kept on disk, or a copy of another process's state.
+/// The saved state of a job when nothing is kept on disk, or a copy of the state of another process.
 #[derive(Debug, Default)]
 pub(crate) struct Volatile {
     bytes: Option<Vec<u8>>,
-    /// The folder of the log, which is always a file.
+    /// The folder of the log, which is a file in all cases.
     folder: Option<tempfile::TempDir>,
 }
 
@@ -116,6 +116,7 @@ impl Saved {
     pub(crate) fn forget(&self) {
         match self {
             // A file that cannot be removed is harmless, and the next start tries again. The files of the job's
+            // processes are in the same folder.
             // processes are beside it.
             Self::File(path) => {
                 let _ = std::fs::remove_file(path);
@@ -158,12 +159,12 @@ struct Reports {
     last: Option<Progress>,
 }
 
-/// The request that a job stops, shared with the service.
+/// A request to stop a job, shared with the service.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Signal(Arc<Mutex<Option<Stop>>>);
 
 impl Signal {
-    /// Requests that the job stops. A cancelled job stays cancelled.
+    /// Requests that the job stop. A cancelled job stays cancelled.
     pub(crate) fn stop(&self, why: Stop) {
         let mut signal = self.0.lock();
         if *signal != Some(Stop::Cancelled) {
@@ -215,18 +216,18 @@ impl Job {
         Self::new("alone".to_owned(), 1, Signal::default(), Saved::Memory(Arc::default()), None)
     }
 
-    /// Returns the id, which no other job of the service has had.
+    /// Returns the id of the job. No other job of the service has had it.
     pub fn id(&self) -> &str {
         &self.id
     }
 
-    /// Returns the most threads that the job may use.
+    /// Returns the maximum number of threads that the job may use.
     pub fn threads(&self) -> usize {
         self.threads
     }
 
     /// Returns the execution for methods on ranks: one rank for each thread, on a separate dispatcher. If several
-    /// processes run the job, the ranks of all are included.
+    /// processes run the job, the execution includes the ranks of all.
     pub fn execution(&self) -> Execution {
         let all = Execution::default();
         // A layout may have more ranks in a process than the machine runs threads at once.
@@ -234,8 +235,8 @@ impl Job {
         Execution { ranks: self.threads, threads, job: self.processes, ..all }
     }
 
-    /// Returns whether this process returns the tables. If several processes run the job together, the tables of the
-    /// others are ignored, so the others may skip making them.
+    /// Returns whether this process returns the tables. If several processes run the job together, the tables of all
+    /// other processes are ignored, so those processes need not make them.
     pub fn is_lead(&self) -> bool {
         self.is_lead
     }
@@ -246,7 +247,7 @@ impl Job {
         self.signal.why().is_some()
     }
 
-    /// Returns the same request for use inside a step: code that sums rows checks it before each block of rows.
+    /// Returns the request to stop for use inside a step: code that sums rows checks it before each block of rows.
     pub(crate) fn interrupt(&self) -> Interrupt {
         let signal = self.signal.clone();
         Interrupt::when(move || signal.why().is_some())
@@ -270,12 +271,12 @@ impl Job {
         self.is_stopping() || since.as_ref().is_none_or(|since| since.seconds() >= SAVE_SECONDS)
     }
 
-    /// Saves bytes to resume from, and replaces the previous ones completely or not at all. They survive a crash if the
-    /// service keeps its jobs.
+    /// Saves bytes from which the job can resume. Replaces the previous bytes completely or not at all. The bytes
+    /// survive a crash if the service keeps its jobs.
     ///
     /// # Errors
-    /// Returns [`Failure::Environment`] if the disk refuses them. The method may continue; the previous checkpoint is
-    /// still there.
+    /// Returns [`Failure::Environment`] if the bytes cannot be written. The method may continue; the previous
+    /// checkpoint is still there.
     pub fn save(&self, bytes: &[u8]) -> Result<(), Failure> {
         match &self.saved {
             Saved::Memory(saved) => saved.lock().bytes = Some(bytes.to_vec()),
@@ -301,9 +302,9 @@ impl Job {
         }
     }
 
-    /// Returns the path of a log, for methods whose results are too large to save again every second. The method
-    /// appends finished results, and checks those that it finds. The file does not exist at first, survives a crash if
-    /// the service keeps its jobs, and is removed when the job is done.
+    /// Returns the path of a log, for methods whose results are too large to be saved again every second. The method
+    /// appends finished results, and checks the results that the log already has. At first, the file does not exist. It
+    /// survives a crash if the service keeps its jobs, and it is removed when the job is done.
     ///
     /// # Errors
     /// Returns [`Failure::Environment`] if its folder cannot be created.
@@ -331,9 +332,9 @@ impl Job {
         }
     }
 
-    /// Returns the bytes that this run or an earlier one saved last. If they are damaged, it returns the bytes saved
-    /// before them; if these are damaged too, it returns nothing. A run that resumes from an older state takes longer,
-    /// reaches the same result, and has a [warning](Self::warn).
+    /// Returns the bytes that this run or an earlier one saved last. If they are damaged, returns the bytes saved
+    /// before them. If both are damaged, returns nothing. A run that resumes from an older state takes longer, reaches
+    /// the same result, and has a [warning](Self::warn).
     ///
     /// # Errors
     /// Returns [`Failure::Environment`] if the bytes cannot be read.
@@ -358,15 +359,15 @@ impl Job {
     }
 }
 
-/// The saved state of a job, as found in a file.
+/// The saved state of a job that was read from a file.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct Found {
     pub(crate) bytes: Option<Vec<u8>>,
-    /// The damage, and where the run resumes instead.
+    /// A description of the damage, and of the state from which the run resumes instead.
     pub(crate) damage: Option<String>,
 }
 
-/// Returns the path of the checkpoint before the last one.
+/// Returns the path of the last but one checkpoint.
 fn before(path: &Path) -> PathBuf {
     path.with_extension("checkpoint-before")
 }
@@ -449,7 +450,7 @@ mod tests {
         flip(&before(&path));
         assert_eq!(job.saved().unwrap(), None);
         assert_eq!(job.warnings()[1], "the checkpoints of job were damaged: the job started again");
-        // Act as if the process had stopped between the two renames.
+        // Act as if the process had stopped between the two renames of a save.
         job.save(b"third").unwrap();
         job.save(b"fourth").unwrap();
         std::fs::remove_file(&path).unwrap();

@@ -1,5 +1,5 @@
-//! The contract of a method's service: jobs by id, and their operations. It is the same for all methods, because only a
-//! method knows the type of its options.
+//! The contract of a method's service: jobs by id, and their operations. The contract is the same for all methods,
+//! because only the method itself knows the type of its options.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -56,7 +56,7 @@ impl fmt::Debug for Jobs {
 }
 
 impl Contract for Jobs {
-    /// The common description. A service has the name and the version of its method instead.
+    /// The name of the common description. A service has the name and the version of its method instead.
     const NAME: &'static str = "lehr.jobs";
     const VERSION: Version = Version::new(1, 0);
     const IS_SHARED: bool = true;
@@ -72,17 +72,17 @@ impl Contract for Jobs {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum State {
-    /// It waits for its turn.
+    /// The job waits for its turn.
     Queued,
-    /// It is running.
+    /// The job is running.
     Running,
-    /// Its outputs are data sets.
+    /// The job is done, and its outputs are data sets.
     Done,
-    /// It has no result; its fault says why.
+    /// The job has no result; its fault gives the reason.
     Failed,
-    /// A client cancelled it.
+    /// A client cancelled the job.
     Cancelled,
-    /// Its node stopped while it ran; it continues automatically.
+    /// The node stopped while the job ran. The job continues automatically.
     Interrupted,
 }
 
@@ -96,18 +96,18 @@ impl State {
     }
 }
 
-/// The times of a job's events, in milliseconds since the beginning of 1970 by the node's clock.
+/// The times of a job's events, in milliseconds since the beginning of 1970 according to the node's clock.
 ///
 /// # Example
 /// See [`Record`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Times {
-    /// The time at which it was queued.
+    /// The time at which the job was queued.
     pub queued_unix_ms: u64,
-    /// The time at which it started, or last started if it was interrupted.
+    /// The time of the job's last start.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub started_unix_ms: Option<u64>,
-    /// The time at which it ended.
+    /// The time at which the job ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ended_unix_ms: Option<u64>,
 }
@@ -121,35 +121,35 @@ pub struct Times {
 pub struct Record {
     /// The job's state.
     pub state: State,
-    /// Its options.
+    /// The options of the job.
     pub options: Options,
-    /// Its input data sets, by the method's names for them.
+    /// The input data sets of the job, by the method's names for them.
     pub inputs: BTreeMap<String, String>,
-    /// Its output data sets, by the method's names for them, when it is done.
+    /// The output data sets of a job that is done, by the method's names for them.
     pub outputs: BTreeMap<String, String>,
-    /// The prefix of its outputs' names, before the `/`.
+    /// The prefix of the outputs' names, before the `/`.
     pub output: String,
-    /// The client's key for the job, if it gave one.
+    /// The client's key for the job, if the client gave one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub key: Option<String>,
     /// The job's progress.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub progress: Option<Progress>,
-    /// The figures of its result.
+    /// The figures of the job's result.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub figures: BTreeMap<String, f64>,
-    /// The warnings about its result.
+    /// The warnings about the job's result.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
-    /// The times of its events.
+    /// The times of the job's events.
     pub times: Times,
-    /// The reason why it has no result.
+    /// The reason why the job has no result.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fault: Option<Fault>,
-    /// Whether it was cancelled.
+    /// Whether the job was cancelled.
     #[serde(default)]
     pub is_cancelled: bool,
-    /// Its position in the order of jobs.
+    /// The position of the job in the order of jobs.
     pub number: u64,
 }
 
@@ -157,7 +157,8 @@ impl Record {
     /// Returns the options as the method's type.
     ///
     /// # Errors
-    /// Returns [`Code::MessageNotSupported`](lehr_services::Code) if they belong to another method or another version.
+    /// Returns [`Code::MessageNotSupported`](lehr_services::Code) if the options belong to another method or another
+    /// version.
     ///
     /// # Example
     /// See [`Jobs`].
@@ -194,10 +195,10 @@ pub struct Order {
     /// The options of the method. Default: none, for methods that need no options.
     #[serde(default)]
     pub options: Options,
-    /// The prefix of its outputs' names, before the `/`. Default: the job's id.
+    /// The prefix of the outputs' names, before the `/`. Default: the job's id.
     #[serde(default)]
     pub output: Option<String>,
-    /// A key chosen by the client: a second request with the same key returns the first job. Kept as long as the job.
+    /// A key chosen by the client. A second request with the same key returns the first job. Kept as long as the job.
     #[serde(default)]
     pub key: Option<String>,
 }
@@ -225,7 +226,7 @@ pub struct Named {
 }
 
 impl Named {
-    /// Names the job with this id.
+    /// Creates a request that names the job with this id.
     ///
     /// # Example
     /// See [`Named`].
@@ -242,13 +243,14 @@ impl Named {
 pub struct WaitFor {
     /// The id of the job.
     pub job: String,
-    /// The number of milliseconds after which the current state is returned. Default: wait until the job has ended.
+    /// The number of milliseconds after which the current state is returned. Default: no limit; wait until the job has
+    /// ended.
     #[serde(default)]
     pub timeout_ms: Option<u64>,
 }
 
 impl WaitFor {
-    /// Waits until the job has ended.
+    /// Creates a request that waits until the job has ended.
     ///
     /// # Example
     /// See [`Jobs`].
@@ -276,7 +278,7 @@ pub struct Rows {
     /// The first row, from 0. Default: 0.
     #[serde(default)]
     pub from: u64,
-    /// The row after the last one. Default: all.
+    /// The end of the rows, exclusive. Default: the number of rows.
     #[serde(default)]
     pub to: Option<u64>,
 }
@@ -301,13 +303,13 @@ pub struct Report {
 pub struct Outcome {
     /// The id of the job.
     pub job: String,
-    /// Its outputs, if it has any.
+    /// The outputs of the job, if it has any.
     pub outputs: Option<BTreeMap<String, String>>,
-    /// The figures of its result.
+    /// The figures of the job's result.
     pub figures: BTreeMap<String, f64>,
     /// The warnings for the user.
     pub warnings: Vec<String>,
-    /// The reason why it has no result; nothing if it was cancelled.
+    /// The reason why the job has no result; `None` if the job was cancelled.
     pub fault: Option<Fault>,
 }
 
@@ -384,7 +386,7 @@ pub struct ResultOf {
 }
 
 /// Returns the model of a job: the content of a `model.json`, which `lehr predict` reads. Methods that learn nothing
-/// have none.
+/// have no model.
 ///
 /// # Example
 /// See [`Jobs`] for how to call operations.
@@ -396,7 +398,7 @@ pub struct ModelOf {
     pub body: Named,
 }
 
-/// Returns the report of a job, which `lehr` writes as `report.html`. Some methods have none.
+/// Returns the report of a job, which the command `lehr` writes as `report.html`. Some methods have no report.
 ///
 /// Over HTTP, the answer is an HTML page:
 ///
@@ -414,7 +416,7 @@ pub struct ReportOf {
     pub body: Named,
 }
 
-/// An HTML page, which loads nothing.
+/// An HTML page that loads no other files.
 ///
 /// # Example
 /// ```
@@ -429,9 +431,9 @@ pub struct Page(
     pub String,
 );
 
-/// The rows to apply a job's model to: those of a data set, or a file.
+/// The rows to which a job's model is applied: the rows of a data set, or of a file.
 ///
-/// Over HTTP, the body may be the file itself, or a form that contains it; the query then has the other fields:
+/// Over HTTP, the body may be the file itself, or a form that contains it. The query then has the other fields:
 ///
 /// ```console
 /// $ curl -H 'content-type: text/csv' -H 'accept: text/csv' --data-binary @new.csv 'http://127.0.0.1:8420/clustering:predict?job=clustering-1'
@@ -476,7 +478,7 @@ pub struct Predict {
     /// The format of the file. Overrides the media type.
     #[serde(default)]
     pub file_format: Option<Form>,
-    /// The column of ids. Default: the column that named the rows of the model, if present, or else the row number.
+    /// The column of ids. Default: the model's column of ids if the rows have it, or otherwise the row number.
     #[serde(default)]
     pub id: Option<String>,
     /// Whether values of the file may be missing; mixtures and maps accept such rows. Default: no.
@@ -491,12 +493,12 @@ pub struct Predict {
     /// The first row, from 0. Default: 0.
     #[serde(default)]
     pub from: u64,
-    /// The row after the last one. Default: all.
+    /// The end of the rows, exclusive. Default: the number of rows.
     #[serde(default)]
     pub to: Option<u64>,
 }
 
-/// Records that a job begins, and returns whether it should run now. Only the service may send it, to itself.
+/// Records that a job begins, and returns whether it should run now. Only the service itself may send this request.
 ///
 /// # Example
 /// See [`Jobs`] for how to call operations.
@@ -508,7 +510,7 @@ pub struct Start {
     pub body: Named,
 }
 
-/// Records that a job has made progress. Only the service may send it, to itself.
+/// Records that a job has made progress. Only the service itself may send this request.
 ///
 /// # Example
 /// See [`Jobs`] for how to call operations.
@@ -520,7 +522,7 @@ pub struct Progressed {
     pub body: Report,
 }
 
-/// Records that a job has ended. Only the service may send it, to itself.
+/// Records that a job has ended. Only the service itself may send this request.
 ///
 /// # Example
 /// See [`Jobs`] for how to call operations.

@@ -1,10 +1,10 @@
 //! Data sets and mining methods as services.
 //!
 //! A data set is a [`Table`] with a name in the service of data sets ([`DatasetService`], contract
-//! [`datasets::Datasets`]). A method is a function of tables ([`Method`]). Its service (contract [`jobs::Jobs`], the
-//! same for all methods) runs it as jobs. Jobs queue, report their progress, can be cancelled, and survive a restart.
-//! Their outputs are data sets, so that a next step takes them by name. [`Distances`] compares items; [`declared`] adds
-//! all methods that `lehr-methods` declares.
+//! [`datasets::Datasets`]). A method is a function of tables ([`Method`]). The service of a method runs the method as
+//! jobs; its contract, [`jobs::Jobs`], is the same for all methods. Jobs queue, report their progress, can be
+//! cancelled, and survive a restart. The outputs of a job are data sets, so that the next job can take them by name.
+//! [`Distances`] compares items; [`declared`] adds all methods that `lehr-methods` declares.
 //!
 //! | wanted | found |
 //! | --- | --- |

@@ -7,7 +7,7 @@
 //! | full: symmetric, 0 on the diagonal | N | N |
 //!
 //! A missing dissimilarity is NaN. A second table with N rows has the names of the items, and the number of equal items
-//! that each represents.
+//! that each row represents.
 
 use std::borrow::Cow;
 
@@ -18,14 +18,14 @@ use lehr_services::{Code, Fault};
 use crate::method::{Failure, Inputs};
 use crate::table::{Builder, Kind, Table};
 
-/// The names of the inputs of a method on a matrix.
+/// The name of the input with the matrix.
 pub(crate) const MATRIX: &str = "matrix";
 pub(crate) const ITEMS: &str = "items";
 
-/// The column's name in a condensed matrix that this module writes.
+/// The name of the column in a condensed matrix that this module writes.
 pub(crate) const COLUMN: &str = "dissimilarity";
 
-/// Reads the matrix from the inputs, and its items if they are given.
+/// Reads the matrix from the inputs, and its items if the inputs include them.
 ///
 /// # Errors
 /// Returns [`Failure::Input`] for a table that is not a matrix, for invalid dissimilarities, or for a wrong number of
@@ -55,8 +55,8 @@ pub(crate) fn of_inputs(inputs: &Inputs) -> Result<Matrix, Failure> {
 }
 
 impl Table {
-    /// Reads a table as the dissimilarities of all pairs: one column of N (N - 1) / 2 numbers, or N columns of N.
-    /// Messages call the table `name`.
+    /// Reads a table as the dissimilarities of all pairs: one column of N (N - 1) / 2 numbers, or N columns of N
+    /// numbers. Messages call the table `name`.
     ///
     /// # Errors
     /// Returns [`Failure::Input`] for a table of another shape, or for invalid dissimilarities.
@@ -98,7 +98,7 @@ impl Table {
     }
 }
 
-/// Returns a matrix as a table: a column of its pairs, as they are stored.
+/// Returns a matrix as a table with one column: the pairs as they are stored.
 pub(crate) fn table_of(matrix: Dissimilarities, name: &str) -> Result<Table, Fault> {
     if matrix.items() < 2 {
         let reason = format!("{name}: expected at least 2 items, which make a pair, found {}", matrix.items());
@@ -120,7 +120,7 @@ fn of_numbers(values: Vec<f64>) -> (bool, Builder) {
     (values.iter().any(|value| value.is_nan()), Table::builder().numbers(COLUMN, values))
 }
 
-/// Returns the number of items with this many pairs, if there is one.
+/// Returns the number of items that have this many pairs, if there is such a number.
 fn items_of(pairs: usize) -> Option<usize> {
     let items = pairs.checked_mul(8)?.checked_add(1)?.isqrt().div_ceil(2);
     (pairs > 0 && Form::Condensed.numbers(items) == pairs).then_some(items)

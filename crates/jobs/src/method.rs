@@ -1,6 +1,6 @@
-//! A method as the services see it: its description, and a blocking function of tables and options.
+//! A method in the form that services use: a description, and a blocking function of tables and options.
 //!
-//! A method's file only implements [`Method`]. `service.rs` and `runner.rs` deal with queues, restarts, progress,
+//! The file of a method only implements [`Method`]. `service.rs` and `runner.rs` handle queues, restarts, progress,
 //! faults and data sets in the same way for all methods. `examples/joined_method.rs` is a complete method.
 
 use std::any::Any;
@@ -49,22 +49,23 @@ use crate::table::Table;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub trait Method: Clone + Send + Sync + 'static {
-    /// The name of its service's contract, such as `lehr.pairwise`.
+    /// The name of the contract of the method's service, such as `lehr.pairwise`.
     const NAME: &'static str;
-    /// The version of its contract. The major number rises when options or tables change so that old clients would
-    /// misread them.
+    /// The version of the contract. The major number rises when a change of options or tables would mislead old
+    /// clients.
     const VERSION: Version;
-    /// The names of its input tables, at least one.
+    /// The names of the method's input tables, at least one.
     const INPUTS: &'static [&'static str];
-    /// The names of its optional input tables. Default: none.
+    /// The names of the optional input tables. Default: none.
     const INPUTS_OPTIONAL: &'static [&'static str] = &[];
-    /// The names of its output tables, in addition to `model` ([`Outputs::model`]).
+    /// The names of the output tables, in addition to `model` ([`Outputs::model`]).
     const OUTPUTS: &'static [&'static str];
-    /// Whether its jobs can run in processes that `mpiexec` starts. The method must compute on [`Job::execution`],
-    /// which then has the ranks of all processes, and make the same calls in each process. The program of the processes
-    /// must know the method, as `lehr` knows those of [`Setup::contracts`](crate::Setup::contracts). Default: no.
+    /// Whether jobs of the method can run in processes that `mpiexec` starts. The method must compute on
+    /// [`Job::execution`], which then has the ranks of all processes, and make the same calls in each process. The
+    /// program of the processes must know the method; `lehr` knows all methods in
+    /// [`Setup::contracts`](crate::Setup::contracts). Default: no.
     const SPREADS: bool = false;
-    /// Its options. They should refuse unknown fields, so that a misspelt one is not ignored.
+    /// The options of the method. They should refuse unknown fields, so that a misspelt field is not ignored.
     type Options: Clone + Send + Sync + Serialize + DeserializeOwned + JsonSchema + 'static;
 
     /// Returns all faults in the options that are visible without data, one per line. Default: none.
@@ -73,7 +74,7 @@ pub trait Method: Clone + Send + Sync + 'static {
         Vec::new()
     }
 
-    /// Runs the method on its own thread, which may be bound to some cores, and may start other threads.
+    /// Runs the method on its own thread, which may be bound to some cores. The method may start other threads.
     ///
     /// The same inputs and options must give the same tables on any number of threads. This also holds if the job is
     /// stopped, saved and resumed.
@@ -84,12 +85,12 @@ pub trait Method: Clone + Send + Sync + 'static {
     fn run(&self, job: &Job, inputs: &Inputs, options: &Self::Options) -> Result<Outputs, Failure>;
 }
 
-/// The table with a method's model; its only column has the text of a `model.json`.
+/// The name of the table with a method's model. Its only column has the text of a `model.json`.
 pub(crate) const MODEL: &str = "model";
 
-/// The table with a method's report, and its column with the text of a `report.html`.
+/// The name of the table with a method's report, and of its column with the text of a `report.html`.
 pub(crate) const REPORT: &str = "report";
-/// Its other column: the main result in words.
+/// The name of the report's other column, with the main result in words.
 pub(crate) const HEADLINE: &str = "headline";
 
 /// A method's description of itself.
@@ -103,14 +104,14 @@ pub(crate) struct Facts {
     pub spreads: bool,
 }
 
-/// A method without the type of its options. Services and processes use this form, so that they are compiled once for
-/// all methods.
+/// A method without the type of its options. Services and processes use this trait, so that their code is compiled once
+/// for all methods.
 pub(crate) trait AnyMethod: Send + Sync {
     fn facts(&self) -> Facts;
 
     fn options_schema(&self) -> OptionsSchema;
 
-    /// Returns the options in the method's form: with its defaults, and in the order of its fields.
+    /// Returns the options in the method's own form: with defaults, and in the order of the method's fields.
     ///
     /// # Errors
     /// Returns the errors of [`Options::read`].
@@ -169,7 +170,7 @@ pub struct Inputs {
 }
 
 impl Inputs {
-    /// Creates inputs from tables with these names, which are also the names of their data sets.
+    /// Creates inputs from tables with these names. The names also serve as the names of the data sets.
     ///
     /// # Example
     /// See [`Method`].
@@ -200,7 +201,7 @@ impl Inputs {
         self.tables.get(name).map(|(_, table)| table)
     }
 
-    /// Returns, for each table, the method's name, the name of the data set, and the table.
+    /// Returns each table with the method's name for it and the name of its data set.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (&str, &str, &Table)> {
         self.tables.iter().map(|(name, (dataset, table))| (name.as_str(), dataset.as_str(), table))
     }
@@ -279,13 +280,13 @@ impl Outputs {
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Failure {
-    /// It was asked to stop, and has saved its state to continue later.
+    /// The method was asked to stop, and has saved its state to continue later.
     Stopped,
-    /// Inputs or options are invalid; others may work.
+    /// The inputs or the options are invalid.
     Input(String),
     /// The machine lacks memory, threads or disk space.
     Environment(String),
-    /// It failed internally.
+    /// The method failed internally.
     Internal(String),
 }
 
@@ -326,7 +327,7 @@ pub(crate) fn text_of(panic: &(dyn Any + Send)) -> &str {
     text.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("something that is no text")
 }
 
-/// A table that cannot be built is the method's fault.
+/// A table that cannot be built is a fault of the method.
 impl From<Fault> for Failure {
     fn from(fault: Fault) -> Self {
         match fault.code() {
@@ -340,7 +341,7 @@ impl From<lehr_mining::Error> for Failure {
     fn from(error: lehr_mining::Error) -> Self {
         use lehr_mining::Error;
         match error {
-            // The method stops even if it could not save its state; it then resumes from an earlier one.
+            // The method stops even if it could not save its state. It then resumes from an earlier state.
             Error::Stopped => Self::Stopped,
             Error::Data(error) => error.into(),
             Error::Memory { .. } => Self::Environment(error.to_string()),

@@ -96,7 +96,7 @@ impl Options {
 }
 
 impl Default for Options {
-    /// Returns no options.
+    /// Returns an empty object.
     fn default() -> Self {
         Self(Json::Fields(Vec::new()))
     }
@@ -108,7 +108,7 @@ impl From<Value> for Options {
     }
 }
 
-/// Writes numbers without a fraction as whole numbers. Beyond 2^53 a number has lost digits, and stays as it is.
+/// Writes numbers without a fraction as whole numbers. A number beyond 2^53 has lost digits, so it stays unchanged.
 fn with_whole_numbers(options: Value) -> Value {
     match options {
         Value::Number(number) => match number.as_f64() {
@@ -132,8 +132,8 @@ pub(crate) fn refused(value: Value, reason: &str, read: &dyn Fn(Value) -> Option
     Fault::new(Code::MessageNotSupported, format!("not what is expected here: options{field}: {reason}"))
 }
 
-/// Returns the field whose removal changes the message, because serde does not name the faulty field. Returns nothing
-/// if there is none, or if the reason names the field.
+/// Returns the field whose removal changes the message, because serde does not name the faulty field. Returns `None` if
+/// there is no such field, or if the message names the field already.
 fn field_to_blame(value: Value, reason: &str, read: &dyn Fn(Value) -> Option<String>) -> Option<String> {
     let Value::Object(fields) = value else { return None };
     let is_to_blame = |name: &str| {
@@ -266,13 +266,13 @@ impl JsonSchema for Options {
         PLACE.into()
     }
 
-    /// Allows any value; only a method knows which are valid.
+    /// Allows any value, because only a method knows which options are valid.
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
         true.into()
     }
 }
 
-/// The schema of a method's options, and the schemas that it refers to.
+/// The schema of a method's options, and the schemas to which it refers.
 pub(crate) struct OptionsSchema {
     schema: Map<String, Value>,
     named: Map<String, Value>,
@@ -294,7 +294,7 @@ impl OptionsSchema {
         Self { schema, named }
     }
 
-    /// Inserts this schema where another schema has the placeholder.
+    /// Puts this schema in the place of the placeholder in another schema.
     pub(crate) fn put_into(&self, schema: &mut Value) {
         let Some(names) = schema.get_mut("$defs").and_then(Value::as_object_mut) else { return };
         if names.remove(PLACE).is_none() {
@@ -397,7 +397,7 @@ mod tests {
 
     #[test]
     fn a_methods_schema_stands_where_the_place_for_it_was() {
-        /// A type of a method with the same name as one of this crate's types.
+        /// A type of a method that has the same name as a type of this crate.
         #[derive(JsonSchema)]
         #[allow(dead_code)]
         struct State {

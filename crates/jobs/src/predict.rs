@@ -1,4 +1,4 @@
-//! Applies a job's model to other rows: those of a data set, or of a file in the request.
+//! Applies a job's model to other rows: the rows of a data set, or of a file in the request.
 
 use std::io::{Seek, Write};
 
@@ -54,7 +54,7 @@ pub(crate) fn read(asked: &Predict, model: &ModelFile, name: &str) -> Result<Tab
     };
     let known = model.id.clone().filter(|_| asked.id.is_none());
     match (reading(asked.id.clone().or(known.clone())), known) {
-        // The file lacks the column that named the rows of the model.
+        // The file lacks the model's column of ids.
         (Err(fault), Some(id)) if fault.reason().contains(&format!("expected a column {id:?}")) => reading(None),
         (read, _) => read,
     }

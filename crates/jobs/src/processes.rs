@@ -1,5 +1,5 @@
-//! Runs a job in several processes: copies of this program that `mpiexec` starts, in a folder of the job. Works for any
-//! method that [spreads](crate::Method::SPREADS).
+//! Runs a job in several processes: copies of this program that `mpiexec` starts, in a folder of the job. This works
+//! for any method that [spreads](crate::Method::SPREADS).
 //!
 //! The node writes an *order* into a folder: the method's contract, the options and the input tables. The first process
 //! ([`Part::lead`]) reads the order and sends it to the others ([`Part::follow`]). All processes make the same call of
@@ -41,16 +41,16 @@ use outcome::Outcome;
 pub use order::order;
 pub use part::{Part, Stopper};
 
-/// The interval between two checks whether the job should stop.
+/// The interval at which the node checks whether the job should stop.
 const LOOK: Duration = Duration::from_millis(100);
 
 /// The exit code of a process whose machine lacks memory, threads or disk space.
 const ENVIRONMENT: i32 = 4;
 
-/// The number of last lines from the processes that a fault may quote.
+/// The maximum number of the processes' last lines that a fault quotes.
 const LINES: usize = 10;
 
-/// The files with the saved state of a method, in the folder of a try.
+/// The name of the file with the saved state of a method, in the folder of a try.
 const CHECKPOINT: &str = "job.checkpoint";
 const LOG: &str = "job.log";
 
@@ -78,7 +78,7 @@ pub(crate) fn run(
     }
     let own = spread.folder.join(format!("try-{}", tries.last().map_or(1, |(number, _)| number + 1)));
     fs::create_dir_all(&own).map_err(failed)?;
-    // The checkpoint is checked here, so that all processes resume from the same one.
+    // The checkpoint is checked here, before the processes start, so that all processes resume from the same one.
     for (_, folder) in tries.iter().rev() {
         let Found { bytes, damage } = saved_in(&folder.join(CHECKPOINT), job.id())?;
         let is_there = bytes.is_some() || damage.is_some();
@@ -127,7 +127,7 @@ pub(crate) fn run(
     }
 }
 
-/// Returns the tries so far, by number.
+/// Returns the tries of the job that have a folder, by number.
 fn tries(folder: &Path) -> Result<Vec<(u64, PathBuf)>, Failure> {
     let mut tries = Vec::new();
     for entry in fs::read_dir(folder).map_err(failed)? {
@@ -139,16 +139,16 @@ fn tries(folder: &Path) -> Result<Vec<(u64, PathBuf)>, Failure> {
     Ok(tries)
 }
 
-/// Copies a checkpoint completely or not at all. Another process may still be writing it, but methods check the state
-/// that they resume from.
+/// Copies a checkpoint completely or not at all. Another process may still be writing it, but a method checks the state
+/// from which it resumes.
 fn take_over(saved: &Path, to: &Path) -> std::io::Result<()> {
     let copy = to.with_extension("copy");
     fs::copy(saved, &copy)?;
     fs::rename(copy, to)
 }
 
-/// Returns the last messages of processes that wrote no outcome: their errors without the launcher's text, or else all
-/// lines.
+/// Returns the last messages of processes that wrote no outcome: their errors without the launcher's text, or all lines
+/// if there are no errors.
 fn said(lines: &[String]) -> String {
     let mut errors: Vec<&str> = lines.iter().filter_map(|line| line.strip_prefix("error: ")).collect();
     // Several processes may report the same error.
@@ -168,7 +168,8 @@ enum Line {
     Error(String),
 }
 
-/// Passes on the progress of the processes and the request to stop. Returns their exit code and last lines.
+/// Passes on the progress of the processes and the request to stop. Returns the exit code of the processes and their
+/// last lines.
 fn follow(job: &Job, child: &mut Child) -> Result<(Option<i32>, Vec<String>), Failure> {
     let (sender, lines) = channel();
     child.stdout.take().map(|stream| read(stream, Line::Out, sender.clone())).transpose()?;

@@ -1,8 +1,9 @@
 //! Keeps the results of finished jobs under names, as the last step of a workflow. The service can also choose one of
 //! several clusterings.
 //!
-//! Each job has already made its tables, its HTML report and its main result in words. A report only names their data
-//! sets, so it costs nothing. The service of the jobs' data sets is its partner.
+//! Each job has already made its tables, its HTML report and its main result in words. A report only names the data
+//! sets that hold them, so it takes almost no time. The service of reports depends on the service of the jobs' data
+//! sets.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -101,7 +102,7 @@ pub struct Chosen {
     pub job: Record,
     /// The number of clusters.
     pub clusters: u64,
-    /// How long this number persisted: the natural logarithm of the range of temperatures.
+    /// How long this number of clusters persisted: the natural logarithm of the range of temperatures.
     pub range: f64,
 }
 
@@ -155,7 +156,7 @@ pub struct TableOf {
     /// The first row, from 0. Default: 0.
     #[serde(default)]
     pub from: u64,
-    /// The row after the last one. Default: all.
+    /// The end of the rows, exclusive. Default: the number of rows.
     #[serde(default)]
     pub to: Option<u64>,
 }
@@ -187,7 +188,7 @@ pub struct Reports {
 
 impl Reports {
     /// Creates a service that also writes pages and tables as files, for a process without HTTP. It writes them to
-    /// `FOLDER/SERVICE/REPORT`, where `SERVICE` is its path.
+    /// `FOLDER/SERVICE/REPORT`, where `SERVICE` is the path of the service.
     pub fn writing(folder: PathBuf) -> Self {
         Self { folder: Some(folder), ..Self::default() }
     }
@@ -262,7 +263,7 @@ impl Concurrent<Choose> for Reports {
 }
 
 /// Returns the range of temperatures (in ln T) over which each number of clusters persisted, until the largest number
-/// appeared. The ranges of a number that appears again are added up.
+/// appeared. If a number appears again, its ranges are added up.
 fn lasted(cooling: &[(u64, f64)]) -> BTreeMap<u64, f64> {
     let most = cooling.iter().map(|step| step.0).max();
     let mut lasted = BTreeMap::new();
@@ -272,8 +273,8 @@ fn lasted(cooling: &[(u64, f64)]) -> BTreeMap<u64, f64> {
     lasted
 }
 
-/// Returns the clustering whose number of clusters persisted over the widest range of temperatures. Of equal ranges, it
-/// takes the smallest number.
+/// Returns the clustering whose number of clusters persisted over the widest range of temperatures. If ranges are
+/// equal, returns the clustering with the smallest number.
 fn longest(lasted: &BTreeMap<u64, f64>, mut found: Vec<(u64, Record)>) -> Option<Chosen> {
     let mut chosen: Option<Chosen> = None;
     found.sort_by(|one, other| (one.0, &one.1.output).cmp(&(other.0, &other.1.output)));
@@ -347,13 +348,13 @@ impl Exclusive<Make> for Reports {
     }
 }
 
-/// Describes the result by its figures, for a method without a result in words.
+/// Describes the result by its figures, for a method that gives no result in words.
 fn figures(job: &Record) -> String {
     let figures: Vec<String> = job.figures.iter().map(|(name, value)| format!("{name} {value}")).collect();
     format!("{}: {}", job.output, figures.join(", "))
 }
 
-/// Returns the only text of a column.
+/// Returns the first text of a column.
 fn first(table: &Table, column: &str) -> Option<String> {
     table.texts(column)?.into_iter().next()
 }

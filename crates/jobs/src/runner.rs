@@ -30,10 +30,10 @@ use crate::method::{AnyMethod, Failure, Inputs, MODEL, Outputs, REPORT, text_of}
 use crate::processes;
 use crate::settings::{Settings, Spread};
 
-/// The wait before the service tries again to store something.
+/// The delay before the service tries again to store something.
 const AGAIN: Duration = Duration::from_secs(1);
 
-/// The service's handle of its runner. The runner ends when the last handle is dropped.
+/// The service's handle to its runner. The runner ends when the last handle is dropped.
 #[derive(Debug)]
 pub(crate) struct Runner(Arc<Shared>);
 
@@ -56,9 +56,9 @@ pub(crate) struct Shared {
     method: Arc<dyn AnyMethod>,
     settings: Settings,
     keep: Option<PathBuf>,
-    /// Signals that a job may be ready to start.
+    /// Signals to the follower that a job may be ready to start.
     news: Port<()>,
-    /// Signals that a thread has ended.
+    /// Signals that the thread of a job has ended.
     ended: Port<()>,
     table: Mutex<Table>,
 }
@@ -67,7 +67,7 @@ pub(crate) struct Shared {
 struct Table {
     /// The running jobs, by id.
     signals: BTreeMap<String, Signal>,
-    /// The saved states of jobs when nothing is kept on disk.
+    /// The saved states of jobs, when nothing is kept on disk.
     saved: BTreeMap<String, Saved>,
     threads: usize,
     is_stopping: bool,
@@ -79,7 +79,7 @@ impl fmt::Debug for Shared {
     }
 }
 
-/// The services that the follower and the threads of jobs talk to.
+/// The services that the follower and the threads of jobs call.
 #[derive(Clone)]
 struct Surroundings {
     own: Reference<Jobs>,
@@ -93,7 +93,7 @@ impl Runner {
         Self(Arc::new(Shared { method, settings, keep, news, ended, table: Mutex::default() }))
     }
 
-    /// Starts to follow the document; `jobs` are the ids in it.
+    /// Starts to follow the document. `jobs` are the ids of the jobs in it.
     ///
     /// # Errors
     /// Returns [`Code::StartFailed`] if the folder for checkpoints cannot be used, or if no thread can be started.
@@ -136,8 +136,8 @@ impl Runner {
                 Beginning::Kept | Beginning::Volatile => {
                     unknown.into_iter().for_each(|path| Saved::File(path.with_extension("checkpoint")).forget());
                 }
-                // Only an unchanged document shows which jobs were removed. Otherwise, move the checkpoints away,
-                // because new jobs may get the same ids.
+                // Only an unchanged document shows which jobs were removed. After any other start, move the checkpoints
+                // away, because new jobs may get the same ids.
                 Beginning::New | Beginning::Restored if !unknown.is_empty() => {
                     let aside = folder.join("unknown");
                     std::fs::create_dir_all(&aside).map_err(failed)?;
@@ -179,7 +179,8 @@ impl Shared {
 
     /// Wakes the follower to look at the document.
     pub(crate) fn look(&self) {
-        // The post fails only if the service ends. It is detached from the request's context, which may be cancelled.
+        // The post fails only when the service ends. It is detached from the context of the request, which may be
+        // cancelled.
         let _ = self.news.post_detached(());
     }
 
@@ -229,7 +230,7 @@ async fn follow(shared: &Arc<Shared>, place: &Surroundings) {
         loop {
             let Ok(state) = place.own.get().await else { return };
             let next = next_of(&state, shared.settings.concurrency);
-            // Drop the state: a change would copy it while it is held.
+            // Drop the state now, because a change copies it while it is held.
             drop(state);
             let Some(job) = next else { break };
             match place.own.call(Start::of(Named::new(&job))).await {
@@ -299,7 +300,7 @@ fn run(shared: &Shared, place: &Surroundings, job: &str, signal: &Signal) {
             Some(Stop::Interrupted) => return,
             None => outcome(Some(Fault::new(Code::OperationFailed, "it stopped without being asked to"))),
         },
-        // If other services refuse because the node is stopping, the job has not failed.
+        // If other services refuse a request because the node is stopping, the job has not failed.
         Err(Ending::Fault(_)) if shared.is_stopping() => return,
         Err(Ending::Fault(fault)) => outcome(Some(fault)),
     };
@@ -318,7 +319,7 @@ fn run(shared: &Shared, place: &Surroundings, job: &str, signal: &Signal) {
     }
 }
 
-/// How a run ends without a result.
+/// The reason why a run ends without a result.
 enum Ending {
     Stopped,
     Fault(Fault),
@@ -362,7 +363,7 @@ fn compute(
         let mpiexec = settings.mpiexec.clone().unwrap_or_else(|| PathBuf::from("mpiexec"));
         let this = || std::env::current_exe().map_err(|error| Fault::new(Code::OperationFailed, error.to_string()));
         let program = settings.program.clone().map_or_else(this, Ok)?;
-        // The service does not start without a folder if it has a layout.
+        // With a layout, the service does not start without a folder.
         let folder = shared.keep.clone().unwrap_or_default().join(format!("{id}.run"));
         Some(Spread { layout, mpiexec, program, folder })
     } else {
@@ -411,7 +412,7 @@ struct Telling {
 }
 
 impl Telling {
-    /// Returns whether nothing is being sent. It polls without a waker: the next report checks again.
+    /// Returns whether no report is being sent. Polls without a waker, because the next report checks again.
     fn is_free(&mut self) -> bool {
         let Some(pending) = &mut self.pending else { return true };
         if pending.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_ready() {
@@ -428,7 +429,7 @@ impl Listener for Telling {
         }
         let (own, report) = (self.own.clone(), Report { job: self.job.clone(), progress: progress.clone() });
         self.pending = Some(Box::pin(async move { own.call(Progressed::of(report)).await }));
-        // Start to send now; the next report sees the answer.
+        // Start to send now; the next call of `tell` takes the answer.
         self.is_free();
         true
     }

@@ -1,4 +1,4 @@
-//! The service of a method. Its operations change the document, and the runner acts on it.
+//! The service of a method. Its operations change the document, and the runner acts on the changes.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -24,7 +24,7 @@ use crate::settings::Settings;
 /// The suggested delay for a client that finds the queue full.
 const RETRY: Duration = Duration::from_secs(5);
 
-/// A method as a service; see [`Jobs`].
+/// The service of a method; see [`Jobs`].
 #[derive(Clone, Debug)]
 pub(crate) struct MethodService {
     document: Jobs,
@@ -33,21 +33,21 @@ pub(crate) struct MethodService {
     measures: Measures,
 }
 
-/// Jobs by state.
+/// The metric: jobs by state.
 const JOBS: Measure = Measure { name: "lehr_jobs", help: "Jobs by state.", is_counter: false };
-/// The most jobs that may wait.
+/// The metric: the maximum number of jobs that may wait.
 const ROOM: Measure =
     Measure { name: "lehr_jobs_queue_limit", help: "How many jobs may wait; more are refused.", is_counter: false };
-/// Runs that have ended.
+/// The metric: runs that have ended.
 const ENDED: Measure =
     Measure { name: "lehr_job_runs_total", help: "Runs of jobs that have ended, by how.", is_counter: true };
-/// The total duration of runs.
+/// The metric: the total duration of runs.
 const SECONDS: Measure = Measure {
     name: "lehr_job_run_seconds_total",
     help: "Seconds that those runs took, by how they ended.",
     is_counter: true,
 };
-/// The total time that jobs waited.
+/// The metric: the total time that jobs waited.
 const WAITED: Measure = Measure {
     name: "lehr_job_wait_seconds_total",
     help: "Seconds that jobs waited before they first ran.",
@@ -74,8 +74,7 @@ impl MethodService {
         self.document.jobs.get_mut(job).ok_or_else(|| unknown(job))
     }
 
-    /// Returns the data set that a job made under a name of its method. `lost` is the message if a finished job has no
-    /// such data set.
+    /// Returns the data set of an output of a job. `lost` gives the message if a finished job has no such output.
     fn output(&self, job: &str, name: &str, lost: impl FnOnce(&Record) -> String) -> Result<String, Fault> {
         let record = self.document.jobs.get(job).ok_or_else(|| unknown(job))?;
         record.outputs.get(name).cloned().ok_or_else(|| {
@@ -111,7 +110,7 @@ impl MethodService {
     }
 }
 
-/// Returns the description of a method's service, derived from the common one.
+/// Returns the description of a method's service, derived from the description of all methods.
 pub(crate) fn described(method: &dyn AnyMethod, shared: Description) -> Description {
     let (facts, options) = (method.facts(), method.options_schema());
     let mut described = Description { name: facts.name.to_owned(), version: facts.version, ..shared };
@@ -127,8 +126,8 @@ pub(crate) fn described(method: &dyn AnyMethod, shared: Description) -> Descript
     described
 }
 
-/// Names the inputs of a method in a schema that has them. Generators of clients turn an object with named fields into
-/// a type. For a choice between a text and a map, their code does not compile.
+/// Names the inputs of a method in a schema that contains them. Client generators turn an object with named fields into
+/// a type. Their code for a choice between a text and a map does not compile.
 fn name_inputs(schema: &mut Value, facts: &Facts) {
     let Some(definitions) = schema.get_mut("$defs").and_then(Value::as_object_mut) else { return };
     let Some(by_name) = definitions.get_mut("Input").and_then(|input| input.pointer_mut("/anyOf/1")) else { return };
@@ -178,8 +177,8 @@ impl Service for MethodService {
         self.document.datasets = datasets.lookup().await?.path;
         self.datasets = Some(datasets.clone());
         for job in self.document.jobs.values_mut() {
-            // An older node stored the job without newer options. If its options cannot be read any more, the job
-            // reports this when it runs.
+            // An older node stored the job without newer options. If its options can no longer be read, the job reports
+            // this when it runs.
             if let Ok(options) = self.runner.method().complete(&job.options) {
                 job.options = options;
             }
@@ -303,7 +302,7 @@ async fn wait_for(own: &Reference<Jobs>, job: &str) -> Result<Record, Fault> {
             Some(record) if record.state.has_ended() => return Ok(record.clone()),
             Some(_) => {}
         }
-        // Drop the state: a change would copy it while it is held.
+        // Drop the state now, because a change copies it while it is held.
         drop(state);
         match changes.next().await {
             Ok(Event::Seed(_) | Event::Change(_) | Event::Gap { .. }) => {}
@@ -327,7 +326,7 @@ impl Exclusive<Cancel> for MethodService {
                 job.is_cancelled = true;
                 self.runner.cancel(&id);
             }
-            // A job that has ended cannot be cancelled, and need not be.
+            // A job that has ended needs no cancelling.
             State::Done | State::Failed | State::Cancelled => {}
         }
         self.measure();
@@ -359,7 +358,7 @@ impl Exclusive<Resume> for MethodService {
     }
 }
 
-/// Returns the seconds between two times; the clock may have been set back.
+/// Returns the seconds between two times; 0 if the clock was set back.
 fn seconds(from_ms: u64, to_ms: u64) -> f64 {
     to_ms.saturating_sub(from_ms) as f64 / 1e3
 }
@@ -420,7 +419,7 @@ impl MethodService {
         serde_json::from_str(&text).map_err(|_| lost(&name, MODEL))
     }
 
-    /// Returns a text that a job returns in addition to its tables, and the name of its data set.
+    /// Returns a text that a job returns in addition to its tables, and the name of the data set with the text.
     async fn text(&self, job: &str, what: &str) -> Result<(String, String), Fault> {
         let name = self.output(job, what, |_| {
             let method = self.runner.method().facts().name;

@@ -1,4 +1,4 @@
-//! How a method's service runs its jobs: how many at once, on which cores, in which processes.
+//! The settings of a method's service: the number of jobs that run at once, their cores and their processes.
 
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -9,8 +9,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-/// The settings that are not allowed here in a manifest. A manifest sets the cores of any service elsewhere, and
-/// clients must not choose which programs a node runs.
+/// The settings that a manifest must not contain. A manifest sets the cores of any service elsewhere, and clients must
+/// not choose which programs a node runs.
 const NOT_OF_MANIFESTS: [&str; 3] = ["cores", "mpiexec", "program"];
 
 /// The settings of a method's service.
@@ -28,16 +28,17 @@ const NOT_OF_MANIFESTS: [&str; 3] = ["cores", "mpiexec", "program"];
 pub struct Settings {
     /// The number of jobs that run at once. Default: 1.
     pub concurrency: usize,
-    /// The most jobs that may wait; further ones are refused. Default: 64.
+    /// The maximum number of jobs that may wait; further ones are refused. Default: 64.
     pub queue: usize,
-    /// The most ended jobs that are remembered; then the oldest is removed, but its outputs stay. Default: 1000.
+    /// The maximum number of ended jobs that are kept; then the oldest is removed, but its outputs stay. Default: 1000.
     pub remembered: usize,
-    /// The threads of a job. Default: the number of cores given, or of threads that the machine runs at once, divided
-    /// by `concurrency`.
+    /// The number of threads of a job. Default: the number of given cores, or of threads that the machine runs at once,
+    /// divided by `concurrency`.
     pub threads: Option<usize>,
     /// The cores that jobs are bound to. Default: all.
     pub cores: Vec<usize>,
-    /// Threads x processes x nodes, such as `2x4x1`: jobs run in processes that `mpiexec` starts. Default: in this process.
+    /// Threads x processes x nodes, such as `2x4x1`: jobs run in processes that `mpiexec` starts. Default: in this
+    /// process.
     pub layout: Option<String>,
     /// The program that starts the processes. Default: `mpiexec`.
     pub mpiexec: Option<PathBuf>,
@@ -60,7 +61,7 @@ impl Default for Settings {
     }
 }
 
-/// How a job is spread over processes.
+/// The processes that run a job.
 #[derive(Clone, Debug)]
 pub(crate) struct Spread {
     pub layout: Layout,
@@ -106,7 +107,7 @@ impl Settings {
         if faults.is_empty() { Ok(()) } else { Err(Fault::new(Code::InvalidValue, faults.join("; "))) }
     }
 
-    /// Returns the schema of the settings that a manifest may have.
+    /// Returns the schema of the settings that a manifest may contain.
     pub(crate) fn schema_of_manifests() -> Value {
         let mut schema = schemars::schema_for!(Settings).to_value();
         if let Some(fields) = schema.get_mut("properties").and_then(Value::as_object_mut) {
@@ -115,7 +116,7 @@ impl Settings {
         schema
     }
 
-    /// Reads the settings of a placement; `None` if it has none.
+    /// Reads the settings of a placement. Returns `None` if the placement has no settings.
     ///
     /// # Errors
     /// Returns [`Code::InvalidValue`] if the settings are invalid.

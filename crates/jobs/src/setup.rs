@@ -35,7 +35,7 @@ use crate::settings::Settings;
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct Setup {
-    /// The folder below which everything is kept. Default: none, so everything is lost with the process.
+    /// The folder for all data. Default: none, so all data are lost when the process ends.
     pub keep: Option<PathBuf>,
     /// The folder whose files clients may open. Default: none.
     pub data_root: Option<PathBuf>,
@@ -44,7 +44,7 @@ pub struct Setup {
 }
 
 impl Setup {
-    /// Adds the folder for a service's document to its placement, if documents are kept.
+    /// Adds the folder for a service's document to the placement of the service, if documents are kept.
     ///
     /// # Errors
     /// Returns [`Code::StartFailed`] if the folder cannot be created.
@@ -63,7 +63,7 @@ impl Setup {
         Some(self.keep.as_ref()?.join(path.trim_start_matches('/').replace('/', "+")))
     }
 
-    /// Starts the service of data sets at a path or with a placement; the folder always comes from this setup.
+    /// Starts the service of data sets at a path or with a placement. The folder always comes from this setup.
     ///
     /// # Errors
     /// Returns [`Code::StartFailed`] if its folders cannot be used; [`Code::DuplicateEntry`] if the path is in use.
@@ -74,12 +74,12 @@ impl Setup {
         let placement = self.kept(at.into())?;
         let keep = self.folder(placement.path()).map(|folder| folder.join("contents"));
         let limits = Limits { keep, root: self.data_root.clone(), ..Limits::default() };
-        // Unusable folders are reported here, before the first request.
+        // Report unusable folders here, before the first request.
         let service = DatasetService::new(limits)?;
         host.start(placement, move || service.clone()).await
     }
 
-    /// Starts the service of a method at a path or with a placement; the folder always comes from this setup.
+    /// Starts the service of a method at a path or with a placement. The folder always comes from this setup.
     ///
     /// # Errors
     /// Returns [`Code::StartFailed`] if its folder cannot be used, or if there is no service of data sets;
@@ -122,7 +122,7 @@ impl Setup {
         self.start_any(host, at.into(), Arc::new(Declared::of(method))).await
     }
 
-    /// Starts the service in the same way, and stores full results for the owner of the process: see [`Fits`].
+    /// Starts the service of a declared method, and stores full results for the owner of the process: see [`Fits`].
     ///
     /// # Errors
     /// Returns the errors of [`start_method`](Self::start_method).
@@ -152,7 +152,7 @@ impl Setup {
         host.start_as(placement, describe, make).await
     }
 
-    /// Starts a service by the name of its contract: data sets, or one of the methods of this crate. Returns nothing
+    /// Starts a service by the name of its contract: data sets, or one of the methods of this crate. Returns `false`
     /// for another contract.
     ///
     /// # Errors
@@ -184,8 +184,8 @@ impl Setup {
     /// setup.
     ///
     /// A placement may set the partners, the cores (for handlers and jobs alike) and the number of waiting requests.
-    /// This setup decides which state is kept. The services are not restarted after a crash, because jobs from before
-    /// it may still be computing.
+    /// This setup decides which state is kept. The services are not restarted after a crash, because jobs that started
+    /// before the crash may still be computing.
     ///
     /// # Example
     /// ```

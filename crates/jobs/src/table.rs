@@ -1,4 +1,4 @@
-//! Tables: the form of data sets, and of the input and output of methods.
+//! Tables: the form of data sets, and of the inputs and outputs of methods.
 //!
 //! A table has named columns of numbers, counts or text, stored as reference-counted Arrow arrays: cloning and slicing
 //! copy only pointers. Two columns may have a role: the weights of the rows, and their ids. Building a table checks it:
@@ -24,10 +24,10 @@ use xxhash_rust::xxh3::Xxh3;
 pub use rows::Columns;
 pub(crate) use rows::{FINGERPRINT, SPARSE};
 
-/// The metadata keys of a schema for the roles of columns.
+/// The metadata key of a schema for the column of weights.
 pub(crate) const WEIGHTS: &str = "lehr.weights";
 pub(crate) const ID: &str = "lehr.id";
-/// The metadata key that says that numbers may be missing.
+/// The metadata key of a schema that says whether numbers may be missing.
 pub(crate) const GAPS: &str = "lehr.gaps";
 /// The metadata key of a fixed-point column for the value of its unit.
 const SCALE: &str = "lehr.scale";
@@ -104,13 +104,14 @@ impl Builder {
         self.numbers(name, values)
     }
 
-    /// Adds a column of numbers stored in 32 bits.
+    /// Adds a column of numbers that are stored in 32 bits.
     pub fn singles(mut self, name: impl Into<String>, values: Vec<f32>) -> Self {
         self.columns.push((name.into(), Arc::new(Float32Array::from(values))));
         self
     }
 
-    /// Adds a column of numbers stored in 16 bits: each is `scale` times the stored number, and 65535 means missing.
+    /// Adds a column of numbers that are stored in 16 bits. A number is `scale` times the stored number; 65535 means
+    /// missing.
     ///
     /// # Example
     /// ```
@@ -142,7 +143,7 @@ impl Builder {
     /// Adds a column of text.
     pub fn texts(mut self, name: impl Into<String>, values: Vec<String>) -> Self {
         let name = name.into();
-        // Offsets into the text have 32 bits.
+        // Arrow stores offsets into the text in 32 bits.
         if values.iter().map(String::len).sum::<usize>() > i32::MAX as usize {
             self.is_too_long = Some(name);
             return self;
@@ -172,9 +173,9 @@ impl Builder {
     /// Builds the table.
     ///
     /// # Errors
-    /// Returns [`Code::InvalidValue`] if there are no columns, or if they have different lengths or duplicate names.
-    /// Also if a role names a missing column, or if a unit is not finite and positive. Returns [`Code::TooLarge`] for a
-    /// column with more than 2 GiB of text.
+    /// Returns [`Code::InvalidValue`] if there are no columns, or if columns have different lengths or the same name.
+    /// Also returns it if a role names a missing column, or if a unit is not finite and positive. Returns
+    /// [`Code::TooLarge`] for a column with more than 2 GiB of text.
     pub fn build(self) -> Result<Table, Fault> {
         if let Some(name) = self.is_too_long {
             return Err(Fault::new(Code::TooLarge, format!("column {name:?} has more than 2 GiB of text")));
@@ -182,7 +183,7 @@ impl Builder {
         let field = |(name, values): &(String, ArrayRef)| {
             let field = Field::new(name, values.data_type().clone(), false);
             match self.scales.get(name).filter(|_| *values.data_type() == DataType::UInt16) {
-                // This is the shortest text that reads back as the same number.
+                // `{scale:?}` is the shortest text that reads back as the same number.
                 Some(scale) => field.with_metadata([(SCALE.to_owned(), format!("{scale:?}"))]),
                 None if self.whole.contains(name) => field.with_metadata([(WHOLE.to_owned(), "true".to_owned())]),
                 None => field,
@@ -342,10 +343,10 @@ impl Table {
         Self { batch: self.batch.slice(start, length) }
     }
 
-    /// Some of its columns, in this order, without a copy. A role goes with its column.
+    /// Returns some columns, in this order, without copying. A column keeps its role.
     ///
     /// # Errors
-    /// Returns [`Code::InvalidValue`] if one does not exist or is named twice, or none is named.
+    /// Returns [`Code::InvalidValue`] if a column does not exist or is named twice, or if no column is named.
     pub(crate) fn only(&self, name: &str, columns: &[String]) -> Result<Self, Fault> {
         let schema = self.batch.schema();
         let at: Vec<usize> = columns.iter().filter_map(|column| schema.index_of(column).ok()).collect();
@@ -366,10 +367,10 @@ impl Table {
         Self::of(ArrowSchema::new_with_metadata(fields, metadata), arrays)
     }
 
-    /// Every so-many-th row, from the first on.
+    /// Returns every n-th row, beginning with the first.
     ///
     /// # Errors
-    /// [`Code::OperationFailed`], which a table gives no reason for.
+    /// Returns [`Code::OperationFailed`] if Arrow cannot take the rows; this does not happen for a table.
     pub(crate) fn thinned(&self, every: u64) -> Result<Self, Fault> {
         let every = usize::try_from(every).unwrap_or(usize::MAX);
         macro_rules! some {
@@ -399,7 +400,7 @@ impl Table {
         Self::new(RecordBatch::try_new(Arc::new(schema), columns).map_err(failed)?)
     }
 
-    /// Joins tables with the same columns, one after another.
+    /// Concatenates tables with the same columns.
     ///
     /// # Errors
     /// Returns [`Code::InvalidValue`] if there is no table, or if their columns differ.
@@ -514,7 +515,7 @@ pub(crate) fn scale_of(field: &Field) -> Result<Option<f64>, Fault> {
     })
 }
 
-/// Returns whether a column is fixed-point with the same unit in all parts.
+/// Returns whether a column is fixed-point and has the same unit in all parts.
 fn of_one_scale(parts: &[Table], name: &str) -> bool {
     let scale = |part: &Table| part.fixed(name).map(|(_, scale)| scale.to_bits());
     parts.first().is_some_and(|first| scale(first).is_some())

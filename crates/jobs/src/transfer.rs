@@ -1,4 +1,4 @@
-//! Transfers data sets between nodes: whole if the node allows it, or in pieces if they are large.
+//! Transfers data sets between nodes: whole if the node allows it, or in pieces if the data sets are large.
 
 use std::fs::File;
 use std::io::{self, Read as _, Seek, SeekFrom};
@@ -16,7 +16,7 @@ use crate::format::{Form, HEADER_BYTES, RowFormat, arrow, fault_of};
 use crate::handle::Handle;
 use crate::table::Table;
 
-/// A part of a file to send, after some bytes that precede it.
+/// The bytes of a file to send, and a header that is sent before them if it is in another file.
 struct Sent {
     head: Vec<u8>,
     file: File,
@@ -58,7 +58,7 @@ impl Sent {
     }
 }
 
-/// The size of one request body, which a node with default limits accepts.
+/// The maximum size of one request body, which a node with default limits accepts, in bytes.
 const BODY_BYTES: usize = 8 << 20;
 
 /// Fetches a data set of any size, from this node or another.

@@ -1,4 +1,4 @@
-//! The observer of any method's run.
+//! The observer of a run, for any method.
 
 use lehr_ranks::observe::{self, AnyCheckpoint, Control, Interrupt, Observer};
 

@@ -1,4 +1,4 @@
-//! Data sets and methods as services, in one process, on 1, 2 and 8 workers, and over HTTP.
+//! Tests of data sets and methods as services in one process, on 1, 2 and 8 workers, and over HTTP.
 
 mod cases;
 #[path = "../examples/joined_method.rs"]
@@ -7,14 +7,14 @@ mod joined_method;
 use lehr_runtime::{Builder, Clock, block_on};
 use lehr_services::Host;
 
-/// Tries something with a host on a virtual clock.
+/// Runs a test with a host on a virtual clock, for several numbers of workers.
 pub fn on_hosts(behaviour: impl AsyncFn(Host)) {
     for workers in [1, 2, 8] {
         on_host(workers, &behaviour);
     }
 }
 
-/// The same where the number of workers has nothing to do with it.
+/// Runs a test with one host, if the number of workers does not matter.
 pub fn on_one_host(behaviour: impl AsyncFn(Host)) {
     on_host(2, &behaviour);
 }
@@ -24,7 +24,7 @@ fn on_host(workers: usize, behaviour: &impl AsyncFn(Host)) {
     let dispatcher = Builder::new().threads(workers).clock(clock).start().unwrap();
     let host = Host::new(dispatcher.handle());
     block_on(behaviour(host.clone()));
-    // What a test leaves is ended too.
+    // The shutdown also ends the services that a test leaves.
     let report = block_on(host.shutdown(std::time::Duration::from_secs(3600)));
     assert_eq!(report.cut_off, Vec::<String>::new());
 }

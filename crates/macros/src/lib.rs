@@ -19,10 +19,10 @@ use variants::{Mode, Set};
 
 /// Makes a set of ports from an enum of messages, with a variant for each kind of message.
 ///
-/// Without options, `enum Ops` gets `OpsPort`: one queue of all kinds, which keeps their order of arrival, with a
-/// receive method for each kind. With `#[port_set(split)]` it gets `OpsPorts`: a separate port for each kind, for joins
-/// and capacities, and a `post` that finds the right port. For examples and the generated code, see the module page of
-/// `lehr_runtime::port_set`.
+/// Without options, `enum Ops` gets `OpsPort`: one queue for messages of all kinds, which keeps their order of arrival.
+/// It has a receive method for each kind. With `#[port_set(split)]`, `Ops` gets `OpsPorts`: a separate port for each
+/// kind, for joins and capacities, and a `post` that finds the right port. For examples and the generated code, see the
+/// module page of `lehr_runtime::port_set`.
 ///
 /// # Errors
 /// Fails at compile time if the type is not an enum with variants, if two variants give the same name, or on an unknown
@@ -35,7 +35,7 @@ pub fn port_set(input: TokenStream) -> TokenStream {
 
 /// Makes a struct an operation of a service.
 ///
-/// `#[operation(contract = …, verb = …, name = "…")]` says where it belongs. Further options:
+/// `#[operation(contract = …, verb = …, name = "…")]` says to which contract the operation belongs. Further options:
 /// - `reply = …`: the type of the answer (default: `()`).
 /// - `key = …`: the field by which subscribers choose changes, or the path to it, such as `body.job`.
 /// - `raw("…")`: media types of bodies that the operation takes unchanged.
@@ -46,7 +46,7 @@ pub fn port_set(input: TokenStream) -> TokenStream {
 ///
 /// # Errors
 /// Fails at compile time if the type is not a struct, or if an option is missing, unknown or given twice. It also fails
-/// if clients could not call the operation by this name.
+/// if clients could not call the operation by its name.
 #[proc_macro_derive(Operation, attributes(operation))]
 pub fn operation(input: TokenStream) -> TokenStream {
     let input = parse_macro_input!(input as DeriveInput);

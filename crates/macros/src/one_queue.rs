@@ -1,11 +1,11 @@
-//! Generates the set as one queue: `OpsPort`, a port of the enum with a receive method for each variant.
+//! Generates the port set as one queue: `OpsPort`, a port of the enum with a receive method for each variant.
 
 use proc_macro2::TokenStream as Tokens;
 use quote::{format_ident, quote};
 
 use crate::variants::{Set, Variant};
 
-/// Returns the code of the type and its methods.
+/// Returns the code of the port set's type and its methods.
 pub(crate) fn write(set: &Set<'_>) -> Tokens {
     let (name, visibility) = (&set.input.ident, &set.input.vis);
     let port = format_ident!("{name}Port");

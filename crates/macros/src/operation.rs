@@ -19,10 +19,10 @@ struct Options {
     has_body: bool,
 }
 
-/// Returns the code of the implementations.
+/// Returns the code that implements the operation.
 ///
 /// # Errors
-/// Reports errors at the option's position: missing, unknown, given twice, or unsuitable for the type.
+/// Reports errors at the position of the option: missing, unknown, given twice, or unsuitable for the type.
 pub(crate) fn write(input: &DeriveInput) -> Result<Tokens> {
     let Data::Struct(data) = &input.data else {
         return Err(Error::new(input.ident.span(), "an operation is made from a struct: its fields are the message"));
@@ -129,7 +129,7 @@ impl Options {
     }
 }
 
-/// Takes an option that may be given at most once.
+/// Sets an option, or reports an error if it was set before.
 fn set<T>(
     to: &mut Option<T>,
     option: &ParseNestedMeta<'_>,

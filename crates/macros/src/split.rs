@@ -1,11 +1,11 @@
-//! Generates the set as ports: `OpsPorts`, one port for each variant, and a `post` that finds the right port.
+//! Generates the port set as ports: `OpsPorts`, one port for each variant, and a `post` that finds the right port.
 
 use proc_macro2::TokenStream as Tokens;
 use quote::{format_ident, quote};
 
 use crate::variants::Set;
 
-/// Returns the code of the type and its methods.
+/// Returns the code of the port set's type and its methods.
 pub(crate) fn write(set: &Set<'_>) -> Tokens {
     let (name, visibility) = (&set.input.ident, &set.input.vis);
     let ports = format_ident!("{name}Ports");

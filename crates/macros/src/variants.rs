@@ -1,4 +1,4 @@
-//! Reads the declaration of a port set: an enum, its variants, and the names derived from theirs.
+//! Reads the declaration of a port set: an enum, its variants, and the method and field names derived from them.
 
 use proc_macro2::TokenStream as Tokens;
 use quote::{format_ident, quote};
@@ -14,7 +14,7 @@ pub(crate) enum Mode {
     Split,
 }
 
-/// The checked enum.
+/// An enum from which a port set can be made.
 pub(crate) struct Set<'a> {
     pub(crate) input: &'a DeriveInput,
     pub(crate) mode: Mode,
@@ -26,9 +26,10 @@ pub(crate) struct Variant<'a> {
     pub(crate) name: &'a Ident,
     /// The variant's name in snake case, as part of the names of methods.
     pub(crate) snake: String,
-    /// The same name as a field.
+    /// The variant's name in snake case, as the name of a field.
     pub(crate) field: Ident,
-    /// The type that a receiver gets: the field if there is one, a tuple if there are several, `()` if there is none.
+    /// The type that a receiver gets. It is the field of a variant with one field, a tuple for several, and `()` for
+    /// none.
     pub(crate) payload: Tokens,
     /// `Ops::Variant { 0: f0, x: f1, .. }`: a pattern that takes a value apart, and an expression that puts it
     /// together.
@@ -41,7 +42,7 @@ impl<'a> Set<'a> {
     /// Reads the enum.
     ///
     /// # Errors
-    /// Fails if `PortSet` cannot be derived for the enum; the error points at the part at fault.
+    /// Fails if `PortSet` cannot be derived for the enum. The error points at the faulty part.
     pub(crate) fn read(input: &'a DeriveInput) -> Result<Self> {
         let Data::Enum(data) = &input.data else {
             return Err(Error::new(
@@ -102,7 +103,8 @@ impl<'a> Variant<'a> {
             let message = format!("`{snake}` cannot be the name of a method or field: rename this variant");
             return Err(Error::new(name.span(), message));
         }
-        // A raw identifier if the name is a keyword. The span is the variant's, so that errors point at the variant.
+        // If the name is a keyword, the field is a raw identifier. Its span is the variant's, so that errors point at
+        // the variant.
         let field = syn::parse_str::<Ident>(&snake).map_or_else(
             |_| Ident::new_raw(&snake, name.span()),
             |mut ident| {

@@ -2,22 +2,22 @@
 
 use std::collections::HashMap;
 
-/// The most different numbers that count as classes; more of them are values on a scale.
+/// The maximum number of different numbers that count as classes. More numbers than this are values on a scale.
 const CLASSES_MAX: usize = 40;
 
 /// The classes of items.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Classes {
-    /// The name of their column.
+    /// The name of the column with the classes.
     pub name: String,
-    /// The name of each class, in order; in numerical order if all are numbers.
+    /// The name of each class. The names are sorted, numerically if all are numbers.
     pub classes: Vec<String>,
-    /// The class of each item; [`u32::MAX`] for no class.
+    /// The class of each item; [`u32::MAX`] for an item without a class.
     pub of: Vec<u32>,
 }
 
 impl Classes {
-    /// Creates classes from a text for each item; an empty text means no class.
+    /// Creates classes from a text for each item. An item with an empty text has no class.
     ///
     /// # Example
     /// ```
@@ -48,13 +48,13 @@ impl Classes {
         }
     }
 
-    /// Returns the class of an item; empty if it has none.
+    /// Returns the class of an item; an empty text if the item has none.
     pub fn class(&self, item: usize) -> &str {
         self.classes.get(self.of[item] as usize).map_or("", String::as_str)
     }
 
-    /// Returns the value of each item (NaN for none) if the classes are numbers on a scale: fractions, or more than 40
-    /// different numbers.
+    /// Returns the value of each item (NaN if the item has none) if the classes are numbers on a scale. They are if
+    /// some have fractions, or if there are more than 40 different numbers.
     pub fn scale(&self) -> Option<Vec<f64>> {
         let values: Vec<f64> = self
             .classes

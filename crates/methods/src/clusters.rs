@@ -5,18 +5,18 @@ use lehr_data::write::names;
 use crate::numbers::{aligned, amount, column, counted, grouped, quantity, share};
 use crate::table::Table;
 
-/// The most rows of the table for display; `centers.csv` has all of them.
+/// The maximum number of rows in the displayed table; `centers.csv` has all rows.
 const ROWS_MAX: usize = 40;
 
-/// The most columns of centres for display; `centers.csv` has all of them.
+/// The maximum number of columns of displayed centres; `centers.csv` has all columns.
 const COLUMNS_MAX: usize = 6;
 
-/// The most left-out columns that are named.
+/// The maximum number of left-out columns that are named.
 const NAMED_MAX: usize = 12;
 
 /// Returns a line for each cluster: `cluster`, the columns, `weight`, `spread`. Centres are in the units of the
-/// columns; `facts` has the weight and the spread of each. Columns are renamed if their name is in `more`, the columns
-/// that the caller adds.
+/// columns, and `facts` has the weight and the spread of each cluster. A column is renamed if its name is in `more`,
+/// the columns that the caller adds.
 pub(crate) fn table(
     columns: &[String],
     centers: &[Vec<f64>],
@@ -52,15 +52,15 @@ pub(crate) struct ClusterTable<'a> {
     pub unit: &'a str,
 }
 
-/// A cluster as it is shown.
+/// A cluster in the form in which it is shown.
 pub(crate) struct ClusterRow {
-    /// The number of its rows.
+    /// The number of rows in the cluster.
     pub rows: u64,
-    /// The sum of their weights.
+    /// The sum of the weights of these rows.
     pub weight: f64,
-    /// Its centre, in the units of the columns.
+    /// The centre of the cluster, in the units of the columns.
     pub center: Vec<f64>,
-    /// The root mean square distance of its rows from the centre.
+    /// The root mean square distance of the cluster's rows from the centre.
     pub spread: f64,
 }
 
@@ -97,7 +97,7 @@ impl ClusterTable<'_> {
     }
 }
 
-/// Returns the number of columns that a table leaves out, with their names if they are few: `2 more columns (hue,
+/// Returns the number of columns that a table leaves out, and their names if there are few: `2 more columns (hue,
 /// proline)`.
 pub(crate) fn more_columns(left: &[String]) -> String {
     let more = counted(left.len() as u64, "more column");

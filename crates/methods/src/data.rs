@@ -13,7 +13,7 @@ use crate::stream::Stream;
 pub struct Matrix {
     /// The dissimilarities of all pairs.
     pub dissimilarities: Dissimilarities,
-    /// The name of each item; its number if the data have no names.
+    /// The name of each item, or its number if the data have no names.
     pub ids: Vec<String>,
     /// The weight of each item: the number of equal items that it represents.
     pub weights: Option<Vec<f64>>,
@@ -22,7 +22,7 @@ pub struct Matrix {
 }
 
 impl Matrix {
-    /// Returns the facts about a matrix for `summary.json`, after its source.
+    /// Returns the facts about a matrix for `summary.json`, except its source.
     pub fn facts(&self) -> Sections {
         let items = self.ids.len();
         let total_weight = self.weights.as_ref().map_or(items as f64, |weights| weights.iter().sum());
@@ -47,7 +47,7 @@ pub enum Takes {
 /// The words of front ends for a method that takes dissimilarities.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MatrixWords {
-    /// Whether pairs may have no value.
+    /// Whether the method supports pairs without a value.
     pub may_miss_pairs: bool,
     /// Whether known classes of the items colour the pictures.
     pub has_classes: bool,
@@ -60,7 +60,7 @@ pub struct RowsWords {
     pub columns_taken: &'static str,
     /// Whether the method takes rows of bits and sparse rows in addition to rows of numbers.
     pub takes_bits_and_sparse: bool,
-    /// How missing values are handled; `None` if such rows are refused.
+    /// The words about missing values; `None` if the method refuses rows with missing values.
     pub missing: Option<Missing>,
     /// Whether automatic preparation sets isolated rows aside.
     pub sets_aside: bool,
@@ -69,8 +69,8 @@ pub struct RowsWords {
 }
 
 impl RowsWords {
-    /// Returns how the method treats missing values: it leaves them out of distances if it can; otherwise they are
-    /// filled from the nearest rows.
+    /// Returns how the method handles missing values by default. It leaves them out of distances if it can. Otherwise
+    /// they are filled from the nearest rows.
     pub fn missing_of_method(&self) -> preparation::Missing {
         if self.missing.is_some() { preparation::Missing::Skip } else { preparation::Missing::Nearest }
     }
@@ -88,16 +88,16 @@ pub struct StreamWords {
 pub struct Missing {
     /// The words after "missing values" that say how they are handled.
     pub becomes: &'static str,
-    /// The participle for the handling of rows.
+    /// The participle that says how such rows are handled.
     pub done: &'static str,
 }
 
 /// The words for a method that does not take positions on a sphere.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NotOnSphere {
-    /// The reason why the method does not take them.
+    /// The reason why the method does not take positions on a sphere.
     pub why: &'static str,
-    /// A hint at another way to handle them.
+    /// A hint at another way to handle positions on a sphere.
     pub instead: &'static str,
 }
 

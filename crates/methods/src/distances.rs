@@ -1,8 +1,8 @@
-//! The options for dissimilarities of all pairs of items, once for all front ends.
+//! The options for dissimilarities of all pairs of items, declared once for all front ends.
 //!
-//! The arguments of `lehr distances` and `lehr place`, the options of the service `lehr.distances` and the parameters
-//! of `lehr.pairwise_distances` are derived from [`Options`]. Only [`Items::compared`] turns options into a metric of
-//! `lehr-distances`.
+//! The arguments of `lehr distances` and `lehr place` are derived from [`Options`]. So are the options of the service
+//! `lehr.distances` and the parameters of `lehr.pairwise_distances`. Only [`Items::compared`] turns options into a
+//! metric of `lehr-distances`.
 
 mod items;
 mod stated;
@@ -137,8 +137,8 @@ pub fn options() -> Vec<OptionOf> {
     options::of::<Options>()
 }
 
-/// Returns the options about the comparison of items with those of a map, without those for the stored matrix. By
-/// default they are the map's: [`Options::completed`].
+/// Returns the options for comparing items with the items of a map, without the options for the stored matrix. By
+/// default, they have the values of the map: [`Options::completed`].
 ///
 /// # Example
 /// ```
@@ -154,7 +154,7 @@ pub fn of_comparison() -> Vec<OptionOf> {
 }
 
 impl Options {
-    /// Returns the rows of the sample, in ascending order; `None` if all items are compared.
+    /// Returns the rows of the sample, in ascending order. Returns `None` if all items are compared.
     ///
     /// # Example
     /// ```
@@ -240,7 +240,7 @@ impl Options {
     /// Checks whether the options suit a kind of items.
     ///
     /// # Errors
-    /// Returns the expected value and the one found, to follow the name of the option.
+    /// Returns the expected value and the value found, in words that follow the name of the option.
     ///
     /// # Example
     /// ```

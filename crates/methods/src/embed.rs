@@ -210,7 +210,7 @@ pub struct Fitted {
     pub parameters: Parameters,
     /// The map.
     pub map: Map,
-    /// Computed on request: if several processes make a map, only one of them shows it.
+    /// The Shepard diagram, computed when first needed: if several processes make a map, only one of them shows it.
     shepard: OnceLock<Shepard>,
 }
 
@@ -222,7 +222,7 @@ pub fn axes(dimension: usize) -> Vec<String> {
     }
 }
 
-/// Returns `positions.csv`: each item's position, its error and, if known, its classes.
+/// Returns `positions.csv`: the position of each item, its error and its classes if they are known.
 pub fn positions<'a>(ids: &'a [String], map: &Map, classes: &[Classes]) -> Table<'a> {
     let mut table = Table::new("positions").ids(Some(ids), ids.len());
     for (place, axis) in axes(map.dimension).into_iter().enumerate() {
@@ -267,7 +267,7 @@ impl Fitted {
             .numbers("stress", numbers(|iteration| iteration.stress))
     }
 
-    /// Returns the upper ends of the cells that contain pairs, and their counts.
+    /// Returns the cells of the diagram that contain pairs: their upper ends and counts.
     fn cells(&self, shepard: &Shepard) -> Table<'static> {
         let cells: Vec<usize> = (0..shepard.counts.len()).filter(|&cell| shepard.counts[cell] > 0).collect();
         let end = |place: usize, largest: f64| largest * (place + 1) as f64 / shepard.bins as f64;
@@ -323,7 +323,7 @@ impl Fit for Fitted {
             .add("items", &matrix.ids.len())
             .add("missing_pairs", &self.map.missing_pairs)
             .add("metric", &header.map(|header| &header.metric))
-            // `lehr place` reads from them how to compare new items.
+            // `lehr place` reads the comparison of new items from these facts.
             .add("metric_parameters", &header.map(|header| &header.parameters));
         facts
     }

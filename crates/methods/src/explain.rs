@@ -1,10 +1,10 @@
-//! Explains the differences between clusters: the columns in which each differs from all rows, a name, a typical row,
-//! and rules that reproduce the labels.
+//! Explains the differences between clusters. It gives the columns in which each cluster differs from all rows, a name,
+//! a typical row, and rules that reproduce the labels.
 //!
-//! All columns of the table may explain clusters, even those that the clustering did not use: such a category may be
-//! the most informative. Each difference has a test value ([`Mark::test_value`]), which shows whether it could be
-//! chance, and an effect size ([`Mark::effect`]), which shows whether it matters. With many rows, nearly every
-//! difference is significant.
+//! All columns of the table may explain clusters, even columns that the clustering did not use: such a category may be
+//! the most informative column. Each difference has a test value ([`Mark::test_value`]), which shows whether the
+//! difference could be chance. Its effect size ([`Mark::effect`]) shows whether the difference matters. With many rows,
+//! nearly every difference is significant.
 
 mod columns;
 mod significance;
@@ -21,17 +21,18 @@ pub use tree::{Rule, Tree};
 use crate::numbers::significant;
 use columns::Shown;
 
-/// The significance level for a whole table: one table in twenty without groups would show a difference.
+/// The significance level for a whole table: one in twenty tables without groups shows a difference by chance.
 const CHANCE: f64 = 0.05;
-/// The smallest effect that appears in a name; Cohen (1988) calls 0.5 medium.
+/// The smallest effect that appears in a name. Cohen (1988) calls an effect of 0.5 medium.
 const MEDIUM: f64 = 0.5;
 /// The effect below which a difference is left out.
 const SMALL: f64 = 0.2;
-/// The smallest ratio of a text's frequency in a cluster to that in all rows for the text to appear in a name.
+/// The smallest ratio at which a text appears in a name: its frequency in the cluster, divided by its frequency in all
+/// rows.
 const LIFT: f64 = 1.5;
-/// The most columns in a name, unless clusters would share it.
+/// The maximum number of columns in a name. Clusters that would share a name get one more.
 const NAMED_BY: usize = 2;
-/// The most texts of a category that are examined; the most frequent ones come first.
+/// The maximum number of texts of a category that are examined; the most frequent texts come first.
 const LEVELS: usize = 30;
 
 /// The differences between the clusters of a table.
@@ -51,13 +52,13 @@ pub struct Explanation {
 pub struct Portrait {
     /// A suggested name, such as `high revenue, low visits`.
     pub name: String,
-    /// The number of its rows.
+    /// The number of rows in the cluster.
     pub rows: usize,
-    /// Its marks, largest effect first.
+    /// The marks of the cluster, largest effect first.
     pub marks: Vec<Mark>,
-    /// The row nearest to its centre.
+    /// The row nearest to the centre of the cluster.
     pub typical_row: usize,
-    /// The at most three rows farthest from its centre, farthest first.
+    /// Up to three rows farthest from the centre of the cluster, farthest first.
     pub extreme_rows: Vec<usize>,
 }
 
@@ -69,16 +70,16 @@ pub struct Mark {
     /// The text, if the column is a category.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub level: Option<String>,
-    /// The mean in the cluster; with logarithms, the geometric mean; for dates, in seconds since 1970; for a text, its
-    /// share.
+    /// The mean in the cluster. It is the geometric mean if logarithms are used, in seconds since 1970 for dates, and
+    /// the share of the rows for a text.
     pub inside: f64,
-    /// The same over all rows that belong to a cluster.
+    /// The corresponding value over all rows that belong to a cluster.
     pub overall: f64,
     /// The significance of the difference, in standard deviations of a normal distribution; positive if the value is
     /// larger inside.
     pub test_value: f64,
-    /// The probability that chance makes a difference as large anywhere in the table: two-sided, multiplied by the
-    /// number of comparisons, at most 1.
+    /// The probability that chance alone makes a difference of this size anywhere in the table. It is two-sided and
+    /// multiplied by the number of comparisons, up to 1.
     pub probability: f64,
     /// The effect size. For numbers, it is the difference from the other rows in standard deviations (Cohen's d); for
     /// shares, the difference of their arcsines (Cohen's h). The values 0.2, 0.5 and 0.8 are small, medium and large.
@@ -91,23 +92,24 @@ pub struct Mark {
 pub struct Question<'a> {
     /// The table with all its columns.
     pub frame: &'a DataFrame,
-    /// The descriptions of its columns; `None` if all are numeric.
+    /// The descriptions of the columns; `None` if all columns are numeric.
     pub accounts: Option<&'a [ColumnAccount]>,
     /// Returns the number added to a column before its logarithm, if the clustering used its logarithm.
     pub log_offset: &'a dyn Fn(&str) -> Option<f64>,
     /// The cluster of each row; `None` for rows without a cluster.
     pub labels: &'a [Option<usize>],
-    /// The distance of each row from its centre.
+    /// The distance of each row from the centre of its cluster.
     pub distances: &'a [f64],
     /// The number of clusters.
     pub clusters: usize,
-    /// Columns that names do not use, such as those that the user excluded; marks still use them.
+    /// Columns that do not appear in names, such as columns that the user excluded. They still appear in marks.
     pub unnamed: &'a [&'a str],
 }
 
 /// Explains clusters.
 ///
-/// Cost: a pass over each numeric column, and a pass for each text examined. The tree is grown on at most 10,000 rows.
+/// Cost: a pass over each numeric column, and a pass for each text that is examined. The tree is grown on at most
+/// 10,000 rows.
 ///
 /// # Panics
 /// Panics if the number of labels or distances differs from the number of rows.
@@ -155,7 +157,7 @@ pub fn explain(question: &Question<'_>) -> Explanation {
     Explanation { clusters: portraits, tree: Tree::grow(&columns, labels, clusters), comparisons }
 }
 
-/// Returns for each cluster the number of its rows, the row nearest to its centre, and the farthest rows.
+/// Returns, for each cluster, the number of its rows, the row nearest to its centre, and the farthest rows.
 fn rows_of(labels: &[Option<usize>], distances: &[f64], clusters: usize) -> Vec<(usize, usize, Vec<usize>)> {
     const EXTREMES: usize = 3;
     let mut of_clusters = vec![Vec::new(); clusters];
@@ -204,7 +206,7 @@ fn of_numbers(shown: &Shown<'_>, values: &[f64], question: &Question<'_>) -> Vec
             return None;
         }
         let rest = (mean * all - means[cluster] * inside) / outside;
-        // The spread of the other rows about their own mean.
+        // The spread of the other rows about the mean of these rows.
         let within = squares.1[cluster].value();
         let scatter =
             (total - within - inside * (means[cluster] - mean).powi(2) - outside * (rest - mean).powi(2)).max(0.0);
@@ -213,7 +215,7 @@ fn of_numbers(shown: &Shown<'_>, values: &[f64], question: &Question<'_>) -> Vec
         let far = 1e3 * difference.signum();
         let effect = if pooled * 1e3 > difference.abs() { difference / pooled } else { far };
         let (inside_mean, overall) = (back(means[cluster]), back(mean));
-        // The word marks a geometric mean, which readers would not compute themselves.
+        // The word `typically` marks a geometric mean, which readers would not expect.
         let typically = if shown.log_offset.is_some() { " typically" } else { "" };
         let words = format!("{}{typically} {} (all {})", shown.name(), shown.value(inside_mean), shown.value(overall));
         let test_value = significance::of_mean(means[cluster], inside, mean, total / all, all);
@@ -272,14 +274,15 @@ fn of_texts(shown: &Shown<'_>, texts: &Categories, question: &Question<'_>) -> V
     marks
 }
 
-/// Names clusters by their strongest marks. Clusters with the same name get one more column, or else a number.
+/// Names clusters by their strongest marks. Clusters with the same name get one more column in the name, or otherwise a
+/// number.
 fn name(portraits: &mut [Portrait], unnamed: &[&str]) {
     let one = portraits.len() == 1;
     for index in 0..portraits.len() {
         portraits[index].name =
             if one { "all rows".to_owned() } else { named_by(&portraits[index].marks, NAMED_BY, unnamed) };
     }
-    // Clusters that share a name get one more column in it, or a number.
+    // Clusters that share a name get one more column in the name, or a number.
     for index in 0..portraits.len() {
         let shares =
             |name: &str, portraits: &[Portrait]| portraits.iter().filter(|other| other.name == name).count() > 1;
@@ -299,9 +302,9 @@ fn name(portraits: &mut [Portrait], unnamed: &[&str]) {
     }
 }
 
-/// Returns a name from the columns with the largest effects, each used once. For a category, only a text that is
-/// clearly more frequent here than elsewhere is used. A rarer text is uninformative, and so is a common one that is
-/// only slightly more frequent.
+/// Returns a name from the columns with the largest effects. Uses each column once. For a category, only a text that is
+/// clearly more frequent in the cluster than elsewhere is used. A rare text is uninformative, and so is a common text
+/// that is only slightly more frequent.
 fn named_by(marks: &[Mark], most: usize, unnamed: &[&str]) -> String {
     let mut columns: Vec<&str> = Vec::new();
     let mut words = Vec::new();
@@ -328,7 +331,7 @@ fn named_by(marks: &[Mark], most: usize, unnamed: &[&str]) -> String {
 }
 
 impl Portrait {
-    /// Returns its marks in one line.
+    /// Returns the marks of the cluster in one line.
     pub fn line(&self, most: usize) -> String {
         let marks: Vec<&str> = self.marks.iter().take(most).map(|mark| &*mark.words).collect();
         if marks.is_empty() { "nothing sets it apart".to_owned() } else { marks.join("; ") }
@@ -336,7 +339,7 @@ impl Portrait {
 }
 
 impl Tree {
-    /// Returns the rules, one per line, and how often they hold.
+    /// Returns the rules, one per line, and the share of rows for which they hold.
     pub fn text(&self) -> String {
         let rule = |rule: &Rule| {
             let conditions =

@@ -173,7 +173,7 @@ impl Declared for Gtm {
     }
 
     fn check(options: &Options) -> Vec<String> {
-        // Faults that depend on the data are reported once they are read.
+        // Faults that depend on the data are reported after the data are read.
         options.parameters().check_alone().err().map(|error| as_option(error).to_string()).into_iter().collect()
     }
 
@@ -201,7 +201,7 @@ pub struct Fitted {
 /// The facts about the result for `summary.json`.
 #[derive(Serialize)]
 struct Outcome {
-    /// The initialisation of the map that was kept.
+    /// The initialisation of the map with the higher likelihood.
     start: gtm::Start,
     dimensions: usize,
     nodes: usize,
@@ -213,14 +213,14 @@ struct Outcome {
     noise: f64,
     /// Spearman's correlation between the nodes' distances on the map and in the data space.
     order: f64,
-    /// The mean over rows, in nats.
+    /// The mean entropy of the rows, in nats.
     mean_entropy: f64,
     critical_temperature: f64,
     is_converged: bool,
     sweeps: u64,
 }
 
-/// Returns for each node the number of rows for which it is the most likely one.
+/// Returns, for each node, the number of rows for which it is the most likely node.
 fn rows_of_each(map: &Map, places: &Projection) -> Vec<u64> {
     let mut rows = vec![0; map.len()];
     places.modes.iter().for_each(|&node| rows[node as usize] += 1);
@@ -235,9 +235,9 @@ fn axes(latent: usize) -> Vec<String> {
 /// Returns a line for each row with its place on a map: `id`, the position (`z1`, …), `node`, `probability`, `entropy`,
 /// `log_density`.
 ///
-/// The position is the posterior mean, from -1 to 1 along each axis. The node is the most likely one, and the
-/// probability is its responsibility. The entropy over nodes is in nats. The log-density is that of the map at the row,
-/// in the unit of the fit.
+/// The position is the posterior mean, from -1 to 1 along each axis. The node is the most likely node of the row, and
+/// the probability is its responsibility. The entropy over nodes is in nats. The log-density is the log-density of the
+/// map at the row, in the unit of the fit.
 pub fn places<'a>(ids: Option<&'a [String]>, found: &'a Projection) -> Table<'a> {
     let mut table = Table::new("places").ids(ids, found.modes.len());
     for (axis, name) in axes(found.latent).into_iter().enumerate() {
@@ -260,11 +260,11 @@ impl Fitted {
         entropies.iter().sum::<f64>() / entropies.len() as f64
     }
 
-    /// Returns a line for each node: `node`, its position on the map (`z1`, …), its image by column in the columns'
-    /// units, `magnification`, `rows`.
+    /// Returns a line for each node: `node`, its position on the map (`z1`, …), its image, `magnification`, `rows`. The
+    /// image has a value for each column, in the column's unit.
     ///
-    /// The magnification says how much the map is stretched at the node, in the unit of the fit. `rows` counts the rows
-    /// for which the node is the most likely one.
+    /// The magnification says how much the map is stretched at the node, in the unit of the fit. `rows` is the number
+    /// of rows for which the node is the most likely one.
     fn nodes(&self, data: Data<'_>) -> Table<'static> {
         let (rows, map) = (data.rows(), &self.model.map);
         let axes = axes(map.latent());
@@ -362,10 +362,10 @@ impl Fit for Fitted {
         sections
             .add("missing_cells", &rows.input().missing())
             .add("parameters", &self.parameters)
-            // The unit of noise, magnification and densities.
+            // The unit of the noise, the magnification and the densities.
             .add("unit", rows.unit_name())
             .add("result", &outcome)
-            // All initialisations that were followed to their end.
+            // All initialisations that ran to their end.
             .add("candidates", &model.candidates)
             .add("temperatures", &model.history)
             .add("ascent", &model.ascent);

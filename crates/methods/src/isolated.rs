@@ -1,28 +1,29 @@
-//! Isolated rows: rows so much farther from their nearest neighbours than these are from theirs that they belong to no
-//! cluster.
+//! Isolated rows belong to no cluster: they are much farther from their nearest neighbours than these neighbours are
+//! from their own.
 //!
-//! A few such rows dominate squared distances, and get clusters of their own before any group is split. Automatic
-//! preparation sets them aside (weight 0): they influence no cluster, but still get labels.
+//! A few isolated rows dominate squared distances, and get clusters of their own before any group is split. Automatic
+//! preparation gives them the weight 0: they influence no cluster, but still get labels.
 //!
 //! Source: the local outlier factor (Breunig et al. 2000) in its simplest form, the ratio of distances to the fifth
-//! nearest row. A sparse cluster beside a dense one is not isolated, because its neighbours are equally far from
-//! theirs.
+//! nearest row. Rows of a sparse cluster beside a dense cluster are not isolated, because their neighbours are equally
+//! far from their own neighbours.
 
-/// The most rows to which distances are computed.
+/// The maximum number of reference rows to which distances are computed.
 const REFERENCES: usize = 2_000;
-/// The rank of the neighbour whose distance counts: a few rows in one place are a group and not isolated.
+/// The neighbour whose distance counts, by rank. With rank 5, a few rows in one place form a group and are not
+/// isolated.
 const NEIGHBOUR: usize = 5;
 /// The number of rows below which no rows are set aside.
 const ROWS_MIN: usize = 50;
-/// The smallest distance ratio of an isolated row.
+/// The smallest ratio of distances at which a row is isolated.
 const RATIO: f64 = 2.5;
-/// The ratio must also lie this many interquartile ranges above the upper quartile of all ratios (Tukey's far out).
+/// The ratio must also be this many interquartile ranges above the upper quartile of all ratios (Tukey's far out).
 const FAR_OUT: f64 = 3.0;
-/// The largest share of rows that may be isolated.
+/// The maximum share of rows that may be isolated.
 const SHARE_MAX: f64 = 0.05;
 
-/// Returns the isolated rows, in ascending order; none if there are too many of them. `values` has finite rows of
-/// `width` numbers.
+/// Returns the isolated rows, in ascending order. Returns none if there are too many isolated rows. `values` has finite
+/// rows of `width` numbers.
 ///
 /// Cost: distances from each row to at most 2,000 rows.
 ///
@@ -61,12 +62,13 @@ pub fn isolated(values: &[f64], width: usize) -> Vec<usize> {
 /// The references nearest to a row.
 #[derive(Default)]
 struct Nearest {
-    /// Their squared distances and indices among the references, nearest first.
+    /// The squared distances of the nearest references and their indices, nearest first.
     kept: Vec<(f64, usize)>,
 }
 
 impl Nearest {
-    /// Returns the distance to the last of the nearest references, and these references, without the row itself.
+    /// Returns the distance to the last of the nearest references, and these references. The row itself is not a
+    /// reference.
     fn of<'a>(&mut self, index: usize, references: &[usize], row: impl Fn(usize) -> &'a [f64]) -> (f64, Vec<usize>) {
         self.kept.clear();
         let own = row(index);

@@ -13,7 +13,7 @@ use crate::numbers::{aligned, amount, counted, significant};
 use crate::sections::Sections;
 use crate::table::Table;
 
-/// The most clusters for display; `clusters.csv` has all of them.
+/// The maximum number of clusters that are displayed; `clusters.csv` has all of them.
 const SHOWN: usize = 40;
 
 /// K-medoids (FasterPAM): clusters whose centres are items.

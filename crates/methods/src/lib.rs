@@ -1,6 +1,6 @@
 //! Declares every method once for all front ends.
 //!
-//! A method's file declares its name ([`About`]), its options (a struct), how it runs, and its results ([`Fit`]). The
+//! The file of a method declares its name ([`About`]), its options (a struct), its run, and its results ([`Fit`]). The
 //! command, the services, the Python package and the reference are derived from this declaration. So a method has the
 //! same options, ranges, defaults and words everywhere. A new method needs one file here, its algorithm in
 //! `lehr-mining`, and a line in [`ALL`].

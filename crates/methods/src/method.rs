@@ -20,31 +20,31 @@ use crate::table::Table;
 /// The names of a method and the words about its input and results, for every front end.
 #[derive(Debug, PartialEq, Eq)]
 pub struct About {
-    /// The name, which is also that of the command.
+    /// The name of the method, which is also the name of the command.
     pub name: &'static str,
-    /// The name of its service's contract.
+    /// The name of the contract of the method's service.
     pub contract: &'static str,
-    /// The major and minor version of its service's contract.
+    /// The major and the minor version of this contract.
     pub version: (u16, u16),
     /// The data that the method takes.
     pub takes: Takes,
-    /// Its purpose, in one line.
+    /// The purpose of the method, in one line.
     pub line: &'static str,
-    /// Its purpose, in a paragraph.
+    /// The purpose of the method, in a paragraph.
     pub paragraph: &'static str,
-    /// The heading above its options in help.
+    /// The heading above the method's options in help.
     pub heading: &'static str,
     /// Examples of the command, with the purpose of each.
     pub examples: &'static str,
-    /// The noun for its result in help and messages: `map`.
+    /// The noun for the result in help and messages, such as `map`.
     pub result: &'static str,
-    /// The default folder for its results.
+    /// The default folder for the results.
     pub folder: &'static str,
     /// The files that the command writes, in this order. The last file shows that Lehr wrote the others.
     pub files: &'static [&'static str],
-    /// The figures that the last line of a run leaves out.
+    /// The figures that are absent from the last line of a run.
     pub untold: &'static [&'static str],
-    /// The names of the tables that its service returns.
+    /// The names of the tables that the method's service returns.
     pub outputs: &'static [&'static str],
     /// The method's names in `summary.json`.
     pub summary_names: &'static [&'static str],
@@ -52,17 +52,17 @@ pub struct About {
 
 /// A method as its file declares it; front ends see it as a [`Method`].
 pub trait Declared: Copy + Default + Send + Sync + 'static {
-    /// The names, words and files.
+    /// The names, words and files of the method.
     const ABOUT: About;
     /// The options.
     type Options: Clone + PartialEq + Default + Serialize + DeserializeOwned + JsonSchema + Send + Sync + 'static;
-    /// The library's parameters, as checkpoints contain them.
+    /// The library's parameters, in the form that checkpoints contain.
     type Parameters: Resumable;
 
-    /// Reports options out of range before there are data, one per line.
+    /// Reports options out of range before the data are read, one per line.
     fn check(options: &Self::Options) -> Vec<String>;
 
-    /// Returns the unit of the temperatures in its progress. Default: a number without a unit.
+    /// Returns the unit of the temperatures in the progress of the method. Default: a number without a unit.
     fn temperature(options: &Self::Options) -> Temperature {
         let _ = options;
         Temperature::Number
@@ -107,12 +107,12 @@ pub trait Declared: Copy + Default + Send + Sync + 'static {
 pub enum Temperature {
     /// A number without a unit.
     Number,
-    /// Squared lengths.
+    /// The square of a length.
     Squared {
         /// Whether messages also show the length scale of a temperature.
         is_length_told: bool,
     },
-    /// Nats, as of log-likelihoods.
+    /// Nats, the unit of log-likelihoods.
     Nats,
 }
 
@@ -120,7 +120,7 @@ pub enum Temperature {
 pub struct Task<'a> {
     /// The data.
     pub data: Data<'a>,
-    /// The content of an earlier run's checkpoint, if this run resumes it.
+    /// The content of a checkpoint of an earlier run, if this run resumes it.
     pub checkpoint: Option<&'a [u8]>,
     /// The engine, the ranks and the threads.
     pub execution: &'a Execution,
@@ -129,8 +129,8 @@ pub struct Task<'a> {
 }
 
 impl Task<'_> {
-    /// Starts a run with these parameters, or resumes the checkpoint's run with its own parameters. Returns the
-    /// parameters of the run and its result.
+    /// Starts a run with these parameters, or resumes the run of the checkpoint with the parameters in the checkpoint.
+    /// Returns the parameters of the run and its result.
     ///
     /// # Errors
     /// Returns the errors of `begin` and `resume`, and [`Error::CheckpointDamaged`].
@@ -154,7 +154,7 @@ impl Task<'_> {
 
 /// The result of a method.
 pub trait Fit: Any + Send + Sync {
-    /// Returns one of its tables; `None` for a name outside [`About::outputs`] and [`About::files`].
+    /// Returns a table of the result; `None` for a name outside [`About::outputs`] and [`About::files`].
     fn table<'a>(&'a self, name: &str, data: Data<'a>) -> Option<Table<'a>>;
     /// Returns the content of one of [`About::files`]; `None` for a file that every method has.
     ///
@@ -162,19 +162,19 @@ pub trait Fit: Any + Send + Sync {
     fn file<'a>(&'a self, name: &str, data: Data<'a>) -> Option<Content<'a>> {
         self.table(name.strip_suffix(".csv")?, data).map(Content::Table)
     }
-    /// Returns the figures by name.
+    /// Returns the figures of the result, by name.
     fn figures(&self, data: Data<'_>) -> Vec<(&'static str, f64)>;
-    /// Returns the facts about the dissimilarities for `summary.json`, after their source.
+    /// Returns the facts about the dissimilarities for `summary.json`, except their source.
     fn input(&self, matrix: &Matrix) -> Sections {
         matrix.facts()
     }
-    /// Returns the facts for `summary.json` between the input and the warnings.
+    /// Returns the facts that `summary.json` has between the input and the warnings.
     fn sections(&self, data: Data<'_>) -> Sections;
     /// Returns the method's name in `summary.json`; `None` for the first of [`About::summary_names`].
     fn summary_name(&self) -> Option<&'static str> {
         None
     }
-    /// Returns how much of a stream was read; `None` for a method that takes no stream.
+    /// Returns how much of a stream was read. Returns `None` for a method that takes no stream.
     fn passed(&self) -> Option<Passed> {
         None
     }
@@ -182,13 +182,13 @@ pub trait Fit: Any + Send + Sync {
     fn model(&self) -> Option<Learnt> {
         None
     }
-    /// Returns the result in a few lines of text.
+    /// Returns a summary of the result in a few lines of text.
     fn headline(&self, data: Data<'_>) -> String;
     /// Returns the warnings for the user.
     fn warnings(&self) -> &[String];
     /// Returns the time of each phase.
     fn spent(&self) -> Spent<'_>;
-    /// Gives access to the method's own type, for its report.
+    /// Returns this value with its own type, for the report of the method.
     fn as_any(&self) -> &dyn Any;
 }
 
@@ -199,9 +199,9 @@ pub struct Passed {
     pub batches: u64,
     /// The number of rows with positive weight.
     pub rows: u64,
-    /// The sum of their weights.
+    /// The sum of the weights of these rows.
     pub weight: f64,
-    /// A checksum of the rows and of how they were divided into batches.
+    /// A checksum of the rows and of their division into batches.
     pub fingerprint: u64,
 }
 
@@ -238,14 +238,14 @@ pub trait Method: Send + Sync {
     fn options(&self) -> Vec<OptionOf>;
     /// Returns the JSON schema of the options object.
     fn schema(&self) -> Value;
-    /// Returns the options as JSON in the form of their struct: with all defaults, and in the order of the fields.
+    /// Returns the options as JSON in the form of their struct: with all defaults, in the order of the fields.
     ///
     /// # Errors
     /// Returns serde's message for a value of another type or for an unknown name.
     fn complete(&self, options: &Options) -> Result<String, String>;
     /// Reports all faults in options that are visible without data, one per line.
     fn check(&self, options: &Options) -> Vec<String>;
-    /// Returns the unit of the temperatures in its progress.
+    /// Returns the unit of the temperatures in the progress of the method.
     ///
     /// # Panics
     /// Panics under the same conditions as [`run`](Self::run).

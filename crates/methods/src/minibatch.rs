@@ -55,7 +55,7 @@ pub struct Options {
 impl Default for Options {
     fn default() -> Self {
         let mut options = Self::of(&Parameters::default());
-        // The library's default number of clusters must not look like the user's choice.
+        // The library's default number of clusters must not look like a choice of the user.
         options.clusters = None;
         options
     }
@@ -135,7 +135,7 @@ impl Declared for Minibatch {
 
     fn run(task: Task<'_>, options: &Options) -> Result<Box<dyn Fit>, Error> {
         let clock = Stopwatch::start();
-        // Both closures read the stream through references of their own.
+        // Both closures read the stream, each through its own reference.
         let stream = task.data.stream();
         let (parameters, model) = task.carry_out(
             options.parameters(),
@@ -162,7 +162,7 @@ pub struct Fitted {
 struct Outcome {
     is_approximation: bool,
     clusters: usize,
-    /// The rows that the following figures describe.
+    /// The rows that the figures below describe.
     objective_of: &'static str,
     objective: f64,
     root_mean_square_distance: f64,
@@ -176,13 +176,13 @@ struct ClusterFacts<'a> {
     center: Named<'a>,
     rows: u64,
     weight: f64,
-    /// The weight that is not yet forgotten.
+    /// The weight of the rows that is not yet forgotten.
     counts: f64,
     spread: f64,
 }
 
 impl Fitted {
-    /// Returns the centres in the columns' units.
+    /// Returns the centres, in the units of the columns.
     fn centers(&self, data: Data<'_>) -> Vec<Vec<f64>> {
         let stream = data.stream();
         self.model.centers.chunks_exact(self.model.dimension).map(|center| stream.center(center)).collect()
@@ -229,7 +229,7 @@ impl Fit for Fitted {
         let mut sections = Sections::default();
         sections
             .add("parameters", &self.parameters)
-            // The unit of the spreads and of the root of the objective.
+            // The unit of the spreads and of the square root of the objective.
             .add("unit", stream.unit_name())
             .add("result", &outcome)
             .add("clusters", &facts.collect::<Vec<_>>());
@@ -268,7 +268,7 @@ impl Fit for Fitted {
     }
 
     fn spent(&self) -> Spent<'_> {
-        // Ranks belong to each batch, not to the whole run.
+        // Each batch has its own ranks, so they are not reported for the whole run.
         Spent { phases: &self.phases, timers: &[], imbalance: 1.0 }
     }
 

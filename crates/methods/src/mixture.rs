@@ -18,7 +18,7 @@ use crate::rows::Rows;
 use crate::sections::{Named, Sections};
 use crate::table::Table;
 
-/// The most components and columns for display; `components.csv` has all of them.
+/// The maximum numbers of components and columns that are displayed; `components.csv` has all of them.
 const SHOWN_ROWS: usize = 40;
 const SHOWN_COLUMNS: usize = 6;
 
@@ -238,12 +238,12 @@ struct Outcome {
 #[derive(Serialize)]
 struct ComponentFacts<'a> {
     component: usize,
-    /// Its share of the mixture.
+    /// The share of the component in the mixture.
     weight: f64,
     /// The number of rows for which it is the most likely component.
     rows: u64,
     mean: Named<'a>,
-    /// The standard deviation along each column.
+    /// The standard deviation of the component along each column.
     deviations: Named<'a>,
 }
 
@@ -265,11 +265,11 @@ pub fn rows_of_each(model: &Model) -> Vec<u64> {
     rows
 }
 
-/// Returns a line for each row: `id`, `component`, `probability`, `log_density`, and then the memberships in all
-/// components (`membership0`, …), if given.
+/// Returns a line for each row: `id`, `component`, `probability`, `log_density`. If memberships are given, the
+/// memberships in all components follow (`membership0`, …).
 ///
-/// The probability is that of the named component. The log-density is that of the mixture at the row, in the unit of
-/// the fit.
+/// The probability is the membership in the named component. The log-density is the log-density of the mixture at the
+/// row, in the unit of the fit.
 pub fn labels<'a>(
     ids: Option<&'a [String]>,
     labels: &'a [u32],
@@ -291,7 +291,7 @@ pub fn labels<'a>(
 
 impl Fitted {
     /// Returns a line for each component, by decreasing weight. It has `component`, `weight`, `rows`, then the mean and
-    /// the standard deviation (`sd_COLUMN`) of each column, in its unit.
+    /// the standard deviation (`sd_COLUMN`) of each column, in the unit of the column.
     fn components(&self, rows: &Rows) -> Table<'static> {
         let mixture = &self.model.mixture;
         let ours = ["component", "weight", "rows"];
@@ -311,7 +311,7 @@ impl Fitted {
         table
     }
 
-    /// Returns the lower triangle of each component's covariance matrix; the matrix is symmetric.
+    /// Returns the lower triangle of each component's covariance matrix, because the matrix is symmetric.
     fn covariances(&self, rows: &Rows) -> Table<'static> {
         let mixture = &self.model.mixture;
         let (count, dimension) = (mixture.len(), mixture.dimension());
@@ -344,7 +344,7 @@ impl Fitted {
             .counts("converged", counts(|candidate| u64::from(candidate.is_converged)))
     }
 
-    /// Returns the components as columns of text for display.
+    /// Returns the components as columns of text that can be displayed.
     fn shown(&self, rows: &Rows) -> String {
         let mixture = &self.model.mixture;
         let shown = mixture.len().min(SHOWN_ROWS);
@@ -442,13 +442,13 @@ impl Fit for Fitted {
         sections
             .add("missing_cells", &rows.input().missing())
             .add("parameters", &self.parameters)
-            // The unit of covariances and densities.
+            // The unit of the covariances and the densities.
             .add("unit", rows.unit_name())
             .add("result", &outcome)
             .add("components", &(0..mixture.len()).map(component).collect::<Vec<_>>())
-            // The mixture as it was fitted, in scaled columns if they were scaled. Covariances are one variance each
-            // (spherical), one for each column (diagonal), or lower triangles row by row: one for all (tied), or one
-            // each (full).
+            // The mixture in the scale of the fit: in scaled columns if they were scaled. Covariances are one variance
+            // for each component (spherical), one for each column (diagonal), or lower triangles row by row: one
+            // triangle for all components (tied), or one for each (full).
             .add("mixture", mixture)
             .add("candidates", &model.candidates)
             .add("ascent", &model.ascent);

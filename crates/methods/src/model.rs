@@ -1,6 +1,6 @@
-//! `model.json`: the model of a command, which `lehr predict` reads.
+//! `model.json`: the model that a command has learnt, which `lehr predict` reads.
 //!
-//! It contains the names of the columns, how they were scaled, and the model in the units of the scaled columns.
+//! The file contains the names of the columns, how they were scaled, and the model in the units of the scaled columns.
 //! Numbers are written so that they read back bit-identically.
 
 use std::fs;
@@ -17,17 +17,17 @@ use serde::{Deserialize, Serialize};
 
 use crate::data::Data;
 
-/// The version of the format, which rises whenever the meaning of the content changes.
+/// The version of the format. It rises whenever the meaning of the content changes.
 const FORMAT: u32 = 1;
-/// The kind of file, which the content declares.
+/// The kind of file, as the content declares it.
 const KIND: &str = "lehr model";
 
 /// The reason why a model cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unreadable {
-    /// Whether the machine is at fault and not the file.
+    /// Whether the cause is the machine and not the file.
     pub is_environment: bool,
-    /// The file, the expected content and the content found.
+    /// The name of the file, the expected content and the content found.
     pub message: String,
     /// A hint at a remedy, if there is one.
     pub hint: Option<&'static str>,
@@ -59,18 +59,18 @@ pub struct ModelFile {
     pub columns: Vec<String>,
     /// The number subtracted from each column.
     shifts: Vec<f64>,
-    /// The number by which each column was then divided.
+    /// The number by which each column was divided after the subtraction.
     divisors: Vec<f64>,
-    /// The column that named the rows, if any: the next table probably has it too.
+    /// The column that named the rows, if there was one. Other tables probably have it too.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
     /// Whether the two columns are longitude and latitude, so that the model's numbers are kilometres on the sphere.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     lonlat: bool,
-    /// How a table becomes the columns above, if they were prepared.
+    /// The steps that turn a table into these columns, if the columns were prepared.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub preparation: Option<Preparation>,
-    /// How to read this table.
+    /// The notation in which such a table is read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub form: Option<TableForm>,
     /// The model.
@@ -134,7 +134,7 @@ impl ModelFile {
         Self { lonlat: true, ..Self::new(columns, same, model) }
     }
 
-    /// Creates the file of a model of rows or of a stream, with their columns.
+    /// Creates the file of a model of rows or of a stream, with the columns of the rows.
     ///
     /// # Panics
     /// Panics if the data are dissimilarities, because their model cannot be applied to other rows.
@@ -177,12 +177,12 @@ impl ModelFile {
         &self.divisors
     }
 
-    /// Returns the number of the first column in SVMlight text for this model: 0 if its own first column is `x0`.
+    /// Returns the number of the first column in SVMlight text for this model: 0 if the model's first column is `x0`.
     pub fn first_column(&self) -> FirstColumn {
         if self.columns.first().is_some_and(|name| name == "x0") { FirstColumn::Zero } else { FirstColumn::One }
     }
 
-    /// Returns whether the model has only some columns of sparse rows, because the others had no values.
+    /// Returns whether the model has only some columns of sparse rows. It leaves out columns without values.
     pub fn has_unused_columns(&self) -> bool {
         let number = |name: &String| name.strip_prefix('x')?.parse::<usize>().ok();
         let ends = self.columns.first().and_then(number).zip(self.columns.last().and_then(number));
@@ -200,7 +200,7 @@ impl ModelFile {
     /// Returns [`Unreadable`] if the file cannot be read, is not a model, has another format, or has numbers that do
     /// not form a valid model.
     pub fn read(path: &Path) -> Result<Self, Unreadable> {
-        // A results folder means the model in it.
+        // If the path is a results folder, read the model in it.
         let inside = path.join("model.json");
         let path = if path.is_dir() && inside.is_file() { &inside } else { path };
         let shown = path.display();
@@ -216,7 +216,7 @@ impl ModelFile {
         Self::of_json(value, &shown.to_string())
     }
 
-    /// Checks a model in JSON; messages call it `shown`.
+    /// Reads and checks a model in JSON. Messages call it `shown`.
     ///
     /// # Errors
     /// Returns the errors of [`read`](Self::read).
@@ -246,16 +246,15 @@ impl ModelFile {
         Ok(model)
     }
 
-    /// Returns how to read another table of the same kind: like the table that the model was made from, with ids as
-    /// text.
+    /// Returns how to read another table of the same kind. It is read like the table of the model, with ids as text.
     pub fn form_with(&self, id: Option<&str>, delimiter: Option<char>, header: Option<bool>) -> TableForm {
         let text = id.or(self.id.as_deref()).map(str::to_owned).into_iter().collect();
         TableForm { delimiter, header, text, ..self.form.clone().unwrap_or_default() }
     }
 
-    /// Converts rows of an ordinary table to the form of the model, row after row, and returns warnings about them. A
-    /// missing value becomes NaN, even if the model filled it from other rows or left its row out. The result for a row
-    /// must not depend on other rows.
+    /// Converts rows of an ordinary table to the form of the model, row after row, and returns warnings about them. The
+    /// result for a row must not depend on other rows. So a missing value becomes NaN, even if the model filled it from
+    /// other rows or left its row out.
     ///
     /// # Errors
     /// Returns the errors of [`Preparation::apply`].
@@ -271,16 +270,16 @@ impl ModelFile {
         Preparation { missing, ..preparation.clone() }.apply_to_other(frame)
     }
 
-    /// Converts rows to the form of the model, row after row: shifted and divided. Missing values (NaN) stay missing.
+    /// Shifts and divides rows as the model did, row after row. Missing values (NaN) stay missing.
     pub fn scaled(&self, values: &[f64]) -> Vec<f64> {
         let scale = || self.shifts.iter().zip(&self.divisors);
         let scaled = values.iter().zip(std::iter::repeat_with(scale).flatten());
-        // `clamp` keeps NaN.
+        // `clamp` leaves NaN unchanged.
         scaled.map(|(x, (shift, divisor))| ((x - shift) / divisor).clamp(-f64::MAX, f64::MAX)).collect()
     }
 }
 
-/// Returns how to read another table of the same kind, as far as the preparation needs it.
+/// Returns how to read another table of the same kind, with the details that the preparation needs.
 fn form_of(frame: &DataFrame, preparation: &Preparation) -> TableForm {
     let features = preparation.features.iter();
     TableForm {

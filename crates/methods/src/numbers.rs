@@ -1,4 +1,4 @@
-//! How numbers are displayed: grouped, with few digits, and with their unit.
+//! The display of numbers: grouped, with few digits, and with their unit.
 //!
 //! Files for programs (`labels.csv`, `centers.csv`, `summary.json`) do not use these functions, because they contain
 //! every digit.
@@ -8,7 +8,8 @@ pub fn grouped(number: u64) -> String {
     group(&number.to_string())
 }
 
-/// Formats `value` with `digits` significant digits, grouped; from 10^7 upwards and below 10^-4 as powers of ten.
+/// Formats `value` with `digits` significant digits, grouped. Numbers from 10^7 upwards and below 10^-4 become powers
+/// of ten.
 ///
 /// Whole numbers below 10^7 keep all their digits. Zero is `0`.
 pub fn significant(value: f64, digits: usize) -> String {
@@ -32,8 +33,8 @@ pub fn significant(value: f64, digits: usize) -> String {
     fixed(value, usize::try_from(digits as i32 - 1 - exponent).unwrap_or(0))
 }
 
-/// Formats values for a column, all with the number of decimals that gives the largest one `digits` significant digits.
-/// If the smallest would have fewer than two, [`significant`] formats each.
+/// Formats values for a column. All have the number of decimals that gives the largest value `digits` significant
+/// digits. If the smallest value would have fewer than two digits, [`significant`] formats each value.
 pub fn column(values: &[f64], digits: usize) -> Vec<String> {
     let sizes = || values.iter().map(|value| value.abs()).filter(|size| *size > 0.0 && size.is_finite());
     let (low, high) = sizes().fold((f64::INFINITY, 0.0_f64), |(low, high), size| (low.min(size), high.max(size)));
@@ -49,7 +50,7 @@ pub fn column(values: &[f64], digits: usize) -> Vec<String> {
     values.iter().map(|&value| fixed(value, decimals as usize)).collect()
 }
 
-/// Formats a weight or a count that may have been computed: whole numbers in full, and others with four digits.
+/// Formats a weight or a count that may have been computed. Whole numbers keep all digits; other numbers have four.
 pub fn amount(value: f64) -> String {
     if value.fract() == 0.0 && value.abs() < 1e15 {
         return format!("{}{}", if value < 0.0 { "-" } else { "" }, group(&format!("{:.0}", value.abs())));
@@ -104,7 +105,7 @@ pub fn named_rows(rows: &[usize]) -> Option<String> {
     })
 }
 
-/// Formats a number of stream batches: "1 batch", "1,200 batches".
+/// Formats a number of batches: "1 batch", "1,200 batches".
 pub fn batches(number: u64) -> String {
     if number == 1 { "1 batch".to_owned() } else { format!("{} batches", grouped(number)) }
 }
@@ -134,7 +135,7 @@ fn without_trailing_zeros(mantissa: &str) -> &str {
     if mantissa.contains('.') { mantissa.trim_end_matches('0').trim_end_matches('.') } else { mantissa }
 }
 
-/// Aligns rows of text on the left, in columns as wide as necessary; the first row has the headers.
+/// Aligns rows of text on the left, in columns of the necessary width. The first row has the headers.
 pub fn left_aligned<const N: usize>(rows: &[[String; N]]) -> String {
     let widths: Vec<usize> =
         (0..N).map(|column| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0)).collect();

@@ -1,8 +1,8 @@
 //! Reads the options of a method from the JSON schema of the struct that declares them.
 //!
 //! A method declares one struct. Its fields give names and types, its doc comments the help, its schema the ranges, and
-//! its `Default` the defaults. From this, the command derives its arguments, services their OpenAPI description, Python
-//! its parameters, and the reference a table. So front ends do not repeat the options.
+//! its `Default` the defaults. The command derives its arguments from the struct, the services their OpenAPI
+//! description, Python its parameters, and the reference a table. So front ends do not repeat the options.
 
 use std::fmt;
 
@@ -31,25 +31,25 @@ pub struct OptionOf {
     pub name: String,
     /// The kind of the value.
     pub kind: Kind,
-    /// The default; null if it depends on the data.
+    /// The default. It is null if it depends on the data.
     pub default: Value,
-    /// The default in words, if it is null.
+    /// The default in words, if it depends on the data.
     pub default_text: Option<String>,
-    /// The help: a sentence that begins with a verb or a noun, without a full stop.
+    /// The help text: a sentence that begins with a verb or a noun and has no full stop.
     pub help: String,
     /// The short option of the command.
     pub short: Option<char>,
-    /// The command's name for the option, if it differs from the name with hyphens.
+    /// The name of the option on the command line, if it is not the name with hyphens.
     pub command: Option<String>,
-    /// The option that the command does not accept together with this one.
+    /// The option that cannot be combined with this option on the command line.
     pub conflicts: Option<String>,
     /// The placeholder for the value in the command's help.
     pub value_name: Option<String>,
-    /// Python's name for the option, if scikit-learn's name differs.
+    /// The name of the option in Python, if scikit-learn has another name.
     pub python: Option<String>,
-    /// The former name of the option, and the current value for each former one, as JSON. Other values are unchanged.
+    /// The former name of the option, and the current value for each former value, as JSON. Other values are unchanged.
     pub formerly: Option<(String, Options)>,
-    /// The heading above the option in help, if it is not the method's.
+    /// The heading above the option in help, if it is not the heading of the method.
     pub heading: Option<String>,
     /// Whether few users need the option, so that short help leaves it out.
     pub is_advanced: bool,
@@ -76,7 +76,7 @@ pub enum Kind {
         /// Whether the smallest value itself is excluded.
         is_above: bool,
     },
-    /// One of several words, each with its meaning.
+    /// One of several words, with the meaning of each.
     Choice(Vec<(String, String)>),
     /// Text.
     Text,
@@ -85,7 +85,7 @@ pub enum Kind {
 }
 
 impl OptionOf {
-    /// Returns the command's name for the option, without the two hyphens.
+    /// Returns the name of the option on the command line, without the two hyphens.
     pub fn long(&self) -> String {
         self.command.clone().unwrap_or_else(|| self.name.replace('_', "-"))
     }
@@ -114,7 +114,7 @@ impl OptionOf {
         }
     }
 
-    /// Returns the default in words; `None` if there is none to show.
+    /// Returns the default in words; `None` if there is no default to show.
     pub fn default_words(&self) -> Option<String> {
         match (&self.default_text, &self.default) {
             (Some(text), _) => Some(text.clone()),
@@ -130,7 +130,7 @@ impl OptionOf {
         format!("{}{range}{default}", self.help)
     }
 
-    /// Returns the fault of a value, if there is one; null means the default.
+    /// Returns a description of the fault in a value, if it has one. Null means the default.
     pub fn fault(&self, value: &Value) -> Option<String> {
         let is_right = match &self.kind {
             _ if value.is_null() => self.default.is_null(),
@@ -161,7 +161,7 @@ impl OptionOf {
     }
 }
 
-/// A number that displays as the shortest text that reads back the same, without an exponent if that text is short.
+/// A number that displays as the shortest text that reads back as the same number. Short texts have no exponent.
 struct Plain(f64);
 
 impl fmt::Display for Plain {
@@ -214,7 +214,7 @@ pub(crate) fn add_former_names(properties: &mut Options) {
     properties.extend(former);
 }
 
-/// Returns the former name of an option, and the current values for former ones.
+/// Returns the former name of an option, and the current value for each former value.
 fn formerly(schema: &Value) -> Option<(String, Options)> {
     let (name, values) = schema["x-formerly"].as_object()?.iter().next()?;
     Some((name.clone(), values.as_object()?.clone()))
@@ -222,8 +222,8 @@ fn formerly(schema: &Value) -> Option<(String, Options)> {
 
 /// Replaces former names and values of options by the current ones.
 ///
-/// If both the former and the current name are given, the former remains, so that [`faults`] reports it. So does a
-/// value that was never valid.
+/// If both the former and the current name are given, the former name remains, so that [`faults`] reports it. A value
+/// that was never valid also remains.
 ///
 /// # Example
 /// ```
@@ -251,7 +251,7 @@ pub fn renamed(declared: &[OptionOf], options: &Options) -> Options {
     options
 }
 
-/// The names of the library's parameters, and those of the options.
+/// The names of the library's parameters, and the names of the corresponding options.
 const NAMES: [(&str, &str); 10] = [
     ("latent", "dimensions"),
     ("dimension", "dimensions"),
@@ -278,7 +278,7 @@ pub(crate) fn as_option(error: Error) -> Error {
 
 /// Returns the options that a struct declares, in the order of its fields.
 ///
-/// It reads the schema attributes `range` and, from `extend`, `x-short`, `x-command`, `x-conflicts`, `x-value`,
+/// Reads the schema attribute `range`. From `extend`, it reads `x-short`, `x-command`, `x-conflicts`, `x-value`,
 /// `x-default`, `x-python`, `x-heading`, `x-advanced` and `x-formerly`; [`OptionOf`] explains each.
 ///
 /// # Panics
@@ -342,7 +342,7 @@ fn option_of(schema: &Value, name: String, default: Value) -> OptionOf {
     }
 }
 
-/// Returns the words of an enumeration, with their meanings.
+/// Returns the words of an enumeration, and the meaning of each.
 fn choices(schema: &Value) -> Vec<(String, String)> {
     let of = |form: &Value| {
         let meaning = form["description"].as_str().unwrap_or_default().trim_end_matches('.').to_owned();
@@ -358,7 +358,7 @@ fn choices(schema: &Value) -> Vec<(String, String)> {
     }
 }
 
-/// Reports all faults in options by their declaration, one per line: unknown names, and values out of range.
+/// Reports all faults in options according to their declaration, one per line: unknown names, and values out of range.
 pub fn faults(declared: &[OptionOf], options: &Options) -> Vec<String> {
     options
         .iter()

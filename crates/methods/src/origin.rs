@@ -1,4 +1,4 @@
-//! The table that prepared rows came from, and the descriptions of its columns: the role and the use of each.
+//! The table from which prepared rows were made, and the descriptions of its columns: the role and the use of each.
 
 use lehr_data::describe::{ColumnAccount, Facts, NumberFacts, Role};
 use lehr_data::frame::{DataFrame, date};
@@ -7,16 +7,16 @@ use serde::Serialize;
 
 use crate::numbers::{counted, left_aligned, significant};
 
-/// The table that prepared rows came from.
+/// The table from which prepared rows were made.
 #[derive(Clone, Debug)]
 pub struct Origin {
-    /// All its columns, without the rows that were left out.
+    /// All columns of the table, without the rows that were left out.
     pub frame: DataFrame,
-    /// The descriptions of its columns.
+    /// The descriptions of the columns.
     pub accounts: Vec<ColumnAccount>,
-    /// The use of its columns.
+    /// The use of the columns.
     pub preparation: Preparation,
-    /// The decisions about the table and its rows, one sentence each.
+    /// The decisions about the table and its rows, each as a sentence.
     pub notes: Vec<String>,
 }
 
@@ -30,7 +30,7 @@ pub(crate) struct ColumnFacts<'a> {
 }
 
 impl Origin {
-    /// Returns a header, and a line for each column: name, role, how it was read, missing values, range, use.
+    /// Returns a header, and a line for each column: name, role, notation, missing values, range, use.
     pub fn lines(&self) -> Vec<[String; 6]> {
         account_lines(&self.accounts, Some(&self.preparation.uses))
     }
@@ -42,7 +42,7 @@ impl Origin {
     }
 }
 
-/// Describes the columns of a table, one line each, with their use if it is decided.
+/// Describes the columns of a table, one per line, with their use if it is decided.
 ///
 /// # Panics
 /// Panics if the numbers of uses and descriptions differ.
@@ -61,7 +61,7 @@ pub fn account_text(accounts: &[ColumnAccount], uses: Option<&[ColumnUse]>) -> S
     left_aligned(&account_lines(accounts, uses))
 }
 
-/// Returns a header, and a line for each column: name, role, how it was read, missing values, range, use.
+/// Returns a header, and a line for each column: name, role, notation, missing values, range, use.
 fn account_lines(accounts: &[ColumnAccount], uses: Option<&[ColumnUse]>) -> Vec<[String; 6]> {
     let mut lines = vec![["column", "role", "read as", "missing", "range", "use"].map(str::to_owned)];
     for (index, account) in accounts.iter().enumerate() {
@@ -76,7 +76,7 @@ fn account_lines(accounts: &[ColumnAccount], uses: Option<&[ColumnUse]>) -> Vec<
     lines
 }
 
-/// Returns the smallest and the largest value; for texts, their number.
+/// Returns the smallest and the largest value of a column; for a column of texts, the number of different texts.
 pub fn range(account: &ColumnAccount) -> String {
     match &account.facts {
         Facts::None => String::new(),

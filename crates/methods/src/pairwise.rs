@@ -15,7 +15,7 @@ use crate::numbers::{amount, counted, left_aligned, significant};
 use crate::sections::Sections;
 use crate::table::Table;
 
-/// The most clusters that a terminal shows; `clusters.csv` has all of them.
+/// The maximum number of clusters that a terminal shows; `clusters.csv` has all of them.
 const SHOWN: usize = 40;
 
 /// Pairwise annealing: clusters items by their dissimilarities.
@@ -144,7 +144,7 @@ pub struct Fitted {
     pub model: Model,
 }
 
-/// Returns `labels.csv`: the cluster of each item, with its probability.
+/// Returns `labels.csv`: the cluster of each item, and the item's probability in it.
 pub fn labels<'a>(ids: &'a [String], model: &Model) -> Table<'a> {
     Table::new("labels")
         .ids(Some(ids), ids.len())
@@ -202,7 +202,7 @@ pub fn cluster_facts(ids: &[String], model: &Model) -> Vec<Value> {
 }
 
 impl Fitted {
-    /// Returns the clusters with further facts, for other services.
+    /// Returns the clusters with additional facts, for other services.
     fn clusters_in_full(&self, ids: &[String]) -> Table<'static> {
         let found = &self.model.clusters;
         let part = |place: usize| found.iter().map(|cluster| ids[cluster.representatives[place]].clone()).collect();

@@ -53,19 +53,19 @@ impl From<lehr_mining::Error> for Refusal {
     }
 }
 
-/// The number of clusters whose rows a summary counts one by one.
+/// The maximum number of clusters for which a summary counts the rows of each.
 const GROUPS_LISTED: usize = 12;
-/// The limit from which squares of distances may overflow. Rows to fit have the same limit.
+/// The magnitude from which the square of a value may overflow. Rows to fit have the same limit.
 const FARTHEST: f64 = 1e140;
 
 /// The kind of a row's distance from its centre.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Distance {
-    /// In the unit of the columns.
+    /// The distance is in the unit of the columns.
     Straight,
-    /// Through the Earth; reported along the surface.
+    /// The distance is a straight line through the Earth; it is reported along the surface.
     Chord,
-    /// No distance, but the cost of the row in nats.
+    /// The number is not a distance but the cost of the row in nats.
     Cost,
 }
 
@@ -73,7 +73,7 @@ enum Distance {
 #[derive(Debug)]
 pub struct Predicted {
     said: Prediction,
-    /// The rows without any value; they have no result.
+    /// The rows without any value, which have no result.
     without_values: Vec<usize>,
     notes: Vec<String>,
 }
@@ -87,19 +87,20 @@ pub struct OfTable {
     pub ids: Option<Vec<String>>,
 }
 
-/// One thread applies a model: reading the rows takes longer, and a node has other requests for the other threads.
+/// The number of threads that apply a model. Reading the rows takes longer, and a node needs the other threads for
+/// other requests.
 const THREADS: usize = 1;
 
 #[derive(Debug)]
 enum Prediction {
     Places(Projection),
     Components(Posterior),
-    /// With the memberships, if they are wanted.
+    /// The optional numbers are the memberships.
     Clusters(Assignment, Distance, Option<Vec<f64>>),
 }
 
 impl Predicted {
-    /// Applies a model to rows of bits. Only models of clusters whose columns were not scaled can label them.
+    /// Applies a model to rows of bits. Only a model of clusters without scaled columns can label them.
     ///
     /// # Errors
     /// Returns [`Refusal::Unsuited`] for another model, or for another number of bits.
@@ -120,12 +121,12 @@ impl Predicted {
         Ok(Prediction::Clusters(centroids.assign(rows)?, distance, all).into())
     }
 
-    /// Applies a model to sparse rows. Only models of clusters whose columns were not shifted can label them. Columns
-    /// that the rows lack are 0. Columns that the model left out because they were unused are 0 in its centres.
+    /// Applies a model to sparse rows. Only a model of clusters without shifted columns can label them. Columns that
+    /// the rows lack are 0. Columns that the model left out because no row used them are 0 in its centres.
     ///
     /// # Errors
-    /// Returns [`Refusal::Unsuited`] for another model; [`Refusal::Data`] for columns beyond the last one of a model
-    /// that left none out.
+    /// Returns [`Refusal::Unsuited`] for another model. If the model left no columns out, returns [`Refusal::Data`] for
+    /// columns beyond its last one.
     pub fn of_sparse(model: &ModelFile, rows: Sparse, memberships: bool) -> Result<Self, Refusal> {
         let bad = |expected: &str| Refusal::Unsuited { expected: expected.into(), found: "sparse rows".into() };
         let Learnt::Clusters(centroids) = &model.model else { return Err(bad("a table of the model's columns")) };
@@ -149,7 +150,7 @@ impl Predicted {
         Ok(Prediction::Clusters(centroids.assign(rows)?, Distance::Straight, all).into())
     }
 
-    /// Applies a model to rows of numbers in the model's columns, as they are in the table.
+    /// Applies a model to rows of numbers in the model's columns, in the units of the table.
     ///
     /// # Errors
     /// Returns [`Refusal::Unsuited`] for another number of columns, or for a model of bits; [`Refusal::Data`] for
@@ -170,7 +171,7 @@ impl Predicted {
     }
 
     /// Applies a model to rows in which values may be missing. Models of clusters refuse missing values. A row without
-    /// any value gets the expectation for an unknown row: the heaviest component, or the middle of the map.
+    /// any value gets the result for an unknown row: the heaviest component, or the middle of the map.
     ///
     /// # Errors
     /// Returns the errors of [`of_points`](Self::of_points).
@@ -191,11 +192,11 @@ impl Predicted {
     }
 
     /// Applies a model with prepared columns to an ordinary table. Returns the result, the ids of the rows, and notes
-    /// for the user. A row without a value in any of the model's columns has no result. The ids are the texts of `id`,
-    /// or of the column that named the model's rows if the table has it.
+    /// for the user. A row without a value in any of the model's columns has no result. The ids are the texts of the
+    /// column `id`. Without it, they are the texts of the model's column of ids, if the table has this column.
     ///
     /// # Errors
-    /// Returns [`Refusal::Data`] for columns that are missing or are read differently.
+    /// Returns [`Refusal::Data`] for columns that are missing or that are read in another way.
     ///
     /// # Panics
     /// Panics if the model's columns were not prepared.
@@ -209,7 +210,7 @@ impl Predicted {
         let ids = id.or(known).map(|id| table.texts(id)).transpose()?;
         let Prepared { mut features, without_values, mut notes, .. } = model.prepared(table)?;
         let width = model.columns.len();
-        // Any number serves as a placeholder, because the results of these rows are removed.
+        // The placeholder may be any number, because the results of these rows are removed.
         without_values.iter().for_each(|row| features[row * width..][..width].fill(0.0));
         let mut said = Self::of(model, features, memberships)?;
         said.take_back(&without_values);
@@ -233,7 +234,8 @@ impl Predicted {
     }
 
     /// Checks that the square of each value is finite. Otherwise densities would be 0 under every component and at
-    /// every node, and the first one would be chosen. Centres are compared in another way, without this limit.
+    /// every node, and the first component or node would be chosen. Distances from centres are computed differently and
+    /// have no such limit.
     fn has_squares(model: &ModelFile, values: &[f64]) -> Result<(), Refusal> {
         let Some(place) = values.iter().position(|value| value.abs() >= FARTHEST) else { return Ok(()) };
         let (row, column) = (place / model.columns.len(), place % model.columns.len());
@@ -244,7 +246,7 @@ impl Predicted {
         Err(Refusal::Unsuited { expected, found })
     }
 
-    /// Applies a model to `values`: row after row in the form of the model, with NaN for missing cells.
+    /// Applies a model to `values`: the rows, one after another, in the form of the model, with NaN for missing cells.
     fn of(model: &ModelFile, values: Vec<f64>, memberships: bool) -> Result<Prediction, Refusal> {
         if !matches!(model.model, Learnt::Clusters(_)) {
             Self::has_squares(model, &values)?;
@@ -278,9 +280,9 @@ impl Predicted {
 
     /// Returns a line for each row: its cluster or component with the probability, or its place on a map.
     ///
-    /// For clusters, the columns are `id`, `cluster` (the nearest, or -1 if none is within the outlier radius),
-    /// `probability` and `distance`. The distance is from the centre, in the unit of the spreads in `centers.csv`; with
-    /// costs in nats, `cost` replaces it. The memberships in all clusters follow, if requested.
+    /// For clusters, the columns are `id`, `cluster`, `probability` and `distance`. The cluster is the nearest one, or
+    /// -1 if none is within the outlier radius. The distance is from the centre, in the unit of the spreads in
+    /// `centers.csv`; with costs in nats, `cost` replaces it. The memberships in all clusters follow, if requested.
     pub fn table<'a>(&'a self, ids: Option<&'a [String]>) -> Table<'a> {
         let table = match &self.said {
             Prediction::Places(places) => gtm::places(ids, places),
@@ -304,7 +306,7 @@ impl Predicted {
         Table { without_values: self.without_values.clone(), ..table }
     }
 
-    /// Returns the result in one line: how many rows each cluster or component got.
+    /// Returns the result in one line: the number of rows in each cluster or component.
     ///
     /// # Example
     /// ```

@@ -1,5 +1,5 @@
-//! Prepares the rows of an ordinary table: the chosen columns in the form that a method compares, and the source table,
-//! which explains the clusters.
+//! Prepares the rows of an ordinary table. Keeps the chosen columns in the form that a method compares, and the source
+//! table, from which clusters are explained.
 
 use lehr_data::describe::{ColumnAccount, describe_columns};
 use lehr_data::frame::{DataFrame, FrameColumn, Values};
@@ -12,10 +12,10 @@ use crate::numbers::counted;
 use crate::origin::{Origin, account_text};
 use crate::rows::Rows;
 
-/// The most rows that a warning names.
+/// The maximum number of rows that a warning names.
 const NAMED_MAX: usize = 10;
 
-/// The columns of a table with the ids and the weights of rows.
+/// The columns of a table that hold the ids and the weights of rows.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Keys<'a> {
     /// The column of identifiers.
@@ -24,7 +24,7 @@ pub struct Keys<'a> {
     pub weights: Option<&'a str>,
 }
 
-/// A table whose columns are described.
+/// A table with a description of each column.
 ///
 /// # Example
 /// ```
@@ -80,7 +80,7 @@ impl Described {
     }
 }
 
-/// A table for whose columns the use is decided.
+/// A table with a decided use of each column.
 #[derive(Clone, Debug)]
 pub struct Decided {
     frame: DataFrame,
@@ -88,7 +88,7 @@ pub struct Decided {
     preparation: Preparation,
 }
 
-/// Returns a note on rows that repeat earlier ones in every column, if there are any.
+/// Returns a note on rows that equal earlier rows in every column, if there are any.
 fn repeated(frame: &DataFrame) -> Option<String> {
     let repeated = frame.repeated_rows();
     let (row, first) = *repeated.first()?;
@@ -107,12 +107,12 @@ impl Decided {
         &self.preparation
     }
 
-    /// Describes the columns and their use, one line each.
+    /// Describes the columns and their use, one per line.
     pub fn text(&self) -> String {
         account_text(&self.accounts, Some(&self.preparation.uses))
     }
 
-    /// Returns the rows for a method; `sets_aside` says whether isolated rows get weight 0.
+    /// Returns the rows for a method. `sets_aside` says whether isolated rows get the weight 0.
     ///
     /// # Errors
     /// Returns the errors of [`Preparation::apply`], and errors for invalid weights and identifiers.
@@ -140,8 +140,8 @@ impl Decided {
             let id = if rows.len() == 1 { "id" } else { "ids" };
             if more > 0 { format!("{id} {named} and {more} more") } else { format!("{id} {named}") }
         };
-        // All values of these rows are fillings, so they get weight 0. If missing values stay, methods leave such rows
-        // out themselves.
+        // All values of these rows are filled in, so the rows get the weight 0. If missing values stay, methods leave
+        // such rows out themselves.
         if preparation.missing != Missing::Skip && !without_values.is_empty() {
             let weights = weights.get_or_insert_with(|| vec![1.0; frame.rows()]);
             without_values.iter().for_each(|row| weights[*row] = 0.0);
@@ -155,7 +155,7 @@ impl Decided {
             ));
         }
         if sets_aside {
-            // Rows without any value are not neighbours of others.
+            // Rows without any value cannot be neighbours of other rows.
             let is_there = |row: &usize| without_values.binary_search(row).is_err();
             let there: Vec<usize> = (0..frame.rows()).filter(is_there).collect();
             let of_there: Vec<f64> = there.iter().flat_map(|row| &features[row * width..][..width]).copied().collect();
@@ -180,8 +180,8 @@ impl Decided {
         } else {
             None
         };
-        // A missing value gets the filling of its column for methods that do not support missing values, and for
-        // pictures.
+        // For pictures, and for methods that do not support missing values, a missing value gets the filling of its
+        // column.
         let filled = |values: Vec<f64>, fill: &dyn Fn(usize) -> f64| -> Vec<f64> {
             let each = values.into_iter().enumerate();
             each.map(|(index, value)| if value.is_nan() { fill(index % width) } else { value }).collect()
@@ -204,7 +204,7 @@ impl Decided {
     }
 }
 
-/// Returns the identifiers of the kept rows; if rows were left out, their numbers in the whole table.
+/// Returns the identifiers of the kept rows. If rows were left out, these are their numbers in the whole table.
 fn ids(frame: &DataFrame, column: Option<&str>, kept: Option<&[usize]>) -> Result<Option<Vec<String>>, Error> {
     let Some(name) = column else { return Ok(kept.map(|kept| kept.iter().map(usize::to_string).collect())) };
     let all = frame.texts(name)?;

@@ -1,7 +1,7 @@
-//! Converts the rows of a table to the points of a method, and results back to the user's columns.
+//! Converts the rows of a table to the points of a method, and converts results to the columns of the user.
 //!
-//! A method sees only points and squared distances. This module turns a table into these points: positions on the
-//! sphere in km, or scaled columns. It turns centres, spreads and temperatures into values in the units of the table.
+//! A method works only with points and squared distances. This module turns a table into points: positions on the
+//! sphere in km, or scaled columns. It converts centres, spreads and temperatures to the units of the table.
 
 use std::borrow::Cow;
 
@@ -37,8 +37,8 @@ impl Frame {
     }
 }
 
-/// Returns warnings about a table of numbers that affect the meaning of its distances. `is_plain` says whether its
-/// columns are unchanged.
+/// Returns warnings about a table of numbers that affect the meaning of its distances. `is_plain` says that its columns
+/// are unchanged.
 pub fn warnings_of(table: &Points, is_plain: bool) -> Vec<String> {
     let spreads = Spreads::of(table);
     let mut warnings = told(table, table.left_out(), is_plain, spreads.differ(), counts_rows(table));
@@ -48,8 +48,8 @@ pub fn warnings_of(table: &Points, is_plain: bool) -> Vec<String> {
     warnings
 }
 
-/// Returns these warnings, given the columns that were left out, and the notes on different spreads and on a column
-/// that counts the rows.
+/// Returns these warnings. `differ` is the note on different spreads, and `counts` the note on a column that counts the
+/// rows.
 fn told(
     table: &Points,
     left_out: &[LeftOut],
@@ -81,19 +81,19 @@ fn told(
     warnings
 }
 
-/// Rows as they were read.
+/// Rows in the form in which they were read.
 #[derive(Debug)]
 enum Table {
     Numbers(Points),
-    /// Bits, and a name for each column: `bit0`, `bit1`, …, because files of bits have no names.
+    /// Bits, and a name for each column: `bit0`, `bit1`, …. Files of bits have no names.
     Bits(Fingerprints, Vec<String>),
-    /// Sparse rows, and a name for each column: `x1`, `x2`, … or from `x0` on, because files of sparse rows have only
-    /// numbers.
+    /// Sparse rows, and a name for each column: `x1`, `x2`, …, or from `x0` on. Files of sparse rows have only numbers
+    /// for columns.
     Sparse(Sparse, Vec<String>),
 }
 
-/// Returns warnings about how rows were read: columns that were left out although they are hardly text, and ids that
-/// occur several times.
+/// Returns warnings from reading rows: columns that were left out although most of their cells are numbers, and ids
+/// that occur several times.
 pub fn reading_warnings(name: &str, left_out: &[LeftOut], ids: Option<&[String]>) -> Vec<String> {
     let shared = ids.and_then(shared_ids);
     LeftOut::warning(left_out).into_iter().chain(shared).map(|warning| format!("{name}: {warning}")).collect()
@@ -107,7 +107,7 @@ fn looks_like_dissimilarities(table: &Points) -> bool {
         && (0..items).all(|i| (0..=i).all(|j| table.row(i)[j] == table.row(j)[i] && (i != j || table.row(i)[i] == 0.0)))
 }
 
-/// A table, the points that a method sees, and the way back.
+/// A table, the points that a method compares, and the conversion back to the table's units.
 ///
 /// # Example
 /// ```
@@ -128,10 +128,10 @@ pub struct Rows {
     gaps: Option<Incomplete>,
     /// The columns of the table that are not used as coordinates.
     left_out: Vec<LeftOut>,
-    /// The notes on rows with missing values, from the values present: different spreads, and a column that counts the
-    /// rows.
+    /// The notes on rows with missing values: different spreads, and a column that counts the rows. They are based on
+    /// the values that are present.
     told_of_gaps: Option<[Option<String>; 2]>,
-    /// The table that the rows were prepared from.
+    /// The table from which the rows were prepared.
     origin: Option<Box<Origin>>,
     kind: Kind,
 }
@@ -141,7 +141,7 @@ enum Kind {
     Plain,
     Sphere,
     Scaled(Scaling),
-    /// Prepared as [`Origin`] describes.
+    /// The columns were prepared as [`Origin`] describes.
     Prepared,
 }
 
@@ -161,7 +161,7 @@ enum Kind {
 /// ```
 pub fn append_frame<'a>(frame: &DataFrame, table: ResultTable<'a>) -> ResultTable<'a> {
     let named = free_names(&table);
-    // In rows without values, numbers of the result are left out, but numbers of the input are not.
+    // In rows without values, the result's numbers are left out, but the input's numbers are kept.
     let all_have_values = table.without_values.is_empty();
     let is_plain = |column: &FrameColumn| !matches!(column.read_as, ReadAs::Truth { .. }) && column.missing() == 0;
     frame.columns().iter().fold(table, |table, column| match &column.values {
@@ -172,7 +172,7 @@ pub fn append_frame<'a>(frame: &DataFrame, table: ResultTable<'a>) -> ResultTabl
     })
 }
 
-/// Returns names for appended columns that do not clash with those of a table of results.
+/// Returns names for appended columns that do not clash with the columns of a table of results.
 fn free_names(table: &ResultTable<'_>) -> impl Fn(&str) -> String + use<> {
     let taken: Vec<String> = table.columns.iter().map(|(name, _)| name.clone()).collect();
     move |name| if taken.iter().any(|taken| taken == name) { format!("input.{name}") } else { name.to_owned() }
@@ -180,7 +180,7 @@ fn free_names(table: &ResultTable<'_>) -> impl Fn(&str) -> String + use<> {
 
 #[allow(clippy::len_without_is_empty, reason = "there is always at least one row")]
 impl Rows {
-    /// Converts `table` to points in `frame`.
+    /// Converts `table` to points in the space `frame`.
     ///
     /// # Errors
     /// Returns an error with row and column if coordinates are not degrees.
@@ -197,14 +197,14 @@ impl Rows {
         Ok(Rows { clustered, left_out, ..Self::plain(Table::Numbers(table), kind) })
     }
 
-    /// Takes rows of bits, unchanged.
+    /// Creates rows of bits, unchanged.
     pub fn of_bits(rows: Fingerprints) -> Self {
         let columns = (0..rows.bits()).map(|bit| format!("bit{bit}")).collect();
         Self::plain(Table::Bits(rows, columns), Kind::Plain)
     }
 
-    /// Takes sparse rows; if most columns are 0 in all rows, these columns are removed. With any scaling, each column
-    /// is divided by its standard deviation.
+    /// Creates sparse rows. If most columns are 0 in all rows, removes these columns. With any scaling, divides each
+    /// column by its standard deviation.
     pub fn of_sparse(rows: Sparse, scale: Scale) -> Self {
         let rows = rows.without_unused();
         let columns = (0..rows.dimension()).map(|column| rows.column_name(column)).collect();
@@ -218,26 +218,27 @@ impl Rows {
         Rows { divided, ..Self::plain(Table::Sparse(rows, columns), kind) }
     }
 
-    /// Takes rows without missing values, unchanged.
+    /// Creates rows without missing values, unchanged.
     fn plain(table: Table, kind: Kind) -> Self {
         let left_out = Vec::new();
         Rows { table, clustered: None, divided: None, gaps: None, left_out, told_of_gaps: None, origin: None, kind }
     }
 
-    /// Takes the rows of a prepared table: in the units of its columns, and in the form in which they are compared.
+    /// Creates the rows of a prepared table, from their values in the units of the columns and their values for
+    /// comparison.
     pub(crate) fn prepared(table: Points, clustered: Points, gaps: Option<Incomplete>, origin: Origin) -> Self {
         let (clustered, origin) = (Some(clustered), Some(Box::new(origin)));
         Rows { clustered, gaps, origin, ..Self::plain(Table::Numbers(table), Kind::Prepared) }
     }
 
-    /// Takes positions on the sphere in km, without warnings about longitude and latitude, in a process that computes
-    /// for another.
+    /// Creates positions on the sphere in km, without warnings about longitude and latitude. For a process that
+    /// computes for another process.
     pub fn positions(points: Points) -> Self {
         Self::plain(Table::Numbers(points), Kind::Sphere)
     }
 
-    /// Returns the table that explains clusters, or some rows of it: the table before preparation, or else the columns
-    /// as measures. Returns `None` for positions on the sphere, rows of bits and sparse rows.
+    /// Returns the table that explains clusters, or some rows of it. It is the table before preparation, or otherwise
+    /// the columns as measures. Returns `None` for positions on the sphere, rows of bits and sparse rows.
     pub(crate) fn frame(&self, chosen: Option<&[usize]>) -> Option<Cow<'_, DataFrame>> {
         if let Some(origin) = &self.origin {
             return Some(chosen.map_or(Cow::Borrowed(&origin.frame), |rows| Cow::Owned(origin.frame.select(rows))));
@@ -275,13 +276,13 @@ impl Rows {
         }
     }
 
-    /// Returns the table that the rows were prepared from, if they were.
+    /// Returns the table from which the rows were prepared, if they were prepared.
     pub fn origin(&self) -> Option<&Origin> {
         self.origin.as_deref()
     }
 
-    /// Takes rows with missing values. [`Rows::table`] and [`Rows::points`] have the mean of the column in their place;
-    /// a method that supports missing values reads [`Rows::input`].
+    /// Creates rows with missing values. [`Rows::table`] and [`Rows::points`] have the mean of the column in place of a
+    /// missing value. A method that supports missing values reads [`Rows::input`].
     ///
     /// # Errors
     /// Returns an error if the mean of a column overflows.
@@ -328,7 +329,7 @@ impl Rows {
         }
     }
 
-    /// Returns the rows as they are clustered, for code that supports only tables of numbers.
+    /// Returns the rows in the form in which they are clustered, for code that supports only tables of numbers.
     ///
     /// # Panics
     /// Panics for rows of bits and sparse rows.
@@ -345,7 +346,7 @@ impl Rows {
         }
     }
 
-    /// Returns the rows as they are clustered.
+    /// Returns the rows in the form in which they are clustered.
     pub fn vectors(&self) -> vector::Input<'_> {
         match (&self.clustered, &self.divided) {
             (Some(points), _) => points.into(),
@@ -379,7 +380,7 @@ impl Rows {
         &self.left_out
     }
 
-    /// Returns the ids, if there are any.
+    /// Returns the ids of the rows, if the table has ids.
     pub fn ids(&self) -> Option<&[String]> {
         match &self.table {
             Table::Numbers(points) => points.ids(),
@@ -388,7 +389,7 @@ impl Rows {
         }
     }
 
-    /// Returns the weights, if there are any.
+    /// Returns the weights of the rows, if the table has weights.
     pub fn weights(&self) -> Option<&[f64]> {
         match &self.table {
             Table::Numbers(points) => points.weights(),
@@ -397,7 +398,7 @@ impl Rows {
         }
     }
 
-    /// Returns the sum of the weights, or the number of rows if there are none.
+    /// Returns the sum of the weights, or the number of rows if the rows have no weights.
     pub fn total_weight(&self) -> f64 {
         match &self.table {
             Table::Numbers(points) => points.total_weight(),
@@ -421,8 +422,8 @@ impl Rows {
         if let Table::Sparse(rows, _) = &self.table { Some(rows) } else { None }
     }
 
-    /// Returns whether there are many columns with little information each, as with bits and sparse rows. Clusters are
-    /// then described by their marks.
+    /// Returns whether there are many columns with little information in each, as in rows of bits and sparse rows. If
+    /// so, clusters are described by their marks.
     pub fn has_many_columns(&self) -> bool {
         self.are_bits() || self.sparse().is_some()
     }
@@ -439,8 +440,8 @@ impl Rows {
 
     /// Returns warnings about the rows that affect the meaning of their distances.
     pub fn warnings(&self) -> Vec<String> {
-        // Bits and sparse rows need no warnings about scales and row counters: all bits have the same scale, and
-        // columns of sparse rows differ because some are rare.
+        // Bits and sparse rows need no warnings about scales and row counters. All bits have the same scale, and
+        // columns of sparse rows differ because some columns are rarely set.
         let table = match &self.table {
             Table::Numbers(table) => table,
             Table::Bits(rows, _) => return reading_warnings(rows.name(), &[], Some(rows.ids())),
@@ -499,7 +500,8 @@ impl Rows {
         &self.origin.as_ref().expect("prepared rows have the table that they came from").preparation
     }
 
-    /// Returns the number subtracted from each column of the points, and the number by which it was then divided.
+    /// Returns the number that is subtracted from each column of the points, and the number by which the column is then
+    /// divided.
     pub fn shifts_and_divisors(&self) -> (Vec<f64>, Vec<f64>) {
         match &self.kind {
             Kind::Scaled(scaling) => (scaling.shifts().to_vec(), scaling.divisors().to_vec()),
@@ -522,7 +524,7 @@ impl Rows {
         }
     }
 
-    /// Converts a distance to the reported one: along the surface on the sphere, and unchanged otherwise.
+    /// Converts a distance to the form in which it is reported: along the surface on the sphere, unchanged otherwise.
     pub fn distance(&self, distance: f64) -> f64 {
         match self.kind {
             Kind::Sphere => geography::arc_km(distance),
@@ -530,7 +532,7 @@ impl Rows {
         }
     }
 
-    /// Returns the unit of distances for display: `km`, or empty if the unit of the columns is unknown.
+    /// Returns the unit of distances for display: `km`, or an empty text if the unit of the columns is unknown.
     pub fn unit(&self) -> &'static str {
         if self.is_sphere() { "km" } else { "" }
     }

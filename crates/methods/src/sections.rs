@@ -3,7 +3,7 @@
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 
-/// Named values in a chosen order; each is turned into JSON when it is added.
+/// Named values in a chosen order. Each value is turned into JSON when it is added.
 ///
 /// # Example
 /// ```
@@ -22,13 +22,13 @@ pub struct Sections {
 }
 
 impl Sections {
-    /// Creates sections whose keys are all in alphabetical order, also inside values. The summaries of some methods
-    /// have always used this order.
+    /// Creates sections whose keys are all in alphabetical order, inside values too. The summaries of some methods have
+    /// always used this order.
     pub fn sorted() -> Self {
         Self { members: Vec::new(), is_sorted: true }
     }
 
-    /// Returns whether the text has all keys in alphabetical order.
+    /// Returns whether the text has all keys in alphabetical order, inside values too.
     pub fn are_sorted(&self) -> bool {
         self.is_sorted
     }
@@ -42,14 +42,14 @@ impl Sections {
         self
     }
 
-    /// Adds all sections of another list; the result is sorted if either list is.
+    /// Adds all sections of another list. The result is sorted if one of the lists is sorted.
     pub fn append(&mut self, mut others: Sections) -> &mut Self {
         self.members.append(&mut others.members);
         self.is_sorted |= others.is_sorted;
         self
     }
 
-    /// Adds other sections as one nested section.
+    /// Adds other sections as the members of one section.
     pub fn nest(&mut self, name: &'static str, others: &Sections) -> &mut Self {
         self.members.push((name, others.text().trim_end().to_owned()));
         self

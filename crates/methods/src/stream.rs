@@ -1,4 +1,4 @@
-//! A stream of rows for a method: read in batches, and scaled by the statistics of its first rows.
+//! A stream of rows for a method. It is read in batches, and scaled by the statistics of its first rows.
 
 use std::cell::RefCell;
 use std::fmt;
@@ -28,7 +28,7 @@ pub struct Stream {
     left_out: Vec<LeftOut>,
     scaling: Scaling,
     warnings: Vec<String>,
-    /// A method reads the rest while front ends ask about it.
+    /// The rest of the stream, in a cell because a method reads it while front ends use the same stream.
     rest: RefCell<Rest>,
 }
 
@@ -45,7 +45,7 @@ impl fmt::Debug for Stream {
 }
 
 impl Stream {
-    /// Reads the sample, which determines the scaling of columns. Returns `None` if there are no rows.
+    /// Reads the sample, which determines the scaling of columns. Returns `None` if the source has no rows.
     ///
     /// # Errors
     /// Returns the errors of the source.

@@ -13,7 +13,7 @@ pub const UNLABELLED: u32 = u32::MAX - 1;
 /// A column of a table of results.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Column<'a> {
-    /// The identifiers of the rows: those given, or the row numbers from 0.
+    /// The identifiers of the rows, or the row numbers from 0 if the data have no identifiers.
     Ids {
         /// The identifiers, if the data have any.
         given: Option<&'a [String]>,
@@ -24,9 +24,10 @@ pub enum Column<'a> {
     Numbers(Cow<'a, [f64]>),
     /// Numbers that are the weights of the rows.
     Weights(Vec<f64>),
-    /// The numbers of clusters.
+    /// Numbers of clusters.
     Labels {
-        /// The label of each row: [`OUTLIER`] for no cluster, shown as -1; [`UNLABELLED`] if the row has no values.
+        /// The label of each row: [`OUTLIER`] for no cluster, which is shown as -1; [`UNLABELLED`] for a row without
+        /// values.
         of_rows: &'a [u32],
         /// Whether rows may be in no cluster.
         may_be_none: bool,
@@ -73,7 +74,7 @@ pub struct Table<'a> {
     pub name: &'static str,
     /// The columns by name.
     pub columns: Vec<(String, Column<'a>)>,
-    /// The rows without any value, ascending: their labels are [`UNLABELLED`], and their numbers are NaN.
+    /// The rows without any value, in ascending order: their labels are [`UNLABELLED`], and their numbers are NaN.
     pub without_values: Vec<usize>,
 }
 
@@ -93,7 +94,7 @@ impl<'a> Table<'a> {
         self.with(name, Column::Numbers(values.into()))
     }
 
-    /// Adds a column of numbers stored elsewhere.
+    /// Adds a column of numbers without copying them.
     pub fn borrowed(self, name: impl Into<String>, values: &'a [f64]) -> Self {
         self.with(name, Column::Numbers(values.into()))
     }
@@ -191,7 +192,8 @@ impl<'a> Table<'a> {
     }
 }
 
-/// Returns a label for results: the number of a cluster, -1 for no cluster, or `None` for a row without values.
+/// Returns a label in the form of results: the number of a cluster, -1 for no cluster, or `None` for a row without
+/// values.
 pub fn shown_label(label: u32) -> Option<i64> {
     match label {
         OUTLIER => Some(-1),

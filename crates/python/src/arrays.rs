@@ -2,8 +2,8 @@
 //!
 //! Arrays of `float32` or `float64` are read in place, in C or Fortran order or with any strides. They are copied once,
 //! into a vector that the crates own. This thread makes the copy while it holds the interpreter lock, so that no other
-//! thread writes into the array meanwhile. Finding the nearest centres needs no copy ([`Array`]). Results are not
-//! copied: NumPy takes over the vector.
+//! thread writes into the array meanwhile. To find the nearest centres, no copy is needed ([`Array`]). Results are not
+//! copied, because NumPy takes over the vector.
 
 use std::borrow::Cow;
 
@@ -18,17 +18,17 @@ use xxhash_rust::xxh3::Xxh3Default;
 
 use crate::{errors, items};
 
-/// The numbers of a two-dimensional array, row by row, and the number of its columns.
+/// Returns the numbers of a two-dimensional array, row by row, and the number of its columns.
 fn rows<T: Copy, N>(view: &ArrayView2<'_, T>, number: impl Fn(T) -> N) -> (Vec<N>, usize) {
     let values = match view.as_slice() {
         Some(slice) => slice.iter().map(|value| number(*value)).collect(),
-        // Iterates in the order of elements, not in the order of memory.
+        // The iterator follows the order of elements, not their order in memory.
         None => view.iter().map(|value| number(*value)).collect(),
     };
     (values, view.ncols())
 }
 
-/// Rows of numbers in double precision.
+/// Reads an array as rows of numbers in double precision, with the number of columns.
 fn doubles(x: &Bound<'_, PyAny>) -> PyResult<(Vec<f64>, usize)> {
     if let Ok(array) = x.extract::<PyReadonlyArray2<'_, f64>>() {
         return Ok(rows(&array.as_array(), |value| value));
@@ -39,7 +39,7 @@ fn doubles(x: &Bound<'_, PyAny>) -> PyResult<(Vec<f64>, usize)> {
     Err(errors::value("expected a two-dimensional array of float64 or float32"))
 }
 
-/// Points from an N x D array, with optional weights.
+/// Reads points from an N x D array, with optional weights.
 pub(crate) fn points(x: &Bound<'_, PyAny>, weights: Option<PyReadonlyArray1<'_, f64>>) -> PyResult<Points> {
     let (values, columns) = doubles(x)?;
     weighed(values, columns, weights)
@@ -68,7 +68,7 @@ impl Array<'_> {
     }
 }
 
-/// The numbers of an array, row by row.
+/// Returns the numbers of an array, row by row.
 pub(crate) fn in_c_order<'a, T: Element + Copy>(array: &'a PyReadonlyArray2<'_, T>) -> Cow<'a, [T]> {
     // NumPy also calls arrays in Fortran order contiguous, so check for C order.
     match array.as_array().to_slice() {
@@ -77,7 +77,7 @@ pub(crate) fn in_c_order<'a, T: Element + Copy>(array: &'a PyReadonlyArray2<'_, 
     }
 }
 
-/// Rows for a method. They are owned, because a run may outlive the call.
+/// Rows for a method, which the run owns because it may outlive the call.
 pub(crate) trait OwnedRows: Send + 'static {
     /// The form in which the method takes the rows.
     type Input<'a>;
@@ -87,7 +87,7 @@ pub(crate) trait OwnedRows: Send + 'static {
     fn fingerprint(&self) -> u64;
 }
 
-/// The input of a clustering with centres, in the form that Python passed.
+/// The input of a clustering with centres, in the form in which Python passed it.
 pub(crate) enum Rows {
     Numbers(Points),
     Sparse(Sparse),
@@ -131,8 +131,8 @@ impl OwnedRows for Rows {
     }
 }
 
-/// The input of a mixture or a map. Rows without missing values are points, as in the command, so that both can resume
-/// each other's checkpoints.
+/// The input of a mixture or a map. Rows without missing values are points, as in the command, so that the package and
+/// the command can resume each other's checkpoints.
 pub(crate) enum Records {
     Whole(Points),
     Gaps(Incomplete, Option<Vec<f64>>),
@@ -166,8 +166,8 @@ impl OwnedRows for Records {
     }
 }
 
-/// Reads sparse rows in SciPy's compressed row format. Arrays may be longer than the last row needs, and indices have
-/// 32 or 64 bits.
+/// Reads sparse rows in SciPy's compressed row format. Arrays may be longer than the last row needs. Indices have 32 or
+/// 64 bits.
 fn sparse(x: &Bound<'_, PyAny>) -> PyResult<Sparse> {
     let (_, dimension) = x.getattr("shape")?.extract::<(usize, usize)>()?;
     let starts: Vec<usize> = places(&x.getattr("indptr")?, "indptr")?;
@@ -186,7 +186,7 @@ fn sparse(x: &Bound<'_, PyAny>) -> PyResult<Sparse> {
     Ok(Sparse::new(starts, columns, values, dimension).map_err(errors::data)?.with_name("X"))
 }
 
-/// Converts an index array of sparse rows.
+/// Converts an index array of sparse rows to a vector of the type `T`.
 fn places<T: TryFrom<i64>>(vector: &Bound<'_, PyAny>, name: &str) -> PyResult<Vec<T>> {
     let place = |found: i64| {
         T::try_from(found).map_err(|_| errors::value(format!("{name}: expected places from 0 on, found {found}")))
@@ -200,13 +200,13 @@ fn places<T: TryFrom<i64>>(vector: &Bound<'_, PyAny>, name: &str) -> PyResult<Ve
     Err(errors::value(format!("{name}: expected an array of int32 or int64")))
 }
 
-/// Rows of an N x D array, with NaN for missing values.
+/// Reads rows from an N x D array, with NaN for missing values.
 pub(crate) fn records(x: &Bound<'_, PyAny>) -> PyResult<Incomplete> {
     let (values, columns) = doubles(x)?;
     Incomplete::new(values, columns).map_err(errors::data)
 }
 
-/// Dissimilarities from an N x N array, in the array's own precision, with NaN for missing ones.
+/// Reads dissimilarities from an N x N array, in the array's own precision, with NaN for missing pairs.
 pub(crate) fn dissimilarities(matrix: &Bound<'_, PyAny>) -> PyResult<Dissimilarities> {
     let (values, rows_there, columns) = if let Ok(array) = matrix.extract::<PyReadonlyArray2<'_, f32>>() {
         let view = array.as_array();
@@ -227,12 +227,12 @@ pub(crate) fn dissimilarities(matrix: &Bound<'_, PyAny>) -> PyResult<Dissimilari
     Dissimilarities::new(columns, Form::Full, values, 1.0).map_err(errors::data)
 }
 
-/// The numbers of a vector.
+/// Returns the numbers of a one-dimensional array.
 pub(crate) fn numbers<T: Element + Copy>(vector: &PyReadonlyArray1<'_, T>) -> Vec<T> {
     vector.as_array().iter().copied().collect()
 }
 
-/// The numbers of a matrix, row by row.
+/// Returns the numbers of a matrix, row by row.
 pub(crate) fn matrix(x: &PyReadonlyArray2<'_, f64>) -> Vec<f64> {
     rows(&x.as_array(), |value| value).0
 }
@@ -247,7 +247,8 @@ pub(crate) fn table<'py, T: Element>(
     values.into_pyarray(py).reshape([rows, columns])
 }
 
-/// Converts labels to the form of estimators: a row in no cluster has -1 there, and the largest number here.
+/// Converts labels to the form of estimators. For a row without a cluster, estimators have -1, and the crates the
+/// largest number.
 pub(crate) fn labels(labels: &[u32]) -> Vec<i32> {
     labels.iter().map(|label| label.cast_signed()).collect()
 }
@@ -274,7 +275,7 @@ impl<'py, 'a, R> Columns<'py, 'a, R> {
     }
 }
 
-/// A hash of a matrix.
+/// Returns a hash of a matrix.
 pub(crate) fn hash(matrix: &Dissimilarities) -> u64 {
     let mut hash = Xxh3Default::new();
     match matrix.values() {
@@ -285,7 +286,7 @@ pub(crate) fn hash(matrix: &Dissimilarities) -> u64 {
     hash.digest()
 }
 
-/// A hash of a vector.
+/// Returns a hash of a vector.
 pub(crate) fn hash_numbers(values: &[f64]) -> u64 {
     let mut hash = Xxh3Default::new();
     values.iter().for_each(|value| hash.update(&value.to_le_bytes()));

@@ -1,4 +1,4 @@
-//! The data sets inside the package, for `lehr.datasets`.
+//! The data sets that the package contains, for `lehr.datasets`.
 
 use lehr_data::read::fasta::{Expected, sequences_from};
 use lehr_data::sequences::Alphabet;
@@ -10,7 +10,7 @@ use pyo3::types::PyDict;
 use crate::items::Sequences;
 use crate::{arrays, errors};
 
-/// Loads a data set by name: `data`, `feature_names`, and `target` or `weight` if it has them.
+/// Loads a data set by name: `data`, `feature_names`, and `target` or `weight` if the data set has them.
 #[pyfunction]
 pub(crate) fn load_points<'py>(py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyDict>> {
     let labelled = |(points, labels): (Points, Vec<u32>)| (points, Some(labels));

@@ -1,6 +1,7 @@
 //! Dissimilarities for `lehr.pairwise_distances`.
 //!
-//! Options are passed as JSON. `lehr_methods::distances` declares them, with the same meaning as for `lehr distances`.
+//! Options are passed as JSON. `lehr_methods::distances` declares them, so they have the same meaning as in `lehr
+//! distances`.
 
 use lehr_data::gower;
 use lehr_distances::{Error, Half, Precision, all_pairs};
@@ -58,7 +59,7 @@ pub(crate) fn distances_between<'py>(
     let both = others.joined(&all, &items, &options).map_err(|what| errors::value(format!("Y: {what}")))?;
     let threads = ProcessGroup::new(py, threads)?.execution.threads;
     let computed = py.detach(|| -> Result<Vec<f64>, Error> {
-        // Several chunks for each thread, because alignments take different times.
+        // Each thread gets several chunks, because alignments take different times.
         let chunk = rows.div_ceil(8 * threads).clamp(1, 64);
         let dispatcher = Dispatcher::new(threads).map_err(|cause| Error::Unsuited {
             name: "n_jobs".into(),
@@ -92,7 +93,7 @@ pub(crate) fn distances_between<'py>(
     })
 }
 
-/// Reads the items that Python passes.
+/// Reads the items that Python passed.
 fn held(items: &Bound<'_, PyAny>, options: &Options) -> PyResult<Items> {
     Ok(if let Ok(sequences) = items.cast::<Sequences>() {
         Items::Sequences(sequences.get().0.clone())
@@ -112,7 +113,7 @@ fn check(options: &Options, items: &Items) -> PyResult<()> {
     faults.first().map_or(Ok(()), |fault| Err(told(fault)))
 }
 
-/// Reads the options, and checks that each word is declared.
+/// Reads the options, and checks that each word is a declared choice.
 fn read(options: &str) -> PyResult<Options> {
     let given: Value = serde_json::from_str(options).map_err(|cause| errors::value(format!("options: {cause}")))?;
     for option in distances::options().iter().filter(|option| matches!(option.kind, Kind::Choice(_))) {
@@ -125,7 +126,7 @@ fn read(options: &str) -> PyResult<Options> {
     serde_json::from_value(given).map_err(|cause| errors::value(format!("options: {cause}")))
 }
 
-/// Converts the error of an option to scikit-learn's wording.
+/// Converts the error of an option to an exception in scikit-learn's wording.
 fn told(fault: &str) -> PyErr {
     let parts = fault.split_once(": expected ").and_then(|(name, rest)| Some((name, rest.rsplit_once(", found ")?)));
     let Some((name, (expected, found))) = parts else { return errors::value(fault.to_owned()) };
@@ -147,7 +148,7 @@ impl<'py> Request<'_, 'py> {
     /// Computes all pairs on another thread, and passes them to NumPy.
     fn computed<T: Precision + numpy::Element>(self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let Self { items, options, is_condensed, threads, callback } = self;
-        // Memory holds the computed half and the array that is made from it.
+        // Memory must hold the computed half and the array that is made from it.
         if let Some(available) = lehr_data::memory::available() {
             let share = if is_condensed { available / 2 } else { available / 3 };
             Half::<T>::fits(items.len(), share).map_err(errors::distances)?;
@@ -172,7 +173,7 @@ impl<'py> Request<'_, 'py> {
     }
 }
 
-/// The numbers in the order of the resulting array.
+/// Returns the numbers in the order of the resulting array.
 fn written<T: Precision>(half: &Half<T>, is_condensed: bool) -> Vec<T> {
     let items = half.items();
     let count = if is_condensed { items * items.saturating_sub(1) / 2 } else { items * items };

@@ -38,7 +38,7 @@ pyo3::create_exception!(
 
 pyo3::create_exception!(lehr, Full, PyRuntimeError, "A port has no place for one more item.");
 
-/// The names of parameters in Rust, and their names in estimators.
+/// The names of parameters in Rust, and the corresponding names in estimators.
 const NAMES: [(&str, &str); 17] = [
     ("max_iterations", "max_iter"),
     ("dimensions", "n_components"),
@@ -63,7 +63,7 @@ fn name_in_python(name: &str) -> &str {
     NAMES.iter().find(|(rust, _)| *rust == name).map_or(name, |(_, python)| python)
 }
 
-/// The error for a wrong parameter, in scikit-learn's wording.
+/// Returns the exception for an invalid parameter, in scikit-learn's wording.
 pub(crate) fn wrong_parameter(name: &str, expected: &str, found: &str) -> PyErr {
     PyValueError::new_err(format!("The '{}' parameter must be {expected}. Got {found} instead.", name_in_python(name)))
 }
@@ -92,7 +92,7 @@ pub(crate) fn full(message: impl Into<String>) -> PyErr {
     Full::new_err(message.into())
 }
 
-/// The exception for an error of a rank in a user's program.
+/// Returns the exception for an error of a rank in a user's program.
 pub(crate) fn of_ranks(error: &lehr_ranks::Error) -> PyErr {
     use lehr_ranks::Error;
     match error {
@@ -103,8 +103,8 @@ pub(crate) fn of_ranks(error: &lehr_ranks::Error) -> PyErr {
     }
 }
 
-/// The exception for a file that could not be read or written: `FileNotFoundError` or a similar class, if the system
-/// gave an error number.
+/// Returns the exception for a file that could not be read or written. It is `FileNotFoundError` or a similar class if
+/// the system gave an error number.
 pub(crate) fn file(path: &Path, cause: &std::io::Error) -> PyErr {
     match cause.raw_os_error() {
         // With an error number, Python chooses the matching subclass of `OSError`.
@@ -121,7 +121,7 @@ pub(crate) fn data(error: lehr_data::Error) -> PyErr {
         }
         lehr_data::Error::Memory { .. } => PyMemoryError::new_err(message),
         error if error.is_environment() => PyOSError::new_err(message),
-        // Users of arrays count rows from 0.
+        // Users of arrays count rows from 0, so row numbers are converted.
         lehr_data::Error::Faults(faults) => value(faults.from_zero().to_string()),
         _ => value(message),
     }

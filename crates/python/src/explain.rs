@@ -14,8 +14,8 @@ use crate::arrays::{self, Columns, OwnedRows, Rows};
 use crate::errors;
 use crate::tables::{Table, document};
 
-/// Converts labels to the library's form, where the largest number stands for a row in no cluster. Refuses labels out
-/// of range.
+/// Converts labels to the library's form, in which the largest number stands for a row without a cluster. Refuses
+/// labels out of range.
 fn checked(labels: &PyReadonlyArray1<'_, i32>, clusters: usize) -> PyResult<Vec<u32>> {
     let labels: Vec<u32> = labels.as_array().iter().map(|label| label.cast_unsigned()).collect();
     let wrong = labels.iter().find(|label| **label != OUTLIER && **label as usize >= clusters);
@@ -31,8 +31,8 @@ fn checked(labels: &PyReadonlyArray1<'_, i32>, clusters: usize) -> PyResult<Vec<
     }
 }
 
-/// Finds the differences between clusters in the columns of a table. With `is_described`, the roles of columns decide
-/// which ones are used. `logs` has the number that was added to each column before its logarithm was taken.
+/// Finds the differences between clusters in the columns of a table. With `is_described`, the roles of the columns
+/// decide which columns are used. `logs` has the number that was added to each column before its logarithm was taken.
 #[pyfunction]
 pub(crate) fn explain_clusters<'py>(
     py: Python<'py>,
@@ -67,7 +67,7 @@ pub(crate) fn explain_clusters<'py>(
     document(py, &explained)
 }
 
-/// Finds the outliers, by decreasing score, and the radius beyond which rows of a typical cluster are outliers.
+/// Finds the outliers, by decreasing score, and the radius beyond which rows of an ordinary cluster are outliers.
 #[pyfunction]
 pub(crate) fn outliers<'py>(
     py: Python<'py>,

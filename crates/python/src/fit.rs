@@ -1,4 +1,4 @@
-//! The steps of every `fit`: read parameters and checkpoint, compare with the other processes, run, and delete the
+//! The steps of every `fit`: read parameters and checkpoint, compare them with the other processes, run, and delete the
 //! checkpoint at the end.
 
 use std::path::{Path, PathBuf};
@@ -57,22 +57,22 @@ impl Run<'_> {
     }
 }
 
-/// A run of a method with the requested parameters.
+/// A run of a method that has not begun, with the requested parameters.
 pub(crate) struct Fit<'py, C: Checkpoint> {
     py: Python<'py>,
-    /// The name by which processes compare the method.
+    /// The name of the method, which the processes compare.
     method: &'static str,
     wanted: C::Parameters,
     run: Run<'py>,
 }
 
-/// How a run begins: with parameters, or from a checkpoint.
+/// The way in which a run begins: with parameters, or from a checkpoint.
 pub(crate) enum Beginning<C: Checkpoint> {
     Anew(C::Parameters),
     From(C),
 }
 
-/// A run that is ready to begin, after the processes have compared it.
+/// A run that is ready to begin, because all processes are about to compute the same.
 struct Begun<'py, C: Checkpoint> {
     py: Python<'py>,
     group: ProcessGroup,
@@ -105,7 +105,7 @@ impl<'py, C: Checkpoint> Fit<'py, C> {
         Ok(Self::of(py, method, wanted, run))
     }
 
-    /// Takes parameters that were read already. Processes compare the text of the parameters in `run`.
+    /// Creates a run with parameters that were read already. Processes compare the text of the parameters in `run`.
     pub(crate) fn of(py: Python<'py>, method: &'static str, wanted: C::Parameters, run: Run<'py>) -> Self {
         Self { py, method, wanted, run }
     }
@@ -113,7 +113,7 @@ impl<'py, C: Checkpoint> Fit<'py, C> {
     /// Runs a method on rows, or resumes the run of an existing checkpoint.
     ///
     /// # Errors
-    /// The same as for [`Fit::run`].
+    /// Returns the errors of [`Fit::run`].
     pub(crate) fn rows<R: OwnedRows, M: Send + 'static>(
         self,
         rows: R,
@@ -130,11 +130,11 @@ impl<'py, C: Checkpoint> Fit<'py, C> {
         )
     }
 
-    /// Runs a method on a stream that `pull(rows)` returns piece by piece, or resumes the run of an existing
-    /// checkpoint.
+    /// Runs a method on a stream, or resumes the run of an existing checkpoint. `pull(rows)` returns the next rows of
+    /// the stream.
     ///
     /// # Errors
-    /// The same as for [`Fit::run`], and the exceptions of `pull`.
+    /// Returns the errors of [`Fit::run`], and the exceptions of `pull`.
     pub(crate) fn stream<M: Send + 'static>(
         self,
         pull: &Bound<'py, PyAny>,
@@ -149,8 +149,8 @@ impl<'py, C: Checkpoint> Fit<'py, C> {
         Ok(Done::of(py, watched, checkpoint, group))
     }
 
-    /// Runs a method on data, or resumes the run of an existing checkpoint. `hashes` identifies the data; it is only
-    /// called in a job.
+    /// Runs a method on data, or resumes the run of an existing checkpoint. `hashes` returns hashes that identify the
+    /// data; it is only called in a job.
     ///
     /// # Errors
     /// Returns an error if the checkpoint cannot be read or has other parameters, or if another process is about to
@@ -232,7 +232,7 @@ fn saved<'a, C: Checkpoint>(path: Option<&'a Path>, wanted: &C::Parameters) -> P
     }
 }
 
-/// The error for a checkpoint that was written with other parameters.
+/// Returns the exception for a checkpoint that was written with other parameters.
 fn other_parameters(path: &Path) -> PyErr {
     errors::value(format!(
         "{}: the checkpoint was written with other parameters. Use those, or delete the file to start again.",

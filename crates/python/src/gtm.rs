@@ -54,7 +54,7 @@ fn found<'py>(py: Python<'py>, model: Model) -> PyResult<Bound<'py, PyDict>> {
     Ok(found)
 }
 
-/// The parts of a map that an estimator keeps, including the requested width.
+/// Returns the parts of a map that an estimator keeps, including the requested width.
 pub(crate) fn parts<'py>(py: Python<'py>, map: &Map) -> PyResult<Bound<'py, PyDict>> {
     let found = PyDict::new(py);
     let parts = Parts::of(map)?;
@@ -70,7 +70,7 @@ pub(crate) fn parts<'py>(py: Python<'py>, map: &Map) -> PyResult<Bound<'py, PyDi
     Ok(found)
 }
 
-/// Converts the positions of rows on a map.
+/// Converts the positions of rows on a map to a dictionary.
 fn placed(py: Python<'_>, places: Projection) -> PyResult<Bound<'_, PyDict>> {
     let found = PyDict::new(py);
     found.set_item("positions", arrays::table(py, places.positions, places.latent)?)?;
@@ -81,8 +81,8 @@ fn placed(py: Python<'_>, places: Projection) -> PyResult<Bound<'_, PyDict>> {
     Ok(found)
 }
 
-/// The fields of a map in the format of a model file. A map is built from these fields and split into them only through
-/// this format, which [`Map::check`] checks.
+/// The fields of a map in the format of a model file. Maps are converted to and from these fields only through this
+/// format, which [`Map::check`] checks.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Parts {
@@ -115,7 +115,7 @@ impl Parts {
     }
 }
 
-/// A map as an estimator passes it: the parts that `fit_gtm` returned.
+/// A map in the form that an estimator passes: the parts that `fit_gtm` returned.
 #[derive(FromPyObject)]
 pub(crate) struct FittedMap<'py> {
     #[pyo3(item("nodes"))]
@@ -142,7 +142,7 @@ impl FittedMap<'_> {
     }
 }
 
-/// Finds the positions of new rows on a map, with NaN for missing values.
+/// Finds the positions of new rows on a map. Missing values are NaN.
 #[pyfunction]
 #[pyo3(signature = (x, map, *, threads = None))]
 pub(crate) fn project<'py>(
@@ -157,7 +157,7 @@ pub(crate) fn project<'py>(
     placed(py, places)
 }
 
-/// Maps positions on a map, an N x L array, to the space of the data, and computes how far the map is stretched there.
+/// Maps positions on a map, an N x L array, to the space of the data. Also computes how far the map is stretched there.
 #[pyfunction]
 pub(crate) fn images<'py>(
     py: Python<'py>,

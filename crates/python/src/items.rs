@@ -1,4 +1,4 @@
-//! Sequences and fingerprints as Python objects, which are immutable and shared without a copy.
+//! Sequences and fingerprints as Python objects. They are immutable, and shared without copying.
 
 use std::path::PathBuf;
 
@@ -12,7 +12,7 @@ use pyo3::types::PySlice;
 
 use crate::{arrays, errors};
 
-/// The alphabet with a name; `None` if there is no name.
+/// Returns the alphabet with a name; `None` if no name is given.
 fn alphabet(name: Option<&str>) -> PyResult<Option<Alphabet>> {
     match name {
         None => Ok(None),
@@ -31,7 +31,7 @@ fn alphabet_name(alphabet: Alphabet) -> &'static str {
     }
 }
 
-/// Converts an index, which counts from the end if it is negative.
+/// Converts an index to a position. A negative index counts from the end.
 fn place(index: isize, length: usize) -> PyResult<usize> {
     let place = if index < 0 { index + length as isize } else { index };
     usize::try_from(place)
@@ -40,7 +40,7 @@ fn place(index: isize, length: usize) -> PyResult<usize> {
         .ok_or_else(|| PyIndexError::new_err(format!("index {index} is out of range for {length} items")))
 }
 
-/// The positions that a slice, a mask or an array of indices selects, as in NumPy.
+/// Returns the positions that a slice, a mask or an array of indices selects, as in NumPy.
 fn chosen(key: &Bound<'_, PyAny>, length: usize) -> PyResult<Vec<usize>> {
     if let Ok(slice) = key.cast::<PySlice>() {
         let found = slice.indices(length as isize)?;
@@ -162,7 +162,7 @@ impl Sequences {
         format!("Sequences({} of {}, the longest {})", self.0.len(), self.alphabet(), self.0.longest())
     }
 
-    /// The arguments of the constructor, for pickle.
+    /// Returns the arguments of the constructor, for pickle.
     fn __getnewargs__(&self) -> (Vec<String>, Vec<String>, &'static str) {
         let texts = (0..self.0.len()).map(|index| String::from_utf8_lossy(self.0.sequence(index)).into_owned());
         (texts.collect(), self.ids(), self.alphabet())
@@ -232,7 +232,7 @@ impl Fingerprints {
         self.0.bits()
     }
 
-    /// The rows that a slice, a mask or an array of indices selects.
+    /// Returns the rows that a slice, a mask or an array of indices selects.
     fn __getitem__(&self, key: &Bound<'_, PyAny>) -> PyResult<Self> {
         let places = chosen(key, self.0.len())?;
         let words = places.iter().flat_map(|place| self.0.row(*place)).copied().collect();
@@ -272,7 +272,7 @@ impl Fingerprints {
         format!("Fingerprints({} of {} bits)", self.0.len(), self.0.bits())
     }
 
-    /// The arguments of the constructor, for pickle.
+    /// Returns the arguments of the constructor, for pickle.
     #[allow(clippy::type_complexity, reason = "a tuple of arguments")]
     fn __getnewargs__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyArray2<u8>>, usize, Vec<String>)> {
         Ok((self.packed(py)?, self.0.bits(), self.ids()))

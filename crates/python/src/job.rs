@@ -1,8 +1,8 @@
-//! MPI jobs of several Python processes: all run the same script, and methods compute together.
+//! MPI jobs of several Python processes: all processes run the same script, and methods compute together.
 //!
-//! The first call of a method joins the job. Before that, nothing uses MPI, so scripts that compute nothing are not
-//! affected. A single thread makes all MPI calls of this process from start to finish, as MPI requires. Python threads
-//! send requests to it, and release the interpreter lock while they wait.
+//! The first call of a method joins the job. Before this call, nothing uses MPI, so scripts that compute nothing are
+//! not affected. A single thread makes all MPI calls of the process from start to finish, as MPI requires. Python
+//! threads send requests to the MPI thread, and release the interpreter lock while they wait.
 //!
 //! Every process must call the same methods on the same data in the same order. Each run first compares method,
 //! parameters and data ([`ProcessGroup::agree`]). If one process reads other data, the call fails with the same error
@@ -27,13 +27,13 @@ use crate::errors;
 
 /// The interval between checks for signals.
 const TICK: Duration = Duration::from_millis(50);
-/// The longest time to wait until MPI has aborted the job. After that, this process exits, and the launcher ends the
-/// others.
+/// The maximum time to wait until MPI has aborted the job. After that time, this process exits, and the launcher ends
+/// the other processes.
 const ABORT: Duration = Duration::from_secs(2);
 
 /// A request to the MPI thread.
 enum Request {
-    /// Collects a number from every process, in the order of processes.
+    /// Collects a number from every process, in the order of the processes.
     Compare { number: u64, reply: SyncSender<Result<Vec<u64>, String>> },
     /// Ends this process's part of the job together with the others.
     Finish { reply: SyncSender<Result<(), String>> },
@@ -46,7 +46,7 @@ struct Membership {
     job: Job,
     number: usize,
     count: usize,
-    /// The system's id of the process that joined. A fork of it does not belong to the job.
+    /// The system's id of the process that joined the job. A fork of this process does not belong to the job.
     id: u32,
     requests: Sender<Request>,
     /// Whether a user's program runs on ranks of the whole job.
@@ -88,7 +88,7 @@ fn join() -> Result<Option<Membership>, String> {
     }
 }
 
-/// The job, the number of this process and the number of processes; `None` for a process without a job.
+/// The job, the number of this process and the number of processes; `None` for a process outside a job.
 type Joined = Result<Option<(Job, usize, usize)>, String>;
 
 /// Joins the job, and answers requests until it ends.
@@ -142,12 +142,13 @@ fn answer<T: Send>(py: Python<'_>, mut from: Receiver<Result<T, String>>) -> PyR
 pub(crate) struct ProcessGroup {
     pub execution: Execution,
     pub is_in_job: bool,
-    /// Whether this is the process that shows warnings and writes files.
+    /// Whether this process shows warnings and writes files.
     pub is_lead: bool,
 }
 
 impl ProcessGroup {
-    /// Uses `threads` threads. In a job, uses all processes, with one thread for each unless more are requested.
+    /// Uses `threads` threads. In a job, uses all processes, with one thread for each unless more threads are
+    /// requested.
     pub(crate) fn new(py: Python<'_>, threads: Option<usize>) -> PyResult<Self> {
         let place = place(py)?;
         if place.is_some_and(|place| place.has_program.with(|it_has| *it_has)) {
@@ -169,7 +170,7 @@ impl ProcessGroup {
     /// Checks that all processes are about to compute the same. `of` is called only in a job.
     ///
     /// # Errors
-    /// Returns `ValueError` on all processes if one is about to compute something else.
+    /// Returns `ValueError` on all processes if one of them is about to compute something else.
     pub(crate) fn agree(&self, py: Python<'_>, method: &str, of: impl FnOnce() -> Vec<u8>) -> PyResult<()> {
         if !self.is_in_job {
             return Ok(());
@@ -213,7 +214,7 @@ pub(crate) fn begin(py: Python<'_>, ranks: usize) -> PyResult<(Vec<Communicator>
 
 impl Program {
     /// Waits for the ranks of the other processes to end. `own` is the error of this process. Returns the error on
-    /// which all processes agree, if there is one.
+    /// which all processes agree, if there was an error.
     pub(crate) fn end(&self, py: Python<'_>, own: Option<Outcome>) -> PyResult<Option<String>> {
         let (reply, replies) = sync_channel(1);
         let place = self.place;
@@ -228,7 +229,7 @@ impl Program {
     }
 }
 
-/// The number of processes in the job; 1 without a job.
+/// Returns the number of processes in the job; 1 without a job.
 pub(crate) fn count(py: Python<'_>) -> PyResult<usize> {
     Ok(place(py)?.map_or(1, |place| place.count))
 }
@@ -239,13 +240,14 @@ pub(crate) fn process(py: Python<'_>) -> PyResult<(usize, usize)> {
     Ok(place(py)?.map_or((0, 1), |place| (place.number, place.count)))
 }
 
-/// Whether this process has joined a job, without joining one.
+/// Returns whether this process has joined a job. Does not join a job.
 #[pyfunction]
 pub(crate) fn is_joined() -> bool {
     matches!(PLACE.get(), Some(Ok(Some(place))) if place.id == std::process::id())
 }
 
-/// The number of threads of a call, if the user gave none. In a job, the other processes use the other processors. On a
+/// Returns the number of threads of a call for which the user gave no number. In a job, the other processes use the
+/// other processors. On a worker, the other threads serve other requests.
 /// worker, the other threads serve other requests.
 pub(crate) fn threads(given: Option<usize>) -> usize {
     let is_one_of_many = lehr_runtime::is_on_worker() || (given.is_none() && is_joined());
@@ -266,14 +268,13 @@ pub(crate) fn finish(py: Python<'_>) -> PyResult<()> {
     answer(py, replies)
 }
 
-/// Ends all processes of the job with an exit code. Returns if MPI cannot do so.
+/// Ends all processes of the job with an exit code. Returns only if MPI cannot end them.
 #[pyfunction]
 pub(crate) fn abort(py: Python<'_>, code: u8) {
     if let Some(Ok(Some(place))) = PLACE.get()
         && place.requests.send(Request::Abort { code }).is_ok()
     {
-        // The MPI thread ends the program. If that thread is waiting for other processes, the caller exits after this
-        // time.
+        // The MPI thread ends the program. If it is waiting for other processes, the caller exits after this time.
         py.detach(|| sleep(ABORT));
     }
 }

@@ -1,7 +1,7 @@
 //! Converts between JSON and Python objects, for the states, bodies and answers of services.
 //!
 //! A value without a JSON equivalent is an error. Examples are sets, NaN, whole numbers beyond 64 bits, and keys that
-//! are not strings, which Python's own writer would convert.
+//! are not strings (Python's own writer would convert such keys).
 
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
@@ -9,7 +9,7 @@ use serde_json::{Map, Number, Value};
 
 use crate::errors;
 
-/// The deepest nesting of lists and dictionaries, which is the limit of the reader at the other end.
+/// The maximum nesting depth of lists and dictionaries, which is the limit of the reader at the other end.
 const DEPTH: usize = 120;
 
 /// Converts a JSON value to dictionaries, lists, texts and numbers.
@@ -69,7 +69,7 @@ fn written(object: &Bound<'_, PyAny>, depth: usize) -> PyResult<Value> {
     }
     if let Ok(dict) = object.cast::<PyDict>() {
         let mut fields = Map::new();
-        // A copy of the entries, because other threads may change the dictionary meanwhile.
+        // Copy the entries first, because other threads may change the dictionary meanwhile.
         for entry in dict.items() {
             let (key, field) = entry.extract::<(Bound<'_, PyAny>, Bound<'_, PyAny>)>()?;
             let Ok(name) = key.cast::<PyString>() else {

@@ -52,8 +52,8 @@ pub(crate) fn learnt<'py>(py: Python<'py>, kind: &str, fields: &str) -> PyResult
     }
 }
 
-/// Converts longitudes and latitudes in degrees, an N x 2 array, to points on the sphere, in kilometres from its
-/// centre.
+/// Converts longitudes and latitudes in degrees, an N x 2 array, to points on the sphere, in kilometres from the centre
+/// of the sphere.
 #[pyfunction]
 pub(crate) fn on_sphere<'py>(py: Python<'py>, x: PyReadonlyArray2<'py, f64>) -> PyResult<Bound<'py, PyArray2<f64>>> {
     let places = arrays::points(x.as_any(), None)?;

@@ -1,12 +1,13 @@
 //! The Rust extension of the Python package `lehr`, which computes on arrays without holding the interpreter lock.
 //!
-//! This crate only translates between estimators, which are in `python/lehr`, and methods, which are in other crates:
+//! This crate only translates between estimators, which are in `python/lehr`, and methods, which are in the Rust
+//! crates:
 //!
 //! - `arrays`: converts arrays to points.
 //! - `tables`: converts tables to data frames.
 //! - `explain`: finds differences between clusters.
 //! - `report`: builds the page of a report.
-//! - `watch`: runs a method on its own thread, while Python handles callbacks and signals.
+//! - `watch`: runs a method on a separate thread, while Python handles callbacks and signals.
 //! - `job`: connects the processes of an MPI job.
 //! - `ranks`: runs users' programs on ranks.
 //! - `ports`: lets asyncio wait at ports.

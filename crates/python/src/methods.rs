@@ -1,4 +1,4 @@
-//! Methods through their declarations in `lehr_methods`: their options, and runs on dissimilarities.
+//! Methods, called through their declarations in `lehr_methods`: their options, and runs on dissimilarities.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -14,14 +14,14 @@ use serde_json::{Value, json};
 use crate::fit::{Beginning, Checkpoint, Fit, Run};
 use crate::{arrays, errors};
 
-/// The options of `lehr distances` as JSON, in the same form as in [`declared`].
+/// Returns the options of `lehr distances` as JSON, in the same form as [`declared`].
 #[pyfunction]
 pub(crate) fn declared_of_distances() -> String {
     let options: Vec<Value> = lehr_methods::distances::options().iter().map(option).collect();
     Value::Array(options).to_string()
 }
 
-/// All methods and their options, as JSON.
+/// Returns all methods and their options, as JSON.
 #[pyfunction]
 pub(crate) fn declared() -> String {
     let methods = lehr_methods::ALL.iter().map(|method| {
@@ -122,7 +122,7 @@ fn counts(values: impl IntoIterator<Item = u64>) -> Vec<i64> {
 /// A method and its options.
 struct Wanted {
     method: &'static dyn Method,
-    /// The options with all defaults, as [`Method::complete`] writes them.
+    /// The options with all defaults, in the form that [`Method::complete`] writes.
     options: String,
 }
 
@@ -133,7 +133,7 @@ impl PartialEq for Wanted {
 }
 
 impl Wanted {
-    /// Reads options, and checks them by their declaration.
+    /// Reads options, and checks them against the method's declaration.
     fn new(name: &str, options: &str) -> PyResult<(Self, Options)> {
         let method = lehr_methods::find(name)
             .filter(|method| matches!(method.about().takes, Takes::Matrix(_)))
@@ -152,14 +152,14 @@ impl Wanted {
     }
 }
 
-/// The error for a number out of its range, in scikit-learn's wording.
+/// Returns the exception for a number out of its range, in scikit-learn's wording.
 fn out_of_range(declared: &OptionOf, options: &Options) -> Option<PyErr> {
     let value = options.get(&declared.name).filter(|value| value.is_number() && declared.fault(value).is_some())?;
     let name = declared.python.as_deref().unwrap_or(&declared.name);
     Some(errors::wrong_parameter(name, &declared.range()?, &shown(value)))
 }
 
-/// The checkpoint of a method that is called through its declaration.
+/// The checkpoint of a method that was called through its declaration.
 struct Start {
     content: Vec<u8>,
     recorded: Wanted,

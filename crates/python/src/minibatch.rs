@@ -9,7 +9,7 @@ use crate::errors;
 use crate::fit::{Beginning, Fit, Run};
 
 /// Clusters a stream. `pull(rows)` returns the next rows, with their weights or `None`. At the end of the stream, it
-/// returns `None`.
+/// returns `None` instead.
 #[pyfunction]
 pub(crate) fn fit_minibatch<'py>(
     py: Python<'py>,

@@ -25,7 +25,7 @@ pub(crate) fn fit_mixture<'py>(
     )?;
     done.found(
         |error| match error {
-            // The clusters of a mixture are called components.
+            // A mixture has components in place of clusters, so the error names components.
             lehr_mining::Error::TooManyClusters { clusters, points } => {
                 errors::value(format!("n_samples={points} should be >= n_components={clusters}."))
             }
@@ -59,7 +59,7 @@ fn found<'py>(py: Python<'py>, model: Model) -> PyResult<Bound<'py, PyDict>> {
     Ok(found)
 }
 
-/// The parts of a mixture that an estimator keeps.
+/// Returns the parts of a mixture that an estimator keeps.
 pub(crate) fn parts<'py>(py: Python<'py>, mixture: &Mixture) -> PyResult<Bound<'py, PyDict>> {
     let parts = PyDict::new(py);
     parts.set_item("weights", mixture.weights().to_vec().into_pyarray(py))?;
@@ -96,7 +96,7 @@ impl FittedMixture<'_> {
     }
 }
 
-/// Computes labels, log-densities and, on request, memberships of rows, with NaN for missing values.
+/// Computes labels, log-densities and, on request, memberships of rows. Missing values are NaN.
 #[pyfunction]
 #[pyo3(signature = (x, mixture, *, threads = None, with_memberships = true))]
 pub(crate) fn posterior<'py>(
@@ -122,7 +122,7 @@ pub(crate) fn posterior<'py>(
     Ok(found)
 }
 
-/// Draws rows from a mixture. Returns the rows and their components.
+/// Draws random rows from a mixture. Returns the rows and their components.
 #[pyfunction]
 pub(crate) fn sample<'py>(
     py: Python<'py>,

@@ -1,7 +1,7 @@
-//! Files of models: JSON after a line with a checksum, or the command's own format.
+//! Model files: JSON after a line with a checksum, or the command's own format.
 //!
-//! A file has two lines of text: `lehr model FORMAT xxh3 HASH`, then the content as JSON. Numbers are in the shortest
-//! form that reads back to the same bits. A field `method` of the content names the method. Files are written
+//! A file has two lines of text: `lehr model FORMAT xxh3 HASH`, then the content as JSON. Numbers have the shortest
+//! form that reads back bit-identically. The field `method` of the content names the method. Files are written
 //! atomically.
 
 use std::fs;
@@ -15,10 +15,10 @@ use xxhash_rust::xxh3::xxh3_64;
 use crate::errors;
 
 const MAGIC: &str = "lehr model";
-/// The version of the format. It increases when the meaning of the content changes.
+/// The version of the format. It rises when the meaning of the content changes.
 const FORMAT: u32 = 1;
 
-/// Writes a model atomically; an existing file is replaced.
+/// Writes a model atomically, and replaces an existing file.
 #[pyfunction]
 pub(crate) fn write_model(path: PathBuf, content: &str) -> PyResult<()> {
     if content.contains('\n') {
@@ -27,7 +27,7 @@ pub(crate) fn write_model(path: PathBuf, content: &str) -> PyResult<()> {
     write_text(path, &format!("{MAGIC} {FORMAT} xxh3 {:016x}\n{content}\n", xxh3_64(content.as_bytes())))
 }
 
-/// Writes a text atomically; an existing file is replaced.
+/// Writes a text atomically, and replaces an existing file.
 #[pyfunction]
 pub(crate) fn write_text(path: PathBuf, text: &str) -> PyResult<()> {
     let mut file = AtomicFile::create(&path).map_err(errors::data)?;

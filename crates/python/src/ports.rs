@@ -1,12 +1,12 @@
-//! Ports and interleaves for `lehr.runtime`, which can be awaited in asyncio.
+//! Ports and interleaves for `lehr.runtime`, on which coroutines of asyncio can wait.
 //!
 //! A wait is a future of the runtime. The coroutine that awaits it polls the future itself ([`Wait::poll`]), and a
 //! waker schedules the next poll on the event loop. So an item leaves its port in the same step in which the coroutine
-//! receives it. If the coroutine is cancelled before, it drops the future, and the item stays in the port.
+//! receives it. If the coroutine is cancelled first, it drops the future, and the item stays in the port.
 //!
-//! Handlers of an interleave are also coroutines of the event loop, because code that needs the interpreter gains
-//! nothing on a worker. Meanwhile, a task of the runtime occupies the handler's place in the interleave, and waits
-//! until the coroutine has ended.
+//! Handlers of an interleave are also coroutines of the event loop, because code that needs the interpreter would not
+//! run faster on a worker. While a handler runs, a task of the runtime occupies the handler's slot in the interleave,
+//! and waits until the coroutine has ended.
 
 use std::future::{Future, poll_fn};
 use std::pin::Pin;
@@ -23,9 +23,9 @@ use pyo3::types::PyList;
 
 use crate::errors;
 
-/// An item of a port.
+/// An item of a port, which is any Python object.
 type Item = Py<PyAny>;
-/// The state of an interleave, which is the same Python object in all versions.
+/// The state of an interleave. All versions of the state are the same Python object.
 type State = Arc<Py<PyAny>>;
 type Waiting = Pin<Box<dyn Future<Output = PyResult<Item>> + Send>>;
 
@@ -44,7 +44,7 @@ fn list(items: Vec<Item>) -> PyResult<Item> {
     Python::attach(|py| PyList::new(py, items).map(|list| list.into_any().unbind()))
 }
 
-/// A queue of Python objects that any thread may post to.
+/// A queue of Python objects, to which any thread may post.
 #[pyclass(module = "lehr._native", name = "Port", frozen)]
 pub(crate) struct PyPort {
     port: Port<Item>,
@@ -89,7 +89,7 @@ impl PyPort {
         self.port.post(item).map_err(|error| refused(&error))
     }
 
-    /// Returns the next item in a tuple, or `None` if there is none.
+    /// Returns the next item in a tuple, or `None` if the port is empty.
     fn try_receive(&self) -> Option<(Item,)> {
         self.port.try_receive().map(|item| (item,))
     }
@@ -128,8 +128,8 @@ pub(crate) fn join_ports(ports: Vec<PyRef<'_, PyPort>>) -> Wait {
     Wait::new(async move { join_all(ports).await.map_err(|error| unanswerable(&error)).and_then(list) })
 }
 
-/// Waits for the first of several waits. Returns its position and outcome, and drops the others. If several are ready,
-/// the first in the list wins.
+/// Waits for the first of several waits. Returns its position and outcome, and drops the remaining waits. If several
+/// are ready, the first in the list wins.
 #[pyfunction]
 pub(crate) fn choose(waits: Vec<PyRef<'_, Wait>>) -> PyResult<Wait> {
     let taken = waits.iter().map(|wait| wait.future.with(Option::take));
@@ -161,12 +161,12 @@ impl Wake for Notice {
     }
 
     fn wake_by_ref(self: &Arc<Self>) {
-        // The call fails if the event loop is closed; then nothing needs to be polled.
+        // If the event loop is closed, the call fails, and nothing needs to be polled.
         Python::attach(|py| drop(self.0.call0(py)));
     }
 }
 
-/// A future that can be awaited at most once.
+/// A future that Python code can await at most once.
 #[pyclass(module = "lehr._native", name = "Wait", frozen)]
 pub(crate) struct Wait {
     future: Mutex<Option<Waiting>>,
@@ -200,7 +200,7 @@ impl Wait {
 
     /// Cancels the wait. Items that it has not taken stay in their ports.
     fn cancel(&self) {
-        // Drop the future outside the lock, because that may wake other waits.
+        // Drop the future outside the lock, because dropping it may wake other waits.
         drop(self.future.with(Option::take));
     }
 }
@@ -209,7 +209,7 @@ impl Wait {
 #[pyclass(module = "lehr._native", name = "Dispatcher", frozen)]
 pub(crate) struct PyDispatcher {
     dispatcher: Mutex<Option<Dispatcher>>,
-    /// The process that started the workers. A fork of it has no workers.
+    /// The id of the process that started the workers. A fork of this process has no workers.
     process: u32,
 }
 
@@ -249,7 +249,7 @@ impl Drop for PyDispatcher {
     }
 }
 
-/// Signals that the coroutine of a handler has ended. Dropping it also sends the signal.
+/// Signals that the coroutine of a handler has ended. Dropping this value also sends the signal.
 #[pyclass(module = "lehr._native", name = "Ended", frozen)]
 pub(crate) struct Ended {
     port: Port<()>,
@@ -268,31 +268,31 @@ impl Drop for Ended {
     }
 }
 
-/// A handler: a function that creates its coroutine, and one that starts the coroutine on the event loop.
+/// A handler: a function that creates the coroutine, and a function that starts the coroutine on the event loop.
 struct Handler {
     start: Item,
     function: Item,
 }
 
 impl Handler {
-    /// Starts the handler's coroutine on the event loop, and waits for its end. The handler receives an item, or for a
-    /// join a list of items.
+    /// Starts the handler's coroutine on the event loop, and waits for its end. The coroutine receives an item or, for
+    /// a join, a list of items.
     fn run(&self, state: &State, given: PyResult<Item>) -> impl Future<Output = ()> + Send + use<> {
         let ended = Port::new();
         Python::attach(|py| {
             let says = Ended { port: ended.clone() };
-            // If the loop is closed, the coroutine does not start. Then dropping `says` signals the end.
+            // If the event loop is closed, the coroutine does not start. Dropping `says` then signals the end.
             let started = given.and_then(|given| self.start.call1(py, (&self.function, state.as_ref(), given, says)));
             drop(started);
         });
         async move {
-            // Nothing is ever posted to the port; closing it ends the wait.
+            // Nothing is posted to this port. The wait ends when the port is closed.
             let _: Result<(), ReceiveError> = ended.receive().await;
         }
     }
 }
 
-/// Adds a branch of any group except teardowns. `given` converts the item of the source to the handler's argument.
+/// Adds a branch of any group except teardowns. `given` converts the item of the source to the argument of the handler.
 fn with_branch<I: IntoSource>(
     handlers: Handlers<State>,
     group: &str,
@@ -325,7 +325,7 @@ where
     })
 }
 
-/// A state with handlers that run together or alone.
+/// A state with handlers that run concurrently or exclusively.
 #[pyclass(module = "lehr._native", name = "Interleave", frozen)]
 pub(crate) struct PyInterleave {
     interleave: Mutex<Option<Interleave<State>>>,
@@ -338,8 +338,9 @@ fn ended_early(error: &TaskError) -> PyErr {
 
 #[pymethods]
 impl PyInterleave {
-    /// `branches` are tuples of group, ports, whether the ports are joined, and handler function. `start` runs a
-    /// function's coroutine with the state and the item on the event loop, and signals its end.
+    /// Creates an interleave. `branches` are tuples of group, ports, whether the ports are joined, and handler
+    /// function. `start` runs a function's coroutine with the state and the item on the event loop, and signals its
+    /// end.
     #[new]
     fn new(
         dispatcher: &PyDispatcher,

@@ -1,9 +1,9 @@
 //! Programs on ranks for `lehr.ranks`: message passing with NumPy arrays, between Python threads and between the
 //! processes of a job.
 //!
-//! A communicator outlives the run that created it. The Python thread of its rank polls it, and releases the
-//! interpreter lock while it waits. Calls read and write arrays in place, without a worker and without a copy. Waiting
-//! threads sleep instead of spinning, so a late thread costs the others only a wake-up.
+//! A communicator outlives the run that created it. The Python thread of the rank polls the communicator, and releases
+//! the interpreter lock while it waits. Calls read and write arrays in place, without a worker and without copying.
+//! Waiting threads sleep instead of spinning, so a late thread delays the other threads only by a wake-up.
 //!
 //! Arrays of all ranks must have the same type, and for most calls the same shape. Messages do not contain the type, so
 //! before each collective the ranks exchange descriptions of their calls ([`Rank::agree`]). If a rank passes an
@@ -24,17 +24,17 @@ use crate::errors;
 use crate::job::{self, ProcessGroup};
 use crate::waiting::wait_for;
 
-/// A type of numbers in arrays.
+/// A numeric type of array elements.
 trait Number: Element + Plain + Default + PartialOrd {
-    /// The index of the type in [`NAMES`].
+    /// The code of the type: its index in [`NAMES`].
     const CODE: u64;
     fn plus(self, other: Self) -> Self;
     fn times(self, other: Self) -> Self;
-    /// Whether this is NaN, which takes precedence over all numbers.
+    /// Returns whether this value is NaN, which takes precedence over all numbers.
     fn is_none(self) -> bool;
 }
 
-/// NumPy's names of the types, by their codes.
+/// The names of the types in NumPy, by their codes.
 const NAMES: [&str; 10] =
     ["float64", "float32", "int64", "int32", "int16", "int8", "uint64", "uint32", "uint16", "uint8"];
 
@@ -64,7 +64,7 @@ macro_rules! floats {
 floats! { f64 0 f32 1 }
 integers! { i64 2 i32 3 i16 4 i8 5 u64 6 u32 7 u16 8 u8 9 }
 
-/// Calls a generic function with an array cast to its type, and a tuple of the other arguments.
+/// Calls a generic function with an array, cast to its type, and with a tuple of the remaining arguments.
 macro_rules! by_array {
     ($array:expr => $function:ident $rest:tt) => { by_array!($array => $function $rest for f64 f32 i64 i32 i16 i8 u64 u32 u16 u8) };
     ($array:expr => $function:ident $rest:tt for $($type:ident)*) => {{
@@ -75,7 +75,7 @@ macro_rules! by_array {
     }};
 }
 
-/// Calls a generic function for the type with a code, with a tuple of the other arguments.
+/// Calls a generic function for the type with this code, with a tuple of the remaining arguments.
 macro_rules! by_code {
     ($code:expr => $function:ident $rest:tt) => { by_code!($code => $function $rest for f64 f32 i64 i32 i16 i8 u64 u32 u16 u8) };
     ($code:expr => $function:ident $rest:tt for $($type:ident)*) => {
@@ -139,12 +139,12 @@ fn told<T: Number>(shape: &[usize]) -> String {
     format!("{} of shape ({}{comma})", NAMES[T::CODE as usize], lengths.join(", "))
 }
 
-/// The message before an array: the code of its type, then its lengths.
+/// Returns the message that precedes an array: the code of its type, then its lengths.
 fn header(code: u64, shape: &[usize]) -> Vec<u64> {
     std::iter::once(code).chain(shape.iter().map(|length| *length as u64)).collect()
 }
 
-/// The values of an array to read, row by row.
+/// Returns the values of an array for reading, row by row.
 fn read<'a, T: Number>(array: &'a PyReadonlyArrayDyn<'_, T>) -> PyResult<&'a [T]> {
     if !array.is_c_contiguous() {
         return Err(in_order());
@@ -152,7 +152,7 @@ fn read<'a, T: Number>(array: &'a PyReadonlyArrayDyn<'_, T>) -> PyResult<&'a [T]
     array.as_slice().map_err(|_| in_order())
 }
 
-/// The values of an array to write, row by row.
+/// Returns the values of an array for writing, row by row.
 fn written<'a, T: Number>(array: &'a mut PyReadwriteArrayDyn<'_, T>) -> PyResult<&'a mut [T]> {
     if !array.is_c_contiguous() {
         return Err(in_order());
@@ -197,7 +197,7 @@ pub(crate) struct Rank {
 }
 
 impl Rank {
-    /// Runs a call on this thread to its end, without holding the interpreter lock.
+    /// Runs a call on this thread to its end, without the interpreter lock.
     fn wait<T: Send>(
         &mut self,
         py: Python<'_>,
@@ -212,8 +212,8 @@ impl Rank {
         }
     }
 
-    /// Checks that all ranks make the same call. The ranks exchange hashes of the descriptions, and the descriptions
-    /// themselves only if hashes differ.
+    /// Checks that all ranks make the same call. The ranks exchange hashes of the descriptions of their calls. They
+    /// exchange the descriptions only if the hashes differ.
     fn agree(&mut self, py: Python<'_>, own: &str) -> PyResult<()> {
         let mut numbers = vec![0; self.size];
         let (number, all) = ([xxh3_64(own.as_bytes())], &mut numbers);
@@ -288,8 +288,8 @@ fn scan<T: Number>(
     })
 }
 
-/// Gathers the arrays of all ranks, at the root or, without a root, at all ranks. Arrays may differ in their first
-/// length.
+/// Gathers the arrays of all ranks at the root or, without a root, at all ranks. The first lengths of the arrays may
+/// differ.
 fn gather<'py, T: Number>(
     array: &Bound<'py, PyArrayDyn<T>>,
     (rank, py, root): Argument<'_, 'py, Option<usize>>,
@@ -345,7 +345,7 @@ fn scatter<'py, T: Number>(
     self::array(py, part, shape)
 }
 
-/// The header of the array that the root scatters.
+/// Returns the header of the array that the root scatters.
 fn dealt<T: Number>(array: &Bound<'_, PyArrayDyn<T>>, (): ()) -> PyResult<Vec<u64>> {
     Ok(header(T::CODE, array.shape()))
 }
@@ -389,7 +389,7 @@ fn shift<'py, T: Number>(
 
 #[pymethods]
 impl Rank {
-    /// Ends this rank, and wakes the ranks that wait for it.
+    /// Ends this rank, and wakes all ranks that wait for it.
     fn close(&mut self) {
         self.communicator = None;
     }
@@ -441,7 +441,7 @@ impl Rank {
             Some(array) => described(array),
         };
         self.agree(py, &format!("scatter with root {root}"))?;
-        // An empty description tells the other ranks that the root's array is invalid.
+        // An empty description tells the other ranks that the array of the root is invalid.
         let mut length = [described.as_ref().map_or(0, Vec::len) as u64];
         let room = &mut length;
         self.wait(py, async move |comm| comm.broadcast(root, room).await)?;
@@ -504,11 +504,11 @@ fn described(array: &Bound<'_, PyAny>) -> PyResult<Vec<u64>> {
     by_array!(array => dealt ())
 }
 
-/// A running program on ranks.
+/// A program that is running on ranks.
 #[pyclass(module = "lehr._native", name = "Ranks", frozen)]
 pub(crate) struct Ranks {
     stop: Arc<Flag>,
-    /// In a job, reserves this process until the program has ended.
+    /// The reservation of this process in a job until the program has ended.
     program: Option<job::Program>,
 }
 
@@ -519,8 +519,8 @@ impl Ranks {
         self.stop.raise();
     }
 
-    /// Exchanges the outcome of this process's ranks with the other processes. `failure` is the error of this process,
-    /// and `is_first` says whether it was not caused by another rank.
+    /// Exchanges the outcome of this process's ranks with the other processes. `failure` is the error of this process.
+    /// `is_first` says that no other rank caused the error.
     fn end(&self, py: Python<'_>, failure: Option<String>, is_first: bool) -> PyResult<Option<String>> {
         let Some(program) = &self.program else { return Ok(None) };
         program.end(py, failure.map(|message| Outcome { is_panic: is_first, message }))
@@ -529,7 +529,7 @@ impl Ranks {
 
 /// Begins a program of `ranks` ranks. Returns the communicators of this process's ranks, and the program.
 ///
-/// Without a number, there is one rank for each hardware thread, or in a job one for each process.
+/// Without a number, there is one rank for each hardware thread or, in a job, one rank for each process.
 #[pyfunction]
 #[pyo3(signature = (ranks = None))]
 pub(crate) fn begin_ranks(py: Python<'_>, ranks: Option<usize>) -> PyResult<(Vec<Rank>, Ranks)> {
@@ -561,7 +561,8 @@ pub(crate) fn begin_ranks(py: Python<'_>, ranks: Option<usize>) -> PyResult<(Vec
 
 /// Creates communicators for ranks on threads of this process.
 fn alone(ranks: usize) -> PyResult<Vec<Communicator>> {
-    // With one worker for several ranks, no rank spins: there may be more Python threads than processors.
+    // With one worker for several ranks, no rank spins. Spinning would be harmful if there are more Python threads than
+    // processors.
     let dispatcher = Dispatcher::new(1).map_err(|error| errors::runtime(error.to_string()))?;
     let world = lehr_ranks::run(&dispatcher, Layout::threads(ranks), async |communicator| communicator);
     world.map_err(|error| errors::of_ranks(&error))

@@ -3,12 +3,12 @@
 //!
 //! The library holds the state as a JSON document. It answers reads, and versions, publishes and saves the document,
 //! without the interpreter. The Python object has its own copy of the state, which is reset to the document if the two
-//! may differ. That happens after a handler raised, a coroutine was cancelled, or a change could not be saved. So after
-//! an error the state is unchanged, whatever the handler did before.
+//! may differ. They may differ after a handler raised, a coroutine was cancelled, or a change could not be saved. So
+//! after an error the state is unchanged, whatever the handler did before.
 //!
-//! A worker calls a plain function and marks the call as blocking, so that a spare worker takes its place. A coroutine
-//! runs on the event loop of the node, while a task of the runtime waits for it. If the request is dropped, the
-//! coroutine is cancelled, and the next handler that sees the state waits until it has ended.
+//! A worker calls a plain function and marks the call as blocking, so that a spare worker replaces it. A coroutine runs
+//! on the event loop of the node, while a task of the runtime waits for it. If the request is dropped, the coroutine is
+//! cancelled. The next handler that uses the state waits until the coroutine has ended.
 
 use std::collections::BTreeSet;
 use std::net::SocketAddr;
@@ -27,12 +27,12 @@ use crate::{errors, json};
 
 /// The interval between checks for signals while a node ends.
 const TICK: Duration = Duration::from_millis(50);
-/// The time that the HTTP server and the workers have to end after the services, before they are abandoned.
+/// The time limit for the HTTP server and the workers to end after the services. Then they are abandoned.
 const GRACE: Duration = Duration::from_secs(1);
 
 type Item = Py<PyAny>;
 
-/// Reports the end of a coroutine: its return value or error, or nothing if it never ran.
+/// Reports the end of a coroutine: its return value or its error, or neither if it never ran.
 #[pyclass(module = "lehr._native", name = "Ending", frozen)]
 pub(crate) struct Ending {
     port: Port<PyResult<Item>>,
@@ -51,7 +51,7 @@ impl Ending {
 
 impl Ending {
     fn say(&self, outcome: PyResult<Item>) {
-        // The post fails if an outcome was reported before.
+        // The post fails if an outcome has already been reported.
         let _ = self.port.post(outcome);
         self.port.close();
     }
@@ -63,15 +63,15 @@ impl Drop for Ending {
     }
 }
 
-/// A Python service, as the host calls it.
+/// A Python service in the form that the host calls.
 struct Served {
-    /// The `_Program` of `lehr.services`.
+    /// The object of the class `_Program` in `lehr.services`.
     program: Item,
     /// The operations whose verbs change the state.
     changing: BTreeSet<String>,
-    /// The document that the Python object has; `None` if that is uncertain.
+    /// The document that the Python object has now; `None` if it is unknown.
     shown: Mutex<Option<AnyDocument>>,
-    /// The cancelled coroutines that have not ended yet.
+    /// The outcomes of cancelled coroutines that have not ended yet.
     leaving: Mutex<Vec<Port<PyResult<Item>>>>,
 }
 
@@ -81,7 +81,7 @@ enum Begun {
     Waits { running: Item, ending: Port<PyResult<Item>> },
 }
 
-/// A running coroutine. If this is dropped before its end, the coroutine is cancelled.
+/// A running coroutine. Dropping this value before the coroutine ends cancels it.
 struct Waiting<'a> {
     served: &'a Served,
     running: Item,
@@ -99,7 +99,7 @@ impl Drop for Waiting<'_> {
             self.served.shown.with(Option::take);
             self.served.leaving.with(|leaving| leaving.push(self.ending.clone()));
         }
-        // If the interpreter is ending, so is the event loop.
+        // If the interpreter is ending, the event loop is ending too.
         let _ = Python::try_attach(|py| drop(self.running.call_method0(py, "cancel")));
     }
 }
@@ -124,7 +124,7 @@ impl Served {
         Ok(())
     }
 
-    /// Calls the handler. A plain function has ended when this returns; a coroutine has been started.
+    /// Calls the handler. A plain function has ended when this function returns; a coroutine has only started.
     fn begin(
         &self,
         py: Python<'_>,
@@ -153,7 +153,7 @@ impl Served {
         }
     }
 
-    /// Converts the outcome of a handler: its answer and, if its verb changes the state, the new document. After an
+    /// Converts the outcome of a handler to the answer and, if the verb changes the state, the new document. After an
     /// error, the state is unchanged.
     fn end(
         &self,
@@ -181,15 +181,15 @@ impl Served {
         if let Some(document) = document
             && (!changes || self.show(py, document).is_err())
         {
-            // The next handler that sees the state receives a fresh copy. A reading handler may have changed its copy
-            // too, which other handlers are reading now.
+            // The next handler that uses the state receives a fresh copy. A handler that only reads may have changed
+            // its copy too, which other handlers are reading now.
             self.shown.with(Option::take);
         }
         Err(fault)
     }
 
     /// Converts an exception to the error for the client. A `lehr.Fault` stays unchanged. For any other exception, the
-    /// client only learns that the operation failed, and the log receives the details.
+    /// client only learns that the operation failed; the log has the details.
     fn fault(&self, py: Python<'_>, operation: &str, raised: &PyErr) -> Fault {
         let told = self.program.call_method1(py, "told", (operation, raised.value(py)));
         let told = told.and_then(|told| told.extract::<Option<(String, String, Option<f64>)>>(py));
@@ -212,7 +212,7 @@ impl Served {
 
 impl Program for Served {
     fn start<'a>(&'a self, document: &'a AnyDocument) -> Pending<'a, Result<(), Fault>> {
-        // The object begins with the state that clients see, so tuples and arrays have become lists.
+        // The object begins with the state that clients see, in which tuples and arrays have become lists.
         let shown = Python::try_attach(|py| self.show(py, document).map_err(|raised| self.fault(py, "start", &raised)));
         Box::pin(std::future::ready(shown.unwrap_or_else(|| Err(ending()))))
     }
@@ -266,7 +266,7 @@ struct Running {
 }
 
 impl Running {
-    /// Ends all services and the node. Returns the services that had to be cut off.
+    /// Ends all services and the node. Returns the services that did not end in time and were cut off.
     fn end(self, limit: Duration) -> Vec<String> {
         let Self { dispatcher, host, node } = self;
         let report = match node {
@@ -283,7 +283,7 @@ impl Running {
 #[pyclass(module = "lehr._native", name = "ServiceNode", frozen)]
 pub(crate) struct ServiceNode {
     running: Mutex<Option<Running>>,
-    /// The process that started the threads. A fork of it has no threads.
+    /// The id of the process that started the threads. A fork of this process has no threads.
     process: u32,
 }
 
@@ -303,7 +303,7 @@ impl ServiceNode {
 impl ServiceNode {
     #[new]
     fn new(threads: usize) -> PyResult<Self> {
-        // A spinning worker would take the core from the interpreter.
+        // A spinning worker would occupy a core that the interpreter needs.
         let idle = Idle { spin: Duration::ZERO, ..Idle::default() };
         let dispatcher = Builder::new().name("lehr-services").threads(threads).idle(idle).start();
         let dispatcher = dispatcher.map_err(|error| errors::runtime(error.to_string()))?;
@@ -312,8 +312,8 @@ impl ServiceNode {
         Ok(Self { running: Mutex::new(Some(running)), process: std::process::id() })
     }
 
-    /// Starts a service. `placement` is its path, the limit of waiting requests, and the file for its document. `outline`
-    /// is its contract as JSON, `state` its initial state, and `program` the object that calls its handlers.
+    /// Starts a service. `placement` has the path, the limit of waiting requests, and the file for the document.
+    /// `outline` is the contract as JSON, `state` the initial state, and `program` the object that calls the handlers.
     fn start(
         &self,
         py: Python<'_>,
@@ -358,18 +358,18 @@ impl ServiceNode {
             Some(running) => running.node.replace(node),
             None => Some(node),
         });
-        // The node was closed meanwhile, so its threads end here.
+        // The node was closed in the meantime, so its threads end here.
         py.detach(|| drop(unused));
         Ok(listening)
     }
 
-    /// The paths of all services.
+    /// Returns the paths of all services.
     fn paths(&self) -> PyResult<Vec<String>> {
         Ok(self.host()?.paths())
     }
 
-    /// Ends all services within the given seconds, and then the node. Returns the paths of services that were cut off,
-    /// or `None` if threads had to be abandoned.
+    /// Ends all services within the given number of seconds, and then the node. Returns the paths of services that were
+    /// cut off, or `None` if threads had to be abandoned.
     fn close(&self, py: Python<'_>, seconds: f64) -> PyResult<Option<Vec<String>>> {
         let Some(running) = self.running.with(Option::take) else { return Ok(Some(Vec::new())) };
         if self.process != std::process::id() {

@@ -15,7 +15,7 @@ use crate::watch;
 /// The number of cells on each side of the Shepard diagram.
 const BINS: usize = 100;
 
-/// Places items in few dimensions by their dissimilarities, an N x N array.
+/// Computes positions of items in few dimensions from their dissimilarities, an N x N array.
 #[pyfunction]
 #[pyo3(signature = (dissimilarities, sample_weight, run, *, pair_weight = None, init = None, fixed = Vec::new()))]
 pub(crate) fn embed<'py>(
@@ -47,7 +47,7 @@ pub(crate) fn embed<'py>(
     done.found(errors::mining, |py, (map, shepard)| found(py, map, shepard))
 }
 
-/// The input of an embedding. It is owned, because a run may outlive the call.
+/// The input of an embedding, which the run owns because it may outlive the call.
 struct EmbeddingInput {
     matrix: Dissimilarities,
     pair_weights: Option<Dissimilarities>,
@@ -101,8 +101,8 @@ fn found<'py>(py: Python<'py>, map: Map, shepard: Shepard) -> PyResult<Bound<'py
     Ok(found)
 }
 
-/// Places new items into a map that stays unchanged. Their dissimilarities to the items of the map are an M x N array,
-/// with NaN for unknown ones.
+/// Places new items into a map that stays unchanged. The dissimilarities between new items and the items of the map are
+/// an M x N array, with NaN for unknown values.
 #[pyfunction]
 #[pyo3(signature = (embedding, dissimilarities, *, neighbors, max_iter = 50, threads = None))]
 pub(crate) fn interpolate<'py>(

@@ -1,7 +1,7 @@
 //! Tables for `lehr.read_table`, `lehr.describe_columns` and `lehr.TablePreparation`.
 //!
 //! A preparation is passed as the JSON that the command saves with a model. So estimators can pickle it, and the
-//! command and the package read each other's preparations.
+//! command and the package can read each other's preparations.
 
 use std::path::{Path, PathBuf};
 
@@ -25,13 +25,13 @@ use crate::{arrays, errors, json};
 #[pyclass(frozen, module = "lehr._native", name = "DataFrame")]
 pub(crate) struct Table(pub(crate) DataFrame);
 
-/// A column as Python passes it, in this order:
+/// The fields of a column in the order in which Python passes them:
 ///
 /// - its name;
-/// - `numbers`, `times` (seconds since 1970, as numbers with NaN for none) or `texts`;
-/// - its values; for texts, their positions among the distinct texts, and -1 for missing ones;
+/// - `numbers`, `times` (seconds since 1970 as numbers, with NaN for missing times) or `texts`;
+/// - its values; for texts, their positions among the distinct texts, with -1 for missing texts;
 /// - the distinct texts;
-/// - how it was read, as JSON, if that is known.
+/// - how the column was read, as JSON, if this is known.
 type ColumnTuple<'py> = (String, String, Bound<'py, PyAny>, Vec<String>, Option<String>);
 
 #[pymethods]
@@ -57,7 +57,7 @@ impl Table {
         DataFrame::new("X", columns).map(Self).map_err(errors::data)
     }
 
-    /// The decisions about the whole table while it was read, one sentence each.
+    /// The decisions about the whole table that were made while reading it, each as a sentence.
     #[getter]
     fn notes(&self) -> Vec<String> {
         self.0.notes().iter().map(|note| words_in_python(note)).collect()
@@ -69,7 +69,7 @@ impl Table {
         self.0.dialect().map(|dialect| document(py, dialect)).transpose()
     }
 
-    /// The columns as the constructor takes them, as dictionaries.
+    /// Returns the columns in the form that the constructor takes, as dictionaries.
     fn columns<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         let columns = PyList::empty(py);
         for column in self.0.columns() {
@@ -96,7 +96,7 @@ impl Table {
         Ok(columns)
     }
 
-    /// Describes the columns: `columns`, with a dictionary for each, and `text` to show.
+    /// Describes the columns. Returns `columns`, with a dictionary for each column, and `text` for display.
     fn describe<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let accounts = py.detach(|| describe_columns(&self.0));
         let found = PyDict::new(py);
@@ -127,8 +127,8 @@ impl Table {
     }
 
     /// Applies a preparation to the rows. Returns `features`, the number of missing values that were `filled`, and
-    /// `notes`. Rows of another table (`is_other`) do not depend on each other: if the preparation fills values in from
-    /// the nearest rows, theirs become the median.
+    /// `notes`. Rows of another table (`is_other`) do not depend on each other. So if the preparation fills values in
+    /// from the nearest rows, these rows get the median instead.
     fn apply<'py>(&self, py: Python<'py>, preparation: &str, is_other: bool) -> PyResult<Bound<'py, PyDict>> {
         let preparation = read(preparation)?;
         let missing = match preparation.missing {
@@ -191,7 +191,7 @@ fn column(given: ColumnTuple<'_>) -> PyResult<FrameColumn> {
     Ok(FrameColumn { name, values, read_as })
 }
 
-/// The options of a preparation that Python passes.
+/// The options of a preparation, as Python passes them.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct PreparationOptions {
@@ -207,7 +207,7 @@ struct PreparationOptions {
 impl PreparationOptions {
     fn wishes(self) -> Wishes {
         let Self { columns, exclude, log, scale, missing, auto, date_parts } = self;
-        // The same as in the command's clusterings.
+        // Clusterings of the command handle missing values in the same way.
         let missing_of_method = Missing::Nearest;
         Wishes {
             columns,
@@ -223,7 +223,7 @@ impl PreparationOptions {
     }
 }
 
-/// Replaces the command's options in a text by the package's parameters.
+/// Replaces the command's options in a text by the parameters of the package.
 fn words_in_python(words: &str) -> String {
     words
         .replace("--columns", "`columns`")
@@ -241,8 +241,8 @@ fn in_python(error: lehr_data::Error) -> PyErr {
     }
 }
 
-/// Converts the descriptions of columns to dictionaries, with the use of each column if that is decided. `shown` says
-/// in words how a column was read.
+/// Converts the descriptions of columns to dictionaries, with the use of each column if it is decided. `shown` says in
+/// words how a column was read.
 fn told<'py>(
     py: Python<'py>,
     accounts: &[lehr_data::describe::ColumnAccount],
@@ -291,7 +291,7 @@ pub(crate) fn back<'py>(
     arrays::table(py, values, width)
 }
 
-/// Finds the isolated rows among rows of finite numbers.
+/// Finds the isolated rows in a table of finite numbers.
 #[pyfunction]
 pub(crate) fn isolated_rows<'py>(py: Python<'py>, x: PyReadonlyArray2<'py, f64>) -> Bound<'py, PyArray1<i64>> {
     let (values, width) = (arrays::matrix(&x), x.as_array().ncols());
@@ -299,8 +299,8 @@ pub(crate) fn isolated_rows<'py>(py: Python<'py>, x: PyReadonlyArray2<'py, f64>)
     rows.into_iter().map(|row| row as i64).collect::<Vec<_>>().into_pyarray(py)
 }
 
-/// Reads a table from a file, or from bytes, which errors refer to by `name`. `form` has the known options for reading,
-/// as JSON.
+/// Reads a table from a file, or from bytes, which errors call `name`. `form` has the known options for reading, as
+/// JSON.
 #[pyfunction]
 pub(crate) fn read_table(py: Python<'_>, source: &Bound<'_, PyAny>, name: &str, form: &str) -> PyResult<Table> {
     let form: TableForm = serde_json::from_str(form).map_err(|cause| errors::value(format!("form: {cause}")))?;

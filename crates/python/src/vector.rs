@@ -49,12 +49,12 @@ fn found<'py>(py: Python<'py>, model: Model) -> PyResult<Bound<'py, PyDict>> {
     Ok(found)
 }
 
-/// Borders between clusters as JSON, in the format of a model file.
+/// Returns the borders between clusters as JSON, in the format of a model file.
 pub(crate) fn borders(borders: &Borders) -> String {
     serde_json::to_string(borders).expect("borders are finite numbers")
 }
 
-/// Computes the probability of each cluster for each row of `x`, an N x K array. `fields` are the clusters in the
+/// Computes the probability of each cluster for each row of `x`, as an N x K array. `fields` are the clusters in the
 /// format of a model file. With `has_gaps`, rows must be in double precision.
 #[pyfunction]
 pub(crate) fn memberships<'py>(
@@ -80,8 +80,8 @@ pub(crate) fn memberships<'py>(
 /// Finds the nearest centre of each row and, on request, the distance to it. Returns a dictionary with `labels`, and
 /// `distances` or `None`.
 ///
-/// All threads read the array in place while other Python threads run. If one of them writes into it meanwhile, labels
-/// may belong to the old or the new values, as with NumPy's own functions.
+/// All threads read the array in place while other Python threads run. If one of these writes into the array meanwhile,
+/// labels may belong to the old or the new values, as with NumPy's own functions.
 #[pyfunction]
 #[pyo3(signature = (x, centers, *, threads = None, with_distances = true))]
 pub(crate) fn nearest<'py>(
@@ -145,7 +145,7 @@ pub(crate) fn history<'py>(py: Python<'py>, steps: &[Step]) -> PyResult<Bound<'p
         .done())
 }
 
-/// Converts the divisions to columns, with one row for each division.
+/// Converts the splits to columns, with one row for each split.
 pub(crate) fn splits<'py>(py: Python<'py>, splits: &[Split]) -> PyResult<Bound<'py, PyDict>> {
     Ok(Columns::of(py, splits)
         .with("temperature", |split| split.temperature)?
@@ -155,7 +155,8 @@ pub(crate) fn splits<'py>(py: Python<'py>, splits: &[Split]) -> PyResult<Bound<'
         .done())
 }
 
-/// Converts the examined numbers of clusters to columns, by decreasing number; `None` if the user gave the number.
+/// Converts the numbers of clusters that were examined to columns, by decreasing number. Returns `None` if the user
+/// gave the number.
 fn candidates<'py>(py: Python<'py>, number: Option<&Number>) -> PyResult<Option<Bound<'py, PyDict>>> {
     let Some(number) = number else { return Ok(None) };
     let columns = Columns::of(py, &number.candidates)
@@ -167,8 +168,8 @@ fn candidates<'py>(py: Python<'py>, number: Option<&Number>) -> PyResult<Option<
     Ok(Some(columns.done()))
 }
 
-/// Converts the plateaus to columns, with one row for each number of clusters; `None` if the user gave the number. The
-/// last temperature of a number is NaN if its plateau had not ended.
+/// Converts the plateaus to columns, with one row for each number of clusters. Returns `None` if the user gave the
+/// number. If a plateau had not ended, its last temperature is NaN.
 pub(crate) fn plateaus<'py>(py: Python<'py>, suggestion: Option<&Suggestion>) -> PyResult<Option<Bound<'py, PyDict>>> {
     let Some(suggestion) = suggestion else { return Ok(None) };
     let columns = Columns::of(py, &suggestion.plateaus)

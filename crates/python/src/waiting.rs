@@ -22,7 +22,7 @@ impl Wake for Unpark {
     }
 }
 
-/// Polls a future on this thread until it is ready. Returns `None` if `stop` is raised before.
+/// Polls a future on this thread until it is ready. Returns `None` if `stop` is raised first.
 pub(crate) fn wait_for<F: Future>(future: F, stop: &Flag) -> Option<F::Output> {
     let waker = Waker::from(Arc::new(Unpark(thread::current())));
     let mut context = Context::from_waker(&waker);

@@ -1,20 +1,21 @@
 //! Runs a method on its own thread, while the Python thread waits for it.
 //!
 //! Methods call their observer on a worker. But Python handles signals on the main thread, and a callback expects the
-//! thread that called `fit`. So the method runs on another thread, and this one waits without holding the interpreter
-//! lock. It wakes for news, calls the callback and answers. Every few hundredths of a second it checks for signals. The
-//! observer waits for the answer, so a callback sees every step, and can stop the run at exactly that step.
+//! thread that called `fit`. So the method runs on a second thread, and the calling thread waits without holding the
+//! interpreter lock. It wakes for news, calls the callback and answers. Every few hundredths of a second, it checks for
+//! signals. The observer waits for the answer, so a callback sees every step, and can stop the run at exactly that
+//! step.
 //!
 //! When a signal raises an exception (Ctrl-C), the run is asked to stop before its next block of rows. Work before the
-//! first pass and after the last pass may take too long to wait for. Without a job, this thread then abandons the run,
-//! which owns all its data, ends as soon as it can and does not touch Python. In a job, other processes wait for this
-//! one, so the run is abandoned only after a second Ctrl-C.
+//! first pass and after the last pass may take too long to wait for. Without a job, the waiting thread then abandons
+//! the run. The run owns all its data, ends as soon as it can and does not touch Python. In a job, other processes wait
+//! for this process, so the run is abandoned only after a second Ctrl-C.
 //!
 //! The batches of a stream also come from Python, and the method requests them in the same way. A generator may use
 //! resources that only the calling thread may use, such as a connection to SQLite.
 //!
-//! No wait is endless. The method closes its channels when it ends, even by a panic, and the waiting thread closes its
-//! own when it leaves.
+//! No wait is endless. The method closes its channels when it ends, even by a panic. The waiting thread closes its own
+//! channels when it leaves.
 
 use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
@@ -31,26 +32,26 @@ use crate::{arrays, errors};
 
 /// The interval between checks for signals.
 const TICK: Duration = Duration::from_millis(50);
-/// The number of ticks that a run has to stop, before it is abandoned.
+/// The number of ticks that a run has for stopping, before it is abandoned.
 const GRACE: usize = 10;
 /// The seconds between two checkpoints.
 const CHECKPOINT_S: f64 = 5.0;
 
-/// The progress of a run, as a callback sees it.
+/// The progress of a run, which a callback receives.
 #[pyclass(frozen, get_all, module = "lehr", name = "Progress")]
 #[derive(Clone, Debug)]
 pub(crate) struct Progress {
     /// The current stage.
     stage: String,
-    /// The estimated share of the work that is done, 0 to 1.
+    /// The estimated share of the work that is done, from 0 to 1.
     fraction: f64,
     /// The temperature, in the squared unit of the points, or in the unit of the dissimilarities.
     temperature: Option<f64>,
     /// The current number of clusters or components.
     n_clusters: Option<usize>,
-    /// The decreasing quantity: free energy, stress, mean squared distance, cost, or a negative likelihood.
+    /// The quantity that decreases: free energy, stress, mean squared distance, cost, or a negative likelihood.
     objective: Option<f64>,
-    /// The number of passes or iterations so far; for dissimilarities, the number of finished pairs.
+    /// The number of passes or iterations so far. For dissimilarities, the number of finished pairs.
     n_iter: u64,
 }
 
@@ -85,7 +86,7 @@ struct Saver {
 }
 
 impl Saver {
-    /// Writes a checkpoint every few seconds, and always when the run stops, because that is the one to resume.
+    /// Writes a checkpoint every few seconds. Always writes one when the run stops, because the run resumes from it.
     fn offer(&mut self, is_last: bool, checkpoint: &dyn AnyCheckpoint) {
         let Some(path) = &self.path else { return };
         if !is_last && self.since.seconds() < CHECKPOINT_S {
@@ -102,13 +103,13 @@ impl Saver {
 /// A message from the method to the waiting thread.
 enum News {
     Progress(Progress),
-    /// Requests up to this many rows of the stream.
+    /// A request for up to this many rows of the stream.
     Wants(usize),
 }
 
 /// Passes a run's reports to the waiting thread.
 pub(crate) struct Relay {
-    /// The channels for reports and for the callback's answers; `None` without a callback.
+    /// The channels for reports and for the callback's answers; `None` if there is no callback.
     line: Option<(SyncSender<News>, Receiver<bool>)>,
     stop: Arc<Flag>,
     saver: Saver,
@@ -121,8 +122,8 @@ pub(crate) struct Pulled {
 }
 
 impl Source for Pulled {
-    /// Also returns the end of the stream if the waiting thread has left. That thread has asked the run to stop, which
-    /// the observer notices next.
+    /// Returns the end of the stream also if the waiting thread has left. The waiting thread has asked the run to stop,
+    /// which the observer notices next.
     fn next(&mut self, rows: usize) -> Result<Option<Points>, lehr_data::Error> {
         let asked = self.news.send(News::Wants(rows));
         Ok(asked.ok().and_then(|()| self.batches.recv().ok()).flatten())
@@ -145,29 +146,29 @@ impl Observer for Relay {
         self.saver.offer(self.stop.is_up(), checkpoint);
     }
 
-    /// Methods check for a request to stop before each block of rows.
+    /// Returns the request to stop, which methods check before each block of rows.
     fn interrupt(&self) -> Option<Interrupt> {
         let stop = self.stop.clone();
         Some(Interrupt::when(move || stop.is_up()))
     }
 
-    /// Saves a run that was interrupted within a step, here or in another process of the job.
+    /// Saves a run that was interrupted within a step, in this process or in another process of the job.
     fn interrupted(&mut self, checkpoint: &dyn AnyCheckpoint) {
         self.stop.raise();
         self.checkpoint(checkpoint);
     }
 }
 
-/// The outcome of a run, and the reason if a requested checkpoint could not be written.
+/// The outcome of a run, and the reason why a requested checkpoint could not be written, if there is one.
 pub(crate) struct Watched<T> {
     pub outcome: T,
     pub checkpoint_failure: Option<String>,
 }
 
-/// Runs `work` on another thread, while this one waits without the interpreter lock, calls `callback` and checks for
-/// signals.
+/// Runs `work` on another thread. The calling thread waits without the interpreter lock, calls `callback` and checks
+/// for signals.
 ///
-/// The callback stops the run by returning `False` or by raising.
+/// The callback stops the run by returning `False` or by raising an exception.
 ///
 /// # Errors
 /// Returns the exception that the callback or a signal handler raised, or `RuntimeError` if no thread can be started.
@@ -183,8 +184,8 @@ pub(crate) fn run<T: Send + 'static>(
     run_stream(py, &none, callback, checkpoint, is_in_job, |relay, _| work(relay))
 }
 
-/// Like [`run`], for work on a stream. `pull(rows)` returns an array, with its weights or `None`. At the end of the
-/// stream, it returns `None`.
+/// Runs work on a stream in the same way as [`run`]. `pull(rows)` returns an array, with its weights or `None`. At the
+/// end of the stream, it returns `None`.
 ///
 /// # Errors
 /// Returns the errors of [`run`], and the exceptions of `pull`.

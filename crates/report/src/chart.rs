@@ -1,7 +1,7 @@
 //! Draws points with axes and a legend as a [`Drawing`].
 //!
-//! The rows in clusters set the limits of the axes. An outlier within the limits has a ring; an outlier beyond them is
-//! a triangle at the edge. So a few distant rows do not squeeze all others together.
+//! The rows in clusters set the limits of the axes. An outlier within the limits is drawn with a ring, and an outlier
+//! beyond them as a triangle at the edge. So a few distant rows do not squeeze all other rows together.
 
 mod axis;
 pub mod matrix;
@@ -17,25 +17,25 @@ use crate::picture::Picture;
 
 /// The width and height of the whole picture.
 const SIZE: (f64, f64) = (960.0, 640.0);
-/// The text sizes of the title; of names; of ticks and the legend; and of the note.
+/// The text size of the title. The sizes of names, of ticks and the legend, and of the note follow.
 const TITLE: f64 = 17.0;
 const NAME: f64 = 13.0;
 const SMALL: f64 = 12.0;
 const NOTE: f64 = 11.0;
-/// The margins at the left, at the top, and at the bottom without the note.
+/// The left margin. The top margin, and the bottom margin without the note, follow.
 const LEFT: f64 = 82.0;
 const TOP: f64 = 50.0;
 const BOTTOM: f64 = 64.0;
-/// The right margin without a legend, and the greatest width of a legend.
+/// The right margin without a legend. The maximum width of a legend follows.
 const RIGHT: f64 = 24.0;
 const LEGEND_MAX: f64 = 280.0;
-/// The least width of a colour scale with its numbers.
+/// The minimum width of a colour scale with its numbers.
 const SCALE_WIDTH: f64 = 110.0;
-/// The most groups in the legend; there are as many colours.
+/// The maximum number of groups in the legend, which is also the number of colours.
 const LEGEND_GROUPS: usize = 20;
-/// The most clusters whose centres are numbered.
+/// The maximum number of clusters whose centres are numbered.
 const NUMBERED_MAX: usize = 60;
-/// The most outliers that have a ring; more would hide the clusters.
+/// The maximum number of outliers with a ring; more rings would hide the clusters.
 const RINGED_MAX: usize = 500;
 /// The empty margin inside the axes, as a share of the extent.
 const MARGIN: f64 = 0.04;
@@ -47,7 +47,7 @@ const NONE: u32 = u32::MAX;
 /// The outline of a component.
 #[derive(Clone, Copy, Debug)]
 pub struct Outline {
-    /// The mean.
+    /// The mean of the component.
     pub mean: (f64, f64),
     /// The covariance matrix: variance along x, covariance, variance along y.
     pub covariance: [f64; 3],
@@ -55,7 +55,7 @@ pub struct Outline {
 
 /// The meaning of the points' colours.
 pub enum Colors {
-    /// Groups: the group of each point ([`u32::MAX`] for none), and a description of each group.
+    /// Groups: the group of each point ([`u32::MAX`] for a point without a group), and a description of each group.
     Groups(Vec<u32>, Vec<String>),
     /// A colour scale: its name, and the value of each point.
     Scale(String, Vec<f64>),
@@ -83,11 +83,11 @@ pub struct Chart {
     pub center: &'static str,
     /// The colours of the points.
     pub colors: Colors,
-    /// Whether each point is ignored when the limits are chosen; empty if no point is ignored.
+    /// Whether each point is ignored when the limits are chosen; empty if all points count.
     pub is_out: Vec<bool>,
     /// The outlines of the groups.
     pub outlines: Vec<Outline>,
-    /// The radius of each point as a share of the largest radius; empty if all are equal.
+    /// The radius of each point as a share of the largest radius; empty if all radii are equal.
     pub radii: Vec<f64>,
     /// The cells behind the points.
     pub ground: Option<Ground>,
@@ -142,8 +142,8 @@ impl Chart {
         let note = font.wrapped(&self.picture.note, NOTE, SIZE.0 - LEFT - RIGHT);
         let bottom = SIZE.1 - BOTTOM - 15.0 * note.len() as f64;
         let limits = self.limits();
-        // The frame may widen an axis, but it depends on the width of the legend. So first take the points beyond the
-        // narrowest limits.
+        // The frame may widen an axis, but it depends on the width of the legend. So the legend first counts the points
+        // beyond the narrowest limits.
         let legend = self.legend(self.drawn().filter(|(_, place)| !is_within(*place, limits)).count());
         let scale = if let Colors::Scale(name, _) = &self.colors { Some(name) } else { None };
         let words = legend.iter().map(|(_, words)| words).chain(scale);
@@ -196,7 +196,7 @@ impl Chart {
         [extent(inside.iter().map(|place| place.0)), extent(inside.iter().map(|place| place.1))]
     }
 
-    /// Returns the frame: the limits with a margin, and equal scales on both axes if the picture needs them.
+    /// Returns the frame: the limits with a margin, with the same scale on both axes if the picture needs it.
     fn frame(&self, (left, right, top, bottom): (f64, f64, f64, f64), [x, y]: [(f64, f64); 2]) -> Frame {
         let mut frame = Frame { left, right, top, bottom, x, y };
         if self.picture.is_equal {
@@ -265,7 +265,7 @@ impl Chart {
         drawing.shapes.push(Shape::Text(Text { at, size, anchor, color, is_upright: true, has_halo: false, words }));
     }
 
-    /// Returns the stretches that are left out: the position of each, the length left out, and the length drawn.
+    /// Returns the stretches of x that are left out: the position of each, the length left out, and the length drawn.
     fn breaks(&self) -> Vec<(f64, f64, f64)> {
         let mut gone = 0.0;
         let drawn = self.picture.breaks.iter().map(|&(from, to, gutter)| {
@@ -276,7 +276,7 @@ impl Chart {
         drawn.collect()
     }
 
-    /// Returns ticks at the same places as in the report: longitudes outside the stretches that are left out.
+    /// Returns ticks at the same positions as in the report: at longitudes outside the stretches that are left out.
     fn ticks_of_x(&self, frame: &Frame, most: usize) -> Vec<axis::Tick> {
         if !self.picture.degrees {
             return axis::ticks(frame.x.0, frame.x.1, most);
@@ -310,7 +310,7 @@ impl Chart {
         }
     }
 
-    /// Returns the points by colour: points of no group first, then the largest group first.
+    /// Returns the points by colour: first points without a group, then the groups, largest first.
     fn by_color(&self) -> Vec<(Color, Vec<usize>)> {
         let drawn = self.drawn().map(|(point, _)| point);
         let mut found: Vec<(Color, Vec<usize>)> = match &self.colors {
@@ -346,7 +346,7 @@ impl Chart {
         let mut edges: Vec<Shape> = Vec::new();
         for (color, members) in self.by_color() {
             let (mut discs, mut rings) = (Vec::new(), Vec::new());
-            // Points of one colour at one position are drawn once.
+            // Points with the same colour and position are drawn once.
             let mut taken = HashSet::new();
             for point in members {
                 let value = self.picture.points[point];
@@ -368,7 +368,7 @@ impl Chart {
                 }
             }
             if self.ground.is_some() {
-                // Without the white rings, points would vanish on cells of about the same colour.
+                // The white rings keep points visible on cells of about the same colour.
                 drawing.shapes.push(Shape::Rings(discs.clone(), radius + 0.8, 1.2, WHITE));
             }
             drawing.shapes.push(Shape::Discs(discs, radius, color));
@@ -431,7 +431,7 @@ impl Chart {
         }
     }
 
-    /// Returns the entries of the legend if this many points are beyond the edge.
+    /// Returns the entries of the legend. `beyond` is the number of points beyond the edge.
     fn legend(&self, beyond: usize) -> Vec<(Mark, String)> {
         let mut found = Vec::new();
         let Colors::Groups(of, names) = &self.colors else {
@@ -475,7 +475,7 @@ impl Chart {
         Some((Mark::Square(deepest?), ground.meaning.clone()))
     }
 
-    /// Draws the colour scale, if there is one. Returns where the legend begins.
+    /// Draws the colour scale, if there is one. Returns the vertical position at which the legend begins.
     fn scale(&self, drawing: &mut Drawing, left: f64, font: &Font) -> f64 {
         let Colors::Scale(name, values) = &self.colors else { return TOP };
         let name = font.fitting(name, SMALL, LEGEND_MAX - 60.0);
@@ -483,7 +483,7 @@ impl Chart {
     }
 }
 
-/// Draws a colour bar with its ticks. Returns its lower end.
+/// Draws a colour bar with its ticks. Returns the vertical position of its lower end.
 fn color_bar(
     drawing: &mut Drawing,
     (left, top): (f64, f64),
@@ -542,7 +542,7 @@ fn is_within((x, y): (f64, f64), limits: [(f64, f64); 2]) -> bool {
     (of_x.0..=of_x.1).contains(&x) && (of_y.0..=of_y.1).contains(&y)
 }
 
-/// Returns the point of the edge nearest to a value beyond it, and the direction from the point to the value.
+/// Returns the point of the edge nearest to a value beyond the edge, and the direction from the point to the value.
 fn at_edge(frame: &Frame, value: (f64, f64)) -> ((f64, f64), (f64, f64)) {
     let side = |value: f64, (low, high): (f64, f64)| f64::from(i8::from(value > high) - i8::from(value < low));
     let within = (value.0.clamp(frame.x.0, frame.x.1), value.1.clamp(frame.y.0, frame.y.1));
@@ -551,13 +551,13 @@ fn at_edge(frame: &Frame, value: (f64, f64)) -> ((f64, f64), (f64, f64)) {
     (frame.place(within), (x / length, y / length))
 }
 
-/// Returns a triangle that points outwards at a place.
+/// Returns a triangle with its tip at `tip` that points in the direction `out`.
 fn triangle(tip: (f64, f64), out: (f64, f64)) -> Vec<(f64, f64)> {
     let at = |back: f64, aside: f64| (tip.0 - back * out.0 - aside * out.1, tip.1 - back * out.1 + aside * out.0);
     vec![tip, at(9.0, 4.5), at(9.0, -4.5)]
 }
 
-/// Returns the smallest and the largest value with a margin; the extent is never 0.
+/// Returns the smallest and the largest value with a margin. The two are never equal.
 fn extent(values: impl Iterator<Item = f64>) -> (f64, f64) {
     let (low, high) =
         values.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| (low.min(value), high.max(value)));

@@ -19,11 +19,12 @@ use crate::picture::Picture;
 use crate::scene::Scene;
 use crate::{Run, columns_named, explained, rows_counted, starts};
 
-/// The most columns of centres that the table shows; `centers.csv` has all of them.
+/// The maximum number of columns of centres in the table; `centers.csv` has all of them.
 pub(crate) const COLUMNS_MAX: usize = 60;
-/// The most marks of a cluster that the table shows in place of centres, if rows are bits.
+/// The maximum number of marks of a cluster in the table, which shows them in place of centres if rows are bits.
 const MARKS_MAX: usize = 4;
-/// The most clusters that the table names of a group with which a cluster would merge; `centers.csv` names all of them.
+/// The maximum number of clusters that the table names in the group with which a cluster would merge; `centers.csv`
+/// names all of them.
 const PARTNERS_MAX: usize = 6;
 
 /// Returns the whole report.
@@ -419,7 +420,7 @@ impl Page<'_> {
         }
     }
 
-    /// Returns, for several ranks, how evenly they were busy and with which work.
+    /// Returns how evenly the ranks were busy and on which work, if there are several ranks.
     fn timers(&self) -> Markup {
         let timers = &self.model.timers;
         if timers.iter().all(|spread| spread.ranks < 2) {
@@ -441,7 +442,7 @@ impl Page<'_> {
     }
 }
 
-/// Shortens a group such as `0+1+2` to its first clusters if there are many.
+/// Shortens a group such as `0+1+2` to its first clusters if the group is large.
 fn shortened(group: &str) -> String {
     let clusters: Vec<&str> = group.split('+').collect();
     match clusters.get(PARTNERS_MAX..) {

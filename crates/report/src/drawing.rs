@@ -1,7 +1,7 @@
-//! A picture in a file of its own: shapes on a white background, written as SVG or PNG.
+//! A picture in a separate file: shapes on a white background, written as SVG or PNG.
 //!
-//! Later shapes cover earlier ones. Both writers draw the same shapes at the same positions and in the same colours; an
-//! SVG needs no style sheet.
+//! Later shapes cover earlier shapes. Both writers draw the same shapes at the same positions and in the same colours.
+//! An SVG needs no style sheet.
 
 mod font;
 mod png;
@@ -30,10 +30,10 @@ const CLUSTERS: [u32; 20] = [
     0x4164b2, 0x7a3a37, 0x988aab, 0x6a9b69, 0x717595, 0x594864, 0x8c695c, 0x49344e, 0x6d5b78,
 ];
 
-/// Cividis (Nuñez, Anderton and Renslow 2018), which looks the same with and without colour blindness.
+/// Cividis (Nuñez, Anderton and Renslow 2018), a scale that people with and without colour blindness see alike.
 const SCALE: [u32; 10] =
     [0x00224e, 0x123570, 0x3b496c, 0x575d6d, 0x707173, 0x8a8678, 0xa59c74, 0xc3b369, 0xe1cc55, 0xfee838];
-/// The share of the scale that is used; the rest would be invisible on white.
+/// The share of the scale that is used. The colours beyond it would be invisible on white.
 const SCALE_USED: f64 = 0.86;
 
 const fn color(rgb: u32) -> Color {
@@ -64,11 +64,11 @@ pub fn mixed(from: Color, to: Color, part: f64) -> Color {
 /// The part of a text that is at its position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Anchor {
-    /// The start.
+    /// The start of the text.
     Start,
-    /// The middle.
+    /// The middle of the text.
     Middle,
-    /// The end.
+    /// The end of the text.
     End,
 }
 
@@ -94,20 +94,20 @@ pub struct Text {
 /// A shape of a drawing.
 #[derive(Clone, Debug)]
 pub enum Shape {
-    /// A rectangle: its corner, its size and its colour.
+    /// A rectangle, given by its corner, its size and its colour.
     Rectangle((f64, f64), (f64, f64), Color),
-    /// A polyline: its points, its width, its colour, and whether it is dashed.
+    /// A polyline, given by its points, its width, its colour, and whether it is dashed.
     Lines(Vec<(f64, f64)>, f64, Color, bool),
     /// A filled polygon.
     Polygon(Vec<(f64, f64)>, Color),
-    /// Slightly translucent discs of one radius and colour.
+    /// Slightly translucent discs of the same radius and colour.
     Discs(Vec<(f64, f64)>, f64, Color),
-    /// Circles of one radius: their centres, the radius, the line width and the colour.
+    /// Circles of the same radius, given by their centres, the radius, the line width and the colour.
     Rings(Vec<(f64, f64)>, f64, f64, Color),
     /// A text.
     Text(Text),
-    /// Coloured cells over a rectangle: its corner, its size, the number of columns, and the colours, row by row from
-    /// the top.
+    /// Coloured cells over a rectangle, given by its corner, its size, the number of columns, and the colours, row by
+    /// row from the top.
     Cells((f64, f64), (f64, f64), usize, Vec<Color>),
 }
 
@@ -135,7 +135,7 @@ impl Format {
         }
     }
 
-    /// Returns whether a file with these first bytes is a drawing by Lehr.
+    /// Returns whether Lehr has written the drawing with these first bytes.
     pub fn is_ours(self, head: &[u8]) -> bool {
         match self {
             Format::Svg => head.starts_with(svg::HEAD.as_bytes()),

@@ -1,5 +1,5 @@
-//! The parts of a report that answer the first questions: why the clusters differ, which rows are outliers, and how the
-//! columns are used.
+//! The parts of a report that answer the first questions: why the clusters differ, which rows are outliers, and how
+//! Lehr uses the columns.
 
 use lehr_data::scale::Spreads;
 use lehr_methods::Rows;
@@ -11,15 +11,15 @@ use maud::{Markup, html};
 
 use crate::markup::{section, swatch, table, typeset};
 
-/// The most clusters that are described in words; `marks.csv` has all of them.
+/// The maximum number of clusters that are described in words; `marks.csv` has all of them.
 const CLUSTERS_MAX: usize = 40;
-/// The most marks that a cluster's description names.
+/// The maximum number of marks in the description of a cluster.
 const MARKS_MAX: usize = 4;
-/// The most columns of the profile; `centers.csv` has all of them.
+/// The maximum number of columns in the profile; `centers.csv` has all of them.
 const COLUMNS_MAX: usize = 100;
-/// The most outliers that are listed; `outliers.csv` has all of them.
+/// The maximum number of outliers that are listed; `outliers.csv` has all of them.
 const OUTLIERS_MAX: usize = 15;
-/// The deviation from the mean, in standard deviations, at which a cell of the profile has its full colour.
+/// The deviation from the mean at which a cell of the profile has its full colour, in standard deviations.
 const FULL_COLOR: f64 = 2.0;
 
 /// Returns the descriptions of the clusters, their profile over all columns, and the rules that reproduce the labels.
@@ -51,8 +51,8 @@ pub fn apart(space: &Rows, model: &Fitted, explained: &Explanation) -> Markup {
     )
 }
 
-/// Returns a table of clusters by columns: the deviation of each centre from the mean of all rows, in standard
-/// deviations.
+/// Returns a table with a line for each cluster and the columns of the data. A cell has the deviation of the centre
+/// from the mean of all rows, in standard deviations.
 fn profile(space: &Rows, model: &Fitted, names: &[&str]) -> Markup {
     let points = space.points();
     let columns = &space.columns()[..points.dimension().min(COLUMNS_MAX)];
@@ -125,7 +125,7 @@ pub fn outliers(space: &Rows, outlying: &Outlying) -> Markup {
     )
 }
 
-/// Returns the table of columns, and how each is used.
+/// Returns the table of columns, with the use of each.
 pub fn columns(origin: &Origin) -> Markup {
     let lines = origin.lines();
     let (head, rows) = lines.split_first().expect("a head, whatever there is");

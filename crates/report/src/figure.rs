@@ -1,6 +1,7 @@
-//! Figures of a report, as its script draws them: the element in the page, and the data for it.
+//! Figures of a report: an element in the page, and the data from which the report's script draws the figure.
 //!
-//! The script and its style are the viewer's (`web/src/report.tsx`), so that a report and a node show things alike.
+//! The script and its style come from the viewer (`web/src/report.tsx`), so that a report and a node show figures
+//! alike.
 
 use std::io::{self, Write};
 
@@ -10,7 +11,7 @@ use serde_json::{Map, Value, json};
 
 use crate::packed;
 
-/// The figures of a report, by the id of their element.
+/// The figures of a report, by the ids of their elements.
 #[derive(Debug, Default)]
 pub struct Figures(Map<String, Value>);
 
@@ -21,11 +22,11 @@ impl Figures {
         html! { div.figure id=(id) {} }
     }
 
-    /// Returns all figures as JSON that cannot end its script element. The JSON may have megabytes, so it is copied
+    /// Returns all figures as JSON that cannot end its script element. The JSON may take megabytes, so it is copied
     /// only if necessary.
     pub(crate) fn json(self) -> String {
         let figures = Value::Object(Map::from_iter([("figures".to_owned(), Value::Object(self.0))]));
-        // Measure first, because a string that grows may need twice the memory.
+        // Measure first, because a growing string may need twice the memory.
         let mut length = Length(0);
         serde_json::to_writer(&mut length, &figures).expect("numbers and texts are JSON");
         let mut text = Vec::with_capacity(length.0);
@@ -69,14 +70,14 @@ pub fn anneal(history: &[Step], splits: &[Split], unit: &str, command: Option<&s
     json!({ "kind": "anneal", "steps": steps, "splits": splits, "unit": unit, "command": command })
 }
 
-/// Returns a figure of how often pairs of two quantities occurred, in `bins` by `bins` cells; the second quantity rises
+/// Returns a figure of how often pairs of two quantities occur, in `bins` by `bins` cells. The second quantity rises
 /// with the row.
 pub fn density(title: &str, bins: usize, counts: &[u64], names: [&str; 2], ends: [f64; 2]) -> Value {
     json!({ "kind": "density", "title": title, "bins": bins, "counts": counts, "names": names, "ends": ends })
 }
 
-/// Returns a figure that shows columns over a topographic map with this many nodes along each axis: a name, and a value
-/// for each node.
+/// Returns a figure of columns over a topographic map with this many nodes along each axis. A column has a name and a
+/// value for each node.
 pub fn planes<'a>(columns: usize, rows: usize, planes: impl Iterator<Item = (&'a str, Vec<f64>)>) -> Value {
     let plane =
         |(name, values): (&str, Vec<f64>)| json!({ "name": name, "values": packed::floats(values.into_iter()) });

@@ -16,7 +16,7 @@ use crate::{Run, columns_named, rows_counted};
 use lehr_methods::Rows;
 use lehr_methods::numbers::{counted, grouped, significant};
 
-/// The most columns that are drawn over the map.
+/// The maximum number of columns that are drawn over the map.
 const PLANES: usize = 24;
 
 /// Returns the whole report.
@@ -58,7 +58,7 @@ pub fn drawing(run: &Run<'_>, space: &Rows, Fitted { model, .. }: &Fitted) -> Dr
     let ground = Stretch::of(model).map(|Stretch { columns, shade, corner, .. }| Ground {
         corners: [(-corner[0], -corner[1]), (corner[0], corner[1])],
         columns,
-        // Even the darkest cells leave the points visible.
+        // Points stay visible even on the darkest cells.
         cells: shade.iter().map(|share| mixed(WHITE, NOTHING, 0.9 * share)).collect(),
         meaning: "stretched most".to_owned(),
     });
@@ -66,16 +66,17 @@ pub fn drawing(run: &Run<'_>, space: &Rows, Fitted { model, .. }: &Fitted) -> Dr
     Chart { ground, ..Chart::new(title, picture, Colors::Scale(name, values)) }.draw()
 }
 
-/// How much a map of one or two dimensions is stretched at each node.
+/// The stretch of a map of one or two dimensions at each node.
 struct Stretch {
     /// The number of nodes along each axis.
     columns: usize,
     rows: usize,
-    /// The stretch on a logarithmic scale from the least (0) to the most (1), because it is a factor.
+    /// The stretch on a logarithmic scale, because it is a factor. The smallest stretch is 0 and the largest is 1.
     shade: Vec<f64>,
     least: f64,
     most: f64,
-    /// The largest coordinates of the nodes' cells. The end of an axis lies in the middle of the outermost node's cell.
+    /// The largest coordinates of the nodes' cells. The outermost nodes are at the ends of the axes, so half of their
+    /// cells lies beyond.
     corner: [f64; 2],
 }
 
@@ -104,7 +105,7 @@ struct Page<'a> {
     model: &'a Model,
 }
 
-/// Returns the position of a number in a range, from 0 to 1; 0.5 if the range is a single number.
+/// Returns the position of a number in a range, from 0 to 1. Returns 0.5 if the range is a single number.
 fn share_of(value: f64, low: f64, high: f64) -> f64 {
     if high > low { ((value - low) / (high - low)).clamp(0.0, 1.0) } else { 0.5 }
 }
@@ -226,7 +227,7 @@ impl Page<'_> {
         )
     }
 
-    /// Returns the curve of the noise over the temperature.
+    /// Returns the curve of the noise as a function of the temperature.
     fn curve(&self) -> Option<Value> {
         let history = &self.model.history;
         (history.len() > 1).then(|| {
@@ -241,7 +242,7 @@ impl Page<'_> {
         })
     }
 
-    /// Describes each initialisation that was followed, with its result.
+    /// Describes each initialisation that ran to its end, with its result.
     fn beginnings(&self) -> String {
         let one = |candidate: &Candidate| {
             format!(

@@ -1,20 +1,21 @@
-//! Draws the dissimilarities of all pairs: similar clusters are side by side, below their tree.
+//! Draws the dissimilarities of all pairs. Similar clusters are side by side, and the tree of the clusters is above
+//! them.
 
 use lehr_data::dissimilarities::Dissimilarities;
 use serde_json::{Value, json};
 
 use crate::packed;
 
-/// The most cells along a side of the picture.
+/// The maximum number of cells along a side of the picture.
 const CELLS: usize = 320;
-/// The most items that are examined of a cell, along each side, and of a cluster.
+/// The maximum number of items that are examined in a cell, along each side, and in a cluster.
 const SAMPLED: usize = 12;
 const SAMPLED_OF_CLUSTER: usize = 60;
-/// The largest percentage of cells that may be beyond the brightest shade, and the factor by which the largest cell
-/// must exceed it.
+/// The maximum percentage of cells that may be beyond the brightest shade, and the factor by which the largest cell
+/// must exceed this shade.
 const FAR_PERCENT: usize = 3;
 const FAR: f64 = 2.0;
-/// The most items whose names the report contains.
+/// The maximum number of items whose names are in the report.
 const NAMED: usize = 20_000;
 
 /// The mean dissimilarities of items in a grid, in the order of the clusters.
@@ -23,7 +24,7 @@ pub struct Heat {
     pub cells: usize,
     /// The mean of each cell; `None` if no pair has a value.
     pub levels: Vec<Option<f64>>,
-    /// The mean that is drawn brightest.
+    /// The mean that is drawn in the brightest shade.
     pub largest: f64,
     /// The largest mean, if it is far beyond the brightest shade.
     pub beyond: Option<f64>,
@@ -38,11 +39,11 @@ pub struct Heat {
 pub struct Block {
     /// The number of the cluster.
     pub cluster: usize,
-    /// Its start, as a share of all items.
+    /// The start of the cluster, as a share of all items.
     pub from: f64,
-    /// Its end, as a share of all items.
+    /// The end of the cluster, as a share of all items.
     pub to: f64,
-    /// The number of its items.
+    /// The number of items in the cluster.
     pub items: usize,
 }
 
@@ -69,7 +70,7 @@ impl Heat {
     }
 }
 
-/// Returns the same as a figure of a report.
+/// Returns the matrix as a figure of a report.
 pub fn heat(title: &str, matrix: &Dissimilarities, labels: &[u32], ids: &[String]) -> Value {
     let Heat { cells, levels, largest, beyond, blocks, items, between, tree } = Heat::of(matrix, labels);
     let means = blocks.iter().flat_map(|a| blocks.iter().map(move |b| (a.cluster, b.cluster)));
@@ -125,8 +126,9 @@ fn mean(
     (count > 0).then(|| sum / f64::from(count))
 }
 
-/// Returns the order of the clusters and their joins by average linkage: two nodes and the mean between them. The first
-/// nodes are the clusters in this order; the joins follow. Clusters without a known dissimilarity are joined last.
+/// Returns the order of the clusters and their joins by average linkage. A join consists of two nodes and the mean
+/// between them. The first nodes are the clusters in this order, and the joins follow. Clusters without a known
+/// dissimilarity are joined last.
 fn joined(between: &[Vec<Option<f64>>], members: &[Vec<usize>]) -> (Vec<usize>, Vec<(usize, usize, f64)>) {
     struct Node {
         clusters: Vec<usize>,
@@ -151,7 +153,7 @@ fn joined(between: &[Vec<Option<f64>>], members: &[Vec<usize>]) -> (Vec<usize>, 
             }
         }
         let (height, a, b) = best;
-        // Turn the nodes so that their closer ends meet in the middle.
+        // Turn the nodes so that their closest ends are adjacent.
         let other = nodes.remove(b);
         let one = &mut nodes[a];
         let close = |x: usize, y: usize| between[x][y].unwrap_or(highest);
@@ -182,8 +184,8 @@ fn joined(between: &[Vec<Option<f64>>], members: &[Vec<usize>]) -> (Vec<usize>, 
     (order, joins.into_iter().map(|(a, b, height)| (number(a), number(b), height)).collect())
 }
 
-/// Returns the mean that is drawn brightest, and the largest mean if some lie far beyond. Without this limit, an item
-/// far from all others would make all other cells equally dark.
+/// Returns the mean that is drawn brightest, and the largest mean if some means are far beyond it. Without this limit,
+/// one item far from all other items would make the remaining cells equally dark.
 fn brightest(means: &[Option<f64>]) -> (f64, Option<f64>) {
     let mut known: Vec<f64> = means.iter().flatten().copied().collect();
     known.sort_unstable_by(f64::total_cmp);
@@ -213,7 +215,7 @@ fn grid(matrix: &Dissimilarities, order: &[usize]) -> (usize, Vec<Option<f64>>) 
 mod tests {
     use super::*;
 
-    /// Clusters 0 and 2 are close together; cluster 1 is far from both.
+    /// Returns three clusters: clusters 0 and 2 are close together, and cluster 1 is far from both.
     fn three() -> (Vec<Vec<Option<f64>>>, Vec<Vec<usize>>) {
         let far = |a: f64, b: f64| Some((a - b).abs());
         let places = [0.0, 10.0, 1.0];
@@ -226,7 +228,8 @@ mod tests {
         let (between, members) = three();
         let (order, tree) = joined(&between, &members);
         assert_eq!(order, [0, 2, 1]);
-        // Positions 0 and 1 join at 1. This join (node 3) and position 2 join at the mean over items: (2 · 10 + 9) / 3.
+        // Positions 0 and 1 join at 1. Their join (node 3) and position 2 join at the mean over items: (2 · 10 + 9) /
+        // 3.
         assert_eq!(tree[0], (0, 1, 1.0));
         assert_eq!((tree[1].0, tree[1].1), (3, 2));
         assert!((tree[1].2 - 29.0 / 3.0).abs() < 1e-12, "{tree:?}");
@@ -234,14 +237,14 @@ mod tests {
 
     #[test]
     fn an_item_far_from_all_others_takes_no_shade_from_them() {
-        // There are 99 cells from 0.01 to 0.99, and one cell of 50.
+        // There are 99 cells from 0.01 to 0.99, and one cell with the value 50.
         let mut means: Vec<Option<f64>> = (1..100).map(|hundredths| Some(f64::from(hundredths) / 100.0)).collect();
         assert_eq!(brightest(&means), (0.99, None));
         means.push(Some(50.0));
         means.push(None);
         assert_eq!(brightest(&means), (0.97, Some(50.0)));
         assert_eq!(brightest(&[None, None]), (0.0, None));
-        // Most pairs are equal items, so the few others set the scale.
+        // Most pairs are equal items, so the few different pairs set the scale.
         assert_eq!(brightest(&[&[Some(0.0); 99][..], &[Some(4.0)]].concat()), (4.0, None));
     }
 

@@ -1,10 +1,11 @@
-//! Writes the report of a method's results: one HTML file that loads nothing.
+//! Writes the report of a method's results: an HTML file that loads no other files.
 //!
 //! This crate writes the text, the figures' data and the tables, so that a report can be read without its script. The
-//! script is the viewer's (`web/src/report.tsx`): it draws the figures from the data and makes tables sortable.
+//! script comes from the viewer (`web/src/report.tsx`). It draws the figures from the data and makes tables sortable.
 //! [`picture`] lays out rows and [`packed`] packs them; [`scene`], [`heat`] and [`figure`] decide what is drawn.
 //!
-//! A picture alone, as SVG or PNG, is a [`Drawing`]. A chart lays it out, so that the file needs no viewer.
+//! A picture in a separate file, as SVG or PNG, is a [`Drawing`]. A chart lays it out, so that the file needs no
+//! viewer.
 //!
 //! A report is made from the data, the result ([`lehr_methods::Fit`]) and the facts about the run in [`Run`]. It does
 //! not depend on the process that ran the method.
@@ -40,9 +41,9 @@ use drawing::Drawing;
 pub struct Run<'a> {
     /// The method.
     pub about: &'a About,
-    /// The file as the user named it, or the name of other data.
+    /// The name of the file in the user's words, or the name of other data.
     pub source: &'a str,
-    /// The kind of rows, if known.
+    /// The kind of the rows, if it is known.
     pub subject: Option<Subject<'a>>,
     /// The command line of the run, without the number of clusters and the results folder; `None` if there was no
     /// command line.
@@ -59,7 +60,7 @@ pub struct Run<'a> {
     pub layout: Layout,
     /// The number of threads of all processes.
     pub threads: usize,
-    /// Whether the run resumes one that was stopped.
+    /// Whether the run resumes a run that was stopped.
     pub is_resumed: bool,
     /// The warnings for the user.
     pub warnings: &'a [String],
@@ -76,7 +77,7 @@ pub struct Subject<'a> {
     pub about: &'a str,
 }
 
-/// Returns the report of a method: the method's own layout if there is one, or else its figures and tables.
+/// Returns the report of a method. It has the method's own layout, or otherwise the method's figures and tables.
 ///
 /// # Panics
 /// Panics if the result does not belong to these data.
@@ -133,8 +134,8 @@ pub fn page(run: &Run<'_>, data: Data<'_>, fit: &dyn Fit) -> String {
     }
 }
 
-/// Returns the picture of a method for a separate file: points, a map or a matrix. Returns `None` if the method has
-/// none.
+/// Returns the picture of a method for a separate file: points, a map or a matrix. Returns `None` if the method has no
+/// picture.
 ///
 /// # Panics
 /// Panics if the result does not belong to these data.
@@ -170,7 +171,7 @@ impl Run<'_> {
         self.phases.iter().map(|(_, seconds)| seconds).sum()
     }
 
-    /// Describes the rows that were read, their weights and their scaling; `columns` names the columns.
+    /// Describes the rows that were read, their weights and their scaling. `columns` names the columns in a sentence.
     fn what_was_read(&self, rows: &Rows, columns: &str) -> String {
         let mut parts = vec![format!("{}: {columns}", self.name())];
         if rows.is_sphere() {
@@ -185,12 +186,12 @@ impl Run<'_> {
         parts.join(", ")
     }
 
-    /// Returns the tile for the time.
+    /// Returns the tile with the time of the run.
     fn time(&self, of: String) -> Markup {
         markup::tile("Time", duration(self.seconds()), "", of)
     }
 
-    // The entries of the lists of facts.
+    // The entries of the lists of facts follow.
 
     fn input(&self) -> (&'static str, String) {
         ("Input", self.source.to_owned())
@@ -213,7 +214,7 @@ impl Run<'_> {
     }
 }
 
-/// Names the columns in a sentence; of many columns, only a few.
+/// Names the columns in a sentence. If there are many columns, names only a few.
 fn columns_named(columns: &[String]) -> String {
     if columns.len() <= 6 {
         columns.join(", ")

@@ -1,5 +1,5 @@
-//! The frame of a report, and the parts that several reports share. They are templates: a value is inserted as text,
-//! unless its type says that it is markup.
+//! The frame of a report, and the parts that several reports share. They are templates: a value is inserted as text
+//! unless its type marks it as markup.
 
 use maud::{Markup, PreEscaped, Render, html};
 
@@ -29,8 +29,8 @@ impl Page<'_> {
     }
 }
 
-/// Returns a report around text and figures made elsewhere: `main` is markup, all other arguments are text. `figures`
-/// is JSON by element id, `{"figures": {…}}`, as the script of reports reads it.
+/// Returns a report around text and figures that were made elsewhere. `main` is markup, and `figures` is JSON by
+/// element id, `{"figures": {…}}`, as the script of reports reads it. The remaining arguments are text.
 pub fn page_of(headline: &str, source: &str, lead: &str, main: &str, figures: &str) -> String {
     framed(headline, source, lead.render(), &[], PreEscaped(main.to_owned()), harmless(figures.to_owned()))
 }
@@ -38,7 +38,7 @@ pub fn page_of(headline: &str, source: &str, lead: &str, main: &str, figures: &s
 /// Puts the parts into the frame of a report.
 fn framed(headline: &str, source: &str, lead: Markup, warnings: &[String], main: Markup, figures: String) -> String {
     let version = concat!("lehr ", env!("CARGO_PKG_VERSION"));
-    // The policy allows only the known script, and loads nothing.
+    // The policy allows only the script with this hash, and loads nothing.
     let policy = format!(
         "default-src 'none'; script-src 'sha256-{}'; style-src 'unsafe-inline'; img-src data: blob:",
         lehr_web::REPORT_SCRIPT_HASH
@@ -101,7 +101,7 @@ struct Data(String);
 
 impl Render for Data {
     fn render_to(&self, page: &mut String) {
-        // Reserve memory for the figures and the rest of the page: they may have megabytes, and a string that grows may
+        // Reserve memory for the figures and the rest of the page. They may take megabytes, and a growing string may
         // need twice the memory.
         page.reserve_exact(self.0.len() + lehr_web::COAST.len() + lehr_web::REPORT_SCRIPT.len() + 200);
         page.push_str(&self.0);
@@ -118,7 +118,7 @@ pub fn section(id: &str, title: &str, note: &str, content: impl Render) -> Marku
     }
 }
 
-/// Returns a table that is sortable by its headers. `head` names the columns; a name that ends with `\t` marks a column
+/// Returns a table that is sortable by its headers. `head` names the columns. A name that ends with `\t` marks a column
 /// of words. `body` has the rows.
 pub fn table<'a>(id: &str, label: &str, head: impl IntoIterator<Item = &'a str>, body: impl Render) -> Markup {
     html! {
@@ -138,7 +138,7 @@ pub fn table<'a>(id: &str, label: &str, head: impl IntoIterator<Item = &'a str>,
     }
 }
 
-/// Returns a cluster's colour mark; the script sets its colour.
+/// Returns the colour mark of a cluster. The script sets its colour.
 pub fn swatch(cluster: usize) -> Markup {
     html! { i.swatch data-cluster=(cluster) {} }
 }
@@ -146,7 +146,7 @@ pub fn swatch(cluster: usize) -> Markup {
 /// The punctuation that may follow a number in a sentence.
 const PUNCTUATION: [char; 4] = [',', ';', '.', ')'];
 
-/// Typesets the numbers in a text: with true minus signs and superscript powers of ten.
+/// Typesets the numbers in a text, with typographic minus signs and superscript powers of ten.
 pub fn typeset(text: &str) -> Markup {
     let minus = |figure: &str| figure.replace('-', "−");
     let is_power_of_ten =
@@ -166,7 +166,7 @@ pub fn typeset(text: &str) -> Markup {
     }
 }
 
-/// Typesets facts as numbers, except for names: a name such as `2-e5` stays unchanged.
+/// Typesets the numbers in facts. A name such as `2-e5` stays unchanged.
 fn typeset_facts(name: &str, value: &str) -> Markup {
     match name {
         "Input" | "Fingerprint" | "Weights" | "Identifiers" => value.render(),
@@ -179,7 +179,7 @@ pub(crate) fn tiles(label: &str, tiles: impl IntoIterator<Item = Markup>) -> Mar
     html! { dl.tiles aria-label=(label) { @for tile in tiles { (tile) } } }
 }
 
-/// Returns a tile: a number in large type below its name, with its unit and a remark.
+/// Returns a tile: the name, below it a number in large type with its unit, and a remark.
 pub(crate) fn tile(name: &str, big: impl AsRef<str>, unit: &str, beside: impl AsRef<str>) -> Markup {
     html! {
         div {

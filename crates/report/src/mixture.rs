@@ -1,7 +1,7 @@
 //! The report of `lehr mixture`: points, ellipses, components, and the evidence for the number of components.
 //!
-//! The ellipses show one and two standard deviations of a component, as seen in the picture. They contain 39 % and 86 %
-//! of the rows drawn from the component. With one column they are lines, which contain 68 % and 95 %.
+//! The ellipses show one and two standard deviations of a component in the picture. They contain 39 % and 86 % of the
+//! rows drawn from the component. With one column, they are lines that contain 68 % and 95 %.
 
 use lehr_mining::mixture::{Candidate, Mixture, Model, Parameters};
 use maud::{Markup, Render, html};
@@ -62,15 +62,15 @@ pub fn drawing(run: &Run<'_>, space: &Rows, Fitted { model, .. }: &Fitted) -> Dr
     let of = picture.rows.iter().map(|&row| model.labels[row]).collect();
     let parts = [counted(space.len() as u64, "row"), counted(names.len() as u64, "component")];
     let title = format!("{}: {}", run.name(), parts.join(" in "));
-    // The other centres only show how the picture projects the columns.
+    // The remaining centres only show how the picture projects the columns.
     let picture = Picture { centers: picture.centers[..names.len()].to_vec(), ..picture };
     Chart { outlines, center: "mean", ..Chart::new(title, picture, Colors::Groups(of, names)) }.draw()
 }
 
-/// Returns the rows as the picture shows them, and each component's outline in the picture.
+/// Returns the rows in the coordinates of the picture, and the outline of each component in the picture.
 fn drawn(space: &Rows, mixture: &Mixture) -> (Picture, Vec<Outline>) {
     let (dimension, count) = (mixture.dimension(), mixture.len());
-    // The picture is linear in the columns. So one mean, and a step from it along each column, show the projection.
+    // The picture is linear in the columns. So the projection follows from one mean and from a step along each column.
     let first = mixture.mean(0);
     let covariance = mixture.covariance(0);
     let mut places = mixture.means().to_vec();
@@ -206,7 +206,7 @@ impl Page<'_> {
         }
     }
 
-    /// Returns the curve of BIC over the number of components, if there are several numbers.
+    /// Returns the curve of BIC over the number of components, if several numbers were tried.
     fn curve(&self) -> Option<Value> {
         let candidates = &self.model.candidates;
         let bic: Vec<f64> = candidates.iter().map(|candidate| candidate.criteria.bic).collect();

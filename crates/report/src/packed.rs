@@ -1,7 +1,7 @@
-//! Packs numbers for a report: little-endian bytes in Base64, which the script reads as typed arrays.
+//! Packs numbers for a report as little-endian bytes in Base64, which the script reads as typed arrays.
 //!
-//! Coordinates and values take four bytes, about seven digits; the result tables have every digit. Labels take two
-//! bytes.
+//! Coordinates and values take four bytes, which hold about seven digits; the result tables have every digit. Labels
+//! take two bytes.
 
 const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
@@ -13,7 +13,7 @@ pub fn floats(values: impl Iterator<Item = f64>) -> String {
     base64(&values.flat_map(|value| (value as f32).to_le_bytes()).collect::<Vec<u8>>())
 }
 
-/// Packs labels in two bytes each, with [`NO_LABEL`] for labels that do not fit.
+/// Packs labels in two bytes each. A label that does not fit becomes [`NO_LABEL`].
 pub fn labels(labels: impl Iterator<Item = u32>) -> String {
     let short = |label: u32| u16::try_from(label).unwrap_or(NO_LABEL);
     base64(&labels.flat_map(|label| short(label).to_le_bytes()).collect::<Vec<u8>>())

@@ -20,9 +20,9 @@ use lehr_methods::{Classes, Matrix};
 
 use lehr_methods::numbers::{amount, counted, grouped, share, significant};
 
-/// The most rows that a table shows; the result files have all of them.
+/// The maximum number of rows in a table; the result files have all of them.
 const ROWS: usize = 200;
-/// The number of items listed with the largest stress.
+/// The number of items in the list of the largest stress.
 const WORST: usize = 20;
 
 /// Returns the report of a pairwise clustering.
@@ -128,7 +128,7 @@ pub fn medoids_drawing(run: &Run<'_>, matrix: &Matrix, model: &kmedoids::Model) 
     matrix_drawing(run, matrix, &model.labels, &clusters)
 }
 
-/// Draws a matrix in the order of its clusters; `clusters` has the size and the medoid of each.
+/// Draws a matrix in the order of its clusters. `clusters` has the size and the medoid of each cluster.
 fn matrix_drawing(run: &Run<'_>, matrix: &Matrix, labels: &[u32], clusters: &[(u64, usize)]) -> Drawing {
     let name = |(cluster, (items, medoid)): (usize, &(u64, usize))| {
         format!("{cluster}: about {} ({})", matrix.ids[*medoid], grouped(*items))
@@ -141,8 +141,8 @@ fn matrix_drawing(run: &Run<'_>, matrix: &Matrix, labels: &[u32], clusters: &[(u
     chart::matrix::draw(&title, note, &Heat::of(&matrix.dissimilarities, labels), &names)
 }
 
-/// Returns the map for a separate file, coloured by the first column about its items if there is one, or else by their
-/// stress.
+/// Returns the map for a separate file. The colours show the first column about the items, or their stress if there is
+/// no such column.
 pub fn map_drawing(run: &Run<'_>, matrix: &Matrix, map: &Map) -> Drawing {
     let position = |item: usize| {
         let place = map.position(item);
@@ -188,7 +188,7 @@ pub fn suggested(model: &Model) -> String {
     })
 }
 
-/// Returns a note about missing pairs, if there are any.
+/// Returns a note about missing pairs, if pairs are missing.
 pub fn missing(pairs: u64) -> String {
     if pairs == 0 { String::new() } else { format!(" {} without a value had no say.", counted(pairs, "pair")) }
 }
@@ -247,7 +247,7 @@ pub fn heat_section(matrix: &Dissimilarities, labels: &[u32], ids: &[String], fi
     section("matrix", title, note, figures.add("heat", heat("dissimilarities", matrix, labels, ids)))
 }
 
-/// Returns the section about how the clusters split.
+/// Returns the section that shows how the clusters split.
 pub fn growth_section(model: &Model, command: Option<&str>, figures: &mut Figures) -> Markup {
     if model.history.is_empty() {
         return Markup::default();
@@ -265,7 +265,7 @@ pub fn map_section(name: &str, ids: &[String], map: &Map, classes: &[&Classes], 
     scene.name_rows(ids.to_vec());
     scene.column("stress", map.item_stress.iter().copied());
     for classes in classes {
-        // Numbers on a scale become a column, which colours the points at first unless there are classes.
+        // Numbers on a scale become a column. It colours the points at first, unless there are classes.
         if let Some(values) = classes.scale() {
             scene.column(&classes.name, values.into_iter());
             continue;

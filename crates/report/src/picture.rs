@@ -1,14 +1,14 @@
 //! Lays out points in a report: two coordinates for rows of any dimension, and the names of the axes.
 //!
 //! - Longitude and latitude become a map, with degrees of longitude shortened by the cosine of the middle latitude. The
-//!   map is cut at the widest empty stretch of the circle, so data across the date line stay together. Wide empty
+//!   map is cut at the widest empty stretch of the circle, so that data across the date line stay together. Wide empty
 //!   stretches inside the map are left out: Nevada and West Virginia fill the figure, without the 27 degrees between
 //!   them.
-//! - Two columns are the two axes. One column is drawn along x, and the rows are spread over y so that they do not hide
-//!   each other.
+//! - Two columns become the two axes. A single column is drawn along x, and the rows are spread over y so that they do
+//!   not hide each other.
 //! - More columns are drawn along their first two principal axes (`principal_axes.rs`).
 //!
-//! Above [`ROWS_MAX`] rows, rows from its whole length are drawn.
+//! Of more than [`ROWS_MAX`] rows, the picture shows rows from the whole length of the table.
 
 use std::collections::HashSet;
 
@@ -17,29 +17,30 @@ use lehr_mining::vector::Input;
 use crate::principal_axes::{PrincipalAxes, scatter};
 use lehr_methods::Rows;
 
-/// The most rows that are drawn.
+/// The maximum number of rows that are drawn.
 pub const ROWS_MAX: usize = 250_000;
 
-/// The share of the whole extent above which an empty stretch of longitude is left out.
+/// An empty stretch of longitude is left out if it is longer than this share of the whole extent.
 const BREAK_SHARE: f64 = 0.25;
 
-/// The width of the gap that replaces such a stretch, as a share of the rest.
+/// The width of the gap that replaces a stretch, as a share of the remaining extent.
 const GUTTER_SHARE: f64 = 0.035;
 
-/// The ratio of the ranges above which two columns do not share a scale.
+/// Two columns do not share a scale if the ratio of their ranges is above this number.
 const RANGE_RATIO_MAX: f64 = 6.0;
 
 /// The layout of points in a report.
 pub struct Picture {
     /// The rows drawn, in ascending order.
     pub rows: Vec<usize>,
-    /// The position of each drawn row, in units of the picture (stretches that are left out take only their gap).
+    /// The position of each drawn row, in units of the picture. A stretch that is left out takes only the width of its
+    /// gap.
     pub points: Vec<(f64, f64)>,
     /// The position of each centre, in the same units.
     pub centers: Vec<(f64, f64)>,
     /// Whether both axes share a scale.
     pub is_equal: bool,
-    /// The stretches of x that are left out: from, to, and the width of the gap that replaces them.
+    /// The stretches of x that are left out: start, end, and the width of the gap that replaces each.
     pub breaks: Vec<(f64, f64, f64)>,
     /// Whether the axes are degrees of longitude and latitude.
     pub degrees: bool,
@@ -54,8 +55,8 @@ pub struct Picture {
 }
 
 impl Picture {
-    /// Lays out the rows of `space` and the centres of a result (`centers`: K × d in the scale of the clustering). Rows
-    /// in `aside` do not influence the principal axes.
+    /// Lays out the rows of `space` and the centres of a result. `centers` has K × d numbers in the scale of the
+    /// clustering. Rows in `aside` do not influence the principal axes.
     pub fn new(space: &Rows, centers: &[f64], aside: &[usize]) -> Self {
         let rows = drawn_rows(space.len());
         let columns = space.columns();
@@ -84,8 +85,8 @@ impl Picture {
     }
 }
 
-/// Lays out the centres of a streaming clustering: `centers` in the scale of the clustering, and `own` in the columns'
-/// units, K × d each. Heavier centres have more influence on the principal axes.
+/// Lays out the centres of a streaming clustering. `centers` is in the scale of the clustering, `own` in the columns'
+/// units; both are K × d. Heavier centres have more influence on the principal axes.
 pub fn of_centers(columns: &[String], centers: &[f64], own: &[Vec<f64>], weights: &[f64]) -> Picture {
     let dimension = columns.len();
     let (points, names, note) = match dimension {
@@ -113,12 +114,12 @@ pub fn of_centers(columns: &[String], centers: &[f64], own: &[Vec<f64>], weights
     Picture { note, ..plain(points, Vec::new(), names, "centres".to_owned()) }
 }
 
-/// Returns at most [`ROWS_MAX`] rows, from the whole length of the table.
+/// Returns the rows to draw, at most [`ROWS_MAX`], from the whole length of the table.
 pub fn drawn_rows(count: usize) -> Vec<usize> {
     lehr_mining::drawn::drawn(count, ROWS_MAX)
 }
 
-/// Creates a picture of two axes of the same kind. They share a scale unless their ranges differ too much.
+/// Creates a picture with two axes of the same kind. They share a scale unless their ranges differ too much.
 pub fn plain(points: Vec<(f64, f64)>, centers: Vec<(f64, f64)>, names: [String; 2], title: String) -> Picture {
     let length = |of: fn(&(f64, f64)) -> f64| {
         let (low, high) = extent(points.iter().chain(&centers).map(of));
@@ -148,7 +149,7 @@ fn on_the_map(space: &Rows, rows: &[usize], centers: &[f64]) -> Picture {
 }
 
 impl Picture {
-    /// Creates a map of positions in degrees east and north, and draws all of them.
+    /// Creates a map that draws all of these positions, given in degrees east and north.
     pub fn of_degrees(places: Vec<(f64, f64)>, centers: Vec<(f64, f64)>) -> Self {
         let meridians = Meridians::of(places.iter().chain(&centers).map(|place| place.0));
         let laid_out = |(longitude, latitude): (f64, f64)| (meridians.place(longitude), latitude);
@@ -166,13 +167,13 @@ impl Picture {
 /// The longitudes of a map: the circle is cut at its widest empty stretch, and wide empty stretches are left out.
 pub struct Meridians {
     cut: f64,
-    /// The stretches that are left out: from, to, and the width of the gap that replaces them, as longitudes east of
-    /// the cut.
+    /// The stretches that are left out: start, end, and the width of the gap that replaces each. Start and end are
+    /// longitudes east of the cut.
     pub breaks: Vec<(f64, f64, f64)>,
 }
 
 impl Meridians {
-    /// Chooses the cut and the gaps for data at these longitudes.
+    /// Chooses the cut and the stretches to leave out for data at these longitudes.
     pub fn of(longitudes: impl Iterator<Item = f64> + Clone) -> Self {
         let cut = date_line(longitudes.clone());
         let mut meridians = Meridians { cut, breaks: Vec::new() };
@@ -180,13 +181,13 @@ impl Meridians {
         meridians
     }
 
-    /// Returns a longitude in the 360 degrees east of the cut.
+    /// Returns the same longitude as a number in the 360 degrees east of the cut.
     fn unwrapped(&self, longitude: f64) -> f64 {
         self.cut + (longitude - self.cut).rem_euclid(360.0)
     }
 
-    /// Returns the position of a longitude in degrees, minus the stretches that are left out. A longitude inside such a
-    /// stretch falls into its gap.
+    /// Returns the position of a longitude in degrees, minus the stretches that are left out. A longitude inside a
+    /// stretch that is left out falls into the gap.
     pub fn place(&self, longitude: f64) -> f64 {
         let longitude = self.unwrapped(longitude);
         let gone = |(from, to, gutter): &(f64, f64, f64)| {
@@ -214,7 +215,7 @@ fn date_line(longitudes: impl Iterator<Item = f64>) -> f64 {
             best = (bin + 1 - length, length);
         }
     }
-    // The data have no wide gap, so the usual cut is as good as any.
+    // The data have no wide gap, so the usual cut is as good as any other.
     if best.1 < 40 { -180.0 } else { -180.0 + 0.5 * (best.0 as f64 + 0.5 * best.1 as f64) }
 }
 
@@ -290,7 +291,7 @@ fn along_principal_axes(space: &Rows, rows: &[usize], centers: &[f64], aside: &H
     Picture { note, ..plain(drawn, centers, names, "principal axes".to_owned()) }
 }
 
-/// Returns the lowest and the highest value; the extent is never 0.
+/// Returns the lowest and the highest value. The two are never equal.
 fn extent(values: impl Iterator<Item = f64>) -> (f64, f64) {
     let (low, high) =
         values.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| (low.min(value), high.max(value)));

@@ -10,16 +10,16 @@ use crate::markup::{self, section, table, tile, tiles};
 use crate::picture::drawn_rows;
 use crate::scene::Scene;
 
-/// The most rows that the table shows; `positions.csv` has all of them.
+/// The maximum number of rows in the table; `positions.csv` has all of them.
 const ROWS: usize = 200;
-/// The class of the map's items, and the class of new items.
+/// The class of the map's items, followed by the class of new items.
 const OLD: u32 = 0;
 const NEW: u32 = 1;
 
-/// Items and their positions: one row per item, one column per dimension.
+/// Items and their positions, with one row for each item and one column for each dimension.
 #[derive(Clone, Copy)]
 pub struct Positioned<'a> {
-    /// The identifier of each item.
+    /// The identifier of each item of this set.
     pub ids: &'a [String],
     /// The coordinates; NaN for items without a position.
     pub positions: &'a [f64],

@@ -1,4 +1,4 @@
-//! The report of a method without a layout of its own: text, figures and tables.
+//! The report of a method that has no layout of its own: text, figures and tables.
 
 use lehr_methods::numbers::{counted, grouped, significant};
 use lehr_methods::{Column, Content, Data, Fit, Stream, Table, shown_label};
@@ -13,7 +13,7 @@ use crate::figure::Figures;
 use crate::markup::{self, Page, section, tile};
 use crate::picture;
 
-/// The most rows that the report shows of a table; the file has all of them.
+/// The maximum number of rows of a table in the report; the file has all of them.
 const ROWS_SHOWN: usize = 50;
 
 /// Returns the whole report.

@@ -1,12 +1,12 @@
-//! Finds the two directions in which the rows of a wide table vary most, to draw them.
+//! Finds the two directions in which the rows of a wide table vary most, so that they can be drawn.
 //!
-//! The directions are found by power iteration on a sample, which is enough for a picture. If two directions have
-//! nearly the same variance, any two directions in their plane show as much. No method uses these axes, so this code is
-//! part of the report; `lehr-numerics` has the factors that methods use.
+//! The directions are found by power iteration on a sample, which is accurate enough for a picture. If two directions
+//! have nearly the same variance, any two directions in their plane show as much. No method uses these axes, so this
+//! code is in the report. `lehr-numerics` has the factors that methods use.
 
 use lehr_data::Sparse;
 
-/// The limits of the work: rows times columns, and iterations.
+/// The maximum of rows times columns. The maximum number of iterations follows.
 const AXES_WORK: usize = 2_000_000;
 const AXES_PASSES: usize = 40;
 
@@ -19,7 +19,7 @@ pub struct PrincipalAxes {
 }
 
 impl PrincipalAxes {
-    /// Computes the axes from rows; `read` copies a row and returns its weight. Uses a sample if there are many rows.
+    /// Computes the axes from rows. `read` copies a row and returns its weight. Uses a sample if there are many rows.
     /// Cost: at most [`AXES_WORK`] × 8 × [`AXES_PASSES`].
     pub fn of(dimension: usize, rows: usize, read: impl Fn(usize, &mut [f64]) -> f64) -> Self {
         let every = rows.div_ceil((AXES_WORK / dimension).max(2)).max(1);
@@ -33,7 +33,7 @@ impl PrincipalAxes {
             })
             .collect();
         let total: f64 = sample.iter().map(|(_, weight)| weight).sum();
-        // A sample may have only rows of weight 0; then all rows count equally.
+        // A sample may have only rows of weight 0; then all its rows count equally.
         let weight_of = |weight: f64| if total > 0.0 { weight / total } else { 1.0 / sample.len() as f64 };
         let mut mean = vec![0.0; dimension];
         for (row, weight) in &sample {
@@ -69,8 +69,8 @@ impl PrincipalAxes {
         Self::finished(mean, directions, along, variance)
     }
 
-    /// Does the same for the given rows of a sparse table, with a sample if they have many values. The rows stay
-    /// sparse: `(x - mean) . d` is `x . d - mean . d`.
+    /// Computes the axes from rows of a sparse table, or from a sample if they have many values. The rows stay sparse:
+    /// `(x - mean) . d` is `x . d - mean . d`.
     pub fn of_sparse(sparse: &Sparse, rows: &[usize]) -> Self {
         let dimension = sparse.dimension();
         let values: usize = rows.iter().map(|row| sparse.row(*row).0.len()).sum();
@@ -81,7 +81,7 @@ impl PrincipalAxes {
             columns.iter().zip(values).map(|(column, value)| (*column as usize, *value))
         };
         let total: f64 = sample.iter().map(|row| sparse.weight(*row)).sum();
-        // A sample may have only rows of weight 0; then all rows count equally.
+        // A sample may have only rows of weight 0; then all its rows count equally.
         let share = |row: usize| if total > 0.0 { sparse.weight(row) / total } else { 1.0 / sample.len() as f64 };
         let (mut mean, mut square) = (vec![0.0; dimension], 0.0);
         for &row in &sample {
@@ -132,7 +132,7 @@ impl PrincipalAxes {
                 direction.iter_mut().for_each(|d| *d = -*d);
             }
         }
-        // A remainder from rounding equal rows does not count as variance.
+        // If all rows are equal, rounding may leave a remainder, which does not count as variance.
         let varies = variance > 1e-24 * dot(&mean, &mean);
         let shares = along.map(|along| if varies { along / variance } else { 0.0 });
         PrincipalAxes { mean, directions, shares }
@@ -147,8 +147,7 @@ impl PrincipalAxes {
     }
 }
 
-/// Returns starting directions that are not at right angles to the axes of any data, unless the data are constructed
-/// for it.
+/// Returns starting directions that are not at right angles to the axes of any data, except specially constructed data.
 fn starts(dimension: usize) -> [Vec<f64>; 2] {
     std::array::from_fn(|axis| (0..dimension).map(|i| 0.1 + scatter(i + 1 + axis * (dimension + 7))).collect())
 }
@@ -188,7 +187,8 @@ fn add(to: &mut [f64], row: &[f64], factor: f64) {
     }
 }
 
-/// Returns numbers in [0, 1) that are evenly spread for any count: the multiples of the golden ratio.
+/// Returns numbers in [0, 1) that are evenly spread for any count: the fractional parts of the multiples of the golden
+/// ratio.
 pub fn scatter(index: usize) -> f64 {
     (index as f64 * 0.618_033_988_749_894_9).fract()
 }
@@ -199,7 +199,7 @@ mod tests {
 
     #[test]
     fn principal_axes_of_a_known_cloud() {
-        // The variance is 9 along (1, 1, 0)/sqrt 2, 1 along z, and 0 otherwise.
+        // The variance is 9 along (1, 1, 0)/sqrt 2, 1 along z, and 0 in the third direction.
         let rows: Vec<[f64; 3]> = (0..100)
             .map(|i| {
                 let (a, z) = (if i % 2 == 0 { 3.0 } else { -3.0 }, if i % 4 < 2 { 1.0 } else { -1.0 });

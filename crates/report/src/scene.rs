@@ -8,10 +8,10 @@ use serde_json::{Map, Value, json};
 use crate::packed;
 use crate::picture::Picture;
 
-/// The most bytes of values and of names in an HTML report; the result tables have all of them.
+/// The maximum size of the values, and of the names, in an HTML report, in bytes; the result tables have all of them.
 const VALUES_BYTES: usize = 3 << 20;
 const NAMES_BYTES: usize = 3 << 20;
-/// The most columns that a report contains.
+/// The maximum number of columns in a report.
 const COLUMNS_MAX: usize = 60;
 
 /// A set of points to draw.
@@ -24,7 +24,7 @@ pub struct Scene {
 }
 
 impl Scene {
-    /// Creates a scene for this many points of the data set with this name.
+    /// Creates a scene of `rows` points for the data set `name`.
     pub fn new(name: &str, rows: usize) -> Self {
         let fields = Map::from_iter([("name".to_owned(), json!(name)), ("isEqual".to_owned(), json!(false))]);
         Self { rows, fields, columns: Vec::new(), groupings: Vec::new(), layouts: Vec::new() }
@@ -58,8 +58,8 @@ impl Scene {
                 }
             }
         } else if !space.has_many_columns() {
-            // Rows are read one by one because they may be in a file; only the columns that the report contains are
-            // kept, because all may exceed memory.
+            // Rows are read one by one because they may be in a file. Only the columns of the report are kept, because
+            // all columns may exceed the memory.
             let names = &space.columns()[..room.min(space.columns().len())];
             let mut columns: Vec<Vec<f32>> = names.iter().map(|_| Vec::with_capacity(rows.len())).collect();
             for &row in rows {
@@ -76,7 +76,7 @@ impl Scene {
         scene
     }
 
-    /// Sets the names of the points, unless they take too many bytes.
+    /// Sets the names of the points, unless the names take too many bytes.
     pub fn name_rows(&mut self, ids: Vec<String>) {
         if ids.iter().map(String::len).sum::<usize>() <= NAMES_BYTES {
             self.fields.insert("ids".into(), Value::Array(ids.into_iter().map(Value::String).collect()));
@@ -93,8 +93,8 @@ impl Scene {
         self.columns.push(named(name, "texts", Value::Array(texts.map(Value::String).collect())));
     }
 
-    /// Adds a grouping of the points: a group for each point ([`u32::MAX`] for none), and the names of the groups if
-    /// they have any.
+    /// Adds a grouping of the points: the group of each point ([`u32::MAX`] for none), and the names of the groups if
+    /// they have names.
     pub fn grouping(&mut self, title: &str, of: impl Iterator<Item = u32>, names: Option<&[String]>) {
         let mut grouping = json!({ "title": title, "of": packed::labels(of) });
         if let Some(names) = names {
@@ -117,8 +117,8 @@ impl Scene {
         }
     }
 
-    /// Adds the mean probability of each group in the last grouping over all rows, and the groups that each merges with
-    /// first, if known.
+    /// Adds to the last grouping the mean probability of each group over all rows. If known, also adds the groups with
+    /// which each group merges first.
     pub fn certainty_of_groups(&mut self, means: Vec<f64>, partners: &[String]) {
         if let Some(grouping) = self.groupings.last_mut() {
             grouping["means"] = json!(means);
@@ -128,8 +128,8 @@ impl Scene {
         }
     }
 
-    /// Adds to the last grouping how its groups end as their number falls. Each group has the group that takes it in, and
-    /// the number of groups that are then left.
+    /// Adds to the last grouping how each group disappears as the number of groups falls. A group has the group that
+    /// absorbs it, and the number of groups that remain after the merge.
     pub fn joined_groups(&mut self, joined: &[Option<Joined>]) {
         if let Some(grouping) = self.groupings.last_mut()
             && joined.iter().any(Option::is_some)
@@ -139,7 +139,7 @@ impl Scene {
         }
     }
 
-    /// Sets the column that colours the points at first, if they have no groups.
+    /// Sets the column by which the points are coloured at first if they have no groups.
     pub fn coloured_by(&mut self, column: &str) {
         self.fields.insert("colour".into(), json!(format!("column:{column}")));
     }

@@ -6,13 +6,13 @@ use lehr_methods::numbers::{counted, grouped, quantity, significant};
 use maud::Markup;
 use serde_json::json;
 
-/// The most initialisations that are drawn; of more, the first ones are.
+/// The maximum number of initialisations that are drawn. If there are more, the first ones are drawn.
 const DRAWN_MAX: usize = 500;
 
-/// The relative excess over the best result up to which an initialisation counts as having found it too.
+/// The maximum relative excess over the best result at which an initialisation counts as having found the same result.
 const SAME: f64 = 1e-6;
 
-/// Returns the section; `starts` has at least one weighted sum of squares.
+/// Returns the section. `starts` has the weighted sum of squares of each initialisation, at least one.
 pub fn section(starts: &[f64], unit_squared: &str, figures: &mut Figures) -> Markup {
     markup::section("starts", "How the clusters came about", &note(starts, unit_squared), chart(starts, figures))
 }
@@ -21,7 +21,7 @@ fn least(starts: &[f64]) -> f64 {
     starts.iter().copied().fold(f64::INFINITY, f64::min)
 }
 
-/// Returns the excess of a start over the best, in per cent.
+/// Returns the excess of an initialisation over the best one, in per cent.
 fn excess(start: f64, best: f64) -> f64 {
     if best > 0.0 { 100.0 * (start - best) / best } else { 0.0 }
 }
@@ -48,8 +48,8 @@ fn note(starts: &[f64], unit_squared: &str) -> String {
     note
 }
 
-/// Draws a dot for each start, at the excess of its sum of squares over the best. Returns nothing if there is nothing
-/// to compare.
+/// Draws a dot for each initialisation, at the excess of its sum of squares over the best. Returns nothing if there is
+/// nothing to compare.
 fn chart(starts: &[f64], figures: &mut Figures) -> Markup {
     let best = least(starts);
     let shown: Vec<f64> = starts[..starts.len().min(DRAWN_MAX)].iter().map(|&start| excess(start, best)).collect();

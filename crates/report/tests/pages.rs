@@ -1,4 +1,4 @@
-//! The page of every method, by what it says and what it carries. `LEHR_PAGES=FOLDER` keeps the pages, to be looked at.
+//! Tests of the report of every method: its text and its data. `LEHR_PAGES=FOLDER` keeps the reports for inspection.
 
 use std::fs;
 use std::path::Path;
@@ -15,7 +15,8 @@ use lehr_report::Run;
 use lehr_report::drawing::Format;
 use serde_json::Value;
 
-/// Three groups in three columns; a row that lies far out; an id and a column whose names are to be escaped.
+/// Returns a table with three groups in three columns, a row that is far out, an id, and a column whose names need
+/// escaping.
 fn table() -> Points {
     let (mut values, mut ids) = (Vec::new(), Vec::new());
     let spread = |n: usize| (n as f64 * 0.618_033_988_749_894_9).fract();
@@ -34,7 +35,7 @@ fn rows() -> Rows {
     Rows::new(table(), Frame::Columns(Scale::None)).unwrap()
 }
 
-/// Distances of the rows but the last.
+/// Returns the distances of all rows except the last.
 fn matrix() -> Matrix {
     let table = table();
     let items = table.len() - 1;
@@ -54,7 +55,7 @@ fn matrix() -> Matrix {
     }
 }
 
-/// The page of a method: what it says without its script, and its figures; and its picture as a file.
+/// The report of a method: its text without the script, its figures, and its picture as a file.
 struct Made {
     words: String,
     figures: Value,
@@ -66,7 +67,7 @@ fn page(kept: &str, name: &str, data: Data<'_>, options: &str) -> (String, Value
     (words, figures)
 }
 
-/// The parts of what a method's report is made of, which are checked for what they have in common.
+/// Makes the report of a method, and checks the properties that all reports share.
 fn made(kept: &str, name: &str, data: Data<'_>, options: &str) -> Made {
     let execution = Execution::default();
     let method = lehr_methods::find(name).unwrap();
@@ -114,7 +115,7 @@ fn made(kept: &str, name: &str, data: Data<'_>, options: &str) -> Made {
     Made { words: words.to_owned(), figures, svg }
 }
 
-/// An SVG has its elements closed in order, numbers that are finite, and names that are escaped.
+/// Checks that an SVG closes its elements in order, has finite numbers, and escapes names.
 fn expect_well_formed(kept: &str, svg: &str) {
     assert!(!svg.contains("NaN") && !svg.contains("inf"), "{kept}");
     assert!(!svg.contains("<img") && !svg.contains("<b>"), "{kept}");
@@ -130,7 +131,7 @@ fn expect_well_formed(kept: &str, svg: &str) {
     assert!(open.is_empty() && svg.ends_with("</svg>\n"), "{kept}: {open:?}");
 }
 
-/// The numbers of a packed column.
+/// Returns the number of bytes of a packed column.
 fn bytes(packed: &Value) -> usize {
     let text = packed.as_str().unwrap();
     text.len() / 4 * 3 - text.bytes().rev().take_while(|&byte| byte == b'=').count()
@@ -159,7 +160,7 @@ fn clusters_have_points_with_names_a_table_outliers_and_a_course() {
     assert_eq!((&course["kind"], &course["command"]), (&"anneal".into(), &"lehr cluster points.csv".into()));
     assert_eq!(course["steps"][0][1], 1);
     assert_eq!(course["splits"][0][2], 2);
-    // One cluster has no names, and k-means has starts in place of a course.
+    // A single cluster has no name, and k-means has initialisations in place of an annealing.
     let (words, figures) = page("one", "cluster", Data::Rows(&rows), r#"{ "clusters": 1 }"#);
     assert!(words.contains("1 row far out") && words.contains("&lt;img src=x"));
     assert!(words.contains("151 rows in 1 cluster") && !words.contains("What sets the clusters apart"));
@@ -257,19 +258,20 @@ fn a_method_without_pictures_has_its_figures_and_its_tables() {
 fn limits_of_a_picture_come_from_the_clusters_and_far_rows_are_marked_at_its_edge() {
     let rows = rows();
     let Made { svg, .. } = made("edge", "cluster", Data::Rows(&rows), r#"{ "clusters": 3, "outlier_radius": 20 }"#);
-    // The one row far out is a triangle in the picture, and one in the legend.
+    // The only row far out is a triangle in the picture, and the legend has another triangle.
     assert_eq!(svg.matches("<polygon").count(), 2, "{svg}");
     for words in [">in none (1)</text>", ">1 outlier</text>", ">beyond the edge (1)</text>", "151 rows in 3 clusters"] {
         assert!(svg.contains(words), "{words}");
     }
-    // The others fill the picture: with the far row within the limits they would be within a few units.
+    // The remaining rows fill the picture. If the far row were within the limits, they would be within a few units of
+    // each other.
     let circles =
         svg.split("<circle cx=\"").skip(1).map(|rest| rest.split('"').next().unwrap().parse::<f64>().unwrap());
     let inside: Vec<f64> = circles.filter(|x| *x < 660.0).collect();
     let least = inside.iter().copied().fold(f64::INFINITY, f64::min);
     let most = inside.iter().copied().fold(0.0, f64::max);
     assert!(most - least > 300.0, "{least} to {most}");
-    // A row that is within the limits and an outlier has a ring.
+    // An outlier within the limits has a ring.
     let near =
         Rows::new(Points::new([table().values(), &[5.0, 4.0, 40.0]].concat(), 3).unwrap(), Frame::Columns(Scale::None));
     let near = near.unwrap();
@@ -284,6 +286,6 @@ fn a_legend_has_the_first_twenty_of_many_clusters() {
     let Made { svg, .. } = made("many", "cluster", Data::Rows(&rows), r#"{ "clusters": 25, "method": "kmeans" }"#);
     assert!(svg.contains(">and 5 more, colours again</text>"), "{svg}");
     assert_eq!(svg.matches("fill-opacity").count(), 25 + 20, "a group of discs for each cluster, a mark for each line");
-    // Each has its number at its centre.
+    // Each cluster has its number at its centre.
     assert!(svg.contains("paint-order=\"stroke\">24</text>"));
 }

@@ -1,5 +1,5 @@
-//! One attempt of one item: it fetches data sets, sends the operation, and waits for the job if the operation begins
-//! one.
+//! One attempt at one item of a step. It fetches data sets, sends the operation, and waits for the job if the operation
+//! begins one.
 
 use std::time::Duration;
 
@@ -16,18 +16,18 @@ use crate::runner::RunnerMessage;
 use crate::service::WORKFLOWS;
 use crate::surroundings::Surroundings;
 
-/// The operation that lets a cancelled job continue.
+/// The name of the operation that continues a cancelled job.
 const RESUME: &str = "resume";
 
 /// The field of an order by which a service recognises a repeated order.
 const KEY: &str = "key";
 
-/// The longest time that a request to another node may take, if the step sets no limit. It is the longest that nodes
-/// allow by default.
+/// The time limit of a request to another node, if the step sets no limit. It is the longest time that nodes allow by
+/// default.
 const REMOTE: Duration = Duration::from_secs(3600);
 
-/// The time that one request waits for a job, here and on another node. After that time the reply reports the job's
-/// progress, and another request follows.
+/// The time for which one request waits for a job, on this node and on others. After that time, the reply reports the
+/// job's progress, and another request follows.
 const WAIT_HERE_MS: u64 = 1_000;
 const WAIT_THERE_MS: u64 = 10_000;
 
@@ -41,15 +41,15 @@ pub(crate) struct Attempt {
     pub(crate) body: Value,
     pub(crate) key: String,
     pub(crate) timeout: Option<Duration>,
-    /// Data sets to fetch: the node that has each, and its name.
+    /// Data sets to fetch, each with the node that has it.
     pub(crate) fetch: Vec<(Option<String>, String)>,
     pub(crate) is_job: bool,
-    /// The job that already does the item.
+    /// The job that was already begun for the item.
     pub(crate) job: Option<String>,
-    /// Whether the run had ended before, so that an order may find a job that was cancelled then.
+    /// Whether the run had ended before. If it had, a repeated order may find a job that was cancelled at that time.
     pub(crate) is_resumed: bool,
     /// Receives the job that this attempt begins. The port is closed when no job is wanted any longer. If an attempt
-    /// posts a job too late, it cancels the job.
+    /// posts a job after that, it cancels the job.
     pub(crate) ordered: Port<String>,
 }
 
@@ -75,14 +75,15 @@ impl Attempt {
     async fn job(&self, told: &Port<RunnerMessage>) -> Result<Value, Fault> {
         let (mut known, mut key) = (self.job.clone(), self.key.clone());
         loop {
-            // The job is of an earlier part of the run: it may have been cancelled with that part, or been forgotten.
+            // The job belongs to an earlier part of the run. It may have been cancelled with that part, or its service
+            // may have forgotten it.
             let mut is_earlier = self.is_resumed || known.is_some();
             let mut before = None;
             let job = match known.take() {
                 Some(job) => job,
                 None => {
                     let job = self.begin(&key).await?;
-                    // Refused only if nobody receives any more.
+                    // The port refuses the message only if nobody receives any more.
                     let _ = told.post(RunnerMessage::Job { item: self.item, job: job.clone() });
                     job
                 }
@@ -124,13 +125,13 @@ impl Attempt {
                     }
                 }
             }
-            // Under the old key the service would answer with the same job again.
+            // With the old key, the service would return the same job again.
             key = format!("{key}/{job}");
         }
     }
 
-    /// Orders the job, and returns its name. The order continues if the attempt is given up; otherwise a job could
-    /// begin that nobody knows of.
+    /// Orders the job, and returns its name. The order continues even if the attempt is given up. Otherwise, a job
+    /// could begin that nobody knows of.
     async fn begin(&self, key: &str) -> Result<String, Fault> {
         let order = Format::Json.encode(&self.order(key).await?)?;
         let (link, options) =
@@ -159,9 +160,9 @@ impl Attempt {
         answer.await?
     }
 
-    /// Returns the order that begins the job, with our key if the operation takes one. A service that keeps its jobs
-    /// keeps the key with them. So an order that is sent again finds the first job, even after both processes have
-    /// ended.
+    /// Returns the order that begins the job, with this attempt's key if the operation takes a key. A service that
+    /// keeps its jobs keeps their keys too. So an order that is sent again finds the first job, even after both
+    /// processes have ended.
     async fn order(&self, key: &str) -> Result<Value, Fault> {
         let mut body = self.body.clone();
         let info = self.places.lookup(self.node.as_deref(), &self.service).await?;
@@ -187,8 +188,8 @@ impl Attempt {
         Options { within, key, ..Options::default() }
     }
 
-    /// Copies a data set to the node of the step, unless it is there. Between nodes it travels as an Arrow stream, to
-    /// or from this process through its handle.
+    /// Copies a data set to the node of the step, unless it is there. Between nodes, the data set travels as an Arrow
+    /// stream. This process passes it on by its handle.
     async fn bring(&self, from: Option<&str>, dataset: &str) -> Result<(), Fault> {
         if from == self.node.as_deref() {
             return Ok(());
@@ -199,7 +200,7 @@ impl Attempt {
             Ok(if let Some(within) = within { datasets.within(within) } else { datasets })
         };
         let (there, here) = (of(from)?, of(self.node.as_deref())?);
-        // A step that is tried again has its data already.
+        // A step that is tried again already has its data sets.
         let wanted = checksum(&there, dataset).await?;
         if wanted.is_some() && checksum(&here, dataset).await? == wanted {
             return Ok(());
@@ -217,7 +218,8 @@ async fn checksum(datasets: &Reference<Datasets>, name: &str) -> Result<Option<S
 async fn send(link: &dyn Link, operation: &str, body: (Format, Vec<u8>), options: Options) -> Result<Vec<u8>, Fault> {
     let (format, body) = body;
     let action = Action::Operation(operation.to_owned());
-    // The request is marked as an outside one: a workflow may not do what a service may ask of itself.
+    // The request is marked as coming from outside, because a workflow must not send requests that only the service may
+    // send itself.
     let options = Options { caller: Some(WORKFLOWS.to_owned()), ..options };
     // The key decides whether the message may be sent again.
     let message = Message { action, verb: Verb::Submit, body, format, accept: format, options };

@@ -10,13 +10,13 @@ use serde_json::Value;
 use crate::machine::Node;
 use crate::template::{Source, Template};
 
-/// Names that references use for something other than a step.
+/// The names that references use for sources other than steps. A step cannot have such a name.
 const RESERVED: [&str; 3] = ["parameters", "item", "index"];
 
-/// The most steps that a workflow may have.
+/// The maximum number of steps in a workflow.
 const STEPS_MAX: usize = 1000;
 
-/// A workflow, checked as far as it can be without its services.
+/// A workflow that was checked as far as possible without its services.
 ///
 /// # Example
 /// ```
@@ -64,7 +64,7 @@ pub(crate) struct Definition {
     /// The purpose of the workflow.
     #[serde(default)]
     pub(crate) about: String,
-    /// The values that can be set for each run: a default, which also sets the type, or a table with `type`.
+    /// The values that can be set for each run. A value is a default, which also sets the type, or a table with `type`.
     #[serde(default)]
     pub(crate) parameters: BTreeMap<String, Parameter>,
     /// The services that the workflow needs, as in a node's manifest. A run without a node starts them.
@@ -72,16 +72,16 @@ pub(crate) struct Definition {
     pub(crate) services: BTreeMap<String, ServiceRecord>,
     /// The steps by name.
     pub(crate) steps: BTreeMap<String, Step>,
-    /// The answer of the run; references are allowed. Default: nothing.
+    /// The answer of the run. It may contain references. Default: nothing.
     #[serde(default)]
     pub(crate) output: Value,
-    /// The most items of all steps that are processed at the same time. Default: 8.
+    /// The maximum number of items that are processed at the same time, over all steps. Default: 8.
     #[serde(default)]
     #[schemars(range(min = 1, max = 1024))]
     pub(crate) parallel: Option<usize>,
 }
 
-/// A parameter: a plain default, or a description of its value.
+/// A parameter: a plain default, or a description of the parameter's value.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub(crate) enum Parameter {
@@ -117,7 +117,7 @@ pub(crate) struct Described {
     /// The purpose of the parameter.
     #[serde(default)]
     pub(crate) about: String,
-    /// The value if you give none. Without a default, you must give one.
+    /// The value if none is given. Without a default, a value must be given.
     #[serde(default)]
     pub(crate) default: Option<Value>,
 }
@@ -139,7 +139,7 @@ pub(crate) enum Kind {
 }
 
 impl Kind {
-    /// Returns the schema of the values.
+    /// Returns the schema of the values of this type.
     pub(crate) fn schema(self) -> Value {
         let name = serde_json::to_value(self).unwrap_or_default();
         serde_json::json!({ "type": name })
@@ -156,33 +156,33 @@ pub(crate) struct Step {
     /// The operation of the service.
     #[schemars(length(min = 1))]
     pub(crate) operation: String,
-    /// The node where the service runs, such as `http://127.0.0.1:8420`; parameters are allowed. Default: the node of
-    /// the run.
+    /// The node where the service runs, such as `http://127.0.0.1:8420`. It may contain parameters. Default: the node
+    /// of the run.
     #[serde(default)]
     pub(crate) node: Option<String>,
-    /// The body of the operation; references to parameters and earlier steps are allowed. Default: an empty table.
+    /// The body of the operation. It may contain references to parameters and earlier steps. Default: an empty table.
     #[serde(default)]
     pub(crate) with: Option<Value>,
-    /// Steps that must be done before, in addition to those that this step refers to.
+    /// Steps that must be done before this step, in addition to the steps that it refers to.
     #[serde(default)]
     pub(crate) after: Vec<String>,
-    /// The list over whose items the step is done; each is available as `${item}`. The step's answer is the list of
+    /// The list for whose items the step is done. `${item}` stands for the item. The step's answer is the list of
     /// answers, in the order of the items.
     #[serde(default)]
     pub(crate) map: Option<Value>,
-    /// The most items that are processed at the same time. Default: all.
+    /// The maximum number of items that are processed at the same time. Default: all.
     #[serde(default)]
     #[schemars(range(min = 1))]
     pub(crate) parallel: Option<usize>,
     /// Whether and how the step is tried again after a failure. Default: no.
     #[serde(default)]
     pub(crate) retry: Option<Retry>,
-    /// The longest time that an attempt may take, in seconds. Default: no limit on this node, one hour on another node.
+    /// The time limit of an attempt, in seconds. Default: no limit on this node, one hour on another node.
     #[serde(default)]
     #[schemars(range(min = 0.001, max = 31_536_000))]
     pub(crate) timeout_seconds: Option<f64>,
-    /// Whether the operation begins a job. If so, the step is done when the job is done, and its answer is that of the
-    /// service's `wait`.
+    /// Whether the operation begins a job. If it does, the step is done when the job is done. The step's answer is then
+    /// the answer of the operation `wait` of the service.
     #[serde(default)]
     pub(crate) job: bool,
     /// Data sets that are copied to the node of the step before it begins.
@@ -194,9 +194,9 @@ pub(crate) struct Step {
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Fetch {
-    /// The name of the data set, on both nodes; references are allowed.
+    /// The name of the data set, on both nodes. It may contain references.
     pub(crate) dataset: String,
-    /// The node that has the data set; parameters are allowed. Default: the node of the run.
+    /// The node that has the data set. It may contain parameters. Default: the node of the run.
     #[serde(default)]
     pub(crate) from: Option<String>,
 }
@@ -205,18 +205,18 @@ pub(crate) struct Fetch {
 #[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Retry {
-    /// The number of further attempts after the first.
+    /// The maximum number of attempts after the first.
     #[schemars(range(min = 1, max = 1000))]
     pub(crate) count: u32,
     /// The wait before the second attempt, in seconds. Default: 1.
     #[serde(default = "one")]
     #[schemars(range(min = 0, max = 86_400))]
     pub(crate) backoff_seconds: f64,
-    /// The factor by which each wait is longer than the one before. Default: 2.
+    /// The factor by which each wait is longer than the previous wait. Default: 2.
     #[serde(default = "two")]
     #[schemars(range(min = 1, max = 100))]
     pub(crate) factor: f64,
-    /// The longest wait, in seconds. Default: 60.
+    /// The maximum wait, in seconds. Default: 60.
     #[serde(default = "sixty")]
     #[schemars(range(min = 0, max = 86_400))]
     pub(crate) backoff_seconds_max: f64,
@@ -243,7 +243,7 @@ impl Retry {
 }
 
 impl Workflow {
-    /// Reads a workflow. Messages use the name `file` for it.
+    /// Reads a workflow. Messages call the file `file`.
     ///
     /// # Errors
     /// Reports every fault that can be found without the services: invalid TOML, unknown fields, wrong types, missing
@@ -332,7 +332,7 @@ impl Workflow {
         nodes.collect()
     }
 
-    /// Returns the most items that are processed at the same time.
+    /// Returns the maximum number of items that are processed at the same time.
     pub(crate) fn parallel(&self) -> usize {
         self.definition.parallel.unwrap_or(8)
     }
@@ -340,7 +340,7 @@ impl Workflow {
     /// Returns a step and all steps that need it, directly or indirectly.
     pub(crate) fn affected_by(&self, name: &str) -> BTreeSet<String> {
         let mut found = BTreeSet::from([name.to_owned()]);
-        // The steps are in order, so each comes after the steps that it needs.
+        // The steps are in order, so each step comes after the steps that it needs.
         for step in &self.order {
             if self.needs[step].iter().any(|need| found.contains(need)) {
                 found.insert(step.clone());
@@ -349,8 +349,8 @@ impl Workflow {
         found
     }
 
-    /// Converts a parameter's value that was typed as text: to the parameter's type if the text can be read so, else to
-    /// a string.
+    /// Converts a parameter's value that was typed as text. Returns a value of the parameter's type if the text can be
+    /// read as such a value, and a string otherwise.
     ///
     /// # Example
     /// ```
@@ -368,7 +368,7 @@ impl Workflow {
         }
     }
 
-    /// Returns the values of a run's parameters: those that are given, and the defaults of the rest.
+    /// Returns the values of a run's parameters: the given values, and the defaults of all other parameters.
     ///
     /// # Errors
     /// Reports unknown parameters, values of another type, and missing values.
@@ -412,7 +412,7 @@ impl Workflow {
 }
 
 impl Parameter {
-    /// Returns the schema of the parameter's values.
+    /// Returns the schema of the parameter's value.
     pub(crate) fn schema(&self) -> Value {
         let kind = match self {
             Self::Described(described) => described.kind,
@@ -433,7 +433,7 @@ impl Parameter {
     }
 }
 
-/// Calls `see` with every text in a value, and with its position.
+/// Calls `see` with every text in a value and with the position of the text.
 pub(crate) fn texts(value: &Value, field: &Field, see: &mut dyn FnMut(&Field, &str)) {
     match value {
         Value::String(text) => see(field, text),
@@ -445,7 +445,7 @@ pub(crate) fn texts(value: &Value, field: &Field, see: &mut dyn FnMut(&Field, &s
     }
 }
 
-/// Returns the steps that each step needs, by its references and by `after`.
+/// Returns the steps that each step needs, according to its references and its field `after`.
 fn links(tree: &Tree, definition: &Definition, findings: &mut Findings) -> BTreeMap<String, BTreeSet<String>> {
     let mut links = BTreeMap::new();
     let steps = Field::default().name("steps");
@@ -474,7 +474,7 @@ fn links(tree: &Tree, definition: &Definition, findings: &mut Findings) -> BTree
 /// The sources that a text may refer to, in addition to parameters.
 #[derive(Clone, Copy, PartialEq)]
 enum Sources {
-    /// No other source.
+    /// No sources but parameters.
     Parameters,
     /// Steps of the workflow.
     Steps,
@@ -560,7 +560,8 @@ fn unknown_step(definition: &Definition, found: &str) -> String {
     format!("expected a step ({}), found {found:?}", known.join(", "))
 }
 
-/// Returns the steps, each after the steps that it needs. A circle is reported with the names of all its steps.
+/// Returns the steps in an order in which each comes after the steps that it needs. Reports a circle with the names of
+/// all its steps.
 fn order(tree: &Tree, needs: &BTreeMap<String, BTreeSet<String>>, findings: &mut Findings) -> Vec<String> {
     let mut order: Vec<String> = Vec::new();
     let mut left: BTreeSet<&String> = needs.keys().collect();
@@ -568,8 +569,8 @@ fn order(tree: &Tree, needs: &BTreeMap<String, BTreeSet<String>>, findings: &mut
         let ready: Vec<&String> =
             left.iter().copied().filter(|step| needs[*step].iter().all(|need| !left.contains(need))).collect();
         if ready.is_empty() {
-            // Every step that is left needs another step that is left, so following the needs returns to a step already
-            // visited.
+            // Every step that is left needs another step that is left. So following the needs leads back to a step that
+            // was visited before.
             let mut walk: Vec<&String> = left.iter().copied().take(1).collect();
             while let Some(next) = walk.last().and_then(|step| needs[*step].iter().find(|need| left.contains(need))) {
                 let first = walk.iter().position(|step| *step == next);

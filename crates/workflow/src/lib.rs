@@ -1,5 +1,5 @@
-//! Applications composed of services. A workflow is a file with steps and links; each step calls an operation of a
-//! service, here or on another node.
+//! Applications composed of services. A workflow is a file with steps and links. Each step calls an operation of a
+//! service, on this node or on another.
 //!
 //! | you need | use |
 //! | --- | --- |

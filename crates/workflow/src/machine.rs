@@ -1,15 +1,15 @@
 //! Decides the next steps of a run: a state machine that does not wait, send or write.
 //!
-//! The state machine takes events and answers with commands. It knows the steps, the needs of each, the number of items
-//! of a mapped step, and how often an item may be tried. It knows no services, values, clocks or tasks. So
+//! The state machine takes events and answers with commands. It knows the steps and their needs, the number of items of
+//! a mapped step, and how often an item may be tried. It knows no services, values, clocks or tasks. So
 //! `tests/schedules.rs` can try every order of events, over all small graphs.
 //!
-//! - A step is *expanded* when everything that it needs is done. Only then is the number of its items known (one,
+//! - A step is *expanded* when all steps that it needs are done. Only then is the number of its items known (one,
 //!   unless the step is mapped).
-//! - Each item is begun, and succeeds or fails. After a failure that may pass, the item is tried again after a wait, as
-//!   often as the step says.
-//! - After a permanent failure nothing new begins: running steps finish, then the run has failed.
-//! - If the run is cancelled, everything that runs is given up at once.
+//! - Each item begins, and then succeeds or fails. If another attempt may succeed, the item is tried again after a
+//!   wait, as often as the step allows.
+//! - After a permanent failure, no new item begins. Running items finish, and then the run has failed.
+//! - If the run is cancelled, all running items are given up at once.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -21,9 +21,9 @@ use std::collections::{BTreeMap, BTreeSet};
 pub struct Node {
     /// The indices of the steps that must be done before this one.
     pub needs: Vec<usize>,
-    /// The number of times that an item may be tried, at least one.
+    /// The maximum number of attempts at an item, at least one.
     pub attempts: u32,
-    /// The most items of this step that are processed at the same time, at least one.
+    /// The maximum number of items of this step that are processed at the same time, at least one.
     pub parallel: usize,
 }
 
@@ -52,7 +52,7 @@ pub enum Event {
         /// The number of items.
         items: usize,
     },
-    /// The list that a step is mapped over could not be worked out.
+    /// The list over which a step is mapped could not be determined.
     NotExpanded {
         /// The step.
         step: usize,
@@ -78,7 +78,7 @@ pub enum Event {
 /// See [`Machine`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Command {
-    /// Work out how many items a step has.
+    /// Determine how many items a step has.
     Expand(usize),
     /// Begin an attempt at an item.
     Begin {
@@ -94,11 +94,11 @@ pub enum Command {
         /// The attempt that failed.
         attempt: u32,
     },
-    /// Give an item up: its answer, or the end of its wait, is no longer needed.
+    /// Give an item up, because its answer or the end of its wait is no longer needed.
     Abort(Item),
     /// A step is done: all its items have been answered.
     Complete(usize),
-    /// The run has ended; nothing follows.
+    /// The run has ended, and no further commands follow.
     End(Outcome),
 }
 
@@ -116,7 +116,7 @@ pub enum Outcome {
     Cancelled,
 }
 
-/// The state that an earlier part of the run left.
+/// The state that an earlier part of the run has left.
 ///
 /// # Example
 /// See [`Machine::resume`].
@@ -141,7 +141,7 @@ enum Phase {
 enum Stage {
     Waiting,
     Expanding,
-    /// For each item: its phase, and the number of attempts in this part of the run.
+    /// The phase of each item, and the number of its attempts in this part of the run.
     Open(Vec<(Phase, u32)>),
     Done,
     Failed,
@@ -175,7 +175,8 @@ impl Machine {
     /// Creates a run and returns it with its first commands. At most `parallel` items are processed at the same time.
     ///
     /// # Panics
-    /// Panics if a step needs a step that does not exist, or needs itself in a circle: plans are checked before.
+    /// Panics if a step needs a step that does not exist, or if steps need each other in a circle. Plans are checked
+    /// first.
     ///
     /// # Example
     /// See [`Machine`].
@@ -183,11 +184,11 @@ impl Machine {
         Self::resume(nodes, parallel, &Progress::default())
     }
 
-    /// Creates a run that continues an earlier one: finished steps are not repeated, and attempts are counted from 0
+    /// Creates a run that continues an earlier one. Finished steps are not repeated, and attempts are counted from 0
     /// again.
     ///
     /// # Panics
-    /// Panics as for [`new`](Self::new).
+    /// Panics under the same conditions as [`new`](Self::new).
     ///
     /// # Example
     /// ```
@@ -227,8 +228,8 @@ impl Machine {
         self.outcome
     }
 
-    /// Returns the commands that follow from an event. Events that change nothing (about an item that was given up, or
-    /// after the end) are ignored.
+    /// Returns the commands that follow from an event. Ignores events that change nothing: events about an item that
+    /// was given up, and events after the end.
     ///
     /// # Example
     /// See [`Machine`].
@@ -259,7 +260,8 @@ impl Machine {
                 let stopping = self.stopping;
                 let Some(entry) = self.entry(item).filter(|entry| entry.0 == Phase::Running) else { return commands };
                 if may_pass && entry.1 < allowed {
-                    // Not while the run is ending: a wait would only delay it.
+                    // While the run is ending, the item does not wait for another attempt, because the wait would only
+                    // delay the end.
                     entry.0 = if stopping { Phase::Waiting } else { Phase::Backing };
                     let attempt = entry.1;
                     if !stopping {
@@ -285,7 +287,7 @@ impl Machine {
             }
         }
         if self.stopping {
-            // Items that wait for another attempt are given up; running items finish.
+            // Give up items that wait for another attempt; let running items finish.
             for item in self.items_in(&[Phase::Backing]) {
                 commands.push(Command::Abort(item));
                 if let Some(entry) = self.entry(item) {
@@ -315,7 +317,7 @@ impl Machine {
         found
     }
 
-    /// Completes, expands and begins all steps that can be, and ends the run if nothing is left.
+    /// Completes, expands and begins all steps that are ready. Ends the run if nothing is left.
     fn advance(&mut self) -> Vec<Command> {
         let mut commands = Vec::new();
         // Another step may wait for a step that was just completed.
@@ -373,7 +375,7 @@ impl Machine {
     }
 }
 
-/// Returns whether the steps can be put into an order in which each comes after the steps that it needs.
+/// Returns whether the steps have an order in which each comes after the steps that it needs.
 fn is_acyclic(nodes: &[Node]) -> bool {
     let mut done = vec![false; nodes.len()];
     loop {

@@ -14,10 +14,10 @@ use crate::definition::{Step, Workflow};
 use crate::surroundings::{DATASETS, Known, Surroundings};
 use crate::template::{Reference, Scope, Source, Template, fill};
 
-/// The operation that waits for a job.
+/// The name of the operation that waits for a job.
 pub(crate) const WAIT: &str = "wait";
 
-/// The operation that cancels a job.
+/// The name of the operation that cancels a job.
 pub(crate) const CANCEL: &str = "cancel";
 
 static ANYTHING: Value = Value::Bool(true);
@@ -52,13 +52,13 @@ pub struct PlannedStep {
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Plan {
-    /// The steps, each after the steps that it needs.
+    /// The steps, each after all steps that it needs.
     pub steps: Vec<PlannedStep>,
     /// The values of the parameters.
     pub parameters: Value,
 }
 
-/// Plans a run. All faults are in one report.
+/// Plans a run. Reports all faults together.
 pub(crate) async fn plan(
     workflow: &Workflow,
     given: &BTreeMap<String, Value>,
@@ -101,7 +101,7 @@ pub(crate) async fn plan(
     Ok(Plan { steps: steps.collect(), parameters })
 }
 
-/// Returns the node of each step, with parameters filled in.
+/// Returns the node of each step, with the values of parameters filled in.
 fn nodes(workflow: &Workflow, parameters: &Value, findings: &mut Findings) -> BTreeMap<String, Option<String>> {
     let mut nodes = BTreeMap::new();
     for (name, step) in &workflow.definition().steps {
@@ -116,7 +116,7 @@ fn nodes(workflow: &Workflow, parameters: &Value, findings: &mut Findings) -> BT
     nodes
 }
 
-/// Returns a node's address, with parameters filled in.
+/// Returns the address of a node, with the values of parameters filled in.
 pub(crate) fn node_of(text: &str, parameters: &Value) -> Result<String, String> {
     let scope = Scope { parameters, output: &|_| None, item: None };
     match fill(&Value::String(text.to_owned()), &scope)? {
@@ -125,7 +125,7 @@ pub(crate) fn node_of(text: &str, parameters: &Value) -> Result<String, String> 
     }
 }
 
-/// Lists the data sets that go from one node to another: the position in the file, the source and the target.
+/// Lists the data sets that are copied from one node to another: the position in the file, the source and the target.
 fn fetched(
     workflow: &Workflow,
     nodes: &BTreeMap<String, Option<String>>,
@@ -214,7 +214,7 @@ fn check(workflow: &Workflow, nodes: &BTreeMap<String, Option<String>>, known: &
         let body = step.with.as_ref().unwrap_or(&empty);
         let stands = |text: &str| types.stands(text, item);
         Schema::of(&operation.body).check(tree, &field.name("with"), body, &stands, findings);
-        // Checks for references to fields that the answers do not have.
+        // Check for references to fields that the answers of steps do not have.
         let mut see = |field: &Field, text: &str| {
             let Ok(template) = Template::parse(text) else { return };
             for reference in template.references() {
@@ -271,7 +271,7 @@ impl<'a> Types<'a> {
                 let Some(reply) = self.reply(name, step) else { return Ok(None) };
                 let mut path = &reference.path[..];
                 if step.map.is_some() {
-                    // A list of answers: the reference is to one of them, or to all.
+                    // The value is a list of answers. The reference means one of them or, with `*`, a field of all.
                     match path.split_first() {
                         None => return Ok(None),
                         Some((first, rest)) if first == "*" => {
@@ -306,7 +306,7 @@ impl<'a> Types<'a> {
         info.contract.operations.get(operation).map(|operation| Schema::of(&operation.reply))
     }
 
-    /// Returns what a text in a body stands for.
+    /// Returns the kind of value for which a text in a body stands.
     fn stands(&'a self, text: &str, item: Option<Schema<'a>>) -> Stands<'a> {
         // A text that cannot be parsed is reported elsewhere.
         let Ok(template) = Template::parse(text) else { return Stands::Anything };
@@ -319,7 +319,7 @@ impl<'a> Types<'a> {
         }
     }
 
-    /// Returns the schema of the entries of the list that a step is mapped over. If the value is not a list, returns
+    /// Returns the schema of the entries of the list over which a step is mapped. If the value is not a list, returns
     /// its type as an error.
     fn entries(&'a self, map: &Value) -> Result<Option<Schema<'a>>, String> {
         match map {
@@ -339,7 +339,7 @@ impl<'a> Types<'a> {
     }
 }
 
-/// Returns the schema of a nested field; as an error, the first name on the path that does not exist.
+/// Returns the schema of a nested field. If a name on the path does not exist, returns the first such name as an error.
 fn follow<'a>(schema: Schema<'a>, path: &[String]) -> Result<Schema<'a>, String> {
     path.iter().try_fold(schema, |schema, name| {
         if schema.fields().is_empty() && schema.field(name).is_none() && schema.words() == "something else" {

@@ -1,4 +1,4 @@
-//! A run as a document: finished steps, running steps, results. Only the events from its runner change it, so all
+//! A run as a document: finished steps, running steps, results. Only events from the run's runner change it, so all
 //! subscribers to the changes have the same document.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -76,22 +76,22 @@ pub enum StepState {
 pub struct JobProgress {
     /// The fraction that is done, from 0 to 1.
     pub fraction: f64,
-    /// The present stage.
+    /// The current stage.
     #[serde(default)]
     pub stage: String,
 }
 
 impl JobProgress {
-    /// Returns the progress in the record of a job; `None` if there is none.
+    /// Returns the progress in the record of a job; `None` if the record has no progress.
     pub(crate) fn of(progress: &Value) -> Option<Self> {
         let stage = progress.get("stage").and_then(Value::as_str).unwrap_or_default();
-        // Rounded down to whole per cent: smaller steps are not reported.
+        // The share is rounded down to whole per cent, because smaller steps are not reported.
         let fraction = (progress.get("fraction")?.as_f64()? * 100.0).floor() / 100.0;
         Some(Self { fraction, stage: stage.to_owned() })
     }
 }
 
-/// One item of a step; a step that is not mapped has one.
+/// One item of a step. A step that is not mapped has one item.
 ///
 /// # Example
 /// See [`StepRecord`].
@@ -99,16 +99,16 @@ impl JobProgress {
 pub struct ItemRecord {
     /// The state of the item.
     pub state: StepState,
-    /// The number of attempts that were begun.
+    /// The number of attempts that began.
     pub attempts: u32,
-    /// The number of attempts that were answered with a fault. Attempts with an unknown outcome do not count: they are
+    /// The number of attempts that ended in a fault. Attempts with an unknown outcome do not count, because they are
     /// sent again with the same key.
     #[serde(default)]
     pub refusals: u32,
     /// The list item that this item works on, if the step is mapped.
     #[serde(default, skip_serializing_if = "Value::is_null")]
     pub item: Value,
-    /// The job that does the item, if the step uses jobs.
+    /// The job that processes the item, if the step uses jobs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub job: Option<String>,
     /// The job's progress, if its service reports it.
@@ -120,7 +120,7 @@ pub struct ItemRecord {
     /// The time at which the last attempt ended, in milliseconds of the run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ended_ms: Option<u64>,
-    /// The answer, once the item is done.
+    /// The answer for the item, once the item is done.
     #[serde(default, skip_serializing_if = "Value::is_null")]
     pub output: Value,
     /// The reason why the last attempt failed.
@@ -158,7 +158,7 @@ pub struct StepRecord {
 }
 
 impl StepRecord {
-    /// Returns the step's answer, if it is done; for a mapped step, the list of answers.
+    /// Returns the answer of a step that is done. For a mapped step, this is the list of its items' answers.
     pub fn output(&self) -> Option<Value> {
         if self.state != StepState::Done {
             return None;
@@ -179,9 +179,9 @@ impl StepRecord {
 /// See [`Workflows`](crate::Workflows).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Run {
-    /// The workflow's name.
+    /// The name of the workflow.
     pub workflow: String,
-    /// The name of the workflow's file in messages.
+    /// The name of the workflow's file, for messages.
     pub file: String,
     /// The text of the workflow, as the client sent it.
     pub definition: String,
@@ -191,19 +191,19 @@ pub struct Run {
     pub state: RunState,
     /// The steps by name.
     pub steps: BTreeMap<String, StepRecord>,
-    /// The time of the run, in milliseconds. It does not count the time between two parts of the run.
+    /// The duration of the run, in milliseconds. It does not include the time between two parts of the run.
     pub elapsed_ms: u64,
-    /// The answer of the run, when it is done.
+    /// The answer of the run, once the run is done.
     #[serde(default, skip_serializing_if = "Value::is_null")]
     pub output: Value,
     /// The reason why the run failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fault: Option<Fault>,
-    /// The end that a client requested, if any.
+    /// The end state that a client requested, if there was a request.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wish: Option<RunState>,
-    /// The number of times that the run was begun, resumed or begun again from a step. Runners of earlier parts may no
-    /// longer change the run.
+    /// The number of the run's current part. It rises when the run is begun, resumed or repeated from a step. Runners
+    /// of earlier parts may no longer change the run.
     pub part: u64,
     /// A text that makes the keys of this run's requests different from those of all other runs, on any node.
     pub token: String,
@@ -228,7 +228,7 @@ pub enum Progress {
     Expanded {
         /// The step.
         step: String,
-        /// The items that the step is mapped over; one `null` if it is not mapped.
+        /// The items over which the step is mapped; one `null` if it is not mapped.
         items: Vec<Value>,
     },
     /// An attempt begins.
@@ -238,7 +238,7 @@ pub enum Progress {
         /// The item.
         item: usize,
     },
-    /// A job does the item.
+    /// A job has begun for the item.
     Job {
         /// The step.
         step: String,
@@ -269,11 +269,11 @@ pub enum Progress {
     Failed {
         /// The step.
         step: String,
-        /// The item; `None` if the step could not begin at all.
+        /// The item; `None` if the step could not begin.
         item: Option<usize>,
         /// The reason for the failure.
         fault: Fault,
-        /// The wait until the next attempt, in milliseconds; `None` if there is none.
+        /// The wait until the next attempt, in milliseconds; `None` if there is no further attempt.
         again_ms: Option<u64>,
     },
     /// A step is done.
@@ -292,19 +292,19 @@ pub enum Progress {
     },
 }
 
-/// Returns whether a request may have been carried out although it was answered with a fault.
+/// Returns whether a request may have been carried out although it ended in a fault.
 pub(crate) fn is_fate_unknown(fault: &Fault) -> bool {
     matches!(fault.code(), Code::Unavailable | Code::ResponseTimeout | Code::OperationCancelled | Code::ServiceStopping)
 }
 
 impl Run {
-    /// Makes it a run that continues: finished steps stay. The steps in `again` (the chosen step and all that need it)
-    /// are done again.
+    /// Prepares the run to continue: finished steps stay, except the steps in `again` (the chosen step and all that
+    /// need it), which are done again.
     pub(crate) fn reopen(&mut self, again: &BTreeSet<String>) {
         (self.state, self.fault, self.wish, self.output) = (RunState::Running, None, None, Value::Null);
         self.part += 1;
         if !again.is_empty() {
-            // Old answers must not be given again to these steps.
+            // With a new token, services do not return their old answers to these steps.
             self.token = format!("{}-{}", self.token, self.part);
         }
         for (name, record) in &mut self.steps {
@@ -313,7 +313,7 @@ impl Run {
             } else if record.state != StepState::Done {
                 record.state = StepState::Waiting;
                 (record.fault, record.ended_ms) = (None, None);
-                // A step that could not begin is expanded again.
+                // A step that could not begin will be expanded again.
                 for item in record.items.iter_mut().flatten().filter(|item| item.state != StepState::Done) {
                     item.state = StepState::Waiting;
                 }
@@ -321,7 +321,7 @@ impl Run {
         }
     }
 
-    /// Changes the document by an event, at a given time of the run.
+    /// Applies an event to the document. `at_ms` is the time of the event in the run.
     ///
     /// # Example
     /// ```
@@ -377,7 +377,7 @@ impl Run {
                 if let Some(item) = item.and_then(|item| self.item(step, item)) {
                     (item.state, item.fault, item.ended_ms) = (state, Some(fault.clone()), Some(at_ms));
                     item.refusals += u32::from(!is_fate_unknown(fault));
-                    // The next attempt has another job.
+                    // The next attempt begins another job.
                     item.job = None;
                 }
                 if state == StepState::Failed

@@ -1,9 +1,9 @@
-//! Drives a run: turns the commands of the state machine into requests, waits and changes of the document, and their
-//! outcomes into its events.
+//! Drives a run. Turns the commands of the state machine into requests, waits and changes of the document, and turns
+//! their outcomes into events.
 //!
-//! A change is in the document, and on disk if the document is kept there, before its consequences are carried out. So
-//! if a runner ends at any moment, another can resume its run. Finished work is not repeated, and unfinished work is
-//! sent again with the same key.
+//! Each change is in the document before its consequences are carried out, and on disk if the document is kept there.
+//! So if a runner ends at any moment, another runner can resume the run. Finished work is not repeated, and unfinished
+//! work is sent again with the same key.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
@@ -21,7 +21,7 @@ use crate::service::{Tell, WorkflowState};
 use crate::surroundings::Surroundings;
 use crate::template::{Scope, fill};
 
-/// The size limit of a step's answer that is kept in the document, in bytes.
+/// The maximum size of a step's answer in the document, in bytes.
 const ANSWER_BYTES_MAX: usize = 1 << 20;
 
 /// The messages to a runner.
@@ -37,7 +37,7 @@ pub(crate) enum RunnerMessage {
     Elapsed(Item),
     /// A client requests that the run end in this state.
     Wish(RunState),
-    /// The service is stopping; its next start may continue the run.
+    /// The service is stopping, and may continue the run when it starts again.
     Halt,
 }
 
@@ -63,10 +63,10 @@ struct Underway {
 /// The state of one part of a run.
 struct Part {
     machine: Machine,
-    /// The commands to carry out before the next message is read.
+    /// The commands to carry out before the runner reads the next message.
     commands: VecDeque<Command>,
     tasks: BTreeMap<Item, Underway>,
-    /// The requested end of the run, if there is one.
+    /// The requested end state of the run, if there is one.
     wish: Option<RunState>,
 }
 
@@ -76,11 +76,11 @@ impl Part {
     }
 }
 
-/// The runner may no longer change the document, or the document is gone.
+/// The error of a runner that may no longer change the document, or whose document is gone.
 struct Deposed;
 
 impl Runner {
-    /// Continues until the run ends, or until another runner has taken it over.
+    /// Continues until the run ends, or until another runner takes over the run.
     pub(crate) async fn drive(mut self) {
         let _deposed = self.steps().await;
         self.inbox.close();
@@ -110,7 +110,7 @@ impl Runner {
         }
     }
 
-    /// Carries out the commands of the machine, except the end.
+    /// Carries out a command of the machine, except the end of the run.
     async fn carry_out(&mut self, command: Command, part: &mut Part, at_ms: u64) -> Result<(), Deposed> {
         match command {
             Command::Expand(step) => {
@@ -133,7 +133,7 @@ impl Runner {
                 part.tasks.insert(item, self.begin(item));
             }
             Command::Abort(item) => {
-                // A run that is stopped to be resumed later finds its jobs again.
+                // A run that was stopped finds its jobs again when it is resumed, so its jobs continue.
                 let is_unwanted = part.wish != Some(RunState::Stopped);
                 let mut ordered = None;
                 if let Some(Underway { task, ordered: jobs }) = part.tasks.remove(&item) {
@@ -144,7 +144,7 @@ impl Runner {
                     }
                 }
                 if let Some(job) = ordered {
-                    // The message about the job may still lie in the inbox.
+                    // The message about the job may still be in the inbox.
                     self.tell(Progress::Job { step: self.name(item.step), item: item.item, job }, at_ms).await?;
                 }
                 if is_unwanted {
@@ -152,7 +152,7 @@ impl Runner {
                 }
             }
             Command::Complete(step) => self.tell(Progress::Completed { step: self.name(step) }, at_ms).await?,
-            // A wait, and its length, are reported with the failure before it.
+            // The report of a failure includes the length of the wait after it.
             Command::Wait { .. } | Command::End(_) => {}
         }
         Ok(())
@@ -169,7 +169,7 @@ impl Runner {
             RunnerMessage::Job { item, job } => {
                 self.tell(Progress::Job { step: self.name(item.step), item: item.item, job }, at_ms).await?;
             }
-            // The attempt has been given up meanwhile: ignore its progress.
+            // The attempt has been given up, so ignore its progress.
             RunnerMessage::Advanced { item, .. } if !part.tasks.contains_key(&item) => {}
             RunnerMessage::Advanced { item, progress } => {
                 self.tell(Progress::Advanced { step: self.name(item.step), item: item.item, progress }, at_ms).await?;
@@ -187,7 +187,7 @@ impl Runner {
         Ok(())
     }
 
-    /// Reports the end of an attempt, and waits if there will be another.
+    /// Reports the end of an attempt, and starts the wait if there will be another attempt.
     async fn ended(
         &mut self,
         item: Item,
@@ -235,7 +235,7 @@ impl Runner {
         body(&Scope { parameters: &self.parameters, output: &output, item })
     }
 
-    /// Returns the items that a step is mapped over; one `null` if it is not mapped.
+    /// Returns the items over which a step is mapped; one `null` if it is not mapped.
     fn items(&self, step: usize) -> Result<Vec<Value>, Fault> {
         let (name, step) = self.workflow.step(step);
         let Some(map) = &step.map else { return Ok(vec![Value::Null]) };
@@ -246,7 +246,7 @@ impl Runner {
         }
     }
 
-    /// Begins an attempt; its outcome is posted to the inbox.
+    /// Begins an attempt, whose outcome will be posted to the inbox.
     fn begin(&self, item: Item) -> Underway {
         let ordered = Port::new();
         let attempt = self.attempt(item, &ordered);
@@ -256,7 +256,7 @@ impl Runner {
                 Ok(attempt) => attempt.make(&inbox).await,
                 Err(fault) => Err(fault),
             };
-            // Refused only if the runner has ended.
+            // The port refuses the message only if the runner has ended.
             let _ = inbox.post(RunnerMessage::Ended { item, outcome });
         });
         Underway { task, ordered }
@@ -341,7 +341,7 @@ impl Runner {
     }
 }
 
-/// Returns the results of an earlier part of the run.
+/// Returns the progress that an earlier part of the run has made.
 fn done(workflow: &Workflow, run: &Run) -> machine::Progress {
     let mut progress = machine::Progress::default();
     for (name, record) in &run.steps {
@@ -367,7 +367,7 @@ fn may_pass(fault: &Fault) -> bool {
         )
 }
 
-/// Returns the answer, if it is small enough for the document.
+/// Returns the answer of a step, or a fault if the answer is too large for the document.
 fn bounded(output: Value) -> Result<Value, Fault> {
     let bytes = serde_json::to_vec(&output).map_or(0, |text| text.len());
     if bytes <= ANSWER_BYTES_MAX {

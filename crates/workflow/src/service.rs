@@ -1,4 +1,4 @@
-//! Runs as a service: clients begin, watch, cancel and resume them, and begin them again from a step.
+//! Workflow runs as a service: clients begin, watch, cancel and resume runs, and repeat them from a step.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -19,13 +19,13 @@ use crate::run::{Progress, Run, RunState, StepRecord};
 use crate::runner::{Runner, RunnerMessage};
 use crate::surroundings::Surroundings;
 
-/// The path of a node's runs.
+/// The path of the service on a node.
 pub const WORKFLOWS: &str = "/workflows";
 
-/// The number of runs that the service remembers. Beyond it, the service forgets the oldest run that has ended.
+/// The maximum number of runs that the service remembers. Beyond it, the service forgets the oldest run that has ended.
 const REMEMBERED: usize = 256;
 
-/// Runs workflows.
+/// The service that runs workflows.
 ///
 /// # Example
 /// ```
@@ -66,7 +66,7 @@ const REMEMBERED: usize = 256;
 #[derive(Clone, Debug)]
 pub struct Workflows {
     document: WorkflowState,
-    /// For each run: the inbox of its runner.
+    /// The inbox of the runner of each run.
     live: BTreeMap<String, Port<RunnerMessage>>,
     client: Option<Client>,
     goes_on: bool,
@@ -81,8 +81,8 @@ impl Workflows {
         Self { document: WorkflowState::default(), live: BTreeMap::new(), client, goes_on: true }
     }
 
-    /// Leaves runs that the end of a node interrupted as stopped, until a client resumes them. Default: they continue
-    /// when the service starts.
+    /// Leaves runs that the end of a node interrupted in the state `stopped`, until a client resumes them. Default: the
+    /// runs continue when the service starts.
     ///
     /// # Example
     /// ```
@@ -101,7 +101,7 @@ impl Workflows {
 pub struct WorkflowState {
     /// The runs.
     pub runs: BTreeMap<String, Run>,
-    /// The number of runs that were ever begun.
+    /// The number of runs that have ever begun.
     pub begun: u64,
 }
 
@@ -110,7 +110,7 @@ impl Contract for WorkflowState {
     const VERSION: Version = Version::new(1, 0);
 }
 
-/// Lists the steps of a run of a workflow, or the faults. Nothing is run.
+/// Returns the steps of a run of a workflow, or the faults of the workflow. Runs nothing.
 ///
 /// # Example
 /// ```
@@ -122,24 +122,24 @@ impl Contract for WorkflowState {
 #[operation(contract = WorkflowState, verb = Submit, name = "review", reply = Plan)]
 pub struct Review(pub Begin);
 
-/// Plans a workflow and begins a run of it. The answer is the run's name.
+/// Plans a workflow and begins a run of it. The answer is the name of the run.
 ///
 /// # Example
 /// See [`Workflows`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, Operation)]
 #[operation(contract = WorkflowState, verb = Submit, name = "run", reply = Begun)]
 pub struct Begin {
-    /// The name of the file in messages.
+    /// The name of the workflow's file in messages.
     pub file: String,
     /// The workflow, in TOML.
     pub definition: String,
-    /// Values for the parameters.
+    /// The values of parameters.
     #[serde(default)]
     pub parameters: BTreeMap<String, Value>,
 }
 
 impl Begin {
-    /// Creates a request for a workflow with the defaults of its parameters.
+    /// Creates a request for a workflow in which all parameters have their defaults.
     ///
     /// # Example
     /// See [`Workflows`].
@@ -158,7 +158,7 @@ pub struct Begun {
     pub run: String,
 }
 
-/// Waits until a run has ended. The answer is the run, in its present state if the time is up first.
+/// Waits until a run has ended. The answer is the run, in its current state if the wait ends first.
 ///
 /// # Example
 /// See [`Workflows`].
@@ -167,13 +167,13 @@ pub struct Begun {
 pub struct Wait {
     /// The run.
     pub run: String,
-    /// The longest wait, in milliseconds. Default: no limit.
+    /// The maximum wait, in milliseconds. Default: no limit.
     #[serde(default)]
     pub timeout_ms: Option<u64>,
 }
 
 impl Wait {
-    /// Creates a wait without a limit.
+    /// Creates a request to wait without a limit.
     ///
     /// # Example
     /// See [`Workflows`].
@@ -182,7 +182,7 @@ impl Wait {
     }
 }
 
-/// Resumes a run that has ended without being done. With a step, repeats that step and all that need it.
+/// Resumes a run that has ended without being done. If the request names a step, repeats it and all steps that need it.
 ///
 /// # Example
 /// ```
@@ -199,7 +199,7 @@ pub struct Resume {
     pub from: Option<String>,
 }
 
-/// Cancels a run: running requests are given up, jobs are cancelled. The answer comes when the request is noted; use
+/// Cancels a run: gives up running requests, and cancels jobs. The answer comes once the cancellation is recorded; use
 /// [`Wait`] to wait for the end.
 ///
 /// # Example
@@ -213,7 +213,8 @@ pub struct Cancel {
     pub run: String,
 }
 
-/// Stops a run so that it can be resumed: running requests are given up, jobs continue and are found again.
+/// Stops a run so that it can be resumed: gives up running requests. Jobs continue, and the resumed run finds them
+/// again.
 ///
 /// # Example
 /// ```
@@ -239,7 +240,7 @@ pub struct Remove {
     pub run: String,
 }
 
-/// An event of a run. Only the node itself sends it; subscribers receive it.
+/// Records an event of a run. Only the node itself sends this request; subscribers receive it.
 ///
 /// # Example
 /// ```
@@ -252,7 +253,7 @@ pub struct Remove {
 pub struct Tell {
     /// The run.
     pub run: String,
-    /// The part of the run that the event belongs to.
+    /// The part of the run to which the event belongs.
     pub part: u64,
     /// The event.
     pub progress: Progress,
@@ -260,14 +261,14 @@ pub struct Tell {
     pub at_ms: u64,
 }
 
-/// Enters a planned run. Only the node itself sends this.
+/// Adds a planned run to the document. Only the node itself sends this request.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, Operation)]
 #[operation(contract = WorkflowState, verb = Insert, name = "enter", reply = Begun)]
 struct Enter {
     begin: Begin,
 }
 
-/// Reopens a run. Only the node itself sends this.
+/// Reopens a run that has ended. Only the node itself sends this request.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, Operation)]
 #[operation(contract = WorkflowState, verb = Update, name = "reopen")]
 struct Reopen {
@@ -275,7 +276,7 @@ struct Reopen {
     again: BTreeSet<String>,
 }
 
-/// How to reach other nodes. Only the node itself uses it: a client gets an empty description.
+/// Returns the access to other nodes. Only the node itself uses this request: a client gets an empty description.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, Operation)]
 #[operation(contract = WorkflowState, verb = Query, name = "reach", reply = Reached)]
 struct Reach {}
@@ -298,7 +299,7 @@ impl Service for Workflows {
     }
 
     fn handlers(on: &mut Handlers<Self>) {
-        // Independent: these request changes from their own service, or wait for long.
+        // These operations run independently, because they request changes from their own service or wait for long.
         on.independent::<Review>().independent::<Begin>().independent::<Wait>().independent::<Resume>();
         on.exclusive::<Cancel>().exclusive::<Stop>().exclusive::<Remove>();
         on.exclusive::<Enter>().exclusive::<Reopen>().exclusive::<Tell>().concurrent::<Reach>();
@@ -329,7 +330,7 @@ impl Service for Workflows {
 
     async fn stop(self, _why: Why) {
         for inbox in self.live.into_values() {
-            // Runners that have ended refuse it.
+            // A runner that has ended refuses the message.
             let _ = inbox.post(RunnerMessage::Halt);
         }
     }
@@ -381,7 +382,7 @@ impl Independent<Resume> for Workflows {
                 return Err(Fault::new(Code::UnknownEntry, format!("no step {step:?} in {}", found.workflow)));
             }
         };
-        // The services may have changed since.
+        // The services may have changed since the run was planned.
         plan::plan(&workflow, &found.parameters, &places(call, &own).await?).await?;
         drop(state);
         own.call(Reopen { run: run.clone(), again }).await?;
@@ -395,7 +396,7 @@ impl Independent<Wait> for Workflows {
         let over = async {
             let mut changes = own.subscribe(Subscribe::default().keys([&run]).capacity(16)).await?;
             loop {
-                // Each change is a reason to look, and so is a gap.
+                // Check the state after each change, and after a gap in the changes.
                 let state = own.get().await?;
                 let found = state.runs.get(&run).ok_or_else(|| unknown(&run))?;
                 if found.state.is_over() {
@@ -444,7 +445,7 @@ impl Workflows {
         }
         found.wish = Some(wish);
         if let Some(inbox) = self.live.get(run) {
-            // Refused by a runner that has just ended, and has reported how.
+            // A runner that has just ended refuses the message; it has already reported how the run ended.
             let _ = inbox.post(RunnerMessage::Wish(wish));
         }
         Ok(())

@@ -6,7 +6,7 @@ use lehr_jobs::datasets::Datasets;
 use lehr_node::{Client, HttpLink};
 use lehr_services::{Action, Code, Fault, Format, Host, Info, Link, Message, Options, Reference, Verb};
 
-/// The path of a node's data sets.
+/// The path of the service of data sets on a node.
 pub(crate) const DATASETS: &str = "/datasets";
 
 /// The host of the run, and the client for other nodes.
@@ -40,7 +40,7 @@ impl Surroundings {
         client.link(&format!("{}{path}", node.trim_end_matches('/')))
     }
 
-    /// Returns the data sets of this host, whose tables are passed by their handles, or those of another node.
+    /// Returns the service of data sets of this host, which passes tables by their handles, or of another node.
     pub(crate) fn datasets(&self, node: Option<&str>) -> Result<Reference<Datasets>, Fault> {
         match node {
             None => self.host.reference(DATASETS),

@@ -22,7 +22,7 @@ pub(crate) enum Source {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Reference {
     pub(crate) source: Source,
-    /// Names of fields, positions in lists, or `*` for a field of every entry.
+    /// The path from the target to the value: names of fields, positions in lists, or `*` for a field of every entry.
     pub(crate) path: Vec<String>,
     /// The text as it was written.
     pub(crate) text: String,
@@ -38,7 +38,7 @@ enum Part {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Template(Vec<Part>);
 
-/// The values that references refer to.
+/// The values to which references refer.
 pub(crate) struct Scope<'a> {
     pub(crate) parameters: &'a Value,
     pub(crate) output: &'a dyn Fn(&str) -> Option<Value>,
@@ -84,7 +84,7 @@ impl Template {
         })
     }
 
-    /// Returns the reference if the text consists only of one.
+    /// Returns the reference if the text consists of a single reference.
     pub(crate) fn whole(&self) -> Option<&Reference> {
         match &self.0[..] {
             [Part::Reference(reference)] => Some(reference),

@@ -1,13 +1,13 @@
-//! The machine of a run against every order of events: all graphs of up to four steps, random larger ones, every choice
-//! of who fails when, cancelled at any moment, resumed from any state. What may happen is written down here once more,
-//! in the simplest way.
+//! Tests the state machine of a run against every order of events. Covers all graphs of up to four steps, larger random
+//! graphs, every choice of failures, cancellation at any moment, and resumption from any state. The rules are written
+//! down again here in the simplest form.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use lehr_workflow::machine::{Command, Event, Item, Machine, Node, Outcome, Progress};
 
-/// All graphs of so many steps whose links go from lower to higher numbers: any acyclic graph is one of these, under
-/// other names.
+/// Returns all graphs with `steps` steps whose links go from lower to higher numbers. After renumbering, any acyclic
+/// graph is one of these.
 fn graphs(steps: usize) -> impl Iterator<Item = Vec<Vec<usize>>> {
     let pairs: Vec<(usize, usize)> = (0..steps).flat_map(|to| (0..to).map(move |from| (from, to))).collect();
     (0..1_u32 << pairs.len()).map(move |bits| {
@@ -25,7 +25,7 @@ fn nodes(needs: &[Vec<usize>], attempts: u32, parallel: usize) -> Vec<Node> {
     needs.iter().map(|needs| Node { needs: needs.clone(), attempts, parallel }).collect()
 }
 
-/// A run as somebody sees it who only looks at commands and events.
+/// A run from the view of an observer of its commands and events.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 struct Seen {
     items: BTreeMap<usize, usize>,
@@ -39,11 +39,11 @@ struct Seen {
     ended: Option<Outcome>,
 }
 
-/// The rules that every order of events has to keep.
+/// The rules that hold in every order of events.
 struct Rules {
     nodes: Vec<Node>,
     parallel: usize,
-    /// What was done in an earlier part.
+    /// The items that an earlier part of the run has done.
     before: BTreeSet<Item>,
 }
 
@@ -97,12 +97,12 @@ impl Rules {
                 }
             }
         }
-        // Work is kept from no worker: if nothing is under way, the run has ended.
+        // The machine must keep working: if nothing is running, waiting or expanding, the run has ended.
         let is_idle = seen.running.is_empty() && seen.waiting.is_empty() && seen.expanding.is_empty();
         assert_eq!(is_idle, seen.ended.is_some());
     }
 
-    /// Whatever may happen next.
+    /// Returns all events that may happen next.
     fn events(&self, seen: &Seen, sizes: &[usize]) -> Vec<Event> {
         let mut events = Vec::new();
         for step in &seen.expanding {
@@ -150,7 +150,7 @@ impl Rules {
     }
 }
 
-/// Tries every order of events, and resumes from every state. How many states there were.
+/// Tries every order of events, and resumes from every state. Returns the number of states.
 fn explore(needs: &[Vec<usize>], sizes: &[usize], attempts: u32, parallel: usize) -> usize {
     let rules = Rules { nodes: nodes(needs, attempts, usize::MAX), parallel, before: BTreeSet::new() };
     let (machine, first) = Machine::new(rules.nodes.clone(), parallel);
@@ -175,7 +175,7 @@ fn explore(needs: &[Vec<usize>], sizes: &[usize], attempts: u32, parallel: usize
     known.len()
 }
 
-/// Goes on from what was done, with nothing failing: everything is done at the end, and nothing twice.
+/// Resumes from finished items without any failure. In the end, all items are done, and none was done twice.
 fn resume(rules: &Rules, sizes: &[usize], progress: &Progress) {
     let rules = Rules { nodes: rules.nodes.clone(), parallel: rules.parallel, before: progress.done.clone() };
     let (mut machine, first) = Machine::resume(rules.nodes.clone(), rules.parallel, progress);
@@ -220,7 +220,7 @@ fn steps_over_no_one_and_several_items_keep_the_rules() {
     }
 }
 
-/// Numbers from a seed; the same on every machine.
+/// Random numbers from a seed, which are the same on every machine.
 struct Random(u64);
 
 impl Random {
@@ -230,8 +230,8 @@ impl Random {
     }
 }
 
-/// What a run must have done at the end, worked out one step after the other: a step is done if all that it needs is
-/// done and none of its items fails for good.
+/// Returns the steps that a run must have completed at the end, computed one step after another. A step is completed if
+/// all steps that it needs are completed and none of its items fails permanently.
 fn oracle(needs: &[Vec<usize>], sizes: &[usize], fails: &BTreeSet<Item>) -> BTreeSet<usize> {
     let mut done = BTreeSet::new();
     for step in 0..needs.len() {
@@ -268,7 +268,7 @@ fn random_graphs_end_as_one_step_after_the_other_would() {
                 .filter(|event| match event {
                     Event::Succeeded(item) => !fails.contains(item),
                     Event::Failed { item, may_pass } => {
-                        // Those that fail do so at last; others only as often as they may.
+                        // Items in `fails` fail permanently in the end. All other items fail only as often as they may.
                         let is_last = seen.attempts[item] >= attempts;
                         *may_pass && (fails.contains(item) || !is_last)
                     }
@@ -279,8 +279,8 @@ fn random_graphs_end_as_one_step_after_the_other_would() {
             let event = events[random.below(events.len())];
             rules.happen(&mut machine, &mut seen, event);
         }
-        // A failure keeps others from beginning, so not all that could be done is; but nothing else is, and resumed
-        // with all mended, all is.
+        // A failure prevents other steps from beginning, so some completable steps remain; no other step is completed.
+        // After a resumed run without failures, all steps are completed.
         assert!(seen.completed.is_subset(&expected), "seed {seed}");
         assert_eq!(seen.ended == Some(Outcome::Done), fails.is_empty() || expected.len() == steps, "seed {seed}");
         resume(&rules, &sizes, &Progress { items: seen.items.clone(), done: seen.done.clone() });

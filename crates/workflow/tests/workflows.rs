@@ -1,4 +1,5 @@
-//! Workflows against services: values between steps, retries, cancellation, resuming, on one node and on two.
+//! Tests of workflows against services: values between steps, retries, cancellation and resuming, on one node and on
+//! two.
 
 mod behaviours {
     mod bench;

@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 
 use super::Application;
 
-/// The most marks of a cluster that the terminal shows; the report has more.
+/// The maximum number of marks of a cluster that the terminal shows; the report has more.
 const MARKS: usize = 3;
 
 /// The findings of a run.
@@ -33,17 +33,17 @@ pub struct Found<'a> {
     pub map: &'a Map,
     /// The quality of the map.
     pub shepard: &'a Shepard,
-    /// How the clusters agree with the known classes, if any are known.
+    /// The agreement of the clusters with the known classes, if there are known classes.
     pub agreement: Option<&'a Agreement>,
     /// The features that mark each cluster, if items have features.
     pub marks: &'a [Vec<(&'a str, f64)>],
-    /// How the active items are spread over the clusters, if the active items are known.
+    /// The distribution of the active items over the clusters, if it is known which items are active.
     pub enrichment: Option<&'a Enrichment>,
     /// The warnings for the user.
     pub warnings: &'a [String],
 }
 
-/// Returns the heading for the descriptions by [`knowledge`].
+/// Returns the heading for the descriptions that [`knowledge`] returns.
 pub fn knowledge_name(found: &Found<'_>) -> &'static str {
     if found.enrichment.is_some() {
         "active"
@@ -178,7 +178,7 @@ pub fn told(found: &Found<'_>) -> String {
         let index = significant(agreement.adjusted_rand, 3);
         format!("clusters and known {} agree by an adjusted Rand index of {index}\n", known.name)
     });
-    // Two classes of very different sizes are not a partition that clusters should agree with.
+    // Two classes of very different sizes are not a partition with which clusters should agree.
     let agreement = found.enrichment.map_or(agreement, |found| format!("{}\n", in_rich(found)));
     format!(
         "{items} in {}, a map in {} of stress {}\n\n{}{agreement}",

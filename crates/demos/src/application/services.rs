@@ -45,7 +45,7 @@ pub fn seconds(run: &Run, step: &str) -> f64 {
     times.map_or(0.0, |(started, ended)| ended.saturating_sub(started) as f64 / 1000.0)
 }
 
-/// Returns the fault of the first failed job, or else the reason why the run failed.
+/// Returns the fault of the first failed job, or otherwise the reason why the run failed.
 pub fn first_fault(run: &Run) -> Fault {
     let of_steps = run.steps.values().find_map(|step| step.fault.clone());
     of_steps.or_else(|| run.fault.clone()).unwrap_or_else(|| Fault::new(Code::OperationFailed, "the run has failed"))

@@ -12,7 +12,7 @@ use super::{Profile, Regions, View, agreement};
 
 /// The name of the method in summaries.
 pub const METHOD: &str = "deterministic annealing of regions by attributes, by position and by both";
-/// The most attributes that the terminal shows for a cluster; the report has all.
+/// The maximum number of attributes that the terminal shows for a cluster; the report has all of them.
 const MARKS: usize = 3;
 
 /// The findings for one view of the regions.
@@ -37,7 +37,7 @@ pub fn title(regions: &Regions, view: View) -> String {
     }
 }
 
-/// Writes a line for each region: `id`, and its cluster in each view.
+/// Writes a line for each region: `id`, and the region's cluster in each view.
 ///
 /// # Errors
 /// Returns the errors of the writer.
@@ -55,7 +55,7 @@ pub fn write_labels(out: &mut impl io::Write, regions: &Regions, found: &[Found]
 }
 
 /// Writes a line for each cluster of each view. The columns are `view`, `cluster`, `regions`, `people`, then `subgroup`
-/// and the mean position where they are known, then the mean of each attribute.
+/// and the mean position if they are known, then the mean of each attribute.
 ///
 /// # Errors
 /// Returns the errors of the writer.
@@ -101,7 +101,7 @@ pub fn agreements(regions: &Regions, found: &[Found]) -> Vec<(View, View, f64)> 
         .collect()
 }
 
-/// Returns the facts for `summary.json`. `mix` is the share of positions in the variance when both count.
+/// Returns the facts for `summary.json`. `mix` is the share of positions in the variance of the view that uses both.
 pub fn facts(regions: &Regions, found: &[Found], mix: f64, parameters: &Parameters) -> Value {
     let people: f64 = regions.people.iter().sum();
     let views: Vec<Value> = found

@@ -12,9 +12,9 @@ use lehr_report::markup::{Page, section, swatch, table, typeset};
 use lehr_report::picture::Picture;
 use lehr_report::scene::Scene;
 
-/// The most regions that are drawn.
+/// The maximum number of regions that are drawn.
 const DRAWN: usize = 60_000;
-/// The most attributes that the report shows, those that differ most first; `profiles.csv` has all of them.
+/// The maximum number of attributes in the report, which shows those that differ most; `profiles.csv` has all of them.
 const SHOWN: usize = 12;
 
 /// Returns the whole report.
@@ -68,7 +68,7 @@ fn view_section(regions: &Regions, found: &Found, mix: f64, figures: &mut Figure
 /// Returns the table of profiles: the mean of each attribute, with its deviation from the overall mean.
 fn profiles(regions: &Regions, found: &Found, id: &str) -> Markup {
     let columns = regions.attributes.columns();
-    // The attributes by which the clusters differ most.
+    // The attributes are sorted by how much the clusters differ in them.
     let spread = |j: usize| found.profiles.iter().map(|profile| profile.deviations[j].abs()).fold(0.0, f64::max);
     let mut shown: Vec<usize> = (0..columns.len()).collect();
     shown.sort_by(|&a, &b| spread(b).total_cmp(&spread(a)));

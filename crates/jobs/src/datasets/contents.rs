@@ -1,11 +1,11 @@
-//! The contents of data sets and uploads, by number: in a folder on disk, or in memory and unnamed files.
+//! The contents of data sets and uploads, by number. They are in a folder on disk, or in memory and unnamed files.
 //!
-//! Contents are written once and never change, so only their numbers must agree with the document. [`Contents::sweep`]
-//! removes contents that the document does not name, unless the document itself was lost or restored
+//! Contents are written once and never change, so they agree with the document if their numbers do. [`Contents::sweep`]
+//! removes contents that the document does not name. It removes nothing after the document was lost or restored
 //! ([`Contents::freeze`]).
 //!
-//! Each upload has a file with a checksum for every piece. So the service notices any byte that differs from the one it
-//! acknowledged.
+//! For each upload, a second file has a checksum of every piece. With it, the service notices if a stored byte differs
+//! from the byte that it acknowledged.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File, OpenOptions};
@@ -26,10 +26,11 @@ use crate::table::{Columns, Table};
 #[derive(Debug)]
 pub(crate) struct Contents {
     folder: Option<PathBuf>,
-    /// The most memory that tables may take, in bytes.
+    /// The maximum memory that tables may take, in bytes.
     memory_bytes: u64,
     held: Mutex<Held>,
-    /// The folder's lock, held as long as this value lives, so that no second node writes there.
+    /// The locked file of the folder, which stops a second node from writing there. The lock lasts until this value is
+    /// dropped.
     _lock: Option<File>,
 }
 
@@ -39,16 +40,16 @@ struct Held {
     /// The unnamed files of uploads.
     parts: BTreeMap<u64, File>,
     bytes: u64,
-    /// Counts the uses of tables, to find the least recently used one.
+    /// A counter of accesses to tables, from which the least recently used table is found.
     uses: u64,
     /// Whether all stored contents are named in the document.
     is_swept: bool,
-    /// Whether removing is forbidden.
+    /// Whether removing contents is forbidden.
     is_frozen: bool,
 }
 
-/// Returns the fault for contents that could not be stored. It tells the client about a full disk, because the client
-/// can ask for space.
+/// Returns the fault for contents that could not be stored. If the disk is full, the fault says so, because the client
+/// can free space.
 fn disk(error: &(dyn std::error::Error + 'static)) -> Fault {
     let reason = if is_full(error) {
         "the data could not be kept: no space left on the disk of the node"
@@ -69,7 +70,7 @@ fn is_full(error: &(dyn std::error::Error + 'static)) -> bool {
     let mut causes = std::iter::successors(Some(error), |error| error.source());
     causes.any(|error| {
         let cause = match error.downcast_ref::<lehr_data::Error>() {
-            // The message of this error includes its cause, so its chain of sources does not have it.
+            // This error's message includes the cause, so its chain of sources leaves the cause out.
             Some(lehr_data::Error::Write { cause, .. }) => Some(cause),
             _ => error.downcast_ref::<io::Error>(),
         };
@@ -97,7 +98,7 @@ impl Contents {
         Some(Sums { path: self.folder.as_ref()?.join(format!("{number}.sums")) })
     }
 
-    /// Stores a table. If this succeeds and the service keeps its data, the contents survive a crash.
+    /// Stores a table. If the service keeps its data, the contents survive a crash once this function has succeeded.
     ///
     /// # Errors
     /// Returns [`Code::InsufficientResources`].
@@ -110,7 +111,8 @@ impl Contents {
         self.hold(number, table)
     }
 
-    /// Holds a table in memory. If necessary, it first drops the least recently used tables, which are also on disk.
+    /// Holds a table in memory. If necessary, first drops the least recently used tables from memory; they are also on
+    /// disk.
     fn hold(&self, number: u64, table: &Table) -> Result<(), Fault> {
         let mut held = self.held.lock();
         let held = &mut *held;
@@ -218,7 +220,7 @@ impl Contents {
         put().map_err(|error| disk(&error))
     }
 
-    /// Checks that all acknowledged bytes of an upload are there.
+    /// Checks that the file of an upload has all acknowledged bytes.
     fn check_length(&self, number: u64, bytes: u64) -> Result<(), Fault> {
         let Some(path) = self.part_path(number) else { return Ok(()) };
         match fs::metadata(path) {
@@ -270,13 +272,13 @@ impl Contents {
         Ok(file)
     }
 
-    /// Forbids removing from now on, because the document may not list all contents.
+    /// Forbids removing contents from now on, because the document may not list all of them.
     pub(crate) fn freeze(&self) {
         self.held.lock().is_frozen = true;
     }
 
-    /// Returns the contents that no document names: the tables by number, and the number of unfinished uploads. It
-    /// renames the files of these uploads, so that no later upload overwrites them.
+    /// Returns the contents that no document names: tables by number, and the number of unfinished uploads. Renames the
+    /// files of these uploads, so that later uploads do not overwrite them.
     ///
     /// # Errors
     /// Returns the errors of the disk.
@@ -311,12 +313,12 @@ impl Contents {
         Ok((tables, uploads))
     }
 
-    /// Records that the document may name fewer contents.
+    /// Records that the document may have stopped naming some contents.
     pub(crate) fn mark(&self) {
         self.held.lock().is_swept = false;
     }
 
-    /// Removes all contents that are not in `named`, if there may be any.
+    /// Removes all contents whose numbers are not in `named`, unless no change can have left such contents.
     pub(crate) fn sweep(&self, named: &BTreeSet<u64>) {
         {
             let mut held = self.held.lock();
@@ -346,8 +348,8 @@ impl Contents {
     }
 }
 
-/// The file with the checksums of an upload's pieces. Each piece has two little-endian numbers of eight bytes: its end
-/// and its hash.
+/// The file with the checksums of an upload's pieces. The record of a piece is two little-endian numbers of eight
+/// bytes: the end of the piece and its hash.
 struct Sums {
     path: PathBuf,
 }
@@ -375,7 +377,7 @@ impl Sums {
         file.sync_data()
     }
 
-    /// Describes the damage in the first `bytes` of a file, if there is any.
+    /// Describes the damage in the first `bytes` bytes of a file, if there is any.
     fn check(&self, file: &mut impl Read, bytes: u64) -> io::Result<Option<String>> {
         let known = match fs::read(&self.path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
@@ -405,7 +407,7 @@ impl Sums {
 /// The length of a piece's record, in bytes.
 const PIECE: u64 = 16;
 
-/// Returns the end and the hash of each piece; ignores an incomplete record at the end.
+/// Returns the end and the hash of each piece. Ignores an incomplete record at the end.
 fn pieces(known: &[u8]) -> impl Iterator<Item = (u64, u64)> + '_ {
     let word = |bytes: &[u8]| bytes.try_into().map_or(0, u64::from_le_bytes);
     known.chunks_exact(PIECE as usize).map(move |piece| (word(&piece[..8]), word(&piece[8..])))

@@ -5,7 +5,7 @@ use std::path::{Component, Path, PathBuf};
 
 use lehr_services::{Code, Fault};
 
-/// A folder from which files are opened, but none outside of it.
+/// A folder whose files may be opened, but no file outside it.
 #[derive(Debug)]
 pub(crate) struct Root {
     folder: File,
@@ -47,8 +47,8 @@ impl Root {
         Ok(file)
     }
 
-    /// Opens a file in one step. Since the system resolves the path beneath the folder, nothing can be swapped in
-    /// between.
+    /// Opens a file in one step. The system resolves the path beneath the folder, so no part of the path can be
+    /// replaced in between.
     #[cfg(target_os = "linux")]
     fn open_beneath(&self, path: &Path) -> Result<File, Fault> {
         use rustix::fs::{Mode, OFlags, ResolveFlags, openat2};
@@ -59,7 +59,7 @@ impl Root {
         match openat2(&self.folder, path, flags, Mode::empty(), ResolveFlags::BENEATH | ResolveFlags::NO_MAGICLINKS) {
             Ok(file) => Ok(file.into()),
             Err(Errno::XDEV | Errno::LOOP) => Err(leads_out(&shown)),
-            // The system is too old, or forbids the call.
+            // The system is too old for this call, or forbids it.
             Err(Errno::NOSYS | Errno::PERM) => self.open_resolved(path),
             Err(error) => Err(refused(&shown, &error.into())),
         }
@@ -71,7 +71,7 @@ impl Root {
         self.open_resolved(path)
     }
 
-    /// Resolves the path, compares it with the root, and opens the resolved path. For systems without the call.
+    /// Resolves the path, checks that it is inside the root, and opens it. For systems that cannot do this in one call.
     fn open_resolved(&self, path: &Path) -> Result<File, Fault> {
         let shown = path.display().to_string();
         let resolved = self.path.join(path).canonicalize().map_err(|error| refused(&shown, &error))?;

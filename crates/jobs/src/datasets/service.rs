@@ -1,9 +1,9 @@
 //! The service of data sets.
 //!
-//! A request and its change of the document may be two operations. `begin`, `rename` and `remove` change the document
-//! themselves. `append`, `finish`, `open` and `put` run alongside other operations, and send the service a change
-//! (`grow`, `start_reading`, `settle`). The serialised form of such a change has no data. Separate threads read files.
-//! A change may leave contents that the document no longer names; they are removed at the next change.
+//! Some operations need two steps: the request, and a later change of the document. `begin`, `rename` and `remove`
+//! change the document themselves. `append`, `finish`, `open` and `put` run alongside other operations, and send the
+//! service a change (`grow`, `start_reading`, `settle`). The serialised form of such a change has no data. Separate
+//! threads read files. A change may leave contents that the document no longer names; the next change removes them.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -20,10 +20,10 @@ use super::root::Root;
 use super::*;
 use crate::format::{self, Found};
 
-/// The most bytes of one piece of an upload.
+/// The maximum size of one piece of an upload, in bytes.
 pub(super) const PIECE_BYTES: u64 = 64 << 20;
 
-/// The largest table that leaves the node in one answer, in bytes; larger tables are read in pieces.
+/// The maximum size of a table that leaves the node in one answer, in bytes. Larger tables are read in pieces.
 const TAKEN_BYTES: u64 = 64 << 20;
 
 /// The folders and limits of the service of data sets.
@@ -35,24 +35,24 @@ const TAKEN_BYTES: u64 = 64 << 20;
 /// ```
 #[derive(Clone, Debug)]
 pub struct Limits {
-    /// The folder that data are kept in. Default: none, so data are lost with the process.
+    /// The folder for the data sets. Default: none, so the data are lost when the process ends.
     pub keep: Option<PathBuf>,
     /// The folder whose files clients may open. Default: none.
     pub root: Option<PathBuf>,
-    /// The most bytes of one upload. Default: 4 GiB.
+    /// The maximum size of one upload, in bytes. Default: 4 GiB.
     pub upload_bytes: u64,
-    /// The most uploads at once. Default: 64.
+    /// The maximum number of unfinished uploads. Default: 64.
     pub uploads: usize,
-    /// The most data sets. Default: 10,000.
+    /// The maximum number of data sets. Default: 10,000.
     pub datasets: usize,
-    /// The most bytes of values in one data set. Default: 8 GiB.
+    /// The maximum size of the values in one data set, in bytes. Default: 8 GiB.
     pub dataset_bytes: u64,
-    /// The largest size of an upload, both uncompressed and as values, as a multiple of its own size. Default: 100.
+    /// The maximum ratio of an upload's expanded size, both uncompressed and as values, to its own size. Default: 100.
     pub expansion: u64,
-    /// The size that an upload may always reach, however small it is. Default: 64 MiB.
+    /// The expanded size that is allowed to every upload, however small, in bytes. Default: 64 MiB.
     pub expanded_bytes: u64,
-    /// The memory limit for the values of all data sets. If the service keeps data on disk, it holds the most recently
-    /// used ones in memory too. Default: 8 GiB.
+    /// The maximum memory for the values of all data sets, in bytes. A service that keeps data on disk also holds the
+    /// most recently used data sets in memory. Default: 8 GiB.
     pub memory_bytes: u64,
 }
 
@@ -114,7 +114,7 @@ impl DatasetService {
         Self::new(Limits::default()).expect("no folder is asked for")
     }
 
-    /// Removes contents that the document does not name. Contents that it names now were stored before this change
+    /// Removes contents that the document does not name. All contents that it names now were stored before this change
     /// began.
     fn sweep(&self) {
         let contents = self.document.datasets.values().map(|dataset| dataset.content);
@@ -205,7 +205,7 @@ impl DatasetService {
             };
             let (replace, read_from) = (upload.replace, Some(upload.content));
             let settle = Settle { name, dataset, fault, replace, read_from, table };
-            // The service refuses this only if it ends; it reads the upload again after its restart.
+            // The service refuses this request only when it ends; it reads the upload again after its restart.
             let _ = block_on(own.call(settle));
         };
         spawn_detached("lehr-reading", body)
@@ -224,7 +224,7 @@ impl Inner {
         match &upload.source {
             Source::Upload { format } => {
                 let file = self.contents.part(upload.content, upload.offset, upload.sha256.as_deref())?;
-                // A few bytes of a compressed file may stand for any number of rows.
+                // A few bytes of a compressed file may expand to any number of rows.
                 let Limits { expansion, expanded_bytes, .. } = self.limits;
                 let expanded = upload.offset.saturating_mul(expansion).max(expanded_bytes);
                 let read = format::read(file, *format, &upload.reading, name, most.min(expanded));
@@ -270,7 +270,7 @@ pub(crate) fn check_name(name: &str) -> Result<(), Fault> {
     Err(Fault::new(Code::InvalidValue, format!("name: {rule}, found {name:?}")))
 }
 
-/// Checks that the service sent this to itself.
+/// Checks that the service itself sent this request.
 fn check_own(call: &Call) -> Result<(), Fault> {
     if call.caller().is_none() {
         return Ok(());
@@ -341,7 +341,7 @@ impl Exclusive<Begin> for DatasetService {
         if let Some(before) = self.document.uploads.get(&begin.name)
             && before.state != UploadState::Failed
         {
-            // This includes a complete upload that is being read: a client that begins it again will finish it again.
+            // An upload that is being read counts too: a client that begins it again will also finish it again.
             let same = Upload { state: before.state, offset: before.offset, content: before.content, ..upload.clone() };
             if *before == same {
                 return Ok(Offset { offset: before.offset, piece_bytes_max: PIECE_BYTES });
@@ -413,14 +413,14 @@ impl Independent<Finish> for DatasetService {
     }
 }
 
-/// Work that a request has begun. Dropping it undoes the work, because the request failed, its client disconnected or
-/// its deadline passed. If bytes are being read then, the result is discarded, because no client refers to them any
-/// more.
+/// The work that a request has begun. Dropping this value undoes the work: the request failed, its client disconnected,
+/// or its deadline passed. If the bytes are being read at that time, the result is discarded, because no client refers
+/// to them any more.
 pub(super) struct Begun(Option<(Reference<Datasets>, lehr_runtime::Handle, Abandon)>);
 
 impl Begun {
-    /// Begins something under a name. Returns the answer, and a [`Begun`] if this request began it. A separate task
-    /// sends the request: if the caller ends before the answer arrives, the task still receives it and undoes the work.
+    /// Begins the work under a name. Returns the answer, and a [`Begun`] if this request began the work. A separate
+    /// task sends the request. If the caller ends before the answer arrives, the task receives it and undoes the work.
     pub(super) async fn by<O>(call: &Call, begin: O, name: String) -> Result<(O::Reply, Option<Self>), Fault>
     where
         O: Operation<Contract = Datasets>,
@@ -468,7 +468,7 @@ impl Drop for Begun {
     }
 }
 
-/// Has the service read an upload whose bytes have all arrived.
+/// Tells the service to read an upload whose bytes have all arrived.
 pub(super) async fn finished(own: Reference<Datasets>, name: String) -> Result<Dataset, Fault> {
     read_and_wait(own, StartReading { name, file: None }).await
 }
@@ -510,7 +510,7 @@ impl Independent<Open> for DatasetService {
 impl Exclusive<Abandon> for DatasetService {
     async fn handle(&mut self, Abandon { name, content }: Abandon, call: &Call) -> Result<(), Fault> {
         check_own(call)?;
-        // A failed upload has no number any more.
+        // A failed upload has lost its number.
         let is_it = |upload: &Upload| upload.content == content || upload.state == UploadState::Failed;
         if self.document.uploads.get(&name).is_some_and(is_it) {
             self.document.uploads.remove(&name);
@@ -520,7 +520,7 @@ impl Exclusive<Abandon> for DatasetService {
     }
 }
 
-/// Has the service read an upload or a file, and waits for the outcome.
+/// Tells the service to read an upload or a file, and waits for the outcome.
 async fn read_and_wait(own: Reference<Datasets>, start: StartReading) -> Result<Dataset, Fault> {
     let name = start.name.clone();
     let mut changes = own.subscribe(Subscribe::default().keys([name.clone()])).await?;
@@ -538,7 +538,7 @@ async fn read(own: &Reference<Datasets>, name: &str, changes: &mut Subscription<
             (None, Some(dataset)) => return Ok(dataset.clone()),
             _ => return Err(Fault::new(Code::OperationCancelled, format!("{name:?} was removed while it was read"))),
         }
-        // Drop the state: a change would copy it while it is held.
+        // Drop the state now, because a change copies it while it is held.
         drop(state);
         match changes.next().await {
             Ok(Event::Seed(_) | Event::Change(_) | Event::Gap { .. }) => {}
@@ -566,7 +566,7 @@ impl Exclusive<StartReading> for DatasetService {
                 // twice.
                 file.replace |= self.document.datasets.get(&name).is_some_and(|before| before.source == file.source);
                 self.check_free(&name, file.replace)?;
-                // Refuse a file that cannot be opened before the document changes.
+                // Refuse a file that cannot be opened now, before the document changes.
                 let root = self.inner.root.as_ref().ok_or_else(no_root)?;
                 blocking("the disk", || root.open(path))?;
                 file.content = self.number();
@@ -591,7 +591,7 @@ impl Exclusive<StartReading> for DatasetService {
                 upload.clone()
             }
         };
-        // If this change cannot be stored, the outcome of the reading is ignored.
+        // If this change cannot be stored, the service ignores the outcome of the reading.
         self.start_reading(name, upload, call.own()?)
     }
 }

@@ -11,9 +11,9 @@ use super::{Begin, Dataset, DatasetService, Datasets, Grow};
 use crate::bytes::Bytes;
 use crate::format::{Dialect, Form};
 
-/// Uploads a whole file, and answers when the data set is ready. For larger files, upload pieces: [`Begin`].
+/// Uploads a whole file, and answers when the data set is ready. To upload larger files in pieces, use [`Begin`].
 ///
-/// Over HTTP the body may be the file itself, with the other fields in the query:
+/// Over HTTP, the body may be the file itself, with the other fields in the query:
 ///
 /// ```console
 /// $ curl -H 'content-type: text/csv' --data-binary @sites.csv 'http://127.0.0.1:8420/datasets:upload?name=sites'
@@ -86,7 +86,7 @@ pub struct UploadFile {
     /// The notation of an ordinary table, with the format `table`. Default: detected.
     #[serde(default)]
     pub dialect: Option<Dialect>,
-    /// Whether to replace an existing data set of this name, which stays until the new one is complete.
+    /// Whether to replace an existing data set of this name. The existing one stays until the new one is complete.
     #[serde(default)]
     pub replace: bool,
 }
@@ -131,7 +131,7 @@ impl Independent<UploadFile> for DatasetService {
         let UploadFile { name, data, columns, weights, id, delimiter, header, gaps, dialect, replace, .. } = file;
         let all = data.as_slice().len() as u64;
         let sum = blocking("a checksum", || Sha256::digest(data.as_slice()));
-        // The checksum makes sure that only the same file resumes an interrupted upload.
+        // The checksum ensures that an interrupted upload is resumed only with the same file.
         let sha256 = Some(sum.iter().map(|byte| format!("{byte:02x}")).collect());
         let bytes = Some(all);
         let begin = Begin {

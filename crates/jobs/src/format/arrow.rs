@@ -1,4 +1,4 @@
-//! Arrow IPC, as a stream or a file: the format in which tables are stored and sent, and which clients may send.
+//! Arrow IPC, as a stream or a file. Lehr stores and sends tables in this format, and clients may send it.
 //! `messages.rs` examines the messages first.
 
 mod messages;
@@ -16,7 +16,7 @@ use lehr_services::{Code, Fault};
 use super::column::{Column, Gaps, Intake, Values, chosen, table, unsupported};
 use crate::table::{Columns, GAPS, ID, Table, WEIGHTS, WHOLE, scale_of};
 
-/// The first bytes of a file, as opposed to a stream.
+/// The first bytes of an Arrow file, which a stream does not have.
 const MAGIC: &[u8] = b"ARROW1";
 
 /// Writes a table as a stream of one batch.
@@ -37,11 +37,12 @@ pub(crate) fn write_to(out: impl std::io::Write, table: &Table) -> Result<(), Ar
     writer.finish()
 }
 
-/// Reads a table that was sent as bytes, with its roles. A panic of the library becomes a fault for any sender.
+/// Reads a table that was sent as bytes, with the roles of its columns. If the library panics, returns a fault.
 ///
 /// # Errors
-/// Returns [`Code::InvalidValue`], or [`Code::TooLarge`] if its values take more than eight times the memory of the
-/// bytes. This suffices for our tables, because eight-bit numbers become 64-bit ones and Lehr sends no dictionaries.
+/// Returns [`Code::InvalidValue`], or [`Code::TooLarge`] if the values take more than eight times the memory of the
+/// bytes. Tables of Lehr stay below this limit: eight-bit numbers become 64-bit numbers, and Lehr sends no
+/// dictionaries.
 pub(crate) fn read(bytes: &[u8], name: &str) -> Result<Table, Fault> {
     let bytes_max = (bytes.len() as u64).saturating_mul(8);
     super::guarded(&format!("{name}: expected a sound Arrow stream or file"), || {
@@ -92,14 +93,14 @@ fn collect(
     let mut wanted = wanted.clone();
     wanted.weights = wanted.weights.or_else(|| schema.metadata().get(WEIGHTS).cloned());
     wanted.id = wanted.id.or_else(|| schema.metadata().get(ID).cloned());
-    // A table written by Lehr declares its missing values itself.
+    // A table written by Lehr declares whether values may be missing.
     let ours = schema.metadata().contains_key(GAPS);
     let gaps = if ours && gaps == Gaps::Nowhere { Gaps::InNumbers } else { gaps };
     let mut columns = Vec::new();
     for index in chosen(&names, &wanted, name)? {
         let (field, of) = (schema.field(index), schema.field(index).data_type());
         let scale = scale_of(field).map_err(|fault| Fault::new(fault.code(), format!("{name}: {}", fault.reason())))?;
-        // In a table of another program, whole numbers of 16 bits are counts.
+        // In a table of another program, 16-bit whole numbers are counts.
         let fixed = scale.filter(|_| *of == DataType::UInt16).map(|scale| Values::Fixed(Vec::new(), scale));
         let values = fixed.or_else(|| values_of(of));
         let values = values.ok_or_else(|| unsupported(name, index, &names[index], &of.to_string()))?;
@@ -117,7 +118,7 @@ fn collect(
     table(columns, &wanted, gaps, name, intake)
 }
 
-/// Returns the kind of values that a type becomes, or `None` if tables do not support it.
+/// Returns the kind of values that an Arrow type becomes, or `None` if tables do not support the type.
 fn values_of(of: &DataType) -> Option<Values> {
     match of {
         DataType::Float32 => Some(Values::Singles(Vec::new())),
@@ -134,7 +135,7 @@ fn values_of(of: &DataType) -> Option<Values> {
     }
 }
 
-/// Takes the values of one batch.
+/// Adds the values of one batch to a column.
 fn take(array: &ArrayRef, column: &mut Column, intake: &mut Intake) {
     macro_rules! each {
         ($of:ty, $value:ident => $put:expr) => {
@@ -332,7 +333,7 @@ mod tests {
         assert_eq!(Table::joined(&[table.slice(0, 1), part]).unwrap().checksum(), table.checksum());
     }
 
-    /// Returns the fault of a file or stream of one batch.
+    /// Returns the fault for a file or stream of one batch.
     fn refused(bytes: &[u8], bytes_max: u64) -> Fault {
         read_from(Cursor::new(bytes), &Columns::default(), Gaps::Nowhere, "a", bytes_max).unwrap_err()
     }
@@ -354,7 +355,7 @@ mod tests {
                 fault.reason(),
                 "a, column 1 (\"words\"): with it the values take more than the 1048576 bytes that are allowed"
             );
-            // Bytes from another process declare no limit.
+            // A reader of bytes from another process has no given limit, so it derives one.
             assert_eq!(read(&bytes, "a").unwrap_err().code(), Code::TooLarge);
         }
         let batch = RecordBatch::try_from_iter([("view", Arc::new(view) as ArrayRef)]).unwrap();
@@ -381,8 +382,8 @@ mod tests {
         assert!(fault.reason().contains("and 70368744177664 bytes at"), "{fault}");
     }
 
-    /// Returns a batch message with `COLUMNS` columns of three numbers each, at these offsets in a body of this many
-    /// bytes.
+    /// Returns a batch message with `COLUMNS` columns of three numbers each. The columns begin at the offsets `places`
+    /// in a body of `body` bytes.
     fn message(places: &[i64; COLUMNS], body: i64) -> Vec<u8> {
         use arrow_ipc::{Buffer, FieldNode, MessageArgs, MessageHeader, RecordBatchArgs};
         let mut builder = flatbuffers::FlatBufferBuilder::new();
@@ -448,8 +449,8 @@ mod tests {
         let files = |places: &[i64; COLUMNS], body: usize| {
             let (message, body) = (message(places, body as i64), vec![0; body]);
             let length = (message.len() as u32).to_le_bytes();
-            // A reader of files ignores the length before a message, so it may be anything; even 0 does not mean the
-            // end.
+            // A reader of files ignores the length before a message, so the length may be arbitrary. Even 0 does not
+            // mark the end.
             let prefixes = [[[0xff; 4], length].concat(), length.to_vec(), vec![0; 4]];
             let mut files = prefixes.map(|prefix| file_of(&prefix, &message, &body, 1)).to_vec();
             files.push(stream(&message, &body));
@@ -484,8 +485,8 @@ mod tests {
         let rows = arrow_array::DictionaryArray::new(Int32Array::new_null(2), Arc::new(words));
         let batch = RecordBatch::try_from_iter([("d", Arc::new(rows) as ArrayRef)]).unwrap();
         for as_file in [false, true] {
-            // The batch of two rows is written twice, so there are four faults. A panic of the library would be
-            // reported as damage.
+            // The batch of two rows is written twice, so there are four faults. If the library panicked, the fault
+            // would report a damaged file instead.
             let fault = refused(&written(&batch, as_file), 1 << 20);
             assert!(
                 fault.reason().starts_with("a, row 1, column 1 (\"d\"): expected a value, found none\n"),
@@ -544,7 +545,7 @@ mod tests {
             let _ = read(&bytes[..at]);
         }
         assert!(read(&bytes).is_ok());
-        // The same applies to bytes from another process.
+        // The same limit applies to bytes from another process.
         for as_file in [false, true] {
             let bytes = written(&batch(Int32Array::from(vec![1, 2, 3])), as_file);
             for at in 0..bytes.len() {

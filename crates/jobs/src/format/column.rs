@@ -1,4 +1,4 @@
-//! Columns of a columnar file as they are read, batch by batch, and the faults in them.
+//! Columns of a columnar file that are read batch by batch, and the faults in them.
 
 use arrow_array::builder::StringBuilder;
 use lehr_data::dissimilarities::MISSING_U16;
@@ -14,20 +14,20 @@ const EXACT: u64 = 1 << 53;
 /// Which values of a file may be missing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Gaps {
-    /// None.
+    /// No values.
     Nowhere,
-    /// Only numbers that are not whole, as in tables written by Lehr.
+    /// Only numbers with a fraction, as in tables written by Lehr.
     InNumbers,
-    /// All. Whole numbers with missing values become floating point, and a missing text becomes empty.
+    /// All values. Whole numbers with missing values become floating point, and a missing text becomes empty.
     Anywhere,
 }
 
-/// The values of a column so far.
+/// The values of a column that were read so far.
 #[derive(Debug)]
 pub(crate) enum Values {
     Numbers(Vec<f64>),
     Singles(Vec<f32>),
-    /// Numbers in fixed point, with the value of a unit.
+    /// Fixed-point numbers, with the value of a unit.
     Fixed(Vec<u16>, f64),
     Whole(Vec<i64>),
     Counts(Vec<u64>),
@@ -40,7 +40,7 @@ impl Values {
     }
 }
 
-/// The number of bytes left at the last [`Intake::tell`], for code that reserves memory for values in advance.
+/// The number of bytes left at the last [`Intake::tell`]. Code that reserves memory for values in advance reads it.
 #[derive(Clone, Debug)]
 pub(crate) struct Left(Arc<Mutex<u64>>);
 
@@ -50,42 +50,42 @@ impl Left {
     }
 }
 
-/// The faults in a file's columns, and the memory that their values may still take. A word of a dictionary takes a few
-/// bytes of a file, however often it is used, so its size in memory counts.
+/// The faults in a file's columns, and the memory that their values may still take. A text in a dictionary takes a few
+/// bytes of the file for each use, so its size in memory is counted for each use.
 #[derive(Debug)]
 pub(crate) struct Intake {
     faults: Faults,
     bytes_max: u64,
     left: u64,
     told: Left,
-    /// The first column that did not fit.
+    /// The first column that exceeded the memory limit.
     full: Option<(usize, String)>,
 }
 
 impl Intake {
-    /// Creates an intake for a file, which messages call `name`, and this many bytes of values.
+    /// Creates an intake for a file. Messages call the file `name`, and its values may take `bytes_max` bytes.
     pub(crate) fn new(name: &str, bytes_max: u64) -> Self {
         let told = Left(Arc::new(Mutex::new(bytes_max)));
         Self { faults: Faults::new(name), bytes_max, left: bytes_max, told, full: None }
     }
 
-    /// Returns the memory that is left, updated by [`Intake::tell`].
+    /// Returns a handle that shows the memory left at the last [`Intake::tell`].
     pub(crate) fn left(&self) -> Left {
         self.told.clone()
     }
 
-    /// Publishes how much is left, before more memory is reserved. Single values are too many to publish it after each
-    /// one.
+    /// Publishes how much memory is left, before more is reserved. It is not published after each value, because this
+    /// would be slow.
     pub(crate) fn tell(&self) {
         *self.told.0.lock() = self.left;
     }
 
-    /// Returns whether the memory is used up; then no further values are kept.
+    /// Returns whether the memory limit is reached; from then on no values are kept.
     pub(crate) fn is_full(&self) -> bool {
         self.full.is_some()
     }
 
-    /// Checks that all values fitted.
+    /// Checks that all values fit into the memory limit.
     ///
     /// # Errors
     /// Returns [`Code::TooLarge`].
@@ -95,7 +95,7 @@ impl Intake {
     }
 }
 
-/// Returns the fault for the column with which a file exceeds its limit.
+/// Returns the fault for the column in which a file exceeds its memory limit.
 pub(crate) fn too_large(file: &str, index: usize, name: &str, bytes_max: u64) -> Fault {
     let place = format!("{file}, column {} ({name:?})", index + 1);
     Fault::new(
@@ -128,7 +128,7 @@ impl Column {
         }
     }
 
-    /// Reserves room for a value, and returns whether there is enough.
+    /// Reserves memory for a value, and returns whether there is enough.
     fn has_room(&self, bytes: usize, intake: &mut Intake) -> bool {
         if intake.full.is_none() {
             match intake.left.checked_sub(bytes as u64) {
@@ -149,7 +149,7 @@ impl Column {
         });
     }
 
-    /// Takes a row without a value. If a value is required, this is a fault, and the placeholder is never seen.
+    /// Adds a row without a value. If a value is required, this is a fault, and the placeholder is never used.
     pub(crate) fn gap(&mut self, intake: &mut Intake) {
         let is_number = matches!(self.values, Values::Numbers(_) | Values::Singles(_) | Values::Fixed(..));
         match self.gaps {
@@ -194,7 +194,7 @@ impl Column {
         }
     }
 
-    /// Takes a 16-bit whole number: a number in fixed point, or a count.
+    /// Adds a 16-bit whole number: a fixed-point number, or a count.
     pub(crate) fn small(&mut self, value: u16, intake: &mut Intake) {
         match self.values {
             Values::Fixed(..) if value == MISSING_U16 => self.gap(intake),
@@ -231,7 +231,7 @@ impl Column {
     }
 
     pub(crate) fn text(&mut self, text: &str, intake: &mut Intake) {
-        // The end of each text is stored in 32 bits, and so is the total length.
+        // Arrow stores the end of each text in 32 bits, so the total length must fit into 32 bits too.
         let mut has_room = self.has_room(text.len() + size_of::<i32>(), intake);
         let Values::Texts(values) = &mut self.values else { return };
         if has_room && values.values_slice().len() + text.len() > i32::MAX as usize {
@@ -244,8 +244,8 @@ impl Column {
         }
     }
 
-    /// Reports bytes that are not text. They count as text, because they are examined again for each row that refers to
-    /// them.
+    /// Reports bytes that are not valid UTF-8. They count towards the memory limit, because they are examined again for
+    /// each row that refers to them.
     pub(crate) fn no_text(&mut self, bytes: &[u8], intake: &mut Intake) {
         self.fault(intake, "text in UTF-8", || format!("{} bytes that are none", bytes.len()));
         if self.has_room(bytes.len(), intake) {
@@ -253,8 +253,8 @@ impl Column {
         }
     }
 
-    /// Adds the column to a table: non-negative whole numbers become counts; others become floating point if that keeps
-    /// their values.
+    /// Adds the column to a table. Non-negative whole numbers become counts. Other whole numbers become floating point
+    /// if this keeps their values.
     fn put(self, builder: Builder, intake: &mut Intake) -> Builder {
         let name = self.name.clone();
         match self.values {
@@ -303,10 +303,10 @@ pub(crate) fn table(
     builder.build()
 }
 
-/// Returns the indices of the wanted columns: those requested, in their order, then weights and ids.
+/// Returns the indices of the wanted columns: the requested columns in their order, then weights and ids.
 ///
 /// # Errors
-/// Returns [`Code::InvalidValue`] with the names that do not exist.
+/// Returns [`Code::InvalidValue`], which lists the names that do not exist.
 pub(crate) fn chosen(names: &[String], wanted: &Columns, file: &str) -> Result<Vec<usize>, Fault> {
     let all: Vec<&String> = match &wanted.columns {
         None => return roles_there(names, wanted, file).map(|()| (0..names.len()).collect()),

@@ -14,7 +14,7 @@ use parquet::errors::ParquetError;
 use super::column::{Column, Gaps, Intake, Left, Values, chosen, table, too_large, unread, unsupported};
 use crate::table::{Columns, Table};
 
-/// The number of rows that are read at once.
+/// The number of rows that are read in one step.
 const ROWS: usize = 8192;
 
 impl Room for Left {
@@ -23,7 +23,7 @@ impl Room for Left {
     }
 }
 
-/// Reads a file as an ordinary table, with all columns of known types.
+/// Reads a file as an ordinary table, with all columns whose types are supported.
 ///
 /// # Errors
 /// Returns [`Code::InvalidValue`] with the first ten faults; [`Code::TooLarge`].
@@ -47,7 +47,7 @@ pub(crate) fn frame(file: &File, form: &TableForm, name: &str, bytes_max: u64) -
     data_frame_of_file(again()?, name, form, bytes_max).map_err(|error| super::fault_of(&error))
 }
 
-/// Returns the fault for a file that is not a readable Parquet file.
+/// Returns the fault for a file that is not a valid Parquet file.
 fn refused(refused: Refused, name: &str) -> Fault {
     match refused {
         Refused::Footer(bytes) => {
@@ -185,7 +185,7 @@ fn each<T: DataType>(
             break;
         }
         left -= records.min(left);
-        // Examining a long value for many rows takes time, so stop when its result would not be kept.
+        // Examining a long value for many rows takes time, so stop once the result is no longer kept.
         if levels.is_empty() {
             for value in &values {
                 if intake.is_full() {
@@ -222,7 +222,7 @@ mod tests {
     use super::*;
     use lehr_sync::Arc;
 
-    /// Writes a file of two row groups; `gap` says whether `n` is missing in the second row of each.
+    /// Writes a file of two row groups; `gap` says whether the second row of each has no `n`.
     fn file(compression: Compression, gap: bool) -> File {
         let file = tempfile::tempfile().unwrap();
         let text = "message s { REQUIRED DOUBLE x; OPTIONAL INT64 n; REQUIRED BINARY id (UTF8); REQUIRED INT32 u (UINT_32); REQUIRED INT64 t (TIMESTAMP_MILLIS); }";
@@ -337,7 +337,7 @@ mod tests {
         read(file, &Columns::default(), Gaps::Nowhere, "f", bytes_max)
     }
 
-    /// Returns the same file with its only page claiming to be this many bytes uncompressed.
+    /// Returns the same file after changing the declared uncompressed size of its only page to `bytes`.
     fn saying(mut file: File, bytes: u32) -> File {
         use std::io::{Read, Seek, SeekFrom, Write};
         let metadata = ParquetMetaDataReader::new().parse_and_finish(&file).unwrap();
@@ -403,7 +403,7 @@ mod tests {
         }
     }
 
-    /// Writes a file with one column `id`, which has a word that is not valid UTF-8 in this many rows.
+    /// Writes a file with one column `id`, in which `rows` rows have a word that is not valid UTF-8.
     fn of_no_text(word: &[u8], rows: usize) -> File {
         let file = tempfile::tempfile().unwrap();
         let schema = Arc::new(parse_message_type("message s { REQUIRED BINARY id (UTF8); }").unwrap());
@@ -501,7 +501,7 @@ mod tests {
             assert_eq!(fault.code(), Code::InvalidValue);
             assert!(fault.reason().ends_with(&format!("a footer of {length} bytes in a file of {size}")), "{fault}");
         }
-        // The claimed size is as long as allowed, but the file has no valid footer.
+        // The declared size is the largest allowed size, but the file has no valid footer.
         assert_eq!(all(saying(16 << 20, 64 << 20), 1 << 20).unwrap_err().code(), Code::InvalidValue);
     }
 
@@ -514,8 +514,8 @@ mod tests {
                 of_texts(&[long.as_str()], properties, false)
             };
             assert_eq!(all(file(), 1 << 20).unwrap().texts("id").unwrap()[0].len(), long.len());
-            // A page of half a megabyte where 100,000 bytes are allowed, and a page that claims a megabyte where one
-            // byte less is allowed.
+            // A page of half a megabyte with a limit of 100,000 bytes, and a page that declares a megabyte with a limit
+            // one byte below it.
             for (file, allowed) in [(file(), 100_000), (saying(file(), 1_000_000), 999_999)] {
                 let fault = all(file, allowed).unwrap_err();
                 assert_eq!(fault.code(), Code::TooLarge);

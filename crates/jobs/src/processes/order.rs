@@ -1,4 +1,4 @@
-//! Orders, which tell the processes of a job what to do, as files in a folder and as a single byte sequence.
+//! Orders, which tell the processes of a job what to do. An order is a set of files in a folder, or a byte sequence.
 //!
 //! | part of the bytes | |
 //! | --- | --- |
@@ -63,9 +63,9 @@ fn table_path(folder: &Path, name: &str) -> PathBuf {
     folder.join(format!("{name}.arrow"))
 }
 
-/// Reads the order that a node has written into a folder, with the state that the job resumes from. The first process
-/// of the job calls this. It sends the bytes to all processes and makes its own [`Part`](super::Part) from them.
-///
+/// Reads the order that a node has written into a folder, with the state from which the job resumes. The first process
+/// of the job calls this function. It sends the bytes to all processes and makes its own [`Part`](super::Part) from
+/// them.
 /// # Errors
 /// Returns an error if the folder cannot be read or has no order, or if a checkpoint is damaged. The error is also
 /// written into the folder for the node.
@@ -77,7 +77,7 @@ fn table_path(folder: &Path, name: &str) -> PathBuf {
 /// ```
 pub fn order(folder: &Path) -> Result<Vec<u8>, Failure> {
     gathered(folder).inspect_err(|failure| {
-        // If the folder does not exist, the message of this process must suffice.
+        // If the folder does not exist, only the message of this process reports the failure.
         let _ = Outcome::Failed(failure.clone().into()).write(folder);
     })
 }
@@ -130,7 +130,7 @@ fn misread(reason: impl std::fmt::Display) -> Failure {
     Failure::Internal(format!("the order of the job cannot be read: {reason}"))
 }
 
-/// Removes and returns the first part.
+/// Removes the first part from the bytes, and returns it.
 fn next<'a>(bytes: &mut &'a [u8]) -> Result<Option<&'a [u8]>, Failure> {
     let cut = || misread("it is cut");
     let (length, rest) = bytes.split_first_chunk().ok_or_else(cut)?;
@@ -174,8 +174,8 @@ mod tests {
         let read = Order::read(&bytes).unwrap();
         assert_eq!((read.checkpoint, read.log), (Some(&b"saved"[..]), Some(&b"rows"[..])));
         fs::write(folder.path().join(CHECKPOINT), b"12345678damaged").unwrap();
-        // The node checks the checkpoint before, and warns. If it was damaged after that, the job starts again and
-        // reaches the same result.
+        // Before, the node checks the checkpoint and warns. If the checkpoint was damaged afterwards, the job starts
+        // again and reaches the same result.
         let bytes = order(folder.path()).unwrap();
         assert_eq!(Order::read(&bytes).unwrap().checkpoint, None);
     }

@@ -24,7 +24,7 @@ pub(super) enum Outcome {
     Failed(Failed),
 }
 
-/// The results without the tables, which are in files of their own.
+/// The results without the tables, which are in separate files.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Done {
     /// The names and checksums of the tables.

@@ -10,7 +10,7 @@ use crate::job::{Job, Listener, Progress, Saved, Signal, Stop};
 use crate::method::{Failure, Inputs, text_of};
 use crate::methods;
 
-/// The part of one process in a job that several run; each process makes the same calls.
+/// The part of one process in a job that several processes run. Each process makes the same calls.
 #[derive(Debug)]
 pub struct Part {
     head: Head,
@@ -59,12 +59,12 @@ impl Part {
         Stopper(self.signal.clone())
     }
 
-    /// Runs the method, together with the other processes if there are several. The first process reports its progress
-    /// and writes the outcome into its folder; the others do neither.
+    /// Runs the method, together with the other processes if there are several. Only the first process reports its
+    /// progress and writes the outcome into its folder.
     ///
     /// # Errors
-    /// Returns an error that may concern this process alone: the other processes may wait for it, and must be ended. An
-    /// error that ends the run in all processes alike is written as the outcome and is not returned.
+    /// Returns an error that may concern this process alone. The other processes may wait for this process, so they
+    /// must be ended. An error that ends the run in all processes alike is written as the outcome and is not returned.
     pub fn run(
         self,
         processes: Option<lehr_ranks::Job>,
@@ -96,7 +96,7 @@ impl Part {
     }
 }
 
-/// A listener that reports each progress at once.
+/// A listener that passes on each progress report at once.
 struct TellEach<F>(F);
 
 impl<F: FnMut(&Progress) + Send> Listener for TellEach<F> {

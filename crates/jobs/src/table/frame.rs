@@ -28,7 +28,8 @@ impl Table {
         builder.build()
     }
 
-    /// Returns the columns ready to be described and prepared: numbers unchanged, and texts read as in a file.
+    /// Returns the columns in a form that can be described and prepared: numbers unchanged, and texts read as in a
+    /// file.
     ///
     /// # Errors
     /// Returns the errors of [`data_frame_of`].

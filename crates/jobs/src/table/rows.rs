@@ -1,4 +1,5 @@
-//! Converts tables to points, records and rows of bits, and back: which columns are used, and which values are valid.
+//! Converts tables to points, records and rows of bits, and back. Decides which columns are used and which values are
+//! valid.
 
 use std::borrow::Cow;
 
@@ -18,10 +19,10 @@ pub(crate) const FINGERPRINT: &str = "fingerprint";
 /// The text column with sparse rows, as in SVMlight: `column:value`, separated by spaces.
 pub(crate) const SPARSE: &str = "sparse";
 
-/// The weights and ids of rows, if any.
+/// The weights and ids of rows, if the table has them.
 type Beside = (Option<Vec<f64>>, Option<Vec<String>>);
 
-/// The columns of a table to use as points, weights and ids.
+/// The columns of a table that are used as points, weights and ids.
 ///
 /// # Example
 /// ```
@@ -36,9 +37,9 @@ type Beside = (Option<Vec<f64>>, Option<Vec<String>>);
 pub struct Columns {
     /// The columns of the points, in this order. Default: all numeric columns, except weights and ids.
     pub columns: Option<Vec<String>>,
-    /// The column of weights. Default: the data set's own, or none.
+    /// The column of weights. Default: the weights that the data set names, or none.
     pub weights: Option<String>,
-    /// The column of ids. Default: the data set's own, or none.
+    /// The column of ids. Default: the ids that the data set names, or none.
     pub id: Option<String>,
 }
 
@@ -60,7 +61,7 @@ impl Table {
         Self::of_points_named(points, None, None)
     }
 
-    /// Converts points to a table, with these names for the weights and ids.
+    /// Converts points to a table whose columns of weights and ids have these names.
     pub(crate) fn of_points_named(points: &Points, weights: Option<&str>, id: Option<&str>) -> Result<Self, Fault> {
         let mut builder = Self::builder();
         if let Some(ids) = points.ids() {
@@ -104,7 +105,7 @@ impl Table {
         builder.build()
     }
 
-    /// Returns the names of the wanted numeric columns, in order.
+    /// Returns the names of the wanted numeric columns, in the wanted order.
     fn chosen(&self, name: &str, columns: &Columns) -> Result<Vec<String>, Error> {
         let weights = columns.weights.as_deref().or(self.weights());
         let id = columns.id.as_deref().or(self.id());
@@ -136,8 +137,8 @@ impl Table {
         Ok(chosen)
     }
 
-    /// Returns the rows as points. If `columns` does not name a role, the table's own applies; if it names no columns,
-    /// all numeric ones are used.
+    /// Returns the rows as points. A role that `columns` does not name is taken from the table. If `columns` names no
+    /// columns, all numeric columns are used.
     ///
     /// # Errors
     /// Returns the errors of `lehr-data`, with their rows: a column that does not exist or is text; numbers that are
@@ -197,8 +198,8 @@ impl Table {
         self.columns().any(|(name, kind)| name == FINGERPRINT && kind == Kind::Text)
     }
 
-    /// Returns the rows as bits, from the hexadecimal digits of the column `fingerprint`: eight bits for two digits.
-    /// Weights and ids are chosen as for [`points`](Self::points); without ids, rows are numbered.
+    /// Returns the rows as bits, from the hexadecimal digits of the column `fingerprint`: two digits give eight bits.
+    /// Weights and ids are chosen as for [`points`](Self::points). Without ids, rows are numbered.
     ///
     /// # Errors
     /// Returns the errors of `lehr-data`, with their rows: no such column; rows of different lengths or with invalid
@@ -231,8 +232,8 @@ impl Table {
         self.columns().any(|(name, kind)| name == SPARSE && kind == Kind::Text)
     }
 
-    /// Returns the rows as sparse rows, from the column `sparse`, which has fields `column:value` separated by spaces
-    /// as in SVMlight. Weights and ids are chosen as for [`points`](Self::points).
+    /// Returns the sparse rows of the column `sparse`, which has fields `column:value` separated by spaces, as in
+    /// SVMlight. Weights and ids are chosen as for [`points`](Self::points).
     ///
     /// # Errors
     /// Returns the errors of `lehr-data`, with their rows: no such column; invalid fields; invalid weights.
@@ -247,7 +248,7 @@ impl Table {
     /// ```
     pub fn sparse(&self, name: &str, columns: &Columns) -> Result<Sparse, Error> {
         let (weights, ids) = self.beside(SPARSE, name, columns)?;
-        // Lines of SVMlight begin with a class.
+        // Lines of SVMlight begin with a class, so add one.
         let lines: String = self.texts(SPARSE).unwrap_or_default().iter().map(|text| format!("0 {text}\n")).collect();
         let mut rows = rows_from(lines.as_bytes(), name, None)?;
         if let Some(weights) = weights {
@@ -259,7 +260,7 @@ impl Table {
         }
     }
 
-    /// Returns the weights and ids of rows that are in one text column.
+    /// Returns the weights and ids of a table whose rows are in one text column.
     fn beside(&self, own: &str, name: &str, columns: &Columns) -> Result<Beside, Error> {
         let weights = columns.weights.as_deref().or(self.weights());
         let id = columns.id.as_deref().or(self.id());

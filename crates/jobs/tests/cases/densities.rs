@@ -1,5 +1,5 @@
-//! Mixtures and topographic maps as jobs: the bits of the library in every form that results have, gaps, stops, other
-//! lives, and what is refused.
+//! Mixtures and topographic maps as jobs. The results are bit-identical to the library's in every format. Also covers
+//! missing values, stops, restarts of the node, and refused options.
 
 use lehr_data::datasets::iris;
 use lehr_jobs::datasets::{Begin, Datasets, Take};
@@ -16,7 +16,7 @@ use super::restarts::life;
 use super::samples::*;
 use crate::{on_hosts, on_one_host};
 
-/// Data sets, and the two methods.
+/// The service of data sets, and the services of the two methods.
 struct Services {
     datasets: Reference<Datasets>,
     mixture: Reference<Jobs>,
@@ -45,7 +45,7 @@ impl Services {
     }
 }
 
-/// Iris as a text file: a name, the four measurements, a weight.
+/// Returns Iris as a text file: a name, the four measurements, and a weight.
 fn flowers() -> String {
     let points = iris().0;
     let rows = (0..points.len()).map(|row| {
@@ -90,7 +90,7 @@ fn small() -> gtm::Options {
     gtm::Options { nodes: Some(6), basis: Some(3), ..gtm::Options::default() }
 }
 
-/// Only these columns.
+/// Returns table options that choose only these columns.
 fn columns(names: &[&str]) -> TableOptions {
     let columns = Some(names.iter().map(|&name| name.to_owned()).collect());
     TableOptions { columns, ..TableOptions::default() }
@@ -127,7 +127,7 @@ fn a_mixture_and_a_map_have_the_bits_of_the_library() {
         assert_eq!(components.counts("rows").unwrap().iter().sum::<u64>(), 150);
         let covariances = services.table(&fitted.outputs["covariances"]).await;
         assert_eq!(covariances.rows(), 3 * 10);
-        // The second row is the first column with the second, of the first component.
+        // The second row has the covariance of the first and the second column, of the first component.
         let texts = |name: &str| covariances.texts(name).unwrap()[1].clone();
         assert_eq!((texts("column"), texts("with")), ("sepal_length".to_owned(), "sepal_width".to_owned()));
         assert_eq!(covariances.numbers("covariance").unwrap()[1], model.mixture.covariance(0)[1]);
@@ -162,7 +162,7 @@ fn a_mixture_and_a_map_have_the_bits_of_the_library() {
 fn scaled_columns_come_back_in_their_own_units() {
     on_one_host(async |host| {
         let services = Services::on(&host).await;
-        // The same rows in another unit, along the second column.
+        // The same rows, with the second column in another unit.
         let rows = (0..60).map(|row| {
             let (x, y) = (f64::from(row % 7) + f64::from(row) / 60.0, f64::from(row % 5) + f64::from(row % 3));
             format!("{x},{}\n", 1000.0 * y)
@@ -172,7 +172,7 @@ fn scaled_columns_come_back_in_their_own_units() {
         let options = scaled.with(&mixture::Options { components: Some(1), ..Default::default() });
         let fitted = done(&services.mixture, Order::new("rows", &options)).await;
         let components = services.table(&fitted.outputs["components"]).await;
-        // Names of ours stand, those of the data give way.
+        // The result's own columns keep their names, and the columns of the data are renamed.
         let names: Vec<&str> = components.columns().map(|(name, _)| name).collect();
         assert_eq!(names, ["component", "weight", "rows", "component_", "z1", "sd_component_", "sd_z1"]);
         let y: Vec<f64> = (0..60).map(|row| 1000.0 * (f64::from(row % 5) + f64::from(row % 3))).collect();
@@ -180,7 +180,7 @@ fn scaled_columns_come_back_in_their_own_units() {
         let variance = y.iter().map(|y| (y - mean) * (y - mean)).sum::<f64>() / 60.0;
         let of = |name: &str| components.numbers(name).unwrap()[0];
         assert!((of("z1") - mean).abs() < 1e-9 * mean, "{}", of("z1"));
-        // Rows count as clouds of a millionth of the variance.
+        // Each row counts as a cloud with a millionth of the variance.
         assert!((of("sd_z1") - variance.sqrt()).abs() < 1e-5 * variance.sqrt(), "{}", of("sd_z1"));
         let covariances = services.table(&fitted.outputs["covariances"]).await;
         let last = covariances.numbers("covariance").unwrap()[2];
@@ -219,7 +219,7 @@ fn names_of_results_are_distinct_whatever_the_columns_are_called() {
             names,
             [&expected[..], &["probability", "silhouette", "merges_with", "joins", "joins_at", "name"]].concat()
         );
-        // A column that is asked for twice would count twice: refused before anything is fitted.
+        // A column that is named twice would count twice, so the job is refused before anything is fitted.
         let twice = columns(&["x", "sd_x", "x"]);
         let found = reason(&services.gtm, Order::new("rows", &twice.with(&small()))).await;
         assert_eq!(found, "rows: expected each column to be chosen once, found \"x\" twice");
@@ -283,7 +283,7 @@ fn results_are_rows_in_each_form() {
 
 #[test]
 fn gaps_are_left_out_of_a_map_and_of_a_mixture() {
-    // One cell in seven is missing.
+    // Every seventh value is missing.
     let points = iris().0;
     let missing = |at: usize| at % 7 == 3;
     let cells = points.values().iter().enumerate().map(|(at, &x)| if missing(at) { f64::NAN } else { x });
@@ -321,7 +321,7 @@ fn what_cannot_be_meant_is_refused_in_words() {
     on_one_host(async |host| {
         let services = Services::on(&host).await;
         upload_csv(&services.datasets, "few", "x,y,same\n0,1,7\n2,3,7\n4,0,7\n").await.unwrap();
-        // Before it is queued.
+        // These options are refused before the job is queued.
         for (options, expected) in [
             (gtm::Options { dimensions: 4, ..small() }, "dimensions: expected 1 to 3, found 4"),
             (
@@ -341,14 +341,14 @@ fn what_cannot_be_meant_is_refused_in_words() {
             let fault = run(&services.mixture, Order::new("few", &options)).await.unwrap_err();
             assert!(fault.reason().contains(expected), "{fault}");
         }
-        // When the data are there: how many nodes a plane has hangs on the rows.
+        // These options are refused once the data are read, because the number of nodes depends on the rows.
         let finest = gtm::Options { basis: Some(15), ..gtm::Options::default() };
         let found = reason(&services.gtm, Order::new("few", &finest.clone())).await;
         let expected = "few: basis: expected at most as many functions as there are nodes, found 226 functions, the constant one included, for 225 nodes";
         assert_eq!(found, expected);
         let line: String = (0..2000).map(|row| format!("{row},{}\n", row * row % 7)).collect();
         upload_csv(&services.datasets, "many", &format!("x,y\n{line}")).await.unwrap();
-        // It is laid out, if only for a moment.
+        // The plane is laid out in a single iteration.
         let once = gtm::Options { init: gtm::Start::Plane, max_iterations: 1, ..finest };
         assert_eq!(done(&services.gtm, Order::new("many", &once)).await.figures["nodes"], 400.0);
         let found = reason(&services.gtm, Order::new("few", &columns(&["x"]).with(&small()))).await;
@@ -365,15 +365,15 @@ fn what_cannot_be_meant_is_refused_in_words() {
     });
 }
 
-/// The checksums of all that was made.
-/// A report is left out: it says how long the job took.
+/// Returns the checksums of all results.
+/// Reports are left out, because they contain the duration of the job.
 async fn made(datasets: &Reference<Datasets>) -> Vec<(String, String)> {
     let state = datasets.get().await.unwrap();
     let made = state.datasets.iter().filter(|(name, _)| name.contains('/') && !name.ends_with("/report"));
     made.map(|(name, dataset)| (name.clone(), dataset.checksum.clone())).collect()
 }
 
-/// Orders a mixture and a map of the flowers, once however often it is asked.
+/// Requests a mixture and a map of the flowers. Repeated requests do not start further jobs.
 async fn order_both(datasets: &Reference<Datasets>, mixture: &Reference<Jobs>, gtm: &Reference<Jobs>) {
     if !datasets.get().await.unwrap().datasets.contains_key("flowers") {
         bring_flowers_to(datasets).await;
@@ -403,7 +403,7 @@ fn a_fit_that_is_cancelled_goes_on_to_the_same_bits() {
         held.call(Cancel::of(named(&job))).await.unwrap();
         assert_eq!(wait(&held, &job).await.state, State::Cancelled);
         held.call(Resume::of(named(&job))).await.unwrap();
-        // From where it was, and not from the beginning.
+        // The job continues from its checkpoint, not from the beginning.
         assert_eq!(method.begun.receive().await.unwrap(), (job.clone(), true));
         let record = wait(&held, &job).await;
         assert_eq!(record.state, State::Done);
@@ -422,14 +422,15 @@ fn fits_whose_node_ends_again_and_again_have_the_same_bits() {
         assert_eq!(wait(&services.gtm, "gtm-1").await.state, State::Done);
         *undisturbed.borrow_mut() = made(&services.datasets).await;
     });
-    // The tables of each, and its model.
+    // The tables of each job, and its model.
     assert_eq!(undisturbed.borrow().len(), (5 + 1) + (4 + 1));
-    // What was kept to go on from is gone.
+    // The checkpoints are gone.
     for service in ["mixture", "gtm"] {
         let kept = std::fs::read_dir(whole.path().join(service).join("checkpoints")).unwrap();
         assert_eq!(kept.count(), 0, "{service}");
     }
-    // In each life but the last one both are told to end before they have told anything, and go no further than that.
+    // In each life of the node except the last, both jobs are told to stop before they have reported anything, and go
+    // no further.
     for (at, is_last) in [(0, false), (1, false), (2, false), (3, true)] {
         let (mixture, gtm) = (Held::<Mixture>::default(), Held::<Gtm>::default());
         if !is_last {

@@ -1,4 +1,4 @@
-//! From items to clusters and a map: distances, pairwise clustering and embedding as jobs, one after the other.
+//! Jobs that lead from items to clusters and a map: distances, pairwise clustering and embedding, one after the other.
 
 use std::collections::BTreeMap;
 
@@ -50,7 +50,7 @@ impl Services {
     }
 }
 
-/// Descendants of three sequences that are akin, and the same as FASTA.
+/// Returns descendants of three related sequences, and the same sequences as FASTA.
 fn genes(count: usize) -> (Sequences, String) {
     let mut state = 17u64;
     let mut next = move |below: u64| {
@@ -69,7 +69,7 @@ fn genes(count: usize) -> (Sequences, String) {
     (Sequences::new(&texts, Alphabet::Dna).unwrap().with_ids(ids).unwrap(), fasta)
 }
 
-/// A matrix, and the items that it is of.
+/// Returns the input that consists of a matrix and its items.
 fn of(matrix: &str, items: &str) -> Input {
     Input::Named(BTreeMap::from([("matrix".into(), matrix.into()), ("items".into(), items.into())]))
 }
@@ -192,7 +192,7 @@ fn equal_items_become_one_that_weighs_as_much_and_gaps_are_missing_values() {
         .await;
         let weights = services.table(&clusters.outputs["clusters"]).await.numbers("weight").unwrap().into_owned();
         assert_eq!(weights.iter().sum::<f64>(), 4.0);
-        // Points must have all their values, whoever asks.
+        // Points must not have missing values, whichever service reads them.
         let fault = services.datasets.call(Take { name: "records".into() }).await.unwrap().0;
         let fault = fault.points("records", &lehr_jobs::Columns::default()).unwrap_err().to_string();
         assert!(fault.starts_with("records, row 1, column 3 (\"b\"): expected a finite number, found NaN"), "{fault}");
@@ -233,7 +233,7 @@ fn fingerprints_and_matrices_that_are_brought_in_are_taken_too() {
         let compared = done(&services.distances, Order::new("compounds", &options)).await;
         let matrix = services.table(&compared.outputs["matrix"]).await;
         assert_eq!(matrix.numbers("dissimilarity").unwrap()[0], 0.25);
-        // A square matrix, as other programs write it.
+        // A square matrix in the form that other programs write.
         upload_csv(&services.datasets, "square", "a,b,c,d\n0,1,9,9\n1,0,9,9\n9,9,0,1\n9,9,1,0\n").await.unwrap();
         let clusters = done(&services.pairwise, Order::new("square", &clustered(2))).await;
         let labels = services.table(&clusters.outputs["labels"]).await;
@@ -241,7 +241,7 @@ fn fingerprints_and_matrices_that_are_brought_in_are_taken_too() {
         let rows = Rows { job: "pairwise-1".into(), table: "labels".into(), format: RowFormat::Csv, from: 0, to: None };
         let csv = services.pairwise.call(ResultOf::of(rows)).await.unwrap().csv.unwrap();
         assert!(csv.starts_with("id,cluster,probability\n0,0,"), "{csv}");
-        // As an array, which is a data set again if somebody brings it in.
+        // The matrix as an array, which becomes a data set again when it is uploaded.
         let options = embed::Options::default();
         let mapped = done(&services.embedding, Order::new("square", &options)).await;
         let rows =
@@ -281,7 +281,7 @@ fn what_is_no_matrix_and_what_cannot_be_compared_is_a_fault_that_says_so() {
         upload(&services.datasets, Begin::new("aligned", Form::Fasta), fasta).await.unwrap();
         let found = reason(&services.distances, Order::new("aligned", &distances::Options::default())).await;
         assert!(found.contains("\"alignment\": \"given\""), "{found}");
-        // By the names that these options had in version 1.0, as jobs of then are kept.
+        // The names of these options in version 1.0, which stored jobs of that version contain.
         let given = serde_json::json!({ "measure": "hamming", "bits": 16 });
         let options = done(&services.distances, Order::new("aligned", &given)).await.options::<distances::Options>();
         let expected = (Some(distances::Metric::Hamming), distances::Element::U16);
@@ -293,7 +293,7 @@ fn what_is_no_matrix_and_what_cannot_be_compared_is_a_fault_that_says_so() {
         assert!(
             services.datasets.call(wrong).await.unwrap_err().reason().starts_with("gaps: expected without weights")
         );
-        // Before it is queued.
+        // These options are refused before the job is queued.
         let wrong = serde_json::json!({ "metric": "hamming", "alignment": "local", "element": "i16be" });
         let fault = run(&services.distances, Order::new("aligned", &wrong)).await;
         assert_eq!(fault.unwrap_err().reason().split("; ").count(), 2);
@@ -323,10 +323,10 @@ fn a_matrix_of_16_bits_takes_half_the_memory_and_is_what_the_methods_read() {
             let is_missing = near.is_nan() && value.is_nan();
             assert!(is_missing || (near - value).abs() <= 0.5000001 * scale, "{near} for {value}");
         }
-        // Through bytes and back.
+        // Convert the handle to bytes and back.
         let text = serde_json::to_string(&Handle(matrix.clone())).unwrap();
         assert_eq!(serde_json::from_str::<Handle>(&text).unwrap().0.checksum(), matrix.checksum());
-        // The bits of the library on the same numbers.
+        // The results are bit-identical to the library's results for the same numbers.
         let expected = matrix.dissimilarities("matrix").unwrap();
         assert!(matches!(expected.values(), Values::U16(_)) && expected.scale() == scale);
         let (parameters, execution) = (clustered(3).parameters(), Execution::default());
@@ -339,7 +339,7 @@ fn a_matrix_of_16_bits_takes_half_the_memory_and_is_what_the_methods_read() {
     });
 }
 
-/// What `lehr distances` writes: header and array.
+/// Returns the header and the array in the form that `lehr distances` writes.
 fn written(form: MatrixForm, element: Element, scale: f64) -> (String, Vec<u8>) {
     let header = lehr_data::dissimilarities::Header {
         format: lehr_data::dissimilarities::FORMAT.into(),
@@ -442,8 +442,8 @@ held! {
     Embedding "lehr.embedding" embed::Embedding, &["matrix"], &["items"];
 }
 
-/// Cancels a job of a method as it begins, has it go on, and gives what it made then. Pairs that were compared are
-/// kept, `is_kept`; a run that is annealed has nothing yet to go on from, and begins again.
+/// Cancels a job of a method when it begins, resumes it, and returns its results. `is_kept` says that compared pairs
+/// are kept. An annealing run has not saved anything at that point, so it begins again.
 async fn cancelled_and_resumed<M: Method + Default>(host: &Host, path: &str, order: Order, is_kept: bool) -> Record {
     let method = Held::<M>::default();
     let held = Setup::default().start_method(host, path, method.clone()).await.unwrap();
@@ -488,15 +488,15 @@ fn what_is_cancelled_as_it_begins_is_done_to_the_same_bits_later() {
     });
 }
 
-/// The checksums of all that an application made.
-/// A report is left out: it says how long the job took.
+/// Returns the checksums of all results of the application.
+/// Reports are left out, because they contain the duration of the job.
 async fn made(services: &Services) -> Vec<(String, String)> {
     let state = services.datasets.get().await.unwrap();
     let made = state.datasets.iter().filter(|(name, _)| name.contains('/') && !name.ends_with("/report"));
     made.map(|(name, dataset)| (name.clone(), dataset.checksum.clone())).collect()
 }
 
-/// Begins what can be begun: each stage when the one before it is done.
+/// Begins each stage whose previous stage is done.
 async fn go_on(services: &Services) {
     let state = services.datasets.get().await.unwrap();
     let has = |name: &str| state.datasets.contains_key(name);
@@ -529,12 +529,12 @@ fn an_application_whose_node_ends_again_and_again_has_the_same_bits() {
         assert_eq!(wait(&services.embedding, "embedding-1").await.state, State::Done);
         *undisturbed.borrow_mut() = made(&services).await;
     });
-    // What was kept to go on from is gone.
+    // The checkpoints are gone.
     for service in ["distances", "pairwise", "embedding"] {
         let kept = std::fs::read_dir(whole.path().join(service).join("checkpoints")).unwrap();
         assert_eq!(kept.count(), 0, "{service}");
     }
-    // Each life ends when something has been told, or at once.
+    // Each life of the node ends when a job has reported something, or at once.
     for end in 0..6 {
         life(parts.path(), 2, async |host, setup| {
             let services = Services::kept(&host, &setup).await;

@@ -1,4 +1,4 @@
-//! The same over HTTP: typed references in MessagePack, and bodies in JSON as `curl` sends them.
+//! The same services over HTTP: typed references in MessagePack, and bodies in JSON in the form that `curl` sends.
 
 use std::io::{Read as _, Write};
 use std::net::TcpStream;
@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 
 use super::samples::*;
 
-/// A node with data sets and clustering, and a client.
+/// Runs a test with a node that has data sets and clustering, and with a client.
 fn on_a_node(behaviour: impl AsyncFn(&Host, Client, String)) {
     let dispatcher = Dispatcher::new(2).unwrap();
     let host = Host::new(dispatcher.handle());
@@ -39,10 +39,10 @@ fn clustering(client: &Client, url: &str) -> Reference<Jobs> {
     jobs.of_contract(CLUSTERING, Version::new(1, 0)).unwrap()
 }
 
-/// The contract of clustering.
+/// The name of the contract of clustering.
 const CLUSTERING: &str = "lehr.clustering";
 
-/// However slow the machine is.
+/// A time limit that even a slow machine does not reach.
 const DAY: std::time::Duration = std::time::Duration::from_secs(3000);
 
 #[test]
@@ -61,7 +61,7 @@ fn data_come_in_are_clustered_and_go_out_over_http() {
         assert_eq!((done.state, done.options::<Value>().unwrap()["clusters"].as_u64()), (State::Done, Some(3)));
         let Event::Change(change) = changes.next().await.unwrap() else { panic!("no change") };
         assert_eq!(change.operation::<Ended>().unwrap().body.job, job);
-        // The table over the wire is the table here.
+        // The table over HTTP equals the table in this process.
         let here = host.reference::<Datasets>("/datasets").unwrap();
         let take = || Take { name: format!("{job}/labels") };
         assert_eq!(datasets.call(take()).await.unwrap(), here.call(take()).await.unwrap());
@@ -106,7 +106,8 @@ fn people_send_json() {
             json!({ "cluster": 0, "x": 10.5, "weight": 2.0, "spread": 0.5, "probability": 1.0, "silhouette": 0.949_874_686_716_792,
                     "merges_with": "1", "joins": "", "joins_at": "", "name": "like the average" })
         );
-        // What was left out is filled in, in the order of the method's fields, wherever options are told.
+        // Options that were left out have their defaults, in the order of the method's fields, wherever options are
+        // shown.
         let completed =
             serde_json::to_string(&TableOptions::default().with(&Options { clusters: Some(2), ..Options::default() }));
         let completed = completed.unwrap();
@@ -129,7 +130,7 @@ fn people_send_json() {
         let Event::Change(change) = changes.next().await.unwrap() else { panic!("no change") };
         let told = serde_json::to_value(&change.operation::<Run>().unwrap().body.options).unwrap();
         assert_eq!(told, serde_json::from_str::<Value>(&completed).unwrap());
-        // Slips of the pen are told, and bad values too.
+        // Misspelt options and invalid values are reported.
         for (path, operation, body, reason) in [
             (
                 "/clustering",
@@ -169,11 +170,11 @@ fn the_page_of_a_result_is_answered_as_a_page_and_jobs_are_counted_28() {
             (head, String::from_utf8(body).unwrap())
         };
         let path = format!("/clustering:report?job={job}");
-        // What curl says, and a browser.
+        // The `accept` headers of curl and of a browser.
         for accept in ["*/*", "text/html,application/xhtml+xml,*/*;q=0.8"] {
             let (head, page) = get(&path, accept);
             assert!(head.starts_with("http/1.1 200") && head.contains("text/html"), "{head}");
-            // Scripts of the page have no rights at the node.
+            // The scripts of the page have no rights on the node.
             assert!(head.contains("content-security-policy: sandbox allow-scripts"), "{head}");
             assert!(page.starts_with("<!doctype html>") && page.contains("300 rows in 3 clusters"), "{page}");
         }
@@ -215,7 +216,7 @@ fn a_service_is_of_the_contract_of_its_method() {
             }
             assert_eq!(order(contract)["properties"]["options"]["$ref"], "#/$defs/Options");
         }
-        // Who means the other is told.
+        // A client that expects another contract gets an error.
         let other = gtm.of_contract(CLUSTERING, Version::new(1, 0)).unwrap();
         let order = Order::new("line", &Options::default());
         assert_eq!(other.call(Run::of(order)).await.unwrap_err().code(), Code::ContractMismatch);
@@ -259,7 +260,7 @@ fn large_tables_go_between_nodes_in_pieces() {
     });
 }
 
-/// Sends bytes as `curl --data-binary` does; gives the status and the document that is answered.
+/// Sends bytes as `curl --data-binary` does. Returns the status and the document in the answer.
 fn post(url: &str, target: &str, media_type: &str, body: &[u8]) -> (u16, Value) {
     let address = url.strip_prefix("http://").unwrap();
     let (kind, length, patience) = (media_type, body.len(), DAY.as_millis());
@@ -267,7 +268,7 @@ fn post(url: &str, target: &str, media_type: &str, body: &[u8]) -> (u16, Value) 
         "POST {target} HTTP/1.1\r\nhost: {address}\r\nconnection: close\r\ncontent-type: {kind}\r\ncontent-length: {length}\r\nlehr-timeout-ms: {patience}\r\n\r\n"
     );
     let mut stream = TcpStream::connect(address).unwrap();
-    // At once: what is refused by its head may not be read any further.
+    // Write everything at once, because a node that refuses the head may not read the body.
     stream.write_all(&[head.as_bytes(), body].concat()).unwrap();
     let mut answer = Vec::new();
     stream.read_to_end(&mut answer).unwrap();
@@ -290,7 +291,7 @@ fn a_file_is_sent_as_it_is_and_its_media_type_says_what_it_is() {
         let kind = "application/vnd.apache.arrow.stream";
         let (status, copy) = post(&url, "/datasets:upload?name=2026", kind, arrow.as_slice());
         assert_eq!((status, &copy["checksum"]), (200, &clouds["checksum"]), "{copy}");
-        // Of what says nothing, the query says it. A list may be words with commas.
+        // If the media type says nothing, the query gives the format. A list may be words separated by commas.
         let bytes = "application/octet-stream";
         let (status, fault) = post(&url, "/datasets:upload?name=x", bytes, b"a\tb\n1\t2\n");
         assert_eq!(status, 422, "{fault}");
@@ -303,7 +304,7 @@ fn a_file_is_sent_as_it_is_and_its_media_type_says_what_it_is() {
             table["columns"].as_array().unwrap().iter().map(|column| column["name"].clone()).collect::<Value>()
         };
         assert_eq!((status, names(&table)), (200, json!(["a", "b"])), "{table}");
-        // A name that is taken, a form that is not known, and faults in the file.
+        // A name that is in use, an unknown format, and faults in the file.
         let (status, _) = post(&url, "/datasets:upload?name=x", "text/csv", b"a\n1\n");
         assert_eq!(status, 409);
         assert_eq!(post(&url, "/datasets:upload?name=x&replace=true", "text/csv", b"a\n1\n").0, 200);
@@ -333,7 +334,7 @@ fn pieces_are_sent_as_they_are() {
     });
 }
 
-/// Asks by hand, as curl does: the head and the body of the answer.
+/// Sends a request by hand, as curl does. Returns the head and the body of the answer.
 fn curl(url: &str, line: &str, headers: &str, body: &str) -> (String, Vec<u8>) {
     let address = url.strip_prefix("http://").unwrap();
     let mut stream = TcpStream::connect(address).unwrap();
@@ -350,7 +351,7 @@ fn curl(url: &str, line: &str, headers: &str, body: &str) -> (String, Vec<u8>) {
 #[test]
 fn rows_come_as_a_file_for_who_accepts_it_and_options_may_be_left_out() {
     on_a_node(async |_, client, url| {
-        // More rows than a piece has.
+        // The table has more rows than one piece.
         let count = 70_000;
         let values: Vec<f64> = (0..count).map(|row| f64::from(row % 10)).collect();
         let table = Table::builder().numbers("x", values).build().unwrap();
@@ -366,12 +367,12 @@ fn rows_come_as_a_file_for_who_accepts_it_and_options_may_be_left_out() {
         let arrow = "accept: application/vnd.apache.arrow.stream\r\n";
         let (head, body) = curl(&url, "POST /datasets:read", arrow, r#"{ "name": "rows", "to": 7 }"#);
         assert!(head.contains("content-type: application/vnd.apache.arrow.stream"), "{head}");
-        // The mark of a stream's first message.
+        // The marker before the first message of a stream.
         assert_eq!(body[..4], [0xff; 4]);
         let (head, _) = curl(&url, "GET /datasets:read?name=rows", "accept: image/png\r\n", "");
         assert!(head.starts_with("http/1.1 406"), "{head}");
 
-        // Nothing is said of options, and nothing of the type of the body.
+        // The request gives neither options nor the type of the body.
         let (head, body) = curl(&url, "POST /clustering:run", "", r#"{ "input": "rows" }"#);
         assert!(head.starts_with("http/1.1 200"), "{head}{}", String::from_utf8_lossy(&body));
         let job: Value = serde_json::from_slice(&body).unwrap();
@@ -381,7 +382,7 @@ fn rows_come_as_a_file_for_who_accepts_it_and_options_may_be_left_out() {
     });
 }
 
-/// The answer to a request that accepts CSV.
+/// Returns the answer to a request that accepts CSV.
 fn csv(url: &str, target: &str, content_type: &str, body: &str) -> (String, String) {
     let headers = format!("accept: text/csv\r\ncontent-type: {content_type}\r\n");
     let (head, body) = curl(url, &format!("POST {target}"), &headers, body);
@@ -396,7 +397,7 @@ fn a_model_of_a_job_labels_a_data_set_a_body_and_a_form_28() {
             "--XX\r\ncontent-disposition: form-data; name=\"name\"\r\n\r\nsites\r\n--XX\r\ncontent-disposition: form-data; name=\"id\"\r\n\r\nsite\r\n\
              --XX\r\ncontent-disposition: form-data; name=\"file\"; filename=\"sites.csv\"\r\ncontent-type: application/octet-stream\r\n\r\n{rows}\r\n--XX--\r\n"
         );
-        // An upload as a browser sends it.
+        // The upload has the form that a browser sends.
         let (status, sites) = post(&url, "/datasets:upload", "multipart/form-data; boundary=XX", form.as_bytes());
         assert_eq!((status, &sites["rows"]), (200, &json!(4)), "{sites}");
         let clustering = clustering(&client, &url);
@@ -412,7 +413,7 @@ fn a_model_of_a_job_labels_a_data_set_a_body_and_a_form_28() {
         let cluster_of = |line: &str| line.split(',').nth(1).unwrap().to_owned();
         assert!(lines[1].starts_with("a,") && cluster_of(lines[1]) == cluster_of(lines[2]));
         assert_ne!(cluster_of(lines[1]), cluster_of(lines[3]));
-        // The same rows as a body, whose ids are in the column that named the rows of the model.
+        // The request sends the same rows as its body. Their ids are in the model's column of ids.
         let target = format!("/clustering:predict?job={job}");
         let (_, of_body) = csv(&url, &target, "text/csv", rows);
         assert_eq!(of_body, of_dataset);

@@ -1,5 +1,5 @@
-//! Jobs in processes, as their node sees them. The launchers are scripts here; real ones are in the tests of the
-//! command (`crates/cli/tests/launched`).
+//! Jobs in processes, from the view of their node. The launchers are scripts here. The tests of the command
+//! (`crates/cli/tests/launched`) use real launchers.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -12,8 +12,8 @@ use lehr_services::{Code, Event, Fault, Host, Reference, Subscribe};
 use super::restarts::life;
 use super::samples::*;
 
-/// The jobs of a method whose launcher is this script: `$1 $2` are the number of processes, `$5` is the folder of the
-/// job.
+/// Returns the jobs of a method whose launcher is this script. `$1 $2` are the number of processes, and `$5` is the
+/// folder of the job.
 async fn launched_by(host: &Host, setup: &Setup, script: &str) -> Reference<Jobs> {
     let launcher = setup.keep.as_ref().unwrap().join("launcher");
     fs::write(&launcher, format!("#!/bin/sh\n{script}\n")).unwrap();
@@ -36,7 +36,7 @@ fn two() -> Order {
     Order::new("points", &serde_json::from_str::<Options>(r#"{ "clusters": 2 }"#).unwrap())
 }
 
-/// How a job fails whose launcher is a script.
+/// Returns the fault of a job whose launcher is this script.
 fn failed(script: &str) -> Fault {
     let (folder, fault) = (tempfile::tempdir().unwrap(), std::cell::RefCell::default());
     life(folder.path(), 2, async |host, setup| {
@@ -56,7 +56,7 @@ fn what_keeps_processes_from_a_result_is_the_fault_of_the_job() {
         ("echo error: no room >&2; echo Abort >&2; exit 4", Code::InsufficientResources, "no room"),
         ("echo cannot find lehr >&2; exit 127", Code::OperationFailed, "cannot find lehr"),
         ("kill -9 $$", Code::OperationFailed, "the processes of the job ended without a word"),
-        // What they leave as their outcome goes before what is said.
+        // An outcome that the processes wrote takes precedence over their messages.
         (
             r#"echo '{"failed":{"input":"K is 2"}}' > "$5/outcome.json"; echo error: other >&2; exit 1"#,
             Code::InvalidValue,
@@ -72,7 +72,7 @@ fn what_keeps_processes_from_a_result_is_the_fault_of_the_job() {
             Code::OperationFailed,
             "what the processes made cannot be read: EOF while parsing an object at line 2 column 0",
         ),
-        // The order is there, with as many processes as the layout has.
+        // The order exists, and the launcher gets as many processes as the layout has.
         (
             r#"[ "$1 $2 $3 $4" = "-n 2 lehr job" ] && grep -q '"clusters":2' "$5/order.json" && test -s "$5/points.arrow" && echo error: right >&2; exit 1"#,
             Code::OperationFailed,
@@ -115,7 +115,7 @@ fn processes_tell_how_far_they_are_and_hear_of_a_cancel_by_the_end_of_their_inpu
 #[test]
 fn a_try_that_came_to_its_end_unseen_is_the_result() {
     let folder = tempfile::tempdir().unwrap();
-    // As far as the outcome, and then the node ends: it is not told.
+    // The processes write the outcome, and then the node ends before it reads the outcome.
     let script = r#"printf '{"done":{"tables":{},"figures":{"clusters":2.0},"warnings":[]}}' > "$5/outcome.json"; echo '{"fraction":0.5,"stage":"x"}'; cat > /dev/null; rm -f "$5/outcome.json""#;
     life(folder.path(), 2, async |host, setup| {
         let jobs = launched_by(&host, &setup, script).await;
@@ -123,7 +123,7 @@ fn a_try_that_came_to_its_end_unseen_is_the_result() {
         run(&jobs, two()).await.unwrap();
         while !matches!(changes.next().await.unwrap(), Event::Change(_)) {}
         let tries = setup.keep.as_ref().unwrap().join("clustering/checkpoints/clustering-1.run");
-        // The next life finds another try, newer and complete.
+        // The node finds another try after its restart, which is newer and complete.
         fs::create_dir(tries.join("try-2")).unwrap();
         fs::copy(tries.join("try-1/outcome.json"), tries.join("try-2/outcome.json")).unwrap();
     });
@@ -132,7 +132,7 @@ fn a_try_that_came_to_its_end_unseen_is_the_result() {
         let settings = [("/clustering".to_owned(), Settings { mpiexec: Some("no/such".into()), ..spread() })].into();
         let setup = Setup { settings, ..setup };
         let jobs = setup.start_declared(&host, "/clustering", &Cluster).await.unwrap();
-        // Nothing is started. That it has no tables is found as of any method.
+        // Nothing is started. The missing tables are reported as for any method.
         let fault = wait(&jobs, "clustering-1").await.fault.unwrap();
         assert_eq!(fault.reason(), "the method has not made its table \"centers\"");
     });

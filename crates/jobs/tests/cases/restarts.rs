@@ -1,4 +1,4 @@
-//! Nodes that end and begin again in the same folder. Ends by `kill -9` are tested with processes (crate `lehr`).
+//! Nodes that end and begin again in the same folder. The tests of the crate `lehr` end real processes by `kill -9`.
 
 use std::path::Path;
 
@@ -12,7 +12,7 @@ use lehr_services::{Code, Host};
 
 use super::samples::*;
 
-/// A life of a node whose data are kept in a folder.
+/// Runs a test on a node whose data are kept in a folder, and ends the node.
 pub fn life(folder: &Path, workers: usize, behaviour: impl AsyncFn(Host, Setup)) {
     let dispatcher = Builder::new().threads(workers).clock(Clock::virtual_time()).start().unwrap();
     let host = Host::new(dispatcher.handle());
@@ -21,7 +21,8 @@ pub fn life(folder: &Path, workers: usize, behaviour: impl AsyncFn(Host, Setup))
     let report = block_on(host.shutdown(std::time::Duration::from_secs(3600)));
     assert_eq!(report.cut_off, Vec::<String>::new());
     drop(dispatcher);
-    // A thread that read an upload may be the last that holds the folder: the next life begins when it has let go.
+    // A thread that reads an upload may be the last to hold the lock of the folder. The next node begins when the lock
+    // is released.
     let Ok(lock) = std::fs::File::open(folder.join("datasets/contents/lock")) else { return };
     let is_free = || {
         lock.try_lock().is_ok() || {
@@ -69,7 +70,7 @@ fn jobs_uploads_and_data_sets_are_there_in_the_next_life() {
             assert_eq!(datasets.call(Finish { name: "late".into() }).await.unwrap().rows, 2);
             assert_eq!(*datasets.call(Take { name: "one".into() }).await.unwrap().0.numbers("x").unwrap(), [1.5]);
             let jobs = setup.start_method(&host, "/counting", method.clone()).await.unwrap();
-            // What ran goes on by itself, first, and from where it was.
+            // The running job continues first, automatically, and from its checkpoint.
             assert_eq!(method.begun.receive().await.unwrap(), ("counting-1".into(), 1));
             for _ in 0..4 {
                 method.gate.post(()).unwrap();
@@ -119,14 +120,14 @@ fn a_document_that_an_older_node_has_kept_is_read_with_the_defaults_of_what_is_n
         assert_eq!(wait(&jobs, "clustering-3").await.state, State::Done);
         let read = wait(&jobs, "clustering-1").await.options::<serde_json::Value>().unwrap();
         assert_eq!((&read["clusters"], &read["cooling"], &read["patience"]), (&2.into(), &0.9.into(), &4.into()));
-        // What nobody knows any more stays, and is told by whoever needs it.
+        // A job with outdated options stays, and an error is reported when the options are needed.
         let old = wait(&jobs, "clustering-2").await.options;
         assert_eq!(serde_json::to_string(&old).unwrap(), r#"{"clusters":2,"temperature_of_old":1.0}"#);
         jobs.call(Resume::of(named("clustering-2"))).await.unwrap();
         let fault = wait(&jobs, "clustering-2").await.fault.unwrap();
         assert!(fault.reason().contains("options: unknown field `temperature_of_old`"), "{fault}");
     });
-    // It is written as the method's own type is.
+    // The document has the options in the form of the method's own type.
     let kept = std::fs::read_to_string(document).unwrap();
     let options = TableOptions::default().with(&Options { clusters: Some(2), cooling: 0.9, ..Options::default() });
     let options = format!(r#""options":{},"#, serde_json::to_string(&options).unwrap());
@@ -162,7 +163,7 @@ fn a_clustering_that_is_stopped_by_the_end_of_its_node_has_the_same_bits() {
         assert_eq!(wait(&jobs, &job).await.state, State::Done);
         *undisturbed.borrow_mut() = Some(tables(&host).await);
     });
-    // Ended as often as it takes, each time as soon as it has begun.
+    // End the node repeatedly, each time as soon as it has begun, until the upload is read.
     life(parts.path(), 2, async |host, setup| {
         let jobs = begin(&host, &setup).await;
         run(&jobs, order()).await.unwrap();
@@ -171,7 +172,7 @@ fn a_clustering_that_is_stopped_by_the_end_of_its_node_has_the_same_bits() {
         life(parts.path(), 2, async |host, setup| {
             let jobs = begin(&host, &setup).await;
             let mut changes = jobs.subscribe(lehr_services::Subscribe::default()).await.unwrap();
-            // The state, and perhaps one change.
+            // Receive the state, and perhaps one change.
             let _ = changes.next().await;
             let state = jobs.get().await.unwrap().jobs["clustering-1"].state;
             if state != State::Done {
@@ -197,7 +198,7 @@ fn a_content_that_was_damaged_on_disk_is_found_out() {
     let file = std::fs::read_dir(contents).unwrap().map(|entry| entry.unwrap().path());
     let file = file.into_iter().find(|path| path.extension().is_some_and(|ending| ending == "arrow")).unwrap();
     let mut bytes = std::fs::read(&file).unwrap();
-    // The lowest bit of the first number, 1.0, little-endian.
+    // Flip the lowest bit of the first number, 1.0, in little-endian order.
     let at = bytes.windows(8).position(|window| window == 1f64.to_le_bytes()).unwrap();
     bytes[at] ^= 1;
     std::fs::write(&file, bytes).unwrap();
@@ -209,7 +210,7 @@ fn a_content_that_was_damaged_on_disk_is_found_out() {
     });
 }
 
-/// All files below a folder.
+/// Returns all files below a folder.
 fn files(folder: &Path) -> Vec<std::path::PathBuf> {
     let mut found = Vec::new();
     for entry in std::fs::read_dir(folder).unwrap() {
@@ -228,7 +229,7 @@ fn copied(from: &Path, to: &Path) {
     }
 }
 
-/// Flips a bit of a file, cuts it, empties it, or removes it.
+/// Damages a file: flips a bit, or cuts, empties or removes the file.
 fn damage(file: &Path, kind: &str) {
     let mut bytes = std::fs::read(file).unwrap();
     match kind {
@@ -246,7 +247,7 @@ fn damage(file: &Path, kind: &str) {
 
 const LATE: [&[u8]; 2] = [b"x\n1\n2\n", b"3\n"];
 
-/// Keeps a data set, a result of a job, a job that has not ended, and the first piece of an upload.
+/// Stores a data set, a result of a job, a job that has not ended, and the first piece of an upload.
 fn keep_something(folder: &Path, method: &Counting) {
     life(folder, 2, async |host, setup| {
         let datasets = setup.start_datasets(&host, "/datasets").await.unwrap();
@@ -261,7 +262,7 @@ fn keep_something(folder: &Path, method: &Counting) {
         assert_eq!(wait(&jobs, &done).await.state, State::Done);
         run(&jobs, order(2)).await.unwrap();
         method.gate.post(()).unwrap();
-        // Its second step has begun, so the first is saved.
+        // The second step of the job has begun, so the first step is saved.
         while method.begun.receive().await.unwrap() != ("counting-2".to_owned(), 1) {}
     });
 }
@@ -279,7 +280,7 @@ fn whichever_file_is_damaged_nothing_acknowledged_is_lost_or_changed_without_a_w
             copied(whole.path(), folder.path());
             damage(&folder.path().join(file.strip_prefix(whole.path()).unwrap()), kind);
             let method = Counting::default();
-            // The first start alone, as a supervisor does that starts again by itself.
+            // Only start the node, as a supervisor does that restarts it automatically.
             life(folder.path(), 2, async |host, setup| {
                 setup.start_datasets(&host, "/datasets").await.unwrap();
                 setup.start_method(&host, "/counting", method.clone()).await.unwrap();

@@ -1,4 +1,4 @@
-//! Jobs from their order to their end.
+//! Jobs from the request to their end.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -76,7 +76,7 @@ fn a_clustering_has_the_bits_of_the_librarys() {
         let centers = datasets.call(Take { name: "clustering-1/centers".into() }).await.unwrap().0;
         let x: Vec<f64> = model.centers.chunks_exact(2).map(|center| center[0]).collect();
         assert_eq!((&*centers.numbers("x").unwrap(), done.figures["objective"]), (&*x, model.objective));
-        // A next step takes it by its name: centres are points with weights.
+        // The next job takes the result by its name, because centres are points with weights.
         let next = run(
             &clustering,
             Order::new("clustering-1/centers", &options(serde_json::json!({ "clusters": 2, "columns": ["x", "y"] }))),
@@ -176,7 +176,7 @@ fn fingerprints_are_clustered_as_bits_with_the_bits_of_the_librarys() {
             assert_eq!(*taken(format!("{job}/centers")).await.numbers("bit71").unwrap(), last);
             assert_eq!(done.figures["sum_of_squares"], squares);
         }
-        // By likelihood, which is of bits only.
+        // Cluster by likelihood, which only bits support.
         let by_likelihood = serde_json::json!({ "clusters": 3, "cost": "bernoulli", "prior": 0.25 });
         let job = run(&clustering, Order::new("compounds", &options(by_likelihood))).await.unwrap();
         let done = wait(&clustering, &job).await;
@@ -188,7 +188,8 @@ fn fingerprints_are_clustered_as_bits_with_the_bits_of_the_librarys() {
         assert!(!done.figures.contains_key("sum_of_squares"), "there is no distance: {:?}", done.figures);
         let expected: Vec<u64> = model.labels.into_iter().map(u64::from).collect();
         assert_eq!(taken(format!("{job}/labels")).await.counts("cluster").unwrap(), &expected[..]);
-        // With weights beside the digits, as no FPS has them; and whoever names columns means numbers.
+        // The data set has weights beside the fingerprints, which FPS files cannot have. If the options name columns,
+        // the rows are numbers.
         let weights: Vec<f64> = (0..rows.len()).map(|row| (row % 4) as f64).collect();
         let table = Table::builder()
             .texts("fingerprint", (0..rows.len()).map(digits).collect())
@@ -211,7 +212,7 @@ fn fingerprints_are_clustered_as_bits_with_the_bits_of_the_librarys() {
         let job = run(&clustering, Order::new("doses", &options(named))).await.unwrap();
         assert_eq!(wait(&clustering, &job).await.state, State::Done);
         assert!(taken(format!("{job}/centers")).await.numbers("bit0").is_none());
-        // What bits have not is told, with what would do.
+        // Options that bits do not support are reported, with the options that would work.
         for (given, words) in [
             (
                 serde_json::json!({ "clusters": 3, "scale": "std" }),
@@ -332,7 +333,7 @@ fn what_cannot_be_meant_is_refused_before_it_is_queued() {
         let fault = refused(Order::new("line", &options(serde_json::json!({ "clusters": 0, "cooling": 2 })))).await;
         let reason = "clusters: expected at least 1, found 0; cooling: expected 0.5 to 0.999, found 2";
         assert_eq!(fault.reason(), reason);
-        // What an option was called before is still taken, with the values that it had.
+        // Former names of options are still accepted, with the values that they had.
         let fault = refused(Order::new("line", &options(serde_json::json!({ "bits": 7 })))).await;
         assert!(fault.reason().contains("options.bits: "), "{fault}");
         for (given, reason) in [
@@ -367,7 +368,7 @@ fn what_cannot_be_meant_is_refused_before_it_is_queued() {
         let fault = refused(Order { output: Some("../x".into()), ..Order::new("line", &Options::default()) }).await;
         assert_eq!(fault.code(), Code::InvalidValue);
         assert!(clustering.get().await.unwrap().jobs.is_empty());
-        // What only the data can say is a fault of the job.
+        // Faults that only the data can show are faults of the job.
         for (given, reason) in [
             (
                 serde_json::json!({ "clusters": 2, "cost": "bernoulli" }),
@@ -458,7 +459,7 @@ fn a_job_is_cancelled_while_it_waits_and_while_it_runs_and_goes_on_when_resumed(
         }));
         assert_eq!(none.await.unwrap_err().reason(), "counting-1 is cancelled: it has no result");
         jobs.call(Resume::of(named(&running))).await.unwrap();
-        // From where it was, and not from the beginning.
+        // The job continues from its checkpoint, not from the beginning.
         assert_eq!(method.begun.receive().await.unwrap(), (running.clone(), 1));
         method.gate.post(()).unwrap();
         method.gate.post(()).unwrap();
@@ -466,7 +467,7 @@ fn a_job_is_cancelled_while_it_waits_and_while_it_runs_and_goes_on_when_resumed(
         assert_eq!(datasets.call(Take { name: "counting-1/numbers".into() }).await.unwrap().0.rows(), 3);
         let done = jobs.call(Resume::of(named(&running))).await.unwrap_err();
         assert_eq!(done.reason(), "counting-1 is done: only what was cancelled or has failed is resumed");
-        // What has ended cannot be called off, and that is no fault.
+        // Cancelling a job that has ended has no effect, and is not a fault.
         jobs.call(Cancel::of(named(&running))).await.unwrap();
         jobs.call(Remove::of(named(&running))).await.unwrap();
         assert_eq!(jobs.call(Wait::of(WaitFor::new(&running))).await.unwrap_err().code(), Code::UnknownEntry);
@@ -535,7 +536,7 @@ fn who_waits_no_longer_is_told_how_far_the_job_is() {
         let (method, jobs) = counting(&host, "").await;
         let job = run(&jobs, steps(1)).await.unwrap();
         method.begun.receive().await.unwrap();
-        // No time at all: on a clock that stands, it has passed at once.
+        // With a timeout of 0, the wait ends at once, even on a virtual clock.
         let wait_for = WaitFor { timeout_ms: Some(0), ..WaitFor::new(&job) };
         assert_eq!(jobs.call(Wait::of(wait_for)).await.unwrap().state, State::Running);
         let late = jobs.clone().within(Duration::ZERO).call(Wait::of(WaitFor::new(&job))).await.unwrap_err();
@@ -581,7 +582,7 @@ fn those_that_ended_first_are_forgotten_first() {
         let _datasets = data(&host).await;
         let (_, jobs) = counting(&host, "remembered=2").await;
         for _ in 0..11 {
-            // Nothing to count: it ends at once.
+            // The job has nothing to count, so it ends at once.
             let job = run(&jobs, steps(0)).await.unwrap();
             wait(&jobs, &job).await;
         }
@@ -600,7 +601,7 @@ fn a_service_without_data_sets_does_not_start() {
     });
 }
 
-/// The cores that the calling thread may run on, such as `0-3,6`.
+/// Returns the cores on which the calling thread may run, such as `0-3,6`.
 #[cfg(target_os = "linux")]
 fn allowed() -> String {
     let status = std::fs::read_to_string("/proc/thread-self/status").unwrap();
@@ -608,7 +609,7 @@ fn allowed() -> String {
     line.trim().to_owned()
 }
 
-/// Says to which cores its thread is held, and one that it starts.
+/// A method that reports the cores to which its thread is bound, and those of a thread that it starts.
 #[cfg(target_os = "linux")]
 #[derive(Clone, Debug, Default)]
 struct Cores;

@@ -1,4 +1,4 @@
-//! A method to try things on, and ways to bring data in.
+//! Methods for tests, and functions that upload data.
 
 use lehr_jobs::datasets::{Append, Begin, Dataset, Datasets, Finish};
 use lehr_jobs::jobs::{Jobs, Named, Order, Record, Run, Wait, WaitFor};
@@ -8,12 +8,12 @@ use lehr_services::{Fault, Reference, Version};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Counts to a number, a step at each token of its gate, and saves each step. Its table is the numbers.
+/// A method that counts to a number. Each step needs a token from the gate and is saved. Its table has the numbers.
 #[derive(Clone, Debug, Default)]
 pub struct Counting {
-    /// Which step of which job begins, and with how many saved.
+    /// The job whose step begins, and the number of steps that are saved.
     pub begun: Port<(String, u64)>,
-    /// What each step waits for.
+    /// The gate with the tokens for which steps wait.
     pub gate: Port<()>,
 }
 
@@ -57,13 +57,14 @@ impl Method for Counting {
     }
 }
 
-/// A method whose jobs begin only when they have been told to stop, as many of them as `holds` has tokens: such a job ends before its first step, however short it would be.
+/// A method whose jobs begin only when they have been told to stop, as long as `holds` has tokens. Such a job ends
+/// before its first step, however short it is.
 #[derive(Clone, Debug, Default)]
 pub struct Held<M> {
     pub method: M,
-    /// One for each job that is to be held.
+    /// A token for each job that is to be held.
     pub holds: Port<()>,
-    /// Which job begins, and whether it has something to go on from.
+    /// The job that begins, and whether it has a checkpoint to continue from.
     pub begun: Port<(String, bool)>,
 }
 
@@ -86,7 +87,7 @@ impl<M: Method> Method for Held<M> {
     }
 }
 
-/// Declared methods as types, for tests that hold them.
+/// Declares methods as types, for tests that hold their jobs.
 macro_rules! held {
     ($($name:ident $contract:literal $method:path, $inputs:expr, $optional:expr;)*) => {$(
         #[derive(Clone, Copy, Default)]
@@ -113,7 +114,7 @@ macro_rules! held {
 }
 pub(crate) use held;
 
-/// Brings a data set in, in two pieces.
+/// Uploads a data set in two pieces.
 pub async fn upload(datasets: &Reference<Datasets>, begin: Begin, bytes: &[u8]) -> Result<Dataset, Fault> {
     let name = begin.name.clone();
     datasets.call(begin).await?;
@@ -140,7 +141,7 @@ pub fn named(job: &str) -> Named {
     Named::new(job)
 }
 
-/// Three clouds of points with weights, as a text file; a few hundred rows.
+/// Returns three clouds of points with weights as a text file of a few hundred rows.
 pub fn clouds() -> String {
     let mut text = String::from("site,x,y,people\n");
     let mut state = 7u64;

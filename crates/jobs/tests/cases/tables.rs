@@ -1,5 +1,5 @@
-//! Ordinary tables as data sets: every column is kept and described, jobs prepare them as the command does, and a model
-//! prepares the next table in the same way.
+//! Ordinary tables as data sets. Every column is kept and described, jobs prepare the columns as the command does, and
+//! a model prepares the next table in the same way.
 
 use lehr_data::read::{TableForm, data_frame_from};
 use lehr_jobs::datasets::{Begin, Datasets, Read, Take};
@@ -17,7 +17,8 @@ use serde_json::Value;
 use super::samples::*;
 use crate::on_one_host;
 
-/// Two groups of customers with money, gaps, dates and texts, as a German export.
+/// Returns two groups of customers with amounts of money, missing values, dates and texts, in the form of a German
+/// export.
 fn customers() -> String {
     let row = |row: usize| {
         let is_large = row % 2 == 1;
@@ -32,7 +33,7 @@ fn customers() -> String {
     format!("Kunde;Land;Beitritt;Umsatz;Besuche;Aktiv\n{}", rows.replacen(";ja", ";nein", 7))
 }
 
-/// The same with the values as a program writes them.
+/// Returns the same table in JSON, with the values in the form that a program writes.
 fn as_json(text: &str) -> String {
     let frame = data_frame_from(text.as_bytes(), "customers.csv", &TableForm::default()).unwrap();
     let texts: Vec<Vec<String>> = frame.columns().iter().map(|column| frame.texts(&column.name).unwrap()).collect();
@@ -97,14 +98,14 @@ fn an_ordinary_table_has_the_same_labels_in_every_form_and_as_in_the_library() {
         let (job, found) = labels(&datasets, &clustering, "csv").await;
         assert_eq!(found, expected);
         assert_eq!(labels(&datasets, &clustering, "json").await.1, expected);
-        // Arrow carries dates as texts here, which are read as such.
+        // Arrow has dates as texts, which are read as dates.
         let all = Read { name: "csv".into(), format: RowFormat::Arrow, ..Read::default() };
         let arrow = datasets.call(all).await.unwrap().arrow.unwrap();
         let arrow = upload(&datasets, Begin::new("arrow", Form::Table), arrow.as_slice()).await.unwrap();
         assert_eq!(arrow.account.iter().map(|column| column.role.as_str()).collect::<Vec<_>>(), roles);
         assert_eq!(labels(&datasets, &clustering, "arrow").await.1, expected);
 
-        // The next table: other columns in another order, and one that is new.
+        // The next table has other columns in another order, and one new column.
         let next = "Neu;Besuche;Umsatz;Kunde\nx;41;1.500,00 €;A\ny;;12,50 €;B\n";
         let asked = Predict {
             data: Some(next.as_bytes().to_vec().into()),
@@ -112,12 +113,12 @@ fn an_ordinary_table_has_the_same_labels_in_every_form_and_as_in_the_library() {
             ..serde_json::from_str(&format!(r#"{{"job": "{job}"}}"#)).unwrap()
         };
         let said = clustering.call(asked.clone()).await.unwrap();
-        // Whole numbers, and no fraction.
+        // Whole numbers have no fraction.
         let cluster = |row: usize| said.json.as_ref().unwrap()[row]["cluster"].clone();
         assert_eq!((cluster(0), cluster(1)), (expected[1].into(), expected[0].into()));
         assert_eq!(said.json.as_ref().unwrap()[0]["id"], "A");
 
-        // A row without any value gets no label, and is reported; the others are labelled as without it.
+        // A row without any value gets no label, and is reported. All other rows get the same labels as without it.
         let gaps = Predict { data: Some(format!("{next}z;;;C\n").into_bytes().into()), ..asked.clone() };
         let with_it = clustering.call(gaps.clone()).await.unwrap();
         let rows = with_it.json.unwrap();

@@ -1,4 +1,4 @@
-//! Data sets on their way in and out.
+//! Uploads and downloads of data sets.
 
 use std::fs;
 use std::num::NonZeroU64;
@@ -24,7 +24,8 @@ fn an_upload_goes_on_where_it_was_interrupted() {
         let begin = || Begin { bytes: Some(bytes.len() as u64), ..Begin::new("sites", Form::Csv) };
         assert_eq!(datasets.call(begin()).await.unwrap().offset, 0);
         assert_eq!(datasets.call(append("sites", 0, &bytes[..10])).await.unwrap().offset, 10);
-        // Whoever comes back is told where to go on; a piece that was there already changes nothing.
+        // A client that begins the upload again gets the offset at which to continue. A piece that was already stored
+        // changes nothing.
         assert_eq!(datasets.call(begin()).await.unwrap().offset, 10);
         assert_eq!(datasets.call(append("sites", 0, &bytes[..10])).await.unwrap().offset, 10);
         let gap = datasets.call(append("sites", 12, b"x")).await.unwrap_err();
@@ -40,7 +41,7 @@ fn an_upload_goes_on_where_it_was_interrupted() {
             sites.columns.iter().map(|column| (column.name.as_str(), column.kind)).collect();
         assert_eq!((sites.rows, sites.bytes), (2, 32));
         assert_eq!(columns, [("lon", Kind::Number), ("lat", Kind::Number)]);
-        // Whose answer was lost asks again.
+        // A client that lost the answer sends the request again.
         assert_eq!(datasets.call(Finish { name: "sites".into() }).await.unwrap(), sites);
         assert!(datasets.get().await.unwrap().uploads.is_empty());
     });
@@ -119,7 +120,7 @@ fn the_same_content_has_the_same_checksum_whatever_it_came_from() {
         lehr_data::write::npy::points(&path, &points).unwrap();
         let npy = upload(&datasets, Begin::new("npy", Form::Npy), &fs::read(&path).unwrap()).await.unwrap();
         assert_eq!(npy.columns[0].name, "x0");
-        // With gaps the columns and ids that are asked for are those that are kept, as without.
+        // With missing values, the requested columns and ids are kept in the same way as without them.
         for gaps in [false, true] {
             let name = format!("chosen-{gaps}");
             let (columns, id) = (Some(vec!["1".to_owned()]), Some("x0".to_owned()));
@@ -129,7 +130,7 @@ fn the_same_content_has_the_same_checksum_whatever_it_came_from() {
             assert_eq!((table.texts("x0").unwrap(), table.id()), (vec!["1".to_owned(), "3".into()], Some("x0")));
             assert_eq!((&*table.numbers("x1").unwrap(), table.columns().count()), (&[2.5, 4.0][..], 2));
         }
-        // A handle is the table itself.
+        // The handle is the table itself, not a copy.
         let table = datasets.call(Take { name: "csv".into() }).await.unwrap().0;
         let again = datasets.call(Take { name: "csv".into() }).await.unwrap().0;
         let at = |table: &Table| table.numbers("x").unwrap().as_ptr();
@@ -177,7 +178,7 @@ fn some_columns_and_every_so_many_th_row_are_read() {
         };
         let piece = datasets.call(read(&["s", "name", "n"], RowFormat::Csv, 0, Some(7), 3)).await.unwrap();
         assert_eq!((piece.csv.as_deref(), piece.to), (Some("s,name,n\n0,r0,0\n3,r3,3\n6,r6,6\n"), 7));
-        // A piece has as many rows as without, and the next one goes on with the same rows.
+        // A thinned piece has as many rows as an ordinary one, and the next piece continues with the same rows.
         let piece = datasets.call(read(&["n"], RowFormat::Csv, 0, None, 2)).await.unwrap();
         assert_eq!((piece.to, piece.csv.unwrap().lines().count()), (131_072, 65_537));
         let piece = datasets.call(read(&["n", "x"], RowFormat::Csv, piece.to, None, 2)).await.unwrap();
@@ -186,7 +187,7 @@ fn some_columns_and_every_so_many_th_row_are_read() {
             (piece.to, text.lines().next(), text.lines().last()),
             (150_000, Some("131072,0.5"), Some("149998,0.5"))
         );
-        // A role goes with its column.
+        // A column keeps its role.
         let piece = datasets.call(read(&["name"], RowFormat::Arrow, 0, Some(1), 1)).await.unwrap();
         assert_eq!(piece.arrow.unwrap().as_slice().windows(7).filter(|found| found == b"lehr.id").count(), 1);
         let piece = datasets.call(read(&["x"], RowFormat::Arrow, 0, Some(1), 1)).await.unwrap();
@@ -237,14 +238,14 @@ fn names_are_renamed_replaced_and_removed_and_never_become_paths() {
         assert_eq!(datasets.call(Take { name: "b/c".into() }).await.unwrap().0.rows(), 2);
         datasets.call(Remove { name: "b/c".into() }).await.unwrap();
         assert_eq!(datasets.call(Remove { name: "b/c".into() }).await.unwrap_err().code(), Code::UnknownEntry);
-        // Any change after it sweeps.
+        // The next change removes contents that are no longer named.
         datasets.call(Begin::new("new", Form::Csv)).await.unwrap();
         let files: Vec<String> = fs::read_dir(folder.path())
             .unwrap()
             .map(|entry| entry.unwrap().file_name().into_string().unwrap())
             .filter(|name| name != "lock")
             .collect();
-        // The bytes of the new upload, and their checksums.
+        // The files with the bytes of the new upload and their checksums.
         let is_of_upload = |name: &String| name.ends_with(".part") || name.ends_with(".sums");
         assert!(files.len() == 2 && files.iter().all(is_of_upload), "{files:?}");
     });
@@ -332,7 +333,7 @@ fn pieces_without_their_bytes_are_refused() {
     });
 }
 
-/// What `gzip` makes of bytes.
+/// Returns the bytes compressed with gzip.
 fn gzip(bytes: &[u8]) -> Vec<u8> {
     use std::io::Write;
     let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
@@ -404,7 +405,7 @@ fn what_an_upload_becomes_is_bounded_by_what_it_is() {
         let datasets = host.start("/datasets", move || service.clone()).await.unwrap();
         let bomb = gzip(&[&b"x,y\n"[..], &b"1,2\n".repeat(500_000)].concat());
         assert!(bomb.len() < 10_000);
-        // Packed twice it would be smaller still.
+        // Compressed twice, the file would be even smaller.
         let nested = datasets.call(UploadFile::new("nested", "text/csv", gzip(&bomb))).await.unwrap_err();
         assert!(nested.reason().contains("a gzip file within a gzip file"), "{nested}");
         let size = bomb.len() as u64;
@@ -414,7 +415,7 @@ fn what_an_upload_becomes_is_bounded_by_what_it_is() {
         let rule = format!("an upload of {size} bytes may become {most}: 100 times its size, and 100000 in any case");
         assert!(fault.reason().ends_with(&rule), "{fault}");
         assert!(datasets.get().await.unwrap().datasets.is_empty());
-        // What becomes no larger than is allowed in any case is read, however well it packs.
+        // A file whose uncompressed size is below the limit for all uploads is read, however well it compresses.
         let small = gzip(&[&b"x,y\n"[..], &b"1,2\n".repeat(5_000)].concat());
         assert_eq!(datasets.call(UploadFile::new("small", "text/csv", small)).await.unwrap().rows, 5_000);
         let left = fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
@@ -466,7 +467,7 @@ fn truth_values_and_floating_point_in_16_bits_are_numbers_in_arrow_too() {
 
 #[test]
 fn an_upload_that_ends_in_an_error_has_changed_nothing_28() {
-    // Time passes here, as it does not on other hosts of these tests.
+    // Time passes on this host, unlike on the other hosts of these tests.
     let dispatcher = lehr_runtime::Dispatcher::new(2).unwrap();
     let host = lehr_services::Host::new(dispatcher.handle());
     lehr_runtime::block_on(async {
@@ -486,7 +487,7 @@ fn an_upload_that_ends_in_an_error_has_changed_nothing_28() {
             }
         };
         nothing_is_there().await;
-        // However far it came when its time was over: its checksum, its bytes, its rows.
+        // The deadline may pass while the service computes the checksum, reads the bytes or reads the rows.
         let rows = b"1,2\n".repeat(4 << 20);
         let large = [&b"x,y\n"[..], &rows[..]].concat();
         let mut times_over = 0;
@@ -498,7 +499,8 @@ fn an_upload_that_ends_in_an_error_has_changed_nothing_28() {
                     datasets.call(Remove { name: "large".into() }).await.unwrap();
                 }
                 Err(fault) => {
-                    // The time may also be over between two parts of the upload: the next one finds none.
+                    // The deadline may also pass between two parts of the upload. The next request then finds no
+                    // upload.
                     assert!(matches!(fault.code(), Code::ResponseTimeout | Code::UnknownEntry), "{fault}");
                     times_over += 1;
                 }

@@ -28,9 +28,9 @@ use crate::table::Table;
 pub struct Fitted {
     /// The parameters.
     pub parameters: Parameters,
-    /// The number of coordinates of a point.
+    /// The number of coordinates of a row.
     pub dimension: usize,
-    /// The centres, K x D, row-major, in the unit of the points.
+    /// The centres as K x D numbers, row-major, in the unit of the points.
     pub centers: Vec<f64>,
     /// The facts about each cluster.
     pub clusters: Vec<Cluster>,
@@ -38,7 +38,7 @@ pub struct Fitted {
     pub labels: Vec<u32>,
     /// The outliers, if there is an outlier radius.
     pub outliers: Option<Outliers>,
-    /// The probability that a row belongs to its cluster; for an outlier, the share of the noise component.
+    /// The probability that a row belongs to its cluster. For an outlier, it is the probability of the noise component.
     pub probabilities: Vec<f64>,
     /// The weighted mean squared distance, or the weighted mean cost in nats.
     pub objective: f64,
@@ -48,7 +48,7 @@ pub struct Fitted {
     pub iterations: u64,
     /// How the clusters were found.
     pub course: Provenance,
-    /// The centres that label other rows.
+    /// The centres, in the form that labels other rows.
     pub centroids: Centroids,
     /// The seconds of each phase, in this process only.
     pub phases: Vec<(String, f64)>,
@@ -58,26 +58,26 @@ pub struct Fitted {
     pub warnings: Vec<String>,
     /// The number of rows on the fullest rank, divided by the mean.
     pub imbalance: f64,
-    /// The distances of rows from clusters, computed on request.
+    /// The distances of rows from clusters, computed when first needed.
     standing: OnceLock<Standing>,
-    /// The outlying rows, computed on request.
+    /// The outlying rows, computed when first needed.
     outlying: OnceLock<Outlying>,
-    /// The merges to coarser levels, computed on request.
+    /// The merges to coarser levels, computed when first needed.
     merges: OnceLock<Vec<Merge>>,
-    /// The differences between the clusters, computed on request.
+    /// The differences between the clusters, computed when first needed.
     explanation: OnceLock<Option<Explanation>>,
 }
 
 /// How a clustering was found.
 #[derive(Debug)]
 pub enum Provenance {
-    /// By annealing.
+    /// The clusters were found by annealing.
     Annealed(Box<Annealed>),
-    /// By k-means: the weighted sum of squares of each initialisation.
+    /// The clusters were found by k-means. The numbers are the weighted sums of squares of the initialisations.
     Started(Vec<f64>),
 }
 
-/// The course of an annealing: fields of [`vector::Model`].
+/// The course of an annealing, in fields of [`vector::Model`].
 #[derive(Debug)]
 pub struct Annealed {
     /// The free energy at the last temperature.
@@ -90,7 +90,7 @@ pub struct Annealed {
     pub history: Vec<Step>,
     /// The splits of clusters.
     pub splits: Vec<Split>,
-    /// The choice of the number of clusters, if the data decided.
+    /// The choice of the number of clusters, if the data decided it.
     pub number: Option<Number>,
     /// The candidates that the refinement compared.
     pub finish: Finish,
@@ -160,7 +160,7 @@ impl Fitted {
         }
     }
 
-    /// Returns the root of the weighted mean squared distance from the centre, for any cost.
+    /// Returns the square root of the weighted mean squared distance from the centre, for any cost.
     pub fn root_mean_square(&self) -> f64 {
         if !self.centroids.is_bernoulli() {
             return self.objective.sqrt();
@@ -200,8 +200,8 @@ impl Fitted {
     }
 
     /// Returns the differences between the clusters in the columns of their table. Returns `None` for positions on the
-    /// sphere, rows of bits and sparse rows. Above 100,000 rows or a million values, it uses a sample of this size,
-    /// evenly spaced.
+    /// sphere, rows of bits and sparse rows. For more than 100,000 rows or a million values, it uses an evenly spaced
+    /// sample of that size.
     ///
     /// # Panics
     /// Panics if `data` are not the rows that were clustered.
@@ -215,7 +215,7 @@ impl Fitted {
                 let features = rows.origin().into_iter().flat_map(|origin| &origin.preparation.features);
                 features.filter(|feature| feature.column == column).find_map(|feature| feature.log_offset)
             };
-            // Rows of weight 0, such as isolated ones, do not describe a cluster.
+            // Rows of weight 0, such as isolated rows, do not describe a cluster.
             let counts = |row: usize| rows.weights().is_none_or(|weights| weights[row] > 0.0);
             let label = |row: usize| (self.labels[row] != OUTLIER && counts(row)).then_some(self.labels[row] as usize);
             let row_of = |place: usize| chosen.as_ref().map_or(place, |chosen| chosen[place]);
@@ -237,8 +237,8 @@ impl Fitted {
         self.explanation.get_or_init(explained).as_ref()
     }
 
-    /// Returns the table of marks, a line each: `cluster`, `name`, `column`, `text`, `inside`, `overall`, `test_value`,
-    /// `probability`, `effect`.
+    /// Returns the table of marks, with a line for each mark: `cluster`, `name`, `column`, `text`, `inside`, `overall`,
+    /// `test_value`, `probability`, `effect`.
     fn marks_table(&self, data: Data<'_>) -> Table<'static> {
         let explained = self.explanation(data);
         let portraits = explained.into_iter().flat_map(|explained| explained.clusters.iter().enumerate());
@@ -258,7 +258,7 @@ impl Fitted {
             .numbers("effect", numbers(|mark| mark.effect))
     }
 
-    /// Returns the number of rows near a border and their share; nothing if there are none.
+    /// Returns the number of rows near a border and their share; `None` if no row is near a border.
     fn unsure(&self, rows: &Rows) -> Option<(u64, String)> {
         let counts = |row: usize| rows.weights().is_none_or(|weights| weights[row] > 0.0);
         let of_clusters = self.labels.iter().zip(&self.probabilities).enumerate();
@@ -269,7 +269,7 @@ impl Fitted {
         (count > 0).then(|| (count, share(count as f64, self.labels.len() as f64)))
     }
 
-    /// Returns the coarser levels: which clusters would merge, the cheapest merge first. Empty if costs are in nats.
+    /// Returns the merges that lead to coarser levels, the cheapest merge first. Empty if costs are in nats.
     pub fn merges(&self) -> &[Merge] {
         self.merges.get_or_init(|| {
             let weights: Vec<f64> = self.clusters.iter().map(|cluster| cluster.weight).collect();
@@ -277,9 +277,9 @@ impl Fitted {
         })
     }
 
-    /// Returns the mean simplified silhouette of each cluster's rows. The silhouette of a row is `(b - a) / max(a, b)`,
-    /// with its distance `a` from its own centre and `b` from the nearest other one. It is 1 at the centre and 0 on a
-    /// border.
+    /// Returns the mean simplified silhouette of each cluster's rows. The silhouette of a row is `(b - a) / max(a, b)`.
+    /// Here `a` is the distance from the row's own centre, and `b` the distance from the nearest other centre. The
+    /// silhouette is 1 at the centre and 0 on a border.
     ///
     /// # Panics
     /// Panics if `data` are not the rows that were clustered.
@@ -299,13 +299,13 @@ impl Fitted {
         sums.into_iter().map(|(sum, all)| if all > 0.0 { sum / all } else { f64::NAN }).collect()
     }
 
-    /// Returns a line for each cluster, by decreasing weight: `cluster`, the columns, `weight`, `spread`, and
-    /// `probability`, the mean over its rows. With squared distances and at least two clusters, `silhouette`,
-    /// `merges_with`, `joins` and `joins_at` follow; if clusters have names, `name` is last.
+    /// Returns a line for each cluster, by decreasing weight. It has `cluster`, the columns, `weight`, `spread`, and
+    /// `probability`, the mean probability of its rows. With squared distances and at least two clusters, `silhouette`,
+    /// `merges_with`, `joins` and `joins_at` follow. If clusters have names, `name` is last.
     ///
     /// Centres are in the units of the columns (degrees on the sphere). The spread is the root mean square distance of
     /// the cluster's rows from the centre. It is in km along the surface on the sphere, and in scaled units if columns
-    /// are scaled. For rows of bits, a centre is the frequency of each bit.
+    /// are scaled. For rows of bits, a centre has the frequency of each bit.
     fn centers_table(&self, data: Data<'_>) -> Table<'static> {
         let rows = data.rows();
         let centers = self.each_center().map(|center| rows.center(center));
@@ -379,7 +379,7 @@ impl Fitted {
             .numbers("next_critical", numbers(|step| step.next_critical))
     }
 
-    /// Returns a line for each number of clusters that was compared; no lines if the user gave the number.
+    /// Returns a line for each number of clusters that was compared. The table is empty if the user gave the number.
     fn numbers(&self) -> Table<'_> {
         let number = self.number();
         let candidates = number.map_or(&[][..], |number| &number.candidates);
@@ -393,7 +393,8 @@ impl Fitted {
             .texts("verdict", candidates.iter().map(verdict).collect())
     }
 
-    /// If the data chose the number of clusters, returns the candidates to show: headers, and a line of cells for each.
+    /// If the data chose the number of clusters, returns the candidates to show: the headers, and the cells of each
+    /// line.
     pub fn shortlist(&self) -> Option<([&'static str; 4], Vec<[String; 4]>)> {
         let number = self.number().filter(|number| number.candidates.len() > 1)?;
         let line = |candidate: &Candidate| {
@@ -405,7 +406,7 @@ impl Fitted {
         Some((heads, number.shortlist().into_iter().map(line).collect()))
     }
 
-    /// Returns the choice of the number of clusters, if the data decided.
+    /// Returns the choice of the number of clusters, if the data decided it.
     pub fn number(&self) -> Option<&Number> {
         self.cooled()?.number.as_ref()
     }
@@ -442,8 +443,8 @@ struct OutlierFacts {
     weight: f64,
 }
 
-/// The outlying rows, which `outliers.csv` lists, and the distance from which a row of an ordinary cluster is an
-/// outlier.
+/// The outlying rows, which `outliers.csv` lists, and the distance beyond which a row of an ordinary cluster is
+/// outlying.
 #[derive(Serialize)]
 struct OutlyingFacts {
     rows: usize,
@@ -454,7 +455,7 @@ struct OutlyingFacts {
 struct Energies {
     free_energy: f64,
     last_temperature: f64,
-    /// In nats, there are no lengths.
+    /// Costs in nats have no unit of length.
     #[serde(skip_serializing_if = "Option::is_none")]
     last_length: Option<f64>,
     critical_temperature: f64,
@@ -469,11 +470,11 @@ enum Way<'a> {
         #[serde(skip_serializing_if = "Option::is_none")]
         number: Option<NumberFacts<'a>>,
     },
-    /// The weighted sum of squares of each initialisation.
+    /// The weighted sums of squares of the initialisations.
     Started { starts: &'a [f64] },
 }
 
-/// The choice of the number of clusters, if the data decided.
+/// The choice of the number of clusters, if the data decided it.
 #[derive(Serialize)]
 struct NumberFacts<'a> {
     clusters: usize,
@@ -483,7 +484,7 @@ struct NumberFacts<'a> {
     /// The number of rows that were examined, and the number of rows with positive weight.
     rows: usize,
     rows_of: usize,
-    /// The most clusters that could be found, if there may be more.
+    /// The limit on the number of clusters, if the data may have more.
     #[serde(skip_serializing_if = "Option::is_none")]
     limit: Option<usize>,
     runners_up: Vec<&'a Candidate>,
@@ -523,12 +524,13 @@ struct Temperatures<'a> {
 
 /// The probability below which a row is near a border.
 const SURE: f64 = 0.8;
-/// The most rows that explain clusters.
+/// The maximum number of rows from which clusters are explained.
 const EXPLAINED_ROWS: usize = 100_000;
-/// The most values that explain clusters, so that tables larger than memory can be explained too.
+/// The maximum number of values from which clusters are explained, so that this works for tables larger than memory
+/// too.
 const EXPLAINED_VALUES: usize = 1_000_000;
 
-/// Returns the rows that explain the clusters, or `None` for all rows.
+/// Returns the rows from which clusters are explained, or `None` for all rows.
 fn chosen(rows: usize, columns: usize) -> Option<Vec<usize>> {
     let most = EXPLAINED_ROWS.min(EXPLAINED_VALUES / columns.max(1)).max(1_000);
     let place = |index: usize| (index as u128 * rows as u128 / most as u128) as usize;
@@ -537,7 +539,7 @@ fn chosen(rows: usize, columns: usize) -> Option<Vec<usize>> {
 
 /// Describes the differences of each cluster in a line, for at most 20 clusters.
 fn portraits(clusters: &[Portrait]) -> String {
-    /// The most clusters that are described; `marks.csv` has the others.
+    /// The maximum number of clusters that are described; `marks.csv` has all of them.
     const MOST: usize = 20;
     if clusters.len() < 2 {
         return String::new();
@@ -624,7 +626,8 @@ impl Fit for Fitted {
         }
         sections.add("parameters", &self.parameters);
         if cooled.is_some() {
-            // `full`: an assignment's weight is exp(-d²/T), so that a temperature T smooths over the length sqrt(T/2).
+            // In the convention `full`, an assignment's weight is exp(-d²/T), so that a temperature T smooths over the
+            // length sqrt(T/2).
             sections.add("temperature_convention", &in_words("full".to_owned()));
         }
         let temperature = cooled.map(|_| in_words(format!("({unit})²")));
@@ -667,7 +670,7 @@ impl Fit for Fitted {
         let row = |(k, (center, facts)): (usize, (&[f64], &Cluster))| ClusterRow {
             rows: facts.rows,
             weight: facts.weight,
-            // A thousand columns are left to `centers.csv`.
+            // If there are a thousand columns, only `centers.csv` has the whole centres.
             center: filled.as_ref().map_or_else(|| rows.center(center), |filled| vec![filled.of_clusters[k]]),
             spread: rows.distance(facts.spread),
         };
@@ -687,7 +690,7 @@ impl Fit for Fitted {
             format!("{} ({part}) in no cluster, labelled -1", counted(outliers.rows, "row"))
         });
         let (reason, others) = (self.number().map(Number::reason), self.number().and_then(Number::others));
-        // If many rows are far out, the clusters have long tails and no row stands out.
+        // If many rows are far out, the clusters have long tails, and no single row stands out.
         let is_any = |outlying: &&Outlying| !outlying.rows.is_empty();
         let outlying = self.outlying(data).filter(is_any).map(|outlying| {
             let shown = quantity(rows.distance(outlying.radius), rows.unit());

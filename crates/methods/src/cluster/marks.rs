@@ -1,9 +1,10 @@
-//! The marks of clusters with very many columns: bits or sparse rows.
+//! The marks of clusters with very many columns: rows of bits or sparse rows.
 //!
-//! Marks are the columns in which a cluster differs most from all rows. This module also counts how full its rows are.
+//! Marks are the columns in which a cluster differs most from all rows. This module also counts the nonzero values in
+//! the rows of a cluster.
 //!
-//! A centre of a thousand numbers cannot be read at a glance; its few largest differences from the mean of all rows
-//! can.
+//! A reader cannot take in a centre of a thousand numbers at a glance. The few largest differences from the mean of all
+//! rows are readable.
 
 use lehr_mining::vector::OUTLIER;
 
@@ -22,8 +23,8 @@ pub struct Mark {
     pub overall: f64,
 }
 
-/// Returns for each cluster at most `most` columns whose means differ most from the overall means, largest difference
-/// first. Leaves out columns without a difference.
+/// Returns, for each cluster, the columns whose means differ most from the overall means. Returns at most `most`
+/// columns, largest difference first. Leaves out columns without a difference.
 pub fn of_clusters(model: &Fitted, most: usize) -> Vec<Vec<Mark>> {
     let centers = || model.each_center();
     let total: f64 = model.clusters.iter().map(|cluster| cluster.weight).sum();
@@ -47,8 +48,8 @@ pub fn of_clusters(model: &Fitted, most: usize) -> Vec<Vec<Mark>> {
         .collect()
 }
 
-/// Describes a mark: `bit 713 in 98 % (of all 12 %)`, or for sparse rows `x713 2.1 (of all 0.31)`, in the column's own
-/// unit.
+/// Describes a mark in the column's own unit: `bit 713 in 98 % (of all 12 %)`, or `x713 2.1 (of all 0.31)` for sparse
+/// rows.
 pub fn words(space: &Rows, mark: &Mark) -> String {
     if space.are_bits() {
         return format!("bit {} in {:.0} % (of all {:.0} %)", mark.column, 100.0 * mark.inside, 100.0 * mark.overall);
@@ -59,14 +60,14 @@ pub fn words(space: &Rows, mark: &Mark) -> String {
 
 /// The average number of set bits, or of nonzero values, in the rows of each cluster.
 pub struct Filled {
-    /// The name of the counted things.
+    /// The name of the values that are counted.
     pub name: &'static str,
     /// The average for each cluster.
     pub of_clusters: Vec<f64>,
 }
 
-/// Returns the average number of set bits, or of nonzero values, in the rows of each cluster. Returns `None` for rows
-/// of few columns.
+/// Returns the average number of set bits, or of nonzero values, in the rows of each cluster. Returns `None` if the
+/// rows have few columns.
 pub fn filled(space: &Rows, model: &Fitted) -> Option<Filled> {
     if space.are_bits() {
         // The sum of the bits' frequencies is the average number of set bits.
@@ -102,7 +103,7 @@ mod tests {
 
     #[test]
     fn the_bits_that_differ_most_mark_a_cluster() {
-        // Three rows have bits 0 to 19, and one has bits 20 to 39; all have bit 40.
+        // Three rows have bits 0 to 19, and one row has bits 20 to 39. All rows have bit 40.
         let (low, high) = ((1 << 20) - 1, ((1 << 20) - 1) << 20);
         let rows = Fingerprints::new([low, low, low, high].map(|row: u64| row | 1 << 40).to_vec(), 41).unwrap();
         let space = Rows::of_bits(rows);

@@ -1,4 +1,4 @@
-//! The coarser levels of a clustering: which clusters would merge next, by Ward's rule.
+//! The coarser levels of a clustering: the clusters that would merge next, by Ward's rule.
 //!
 //! Merging two clusters raises the sum of squared distances by `w v / (w + v) |a - b|^2`, with their weights `w`, `v`
 //! and centres `a`, `b` (Ward 1963). Repeatedly merging the cheapest pair gives a tree. Nearest-neighbour chains find
@@ -6,7 +6,7 @@
 
 use serde::Serialize;
 
-/// The most clusters for which a tree is made: a larger tree is unreadable, and needs K x K distances.
+/// The maximum number of clusters for which a tree is made. A larger tree is unreadable, and needs K x K distances.
 const CLUSTERS_MAX: usize = 2_000;
 
 /// Two clusters or groups of clusters that merge.
@@ -44,8 +44,8 @@ impl Group {
     }
 }
 
-/// Returns all merges from K x D centres with these weights down to one cluster, the cheapest first. Returns none for
-/// more than 2,000 centres.
+/// Returns all merges from K x D centres with these weights down to one cluster, the cheapest merge first. Returns no
+/// merges for more than 2,000 centres.
 pub fn merges(centers: &[f64], weights: &[f64]) -> Vec<Merge> {
     let count = weights.len();
     if count > CLUSTERS_MAX {
@@ -70,7 +70,7 @@ pub fn merges(centers: &[f64], weights: &[f64]) -> Vec<Merge> {
         let others = groups.iter().enumerate().filter(|(place, _)| *place != last);
         let nearest = others
             .filter_map(|(place, other)| Some((here.rise_with(other.as_ref()?), place)))
-            // Of equally near groups, take the previous one of the chain, so that chains end.
+            // If groups are equally near, take the previous group of the chain, so that chains end.
             .min_by(|a, b| a.0.total_cmp(&b.0).then_with(|| (Some(b.1) == before).cmp(&(Some(a.1) == before))));
         let Some((rise, nearest)) = nearest else { break };
         if before != Some(nearest) {
@@ -102,18 +102,18 @@ pub fn partners(merges: &[Merge], clusters: usize) -> Vec<String> {
     partners
 }
 
-/// A merge as seen by the cluster, or the group of clusters, that another one takes in.
+/// A merge from the view of the cluster or group that is absorbed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Joined {
-    /// The first cluster of the group that takes it in.
+    /// The first cluster of the group that absorbs it.
     pub into: usize,
-    /// The number of clusters that are left.
+    /// The number of clusters that remain after the merge.
     pub left: usize,
 }
 
-/// Returns how each cluster ends as their number falls. A group is called after its first cluster, so this is the merge
-/// at which the name of the cluster disappears. `None` for the cluster that is the first of all, and if there is no
-/// merge.
+/// Returns the merge in which each cluster disappears as the number of clusters falls. A group has the name of its
+/// first cluster, so this is the merge in which the cluster's name disappears. It is `None` for the cluster whose name
+/// remains to the end, and if there are no merges.
 ///
 /// # Example
 /// ```
@@ -133,7 +133,7 @@ pub fn joined(merges: &[Merge], clusters: usize) -> Vec<Option<Joined>> {
 mod tests {
     use super::*;
 
-    /// Finds the merges by searching all pairs for the cheapest one, again and again.
+    /// Finds the merges by searching all pairs for the cheapest pair before each merge.
     fn by_search(centers: &[f64], dimension: usize, weights: &[f64]) -> Vec<f64> {
         let mut groups: Vec<(f64, Vec<f64>)> =
             centers.chunks_exact(dimension).zip(weights).map(|(center, weight)| (*weight, center.to_vec())).collect();

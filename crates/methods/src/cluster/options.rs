@@ -137,7 +137,7 @@ impl From<vector::Precision> for Precision {
     }
 }
 
-/// The library's parameters for either method.
+/// The library's parameters for one of the two methods.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Parameters {
     /// The parameters of annealing.
@@ -146,7 +146,7 @@ pub enum Parameters {
     KMeans(kmeans::Parameters),
 }
 
-/// The unit of temperatures and costs that are log-likelihoods.
+/// The name of the unit of temperatures and costs that are log-likelihoods.
 pub(super) const NATS: &str = "nats";
 
 impl Parameters {
@@ -158,7 +158,7 @@ impl Parameters {
         }
     }
 
-    /// Returns the unit of temperatures, objective and free energy for display; `squared` is the unit of squared
+    /// Returns the unit of temperatures, objective and free energy for display. `squared` is the unit of squared
     /// distances.
     pub fn unit_of_cost(&self, squared: &'static str) -> &'static str {
         if self.cost().is_squared() { squared } else { NATS }
@@ -181,7 +181,7 @@ impl Parameters {
     }
 }
 
-/// Serialises the parameters alone, because a summary names the method separately.
+/// Serialises only the parameters, because a summary names the method separately.
 impl Serialize for Parameters {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self {
@@ -321,7 +321,7 @@ impl Options {
                 "clusters: expected a number with method kmeans: only method da can tell how many there are".to_owned(),
             );
         }
-        // Faults that depend on the data, such as more clusters than rows, are reported once the data are read.
+        // Faults that depend on the data, such as more clusters than rows, are reported after the data are read.
         let clusters = self.clusters.map(|clusters| clusters.min(1));
         if let (Ok(point), Ok(bit)) = (Points::new(vec![0.0], 1), Fingerprints::new(vec![0], 1)) {
             let row: vector::Input<'_> = if self.cost == RowCost::Bernoulli { (&bit).into() } else { (&point).into() };
@@ -334,7 +334,7 @@ impl Options {
         faults
     }
 
-    /// Returns the given options that apply only to the other method.
+    /// Returns the given options that apply only to the method that was not chosen.
     fn of_the_other_method(&self) -> Vec<String> {
         let default = Self::default();
         let of_da = [

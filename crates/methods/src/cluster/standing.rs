@@ -1,4 +1,4 @@
-//! Distances of rows from the clusters: from the own centre and from the next one; and the outlying rows.
+//! Distances of rows from the centres of their own and the next cluster, and the outlying rows.
 
 use lehr_mining::vector::{Input, OUTLIER};
 
@@ -7,19 +7,20 @@ use crate::numbers::significant;
 use crate::rows::Rows;
 use crate::table::Table;
 
-/// A distance is far out this many interquartile ranges above the upper quartile (Tukey).
+/// A distance is far out if it is this many interquartile ranges above the upper quartile (Tukey).
 const FAR_OUT: f64 = 3.0;
-/// The fewest rows with which a cluster has quartiles of its own.
+/// The minimum number of rows for a cluster to have its own quartiles.
 const ROWS_OF_QUARTILES: usize = 20;
-/// The largest share of rows at which a cluster counts as a few isolated rows, not as a group.
+/// The maximum share of rows at which a cluster counts as a few isolated rows and not as a group.
 const TINY: f64 = 0.002;
-/// The most columns that are named as responsible for an outlier.
+/// The maximum number of columns that are named as responsible for an outlier.
 const COLUMNS_NAMED: usize = 3;
 
 /// Distances of rows from the centres, in the unit of the points.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Standing {
-    /// The distance from the centre of the row's cluster; without a cluster, from the nearest centre.
+    /// The distance from the centre of the row's cluster. For a row without a cluster, the distance from the nearest
+    /// centre.
     pub distances: Vec<f64>,
     /// The nearest other cluster; [`OUTLIER`] if there is none.
     pub seconds: Vec<u32>,
@@ -41,13 +42,13 @@ pub struct Outlying {
 pub struct OutlyingRow {
     /// The index of the row.
     pub row: usize,
-    /// The nearest cluster that is a group.
+    /// The nearest cluster that counts as a group.
     pub cluster: usize,
-    /// The distance from the centre of that cluster, in the unit of the points.
+    /// The distance from the centre of this cluster, in the unit of the points.
     pub distance: f64,
-    /// The distance divided by the radius of that cluster.
+    /// The distance divided by the radius of this cluster.
     pub score: f64,
-    /// The columns responsible and their shares of the squared distance, largest first.
+    /// The columns that contribute most to the squared distance, with their shares of it, largest first.
     pub columns: Vec<(usize, f64)>,
 }
 
@@ -78,7 +79,7 @@ impl Standing {
     }
 }
 
-/// Returns the nearest centre other than `but`; of equally near centres, the first.
+/// Returns the nearest centre other than `but`. If several are equally near, returns the first.
 fn least(distances: &[f64], but: usize) -> Option<(usize, f64)> {
     let others = distances.iter().copied().enumerate().filter(|(cluster, _)| *cluster != but);
     others.reduce(|best, next| if next.1 < best.1 { next } else { best })
@@ -150,7 +151,7 @@ impl<'a> Distances<'a> {
 }
 
 impl Outlying {
-    /// Returns the outlying rows of a clustering: those far beyond the usual distance in their cluster, and those in a
+    /// Returns the outlying rows of a clustering: rows far beyond the usual distance in their cluster, and rows in a
     /// cluster of very few rows.
     pub(super) fn of(fitted: &Fitted, standing: &Standing, rows: &Rows) -> Self {
         Self::of_rows(rows.vectors(), rows.weights(), &fitted.labels, &fitted.centers, standing)
@@ -173,7 +174,7 @@ impl Outlying {
         labels.iter().filter(|label| **label != OUTLIER).for_each(|label| counts[*label as usize] += 1);
         let most = (TINY * all as f64) as usize;
         let is_group: Vec<bool> = counts.iter().map(|count| *count > most).collect();
-        // Rows that do not influence clusters do not define the usual distance either.
+        // Rows that do not influence the clusters do not define the usual distance either.
         let counts_for = |row: &usize| weights.is_none_or(|weights| weights[*row] > 0.0) && labels[*row] != OUTLIER;
         let mut usual = vec![Vec::new(); clusters];
         for row in (0..all).filter(counts_for) {
@@ -195,7 +196,7 @@ impl Outlying {
         for row in 0..all {
             let label = labels[row];
             let is_in_group = label != OUTLIER && is_group[label as usize];
-            // Most rows need no closer look.
+            // Most rows are within the radius and need no closer look.
             if is_in_group && standing.distances[row] <= own[label as usize] {
                 continue;
             }
@@ -258,7 +259,8 @@ fn responsible(rows: Input<'_>, row: usize, center: &[f64]) -> Vec<(usize, f64)>
     columns.into_iter().map(|(column, squared)| (column, squared / total)).collect()
 }
 
-/// Returns the distance above which a row is far out, by the quartiles; `None` if they are uninformative.
+/// Returns the distance above which a row is far out, computed from the quartiles. Returns `None` if the quartiles are
+/// uninformative.
 fn fence(mut distances: Vec<f64>) -> Option<f64> {
     distances.sort_unstable_by(f64::total_cmp);
     let last = distances.len().checked_sub(1)?;

@@ -11,11 +11,11 @@ use serde_json::{Map, Value};
 
 use super::{Letters, Metric, Options};
 
-/// The key, among the parameters of dissimilarities, for the columns by which rows were compared.
+/// The key for the columns by which rows were compared, among the parameters of dissimilarities.
 pub const COLUMN_NAMES: &str = "column_names";
-/// The key for whether the columns were standardised before.
+/// The key that says whether the columns were standardised first.
 pub const STANDARDISED: &str = "standardised";
-/// The key for the column of ids, if it was given.
+/// The key for the column of ids, if the user gave one.
 pub const ID_COLUMN: &str = "id_column";
 /// The key for the alphabet of sequences.
 pub const ALPHABET: &str = "alphabet";
@@ -61,7 +61,7 @@ pub enum Items {
     Sequences(Sequences),
     /// Fingerprints of compounds.
     Fingerprints(Fingerprints),
-    /// Rows of a table, scaled if the options say so.
+    /// Rows of a table, which are scaled if the options say so.
     Records(Incomplete),
 }
 
@@ -85,7 +85,7 @@ impl Items {
         }
     }
 
-    /// Returns an identifier for each item: from the data, or its number.
+    /// Returns an identifier for each item: from the data, or the number of the item.
     pub fn ids(&self) -> Vec<String> {
         match self {
             Items::Sequences(sequences) => sequences.ids().to_vec(),
@@ -97,7 +97,7 @@ impl Items {
         }
     }
 
-    /// Returns a checksum of the items as they are compared, without names and identifiers.
+    /// Returns a checksum of the items as they are compared, without their names and identifiers.
     pub fn fingerprint(&self) -> u64 {
         match self {
             Items::Sequences(sequences) => sequences.fingerprint(),
@@ -106,7 +106,7 @@ impl Items {
         }
     }
 
-    /// Returns the distinct items, and which of them each item equals.
+    /// Returns the distinct items, and for each item the distinct item that it equals.
     pub fn distinct(&self) -> (Self, Duplicates) {
         match self {
             Items::Sequences(sequences) => {
@@ -136,7 +136,7 @@ impl Items {
         }
     }
 
-    /// Returns whether two items are equal.
+    /// Returns whether two of the items are equal.
     pub fn are_equal(&self, a: usize, b: usize) -> bool {
         match self {
             Items::Sequences(sequences) => sequences.sequence(a) == sequences.sequence(b),
@@ -148,7 +148,7 @@ impl Items {
         }
     }
 
-    /// Returns the items as they are compared: rows are scaled if the options say so.
+    /// Returns the items in the form in which they are compared: rows are scaled if the options say so.
     pub fn scaled(self, options: &Options) -> Self {
         match self {
             Items::Records(records) if options.standardize => Items::Records(records.standardised()),
@@ -156,11 +156,11 @@ impl Items {
         }
     }
 
-    /// Returns some of these items, as given, followed by other items, to compare all with each other. Rows are scaled,
-    /// if the options say so, by the means and deviations of all of these items.
+    /// Returns some of these items, unchanged, followed by other items, to compare all with each other. If the options
+    /// scale rows, all rows are scaled by the means and deviations of all items of `self`.
     ///
     /// # Errors
-    /// Returns the kind that the others should have, if they are of another kind.
+    /// Returns the kind that the other items should have, if they are of another kind.
     pub fn joined(&self, rows: &[usize], others: &Self, options: &Options) -> Result<Self, String> {
         match (self, others) {
             (Items::Sequences(own), Items::Sequences(others)) => {
@@ -201,9 +201,9 @@ impl Items {
         }
     }
 
-    /// Returns the facts about the comparison, in addition to the name of the metric. They are the metric's parameters,
-    /// the alphabet of sequences, and for rows the columns and whether they were scaled. [`Options::completed`] takes
-    /// options from these facts.
+    /// Returns the facts about the comparison, in addition to the name of the metric. They are the metric's parameters
+    /// and the alphabet of sequences. For rows, they are the columns and whether they were scaled.
+    /// [`Options::completed`] takes options from these facts.
     pub fn parameters(&self, options: &Options, metric: &dyn lehr_distances::Metric) -> Map<String, Value> {
         let mut parameters = metric.parameters();
         if let Items::Records(records) = self {
@@ -223,8 +223,8 @@ impl Items {
     /// Calls `go_on` with the metric that the options select for these items.
     ///
     /// # Errors
-    /// Returns an error for unknown scores, for costs out of range and for items that do not suit the metric; also the
-    /// errors of `go_on`.
+    /// Returns an error for unknown scores, for costs out of range and for items that do not suit the metric. Also
+    /// returns the errors of `go_on`.
     pub fn compared<R, E: From<Error>>(
         &self,
         options: &Options,

@@ -1,5 +1,5 @@
-//! Derives the options of a comparison from the facts in its results, so that new items are compared as earlier ones
-//! were.
+//! Derives the options of a comparison from the facts in its results. With these options, new items are compared in the
+//! same way as earlier items.
 
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
@@ -18,17 +18,17 @@ use super::{Ambiguous, Metric, Options};
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Differs {
-    /// The name of the option.
+    /// The name of the option that differs.
     pub option: &'static str,
-    /// The stated value.
+    /// The value that the facts state.
     pub stated: String,
-    /// The given value.
+    /// The value that the user gave.
     pub given: String,
 }
 
 impl Options {
-    /// Takes options that were not given from the name and the parameters of a metric, as [`Items::parameters`] states
-    /// them. Unknown facts leave an option unchanged. The column of ids may differ, because it depends on the file.
+    /// Sets options that were not given, from the name and the parameters of a metric that [`Items::parameters`]
+    /// states. Unknown facts leave an option unchanged. The column of ids may differ, because it depends on the file.
     ///
     /// # Errors
     /// Returns the first given option that differs from the stated facts.
@@ -52,7 +52,8 @@ impl Options {
             Some(alignment) => word(alignment),
             None => None,
         };
-        // Position by position means the same for aligned sequences, whichever option says so.
+        // For aligned sequences, the metric and the alignment can each say that letters are compared position by
+        // position.
         let is_implied = self.metric.is_none() && self.alignment.is_some() && is_given && metric == Metric::Hamming;
         if !is_implied {
             agree("metric", &mut self.metric, Some(metric), |metric| metric.word().to_owned())?;
@@ -76,7 +77,7 @@ impl Options {
         }
         if let Some(names) = stated.get(COLUMN_NAMES).and_then(Value::as_array) {
             let names: Vec<String> = names.iter().filter_map(Value::as_str).map(str::to_owned).collect();
-            // The order of columns does not matter; indices are compared after the columns are read.
+            // The order of columns does not matter. Indices are compared after the columns are read.
             self.columns.get_or_insert(names);
         }
         match stated.get(STANDARDISED).and_then(Value::as_bool) {
@@ -92,12 +93,12 @@ impl Options {
     }
 }
 
-/// Reads a word with hyphens, as results have it, or with underscores, as options have it.
+/// Reads a word with hyphens, as in results, or with underscores, as in options.
 fn word<T: DeserializeOwned>(text: &str) -> Option<T> {
     serde_json::from_value(Value::String(text.replace('-', "_"))).ok()
 }
 
-/// Takes the stated value if none was given; checks that a given value equals it.
+/// Takes the stated value if no value was given; otherwise checks that the given value equals it.
 fn agree<T: PartialEq>(
     option: &'static str,
     given: &mut Option<T>,
@@ -123,7 +124,7 @@ mod tests {
     use super::super::{Alignment, Items};
     use super::*;
 
-    /// Returns the facts that results state about items compared with these options.
+    /// Returns the facts that the results state about items compared with these options.
     fn stated(items: &Items, options: &Options) -> (String, Map<String, Value>) {
         items
             .compared(options, |metric| Ok::<_, Error>((metric.name().to_owned(), items.parameters(options, metric))))
@@ -149,7 +150,7 @@ mod tests {
             let completed = Options::default().completed(&metric, &facts).unwrap();
             assert_eq!(completed.faults(), Vec::<String>::new(), "{told}");
             assert_eq!(stated(items, &completed), (metric.clone(), facts.clone()), "{told}");
-            // The same options agree with the stated facts.
+            // Options that were given agree with the facts stated about them.
             let again = options.completed(&metric, &facts).unwrap();
             assert_eq!(stated(items, &again), (metric, facts), "{told}");
         }

@@ -70,7 +70,7 @@ impl Metric {
         }
     }
 
-    /// Returns its name in headers and on the command line.
+    /// Returns the name of the metric in headers and on the command line.
     pub(super) fn word(self) -> &'static str {
         match self {
             Self::Identity => "identity",
@@ -114,7 +114,7 @@ pub enum Alignment {
 }
 
 impl Alignment {
-    /// Returns its name on the command line.
+    /// Returns the name of the alignment on the command line.
     pub(super) fn word(self) -> &'static str {
         match self {
             Self::Local => "local",
@@ -177,7 +177,7 @@ pub enum Letters {
 }
 
 impl Letters {
-    /// Returns its name on the command line.
+    /// Returns the name of the alphabet on the command line.
     pub(super) fn word(self) -> &'static str {
         match self {
             Self::Dna => "dna",
@@ -238,7 +238,7 @@ impl From<Element> for dissimilarities::Element {
 }
 
 impl<'de> Deserialize<'de> for Element {
-    /// Reads a type by its name, or by its number of bits, as earlier versions of services accept it.
+    /// Reads a type by its name, or by its number of bits, which earlier versions of services accepted.
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let given = Value::deserialize(deserializer)?;
         Ok(match (given.as_str(), given.as_u64()) {

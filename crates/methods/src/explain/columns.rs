@@ -10,7 +10,7 @@ use crate::numbers::significant;
 /// A column that explains clusters.
 #[derive(Clone, Debug)]
 pub(super) struct Shown<'a> {
-    /// The column in the form used to explain: yes and no become texts.
+    /// The column in the form that explains clusters: yes and no become texts.
     pub column: Cow<'a, FrameColumn>,
     /// The number added before the logarithm, if the clustering used the logarithm.
     pub log_offset: Option<f64>,

@@ -3,8 +3,8 @@
 //! Source: Lebart, Morineau and Piron 1995 (valeurs-tests), as in FactoMineR's `catdes`. Of columns unrelated to the
 //! clusters, one in twenty has a test value beyond 2 in either direction.
 
-/// Returns the test value of the mean of `inside` rows among `all` rows, whose values have this mean and population
-/// variance.
+/// Returns the test value of the mean of `inside` rows among `all` rows. `mean` and `variance` are the mean and the
+/// population variance of all rows.
 ///
 /// Returns 0 if no difference is possible.
 pub(super) fn of_mean(mean_inside: f64, inside: f64, mean: f64, variance: f64, all: f64) -> f64 {
@@ -16,7 +16,7 @@ pub(super) fn of_mean(mean_inside: f64, inside: f64, mean: f64, variance: f64, a
     (mean_inside - mean) / of_means.sqrt()
 }
 
-/// Returns the test value of a share: `hits_inside` of `inside` rows have a text that `hits` of `all` rows have.
+/// Returns the test value of a share: `hits_inside` of `inside` rows have a text, and `hits` of `all` rows have it.
 ///
 /// The hypergeometric distribution gives the probability of as many hits or more (or as few or fewer). The test value
 /// is the point that a normal distribution exceeds with this probability.
@@ -43,7 +43,7 @@ fn ln_tail(hits_inside: u64, inside: u64, hits: u64, all: u64, is_more: bool) ->
         ln_factorial(n) - ln_factorial(k) - ln_factorial(n - k)
     };
     let first = ln_choose(hits, hits_inside) + ln_choose(all - hits, inside - hits_inside) - ln_choose(all, inside);
-    // Each term follows from the previous one by their ratio.
+    // Each term is the previous term times a known ratio.
     let (mut term, mut sum, mut at) = (1.0f64, 1.0f64, hits_inside as f64);
     let (inside, hits, misses) = (inside as f64, hits as f64, (all - hits) as f64);
     loop {
@@ -99,11 +99,11 @@ mod tests {
 
     #[test]
     fn a_share_is_tested_by_counting_all_ways() {
-        // 3 of 10 rows have the text, and so do 3 of 4 rows inside: choose(3, 3) choose(7, 1) / choose(10, 4) = 7 /
+        // 3 of 10 rows have the text, and 3 of 4 rows inside have it: choose(3, 3) choose(7, 1) / choose(10, 4) = 7 /
         // 210.
         let value = of_share(3, 4, 3, 10);
         assert!((0.5 * two_sided(value) - 7.0 / 210.0).abs() < 1e-12, "{value}");
-        // None or fewer have it with probability choose(7, 4) / choose(10, 4) = 35 / 210.
+        // The probability that no row inside has the text is choose(7, 4) / choose(10, 4) = 35 / 210.
         let value = of_share(0, 4, 3, 10);
         assert!(value < 0.0 && (0.5 * two_sided(value) - 35.0 / 210.0).abs() < 1e-12, "{value}");
     }
@@ -112,7 +112,7 @@ mod tests {
     fn large_tables_have_values_that_no_probability_can_hold() {
         let value = of_share(50_000, 50_000, 100_000, 200_000);
         assert!(value > 200.0 && value.is_finite(), "{value}");
-        // The value is about that of the normal approximation: 25,000 more hits than expected.
+        // The value is close to the value of the normal approximation: 25,000 more hits than expected.
         let (inside, all, share): (f64, f64, f64) = (5e4, 2e5, 0.5);
         let deviation = (inside * share * (1.0 - share) * (all - inside) / (all - 1.0)).sqrt();
         let value = of_share(25_500, 50_000, 100_000, 200_000);

@@ -1,8 +1,8 @@
 //! A small decision tree that predicts a row's cluster from one column at a time.
 //!
-//! Source: classification trees (Breiman et al. 1984) with Gini impurity. The leaf whose split lowers the impurity most
-//! is split next. The tree is complete when it reproduces nearly all labels, or has as many leaves as a reader can
-//! follow.
+//! Source: classification trees (Breiman et al. 1984) with Gini impurity. The next leaf to be split is the leaf whose
+//! split lowers the impurity most. The tree is complete when it reproduces nearly all labels, or when it has as many
+//! leaves as a reader can follow.
 
 use lehr_data::frame::Values;
 use lehr_mining::drawn::drawn;
@@ -10,11 +10,11 @@ use serde::Serialize;
 
 use super::columns::Shown;
 
-/// The most rows that the tree is grown on.
+/// The maximum number of rows from which the tree is grown.
 const GROWN_ON: usize = 10_000;
-/// The most leaves for each cluster.
+/// The maximum number of leaves for each cluster.
 const LEAVES_A_CLUSTER: usize = 3;
-/// The most leaves in total.
+/// The maximum number of leaves in total.
 const LEAVES_MOST: usize = 40;
 /// The share of reproduced labels at which the tree stops growing.
 const GOOD: f64 = 0.98;
@@ -22,7 +22,7 @@ const GOOD: f64 = 0.98;
 /// Rules that reproduce the labels of the clusters.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Tree {
-    /// The share of rows whose cluster the rules reproduce, of all rows that belong to a cluster.
+    /// The share of rows whose cluster the rules reproduce, among all rows that belong to a cluster.
     pub accuracy: f64,
     /// The rules; exactly one applies to each row.
     pub rules: Vec<Rule>,
@@ -31,11 +31,11 @@ pub struct Tree {
 /// The condition that the rows of a leaf meet.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Rule {
-    /// The conditions, all of which hold, in words: `revenue > 812`.
+    /// The conditions in words, such as `revenue > 812`. All of them hold for the rows of the rule.
     pub conditions: Vec<String>,
-    /// The cluster that most of the rule's rows belong to.
+    /// The cluster to which most rows of the rule belong.
     pub cluster: usize,
-    /// The number of rows that the rule applies to.
+    /// The number of rows to which the rule applies.
     pub rows: usize,
     /// The share of these rows that belong to the cluster.
     pub purity: f64,
@@ -45,14 +45,14 @@ pub struct Rule {
 enum Test {
     /// The value is at most this number.
     AtMost(f64),
-    /// The text is this one, by its index.
+    /// The text has this index.
     Is(usize),
 }
 
 struct Split {
     column: usize,
     test: Test,
-    /// Whether rows without a value take this branch.
+    /// Whether rows without a value pass the test.
     takes_gaps: bool,
     gain: f64,
 }
@@ -64,7 +64,7 @@ struct Condition {
     test: Test,
     /// Whether the rows of the leaf pass the test.
     holds: bool,
-    /// Whether rows without a value belong to the leaf as well.
+    /// Whether rows without a value also belong to the leaf.
     takes_gaps: bool,
 }
 
@@ -134,7 +134,8 @@ impl Grower<'_> {
         self.labels[row as usize].expect("rows without a label are left out")
     }
 
-    /// Returns the most frequent cluster (of equals, the lowest number) and the number of its rows.
+    /// Returns the most frequent cluster, with the lowest number if several are equally frequent, and the number of its
+    /// rows.
     fn majority(&self, rows: &[u32]) -> (usize, usize) {
         let mut counts = vec![0; self.clusters];
         rows.iter().for_each(|row| counts[self.label(*row)] += 1);
@@ -174,7 +175,7 @@ impl Grower<'_> {
         [self.leaf(yes, if_yes), self.leaf(no, if_no)]
     }
 
-    /// Returns the split that lowers the impurity most; of equals, the first.
+    /// Returns the split that lowers the impurity most. If several are equal, returns the first.
     fn best(&self, rows: &[u32]) -> Option<Split> {
         let splits = (0..self.columns.len()).filter_map(|column| match &self.columns[column].column.values {
             Values::Numbers(values) | Values::Times(values) => self.best_bound(column, values, rows),
@@ -234,7 +235,7 @@ impl Grower<'_> {
         Some(Split { column, test: Test::Is(level), takes_gaps, gain })
     }
 
-    /// Describes conditions in words; of several bounds on a column, only the tightest.
+    /// Describes conditions in words. If a column has several bounds, describes only the tightest.
     fn words(&self, conditions: &[Condition]) -> Vec<String> {
         let mut words = Vec::new();
         for (column, shown) in self.columns.iter().enumerate() {
@@ -328,7 +329,7 @@ mod tests {
 
     #[test]
     fn rows_without_a_value_are_in_the_leaf_that_says_so() {
-        // Half of the rows lack x, and are in the larger cluster.
+        // Half of the rows lack x, and these rows are in the larger cluster.
         let x: Vec<f64> = (0..300).map(|row| if row % 2 == 0 { f64::NAN } else { f64::from(row % 5) }).collect();
         let labels: Vec<Option<usize>> = x.iter().map(|x| Some(usize::from(*x < 1.5))).collect();
         let column = FrameColumn::numbers("x", x);

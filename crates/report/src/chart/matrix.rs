@@ -6,7 +6,7 @@ use crate::heat::Heat;
 
 /// The colour of similar items.
 const NEAR: [u8; 3] = [0x0b, 0x2a, 0x4a];
-/// The width of the bars that mark the clusters beside the matrix.
+/// The width of the bars beside the matrix that mark the clusters.
 const BAR: f64 = 8.0;
 
 fn shade(share: f64) -> [u8; 3] {

@@ -1,11 +1,11 @@
 //! The font for raster images: DejaVu Sans, reduced to Latin, Greek and Cyrillic letters and the symbols that figures
-//! use (`font/README.md`). Other letters are drawn as empty boxes.
+//! use (`font/README.md`). Characters outside this set are drawn as empty boxes.
 
 use ttf_parser::{Face, GlyphId, OutlineBuilder};
 
 const BYTES: &[u8] = include_bytes!("../../font/DejaVuSans-subset.ttf");
 
-/// The number of segments for a curve of a letter.
+/// The number of line segments that approximate a curve of a letter.
 const STEPS: usize = 6;
 
 /// The font.
@@ -37,7 +37,7 @@ impl Font {
         text.chars().map(|letter| self.advance(self.glyph(letter))).sum::<f64>() * size
     }
 
-    /// Shortens a text to a width, with `…` at its end if it is cut.
+    /// Shortens a text to a width, and puts `…` at the end if it was cut.
     pub fn fitting(&self, text: &str, size: f64, length: f64) -> String {
         if self.width(text, size) <= length {
             return text.to_owned();

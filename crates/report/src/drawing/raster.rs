@@ -1,14 +1,14 @@
-//! Draws a drawing as a raster image.
+//! Renders a drawing as a raster image.
 //!
-//! For each pixel, this module computes the share that a shape covers. For discs, rings and lines, the distance gives
-//! the share. For polygons and letters, it comes from where a few horizontal lines through the pixel cross the
-//! outlines. It uses only operations that round alike on every machine.
+//! For each pixel, this module computes the share that a shape covers. For discs, rings and lines, the share follows
+//! from the distance. For polygons and letters, it follows from the points where a few horizontal lines through the
+//! pixel cross the outlines. The module uses only operations that round alike on every machine.
 
 use super::{Anchor, COVERS, Color, Drawing, Font, Shape, Text, WHITE, dashes, png};
 
-/// The pixels per unit of a drawing.
+/// The number of pixels for each unit of a drawing, along each axis.
 const FINE: f64 = 2.0;
-/// The number of horizontal lines through a pixel, for polygons.
+/// The number of horizontal lines through a pixel from which the covered share of polygons is computed.
 const LINES: usize = 5;
 /// The width of a halo around letters, in pixels.
 const HALO: f64 = 3.0;
@@ -68,7 +68,7 @@ impl Image {
         }
     }
 
-    /// Covers a share of a pixel with a colour.
+    /// Blends a colour into a pixel, of which the shape covers the share `part`.
     fn cover(&mut self, x: usize, y: usize, color: Color, part: f64) {
         let at = 3 * (y * self.width + x);
         for (pixel, color) in self.pixels[at..at + 3].iter_mut().zip(color) {
@@ -100,7 +100,7 @@ impl Image {
         }
     }
 
-    /// Draws a polyline. Pixels where two segments meet are covered once.
+    /// Draws a polyline. A pixel where two segments meet is covered only once.
     fn lines(&mut self, points: &[(f64, f64)], width: f64, color: Color) {
         let reach = 0.5 * width + 1.0;
         let least = |of: fn(&(f64, f64)) -> f64| points.iter().map(of).fold(f64::INFINITY, f64::min) - reach;
@@ -199,7 +199,7 @@ impl Image {
         self.fill(&outlines, *color);
     }
 
-    /// Draws coloured cells; each pixel takes the colour of the cell that contains its centre.
+    /// Draws coloured cells. Each pixel takes the colour of the cell that contains the centre of the pixel.
     fn cells(&mut self, at: (f64, f64), size: (f64, f64), columns: usize, cells: &[Color]) {
         let count = cells.len() / columns;
         let [from, size] = [at, size].map(|(x, y)| (x * FINE, y * FINE));
@@ -216,7 +216,7 @@ impl Image {
     }
 }
 
-/// Adds the share of each pixel in a row that lies between two positions; the first pixel begins at `start`.
+/// Adds, for each pixel in a row, the share that lies between two positions. The first pixel begins at `start`.
 fn within(parts: &mut [f64], start: f64, from: f64, to: f64) {
     let (from, to) = (from - start, to - start);
     let last = (to.ceil().max(0.0) as usize).min(parts.len());
@@ -255,7 +255,7 @@ mod tests {
         assert!((ink(&drawn) - 10.25 * 15.0).abs() < 1.0, "{}", ink(&drawn));
         let mut drawn = image(40);
         drawn.draw(&Shape::Rings(vec![(10.0, 10.0)], 6.0, 1.0, black));
-        // In pixels, the ring has radius 12 and width 2.
+        // In pixels, the ring has the radius 12 and the width 2.
         assert!((ink(&drawn) - std::f64::consts::TAU * 12.0 * 2.0).abs() < 3.0, "{}", ink(&drawn));
         let mut drawn = image(40);
         drawn.draw(&Shape::Lines(vec![(2.0, 5.0), (15.0, 5.0), (15.0, 15.0)], 1.0, black, false));

@@ -1,4 +1,4 @@
-//! Writes a drawing as SVG: text stays text, and cells become an embedded image.
+//! Writes a drawing as SVG. Text stays text, and cells become an embedded image.
 
 use std::fmt::Write;
 
@@ -8,7 +8,7 @@ use crate::packed::base64;
 /// The first bytes of every SVG that Lehr writes.
 pub(super) const HEAD: &str = "<!-- a figure of lehr -->\n<svg ";
 
-/// Fonts at most as wide as the font that measures the text.
+/// Fonts that are not wider than the font with which text is measured.
 const FONTS: &str = "DejaVu Sans, Verdana, Helvetica, Arial, sans-serif";
 
 /// Returns the whole file.
@@ -36,7 +36,7 @@ fn escaped(text: &str) -> String {
             '&' => escaped.push_str("&amp;"),
             '<' => escaped.push_str("&lt;"),
             '>' => escaped.push_str("&gt;"),
-            // XML cannot contain this character.
+            // XML cannot contain these characters.
             letter if letter < ' ' || letter == '\u{fffe}' || letter == '\u{ffff}' => escaped.push('\u{fffd}'),
             letter => escaped.push(letter),
         }

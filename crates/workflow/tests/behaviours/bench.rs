@@ -1,4 +1,5 @@
-//! A service to compose: it answers, fails as often as told, waits at a gate, and does jobs. What it was asked is in a log.
+//! A service for workflows to call: it answers, fails as often as told, waits at a gate, and runs jobs. A log records
+//! the requests.
 
 use lehr_runtime::{Builder, Clock, Dispatcher, Port, block_on};
 use lehr_services::{
@@ -12,7 +13,7 @@ use serde_json::Value;
 
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct BenchState {
-    /// How many jobs were begun.
+    /// The number of jobs that have begun.
     jobs: u64,
     cancelled: Vec<String>,
 }
@@ -22,13 +23,13 @@ impl Contract for BenchState {
     const VERSION: Version = Version::new(1, 0);
 }
 
-/// Shared by all lives of the service.
+/// The state that all instances of the service share.
 #[derive(Clone)]
 pub struct Bench {
     document: BenchState,
     pub log: Port<String>,
     pub gate: Port<()>,
-    /// How often attempts at a name were made; one entry in the port.
+    /// The number of attempts for each name. The port holds this map as its only entry.
     tries: Port<std::collections::BTreeMap<String, u32>>,
 }
 
@@ -39,7 +40,7 @@ impl Bench {
         Self { document: BenchState::default(), log: Port::new(), gate: Port::new(), tries }
     }
 
-    /// What it was asked since the last look, in order of names.
+    /// Returns the requests since the last call, sorted by name.
     pub fn asked(&self) -> Vec<String> {
         let mut asked = self.log.drain();
         asked.sort();
@@ -228,13 +229,13 @@ impl Exclusive<GiveUp> for Bench {
     }
 }
 
-/// A host with a bench and runs.
+/// A host with the service `Bench` and a service for workflow runs.
 pub struct World {
     _host: Host,
     pub bench: Bench,
     pub workflows: Reference<WorkflowState>,
     pub clock: Clock,
-    // Dropped last.
+    // Dropped last, after the host.
     _dispatcher: Dispatcher,
 }
 
@@ -263,19 +264,19 @@ impl World {
         block_on(self.workflows.call(Wait::for_run(run))).unwrap()
     }
 
-    /// Runs to the end.
+    /// Runs a workflow to its end.
     pub fn run(&self, text: &str) -> Run {
         self.end(&self.begin(text))
     }
 
-    /// Waits until so many calls stand at the gate of the bench.
+    /// Waits until `count` calls wait at the gate of the bench.
     pub fn until_at_gate(&self, count: usize) {
         while self.bench.gate.waiting() != count {
             std::thread::yield_now();
         }
     }
 
-    /// Waits until the bench has been asked this often, and says what.
+    /// Waits until the bench has received `count` requests, and returns them.
     pub fn asked(&self, count: usize) -> Vec<String> {
         let mut asked = block_on(self.bench.log.take(count)).unwrap();
         asked.sort();
@@ -283,7 +284,7 @@ impl World {
     }
 }
 
-/// A step of the bench.
+/// Returns the text of a step that calls the bench.
 pub fn step(name: &str, operation: &str, with: &str, more: &str) -> String {
     format!(
         "[steps.{name}]\nservice = '/bench'\noperation = '{operation}'\nwith = {{ name = '{name}', {with} }}\n{more}\n"

@@ -1,4 +1,4 @@
-//! Steps on another node, and data sets that are brought there.
+//! Steps on another node, and data sets that are copied to it.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use lehr_workflow::{Begin, Resume, RunState, WORKFLOWS, Wait, Workflows};
 
 use super::bench::{Bench, step};
 
-/// A node with a bench and data sets.
+/// A node with a bench and data sets that is served over HTTP.
 struct Served {
     node: Node,
     bench: Bench,
@@ -56,7 +56,7 @@ fn a_step_on_another_node_takes_its_data_along_once() {
     .concat();
     let mut begin = Begin::new("two.toml", text);
     begin.parameters.insert("compute".to_owned(), far.url().into());
-    // Asked over HTTP as well.
+    // The same request over HTTP.
     let link = Client::new(None).unwrap().link(&format!("{}{WORKFLOWS}", near.url())).unwrap();
     let workflows = Reference::over(link).within(Duration::from_secs(3600));
     let mut versions = Vec::new();
@@ -70,7 +70,7 @@ fn a_step_on_another_node_takes_its_data_along_once() {
         assert_eq!(block_on(lehr_jobs::fetch(&far.datasets, "blocks/2020")).unwrap(), table);
         versions.push(block_on(far.datasets.get()).unwrap().version());
     }
-    // The second run has found it there.
+    // The second run has found the data set on the node.
     assert_eq!(versions[0], versions[1]);
 }
 
@@ -87,7 +87,7 @@ fn data_that_cannot_be_brought_are_told_before_anything_is_done() {
         far.url()
     );
     assert!(fault.reason().contains(&expected), "{fault}");
-    // And one that is not there when it is wanted ends the run.
+    // If the node is not there when it is needed, the run ends.
     let far = Served::new();
     let more = format!("node = '{}'\nfetch = [{{ dataset = 'blocks' }}]", far.url());
     let text = ["name = 'two'\n".to_owned(), step("there", "say", "", &more)].concat();
@@ -125,7 +125,7 @@ fn a_node_that_is_not_there_is_told_before_anything_is_done_and_one_that_goes_en
     assert!(fault.reason().contains("steps.there.service: expected a service, found none"), "{fault}");
     assert!(fault.reason().contains("cannot be reached"), "{fault}");
 
-    // The same address, another node.
+    // Another node starts at the same address.
     let dispatcher = Dispatcher::new(2).unwrap();
     let host = Host::new(dispatcher.handle());
     let bench = Bench::new();

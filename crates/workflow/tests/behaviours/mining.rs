@@ -1,4 +1,4 @@
-//! Steps of the data sets and methods that nodes have: jobs that are waited for, cancelled, and go on.
+//! Steps that use data sets and methods of nodes: jobs that a run waits for, cancels and resumes.
 
 use lehr_jobs::datasets::{Datasets, Put};
 use lehr_jobs::jobs::{Jobs, Named, Order, Remove, Run as RunJob, State, Wait as WaitForJob, WaitFor};
@@ -10,10 +10,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-/// Counts to two, a step at each token of its gate, and saves where it is when it is stopped.
+/// A method that counts to two. Each step needs a token from its gate, and the method saves its count when it is
+/// stopped.
 #[derive(Clone, Debug, Default)]
 struct Counting {
-    /// From where each step begins.
+    /// The count at which each step begins.
     begun: Port<u64>,
     gate: Port<()>,
 }
@@ -51,7 +52,7 @@ impl Method for Counting {
     }
 }
 
-/// A host with data sets, clustering, counting and runs.
+/// A host with data sets, clustering, counting and workflow runs.
 struct World {
     _host: Host,
     datasets: Reference<Datasets>,
@@ -60,7 +61,7 @@ struct World {
     workflows: Reference<WorkflowState>,
     method: Counting,
     folder: tempfile::TempDir,
-    // Dropped last.
+    // Dropped last, after the host.
     _dispatcher: Dispatcher,
 }
 
@@ -92,7 +93,7 @@ impl World {
         block_on(self.workflows.call(Wait::for_run(run))).unwrap()
     }
 
-    /// A table of one row.
+    /// Stores a table with one row.
     fn put(&self, name: &str) {
         let table = Table::builder().numbers("x", vec![1.0]).build().unwrap();
         block_on(self.datasets.call(Put { name: name.to_owned(), table: Handle(table), replace: false })).unwrap();
@@ -103,7 +104,7 @@ impl World {
     }
 }
 
-/// Three clouds of points, with weights and names.
+/// Returns a table with three clouds of points, with weights and names.
 fn clouds() -> String {
     let rows = (0..120).map(|row| {
         let (x, y) = [(0.0, 0.0), (10.0, 1.0), (4.0, 9.0)][row % 3];
@@ -113,7 +114,7 @@ fn clouds() -> String {
     ["site,x,y,people\n".to_owned()].into_iter().chain(rows).collect()
 }
 
-/// Reads, clusters at several numbers side by side, reads the centres of each.
+/// A workflow that reads points, clusters them into several numbers of clusters in parallel, and reads the centres.
 const REGIONS: &str = "
 name = 'regions'
 output = { clusters = '${cluster.*.figures.clusters}', rows = '${centers.*.rows}', first = '${centers.0.json.0.cluster}' }
@@ -149,7 +150,7 @@ fn data_are_opened_clustered_at_several_numbers_and_their_centres_read() {
         let ended = world.end(&world.begin(REGIONS));
         assert_eq!(ended.state, RunState::Done, "{:#?}", ended.fault);
         assert_eq!(ended.output, json!({ "clusters": [2.0, 3.0], "rows": [2, 3], "first": 0 }));
-        // The bits of a job that was ordered by hand.
+        // The labels are the same as the labels of a job that was requested directly.
         let options = json!({ "clusters": 3 });
         let order = Order { output: Some("direct".to_owned()), ..Order::new("clouds", &options) };
         let jobs = block_on(async {
@@ -160,7 +161,7 @@ fn data_are_opened_clustered_at_several_numbers_and_their_centres_read() {
         for table in ["labels", "centers", "history"] {
             assert_eq!(world.checksum(&format!("regions-3/{table}")), world.checksum(&format!("direct/{table}")));
         }
-        // Its jobs are known under the keys of the run.
+        // The jobs have the keys of the run.
         let keys = jobs.jobs.values().filter_map(|job| job.key.clone());
         let mut keys: Vec<String> = keys.collect();
         keys.sort();
@@ -195,7 +196,7 @@ with = { input = 'one', options = {} }
 job = true
 ";
 
-/// Looks at a service at each change until it is as it should be.
+/// Checks a service after each change until its state meets the condition.
 async fn until<D: Contract>(service: &Reference<D>, is_so: impl Fn(&Snapshot<D>) -> bool) {
     let mut changes = service.subscribe(Subscribe::default()).await.unwrap();
     while !is_so(&service.get().await.unwrap()) {
@@ -212,7 +213,7 @@ fn a_run_says_how_far_its_job_is() {
     assert_eq!(block_on(world.method.begun.receive()), Ok(0));
     world.method.gate.post(()).unwrap();
     block_on(until(&world.counting, |state| state.jobs["counting-1"].progress.is_some()));
-    // The time is up after which the run asks.
+    // Wait until the run has set its timer, and then let the time pass.
     clock.wait_for_timers(1);
     assert!(clock.advance_to_next());
     let half = JobProgress { fraction: 0.5, stage: "counting".to_owned() };
@@ -247,10 +248,10 @@ fn a_run_that_is_cancelled_cancels_its_job_and_taken_up_again_has_it_go_on() {
     assert_eq!(begun(), 1);
     cancel("counting-1");
     resume();
-    // From what it has saved.
+    // The job resumed from its saved count.
     assert_eq!(begun(), 1);
     cancel("counting-1");
-    // Nobody knows that job any more: another one does it.
+    // If the service no longer knows the job, the run begins another one.
     block_on(world.counting.call(Remove::of(Named::new("counting-1")))).unwrap();
     resume();
     assert_eq!(begun(), 0);

@@ -1,4 +1,4 @@
-//! Everything that is wrong with a workflow is told before it runs, in one report.
+//! Lehr reports all faults of a workflow before running it, in one report.
 
 use lehr_runtime::block_on;
 use lehr_services::Code;
@@ -59,7 +59,7 @@ job = true
          a.toml, line 28, steps.far.with.name: expected a text, found a reference to a list: ${list.numbers}\n\
          a.toml, line 29, steps.far.map: expected a list, found a reference to a whole number: ${sum.sum}"
     );
-    // Nothing was done.
+    // No request reached the bench.
     assert!(world.bench.asked().is_empty());
     assert!(block_on(world.workflows.get()).unwrap().runs.is_empty());
 }

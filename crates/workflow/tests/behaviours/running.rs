@@ -1,4 +1,4 @@
-//! What a run does when nobody stops it.
+//! Runs that are neither cancelled nor stopped.
 
 use lehr_runtime::block_on;
 use lehr_services::{Event, Subscribe};
@@ -82,7 +82,7 @@ fn a_failure_that_stands_ends_the_run_and_what_runs_comes_to_its_end() {
     .concat();
     let run = world.begin(&text);
     assert_eq!(world.asked(2), ["bad", "slow"]);
-    // The failure is in the document before the other step ends.
+    // The document shows the failure before the other step ends.
     block_on(async {
         let mut changes = world.workflows.subscribe(Subscribe::default()).await.unwrap();
         while world.workflows.get().await.unwrap().runs[&run].steps["bad"].state != StepState::Failed {
@@ -94,7 +94,7 @@ fn a_failure_that_stands_ends_the_run_and_what_runs_comes_to_its_end() {
     assert_eq!((ended.state, ended.fault.as_ref().map(|fault| fault.reason())), (RunState::Failed, Some("not yet")));
     assert_eq!((ended.steps["slow"].state, ended.steps["after"].state), (StepState::Done, StepState::Waiting));
 
-    // Resumed, what is done is not done again.
+    // The resumed run does not repeat finished steps.
     assert!(world.bench.asked().is_empty());
     for _ in 0..8 {
         block_on(world.workflows.call(Resume { run: run.clone(), from: None })).unwrap();

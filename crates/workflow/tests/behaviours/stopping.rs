@@ -1,4 +1,4 @@
-//! Runs that are cancelled, stopped, or whose node ends: they go on where they were.
+//! Runs that are cancelled or stopped, or whose node ends. They continue from where they ended.
 
 use lehr_runtime::block_on;
 use lehr_services::{Code, Event, Placement, Subscribe};
@@ -21,14 +21,14 @@ fn a_run_that_is_cancelled_can_be_taken_up_again() {
     let world = World::new(2);
     let run = world.begin(&held());
     assert_eq!(world.asked(2), ["first", "middle"]);
-    // It has said its name, and may not have come to the gate.
+    // The call has recorded its name, but it may not have reached the gate yet.
     world.until_at_gate(1);
     block_on(world.workflows.call(Cancel { run: run.clone() })).unwrap();
     let ended = world.end(&run);
     assert_eq!((ended.state, ended.steps["middle"].state), (RunState::Cancelled, StepState::Waiting));
     let again = block_on(world.workflows.call(Cancel { run: run.clone() })).unwrap_err();
     assert!(again.reason().contains("is over: it is cancelled"), "{again}");
-    // The call that was cancelled would take what is posted if it still waited.
+    // If the cancelled call still waited at the gate, it would take the next token.
     world.until_at_gate(0);
 
     world.bench.gate.post(()).unwrap();
@@ -66,13 +66,13 @@ fn a_job_that_was_being_ordered_when_its_run_was_cancelled_is_cancelled_too() {
     world.until_at_gate(1);
     block_on(world.workflows.call(Cancel { run: run.clone() })).unwrap();
     assert_eq!(world.end(&run).state, RunState::Cancelled);
-    // The service answers when the run is over.
+    // The service answers after the run has ended.
     world.bench.gate.post(()).unwrap();
     assert_eq!(world.asked(1), ["cancelled work-1"]);
 }
 
-/// The lives of a node end after each change of a run in turn, without a word: the next life goes on, and does nothing
-/// again that was done.
+/// Ends the node abruptly after each change of a run in turn. The next node continues the run, and does not repeat
+/// finished work.
 #[test]
 fn a_run_survives_the_end_of_its_node_at_every_change() {
     let text = [
@@ -103,13 +103,13 @@ fn a_run_survives_the_end_of_its_node_at_every_change() {
                 }
             }
         });
-        // Its dispatcher ends at once, and with it everything that is under way.
+        // The dispatcher ends at once, and with it all running work.
         drop(world);
         let world = World::with(2, &bench, kept(), Workflows::new(None));
         let ended = world.end(&run);
         assert_eq!((ended.state, ended.output), (RunState::Done, 9.into()), "after {lives} changes");
         let asked = bench.asked();
-        // What was under way at the end is asked once more; everything else once.
+        // Work that was running at the end is requested once more; all other work is requested once.
         assert!((5..=6).contains(&asked.len()), "after {lives} changes: {asked:?}");
         changes_seen = lives;
         if done {

@@ -1,5 +1,5 @@
-//! Checks the messages of an Arrow file or stream before they are read: that they are not compressed, and that the file
-//! is long enough. Bytes that several messages refer to count each time.
+//! Checks the messages of an Arrow file or stream before the library reads them. Messages must not be compressed, and
+//! the file must be long enough. Bytes that several messages refer to count once for each message.
 
 use std::io::{ErrorKind, Read, Seek, SeekFrom};
 
@@ -17,9 +17,9 @@ const TRAILER: i64 = 10;
 /// Checks all messages of a stream.
 ///
 /// # Errors
-/// Returns [`Code::InvalidValue`] if a message is compressed, or if its columns lie outside its body. Also if the end
-/// mark is missing, because the reader would accept a stream that was cut between two messages. The reader finds all
-/// other faults, and takes no more memory than there are bytes.
+/// Returns [`Code::InvalidValue`] if a message is compressed, or if its columns lie outside its body. Also returns it
+/// if the end mark is missing, because the reader would accept a stream that was cut between two messages. The reader
+/// finds all other faults, and takes no more memory than the stream has bytes.
 pub(super) fn check_stream(reader: &mut (impl Read + Seek), name: &str) -> Result<(), Fault> {
     let mut message = Vec::new();
     let mut count = 0;
@@ -34,7 +34,7 @@ pub(super) fn check_stream(reader: &mut (impl Read + Seek), name: &str) -> Resul
                 }
                 count += 1;
             }
-            // If there are no messages at all, the reader reports it.
+            // If the stream has no messages at all, the reader reports it.
             Ok(Next::Cut) if count > 0 => {
                 let expected = format!("{name}: expected the end mark of an Arrow stream");
                 let reason = format!("{expected}, found the end of the file after {count} messages: it was cut");
@@ -45,12 +45,12 @@ pub(super) fn check_stream(reader: &mut (impl Read + Seek), name: &str) -> Resul
     }
 }
 
-/// Checks all messages of a file as the reader finds them: by the lengths in the footer, whatever precedes a message.
+/// Checks all messages of a file at the places where the reader finds them: at the offsets in the footer.
 ///
 /// # Errors
 /// Returns [`Code::InvalidValue`] if a message is compressed, if its columns lie outside its body, or if it lies
-/// outside the file. Also if all messages together are longer than the file, because the reader would first allocate
-/// memory for them.
+/// outside the file. Also returns it if all messages together are longer than the file, because the reader would first
+/// allocate memory for them.
 pub(super) fn check_file(reader: &mut (impl Read + Seek), name: &str) -> Result<(), Fault> {
     let damaged = |error: ArrowError| super::damaged(name, &error);
     let wrong = |error: String| damaged(ArrowError::ParseError(error));
@@ -72,8 +72,8 @@ pub(super) fn check_file(reader: &mut (impl Read + Seek), name: &str) -> Result<
             return Err(wrong(format!("a message of {metadata} and {body} bytes at {from} in a file of {end}")));
         }
         let (from, metadata, body) = (from as u64, metadata as u64, body as u64);
-        // A few bytes in the footer name a message. They may name it repeatedly, and each time the reader reads it
-        // again.
+        // The footer names a message in a few bytes. If it names a message repeatedly, the reader reads the message
+        // each time.
         let Some(rest) = left.checked_sub(metadata + body) else {
             return Err(wrong(format!("messages that take more than the {end} bytes of their file")));
         };
@@ -96,11 +96,11 @@ fn is_inside(block: &Block, end: u64) -> bool {
 
 /// The next part of a stream.
 enum Next {
-    /// A message with a body of this many bytes.
+    /// A message whose body has this many bytes.
     Message(u64),
-    /// The end mark, or bytes that are not a message, which the reader will report.
+    /// The end mark, or bytes that are not a message and that the reader will report.
     End,
-    /// The end of the stream, perhaps inside a message.
+    /// The end of the stream without an end mark, perhaps inside a message.
     Cut,
 }
 
