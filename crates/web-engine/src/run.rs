@@ -333,8 +333,8 @@ mod tests {
     #[test]
     fn what_is_wrong_is_told() {
         let fault = |request: &str, bytes: &[u8]| run(&asked(request), bytes, &mut Silent).unwrap_err();
-        let unknown = fault(r#"{ "method": "embed" }"#, WINE);
-        assert_eq!(unknown, "expected the method cluster, mixture, gtm or embed, found \"embed\"");
+        let unknown = fault(r#"{ "method": "hmm" }"#, WINE);
+        assert_eq!(unknown, "expected the method cluster, mixture, gtm or embed, found \"hmm\"");
         let negative = fault(r#"{ "method": "cluster", "options": { "clusters": 0 } }"#, WINE);
         assert!(negative.starts_with("clusters: expected"), "{negative}");
         let empty = fault(r#"{ "name": "t.csv", "method": "cluster" }"#, b"");
