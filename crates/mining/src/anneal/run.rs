@@ -75,7 +75,7 @@ impl<'o, M: Resumable> Run<'o, M> {
         }
     }
 
-    /// Returns the stop signal that the leaves of a step check. All ranks get `None` if no rank can be interrupted.
+    /// Returns the stop signal that the leaves of a step check. All ranks get `None` if the lead has no interrupt.
     pub async fn interrupt(&self, rounds: &mut dyn Rounds) -> Result<Option<Interrupt>, Error> {
         // Partials must have the same length on all ranks, so a process without its own interrupt gets one that never
         // fires.
