@@ -72,7 +72,7 @@ pub(crate) struct Neighbourhoods<'b> {
 }
 
 /// A border as seen from one of its clusters. It gives the log odds of the other cluster as a function of the excess
-/// cost: how much more a row costs in the other cluster.
+/// cost of a row in the other cluster.
 #[derive(Debug)]
 struct DirectedBorder {
     /// The index of the border among all borders.
@@ -152,8 +152,8 @@ impl Border {
     }
 
     /// Updates the border from these sums. The border stays unchanged if a side has almost no weight, or if the sides
-    /// have swapped. It also stays unchanged if a side would lose the rows at its own mean, because one of two
-    /// overlapping groups would then take all rows of the other.
+    /// have swapped. It also stays unchanged if a side would lose the rows at its own mean. Otherwise, one of two
+    /// overlapping groups could take all rows of the other.
     pub(crate) fn step(&mut self, sums: &[f64]) {
         let side = |sums: &[f64]| (sums[0], sums[1] / sums[0], sums[2] - sums[1] * sums[1] / sums[0]);
         let ((first_weight, first, first_scatter), (second_weight, second, second_scatter)) =

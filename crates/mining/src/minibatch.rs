@@ -6,10 +6,10 @@
 //! each centre moves to the weighted mean of all its rows so far, so rows are never read again. The centres approach
 //! those of a clustering of all rows if the sample is like the stream. The objective is measured on the batches as they
 //! pass, not on all rows with the final centres. Source: Sculley, "Web-scale k-means clustering" (2010), algorithm 1.
-//! Its learning rate for a row is 1 over the number of rows that the centre has received, so the centre is the mean of
-//! these rows. All nearest centres of a batch are found before any centre moves, so the order of rows in a batch does
-//! not matter. The mean of the batch is then added in one step. Unlike Sculley's algorithm, this method begins with an
-//! annealed sample instead of random rows, and it supports weights and forgetting ([`Parameters::half_life`]).
+//! Its learning rate for a row is 1 over the number of rows of the centre, so the centre is the mean of these rows. All
+//! nearest centres of a batch are found before any centre moves, so the order of rows in a batch does not matter. The
+//! mean of the batch is then added in one step. Unlike Sculley's algorithm, this method begins with an annealed sample
+//! instead of random rows, and it supports weights and forgetting ([`Parameters::half_life`]).
 
 mod e_step;
 mod fit;

@@ -1,5 +1,4 @@
-//! The parts of a run that are the same for all methods: its parameters, the state to resume from, the observer, and
-//! the time it took.
+//! The parts of a run that all methods share: its parameters, the state to resume from, the observer, and the times.
 
 use lehr_ranks::timing::{Phases, Spread};
 use lehr_ranks::trace::Trace;

@@ -187,8 +187,8 @@ impl Map {
         image
     }
 
-    /// The magnification of the map at a position: the length, area or volume in the space of the data, divided by the
-    /// length, area or volume on the map. It is `sqrt det(J J')` with `J = dy/dz`.
+    /// The magnification of the map at a position: the length, area or volume in the space of the data, per unit on the
+    /// map. It is `sqrt det(J J')` with `J = dy/dz`.
     ///
     /// # Panics
     /// Panics if `place` does not have one coordinate for each dimension of the map.
@@ -258,8 +258,8 @@ impl Map {
         cells.map(|(x, origin)| if x.is_nan() { *origin } else { *x }).collect()
     }
 
-    /// The topological order of the map, -1 to 1: Spearman's correlation between the distances of node pairs on the map
-    /// and in the space of the data. On the map, each axis is scaled by its average stretch. The order is near 1 for a
+    /// The topological order of the map, -1 to 1. It is Spearman's correlation between the distances of node pairs on
+    /// the map and in the data space. On the map, each axis is scaled by its average stretch. The order is near 1 for a
     /// map without folds, whatever its proportions. If there are more than 1,000 nodes, it is computed from every
     /// second, third, … node.
     pub fn order(&self) -> f64 {

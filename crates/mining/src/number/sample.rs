@@ -1,5 +1,5 @@
-//! The rows from which the number of clusters is chosen: all rows, or a sample that is large enough to show groups of a
-//! thousandth of the rows.
+//! The rows from which the number of clusters is chosen: all rows, or a sample that still shows groups of a thousandth
+//! of the rows.
 
 use lehr_data::Points;
 use lehr_numerics::compensated::Sum;

@@ -1,10 +1,10 @@
 //! Tests whether the density of rows has a valley between two centres.
 //!
-//! The test examines the rows of a convex cell: the rows that are nearer to the mean of the two centres than to any
-//! other centre. Suppose that the density has one log-concave mode. Normal distributions, exponential distributions and
+//! The test examines the rows of a convex cell: rows that are nearer to the mean of the two centres than to another
+//! centre. Suppose that the density has one log-concave mode. Normal distributions, exponential distributions and
 //! uniform distributions on convex bodies are examples, with any correlation. Then its projection from a convex cell
 //! onto any line is log-concave too (Prékopa), and has one mode. A valley in the projection therefore implies a valley
-//! in the density. The rows of the two cells alone would not do: the common face of the cells is narrower than the
+//! in the density. The rows of the two cells alone would not do. The common face of the cells is narrower than the
 //! cells, so even uniform rows thin out there.
 //!
 //! For rows on a sphere, such as positions on the globe, a great circle replaces the line. In a projection, rows that

@@ -3,7 +3,7 @@
 //!
 //! To that end, a partial has an additional number, which counts the skipped leaves. If the round has several keys, the
 //! count is an additional key. So the usual all-reduce leads all ranks to the same decision, whichever rank received
-//! the request, and no rank waits for a rank that has ended.
+//! the request. No rank waits for a rank that has ended.
 
 use std::ops::Range;
 

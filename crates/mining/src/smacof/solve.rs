@@ -1,7 +1,7 @@
 //! Solves for the next positions from the moments of a pass: `V X = B(Z) Z` on the items that may move.
 //!
-//! If pairs are weighted only by their items' weights, V is a diagonal matrix minus a product of two vectors, and there
-//! is a closed form. Otherwise conjugate gradients start from the present positions. Each of their steps lowers the
+//! If pairs are weighted only by their items' weights, V is a diagonal matrix minus an outer product. Then there is a
+//! closed form. Otherwise conjugate gradients start from the present positions. Each of their steps lowers the
 //! majorising function, so stopping early does not raise the stress. V is never formed, and no term is added to make it
 //! regular, so a map with missing pairs keeps its scale.
 

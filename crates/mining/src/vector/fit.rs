@@ -459,8 +459,8 @@ impl<'a, T: Scalar> Fit<'a, T> {
         Ok(())
     }
 
-    /// Ends a run with a noise component. There is no search by swaps: rows may move to the noise component, so the
-    /// sums of a pass do not give the cost of a removal or the gain of a division.
+    /// Ends a run with a noise component. There is no search by swaps, because rows may move to the noise component.
+    /// The sums of a pass then do not give the cost of a removal or the gain of a division.
     async fn keep_what_is_trimmed(&mut self, rounds: &mut dyn Rounds, sponge: &NoiseComponent) -> Result<(), Error> {
         let values =
             self.state.best.take().map_or_else(|| self.state.grown.components.centers.clone(), |(values, _)| values);

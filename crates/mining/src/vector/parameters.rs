@@ -14,9 +14,9 @@ const EXPECTED: usize = 32;
 
 /// The parameters of annealing. By default, the run chooses the number of clusters.
 ///
-/// Without `clusters`, `stop_temperature` and `stop_length`, the run chooses the number of clusters. It is the largest
-/// number at which the density has a valley between every two neighbouring clusters ([`number`](crate::number)), or 1
-/// if the rows are one group.
+/// Without `clusters`, `stop_temperature` and `stop_length`, the run chooses the number of clusters. This is the
+/// largest number at which the density has a valley between every two neighbouring clusters, or 1 if the rows are one
+/// group ([`number`](crate::number)).
 ///
 /// # Example
 /// ```
@@ -54,8 +54,8 @@ pub struct Parameters {
     /// The factor of overshooting, 1 to 4: one branch of the finish grows to this many times `clusters`, and is merged
     /// back. There is no such branch if the factor is 1. Default: 1.5.
     pub overshoot: f64,
-    /// The patience of the search by swaps: after this many unsuccessful swaps for each cluster, the search stops
-    /// trying the swaps that look best; 0 for no search. If the first swaps improve nothing, the search is shortened,
+    /// The patience of the search by swaps; 0 for no search. After this many unsuccessful swaps for each cluster, the
+    /// search stops trying the swaps that look best. If the first swaps improve nothing, the search is shortened,
     /// unless the patience is above the default. Default: 4.
     pub patience: usize,
     /// The random seed. It only breaks ties: it determines the last digits of the displacement at a division, and the

@@ -66,7 +66,7 @@ const BACK: f64 = 1e-4;
 /// The minimum number of trials, whatever the number of clusters.
 const LEAST_TRIALS: usize = 40;
 
-/// What the search tries next.
+/// The kind of trial that the search makes next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "LevelAndBreath", into = "LevelAndBreath")]
 pub(crate) enum Effort {

@@ -36,8 +36,8 @@ const STABLE_TOLERANCE: f64 = 1e-3;
 /// The minimum and the maximum number of passes of a division test. The minimum is enough to find a direction other
 /// than the last direction.
 const PASSES: RangeInclusive<u64> = 3..=40;
-/// The search for the first critical temperature ends when the temperature changes by less than this share, or by less
-/// than the precision of the stored rows. It also ends after `FIRST_PASSES` passes.
+/// The search for the first critical temperature ends when the temperature changes by less than this share, or after
+/// `FIRST_PASSES` passes. The share is at least the precision of the stored rows.
 const FIRST_TOLERANCE: f64 = 1e-12;
 const FIRST_PASSES: u64 = 400;
 /// The length of the random vector that is added to each direction before it is used again. If the data are symmetric,

@@ -67,7 +67,7 @@ fn rows_without_structure_are_one_group() {
             sets.push(uniform(600, &vec![(0.0, 1.0); dimension], seed));
             sets.push(gaussian_mixture(600, &one(dimension), seed).0);
         }
-        // Long, skew, and with more columns than rows.
+        // The next sets are long, skewed, or have more columns than rows.
         sets.push(uniform(600, &[(0.0, 30.0), (0.0, 1.0)], seed));
         let skew = uniform(600, &[(0.0, 1.0), (0.0, 1.0)], seed);
         sets.push(Points::new(skew.values().iter().map(|x| -(1.0 - x).ln()).collect(), 2).unwrap());
