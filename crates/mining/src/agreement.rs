@@ -2,7 +2,7 @@
 //!
 //! The numbers of clusters are arbitrary, so the comparison is of pairs of items, not of labels. The adjusted Rand
 //! index (Hubert and Arabie 1985) is the share of pairs that both labellings join or both separate, corrected for
-//! chance. It is 1 for equal partitions, and about 0 for unrelated ones.
+//! chance. It is 1 for equal partitions, and about 0 for unrelated partitions.
 
 use crate::rows::RowMajor;
 

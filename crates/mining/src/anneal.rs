@@ -70,7 +70,7 @@ pub use plateau::{Plateau, Suggestion};
 use crate::Error;
 use crate::round::Rounds;
 
-/// How a relaxation ended.
+/// The outcome of a relaxation.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Relaxed {
     pub sweeps: u64,

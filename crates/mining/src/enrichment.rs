@@ -135,7 +135,7 @@ mod tests {
         // but 4 of 120 ways.
         assert!((found.clusters[1].chance - 116.0 / 120.0).abs() < 1e-12);
         assert_eq!(found.in_rich(), (0, 0));
-        // Two active items are in the cluster of three, which has two; two are in the cluster of seven, which has two.
+        // The cluster of three items has two active items, and so has the cluster of seven items.
         assert!((found.purity() - (2.0 * 2.0 / 3.0 + 2.0 * 2.0 / 7.0) / 4.0).abs() < 1e-12, "{}", found.purity());
     }
 

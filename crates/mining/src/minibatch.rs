@@ -77,8 +77,8 @@ impl Checkpoint {
 /// ```
 ///
 /// Cost: annealing of the sample, then one pass of N x K x D operations over each batch, or fewer in up to 16
-/// dimensions. Memory: a batch, a copy of it in the requested precision, and several times K x D numbers, whatever the
-/// length of the stream.
+/// dimensions. Memory: a batch, a copy of it in the requested precision, and several times K x D numbers. Memory does
+/// not depend on the length of the stream.
 pub fn cluster(
     source: &mut dyn Source,
     parameters: &Parameters,

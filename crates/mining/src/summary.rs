@@ -128,7 +128,7 @@ impl<T: Scalar> Round for ScatterRound<'_, T> {
     }
 }
 
-/// Divides the rows of each leaf; the total is the cost that the cells hide.
+/// The round that divides the rows of each leaf. Its total is the cost that the cells hide.
 struct DivisionRound<'a, T: Scalar> {
     rows: &'a Rows<T>,
     /// Cells with less scatter than this are not divided.

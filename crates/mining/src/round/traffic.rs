@@ -198,7 +198,7 @@ mod tests {
                 "covariance" => vec![DIMENSION * DIMENSION],
                 "labels" => vec![k * (1 + DIMENSION)],
                 "spreads" => vec![k * 2],
-                // Six numbers for each pair of clusters.
+                // Each pair of clusters has six sums.
                 "borders" => vec![k * (k - 1) / 2 * 6],
                 "probabilities" => vec![0],
                 "nearest centres" => [Kind::Centers, Kind::Swaps].map(|kind| k * kind.len(DIMENSION)).to_vec(),

@@ -14,9 +14,9 @@ const EXPECTED: usize = 32;
 
 /// The parameters of annealing. By default, the run chooses the number of clusters.
 ///
-/// Without `clusters`, `stop_temperature` and `stop_length`, the run chooses the number of clusters. This is the
-/// largest number at which the density has a valley between every two neighbouring clusters, or 1 if the rows are one
-/// group ([`number`](crate::number)).
+/// Without `clusters`, `stop_temperature` and `stop_length`, the run chooses the number of clusters. It is the largest
+/// number at which the density has a valley between every two neighbouring clusters, or 1 for a single group
+/// ([`number`](crate::number)).
 ///
 /// # Example
 /// ```

@@ -81,7 +81,7 @@ pub(crate) enum Effort {
     Over,
 }
 
-/// [`Effort`] in the format of checkpoints.
+/// The serialised form of [`Effort`] in checkpoints.
 #[derive(Serialize, Deserialize)]
 struct LevelAndBreath {
     level: Level,
@@ -166,7 +166,7 @@ pub(crate) struct Prepared {
 }
 
 impl Prepared {
-    /// Records passes that prepared trials.
+    /// Counts the passes that prepared trials.
     fn spend(&mut self, passes: u64, search: &mut Search) {
         self.passes += passes;
         let unseen = self.passes.saturating_sub(search.preparation).min(passes);
