@@ -1,11 +1,12 @@
-//! One iteration of SMACOF and one sweep of pairwise annealing beside reading the matrix once, on one core.
+//! Compares one iteration of SMACOF and one sweep of pairwise annealing with reading the matrix once, on one core.
 //!
-//! `cargo run --release -p lehr-mining --example matrix_speed -- [ITEMS]` (4,000 if none are named). All sides take
-//! their turn in each of 15 rounds; given are the least, the median and the largest ratio to reading. Reading adds up
-//! the words of the matrix: what the memory can do.
+//! `cargo run --release -p lehr-mining --example matrix_speed -- [ITEMS]` (4,000 items by default). All computations
+//! run in turn, in each of 15 rounds. The example prints the smallest, the median and the largest ratio of their time
+//! to that of reading. Reading sums the words of the matrix, so it measures the speed of the memory.
 //!
-//! `matrix_speed -- ITEMS blocks`: an iteration of SMACOF in square blocks of 16 to 1,024 rows and columns, beside
-//! blocks of 64 (paper 003, section 5.1), and as it is computed: bands of 32 rows, strips of 1,024 or 2,048 columns.
+//! `matrix_speed -- ITEMS blocks` compares an iteration of SMACOF in square blocks of 16 to 1,024 rows and columns with
+//! blocks of 64 (paper 003, section 5.1). It also measures the blocks that Lehr uses: bands of 32 rows, in strips of
+//! 1,024 or 2,048 columns.
 #![allow(clippy::disallowed_macros, reason = "an example prints")]
 
 use lehr_numerics::compact::{Block, Columns, Entry, Stored, add_products};
@@ -14,7 +15,7 @@ use lehr_numerics::random::Stream;
 use lehr_ranks::timing::Stopwatch;
 
 const ROUNDS: usize = 15;
-/// Rows that a kernel is given at a time, as a leaf's.
+/// The number of rows that a kernel processes at a time, as in a leaf.
 const ROWS: usize = 32;
 const CLUSTERS: usize = 8;
 
@@ -22,7 +23,8 @@ fn main() {
     let items: usize = std::env::args().nth(1).map_or(4000, |items| items.parse().expect("a number of items"));
     let stream = Stream::new(1, "matrix speed");
     let row: Vec<u16> = (0..items + 997).map(|at| (stream.bits(at as u64) >> 49) as u16).collect();
-    // Rows differ by where they begin: random numbers for all pairs would take longer than the measurement.
+    // All rows are parts of one random sequence, with different beginnings. Random numbers for all pairs would take
+    // longer than the measurement.
     let fixed: Vec<u16> = (0..items).flat_map(|i| &row[i * 31 % 997..][..items]).copied().collect();
     let single: Vec<f32> = fixed.iter().map(|&value| f32::from(value)).collect();
     for (name, stored) in [("16 bits", Stored::Fixed(&fixed[..])), ("32 bits", Stored::Numbers(&single[..]))] {
@@ -34,7 +36,7 @@ fn main() {
     }
 }
 
-/// Bands of rows of a matrix.
+/// Returns a band of rows of a matrix.
 fn band<'a>(stored: Stored<'a, f32>, items: usize, from: usize, to: usize) -> Block<'a, f32> {
     let range = from * items..to * items;
     let stored = match stored {
@@ -47,7 +49,7 @@ fn band<'a>(stored: Stored<'a, f32>, items: usize, from: usize, to: usize) -> Bl
 fn measure_blocks(name: &str, stored: Stored<'_, f32>, items: usize, stream: &Stream) {
     let (mut positions, weights) = (Columns::new(items, 3), Columns::new(items, 1));
     positions.fill(|item, k| stream.normal((item * 3 + k) as u64));
-    // Rows and columns of a block; nothing for the columns: as it is computed.
+    // The numbers of rows and columns of a block. Without a number of columns, the blocks are those that Lehr uses.
     let sides = [16, 32, 64, 128, 256, 512, 1024].map(|size| (size, Some(size)));
     let sides: Vec<(usize, Option<usize>)> = sides.into_iter().chain([(ROWS, None)]).collect();
     let mut times = vec![Vec::new(); sides.len()];

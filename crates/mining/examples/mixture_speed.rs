@@ -1,9 +1,10 @@
-//! One pass of a mixture beside one pass of vector annealing over the same rows and as many centres, on one core.
+//! Compares one pass of a mixture with one pass of vector annealing, over the same rows and with as many centres, on
+//! one core.
 //!
-//! `cargo run --release -p lehr-mining --example mixture_speed -- [ROWS]` (20,000 if none are named). Both sides take
-//! their turn in each of 15 rounds; given are the least, the median and the largest ratio of the mixture's time to that
-//! of annealing, whose kernel `make bench-kernels` holds against C; and the ratio of the multiply-adds that the two
-//! need.
+//! `cargo run --release -p lehr-mining --example mixture_speed -- [ROWS]` (20,000 rows by default). Both passes run in
+//! turn, in each of 15 rounds. The example prints the smallest, the median and the largest ratio of the mixture's time
+//! to the time of annealing. It also prints the ratio of the numbers of multiply-adds. `make bench-kernels` compares
+//! the kernel of annealing with C.
 #![allow(clippy::disallowed_macros, reason = "an example prints")]
 
 use lehr_numerics::cholesky::{cholesky, inverse_of_factor, triangle};
@@ -14,7 +15,7 @@ use lehr_numerics::tiles::Tiles;
 use lehr_ranks::timing::Stopwatch;
 
 const ROUNDS: usize = 15;
-/// Rows that a kernel is given at a time, as a leaf's.
+/// The number of rows that a kernel processes at a time, as in a leaf.
 const LEAF: usize = 64;
 
 fn main() {
@@ -68,8 +69,8 @@ fn measure(rows: usize, dimension: usize, count: usize, name: &str, scatter: Sca
     }
     assert!(sums.iter().chain(&soft).all(|sum| sum.is_finite()));
     ratios.sort_by(f64::total_cmp);
-    // Scores and first moments take 2 D; squares of columns as much again, pairs of columns D (D + 1) / 2 for scores
-    // and as many for moments.
+    // Scores and first moments take 2 D multiply-adds. Squares of columns take another 2 D. Pairs of columns take D (D
+    // + 1) / 2 for scores and as many for moments.
     let needed = if is_full { dimension + 2 * triangle(dimension) } else { 4 * dimension };
     println!(
         "{dimension}-D, K = {count}, {name}: {:.2} {:.2} {:.2} times a pass of annealing; {:.2} times its multiply-adds",

@@ -1,8 +1,8 @@
-//! The agreement of two labellings of the same items: clusters that were found, and classes that are known.
+//! The agreement of two labellings of the same items: the clusters found, and known classes.
 //!
-//! The numbers of clusters are arbitrary, so it compares pairs of items, not labels. The adjusted Rand index (Hubert
-//! and Arabie 1985) is the share of pairs that both labellings join or both separate, corrected for chance. It is 1 for
-//! equal partitions, and about 0 for unrelated ones.
+//! The numbers of clusters are arbitrary, so the comparison is of pairs of items, not of labels. The adjusted Rand
+//! index (Hubert and Arabie 1985) is the share of pairs that both labellings join or both separate, corrected for
+//! chance. It is 1 for equal partitions, and about 0 for unrelated partitions.
 
 use crate::rows::RowMajor;
 

@@ -1,13 +1,13 @@
 //! The annealing loop: find a fixed point at each temperature, divide unstable clusters, cool, repeat.
 //!
-//! Every annealed method is a `System` for this loop: it has components that can be relaxed at a temperature. The loop
-//! asks for the stability of each component, and calls the system to divide or merge them. The loop decides when, and
-//! the system decides how. The loop knows neither rows nor ranks. Paper 004 section 7 and `docs/design/annealing.md`
-//! say why one loop serves the whole family.
+//! Every annealed method implements `System` for this loop: a system has components that can be relaxed at a
+//! temperature. The loop asks the system how stable each component is, and tells it to divide or merge components. The
+//! loop decides when, and the system decides how. The loop knows neither rows nor ranks. Paper 004 section 7 and
+//! `docs/design/annealing.md` say why one loop serves the whole family.
 //!
 //! The loop follows three rules. Coinciding components are merged *before* stability is computed, because duplicates
-//! would use up the allowed number. After a division the temperature stays the same until no component divides. The
-//! temperature never jumps past the next transition.
+//! would use up the allowed number of components. After a division the temperature stays the same until no further
+//! component divides. The temperature never jumps past the next transition.
 //!
 //! All methods report their progress to an [`Observer`], with these [`figures`](Progress::figures) by name:
 //!
@@ -70,7 +70,7 @@ pub use plateau::{Plateau, Suggestion};
 use crate::Error;
 use crate::round::Rounds;
 
-/// How a relaxation ended.
+/// The outcome of a relaxation.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Relaxed {
     pub sweeps: u64,

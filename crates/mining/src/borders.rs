@@ -1,38 +1,39 @@
 //! The borders between neighbouring clusters, which say how surely a row belongs to its cluster.
 //!
 //! A row has a cost in each of two neighbouring clusters: a squared distance, or nats. The difference of the costs
-//! places the row on a line. Below 0 the row is in the first cluster, above 0 in the second. Along this line, each of
-//! the two groups is modelled as normal, with its own mean, variance and weight. Expectation maximisation, which begins
-//! with the labels, estimates these parameters. So rows near the border count for both groups, and each group recovers
-//! what the border cuts off from it.
+//! places the row on a line. Rows below 0 are in the first cluster, rows above 0 in the second. Along this line, each
+//! of the two groups is modelled as normal, with its own mean, variance and weight. Expectation maximisation, which
+//! begins with the labels, estimates these parameters. So rows near the border count for both groups, and each group
+//! recovers what the border cuts off from it.
 //!
-//! Each neighbour has odds against the row's own cluster; the row belongs to its own with probability
-//! `1 / (1 + sum of odds)`. A line has one variance for each side, whatever the number of columns. A mixture of normals
-//! has one for each column, and is overconfident if there are many columns (docs/design/certainty.md compares them).
+//! Each neighbour has odds against the row's own cluster. The row belongs to its own cluster with probability `1 / (1 +
+//! sum of odds)`. This model has one variance for each side of a border, whatever the number of columns. A mixture of
+//! normals has one variance for each column, and is overconfident if there are many columns (docs/design/certainty.md
+//! compares both).
 
 use lehr_numerics::elementary::{exp, ln};
 use serde::{Deserialize, Serialize};
 
 use crate::Error;
 
-/// The number of nearest centres that count as neighbours of a cluster: its rows may belong to them as well.
+/// The number of nearest centres that count as neighbours of a cluster, to which its rows may also belong.
 const NEIGHBOURS: usize = 8;
-/// Further iterations of expectation maximisation, after the one from the labels.
+/// The number of iterations of expectation maximisation after the first, which starts from the labels.
 pub(crate) const STEPS: usize = 3;
-/// The share of the pooled variance in the variance of each side, because a side of equal rows has variance 0. It is a
-/// share and not a number of rows, because weights have no unit: a row of weight 3 is three rows.
+/// The share of the pooled variance in the variance of each side. It is above 0 because a side whose rows are all equal
+/// has variance 0. It is a share, not a number of rows, because weights have no unit.
 const POOLED: f64 = 0.02;
 /// A side counts as empty up to this share of a border's weight.
 const LEAST_WEIGHT: f64 = 1e-9;
-/// The least variance of a side, as a share of the squared distance of the two means.
+/// The minimum variance of a side, as a share of the squared distance of the two means.
 const LEAST_VARIANCE: f64 = 1e-9;
-/// Odds with a smaller logarithm are ignored: they are below 1e-10, and most rows have such odds at most borders.
+/// Odds with a smaller logarithm are ignored. Such odds are below 1e-10, and occur for most rows at most borders.
 const LEAST_LOG_ODDS: f64 = -23.0;
-/// Odds this much below [`LEAST_LOG_ODDS`] are surely ignored, whatever the rounding.
+/// Odds whose logarithm is this much below [`LEAST_LOG_ODDS`] are ignored whatever the rounding.
 const SURELY: f64 = 1.0;
 /// The number of halvings that find where odds begin to be ignored.
 const HALVINGS: usize = 40;
-/// The most operations that the search for neighbours may take. If it needs more, there are no borders.
+/// The maximum number of operations of the search for neighbours. If the search would need more, there are no borders.
 const MOST_OPERATIONS: f64 = 2e10;
 
 /// The number of sums for one side of a border: weight, first and second moment.
@@ -48,7 +49,8 @@ pub struct Border {
     clusters: [u32; 2],
     /// The unit of costs on the line.
     unit: f64,
-    /// Coefficients of 1, `t` and `t^2`, where `t` is the cost in the first cluster minus that in the second, in units.
+    /// The coefficients of 1, `t` and `t^2` in the log odds. `t` is the cost in the first cluster minus the cost in the
+    /// second, divided by `unit`.
     log_odds: [f64; 3],
 }
 
@@ -59,26 +61,27 @@ pub struct Borders {
     borders: Vec<Border>,
 }
 
-/// The borders of each cluster, to be found by the cluster's number.
+/// The borders of each cluster, indexed by the cluster's number.
 #[derive(Debug)]
 pub(crate) struct Neighbourhoods<'b> {
     borders: &'b [Border],
     /// The borders of each cluster in turn, as seen from that cluster.
     directed: Vec<DirectedBorder>,
-    /// For each cluster, the end of its borders.
+    /// For each cluster, the end of its borders in `directed`.
     ends: Vec<usize>,
 }
 
-/// A border as seen from one of its clusters: the log odds of the other cluster, by how much more the row costs in it.
+/// A border as seen from one of its clusters. It gives the log odds of the other cluster as a function of the excess
+/// cost of a row in the other cluster.
 #[derive(Debug)]
 struct DirectedBorder {
-    /// The index among all borders.
+    /// The index of the border among all borders.
     place: u32,
     /// The other cluster.
     other: u32,
-    /// 1 over the unit.
+    /// The reciprocal of the unit of costs.
     inverse: f64,
-    /// Coefficients of 1, `t` and `t^2`, where `t` is the excess cost in units.
+    /// The coefficients of 1, `t` and `t^2` in the log odds, where `t` is the excess cost divided by the unit.
     log_odds: [f64; 3],
     /// The point on the line beyond which the odds stay constant.
     turn: f64,
@@ -88,8 +91,8 @@ impl DirectedBorder {
     /// Returns the border at index `place`, as seen from its second cluster or its first.
     fn of(border: &Border, place: usize, is_from_second: bool) -> Self {
         let [constant, slope, curvature] = border.log_odds;
-        // Seen from the second cluster, the odds are inverted; seen from the first, the sign of the position on the
-        // line is.
+        // Seen from the second cluster, the odds are inverted. Seen from the first cluster, the position on the line
+        // changes its sign.
         let (sign, other) = if is_from_second { (-1.0, border.clusters[0]) } else { (1.0, border.clusters[1]) };
         let turn = sign * 0.5 * slope / curvature;
         Self {
@@ -117,7 +120,8 @@ impl DirectedBorder {
 }
 
 impl Border {
-    /// The border before anything is known about its sides: each row belongs to the cluster in which it costs less.
+    /// Creates a border before anything is known about its sides: each row belongs to the cluster in which it costs
+    /// less.
     fn between(first: usize, second: usize, unit: f64) -> Self {
         Self { clusters: [first as u32, second as u32], unit, log_odds: [0.0, f64::MAX, 0.0] }
     }
@@ -127,8 +131,8 @@ impl Border {
         self.clusters.map(|cluster| cluster as usize)
     }
 
-    /// The log odds of the second cluster at a difference of costs. They never fall as the difference rises. Without
-    /// this rule, the wider of two normals would also win far behind the narrower one.
+    /// The log odds of the second cluster at a difference of costs. The log odds never fall as the difference rises.
+    /// Without this rule, the wider of two normals would also win on the far side of the narrower one.
     fn log_odds(&self, difference: f64) -> f64 {
         -DirectedBorder::of(self, 0, true).log_odds(difference)
     }
@@ -147,9 +151,9 @@ impl Border {
         }
     }
 
-    /// Updates the border from these sums. It stays unchanged if a side has almost no weight, or if the sides have
-    /// swapped. It also stays unchanged if a side would lose the rows at its own mean. Then one of two overlapping groups
-    /// is about to take all rows of the other.
+    /// Updates the border from these sums. The border stays unchanged if a side has almost no weight, or if the sides
+    /// have swapped. It also stays unchanged if a side would lose the rows at its own mean. Otherwise, one of two
+    /// overlapping groups could take all rows of the other.
     pub(crate) fn step(&mut self, sums: &[f64]) {
         let side = |sums: &[f64]| (sums[0], sums[1] / sums[0], sums[2] - sums[1] * sums[1] / sums[0]);
         let ((first_weight, first, first_scatter), (second_weight, second, second_scatter)) =
@@ -163,7 +167,7 @@ impl Border {
         let constant =
             ln(second_weight / first_weight) - 0.5 * ln(b / a) + 0.5 * (first * first / a - second * second / b);
         let log_odds = [constant, second / b - first / a, 0.5 / a - 0.5 / b];
-        // This is also false if a number is NaN.
+        // The condition is also false if a number is NaN.
         let has_sides = first < 0.0
             && second > 0.0
             && first_weight.min(second_weight) > LEAST_WEIGHT * (first_weight + second_weight);
@@ -177,10 +181,10 @@ impl Border {
 }
 
 impl Borders {
-    /// The borders of `count` clusters with their nearest neighbours, before anything is known about their sides.
-    /// `apart` returns the squared distance of two centres, which is what a typical row of one cluster costs more in
-    /// the other. A call takes `operations` operations. There are no borders if finding the neighbours would take
-    /// longer than clustering did.
+    /// Creates the borders of `count` clusters with their nearest neighbours, before anything is known about their
+    /// sides. `apart` returns the squared distance of two centres, which is the excess cost of a typical row of one
+    /// cluster in the other. A call of `apart` takes `operations` operations. There are no borders if finding the
+    /// neighbours would take longer than clustering did.
     pub(crate) fn of_neighbours(
         count: usize,
         operations: usize,
@@ -214,7 +218,7 @@ impl Borders {
         self.borders.is_empty()
     }
 
-    /// The borders, to be changed.
+    /// Returns the borders for modification.
     pub(crate) fn each_mut(&mut self) -> impl Iterator<Item = &mut Border> {
         self.borders.iter_mut()
     }
@@ -224,8 +228,8 @@ impl Borders {
         self.borders.len()
     }
 
-    /// Returns the borders with other cluster numbers and another unit of cost. It leaves out borders that have learnt
-    /// no odds, or whose unit is not a normal number.
+    /// Converts the borders to other cluster numbers and another unit of cost. Leaves out borders that have learnt no
+    /// odds, or whose unit is not a normal number.
     pub(crate) fn renumbered(&self, number: impl Fn(usize) -> usize, unit: impl Fn(f64) -> f64) -> Self {
         let renumbered = |border: &Border| {
             let [constant, slope, curvature] = border.log_odds;
@@ -240,10 +244,10 @@ impl Borders {
         Self { borders }
     }
 
-    /// Checks borders that come from elsewhere, for this many clusters.
+    /// Checks borders that come from outside, for example from a file, for this many clusters.
     ///
     /// # Errors
-    /// Returns [`Error::Parameter`] if a cluster's number is wrong, if borders are not sorted, or if a number is not
+    /// Returns [`Error::Parameter`] if a cluster's number is invalid, if borders are not sorted, or if a number is not
     /// finite.
     pub(crate) fn check(&self, clusters: usize) -> Result<(), Error> {
         let is_whole = |border: &Border| {
@@ -289,7 +293,7 @@ impl Neighbourhoods<'_> {
         &self.directed[first..self.ends[cluster]]
     }
 
-    /// The borders of a cluster: the index of each, the border, and the other cluster.
+    /// Returns the borders of a cluster: for each, its index, the border, and the other cluster.
     pub fn of(&self, cluster: usize) -> impl Iterator<Item = (usize, &Border, usize)> {
         let place = |border: &DirectedBorder| border.place as usize;
         self.directed(cluster)
@@ -297,14 +301,14 @@ impl Neighbourhoods<'_> {
             .map(move |border| (place(border), &self.borders[place(border)], border.other as usize))
     }
 
-    /// The least excess, between 0 and `most`, from which on a neighbour's odds are ignored; `None` if they are not
-    /// ignored at `most`. `at` is the index among the cluster's borders.
+    /// Returns the smallest excess, between 0 and `most`, from which on a neighbour's odds are ignored. Returns `None`
+    /// if the odds are not ignored at `most`. `at` is the index of the border among the cluster's borders.
     pub fn least_ignored(&self, cluster: usize, at: usize, most: f64) -> Option<f64> {
         let border = &self.directed(cluster)[at];
         if !border.is_surely_ignored(most) {
             return None;
         }
-        // The odds fall as the excess rises, so halving finds the place.
+        // The odds fall as the excess rises, so bisection finds this excess.
         let (mut below, mut above) = (0.0, most);
         for _ in 0..HALVINGS {
             let middle = 0.5 * (below + above);
@@ -318,8 +322,8 @@ impl Neighbourhoods<'_> {
         0..self.directed(cluster).len()
     }
 
-    /// Adds a row of a cluster to the sums of all its borders. `excess` returns how much more the row costs in another
-    /// cluster than in its own.
+    /// Adds a row of a cluster to the sums of all its borders. `excess` returns the row's excess cost in another
+    /// cluster.
     pub fn add(
         &self,
         cluster: usize,
@@ -335,17 +339,18 @@ impl Neighbourhoods<'_> {
         }
     }
 
-    /// Finds the borders of a cluster that matter to some of its rows, by their indices among the cluster's borders.
-    /// `least_excess` returns the least that any of the rows costs more in another cluster; its argument is the index.
+    /// Finds the borders of a cluster that matter to some of its rows, and returns their indices among the cluster's
+    /// borders. `least_excess` returns the smallest excess cost of any of the rows in another cluster; its argument is
+    /// the index.
     pub fn that_matter(&self, cluster: usize, least_excess: impl Fn(usize) -> f64) -> Vec<usize> {
         let borders = self.directed(cluster);
         self.all(cluster).filter(|&at| !borders[at].is_surely_ignored(least_excess(at))).collect()
     }
 
-    /// The probability that a row of a cluster belongs to it. `among` has the indices of the borders that matter among
-    /// the cluster's borders; the others have no effect. `excess` returns how much more the row costs in another
-    /// cluster. Its arguments are the index and the other cluster's number. `each` receives the odds of each neighbour
-    /// against the cluster, unless they are too small.
+    /// The probability that a row of a cluster belongs to it. `among` has the indices, among the cluster's borders, of
+    /// the borders that matter. `excess` returns the row's excess cost in another cluster; its arguments are the index
+    /// and the other cluster's number. `each` receives the odds of each neighbour against the cluster, unless the odds
+    /// are ignored.
     #[inline]
     pub fn probability(
         &self,
@@ -360,7 +365,7 @@ impl Neighbourhoods<'_> {
             let other = border.other as usize;
             let more = excess(at, other);
             let against = border.log_odds(more);
-            // If a row is so far away that the difference of its costs is NaN, it surely belongs to the nearest
+            // If a row is so far away that the difference of its costs is NaN, it counts as certainly in the nearest
             // cluster.
             if against > LEAST_LOG_ODDS && !more.is_nan() {
                 let odds = exp(against.min(700.0));
@@ -371,12 +376,12 @@ impl Neighbourhoods<'_> {
         1.0 / (1.0 + sum)
     }
 
-    /// Adds the odds of a neighbour against a cluster to `odds`, which has a number for each of some rows of the cluster.
-    /// The odds are those of [`probability`](Self::probability). `at` is the index among the cluster's borders. `excess`
-    /// has how much more each row costs in the neighbour, and is overwritten.
+    /// Adds the odds of a neighbour against a cluster to `odds`, which has a number for each of some rows of the
+    /// cluster. The odds are those of [`probability`](Self::probability). `at` is the index of the border among the
+    /// cluster's borders. `excess` has the excess cost of each row in the neighbour, and is overwritten.
     pub fn add_odds(&self, cluster: usize, at: usize, excess: &mut [f64], odds: &mut [f64]) {
         let border = &self.directed(cluster)[at];
-        // Loops without branches take several rows at a time.
+        // Loops without branches can be vectorised, so that they process several rows at a time.
         for more in &mut *excess {
             let against = border.log_odds(*more);
             *more = if more.is_nan() { f64::NEG_INFINITY } else { against };
@@ -395,7 +400,7 @@ mod tests {
 
     /// Returns the border, from many rows, of two normal groups on a line with centres at 0 and `apart`.
     fn normal(apart: f64, spreads: [f64; 2], weights: [f64; 2]) -> Border {
-        // Quantiles instead of random rows.
+        // The rows are quantiles instead of random numbers.
         let rows = |at: f64, spread: f64| {
             (-400..=400).map(move |step| {
                 let z = f64::from(step) / 100.0;

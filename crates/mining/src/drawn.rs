@@ -1,10 +1,10 @@
-//! A few rows that stand for all.
+//! Draws a few rows to represent all rows.
 //!
-//! Rows of tables often repeat a pattern, such as the 24 hours of a day. Rows at equal distances may then all be of the
-//! same hour. So each row is drawn within its stretch of the table, by its number and nothing else. The choice is the
-//! same on any layout.
+//! Rows of tables often repeat a pattern, such as the 24 hours of a day. Rows at equal intervals could then all have
+//! the same hour. So the table is divided into stretches of equal length, and one row of each is drawn at random. The
+//! draw depends only on the number of the stretch, so it is the same on any layout.
 
-/// Returns at most `most` of `count` rows, in ascending order: one from each of equally long stretches.
+/// Returns at most `most` of `count` rows, in ascending order: one from each of several equally long stretches.
 ///
 /// # Example
 /// ```
@@ -25,7 +25,7 @@ pub fn drawn(count: usize, most: usize) -> Vec<usize> {
     (0..kept).map(one).collect()
 }
 
-/// Whether a row is one of those that stand for about `every` rows each.
+/// Whether a row is drawn, if each drawn row represents about `every` rows.
 pub(crate) fn is_one_in(row: u64, every: u64) -> bool {
     every <= 1 || scrambled(row).is_multiple_of(every)
 }

@@ -1,8 +1,9 @@
-//! How active items are spread over clusters: their number in each, their enrichment, and the probability of that by
-//! chance.
+//! How active items are spread over clusters: their number in each cluster, their enrichment, and the probability of at
+//! least this many by chance.
 //!
 //! For example, cluster a screen to find clusters rich in active compounds, then test the inactive and untested
-//! compounds in them. A small cluster may be rich by chance; the hypergeometric tail says how likely that is.
+//! compounds in them. A small cluster may be rich by chance; the hypergeometric tail is the probability of such a
+//! result.
 
 use lehr_numerics::elementary::{exp, ln};
 
@@ -15,7 +16,7 @@ pub struct Share {
     pub active: u64,
     /// The share of active items in the cluster, divided by their share of all items; 0 if no items are active.
     pub factor: f64,
-    /// The probability of at least this many active items among as many items drawn at random.
+    /// The probability that at least this many items are active if the cluster's items are drawn at random.
     pub chance: f64,
 }
 
@@ -34,7 +35,7 @@ pub struct Enrichment {
 pub const RICH: f64 = 2.0;
 
 impl Enrichment {
-    /// Counts active items, given the cluster of each item and whether the item is active.
+    /// Counts the active items in each cluster, given the cluster of each item and whether the item is active.
     ///
     /// Cost: one pass, and one term for each possible number of active items in each cluster.
     ///
@@ -69,8 +70,9 @@ impl Enrichment {
         Self { items, active, clusters: counts.into_iter().map(share).collect() }
     }
 
-    /// The share of active items in an active item's cluster, averaged over the active items. It is the overall share
-    /// of active items if clusters are uninformative, 1 if they separate the active ones, and 0 if none is active.
+    /// The share of active items in an active item's cluster, averaged over the active items. It is 1 if clusters
+    /// separate active from inactive items, and the overall share of active items if clusters are uninformative. It is
+    /// 0 if no item is active.
     pub fn purity(&self) -> f64 {
         let share =
             |of: &Share| if of.items > 0 { of.active as f64 * (of.active as f64 / of.items as f64) } else { 0.0 };
@@ -78,7 +80,7 @@ impl Enrichment {
         if self.active > 0 { sum / self.active as f64 } else { 0.0 }
     }
 
-    /// Returns the number of active items in rich clusters ([`RICH`]), and the number of all items in them.
+    /// Returns the number of active items in rich clusters ([`RICH`]), and the number of all items in rich clusters.
     pub fn in_rich(&self) -> (u64, u64) {
         let rich = self.clusters.iter().filter(|share| share.factor >= RICH);
         rich.fold((0, 0), |(active, items), share| (active + share.active, items + share.items))
@@ -133,7 +135,7 @@ mod tests {
         // but 4 of 120 ways.
         assert!((found.clusters[1].chance - 116.0 / 120.0).abs() < 1e-12);
         assert_eq!(found.in_rich(), (0, 0));
-        // Two active items are in the cluster of three, which has two; two are in the cluster of seven, which has two.
+        // The cluster of three items has two active items, and so has the cluster of seven items.
         assert!((found.purity() - (2.0 * 2.0 / 3.0 + 2.0 * 2.0 / 7.0) / 4.0).abs() < 1e-12, "{}", found.purity());
     }
 

@@ -11,9 +11,9 @@ pub enum Error {
     Parameter {
         /// The parameter's name.
         name: &'static str,
-        /// The values that are allowed.
+        /// The allowed values.
         expected: &'static str,
-        /// The value given.
+        /// The value that was given.
         found: String,
     },
     /// There are fewer rows than requested clusters: request fewer clusters.
@@ -26,7 +26,7 @@ pub enum Error {
         /// The number of rows with a weight above 0.
         points: usize,
     },
-    /// There are more rows than row numbers: split the data.
+    /// There are more rows than 32-bit row numbers: split the data.
     #[error("found {points} rows: expected at most 4294967295, which row numbers can count; take a sample of the rows")]
     TooManyPoints {
         /// The number of rows.
@@ -39,7 +39,7 @@ pub enum Error {
     TooFar {
         /// The largest deviation of a coordinate.
         distance: f64,
-        /// The limit.
+        /// The upper limit of deviations.
         most: f64,
     },
     /// Pairs without a dissimilarity divide the items into separate parts. Cluster the parts one by one, or give values
@@ -56,12 +56,12 @@ pub enum Error {
         sizes: Vec<usize>,
         /// The number of items outside the largest part.
         outside: usize,
-        /// The first ten of those items, counted from 0.
+        /// The first ten items outside the largest part, counted from 0.
         first: Vec<usize>,
-        /// The identifiers of those items, if known: see [`Error::with_ids`].
+        /// The identifiers of the items in `first`, if known: see [`Error::with_ids`].
         ids: Vec<String>,
     },
-    /// Items without a dissimilarity to any other item: leave them out, or give values to their pairs.
+    /// Items have no dissimilarity to any other item: leave them out, or give values to their pairs.
     #[error(
         "{} no dissimilarity to any other item: {}; leave {} out, or give values to the pairs (items of weight 0 do not count)",
         if *count == 1 { "1 item has".to_owned() } else { format!("{count} items have") },
@@ -69,11 +69,11 @@ pub enum Error {
         if *count == 1 { "it" } else { "them" }
     )]
     Unrelated {
-        /// The number of such items.
+        /// The number of items without a dissimilarity.
         count: usize,
-        /// The first ten of them, counted from 0.
+        /// The first ten items without a dissimilarity, counted from 0.
         first: Vec<usize>,
-        /// The identifiers of those items, if known: see [`Error::with_ids`].
+        /// The identifiers of the items in `first`, if known: see [`Error::with_ids`].
         ids: Vec<String>,
     },
     /// The method needs all pairs, but some have no dissimilarity: give them values, or use pairwise annealing.
@@ -82,29 +82,29 @@ pub enum Error {
         if *pairs == 1 { "1 pair has".to_owned() } else { format!("{pairs} pairs have") }
     )]
     Incomplete {
-        /// The number of such pairs.
+        /// The number of pairs without a dissimilarity.
         pairs: u64,
     },
-    /// Columns that are constant: a density along them would be infinite. Leave them out.
+    /// Columns are constant, so that a density along them would be infinite: leave them out.
     #[error(
         "{count} of the columns are the same in all rows of positive weight: {}; expected columns that vary",
         named(first, *count)
     )]
     Constant {
-        /// The number of such columns.
+        /// The number of constant columns.
         count: usize,
-        /// The names of the first ten.
+        /// The names of the first ten constant columns.
         first: Vec<String>,
     },
-    /// Columns without a value: leave them out.
+    /// Columns have no values: leave them out.
     #[error(
         "{count} of the columns have no value in any row of positive weight: {}; expected at least one in each column",
         named(first, *count)
     )]
     Unobserved {
-        /// The number of such columns.
+        /// The number of columns without values.
         count: usize,
-        /// The names of the first ten.
+        /// The names of the first ten columns without values.
         first: Vec<String>,
     },
     /// Variances would underflow: multiply the columns by a power of ten.
@@ -114,7 +114,7 @@ pub enum Error {
     TooNear {
         /// The scale of the largest deviation.
         distance: f64,
-        /// The limit.
+        /// The lower limit of this scale.
         least: f64,
     },
     /// The covariance of a component is no longer positive definite: raise the regularisation, or use fewer components
@@ -129,7 +129,7 @@ pub enum Error {
         components: usize,
     },
     /// Most of the weight is outside the outlier radius, so the clusters would describe only the few remaining rows:
-    /// take a larger radius.
+    /// choose a larger radius.
     #[error(
         "{percent:.1} % of the weight is farther than the outlier radius {radius} from every centre: expected at most 50 %; take a larger radius, or more clusters"
     )]
@@ -155,7 +155,7 @@ pub enum Error {
         /// The suggested remedy.
         cure: &'static str,
     },
-    /// The observer stopped the method; it received the checkpoint just before.
+    /// The observer stopped the run; it received the checkpoint just before.
     #[error("stopped")]
     Stopped,
     /// The checkpoint was written for other data: resume with those data, or start from the beginning.
@@ -176,7 +176,7 @@ pub enum Error {
         /// The format that this version reads.
         expected: u32,
     },
-    /// The file is not a checkpoint, or it was truncated or changed.
+    /// The file is not a checkpoint of this method, or it was truncated or changed.
     #[error("{path}: not a whole checkpoint ({reason})")]
     CheckpointDamaged {
         /// The file.
@@ -198,13 +198,13 @@ pub enum Error {
     /// The data could not be read or written.
     #[error(transparent)]
     Data(#[from] lehr_data::Error),
-    /// A rank failed; the message is the rank's own.
+    /// A rank failed; the message is that of the rank.
     #[error(transparent)]
     Ranks(#[from] lehr_ranks::Error),
 }
 
 impl Error {
-    /// Adds identifiers to the items that the error names. `ids` has one for each item of the data.
+    /// Adds identifiers to the items that the error names. `all` has one for each item of the data.
     ///
     /// # Example
     /// ```
@@ -216,8 +216,8 @@ impl Error {
     #[must_use]
     pub fn with_ids(mut self, all: &[String]) -> Self {
         if let Error::Unrelated { first, ids, .. } | Error::Disconnected { first, ids, .. } = &mut self {
-            // Identifiers that equal the item's number add nothing, and without them the message says that it counts
-            // from 0.
+            // Identifiers that equal the items' numbers add nothing. Without identifiers, the message says that items
+            // are counted from 0.
             if first.iter().any(|item| all[*item] != item.to_string()) {
                 *ids = first.iter().map(|item| all[*item].clone()).collect();
             }

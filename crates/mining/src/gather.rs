@@ -1,20 +1,20 @@
 //! Gathers values that leaves compute for their rows, such as memberships, positions or directions, so that every rank
 //! has all of them.
 //!
-//! Totals of a round are small and go through the reduction tree. Values for each row are not small, so a leaf writes
-//! them into its own cell. When the round is over, every loop copies all cells. Cells have two sides, which are used
-//! alternately. A loop that is already in the next round writes to the other side. No rank is two rounds ahead, because
-//! a round ends only when all leaves have been mapped.
+//! The totals of a round are small and go through the reduction tree. Values for each row are larger, so each leaf
+//! writes its values into its own cell, and every loop copies all cells after the round. Cells have two sides, which
+//! rounds use alternately, so a loop that is already in the next round writes to the other side. No rank can be two
+//! rounds ahead, because a round ends only when all leaves have been mapped.
 
 use crate::Error;
 use crate::round::{LeafCells, Partition, Rounds};
 
-/// Memory for values of each row.
+/// Memory for the values of all rows.
 pub(crate) struct Gather {
     cells: LeafCells<[Vec<f64>; 2]>,
 }
 
-/// The side in use. Each loop has one, and every gathering switches it.
+/// The side of the cells that a loop uses next. Every gathering switches it.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Side(usize);
 
@@ -24,7 +24,8 @@ impl Gather {
         Self { cells: LeafCells::new(Partition::new(items, 1).leaves(), |_| Default::default()) }
     }
 
-    /// Lets a leaf write its values. `length` is the number of its rows times the values of each; all are overwritten.
+    /// Calls `write` with the memory for a leaf's values, all of which it must overwrite. `length` is the number of the
+    /// leaf's rows, times the number of values for each row.
     pub fn write<R>(&self, leaf: usize, turn: Side, length: usize, write: impl FnOnce(&mut [f64]) -> R) -> R {
         self.cells.with(leaf, |sides| {
             let side = &mut sides[turn.0];
@@ -34,7 +35,7 @@ impl Gather {
         })
     }
 
-    /// Copies the values of all rows in order, after the round, and switches to the other side.
+    /// After the round, copies the values of all rows in order, and switches to the other side.
     ///
     /// # Errors
     /// Returns the errors of the ranks.

@@ -1,10 +1,10 @@
 //! Generative topographic mapping (GTM) shows rows on a line, a plane or a cube that is stretched through their space.
-//! Its density measures how well they are represented.
+//! The density of the map measures how well it represents the rows.
 //!
 //! The map is a mixture of Gaussians of equal width whose means lie on a smooth sheet. The sheet's nodes are the
-//! components, and Bayes' rule gives the position on the sheet that a row came from. Paper 004, section 7, lists it
-//! among the methods that annealing serves. `docs/design/gtm.md` says how annealing keeps the map from folding, and why
-//! a second fit begins with a plane. [`fit`] runs the whole method, and [`Map::project`] places new rows.
+//! components. Bayes' rule gives the position on the sheet from which a row came. Paper 004, section 7, lists GTM among
+//! the methods to which annealing applies. `docs/design/gtm.md` explains how annealing prevents folds in the map, and
+//! why a second fit begins with a plane. [`fit`] runs the whole method, and [`Map::project`] places new rows on a map.
 //! [`critical_temperature`] is the temperature below which a collapsed map begins to unfold. Rows may have missing
 //! cells ([`Input`]).
 
@@ -39,7 +39,7 @@ use place::{PlaceRound, Placed, Placing};
 use plane::principal_axes;
 use table::Table;
 
-/// The least deviation: the variance of smaller ones may underflow.
+/// The minimum deviation. The variances of smaller deviations may underflow.
 const NEAREST: f64 = 1e-120;
 
 /// A fit that can be resumed on any number of ranks and under any engine, with bit-identical results.
@@ -47,7 +47,7 @@ pub type Checkpoint = crate::anneal::Checkpoint<Parameters>;
 
 impl Resumable for Parameters {
     const NAME: &'static str = "gtm";
-    /// 2: the fit follows both starting points.
+    /// Since format 2, a fit follows both starts.
     const FORMAT: u32 = 2;
     type State = State;
 }
@@ -55,10 +55,10 @@ impl Resumable for Parameters {
 /// Fits a topographic map.
 ///
 /// # Errors
-/// Returns the errors of [`Parameters::check`]. Returns [`Error::Constant`] if no column varies, [`Error::Unobserved`],
-/// [`Error::TooFar`], [`Error::TooNear`], [`Error::TooManyPoints`]. Returns [`Error::Data`] for invalid weights given
-/// with [`Input::with_weights`]. Returns [`Error::Stopped`] if the observer requested it, after handing it the
-/// checkpoint.
+/// Returns the errors of [`Parameters::check`], and [`Error::Constant`] if no column varies. Returns
+/// [`Error::Unobserved`], [`Error::TooFar`], [`Error::TooNear`] or [`Error::TooManyPoints`]. Returns [`Error::Data`]
+/// for invalid weights given with [`Input::with_weights`]. Returns [`Error::Stopped`] if the observer requested it,
+/// after handing it the checkpoint.
 ///
 /// # Example
 /// ```
@@ -74,10 +74,11 @@ impl Resumable for Parameters {
 /// # Ok::<(), lehr_mining::Error>(())
 /// ```
 ///
-/// Cost: some thirty temperatures with ten to a hundred passes each, and up to some hundreds of passes from the plane.
-/// Each pass takes 2 N x K x D multiply-adds and N x K exponentials, and K x M² for the sheet. If cells are missing,
-/// the sheet takes K x M² x D. Memory: the rows and two copies of them; three copies if cells are missing. If the
-/// points are in a file ([`Points::spilled`](lehr_data::Points::spilled)), the copies are in files of the same folder.
+/// Cost: some thirty temperatures with ten to a hundred passes each, and up to several hundred passes for the fit from
+/// the plane. Each pass takes 2 N x K x D multiply-adds and N x K exponentials, and K x M² for the sheet. If cells are
+/// missing, the sheet takes K x M² x D multiply-adds. Memory: the rows and two copies of them; three copies if cells
+/// are missing. If the points are in a file ([`Points::spilled`](lehr_data::Points::spilled)), the copies are in files
+/// of the same folder.
 pub fn fit<'a>(
     input: impl Into<Input<'a>>,
     parameters: &Parameters,
@@ -92,7 +93,7 @@ pub fn fit<'a>(
 /// Resumes an interrupted fit; the result is bit-identical to an uninterrupted one.
 ///
 /// # Errors
-/// Returns [`Error::OtherData`] if the rows are not those of the checkpoint; otherwise as for [`fit`].
+/// Returns [`Error::OtherData`] if the rows are not those of the checkpoint; otherwise, the same errors as [`fit`].
 pub fn resume<'a>(
     input: impl Into<Input<'a>>,
     checkpoint: Checkpoint,
@@ -106,9 +107,9 @@ pub fn resume<'a>(
     run(&input, parameters, Some(state), execution, observer)
 }
 
-/// The temperature below which a map that is collapsed to the mean begins to unfold. It is the largest variance along
-/// any axis, divided by the mean variance of a column, times the transmission. The transmission is the share of an
-/// unfolding that the regularised sheet lets through. The result is at most the number of columns.
+/// Returns the temperature below which a map that is collapsed to the mean begins to unfold. It is the largest variance
+/// along any axis, divided by the mean variance of a column, times the transmission. The transmission is the share of
+/// an unfolding that the regularised sheet lets through. The temperature is at most the number of columns.
 ///
 /// # Errors
 /// Returns the same errors as [`fit`].

@@ -1,10 +1,10 @@
-//! k-medoids: clusters items around K of the items themselves, which you can look at.
+//! k-medoids: clusters items around K of the items themselves, so that you can inspect each cluster's central item.
 //!
 //! Sources: Kaufman and Rousseeuw 1990 for PAM (BUILD, then swaps); Schubert and Rousseeuw 2021 for FasterPAM.
 //! FasterPAM reads a candidate's dissimilarities once to compute the change of the cost for all medoids, and makes
-//! several swaps in a pass. A pass evaluates the candidates of all blocks of items in parallel. Then it takes the best
-//! of each block one after another, if it still lowers the cost. So a pass is an ordinary round, and its result is the
-//! same on any layout.
+//! several swaps in a pass. A pass evaluates the candidates of all blocks of items in parallel. Then it tries the best
+//! candidate of each block in turn, and makes the swap if it still lowers the cost. So a pass is an ordinary round, and
+//! its result is the same on any layout.
 
 mod fit;
 mod model;
@@ -38,8 +38,8 @@ impl Resumable for Parameters {
     type State = State;
 }
 
-/// Clusters items around medoids, to make the weighted sum of dissimilarities to the nearest medoid small. In the
-/// result, no swap of a medoid for another item lowers that sum.
+/// Clusters items around medoids, so that the weighted sum of dissimilarities to the nearest medoid is small. In the
+/// result, no swap of a medoid for another item lowers this sum.
 ///
 /// Items of weight 0 cannot be medoids and have no influence, but they get labels.
 ///
@@ -62,8 +62,8 @@ impl Resumable for Parameters {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// Cost: K passes over the matrix for the start, then some more until no swap lowers the cost, with N² operations each.
-/// Memory: the matrix (for a condensed one, a full copy), and on each rank some numbers for each item.
+/// Cost: K passes over the matrix for the start, then more passes until no swap lowers the cost. Each takes N²
+/// operations. Memory: the matrix (for a condensed one, a full copy), and on each rank some numbers for each item.
 pub fn cluster(
     matrix: &Dissimilarities,
     weights: Option<&[f64]>,
@@ -77,7 +77,8 @@ pub fn cluster(
 /// Resumes an interrupted run; the result is bit-identical to an uninterrupted one.
 ///
 /// # Errors
-/// Returns [`Error::OtherData`] if matrix and weights are not those of the checkpoint; otherwise as for [`cluster`].
+/// Returns [`Error::OtherData`] if matrix and weights are not those of the checkpoint; otherwise, the same errors as
+/// [`cluster`].
 pub fn resume(
     matrix: &Dissimilarities,
     weights: Option<&[f64]>,

@@ -1,29 +1,29 @@
-//! Data mining by deterministic annealing and related methods, on any layout of ranks.
+//! Data mining by deterministic annealing and related methods, on any number of threads and ranks.
 //!
 //! | you have | use |
 //! | --- | --- |
 //! | points in a space with a meaningful distance | [`vector::cluster`] |
-//! | such points, and you want a well-known baseline | [`kmeans::cluster`] |
+//! | points in a space with a meaningful distance, and you want a well-known baseline | [`kmeans::cluster`] |
 //! | a stream of rows that can be read only once, and an approximation is enough | [`minibatch::cluster`] |
 //! | groups of different widths, shapes and densities, perhaps rows with missing values, and you want likelihoods | [`mixture::fit`] |
-//! | rows of many columns, perhaps with missing values, and you want to see them | [`gtm::fit`] |
+//! | rows of many columns, perhaps with missing values, and you want a map of the rows | [`gtm::fit`] |
 //! | dissimilarities of all pairs | [`pairwise::cluster`] |
 //! | dissimilarities of all pairs, and you want an item in the middle of each cluster | [`kmedoids::cluster`] |
-//! | dissimilarities of all pairs, and you want to see them | [`smacof::embed`] |
+//! | dissimilarities of all pairs, and you want a map of the items | [`smacof::embed`] |
 //! | rows, and you want the state at a temperature of your choice | [`vector::equilibrium`] |
-//! | found clusters and known classes | [`agreement::Agreement`] |
-//! | clusters, and some items that are active | [`enrichment::Enrichment`] |
+//! | the clusters found and known classes, to compare them | [`agreement::Agreement`] |
+//! | clusters, and you want to know where active items are frequent | [`enrichment::Enrichment`] |
 //!
-//! Each method is a few files with the same names: parameters, E-step, M-step, model. Results have the same bits for
-//! every engine and every number of ranks and threads. Only `round.rs` has access to ranks. The methods use these
-//! modules, which depend on none of the methods:
+//! Each method consists of a few files with the same names: parameters, E-step, M-step, model. Results are
+//! bit-identical for every engine and every number of ranks and threads. Only `round.rs` has access to ranks. The
+//! methods use these modules, which do not depend on any method:
 //!
 //! - [`number`]: estimates how many clusters the rows have;
 //! - `summary`: replaces many rows by a few weighted points;
-//! - `rows`: stores rows in leaves, in their units, as numbers, bits or sparse;
-//! - `lloyd`: centres, hard assignment and labels; uses `rows`;
-//! - `borders`: the probability that a row belongs to its cluster;
-//! - [`anneal`]: the loop, growth, the observer and the checkpoint.
+//! - `rows`: stores rows in leaves, in stored units, as numbers, as bits or sparsely;
+//! - `lloyd`: computes centres, hard assignments and labels; uses `rows`;
+//! - `borders`: estimates the probability that a row belongs to its cluster;
+//! - [`anneal`]: contains the annealing loop, growth, observers and checkpoints.
 #![forbid(unsafe_code)]
 #![cfg_attr(test, allow(clippy::disallowed_methods, reason = "tests compare with the system's functions"))]
 

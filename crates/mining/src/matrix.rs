@@ -1,9 +1,10 @@
-//! Dissimilarities in the form that methods read: whole rows, as compact as in the input, in a unit in which the
-//! largest is about 1.
+//! Dissimilarities in the form that methods read: whole rows, stored as compactly as in the input. The unit is such
+//! that the largest dissimilarity is about 1.
 //!
-//! A full matrix is read in place. A condensed matrix is expanded once, because a pass reads whole rows. The other half
-//! of a row belongs to other ranks, and sending partial sums back would cost as much as half the memory saves.
-//! Computations are in 64 bits for 64-bit numbers. For 32- and 16-bit numbers they are in 32 bits, with sums in 64.
+//! A full matrix is read in place. A condensed matrix is expanded once, because a pass reads whole rows. Without the
+//! expansion, half of each row would belong to other ranks, and exchanging partial sums would cancel the benefit of
+//! storing only half. Computations with 64-bit numbers are in 64 bits. Computations with 32- and 16-bit numbers are in
+//! 32 bits, with sums in 64 bits.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -38,7 +39,7 @@ enum Store<'a, T: Clone> {
 pub(crate) struct Matrix<'a, T: Real> {
     pub items: usize,
     pub survey: Survey,
-    /// The value that is stored as 1, in the input's unit: a power of two.
+    /// The unit in which values are stored, a power of two in the input's unit.
     pub unit: f64,
     /// The warning that rounding was removed from the matrix, if it was.
     pub rounding: Option<String>,
@@ -47,7 +48,7 @@ pub(crate) struct Matrix<'a, T: Real> {
     limit: f64,
 }
 
-/// A matrix in the precision that its numbers need.
+/// A matrix, in the precision that its numbers need.
 pub(crate) enum Opened<'a> {
     Double(Matrix<'a, f64>),
     Single(Matrix<'a, f32>),
@@ -105,7 +106,7 @@ impl<'a> Opened<'a> {
     }
 }
 
-/// The largest dissimilarity: the squares of larger ones, times weights, may overflow.
+/// The largest dissimilarity allowed. The squares of larger dissimilarities, times weights, may overflow.
 const FARTHEST: f64 = 1e140;
 
 impl<T: Real> Matrix<'_, T> {
@@ -147,7 +148,8 @@ impl<T: Real> Matrix<'_, T> {
         (raw < self.limit).then_some(raw * self.factor)
     }
 
-    /// Returns the weights of pairs, in the same precision; 0 if the weight or the dissimilarity in `of` is missing.
+    /// Returns the weights of pairs, in the precision of `of`. A weight is 0 if it is missing, or if the pair has no
+    /// dissimilarity in `of`.
     ///
     /// # Errors
     /// Returns [`Error::Parameter`] if the weights are for a different number of items, or if all are 0.
@@ -171,8 +173,8 @@ impl<T: Real> Matrix<'_, T> {
 }
 
 /// Checks that a chain of pairs connects each item with all others, as every method of dissimilarities requires.
-/// Otherwise the relative positions of the parts would be arbitrary. An item of weight 0 needs one pair with an item of
-/// positive weight.
+/// Without such a chain, the relative positions of the parts would be arbitrary. An item of weight 0 needs one pair
+/// with an item of positive weight.
 ///
 /// # Errors
 /// Returns [`Error::Unrelated`] with the items that have no pair at all, or [`Error::Disconnected`].
@@ -214,7 +216,7 @@ pub(crate) fn check_tied(
     if !alone.is_empty() && alone.len() < items {
         return Err(unrelated(alone));
     }
-    // If several parts are the largest, the one with the first item is kept.
+    // If several parts are equally large, the part with the first item counts as the largest.
     let largest = sizes.iter().copied().max().unwrap_or_default();
     let kept = sizes.iter().position(|size| *size == largest).unwrap_or_default();
     let mut others: Vec<usize> = (0..items).filter(|&item| find(&mut root, item) != kept).collect();
@@ -233,13 +235,14 @@ pub(crate) fn unrelated(mut items: Vec<usize>) -> Error {
     Error::Unrelated { count, first: items, ids: Vec::new() }
 }
 
-/// Returns the numbers row after row: borrowed, or copied to both sides of the diagonal.
+/// Returns the numbers row by row. A full matrix is borrowed; the numbers of a condensed matrix are copied to both
+/// sides of the diagonal.
 fn rows<T: Copy + Default>(values: &[T], items: usize, form: Form) -> Cow<'_, [T]> {
     if form == Form::Full {
         return Cow::Borrowed(values);
     }
     let mut full = vec![T::default(); items * items];
-    // It copies in square blocks, so that the mirrored half is written a few cache lines at a time.
+    // The numbers are copied in square blocks, so that the mirrored half is written a few cache lines at a time.
     const SIDE: usize = 64;
     for top in (0..items).step_by(SIDE) {
         for left in (top..items).step_by(SIDE) {
@@ -296,7 +299,7 @@ fn power_of_two_above(value: f64) -> f64 {
 }
 
 /// Checks the weights of items, and divides them by a power of two so that they are about 1. Returns the weights and
-/// that power.
+/// the power.
 ///
 /// # Errors
 /// Returns [`Error::Parameter`] if there are not as many weights as items, if one is negative or NaN, or if all are 0.

@@ -1,22 +1,24 @@
-//! Estimates the memory that a run needs in addition to its rows, and compares it with the machine's before the run.
+//! Estimates the memory that a run needs in addition to its rows, and compares it with the available memory before the
+//! run.
 //!
-//! Readers check that the rows fit. The data computed from them may be far larger. Centres are not sparse, matrices
-//! grow with the square of the number of items, and covariances with the square of the number of columns. The estimates
-//! are based on measured runs. Only large estimates are compared, so that small runs make no system call.
+//! Readers check that the rows fit in memory, but the data computed from rows may be far larger. Centres are not
+//! sparse, matrices grow with the square of the number of items, and covariances with the square of the number of
+//! columns. The estimates are based on measured runs. Only large estimates are compared, so that small runs make no
+//! system call.
 
 use lehr_data::memory::available;
 
 use crate::Error;
 
-/// Runs that need less than this are not checked.
+/// Runs that need fewer bytes than this are not checked.
 const SMALL: f64 = (64u32 << 20) as f64;
-/// The bytes of a number.
+/// The size of a number, in bytes.
 const NUMBER: f64 = 8.0;
 /// In k-means, the number of copies of sparse rows' centres that a rank holds at once (measured).
 const OF_KMEANS: f64 = 15.0;
 /// In annealing, the number of copies of sparse rows' centres that a rank holds at once (measured).
 const OF_ANNEALING: f64 = 60.0;
-/// The share of these copies that a rank holds if rows are not sparse, as long as leaves are small.
+/// The share of these copies that a rank holds if rows are not sparse and leaves are small.
 const SHARE_OF_NUMBERS: f64 = 0.25;
 
 /// The memory that a run needs, in bytes, and its description for messages.
@@ -52,7 +54,7 @@ impl Need {
         Self { bytes, what: What::Centers { clusters, columns, ranks } }
     }
 
-    /// The memory that a mixture with full or tied covariances needs: the model, its sums, and those of each rank.
+    /// The memory that a mixture with full or tied covariances needs: the model, its sums, and the sums of each rank.
     pub fn of_covariances(components: usize, columns: usize, ranks: usize) -> Self {
         let bytes = NUMBER * (3.0 + 2.0 * ranks as f64) * components as f64 * (columns as f64).powi(2);
         Self { bytes, what: What::Covariances { components, columns } }
@@ -65,8 +67,7 @@ impl Need {
         Self { bytes, what: What::Map { nodes, functions, columns } }
     }
 
-    /// The memory for the whole rows of a matrix that is condensed, or that is rewritten, with numbers of this many
-    /// bytes.
+    /// The memory for a full copy of a matrix that is condensed or rewritten. Each number takes `bytes_each` bytes.
     pub fn of_pairs(items: usize, bytes_each: usize) -> Self {
         Self { bytes: bytes_each as f64 * (items as f64).powi(2), what: What::Pairs { items } }
     }

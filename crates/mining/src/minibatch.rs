@@ -1,16 +1,15 @@
 //! Mini-batch k-means, for streams. Each batch of rows is read once; only the centres and the weights that they have
 //! received are stored.
 //!
-//! It is an approximation: the first rows are a sample, which annealing clusters
-//! ([`vector::cluster`](crate::vector::cluster)). Each batch after the sample is assigned to the nearest of the present
-//! centres. Then each centre moves to the weighted mean of all its rows so far. So a row is never read again after its
-//! batch. The centres approach those of a clustering of all rows if the sample is like the stream. The objective is
-//! measured on the batches as they pass, not on all rows with the final centres. Source: Sculley, "Web-scale k-means
-//! clustering" (2010), algorithm 1. Its learning rate for a row is 1 over the number of rows that the centre has
-//! received, so the centre is their mean. All nearest centres of a batch are found before any centre moves, so the
-//! order of rows in a batch does not matter. The mean of the batch is then added in one step. Unlike Sculley's
-//! algorithm, this one has a sample instead of rows drawn at random, weights, and forgetting
-//! ([`Parameters::half_life`]).
+//! The result is approximate. The first rows are a sample, which annealing clusters
+//! ([`vector::cluster`](crate::vector::cluster)). Each row of a later batch is assigned to its nearest centre. Then
+//! each centre moves to the weighted mean of all its rows so far, so rows are never read again. The centres approach
+//! those of a clustering of all rows if the sample is like the stream. The objective is measured on the batches as they
+//! pass, not on all rows with the final centres. Source: Sculley, "Web-scale k-means clustering" (2010), algorithm 1.
+//! Its learning rate for a row is 1 over the number of rows of the centre, so the centre is the mean of these rows. All
+//! nearest centres of a batch are found before any centre moves, so the order of rows in a batch does not matter. The
+//! mean of the batch is then added in one step. Unlike Sculley's algorithm, this method begins with an annealed sample
+//! instead of random rows, and it supports weights and forgetting ([`Parameters::half_life`]).
 
 mod e_step;
 mod fit;
@@ -29,8 +28,8 @@ use crate::anneal::Resumable;
 use crate::round::Execution;
 use fit::{Fit, State};
 
-/// A run that can be resumed on any number of ranks and under any engine, with bit-identical results. To resume, give
-/// it the same stream from the beginning.
+/// A run that can be resumed on any number of ranks and under any engine, with bit-identical results. To resume, supply
+/// the same stream from its beginning.
 ///
 /// Its [`fingerprint`](crate::anneal::Checkpoint::fingerprint) identifies the batches that have passed, in their order.
 pub type Checkpoint = crate::anneal::Checkpoint<Parameters>;
@@ -50,15 +49,15 @@ impl Checkpoint {
 
 /// Clusters a stream by mini-batches.
 ///
-/// It reads the sample from the source, then one batch after another. Rows of weight 0 have no influence.
+/// Reads the sample from the source, then one batch after another. Rows of weight 0 have no influence.
 ///
 /// # Errors
-/// Returns the errors of [`Parameters::check`], and those of the source. Returns [`Error::TooManyClusters`] if the
-/// sample has fewer rows than requested clusters, and [`Error::TooFar`]. Returns [`Error::Data`] for a stream without
-/// rows, for batches with different columns, and for weights whose sum over all batches overflows. Returns
-/// [`Error::Stopped`] if the observer requested it. The observer is asked after each batch has been read and, while the
-/// sample is clustered, as often as annealing asks. It has received the checkpoint then, unless it stops right after
-/// the sample has been read, when there is nothing to resume.
+/// Returns the errors of [`Parameters::check`] and of the source. Returns [`Error::TooManyClusters`] if the sample has
+/// fewer rows than requested clusters, and [`Error::TooFar`]. Returns [`Error::Data`] for a stream without rows, for
+/// batches with different columns, and for weights whose sum over all batches overflows. Returns [`Error::Stopped`] if
+/// the observer requested it. The observer is asked after each batch has been read and, while the sample is clustered,
+/// as often as annealing asks. When it stops a run, it has received the checkpoint. There is no checkpoint right after
+/// the sample has been read, because there is nothing to resume.
 ///
 /// # Example
 /// ```
@@ -78,8 +77,8 @@ impl Checkpoint {
 /// ```
 ///
 /// Cost: annealing of the sample, then one pass of N x K x D operations over each batch, or fewer in up to 16
-/// dimensions. Memory: a batch, a copy of it in the requested precision, and several times K x D numbers, whatever the
-/// length of the stream.
+/// dimensions. Memory: a batch, a copy of it in the requested precision, and several times K x D numbers. Memory does
+/// not depend on the length of the stream.
 pub fn cluster(
     source: &mut dyn Source,
     parameters: &Parameters,
@@ -90,12 +89,12 @@ pub fn cluster(
     Fit { source, parameters, execution, observer }.begin()
 }
 
-/// Resumes an interrupted run; the result is bit-identical to an uninterrupted one. The source must give the stream from
-/// its beginning. The earlier part is read again only to check that it is the same.
+/// Resumes an interrupted run; the result is bit-identical to an uninterrupted one. The source must supply the stream
+/// from its beginning. The batches that have passed are read again only to check that they are the same.
 ///
 /// # Errors
-/// Returns [`Error::OtherData`] if the stream does not begin with the batches of the checkpoint; otherwise the errors
-/// of [`cluster`].
+/// Returns [`Error::OtherData`] if the stream does not begin with the batches of the checkpoint; otherwise, the same
+/// errors as [`cluster`].
 pub fn resume(
     source: &mut dyn Source,
     checkpoint: Checkpoint,

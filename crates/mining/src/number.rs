@@ -1,10 +1,10 @@
 //! Chooses the number of groups in rows by the valleys in their density.
 //!
 //! Rows are divided into more cells than there are groups; then cells are merged, two at a time, until one is left. Two
-//! neighbours are separate groups if the density has a valley between them. Their rows are projected onto a line, and
-//! must be much more likely with two modes than with one. Rows without structure almost never are. The largest number
-//! at which every two neighbours have a valley between them is chosen. If there is none, the rows are one group.
-//! `docs/design/number.md` compares other methods, and describes the limits of this one.
+//! neighbours are separate groups if the density has a valley between them. To test this, their rows are projected onto
+//! a line, where two modes must be much more likely than one. Rows without structure almost never pass this test. Lehr
+//! chooses the largest number at which every two neighbours have a valley between them. If there is no such number, the
+//! rows are one group. `docs/design/number.md` compares other methods, and describes the limits of this one.
 //!
 //! | file | subject |
 //! | --- | --- |
@@ -37,10 +37,10 @@ use crate::anneal::Control;
 /// The gain in log-likelihood that a valley between two groups must bring, in nats. Uniform rows, which look most like
 /// two groups, reach it in fewer than one of a hundred data sets (`docs/design/number.md`).
 pub const NEEDED: f64 = 6.0;
-/// The most cells in which the number is searched, and the number of cells at first.
+/// The maximum number of cells, and the initial number.
 const MOST_CELLS: usize = 1_024;
 const FIRST_CELLS: usize = 32;
-/// The least average number of rows in a cell.
+/// The minimum average number of rows in a cell.
 const ROWS_A_CELL: usize = 4;
 
 /// Clusters count as different from the merged cells if their cost is less than this share of the cells' cost.
@@ -64,14 +64,14 @@ const ANOTHER: f64 = 0.75;
 pub struct Number {
     /// The number chosen; 1 if the rows are one group.
     pub clusters: usize,
-    /// The numbers that were compared, in descending order: from twice the largest separated number plus ten, down to
-    /// 1.
+    /// The numbers that were compared, in descending order. They run from twice the largest separated number plus ten,
+    /// down to 1.
     pub candidates: Vec<Candidate>,
     /// The number of rows that were examined: all rows of positive weight, or a sample of them.
     pub rows: usize,
     /// The number of rows that have positive weight.
     pub rows_of: usize,
-    /// The most clusters that could be found, if there may be more.
+    /// The maximum number of clusters that could be found, if there may be more.
     pub limit: Option<usize>,
 }
 
@@ -87,7 +87,7 @@ pub struct Candidate {
     pub separation: Option<f64>,
     /// The largest gain in log-likelihood of a valley within a cluster, in nats.
     pub division: f64,
-    /// Whether every two neighbours are separated, and no valley within a cluster is deeper than those between
+    /// Whether every two neighbours are separated, and no valley within a cluster is deeper than the valleys between
     /// neighbours.
     pub is_separated: bool,
 }
@@ -99,8 +99,9 @@ impl Number {
         chosen.unwrap_or(&self.candidates[self.candidates.len() - 1])
     }
 
-    /// The best of the smaller numbers and the best of the larger ones. The smaller one is the largest that is
-    /// separated, or if none is, the one with the highest separation. The larger one has the highest separation.
+    /// The best smaller candidate and the best larger candidate. The smaller candidate is the largest number that is
+    /// separated or, if no number is separated, the number with the highest separation. The larger candidate has the
+    /// highest separation.
     pub fn runners_up(&self) -> Vec<&Candidate> {
         let above = self.candidates.iter().filter(|candidate| candidate.clusters > self.clusters);
         let below =
@@ -114,8 +115,8 @@ impl Number {
         below.into_iter().chain(above).collect()
     }
 
-    /// The candidates to show if there is little space: the chosen one, two below it, three above it, and the
-    /// runners-up.
+    /// The candidates to show if there is little space: the chosen candidate, the next two smaller ones, the next three
+    /// larger ones, and the runners-up.
     pub fn shortlist(&self) -> Vec<&Candidate> {
         let runners_up = self.runners_up();
         let near = self.clusters.saturating_sub(2)..=self.clusters + 3;
@@ -210,7 +211,7 @@ pub(crate) fn choose(
         let cells = partition.len();
         let (divided, most_divided) = divide_all(&partition);
         let may_grow = cells < most_cells && divided.len() > cells;
-        // The more cells there are, the more likely one of them looks divided by chance.
+        // The more cells there are, the more likely it is that one of them looks divided by chance.
         if may_grow && most_divided >= NEEDED + ln(cells as f64) {
             centers = divided;
             continue;
@@ -225,7 +226,7 @@ pub(crate) fn choose(
         }
         let allowed = steps.iter().find(|step| step.is_separated() && step.clusters <= most);
         let clusters = allowed.map_or(1, |step| step.clusters);
-        // Either there are more groups than allowed, or more cells would be needed than are possible.
+        // There may be more groups than allowed, or than the possible number of cells can show.
         let limit = if best > clusters {
             Some(most)
         } else {
@@ -239,9 +240,9 @@ pub(crate) fn choose(
 }
 
 impl Number {
-    /// Checks the clusters that annealing made for the chosen number. They have the lowest cost, so they may differ
-    /// from the merged cells, which have a valley between every two. If they cost far less and lack a valley, the next
-    /// smaller number that is separated is chosen instead. Returns whether that happened.
+    /// Checks the clusters that annealing made for the chosen number. These clusters have the lowest cost, so they may
+    /// differ from the merged cells, which have a valley between every two neighbours. If the clusters cost far less
+    /// but lack a valley, the next smaller separated number is chosen instead. Returns whether the number has changed.
     pub(crate) fn gives_way(&mut self, sample: &Sample, centers: &[f64]) -> bool {
         let unit = sample.length * sample.length / self.rows as f64;
         let Some(at) = self.candidates.iter().position(|candidate| candidate.clusters == self.clusters) else {

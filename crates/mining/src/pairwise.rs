@@ -1,11 +1,11 @@
-//! Deterministic annealing of items that are only known by their pairwise dissimilarities.
+//! Clusters items that are only known by their pairwise dissimilarities, by deterministic annealing.
 //!
-//! It is the mean field of Hofmann and Buhmann (1997; paper 003's pairwise clustering). It needs neither points nor a
-//! metric, and pairs may be missing. Annealing starts with one component just above the temperature at which it becomes
-//! unstable, and cools. A component divides when the leading eigenvalue of its own dissimilarities shows that it is
-//! unstable. [`cluster`] runs the whole method, [`equilibrium`] finds the fixed point at one temperature, and
-//! [`Model::assign`] assigns new items to clusters. With squared Euclidean distances it gives the same figures as
-//! vector annealing. See `docs/design/pairwise.md`.
+//! The method is the mean-field annealing of Hofmann and Buhmann (1997; paper 003's pairwise clustering). It needs
+//! neither points nor a metric, and pairs may be missing. Annealing starts with one component just above the
+//! temperature at which it becomes unstable, and cools. A component divides when the leading eigenvalue of its own
+//! dissimilarities shows that it is unstable. [`cluster`] runs the whole method, [`equilibrium`] finds the fixed point
+//! at one temperature, and [`Model::assign`] assigns new items to clusters. With squared Euclidean distances, the
+//! results equal those of vector annealing. See `docs/design/pairwise.md`.
 
 mod equilibrium;
 mod field;
@@ -48,8 +48,8 @@ impl Resumable for Parameters {
 
 /// Clusters items by their dissimilarities.
 ///
-/// `weights` has a weight for each item; a weight of 3 stands for three items at dissimilarity 0 from each other.
-/// Dissimilarities are used as given; their squares would lead to other temperatures and other clusters.
+/// `weights` has a weight for each item. An item of weight 3 counts as three items at dissimilarity 0 from each other.
+/// Dissimilarities are used as given, not squared; squares would lead to other temperatures and clusters.
 ///
 /// # Errors
 /// Returns the errors of [`Parameters::check`], and [`Error::Unrelated`] for items without any dissimilarity. Returns
@@ -84,7 +84,8 @@ pub fn cluster(
 /// Resumes an interrupted run; the result is bit-identical to an uninterrupted one.
 ///
 /// # Errors
-/// Returns [`Error::OtherData`] if matrix and weights are not those of the checkpoint; otherwise as for [`cluster`].
+/// Returns [`Error::OtherData`] if matrix and weights are not those of the checkpoint; otherwise, the same errors as
+/// [`cluster`].
 pub fn resume(
     matrix: &Dissimilarities,
     weights: Option<&[f64]>,

@@ -1,6 +1,6 @@
-//! The only place where methods use ranks: the interface of a round, running a round, running a program.
+//! The only file of this crate that uses ranks: the interface of a round, and functions that run a round or a program.
 //!
-//! Nothing else in this crate uses ranks. E-steps sum up a leaf, and M-steps turn totals into parameters.
+//! E-steps compute the sums of a leaf, and M-steps turn totals into parameters.
 
 mod alone;
 mod cancellable;
@@ -27,9 +27,9 @@ pub(crate) async fn total_of(rounds: &mut dyn Rounds, round: &dyn Round, total: 
     Ok(())
 }
 
-/// The most items that are handed out one by one; if there are more, several are handed out together.
+/// The maximum number of work units. If there are more items, each unit contains several.
 const HANDED_OUT: usize = 256;
-/// The fewest rows of a leaf: with this many rows for each item, each item is a leaf.
+/// The minimum number of rows of a leaf. A run with this many rows for each work unit has one leaf for each unit.
 const ROWS_OF_A_LEAF: usize = 32;
 
 /// Calls `work` once for each number below `count`, on several threads of this process, in any order.
@@ -46,7 +46,7 @@ pub(crate) fn on_threads(threads: usize, count: usize, work: impl Fn(usize) + Sy
     drive(&execution, hands * ROWS_OF_A_LEAF, &Work { count, hands, work })
 }
 
-/// The program that calls `work` once for each number.
+/// The program that calls `work` once for each number below `count`.
 struct Work<F> {
     count: usize,
     hands: usize,

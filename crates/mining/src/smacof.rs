@@ -2,7 +2,7 @@
 //! dissimilarities.
 //!
 //! The method is SMACOF (de Leeuw 1977; paper 003's MDS) with weights, missing pairs, fixed items, and annealed targets
-//! (DA-SMACOF). [`embed`] makes a map, [`interpolate`] places new items on it, and [`align`] aligns one map with
+//! (DA-SMACOF). [`embed`] makes a map, [`interpolate`] places new items on a map, and [`align`] aligns one map with
 //! another. [`Shepard`] and [`Map::item_stress`] show where a map can be trusted. Each iteration reads the matrix once,
 //! in the compact form in which it is stored. See `docs/design/smacof.md`.
 
@@ -46,11 +46,11 @@ impl Resumable for Parameters {
 
 /// Places items so that their distances approximate their dissimilarities.
 ///
-/// Minimises `sum over pairs of w (d - delta)^2`, which falls in every iteration. Source: de Leeuw 1977.
+/// Minimises the stress `sum over pairs of w (d - delta)^2`, which no iteration raises. Source: de Leeuw 1977.
 ///
 /// # Errors
-/// Returns the errors of [`Parameters::check`], and [`Error::Disconnected`] if missing pairs leave unconnected parts.
-/// Returns [`Error::Stopped`] if the observer requested it, after handing it the checkpoint.
+/// Returns the errors of [`Parameters::check`], and [`Error::Disconnected`] if missing pairs divide the items into
+/// unconnected parts. Returns [`Error::Stopped`] if the observer requested it, after handing it the checkpoint.
 ///
 /// # Example
 /// ```
@@ -83,7 +83,8 @@ pub fn embed(
 /// Resumes an interrupted embedding; the result is bit-identical to an uninterrupted one.
 ///
 /// # Errors
-/// Returns [`Error::OtherData`] if the input is not that of the checkpoint; otherwise as for [`embed`].
+/// Returns [`Error::OtherData`] if the checkpoint was written for another input; otherwise, the same errors as
+/// [`embed`].
 pub fn resume(
     input: &Input<'_>,
     checkpoint: Checkpoint,

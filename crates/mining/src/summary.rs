@@ -5,8 +5,8 @@
 //! an exact bound. For any centres, the rows cost at most as much as the cells plus that scatter. See
 //! `docs/design/summary.md`.
 //!
-//! Each leaf, which is a small box, divides its own rows. One thread then divides the cells of all leaves further.
-//! Neither step depends on the number of ranks. The hidden scatters add up.
+//! Each leaf, which is a small box, divides its own rows into cells. One thread then divides the means of all these
+//! cells again. Neither step depends on the number of ranks. The scatters that the two steps hide add up.
 
 mod division;
 
@@ -33,22 +33,22 @@ pub(crate) struct Summary {
     pub hidden: f64,
 }
 
-/// The number of cells to make, and when fewer are enough.
+/// The number of cells to make, and the condition under which fewer are enough.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Wanted {
-    /// The most cells.
+    /// The maximum number of cells.
     pub cells: usize,
     /// The number of clusters to find.
     pub clusters: usize,
-    /// No more cells are made once they hide at most this share of the cost that `clusters` cells would hide.
+    /// Division ends once the cells hide at most this share of the cost that `clusters` cells would hide.
     pub share: f64,
 }
 
-/// The cells of a leaf: weight and mean of each, one after another.
+/// The cells of a leaf: the weight and the mean of each cell, one cell after another.
 pub(crate) type LeafSummary = Vec<f64>;
 
-/// Lets every leaf divide its rows into cells, and returns the cost that these hide. All processes then have the cells
-/// of all leaves.
+/// Lets every leaf divide its rows into cells, and returns the cost that the cells hide. Afterwards, all processes have
+/// the cells of all leaves.
 ///
 /// # Errors
 /// Returns the errors of rounds.
@@ -128,12 +128,12 @@ impl<T: Scalar> Round for ScatterRound<'_, T> {
     }
 }
 
-/// Divides the rows of each leaf; the total is the cost that the cells hide.
+/// The round that divides the rows of each leaf. Its total is the cost that the cells hide.
 struct DivisionRound<'a, T: Scalar> {
     rows: &'a Rows<T>,
     /// Cells with less scatter than this are not divided.
     bound: f64,
-    /// The most cells of a leaf.
+    /// The maximum number of cells of a leaf.
     most: usize,
     leaves: &'a LeafCells<LeafSummary>,
 }
@@ -191,7 +191,7 @@ mod tests {
         merge(rows.dimension, &program.leaves, hidden, wanted)
     }
 
-    /// The cost of rows with the nearest of some centres.
+    /// The weighted sum of squared distances of rows from the nearest of some centres.
     fn cost<'a>(rows: impl Iterator<Item = (&'a [f64], f64)>, centers: &[f64], dimension: usize) -> f64 {
         let squared = |x: &[f64], y: &[f64]| x.iter().zip(y).map(|(x, y)| (x - y) * (x - y)).sum::<f64>();
         let nearest = |x: &[f64]| centers.chunks_exact(dimension).map(|y| squared(x, y)).fold(f64::INFINITY, f64::min);
@@ -221,7 +221,7 @@ mod tests {
                 .collect();
             let of_rows = |centers: &[f64]| cost(stored.iter().map(|(x, w)| (&x[..], *w)), centers, dimension);
             let means = || RowMajor::new(&summary.means, dimension).rows().zip(summary.weights.iter().copied());
-            // With a single centre, all rows of a cell have the same one, so both costs are equal.
+            // With a single centre, all rows of a cell have the same nearest centre, so both costs are equal.
             let (whole, told) = (of_rows(&vec![0.25; dimension]), cost(means(), &vec![0.25; dimension], dimension));
             assert!(((told + summary.hidden) / whole - 1.0).abs() < 1e-12, "{told} and {} for {whole}", summary.hidden);
             let stream = Stream::new(seed, "centres");

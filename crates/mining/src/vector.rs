@@ -1,9 +1,9 @@
 //! Deterministic annealing of vectors: clusters weighted points in any dimension by squared distances.
 //!
 //! Sources: paper 000 section III, paper 004 eq. (1)-(3), `docs/design/annealing.md`. Annealing starts with one centre
-//! just above the temperature at which it becomes unstable, and cools. A centre divides when the covariance of its rows
-//! shows that it is unstable. There are no initial centres to choose, and no restarts. [`cluster`] runs the whole
-//! method; [`equilibrium`] finds the fixed point at one temperature, without cooling.
+//! just above the temperature at which this centre becomes unstable, and cools. A centre divides when the covariance of
+//! its rows shows that the centre is unstable. There are no initial centres to choose, and no restarts. [`cluster`]
+//! runs the whole method; [`equilibrium`] finds the fixed point at one temperature, without cooling.
 
 mod components;
 mod e_step;
@@ -63,7 +63,7 @@ impl Checkpoint {
 /// Clusters points, rows of bits, or sparse rows, by deterministic annealing.
 ///
 /// Without a number of clusters or a final temperature, the run first chooses the number
-/// ([`number`](mod@crate::number)). The result then has the same bits as with that number given.
+/// ([`number`](mod@crate::number)). The result is then bit-identical to the result with this number given.
 ///
 /// # Errors
 /// Returns the errors of [`Parameters::check`], and [`Error::TooFar`]. Returns [`Error::Stopped`] if the observer
@@ -82,17 +82,18 @@ impl Checkpoint {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// Cost: some hundred passes over the points, each with at most N x K exponentials, and far fewer at low temperatures
-/// in few dimensions. Then follows the search by swaps: some K trials with up to tens of iterations each. In up to 16
-/// dimensions, a trial visits only the leaves near the moved centres; in more, all points. If clusters are far apart,
-/// the search ends after its first pass; `patience` 0 skips it. For rows of bits, a pass takes twice N x K x (set bits)
-/// additions instead of N x K x D multiply-adds. For sparse rows, a pass takes twice K x (nonzero values)
-/// multiply-adds, and K x D additions for each of some hundred leaves. Memory: the points, and a copy of them in the
-/// requested precision. For rows of bits, the copy is of bits. From 16 clusters on, the search by swaps then takes 4 to
-/// 8 bytes for each row and cluster. For sparse rows, the copy is of the nonzero values, and there are several times K
-/// x D numbers. For points in a file ([`Points::spilled`](lehr_data::Points::spilled)) the copy is in a file of the
-/// same folder. Memory then holds about 40 bytes for each row, and the leaf in use. Each pass reads the part of that
-/// file that the system has not cached.
+/// Cost: about a hundred passes over the points, each with at most N x K exponentials, and far fewer at low
+/// temperatures in few dimensions. The search by swaps follows: about K trials with up to tens of iterations each. In
+/// up to 16 dimensions, a trial visits only the leaves near the moved centres; in more dimensions, it visits all
+/// points. If clusters are far apart, the search ends after its first pass; `patience` 0 skips it. For rows of bits, a
+/// pass takes twice N x K x (set bits) additions instead of N x K x D multiply-adds. For sparse rows, a pass takes
+/// twice K x (nonzero values) multiply-adds, and K x D additions for each of about a hundred leaves. Memory: the
+/// points, and a copy of them in the requested precision. For rows of bits, the copy has bits too. With 16 clusters or
+/// more, the search by swaps on rows of bits also takes 4 to 8 bytes for each row and cluster. For sparse rows, the
+/// copy has only the nonzero values, and the centres take several times K x D numbers. For points in a file
+/// ([`Points::spilled`](lehr_data::Points::spilled)) the copy is in a file of the same folder. Memory then holds about
+/// 40 bytes for each row, and the leaf in use. Each pass reads the parts of the file that the operating system has not
+/// cached.
 pub fn cluster<'a>(
     input: impl Into<Input<'a>>,
     parameters: &Parameters,
@@ -107,7 +108,8 @@ pub fn cluster<'a>(
 /// Resumes an interrupted run; the result is bit-identical to an uninterrupted one.
 ///
 /// # Errors
-/// Returns [`Error::OtherData`] if the points are not those of the checkpoint; otherwise as for [`cluster`].
+/// Returns [`Error::OtherData`] if the points are not those of the checkpoint; otherwise, the same errors as
+/// [`cluster`].
 pub fn resume<'a>(
     input: impl Into<Input<'a>>,
     checkpoint: Checkpoint,
@@ -131,7 +133,7 @@ fn dispatch(
     let span = if parameters.cost.is_squared() { Span::of(input, execution.threads)? } else { None };
     let input = span.as_ref().map_or(input, |span| Input::Numbers(&span.rows));
     let state = checkpoint.map(|checkpoint| checkpoint.state_on(input.fingerprint())).transpose()?;
-    // If the number is not given, the memory is checked when the number has been chosen.
+    // If the number is not given, memory is checked after the number has been chosen.
     if !parameters.is_open() {
         need(input, &parameters, parameters.most_expected(input.len()), execution).check()?;
     }
@@ -151,7 +153,7 @@ fn dispatch(
     Ok(model)
 }
 
-/// The memory that this many centres need.
+/// Returns the memory that this many centres need.
 fn need(input: Input<'_>, parameters: &Parameters, clusters: usize, execution: &Execution) -> Need {
     let is_sparse = Storage::of(input, parameters.cost.is_squared()) == Storage::Sparse;
     Need::of_annealing(clusters, input.dimension(), execution.ranks.min(input.len()), is_sparse)
@@ -218,8 +220,8 @@ fn anneal<T: Scalar>(
     }
 }
 
-/// Returns the number of groups with a valley in the density between every two, for methods that do not divide rows by
-/// centres.
+/// Returns the number of groups, with a valley in the density between every two of them. It is for methods that do not
+/// divide rows by centres.
 pub(crate) fn groups(
     points: &lehr_data::Points,
     seed: u64,
@@ -238,17 +240,17 @@ fn choose_number(
     execution: &Execution,
     observer: &mut dyn Observer,
 ) -> Result<Number, Error> {
-    // Growth continues past the number.
+    // Growth continues beyond the number of clusters.
     let room = (most_centers as f64 / parameters.overshoot) as usize;
     let most = parameters.max_clusters.map_or(room, |most| most.min(room)).max(1);
-    // Each process finds the same number by itself, on all its threads. If one process stopped alone, the others would
-    // wait for ever.
+    // Each process finds the same number by itself, on all its threads. If one process stopped alone, the other
+    // processes would wait forever.
     let alone = Execution { engine: Engine::Loop, ranks: 1, job: None, ..*execution };
     let interrupt = observer.interrupt().filter(|_| execution.job.is_none());
     let points = sample.points();
     let grow = |cells: usize| {
         let Some(points) = &points else { return Ok(vec![0.0; sample.dimension]) };
-        // The exact positions of the cells do not matter, so there is no second branch and no search by swaps.
+        // The exact positions of the cells do not matter, so the second branch and the search by swaps are left out.
         let few = Parameters {
             clusters: Some(cells),
             overshoot: 1.0,
@@ -266,7 +268,7 @@ fn choose_number(
             figures: vec![("clusters", cells as f64)],
         };
         let is_asked = interrupt.as_ref().is_some_and(Interrupt::is_asked);
-        // Several processes must stop together, at the first step.
+        // Several processes can only stop together, which they do at the first step of the run.
         let stops = execution.job.is_none() && (observer.progress(&progress) == Control::Stop || is_asked);
         if stops { Control::Stop } else { Control::Continue }
     };
@@ -290,7 +292,7 @@ struct Run<'a, 'o, T: Scalar> {
     number: Option<Number>,
     memory: LeafCells<Remembered>,
     labelled: LeafCells<Labelled>,
-    /// The cells of the summary that is annealed instead of the rows.
+    /// The cells of the summary, if a summary is annealed instead of the rows.
     cells: LeafCells<LeafSummary>,
     /// The result of annealing the summary, in the first cell.
     handed_over: LeafCells<Option<State>>,

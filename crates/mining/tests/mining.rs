@@ -1,4 +1,4 @@
-//! The mining room's tests: one binary, a module a subject.
+//! The integration tests of this crate: one binary, with one module for each subject.
 #![allow(missing_docs)]
 #![allow(clippy::disallowed_methods, reason = "tests compare with the system's functions")]
 

@@ -1,8 +1,8 @@
-//! A run on disk: its parameters, its data and its state.
+//! Checkpoints: the parameters of a run, the fingerprint of its data, and its state, as a file.
 //!
-//! The file is two lines of text: `lehr checkpoint FORMAT xxh3 HASH`, then the content as JSON, numbers in their
-//! shortest form that reads back to the same bits. It is written whole or not at all, so the last checkpoint is good
-//! whenever a run is killed.
+//! The file has two lines of text. The first is `lehr checkpoint FORMAT xxh3 HASH`; the second is the content as JSON.
+//! Each number has the shortest form that reads back to the same bits. The file is written atomically, so a run that is
+//! killed always leaves a valid checkpoint.
 
 use std::fmt;
 use std::fs;
@@ -19,20 +19,20 @@ use crate::Error;
 
 const MAGIC: &str = "lehr checkpoint";
 
-/// Parameters of a method whose runs can be resumed. Other crates name it, and cannot make a [`Checkpoint`] of their
-/// own.
+/// Parameters of a method whose runs can be resumed. Other crates can name this trait, but cannot create a
+/// [`Checkpoint`].
 pub trait Resumable: Clone + fmt::Debug + PartialEq + Serialize + DeserializeOwned + Send + Sync + 'static {
     /// The method's name in a checkpoint.
     const NAME: &'static str;
-    /// Raised with every change of the parameters' or the state's meaning. So a run of another format is refused by its
-    /// number, and not by a missing field.
+    /// The format number, raised whenever the meaning of the parameters or of the state changes. A checkpoint in
+    /// another format is therefore refused by its number, not because of a missing field.
     const FORMAT: u32;
-    /// Everything that a run is.
+    /// The whole state of a run.
     type State: Clone + fmt::Debug + PartialEq + Serialize + DeserializeOwned + Send + Sync + 'static;
 }
 
-/// A run that can be resumed, on any number of ranks and under any engine, to the same bits. `M` is the method's
-/// parameters.
+/// A run that can be resumed on any number of ranks and under any engine, with bit-identical results. `M` is the type
+/// of the method's parameters.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, bound = "")]
 pub struct Checkpoint<M: Resumable> {
@@ -47,7 +47,7 @@ impl<M: Resumable> Checkpoint<M> {
         Self { method: M::NAME.into(), fingerprint, parameters, state }
     }
 
-    /// The state, if it is one on these data.
+    /// Returns the state if the checkpoint was written for data with this fingerprint.
     pub(crate) fn state_on(self, data: u64) -> Result<M::State, Error> {
         if self.fingerprint != data {
             return Err(Error::OtherData { checkpoint: self.fingerprint, data });
@@ -60,12 +60,12 @@ impl<M: Resumable> Checkpoint<M> {
         &self.parameters
     }
 
-    /// The fingerprint of the data of the run; of points, [`lehr_data::Points::fingerprint`].
+    /// The fingerprint of the run's data; for points, it is [`lehr_data::Points::fingerprint`].
     pub fn fingerprint(&self) -> u64 {
         self.fingerprint
     }
 
-    /// Writes the checkpoint to `path`, whole or not at all; a file there before is replaced.
+    /// Writes the checkpoint to `path` atomically, replacing an existing file.
     ///
     /// # Errors
     /// Returns [`Error::Data`] if the folder cannot be written to or the disk is full.
@@ -76,32 +76,33 @@ impl<M: Resumable> Checkpoint<M> {
     /// Reads a checkpoint.
     ///
     /// # Errors
-    /// Returns [`Error::File`] if it cannot be read, [`Error::CheckpointVersion`] if it has another format.
-    /// Returns [`Error::CheckpointDamaged`] if it is no checkpoint of this method, was cut, or was changed.
+    /// Returns [`Error::File`] if the file cannot be read, and [`Error::CheckpointVersion`] if it has another format.
+    /// Returns [`Error::CheckpointDamaged`] if it is not a checkpoint of this method, or if it was truncated or
+    /// changed.
     pub fn read(path: &Path) -> Result<Self, Error> {
         read_framed(path, M::NAME, M::FORMAT)
     }
 
-    /// The content of a checkpoint's file, once it has been checked: the input of [`of_json`](Self::of_json).
+    /// Reads and checks a checkpoint's file, and returns its content, which is the input of [`of_json`](Self::of_json).
     ///
     /// # Errors
-    /// The same as for [`read`](Self::read).
+    /// Returns the same errors as [`read`](Self::read).
     pub fn read_json(path: &Path) -> Result<Vec<u8>, Error> {
         Ok(read_content(path, M::NAME, M::FORMAT)?.into_bytes())
     }
 
-    /// A checkpoint from its content.
+    /// Parses a checkpoint from its content.
     ///
     /// # Errors
-    /// Returns [`Error::CheckpointDamaged`] if it is not one of this method and version.
+    /// Returns [`Error::CheckpointDamaged`] if the content is not a checkpoint of this method and version.
     pub fn of_json(content: &[u8]) -> Result<Self, Error> {
         let damaged =
             |error: serde_json::Error| Error::CheckpointDamaged { path: "".into(), reason: error.to_string() };
         serde_json::from_slice(content).map_err(damaged)
     }
 
-    /// Whether there is a checkpoint of this method at `path`, in any format: for programs that resume a run of any of
-    /// several methods. [`read`](Self::read) reports the fault of an invalid file.
+    /// Whether the file at `path` is a checkpoint of this method, in any format. This is for programs that can resume
+    /// runs of several methods. For an invalid file, [`read`](Self::read) reports the error.
     pub fn is_at(path: &Path) -> bool {
         let read = |path| Some(fs::read_to_string(path).ok()?.split_once('\n')?.1.to_owned());
         read(path)
@@ -120,13 +121,13 @@ impl<M: Resumable> AnyCheckpoint for Checkpoint<M> {
     }
 }
 
-/// The beginning of every method's checkpoint.
+/// The field that the checkpoints of all methods have.
 #[derive(Deserialize)]
 struct Named {
     method: String,
 }
 
-/// Writes a state of any method: in the form that [`read_framed`] reads. The state says its method in a field `method`.
+/// Writes the state of any method in the form that [`read_framed`] reads. The state's field `method` names the method.
 fn write_framed(state: &impl Serialize, format: u32, path: &Path) -> Result<(), Error> {
     let content = serde_json::to_string(state).expect("a state has string keys and finite numbers");
     let mut file = AtomicFile::create(path)?;
@@ -136,14 +137,14 @@ fn write_framed(state: &impl Serialize, format: u32, path: &Path) -> Result<(), 
     Ok(())
 }
 
-/// Reads a state of the method named, in the format that it has here.
+/// Reads a state of the named method, in the format `expected`.
 fn read_framed<T: DeserializeOwned>(path: &Path, method: &str, expected: u32) -> Result<T, Error> {
     let content = read_content(path, method, expected)?;
     serde_json::from_str(&content)
         .map_err(|error| Error::CheckpointDamaged { path: path.into(), reason: error.to_string() })
 }
 
-/// The content of a file, of the method named and in the format that it has here.
+/// Returns the content of a file after checking its hash, its method and its format.
 fn read_content(path: &Path, method: &str, expected: u32) -> Result<String, Error> {
     let damaged = |reason: &str| Error::CheckpointDamaged { path: path.into(), reason: reason.into() };
     let bytes = fs::read(path).map_err(|source| Error::File { path: path.into(), source })?;
@@ -162,7 +163,7 @@ fn read_content(path: &Path, method: &str, expected: u32) -> Result<String, Erro
         let named: Named = serde_json::from_str(content).map_err(|error| damaged(&error.to_string()))?;
         Ok((content, named.method))
     };
-    // Each method numbers its own formats. So the owner is checked first, and the format last.
+    // Each method numbers its own formats, so the method is checked before the format.
     let content = match sound() {
         Ok((_, other)) if other != method => {
             return Err(damaged(&format!("it is of the method {other:?}, not {method:?}")));

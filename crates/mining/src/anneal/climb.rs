@@ -1,14 +1,14 @@
-//! The largest eigenvalue of a symmetric operator known only by its product with a vector.
+//! Finds the largest eigenvalue of a symmetric operator of which only products with vectors are known.
 //!
-//! Each step takes the best vector of the span of the present one, its residual and the last step (Knyazev 2001,
-//! without a preconditioner). It climbs to the algebraically largest eigenvalue whatever is below. If the largest
-//! eigenvalues lie close together it takes some tenth of the steps of power iteration. A product costs a pass over all
-//! rows or a reading of a matrix, so steps must be saved. This is also the reason why many operators climb side by
-//! side: one pass gives a product to each.
+//! Each step takes the best vector in the span of the present vector, its residual and the last step (Knyazev 2001,
+//! without a preconditioner). It climbs to the algebraically largest eigenvalue, even if others are large and negative.
+//! If the largest eigenvalues lie close together, it takes about a tenth of the steps of power iteration. Each product
+//! costs a pass over all rows or over a matrix, so the number of steps matters. Many operators climb side by side,
+//! because one pass computes a product for each of them.
 
 use lehr_numerics::factor::eigenpairs;
 
-/// A vector with its image.
+/// A vector and its image under the operator.
 #[derive(Clone, Debug)]
 struct Pair {
     vector: Vec<f64>,
@@ -16,14 +16,14 @@ struct Pair {
 }
 
 impl Pair {
-    /// Removes its part along another unit vector. The image follows, because the operator is linear.
+    /// Removes the component along another unit vector. The image changes accordingly, because the operator is linear.
     fn part_from(&mut self, other: &Pair) {
         let along = dot(&self.vector, &other.vector);
         add(&mut self.vector, -along, &other.vector);
         add(&mut self.image, -along, &other.image);
     }
 
-    /// To length 1; false if there is nothing of it.
+    /// Scales the vector to length 1. Returns false if its length is negligible compared with `before`.
     fn normalise(&mut self, before: f64) -> bool {
         let length = dot(&self.vector, &self.vector).sqrt();
         if length.is_nan() || length <= 1e-9 * before || length == 0.0 {
@@ -35,18 +35,18 @@ impl Pair {
     }
 }
 
-/// One operator's climb.
+/// The climb to the largest eigenvalue of one operator.
 pub(crate) struct Climb {
     now: Pair,
     step: Option<Pair>,
     /// The Rayleigh quotient of the present vector: never above the largest eigenvalue, and never falling.
     pub value: f64,
-    /// By how much the last step raised it; infinite before the first.
+    /// The change of `value` in the last step; infinite before the first step.
     pub change: f64,
 }
 
 impl Climb {
-    /// At a vector of length 1 and its image.
+    /// Starts at a vector of length 1, given with its image.
     pub fn begin(vector: Vec<f64>, image: Vec<f64>) -> Self {
         let value = dot(&vector, &image);
         Self { now: Pair { vector, image }, step: None, value, change: f64::INFINITY }
@@ -57,14 +57,15 @@ impl Climb {
         &self.now.vector
     }
 
-    /// The part of the present image beside its part along the vector, into `out`. Made [`unit`], its image is the
-    /// input of [`Climb::take`].
+    /// Writes the residual to `out`: the present image without its component along the present vector. Scale it with
+    /// [`unit`], compute its image, and pass both to [`Climb::take`].
     pub fn residual(&self, out: &mut [f64]) {
         out.copy_from_slice(&self.now.image);
         add(out, -self.value, &self.now.vector);
     }
 
-    /// Goes to the best vector of the span of the present one, a residual with its image, and the last step.
+    /// Moves to the best vector in the span of the present vector, the residual and the last step. `image` is the
+    /// residual's image.
     pub fn take(&mut self, residual: Vec<f64>, image: Vec<f64>) {
         let mut residual = Pair { vector: residual, image };
         let mut basis = vec![self.now.clone()];
@@ -105,7 +106,7 @@ impl Climb {
     }
 }
 
-/// Scales to length 1. With nothing it leaves nothing, the image of which is nothing.
+/// Scales a vector to length 1; leaves the zero vector unchanged.
 pub(crate) fn unit(vector: &mut [f64]) {
     let length = dot(vector, vector).sqrt();
     let scale = if length > 0.0 { 1.0 / length } else { 0.0 };
@@ -124,7 +125,7 @@ fn add(to: &mut [f64], factor: f64, other: &[f64]) {
 mod tests {
     use super::*;
 
-    /// Climbs on a diagonal matrix from `start`; returns the value after each product.
+    /// Climbs on a diagonal matrix from `start`. Returns the value after each product, and the climb.
     fn climbed(diagonal: &[f64], mut start: Vec<f64>, products: usize) -> (Vec<f64>, Climb) {
         let image = |v: &[f64]| v.iter().zip(diagonal).map(|(x, d)| x * d).collect::<Vec<f64>>();
         unit(&mut start);
@@ -153,7 +154,7 @@ mod tests {
 
     #[test]
     fn close_eigenvalues_take_a_tenth_of_the_steps_of_power_iteration() {
-        // A thousand eigenvalues spread evenly over 0.9 to 1, as those of noise in many columns are.
+        // A thousand eigenvalues are spread evenly from 0.9 to 1, like the eigenvalues of noise in many columns.
         let diagonal: Vec<f64> = (0..1000).map(|i| 0.9 + 0.1 * i as f64 / 999.0).collect();
         let wanted = 0.999;
         let (values, _) = climbed(&diagonal, vec![1.0; 1000], 60);

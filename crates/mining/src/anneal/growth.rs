@@ -1,8 +1,9 @@
-//! Growing from one component: the part of a course that every annealed method has.
+//! Growth from one component, the first part of every annealed run.
 //!
-//! Growth takes a temperature at a time. It ends when there are as many components as wanted, and as many more as will
-//! be merged again. It also ends at the final temperature, or when it is cold. If no number is wanted, the growth keeps
-//! the account of plateaus, with the components to go back to.
+//! Growth handles one temperature at a time. It ends when the requested number of components is reached, plus the
+//! surplus that will be merged again. It also ends at the final temperature, or when the temperature is so low that
+//! nothing more can divide. If no number is requested, growth records the plateaus, and the components to which the run
+//! returns.
 
 use lehr_numerics::elementary::ln;
 use serde::{Deserialize, Serialize};
@@ -11,53 +12,53 @@ use super::plateau::{Plateau, widest};
 use super::schedule::{COLDEST_PLAIN, COLDEST_PLATEAU, FLOOR, HARD, START, next};
 use super::{Measured, Settled, Split, Step};
 
-/// The end of growth, and the precision of each fixed point. Temperatures are in stored units.
+/// The conditions that end growth, and the precision of each fixed point. Temperatures are in stored units.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Limits {
     /// The requested number of components.
     pub wanted: Option<usize>,
-    /// The number that growth reaches: with a number requested, beyond it for clusters that are merged again; else the
-    /// most allowed.
+    /// The number of components at which growth ends. If a number is requested, it includes the surplus components that
+    /// are merged again. Otherwise it is the maximum allowed.
     pub most: usize,
-    /// The temperature to end at.
+    /// The final temperature.
     pub last: Option<f64>,
-    /// Rows or items.
+    /// The number of rows or items.
     pub rows: usize,
-    /// Factor from one temperature to the next.
+    /// The factor from one temperature to the next.
     pub cooling: f64,
     /// The tolerance of a fixed point, as a share of the temperature.
     pub tolerance: f64,
-    /// The same at the final temperature, where the answer is read off.
+    /// The tolerance at the final temperature, whose state is the result.
     pub last_tolerance: f64,
 }
 
 impl Limits {
-    /// Whether the number of components is looked for.
+    /// Whether the run has to find the number of components.
     fn is_open(&self) -> bool {
         self.wanted.is_none() && self.last.is_none()
     }
 }
 
-/// The state of growth, in stored units: a part of the state of every annealed method.
+/// The state of growth, in stored units. It is part of the state of every annealed method.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Grown<C> {
     pub components: C,
     pub critical_temperature: f64,
     pub temperature: f64,
     pub last_soft_temperature: f64,
-    /// In the input's unit, as splits and plateaus are.
+    /// The history, in the input's unit, like `splits` and `plateaus`.
     pub history: Vec<Step>,
     pub splits: Vec<Split>,
     pub plateaus: Vec<Plateau>,
-    /// The components when the wanted number first existed, and the temperature. If no number is wanted, the last ones
-    /// of the present plateau.
+    /// The components and the temperature when the requested number was first reached. If no number is requested, the
+    /// latest components and temperature of the present plateau.
     snapshot: Option<(C, f64)>,
-    /// The best plateau's components so far, and the temperature.
+    /// The last components of the widest plateau so far, and their temperature.
     persistent: Option<(C, f64)>,
 }
 
 impl<C: Clone> Grown<C> {
-    /// One component just above the temperature at which it becomes unstable.
+    /// Starts with one component, just above the temperature at which it becomes unstable.
     pub fn new(components: C, critical_temperature: f64) -> Self {
         Self {
             components,
@@ -72,8 +73,8 @@ impl<C: Clone> Grown<C> {
         }
     }
 
-    /// The last finished temperature in the input's unit; `unit` of these is one of the stored. Before the first it is
-    /// one component at the mean cost, which is given in the input's unit.
+    /// Returns the last step of the history, in the input's unit. Before the first step, it is one component at
+    /// `mean_cost`, which is in the input's unit. A stored unit is `unit` units of the input.
     pub fn step(&self, unit: f64, mean_cost: f64) -> Step {
         self.history.last().cloned().unwrap_or(Step {
             index: 0,
@@ -90,7 +91,7 @@ impl<C: Clone> Grown<C> {
         })
     }
 
-    /// The limits for settling at the present temperature: the tolerance, and the most components.
+    /// The limits for settling at the present temperature: the tolerance and the maximum number of components.
     pub fn bounds(&self, limits: &Limits) -> (f64, usize) {
         let at_last = limits.last.is_some_and(|last| self.temperature <= last);
         let tolerance = if at_last { limits.tolerance.min(limits.last_tolerance) } else { limits.tolerance };
@@ -100,7 +101,7 @@ impl<C: Clone> Grown<C> {
         }
     }
 
-    /// Writes the history of the present temperature, at which a system of `clusters` components has settled.
+    /// Appends the present temperature to the history, after the system has settled with `clusters` components.
     pub fn record(&mut self, settled: &Settled, clusters: usize, unit: f64) {
         let (temperature, measured) = (self.temperature, &settled.measured);
         self.last_soft_temperature = temperature;
@@ -118,14 +119,14 @@ impl<C: Clone> Grown<C> {
             information: (measured.free_energy - measured.mean_cost) / temperature,
             softness: measured.softness,
             sweeps: settled.sweeps,
-            // Without a sweep before it a move is infinite, which is no number to write down.
+            // Before the first sweep the move is infinite, which JSON cannot represent.
             max_move: if settled.largest_move.is_finite() { settled.largest_move } else { 0.0 },
             next_critical: highest(measured) * unit,
             sponge: measured.sponge,
         });
     }
 
-    /// After a temperature: records the growth and cools. False if growth is over.
+    /// Records the components at the end of a temperature, and cools. Returns false if growth is over.
     pub fn goes_on(&mut self, limits: &Limits, clusters: usize, measured: &Measured, unit: f64) -> bool {
         if limits.wanted == Some(clusters) && self.snapshot.is_none() {
             self.snapshot = Some((self.components.clone(), self.temperature));
@@ -149,9 +150,9 @@ impl<C: Clone> Grown<C> {
         true
     }
 
-    /// Keeps the account of how long each number of components persists, and the components of the longest.
+    /// Records how long each number of components persists, and stores the components of the widest plateau.
     fn note_plateau(&mut self, clusters: usize, unit: f64) {
-        // The state to go on from is the coldest with that number.
+        // The run returns to the coldest state with the chosen number of components.
         let before = self.snapshot.replace((self.components.clone(), self.temperature));
         if self.plateaus.last().is_some_and(|plateau| plateau.clusters == clusters) {
             return;
@@ -167,8 +168,9 @@ impl<C: Clone> Grown<C> {
         self.plateaus.push(Plateau { clusters, from: temperature, to: None });
     }
 
-    /// Notes that the last number lasts to the end. Growth ends when nothing divides any more (`highest` is the highest
-    /// critical temperature left), or when it is cold. Unless it leaves less than two rows a cluster.
+    /// Closes the last plateau at the temperature at which growth ends: when no component can divide any more, or at
+    /// the coldest temperature. `highest` is the highest critical temperature of a component. The plateau stays open if
+    /// there are fewer than two rows for each cluster.
     fn close_plateau(&mut self, highest: f64, rows: usize, unit: f64) {
         let least = COLDEST_PLATEAU * self.critical_temperature;
         let coldest = self.temperature.min(highest.max(least)) * unit;
@@ -176,14 +178,15 @@ impl<C: Clone> Grown<C> {
         if let Some(plateau) = self.plateaus.last_mut().filter(|plateau| 2 * plateau.clusters <= rows) {
             plateau.to = Some(coldest);
             if plateau.width() > widest_before {
-                // The present components are those of the widest plateau.
+                // The widest plateau is the present one, so the run need not return to earlier components.
                 self.persistent = None;
             }
         }
     }
 
-    /// Goes back to the components to be made hard. They are those of the number that persisted longest, or of the
-    /// wanted number when it first existed, or else the present ones.
+    /// Returns to the components that will be hardened. If the number is chosen, they are the components of the widest
+    /// plateau. If a number is requested, they are the components that first reached it. Otherwise the present
+    /// components stay.
     pub fn go_back(&mut self) {
         let snapshot = self.snapshot.take();
         if let Some((components, temperature)) = self.persistent.take().or(snapshot) {
@@ -192,7 +195,7 @@ impl<C: Clone> Grown<C> {
         }
     }
 
-    /// The part of the growth that is done, 0 to 1.
+    /// The share of the growth that is done, 0 to 1.
     pub fn share_grown(&self, limits: &Limits, clusters: usize) -> f64 {
         let by_number = clusters as f64 / limits.most as f64;
         within(match (limits.wanted, limits.last) {
@@ -202,7 +205,7 @@ impl<C: Clone> Grown<C> {
         })
     }
 
-    /// The part of the cooling at a fixed number that is done, 0 to 1.
+    /// The share of the hardening that is done, 0 to 1.
     pub fn share_hardened(&self) -> f64 {
         within(self.share_cooled(COLDEST_PLAIN * self.critical_temperature))
     }

@@ -1,4 +1,4 @@
-//! Reports of an annealed run: its history, and how far it is.
+//! Reports of an annealed run: its history and its progress.
 
 use std::fmt;
 
@@ -8,38 +8,38 @@ use serde::{Deserialize, Serialize};
 /// One temperature of the history, in the input's units.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Step {
-    /// Counted from 0.
+    /// The index of the temperature, counted from 0.
     pub index: u64,
-    /// In the squared unit of the points ("full" convention: memberships are `exp(-d / T)`).
+    /// The temperature, in the squared unit of the points ("full" convention: memberships are `exp(-d / T)`).
     pub temperature: f64,
-    /// Components at the end of this temperature.
+    /// The number of components at the end of this temperature.
     pub clusters: usize,
-    /// `-T ln sum` per unit of weight.
+    /// The free energy `-T ln sum` per unit of weight.
     pub free_energy: f64,
-    /// Weighted mean squared distance under the soft assignment.
+    /// The weighted mean squared distance under the soft assignment.
     pub mean_cost: f64,
-    /// While masses are learnt the mutual information of rows and components, in nats: `(free_energy - mean_cost) / T`.
-    /// In plain mode less the entropy of the memberships.
+    /// The value of `(free_energy - mean_cost) / T`, in nats. While masses are learnt, it is the mutual information of
+    /// rows and components; in plain mode, minus the entropy of the memberships.
     pub information: f64,
-    /// Weighted mean of 1 less the largest membership.
+    /// The weighted mean of 1 minus the largest membership.
     pub softness: f64,
-    /// Passes over the rows.
+    /// The number of passes over the rows.
     pub sweeps: u64,
-    /// The largest squared move of a centre in the last sweep, over the temperature.
+    /// The largest squared move of a centre in the last sweep, divided by the temperature.
     pub max_move: f64,
     /// The highest temperature at which one of the components divides; 0 while memberships are made hard, because
     /// components may not divide then.
     pub next_critical: f64,
-    /// The share of the weight outside the outlier radius; 0, and not written, without one.
+    /// The share of the weight outside the outlier radius. Without an outlier radius it is 0, and not serialised.
     #[serde(default, skip_serializing_if = "is_nothing")]
     pub sponge: f64,
 }
 
 impl Step {
-    /// The progress of an annealed run whose last temperature this is.
+    /// Returns the progress of an annealed run of which this is the latest temperature.
     pub(crate) fn progress(&self, stage: Stage, sweeps: u64, fraction: f64) -> Progress {
         let mut figures = vec![("clusters", self.clusters as f64), ("sweeps", sweeps as f64)];
-        // Later the last temperature is behind: what it was is no news.
+        // In later stages, the last temperature no longer changes.
         if matches!(stage, Stage::Annealing | Stage::Hardening) {
             figures.extend((self.temperature > 0.0).then_some(("temperature", self.temperature)));
             figures.push(("free_energy", self.free_energy));
@@ -52,16 +52,16 @@ fn is_nothing(share: &f64) -> bool {
     *share == 0.0
 }
 
-/// A component dividing, in the input's units.
+/// The division of a component, in the input's units.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Split {
-    /// The temperature at which it was divided.
+    /// The temperature at which the component was divided.
     pub temperature: f64,
-    /// The temperature below which it was unstable.
+    /// The temperature below which the component was unstable.
     pub critical_temperature: f64,
-    /// The component that divided.
+    /// The index of the component that was divided.
     pub parent: usize,
-    /// Components after it.
+    /// The number of components after the division.
     pub clusters: usize,
 }
 
@@ -74,18 +74,18 @@ pub enum Stage {
     Annealing,
     /// Cooling at a fixed number of components, until memberships are hard.
     Hardening,
-    /// Looking for a better place for each centre.
+    /// Searching for a better position for each centre.
     Refining,
-    /// Climbing to the top of a mixture's likelihood.
+    /// Maximising the likelihood of a mixture or a map.
     Fitting,
-    /// Giving each row its cluster.
+    /// Assigning each row to its cluster.
     Labelling,
-    /// Taking in batches of a stream.
+    /// Processing the batches of a stream.
     Streaming,
 }
 
 impl Stage {
-    /// Its name, in progress lines, timers and traces.
+    /// The name of the stage in progress lines, timers and traces.
     pub const fn name(self) -> &'static str {
         match self {
             Stage::Choosing => "choosing the number",

@@ -1,10 +1,11 @@
-//! The persistence of each number of clusters while the temperature falls, and the number that this suggests.
+//! Measures how long each number of clusters persists while the temperature falls, and suggests the number that
+//! persists longest.
 
 use lehr_numerics::elementary::{exp, ln};
 use serde::{Deserialize, Serialize};
 
-/// A number of clusters that lasts while the temperature halves is a clear one; an isotropic cloud's first division
-/// lasts a sixth of that.
+/// A number of clusters is clear if it persists while the temperature halves. The first division of an isotropic cloud
+/// persists for a sixth of that range.
 const CLEAR: f64 = std::f64::consts::LN_2;
 
 /// The persistence of a number of components.
@@ -14,13 +15,14 @@ pub struct Plateau {
     pub clusters: usize,
     /// The temperature at which this number was first reached.
     pub from: f64,
-    /// The temperature at which there were first more clusters, or down to which there are no more. `None` if the run
-    /// ended with the most clusters allowed, or with less than two rows a cluster, because any few rows end so.
+    /// The temperature at which the number first changed, or down to which it persists. `None` if the run ended at the
+    /// maximum number of clusters. Also `None` if it ended with fewer than two rows for each cluster, because any small
+    /// data set does.
     pub to: Option<f64>,
 }
 
 impl Plateau {
-    /// The natural logarithm of the range of temperatures.
+    /// The natural logarithm of the ratio of `from` to `to`; 0 if the plateau has no end.
     pub fn width(&self) -> f64 {
         self.to.map_or(0.0, |to| ln(self.from / to))
     }
@@ -31,22 +33,22 @@ impl Plateau {
 pub struct Suggestion {
     /// The number that persisted over the widest range of temperatures.
     pub clusters: usize,
-    /// Every number in turn, with its range.
+    /// All plateaus, in the order in which they were reached.
     pub plateaus: Vec<Plateau>,
 }
 
 impl Suggestion {
-    /// The suggestion of plateaus; `found` clusters if none of them has an end.
+    /// Suggests the number of the widest plateau that has an end; `found` if no plateau has one.
     pub(crate) fn new(plateaus: Vec<Plateau>, found: usize) -> Self {
         Self { clusters: widest(&plateaus).map_or(found, |plateau| plateau.clusters), plateaus }
     }
 
-    /// The plateau that suggests the number: the widest that has an end. Nothing if none has.
+    /// The widest plateau that has an end, which suggests the number; `None` if no plateau has an end.
     pub fn plateau(&self) -> Option<&Plateau> {
         widest(&self.plateaus)
     }
 
-    /// The warning that no number stands out, if that is so.
+    /// The warning that no number is clearly better, if the suggested number persists too briefly.
     pub(crate) fn warning(&self) -> Option<String> {
         let plateau = widest(&self.plateaus).filter(|plateau| plateau.width() < CLEAR)?;
         Some(format!(
@@ -57,7 +59,7 @@ impl Suggestion {
     }
 }
 
-/// The widest closed plateau of more than one component, the first of equals.
+/// Returns the widest plateau of several components that has an end; the first if several are equally wide.
 pub(crate) fn widest(plateaus: &[Plateau]) -> Option<&Plateau> {
     let mut widest: Option<&Plateau> = None;
     for plateau in plateaus.iter().filter(|plateau| plateau.clusters > 1 && plateau.to.is_some()) {

@@ -1,5 +1,4 @@
-//! A run as its ranks see it, for any method: its parameters, the state to resume from, the observer, and the time it
-//! took.
+//! The parts of a run that all methods share: its parameters, the state to resume from, the observer, and the times.
 
 use lehr_ranks::timing::{Phases, Spread};
 use lehr_ranks::trace::Trace;
@@ -15,46 +14,46 @@ pub(crate) struct Run<'o, M: Resumable> {
     fingerprint: u64,
     /// The state to resume from.
     pub state: Option<M::State>,
-    /// The phases before the loops began.
+    /// The times of the phases before the loops began.
     phases: Phases,
     pub trace: Trace,
     interrupt: Option<Interrupt>,
-    /// One cell; only the lead reaches for it.
+    /// The observer, in a single cell, which only the lead uses.
     observer: LeafCells<&'o mut dyn Observer>,
 }
 
-/// The time and the passes of a run.
+/// The time that a run took, and its balance over ranks.
 #[derive(Debug)]
 pub(crate) struct Spent {
-    /// The rows of the rank with the most rows, divided by the mean.
+    /// The number of rows on the rank with the most, divided by the mean.
     pub imbalance: f64,
-    /// Seconds by phase, of this process only.
+    /// The seconds spent in each phase, by this process only.
     pub phases: Vec<(String, f64)>,
-    /// Seconds over ranks; empty for engines that have no ranks.
+    /// The spread over ranks of the seconds; empty for engines without ranks.
     pub timers: Vec<Spread>,
 }
 
-/// A run of a method, one step at a time. Each step can be resumed: all that is needed is in the state.
+/// A run of a method, as a series of steps. The state contains all that is needed to resume after any step.
 pub(crate) trait Fit<M: Resumable>: Send {
-    /// Shows the whole state; parts that are swapped out in between must be back at the end.
+    /// Calls `show` with the whole state. If `show` swaps parts out, it must put them back.
     fn with_state<T>(&mut self, show: impl FnOnce(&mut M::State) -> T) -> T;
     fn is_done(&self) -> bool;
     /// The name of the next step in timers and traces.
     fn phase(&self) -> &'static str;
     /// The run's progress, for its observer.
     fn progress(&mut self) -> Progress;
-    /// One step, such as a temperature or a group of trials. If it fails, the remaining state is of no use.
+    /// Makes one step, such as a temperature or a group of trials. After an error, the state is invalid.
     fn advance(&mut self, rounds: &mut dyn Rounds) -> impl Future<Output = Result<(), Error>> + Send;
 }
 
-/// Begins a phase, in the timers and in the trace.
+/// Begins a phase in the timers and in the trace.
 pub(crate) fn begin(rounds: &mut dyn Rounds, phases: &mut Phases, name: &'static str) {
     rounds.note_phase(name);
     phases.enter(name);
 }
 
 impl<'o, M: Resumable> Run<'o, M> {
-    /// A run on the data of a hash, or one that resumes from a state.
+    /// Creates a run over data with this fingerprint; with a state, the run resumes from it.
     pub fn new(
         fingerprint: u64,
         parameters: M,
@@ -75,15 +74,16 @@ impl<'o, M: Resumable> Run<'o, M> {
         }
     }
 
-    /// The stop signal that the leaves of a step check: none if the step cannot be interrupted, the same on all ranks.
+    /// Returns the stop signal that the leaves of a step check. All ranks get `None` if the lead has no interrupt.
     pub async fn interrupt(&self, rounds: &mut dyn Rounds) -> Result<Option<Interrupt>, Error> {
-        // A partial has the same length on all ranks; a process without an interrupt of its own leaves nothing out.
+        // Partials must have the same length on all ranks, so a process without its own interrupt gets one that never
+        // fires.
         let can_interrupt = rounds.agree(self.interrupt.is_some()).await?;
         let own = || self.interrupt.clone().unwrap_or_else(|| Interrupt::when(|| false));
         Ok(can_interrupt.then(own))
     }
 
-    /// Walks a course to its end and reports to the observer after each step.
+    /// Runs a fit to its end, and reports to the observer after each step.
     pub async fn walk<C: Fit<M>>(
         &self,
         rounds: &mut dyn Rounds,
@@ -117,7 +117,7 @@ impl<'o, M: Resumable> Run<'o, M> {
         Ok(())
     }
 
-    /// Keeps the state that a step begins with. A copy of it is far less than a pass over the rows.
+    /// Stores the state at the beginning of a step. Copying it takes far less time than a pass over the rows.
     fn remember<C: Fit<M>>(&self, course: &mut C, slot: &mut Option<Checkpoint<M>>) {
         let begun = course.with_state(|state| state.clone());
         match slot {
@@ -126,16 +126,16 @@ impl<'o, M: Resumable> Run<'o, M> {
         }
     }
 
-    /// Reports the progress to the observer, then offers it the checkpoint, which `slot` keeps from one call to the
-    /// next. True if the observer wants to stop. On the lead only.
+    /// Reports the progress to the observer, then hands it the checkpoint. Returns whether the observer wants to stop.
+    /// `slot` keeps the checkpoint between calls. Only the lead calls this.
     fn tell<C: Fit<M>>(&self, course: &mut C, slot: &mut Option<Checkpoint<M>>) -> bool {
         let progress = course.progress();
         let stop = self.observer.with(0, |observer| observer.progress(&progress)) == Control::Stop;
         course.with_state(|state| {
-            // At the last step too: whoever says stop is handed one.
+            // The observer receives a checkpoint after the last step too, because it may ask to stop there.
             let checkpoint =
                 slot.get_or_insert_with(|| Checkpoint::new(self.fingerprint, self.parameters.clone(), state.clone()));
-            // The state is lent to the checkpoint for the call, not copied.
+            // The state is swapped into the checkpoint for the call instead of being copied.
             std::mem::swap(&mut checkpoint.state, state);
             self.observer.with(0, |observer| observer.checkpoint(checkpoint));
             std::mem::swap(&mut checkpoint.state, state);
@@ -143,7 +143,7 @@ impl<'o, M: Resumable> Run<'o, M> {
         stop
     }
 
-    /// Ends the trace and adds up the times of each rank; only in the loop that gives its process the outcome.
+    /// Ends the trace and gathers the times of all ranks. Returns the result only in the first loop of each process.
     pub async fn end(&self, rounds: &mut dyn Rounds, phases: Phases) -> Result<Option<Spent>, Error> {
         let seconds = [self.phases.seconds(), phases.seconds()].concat();
         let timers = rounds.gather_timers(&self.trace, phases).await?;

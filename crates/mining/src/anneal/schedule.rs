@@ -1,25 +1,26 @@
-//! Temperatures.
+//! The cooling schedule.
 
-/// The starting temperature over the first critical one: above it, where the one solution is known to be stable.
+/// The starting temperature, as a multiple of the first critical temperature. Above the critical temperature, a single
+/// component is stable.
 pub(crate) const START: f64 = 1.1;
-/// Cooling once the number of components is settled, because no division can be missed then.
+/// The cooling factor once the number of components is fixed, when no division can be missed.
 pub(crate) const FROZEN_COOLING: f64 = 0.9;
-/// A smaller mean share outside the best component counts as hard.
+/// Memberships count as hard if the mean share outside the best component is below this.
 pub(crate) const HARD: f64 = 1e-4;
-/// Below this share of the first critical temperature nothing is soft that double precision could see.
+/// Below this share of the first critical temperature, memberships are hard in double precision.
 pub(crate) const FLOOR: f64 = 1e-12;
-/// In the search for the number of clusters, this share of the first critical temperature is cold enough.
+/// The search for the number of clusters ends at this share of the first critical temperature.
 pub(crate) const COLDEST_PLATEAU: f64 = 1e-4;
-/// Hardening in plain mode stops at this share of the first critical temperature at the latest.
+/// Hardening in plain mode ends at this share of the first critical temperature at the latest.
 pub(crate) const COLDEST_PLAIN: f64 = 1e-6;
-/// Just below a transition.
+/// The factor from a critical temperature to a temperature just below it.
 const JUST_BELOW: f64 = 0.99;
 
-/// The next temperature of a growing system.
+/// Returns the next temperature of a growing system.
 ///
-/// While memberships are soft, a component's critical temperature moves as its neighbours do, so the step is the
-/// schedule's. Once they are hard it stays so, so the next temperature may be just below the highest of them, however
-/// far that is.
+/// While memberships are soft, critical temperatures change with the neighbouring components, so the temperature falls
+/// by the factor `cooling`. Once memberships are hard, critical temperatures stay the same. Then the temperature may
+/// fall at once to just below the highest critical temperature, however far away that is.
 pub(crate) fn next(temperature: f64, cooling: f64, softness: f64, critical: &[f64]) -> f64 {
     let step = temperature * cooling;
     let highest = critical.iter().copied().fold(0.0, f64::max);

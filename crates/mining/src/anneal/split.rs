@@ -1,15 +1,15 @@
 //! Chooses the components that divide.
 
-/// After a division the children wait until the temperature has fallen this far.
+/// After a division, the two new components do not divide until the temperature has fallen by this factor.
 pub(crate) const CHILD_HOLD: f64 = 0.9;
-/// Components that came together again wait longer: dividing them failed.
+/// Components that coincided again and were merged wait longer, because dividing them was unsuccessful.
 pub(crate) const MERGED_HOLD: f64 = 0.85;
 
-/// The components to divide at a temperature, the most unstable first, at most `room` of them; of equal ones the
-/// earlier.
+/// Returns the components to divide at a temperature, at most `room` of them, the most unstable first. If several are
+/// equally unstable, those with lower indices come first.
 ///
-/// `critical[k]` is the temperature below which component k is unstable, `hold_until(k)` the one down to which it
-/// waits.
+/// `critical[k]` is the temperature below which component k is unstable. `hold_until(k)` is the temperature down to
+/// which it waits before it may divide.
 pub(crate) fn choose(critical: &[f64], hold_until: impl Fn(usize) -> f64, temperature: f64, room: usize) -> Vec<usize> {
     let mut chosen: Vec<usize> =
         (0..critical.len()).filter(|&k| critical[k] > temperature && temperature <= hold_until(k)).collect();

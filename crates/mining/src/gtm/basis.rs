@@ -1,15 +1,15 @@
-//! The sheet before it is stretched: a grid of nodes on `[-1, 1]^L`, and smooth basis functions on it.
+//! The sheet before it is stretched: a grid of nodes on `[-1, 1]^L`, and smooth basis functions on the sheet.
 //!
-//! The functions are Gaussians of equal width on a coarser grid of their own, followed by a constant. Everything is
-//! computed from four numbers, and nothing is stored.
+//! The functions are Gaussians of equal width, centred on a coarser grid of their own, and a constant. Everything is
+//! computed from four numbers.
 
 use lehr_numerics::cholesky::{cholesky, inverse_of_factor, packed_row, triangle};
 use lehr_numerics::elementary::exp;
 use lehr_numerics::factor::leading_eigenpair;
 use serde::{Deserialize, Serialize};
 
-/// The initial ridge for the diagonal of a matrix without a Cholesky factor, as a share of its mean diagonal entry. It
-/// grows tenfold until there is a factor.
+/// The initial ridge for the diagonal of a matrix without a Cholesky factor, as a share of its mean diagonal entry. The
+/// ridge grows tenfold until there is a factor.
 const RIDGE: f64 = 1e-12;
 
 /// A grid of nodes and a grid of basis functions.
@@ -42,7 +42,7 @@ impl Grid {
         at(k, self.nodes, self.latent)
     }
 
-    /// The neighbours of node `k` with higher numbers: at most one along each axis.
+    /// The neighbours of node `k` with higher numbers: at most one neighbour along each axis.
     pub fn next_nodes(&self, k: usize) -> impl Iterator<Item = usize> + '_ {
         (0..self.latent).filter_map(move |axis| {
             let step = self.nodes.pow((self.latent - 1 - axis) as u32);
@@ -123,7 +123,7 @@ pub(crate) fn gram(phi: &[f64], functions: usize, mass: impl Fn(usize) -> f64, d
 pub(crate) fn factored(functions: usize, mut matrix: Vec<f64>) -> Vec<f64> {
     let mean = (0..functions).map(|i| matrix[triangle(i) + i]).sum::<f64>() / functions as f64;
     assert!(mean.is_finite(), "sums of finite rows");
-    // Without any mass, as for a column without values, any ridge will do: the right-hand side is 0.
+    // Without any mass, for example for a column without values, the right-hand side is 0, so any ridge will do.
     let mut ridge = if mean > 0.0 { RIDGE * mean } else { 1.0 };
     loop {
         if let Some(factor) = cholesky(functions, &matrix) {
@@ -134,8 +134,8 @@ pub(crate) fn factored(functions: usize, mut matrix: Vec<f64>) -> Vec<f64> {
     }
 }
 
-/// The largest eigenvalue of `P C`: the share of a displacement of the nodes, minus its mean, that the regularised
-/// regression on the functions lets through. At most 1. `diagonal` is `alpha K / (beta N)`.
+/// Returns the largest eigenvalue of `P C`, at most 1. It is the share of a displacement of the nodes, minus its mean,
+/// that the regularised regression on the functions lets through. `diagonal` is `alpha K / (beta N)`.
 pub(crate) fn transmission(phi: &[f64], functions: usize, diagonal: f64) -> f64 {
     let count = phi.len() / functions;
     let factor = factored(functions, gram(phi, functions, |_| 1.0, diagonal));
@@ -146,7 +146,8 @@ pub(crate) fn transmission(phi: &[f64], functions: usize, diagonal: f64) -> f64 
     }
     let centred: Vec<f64> =
         phi.chunks_exact(functions).flat_map(|phi| phi.iter().zip(&mean).map(|(phi, mean)| phi - mean)).collect();
-    // W (Phi' C Phi) W', where W is the inverse of the factor, has the eigenvalues of P C. First the rows of W Phi'.
+    // W (Phi' C Phi) W', where W is the inverse of the factor, has the eigenvalues of P C. First, compute the rows of W
+    // Phi'.
     let mut whitened = Vec::with_capacity(centred.len());
     for phi in centred.chunks_exact(functions) {
         for i in 0..functions {

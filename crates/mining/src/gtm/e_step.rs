@@ -1,10 +1,10 @@
-//! The E-step of a map: the memberships of a leaf's rows in the nodes, and their sums. This file does not know about
-//! ranks.
+//! The E-step of a map: computes the memberships of a leaf's rows in the nodes, and sums over these rows. This file
+//! does not use ranks.
 //!
-//! With noise `1 / beta` and temperature T, the memberships are those of annealed clustering with equal priors at
-//! `2 T / beta` (paper 004, section 7). So this file uses the kernels of that method. A partial sum holds [`TOTALS`]
-//! numbers, then the mass and the first moment of each node. If cells are missing, it holds the mass and first moment
-//! of each column instead of a single mass.
+//! With noise `1 / beta` and temperature T, the memberships are those of annealed clustering with equal priors at `2 T
+//! / beta` (paper 004, section 7). So this file uses the kernels of annealed clustering. A partial sum holds [`TOTALS`]
+//! numbers, then the mass and the first moment of each node. If cells are missing, each node has a mass for each column
+//! instead of a single mass.
 
 use std::cell::RefCell;
 
@@ -14,7 +14,7 @@ use lehr_numerics::soft::{SoftCenters, SoftScratch, Sums, soft_sums};
 use super::table::Table;
 use crate::round::Round;
 
-/// The number of sums over a whole block: `-2 T / beta sum w ln sum exp` and `sum w (1 - max m)`.
+/// The number of sums over all nodes: `-2 T / beta sum w ln sum exp` and `sum w (1 - max m)`.
 pub(crate) const TOTALS: usize = 2;
 
 thread_local! {
@@ -46,7 +46,7 @@ impl<'a> SheetRound<'a> {
     }
 }
 
-/// The numbers of a partial sum for each node.
+/// The number of sums for each node in a partial.
 pub(crate) fn per_node(table: &Table) -> usize {
     let dimension = table.rows.dimension;
     if table.observed.is_some() { 2 * dimension } else { 1 + dimension }

@@ -28,12 +28,12 @@ use crate::rows::RowMajor;
 
 /// The number of sweeps in one step.
 const SWEEPS_A_STEP: usize = 8;
-/// A temperature above 1 ends when a sweep gains at most `SETTLED` per unit of weight, or after `MOST_SWEEPS`.
+/// A temperature above 1 ends when a sweep gains at most `SETTLED` per unit of weight, or after `MOST_SWEEPS` sweeps.
 const SETTLED: f64 = 1e-6;
 const MOST_SWEEPS: usize = 300;
-/// The least share of each principal axis that a sheet has at the beginning of every temperature above 1.
+/// The minimum share of each principal axis that a sheet has at the beginning of every temperature above 1.
 const SEED: f64 = 0.05;
-/// The variance of the cloud that stands for a row, as a multiple of the mean variance of a column.
+/// The variance of the cloud that represents a row, as a share of the mean variance of a column.
 const CLOUD: f64 = 1e-6;
 /// The share of an annealed fit's work that is done when it reaches temperature 1.
 const COOLED: f64 = 0.7;
@@ -58,7 +58,7 @@ pub struct Step {
     pub sweeps: u64,
 }
 
-/// The present phase.
+/// The phase of a fit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 enum Phase {
     #[default]
@@ -76,7 +76,7 @@ pub(crate) struct Climb {
     first_temperature: f64,
     pub temperature: f64,
     pub sheet: Sheet,
-    /// The objective per unit of weight before each sweep at this temperature.
+    /// The objective per unit of weight before each sweep at the present temperature.
     pub objectives: Vec<f64>,
     softness: f64,
     pub history: Vec<Step>,
@@ -95,15 +95,15 @@ pub struct State {
     axes: Vec<Axis>,
     /// The temperature below which a sheet that is collapsed to the mean is unstable.
     pub(crate) critical_temperature: f64,
-    /// The fit in progress; at the end the fit that is kept.
+    /// The fit in progress; at the end, the fit that is kept.
     pub(crate) climb: Climb,
-    /// The fit from the other start, if both are followed and that fit has ended.
+    /// The finished fit from the other start, if both starts are followed.
     pub(crate) other: Option<Climb>,
     /// The number of passes over the rows.
     pub(crate) sweeps: u64,
 }
 
-/// The parts that all steps of a run share.
+/// The data of a fit, which all of its steps share.
 pub(crate) struct Problem<'a> {
     pub table: &'a Table,
     pub parameters: &'a Parameters,
@@ -131,7 +131,8 @@ impl<'a> Problem<'a> {
         widest * transmission(&self.frame.phi, self.frame.functions, diagonal) / noise
     }
 
-    /// The weights of a sheet along one principal axis, whose nodes spread as widely as the rows.
+    /// Returns the weights of a sheet along one principal axis. Along this axis, the nodes spread as widely as the
+    /// rows.
     fn plane(&self, axis: usize, of: &Axis) -> Vec<f64> {
         let scale = (of.variance / self.grid.variance()).sqrt();
         let images: Vec<f64> = (0..self.grid.len())
@@ -143,7 +144,7 @@ impl<'a> Problem<'a> {
         self.frame.fitted(&images)
     }
 
-    /// How much of a principal axis the images of the nodes contain: 1 for the plane itself.
+    /// Returns the share of a principal axis that the images of the nodes contain: 1 for the plane itself.
     fn share(&self, images: &[f64], axis: usize, of: &Axis) -> f64 {
         let along: f64 = images
             .chunks_exact(of.direction.len())
@@ -156,7 +157,8 @@ impl<'a> Problem<'a> {
         along / (self.grid.len() as f64 * (self.grid.variance() * of.variance).sqrt())
     }
 
-    /// The noise with which a plane begins: the variance that it leaves out, or enough to blur neighbouring nodes.
+    /// Returns the initial noise of a plane: the variance that the plane leaves out, or enough noise to blur
+    /// neighbouring nodes.
     fn plane_noise(&self, images: &[f64], left_out: f64) -> f64 {
         let (dimension, count) = (self.table.rows.dimension, self.grid.len());
         let image = |k: usize| RowMajor::new(images, dimension).row(k);
@@ -176,7 +178,7 @@ impl<'a> Problem<'a> {
 /// A fit in progress.
 pub(crate) struct Fit<'a> {
     problem: &'a Problem<'a>,
-    /// The plane of each latent axis; empty until the principal axes are known.
+    /// The weights of the plane for each latent axis; empty until the principal axes are known.
     planes: Vec<Vec<f64>>,
     total: Vec<f64>,
     pub state: State,
@@ -410,8 +412,8 @@ impl<'a> Fit<'a> {
         self.seed();
     }
 
-    /// Measures the likelihood at the end of a fit. After the first fit, a second begins from the plane. After the
-    /// second, the fit with the higher likelihood is kept, or the first if they are equal.
+    /// Measures the likelihood at the end of a fit. After the first fit, a second fit begins from the plane. After the
+    /// second fit, the fit with the higher likelihood is kept; the first fit if both are equal.
     async fn measure(&mut self, rounds: &mut dyn Rounds) -> Result<(), Error> {
         self.pass(rounds).await?;
         let Problem { table, frame, .. } = self.problem;

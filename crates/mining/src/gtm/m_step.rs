@@ -1,7 +1,7 @@
-//! The M-step of a map: computes the sheet and the noise from the sums of a pass, and the value of the objective.
+//! The M-step of a map: computes the sheet, the noise and the objective from the sums of a pass.
 //!
-//! First the sheet, from the memberships and the old noise; then the noise, from the new sheet and the old memberships.
-//! In this order neither step lowers the objective, at any temperature.
+//! The sheet is computed first, from the memberships and the old noise. Then the noise is computed from the new sheet
+//! and the old memberships. In this order, neither step lowers the objective at any temperature.
 
 use lehr_numerics::cholesky::solve;
 use lehr_numerics::elementary::ln;
@@ -29,7 +29,7 @@ pub(crate) struct Frame {
     pub functions: usize,
     /// The precision `alpha` of the prior, in stored units.
     pub prior: f64,
-    /// The variance of the cloud that stands for a row.
+    /// The variance of the cloud that represents a row.
     pub cloud: f64,
 }
 
@@ -84,13 +84,13 @@ impl Frame {
         (self.log_likelihood(table, sheet, free_energy) - cost) / table.rows.total_weight
     }
 
-    /// Replaces the sheet with the one that follows from the sums of a pass.
+    /// Updates the sheet from the sums of a pass.
     pub fn update(&self, table: &Table, sheet: &mut Sheet, total: &[f64]) {
         let (functions, dimension) = (self.functions, table.rows.dimension);
         let length = per_node(table);
         let sums = &total[TOTALS..];
         let has_gaps = table.observed.is_some();
-        // For node k: the mass of column j, and the first moments.
+        // The mass of column j in node k; the first moments follow.
         let mass = |k: usize, j: usize| sums[k * length + if has_gaps { j } else { 0 }];
         let firsts: Vec<f64> =
             sums.chunks_exact(length).flat_map(|sums| &sums[length - dimension..]).copied().collect();
@@ -163,7 +163,7 @@ mod tests {
         let total = [0.0, 0.0, 1.0, 1.0, -1.0, -1.0, 2.0, 1.0, 1.0, 1.0];
         frame(0.0).update(&table, &mut sheet, &total);
         assert!(near(&sheet.weights, &[-1.0, -1.0, 0.5, 1.0]), "{sheet:?}");
-        // The rest: 1/4 and 1/4 from the second node's first column, divided by five cells.
+        // What remains is 1/4 and 1/4 from the second node's first column, divided by five cells.
         assert!(near(&[sheet.noise], &[0.1]), "{sheet:?}");
     }
 

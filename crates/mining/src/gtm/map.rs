@@ -15,7 +15,7 @@ use crate::rows::{RowMajor, RowMajorMut};
 
 /// The number of rows placed together.
 const BLOCK: usize = 256;
-/// The fewest rows for which other threads are used.
+/// The minimum number of rows for which several threads are used.
 const WORTH_THREADS: usize = 8 * BLOCK;
 
 /// A map of one to three dimensions in the space of the data: `y(z) = origin + sum_m phi_m(z) w_m`, and the variance of
@@ -40,7 +40,7 @@ const WORTH_THREADS: usize = 8 * BLOCK;
 #[serde(deny_unknown_fields)]
 pub struct Map {
     grid: Grid,
-    /// The constant term, D numbers.
+    /// The origin of the images, D numbers.
     origin: Vec<f64>,
     /// The weights of the basis functions, M x D.
     weights: Vec<f64>,
@@ -57,11 +57,11 @@ pub struct Projection {
     pub positions: Vec<f64>,
     /// The most likely node of each row; the first if several are equally likely.
     pub modes: Vec<u32>,
-    /// The share of the posterior at that node.
+    /// The posterior probability of the most likely node.
     pub probabilities: Vec<f64>,
     /// The entropy of the posterior over nodes, in nats; 0 if one node has all of it.
     pub entropies: Vec<f64>,
-    /// The log-density `ln p(x)` of each row's non-missing values, in the input's units. Low values mark outliers.
+    /// The log-density `ln p(x)` of each row's non-missing values, in the input's units. Outliers have low values.
     pub log_densities: Vec<f64>,
 }
 
@@ -101,11 +101,11 @@ impl Map {
         Self { grid, origin, weights, noise }
     }
 
-    /// Checks a map that comes from elsewhere.
+    /// Checks a map that comes from outside, for example from a file.
     ///
     /// # Errors
-    /// Returns [`Error::Parameter`] if lengths disagree, a number is not finite, the noise is not positive, or no fit
-    /// can have such a grid.
+    /// Returns [`Error::Parameter`] if lengths disagree, a number is not finite, the noise is not positive, or the grid
+    /// is invalid.
     pub fn check(&self) -> Result<(), Error> {
         let wrong = |name, expected, found: String| Err(Error::Parameter { name, expected, found });
         let Grid { latent, nodes, basis, width } = self.grid;
@@ -115,7 +115,7 @@ impl Map {
         if !(1..=3).contains(&latent) {
             return wrong("latent", "1, 2 or 3", latent.to_string());
         }
-        // The limits of a fit apply. The rows passed here only need enough columns.
+        // The limits of a fit apply to the grid. The rows passed here only need enough columns.
         let points = lehr_data::Points::new(vec![0.0; latent], latent)?;
         Parameters { latent, nodes: Some(nodes), basis: Some(basis), width, ..Parameters::default() }.check(&points)?;
         if self.weights.len() != self.grid.functions() * self.origin.len() {
@@ -187,8 +187,8 @@ impl Map {
         image
     }
 
-    /// The magnification of the map at a position: the length, area or volume in the space of the data, divided by that
-    /// on the map. It is `sqrt det(J J')` with `J = dy/dz`.
+    /// The magnification of the map at a position: the length, area or volume in the space of the data, per unit on the
+    /// map. It is `sqrt det(J J')` with `J = dy/dz`.
     ///
     /// # Panics
     /// Panics if `place` does not have one coordinate for each dimension of the map.
@@ -252,16 +252,16 @@ impl Map {
         Ok(projection)
     }
 
-    /// Some rows, with the origin in place of missing values.
+    /// Copies some rows, with the origin in place of missing values.
     fn filled(&self, input: &Input<'_>, first: usize, count: usize) -> Vec<f64> {
         let cells = (first..first + count).flat_map(|i| input.row(i).iter().zip(&self.origin));
         cells.map(|(x, origin)| if x.is_nan() { *origin } else { *x }).collect()
     }
 
     /// The topological order of the map, -1 to 1. It is Spearman's correlation between the distances of node pairs on
-    /// the map and in the space of the data. On the map, each axis is scaled by its average stretch. It is near 1 for a
-    /// map without folds, whatever its proportions. If there are more than 1,000 nodes, it uses only every second,
-    /// third, … one.
+    /// the map and in the data space. On the map, each axis is scaled by its average stretch. The order is near 1 for a
+    /// map without folds, whatever its proportions. If there are more than 1,000 nodes, it is computed from every
+    /// second, third, … node.
     pub fn order(&self) -> f64 {
         let images = self.images();
         let images = RowMajor::new(&images, self.dimension());
@@ -304,7 +304,7 @@ impl Map {
     }
 }
 
-/// Spearman's rank correlation, in which equal numbers share a rank; 0 if one of the two is constant.
+/// Returns Spearman's rank correlation, in which equal numbers share a rank; 0 if one of the two lists is constant.
 fn rank_correlation(a: &[f64], b: &[f64]) -> f64 {
     let (a, b) = (ranks(a), ranks(b));
     let mean = (a.len() as f64 - 1.0) / 2.0;

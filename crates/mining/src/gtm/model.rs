@@ -10,11 +10,11 @@ use super::place::Placed;
 use crate::anneal::run::Spent;
 use crate::input::Input;
 
-/// A noise below this multiple of the clouds' variance comes from the clouds, not from the rows.
+/// If the noise is below this multiple of the clouds' variance, it comes from the clouds, not from the rows.
 const HELD_UP: f64 = 10.0;
-/// A map has not unfolded if its nodes spread less than this share of the rows' variance.
+/// A map has not unfolded if the variance of its nodes is below this share of the rows' variance.
 const COLLAPSED: f64 = 1e-4;
-/// The difference of order from which the warnings mention the map that was not kept.
+/// The difference in topological order from which a warning mentions the map that was not kept.
 const ORDER: f64 = 0.05;
 
 /// A fit that was followed to its end.
@@ -42,19 +42,20 @@ pub struct Model {
     /// The log-likelihood `sum w ln p(x)`, in the input's units.
     pub log_likelihood: f64,
     /// Spearman's correlation between the distances of nodes on the map and in the space of the data ([`Map::order`]).
-    /// It detects folds, which the likelihood does not.
+    /// The order shows folds, which the likelihood does not show.
     pub order: f64,
     /// The start of the fit that was kept.
     pub start: Start,
-    /// All fits that were followed to their end, including this one, in the order of their starts. If there are two,
-    /// the one with the higher likelihood was kept, or the first if they are equal.
+    /// All fits that were followed to their end, including the fit that was kept, in the order of their starts. If
+    /// there are two fits, the fit with the higher likelihood was kept; the first fit if both are equal.
     pub candidates: Vec<Candidate>,
     /// The temperature below which the map begins to unfold.
     pub critical_temperature: f64,
-    /// Every temperature, from the highest to the last, which is 1. A map that began as a plane has only the last.
+    /// The state at each temperature, from the highest to the last, which is 1. A map that began as a plane has only
+    /// the last temperature.
     pub history: Vec<Step>,
-    /// The objective per unit of weight before each sweep at temperature 1. It is the log-likelihood minus the prior's
-    /// cost, with a tiny cloud in place of each row. It never falls.
+    /// The objective per unit of weight before each sweep at temperature 1. The objective is the log-likelihood minus
+    /// the prior's cost, with a tiny cloud in place of each row. It never falls.
     pub ascent: Vec<f64>,
     /// Whether the fit converged.
     pub is_converged: bool,
@@ -90,7 +91,7 @@ impl Model {
         let Outcome { state, log_likelihood, spent } = outcome;
         let State { climb, other, critical_temperature, sweeps, .. } = state;
         let map = map_of(problem, &climb);
-        // The likelihood is the sum over the placed rows, even if the fit has measured it before.
+        // The likelihood is summed over the placed rows, even if the fit has measured it before.
         let kept = candidate(problem, &climb, map.order(), log_likelihood);
         let other =
             other.map(|other| candidate(problem, &other, map_of(problem, &other).order(), other.log_likelihood));

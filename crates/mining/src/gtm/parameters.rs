@@ -11,12 +11,13 @@ use crate::input::Input;
 
 /// The number of rows from which a two-dimensional map has the finer grid by default.
 const MANY_ROWS: usize = 2000;
-/// The most nodes that a map may have.
+/// The maximum number of nodes of a map.
 const MOST_NODES: usize = 10_000;
-/// The most basis functions, without the constant. Every rank factors a matrix of this many rows in every sweep.
+/// The maximum number of basis functions, without the constant. In every sweep, every rank factors a matrix with one
+/// row for each function.
 const MOST_FUNCTIONS: usize = 400;
 
-/// The start of a map. Neither start is better on all data (`docs/design/gtm.md` has figures).
+/// The start of a fit. Neither start is better on all data (`docs/design/gtm.md` has figures).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Start {
@@ -37,7 +38,7 @@ impl fmt::Display for Start {
 }
 
 /// The parameters of a topographic map. The default lays out a plane of 15 x 15 nodes, or 20 x 20 from 2,000 rows on.
-/// It fits from both starts, and keeps the fit with the higher likelihood.
+/// By default, both starts are followed, and the fit with the higher likelihood is kept.
 ///
 /// # Example
 /// ```
@@ -53,8 +54,8 @@ pub struct Parameters {
     /// The number of nodes along each axis, at least 2, with at most 10,000 nodes in all. Default: none, which means 50
     /// in one dimension, 15 in two (20 from 2,000 rows on), and 8 in three.
     pub nodes: Option<usize>,
-    /// The number of basis functions along each axis: at least 2, at most 400 in all, and fewer in all than nodes.
-    /// Default: none, which means 8 in one dimension, 5 in two, and 3 in three.
+    /// The number of basis functions along each axis: at least 2. In all, there must be at most 400 functions, and
+    /// fewer than nodes. Default: none, which means 8 in one dimension, 5 in two, and 3 in three.
     pub basis: Option<usize>,
     /// The width (standard deviation) of a basis function, divided by the distance to the next one, 0.1 to 10. With
     /// narrower functions, the map follows the rows more closely. Default: 1.
@@ -62,15 +63,15 @@ pub struct Parameters {
     /// The precision of the prior on the basis weights, in units of 1 over the mean variance of a column, 0 to 1e6.
     /// Default: 0.1. A higher precision makes a stiffer map.
     pub regularisation: f64,
-    /// The start of the map. Default: none, which means both, one after the other. The fit with the higher likelihood
-    /// is kept ([`super::Model::candidates`] has both).
+    /// The start of the fit. Default: none, which means both starts, one after the other. The fit with the higher
+    /// likelihood is kept ([`super::Model::candidates`] has both).
     pub start: Option<Start>,
     /// The factor from one temperature to the next, 0.5 to 0.999. Default: 0.95.
     pub cooling: f64,
-    /// The fit ends when, by Aitken's estimate, the objective per unit of weight can gain no more than this; 1e-12 to
-    /// 1e-2. Default: 1e-6.
+    /// The tolerance: the fit ends when, by Aitken's estimate, the objective per unit of weight can rise by no more
+    /// than this; 1e-12 to 1e-2. Default: 1e-6.
     pub tolerance: f64,
-    /// The most passes over the rows at temperature 1, at least 1. Default: 1000.
+    /// The maximum number of passes over the rows at temperature 1, at least 1. Default: 1000.
     pub max_sweeps: u64,
 }
 
@@ -91,7 +92,7 @@ impl Default for Parameters {
 }
 
 impl Parameters {
-    /// The grid of a map for this many rows.
+    /// Returns the grid of a map for this many rows.
     pub(crate) fn grid(&self, rows: usize) -> Grid {
         let (nodes, basis) = match self.latent {
             1 => (50, 8),
@@ -218,7 +219,7 @@ mod tests {
     fn how_many_functions_nodes_by_default_can_have_is_for_the_rows_to_say() {
         let rows = |count: usize| Points::new((0..2 * count).map(|at| (at * at % 17) as f64).collect(), 2).unwrap();
         let (few, many) = (rows(MANY_ROWS - 1), rows(MANY_ROWS));
-        // 225 or 400 nodes, and one function more than the basis: the constant.
+        // There are 225 or 400 nodes. The constant is one function more than the basis has.
         for (basis, is_for_few, is_for_many) in
             [(14, true, true), (15, false, true), (19, false, true), (20, false, false)]
         {

@@ -1,6 +1,6 @@
 //! Places rows on the map: the posterior over nodes, its mean, mode and entropy, and the density of the row.
 //!
-//! The same function places the rows of the fit and new rows. So a row of the fit gets the same position again.
+//! The same function places the rows of the fit and new rows, so a row of the fit gets the same position again.
 
 use std::cell::RefCell;
 
@@ -41,7 +41,7 @@ pub(crate) struct Placed {
     pub positions: Vec<f64>,
     /// The most likely node of each row; the first if several are equally likely.
     pub modes: Vec<u32>,
-    /// The share of the posterior at that node.
+    /// The posterior probability of the most likely node.
     pub probabilities: Vec<f64>,
     /// The entropy of the posterior, in nats.
     pub entropies: Vec<f64>,
@@ -122,7 +122,7 @@ impl<'a> Placing<'a> {
         let latent = self.grid.latent;
         let (mode, probability) = likeliest(memberships);
         placed.modes.push(mode as u32);
-        // A row of weight 0 may be so far away that its squares overflow. Then nothing is known about its position.
+        // A row of weight 0 may be so far away that its squares overflow. Then the row's position is unknown.
         if !log_density.is_finite() {
             placed.positions.extend(std::iter::repeat_n(0.0, latent));
             placed.probabilities.push(1.0 / self.grid.len() as f64);
@@ -175,7 +175,7 @@ pub(crate) struct PlaceRound<'a> {
 }
 
 impl Round for PlaceRound<'_> {
-    /// The log-likelihood is the only sum.
+    /// A partial has only one number, the log-likelihood.
     fn len(&self) -> usize {
         1
     }

@@ -1,4 +1,4 @@
-//! The principal axes of the rows, which say where a map is laid out and when it begins to unfold.
+//! The principal axes of the rows. They determine how a map is laid out, and when it begins to unfold.
 //!
 //! Each column is divided by the square root of its weight; all weights are equal if no cell is missing. An eigenvalue
 //! of the resulting matrix decides the stability of a collapsed map. This holds with missing values too, because a
@@ -15,9 +15,10 @@ use crate::rows::{CovarianceRound, RowMajor};
 
 /// Up to this dimension, the covariance matrix is formed, and all of its eigenvectors are found.
 const LARGEST_FORMED: usize = 96;
-/// The number of additional directions that are iterated with the wanted ones, to speed up convergence.
+/// The number of additional directions that are iterated with the requested directions, to speed up convergence.
 const GUARDS: usize = 3;
-/// The most rounds of the iteration, and the relative change of the eigenvalues at which it ends.
+/// The maximum number of rounds of the iteration, and the relative change of the eigenvalues at which the iteration
+/// ends.
 const MOST_ROUNDS: usize = 100;
 const SETTLED: f64 = 1e-9;
 
@@ -51,7 +52,7 @@ pub(crate) async fn principal_axes(rounds: &mut dyn Rounds, table: &Table, count
     let mut values = vec![0.0; wide];
     for _ in 0..MOST_ROUNDS {
         total_of(rounds, &ProductRound { table, scale: &scale, directions: &directions }, &mut total).await?;
-        // Rayleigh-Ritz: the best axes within the span of the directions.
+        // The Rayleigh-Ritz method finds the best axes within the span of the directions.
         let mut inner = vec![0.0; wide * wide];
         let (u, products) = (RowMajor::new(&directions, dimension), RowMajor::new(&total, dimension));
         for a in 0..wide {
@@ -88,8 +89,8 @@ pub(crate) async fn principal_axes(rounds: &mut dyn Rounds, table: &Table, count
         .collect())
 }
 
-/// Orthonormalises the directions by two passes of Gram-Schmidt, which remove all of the other directions. A direction
-/// that depends linearly on earlier ones becomes 0.
+/// Orthonormalises the directions by two passes of the Gram-Schmidt process; the second pass removes the rounding
+/// errors of the first. A direction that depends linearly on earlier ones becomes 0.
 fn orthonormalise(directions: &mut [f64], dimension: usize) {
     let count = directions.len() / dimension;
     for a in 0..count {
@@ -113,7 +114,7 @@ fn orthonormalise(directions: &mut [f64], dimension: usize) {
 struct ProductRound<'a> {
     table: &'a Table,
     scale: &'a [f64],
-    /// The directions, one after another.
+    /// The directions to multiply with, one after another.
     directions: &'a [f64],
 }
 

@@ -21,7 +21,7 @@ pub(crate) struct Table {
     pub observed: Option<Vec<Observed>>,
     /// For each column, the stored weight of the rows that have a value.
     pub column_weights: Vec<f64>,
-    /// The sum of these weights: the weighted number of present cells.
+    /// The sum of the column weights: the weighted number of present cells.
     pub cells: f64,
     /// The mean variance of a column, in stored units.
     pub variance: f64,
@@ -30,7 +30,7 @@ pub(crate) struct Table {
 }
 
 impl Table {
-    /// Arranges the rows. Cost: N log N; two copies of the rows, or three if cells are missing.
+    /// Arranges the rows. Cost: N log N operations, and two copies of the rows, or three if cells are missing.
     ///
     /// # Errors
     /// Returns [`Error::Unobserved`], [`Error::Constant`] if no column varies, [`Error::TooFar`],
@@ -73,7 +73,7 @@ impl Table {
         Ok(Self { rows, observed, column_weights, cells, variance, empty_rows })
     }
 
-    /// The log-likelihood per unit of weight in stored units, minus that in the units of the input.
+    /// The log-likelihood per unit of weight in stored units, minus the same in the units of the input.
     pub fn log_unit(&self) -> f64 {
         self.cells / self.rows.total_weight * lehr_numerics::elementary::ln(self.rows.units.length)
     }

@@ -1,5 +1,5 @@
-//! A run as a series of steps: it adds medoids one by one, then swaps them while a swap lowers the cost. It can be
-//! resumed after each step.
+//! A run as a series of steps: it adds medoids one by one, then makes swaps as long as a swap lowers the cost. The run
+//! can be resumed after each step.
 
 use lehr_numerics::lanes::Real;
 use serde::{Deserialize, Serialize};
@@ -13,7 +13,7 @@ use crate::round::{LeafCells, Rounds, total_of};
 /// The whole state of a run, and so the content of its checkpoint.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct State {
-    /// The medoids, in the order in which they were found or replaced another.
+    /// The medoids, in the order in which they were found; a swap replaces a medoid in place.
     pub(crate) medoids: Vec<u32>,
     /// The number of passes over the matrix.
     pub(crate) passes: u64,

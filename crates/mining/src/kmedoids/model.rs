@@ -17,16 +17,16 @@ pub struct Cluster {
     pub items: u64,
     /// The sum of the items' weights.
     pub weight: f64,
-    /// The weighted mean dissimilarity of the items to the medoid; 0 if they have no weight.
+    /// The weighted mean dissimilarity of the items to the medoid; 0 if the items have no weight.
     pub mean: f64,
     /// The largest dissimilarity of an item of positive weight to the medoid.
     pub radius: f64,
 }
 
-/// Clusters around medoids, numbered by decreasing weight; if weights are equal, by medoid.
+/// Clusters around medoids, numbered by decreasing weight. Clusters of equal weight are in the order of their medoids.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Model {
-    /// The cluster of each item: that of the nearest medoid.
+    /// The cluster of each item, whose medoid is the item's nearest.
     pub labels: Vec<u32>,
     /// The dissimilarity of each item to its medoid.
     pub distances: Vec<f64>,
@@ -36,7 +36,7 @@ pub struct Model {
     pub cost: f64,
     /// The number of passes over the matrix.
     pub iterations: u64,
-    /// The number of medoids that were swapped for another item after the start.
+    /// The number of swaps of a medoid for another item, after the start.
     pub swaps: u64,
     /// Whether the run ended because no swap lowers the cost.
     pub is_converged: bool,

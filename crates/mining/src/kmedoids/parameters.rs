@@ -17,7 +17,8 @@ use crate::Error;
 pub struct Parameters {
     /// The number of clusters, at least 1. Default: 8.
     pub clusters: usize,
-    /// The most passes over all candidates for swaps; 0 keeps the medoids of the greedy start. Default: 100.
+    /// The maximum number of passes over all candidates for swaps; 0 keeps the medoids of the greedy start. Default:
+    /// 100.
     pub max_passes: u64,
 }
 

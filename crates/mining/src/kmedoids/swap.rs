@@ -1,15 +1,15 @@
 //! Medoids, the nearest medoids of each item, and swaps that lower the cost.
 //!
-//! If candidate c replaces medoid m, the cost changes by a sum over items. For all m together, the sum needs each
-//! dissimilarity to c once (Schubert and Rousseeuw 2021, eq. 6 to 9). The cost of removing each medoid is stored, and
-//! an item changes only the sum of its own medoid.
+//! If candidate c replaces medoid m, the cost changes by a sum over items. The sums for all m together read each
+//! dissimilarity to c only once (Schubert and Rousseeuw 2021, eq. 6 to 9). For this, the cost of removing each medoid
+//! is stored, and an item changes only the sum of its own medoid.
 
 use lehr_numerics::lanes::Real;
 
 use crate::matrix::Matrix;
 use crate::round::{LeafCells, Partition, Round};
 
-/// The least share of the cost that a swap must gain, because rounding alone can change less.
+/// The minimum share of the cost that a swap must gain. Smaller changes may be rounding errors.
 const LEAST_GAIN: f64 = 1e-12;
 
 /// The items and their weights.
@@ -17,7 +17,7 @@ pub(super) struct Problem<'a, T: Real> {
     pub matrix: Matrix<'a, T>,
     /// The weights, scaled to about 1.
     pub weights: Vec<f64>,
-    /// The weight that is stored as 1.
+    /// The unit in which weights are stored.
     pub weight_unit: f64,
 }
 
@@ -26,14 +26,14 @@ impl<T: Real> Problem<'_, T> {
         self.matrix.items
     }
 
-    /// The dissimilarity that is stored as 1.
+    /// The unit in which dissimilarities are stored.
     pub fn unit(&self) -> f64 {
         self.matrix.unit
     }
 
     /// Overwrites `row` with the dissimilarities of an item.
     fn read(&self, item: usize, row: &mut [f64]) {
-        // No pair is missing, as was checked before.
+        // No pair is missing: this was checked before.
         row.iter_mut().enumerate().for_each(|(other, value)| *value = self.matrix.get(item, other).unwrap_or(0.0));
     }
 }
@@ -42,7 +42,7 @@ impl<T: Real> Problem<'_, T> {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Assigned {
     pub medoids: Vec<u32>,
-    /// The index of the nearest medoid; the lower if two are equally near.
+    /// The index of the nearest medoid; the lower index if two medoids are equally near.
     pub nearest: Vec<u32>,
     pub distance: Vec<f64>,
     /// The distance to the second nearest medoid; infinite while there is only one.
@@ -84,7 +84,7 @@ impl Assigned {
         self.cost = self.distance.iter().zip(&problem.weights).map(|(distance, weight)| weight * distance).sum();
         self.removal = vec![0.0; self.medoids.len()];
         if self.medoids.is_empty() {
-            // Before the first medoid no item has a nearest one, and an item of weight 0 would make the sum NaN.
+            // Without medoids, distances are infinite, and an item of weight 0 would make the sum NaN.
             self.cost = f64::INFINITY;
             return;
         }
@@ -99,7 +99,7 @@ impl Assigned {
         if weight > 0.0 { weight * (distance - self.distance[item]) } else { 0.0 }
     }
 
-    /// Finds the best medoid to give up for a candidate, and the change of the cost. `row` holds the candidate's
+    /// Finds the best medoid to swap for a candidate, and the change of the cost. `row` holds the candidate's
     /// dissimilarities.
     fn best_swap<T: Real>(&self, problem: &Problem<'_, T>, row: &[f64], change: &mut Vec<f64>) -> (usize, f64) {
         change.clear();
@@ -138,7 +138,7 @@ pub(super) struct Candidate {
     pub item: u32,
 }
 
-/// The best candidates of a leaf, in two passes that alternate.
+/// The best candidates of a leaf on two sides, which passes use alternately.
 pub(super) type Sides = [Option<Candidate>; 2];
 
 impl Candidate {
@@ -167,7 +167,7 @@ pub(super) struct Build<'a, T: Real> {
     pub partition: Partition,
 }
 
-/// Stands for no candidate.
+/// A placeholder for the item if there is no candidate.
 const NOBODY: f64 = -1.0;
 
 impl<T: Real> Round for Build<'_, T> {
@@ -196,7 +196,7 @@ impl<T: Real> Round for Build<'_, T> {
         }
     }
 
-    /// Keeps the lower change; if both are equal, the left one, whose item has the lower number.
+    /// Keeps the lower change; if both are equal, the left change, whose item has the lower number.
     fn combine(&self, left: &mut [f64], right: &[f64]) {
         if right[0] < left[0] {
             left.copy_from_slice(right);
@@ -208,8 +208,8 @@ impl<T: Real> Round for Build<'_, T> {
     }
 }
 
-/// Evaluates every item as a candidate for a swap, and stores the best of each leaf. A partial result counts the leaves
-/// that have one.
+/// Evaluates every item as a candidate for a swap, and stores the best candidate of each leaf. A partial result counts
+/// the leaves that have a candidate.
 pub(super) struct Swaps<'a, T: Real> {
     pub problem: &'a Problem<'a, T>,
     pub assigned: &'a Assigned,
@@ -247,7 +247,7 @@ impl<T: Real> Round for Swaps<'_, T> {
     }
 }
 
-/// Makes the swaps that still lower the cost at their turn, the best first, and returns their number.
+/// Tries the swaps one after another, the best first. Makes those that still lower the cost, and returns their number.
 pub(super) fn take<T: Real>(problem: &Problem<'_, T>, assigned: &mut Assigned, mut candidates: Vec<Candidate>) -> u64 {
     candidates.sort_by(|a, b| a.change.total_cmp(&b.change).then(a.item.cmp(&b.item)));
     let (mut row, mut change) = (vec![0.0; problem.items()], Vec::new());

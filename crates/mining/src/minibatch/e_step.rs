@@ -7,8 +7,7 @@ use crate::lloyd::{Centers, nearest_active};
 use crate::round::{Program, Round, Rounds, total_of};
 use crate::rows::{RowMajor, RowMajorMut, Rows, Scalar};
 
-/// The number of values that a pass sums for a centre: mass, moments and cost in stored units, and the number of
-/// nearest rows.
+/// The number of sums of a pass for each centre: mass, moments and cost in stored units, and the number of its rows.
 pub(super) fn numbers(dimension: usize) -> usize {
     Kind::Centers.len(dimension) + 1
 }

@@ -23,7 +23,7 @@ use crate::vector;
 struct Passed {
     /// The number of batches, including the sample.
     batches: u64,
-    /// A hash of the hashes of all batches in their order.
+    /// The hash of the hashes of all batches, in order.
     fingerprint: u64,
 }
 
@@ -78,7 +78,7 @@ pub(super) struct Fit<'a> {
 }
 
 impl Fit<'_> {
-    /// Runs from the first row.
+    /// Starts a run at the first row.
     pub fn begin(mut self) -> Result<Model, Error> {
         let sample = self.sample();
         if self.asks_to_stop(Vec::new()) {
@@ -90,7 +90,7 @@ impl Fit<'_> {
         self.walk(stream)
     }
 
-    /// Resumes from a checkpoint; the source gives the stream from its beginning.
+    /// Resumes a run from a checkpoint; the source must supply the stream from its beginning.
     pub fn go_on(mut self, checkpoint: Checkpoint) -> Result<Model, Error> {
         let sample = self.sample();
         let figures = match &checkpoint.state {
@@ -110,7 +110,7 @@ impl Fit<'_> {
                 self.observer.checkpoint(&checkpoint);
                 return Err(Error::Stopped);
             }
-            // A stream that ends too early is not the stream of the checkpoint.
+            // If the stream ends too early, it is not the stream of the checkpoint.
             let Some(batch) = batch? else { break };
             passed = passed.and(&batch);
         }
@@ -131,11 +131,12 @@ impl Fit<'_> {
         Ok(sample.ok_or_else(empty)?)
     }
 
-    /// Reports the progress in the stream, and returns whether the observer wants to stop. It is called between reading
-    /// a batch and processing it. If the program that feeds the stream was stopped too (Ctrl-C reaches every program of
-    /// a pipe), that batch may be incomplete. Its last row may be cut off, which is not an error in the data.
+    /// Reports the progress in the stream, and returns whether the observer wants to stop. It is called after a batch
+    /// has been read and before it is processed. Ctrl-C stops every program of a pipe, so the program that feeds the
+    /// stream may have been stopped too. Then the last row of the batch may be truncated, which is not an error in the
+    /// data.
     ///
-    /// There are no figures before the sample has been clustered.
+    /// `figures` is empty before the sample has been clustered.
     fn asks_to_stop(&mut self, figures: Vec<(&'static str, f64)>) -> bool {
         let progress = Progress { stage: Stage::Streaming.name().into(), fraction: self.source.fraction(), figures };
         self.observer.progress(&progress) == Control::Stop
@@ -289,7 +290,7 @@ impl Stream {
     }
 }
 
-/// Converts the sums of a pass for a centre to the unit of the points; `None` if no row was nearest to it.
+/// Converts the sums of a pass for a centre to the unit of the points; `None` if the centre has no rows.
 fn given<T: Scalar>(told: &[f64], rows: &Rows<T>) -> Option<Given> {
     let (mass, moments) = (told[0], &told[1..1 + rows.dimension]);
     let mean = || moments.iter().map(|moment| moment / mass).collect::<Vec<f64>>();

@@ -1,21 +1,21 @@
-//! Centres as running means: their positions, and the weight that they have received. This file knows neither rows nor
+//! Centres as running means: their positions, and the weight that they have received. This file uses neither rows nor
 //! ranks.
 
 use lehr_numerics::elementary::exp;
 use serde::{Deserialize, Serialize};
 
-/// A centre as it moves.
+/// A centre and its statistics.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Center {
     /// The position, in the unit of the points.
     pub position: Vec<f64>,
-    /// The weight of all rows that it has received, after forgetting.
+    /// The weight of all rows that the centre has received, after forgetting.
     pub counts: f64,
-    /// The number of rows with a weight above 0 that it has received.
+    /// The number of rows of positive weight that the centre has received.
     pub rows: u64,
     /// The number of these rows that came after the sample.
     pub later: u64,
-    /// The weight of all rows that it has received, without forgetting.
+    /// The weight of all rows that the centre has received, without forgetting.
     pub weight: f64,
     /// The weighted mean of the rows' squared distances, each from the centre's position when the row arrived.
     pub square: f64,
@@ -39,7 +39,7 @@ impl Center {
         self.counts *= keeps;
     }
 
-    /// Moves to the mean of all rows, weighted after forgetting.
+    /// Adds a batch: the centre moves to the weighted mean of all its rows, with weights after forgetting.
     pub fn take(&mut self, given: &Given) {
         self.counts += given.weight;
         let share = given.weight / self.counts;
@@ -53,7 +53,7 @@ impl Center {
     }
 }
 
-/// The factor of a row's weight after this many further rows, for a half-life in rows: `2^(-rows / half_life)`.
+/// Returns the factor by which weights fall after this many further rows: `2^(-rows / half_life)`.
 pub(super) fn kept(rows: u64, half_life: f64) -> f64 {
     exp(-std::f64::consts::LN_2 * (rows as f64 / half_life))
 }

@@ -2,14 +2,14 @@
 
 use crate::lloyd::Centroids;
 
-/// The figures of a cluster, from its rows as they passed.
+/// The figures of a cluster, computed while its rows passed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Cluster {
     /// The number of rows of positive weight that the centre received.
     pub rows: u64,
     /// The sum of the rows' weights.
     pub weight: f64,
-    /// The part of this weight that still counts; less than all of it if a half-life was requested.
+    /// The part of `weight` that still counts; less than `weight` if a half-life was requested.
     pub counts: f64,
     /// The weighted root mean square distance of the rows, in the unit of the points. Each distance is from the
     /// centre's position before the row's batch.
@@ -26,9 +26,9 @@ pub struct Model {
     pub centers: Vec<f64>,
     /// The figures of each cluster.
     pub clusters: Vec<Cluster>,
-    /// The weighted mean squared distance of all rows as they passed. For rows of the sample, it is the distance from
-    /// the centres that annealing found. For all other rows, it is the distance from the centres before their batch. It
-    /// is not the mean over all rows with [`Model::centers`].
+    /// The weighted mean squared distance of all rows, measured while they passed. Distances of the sample's rows are
+    /// from the centres that annealing found. Distances of all later rows are from the centres before their batch. So
+    /// it differs from the mean over all rows with [`Model::centers`].
     pub objective: f64,
     /// The objective of the last batch alone.
     pub last_objective: f64,

@@ -22,10 +22,10 @@ pub struct Parameters {
     /// The number of rows of a batch, at least 1. Default: 10,000.
     pub batch_rows: usize,
     /// The number of rows at the beginning that are annealed; at least 1, and enough to contain all clusters. Default:
-    /// none, which means as many as a batch has.
+    /// none, which means `batch_rows`.
     pub sample_rows: Option<usize>,
     /// A row's weight halves after this many further rows, so that centres follow a changing stream; above 0. The rows
-    /// of one batch count equally. Default: none, so nothing is forgotten.
+    /// of one batch count equally. Default: none, so all rows count fully.
     pub half_life: Option<f64>,
     /// The random seed, which only breaks ties while the sample is annealed. Default: 0.
     pub seed: u64,

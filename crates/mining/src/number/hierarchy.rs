@@ -1,5 +1,5 @@
-//! Merges cells until one is left. It begins with more cells than there are groups, and each time merges the two
-//! neighbours with the least separation between them.
+//! Merges cells until one is left. Merging begins with more cells than there are groups. Each step merges the two
+//! neighbours that are separated least.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use super::separation::{Separation, division, separation};
 use crate::Error;
 use crate::anneal::Control;
 
-/// The number of neighbours of each cell that are examined: those with the lowest merging cost.
+/// The number of neighbours of each cell that are examined. Neighbours are the cells with the lowest merging cost.
 const NEIGHBORS: usize = 6;
 
 /// A comparison of two cells is valid until this share of their rows has been exchanged.
@@ -34,8 +34,8 @@ impl Step {
     }
 }
 
-/// Returns all numbers from that of the cells down to 1, or down to the first that is separated and larger than
-/// `enough`.
+/// Merges cells one by one, and returns a step for each number of cells. It ends at 1, or at the first separated number
+/// that is larger than `enough`.
 ///
 /// # Errors
 /// Returns [`Error::Stopped`] if `hear`, which receives the number of remaining cells, stops it.
@@ -62,7 +62,8 @@ pub(super) fn merge_all(
     Ok(steps)
 }
 
-/// The comparisons of pairs of cells, by the cells' names, and the weight that both had exchanged at that time.
+/// The comparisons of pairs of cells, by the cells' names. Each comparison has the weight that both cells had exchanged
+/// when they were compared.
 type Known = BTreeMap<(u64, u64), (Separation, f64)>;
 
 /// Returns the evidence for the present cells, and the two neighbours to merge next.
@@ -100,7 +101,7 @@ pub(super) fn compare_neighbors(partition: &Partition<'_>, known: &mut Known) ->
     (step, least.map(|(_, pair)| pair))
 }
 
-/// Finds the neighbours of each cell that are cheapest to merge with it.
+/// Finds the neighbours of each cell: the cells with the lowest merging cost.
 fn neighbors(partition: &Partition<'_>) -> Vec<Vec<usize>> {
     (0..partition.len())
         .map(|a| {

@@ -1,5 +1,5 @@
-//! Rows of a sample in convex cells: each row belongs to its nearest centre. Cells are kept up to date while centres
-//! are merged, divided and moved.
+//! Rows of a sample in convex cells: each row belongs to its nearest centre. Cells are updated when centres are merged,
+//! divided or moved.
 
 use super::sample::Sample;
 
@@ -21,7 +21,7 @@ pub(super) struct Partition<'a> {
     pub labels: Vec<usize>,
     /// The squared distance of each row from its centre.
     pub own: Vec<f64>,
-    /// The name of each cell, which does not change with its index.
+    /// The name of each cell, which stays the same if the cell's index changes.
     pub names: Vec<u64>,
     /// The weight of the rows that have entered or left each cell so far.
     pub exchanged: Vec<f64>,
@@ -29,7 +29,7 @@ pub(super) struct Partition<'a> {
 }
 
 impl<'a> Partition<'a> {
-    /// Assigns rows to the nearest of these centres, which then move to the means.
+    /// Assigns each row to the nearest of these centres, and moves each centre to the mean of its rows.
     pub fn new(sample: &'a Sample, centers: Vec<Vec<f64>>) -> Self {
         let clusters = centers.len();
         let mut partition = Self {
@@ -50,18 +50,18 @@ impl<'a> Partition<'a> {
         self.centers.len()
     }
 
-    /// The weighted sum of squared distances.
+    /// The weighted sum of squared distances of rows from their centres.
     pub fn cost(&self) -> f64 {
         self.own.iter().enumerate().map(|(row, own)| self.sample.weight(row) * own).sum()
     }
 
-    /// The increase of the sum of squares if two cells are merged (Ward).
+    /// The increase of the sum of squares if two cells are merged (Ward's rule).
     pub fn merging_cost(&self, a: usize, b: usize) -> f64 {
         let (x, y) = (self.masses[a], self.masses[b]);
         x * y / (x + y) * squared(&self.centers[a], &self.centers[b])
     }
 
-    /// The mean of two cells together.
+    /// The mean of the rows of two cells together.
     pub fn middle(&self, a: usize, b: usize) -> Vec<f64> {
         let (x, y) = (self.masses[a], self.masses[b]);
         self.centers[a].iter().zip(&self.centers[b]).map(|(u, v)| (x * u + y * v) / (x + y)).collect()
@@ -162,7 +162,7 @@ impl<'a> Partition<'a> {
     }
 
     /// Returns the centres of the two halves of each cell. Two-means finds them, starting from a plane across the
-    /// cell's longest direction. `None` for a cell that cannot be halved.
+    /// cell's longest direction. The result is `None` for a cell that cannot be halved.
     pub fn halves(&self) -> Vec<Option<[Vec<f64>; 2]>> {
         let mut rows: Vec<Vec<usize>> = vec![Vec::new(); self.len()];
         self.labels.iter().enumerate().for_each(|(row, &label)| rows[label].push(row));

@@ -1,14 +1,15 @@
 //! Undoes the rounding of columns.
 //!
 //! The values of rounded columns, such as counts, ages and answers from 1 to 5, pile up at the steps, with valleys
-//! between them. So do the columns of a category, one for each level. These valleys come from how values were recorded,
-//! and say nothing about groups. So each value is moved at random within its step. If a column has nothing but steps,
-//! its density then has one mode. Groups that show in several columns at once still have valleys between them.
+//! between them. The columns of a category, one for each level, have such valleys too. These valleys come from how
+//! values were recorded, and say nothing about groups. So Lehr moves each value at random within its step. If a column
+//! shows only steps and no groups, its density then has one mode. Groups that show in several columns at once still
+//! have valleys between them.
 
 use lehr_numerics::elementary::ln;
 use lehr_numerics::random::Stream;
 
-/// The number of different values from which a single column counts as rounded. With fewer, its values may be classes,
+/// The number of different values from which a single column counts as rounded. With fewer values, they may be classes,
 /// or the groups themselves.
 const LEAST_STEPS: usize = 5;
 /// Two values are the same if they differ by less than this share of the range.
@@ -27,7 +28,7 @@ pub(super) fn give_back(values: &mut [f64], dimension: usize, seed: u64) {
     }
 }
 
-/// The values of a column.
+/// Returns the values of a column.
 fn of(values: &[f64], dimension: usize, column: usize) -> impl Iterator<Item = f64> + Clone {
     values.iter().skip(column).step_by(dimension).copied()
 }
@@ -96,8 +97,9 @@ fn levels_from(values: &[f64], dimension: usize, first: usize) -> usize {
 
 /// Moves each row that is at a level of a category, within the simplex whose corners are the levels.
 ///
-/// The row moves to any point that is nearer to its own level than to the others. So equally frequent levels fill the
-/// simplex evenly. The simplex is enlarged about its middle until each level is the mean of its rows again.
+/// The row moves to any point that is nearer to its own level than to the others. So, if levels are equally frequent,
+/// rows fill the simplex evenly. The simplex is enlarged about its middle until each level is the mean of its rows
+/// again.
 fn spread_levels(values: &mut [f64], dimension: usize, first: usize, levels: usize, seed: u64) {
     let draw = Stream::new(seed, "what a category took");
     let lows: Vec<f64> =
@@ -163,7 +165,7 @@ mod tests {
         let values = mixed(60);
         let found: Vec<usize> = (0..5).map(|column| levels_from(&values, 5, column)).collect();
         assert_eq!(found, [0, 3, 0, 0, 0]);
-        // Several levels at a time, such as the words of a text, are not a category.
+        // Columns that may be set at the same time, such as the words of a text, are not levels of a category.
         let words: Vec<f64> = (0..60).flat_map(|row| [row % 2, row / 2 % 2].map(f64::from)).collect();
         assert_eq!(levels_from(&words, 2, 0), 0);
     }

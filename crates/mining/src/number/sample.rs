@@ -1,4 +1,5 @@
-//! The rows from which the number of clusters is chosen: all rows, or enough to show groups with a thousandth of them.
+//! The rows from which the number of clusters is chosen: all rows, or a sample that still shows groups of a thousandth
+//! of the rows.
 
 use lehr_data::Points;
 use lehr_numerics::compensated::Sum;
@@ -7,8 +8,8 @@ use lehr_numerics::random::Stream;
 use super::rounding;
 use crate::rows::Input;
 
-/// The most rows, and the most numbers, that are examined. At least `LEAST_ROWS` rows are examined, if there are that
-/// many.
+/// The maximum numbers of rows and of values that are examined. If there are enough rows, at least `LEAST_ROWS` are
+/// examined.
 const MOST_ROWS: usize = 16_384;
 const MOST_NUMBERS: usize = 1 << 20;
 const LEAST_ROWS: usize = 2_048;
@@ -42,7 +43,7 @@ impl Sample {
         let dimension = if columns > MOST_COLUMNS { PROJECTED } else { columns };
         let count = positive.min(MOST_ROWS).min((MOST_NUMBERS / dimension).max(LEAST_ROWS));
         let draw = Stream::new(seed, "rows to choose the number of clusters by");
-        // One row from each run: so rows are distinct and in order.
+        // Drawing one row from each run makes the drawn rows distinct and keeps their order.
         let start = |run: usize| (run as u128 * positive as u128 / count as u128) as usize;
         let drawn = |run: usize| {
             let length = start(run + 1) - start(run);
@@ -75,9 +76,9 @@ impl Sample {
         sample
     }
 
-    /// Appends a row. If it has many columns it is projected: each column goes to one of fewer columns, with a sign;
-    /// the column's number determines both. Distances stay approximately the same, and a density with one mode keeps
-    /// one mode.
+    /// Appends a row. If the row has many columns, it is projected: each column is added to one of fewer columns, with
+    /// a sign. The column's number determines both. Distances stay approximately the same, and a density with one mode
+    /// keeps one mode.
     fn push(&mut self, input: Input<'_>, row: usize) {
         let start = self.values.len();
         self.values.resize(start + self.dimension, 0.0);
@@ -125,7 +126,7 @@ impl Sample {
         &self.values[row * self.dimension..][..self.dimension]
     }
 
-    /// The centre of the sphere that the rows are on, if they are on one.
+    /// The centre of the sphere on which the rows lie, if they lie on one.
     pub fn sphere(&self) -> Option<&[f64]> {
         self.is_on_sphere.then_some(&self.origin)
     }

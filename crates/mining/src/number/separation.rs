@@ -1,26 +1,26 @@
 //! Tests whether the density of rows has a valley between two centres.
 //!
-//! It examines the rows of a convex cell: those nearer to the mean of the two centres than to any other centre. Suppose
-//! that the density has one log-concave mode. Examples in any direction and with any correlation are the normal
-//! distribution, the exponential distribution, and uniform distributions on convex bodies. Then its projection from a
-//! convex cell onto any line is log-concave too (Prékopa), and so has one mode. So a valley in the projection is a
-//! valley in the density. The two cells alone would not be enough: their common face is narrower than they are, so even
-//! uniform rows thin out there.
+//! The test examines the rows of a convex cell: rows that are nearer to the mean of the two centres than to another
+//! centre. Suppose that the density has one log-concave mode. Normal distributions, exponential distributions and
+//! uniform distributions on convex bodies are examples, with any correlation. Then its projection from a convex cell
+//! onto any line is log-concave too (Prékopa), and has one mode. A valley in the projection therefore implies a valley
+//! in the density. The rows of the two cells alone would not do. The common face of the cells is narrower than the
+//! cells, so even uniform rows thin out there.
 //!
 //! For rows on a sphere, such as positions on the globe, a great circle replaces the line. In a projection, rows that
 //! are spread evenly over a cap would become denser towards its rim.
 //!
-//! A row pulls its centre towards itself; if there are many columns, this alone divides the projections. So the
+//! A row pulls its centre towards itself. With many columns, this alone would divide the projections, so the
 //! contribution of each row to its centre is removed.
 
 use super::partition::{Partition, squared};
 use super::valley::{bins, valley};
 
-/// Up to this number of columns, it also tries the direction that separates two cells best, besides the line between
-/// their centres.
+/// Up to this number of columns, the test also tries the direction that separates two cells best, besides the line
+/// between their centres.
 const MOST_FOR_DISCRIMINANT: usize = 32;
-/// The share of rows at each end of a line that is left out. Otherwise a single distant row would put all others into
-/// one bin.
+/// The share of rows at each end of a line that is left out. Otherwise, because of a single distant row, all other rows
+/// could be in one bin.
 const TAIL: f64 = 0.005;
 /// The margin, as a share of the centres' distance, by which a valley must be away from each centre.
 const MARGIN: f64 = 0.1;
@@ -28,10 +28,10 @@ const MARGIN: f64 = 0.1;
 /// Two centres on a sphere count as opposite if their midpoint is nearer than this share of the radius to the sphere's
 /// centre.
 const NOT_OPPOSITE: f64 = 0.2;
-/// The factor for the evidence of a valley between opposite centres.
+/// The factor by which the evidence for a valley between opposite centres is reduced.
 const OPPOSITE_SHARE: f64 = 0.5;
 
-/// The evidence of valleys along the line between two centres.
+/// The evidence for valleys along the line between two centres.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Separation {
     /// The gain in log-likelihood of a valley between the centres.
@@ -126,7 +126,7 @@ impl Cell<'_> {
                     values.iter().zip(middle).zip(direction).map(|((x, middle), d)| (x - middle) * d).sum()
                 }
             };
-            // Without the row, its centre would be farther from it by the factor 1 + w / (m - w).
+            // Without the row, its centre would be farther from the row by the factor 1 + w / (m - w).
             if let Some(side) = side {
                 let rest = self.masses[side] - weight;
                 if rest > 1e-9 * weight {
@@ -325,7 +325,7 @@ mod tests {
         for (degrees, place) in [(10.0, -0.5), (50.0, 0.5), (30.0, 0.0), (0.0, -0.75), (130.0, 2.5)] {
             assert!((circle.place(&at(degrees)) - place).abs() < 1e-12, "{degrees}");
         }
-        // Beside the circle, only the angle around its axis counts.
+        // For a row beside the circle, only the angle around the circle's axis counts.
         assert!(circle.place(&[0.3 * 30f64.to_radians().cos(), 0.3 * 30f64.to_radians().sin(), 0.9]).abs() < 1e-12);
         let opposite = at(189.0);
         assert!(Circle::new(&[0.0; 3], [&a, &opposite], &ahead).is_none());

@@ -1,11 +1,11 @@
-//! Tests whether counts along a line have one mode or two. It is a likelihood ratio of the two shapes, and assumes
-//! nothing else about the density.
+//! Tests whether counts along a line have one mode or two. The statistic is the likelihood ratio of the two shapes; it
+//! assumes nothing else about the density.
 //!
 //! Take the most likely density that rises to one mode and falls from it. Left of the mode, it is the isotonic
-//! regression of the counts. That regression consists of blocks of equal means, which pool neighbours that violate the
-//! order. Right of the mode, it is the mirror image. The most likely density with a valley at a cut is the most likely
-//! one-mode density on each side of the cut. Two modes always fit at least as well; [`NEEDED`](super::NEEDED) is based
-//! on measurements of how much better they fit by chance.
+//! regression of the counts. The regression consists of blocks of equal means; each block pools neighbours that violate
+//! the order. Right of the mode, it is the mirror image. The most likely density with a valley at a cut is the most
+//! likely one-mode density on each side of the cut. Two modes always fit at least as well; [`NEEDED`](super::NEEDED) is
+//! based on measurements of how much better two modes fit by chance.
 
 use lehr_numerics::elementary::ln;
 
@@ -28,8 +28,8 @@ pub(super) fn valley(counts: &[f64], cuts: std::ops::RangeInclusive<usize>) -> f
     (two_modes - before[bins]).max(0.0)
 }
 
-/// Returns the log-likelihood of the most likely one-mode density for each prefix of the counts, from the empty one to
-/// all. It leaves out the part that depends only on the sum of the counts.
+/// Returns the log-likelihood of the most likely one-mode density for each prefix of the counts, from the empty prefix
+/// to all counts. The term that depends only on the sum of the counts is left out.
 fn one_mode(counts: impl DoubleEndedIterator<Item = f64> + Clone) -> Vec<f64> {
     let ascents = rising(counts.clone());
     let length = ascents.len() - 1;
@@ -43,7 +43,7 @@ fn one_mode(counts: impl DoubleEndedIterator<Item = f64> + Clone) -> Vec<f64> {
 
 /// Returns the log-likelihood of the most likely rising density for each prefix of the counts.
 fn rising(counts: impl Iterator<Item = f64>) -> Vec<f64> {
-    // Blocks of equal means: their sum, width, and the likelihood up to their end.
+    // For each block of equal means: its sum, its width, and the log-likelihood up to its end.
     let mut blocks: Vec<(f64, f64, f64)> = Vec::new();
     let mut likelihoods = vec![0.0];
     for count in counts {
@@ -85,7 +85,7 @@ mod tests {
             let padded: Vec<f64> = [&[-1.0], &means[..], &[-1.0]].concat();
             let has_peak = |triple: &[f64]| triple[1] > triple[0] && triple[1] >= triple[2];
             let mut peaks = padded.windows(3).filter(|triple| has_peak(triple)).count();
-            // A run of equal means that continues upwards is not a mode.
+            // If the means rise after a run of equal means, the run is not a mode.
             for pair in means.windows(2) {
                 peaks += usize::from(pair[0] == pair[1]) * counts.len();
             }

@@ -21,16 +21,16 @@ pub struct Start<'a> {
     pub mode: Mode,
     /// The temperature, in the unit of the dissimilarities ("full" convention); above 0.
     pub temperature: f64,
-    /// Sweeps end when no field moves by more than this share of the temperature, or after `most_sweeps`. Above 0.
+    /// Sweeps end when no field changes by more than this share of the temperature, or after `most_sweeps`. Above 0.
     pub tolerance: f64,
-    /// The most sweeps.
+    /// The maximum number of sweeps.
     pub most_sweeps: u64,
 }
 
-/// A fixed point, with the components of the start in their order; components are never divided or merged.
+/// A fixed point. The components are in the order of the start, and are never divided or merged.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Equilibrium {
-    /// The memberships, N x K; those of each item add up to 1.
+    /// The memberships, N x K. The memberships of each item add up to 1.
     pub memberships: Vec<f64>,
     /// The fields eps, N x K: for squared Euclidean distances, the squared distances to the components' means.
     pub fields: Vec<f64>,
@@ -57,8 +57,8 @@ pub struct Equilibrium {
 /// Source: Hofmann and Buhmann 1997. Cost: one pass over the matrix for each sweep.
 ///
 /// # Errors
-/// Returns [`Error::Parameter`] if a number is out of its range. Errors about weights and missing pairs are those of
-/// [`super::cluster`].
+/// Returns [`Error::Parameter`] if a number is out of its range. For weights and missing pairs, it returns the same
+/// errors as [`super::cluster`].
 ///
 /// # Example
 /// ```

@@ -6,8 +6,8 @@
 //! B_i(k) = sum_j q_j D_ij       A(k) = -1/2 sum_i q_i B_i(k)       eps_i(k) = B_i(k) + A(k)       m_ik ~ P_k exp(-eps_i(k) / T)
 //! ```
 //!
-//! The first round reads the matrix once, and each leaf stores the B of its rows. The second round converts them to
-//! memberships, which all ranks receive. For squared Euclidean distances, eps is the squared distance to the
+//! In the first round, which reads the matrix once, each leaf stores the B of its rows. The second round converts the B
+//! to memberships, which all ranks receive. For squared Euclidean distances, eps is the squared distance to the
 //! component's mean, and a sweep is the same as in vector annealing.
 //!
 //! A leaf stores the fields of the last three sweeps. From these, a [`Jump`] extrapolates to the expected end of the
@@ -22,13 +22,14 @@ use crate::gather::{Gather, Side};
 use crate::matrix::{Matrix, check_tied, item_weights};
 use crate::round::{LeafCells, Partition, Round, Rounds, total_of};
 
-/// If a row has dissimilarities to less than this share of a component's members, the component's own mean is used.
+/// If a row has dissimilarities to less than this share of a component's members, the component's own mean replaces the
+/// row's mean.
 const LEAST_KNOWN: f64 = 1e-6;
 
 /// The number of figures of a soft round.
 const FIGURES: usize = 6;
 
-/// The figures of a soft round, per unit of weight.
+/// The figures that a soft round measures, per unit of weight.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Figures {
     pub free_energy: f64,
@@ -36,7 +37,7 @@ pub(crate) struct Figures {
     pub softness: f64,
     /// The mean squared change of the field since the previous sweep.
     pub step: f64,
-    /// The mean squared change of that change.
+    /// The mean squared change of the field's change from sweep to sweep.
     pub bend: f64,
     /// The largest change of a field; infinite if there is no previous field.
     pub largest_change: f64,
@@ -58,7 +59,7 @@ pub(crate) struct Field {
     eps: [Vec<f64>; 3],
 }
 
-/// The parts that all ranks share.
+/// The data of a clustering, prepared for rounds; all ranks share them.
 pub(crate) struct Problem<'a, T: Real> {
     pub matrix: Matrix<'a, T>,
     pub weights: Vec<f64>,
@@ -111,7 +112,7 @@ impl<'a, T: Real> Problem<'a, T> {
 }
 
 impl<T: Real> Problem<'_, T> {
-    /// The logarithms of the components' shares if they count by mass, otherwise 0.
+    /// The logarithms of the components' shares if masses count, otherwise 0.
     pub fn log_priors(&self, means: &Means, by_mass: bool) -> Vec<f64> {
         let log_share = |mass: &f64| ln((mass / self.total_weight).max(f64::MIN_POSITIVE));
         means.masses.iter().map(|mass| if by_mass { log_share(mass) } else { 0.0 }).collect()
@@ -131,7 +132,7 @@ struct MeanRound<'a, T: Real> {
     columns: &'a Columns<T>,
     memberships: &'a [f64],
     masses: &'a [f64],
-    /// The side to gather the means on, if all ranks need them.
+    /// The side on which the means are gathered, if all ranks need them.
     gather: Option<Side>,
 }
 
@@ -181,7 +182,7 @@ impl<T: Real> Round for MeanRound<'_, T> {
 }
 
 /// Runs the first round: each leaf stores the mean dissimilarity of its rows to each component. With `all`, every rank
-/// receives them too (N x K; an unknown mean is replaced by the component's own).
+/// receives all means, N x K; each unknown mean is replaced by the component's own mean.
 pub(crate) async fn means<T: Real>(
     rounds: &mut dyn Rounds,
     problem: &Problem<'_, T>,
@@ -207,7 +208,8 @@ pub(crate) async fn means<T: Real>(
     Ok(Means { masses, own })
 }
 
-/// Separates two halves of a component: raises the field of one along a direction, and lowers that of the other.
+/// A displacement that separates the two halves of a component. It raises the field of one half along a direction, and
+/// lowers the field of the other half.
 #[derive(Clone, Debug)]
 pub(crate) struct Push {
     pub raised: usize,
@@ -224,11 +226,11 @@ pub(crate) struct Softly<'a> {
     pub log_priors: &'a [f64],
     pub temperature: f64,
     pub pushes: &'a [Push],
-    /// The number of earlier sweeps whose fields the leaves have, for comparison.
+    /// The number of earlier sweeps whose fields the leaves have stored.
     pub known: usize,
-    /// Whether to move only half of the way.
+    /// Whether to move only half of the way to the new memberships.
     pub is_damped: bool,
-    /// Whether fields and memberships are stored, or only measured.
+    /// Whether the new fields and memberships are stored; if not, they are only measured.
     pub is_kept: bool,
 }
 
@@ -303,7 +305,7 @@ impl<T: Real> Round for SoftRound<'_, T> {
                 partial[2] += share * (1.0 - row.most);
             });
             if known > 0 {
-                // Fields count in proportion to the item's membership.
+                // Changes of the field count in proportion to the item's membership.
                 for (place, m) in memberships.iter().enumerate() {
                     let (weight, step) = (m * share(rows.start + place / count), eps[place] - before[place]);
                     partial[3] += weight * step * step;
@@ -322,11 +324,11 @@ impl<T: Real> Round for SoftRound<'_, T> {
 
 /// The result of the conversion for an item.
 struct Softened {
-    /// The logarithm of the sum by which memberships are normalised.
+    /// The logarithm of the sum of the item's memberships before normalisation.
     log_sum: f64,
-    /// The mean of the field under the memberships.
+    /// The mean of the item's field under its memberships.
     cost: f64,
-    /// The largest membership.
+    /// The item's largest membership.
     most: f64,
 }
 
@@ -363,8 +365,8 @@ fn soften_all(
     }
 }
 
-/// Computes the memberships of one item. Returns the logarithm of their sum before normalisation, and the mean of the
-/// field under them.
+/// Computes the memberships of one item. Returns the logarithm of the sum of the memberships before normalisation, and
+/// the mean of the field under the memberships.
 pub(crate) fn soften(eps: &[f64], log_priors: &[f64], temperature: f64, out: &mut [f64]) -> (f64, f64) {
     let mut most = f64::NEG_INFINITY;
     for ((score, eps), log_prior) in out.iter_mut().zip(eps).zip(log_priors) {
@@ -384,7 +386,7 @@ pub(crate) fn soften(eps: &[f64], log_priors: &[f64], temperature: f64, out: &mu
     (most + ln(sum), cost)
 }
 
-/// Runs the second round: the figures and, with [`Softly::is_kept`], the new memberships for all ranks.
+/// Runs the second round: measures the figures and, with [`Softly::is_kept`], gives all ranks the new memberships.
 pub(crate) async fn soft<T: Real>(
     rounds: &mut dyn Rounds,
     problem: &Problem<'_, T>,
@@ -401,13 +403,13 @@ pub(crate) async fn soft<T: Real>(
     Ok(sums.into())
 }
 
-/// The next fields, extrapolated from those of the last sweeps.
+/// How the next fields follow from the fields of the last sweeps.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Jump {
-    /// From the fields x0, x1, x2 of three sweeps to `x0 + 2 a (x1 - x0) + a^2 (x2 - 2 x1 + x0)`. If changes shrink by
-    /// a factor f, `a = 1 / (1 - f)` leads to their limit; `a = 1` leads to x2.
+    /// Jumps from the fields x0, x1, x2 of three sweeps to `x0 + 2 a (x1 - x0) + a^2 (x2 - 2 x1 + x0)`. If changes
+    /// shrink by a factor f, `a = 1 / (1 - f)` leads to their limit; `a = 1` leads to x2.
     Ahead(f64),
-    /// After a jump and one sweep: back to the fields before the jump.
+    /// Returns to the fields before a jump, after the jump and one sweep.
     Back,
 }
 
@@ -421,10 +423,10 @@ impl Jump {
                     let step = x1 - *x0;
                     *x0 += length * (2.0 * step + length * (x2 - x1 - step));
                 }
-                // Now they are the fields after the jump, x2 and x1.
+                // The fields are now: after the jump, x2, x1.
                 latest.rotate_right(1);
             }
-            // The fields were those after the sweep, those after the jump, and x2.
+            // Before the swap, the fields were: after the sweep, after the jump, x2.
             Jump::Back => latest.swap(0, 2),
         }
     }

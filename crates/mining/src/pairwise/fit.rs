@@ -1,10 +1,10 @@
-//! A pairwise clustering as a series of steps: grow, harden, finish. There is a step for each temperature, and each can
-//! be resumed.
+//! A pairwise clustering as a series of steps: grow, harden, finish. Each temperature is a step, and the run can be
+//! resumed after each step.
 //!
-//! The stages are those of vector annealing (`vector/fit.rs`). First, components grow by mass to the wanted number.
-//! From there, one branch hardens with equal masses, while growth continues to half as many more, which are merged
-//! again. The better branch is the result. The finish differs: it moves single items, and needs no search by swaps,
-//! because the matrix limits N.
+//! The stages are those of vector annealing (`vector/fit.rs`). First, components divide in mass mode until their number
+//! is the wanted one. Then one branch hardens with equal masses. The other branch grows beyond the wanted number, and
+//! merges the surplus components. The better branch is the result. Only the finish differs: it moves single items
+//! instead of searching by swaps, because the size of the matrix limits N.
 
 use lehr_numerics::lanes::Real;
 use serde::{Deserialize, Serialize};
@@ -33,8 +33,8 @@ enum Phase {
     Done,
 }
 
-/// The branches that the finish compared: the costs H of their hard clusters, in the unit of the dissimilarities times
-/// that of the weights.
+/// The costs H of the branches that the finish compared, for hard clusters. Their unit is the unit of the
+/// dissimilarities times the unit of the weights.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Finish {
     /// The cost of the branch that was hardened with the wanted number of components.
@@ -51,7 +51,7 @@ pub struct State {
     phase: Phase,
     #[serde(flatten)]
     pub(crate) grown: Grown<Components>,
-    /// The better branch so far: its labels, its number of clusters, its cost.
+    /// The labels, the number of clusters and the cost of the better branch so far.
     best: Option<(Vec<u32>, usize, f64)>,
     pub(crate) finish: Finish,
     pub(crate) sweeps: u64,
@@ -196,10 +196,10 @@ impl<'a, 'm, T: Real> Fit<'a, 'm, T> {
         Ok(settled)
     }
 
-    /// Goes from growth to the two branches.
+    /// Ends growth, and continues with the two branches.
     async fn end_growth(&mut self, rounds: &mut dyn Rounds, limits: &Limits) -> Result<(), Error> {
         if limits.last.is_some() {
-            // The result is the present state at this temperature, made hard.
+            // The result is the present state at this temperature, hardened.
             self.state.finish.plain = Some(self.branch(rounds, None).await?);
             self.state.phase = Phase::Done;
             return Ok(());
@@ -226,8 +226,8 @@ impl<'a, 'm, T: Real> Fit<'a, 'm, T> {
         Ok(())
     }
 
-    /// Makes one branch hard, merges it to `clusters` clusters if given, and stores it if it is the better one. Returns
-    /// its cost in the input's unit.
+    /// Hardens one branch, merges it to `clusters` clusters if given, and stores it if it is the better branch. Returns
+    /// the branch's cost in the input's unit.
     async fn branch(&mut self, rounds: &mut dyn Rounds, clusters: Option<usize>) -> Result<f64, Error> {
         let problem = self.problem;
         let (labels, count) = numbered(&self.state.grown.components.labels());

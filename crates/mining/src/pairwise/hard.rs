@@ -1,14 +1,15 @@
 //! The finish of a clustering: each item is in one cluster, and no single move of an item improves the result.
 //!
-//! This is the cost of hard clusters (Hofmann and Buhmann 1997). In it, S is the weighted sum of dissimilarities within
-//! a cluster. O is the weight of the pairs that have one (the squared mass if all have).
+//! The cost H of hard clusters (Hofmann and Buhmann 1997) is given below. C is the mass of a cluster, and S is the
+//! weighted sum of dissimilarities within it. O is the weight of the pairs that have a dissimilarity; if all pairs have
+//! one, O is the squared mass.
 //!
 //! ```text
 //! H = sum_k C_k S_k / (2 O_k)
 //! ```
 //!
-//! First all items move at once to the cluster with their lowest field, as long as that lowers H. Then they move one at
-//! a time, until no single move lowers it. A closed form of the stored sums gives the change of H by a move, and one
+//! First all items move at once to the cluster with their lowest field, as long as that lowers H. Then items move one
+//! at a time, until no single move lowers H. A closed form of the stored sums gives the change of H by a move, and one
 //! row of the matrix updates the sums.
 
 use lehr_numerics::compact::{Columns, Entry};
@@ -21,12 +22,12 @@ use crate::product::products;
 use crate::round::Rounds;
 use crate::rows::RowMajor;
 
-/// The most moves of all items at once.
+/// The maximum number of moves of all items at once.
 const MOST_SWEEPS: usize = 100;
 /// A gain below this share of the cost is a rounding error.
 const ROUNDING: f64 = 1e-11;
 
-/// Hard clusters, and the sums from which their cost follows. They are the same on every rank.
+/// Hard clusters, and the sums from which their cost follows. All of these are the same on every rank.
 #[derive(Clone, Debug)]
 pub(crate) struct Hard {
     pub labels: Vec<u32>,
@@ -37,15 +38,15 @@ pub(crate) struct Hard {
     /// S and O of each cluster.
     within: Vec<f64>,
     pairs: Vec<f64>,
-    /// For each item and each cluster, the weighted sum of dissimilarities to the members (N x K). And the weight of
-    /// the dissimilarities that exist (empty if none is missing).
+    /// For each item and each cluster, the weighted sum of the item's dissimilarities to the members (N x K). `known`
+    /// has the weight of these dissimilarities; it is empty if none is missing.
     sums: Vec<f64>,
     known: Vec<f64>,
     pub readings: u64,
 }
 
 impl Hard {
-    /// Takes the clusters from labels below `count`.
+    /// Creates clusters from labels below `count`.
     pub async fn new<T: Real>(
         rounds: &mut dyn Rounds,
         problem: &Problem<'_, T>,
@@ -120,7 +121,8 @@ impl Hard {
         (0..self.count).map(|k| 0.5 * self.masses[k] * self.mean_within(k)).sum()
     }
 
-    /// The mean dissimilarity of an item to a cluster's members; the cluster's own mean if none is known.
+    /// The mean dissimilarity of an item to a cluster's members; if no dissimilarity is known, the mean within the
+    /// cluster.
     pub fn mean(&self, item: usize, k: usize) -> f64 {
         let known = self.known(item, k);
         if known > 0.0 { self.sums[item * self.count + k] / known } else { self.mean_within(k) }
@@ -151,7 +153,7 @@ impl Hard {
             all.labels = next;
             all.read(rounds, problem, turn).await?;
             self.readings = all.readings;
-            // An emptied cluster would leave fewer than requested; single moves never empty a cluster.
+            // If a cluster is emptied, there are fewer clusters than requested. Single moves never empty a cluster.
             if all.members.contains(&0) || all.cost() >= self.cost() {
                 break;
             }
@@ -178,8 +180,8 @@ impl Hard {
         let items = problem.items();
         let (mut moves, mut since) = (0, 0);
         let mut item = 0;
-        // Each move lowers the cost by more than rounding, so the loop ends. The limit is for extreme values that
-        // exceed the precision of numbers.
+        // Each move lowers the cost by more than rounding, so the loop ends. The limit is for extreme values, for which
+        // rounding errors may exceed the gain of a move.
         let most = 1000 * items as u64;
         while since < items && moves < most {
             let weight = problem.weights[item];
@@ -307,8 +309,8 @@ impl Hard {
 /// Returns the cost H of any clusters: half the sum, over clusters, of their weight times the weighted mean
 /// dissimilarity within. The pairs include each item with itself.
 ///
-/// For squared Euclidean distances, it is the sum of squares about the means. Missing pairs are left out of the means;
-/// `labels` may be any numbers. It computes in double precision, whatever the precision of the matrix. Cost: N²
+/// For squared Euclidean distances, H is the sum of squares about the means. Missing pairs are left out of the means;
+/// `labels` may be any numbers. The computation is in double precision, whatever the precision of the matrix. Cost: N²
 /// operations.
 ///
 /// # Errors
@@ -333,7 +335,7 @@ pub fn cost(
         return Err(Error::Parameter { name: "labels", expected: "as many as items", found });
     }
     let (weights, unit) = crate::matrix::item_weights(weights, matrix.items())?;
-    // Mass, S and O of each cluster.
+    // The mass, S and O of each cluster.
     let mut sums = std::collections::BTreeMap::<u32, [f64; 3]>::new();
     for i in 0..matrix.items() {
         let (mut within, mut pairs) = (0.0, weights[i]);

@@ -11,7 +11,7 @@ use crate::anneal::run::Spent;
 use crate::anneal::{Split, Step, Suggestion};
 use crate::borders::{Borders, STEPS, SUMS};
 
-/// The shares of a cluster's weight at which items are chosen to represent it.
+/// The shares of a cluster's weight at which representatives of the cluster are chosen.
 const REPRESENTED: [f64; 3] = [0.15, 0.4, 0.75];
 
 /// The figures of a cluster.
@@ -21,16 +21,16 @@ pub struct Cluster {
     pub items: u64,
     /// The sum of the items' weights.
     pub weight: f64,
-    /// The medoid: the item with the lowest mean dissimilarity to the cluster, the first if several are equal.
+    /// The medoid: the item with the lowest mean dissimilarity to the cluster; the first item if several are equal.
     pub medoid: usize,
     /// The mean dissimilarity of the medoid to the cluster.
     pub medoid_mean: f64,
-    /// Items that represent the inner, middle and outer parts of the cluster. They are at 15, 40 and 75 % of its
-    /// weight, in the order of the mean dissimilarity to it.
+    /// Items that represent the inner, middle and outer parts of the cluster. With members in order of their mean
+    /// dissimilarity to the cluster, they are at 15, 40 and 75 % of its weight.
     pub representatives: [usize; 3],
     /// The mean dissimilarity of two members; pairs include each item with itself, and missing pairs are left out.
     pub mean_within: f64,
-    /// The mean dissimilarity of a member to the members of the nearest other cluster; 0 if there is no other.
+    /// The mean dissimilarity of a member to the members of the nearest other cluster; 0 if there is only one cluster.
     pub mean_nearest: f64,
 }
 
@@ -61,7 +61,7 @@ pub struct Model {
     pub splits: Vec<Split>,
     /// How the number of clusters was chosen, if it was not given.
     pub suggestion: Option<Suggestion>,
-    /// The branches that the finish compared.
+    /// The costs of the branches that the finish compared.
     pub finish: Finish,
     /// Whether sweeps were damped, because dissimilarities that are not distances made them oscillate.
     pub is_damped: bool,
@@ -140,8 +140,8 @@ impl Model {
     /// Returns the cluster of a new item, and the item's membership in it at a temperature (in the unit of the
     /// dissimilarities).
     ///
-    /// `dissimilarities` has those to the N items, NaN where unknown; `weights` has the items' weights, or is `None` if
-    /// all are 1. Cost: N operations.
+    /// `dissimilarities` has the new item's dissimilarities to the N items, NaN where unknown. `weights` has the items'
+    /// weights, or is `None` if all weights are 1. Cost: N operations.
     ///
     /// # Errors
     /// Returns [`Error::Parameter`] if shapes disagree, a value is negative or the temperature is not positive.
@@ -200,7 +200,8 @@ impl Model {
     }
 }
 
-/// The probability of each item's label, computed as for rows, with the field instead of the squared distance.
+/// Computes the probability of each item's label in the same way as for rows, with the field instead of the squared
+/// distance.
 fn probabilities<T: Real>(problem: &Problem<'_, T>, hard: &Hard) -> Vec<f64> {
     let (items, count, weights) = (problem.items(), hard.count, &problem.weights);
     let label = |item: usize| hard.labels[item] as usize;
@@ -213,8 +214,8 @@ fn probabilities<T: Real>(problem: &Problem<'_, T>, hard: &Hard) -> Vec<f64> {
             .enumerate()
             .for_each(|(k, sum)| *sum += share * hard.field(item, k));
     }
-    // If all pairs are known, both directions give the same: for squared distances, the squared distance of the two
-    // means.
+    // If all pairs are known, both directions give the same value. For squared distances, it is the squared distance of
+    // the two means.
     let from = |a: usize, b: usize| fields[a * count + b] - fields[a * count + a];
     let apart = |a: usize, b: usize| 0.5 * (from(a, b) + from(b, a));
     let mut borders = Borders::of_neighbours(count, 1, |k| hard.masses[k] > 0.0, apart);

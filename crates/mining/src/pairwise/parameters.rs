@@ -6,11 +6,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::Error;
 
-/// The most components, if the number of clusters is neither given nor limited.
+/// The maximum number of components, if the number of clusters is neither given nor limited.
 const MOST_SUGGESTED: usize = 20;
 
 /// The parameters of pairwise clustering. A run ends at a number of clusters or at a temperature. Without either, it
-/// chooses the number that persists longest.
+/// chooses the number of clusters that persists longest.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Parameters {
@@ -19,16 +19,16 @@ pub struct Parameters {
     /// The final temperature, in the unit of the dissimilarities ("full" convention: memberships are `exp(-eps / T)`).
     /// Default: none.
     pub stop_temperature: Option<f64>,
-    /// The most clusters, if their number is not given. Default: 20. With a final temperature, it is the number of
-    /// items.
+    /// The maximum number of clusters, if `clusters` is not given. Default: 20, or the number of items if there is a
+    /// final temperature.
     pub max_clusters: Option<usize>,
     /// The factor from one temperature to the next, 0.5 to 0.999. Default: 0.95.
     pub cooling: f64,
-    /// A fixed point is reached when no field moves by more than this share of the temperature, 1e-12 to 0.1. Default:
-    /// 1e-3.
+    /// A fixed point is reached when no field changes by more than this share of the temperature, 1e-12 to 0.1.
+    /// Default: 1e-3.
     pub tolerance: f64,
-    /// The most components, as a multiple of the wanted clusters, 1 to 4; surplus components are merged again. Default:
-    /// 1.5.
+    /// The maximum number of components, as a multiple of `clusters`, 1 to 4; surplus components are merged again.
+    /// Default: 1.5.
     pub overshoot: f64,
     /// The random seed for the directions from which the search for eigenvectors starts. Default: 0.
     pub seed: u64,
@@ -49,7 +49,7 @@ impl Default for Parameters {
 }
 
 impl Parameters {
-    /// The most components, if the number of clusters is not given.
+    /// Returns the maximum number of components, if the number of clusters is not given.
     pub(crate) fn most_clusters(&self, items: usize) -> usize {
         let default = if self.stop_temperature.is_some() { items } else { MOST_SUGGESTED.min(items) };
         self.max_clusters.unwrap_or(default)

@@ -1,10 +1,10 @@
 //! Finds the fixed point at one temperature by sweeps, and by jumps to the expected end of the sweeps.
 //!
 //! Near a transition, each sweep changes the fields by almost as much as the one before, so that hundreds of sweeps
-//! make little progress. Three fields in a row show the factor by which changes shrink, and so the sum of all changes
-//! to come. The method is the squared extrapolation of EM (Varadhan and Roland 2008, their third step length). A jump
-//! does not read the matrix. The free energy at the next sweep shows whether the jump was too long. If so, that sweep
-//! is undone, and later jumps are shorter.
+//! make little progress. The fields of three successive sweeps show the factor by which changes shrink, and so the sum
+//! of all further changes. The method is the squared extrapolation of EM (Varadhan and Roland 2008, their third step
+//! length). A jump does not read the matrix. The free energy at the next sweep shows whether the jump was too long. If
+//! so, that sweep is undone, and later jumps are shorter.
 
 use super::field::{Figures, Jump};
 
@@ -20,13 +20,13 @@ pub(crate) struct Relaxation {
     temperature: f64,
     /// The free energy before the latest sweep that was not undone.
     last: f64,
-    /// The mean squared change before the latest.
+    /// The mean squared change of the fields in the sweep before the latest.
     step: f64,
     /// The number of times the free energy rose.
     rises: usize,
-    /// The number of fields since the last jump, including the jump's own.
+    /// The number of fields since the last jump, including the field to which it led.
     known: usize,
-    /// The length of the jump before the latest sweep.
+    /// The length of the jump before the latest sweep, if there was one.
     jumped: Option<f64>,
     longest: f64,
     /// The logarithms of the priors of the last three fields, the latest first.
@@ -51,8 +51,8 @@ impl Relaxation {
         self.known
     }
 
-    /// Whether sweeps oscillate. For squared distances a sweep is one of EM and cannot raise the free energy. With
-    /// dissimilarities that are not distances, sweeps of all items at once may oscillate.
+    /// Whether sweeps oscillate. For squared distances, a sweep is an iteration of EM, which cannot raise the free
+    /// energy. With dissimilarities that are not distances, sweeps of all items at once may oscillate.
     pub fn is_swinging(&self) -> bool {
         self.rises >= 2
     }
@@ -74,7 +74,7 @@ impl Relaxation {
             return None;
         }
         let length = (step / figures.bend).sqrt();
-        // A length of 1 or less is no more than a sweep, and 0 / 0 is not a length.
+        // A jump of length 1 or less gains nothing over a sweep, and 0 / 0 is not a length.
         let length = if length.is_finite() { length.min(self.longest) } else { 1.0 };
         (length > 1.0).then_some(Jump::Ahead(length))
     }
@@ -100,8 +100,8 @@ impl Relaxation {
 mod tests {
     use super::*;
 
-    /// Sweeps a field of one number that shrinks by `factor` each time; its square is the free energy. Returns the
-    /// number of sweeps until it is below 1e-6.
+    /// Relaxes a field of one number that each sweep multiplies by `factor`; its square is the free energy. Returns the
+    /// number of sweeps until the number is below 1e-6.
     fn sweeps(factor: f64, mut is_jump: impl FnMut(Jump)) -> usize {
         let mut relaxation = Relaxation::new(1.0);
         let mut x = [1.0, 0.0, 0.0].map(|x| vec![x]);
@@ -176,7 +176,7 @@ mod tests {
         let back = relaxation.after(&figures(3.5, 1.0, 0.0), vec![], false).unwrap();
         assert!(matches!(back, Jump::Back) && !relaxation.is_swinging());
         relaxation.jump(back);
-        // From here on no jump is worthwhile, and rises count.
+        // From here on, no jump is worthwhile, and rises of the free energy count.
         for free_energy in [2.5, 2.0, 1.5] {
             assert!(relaxation.after(&figures(free_energy, 1.0, 0.01), vec![], false).is_none());
         }

@@ -23,24 +23,24 @@ use crate::product::products;
 use crate::round::Rounds;
 use crate::rows::RowMajor;
 
-/// The most passes over the matrix in a division test.
+/// The maximum number of passes over the matrix in a division test.
 pub(crate) const STEPS: usize = 24;
-/// The most passes over the matrix to find the first critical temperature.
+/// The maximum number of passes over the matrix in the search for the first critical temperature.
 pub(crate) const FIRST_STEPS: usize = 200;
-/// The relative change of all eigenvalues below which a division test ends, and below which the search for the first
-/// critical temperature ends.
+/// A division test, or the search for the first critical temperature, ends when all eigenvalues change by less than
+/// this relative amount.
 pub(crate) const TOLERANCE: f64 = 1e-5;
 pub(crate) const FIRST_TOLERANCE: f64 = 1e-13;
-/// The length of the random vector that is added to a vector before it is used again. Without it, an exact eigenvector
-/// would stay one even if another eigenvalue has become the largest.
+/// The length of the random vector that is added to a vector before it is used again. Without it, the search could not
+/// leave an exact eigenvector even if another eigenvalue has become the largest.
 const KICK: f64 = 0.02;
 
 /// The result of a division test for a component.
 #[derive(Clone, Debug)]
 pub(crate) struct Unstable {
-    /// The temperature below which it divides.
+    /// The temperature below which the component divides.
     pub critical: f64,
-    /// For each item, how its field moves when the component divides by one unit along the eigenvector.
+    /// For each item, the change of its field if the component is divided by one unit along the eigenvector.
     pub along: Vec<f64>,
 }
 
@@ -66,7 +66,7 @@ impl<T: Real> Centered<'_, '_, T> {
     }
 
     /// Computes, for each component and item, `-(D u - B (1'u) - B'u - 2 A (1'u))_i` with `u = sqrt(q) v`. Missing
-    /// pairs are left out, as if the others were all.
+    /// pairs are left out, and the known pairs count as all pairs.
     async fn moves(
         &self,
         rounds: &mut dyn Rounds,
@@ -105,7 +105,7 @@ impl<T: Real> Centered<'_, '_, T> {
     }
 
     /// Climbs to each component's leading eigenvalue, from `starts` (N numbers for each component, of any length) if
-    /// there are any. Leaves the unit eigenvectors in the result. Also returns the number of passes over the matrix.
+    /// there are any. Returns the results with eigenvectors of unit length, and the number of passes over the matrix.
     pub async fn climb(
         &self,
         rounds: &mut dyn Rounds,

@@ -12,16 +12,16 @@ use crate::anneal::{Measured, Relaxed, System};
 use crate::gather::Side;
 use crate::round::Rounds;
 
-/// The most sweeps of one relaxation. Reaching this limit is not an error: just below a transition thousands of sweeps
-/// would be needed, and the next temperature converges faster.
+/// The maximum number of sweeps of one relaxation. Reaching this limit is not an error: just below a transition,
+/// thousands of sweeps would be needed, and the next temperature converges faster.
 const MOST_SWEEPS: u64 = 500;
 /// Components count as copies if their fields differ by less than this share of the temperature, as a root mean square
 /// over their members.
 const MERGE_RADIUS: f64 = 0.04;
-/// How far the halves of a divided component are moved along the eigenvector, as a share of a deviation.
+/// The displacement of the halves of a divided component along the eigenvector, as a share of a deviation.
 const DISPLACEMENT: f64 = 0.1;
-/// A component with less than this share of the whole is dead: its memberships are the smallest that exponentials
-/// reach.
+/// A component with less than this share of the whole weight is dead: its memberships are the smallest values that
+/// exponentials reach.
 const DEAD: f64 = 1e-280;
 /// Components with less than this share of the weight do not divide.
 const LEAST_DIVIDED: f64 = 1e-9;
@@ -31,13 +31,13 @@ const LEAST_DIVIDED: f64 = 1e-9;
 pub(crate) struct Components {
     /// The number of components.
     pub count: usize,
-    /// The memberships, N x K; those of each item add up to 1.
+    /// The memberships, N x K. The memberships of each item add up to 1.
     pub memberships: Vec<f64>,
     /// The temperature above which a component is not tested for division.
     pub hold_until: Vec<f64>,
-    /// For each component, N numbers: the result of the last search for a division.
+    /// For each component, the vector of N numbers that the last division test found.
     pub vectors: Vec<f64>,
-    /// Whether sweeps move only half of the way, because they oscillated.
+    /// Whether sweeps move only half of the way, because full sweeps oscillated.
     pub is_damped: bool,
 }
 
@@ -53,7 +53,7 @@ impl Components {
         }
     }
 
-    /// The component with the largest membership of each item; the first if several are equal.
+    /// The component in which each item has its largest membership; the first component if several are equal.
     pub fn labels(&self) -> Vec<u32> {
         let most = |row: &[f64]| (0..row.len()).fold(0, |best, k| if row[k] > row[best] { k } else { best }) as u32;
         self.memberships.chunks_exact(self.count).map(most).collect()
@@ -93,8 +93,8 @@ impl<'a, 'm, T: Real> PairwiseSystem<'a, 'm, T> {
         Self { problem, components, by_mass, seed, turn, is_growing: by_mass, pushes: Vec::new(), unstable: Vec::new() }
     }
 
-    /// Makes one sweep after `known` others. Returns its figures, with the free energy before the sweep, and the
-    /// logarithms of the components' shares.
+    /// Makes one sweep after `known` earlier sweeps. Returns its figures, with the free energy before the sweep, and
+    /// the logarithms of the components' shares.
     pub async fn sweep(
         &mut self,
         rounds: &mut dyn Rounds,
@@ -118,8 +118,8 @@ impl<'a, 'm, T: Real> PairwiseSystem<'a, 'm, T> {
         Ok((figures, log_priors))
     }
 
-    /// Computes the fields of the present memberships for all ranks, and measures the memberships that follow at a
-    /// temperature.
+    /// Computes the fields of the present memberships for all ranks, and measures the memberships that follow from
+    /// these fields at a temperature.
     pub async fn fields(
         &mut self,
         rounds: &mut dyn Rounds,
@@ -256,8 +256,8 @@ impl<T: Real> System for PairwiseSystem<'_, '_, T> {
 
 impl Components {
     /// Merges components that have become copies of each other, the later into the earlier; a merged component must
-    /// wait before it divides. Returns how many were removed. Two components are copies if their members have the same
-    /// fields, as the quotients of memberships show.
+    /// wait before it divides. Returns the number of removed components. Two components are copies if their members
+    /// have the same fields, as the quotients of memberships show.
     fn merge(&mut self, weights: &[f64], hold_until: f64) -> usize {
         let before = self.count;
         let mut a = 0;
@@ -295,8 +295,8 @@ impl Components {
         if first <= least || second <= least {
             return true;
         }
-        // With equal fields, the quotient of memberships is that of the masses. It is weighted by the mean of both
-        // shares.
+        // With equal fields, the quotient of memberships is the quotient of the masses. Each item is weighted by the
+        // mean of its shares in both components.
         let mut square = 0.0;
         for (m, n) in pairs().map(|(m, n)| (m / first, n / second)).filter(|(m, n)| m + n > 0.0) {
             let apart = 2.0 * (m - n) / (m + n);

@@ -1,9 +1,9 @@
-//! Rounds that can be cancelled. A leaf that begins after a request to stop is skipped, and the total tells all ranks
-//! about it.
+//! Rounds that can be cancelled. A leaf that begins after a request to stop is skipped, and the round's total tells all
+//! ranks about it.
 //!
-//! A partial then has an additional number, which counts the skipped leaves; if the round has several keys, it is an
-//! additional key. So the usual all-reduce leads all ranks to the same decision, whichever rank received the request.
-//! No rank waits for a rank that has ended.
+//! To that end, a partial has an additional number, which counts the skipped leaves. If the round has several keys, the
+//! count is an additional key. So the usual all-reduce leads all ranks to the same decision, whichever rank received
+//! the request. No rank waits for a rank that has ended.
 
 use std::ops::Range;
 
@@ -12,10 +12,10 @@ use lehr_ranks::timing::{Phases, Spread};
 use lehr_ranks::trace::Trace;
 use lehr_ranks::{CellBytes, Error, Partition, Pending, Round, Rounds};
 
-/// The rounds of one step.
+/// The rounds of one step, with a stop signal.
 pub(crate) struct CancellableRounds<'a> {
     rounds: &'a mut dyn Rounds,
-    /// `None` if the step cannot be interrupted, on all ranks alike.
+    /// The stop signal; `None`, on all ranks, if the step cannot be interrupted.
     interrupt: Option<&'a Interrupt>,
     total: Vec<f64>,
     is_given_up: bool,
@@ -32,8 +32,8 @@ impl<'a> CancellableRounds<'a> {
         self.is_given_up
     }
 
-    /// The result of a part that cannot be resumed, such as the beginning of a run:
-    /// [`Error::Stopped`](crate::Error::Stopped) if it was abandoned.
+    /// Returns the result of a part that cannot be resumed, such as the beginning of a run. If the part was abandoned,
+    /// returns [`Error::Stopped`](crate::Error::Stopped).
     pub fn outcome<T>(&self, result: Result<T, crate::Error>) -> Result<T, crate::Error> {
         if self.is_given_up { Err(crate::Error::Stopped) } else { result }
     }
@@ -102,7 +102,7 @@ impl Rounds for CancellableRounds<'_> {
         Box::pin(async move {
             let heeded = Heeded { round, interrupt: self.interrupt };
             let Some(mark) = heeded.mark() else { return self.rounds.round(&heeded, total).await };
-            // If there are no leaves, the total keeps its values.
+            // A round over no leaves leaves the total unchanged, so the previous values are copied.
             self.total.clear();
             self.total.extend_from_slice(total);
             self.total.resize(heeded.len(), 0.0);

@@ -1,7 +1,7 @@
 //! Counts the messages between ranks in a run, for experiment E25 (d).
 //!
-//! In tests, [`drive`] replaces `lehr_ranks::drive`. It gives a program rounds that record each all-reduce and each
-//! gathering, and forward it.
+//! In tests, [`drive`] replaces `lehr_ranks::drive`. It passes rounds to the program that record each all-reduce and
+//! each gathering before forwarding it.
 
 use std::cell::RefCell;
 use std::ops::Range;
@@ -14,9 +14,9 @@ use lehr_ranks::{CellBytes, Execution, LeafCells, Partition, Pending, Program, R
 /// The messages between ranks.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Traffic {
-    /// The all-reduces in order: the name of the round, and how many 8-byte numbers each rank's partial has.
+    /// The all-reduces in order: the name of each round, and the number of 8-byte numbers in each rank's partial.
     pub reduced: Vec<(&'static str, usize)>,
-    /// The gatherings in order: the bytes of all ranks together, which every rank receives.
+    /// The gatherings in order: for each, the total number of bytes of all ranks, which every rank receives.
     pub gathered: Vec<usize>,
 }
 
@@ -28,7 +28,7 @@ thread_local! {
 /// A single cell, which all ranks share.
 type Count = LeafCells<Traffic>;
 
-/// Calls `run`, and counts the rounds of the programs that it runs.
+/// Calls `run`, and counts the messages of the programs that `run` starts.
 fn counted<R>(run: impl FnOnce() -> R) -> (R, Traffic) {
     let count = Rc::new(Count::new(1, |_| Traffic::default()));
     COUNT.set(Some(count.clone()));
@@ -137,7 +137,7 @@ mod tests {
     const DIMENSION: usize = 3;
     const DOUBLE: usize = size_of::<f64>();
 
-    /// Runs on several ranks, whose result must equal that on one rank.
+    /// Runs on several ranks, and asserts that the result equals the result of one rank.
     fn on_ranks<R>(run: impl Fn(&Execution) -> R) -> (R, Traffic) {
         let on = |ranks: usize| {
             let execution = Execution { engine: Engine::Ranks, ranks, threads: ranks.min(2), job: None };
@@ -198,7 +198,7 @@ mod tests {
                 "covariance" => vec![DIMENSION * DIMENSION],
                 "labels" => vec![k * (1 + DIMENSION)],
                 "spreads" => vec![k * 2],
-                // Six numbers for each pair of clusters.
+                // Each pair of clusters has six sums.
                 "borders" => vec![k * (k - 1) / 2 * 6],
                 "probabilities" => vec![0],
                 "nearest centres" => [Kind::Centers, Kind::Swaps].map(|kind| k * kind.len(DIMENSION)).to_vec(),

@@ -1,5 +1,5 @@
 //! Aligns one map with another: finds the rotation, reflection, translation and, on request, scale that bring items
-//! nearest to their positions on the other.
+//! nearest to their positions on the other map.
 //!
 //! The method is weighted orthogonal Procrustes analysis (Gower and Dijksterhuis 2004): if the cross-covariance is
 //! `U S V'`, the rotation is `U V'`. Stress does not depend on orientation, so align maps before you compare them or
@@ -7,7 +7,7 @@
 
 use crate::Error;
 
-/// The most sweeps of rotations; convergence is quadratic.
+/// The maximum number of sweeps of rotations; convergence is quadratic.
 const MOST_SWEEPS: usize = 60;
 
 /// The transformation that aligns one map with another.
@@ -92,8 +92,8 @@ pub fn align(
     Ok(Alignment { positions, rotation, scale, error: (error / total).sqrt() })
 }
 
-/// Returns the orthogonal matrix nearest to `matrix`, and the sum of its singular values. It uses one-sided rotations
-/// (Hestenes 1958) until the columns are orthogonal.
+/// Returns the orthogonal matrix nearest to `matrix`, and the sum of its singular values. One-sided rotations (Hestenes
+/// 1958) are applied until the columns are orthogonal.
 fn nearest_rotation(n: usize, mut matrix: Vec<f64>) -> (Vec<f64>, f64) {
     let mut right = vec![0.0; n * n];
     (0..n).for_each(|p| right[p * n + p] = 1.0);
@@ -126,7 +126,7 @@ fn nearest_rotation(n: usize, mut matrix: Vec<f64>) -> (Vec<f64>, f64) {
     }
     let sizes: Vec<f64> = (0..n).map(|p| column(&matrix, p, p).sqrt()).collect();
     let most = sizes.iter().copied().fold(0.0, f64::max);
-    // Left singular vectors; if a singular value is 0, any vector that is orthogonal to the others.
+    // The left singular vectors. If a singular value is 0, any vector that is orthogonal to the other vectors will do.
     let mut left: Vec<Vec<f64>> = vec![Vec::new(); n];
     for p in (0..n).filter(|&p| sizes[p] > 1e-14 * most) {
         left[p] = (0..n).map(|i| matrix[i * n + p] / sizes[p]).collect();

@@ -1,9 +1,10 @@
 //! Classical scaling: initial positions from the leading eigenvectors of the centred squares.
 //!
 //! Torgerson 1952: with the centring J, `-1/2 J D² J` is the matrix of inner products if the distances are Euclidean.
-//! The Lanczos recurrence finds its leading eigenvectors; it keeps all vectors orthogonal, and takes one product with
-//! the matrix for each step. No squared or centred matrix is stored. A missing square is replaced by the mean of its
-//! row, plus that of its column, minus that of the whole matrix. Such a square adds nothing to the centred matrix.
+//! The Lanczos recurrence finds the leading eigenvectors of this matrix. It keeps all vectors orthogonal, and each step
+//! takes one product with the matrix. No squared or centred matrix is stored. A missing square is replaced by the mean
+//! of its row, plus the mean of its column, minus the mean of the whole matrix. Such a square adds nothing to the
+//! centred matrix.
 
 use lehr_numerics::compact::{Columns, Entry};
 use lehr_numerics::factor::eigenpairs;
@@ -16,13 +17,14 @@ use crate::gather::Side;
 use crate::product::products;
 use crate::round::Rounds;
 
-/// The number of Lanczos steps if there are few dimensions; the positions are only a start.
+/// The number of Lanczos steps if there are few dimensions. More steps are not needed, because the positions are only a
+/// start.
 const STEPS: usize = 30;
-/// If the rest of a vector is below this share of its length, it is a rounding error: the space that it spans is
-/// exhausted.
+/// If the remainder of a vector is below this share of its length, the remainder is a rounding error, and the Krylov
+/// space is exhausted.
 const EXHAUSTED: f64 = 1e-10;
 /// The spread, as a share of the map's size, in dimensions for which the squares have no positive eigenvalue. Without
-/// it, the map would stay flat.
+/// this spread, the map would stay flat in these dimensions.
 const THICKNESS: f64 = 1e-3;
 
 /// Returns centred positions in the matrix's unit, and the number of passes over the matrix.
@@ -87,7 +89,7 @@ pub(crate) async fn classical<T: Real>(
     Ok((positions, count as u64 + 1))
 }
 
-/// Gives dimensions in which all items coincide a small share of the largest size.
+/// Spreads items by a small share of the map's size in dimensions in which they all coincide.
 fn thicken(positions: &mut [f64], dimension: usize, seed: u64) {
     let sizes: Vec<f64> =
         (0..dimension).map(|k| positions.iter().skip(k).step_by(dimension).map(|x| x * x).sum::<f64>()).collect();
@@ -104,7 +106,7 @@ fn thicken(positions: &mut [f64], dimension: usize, seed: u64) {
 
 /// The centred squares as an operator.
 struct Squares {
-    /// The mean square of each row, minus half of that of the whole matrix, if pairs are missing.
+    /// The mean square of each row, minus half of the mean square of the whole matrix; used if pairs are missing.
     means: Vec<f64>,
 }
 

@@ -1,8 +1,10 @@
-//! An embedding as a series of steps: starts, temperatures, iterations. Each iteration is a step that can be resumed.
+//! An embedding as a series of steps: starts, temperatures, iterations. Each iteration is a step, and the run can be
+//! resumed after each step.
 //!
-//! An iteration reads the matrix once, at the candidate for the next positions. The pass returns the stress there,
-//! which decides whether the candidate is accepted, and the moments from which the next candidate is computed. If a
-//! lengthened step (de Leeuw and Heiser 1980) would raise the stress, it is replaced by the plain step, which cannot.
+//! An iteration reads the matrix once, at the candidate for the next positions. The pass returns the stress of the
+//! candidate, which decides whether the candidate is accepted. It also returns the moments from which the next
+//! candidate is computed. If a lengthened step (de Leeuw and Heiser 1980) would raise the stress, it is replaced by the
+//! plain step, which never raises the stress.
 
 use lehr_numerics::elementary::ln;
 use lehr_numerics::lanes::Real;
@@ -20,11 +22,11 @@ use crate::round::Rounds;
 
 /// The iteration from which steps are lengthened.
 const RELAXED_FROM: u64 = 10;
-/// Every n-th step is plain anyway: it removes errors that lengthened steps only invert.
+/// Every n-th step is plain, because plain steps remove errors that lengthened steps only invert.
 const PLAIN_EVERY: u64 = 4;
-/// A stress below this share of the targets' sum of squares counts as 0: its root is 1e-10.
+/// A stress below this share of the targets' sum of squares counts as 0; the square root of the share is 1e-10.
 const EXACT: f64 = 1e-20;
-/// The share of the residual at which conjugate gradients stop, and the share near the end.
+/// The shares of the initial residual at which conjugate gradients stop: usually, and near the end of the run.
 const LOOSE: f64 = 0.05;
 const TIGHT: f64 = 1e-3;
 /// The end is near when stress falls by less than this many times the tolerance.
@@ -37,7 +39,7 @@ const ANNEALED_TOLERANCE: f64 = 1e-6;
 pub enum Stop {
     /// Stress fell by less than the tolerance, or is 0.
     Converged,
-    /// The most iterations were made.
+    /// The maximum number of iterations was reached.
     MostIterations,
 }
 
@@ -46,8 +48,8 @@ pub enum Stop {
 pub struct Iteration {
     /// The temperature, in the input's unit; 0 without annealing.
     pub temperature: f64,
-    /// The weighted sum of squared errors, divided by that of the unannealed squared targets. Values at different
-    /// temperatures are not comparable.
+    /// The weighted sum of squared errors, divided by the weighted sum of the unannealed squared targets. Values at
+    /// different temperatures are not comparable.
     pub stress: f64,
 }
 
@@ -73,7 +75,7 @@ pub struct State {
     candidate: Vec<f64>,
     /// The plain step, which is tried if the candidate is a lengthened step and is worse.
     plain: Option<Vec<f64>>,
-    /// The last positions that were accepted at this temperature, and their stress.
+    /// The last positions that were accepted at this temperature, and the stress of these positions.
     taken: Option<(Vec<f64>, f64)>,
     /// The number of iterations at this temperature.
     at_temperature: u64,
@@ -115,7 +117,7 @@ impl<T: Real> run::Fit<Parameters> for Fit<'_, T> {
 
     fn progress(&mut self) -> Progress {
         let history = &self.state.history;
-        // The last positions that were accepted; before the first, all items are at one point.
+        // The last positions that were accepted. Before the first iteration, all items are at one point.
         let Iteration { temperature, stress } =
             history.last().copied().unwrap_or(Iteration { temperature: 0.0, stress: 1.0 });
         let (start, iteration) = (self.state.attempt as f64, history.len() as f64);
@@ -134,8 +136,8 @@ impl<T: Real> run::Fit<Parameters> for Fit<'_, T> {
         let state = &mut self.state;
         state.passes += 1;
         if !state.is_scaled {
-            // The sum of w d^2 follows from the other sums. At the first temperature targets are small, and so is their
-            // map, so the scale is that of these targets.
+            // The sum of w d^2 follows from the other sums. The scale is that of the present targets: at the first
+            // temperature, targets are small, and so is the map.
             let square = passed.stress - self.target_norm(rounds, shift).await? + 2.0 * passed.cross;
             let state = &mut self.state;
             state.is_scaled = true;
@@ -165,8 +167,8 @@ impl<T: Real> run::Fit<Parameters> for Fit<'_, T> {
             .push(Iteration { temperature: state.temperature * problem.matrix.unit, stress: passed.stress / norm });
         let tolerance = if state.temperature > 0.0 { ANNEALED_TOLERANCE } else { parameters.tolerance };
         let is_exact = passed.stress <= EXACT * norm;
-        // A lengthened step may turn an error into its opposite, where a plain step would remove it. Then the unchanged
-        // stress means nothing.
+        // A lengthened step may turn an error into its opposite, where a plain step would remove it. Then an unchanged
+        // stress does not mean that the run has converged.
         let was_lengthened = state.plain.take().is_some();
         let is_still = state.taken.is_some() && decrease < tolerance;
         let is_converged = is_exact || (is_still && !was_lengthened);
@@ -296,7 +298,7 @@ impl<'a, T: Real> Fit<'a, T> {
         Ok(())
     }
 
-    /// For each item, the sum of the weights of its pairs; empty if that is the weight of all items.
+    /// For each item, the sum of the weights of its pairs; empty if each sum is the weight of all items.
     pub fn degrees(&self) -> &[f64] {
         self.solver.degrees()
     }
@@ -319,15 +321,15 @@ impl<'a, T: Real> Fit<'a, T> {
         self.furthest
     }
 
-    /// The last temperature above 0: half of the one at which the smallest target would be 0.
+    /// The last temperature above 0: half of the temperature at which the smallest target would be 0.
     fn lowest(&self) -> f64 {
         let smallest = self.problem.matrix.survey.smallest / self.problem.matrix.unit;
         let root = (2.0 * self.problem.dimension as f64).sqrt();
-        // Temperatures below a thousandth of the largest move nothing visibly.
+        // Temperatures below a thousandth of the largest dissimilarity have no visible effect.
         (0.5 * smallest / root).max(1e-3 * self.problem.matrix.survey.largest / self.problem.matrix.unit / root)
     }
 
-    /// The weighted sum of squared targets, reduced by `shift`.
+    /// Returns the weighted sum of squared targets, each reduced by `shift`.
     async fn target_norm(&mut self, rounds: &mut dyn Rounds, shift: f64) -> Result<f64, Error> {
         if shift == 0.0 {
             return Ok(self.state.norm);

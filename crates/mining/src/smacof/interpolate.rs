@@ -1,10 +1,10 @@
 //! Places new items on a map that stays unchanged, each by its nearest items of the map (MI-MDS).
 //!
 //! Bae, Choi, Qiu and Fox (HPDC 2010) minimise `sum_j (|x - y_j| - delta_j)^2` over the k nearest items by
-//! majorisation, starting from the neighbours' mean. With few neighbours, that ends at a wrong position for every fifth
-//! item. Here trilateration gives the start: differences of the squared equations are linear in x. If the neighbours
-//! lie on a plane or a line, both mirror images are tried and the better one is kept. Items are independent of each
-//! other, so ranks exchange nothing.
+//! majorisation, starting from the neighbours' mean. With few neighbours, their method ends at a wrong position for
+//! every fifth item. Here trilateration gives the start: differences of the squared equations are linear in x. If the
+//! neighbours lie on a plane or a line, both mirror images are tried, and the better image is kept. Items are
+//! independent of each other, so ranks exchange nothing.
 
 use lehr_numerics::factor::eigenpairs;
 
@@ -15,22 +15,22 @@ use crate::round::{Execution, Partition, Program, Round, Rounds, drive, total_of
 use crate::rows::RowMajor;
 
 /// If the neighbours' spread in a direction is below this share of their largest spread, they do not determine the
-/// position in it.
+/// position along this direction.
 const FLAT: f64 = 1e-10;
-/// The numbers of an item beside its coordinates: its error, and its nearest item.
+/// The number of values for each item beside its coordinates: its error and its nearest item.
 const BESIDE: usize = 2;
-/// Iterations end at a move below this share of the neighbours' distance.
+/// Iterations end when a move is below this share of the neighbours' distance.
 const STILL: f64 = 1e-14;
 
-/// How new items are placed.
+/// The parameters of the placement of new items.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Interpolation {
     /// The number of neighbours that place an item; at least one more than the map has dimensions. Default: 10.
     pub neighbours: usize,
-    /// The most iterations. Default: 50.
+    /// The maximum number of iterations. Default: 50.
     pub most_iterations: usize,
-    /// Whether items that cannot be placed are left without a position, with NaN as coordinates and error. By default
-    /// they cause an error.
+    /// Whether items that cannot be placed are left without a position, with NaN as coordinates and error. By default,
+    /// such items cause an error.
     pub leaves_out: bool,
 }
 
@@ -49,23 +49,24 @@ pub struct Placed {
     pub positions: Vec<f64>,
     /// For each item, the root mean square error of its distances to its neighbours, in the map's unit.
     pub errors: Vec<f64>,
-    /// For each item, the item of the map with the least dissimilarity to it; the first of several. `None` for an item
-    /// without a position.
+    /// For each new item, the item of the map with the lowest dissimilarity to it; the first if several are equal.
+    /// `None` if the new item has no position.
     pub nearest: Vec<Option<usize>>,
 }
 
 /// Places `items` new items on a map of N positions.
 ///
 /// `dissimilarities(item, row)` writes the dissimilarities of a new item to all N items of the map into `row`; unknown
-/// ones are NaN. An item with fewer than dimension + 1 known dissimilarities has no position. An item at distance 0
-/// from an item of the map is placed on it, because nothing distinguishes the two. If there are several, it is placed
-/// on the first.
+/// dissimilarities are NaN. An item with fewer than dimension + 1 known dissimilarities has no position. A new item at
+/// dissimilarity 0 to an item of the map is placed on that item, because nothing distinguishes the two. If there are
+/// several such items on the map, the first is used.
 ///
 /// # Errors
 /// Returns [`Error::Parameter`] for an invalid map or too few neighbours, and the errors of the ranks. Returns
 /// [`Error::Unrelated`] with items that cannot be placed, unless [`Interpolation::leaves_out`] is set.
 ///
-/// Cost, for each item: N numbers and the k smallest of them, then tens of iterations of k x dimension operations.
+/// Cost for each item: reading N numbers and finding the k smallest, then tens of iterations of k x dimension
+/// operations.
 ///
 /// # Example
 /// ```
@@ -197,14 +198,15 @@ impl Placing<'_> {
     }
 }
 
-/// Returns starts: the solution of the linear equations, or its two mirror images if the neighbours lie in a flat.
+/// Returns one or two starts: the solution of the linear equations, or its two mirror images if the neighbours lie in a
+/// flat.
 fn trilaterate(known: &[(&[f64], f64)], dimension: usize) -> Vec<Vec<f64>> {
     let count = known.len() as f64;
     let mean: Vec<f64> = (0..dimension).map(|k| known.iter().map(|(y, _)| y[k]).sum::<f64>() / count).collect();
     let mean_square = known.iter().map(|(_, delta)| delta * delta).sum::<f64>() / count;
     let apart = |y: &[f64]| y.iter().zip(&mean).map(|(y, mean)| y - mean).collect::<Vec<f64>>();
     let mean_length = known.iter().map(|(y, _)| apart(y).iter().map(|a| a * a).sum::<f64>()).sum::<f64>() / count;
-    // 2 (y_j - ybar) . x = |y_j|^2 - delta_j^2 minus their means, relative to ybar.
+    // Relative to ybar, 2 (y_j - ybar) . x = |y_j|^2 - delta_j^2, minus the mean of the right side.
     let (mut matrix, mut right) = (vec![0.0; dimension * dimension], vec![0.0; dimension]);
     for (y, delta) in known {
         let a = apart(y);
@@ -227,7 +229,7 @@ fn trilaterate(known: &[(&[f64], f64)], dimension: usize) -> Vec<Vec<f64>> {
     let Some((_, axis)) = axes.iter().find(|(value, _)| *value <= FLAT * most) else {
         return vec![from_mean(inside)];
     };
-    // The height above the flat follows from what the distances within it leave.
+    // The height above the flat follows from what the distances within the flat leave unexplained.
     let square = |(y, delta): &(&[f64], f64)| {
         delta * delta - apart(y).iter().zip(&inside).map(|(a, x)| (x - a) * (x - a)).sum::<f64>()
     };
@@ -236,7 +238,7 @@ fn trilaterate(known: &[(&[f64], f64)], dimension: usize) -> Vec<Vec<f64>> {
     vec![from_mean(beside(1.0)), from_mean(beside(-1.0))]
 }
 
-/// Returns the position that a start leads to, and its root mean square error, which falls in every iteration.
+/// Returns the position to which a start leads, and the root mean square error there. No iteration raises this error.
 fn majorise(known: &[(&[f64], f64)], mut x: Vec<f64>, most_iterations: usize) -> (Vec<f64>, f64) {
     let count = known.len() as f64;
     let scale = known.iter().map(|(_, delta)| delta).sum::<f64>() / count;

@@ -18,16 +18,17 @@ pub struct Map {
     /// The positions: N x dimension, row-major, in the unit of the dissimilarities. They are relative to the weighted
     /// mean and along principal axes, unless positions were given.
     pub positions: Vec<f64>,
-    /// The weighted sum of squared errors, divided by that of the squared dissimilarities: 0 is exact.
+    /// The weighted sum of squared errors, divided by the weighted sum of squared dissimilarities. It is 0 if all
+    /// distances are exact.
     pub stress: f64,
     /// Kruskal's stress-1: the square root of the ratio of the sum of squared errors to the sum of squared distances on
     /// the map.
     pub stress_1: f64,
-    /// The weighted sum of squared errors over all pairs, in the squared unit of the dissimilarities (times that of the
-    /// weights).
+    /// The weighted sum of squared errors over all pairs, in the squared unit of the dissimilarities, times the unit of
+    /// the weights.
     pub raw_stress: f64,
     /// For each item, the weighted mean squared error of its pairs, divided by the mean squared dissimilarity of all
-    /// pairs. The weighted mean over items is the stress.
+    /// pairs. The weighted mean of the values of all items is the stress.
     pub item_stress: Vec<f64>,
     /// Why the run ended.
     pub stop: Stop,
@@ -57,7 +58,7 @@ pub(crate) struct Outcome {
     /// The sums at the best positions, and N x (dimension + 1) moments and stresses.
     pub passed: Passed,
     pub rows: Vec<f64>,
-    /// For each item, the sum of the weights of its pairs; empty if that is the weight of all items.
+    /// For each item, the sum of the weights of its pairs; empty if each sum is the weight of all items.
     pub degrees: Vec<f64>,
     pub spent: Spent,
 }

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::Error;
 
-/// The most dimensions of a map.
+/// The maximum number of dimensions of a map.
 const MOST_DIMENSIONS: usize = 64;
 
 /// The start of an embedding.
@@ -22,14 +22,14 @@ pub enum Start {
 /// The weight of a pair as a function of its dissimilarity.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Weighting {
-    /// All equal.
+    /// All pairs have equal weights.
     #[default]
     Equal,
-    /// 1 over the dissimilarity, as in Sammon's mapping. Dissimilarities below a thousandth of the mean are treated as
-    /// a thousandth of it.
+    /// The weight is 1 over the dissimilarity, as in Sammon's mapping. Dissimilarities below a thousandth of the mean
+    /// are treated as a thousandth of it.
     Sammon,
-    /// 1 over the squared dissimilarity, so that relative errors count equally. Dissimilarities below three hundredths
-    /// of the mean are treated as three hundredths of it.
+    /// The weight is 1 over the squared dissimilarity, so that relative errors count equally. Dissimilarities below
+    /// three hundredths of the mean are treated as three hundredths of it.
     InverseSquare,
 }
 
@@ -39,9 +39,10 @@ pub enum Weighting {
 pub struct Parameters {
     /// The number of dimensions of the map, 1 to 64. Default: 2.
     pub dimension: usize,
-    /// The start, unless the input has positions. Default: classical scaling.
+    /// The start, used unless the input has positions. Default: classical scaling.
     pub start: Start,
-    /// The number of random starts, of which the best is kept, 1 to 10,000. Default: 4. Other starts are tried once.
+    /// The number of random starts, of which the best is kept, 1 to 10,000. Default: 4. Starts that are not random are
+    /// tried once.
     pub starts: usize,
     /// The weights of pairs. Default: equal.
     pub weighting: Weighting,
@@ -49,11 +50,11 @@ pub struct Parameters {
     pub annealed: bool,
     /// The factor from one temperature to the next while annealing, 0.5 to 0.999. Default: 0.95.
     pub cooling: f64,
-    /// The tolerance: the embedding ends when an iteration lowers stress by less than this share, 1e-15 to 0.1.
+    /// The tolerance: the embedding ends when an iteration lowers the stress by less than this share, 1e-15 to 0.1.
     /// Default: 1e-6.
     pub tolerance: f64,
-    /// The most iterations of each start, at least 1. Not reaching the tolerance is reported, but is not an error.
-    /// Default: 1,000; annealing makes up to as many at each temperature.
+    /// The maximum number of iterations of each start, at least 1. If a start does not reach the tolerance, Lehr
+    /// reports this, but it is not an error. Default: 1,000. With annealing, this is the maximum at each temperature.
     pub most_iterations: u64,
     /// Whether to lengthen steps if that lowers the stress, which about halves the iterations. Default: yes.
     pub relaxed: bool,
@@ -83,8 +84,8 @@ impl Default for Parameters {
 pub struct Input<'a> {
     /// N items and the dissimilarities between them; pairs without a value have no influence.
     pub dissimilarities: &'a Dissimilarities,
-    /// The weight of each item, 0 or more; a weight of 3 stands for three items at the same position. An item of weight
-    /// 0 is placed, but has no influence.
+    /// The weight of each item, 0 or more. An item of weight 3 counts as three items at the same position. An item of
+    /// weight 0 is placed, but has no influence.
     pub weights: Option<&'a [f64]>,
     /// The weight of each pair, 0 or more; cannot be combined with [`Parameters::weighting`].
     pub pair_weights: Option<&'a Dissimilarities>,

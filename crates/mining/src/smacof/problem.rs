@@ -1,5 +1,5 @@
-//! The data of an embedding, prepared for rounds: targets, weights, and which items may move. Also the pass of an
-//! iteration.
+//! The data of an embedding, prepared for rounds: targets, weights, and which items may move. This file also contains
+//! the pass of an iteration.
 
 use std::ops::Range;
 
@@ -18,10 +18,10 @@ use crate::rows::RowMajor;
 /// If weights are 1 over dissimilarities, smaller dissimilarities count as this share of the mean.
 const SAMMON_FLOOR: f64 = 1e-3;
 /// If weights are 1 over squares, smaller dissimilarities count as this share of the mean. The largest weight is then a
-/// thousand times that of the mean.
+/// thousand times the weight of the mean dissimilarity.
 const SQUARE_FLOOR: f64 = 0.03;
 
-/// The parts that all ranks share.
+/// The data of an embedding, which all ranks share.
 pub(crate) struct Problem<'a, T: Real> {
     pub matrix: Matrix<'a, T>,
     pub pair_weights: Option<Matrix<'a, T>>,
@@ -38,7 +38,7 @@ pub(crate) struct Problem<'a, T: Real> {
     pub gather: Gather,
     pub partition: Partition,
     pub fingerprint: u64,
-    /// Multiplying a sum over pairs of weights times squares by all of these converts it to the input's unit.
+    /// The factors that convert a sum over pairs of weights times squares to the input's unit.
     raw_units: Vec<f64>,
 }
 
@@ -104,7 +104,7 @@ impl<'a, T: Real> Problem<'a, T> {
         }
         let mut units = self.raw_units.clone();
         let mut raw = sum;
-        // Multiply large by small: the square of a unit may overflow even if the whole product does not.
+        // Multiply large factors by small ones: the square of a unit may overflow even if the whole product does not.
         while !units.is_empty() {
             let place = units.iter().position(|unit| (*unit < 1.0) == (raw > 1.0)).unwrap_or_default();
             raw *= units.remove(place);
@@ -139,7 +139,8 @@ impl<'a, T: Real> Problem<'a, T> {
         }
     }
 
-    /// The matrix, and which of its entries is a pair's weight in addition to those of its items.
+    /// The matrix that has the pairs' weights, and the entry of it that is the weight. The items' weights are
+    /// additional factors.
     pub fn pair_weight(&self) -> (&Matrix<'a, T>, Entry) {
         if let Some(weights) = &self.pair_weights {
             return (weights, Entry::Value);
@@ -209,7 +210,8 @@ pub(crate) struct Passed {
     pub cross: f64,
 }
 
-/// Makes a pass over the matrix at the given positions, for N x (dimension + 1) moments and stresses, and their sums.
+/// Makes a pass over the matrix at the given positions. Computes N x (dimension + 1) moments and stresses, and the sums
+/// over all pairs.
 pub(crate) async fn pass<T: Real>(
     rounds: &mut dyn Rounds,
     problem: &Problem<'_, T>,

@@ -1,10 +1,10 @@
-//! The Shepard diagram: how often each distance represents each dissimilarity, as counts on a grid.
+//! The Shepard diagram: how often each distance on the map represents each dissimilarity, as counts on a grid.
 
 use lehr_data::dissimilarities::Dissimilarities;
 
 use super::map::Map;
 
-/// The most pairs that are counted. If there are more, rows are selected at even intervals.
+/// The maximum number of pairs that are counted. If there are more pairs, only rows at even intervals are counted.
 const MOST_PAIRS: usize = 50_000_000;
 
 /// Counts of pairs by dissimilarity and distance. A plot of N² / 2 pairs would be unreadable; a grid of counts has a
@@ -13,13 +13,13 @@ const MOST_PAIRS: usize = 50_000_000;
 pub struct Shepard {
     /// The number of cells along each side.
     pub bins: usize,
-    /// The upper end of the dissimilarities: the largest that was counted.
+    /// The upper end of the axis of dissimilarities: the largest dissimilarity that was counted.
     pub largest_dissimilarity: f64,
-    /// The upper end of the distances.
+    /// The upper end of the axis of distances.
     pub largest_distance: f64,
     /// The counts: bins x bins, row by row. Dissimilarities increase with the row, distances within it.
     pub counts: Vec<u64>,
-    /// Every n-th row of the matrix was counted.
+    /// The interval of the rows that were counted: every n-th row of the matrix.
     pub every: usize,
     /// Pearson's correlation of dissimilarity and distance, over the counted pairs.
     pub correlation: f64,
@@ -28,7 +28,7 @@ pub struct Shepard {
 impl Shepard {
     /// Counts the pairs that have a dissimilarity.
     ///
-    /// Cost: N² / 2 distances, up to 50 million; beyond that, those of evenly spaced rows.
+    /// Cost: N² / 2 distances, but at most about 50 million.
     ///
     /// # Panics
     /// Panics if the map and the matrix differ in the number of items, or if `bins` is 0.

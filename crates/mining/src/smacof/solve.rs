@@ -1,8 +1,8 @@
 //! Solves for the next positions from the moments of a pass: `V X = B(Z) Z` on the items that may move.
 //!
-//! If all pairs count only by their items' weights, V is a diagonal minus a product of two vectors, and there is a
+//! If pairs are weighted only by their items' weights, V is a diagonal matrix minus an outer product. Then there is a
 //! closed form. Otherwise conjugate gradients start from the present positions. Each of their steps lowers the
-//! majorising function, so stopping early does not raise the stress. V is never formed, and nothing is added to make it
+//! majorising function, so stopping early does not raise the stress. V is never formed, and no term is added to make it
 //! regular, so a map with missing pairs keeps its scale.
 
 use lehr_numerics::compact::Columns;
@@ -14,7 +14,7 @@ use crate::gather::Side;
 use crate::product::products;
 use crate::round::Rounds;
 
-/// The most steps of conjugate gradients.
+/// The maximum number of conjugate gradient steps.
 const MOST_STEPS: u64 = 20;
 
 /// The state that is kept between iterations.
@@ -42,13 +42,13 @@ impl Solver {
         Ok(solver)
     }
 
-    /// For each item, the sum of the weights of its pairs; empty if that is the weight of all items.
+    /// For each item, the sum of the weights of its pairs; empty if each sum is the weight of all items.
     pub fn degrees(&self) -> &[f64] {
         &self.degrees
     }
 
-    /// Returns the positions that follow from the moments of a pass at `positions`. `rows` has dimension + 1 numbers
-    /// for each item, the moments first.
+    /// Returns the next positions, from the moments of a pass at `positions`. `rows` has dimension + 1 numbers for each
+    /// item, the moments first.
     pub async fn solve<T: Real>(
         &mut self,
         rounds: &mut dyn Rounds,
@@ -106,8 +106,8 @@ impl Solver {
         let mut product = Vec::new();
         self.apply(rounds, problem, x, turn, &mut product).await?;
         let mut residual = vec![0.0; items * dimension];
-        // The residual is compared with the initial residual. Compared with the right-hand side, it would be negligible
-        // near the end, and the system would seem solved from the start.
+        // The residual is compared with the initial residual, not with the right-hand side. Near the end of a run, even
+        // the initial residual is negligible compared with the right-hand side, so the system would seem solved.
         let mut first = vec![0.0; dimension];
         for item in (0..items).filter(|&item| moves(item)) {
             for k in 0..dimension {
@@ -197,8 +197,8 @@ impl Solver {
     }
 }
 
-/// Solves in closed form if V is `W diag(w) - w w'`. For an item that may move, `W x_i = moment_i + sum_j w_j x_j`; the
-/// sum over those items follows from their own moments.
+/// Solves in closed form if V is `W diag(w) - w w'`. For an item that may move, `W x_i = moment_i + sum_j w_j x_j`. The
+/// part of the sum over such items follows from their own moments.
 fn written_down<T: Real>(problem: &Problem<'_, T>, rows: &[f64], x: &mut [f64]) {
     let dimension = problem.dimension;
     let whole = problem.total_weight;

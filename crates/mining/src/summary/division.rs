@@ -76,8 +76,8 @@ impl Positions {
         Cell { scatter: scatters.iter().sum(), range, weight, mean, widest }
     }
 
-    /// Moves the points of a cell that are below its mean in its widest column before the others, and returns where the
-    /// others begin.
+    /// Partitions the points of a cell: points below its mean in its widest column come first. Returns the index at
+    /// which the remaining points begin.
     fn part(&mut self, cell: &Cell) -> usize {
         let (mut from, mut to, column) = (cell.range.start, cell.range.end, cell.widest);
         let cut = cell.mean[column];
@@ -110,14 +110,14 @@ struct Cell {
 pub(super) struct Division<'a> {
     positions: &'a mut Positions,
     cells: Vec<Cell>,
-    /// The scatter of each cell that can be divided, as bits, which sort like the numbers. If several are equal, the
-    /// first cell comes first.
+    /// The scatter of each cell that can be divided, as bits, which sort like the numbers. If several scatters are
+    /// equal, the cell with the lower index comes first.
     widest: BinaryHeap<(u64, Reverse<usize>)>,
     scatter: f64,
 }
 
 impl<'a> Division<'a> {
-    /// All points as one cell.
+    /// Starts with all points in one cell.
     pub fn new(positions: &'a mut Positions) -> Self {
         let mut division = Self { cells: Vec::new(), widest: BinaryHeap::new(), scatter: 0.0, positions };
         if !division.positions.weights.is_empty() {
@@ -134,13 +134,13 @@ impl<'a> Division<'a> {
         self.cells.len()
     }
 
-    /// The scatter within cells, with a rounding error.
+    /// The total scatter within cells, up to rounding errors.
     pub fn scatter(&self) -> f64 {
         self.scatter
     }
 
-    /// Divides the cell of the largest scatter. Returns false if no cell has more than `bound`, or if none can be
-    /// divided.
+    /// Divides the cell of the largest scatter. Returns false if no cell has a scatter above `bound`, or if no cell can
+    /// be divided.
     pub fn divide_widest(&mut self, bound: f64) -> bool {
         while let Some((bits, Reverse(place))) = self.widest.pop() {
             if f64::from_bits(bits) <= bound {

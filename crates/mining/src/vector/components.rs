@@ -1,4 +1,5 @@
-//! Mass-constrained centres: their positions, the share of the weight that each holds, and when it may divide.
+//! Mass-constrained centres: for each, its position, its share of the weight, and the temperature at which it may
+//! divide.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,10 +8,10 @@ use crate::rows::RowMajor;
 /// Whether the masses of centres count in the assignment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Mode {
-    /// `g_k = 1`: every centre counts equally. The hard limit is ordinary hard assignment.
+    /// `g_k = 1`: every centre counts equally. At low temperatures, this becomes ordinary hard assignment.
     Plain,
-    /// `g_k = P_k`, which is learnt. A centre and its exact copies count as one, so the solution does not depend on the
-    /// number of copies.
+    /// `g_k = P_k`: the mass of each centre is learnt. A centre and its exact copies together count as one centre, so
+    /// the solution does not depend on the number of copies.
     Mass,
 }
 
@@ -22,14 +23,14 @@ pub(crate) struct Components {
     pub centers: Vec<f64>,
     /// The priors, which add up to 1.
     pub priors: Vec<f64>,
-    /// The temperature above which a component is not tested for division; infinite if it need not wait.
+    /// The temperature above which a component is not tested for division; infinite if the component need not wait.
     pub hold_until: Vec<f64>,
     /// The unit vectors that the last division test found, K x D. They are only used in many dimensions.
     pub directions: Vec<f64>,
 }
 
 impl Components {
-    /// One component at the origin.
+    /// Creates one component at the origin.
     pub fn one(dimension: usize) -> Self {
         Self {
             dimension,
@@ -40,7 +41,7 @@ impl Components {
         }
     }
 
-    /// Components at given positions with equal priors.
+    /// Creates components at given positions with equal priors.
     pub fn at(dimension: usize, centers: Vec<f64>) -> Self {
         let count = centers.len() / dimension;
         let priors = vec![1.0 / count as f64; count];
@@ -61,17 +62,16 @@ impl Components {
         RowMajor::new(&self.directions, self.dimension).row(k)
     }
 
-    /// The distance of two centres: the sum of `column` over their coordinates.
+    /// Returns the distance of two centres: the sum of `column` over their coordinates.
     fn apart(&self, a: usize, b: usize, column: impl Fn(f64, f64) -> f64) -> f64 {
         self.center(a).iter().zip(self.center(b)).map(|(x, y)| column(*x, *y)).sum()
     }
 
-    /// Divides component `k` along `direction`, which has unit length. If `displacement` is 1, the length of
-    /// `direction` is that of the displacement. The copies are at `+-displacement` with half the prior each; the new
-    /// one comes last.
+    /// Divides component `k` along `direction`, which has unit length. The copies are at `+-displacement` with half the
+    /// prior each; the new copy comes last. If `displacement` is 1, `direction` itself is the displacement.
     ///
     /// `imbalance` is a tiny relative difference of the two displacements. For data with an exact symmetry, it decides
-    /// in which direction a saddle point is left.
+    /// the direction in which the system leaves a saddle point.
     pub fn divide(&mut self, k: usize, direction: &[f64], displacement: f64, imbalance: f64, hold_until: f64) {
         let dimension = self.dimension;
         for j in 0..dimension {
@@ -89,8 +89,8 @@ impl Components {
     }
 
     /// Merges components that are less than `squared_radius` apart, the later into the earlier; merged components wait
-    /// until `hold_until`. Returns how many were removed. The distance is the sum of `column` over the coordinates,
-    /// which is at least the squared distance.
+    /// until `hold_until`. Returns the number of removed components. The distance is the sum of `column` over the
+    /// coordinates, and is at least the squared distance.
     pub fn merge(&mut self, squared_radius: f64, hold_until: f64, column: impl Fn(f64, f64) -> f64) -> usize {
         if !self.has_pair_within(squared_radius, &column) {
             return 0;
@@ -123,7 +123,7 @@ impl Components {
     }
 
     /// Whether two components are less than `squared_radius` apart. Cost: K log K, if few are close in the first
-    /// coordinate. At almost every temperature this saves computing K^2 / 2 distances to merge.
+    /// coordinate. At almost every temperature, this test makes the K^2 / 2 distances of a merge unnecessary.
     fn has_pair_within(&self, squared_radius: f64, column: impl Fn(f64, f64) -> f64) -> bool {
         let first = |k: usize| self.centers[k * self.dimension];
         let mut order: Vec<usize> = (0..self.len()).collect();
@@ -134,11 +134,11 @@ impl Components {
         })
     }
 
-    /// Removes components with less than this share of the weight; the others wait until `hold_until`. Returns the
-    /// number of removed components.
+    /// Removes components with less than this share of the weight; the remaining components wait until `hold_until`.
+    /// Returns the number of removed components.
     ///
-    /// If each of two copies has its own prior, they may cost more than one that has all rows and one that has none.
-    /// Then dividing the component was useless.
+    /// With a prior for each, two copies of a component may cost more than one component with all rows and one with
+    /// none. Then dividing the component was useless.
     pub fn drop_lighter(&mut self, least: f64, hold_until: f64) -> usize {
         let before = self.len();
         (0..before)
@@ -153,7 +153,7 @@ impl Components {
         before - self.len()
     }
 
-    /// Removes component `k`; the later ones move up.
+    /// Removes component `k`; later components move up by one.
     pub fn remove(&mut self, k: usize) {
         let range = k * self.dimension..(k + 1) * self.dimension;
         self.centers.drain(range.clone());
@@ -165,7 +165,7 @@ impl Components {
     }
 }
 
-/// The squared difference of two coordinates.
+/// Returns the squared difference of two coordinates.
 pub(crate) fn squared(a: f64, b: f64) -> f64 {
     (a - b) * (a - b)
 }

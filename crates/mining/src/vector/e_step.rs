@@ -1,6 +1,6 @@
-//! The E-step of vector annealing: the soft sums of a leaf, over the centres that matter to it.
+//! The E-step of vector annealing: computes the soft sums of a leaf over the centres that matter to the leaf.
 //!
-//! Source: paper 004 eq. (1)-(3). This file does not know about ranks: it sums up one leaf.
+//! Source: paper 004 eq. (1)-(3). This file does not use ranks: it computes the sums of one leaf.
 
 use lehr_numerics::bits::{BitRows, SoftBitCenters, soft_bit_sums};
 use lehr_numerics::elementary::ln;
@@ -15,17 +15,17 @@ use crate::round::Round;
 use crate::rows::bernoulli::form;
 use crate::rows::{OverStore, RowMajor, RowMajorMut, Rows, Scalar, Storage, Work};
 
-/// The number of sums over a whole block: `-T sum w ln sum exp` and `sum w (1 - max m)`.
+/// The number of sums over all centres: `-T sum w ln sum exp` and `sum w (1 - max m)`.
 const TOTALS: usize = 2;
-/// The number of sums that follow if there is an outlier radius: the weight of outliers, and `sum w |x|^2` of the other
-/// rows. For rows of bits, only [`Sums::First`] computes the latter.
+/// The number of additional sums if there is an outlier radius: the weight of outliers, and `sum w |x|^2` of the other
+/// rows. For rows of bits, only [`Sums::First`] computes the second sum.
 const SOAKED: usize = 2;
 
 /// A pass over all rows with fixed centres.
 pub(crate) struct SoftRound<'a, T: Real> {
     pub rows: &'a Rows<T>,
     pub components: &'a Components,
-    /// `ln g_k` of each component ([`log_priors`]).
+    /// The logarithm `ln g_k` of each component ([`log_priors`]).
     pub log_priors: &'a [f64],
     /// The components in the layout of the kernels of bits and of sparse rows.
     pub side_by_side: &'a SideBySide<T>,
@@ -59,13 +59,13 @@ pub(crate) fn log_priors(components: &Components, mode: Mode, whole: f64, out: &
     }));
 }
 
-/// Components in the layout of the kernels for bits and for sparse rows. The noise component follows them, if it has a
-/// score. They are prepared once for each pass, because that takes as long as some ten rows.
+/// Components in the layout of the kernels for bits and for sparse rows. If there is a noise component, it comes last.
+/// The components are prepared once for each pass, because preparing them takes as long as about ten rows.
 #[derive(Debug, Default)]
 pub(crate) struct SideBySide<T: Real> {
-    /// Positions in the coordinates of bits.
+    /// The positions in the coordinates of bits.
     bits: SoftBitCenters<T>,
-    /// Stored positions.
+    /// The positions in stored units.
     sparse: SoftSparseCenters<T>,
 }
 
@@ -152,7 +152,8 @@ impl<T: Real> SideBySide<T> {
 }
 
 impl<T: Real> SoftRound<'_, T> {
-    /// Completes the sums of all leaves: those of sparse rows are taken from 0 and must be moved to the origin.
+    /// Completes the sums over all leaves. The sums of sparse rows are relative to 0, and are converted to sums
+    /// relative to the origin.
     pub fn settle(&self, total: &mut [f64]) {
         if self.rows.storage == Storage::Sparse {
             let sums = &mut total[self.totals()..];
@@ -202,7 +203,8 @@ impl<T: Scalar> OverStore<T, Work<'_, T>> for SoftRound<'_, T> {
         }
     }
 
-    /// Writes the sums in stored units. The noise component is an ordinary component in the same pass.
+    /// Computes the sums over rows of bits, in stored units. The noise component is an ordinary component in the same
+    /// pass.
     fn over_bits(&self, bits: &BitRows, Work { scratch, partial, .. }: Work<'_, T>) {
         let (units, per_center, centers) = (&self.rows.units, self.per_center(), &self.side_by_side.bits);
         let (totals, sums) = partial.split_at_mut(self.totals());
@@ -233,7 +235,7 @@ impl<T: Scalar> OverStore<T, Work<'_, T>> for SoftRound<'_, T> {
         }
     }
 
-    /// Sums the original, sparse rows. The noise component is an ordinary component in the same pass.
+    /// Computes the sums over the original, sparse rows. The noise component is an ordinary component in the same pass.
     fn over_sparse(&self, rows: &SparseRows<T>, Work { scratch, partial, .. }: Work<'_, T>) {
         let (totals, sums) = partial.split_at_mut(self.totals());
         let (centers, scratch_sums) = (&self.side_by_side.sparse, &mut scratch.sums);
@@ -274,12 +276,12 @@ impl<T: Scalar> Round for SoftRound<'_, T> {
     }
 }
 
-/// Finds the centres that can matter to some row in a box. A centre is excluded if its score is more than `cut` below
-/// that of another centre everywhere in the box.
+/// Finds the centres that can matter to some row in a box. A centre is excluded if, everywhere in the box, its score is
+/// more than `cut` below the score of another centre.
 ///
 /// The difference of two squared distances is linear in the row, so its maximum over the box is found coordinate by
-/// coordinate, exactly. The other centre is the one that scores best at the middle of the box. In many dimensions a box
-/// excludes no centre, so all centres are taken.
+/// coordinate, exactly. The other centre is the centre with the best score at the middle of the box. In many
+/// dimensions, a box excludes no centre, so all centres are used.
 pub(crate) fn active(
     bounds: &[f64],
     components: &Components,

@@ -19,13 +19,13 @@ pub struct Start<'a> {
     pub cost: Cost,
     /// The temperature, in the squared unit of the points ("full" convention); above 0.
     pub temperature: f64,
-    /// Passes end when no squared move exceeds this share of the temperature, or after `most_sweeps`. Above 0.
+    /// Passes end when no squared move exceeds this share of the temperature, or after `most_sweeps` passes. Above 0.
     pub tolerance: f64,
-    /// The most passes over the points.
+    /// The maximum number of passes over the points.
     pub most_sweeps: u64,
 }
 
-/// A fixed point, with the centres of the start in their order; centres are never divided or merged.
+/// A fixed point. The centres are in the order of the start, and are never divided or merged.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Equilibrium {
     /// The centres: K x D, row-major, in the unit of the points.
@@ -45,8 +45,8 @@ pub struct Equilibrium {
 }
 
 impl Equilibrium {
-    /// In mass mode, the mutual information of rows and centres; in plain mode, minus the entropy of the memberships;
-    /// in nats.
+    /// Returns, in nats, the mutual information of rows and centres in mass mode, and minus the entropy of the
+    /// memberships in plain mode.
     pub fn information(&self, temperature: f64) -> f64 {
         (self.free_energy - self.mean_cost) / temperature
     }

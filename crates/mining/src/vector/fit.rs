@@ -29,10 +29,10 @@ use crate::round::{LeafCells, Rounds};
 use crate::rows::bernoulli::merging_cost;
 use crate::rows::{Rows, Scalar};
 
-/// The most clusters for which the overshooting branch is followed. With more, merging back would take longer than the
-/// swaps that replace the branch.
+/// The maximum number of clusters for which the overshooting branch is followed. With more clusters, merging would take
+/// longer than the swaps that replace the branch.
 const MOST_OVERSHOT: usize = 1000;
-/// The tolerance while hardening, which only prepares for Lloyd's sweeps; they go the rest of the way to a fixed point.
+/// The tolerance while hardening. It can be coarse, because Lloyd's sweeps continue to the fixed point.
 const PLAIN_TOLERANCE: f64 = 1e-3;
 /// The tolerance at the final temperature, whose state is the result: as low as double precision allows.
 const LAST_TOLERANCE: f64 = 1e-10;
@@ -48,29 +48,30 @@ enum Phase {
     Done,
 }
 
-/// If the critical temperature in stored units is below this, one point far outweighs all others. There is nothing to
-/// anneal, because such light points move no centre. Squared distances divided by such temperatures would also exceed
-/// single precision. Then centres are found by division alone.
+/// If the critical temperature in stored units is below this, one point far outweighs all other points. There is
+/// nothing to anneal, because the light points do not move centres. Squared distances, divided by such temperatures,
+/// would also exceed single precision. Centres are then found by division alone.
 pub(crate) const LEAST_CRITICAL: f64 = 1e-20;
 
-/// When iterations over all rows end after a summary: after so many sweeps, or once a sweep gains almost nothing. Rows
-/// without groups would otherwise take a thousand sweeps, to lower the cost by a few ten-thousandths.
+/// The limits of iterations over all rows after a summary. They end after this many sweeps, or once a sweep gains
+/// almost nothing. Without limits, rows without groups would take a thousand sweeps to lower the cost by a few
+/// ten-thousandths.
 const SETTLED: Patience = Patience { sweeps: 100, tolerance: 1e-7, ..TO_THE_END };
 
-/// The share of the work that annealing a summary takes.
+/// The share of a run's work that annealing a summary takes.
 const OF_SUMMARY: f64 = 0.9;
 
 /// The costs and trials of the refinement.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Finish {
-    /// The weighted mean squared distance of the plain branch (A). With a Bernoulli cost, both branches have the mean
-    /// cost in nats, including that of the prior.
+    /// The weighted mean squared distance of the plain branch (A). With a Bernoulli cost, `plain` and `overshot` are
+    /// mean costs in nats, including the cost of the prior.
     pub plain: Option<f64>,
     /// The weighted mean squared distance of the overshooting branch (B); `None` if the branch was left out.
     pub overshot: Option<f64>,
     /// The number of swaps, breathing steps and perturbations that were tried.
     pub tried: u64,
-    /// The number of those that lowered the cost, including perturbations that led to a lower cost.
+    /// The number of tried swaps, breathing steps and perturbations that lowered the cost or led to a lower cost.
     pub taken: u64,
     /// The summary that was annealed instead of the rows, if there are many rows in few columns.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -95,7 +96,7 @@ pub struct State {
     pub(crate) number: Option<Number>,
     #[serde(flatten)]
     pub(crate) grown: Grown<Components>,
-    /// The better branch so far.
+    /// The centres and the cost of the better branch so far.
     best: Option<(Vec<f64>, f64)>,
     search: Option<Search>,
     pub(crate) finish: Finish,
@@ -203,8 +204,8 @@ impl<'a, T: Scalar> Fit<'a, T> {
         }
     }
 
-    /// Estimates the share of the work that is done: for each stage its own measure, times the stage's share of a
-    /// typical run. It never falls.
+    /// Estimates the share of the work that is done: for each stage, its own measure times the stage's share of a
+    /// typical run. The estimate never falls.
     pub fn fraction(&mut self) -> f64 {
         let state = &self.state;
         let present = match state.phase {
@@ -233,7 +234,7 @@ impl<'a, T: Scalar> Fit<'a, T> {
         Centers { dimension: self.rows.dimension, values }
     }
 
-    /// How the centres move when rows are labelled.
+    /// Returns how the centres move when rows are labelled.
     pub fn last_move(&self) -> LastMove {
         LastMove::after(!self.state.is_unsettled)
     }
@@ -268,7 +269,7 @@ impl<'a, T: Scalar> Fit<'a, T> {
 
     async fn grow(&mut self, rounds: &mut dyn Rounds) -> Result<(), Error> {
         if self.parameters.clusters == Some(1) {
-            // One cluster has nothing to divide. With a noise component, it must still find its rows.
+            // A single cluster does not divide. With a noise component, hardening must still find the cluster's rows.
             self.state.phase = if self.sponge().is_some() { Phase::Hardening } else { Phase::Refining };
             return Ok(());
         }
@@ -318,11 +319,11 @@ impl<'a, T: Scalar> Fit<'a, T> {
         Ok(settled)
     }
 
-    /// Goes from growth to the two branches.
+    /// Ends growth, and continues with the two branches.
     async fn end_growth(&mut self, rounds: &mut dyn Rounds, limits: &Limits) -> Result<(), Error> {
         let centers = self.state.grown.components.centers.clone();
         if limits.last.is_some() {
-            // The result is the present state at this temperature, made hard.
+            // The result is the present state at this temperature, hardened.
             self.state.finish.plain = Some(self.branch(rounds, centers, None).await?);
             self.state.phase = Phase::Refining;
             return Ok(());
@@ -335,8 +336,8 @@ impl<'a, T: Scalar> Fit<'a, T> {
         Ok(())
     }
 
-    /// Makes one branch hard by Lloyd's algorithm, merges it to `clusters` if given, and stores it if it is the better
-    /// one. Returns its mean cost in the input's unit.
+    /// Hardens one branch by Lloyd's algorithm, merges it to `clusters` clusters if given, and stores it if it is the
+    /// better branch. Returns the branch's mean cost in the input's unit.
     async fn branch(
         &mut self,
         rounds: &mut dyn Rounds,
@@ -420,8 +421,8 @@ impl<'a, T: Scalar> Fit<'a, T> {
         Ok(())
     }
 
-    /// Continues from the result of a summary: iterates over all rows until that gains almost nothing, then tries the
-    /// swaps that promise to improve it.
+    /// Continues from the result of a summary: iterates over all rows until iterations gain almost nothing, then tries
+    /// promising swaps.
     async fn finish(&mut self, rounds: &mut dyn Rounds) -> Result<(), Error> {
         let Parameters { patience, seed, clusters, .. } = *self.parameters;
         let search = self.state.search.as_mut().expect("what the summary came to");
@@ -458,8 +459,8 @@ impl<'a, T: Scalar> Fit<'a, T> {
         Ok(())
     }
 
-    /// Ends a run with a noise component. There is no search by swaps, because rows may leave for that component. So
-    /// the sums of a pass do not give the cost of a removal or the gain of a division.
+    /// Ends a run with a noise component. There is no search by swaps, because rows may move to the noise component.
+    /// The sums of a pass then do not give the cost of a removal or the gain of a division.
     async fn keep_what_is_trimmed(&mut self, rounds: &mut dyn Rounds, sponge: &NoiseComponent) -> Result<(), Error> {
         let values =
             self.state.best.take().map_or_else(|| self.state.grown.components.centers.clone(), |(values, _)| values);

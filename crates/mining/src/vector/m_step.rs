@@ -5,13 +5,13 @@ use lehr_numerics::factor::leading_eigenpair;
 use super::components::Components;
 use crate::rows::bernoulli::{Bernoulli, apart};
 
-/// A centre with less than this share of the mass does not move, because the quotient would be noise.
+/// A centre with less than this share of the mass does not move, because its mean would be a rounding error.
 const LEAST_MASS: f64 = 1e-12;
 /// Centres with less than this share of the mass do not count for convergence.
 const COUNTED_MASS: f64 = 1e-9;
 
-/// Replaces centres and priors with those that follow from the sums (`1 + D` numbers for each centre), whose masses add
-/// up to `whole`. Returns the largest squared move; for frequencies, in units of their variances.
+/// Updates centres and priors from the sums, which have `1 + D` numbers for each centre and whose masses add up to
+/// `whole`. Returns the largest squared move. Moves of frequencies are in units of their variances.
 pub(crate) fn update(components: &mut Components, sums: &[f64], whole: f64, bernoulli: Option<Bernoulli>) -> f64 {
     let Components { dimension, centers, priors, .. } = components;
     let mut largest = 0.0f64;
@@ -43,7 +43,7 @@ pub(crate) fn update(components: &mut Components, sums: &[f64], whole: f64, bern
 pub(crate) struct Stability {
     /// The temperature below which the component divides: twice the leading eigenvalue of its covariance.
     pub critical_temperature: f64,
-    /// The eigenvector, of unit length.
+    /// The leading eigenvector, of unit length.
     pub direction: Vec<f64>,
 }
 

@@ -2,15 +2,15 @@
 
 use crate::lloyd::Centers;
 
-/// The cost of merging two centres with these masses (Ward's rule: `c_i c_j / (c_i + c_j) |y_i - y_j|^2`).
+/// Returns the cost of merging two centres with these masses (Ward's rule: `c_i c_j / (c_i + c_j) |y_i - y_j|^2`).
 pub(crate) fn ward(masses: [f64; 2], a: &[f64], b: &[f64]) -> f64 {
     let sum = masses[0] + masses[1];
     let squared = || a.iter().zip(b).map(|(x, y)| (x - y) * (x - y)).sum::<f64>();
     if sum > 0.0 { masses[0] * masses[1] / sum * squared() } else { 0.0 }
 }
 
-/// Merges the pair with the lowest merging cost until `clusters` are left; `cost` returns that cost for two masses and
-/// two centres.
+/// Merges the pair with the lowest merging cost until `clusters` are left; `cost` returns the merging cost for two
+/// masses and two centres.
 ///
 /// Cost: at most K^3 / 6 distances, where K is about 1.5 times `clusters`.
 pub(crate) fn merge_to(

@@ -26,7 +26,7 @@ pub struct Model {
     /// The cluster of each row, in the order of the input; [`OUTLIER`](super::OUTLIER) for an outlier.
     pub labels: Vec<u32>,
     /// The probability that each row belongs to its cluster, from the borders with neighbouring clusters. For an
-    /// outlier, it is the share of the noise component at `last_temperature`.
+    /// outlier, the membership in the noise component at `last_temperature`.
     pub probabilities: Vec<f64>,
     /// The borders between neighbouring clusters.
     pub borders: Borders,
@@ -35,14 +35,14 @@ pub struct Model {
     /// The cost of a row in a cluster.
     pub cost: Cost,
     /// The weighted mean of squared distances; with an outlier radius, only over rows that are in clusters. With a
-    /// Bernoulli cost, it is the weighted mean of `-ln p(x)` in the row's own cluster, in nats, without the prior's
-    /// part.
+    /// Bernoulli cost, it is the weighted mean of `-ln p(x)` in the row's own cluster, in nats, without the cost of the
+    /// prior.
     pub objective: f64,
     /// The weighted sum of squared distances.
     pub sum_of_squares: f64,
     /// The outlier radius.
     pub sponge: Option<f64>,
-    /// The free energy at the last temperature of the history; that of the points if there was none.
+    /// The free energy at the last temperature of the history. Without a history, it is the free energy of the points.
     pub free_energy: f64,
     /// The last soft temperature.
     pub last_temperature: f64,
@@ -184,7 +184,7 @@ impl Model {
     }
 }
 
-/// Counts the different rows of positive weight, up to `most`.
+/// Counts the distinct rows of positive weight, up to `most`.
 fn distinct_positions(input: Input<'_>, most: usize) -> usize {
     let mut seen = HashSet::new();
     for row in (0..input.len()).filter(|&row| input.weight(row) > 0.0) {
@@ -192,7 +192,7 @@ fn distinct_positions(input: Input<'_>, most: usize) -> usize {
             break;
         }
         seen.insert(match input {
-            // Adding 0 makes the two zeros one position.
+            // Adding 0 turns -0 into 0, so that both are one position.
             Input::Numbers(points) => points.row(row).iter().map(|value| (value + 0.0).to_bits()).collect::<Vec<_>>(),
             Input::Bits(rows) => rows.row(row).to_vec(),
             Input::Sparse(rows) => {

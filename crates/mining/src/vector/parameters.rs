@@ -12,11 +12,11 @@ use crate::rows::{Cost, Input, PLACE, Precision, Rows};
 /// The number of clusters to expect if a temperature ends the run.
 const EXPECTED: usize = 32;
 
-/// The parameters of annealing. The default chooses the number of clusters.
+/// The parameters of annealing. By default, the run chooses the number of clusters.
 ///
-/// Without `clusters`, `stop_temperature` and `stop_length`, the number is chosen. It is the largest at which the
-/// density has a valley between every two neighbouring clusters ([`number`](crate::number)), or 1 if rows are one
-/// group.
+/// Without `clusters`, `stop_temperature` and `stop_length`, the run chooses the number of clusters. It is the largest
+/// number at which the density has a valley between every two neighbouring clusters, or 1 for a single group
+/// ([`number`](crate::number)).
 ///
 /// # Example
 /// ```
@@ -32,11 +32,11 @@ pub struct Parameters {
     /// The final temperature, in the squared unit of the points, or in nats if the cost is in nats; above 0. If
     /// `clusters` is given too, growth ends at whichever is reached first. Default: none.
     pub stop_temperature: Option<f64>,
-    /// The final length scale `sqrt(T / 2)`, in the unit of the points; above 0. It is another way to give
+    /// The final length scale `sqrt(T / 2)`, in the unit of the points; above 0. This is another way to specify
     /// `stop_temperature`. Default: none.
     pub stop_length: Option<f64>,
-    /// The most clusters if `clusters` is not given, at least 1. Default: if the number is chosen, as many as the rows
-    /// allow (a group has some rows). If a final temperature is given, there is no limit. The centres of sparse rows
+    /// The maximum number of clusters if `clusters` is not given, at least 1. Default: if the number is chosen, as many
+    /// as the number of rows allows. If a final temperature is given, there is no limit. The centres of sparse rows
     /// never have more than 268,435,456 coordinates together.
     pub max_clusters: Option<usize>,
     /// The outlier radius: rows farther than this from every centre are in no cluster. They are labelled
@@ -51,15 +51,15 @@ pub struct Parameters {
     /// A fixed point is reached when no squared move exceeds this share of the temperature, 1e-12 to 1e-2. Default:
     /// 1e-4.
     pub tolerance: f64,
-    /// One branch of the finish grows to this many times `clusters`, and is merged back; 1 (no such branch) to 4.
-    /// Default: 1.5.
+    /// The factor of overshooting, 1 to 4: one branch of the finish grows to this many times `clusters`, and is merged
+    /// back. There is no such branch if the factor is 1. Default: 1.5.
     pub overshoot: f64,
-    /// The patience of the search by swaps. The finish gives up the swaps that look best after this many unsuccessful
-    /// ones for each cluster; 0 for no swaps. If the first swaps improve nothing, the finish stops with the default,
-    /// but continues as usual with a larger number. Default: 4.
+    /// The patience of the search by swaps; 0 for no search. After this many unsuccessful swaps for each cluster, the
+    /// search stops trying the swaps that look best. If the first swaps improve nothing, the search is shortened,
+    /// unless the patience is above the default. Default: 4.
     pub patience: usize,
-    /// The random seed, which only breaks ties: the last digits of the displacement at a division, and the first
-    /// directions of the search by swaps. Default: 0.
+    /// The random seed. It only breaks ties: it determines the last digits of the displacement at a division, and the
+    /// first directions of the search by swaps. Default: 0.
     pub seed: u64,
     /// The precision in which rows are stored. Default: double.
     pub precision: Precision,
@@ -92,13 +92,13 @@ impl Default for Parameters {
 }
 
 impl Parameters {
-    /// The most components if the number is not given, for `rows` rows.
+    /// Returns the maximum number of components for these rows, if the number is not given.
     pub(crate) fn most_clusters<T: Real>(&self, rows: &Rows<T>) -> usize {
         self.max_clusters.unwrap_or(rows.count).min(MOST_CLUSTERS).min(rows.most_centers())
     }
 
-    /// The most clusters that a run has at once, as far as its parameters show; if a temperature ends it, an expected
-    /// number.
+    /// Returns the maximum number of clusters that a run has at once, as far as its parameters show. If a temperature
+    /// ends the run, returns the number to expect.
     pub(crate) fn most_expected(&self, rows: usize) -> usize {
         let grown = self.clusters.map(|clusters| (clusters as f64 * self.overshoot).ceil() as usize);
         grown.or(self.max_clusters).unwrap_or(EXPECTED).min(rows)
@@ -109,7 +109,7 @@ impl Parameters {
         self.clusters.is_none() && self.final_temperature().is_none()
     }
 
-    /// The final temperature, in either form.
+    /// Returns the final temperature, whether it is given as a temperature or as a length.
     pub(crate) fn final_temperature(&self) -> Option<f64> {
         self.stop_temperature.or(self.stop_length.map(|length| 2.0 * length * length))
     }
@@ -131,7 +131,7 @@ impl Parameters {
             if clusters > points.len() {
                 return Err(Error::TooManyClusters { clusters, points: points.len() });
             }
-            // Growth continues past the number.
+            // Growth continues beyond the number of clusters.
             let most = (clusters as f64 * self.overshoot.clamp(1.0, 4.0)).ceil() as usize;
             if !points.has_place_for(most) {
                 return wrong(
@@ -165,7 +165,7 @@ impl Parameters {
         }
         self.cost.check(points)?;
         if !self.cost.is_squared() {
-            // Both are lengths, but with this cost rows have no distances.
+            // Both parameters are lengths, but with a Bernoulli cost, rows have no distances.
             let lengths = [("stop_length", self.stop_length), ("sponge", self.sponge)];
             if let Some((name, Some(value))) = lengths.into_iter().find(|(_, value)| value.is_some()) {
                 return wrong(name, "none with the cost bernoulli, which is no distance", number(value));

@@ -11,19 +11,18 @@ use crate::rows::{RowMajor, Scalar};
 
 /// The number of steps of two-means that turn a random plane into a good division.
 pub(crate) const PLANE_STEPS: usize = 6;
-/// If every removal seems to cost more than this many times the apparent gain of any division, nothing is tried. When
-/// the other centres have settled, a removal may cost only half of its estimate. By Ward's rule, removing the lighter
-/// of two neighbours is cheaper, and merging them costs at least half of that. The gain of a division is estimated
-/// within a factor of two. Removing and dividing several centres at once costs and gains the same for each. The factor
-/// is twice the product of both, to be safe.
+/// If every removal seems to cost more than this many times the apparent gain of any division, nothing is tried. After
+/// the other centres have settled, a removal may cost only half of its estimate, by Ward's rule. The gain of a division
+/// is estimated within a factor of two. To be safe, this is twice the product of both factors. Removing and dividing
+/// several centres at once costs and gains the same for each centre.
 const HOPELESS: f64 = 8.0;
 
-/// The findings of the passes about each centre.
+/// The estimates for each centre.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Prospects {
-    /// The most that removing each centre would cost.
+    /// An upper bound of the cost of removing each centre.
     pub removal: Vec<f64>,
-    /// The least that dividing each centre's rows by its plane would gain.
+    /// A lower bound of the gain of dividing each centre's rows by its plane.
     pub gain: Vec<f64>,
     /// For each centre, the means of the two sides of its plane, one after the other; empty if all rows are on one
     /// side.
@@ -38,14 +37,14 @@ impl Prospects {
         least > HOPELESS * most
     }
 
-    /// The centres that can be divided, the one with the largest gain first.
+    /// The centres that can be divided, by decreasing gain.
     pub fn divisible(&self) -> Vec<usize> {
         let mut order: Vec<usize> = (0..self.gain.len()).filter(|&k| !self.sides[k].is_empty()).collect();
         order.sort_by(|&a, &b| self.gain[b].total_cmp(&self.gain[a]).then(a.cmp(&b)));
         order
     }
 
-    /// All centres, the one with the lowest cost of removal first.
+    /// All centres, by increasing cost of removal.
     pub fn removable(&self) -> Vec<usize> {
         let mut order: Vec<usize> = (0..self.removal.len()).collect();
         order.sort_by(|&a, &b| self.removal[a].total_cmp(&self.removal[b]).then(a.cmp(&b)));
@@ -54,21 +53,22 @@ impl Prospects {
 }
 
 /// Whether clusters are so far apart that merging any two costs more than [`HOPELESS`] times the gain of dividing any.
-/// `variances` has the variance along the longest axis of each cluster. If so, overshooting would only divide single
-/// groups and merge them again.
+/// `variances` has the variance along the longest axis of each cluster. In this case, overshooting would only divide
+/// single groups and merge them again.
 ///
 /// Cost: at most K^2 / 2 distances, and few if two clusters are near each other.
 pub(crate) fn lie_far_apart(centers: &Centers, masses: &[f64], variances: &[f64]) -> bool {
-    // The means of two halves differ along one direction, by no more than the rows themselves.
+    // The means of two halves differ only along one direction, and their variance is at most the variance of the rows
+    // along it.
     let most = masses.iter().zip(variances).map(|(mass, variance)| mass * variance).fold(0.0, f64::max);
     let merging = |a: usize, b: usize| ward([masses[a], masses[b]], centers.center(a), centers.center(b));
     (0..centers.len()).all(|a| (a + 1..centers.len()).all(|b| merging(a, b) > HOPELESS * most))
 }
 
-/// The `count` most promising pairs of different centres, and perhaps some more, the best first; equal pairs are in the
-/// order of their numbers.
+/// Returns the `count` most promising pairs of different centres, and perhaps some more pairs, the best first. Equally
+/// promising pairs are in the order of their numbers.
 pub(crate) fn pairs(found: &Prospects, count: usize) -> Vec<(usize, usize)> {
-    // At least one side of the best pairs is among the first few of its own order; this many of each is generous.
+    // The best pairs combine centres from the beginnings of both lists; this many of each are ample.
     let few = 4 * (count as f64).sqrt().ceil() as usize;
     let (mut divide, mut remove) = (found.divisible(), found.removable());
     divide.truncate(few);
@@ -106,8 +106,8 @@ pub(crate) async fn prospects<T: Scalar>(
             found.removal.push(sums[2 + dimension]);
             if beyond <= 0.0 || before <= 1e-12 * mass {
                 if beyond > 0.0 {
-                    // The sums before the plane are only known as a difference, and are too small for that. From the
-                    // other side they are sums.
+                    // The sums on the near side of the plane are a difference of almost equal numbers, so they are
+                    // inaccurate. With the plane reversed, they are computed directly.
                     planes.reverse(k);
                 }
                 found.gain.push(0.0);
@@ -132,7 +132,7 @@ pub(crate) async fn prospects<T: Scalar>(
     Ok(found)
 }
 
-/// Planes through the centres in pseudo-random directions.
+/// Returns planes through the centres in pseudo-random directions.
 fn random_planes(centers: &Centers, seed: u64) -> Planes {
     let stream = Stream::new(seed, "swap planes");
     let mut planes = Planes { dimension: centers.dimension, normals: Vec::new(), thresholds: Vec::new() };

@@ -1,8 +1,8 @@
 //! Soft sums with an outlier radius, for rows of numbers.
 //!
-//! With an outlier radius, the sums are those of rows with other weights. A row keeps the share
-//! `1 / (1 + g exp(-radius^2 / T) / Z)` of its weight, where `Z` is its sum over the centres. So the kernels of numbers
-//! need not know about the noise component, but a leaf takes two passes instead of one.
+//! With an outlier radius, the sums are computed with reduced weights. A row keeps the share `1 / (1 + g exp(-radius^2
+//! / T) / Z)` of its weight, where `Z` is its sum over the centres. So the kernels for rows of numbers work without a
+//! noise component, but a leaf takes two passes instead of one.
 
 use lehr_numerics::elementary::{exp, ln};
 use lehr_numerics::gaussian::{Components as Gaussians, Whitening, posterior};
@@ -12,7 +12,7 @@ use lehr_numerics::tiles::Tiles;
 use crate::lloyd::share_of;
 use crate::rows::{RowMajor, WeightedScratch};
 
-/// The noise component's share of a leaf.
+/// The sums of a leaf that involve the noise component.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Soaked {
     /// The free energy `-T sum w ln (Z + S)`.
@@ -21,12 +21,12 @@ pub(crate) struct Soaked {
     pub softness: f64,
     /// The weight in the noise component.
     pub weight: f64,
-    /// The sum `sum w |x|^2` with the weight that is left to the centres.
+    /// The sum `sum w |x|^2` with the reduced weights.
     pub square: f64,
 }
 
-/// Returns the rows of a leaf with the weights that the noise component leaves them, and the component's share. `score`
-/// is the score of the noise component.
+/// Returns the rows of a leaf with reduced weights, and the sums that involve the noise component. `score` is the score
+/// of the noise component.
 pub(crate) fn soak<'a, T: Real>(
     tiles: &Tiles<T>,
     centers: impl Iterator<Item = (&'a [f64], f64)>,
@@ -54,7 +54,7 @@ pub(crate) fn soak<'a, T: Real>(
         let share = share_of(score, log_sum);
         tiles.read_row(index, &mut scratch.row);
         let most = memberships.iter().copied().fold(0.0, f64::max) * (1.0 - share);
-        // The larger of the two is factored out of the logarithm.
+        // The larger of both exponents is factored out of the logarithm.
         let above = log_sum.max(score);
         let log_total = above + ln(exp((log_sum - above).max(-700.0)) + exp((score - above).max(-700.0)));
         soaked.free_energy -= temperature * weight * log_total;
@@ -99,7 +99,7 @@ mod tests {
             let mut sums = vec![0.0; count * (1 + dimension)];
             soft_sums(&left, &soft, Sums::First, &mut SoftScratch::default(), &mut sums);
 
-            // The expected values follow from the definition, row by row.
+            // The expected values are computed from the definition, row by row.
             let (mut expected, mut of_sponge) = (vec![0.0; count * (1 + dimension)], Soaked::default());
             for i in 0..rows {
                 let squared = |k: usize| row(i).iter().zip(center(k)).map(|(x, y)| (x - y) * (x - y)).sum::<f64>();

@@ -1,7 +1,8 @@
 //! Anneals a summary instead of the rows, if there are many rows in few columns ([`summary`](crate::summary)).
 //!
-//! The lead anneals it alone, including the swaps, while the other ranks wait, because a pass takes less time than
-//! synchronising ranks. Iterations over all rows start from the result. A resumed run computes the same summary again.
+//! The lead anneals the summary alone, including the swaps, because a pass over a summary takes less time than
+//! synchronising ranks. The other ranks wait. Iterations over all rows then start from the result. A resumed run
+//! computes the same summary again.
 
 use lehr_numerics::tiles::DIRECT_DIMENSION;
 use lehr_ranks::timing::Phases;
@@ -16,23 +17,24 @@ use crate::round::{Alone, CancellableRounds, LeafCells, Rounds};
 use crate::rows::{Rows, Scalar, Storage};
 use crate::summary::{Wanted, divide_leaves, merge};
 
-/// The fewest rows for which a summary is worthwhile.
+/// The minimum number of rows for which a summary is worthwhile.
 const LEAST_ROWS: usize = 5_000;
-/// The fewest rows for each cell.
+/// The minimum number of rows for each cell.
 const ROWS_A_CELL: usize = 4;
-/// The number of cells for each cluster, and the fewest with which a cluster has a shape.
+/// The number of cells for each cluster, and the minimum with which cells represent the shape of a cluster.
 const CELLS_A_CLUSTER: usize = 50;
 const LEAST_CELLS_A_CLUSTER: usize = 10;
 /// The limits of the number of cells, whatever the number of clusters.
 const CELLS: std::ops::RangeInclusive<usize> = 2_000..=20_000;
 /// A search over few clusters takes little time, so they get more cells. The number of cells is `PAIRS` divided by the
-/// number of clusters, but at most `CELLS_OF_FEW`. That many cells can distinguish optima that differ by a thousandth.
+/// number of clusters, but at most `CELLS_OF_FEW`. This many cells can distinguish optima whose costs differ by a
+/// thousandth.
 const PAIRS: usize = 200_000;
 const CELLS_OF_FEW: usize = 10_000;
-/// A share of the cost that is too small to matter.
+/// The share of the cost below which hidden cost does not matter.
 const SHARE: f64 = 1e-3;
 
-/// Decides the size of the summary; `None` if the rows themselves are annealed.
+/// Returns the size of the summary; `None` if the rows themselves are annealed.
 fn wanted<T: Scalar>(rows: &Rows<T>, parameters: &Parameters) -> Option<Wanted> {
     let clusters = parameters.clusters.filter(|&clusters| clusters > 1)?;
     let is_plain = parameters.cost.is_squared() && parameters.sponge.is_none();
@@ -46,8 +48,8 @@ fn wanted<T: Scalar>(rows: &Rows<T>, parameters: &Parameters) -> Option<Wanted> 
     (cells >= LEAST_CELLS_A_CLUSTER * clusters).then_some(Wanted { cells, clusters, share: SHARE })
 }
 
-/// Anneals a summary, and returns the state from which the run continues over all rows; `None` if it starts without
-/// one.
+/// Anneals a summary, and returns the state from which the run continues over all rows; `None` if the run starts
+/// without such a state.
 pub(super) async fn anneal_summary<T: Scalar>(
     run: &Run<'_, '_, T>,
     rounds: &mut dyn Rounds,
@@ -90,7 +92,7 @@ pub(super) async fn anneal_summary<T: Scalar>(
     Ok(run.handed_over.with(0, |state| state.clone()))
 }
 
-/// Anneals the summary, on the lead.
+/// Anneals the summary on the lead.
 async fn anneal_alone<T: Scalar>(
     run: &Run<'_, '_, T>,
     rounds: &mut dyn Rounds,

@@ -1,17 +1,18 @@
-//! The search by swaps: moves the centre that costs least to remove to where it gains most.
+//! The search by swaps: moves the centre that costs least to remove to the place where an additional centre gains most.
 //!
 //! Annealing decides from coarse to fine, and never undoes a decision. If the density varies by orders of magnitude,
-//! some regions end with one centre too many, others with one too few. A pass of hard assignment estimates two figures
-//! for every centre. One is the cost of removing it, so that its rows go to their second nearest centre. The other is
-//! the gain of dividing it by a plane. So pairs (a centre to remove, a centre to divide) can be tried in the order of
-//! their promise. A trial costs little, because it recomputes only leaves near the two centres. If even the cheapest
-//! removal costs several times the gain of the best division, clusters are far apart. Then no pair can help, and none
-//! is tried. When these pairs no longer help, each removal and each division is carried out completely before pairs are
-//! tried again. When that no longer helps, several centres are added and as many removed at once (a breathing step,
-//! Fritzke). This escapes some optima of single swaps. When neither improves anything, the solution is perturbed: a
-//! random swap is made, whatever its cost, and the search continues from there. If the result does not have a lower
-//! cost, the search goes back. If none of the most promising pairs improves the result of annealing, there is usually
-//! nothing to improve. Then perturbations begin at once, and fewer are made.
+//! some regions end with one centre too many, other regions with one too few. A pass of hard assignment estimates two
+//! figures for every centre. The first figure is the cost of removing the centre, so that its rows move to their second
+//! nearest centre. The second is the gain of dividing the centre's rows by a plane. So pairs (a centre to remove, a
+//! centre to divide) can be tried in the order of their promise. A trial costs little, because it recomputes only
+//! leaves near the two centres. If even the cheapest removal costs several times the gain of the best division,
+//! clusters are far apart. Then no pair can help, and no pair is tried. When these pairs no longer help, each removal
+//! and each division is carried out completely before pairs are tried again. When single swaps no longer help, several
+//! centres are added and as many removed at once (a breathing step, Fritzke). A breathing step escapes some optima of
+//! single swaps. When neither improves anything, the solution is perturbed: a random swap is made, whatever its cost,
+//! and the search continues from there. If the result does not have a lower cost, the search returns to the solution
+//! before the perturbation. If none of the most promising pairs improves the result of annealing, there is usually
+//! nothing to improve. Then perturbations begin at once, and fewer perturbations are made.
 //!
 //! The seed determines these swaps, and the initial planes of divisions; nothing else is random.
 
@@ -25,61 +26,62 @@ use crate::lloyd::{Centers, Lloyd, Patience};
 use crate::round::Rounds;
 use crate::rows::Scalar;
 
-/// The number of steps of two-means in the last check over all rows; each is a pass. After fewer steps, the gain of a
-/// division is underestimated more, but never overestimated.
+/// The number of steps of two-means in the last check over all rows; each step is a pass. The gain of a division is
+/// never overestimated, but with fewer steps it is underestimated more.
 const LAST_PLANE_STEPS: usize = 2;
 /// The number of trials between two reports to the observer.
 const TRIALS_AT_ONCE: usize = 32;
 /// The number of centres in the first breathing step; each failure lowers it by one.
 const BREATH: usize = 6;
-/// The number of unsuccessful perturbations in a row that end the search; each explores solutions beyond the present
-/// optimum. With ten, all ten seeds of `uci_statlog` reach its optimum (`make quality`); without perturbations, six of
-/// them end 0.36 % above it. With many clusters, a perturbation changes only a few of them, so more are made. On
-/// Indiana's block groups at K = 80, with ten perturbations, one seed in ten ends 0.14 % above the best known cost.
-/// With twenty, two of ten end 0.12 % above it; with forty, none more than 0.1 %. A perturbation costs a few passes and
-/// as many trials as there are clusters, so there are not more.
+/// The number of successive unsuccessful perturbations after which the search ends. Each perturbation explores
+/// solutions beyond the present optimum. With ten perturbations, all ten seeds of `uci_statlog` reach its optimum
+/// (`make quality`); without perturbations, six of the seeds end 0.36 % above it. With many clusters, a perturbation
+/// changes only a few clusters, so more perturbations are made. On Indiana's block groups at K = 80, with ten
+/// perturbations, one seed in ten ends 0.14 % above the best known cost. With twenty, two seeds in ten end 0.12 % above
+/// it; with forty, no seed ends more than 0.1 % above it. The number is limited because a perturbation costs a few
+/// passes, and as many trials as there are clusters.
 const DISTURBED_IN_VAIN: std::ops::RangeInclusive<usize> = 10..=40;
-/// The least number of unsuccessful perturbations on a summary, where a pass costs almost nothing.
+/// The minimum number of unsuccessful perturbations on a summary, where a pass takes almost no time.
 const DISTURBED_SUMMARY: usize = 30;
-/// The number of clusters for each unsuccessful perturbation, within these limits.
+/// The number of clusters for each unsuccessful perturbation, within the limits above.
 const CLUSTERS_PER_DISTURBANCE: usize = 2;
-/// The divisor of that number if no trial has lowered the cost: that solution is usually the best.
-/// `tests/mining/swap.rs` counts how often it is not, for 300 sets of uniform squares.
+/// The divisor of the number of perturbations if no trial has lowered the cost, because such a solution is usually the
+/// best. `tests/mining/swap.rs` counts how often it is not the best, for 300 sets of uniform squares.
 const FEWER_IF_UNBETTERED: usize = 2;
-/// The number of iterations after a perturbation before trials continue. If there are many clusters and pairs are tried
-/// before all have settled, the search ends at worse optima.
+/// The number of iterations after a perturbation before trials continue. With many clusters, the search ends at worse
+/// optima if pairs are tried before the centres have settled.
 const DISTURBED_SWEEPS: u64 = 8;
 /// A trial is accepted if it lowers the cost by more than this share.
 const WORTHWHILE: f64 = 1e-6;
-/// On a summary, a trial must gain more than this share of what the summary hides. Whether all rows would gain from a
-/// smaller difference is unknown.
+/// On a summary, a trial must gain more than this share of what the summary hides. With a smaller gain on the summary,
+/// the cost over all rows might rise.
 const TELLING: f64 = 1e-3;
-/// On a summary, the number of perturbations falls with the hidden share of the cost, to [`FEWEST_DISTURBED`] if a
-/// quarter is hidden. Rows without groups hide as much, and their many optima hardly differ.
+/// On a summary, the number of perturbations falls as the hidden share of the cost rises, to [`FEWEST_DISTURBED`] if a
+/// quarter is hidden. So much is hidden for rows without groups, whose many optima hardly differ.
 const HIDDEN_TOO_MUCH: f64 = 0.25;
 const FEWEST_DISTURBED: usize = 3;
 /// A perturbation has returned to its start if the cost of its result is higher by no more than this share. Trials stop
 /// iterating some way before the fixed point, usually within a few 1e-5 of it.
 const BACK: f64 = 1e-4;
-/// The least number of trials, whatever the number of clusters.
+/// The minimum number of trials, whatever the number of clusters.
 const LEAST_TRIALS: usize = 40;
 
-/// The next attempts of the search from its present state.
+/// The kind of trial that the search makes next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "LevelAndBreath", into = "LevelAndBreath")]
 pub(crate) enum Effort {
     /// Swaps that look best after one pass over the rows.
     Quick,
-    /// Swaps that look best after each removal and each division has been carried out completely. When all have been
-    /// tried, the first breathing step follows.
+    /// Swaps that look best after each removal and each division has been carried out completely. When all such swaps
+    /// have been tried, the first breathing step follows.
     Careful,
-    /// A breathing step of this many centres, because larger ones improved nothing.
+    /// A breathing step of this many centres, because larger steps improved nothing.
     Breathing(usize),
-    /// Nothing, because the search is over.
+    /// Nothing: the search is over.
     Over,
 }
 
-/// [`Effort`] in the format of checkpoints.
+/// The serialised form of [`Effort`] in checkpoints.
 #[derive(Serialize, Deserialize)]
 struct LevelAndBreath {
     level: Level,
@@ -123,7 +125,7 @@ struct Incumbent {
     taken: u64,
 }
 
-/// The progress of the search. A resumed run needs nothing else.
+/// The state of the search. A resumed run needs nothing else.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Search {
     /// The centres, K x D, in stored units.
@@ -135,13 +137,13 @@ pub(crate) struct Search {
     pub in_vain: usize,
     #[serde(flatten)]
     pub effort: Effort,
-    /// The number of passes that prepared the present trials, which have been counted.
+    /// The number of passes that prepared the present trials. These passes have been counted.
     #[serde(default)]
     preparation: u64,
     /// The number of perturbations so far.
     #[serde(default)]
     disturbed: u64,
-    /// The number of perturbations since the last one that lowered the cost.
+    /// The number of perturbations since the last perturbation that lowered the cost.
     #[serde(default)]
     disturbed_in_vain: usize,
     /// The solution before the present perturbation.
@@ -153,18 +155,18 @@ pub(crate) struct Search {
 #[derive(Debug, Default)]
 pub(crate) struct Prepared {
     prospects: Option<Prospects>,
-    /// The number of centres whose removal and division have been carried out instead of estimated.
+    /// The number of centres whose removal and division have been carried out instead of being estimated.
     measured: usize,
     /// The pairs (centre to remove, centre to divide), the most promising first.
     pairs: Vec<(usize, usize)>,
     /// The number of passes that this preparation took.
     passes: u64,
-    /// The number of the latest passes that [`Search`] has already counted, because a resumed run repeats them.
+    /// The number of passes that a resumed run repeats, and that [`Search`] has already counted.
     pub repeated: u64,
 }
 
 impl Prepared {
-    /// Records passes that prepared trials.
+    /// Counts the passes that prepared trials.
     fn spend(&mut self, passes: u64, search: &mut Search) {
         self.passes += passes;
         let unseen = self.passes.saturating_sub(search.preparation).min(passes);
@@ -193,7 +195,8 @@ impl Search {
         self.effort == Effort::Over
     }
 
-    /// Whether a trial with this cost is worth accepting. `least` is the least share of the cost that it has to gain.
+    /// Whether a trial with this cost is worth accepting. `least` is the minimum share of the cost that a trial has to
+    /// gain.
     fn is_bettered_by(&self, cost: f64, least: f64) -> bool {
         cost < self.cost * (1.0 - least)
     }
@@ -203,13 +206,14 @@ impl Search {
         self.taken == 0 && patience <= PATIENCE
     }
 
-    /// Whether a perturbation has returned to its start, which has nothing better nearby.
+    /// Whether the search has returned to the solution before the perturbation, which has no better solution nearby.
     fn is_back(&self, least: f64) -> bool {
         let back = 1.0 - least..=1.0 + BACK;
         self.ground.as_ref().is_some_and(|ground| back.contains(&(self.cost / ground.cost)))
     }
 
-    /// Ends the present perturbation, if there is one: keeps its result if it is better, otherwise goes back.
+    /// Ends the present perturbation, if there is one: keeps its result if it is better, otherwise restores the
+    /// solution before it.
     fn judge_disturbance(&mut self, least: f64) {
         let Some(ground) = self.ground.take() else { return };
         if self.cost < ground.cost * (1.0 - least) {
@@ -220,7 +224,7 @@ impl Search {
         }
     }
 
-    /// The number of unsuccessful trials after which single swaps at the present level are given up.
+    /// Returns the number of unsuccessful trials after which the search gives up single swaps at the present level.
     pub fn trials(&self, dimension: usize, patience: usize) -> usize {
         let clusters = self.centers.len() / dimension;
         let patience = if self.effort == Effort::Quick { patience.min(1) } else { patience };
@@ -267,7 +271,7 @@ impl<T: Scalar> Searcher<'_, '_, T> {
         if self.search.in_vain < limit {
             return self.try_some(&centers, limit).await;
         }
-        // After a perturbation, or if nothing has lowered the cost since annealing, quick trials show whether there is
+        // After a perturbation, or if no trial has lowered the cost since annealing, quick trials show whether there is
         // more to gain.
         if self.search.ground.is_some() || self.search.seems_best(self.patience) {
             return self.disturb().await;
@@ -286,7 +290,7 @@ impl<T: Scalar> Searcher<'_, '_, T> {
         self.lloyd.rows.hidden.map_or(0.0, |hidden| hidden / self.search.cost)
     }
 
-    /// The least share of the cost that a trial has to gain.
+    /// Returns the minimum share of the cost that a trial has to gain.
     fn least_gain(&self) -> f64 {
         WORTHWHILE.max(TELLING * self.hidden_share())
     }
@@ -295,7 +299,7 @@ impl<T: Scalar> Searcher<'_, '_, T> {
         Centers { dimension: self.lloyd.rows.dimension, values: self.search.centers.clone() }
     }
 
-    /// Estimates where centres cost least to remove and gain most when divided. Returns whether swaps may help.
+    /// Estimates which centres cost least to remove and which gain most when divided. Returns whether swaps may help.
     async fn look(&mut self, centers: &Centers, trials: usize) -> Result<bool, Error> {
         let before = self.lloyd.sweeps;
         let found = prospects(self.lloyd, self.rounds, centers, self.seed, self.search.taken, PLANE_STEPS).await?;
@@ -304,7 +308,7 @@ impl<T: Scalar> Searcher<'_, '_, T> {
         }
         self.prepared.pairs = pairs(&found, trials);
         self.prepared.prospects = Some(found);
-        // Trials are computed as differences from this pass.
+        // Trials are computed as changes from the results of this pass.
         self.lloyd.pass(self.rounds, centers, None).await?;
         self.prepared.spend(self.lloyd.sweeps - before, self.search);
         Ok(true)
@@ -362,7 +366,8 @@ impl<T: Scalar> Searcher<'_, '_, T> {
         Ok(())
     }
 
-    /// Ends the last perturbation, as [`Search::judge_disturbance`] does, and makes the next one, or ends the search.
+    /// Ends the last perturbation ([`Search::judge_disturbance`]). Then makes the next perturbation, or ends the
+    /// search.
     async fn disturb(&mut self) -> Result<(), Error> {
         self.search.judge_disturbance(self.least_gain());
         let mut centers = self.centers();
@@ -375,7 +380,7 @@ impl<T: Scalar> Searcher<'_, '_, T> {
             self.search.effort = Effort::Over;
             return Ok(());
         }
-        // The centre is divided by a random plane, because the best planes have been tried.
+        // The centre is divided by a random plane, because the best planes have already been tried.
         let disturbed = self.search.disturbed;
         let found = prospects(self.lloyd, self.rounds, &centers, self.seed, disturbed, 1).await?;
         let Some((from, to)) = draw(&found, self.seed, disturbed) else {
@@ -410,7 +415,7 @@ impl<T: Scalar> Searcher<'_, '_, T> {
 }
 
 /// Tries the swaps that gain more than they cost by the estimates of a few passes, the most promising first. Returns
-/// the centres of the first swap that lowers the cost. The search on a summary leaves few such swaps.
+/// the centres of the first swap that lowers the cost. After the search on a summary, few such swaps are left.
 pub(crate) async fn swap_that_must_gain<T: Scalar>(
     lloyd: &mut Lloyd<'_, T>,
     rounds: &mut dyn Rounds,
@@ -437,8 +442,8 @@ pub(crate) async fn swap_that_must_gain<T: Scalar>(
     Ok(None)
 }
 
-/// Draws the swap of a perturbation at random: the centre to remove and the one to divide. Returns `None` if no centre
-/// can be divided.
+/// Draws the swap of a perturbation at random: the centre to remove and the centre to divide. Returns `None` if no
+/// centre can be divided.
 fn draw(found: &Prospects, seed: u64, disturbed: u64) -> Option<(usize, usize)> {
     // The name determines the random numbers, so another name would change results.
     let stream = Stream::new(seed.wrapping_add(disturbed), "disturbances");
@@ -453,15 +458,16 @@ fn draw(found: &Prospects, seed: u64, disturbed: u64) -> Option<(usize, usize)> 
     Some((from, to))
 }
 
-/// Selects one of `of` positions from a uniform random number. All positions are equally probable, or, with `prefers`,
-/// the first ones, which promise most, are more probable. With nine clusters most pairs are worth trying; with 80
-/// clusters few are.
+/// Selects one of `of` positions from a uniform random number. With `prefers`, the first positions, which promise most,
+/// are more probable; otherwise all positions are equally probable. With nine clusters, most pairs are worth trying;
+/// with 80 clusters, few pairs are.
 fn lot(uniform: f64, of: usize, prefers: bool) -> usize {
     let share = if prefers { uniform * uniform } else { uniform };
     ((share * of as f64) as usize).min(of - 1)
 }
 
-/// Replaces the estimates for one centre by measured changes: the centre is removed or divided, and all others settle.
+/// Replaces the estimates for one centre by measured changes: the centre is removed or divided, and all other centres
+/// settle.
 async fn measure<T: Scalar>(
     lloyd: &mut Lloyd<'_, T>,
     rounds: &mut dyn Rounds,
@@ -489,8 +495,8 @@ fn trial_patience(best: f64) -> Patience {
     Patience { sweeps: 60, tolerance: 1e-6, to_beat: Some(best), until_empty: false }
 }
 
-/// Adds `breath` centres where they gain most, and lets all settle. Then it removes the same number, those that cost
-/// least to remove, and lets all settle again.
+/// Adds `breath` centres where they gain most, and lets all centres settle. Then it removes the `breath` centres that
+/// cost least to remove, and lets the rest settle again.
 async fn breathe<T: Scalar>(
     lloyd: &mut Lloyd<'_, T>,
     rounds: &mut dyn Rounds,

@@ -1,5 +1,5 @@
-//! Vectors as a system for the annealing loop: relaxation is EM, and the leading eigenvalue of a covariance decides
-//! stability.
+//! Vectors as a system for the annealing loop: EM relaxes the system, and the leading eigenvalue of a covariance
+//! decides whether a component is stable.
 
 use std::ops::RangeInclusive;
 
@@ -20,8 +20,8 @@ use crate::round::{Rounds, total_of};
 use crate::rows::bernoulli::{apart, displacement, form};
 use crate::rows::{CovarianceRound, RowMajor, Rows, Scalar};
 
-/// The most sweeps of one relaxation. Reaching this limit is not an error: just below a transition thousands of sweeps
-/// would be needed, and the next temperature converges faster.
+/// The maximum number of sweeps of one relaxation. Reaching this limit is not an error: just below a transition,
+/// thousands of sweeps would be needed, and the next temperature converges faster.
 const MOST_SWEEPS: u64 = 500;
 /// Components count as copies if their squared distance is below this share of the temperature.
 const MERGE_RADIUS: f64 = 1e-3;
@@ -33,15 +33,16 @@ const LEAST_DIVIDED: f64 = 1e-9;
 const TOLERANCE: f64 = 1e-4;
 /// The tolerance for a component that is stable down to half of the temperature, where only a rough value is needed.
 const STABLE_TOLERANCE: f64 = 1e-3;
-/// The passes of a division test: at least enough to find a direction other than the last.
+/// The minimum and the maximum number of passes of a division test. The minimum is enough to find a direction other
+/// than the last direction.
 const PASSES: RangeInclusive<u64> = 3..=40;
-/// The search for the first critical temperature ends when it changes by less than this share, or than the precision of
-/// the stored rows. It also ends after `FIRST_PASSES` passes.
+/// The search for the first critical temperature ends when the temperature changes by less than this share, or after
+/// `FIRST_PASSES` passes. The share is at least the precision of the stored rows.
 const FIRST_TOLERANCE: f64 = 1e-12;
 const FIRST_PASSES: u64 = 400;
 /// The length of the random vector that is added to each direction before it is used again. If the data are symmetric,
-/// a direction may become an exact eigenvector. It would stay one even if another eigenvalue has become the largest,
-/// and the division would be missed.
+/// a direction may become an exact eigenvector. Without the random vector, it would stay one even if another eigenvalue
+/// has become the largest, and a division would be missed.
 const KICK: f64 = 0.02;
 
 /// Up to this dimension, the covariance matrix of all rows is formed.
@@ -55,7 +56,7 @@ pub(crate) struct VectorSystem<'a, T: Scalar> {
     pub seed: u64,
     /// Whether components may still divide. If not, their stability is not computed.
     pub is_growing: bool,
-    /// The component that takes the rows that are near no other component.
+    /// The noise component, which takes the rows that are near no other component.
     pub sponge: Option<NoiseComponent>,
     pub total: Vec<f64>,
     log_priors: Vec<f64>,
@@ -97,12 +98,12 @@ impl<'a, T: Scalar> VectorSystem<'a, T> {
         &self.total[totals(self.sponge.is_some())..]
     }
 
-    /// After a pass: the weight of outliers, and `sum w |x|^2` of the other rows.
+    /// Returns, after a pass, the weight of outliers and `sum w |x|^2` of the other rows.
     fn soaked(&self) -> (f64, f64) {
         if self.sponge.is_some() { (self.total[2], self.total[3]) } else { (0.0, self.rows.square) }
     }
 
-    /// Makes a pass that moves nothing, and leaves the sums in `total`.
+    /// Makes a pass without moving components, and leaves the sums in `total`.
     async fn pass(&mut self, rounds: &mut dyn Rounds, temperature: f64, sums: Sums) -> Result<(), Error> {
         let whole = self.sponge.map_or(1.0, |sponge| sponge.rest());
         log_priors(&self.components, self.mode, whole, &mut self.log_priors);
@@ -129,7 +130,7 @@ impl<'a, T: Scalar> VectorSystem<'a, T> {
     /// The temperature below which a single component is unstable. For squared distances, it is twice the leading
     /// eigenvalue of the covariance of all rows; for Bernoulli costs, the leading eigenvalue of their correlations.
     pub async fn first_critical_temperature(&mut self, rounds: &mut dyn Rounds) -> Result<f64, Error> {
-        // A single component has all of every row, whatever the temperature.
+        // A single component has membership 1 in every row, whatever the temperature.
         let dimension = self.rows.dimension;
         if dimension <= LARGEST_FORMED {
             let mut total = std::mem::take(&mut self.total);
@@ -179,8 +180,8 @@ impl<'a, T: Scalar> VectorSystem<'a, T> {
     }
 
     /// Finds the stability of each component from products of its covariance with vectors, one for each pass, without
-    /// forming a covariance. For a critical temperature, `tolerance` returns the share by which the last step may have
-    /// changed it. Returns the number of passes.
+    /// forming a covariance. For a critical temperature, `tolerance` returns the relative change in the last step at
+    /// which the climb may end. Returns the number of passes.
     async fn climb(
         &mut self,
         rounds: &mut dyn Rounds,
@@ -233,8 +234,8 @@ impl<'a, T: Scalar> VectorSystem<'a, T> {
         Ok(made)
     }
 
-    /// After a pass along the directions: a component's covariance times its direction, in the units of its frame if it
-    /// has one.
+    /// Returns, after a pass along the directions, a component's covariance times its direction, in the units of its
+    /// frame if it has one.
     fn image(&self, k: usize, mass: f64, frame: Option<&(Vec<f64>, Vec<f64>)>) -> Vec<f64> {
         let sums = RowMajor::new(self.sums(), 1 + self.rows.dimension).row(k);
         let y = frame.map_or(self.components.center(k), |(means, _)| &means[..]);
@@ -249,8 +250,8 @@ impl<'a, T: Scalar> VectorSystem<'a, T> {
 }
 
 impl<T: Scalar> VectorSystem<'_, T> {
-    /// Adds to each direction a vector of length [`KICK`] whose coordinates differ only by random signs, so that it is
-    /// orthogonal to no axis.
+    /// Adds to each direction a vector of length [`KICK`] whose coordinates differ only by random signs, so that the
+    /// vector is orthogonal to no axis.
     fn kick(&mut self) {
         let dimension = self.rows.dimension;
         let size = KICK / (dimension as f64).sqrt();
@@ -337,7 +338,7 @@ impl<T: Scalar> System for VectorSystem<'_, T> {
             }
         }
         measured.free_energy += self.rows.hidden.unwrap_or(0.0) / weight;
-        // Without second moments, the cost is a difference, which rounding may take below 0.
+        // Without second moments, the cost is a difference, which rounding may make negative.
         let of_sponge = self.sponge.map_or(0.0, |sponge| soaked * sponge.cost);
         measured.mean_cost = (cost.max(0.0) + of_sponge) / weight;
         measured.sponge = soaked / weight;

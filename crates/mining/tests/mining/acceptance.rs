@@ -1,4 +1,5 @@
-//! Acceptance experiments of the specification, each by its number: closed forms and published optima.
+//! Acceptance experiments of the specification, with their numbers. They compare results with closed forms and
+//! published optima.
 
 use lehr_data::{Points, datasets, synthetic};
 use lehr_mining::Execution;
@@ -30,7 +31,7 @@ fn close(found: f64, expected: f64, tolerance: f64) {
     assert!((found - expected).abs() <= tolerance, "found {found}, expected {expected} to {tolerance:e}");
 }
 
-/// Columns to mean 0 and population standard deviation 1.
+/// Scales each column to mean 0 and population standard deviation 1.
 fn standardised(points: &Points) -> Points {
     use lehr_data::scale::{Scale, Scaling};
     Scaling::fit(points, Scale::Std).apply(points).unwrap()
@@ -101,7 +102,7 @@ fn e3_a_rectangle_divides_first_along_and_then_across() {
     assert_eq!(model.clusters.len(), 4);
     close(model.objective, 0.0, 1e-20);
     assert_eq!(model.splits.iter().map(|split| split.clusters).collect::<Vec<_>>(), [2, 3, 4]);
-    // The second transition is that of each pair, near T = 2 once the pairs are hard.
+    // At the second transition each pair divides, near T = 2 once memberships of the pairs are hard.
     close(model.splits[1].critical_temperature, 2.0, 1e-3);
 
     let along = at(&points, &[1.0, 0.0, -1.0, 0.0], Mode::Mass, 17.8);
@@ -121,8 +122,8 @@ fn e4_a_gaussian_follows_shannons_rate_distortion_curve() {
     let centers = normal_quantiles(40);
     for (temperature, cost, information) in [(1.0, 0.49997, 0.34643), (0.5, 0.24998, 0.69298), (0.25, 0.12499, 1.03954)]
     {
-        // 40 centres for a curve that needs a continuum: the fixed point is reached slowly along the flat directions,
-        // long after the figures have settled.
+        // Forty centres approximate a curve that needs a continuum. Along flat directions, the fixed point is reached
+        // slowly, long after the figures have settled.
         let start = Start {
             centers: &centers,
             mode: Mode::Mass,
@@ -151,8 +152,8 @@ fn e5_iris_fixed_points_and_the_identities_of_the_free_energy() {
     let plain = at(&points, &start, Mode::Plain, 2.0);
     close(plain.free_energy, 0.071155138330, 1e-8);
     close(plain.mean_cost, 0.974880106, 1e-8);
-    // In the order of the centres; the specification lists the same masses in another order (a plain NumPy iteration
-    // agrees with this one).
+    // The masses are in the order of the centres. The specification lists them in another order; a plain NumPy
+    // iteration gives the order used here.
     for (found, expected) in plain.masses.iter().zip([0.34589586, 0.32802459, 0.32607955]) {
         close(*found, expected, 1e-8);
     }
@@ -174,7 +175,7 @@ fn e5_iris_fixed_points_and_the_identities_of_the_free_energy() {
     close(at(&points, &start, Mode::Plain, 0.5).free_energy, 0.500645389507, 1e-8);
     close(at(&points, &start, Mode::Mass, 0.5).free_energy, 1.044414412642, 1e-8);
 
-    // dF/dT: the information in mass mode, less the entropy in plain mode.
+    // dF/dT is the information in mass mode, and minus the entropy in plain mode.
     let slope =
         |mode| (at(&points, &start, mode, 2.001).free_energy - at(&points, &start, mode, 1.999).free_energy) / 0.002;
     close(slope(Mode::Mass), 0.65509445, 1e-6);
@@ -253,7 +254,7 @@ fn e9_invariances_of_weights_translation_scale_order_and_rotation() {
     let points = datasets::iris().0;
     let model = run(&points, &clusters(4));
 
-    // (a) a weight of 3 is the point three times
+    // (a) a point of weight 3 counts as three points
     let weights: Vec<f64> = (0..points.len()).map(|row| [1.0, 2.0, 3.0][row % 3]).collect();
     let weighted = run(&points.clone().with_weights(weights.clone()).unwrap(), &clusters(4));
     let (mut replicated, mut source) = (Vec::new(), Vec::new());
@@ -317,7 +318,7 @@ fn e9f_rows_of_weight_zero_influence_nothing_bit_for_bit() {
         .unwrap()
         .with_weights(kept.iter().map(|&row| weights[row]).collect())
         .unwrap();
-    // The idle rows may be anywhere, however far.
+    // The rows of weight 0 may be anywhere, however far away.
     let mut values = points.values().to_vec();
     for row in (1..points.len()).step_by(3) {
         values[4 * row] = 1e9 * row as f64;
@@ -346,7 +347,7 @@ fn e11_the_sponge_takes_what_is_beyond_its_radius_of_a_gaussian() {
         close(share, percent, tolerance);
         close(100.0 * (-radius * radius / 2.0).exp(), percent, 0.01);
         assert!(model.centers.iter().all(|y| y.abs() < 0.05), "{:?}", model.centers);
-        // What is outside is so, row by row.
+        // Exactly the rows outside the radius are outliers.
         for (row, &label) in model.labels.iter().enumerate() {
             let distance = points.row(row).iter().zip(&model.centers).map(|(x, y)| (x - y) * (x - y)).sum::<f64>();
             assert_eq!(label, if distance > radius * radius { OUTLIER } else { 0 }, "row {row}");
@@ -371,8 +372,8 @@ fn e11_two_gaussians_in_noise_are_found_where_k_means_is_drawn_away() {
         let mut centers: Vec<[f64; 2]> = model.centers.chunks_exact(2).map(|y| [y[0], y[1]]).collect();
         centers.sort_by(|a, b| a[0].total_cmp(&b[0]));
         for (center, (x, rows)) in centers.iter().zip([(-6.0, 500..1000), (6.0, 0..500)]) {
-            // The mean of a group's own five hundred rows is itself some 0.06 from the truth; how far noise draws a
-            // centre away is told by the distance from that.
+            // The mean of a group's own 500 rows is itself about 0.06 from the true centre. So the distance from this
+            // mean shows how far noise has drawn a centre away.
             let mean = |j: usize| rows.clone().map(|row| points.row(row)[j]).sum::<f64>() / 500.0;
             let drawn = (center[0] - mean(0)).hypot(center[1] - mean(1));
             assert!(drawn < 0.06, "seed {seed}: {drawn} from its rows' mean in {centers:?}");
@@ -391,12 +392,13 @@ fn e11_two_gaussians_in_noise_are_found_where_k_means_is_drawn_away() {
     }
 }
 
-/// For each row the first row of its cluster: equal for equal partitions, whatever the numbers.
+/// Returns, for each row, the first row of its cluster. Equal partitions give equal results, whatever the clusters'
+/// numbers.
 pub fn partition(labels: &[u32]) -> Vec<usize> {
     labels.iter().map(|label| labels.iter().position(|other| other == label).unwrap()).collect()
 }
 
-/// The least sum of squares over all ways to put rows of the plane into at most `clusters` clusters.
+/// Returns the lowest sum of squares over all partitions of rows in the plane into at most `clusters` clusters.
 fn best_partition(values: &[f64], clusters: usize) -> f64 {
     fn place(values: &[f64], row: usize, used: usize, clusters: usize, labels: &mut Vec<usize>, best: &mut f64) {
         if row == values.len() / 2 {
@@ -429,7 +431,7 @@ fn cost_of(values: &[f64], labels: &[usize], clusters: usize) -> f64 {
     .sum()
 }
 
-/// The cost of plain Lloyd sweeps from the means of given labels to their fixed point.
+/// Returns the cost at the fixed point of plain Lloyd iterations that start from the means of the given labels.
 fn lloyd_from_labels(points: &Points, labels: &[u32], clusters: usize) -> f64 {
     let dimension = points.dimension();
     let mut labels: Vec<usize> = labels.iter().map(|&label| label as usize).collect();
@@ -456,7 +458,8 @@ fn lloyd_from_labels(points: &Points, labels: &[u32], clusters: usize) -> f64 {
     }
 }
 
-/// The quantiles of the standard normal distribution at `(i + 1/2) / count`, by bisection of its distribution function.
+/// Returns the quantiles of the standard normal distribution at `(i + 1/2) / count`, by bisection of its distribution
+/// function.
 fn normal_quantiles(count: usize) -> Vec<f64> {
     (0..count)
         .map(|i| {
@@ -471,8 +474,8 @@ fn normal_quantiles(count: usize) -> Vec<f64> {
         .collect()
 }
 
-/// The distribution function of the standard normal: the integral of its density by Simpson's rule, good to about
-/// 1e-12.
+/// The distribution function of the standard normal distribution: the integral of its density by Simpson's rule, with
+/// an error of about 1e-12.
 fn normal_distribution(x: f64) -> f64 {
     let density = |t: f64| (-0.5 * t * t).exp() / (2.0 * std::f64::consts::PI).sqrt();
     let steps = 400;
@@ -492,7 +495,7 @@ fn normal_distribution(x: f64) -> f64 {
     0.5 + sum * step / 3.0
 }
 
-/// `sum a m ln(m / P)` row by row: an oracle that shares nothing with the kernels.
+/// Computes `sum a m ln(m / P)` row by row, without any code of the kernels.
 fn mutual_information(points: &Points, found: &Equilibrium, temperature: f64) -> f64 {
     let mut information = 0.0;
     for row in 0..points.len() {
@@ -509,7 +512,7 @@ fn mutual_information(points: &Points, found: &Equilibrium, temperature: f64) ->
     information / points.len() as f64
 }
 
-/// Rows of bits as rows of numbers.
+/// Converts rows to rows of numbers.
 pub fn unpacked<'a>(rows: impl Into<Input<'a>>) -> Points {
     let rows = rows.into();
     let dimension = rows.dimension();
@@ -522,7 +525,7 @@ pub fn unpacked<'a>(rows: impl Into<Input<'a>>) -> Points {
 fn e10_bits_are_clustered_as_the_same_rows_of_numbers() {
     let (bits, templates) = synthetic::bit_templates(10, 500, 1052, 0.15, 0.05, 1);
     assert_eq!(size_of_val(bits.row(0)), 136);
-    // Templates so far apart leave the second branch and the search by swaps nothing to find.
+    // The templates are so far apart that the second branch and the search by swaps would find nothing better.
     let parameters = |precision| Parameters { overshoot: 1.0, patience: 1, precision, ..clusters(10) };
     let numbers = run(&unpacked(&bits), &parameters(Precision::F64));
     for (precision, relative) in [(Precision::F64, 1e-10), (Precision::F32, 1e-5)] {

@@ -1,5 +1,5 @@
-//! Rows of bits with Bernoulli costs: closed forms, the loop of rows and centres one by one, and what holds of every
-//! clustering (weights, layouts, stops, models).
+//! Rows of bits with Bernoulli costs. Results are compared with closed forms and with a plain loop over rows and
+//! centres. Other tests check weights, layouts, stops and models.
 
 use lehr_data::{Fingerprints, Points, Sparse, synthetic};
 use lehr_mining::agreement::Agreement;
@@ -36,7 +36,7 @@ fn total_weight(rows: &Fingerprints) -> f64 {
     (0..rows.len()).map(|row| rows.weight(row)).sum()
 }
 
-/// What one row weighs, as a prior counts rows.
+/// The weight of one row in the unit of the prior, which counts rows.
 fn row_weight(rows: &Fingerprints) -> f64 {
     (0..rows.len()).map(|row| rows.weight(row).powi(2)).sum::<f64>() / total_weight(rows)
 }
@@ -46,20 +46,21 @@ fn frequencies(rows: &Fingerprints) -> Vec<f64> {
     (0..rows.bits()).map(|j| ones(j) / total_weight(rows)).collect()
 }
 
-/// What a row costs at these frequencies, from the definition. What cannot be and is not costs nothing.
+/// The cost of a row at these frequencies, from the definition. A bit that cannot be set, and is not set, costs
+/// nothing.
 fn cost(rows: &Fingerprints, row: usize, frequencies: &[f64]) -> f64 {
     let column = |(j, &y): (usize, &f64)| -if is_set(rows, row, j) { y.ln() } else { (1.0 - y).ln() };
     frequencies.iter().enumerate().map(column).sum()
 }
 
-/// Overlapping templates with weights, so that there is something to decide.
+/// Weighted rows of overlapping templates, so that clusters are not obvious.
 fn compounds() -> Fingerprints {
     let rows = synthetic::bit_templates(5, 80, 90, 0.2, 0.15, 3).0;
     let weights = (0..rows.len()).map(|row| (row % 4) as f64).collect();
     rows.with_weights(weights).unwrap()
 }
 
-/// Without the clock, and how the leaves were dealt.
+/// Removes the values that may differ between runs: times and the distribution of leaves.
 fn comparable(mut model: Model) -> Model {
     model.phases.clear();
     model.timers.clear();
@@ -72,7 +73,7 @@ fn close(found: f64, expected: f64, tolerance: f64) {
     assert!((found - expected).abs() <= tolerance, "{found} for {expected}");
 }
 
-/// The rows with two more columns, of which one is always set and one never.
+/// The rows with two more columns: one is always set, the other never.
 fn with_constant_columns(rows: &Fingerprints) -> Fingerprints {
     let bits = rows.bits() + 2;
     let mut words = vec![0; rows.len() * bits.div_ceil(64)];
@@ -83,8 +84,8 @@ fn with_constant_columns(rows: &Fingerprints) -> Fingerprints {
     Fingerprints::new(words, bits).unwrap()
 }
 
-/// The leading eigenvalue of the covariance of columns in units of the deviations that bits of frequency `(ones + 2 b)
-/// / (n + 4 b)` have; those that do not vary are left out.
+/// The leading eigenvalue of the covariance of columns, in units of the deviation of a bit of frequency `(ones + 2 b) /
+/// (n + 4 b)`. Constant columns are left out.
 fn leading_correlation(rows: &Fingerprints, prior: f64) -> f64 {
     let (means, n) = (frequencies(rows), total_weight(rows));
     let varying: Vec<usize> = (0..rows.bits()).filter(|&j| means[j] > 0.0 && means[j] < 1.0).collect();
@@ -107,13 +108,15 @@ fn leading_correlation(rows: &Fingerprints, prior: f64) -> f64 {
 
 #[test]
 fn e10_the_critical_temperature_of_bernoulli_costs_is_the_leading_eigenvalue_of_the_correlations() {
-    // Up to 64 columns the covariance is formed, beyond it is not; in up to 16 rows of bits are numbers elsewhere.
+    // With up to 64 columns, the covariance is formed; with more, it is not. Ten columns are included because other
+    // costs store rows of up to 16 bits as numbers.
     for bits in [10, 40, 100] {
         let rows = with_constant_columns(&synthetic::bit_templates(3, 150, bits, 0.3, 0.2, 4).0);
         let critical = leading_correlation(&rows, 0.0);
         let found = run(&rows, &parameters(2, WITHOUT_PRIOR)).critical_temperature;
         close(found, critical, 1e-6 * critical);
-        // Two copies of the one centre, moved apart a little: together again above it, and farther apart below.
+        // Two copies of the single centre are moved apart a little. Above the critical temperature they coincide again;
+        // below, they move farther apart.
         let middle = frequencies(&rows);
         let stream = Stream::new(5, "apart");
         let moved = |sign: f64| {
@@ -173,7 +176,7 @@ fn a_sweep_is_that_of_rows_and_centres_one_by_one() {
             let (mut masses, mut ones) = ([0.0; 3], vec![0.0; 3 * bits]);
             let mut free_energy = 0.0;
             for row in 0..rows.len() {
-                // Masses are equal at the start.
+                // At the start, masses are equal.
                 let prior_of_center: f64 = if mode == Mode::Mass { 1.0 / 3.0 } else { 1.0 };
                 let terms: Vec<f64> = centers
                     .chunks_exact(bits)
@@ -245,11 +248,11 @@ fn one_cluster_costs_the_entropy_of_its_columns() {
 #[test]
 fn e10_ten_templates_are_found_by_their_likelihood() {
     let (rows, templates) = synthetic::bit_templates(10, 500, 1052, 0.15, 0.05, 1);
-    // Templates so far apart leave the second branch nothing to find.
+    // The templates are so far apart that the second branch would find nothing better.
     for (precision, cost) in [(Precision::F64, Cost::bernoulli()), (Precision::F32, WITHOUT_PRIOR)] {
         let model = run(&rows, &Parameters { overshoot: 1.0, precision, ..parameters(10, cost) });
         assert_eq!(Agreement::new(&model.labels, &templates).adjusted_rand, 1.0, "{precision:?}");
-        // Every bit was flipped with probability 0.05: that many nats a row there are, whatever the template.
+        // Every bit was flipped with probability 0.05, so each row has this entropy in nats, whatever the template.
         let entropy = -1052.0 * (0.05 * 0.05f64.ln() + 0.95 * 0.95f64.ln());
         close(model.objective, entropy, 0.01 * entropy);
     }
@@ -257,8 +260,8 @@ fn e10_ten_templates_are_found_by_their_likelihood() {
 
 #[test]
 fn rare_bits_are_seen_where_squared_distances_follow_the_frequent_ones() {
-    // Twelve columns at random, which squared distances see most of, and sixty a group, of which its rows have some
-    // five and the others none.
+    // Twelve columns are random; they dominate squared distances. Each group has sixty more columns, of which its own
+    // rows have about five set, and the rows of the other group none.
     let stream = Stream::new(9, "rare");
     let (count, bits) = (600, 132usize);
     let mut words = vec![0u64; count * bits.div_ceil(64)];
@@ -300,7 +303,7 @@ fn columns_that_do_not_vary_are_no_obstacle_without_a_prior() {
             close(model.objective, without.objective, 1e-9);
         }
     }
-    // Rows that are all the same are one cluster, which costs nothing.
+    // Rows that are all equal are one cluster of cost 0.
     let same = Fingerprints::new(vec![0b1011; 20], 4).unwrap();
     let model = run(&same, &parameters(3, WITHOUT_PRIOR));
     assert_eq!((model.clusters.len(), model.critical_temperature), (1, 0.0));
@@ -324,7 +327,7 @@ fn a_weight_is_a_row_repeated_and_no_weight_no_row() {
         let of_repeated: Vec<u32> = order.iter().map(|&row| weighted.labels[row]).collect();
         assert_eq!(Agreement::new(&of_repeated, &many.labels).adjusted_rand, 1.0);
     }
-    // What weighs nothing may be anything.
+    // Rows of weight 0 may have any bits.
     let mut words: Vec<u64> = (0..rows.len()).flat_map(|row| rows.row(row)).copied().collect();
     words[0] ^= 0xffff;
     let other = Fingerprints::new(words, rows.bits()).unwrap().with_weights(rows.weights().unwrap().to_vec()).unwrap();
@@ -391,7 +394,7 @@ fn a_model_says_of_rows_what_the_run_said_and_what_the_definition_says() {
     for (found, told) in found.probabilities.iter().zip(&model.probabilities) {
         close(*found, *told, 1e-9);
     }
-    // Without borders, memberships are those of the last temperature.
+    // Without borders, memberships are the memberships at the last temperature.
     let soft = Centroids::new(rows.bits(), model.centers.clone(), model.last_temperature).unwrap();
     let soft = soft.with_bernoulli().unwrap();
     let memberships = soft.memberships(&rows).unwrap();
@@ -419,7 +422,7 @@ fn the_number_of_clusters_is_suggested_from_nats_too() {
     let rows = synthetic::bit_templates(4, 150, 200, 0.2, 0.05, 2).0;
     let model = run(&rows, &Parameters { cost: Cost::bernoulli(), max_clusters: Some(8), ..Parameters::default() });
     assert_eq!(model.clusters.len(), 4);
-    // And a final temperature ends growth where it is reached.
+    // A final temperature ends growth when it is reached.
     let critical = model.critical_temperature;
     for (share, clusters) in [(1.05, 1), (0.9, 2)] {
         let stop_temperature = Some(share * critical);

@@ -1,4 +1,4 @@
-//! The same bits for any engine, number of ranks and number of threads.
+//! Results are bit-identical for any engine, number of ranks and number of threads.
 
 use lehr_data::{Points, datasets, synthetic};
 use lehr_mining::anneal::Silent;
@@ -7,7 +7,7 @@ use lehr_mining::{Engine, Execution};
 
 fn run(points: &Points, parameters: &Parameters, execution: Execution) -> Model {
     let mut model = cluster(points, parameters, &execution, &mut Silent).unwrap();
-    // What may differ: the clock, and how the leaves were dealt.
+    // Times and the distribution of leaves may differ.
     model.phases.clear();
     model.timers.clear();
     model.imbalance = 1.0;

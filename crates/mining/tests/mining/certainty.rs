@@ -1,4 +1,4 @@
-//! How surely rows belong to their clusters.
+//! The probabilities that rows belong to their clusters.
 
 use lehr_data::Points;
 use lehr_data::synthetic::{Component, gaussian_mixture};
@@ -12,7 +12,7 @@ fn run(points: &Points, clusters: usize) -> Model {
     cluster(points, &parameters, &Execution::default(), &mut Silent).unwrap()
 }
 
-/// Normal groups at the corners of a square, `apart` deviations from each other, in so many columns.
+/// Four normal groups at the corners of a square, `apart` deviations from each other, in `dimension` columns.
 fn square(rows: usize, apart: f64, dimension: usize, seed: u64) -> (Points, Vec<u32>) {
     let at = |corner: usize| {
         let mut center = vec![0.0; dimension];
@@ -23,7 +23,7 @@ fn square(rows: usize, apart: f64, dimension: usize, seed: u64) -> (Points, Vec<
     gaussian_mixture(rows, &(0..4).map(component).collect::<Vec<_>>(), seed)
 }
 
-/// For each row, whether it is of the group that most rows of its cluster are of.
+/// For each row, whether it comes from the group from which most rows of its cluster come.
 fn is_with_its_group(model: &Model, truth: &[u32]) -> Vec<bool> {
     let mut counts = vec![[0usize; 4]; model.clusters.len()];
     model.labels.iter().zip(truth).for_each(|(label, group)| counts[*label as usize][*group as usize] += 1);
@@ -34,7 +34,8 @@ fn is_with_its_group(model: &Model, truth: &[u32]) -> Vec<bool> {
 #[test]
 fn of_rows_that_are_as_sure_as_they_say_so_many_are_with_their_group() {
     for dimension in [2, 20] {
-        // Probabilities between the bounds, with the rows that are right and all.
+        // For each range of probabilities: the sum of the probabilities, the number of rows in the right cluster, and
+        // the number of rows.
         let bounds = [0.5, 0.7, 0.85, 0.95, 0.99, 1.0];
         let mut bins = vec![(0.0, 0.0, 0.0); bounds.len() - 1];
         for seed in 0..8 {
@@ -62,7 +63,7 @@ fn of_rows_that_are_as_sure_as_they_say_so_many_are_with_their_group() {
 
 #[test]
 fn a_table_that_repeats_a_pattern_has_the_probabilities_of_any_other_order() {
-    // Ten groups in turn, of 40,000 rows each: every tenth row is of one group.
+    // The rows come from ten groups in turn, 40,000 rows from each: every tenth row is of the same group.
     let stream = Stream::new(1, "certainty");
     let rows = (0..400_000u64).map(|row| 4.0 * (row % 10) as f64 + stream.normal(row));
     let points = Points::new(rows.collect(), 1).unwrap();
@@ -70,7 +71,7 @@ fn a_table_that_repeats_a_pattern_has_the_probabilities_of_any_other_order() {
     let parameters = kmeans::Parameters { clusters: 10, centers: Some(centers), ..kmeans::Parameters::default() };
     let model = kmeans::cluster(&points, &parameters, &Execution::default(), &mut Silent).unwrap();
     let mean: Vec<f64> = model.clusters.iter().map(|cluster| cluster.probability).collect();
-    // Of a group with two neighbours, four deviations away, 4.6 % of the rows are beyond the borders.
+    // In a group with two neighbours four deviations away, 4.6 % of the rows are beyond the borders.
     assert!(mean.iter().all(|probability| (0.93..0.985).contains(probability)), "{mean:?}");
 }
 
@@ -87,7 +88,7 @@ fn labels_of_two_close_groups_have_the_probabilities_of_the_mixture() {
     for (row, (label, probability)) in model.labels.iter().zip(&model.probabilities).enumerate() {
         let x = points.row(row)[0];
         let density = |k: usize| components[k].weight * (-0.5 * (x - components[k].center[0]).powi(2)).exp();
-        // The heavier cluster is the first.
+        // Clusters are numbered by decreasing weight, so the heavier cluster comes first.
         let expected = density(*label as usize) / (density(0) + density(1));
         worst = worst.max((expected - probability).abs());
     }
@@ -143,7 +144,8 @@ fn groups_far_apart_one_group_and_equal_rows_are_sure() {
 
 #[test]
 fn a_sample_of_large_clusters_says_nearly_what_all_rows_say() {
-    // The density on the two sides does not depend on the number of rows, of which 4,096 of each cluster are asked.
+    // The density on both sides of a border does not depend on the number of rows. Only 4,096 rows of each cluster are
+    // examined.
     let (few, _) = square(8_000, 3.0, 2, 8);
     let (many, _) = square(80_000, 3.0, 2, 8);
     let mean = |model: &Model| model.probabilities.iter().sum::<f64>() / model.probabilities.len() as f64;

@@ -1,4 +1,4 @@
-//! Inputs at the edge of what a clustering can be asked.
+//! Extreme inputs of a clustering.
 
 use lehr_data::{Points, datasets};
 use lehr_mining::anneal::Silent;
@@ -79,7 +79,7 @@ fn parameters_out_of_range_are_named() {
 fn huge_and_tiny_units_and_weights_change_nothing_but_the_unit() {
     let points = datasets::iris().0;
     let model = run(&points, &clusters(3)).unwrap();
-    // Powers of two: every bit of the arrangement stays.
+    // The units are powers of two, so scaling changes no bit of the rows' relative positions.
     for power in [-300, 300] {
         let unit = 2f64.powi(power);
         let scaled = Points::new(points.values().iter().map(|value| value * unit).collect(), 4)
@@ -100,7 +100,7 @@ fn points_whose_squares_overflow_are_refused() {
         let points = Points::new(vec![-far, far, 0.0, 1.0], 1).unwrap();
         assert!(matches!(run(&points, &clusters(2)), Err(Error::TooFar { .. })), "{far:e}");
     }
-    // A large offset alone is no distance.
+    // A large offset alone does not make distances large.
     let points = Points::new(vec![1e300; 3], 1).unwrap();
     assert_eq!(run(&points, &clusters(1)).unwrap().objective, 0.0);
 }
@@ -163,7 +163,7 @@ fn equal_points_are_equal_though_their_sum_rounds() {
 fn a_weight_beside_which_another_is_nothing_ends_and_both_points_are_clusters() {
     for light in [1e-14, 1e-30, 1e-300, 1e-313, 5e-324] {
         for precision in [Precision::F64, Precision::F32] {
-            // Single precision holds no weight below 1e-45 of the mean.
+            // Single precision cannot represent weights below 1e-45 of the mean.
             if precision == Precision::F32 && light < 1e-40 {
                 continue;
             }

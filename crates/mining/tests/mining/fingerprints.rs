@@ -1,5 +1,5 @@
-//! Rows of bits: the same clusters as of numbers, in annealing and k-means, with weights, on any layout, and after a
-//! stop.
+//! Rows of bits have the same clusters as rows of numbers: in annealing and k-means, with weights, on any layout, and
+//! after a stop.
 
 use lehr_data::{Fingerprints, synthetic};
 use lehr_mining::anneal::{AnyCheckpoint, Control, Observer, Progress, Silent};
@@ -10,7 +10,7 @@ use lehr_numerics::random::Stream;
 use super::acceptance::{partition, unpacked};
 use super::bits::executions;
 
-/// Overlapping templates, so that there is something to decide.
+/// Rows of overlapping templates, so that clusters are not obvious.
 fn compounds() -> Fingerprints {
     let rows = synthetic::bit_templates(7, 90, 150, 0.2, 0.2, 3).0;
     let weights = (0..rows.len()).map(|row| (row % 4) as f64).collect();
@@ -21,7 +21,7 @@ fn parameters(precision: Precision) -> Parameters {
     Parameters { clusters: Some(7), precision, ..Parameters::default() }
 }
 
-/// Without the clock, and how the leaves were dealt.
+/// Removes the values that may differ between runs: times and the distribution of leaves.
 fn comparable(mut model: Model) -> Model {
     model.phases.clear();
     model.timers.clear();
@@ -53,7 +53,7 @@ fn weights_and_rows_of_weight_zero_are_what_they_are_of_numbers() {
     assert!((packed.sum_of_squares - dense.sum_of_squares).abs() < 1e-10 * dense.sum_of_squares);
     let close = |(a, b): (&f64, &f64)| (a - b).abs() < 1e-9;
     assert!(packed.probabilities.iter().zip(&dense.probabilities).all(close));
-    // What weighs nothing may be anything.
+    // Rows of weight 0 may have any bits.
     let mut words: Vec<u64> = (0..rows.len()).flat_map(|row| rows.row(row)).copied().collect();
     words[0] ^= 0xffff;
     let other = Fingerprints::new(words, rows.bits()).unwrap().with_weights(rows.weights().unwrap().to_vec()).unwrap();
@@ -92,7 +92,8 @@ fn k_means_finds_of_bits_what_it_finds_of_numbers_on_every_layout() {
     }
 }
 
-/// The templates with less noise, and behind them rows that are of none: each bit is set or not as a coin falls.
+/// Rows of templates with less noise, followed by rows that belong to no template: each of their bits is set with
+/// probability 1/2.
 fn compounds_and_others(others: usize) -> Fingerprints {
     let rows = synthetic::bit_templates(7, 90, 150, 0.2, 0.12, 3).0;
     let (width, coins) = (rows.width(), Stream::new(8, "coins"));
@@ -106,7 +107,8 @@ fn compounds_and_others(others: usize) -> Fingerprints {
     rows.with_weights(weights).unwrap()
 }
 
-/// A row is some 4 from its template and at most 5.5, one that is of none at least 6.4 from all.
+/// Sets an outlier radius. A template's rows are about 4, and at most 5.5, from the template. Rows that belong to no
+/// template are at least 6.4 from all templates.
 fn with_a_sponge(precision: Precision) -> Parameters {
     Parameters { sponge: Some(6.0), ..parameters(precision) }
 }
@@ -115,14 +117,14 @@ fn with_a_sponge(precision: Precision) -> Parameters {
 fn a_sponge_takes_of_bits_what_it_takes_of_numbers() {
     let rows = compounds_and_others(20);
     let numbers = unpacked(&rows).with_weights(rows.weights().unwrap().to_vec()).unwrap();
-    // The first critical temperature is found by iteration, and all that follows begins there.
+    // The first critical temperature is found by iteration, and all later steps depend on it.
     for (precision, tolerance) in [(Precision::F64, 1e-8), (Precision::F32, 1e-4)] {
         let run = with_a_sponge(precision);
         let packed = cluster(&rows, &run, &Execution::default(), &mut Silent).unwrap();
         let dense = cluster(&numbers, &run, &Execution::default(), &mut Silent).unwrap();
-        // Numbers may differ: clusters of equal weight are in the order in which they were found.
+        // The clusters' numbers may differ, because clusters of equal weight are in the order in which they were found.
         assert_eq!(partition(&packed.labels), partition(&dense.labels));
-        // Those that are of no template, the light ones too, and no others.
+        // The outliers are exactly the rows that belong to no template, including those of weight 0.
         assert!(packed.labels.iter().enumerate().all(|(row, label)| (*label == OUTLIER) == (row >= 7 * 90)));
         assert_eq!(packed.outliers, dense.outliers);
         assert_eq!(packed.outliers.unwrap().rows, 20);
@@ -130,7 +132,7 @@ fn a_sponge_takes_of_bits_what_it_takes_of_numbers() {
             |a: f64, b: f64| assert!((a - b).abs() <= tolerance * b.abs().max(1.0), "{precision:?}: {a} for {b}");
         assert!((packed.sum_of_squares - dense.sum_of_squares).abs() < 1e-10 * dense.sum_of_squares);
         close(packed.critical_temperature, dense.critical_temperature);
-        // On the way too, where no rounding can have led it elsewhere.
+        // The first steps agree too, before rounding can lead to other states.
         let steps = if precision == Precision::F64 { 5 } else { 1 };
         for (packed, dense) in packed.history.iter().zip(&dense.history).take(steps) {
             close(packed.sponge, dense.sponge);

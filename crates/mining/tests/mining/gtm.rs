@@ -1,5 +1,5 @@
-//! Topographic maps: experiments E17 and E18 of the specification, one sweep by brute force, and what must not depend
-//! on order, unit or weight.
+//! Topographic maps: experiments E17 and E18 of the specification, a comparison with one sweep by brute force, and
+//! independence of order, units and weights.
 
 use lehr_data::scale::{Scale, Scaling};
 use lehr_data::{Incomplete, Points, datasets};
@@ -14,7 +14,7 @@ pub(crate) fn run<'a>(input: impl Into<Input<'a>>, parameters: &Parameters) -> M
     fit(input, parameters, &Execution::default(), &mut Silent).unwrap()
 }
 
-/// A plane of so many nodes and functions a side.
+/// A plane with `nodes` nodes and `basis` functions along each side.
 pub(crate) fn plane(nodes: usize, basis: usize) -> Parameters {
     Parameters { nodes: Some(nodes), basis: Some(basis), ..Parameters::default() }
 }
@@ -36,7 +36,7 @@ pub(crate) fn never_falls(model: &Model) {
     }
 }
 
-/// The columns that vary, each to mean 0 and population standard deviation 1.
+/// Scales each column to mean 0 and population standard deviation 1, and leaves out constant columns.
 fn standardised(points: &Points) -> Points {
     let varies = |j: &usize| points.column(*j).any(|x| x != points.row(0)[*j]);
     let kept: Vec<usize> = (0..points.dimension()).filter(varies).collect();
@@ -47,13 +47,13 @@ fn standardised(points: &Points) -> Points {
     Scaling::fit(&points, Scale::Std).apply(&points).unwrap()
 }
 
-/// The mean of each column.
+/// Returns the mean of each column.
 fn means(points: &Points) -> Vec<f64> {
     (0..points.dimension()).map(|j| points.column(j).sum::<f64>() / points.len() as f64).collect()
 }
 
-/// The specification's `alpha` is in one over the squared unit of the rows; here it is relative to the mean variance of
-/// a column.
+/// Converts the specification's `alpha`, whose unit is 1 over the squared unit of the rows, to a value relative to the
+/// mean variance of a column.
 fn relative(alpha: f64, points: &Points) -> f64 {
     alpha * Rows::new(points.values(), points.dimension(), None).variance()
 }
@@ -64,7 +64,8 @@ fn e17_the_critical_temperature_is_the_closed_form() {
     let at = |regularisation: f64| {
         critical_temperature(&iris, &Parameters { regularisation, ..plane(10, 4) }, &Execution::default()).unwrap()
     };
-    // Rows count as clouds of a millionth of the variance, which takes as much from it.
+    // Each row counts as a cloud with a millionth of the variance, which lowers the critical temperature by the same
+    // share.
     close(at(0.0) * (1.0 + 1e-6), 3.698475, 2e-6);
     close(at(relative(0.1, &iris)) / at(0.0), 0.998287, 2e-6);
 }
@@ -75,7 +76,7 @@ fn e17_a_collapsed_map_unfolds_below_the_critical_temperature_and_not_above() {
     let rows = Rows::new(iris.values(), 4, None);
     let parameters = plane(10, 4);
     let critical = critical_temperature(&iris, &parameters, &Execution::default()).unwrap();
-    // The leading eigenvector of iris, to the digits that a seed needs.
+    // The leading eigenvector of iris, with as many digits as a start needs.
     let direction = [0.3614, -0.0845, 0.8567, 0.3583];
     for (factor, grows) in [(1.02, false), (0.98, true)] {
         let alpha = parameters.regularisation / rows.variance();
@@ -86,7 +87,7 @@ fn e17_a_collapsed_map_unfolds_below_the_critical_temperature_and_not_above() {
         };
         let mut sheet = Sheet { images: (0..100).map(image).collect(), noise: rows.variance() };
         let size = |sheet: &Sheet| sheet.images.iter().flatten().map(|y| y * y).sum::<f64>().sqrt();
-        // What is not of the leading mode dies out first.
+        // The first sweeps remove all modes but the leading one.
         for _ in 0..12 {
             sheet = brute.sweep(&rows, &sheet).0;
         }
@@ -105,7 +106,8 @@ fn e17_the_objective_never_falls_and_rows_of_the_fit_are_placed_as_in_the_fit() 
     let model = run(&iris, &parameters);
     never_falls(&model);
     assert!(model.is_converged && model.warnings.is_empty(), "{:?}", model.warnings);
-    // What a prototype found with a seed along the plane; -229.36 from the plane itself, without annealing.
+    // A prototype with a seed along the plane found this likelihood. From the plane itself, without annealing, it found
+    // -229.36.
     assert!(model.log_likelihood >= -212.93 * 1.001, "{}", model.log_likelihood);
     let plain = run(&iris, &Parameters { start: Some(Start::Plane), ..parameters });
     never_falls(&plain);
@@ -130,7 +132,7 @@ fn the_temperatures_go_from_above_the_critical_one_down_to_1() {
     close(temperatures[0], 1.1 * model.critical_temperature, 1e-12);
     assert_eq!(temperatures.last(), Some(&1.0));
     assert!(temperatures.windows(2).all(|pair| pair[1] < pair[0] && pair[1] >= 0.95 * pair[0] * (1.0 - 1e-12)));
-    // Above the critical temperature the map is a point, and all noise; at the end it is not.
+    // Above the critical temperature, the map is a point and all variance is noise; at the end, the map has unfolded.
     let rows = Rows::new(datasets::iris().0.values(), 4, None);
     close(model.history[0].noise, rows.variance(), 0.01 * rows.variance());
     assert!(model.history.last().unwrap().noise < 0.3 * rows.variance());
@@ -174,7 +176,7 @@ fn e18_an_annealed_map_of_a_curve_does_not_fold() {
     assert!(model.order > 0.95, "{}", model.order);
 }
 
-/// The correlation of ranks of numbers that are all different.
+/// Returns Spearman's rank correlation of two lists without equal numbers.
 fn spearman(a: &[f64], b: &[f64]) -> f64 {
     let ranks = |numbers: &[f64]| -> Vec<f64> {
         numbers.iter().map(|x| numbers.iter().filter(|y| *y < x).count() as f64).collect()
@@ -185,7 +187,7 @@ fn spearman(a: &[f64], b: &[f64]) -> f64 {
     product(&a, &b) / (product(&a, &a) * product(&b, &b)).sqrt()
 }
 
-/// A sweep by brute force moves a fitted map by next to nothing, and gives its likelihood.
+/// Asserts that a sweep by brute force hardly moves a fitted map, and gives the same likelihood.
 fn is_a_fixed_point(model: &Model, parameters: &Parameters, rows: &Rows, means: &[f64]) {
     let sheet = sheet_of(&model.map, means);
     let (next, log_likelihood) = BruteForce::of(parameters, rows.variance()).sweep(rows, &sheet);
@@ -212,13 +214,14 @@ fn a_fit_is_a_fixed_point_of_the_formulas() {
     let weighted = iris.clone().with_weights(weights.clone()).unwrap();
     let rows = Rows::new(iris.values(), 4, Some(&weights));
     let means: Vec<f64> = (0..4).map(|j| iris.row(0)[j] - rows.rows[0][j]).collect();
-    // The regularisation counts rows, of which one weighs the sum of squares by the sum.
+    // The regularisation is relative to the weight of one row, which is the sum of squared weights divided by the sum
+    // of weights.
     let row_weight = weights.iter().map(|weight| weight * weight).sum::<f64>() / weights.iter().sum::<f64>();
     let of_weights = Parameters { regularisation: tight.regularisation * row_weight, ..tight.clone() };
     is_a_fixed_point(&run(&weighted, &tight), &of_weights, &rows, &means);
 }
 
-/// Iris with one cell in ten missing, and where.
+/// Returns iris with one cell in ten missing.
 fn with_gaps() -> Incomplete {
     let iris = datasets::iris().0;
     let stream = Stream::new(5, "gaps");
@@ -235,7 +238,7 @@ fn with_missing_cells_a_fit_is_a_fixed_point_of_the_formulas_over_what_is_there(
     let model = run(&gaps, &parameters);
     never_falls(&model);
     let rows = Rows::new(gaps.values(), 4, None);
-    // Any cell that is there tells its column's mean.
+    // Each column's mean follows from any present cell of the column.
     let of = |j: usize| (0..gaps.len()).find(|&row| !gaps.row(row)[j].is_nan()).unwrap();
     let means: Vec<f64> = (0..4).map(|j| gaps.row(of(j))[j] - rows.rows[of(j)][j]).collect();
     is_a_fixed_point(&model, &parameters, &rows, &means);
@@ -251,7 +254,7 @@ fn rows_without_gaps_give_the_same_map_by_the_kernel_for_gaps() {
     let model = run(&iris, &parameters);
     let same = Incomplete::new(iris.values().to_vec(), 4).unwrap();
     assert_eq!(run(&same, &parameters).map, model.map, "nothing is missing: the same kernel");
-    // A row of weight 0 with a gap changes the kernel and nothing else.
+    // A row of weight 0 with a missing cell changes the kernel that is used, but not the result.
     let mut values = iris.values().to_vec();
     values.extend([f64::NAN, 3.0, 5.0, 1.0]);
     let more = Incomplete::new(values, 4).unwrap();
@@ -285,7 +288,8 @@ fn weights_count_as_repeated_rows() {
     let repeated: Vec<f64> = (0..iris.len()).flat_map(|row| iris.row(row).repeat(row % 3)).collect();
     let parameters = Parameters { tolerance: 1e-10, max_sweeps: 5000, ..plane(6, 3) };
     let weighted = run(&iris.with_weights(weights).unwrap(), &parameters);
-    // The regularisation counts rows. One of them weighs the sum of squares, 250, by the sum, 150.
+    // The regularisation is relative to the weight of one row: the sum of squared weights, 250, divided by the sum of
+    // weights, 150.
     let parameters = Parameters { regularisation: parameters.regularisation * 250.0 / 150.0, ..parameters };
     let repeated = run(&Points::new(repeated, 4).unwrap(), &parameters);
     close(weighted.log_likelihood, repeated.log_likelihood, 1e-5);
@@ -298,7 +302,7 @@ fn the_order_of_rows_the_unit_and_the_origin_change_nothing_else() {
     let iris = datasets::iris().0;
     let parameters = Parameters { tolerance: 1e-10, max_sweeps: 5000, ..plane(6, 3) };
     let model = run(&iris, &parameters);
-    // A power of two changes no bit of where rows are.
+    // Scaling by a power of two changes no bit of the rows' positions on the map.
     let doubled = Points::new(iris.values().iter().map(|x| 1024.0 * x).collect(), 4).unwrap();
     let other = run(&doubled, &parameters);
     assert_eq!((&other.places.positions, &other.places.modes), (&model.places.positions, &model.places.modes));
@@ -320,7 +324,8 @@ fn the_order_of_rows_the_unit_and_the_origin_change_nothing_else() {
 
 #[test]
 fn a_plane_is_seen_as_it_is() {
-    // A lattice in a tilted plane of 20 dimensions: the principal axes are the lattice's, and nothing is folded.
+    // The rows are a lattice in a tilted plane in 20 dimensions. The principal axes are the axes of the lattice, and
+    // the map has no folds.
     let stream = Stream::new(3, "tilt");
     let direction = |at: u64| -> Vec<f64> { (0..20).map(|j| stream.normal(20 * at + j)).collect() };
     let (u, v) = (direction(0), direction(1));
@@ -338,11 +343,11 @@ fn a_plane_is_seen_as_it_is() {
         (at(a, 0) - at(b, 0)).hypot(at(a, 1) - at(b, 1))
     };
     assert!(model.order > 0.95, "{}", model.order);
-    // Opposite corners are the farthest from each other, neighbours near.
+    // Opposite corners are far from each other, and neighbours are near.
     assert!(distance(0, 239) > 1.5 && distance(0, 1) < 0.5, "{} and {}", distance(0, 239), distance(0, 1));
 }
 
-/// The lines of a table of another program's likelihoods: nodes, basis, log-likelihood a row.
+/// Reads a table of another program's likelihoods: nodes, basis, log-likelihood per row.
 fn reference(text: &str) -> Vec<(usize, usize, f64)> {
     text.lines()
         .skip(1)
@@ -353,7 +358,8 @@ fn reference(text: &str) -> Vec<(usize, usize, f64)> {
         .collect()
 }
 
-/// One call at another program's grid, and its functions' width, is not below its likelihood by more than a thousandth.
+/// Asserts that one call, with another program's grid and width of functions, is at most a thousandth below that
+/// program's likelihood.
 fn reaches(points: &Points, cases: &[(usize, usize, f64)]) {
     for &(nodes, basis, expected) in cases {
         let parameters = Parameters { width: 0.3f64.sqrt(), ..plane(nodes, basis) };
@@ -378,7 +384,7 @@ fn one_call_reaches_the_likelihood_of_ugtm_on_digits() {
     reaches(&standardised(&datasets::digits().0), &digits);
 }
 
-/// A run from one beginning alone.
+/// Runs from a single start.
 fn alone(points: &Points, start: Start, parameters: &Parameters) -> Model {
     let model = run(points, &Parameters { start: Some(start), ..parameters.clone() });
     let [candidate] = &model.candidates[..] else { panic!("{:?}", model.candidates) };
@@ -387,8 +393,8 @@ fn alone(points: &Points, start: Start, parameters: &Parameters) -> Model {
     model
 }
 
-/// Rows whose likelier map is the annealed one, and rows whose likelier map is the plane's: iris, and a line without
-/// noise.
+/// Returns rows for which the annealed map is more likely, and rows for which the map from the plane is more likely:
+/// iris, and a line without noise.
 fn either_way() -> [(Points, Parameters, Start); 2] {
     let line = Points::new((0..40).flat_map(|i| [f64::from(i), 2.0 * f64::from(i)]).collect(), 2).unwrap();
     let on_a_line = Parameters { latent: 1, ..Parameters::default() };
@@ -403,12 +409,12 @@ fn of_both_beginnings_the_likelier_end_is_kept_to_the_bit() {
         let (annealed, plane) = (of(Start::Annealed), of(Start::Plane));
         let kept = if annealed.log_likelihood >= plane.log_likelihood { &annealed } else { &plane };
         assert_eq!((model.start, kept.start), (expected, expected));
-        // The map, the places and the way there are those of the beginning alone.
+        // The map, the positions and the history equal those of a run from the kept start alone.
         assert_eq!((&model.map, &model.places, &model.history), (&kept.map, &kept.places, &kept.history));
         assert_eq!((&model.ascent, model.log_likelihood, model.order), (&kept.ascent, kept.log_likelihood, kept.order));
         assert_eq!(model.is_converged, kept.is_converged);
-        // Both are told of: of the one that was not kept by a measuring pass, which adds up in another order than
-        // places do.
+        // Both fits are reported. The likelihood of the fit that was not kept comes from a measuring pass, which sums
+        // in another order than the placement.
         let [first, second] = &model.candidates[..] else { panic!("{:?}", model.candidates) };
         for (candidate, alone) in [(first, &annealed), (second, &plane)] {
             assert_eq!((candidate.start, candidate.order), (alone.start, alone.order));
@@ -421,7 +427,7 @@ fn of_both_beginnings_the_likelier_end_is_kept_to_the_bit() {
 
 #[test]
 fn a_map_that_never_unfolds_is_begun_once() {
-    // Stiff, in one column: stable as a point at any temperature above 1.
+    // A stiff map of one column is stable as a point at any temperature above 1.
     let stream = Stream::new(2, "round");
     let points = Points::new((0..200).map(|row| stream.normal(row)).collect(), 1).unwrap();
     let stiff = Parameters { latent: 1, regularisation: 1e6, ..Parameters::default() };

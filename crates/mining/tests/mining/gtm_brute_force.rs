@@ -1,31 +1,31 @@
-//! One sweep of GTM as the formulas have it, with nothing of Lehr in it: what a fit is held against.
+//! One sweep of GTM, computed directly from the formulas without code of Lehr, as a reference for fits.
 
 use lehr_mining::gtm::{Map, Parameters};
 
 /// A grid and its functions.
 pub(crate) struct BruteForce {
-    /// K rows of M functions, the constant last.
+    /// The values of the M functions at each of the K nodes, the constant last.
     phi: Vec<Vec<f64>>,
-    /// The prior's precision, in one over the squared unit of the rows.
+    /// The prior's precision, in units of 1 over the squared unit of the rows.
     pub alpha: f64,
     pub temperature: f64,
 }
 
-/// A sheet: the nodes' images less the origin, and the noise.
+/// A sheet: the nodes' images minus the origin, and the noise.
 #[derive(Clone, Debug)]
 pub(crate) struct Sheet {
     pub images: Vec<Vec<f64>>,
     pub noise: f64,
 }
 
-/// Rows with an origin taken off; NaN where a cell is missing.
+/// Rows relative to an origin; missing cells are NaN.
 pub(crate) struct Rows {
     pub rows: Vec<Vec<f64>>,
     pub weights: Vec<f64>,
 }
 
 impl Rows {
-    /// Of row-major values, about the weighted mean of each column.
+    /// Creates rows from row-major values, relative to the weighted mean of each column.
     pub fn new(values: &[f64], dimension: usize, weights: Option<&[f64]>) -> Self {
         let mut rows: Vec<Vec<f64>> = values.chunks_exact(dimension).map(<[f64]>::to_vec).collect();
         let weights = weights.map_or_else(|| vec![1.0; rows.len()], <[f64]>::to_vec);
@@ -40,7 +40,7 @@ impl Rows {
         Self { rows, weights }
     }
 
-    /// The mean variance of a column over the cells that are there.
+    /// The mean variance of a column over its present cells.
     pub fn variance(&self) -> f64 {
         let (mut square, mut cells) = (0.0, 0.0);
         for (row, weight) in self.rows.iter().zip(&self.weights) {
@@ -53,14 +53,14 @@ impl Rows {
     }
 }
 
-/// The images of a fitted map's nodes, about the rows' mean.
+/// Returns the sheet of a fitted map, relative to the rows' mean.
 pub(crate) fn sheet_of(map: &Map, means: &[f64]) -> Sheet {
     let image = |k: usize| -> Vec<f64> { map.at(&map.node(k)).iter().zip(means).map(|(y, mean)| y - mean).collect() };
     Sheet { images: (0..map.len()).map(image).collect(), noise: map.noise() }
 }
 
 impl BruteForce {
-    /// Two latent dimensions.
+    /// Creates a grid of two dimensions.
     pub fn plane(nodes: usize, basis: usize, width: f64, alpha: f64, temperature: f64) -> Self {
         let place = |at: usize, count: usize| 2.0 * at as f64 / (count as f64 - 1.0) - 1.0;
         let deviation = width * 2.0 / (basis as f64 - 1.0);
@@ -81,13 +81,14 @@ impl BruteForce {
         Self { phi, alpha, temperature }
     }
 
-    /// That of a fit of two dimensions with grid and basis given, at temperature 1.
+    /// Creates the reference for a fit of two dimensions, with given numbers of nodes and functions, at temperature 1.
     pub fn of(parameters: &Parameters, variance: f64) -> Self {
         let (nodes, basis) = (parameters.nodes.unwrap(), parameters.basis.unwrap());
         Self::plane(nodes, basis, parameters.width, parameters.regularisation / variance, 1.0)
     }
 
-    /// One sweep of EM, and the log-likelihood before it (at the temperature, which is the log-likelihood at 1).
+    /// Makes one sweep of EM. Returns the new sheet and the tempered log-likelihood before the sweep, which is the
+    /// log-likelihood at temperature 1.
     pub fn sweep(&self, rows: &Rows, sheet: &Sheet) -> (Sheet, f64) {
         let (count, functions, dimension) = (self.phi.len(), self.phi[0].len(), rows.rows[0].len());
         let mut log_likelihood = 0.0;
@@ -137,12 +138,12 @@ impl BruteForce {
     }
 }
 
-/// The squared distance over the cells that are there.
+/// The squared distance over the present cells.
 fn square(row: &[f64], image: &[f64]) -> f64 {
     row.iter().zip(image).filter(|(x, _)| !x.is_nan()).map(|(x, y)| (x - y) * (x - y)).sum()
 }
 
-/// Gauss' elimination with pivots; the last column is the right side.
+/// Solves a linear system by Gaussian elimination with pivoting; the last column is the right-hand side.
 fn solved(mut matrix: Vec<Vec<f64>>) -> Vec<f64> {
     let n = matrix.len();
     for i in 0..n {

@@ -1,5 +1,4 @@
-//! Topographic maps: the same bits on every layout and after every stop, and inputs at the edge of what a map can be
-//! asked.
+//! Topographic maps are bit-identical on every layout and after every stop. Other tests use extreme inputs.
 
 use lehr_data::{Incomplete, Points, datasets, synthetic};
 use lehr_mining::anneal::{AnyCheckpoint, Control, Observer, Progress, Silent};
@@ -10,7 +9,7 @@ use lehr_numerics::random::Stream;
 use super::gtm::{all_close, close, never_falls, plane, run};
 
 fn without_clock(mut model: Model) -> Model {
-    // What may differ: the clock, and how the leaves were dealt.
+    // Times and the distribution of leaves may differ.
     model.phases.clear();
     model.timers.clear();
     model.imbalance = 1.0;
@@ -24,7 +23,7 @@ fn layouts() -> Vec<Execution> {
     ranks.into_iter().chain(others).collect()
 }
 
-/// Rows of three columns in four groups, every seventh cell missing.
+/// Rows of three columns in four groups, with every seventh cell missing.
 fn gaps(rows: usize) -> Incomplete {
     let (points, _) = synthetic::gaussian_mixture(rows, &synthetic::random_components(4, 3, 10.0, 1.0, 3), 3);
     let missing = |at: usize| at % 7 == 3;
@@ -32,7 +31,7 @@ fn gaps(rows: usize) -> Incomplete {
     Incomplete::new(values.collect(), 3).unwrap()
 }
 
-/// 120 columns: the principal axes are found without forming a covariance.
+/// Rows of 120 columns, for which the principal axes are found without forming a covariance.
 fn wide() -> Points {
     let stream = Stream::new(7, "wide");
     let mixing = |axis: usize, j: usize| stream.normal((axis * 120 + j) as u64);
@@ -76,7 +75,7 @@ fn a_fit_has_the_same_bits_on_every_layout() {
     }
 }
 
-/// Stops after a number of calls; keeps the last checkpoint.
+/// Stops the run after a number of calls, and keeps the last checkpoint.
 struct StopAfter {
     calls: usize,
     seen: Vec<Progress>,
@@ -155,7 +154,7 @@ fn a_checkpoint_of_other_data_or_another_method_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("checkpoint");
     checkpoint.write(&path).unwrap();
-    // The first format knew one beginning; its fields are not these, and its number says so.
+    // The first format had only one start and other fields, so it is refused by its number.
     let text = std::fs::read_to_string(&path).unwrap();
     assert!(text.starts_with("lehr checkpoint 2 xxh3 "), "{text}");
     let old = folder.path().join("old");
@@ -250,7 +249,7 @@ fn one_column_is_mapped_to_a_line() {
     let model = run(&points, &Parameters { latent: 1, ..Parameters::default() });
     never_falls(&model);
     assert!(model.log_likelihood.is_finite());
-    // At most the number of columns.
+    // The critical temperature is at most the number of columns.
     assert!(model.critical_temperature <= 1.0 + 1e-12, "{}", model.critical_temperature);
 }
 
@@ -271,12 +270,13 @@ fn axes_found_without_a_covariance_are_those_found_with_one() {
         let values = (0..wide.len()).flat_map(|row| wide.row(row)[from..from + 90].to_vec()).collect();
         Points::new(values, 90).unwrap()
     };
-    // 120 columns go one way, and 90 of them with 30 of zeros the same way, 90 the other: adding zeros changes no axis.
+    // With 120 columns, no covariance is formed; with 90, it is. Adding 30 columns of zeros to 90 changes no axis, so
+    // both ways must agree.
     let padded: Vec<f64> = (0..wide.len()).flat_map(|row| [&wide.row(row)[..90], &[0.0; 30]].concat()).collect();
     let parameters = plane(6, 3);
     let execution = Execution::default();
     let of = |points: &Points| lehr_mining::gtm::critical_temperature(points, &parameters, &execution).unwrap();
-    // The mean variance of a column is smaller by 90 in 120.
+    // Columns of zeros lower the mean variance of a column by the factor 90 / 120.
     close(of(&Points::new(padded, 120).unwrap()) * 90.0 / 120.0, of(&narrow(0)), 1e-6 * of(&narrow(0)));
 }
 

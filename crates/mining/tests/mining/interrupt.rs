@@ -1,4 +1,4 @@
-//! Runs that are given up in the middle of a pass, and gone on with.
+//! Runs that are cancelled within a pass, and resumed.
 #![allow(clippy::disallowed_types, reason = "all threads of a run count together how often they have asked")]
 
 use std::fmt::Debug;
@@ -10,11 +10,11 @@ use lehr_data::{Points, synthetic};
 use lehr_mining::anneal::{AnyCheckpoint, Control, Interrupt, Observer, Progress, Silent};
 use lehr_mining::{Engine, Error, Execution, gtm, kmeans, mixture, pairwise, smacof, vector};
 
-/// Lets the run ask so many times, and says stop from then on; keeps the checkpoint that it is handed for it.
+/// Cancels a run after its leaves have asked a number of times, and keeps the checkpoint that it then receives.
 struct Cut<C> {
     asked: Arc<AtomicUsize>,
     after: usize,
-    /// Steps that were told of.
+    /// The number of steps that were reported.
     steps: usize,
     begun: Option<C>,
 }
@@ -24,7 +24,7 @@ impl<C> Cut<C> {
         Self { asked: Arc::default(), after, steps: 0, begun: None }
     }
 
-    /// How often it was asked after it had said stop.
+    /// The number of times that leaves asked after the run was cancelled.
     fn in_vain(&self) -> usize {
         self.asked.load(Ordering::Relaxed).saturating_sub(self.after)
     }
@@ -38,7 +38,7 @@ impl<C: Clone + Send + 'static> Observer for Cut<C> {
 
     fn interrupt(&self) -> Option<Interrupt> {
         let (asked, after) = (self.asked.clone(), self.after);
-        // Only a count: nothing else is told by it.
+        // Relaxed ordering suffices, because the counter protects no other data.
         Some(Interrupt::when(move || asked.fetch_add(1, Ordering::Relaxed) >= after))
     }
 
@@ -53,8 +53,8 @@ fn layouts() -> [Execution; 4] {
     [of(Engine::Ranks, 3), of(Engine::Loop, 1), of(Engine::Ports, 1), of(Engine::MapReduce, 3)]
 }
 
-/// Gives a run up after 0, 1, 2, … leaves and then at ever longer distances until it comes to its end, each time on
-/// another layout than the one that goes on.
+/// Cancels a run after 0, 1, 2, … leaves, then at growing intervals, until the run ends. Each time, the run resumes on
+/// another layout.
 fn given_up_anywhere<C, M: PartialEq + Debug>(
     leaves: usize,
     fit: impl Fn(&Execution, &mut Cut<C>) -> Result<M, Error>,
@@ -75,7 +75,7 @@ fn given_up_anywhere<C, M: PartialEq + Debug>(
                 gone_on += 1;
                 resume(begun, there)
             }
-            // Given up while it found out where it begins.
+            // The run was cancelled while it computed its initial state.
             None => {
                 assert!(
                     cut.steps == 0 && gone_on == 0,
@@ -92,7 +92,7 @@ fn given_up_anywhere<C, M: PartialEq + Debug>(
     assert!(cuts > 10 && gone_on > 6, "{gone_on} of {cuts}");
 }
 
-/// As written and read.
+/// Writes a checkpoint to a file, and reads it back.
 fn read_back<C>(
     begun: C,
     write: impl FnOnce(&C, &std::path::Path) -> Result<(), Error>,
@@ -108,7 +108,7 @@ fn points() -> Points {
     synthetic::gaussian_mixture(600, &synthetic::random_components(5, 2, 10.0, 0.9, 3), 3).0
 }
 
-/// Of rows, as their partition has them.
+/// The number of leaves for this many rows.
 fn leaves(rows: usize) -> usize {
     let partition = lehr_ranks::Partition::new(rows, 1);
     partition.leaves_of(0).len()
@@ -204,7 +204,7 @@ fn clusters_of_items_that_are_given_up_anywhere_go_on_to_the_same_bits() {
 fn a_map_of_items_that_is_given_up_anywhere_goes_on_to_the_same_bits() {
     let matrix = matrix();
     let input = smacof::Input::new(&matrix);
-    // From classical scaling they would be at their distances at once.
+    // From classical scaling, the items would have the right distances at once.
     let parameters =
         smacof::Parameters { start: smacof::Start::Random, starts: 2, most_iterations: 30, ..Default::default() };
     let plain = |map: smacof::Map| (map.positions, map.stress.to_bits(), map.history.len());

@@ -1,16 +1,16 @@
-//! Runs that end at any moment: from each checkpoint that a run offers it goes on to the same bits, on another layout;
-//! and no run goes on for long once it is asked to stop.
+//! Runs that are killed at any moment. From each checkpoint, a run resumes on another layout to a bit-identical result.
+//! No run continues for long after a request to stop.
 
 use lehr_data::{Incomplete, synthetic};
 use lehr_mining::anneal::{AnyCheckpoint, Control, Observer, Progress};
 use lehr_mining::vector::{self, Precision};
 use lehr_mining::{Engine, Error, Execution, Input, gtm, kmeans, mixture};
 
-/// The most passes of a step where there is no temperature to come to rest at.
+/// The maximum number of passes of a step that does not settle at a temperature.
 const STEP_SWEEPS: u64 = 8;
 
-/// Keeps every checkpoint, as a disk would have it at one moment or another, and when it was asked. Stops at one call,
-/// if it is to.
+/// Keeps every checkpoint that a run offers, and the stage and number of passes at each call. Stops the run at call
+/// `stop`.
 struct Every<C> {
     offered: Vec<C>,
     asked: Vec<(String, u64)>,
@@ -22,7 +22,7 @@ impl<C> Every<C> {
         Every { offered: Vec::new(), asked: Vec::new(), stop }
     }
 
-    /// The most passes between two questions, in a stage, from wherever it began.
+    /// The maximum number of passes between two calls, of which the second is in the stage.
     fn longest(&self, stage: &str) -> u64 {
         let pairs = self.asked.windows(2).filter(|pair| pair[1].0.starts_with(stage));
         pairs.map(|pair| pair[1].1 - pair[0].1).max().expect("a run of some length")
@@ -39,8 +39,8 @@ impl<C: Clone + Send + 'static> Observer for Every<C> {
     }
 }
 
-/// Runs once, and goes on from every checkpoint that was offered; then stops at some calls, after which nothing more
-/// may be asked.
+/// Runs once, and resumes from every checkpoint. Then stops the run at some calls, and asserts that no further call
+/// follows.
 fn goes_on_from_anywhere<C: Clone + Send + 'static, M: PartialEq + std::fmt::Debug>(
     name: &str,
     run: impl Fn(Option<C>, &Execution, &mut Every<C>) -> Result<M, Error>,
@@ -64,7 +64,7 @@ fn goes_on_from_anywhere<C: Clone + Send + 'static, M: PartialEq + std::fmt::Deb
     every
 }
 
-/// The bits of a clustering, and nothing that a clock or a layout says.
+/// The parts of a result that must be bit-identical, without times and the distribution of leaves.
 fn of_clusters(model: vector::Model) -> (Vec<u64>, Vec<u32>, u64, u64) {
     let bits = model.centers.iter().map(|x| x.to_bits()).collect();
     (bits, model.labels, model.objective.to_bits(), model.iterations)
@@ -145,8 +145,8 @@ fn mixtures_go_on_from_any_step() {
                 (bits, model.labels, model.sweeps)
             })
         });
-        // Before its first sweeps a fit takes passes of its own (labels, covariances, and with gaps more), and is asked
-        // with them.
+        // Before its first sweeps, a fit makes passes for labels and covariances, and more if cells are missing. They
+        // belong to the same step.
         assert!(every.longest("fitting") <= 2 * STEP_SWEEPS, "{name}: {}", every.longest("fitting"));
     }
 }

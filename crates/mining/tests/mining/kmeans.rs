@@ -1,4 +1,4 @@
-//! K-means: its fixed points, its starts, and the same bits however it is run.
+//! K-means: its fixed points, its starts, and bit-identical results on every layout.
 
 use lehr_data::{Points, datasets, synthetic};
 use lehr_mining::anneal::{AnyCheckpoint, Control, Observer, Progress, Silent};
@@ -12,7 +12,7 @@ fn run(points: &Points, parameters: &Parameters, execution: &Execution) -> Model
     without_clock(cluster(points, parameters, execution, &mut Silent).unwrap())
 }
 
-/// What may differ: the clock, and how the leaves were dealt.
+/// Removes the values that may differ between runs: times and the distribution of leaves.
 fn without_clock(mut model: Model) -> Model {
     model.phases.clear();
     model.timers.clear();
@@ -104,7 +104,7 @@ fn iris_comes_to_its_published_optimum_and_no_start_is_below_annealing() {
     let model = run(&points, &of(10), &Execution::default());
     assert!(model.starts.iter().all(|start| *start > annealed * (1.0 - 1e-4)), "{annealed}: {:?}", model.starts);
     assert!(model.sum_of_squares < annealed * 1.02, "{annealed}: {}", model.sum_of_squares);
-    // Starts are different draws.
+    // Different starts draw different centres.
     assert!(model.starts.iter().any(|start| *start != model.starts[0]));
 }
 
@@ -136,7 +136,7 @@ fn what_cannot_be_meant_is_refused() {
         (Parameters { tolerance: f64::NAN, ..of(1) }, "tolerance"),
         (Parameters { centers: Some(vec![1.0]), ..of(2) }, "centers"),
         (Parameters { centers: Some(vec![f64::NAN]), ..of(1) }, "centers"),
-        // So far away that its squared distances from both points are one number.
+        // The centre is so far away that its squared distances from both points are the same number.
         (Parameters { centers: Some(vec![1e200]), ..of(1) }, "centers"),
         (Parameters { centers: Some(vec![-f64::MAX]), ..of(1) }, "centers"),
     ] {
@@ -148,13 +148,13 @@ fn what_cannot_be_meant_is_refused() {
 fn a_start_that_is_given_is_the_one_that_there_is() {
     let points = Points::new(vec![0.0, 1.0, 10.0, 11.0], 1).unwrap();
     let from = |centers: &[f64]| Parameters { centers: Some(centers.to_vec()), ..of(2) };
-    // 0 | 1 10 11, then 0 1 | 10 11, then nothing moves.
+    // The clusters are 0 | 1 10 11, then 0 1 | 10 11, then no row moves.
     let model = run(&points, &from(&[0.0, 1.0]), &Execution::default());
     assert_eq!((model.sum_of_squares, model.iterations, model.starts.len()), (1.0, 3, 1));
     assert_eq!((&model.labels[..], &model.centers[..]), (&[0, 0, 1, 1][..], &[0.5, 10.5][..]));
     assert_eq!(run(&points, &from(&[10.5, 0.5]), &Execution::default()).iterations, 1);
-    // The worse of two fixed points is what was asked for; a centre that no row is nearest to goes to the farthest row,
-    // if one is away from the others.
+    // From given centres, k-means may end at the worse of two fixed points. A centre without rows moves to the farthest
+    // row, unless all rows are equal.
     let points = Points::new(vec![0.0, 4.0, 7.0, 9.0], 1).unwrap();
     let worse = run(&points, &from(&[0.0, 5.0]), &Execution::default());
     assert_eq!(worse.clusters.iter().map(|cluster| cluster.rows).collect::<Vec<_>>(), [1, 3]);
@@ -192,7 +192,7 @@ fn a_start_that_is_given_has_the_same_bits_on_every_layout_and_after_a_stop() {
     }
 }
 
-/// Says stop after some steps, and keeps the checkpoint.
+/// Stops the run after some steps, and keeps the checkpoint.
 struct After(usize, Option<Checkpoint>);
 
 impl Observer for After {
@@ -214,7 +214,7 @@ fn a_run_that_was_stopped_goes_on_to_the_same_bits_and_one_cut_short_says_so() {
     let whole = run(&points, &parameters, &execution);
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("checkpoint");
-    // When centres are drawn, in the middle of a start's sweeps, and in another start.
+    // The stops are while centres are drawn, within the sweeps of a start, and in a later start.
     for steps in [1, 2, 3, 8] {
         let mut stopped = After(steps, None);
         assert!(matches!(cluster(&points, &parameters, &execution, &mut stopped), Err(Error::Stopped)));
@@ -232,7 +232,7 @@ fn a_run_that_was_stopped_goes_on_to_the_same_bits_and_one_cut_short_says_so() {
 
 #[test]
 fn a_run_that_is_cut_short_or_tolerant_has_labels_centres_and_a_sum_that_belong_together() {
-    // No row is as near to one centre as to another.
+    // No row is equally near to two centres.
     let (points, _) = synthetic::gaussian_mixture(400, &synthetic::random_components(6, 4, 5.0, 0.9, 1), 1);
     let first: Vec<f64> = points.values()[..5 * 4].to_vec();
     let nearest = |centers: &[f64], row: usize| {
@@ -254,7 +254,7 @@ fn a_run_that_is_cut_short_or_tolerant_has_labels_centres_and_a_sum_that_belong_
         assert!((model.starts[0] - model.sum_of_squares).abs() < 1e-9 * sum, "{:?}", model.starts);
         assert!(model.iterations <= max_sweeps, "{} sweeps", model.iterations);
     }
-    // After one sweep the centres are the means of what was nearest to the first ones.
+    // After one sweep, each centre is the mean of the rows that were nearest to it.
     let parameters = Parameters { centers: Some(first.clone()), starts: 1, max_sweeps: 1, ..of(5) };
     let model = run(&points, &parameters, &Execution::default());
     let mut sums = [[0.0f64; 5]; 5];
@@ -276,12 +276,12 @@ fn a_centre_that_is_left_without_rows_goes_to_the_farthest_row() {
     for execution in executions() {
         let model = run(&points, &parameters, &execution);
         assert_eq!((model.clusters.len(), model.sum_of_squares), (2, 0.25), "{execution:?}");
-        // The first row of those that are as far, in the sweep that finds the centre without one: as many iterations as
-        // scikit-learn's.
+        // Of several farthest rows, the first is used, in the sweep that finds the empty cluster. So the number of
+        // iterations equals that of scikit-learn.
         assert_eq!((&model.labels[..], model.best_iterations), (&[1, 1, 0, 0][..], 3), "{execution:?}");
         assert!(model.warnings.is_empty(), "{:?}", model.warnings);
     }
-    // A heavy row costs more than a farther one, and rows of weight 0 cost nothing.
+    // A heavy row may cost more than a farther row, and rows of weight 0 cost nothing.
     let points = Points::new(vec![0.0, 6.0, 10.0, 90.0], 1).unwrap().with_weights(vec![1.0, 9.0, 1.0, 0.0]).unwrap();
     let parameters = Parameters { centers: Some(vec![2.0, 500.0]), starts: 1, max_sweeps: 1, ..of(2) };
     let model = run(&points, &parameters, &Execution::default());
@@ -290,7 +290,7 @@ fn a_centre_that_is_left_without_rows_goes_to_the_farthest_row() {
         "{:?}",
         model.centers
     );
-    // As many clusters as distinct rows, all of them asked for in one place.
+    // There are as many clusters as distinct rows, and all initial centres coincide.
     let points = Points::new((0..12).map(|row| f64::from(row % 6)).collect(), 1).unwrap();
     let parameters = Parameters { centers: Some(vec![100.0; 6]), starts: 1, ..of(6) };
     let model = run(&points, &parameters, &Execution::default());
@@ -319,7 +319,8 @@ fn rows_of_0_and_1_have_the_same_labels_as_numbers_sparse_and_as_bits() {
 
 #[test]
 fn counts_have_the_same_labels_as_numbers_and_sparse_28() {
-    // Two of ten values are not 0, and one of twenty: numbers in the one case, sparse in the other, whatever they were.
+    // With one nonzero value in five, rows are stored as numbers; with one in twenty, they are stored sparsely. The
+    // form of the input does not matter.
     for (seed, share) in [(0, 0.2), (1, 0.2), (2, 0.05), (3, 0.05)] {
         let stream = lehr_numerics::random::Stream::new(seed, "rows of counts");
         let count = |index: u64| {
@@ -336,7 +337,7 @@ fn counts_have_the_same_labels_as_numbers_and_sparse_28() {
 
 #[test]
 fn a_stray_number_of_a_column_costs_no_more_than_the_columns_that_are_used_28() {
-    // With all columns each copy of the centres would take 256 MiB, of which annealing has some sixty.
+    // With all columns, each copy of the centres would take 256 MiB, and annealing has about sixty copies.
     let last = (1 << 24) - 1;
     let of = |last: u32| {
         let rows = [vec![(0, 1.0), (last, 2.0)], vec![(1, 7.0)], vec![(0, 1.5), (last, 2.5)]];

@@ -1,5 +1,5 @@
-//! Which parallel loops the methods of dissimilarities consist of: the table of docs/design/engines.md beside what
-//! traces name.
+//! Compares the parallel loops of the methods of dissimilarities with the table in docs/design/engines.md. The loops
+//! are read from traces.
 
 use std::collections::BTreeSet;
 
@@ -19,7 +19,8 @@ impl Observer for Traced {
 
 const ITEMS: usize = 60;
 
-/// Distances of random points in the plane, with a gap for each pair whose numbers add up to a multiple of `gap`.
+/// Returns the distances of random points in the plane. Pairs are missing if the sum of their numbers is a multiple of
+/// `gap`.
 fn matrix(gap: Option<usize>) -> Dissimilarities {
     let stream = Stream::new(3, "plane");
     let at = |item: usize| [stream.uniform(2 * item as u64), stream.uniform(2 * item as u64 + 1)];
@@ -34,20 +35,20 @@ fn matrix(gap: Option<usize>) -> Dissimilarities {
     Dissimilarities::new(ITEMS, Form::Condensed, Values::F64(pairs), 1.0).unwrap()
 }
 
-/// The loops that both ranks ran.
+/// Returns the names of the loops that both ranks ran.
 fn loops(run: impl FnOnce(&mut Traced, &Execution)) -> BTreeSet<String> {
     let mut traced = Traced(Trace::new());
     run(&mut traced, &Execution { engine: Engine::Ranks, ranks: 2, threads: 2, job: None });
     let of = |rank: usize| -> BTreeSet<String> {
         let spans = traced.0.spans(rank).into_iter().filter(|span| span.activity == Activity::Compute);
-        // What lies between rounds has no name of its own.
+        // The computation between rounds has no name of its own.
         spans.map(|span| span.name.to_owned()).filter(|name| name != "compute").collect()
     };
     assert_eq!(of(0), of(1));
     of(0)
 }
 
-/// The loops of a method in the table.
+/// Returns the loops of a method in the table.
 fn documented(method: &str) -> BTreeSet<String> {
     let page = include_str!("../../../../docs/design/engines.md");
     let rows = page.lines().filter_map(|line| line.strip_prefix("| ").and_then(|row| row.strip_prefix(method)));

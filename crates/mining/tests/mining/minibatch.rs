@@ -1,5 +1,5 @@
-//! Mini-batches of a stream: means that can be checked on paper, a plain loop beside them, and the same bits however a
-//! run is cut and computed.
+//! Mini-batches of a stream: means that can be checked by hand, a comparison with a plain loop, and bit-identical
+//! results on any layout and after any stop.
 
 use lehr_data::{Points, datasets, synthetic};
 use lehr_mining::anneal::{AnyCheckpoint, Control, Observer, Progress, Silent};
@@ -9,7 +9,7 @@ use lehr_mining::{Engine, Error, Execution};
 
 use super::bits::executions;
 
-/// The rows of a table one batch after the other, with their weights.
+/// Returns a stream of a table's rows, batch by batch, with their weights.
 fn stream(points: &Points) -> impl FnMut(usize) -> Result<Option<Points>, lehr_data::Error> {
     let mut first = 0;
     move |rows| {
@@ -39,7 +39,7 @@ fn blobs(rows: usize) -> Points {
     synthetic::gaussian_mixture(rows, &synthetic::random_components(9, 2, 10.0, 0.9, 1), 1).0
 }
 
-/// What the method says, row by row, from the centres that annealing finds in the sample.
+/// Computes the result of the method row by row, from the centres that annealing finds in the sample.
 fn by_a_plain_loop(points: &Points, parameters: &Parameters) -> (Vec<Vec<f64>>, Vec<f64>, f64) {
     let mut next = stream(points);
     let sample = next(parameters.sample()).unwrap().unwrap();
@@ -88,7 +88,8 @@ fn centres_are_where_a_plain_loop_over_the_rows_has_them() {
         let model = run(points, &parameters);
         let (centers, counts, objective) = by_a_plain_loop(points, &parameters);
         let mut order: Vec<usize> = (0..centers.len()).collect();
-        // Counts and weights fall together where nothing is forgotten; else centres are found by where they are.
+        // Without forgetting, counts equal weights, which determine the order. Otherwise, centres are matched by their
+        // positions.
         let place = |k: usize| {
             let far = |center: &[f64]| center.iter().zip(&centers[k]).map(|(x, y)| (x - y).abs()).fold(0.0, f64::max);
             let found = model.centers.chunks_exact(model.dimension).position(|center| far(center) < 1e-9);
@@ -146,7 +147,7 @@ fn the_bits_are_the_same_on_every_layout_and_whatever_weighs_nothing() {
             assert_eq!(model, reference, "{execution:?}");
         }
     }
-    // Rows that weigh nothing may stand anywhere, and be as far away as they like.
+    // Rows of weight 0 may be anywhere, however far away.
     let mut values = plane.values().to_vec();
     for (row, pair) in values.chunks_exact_mut(2).enumerate().filter(|(row, _)| plane.weight(*row) == 0.0) {
         pair.copy_from_slice(&[1e3 * row as f64, -7e5]);
@@ -156,7 +157,7 @@ fn the_bits_are_the_same_on_every_layout_and_whatever_weighs_nothing() {
     assert_eq!(Model { fingerprint: 0, ..a }, Model { fingerprint: 0, ..b });
 }
 
-/// Stops after a number of calls; keeps the last checkpoint.
+/// Stops the run after a number of calls, and keeps the last checkpoint.
 struct StopAfter {
     calls: usize,
     seen: Vec<String>,
@@ -202,7 +203,8 @@ fn a_run_stopped_anywhere_goes_on_to_the_same_bits() {
             assert!(observer.last.is_none(), "as soon as the sample has been read there is nothing to go on from");
             continue;
         }
-        // Most of the calls are of the sample; each of the stream's is tried.
+        // Most calls come while the sample is annealed, and only some of these are tried. All calls in the stream are
+        // tried.
         let is_streaming = observer.seen.last().unwrap() == "streaming";
         if !is_streaming && calls % 20 > 0 {
             continue;
@@ -257,8 +259,8 @@ fn clusters_that_lie_apart_are_found_from_a_small_part_of_the_rows() {
     let parameters = vector::Parameters { clusters: Some(8), ..vector::Parameters::default() };
     let all = vector::cluster(&points, &parameters, &Execution::default(), &mut Silent).unwrap();
     let model = run(&points, &of(8, 1000));
-    // Set by seed 5: 1.0001 times the objective of all rows at their best centres, and centres nearer than a twentieth
-    // of a spread.
+    // The limits were set with seed 5, for which the objective is 1.0001 times that of clustering all rows. Its centres
+    // differ by less than a twentieth of a spread.
     assert!(model.objective < 1.01 * all.objective, "{} and {}", model.objective, all.objective);
     for (k, center) in all.centers.chunks_exact(3).enumerate() {
         let far = |other: &[f64]| center.iter().zip(other).map(|(x, y)| (x - y) * (x - y)).sum::<f64>().sqrt();
@@ -270,7 +272,7 @@ fn clusters_that_lie_apart_are_found_from_a_small_part_of_the_rows() {
 
 #[test]
 fn a_stream_that_drifts_is_followed_if_it_may_forget() {
-    // Two groups that walk 1 a thousand rows.
+    // Two groups move by 1 in a thousand rows.
     let values =
         (0..40_000).map(|row| f64::from(row) / 1e3 + f64::from(row % 2) * 100.0 + f64::from(row * 7919 % 13) / 13.0);
     let points = Points::new(values.collect(), 1).unwrap();
@@ -280,8 +282,8 @@ fn a_stream_that_drifts_is_followed_if_it_may_forget() {
         centers
     };
     let (remembers, forgets) = (end(None), end(Some(1000.0)));
-    // The mean of all that passed is half the way behind; with a half-life of 1000 rows the mean age is 1000 / ln 2
-    // rows.
+    // The mean of all rows lags behind by half of the way. With a half-life of 1000 rows, the mean age of a row is 1000
+    // / ln 2 rows.
     for (k, offset) in [0.0, 100.0].into_iter().enumerate() {
         assert!((remembers[k] - (offset + 20.46)).abs() < 0.1, "{remembers:?}");
         let behind = offset + 40.46 - forgets[k];

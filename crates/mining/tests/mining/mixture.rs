@@ -1,4 +1,4 @@
-//! Mixtures: experiment E16 of the specification, closed forms, and what must not depend on order, unit or weight.
+//! Mixtures: experiment E16 of the specification, closed forms, and independence of order, units and weights.
 
 use lehr_data::scale::{Scale, Scaling};
 use lehr_data::synthetic::Component;
@@ -29,7 +29,7 @@ fn all_close(found: &[f64], expected: &[f64], tolerance: f64) {
     found.iter().zip(expected).for_each(|(found, expected)| close(*found, *expected, tolerance));
 }
 
-/// Columns to mean 0 and population standard deviation 1.
+/// Scales each column to mean 0 and population standard deviation 1.
 fn standardised(points: &Points) -> Points {
     Scaling::fit(points, Scale::Std).apply(points).unwrap()
 }
@@ -51,7 +51,7 @@ fn e16_iris_full_reaches_the_published_optima() {
             never_falls(&model);
         }
     }
-    // BIC as mclust has it, with its sign: 580.839 for three components, 574.018 for two.
+    // The BIC equals that of mclust up to the sign: 580.839 for three components, 574.018 for two.
     let three = run(&iris, &components(3, Covariance::Full)).criteria;
     assert_eq!(three.free_parameters, 44);
     close(three.bic, 580.839, 1e-2);
@@ -59,8 +59,8 @@ fn e16_iris_full_reaches_the_published_optima() {
     assert!(three.icl > three.bic && three.entropy > 0.0);
 }
 
-/// Two components that begin a twentieth of a deviation apart along the unstable direction, and how far apart they end,
-/// over how far they began.
+/// Moves two components apart along the unstable direction by 0.05 each way. Returns their final distance, divided by
+/// their initial distance.
 fn growth(points: &Points, critical: &Critical, over: f64) -> f64 {
     let one = &critical.mixture;
     let moved = |sign: f64| one.mean(0).iter().zip(&critical.direction).map(move |(u, d)| u + sign * 0.05 * d);
@@ -118,7 +118,7 @@ fn e16_weights_count_as_repeated_rows() {
             let (weighted, repeated) = (run(weighted, &parameters), run(repeated, &parameters));
             let scale = repeated.criteria.log_likelihood.abs();
             close(weighted.criteria.log_likelihood, repeated.criteria.log_likelihood, 1e-9 * scale);
-            // Criteria count the effective number of rows, and repeated rows are more of them.
+            // Criteria use the effective number of rows, which is larger for repeated rows.
             let penalty = weighted.criteria.free_parameters as f64 * (effective.ln() - 2.0);
             close(weighted.criteria.bic - weighted.criteria.aic, penalty, 1e-8);
             all_close(weighted.mixture.weights(), repeated.mixture.weights(), 1e-4);
@@ -168,8 +168,8 @@ fn one_component_is_the_rows_mean_and_covariance_and_its_likelihood_a_closed_for
     }
 }
 
-/// The likelihood of each form contains those of the simpler ones, so it is at least as high from the same clusters;
-/// and it never falls on the way.
+/// Each covariance type includes the simpler types, so its likelihood from the same clusters is at least as high. In a
+/// fit, the likelihood never falls.
 #[test]
 fn richer_covariances_account_for_more_and_no_sweep_loses_likelihood() {
     for points in [datasets::iris().0, standardised(&datasets::wine().0)] {
@@ -207,7 +207,8 @@ fn generated_mixtures_are_accounted_for_at_least_as_well_as_by_their_truth() {
     }
 }
 
-/// The highest likelihood of two components with one variance on a few numbers: EM from every division of them in two.
+/// Returns the highest likelihood of two components with a common variance for a few numbers: the best result of EM
+/// from every division of the numbers into two parts.
 fn best_of_all_divisions(x: &[f64]) -> f64 {
     let n = x.len();
     let mut best = f64::NEG_INFINITY;
@@ -315,7 +316,7 @@ fn the_number_of_components_is_that_of_the_least_bic_with_all_that_were_tried_sh
     assert_eq!((least, model.candidates[3].criteria), (model.criteria.bic, model.criteria));
     assert_eq!(model.labels.iter().max(), Some(&3));
     assert!(model.warnings.is_empty(), "{:?}", model.warnings);
-    // One fewer than there are: BIC is still falling, and it is said.
+    // With one component fewer than there are groups, BIC is still falling, and a warning says so.
     let few = run(&points, &Parameters { max_components: Some(3), ..Parameters::default() });
     assert!(few.warnings.iter().any(|warning| warning.contains("still falling")), "{:?}", few.warnings);
 }
@@ -337,7 +338,7 @@ fn several_components_of_one_group_are_told_from_groups() {
     let model = run(&points, &Parameters::default());
     assert!(model.mixture.len() > 1);
     assert_eq!(model.groups.map(|groups| groups.clusters), Some(1));
-    // With a number or a limit, nothing is looked for.
+    // If the number of components is given or limited, the number of groups is not estimated.
     assert_eq!(run(&points, &components(2, Covariance::Full)).groups, None);
 }
 
@@ -367,7 +368,7 @@ fn rows_drawn_from_a_mixture_have_its_moments_and_lead_back_to_it() {
     let (points, labels) = truth.sample(20_000, 11).unwrap();
     assert_eq!(truth.sample(20_000, 11).unwrap(), (points.clone(), labels.clone()));
     assert_ne!(truth.sample(20_000, 12).unwrap().1, labels);
-    // Deviations of a mean over 20,000 draws are about 0.01: five of them.
+    // The standard deviation of a mean over 20,000 draws is about 0.01; the limit is five times this.
     let share = labels.iter().filter(|label| **label == 0).count() as f64 / 20_000.0;
     close(share, 0.6, 0.02);
     let model = run(&points, &components(2, Covariance::Full));
@@ -377,7 +378,7 @@ fn rows_drawn_from_a_mixture_have_its_moments_and_lead_back_to_it() {
     assert!(labels.iter().zip(&model.labels).filter(|(a, b)| a != b).count() < 40);
 }
 
-/// `datasets/*/mixtures.csv`: the best log-likelihood that scikit-learn found in fifty starts.
+/// Reads `datasets/*/mixtures.csv`: the best log-likelihood that scikit-learn found in fifty starts.
 fn reference(text: &str) -> Vec<(Covariance, usize, f64)> {
     text.lines()
         .skip(1)
@@ -398,7 +399,8 @@ fn one_call_reaches_what_scikit_learn_reaches_in_fifty_starts() {
         for (covariance, count, best) in references {
             let model = run(&points, &components(count, covariance));
             let found = model.criteria.log_likelihood;
-            // One hill of wine is found by four of the fifty starts and by none of our ways (docs/design/mixture.md).
+            // Four of the fifty starts find an optimum on wine that none of Lehr's starts finds
+            // (docs/design/mixture.md).
             let is_known = points.dimension() == 13 && (covariance, count) == (Covariance::Tied, 4);
             let excess = if is_known { 0.015 } else { 1e-3 };
             assert!(found >= best - excess * best.abs(), "{covariance}, {count} components: {found}, theirs {best}");

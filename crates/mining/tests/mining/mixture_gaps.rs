@@ -1,5 +1,5 @@
-//! Mixtures of rows with missing cells: experiment E16's line of them, closed forms, brute force, and what must not
-//! depend on layouts, stops and weights.
+//! Mixtures of rows with missing cells: part of experiment E16, closed forms, brute force, and independence of layouts,
+//! stops and weights.
 
 use lehr_data::{Incomplete, Points, datasets, synthetic};
 use lehr_mining::agreement::Agreement;
@@ -19,7 +19,7 @@ fn run<'a>(rows: impl Into<Input<'a>>, parameters: &Parameters) -> Model {
     fit(rows, parameters, &Execution::default(), &mut Silent).unwrap()
 }
 
-/// The points with each cell missing with the probability given; a row that would have none keeps its first.
+/// Removes each cell with probability `share`. A row that would lose all its cells keeps the first.
 fn with_gaps(points: &Points, share: f64, seed: u64) -> Incomplete {
     let (stream, dimension) = (Stream::new(seed, "gaps"), points.dimension());
     let is_missing = |at: usize| stream.uniform(at as u64) < share;
@@ -46,7 +46,7 @@ fn e16_iris_with_a_tenth_of_its_cells_missing_never_loses_likelihood_and_finds_t
         let index = Agreement::new(&model.labels, &species).adjusted_rand;
         assert!(index >= 0.75, "mask {seed}: adjusted Rand index {index}");
         assert!(model.is_converged && model.warnings.is_empty(), "{:?}", model.warnings);
-        // What was found is at least as likely as what the whole rows say.
+        // The fit is at least as likely as the mixture fitted to the complete rows.
         let whole = run(&iris, &components(3, Covariance::Full)).mixture;
         let expected: f64 = whole.posterior(&gaps, 1).unwrap().log_densities.iter().sum();
         assert!(model.criteria.log_likelihood >= expected, "{} for {expected}", model.criteria.log_likelihood);
@@ -71,7 +71,7 @@ fn densities_and_memberships_of_rows_with_gaps_are_integrals_over_what_is_missin
         vec![1.0, 0.8, 0.6, 0.5, 0.9, 0.7],
     )
     .unwrap();
-    // Trapezoids over smooth densities that vanish at the ends are exact to rounding.
+    // For smooth densities that vanish at the ends, the trapezoidal rule is exact up to rounding.
     let (ends, step) = (9.0, 0.1);
     let grid: Vec<f64> = (0..=(2.0 * ends / step) as usize).map(|i| -ends + step * i as f64).collect();
     for mixture in [full, diagonal] {
@@ -103,8 +103,8 @@ fn densities_and_memberships_of_rows_with_gaps_are_integrals_over_what_is_missin
     }
 }
 
-/// Anderson 1957: where the second column is missing at the end, the likeliest Gaussian is the first column's own and
-/// the regression of the second on it among the rows that have both.
+/// Closed form (Anderson 1957) if some rows lack the second column: the most likely Gaussian combines the Gaussian of
+/// the first column with the regression of the second column on the first, over the complete rows.
 #[test]
 fn one_component_of_rows_that_lack_the_second_column_is_the_closed_form() {
     let (x, y) = ([1.0, 2.0, 4.0, 7.0, 8.0, 3.0, 10.0], [2.0, 1.5, 5.0, 6.0, 8.5]);
@@ -144,7 +144,7 @@ fn one_component_of_rows_that_lack_the_second_column_is_the_closed_form() {
     close(model.criteria.log_likelihood, gaussian(pooled, 12.0), 1e-9);
 }
 
-/// The inverse of a small symmetric matrix and the determinant, by elimination.
+/// Returns the inverse and the determinant of a small symmetric matrix, by elimination.
 fn inverse(n: usize, matrix: &[f64]) -> (Vec<f64>, f64) {
     let mut wide: Vec<f64> =
         (0..n * 2 * n).map(|at| if at % (2 * n) == at / (2 * n) + n { 1.0 } else { 0.0 }).collect();
@@ -162,7 +162,8 @@ fn inverse(n: usize, matrix: &[f64]) -> (Vec<f64>, f64) {
     ((0..n * n).map(|at| wide[at / n * 2 * n + n + at % n]).collect(), determinant)
 }
 
-/// One step of EM, row by row and in full matrices: weights, means, covariances, and the log-likelihood before it.
+/// Makes one step of EM, row by row and with full matrices. Returns the weights, the means, the covariances, and the
+/// log-likelihood before the step.
 fn brute_force(rows: &Incomplete, weights: &[f64], mixture: &Mixture) -> (Vec<f64>, Vec<f64>, Vec<Vec<f64>>, f64) {
     let (count, d) = (mixture.len(), rows.dimension());
     let (mut masses, mut firsts, mut seconds) = (vec![0.0; count], vec![0.0; count * d], vec![vec![0.0; d * d]; count]);
@@ -260,8 +261,8 @@ fn what_is_found_is_a_fixed_point_of_em_row_by_row() {
     }
 }
 
-/// One sweep is the step of the textbook, from any components: columns that are independent within a component are
-/// maximised at once, so there only the objective is the same.
+/// One sweep equals the textbook step of EM, from any components. If columns are independent within a component, a
+/// sweep maximises directly, so only objective and weights are compared.
 #[test]
 fn one_sweep_is_a_step_of_em_row_by_row() {
     let (points, _) = synthetic::gaussian_mixture(150, &synthetic::random_components(2, 3, 4.0, 1.0, 2), 2);
@@ -306,7 +307,7 @@ fn the_objective_never_falls_at_any_temperature_with_wide_clouds_and_many_gaps()
     }
 }
 
-/// A row without a value makes a table one with gaps, and says nothing.
+/// Adds a row without values: the table then has missing cells, but no additional information.
 fn with_an_empty_row(points: &Points) -> Incomplete {
     let nothing = vec![GAP; points.dimension()];
     Incomplete::new([points.values(), &nothing].concat(), points.dimension()).unwrap()
@@ -449,7 +450,7 @@ fn critical_temperatures_of_whole_rows_are_those_of_the_other_formula() {
     for form in Covariance::ALL {
         let (whole, found) = (critical_temperature(&iris, form).unwrap(), critical_temperature(&rows, form).unwrap());
         close(found.temperature, whole.temperature, 1e-8);
-        // Of tied covariances every direction is as unstable as any other.
+        // For tied covariances, all directions are equally unstable.
         if form != Covariance::Tied {
             let turned = (found.direction[0] * whole.direction[0]).signum();
             let pairs = found.direction.iter().zip(&whole.direction);

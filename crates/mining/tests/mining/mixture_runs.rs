@@ -1,4 +1,4 @@
-//! Mixtures: the same bits on every layout and after every stop, and inputs at the edge of what a mixture can be asked.
+//! Mixtures are bit-identical on every layout and after every stop. Other tests use extreme inputs.
 
 use lehr_data::{Points, datasets, synthetic};
 use lehr_mining::anneal::{AnyCheckpoint, Control, Observer, Progress, Silent, Stage};
@@ -8,7 +8,7 @@ use lehr_mining::{Engine, Error, Execution};
 use super::mixture::{components, run};
 
 pub(crate) fn without_clock(mut model: Model) -> Model {
-    // What may differ: the clock, and how the leaves were dealt.
+    // Times and the distribution of leaves may differ.
     model.phases.clear();
     model.timers.clear();
     model.imbalance = 1.0;
@@ -48,7 +48,7 @@ fn a_fit_has_the_same_bits_on_every_layout() {
     }
 }
 
-/// Stops after a number of calls; keeps the last checkpoint.
+/// Stops the run after a number of calls, and keeps the last checkpoint.
 pub(crate) struct StopAfter {
     calls: usize,
     seen: Vec<Progress>,

@@ -1,4 +1,4 @@
-//! The number of clusters that is chosen where none is given.
+//! The number of clusters that a run chooses if none is given.
 
 use lehr_data::synthetic::{Component, bit_templates, gaussian_mixture, lattice, uniform};
 use lehr_data::{Points, Sparse, datasets};
@@ -38,7 +38,7 @@ fn as_many_clusters_are_chosen_as_there_are_groups() {
         let wrong = (1..points.len())
             .filter(|&row| (truth[row] == truth[row - 1]) != (model.labels[row] == model.labels[row - 1]))
             .count();
-        // Some groups touch.
+        // Some groups overlap, so a few rows may be in the wrong cluster.
         assert!(wrong * 20 < points.len(), "{wrong} of {}", points.len());
     }
 }
@@ -67,7 +67,7 @@ fn rows_without_structure_are_one_group() {
             sets.push(uniform(600, &vec![(0.0, 1.0); dimension], seed));
             sets.push(gaussian_mixture(600, &one(dimension), seed).0);
         }
-        // Long, skew, and with more columns than rows.
+        // The next sets are long, skewed, or have more columns than rows.
         sets.push(uniform(600, &[(0.0, 30.0), (0.0, 1.0)], seed));
         let skew = uniform(600, &[(0.0, 1.0), (0.0, 1.0)], seed);
         sets.push(Points::new(skew.values().iter().map(|x| -(1.0 - x).ln()).collect(), 2).unwrap());
@@ -82,7 +82,7 @@ fn rows_without_structure_are_one_group() {
             wrong.push((index, number.reason()));
         }
     }
-    // A cube of ten columns, by chance.
+    // One cube of ten columns may look divided by chance.
     assert!(wrong.len() <= 1, "{} of {}: {wrong:?}", wrong.len(), sets.len());
 }
 
@@ -97,7 +97,7 @@ fn few_rows_of_many_columns_are_as_many_groups_as_they_are() {
         assert_eq!(model.clusters.len(), groups, "{:?}", model.number);
         assert!(groups == 1 || (0..117).all(|row| model.labels[row] == model.labels[row + 3]));
         assert_eq!(model.dimension, 2000);
-        // The centres are the means of their rows, in the columns of the table.
+        // The centres are the means of their rows in all columns of the table.
         for cluster in 0..groups {
             let rows: Vec<usize> = (0..120).filter(|&row| model.labels[row] as usize == cluster).collect();
             for (column, found) in model.centers[cluster * 2000..][..2000].iter().enumerate() {
@@ -114,8 +114,9 @@ fn what_was_rounded_is_no_structure() {
     assert_eq!(number(&Points::new(rounded, 2).unwrap()), 1);
 }
 
-/// Rows of two normal measures, categories of 3, 4 and 3 levels as columns of one variance, and a column of 0 and 1.
-/// With probability `told`, a category has the level that belongs to the row's group.
+/// Rows of two normal measures, categories of 3, 4 and 3 levels, and a column with two values. The columns of a
+/// category together have variance 1. With probability `told`, a category has the level that belongs to the row's
+/// group.
 fn with_categories(rows: usize, groups: usize, told: f64, seed: u64) -> Points {
     const LEVELS: [usize; 3] = [3, 4, 3];
     let draw = Stream::new(seed, "categories");
@@ -139,7 +140,7 @@ fn with_categories(rows: usize, groups: usize, told: f64, seed: u64) -> Points {
 fn levels_of_categories_are_no_structure_unless_several_agree() {
     let found = |told: f64| (0..5).map(|seed| number(&with_categories(900, 3, told, seed))).collect::<Vec<_>>();
     assert_eq!(found(0.0), [1; 5]);
-    // Without what a category took, each of these sets has 6 clusters or more.
+    // If levels were not spread, each of these sets would have 6 clusters or more.
     let three = found(0.85);
     assert!(three.iter().filter(|number| **number == 3).count() >= 4, "{three:?}");
     assert!(three.iter().all(|number| (3..=4).contains(number)), "{three:?}");
@@ -168,7 +169,8 @@ fn the_evidence_says_why() {
         assert!(!candidate.is_separated, "{candidate:?}");
     }
     assert!(number.chosen().separation.unwrap() > 10.0 * NEEDED);
-    // The mean cost is that of the model, but for cells that rest near their means: all rows were looked at.
+    // All rows were examined, so the mean cost equals the model's, except that cells are not quite at their fixed
+    // point.
     assert!((number.chosen().mean_cost / model.objective - 1.0).abs() < 1e-3);
     assert!(
         number.reason().starts_with("6 clusters: the density has a valley between every two neighbouring clusters")
@@ -178,8 +180,9 @@ fn the_evidence_says_why() {
 
 #[test]
 fn a_number_gives_way_where_annealing_divides_rows_that_have_no_valley() {
-    // Two shops' sizes: the small ones have 3 or 5 people, which are two heaps, the large ones 31 or 33. To divide the
-    // large ones by what they sell costs less.
+    // Shops of two sizes: small shops have 3 or 5 people, which form two separate groups on a logarithmic scale, and
+    // large shops have 31 or 33. Dividing the large shops by their sales lowers the cost more than dividing the small
+    // shops.
     let rows = (0..160).flat_map(|row| {
         let (is_large, step) = (row % 2 == 1, f64::from(row * 37 % 101) / 50.0);
         let people = if is_large { [31.0, 33.0] } else { [3.0, 5.0] }[row as usize / 2 % 2];
@@ -247,7 +250,7 @@ fn the_limit_is_told_where_it_was_reached() {
 fn the_same_rows_have_as_many_clusters_as_bits_as_sparse_rows_and_as_numbers() {
     let plain = Parameters::default();
     let likelihood = Parameters { cost: Cost::Bernoulli { prior: 0.25 }, ..Parameters::default() };
-    // Texts have more columns than are looked at.
+    // Rows of 1,500 columns are projected onto fewer columns.
     for (templates, each, columns, flip) in [(4, 60, 200, 0.05), (3, 80, 1500, 0.05), (1, 240, 200, 0.1)] {
         let bits = bit_templates(templates, each, columns, 0.2, flip, 1).0;
         let numbers = unpacked(&bits);
@@ -264,7 +267,7 @@ fn the_same_rows_have_as_many_clusters_as_bits_as_sparse_rows_and_as_numbers() {
 
 #[test]
 fn groups_too_small_for_their_cells_are_told_as_a_limit() {
-    // Twelve groups of four rows: fifteen cells would be needed for a dozen groups at least, and there are twelve.
+    // Twelve groups of four rows would need at least fifteen cells, but only twelve cells are possible.
     let points = lattice(&[4, 3], 4, 0.01, 3).0;
     let model = run(&points);
     let number = model.number.unwrap();
@@ -279,7 +282,7 @@ fn groups_too_small_for_their_cells_are_told_as_a_limit() {
     }
 }
 
-/// Rows spread evenly over a sphere, or about places on it.
+/// Rows that are spread evenly over a sphere, or around places on the sphere.
 fn on_sphere(rows: usize, places: &[(f64, f64)], deviation: f64, seed: u64) -> Points {
     let at = |row: usize, noise: &[f64]| match places.get(row % places.len().max(1)) {
         Some((longitude, latitude)) => {
@@ -309,12 +312,12 @@ fn rows_spread_over_the_globe_are_one_group_and_groups_on_it_are_counted() {
         .map(|number| number.reason())
         .collect();
     assert!(wrong.is_empty(), "{wrong:?}");
-    // Berlin, Tokyo, Sydney, New York, Lima, Nairobi, and the two poles.
+    // The places are Berlin, Tokyo, Sydney, New York, Lima, Nairobi, and the two poles.
     let places = [(13., 52.), (140., 36.), (151., -34.), (-74., 41.), (-77., -12.), (37., -1.), (0., 90.), (0., -90.)];
     for (seed, deviation) in [(0, 0.02), (1, 0.1)] {
         assert_eq!(number(&on_sphere(2400, &places, deviation, seed)), 8, "{deviation}");
     }
-    // One wide group is one.
+    // One wide group is not divided.
     assert_eq!(number(&on_sphere(3000, &[(100., 0.)], 0.5, 2)), 1);
 }
 
@@ -354,7 +357,7 @@ fn a_few_rows_are_one_group_rather_than_a_guess() {
     }
 }
 
-/// Stops after the first step of annealing, and keeps the checkpoint.
+/// Stops the run after the first step of annealing, and keeps the checkpoint.
 #[derive(Default)]
 struct Stopping(Option<Checkpoint>);
 
@@ -367,7 +370,7 @@ impl Observer for Stopping {
     }
 }
 
-/// Stops while the number is chosen, when so many cells are left.
+/// Stops the run while the number is chosen, when this many cells are left.
 struct StopsAt(f64);
 
 impl Observer for StopsAt {

@@ -1,5 +1,5 @@
-//! Pairwise clustering: the specification's experiments by their numbers, agreement with vectors, known optima,
-//! layouts, stopping.
+//! Pairwise clustering: the specification's experiments with their numbers, agreement with vector annealing, known
+//! optima, layouts, and stops.
 
 use std::path::PathBuf;
 
@@ -52,7 +52,7 @@ fn close(found: f64, expected: f64, tolerance: f64) {
     assert!((found - expected).abs() <= tolerance, "found {found}, expected {expected} to {tolerance:e}");
 }
 
-/// The adjusted Rand index of two labellings.
+/// Returns the adjusted Rand index of two labellings.
 fn agreement(a: &[u32], b: &[u32]) -> f64 {
     let pairs = |count: f64| count * (count - 1.0) / 2.0;
     let count = |of: &dyn Fn(usize) -> (u32, u32)| {
@@ -65,7 +65,7 @@ fn agreement(a: &[u32], b: &[u32]) -> f64 {
     (both - expected) / (0.5 * (first + second) - expected)
 }
 
-/// What may differ between layouts: the clock, and how the leaves were dealt.
+/// Removes the values that may differ between layouts: times and the distribution of leaves.
 fn without_clock(mut model: Model) -> Model {
     model.phases.clear();
     model.timers.clear();
@@ -150,7 +150,7 @@ fn e13_blocks_divide_at_their_temperatures_and_follow_the_tanh() {
     }
     let cold = at(&blocks, &[0, 20], Mode::Mass, 0.02);
     cold.critical_temperatures.iter().for_each(|&critical| close(critical, within / 20.0, 1e-6));
-    // Any two halves of a simplex are as good as any other: there must be an end all the same.
+    // Any two halves of a simplex are equally good, but the run must end all the same.
     let simplex = matrix(10, |_, _| 1.0);
     let model = run(&simplex, &clusters(3));
     close(model.critical_temperature, 0.1, 1e-9);
@@ -169,15 +169,15 @@ fn e14_dissimilarities_that_are_no_distances_are_clustered() {
     let mean = condensed(60, value).iter().sum::<f64>() / 1770.0;
     assert!(model.history[0].temperature < 0.12 * mean);
     assert_eq!(model.clusters.len(), 4);
-    // A constant added to all pairs moves the cost of any labels by c (N - K) / 2, and the critical temperature by c /
-    // N.
+    // A constant c added to all pairs raises the cost of any labels by c (N - K) / 2, and the critical temperature by c
+    // / N.
     let shifted = matrix(60, |i, j| value(i, j) + 1.0);
     let other = run(&shifted, &clusters(4));
     close(other.critical_temperature - model.critical_temperature, 1.0 / 60.0, 1e-8);
     let labels: Vec<u32> = (0..60).map(|i| (i * i % 5 + i) as u32 % 4).collect();
     let difference = cost(&shifted, None, &labels).unwrap() - cost(&random, None, &labels).unwrap();
     close(difference, (60.0 - 4.0) / 2.0, 1e-10);
-    // No single item would be better off elsewhere.
+    // Moving a single item to another cluster does not lower the cost.
     for i in 0..60 {
         for k in 0..4 {
             let mut labels = model.labels.clone();
@@ -187,7 +187,7 @@ fn e14_dissimilarities_that_are_no_distances_are_clustered() {
     }
 }
 
-/// Two groups of points in the plane, so far apart, and where each belongs.
+/// Two groups of points in the plane, `apart` from each other, and the group of each point.
 fn two_groups(apart: f64) -> (Points, Vec<u32>) {
     let stream = Stream::new(15, "two groups");
     let side = |i: usize| u32::from(i >= 200);
@@ -243,7 +243,7 @@ fn a_weight_of_three_is_three_items_and_one_of_zero_has_no_say() {
     assert_eq!(labels, replicated.labels);
     close(model.cost / replicated.cost, 1.0, 1e-9);
     close(model.critical_temperature / replicated.critical_temperature, 1.0, 1e-8);
-    // Whatever the items of weight 0 are like.
+    // The dissimilarities of items of weight 0 do not matter.
     let other = matrix(60, |i, j| squares.get(i, j).unwrap() * if i % 4 == 3 || j % 4 == 3 { 1.5 } else { 1.0 });
     let moved = cluster(&other, Some(&weights), &clusters(4), &two(), &mut Silent).unwrap();
     let heavy = |model: &Model| (0..60).filter(|i| i % 4 != 3).map(|i| model.labels[i]).collect::<Vec<_>>();
@@ -303,14 +303,14 @@ fn the_number_that_lasts_longest_is_suggested_and_a_final_temperature_ends_the_g
     assert!(model.suggestion.is_none());
 }
 
-/// Sets of data that are too large for the repository: the folder that LEHR_DATA names.
+/// Returns the path of a data set that is too large for the repository, in the folder that LEHR_DATA names.
 fn data(name: &str) -> Option<PathBuf> {
     Some(PathBuf::from(std::env::var_os("LEHR_DATA")?).join(name))
 }
 
 #[test]
 fn globins_reach_the_known_optimum_in_one_run() {
-    // Without LEHR_DATA there is nothing to read: `LEHR_DATA=FOLDER cargo test -p lehr-mining --test mining globins`.
+    // The test does nothing without LEHR_DATA; run `LEHR_DATA=FOLDER cargo test -p lehr-mining --test mining globins`.
     let Some(path) = data("dissim/globin213_dissimilarity.csv.gz") else { return };
     let selection = lehr_data::read::Selection { header: Some(false), ..Default::default() };
     let table = lehr_data::read::points(&path, &selection).unwrap();
@@ -353,7 +353,7 @@ fn a_clustering_has_the_same_bits_on_every_layout() {
     }
 }
 
-/// Stops after a number of calls; keeps the last checkpoint.
+/// Stops the run after a number of calls, and keeps the last checkpoint.
 struct StopAfter {
     calls: usize,
     seen: Vec<(String, Option<f64>)>,
@@ -417,7 +417,7 @@ fn what_cannot_be_meant_is_named() {
     assert!(wrong(clusters(151), None).starts_with("you requested 151 clusters, but only 150"));
     assert!(wrong(Parameters { stop_temperature: Some(-1.0), ..Parameters::default() }, None).starts_with("stop_temp"));
     assert!(wrong(clusters(2), Some(&[1.0])).starts_with("weights:"));
-    // Nothing apart is no error.
+    // It is not an error if all dissimilarities are 0.
     let same = run(&matrix(5, |_, _| 0.0), &clusters(2));
     assert_eq!((same.clusters.len(), same.warnings.len(), same.cost), (1, 1, 0.0));
 }
@@ -428,7 +428,8 @@ fn rounding_is_removed_and_reported_by_each_method_of_dissimilarities_28() {
     let (points, _) = two_groups(6.0);
     let exact = squares_of(&points);
     let items = exact.items();
-    // As `1 - similarity` leaves it: one unit in the last place between the halves, something beside 0 on the diagonal.
+    // The matrix has the rounding errors of `1 - similarity`: the halves differ by one unit in the last place, and the
+    // diagonal is not exactly 0.
     let values = |i: usize, j: usize| match exact.get(i, j).unwrap() {
         _ if i == j => -2.2e-16,
         value if i > j => value.next_up(),

@@ -1,4 +1,4 @@
-//! What must hold of any run, whatever the data.
+//! Properties that hold for any run, whatever the data.
 
 use lehr_data::{Points, datasets, synthetic};
 use lehr_mining::Execution;
@@ -33,8 +33,8 @@ fn labels_are_the_nearest_centres_and_figures_add_up() {
             };
             let own = distance(model.labels[row] as usize);
             let nearest = (0..7).map(distance).fold(f64::INFINITY, f64::min);
-            // The centres are the means of these labels; the labels were made with centres that a sweep in single
-            // precision left.
+            // The centres are the means of the labelled rows. But the labels were assigned with the centres before the
+            // last move, which a sweep in single precision computed.
             let slack = if precision == Precision::F64 { 1e-12 } else { 1e-6 };
             assert!(own <= nearest * (1.0 + slack), "row {row}: {own} and {nearest}");
             assert!(model.probabilities[row] > 1.0 / 7.0 - 1e-6 && model.probabilities[row] <= 1.0);
@@ -55,7 +55,7 @@ fn the_history_cools_grows_and_obeys_the_identity_of_the_free_energy() {
     assert!(model.history.len() > 20);
     for pair in model.history.windows(2) {
         assert!(pair[1].temperature < pair[0].temperature);
-        // While masses are learnt the free energy falls with the temperature.
+        // While masses are learnt, the free energy falls with the temperature.
         assert!(pair[1].free_energy <= pair[0].free_energy);
     }
     for step in &model.history {
@@ -68,7 +68,8 @@ fn the_history_cools_grows_and_obeys_the_identity_of_the_free_energy() {
 
 #[test]
 fn many_dimensions_divide_along_the_same_axis_as_few() {
-    // 20 coordinates, all the structure in two of them: the climb must find what the eigensolver finds in the plane.
+    // All structure is in two of 20 coordinates. The climb must find the same eigenvalues as the eigensolver finds in
+    // the plane.
     let (plane, _) = synthetic::gaussian_mixture(600, &synthetic::random_components(3, 2, 10.0, 0.5, 2), 2);
     let wide =
         Points::new((0..plane.len()).flat_map(|row| [plane.row(row), &[0.0; 18]].concat()).collect(), 20).unwrap();
@@ -96,8 +97,8 @@ fn a_final_length_is_a_final_temperature() {
 
 #[test]
 fn many_dimensions_divide_across_the_first_axis_too() {
-    // E3's rectangle: after the first division, along x, each half is unstable along y, which lies exactly across the
-    // direction last divided along.
+    // The rectangle of E3 first divides along x. Then each half is unstable along y, which is exactly orthogonal to the
+    // direction of the first division.
     for dimension in [2, 16, 17, 20, 70] {
         let corners = [[3.0, 1.0], [3.0, -1.0], [-3.0, 1.0], [-3.0, -1.0]];
         let values = corners.iter().flat_map(|xy| [&xy[..], &vec![0.0; dimension - 2]].concat()).collect();

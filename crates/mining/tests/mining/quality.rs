@@ -1,8 +1,8 @@
-//! Quality: one default run ends within 0.1 % of the best known sum of squares, whatever the seed.
+//! One run with default parameters ends within 0.1 % of the best known sum of squares, whatever the seed.
 //!
 //! The best known figures of the census blocks (degrees as stored, weights = population) come from long random-swap
-//! searches, see `lab/definitions/mining/best_known.json`. `make quality` prints the whole table, with the sets that
-//! cannot be in the project.
+//! searches (`lab/definitions/mining/best_known.json`). `make quality` prints the whole table, including the data sets
+//! that the repository cannot contain.
 
 use lehr_data::{datasets, synthetic};
 use lehr_mining::Execution;

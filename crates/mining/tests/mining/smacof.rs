@@ -1,4 +1,4 @@
-//! Multidimensional scaling: the specification's experiments by their numbers, invariances, layouts, stopping.
+//! Multidimensional scaling: the specification's experiments with their numbers, invariances, layouts, and stops.
 
 use lehr_data::dissimilarities::{Dissimilarities, Form, Values};
 use lehr_data::{Points, datasets};
@@ -30,7 +30,7 @@ fn of_points(points: &Points) -> Dissimilarities {
     matrix(points.len(), |i, j| distance(points.row(i), points.row(j)))
 }
 
-/// Random points of the unit cube.
+/// Returns random points of the unit cube.
 fn cube(items: usize, dimension: usize, seed: u64) -> Vec<f64> {
     let stream = Stream::new(seed, "cube");
     (0..items * dimension).map(|at| stream.uniform(at as u64)).collect()
@@ -40,7 +40,7 @@ fn run(matrix: &Dissimilarities, parameters: &Parameters) -> Map {
     embed(&Input::new(matrix), parameters, &two(), &mut Silent).unwrap()
 }
 
-/// What may differ between layouts: the clock, and how the leaves were dealt.
+/// Removes the values that may differ between layouts: times and the distribution of leaves.
 fn without_clock(mut map: Map) -> Map {
     map.phases.clear();
     map.timers.clear();
@@ -85,7 +85,7 @@ fn e20_exact_distances_are_returned_with_a_third_of_them_missing_too() {
         falls(&map);
         assert!(map.stress < 1e-12, "gaps {gaps}: {}", map.stress);
         assert!(align(&map.positions, &points, 2, None, false).unwrap().error < 1e-6);
-        // The scale: codes that regularise V shrink the map.
+        // The scale must be right: a method that regularises V shrinks the map.
         let (mut sum, mut other) = (0.0, 0.0);
         for i in 0..100 {
             for j in i + 1..100 {
@@ -95,7 +95,7 @@ fn e20_exact_distances_are_returned_with_a_third_of_them_missing_too() {
         }
         assert!((sum / other - 1.0).abs() < 1e-6);
     }
-    // Distances themselves to 1e-9.
+    // Each distance is exact to 1e-9.
     let map = run(&exact, &Parameters { tolerance: 1e-15, ..Parameters::default() });
     for i in 0..100 {
         for j in 0..i {
@@ -122,7 +122,7 @@ fn e20_weighted_stress_falls_to_a_stationary_point_and_a_weight_of_zero_is_a_gap
     for (map, weight) in maps {
         falls(&map);
         assert!(map.solver_steps > 0);
-        // V X = B(X) X, pair by pair.
+        // At a stationary point, V X = B(X) X; both sides are computed pair by pair.
         let (mut apart, mut size) = (0.0, 0.0);
         for i in 0..items {
             let (mut residual, mut right) = ([0.0; 2], [0.0; 2]);
@@ -141,7 +141,7 @@ fn e20_weighted_stress_falls_to_a_stationary_point_and_a_weight_of_zero_is_a_gap
         }
         assert!((apart / size).sqrt() < 1e-4, "{}", (apart / size).sqrt());
     }
-    // Bit for bit.
+    // A pair of weight 0 gives bit-identical results to a missing pair.
     let is_gap = |i: usize, j: usize| (i + j) % 4 == 1;
     let gaps = self::matrix(items, |i, j| if is_gap(i, j) { f64::NAN } else { matrix.get(i, j).unwrap() });
     let ones = self::matrix(items, |i, j| if is_gap(i, j) { 0.0 } else { 1.0 });
@@ -236,14 +236,14 @@ fn e23_new_items_are_placed_where_they_belong() {
         let ratio = square.sqrt() / (0.01 * near);
         assert!(ratio <= if neighbours == 10 { 1.5 } else { 1.0 }, "{neighbours} neighbours: {ratio}");
     }
-    // Items of the map are placed onto themselves.
+    // Items of the map are placed on themselves.
     let own = |item: usize, row: &mut [f64]| {
         row.iter_mut().enumerate().for_each(|(j, d)| *d = distance(at(held + item), at(held + j)));
     };
     let placed = interpolate(map, 3, 800, &own, &Interpolation::default(), &two()).unwrap();
     assert!(placed.positions.iter().zip(map).all(|(a, b)| (a - b).abs() < 1e-8));
-    // In a map whose distances are off, too: an item at 0 from one of it is put exactly where that is, of two the
-    // first.
+    // Even if the map's distances are inexact, a new item at dissimilarity 0 to an item of the map is placed exactly on
+    // it. If there are two such items, it is placed on the first.
     let off: Vec<f64> = map.iter().enumerate().map(|(k, x)| x + 0.1 * stream.normal(k as u64)).collect();
     let twin = |item: usize, row: &mut [f64]| {
         own(item, row);
@@ -260,7 +260,7 @@ fn e23_new_items_are_placed_where_they_belong() {
     };
     let error = interpolate(map, 3, 4, &nothing, &Interpolation::default(), &two()).unwrap_err();
     assert!(matches!(&error, Error::Unrelated { count: 1, first, .. } if first == &[2]), "{error}");
-    // Or it is left out: the others are placed as without it.
+    // With `leaves_out`, the item is left out, and the other items have the same positions as without it.
     let leaves_out = Interpolation { leaves_out: true, ..Interpolation::default() };
     let placed = interpolate(map, 3, 4, &nothing, &leaves_out, &two()).unwrap();
     assert!(placed.errors[2].is_nan() && placed.positions[6..9].iter().all(|x| x.is_nan()));
@@ -292,7 +292,7 @@ fn a_weight_of_three_is_three_items_and_one_of_zero_has_no_say() {
     falls(&map);
     let copies: Vec<usize> = (0..40).flat_map(|i| vec![i; weights[i] as usize]).collect();
     let copied = self::matrix(copies.len(), |i, j| distance(at(copies[i]), at(copies[j])));
-    // Copies start where their item is, so that both go the same way.
+    // Copies start at the positions of their items, so that both embeddings reach the same optimum.
     let from: Vec<f64> = copies.iter().flat_map(|&i| map.position(i).to_vec()).collect();
     let other = Input { positions: Some(&from), ..Input::new(&copied) };
     let replicated = embed(&other, &parameters, &two(), &mut Silent).unwrap();
@@ -376,7 +376,7 @@ fn a_map_has_the_same_bits_on_every_layout() {
     }
 }
 
-/// Stops after a number of iterations; keeps the last checkpoint.
+/// Stops the run after a number of iterations, and keeps the last checkpoint.
 struct StopAfter {
     calls: usize,
     fractions: Vec<f64>,
@@ -445,7 +445,7 @@ fn what_cannot_be_meant_is_named() {
     assert!(wrong(both, Input { pair_weights: Some(&matrix), ..input }).starts_with("weighting:"));
     let one = Dissimilarities::new(1, Form::Full, Values::F64(vec![0.0]), 1.0).unwrap();
     assert!(wrong(Parameters::default(), Input::new(&one)).starts_with("dissimilarities:"));
-    // Nothing apart is no error.
+    // It is not an error if all dissimilarities are 0.
     let same = run(&self::matrix(5, |_, _| 0.0), &Parameters::default());
     assert!(same.positions.iter().all(|x| *x == 0.0) && same.stress == 0.0 && same.warnings.len() == 1);
 }

@@ -1,5 +1,5 @@
-//! Sparse rows: the clusters of the same rows with their zeros, in annealing and k-means, with weights, on any layout,
-//! and after a stop.
+//! Sparse rows have the same clusters as dense rows: in annealing and k-means, with weights, on any layout, and after a
+//! stop.
 
 use lehr_data::{Points, Sparse, datasets, synthetic};
 use lehr_mining::anneal::{AnyCheckpoint, Control, Observer, Progress, Silent};
@@ -12,8 +12,8 @@ use lehr_mining::{Engine, Error, Execution, kmeans};
 use super::acceptance::{partition, unpacked};
 use super::bits::executions;
 
-/// Texts of a few topics, with weights, of which some are 0; two rows are empty, two equal, and the last column is in
-/// none.
+/// Texts of a few topics, with weights, some of which are 0. Two rows are empty, two rows are equal, and no row has the
+/// last column.
 fn texts() -> Sparse {
     let (drawn, _) = synthetic::topics(6, 120, 400, 30, 5);
     let row = |row: usize| drawn.row(row).0.iter().copied().zip(drawn.row(row).1.iter().copied());
@@ -25,7 +25,7 @@ fn texts() -> Sparse {
     Sparse::from_rows(rows, 401).unwrap().with_weights(weights).unwrap()
 }
 
-/// The same rows with their zeros.
+/// Returns the same rows as dense rows, including the zeros.
 fn full(rows: &Sparse) -> Points {
     let points = unpacked(rows);
     rows.weights().map_or_else(|| points.clone(), |weights| points.clone().with_weights(weights.to_vec()).unwrap())
@@ -35,7 +35,7 @@ fn parameters(precision: Precision) -> Parameters {
     Parameters { clusters: Some(6), precision, ..Parameters::default() }
 }
 
-/// Without the clock, and how the leaves were dealt.
+/// Removes the values that may differ between runs: times and the distribution of leaves.
 fn comparable(mut model: Model) -> Model {
     model.phases.clear();
     model.timers.clear();
@@ -65,7 +65,7 @@ fn sparse_rows_have_the_clusters_of_the_same_rows_with_their_zeros() {
         let squares = |model: &Model| model.clusters.iter().map(|cluster| cluster.spread).collect::<Vec<_>>();
         close(&squares(&sparse), &squares(&dense), 1e-10, "spreads");
         close(&sparse.centers, &dense.centers, 1e-12, "centres");
-        // The first critical temperature is found by iteration, and all that follows begins there.
+        // The first critical temperature is found by iteration, and all later steps depend on it.
         close(&[sparse.critical_temperature], &[dense.critical_temperature], tolerance, "temperature");
         for (sparse, dense) in sparse.history.iter().zip(&dense.history).take(3) {
             close(&[sparse.free_energy], &[dense.free_energy], tolerance, "free energy");
@@ -90,7 +90,8 @@ fn a_column_that_no_row_of_a_cluster_has_is_0_in_its_centre_and_not_what_roundin
 
 #[test]
 fn tables_of_some_tens_of_columns_have_their_clusters_whether_or_not_they_are_sparse() {
-    // No value of the first is 0 and its columns are far from it; of the second one in two is.
+    // In the first set, no value is 0 and the columns' means are far from 0. In the second set, half of the values are
+    // 0.
     for (points, clusters) in [(datasets::breast_cancer().0, 4), (datasets::digits().0, 10)] {
         let rows = Sparse::from_points(&points).unwrap();
         let run = Parameters { clusters: Some(clusters), patience: 1, ..Parameters::default() };
@@ -128,7 +129,8 @@ fn sparse_rows_have_the_same_bits_on_every_layout() {
 
 #[test]
 fn many_rows_of_few_values_are_in_fewer_leaves_with_the_same_bits_on_every_layout() {
-    // In few columns 4,800 rows are 150 leaves, of which each would add up as many sums here as it has values.
+    // In few columns, 4,800 rows are divided into 150 leaves. Here, each of so many leaves would have as many sums as
+    // values.
     let rows = synthetic::topics(4, 1200, 800, 12, 3).0;
     let run = kmeans::Parameters { clusters: 4, starts: 8, ..kmeans::Parameters::default() };
     let on = |execution: &Execution| kmeans::cluster(&rows, &run, execution, &mut Silent).unwrap();
@@ -159,13 +161,13 @@ fn k_means_finds_of_sparse_rows_what_it_finds_of_all_their_columns() {
 
 #[test]
 fn equal_rows_are_drawn_once_and_the_rest_is_told() {
-    // Three positions, one of them the empty row.
+    // There are three distinct rows, one of which is empty.
     let rows: Vec<Vec<(u32, f64)>> =
         (0..30).map(|row| [vec![], vec![(3, 0.1), (19, 0.7)], vec![(19, 1e6), (2, -0.3)]][row % 3].clone()).collect();
     let rows = Sparse::from_rows(rows, 20).unwrap();
     let run = kmeans::Parameters { clusters: 5, starts: 2, ..kmeans::Parameters::default() };
     let model = kmeans::cluster(&rows, &run, &Execution::default(), &mut Silent).unwrap();
-    // The mean of ten times 0.1 is 0.1 but for its last digit.
+    // The mean of ten values of 0.1 equals 0.1 only up to its last digit.
     assert!(model.clusters.len() == 3 && model.sum_of_squares < 1e-30, "{}", model.sum_of_squares);
     assert!(model.warnings[0].contains("you requested 5 clusters, but only 3 have rows"), "{:?}", model.warnings);
     let run = Parameters { clusters: Some(5), ..Parameters::default() };
@@ -211,7 +213,7 @@ fn rows_of_weight_zero_influence_nothing_bit_for_bit() {
     let mut others: Vec<Vec<(u32, f64)>> = (0..rows.len())
         .map(|row| rows.row(row).0.iter().copied().zip(rows.row(row).1.iter().copied()).collect())
         .collect();
-    // What weighs nothing may be anything, and have any number of values.
+    // Rows of weight 0 may be anything, and have any number of values.
     others[0] = (0..400).map(|j| (j, 1e150)).collect();
     others[4] = vec![];
     let others = Sparse::from_rows(others, 401).unwrap().with_weights(rows.weights().unwrap().to_vec()).unwrap();
@@ -247,7 +249,8 @@ fn the_fixed_point_at_a_temperature_is_that_of_all_columns() {
     close(&sparse.critical_temperatures, &dense.critical_temperatures, 1e-3, "critical temperatures");
 }
 
-/// A row is some 7 from its topic, and one that repeats a single word a hundred times is of none.
+/// Adds outliers. A text is about 7 from its topic, and a row that repeats a single word a hundred times belongs to no
+/// topic.
 fn with_outliers() -> Sparse {
     let rows = texts();
     let mut others: Vec<Vec<(u32, f64)>> = (0..rows.len())
@@ -273,7 +276,7 @@ fn a_sponge_takes_of_sparse_rows_what_it_takes_of_all_their_columns() {
         for (sparse, dense) in sparse.history.iter().zip(&dense.history).take(2) {
             close(&[sparse.sponge, sparse.mean_cost], &[dense.sponge, dense.mean_cost], tolerance, "a step");
         }
-        // The same bits elsewhere.
+        // Results are bit-identical on other layouts.
         for execution in executions().into_iter().step_by(4) {
             let other = cluster(&rows, &run, &execution, &mut Silent).unwrap();
             assert_eq!(comparable(other), comparable(sparse.clone()), "{execution:?}");

@@ -1,4 +1,5 @@
-//! Points whose values are in a file: the same bits as in memory, and nothing left in the folder.
+//! Points whose values are in a file give results that are bit-identical to points in memory, and leave nothing in the
+//! folder.
 
 use lehr_data::{Points, Spill, datasets, synthetic};
 use lehr_mining::anneal::{AnyCheckpoint, Control, Observer, Progress, Silent};
@@ -26,11 +27,11 @@ fn two_threads(engine: Engine) -> Execution {
 fn rows_in_a_file_have_the_clusters_that_they_have_in_memory_to_the_bit() {
     let folder = tempfile::tempdir().unwrap();
     let spill = Spill::new(folder.path());
-    // More rows than a section has; some of no weight, which leaves carry beside the others.
+    // There are more rows than a section of the file has. Some rows have weight 0; leaves store these separately.
     let (plane, _) = synthetic::gaussian_mixture(66_000, &synthetic::random_components(5, 2, 10.0, 0.9, 1), 1);
     let weights = (0..plane.len()).map(|row| (row % 5) as f64).collect();
     let plane = plane.with_weights(weights).unwrap();
-    // Rows of many columns in small blocks are kept twice.
+    // Rows of many columns, in small blocks, are stored twice.
     let (digits, _) = datasets::digits();
     let reference = Execution { engine: Engine::Ranks, ranks: 1, threads: 1, job: None };
     for (points, clusters, precision, sponge, engine) in [
@@ -77,7 +78,7 @@ fn rows_in_a_file_have_the_mixtures_and_maps_that_they_have_in_memory_to_the_bit
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
 }
 
-/// Stops after the twentieth step and keeps the checkpoint of it.
+/// Stops the run after the twentieth step, and keeps the checkpoint.
 #[derive(Default)]
 struct Stopped {
     steps: usize,
@@ -118,7 +119,8 @@ fn a_folder_that_has_gone_is_told_before_any_work() {
     let folder = tempfile::tempdir().unwrap();
     let points = datasets::iris().0.spilled(&Spill::new(folder.path())).unwrap();
     drop(folder);
-    // The points are still there: their file never had a name. What is made of them has no place.
+    // The points are still readable, because their file never had a name. But there is no folder for the files of the
+    // run.
     assert_eq!(points.fingerprint(), datasets::iris().0.fingerprint());
     let parameters = kmeans::Parameters { clusters: 3, ..Default::default() };
     let error = kmeans::cluster(&points, &parameters, &Execution::default(), &mut Silent).unwrap_err();

@@ -1,4 +1,5 @@
-//! The sponge: the same bits however it is run, what it leaves alone, and what it refuses.
+//! The outlier radius: bit-identical results on every layout, runs that it does not affect, and values that are
+//! refused.
 
 use lehr_data::{Points, datasets, synthetic};
 use lehr_mining::anneal::{AnyCheckpoint, Control, Observer, Progress, Silent};
@@ -22,7 +23,7 @@ fn of(clusters: usize, radius: f64) -> Parameters {
     Parameters { clusters: Some(clusters), sponge: Some(radius), ..Parameters::default() }
 }
 
-/// Groups of 2,000 rows with a tenth of noise around them.
+/// Groups of 2,000 rows in all, with 400 rows of noise around them.
 fn noisy() -> Points {
     let (groups, _) = synthetic::gaussian_mixture(2000, &synthetic::random_components(5, 2, 10.0, 0.6, 3), 3);
     let (low, high) = groups.values().iter().fold((f64::MAX, f64::MIN), |(low, high), &x| (low.min(x), high.max(x)));
@@ -52,7 +53,7 @@ fn a_run_has_the_same_bits_on_every_layout() {
     }
 }
 
-/// Stops after some steps, and keeps the checkpoint.
+/// Stops the run after some steps, and keeps the checkpoint.
 struct After(usize, Option<Checkpoint>);
 
 impl Observer for After {

@@ -7,7 +7,7 @@ use lehr_mining::anneal::{AnyCheckpoint, Control, Observer, Progress, Silent, St
 use lehr_mining::vector::{Checkpoint, Model, Parameters, cluster, resume};
 use lehr_mining::{Engine, Error, Execution};
 
-/// Stops after a number of calls; keeps the last checkpoint.
+/// Stops the run after a number of calls, and keeps the last checkpoint.
 struct StopAfter {
     calls: usize,
     seen: Vec<(String, Option<f64>)>,
@@ -133,7 +133,7 @@ fn whoever_says_stop_is_handed_a_checkpoint_even_at_the_last_step() {
     struct StopAt {
         calls: usize,
         seen: usize,
-        /// Checkpoints offered since the wish to stop.
+        /// The number of checkpoints offered since the observer asked to stop.
         since: Option<usize>,
     }
     impl Observer for StopAt {

@@ -1,4 +1,5 @@
-//! Many rows in few columns: a summary is annealed in their place, and they are gone over in the end.
+//! For many rows in few columns, a summary is annealed instead of the rows, and the run ends with iterations over all
+//! rows.
 
 use lehr_data::{Points, Spill, datasets, synthetic};
 use lehr_mining::anneal::{AnyCheckpoint, Control, Observer, Progress, Silent};
@@ -25,7 +26,7 @@ fn exact(clusters: usize) -> Parameters {
     Parameters { exact: true, ..of(clusters) }
 }
 
-/// Rows of so many groups, of which some weigh nothing.
+/// Rows of `groups` groups; some rows have weight 0.
 fn weighted(rows: usize, groups: usize, dimension: usize) -> Points {
     let (points, _) =
         synthetic::gaussian_mixture(rows, &synthetic::random_components(groups, dimension, 10.0, 0.9, 1), 1);
@@ -48,7 +49,7 @@ fn a_summarized_run_has_the_same_bits_on_every_layout_and_from_a_file() {
     }
 }
 
-/// Stops after a number of calls; keeps the last checkpoint.
+/// Stops the run after a number of calls, and keeps the last checkpoint.
 struct StopAfter {
     calls: usize,
     fractions: Vec<Option<f64>>,
@@ -79,7 +80,7 @@ fn a_summarized_run_stopped_anywhere_goes_on_to_the_same_bits_on_another_layout(
             Ok(model) => {
                 assert_eq!(without_clock(model), whole);
                 assert!(observer.fractions.is_sorted() && observer.fractions.iter().all(|f| f.unwrap() < 1.0));
-                // The steps over all rows are the last ones.
+                // The last steps are over all rows.
                 let before = observer.fractions.len() - 1;
                 let mut last = StopAfter { calls: before, fractions: Vec::new(), last: None };
                 assert!(matches!(cluster(&points, &of(9), &layout, &mut last), Err(Error::Stopped)));
@@ -123,17 +124,18 @@ fn rows_without_groups_end_early_with_the_nearest_centre_of_each() {
 
 #[test]
 fn what_a_summary_hides_is_what_its_costs_are_above_those_of_the_rows_at_most() {
-    // Costs of the history are of the cells and what they hide: at one cluster to the digit those of the rows.
+    // The costs of the history are the costs of the cells plus the hidden cost. With one cluster, the sum equals the
+    // cost of the rows.
     let points = weighted(9000, 9, 2);
     let (summary, all) = (run(&points, &of(9), &ONE), run(&points, &exact(9), &ONE));
     let (of_cells, of_rows) = (&summary.history[0], &all.history[0]);
     assert_eq!((of_cells.clusters, of_rows.clusters), (1, 1));
     assert!((of_cells.mean_cost / of_rows.mean_cost - 1.0).abs() < 1e-9, "{of_cells:?} {of_rows:?}");
-    // The critical temperature is too low by less than what is hidden.
+    // The critical temperature is too low, but by at most twice the hidden cost.
     let hidden = summary.finish.summary.as_ref().unwrap().hidden;
     assert!(hidden > 0.0 && summary.critical_temperature <= all.critical_temperature);
     assert!(all.critical_temperature - summary.critical_temperature <= 2.0 * hidden);
-    // All rows can be no dearer than what the summary came to and what it hides.
+    // The cost over all rows is at most the cost of the summary plus the hidden cost.
     let plain = summary.finish.plain.unwrap();
     assert!(summary.objective <= plain * (1.0 + 1e-12), "{} {plain}", summary.objective);
 }

@@ -1,4 +1,4 @@
-//! The search that follows annealing: what it gets out of, and where it is left out.
+//! The search by swaps after annealing: the optima that it escapes, and the cases in which it is left out.
 
 use lehr_data::{Points, synthetic};
 use lehr_mining::anneal::{AnyCheckpoint, Control, Observer, Progress, Silent};
@@ -6,8 +6,8 @@ use lehr_mining::vector::{Checkpoint, Model, Parameters, cluster, resume};
 use lehr_mining::{Engine, Error, Execution, kmeans};
 use lehr_numerics::random::Stream;
 
-/// Of rows without any structure there are many optima; in these squares annealing, swaps and breaths end in one that
-/// is not the least.
+/// Rows without structure have many optima. In these squares, annealing, swaps and breathing steps end in an optimum
+/// that is not the lowest.
 const SQUARES: [u64; 6] = [5, 18, 41, 127, 157, 271];
 const CLUSTERS: usize = 9;
 
@@ -49,7 +49,7 @@ fn an_optimum_that_no_swap_and_no_breath_betters_is_left_by_a_disturbance() {
     }
 }
 
-/// The first square in which nothing that is tried is better than what annealing came to.
+/// The first square in which no trial improves the result of annealing.
 fn unbettered() -> u64 {
     (0..300).find(|&number| annealed(&square(number), CLUSTERS).finish.taken == 0).expect("one in three is such")
 }
@@ -59,7 +59,7 @@ fn who_has_more_patience_searches_on_where_a_first_look_betters_nothing() {
     let points = square(unbettered());
     let patience = Parameters::default().patience;
     let [same, more] = [patience, patience + 1].map(|patience| annealed_with(&points, CLUSTERS, patience).finish.tried);
-    // Besides as many careful trials and six breaths, twice as many disturbances.
+    // In addition to as many careful trials and six breathing steps, there are twice as many perturbations.
     assert!(more > same + 40, "{same} and {more}");
 }
 
@@ -80,7 +80,7 @@ fn few_of_300_squares_end_above_the_best_of_500_starts() {
     assert!(above <= 36 && unbettered_above <= 12, "{counts}");
 }
 
-/// Stops at a call, and counts down to it.
+/// Counts down the calls, and stops the run at 0.
 struct StopAt {
     calls: usize,
     last: Option<Checkpoint>,
@@ -99,7 +99,7 @@ impl Observer for StopAt {
 
 #[test]
 fn a_search_that_is_stopped_anywhere_goes_on_to_the_same_bits_elsewhere() {
-    // Through careful trials and breaths, and past them.
+    // These searches go through careful trials and breathing steps, and beyond.
     for number in [SQUARES[0], unbettered()] {
         let points = square(number);
         let parameters = Parameters { clusters: Some(CLUSTERS), ..Parameters::default() };

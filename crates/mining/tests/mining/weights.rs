@@ -1,11 +1,11 @@
-//! Weights in another unit change no result: whatever counts rows counts the effective number of them.
+//! Weights in another unit change no result, because numbers of rows are always effective numbers.
 
 use lehr_data::{Points, synthetic};
 use lehr_mining::Execution;
 use lehr_mining::anneal::Silent;
 use lehr_mining::{gtm, mixture};
 
-/// Three clouds, apart.
+/// Three clouds that do not overlap.
 fn clouds() -> Points {
     let at = |x: f64, y: f64| synthetic::Component { center: vec![x, y], deviation: 1.0, weight: 1.0 };
     synthetic::gaussian_mixture(300, &[at(0.0, 0.0), at(8.0, 0.0), at(0.0, 8.0)], 0).0
@@ -41,7 +41,7 @@ fn the_number_of_components_does_not_depend_on_the_unit_of_weights() {
 
 #[test]
 fn uneven_weights_count_as_fewer_rows() {
-    // 0 to 4: (sum w)^2 / sum w^2 is 200 of 300 rows.
+    // With weights 0 to 4, the effective number (sum w)^2 / sum w^2 of 300 rows is 200.
     let model = chosen(&weighted(|row| (row % 5) as f64));
     assert_eq!(model.mixture.len(), 3);
     let criteria = model.criteria;
