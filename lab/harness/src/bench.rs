@@ -31,33 +31,33 @@ use figure::{Figure, Place, Samples};
 use peers::Peer;
 use record::Kept;
 
-/// Says whether the session should end; asked between samples.
+/// Returns whether the session should end; the lab calls it between samples.
 pub type Stop = Box<dyn FnMut() -> bool>;
 
-/// One of the labs: what the command calls it, and the programs that take part beside ours.
+/// A lab: its name in the command, and the programs of its peers.
 #[derive(Clone, Copy, Debug)]
 pub struct Lab {
-    /// `ports` for `lehr-lab ports`.
+    /// The name of the lab in the command, such as `ports` in `lehr-lab ports`.
     pub name: &'static str,
-    /// Where its peers' programs are put.
+    /// The folder of the peers' programs.
     pub folder: &'static str,
-    /// The programs that are looked for, and the target that builds each. Others in the folder take part too.
+    /// The expected programs, each with the target of make that builds it. Other programs in the folder take part too.
     pub programs: &'static [(&'static str, &'static str)],
-    /// What to do if there are none.
+    /// What the user can do if there are no peers.
     pub how_to_build: &'static str,
 }
 
 /// The state of a session.
 pub struct Bench {
-    /// The peers that are there; none is fine.
+    /// The running peers; there may be none.
     pub peers: Vec<Peer>,
-    /// Cores that this program may use.
+    /// The number of cores that this program may use.
     pub cores: usize,
-    /// What a unit of computation lasts, in nanoseconds: the median of several looks before the first case.
+    /// The time of a unit of computation, in nanoseconds: the median of several measurements before the first case.
     pub unit_ns: f64,
-    /// What was measured so far, by this session or one before.
+    /// The figures that this session or an earlier one has measured.
     pub figures: Vec<Figure>,
-    /// How many of them are from sessions before.
+    /// The number of figures from earlier sessions.
     earlier: usize,
     plan: Plan,
     kept: Option<Kept>,
@@ -66,12 +66,12 @@ pub struct Bench {
     is_over: bool,
 }
 
-/// Who does the work of a sample.
+/// An engine of a peer, which does the work of a sample.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PeerEngine {
-    /// The peer, by its place in [`Bench::peers`].
+    /// The index of the peer in [`Bench::peers`].
     pub peer: usize,
-    /// Its engine, by number.
+    /// The number of the engine within the peer.
     pub engine: usize,
 }
 
@@ -98,14 +98,14 @@ impl Bench {
         })
     }
 
-    /// Has what is measured kept in a record, beside the figures that are there.
+    /// Keeps the record in `kept`, and begins with the figures that the record already has.
     pub fn keep_in(&mut self, kept: Kept, figures: Vec<Figure>) {
         self.earlier = figures.len();
         self.figures = figures;
         self.kept = Some(kept);
     }
 
-    /// Announces what is to come, and counts the cases off against it.
+    /// Prints the plan, and then reports each case against it.
     pub fn follow(&mut self, plan: Plan) {
         self.plan = plan;
     }
@@ -115,30 +115,30 @@ impl Bench {
         self.figures.push(figure);
     }
 
-    /// Whether a session before has measured this case (with that number of workers, if one is given).
+    /// Returns whether an earlier session has measured this case (with this number of workers, if one is given).
     pub fn knows(&self, experiment: &str, case: &str, workers: Option<usize>) -> bool {
         self.figures[..self.earlier].iter().any(|figure| {
             figure.experiment == experiment && figure.case == case && (workers.is_none() || figure.workers == workers)
         })
     }
 
-    /// Whether a session before names this library among those that took part.
+    /// Returns whether this library took part in an earlier session.
     pub fn took_part_before(&self, library: &str) -> bool {
         self.kept.as_ref().is_some_and(|kept| kept.named_before(library))
     }
 
-    /// Whether somebody asked for the end. A case that has begun then gives no figures.
+    /// Returns whether somebody has asked to stop. A case in progress then gives no figures.
     pub fn is_over(&mut self) -> bool {
         self.is_over = self.is_over || (self.stop)();
         self.is_over
     }
 
-    /// How busy the machine was with other things so far.
+    /// Returns how much other programs and the host have used the machine so far.
     pub fn activity(&self) -> Option<Activity> {
         self.watch.activity()
     }
 
-    /// Writes what there is, if it is kept anywhere.
+    /// Writes the record, if there is one.
     ///
     /// # Errors
     /// If the file cannot be written.
@@ -148,7 +148,7 @@ impl Bench {
         self.kept.as_mut().map_or(Ok(()), |kept| kept.write(&self.figures, activity))
     }
 
-    /// Every engine of every peer, by name; the floors too.
+    /// Returns every engine of every peer with its name, including the floors.
     pub fn engines(&self) -> Vec<(PeerEngine, String)> {
         let all = self.peers.iter().enumerate();
         all.flat_map(|(peer, running)| {
@@ -203,16 +203,16 @@ impl Bench {
         Ok(taken)
     }
 
-    /// Says on standard error what is measured next and what of the plan is left, and keeps what was measured before.
+    /// Prints on standard error the next case and the rest of the plan, and writes the record of the earlier cases.
     pub fn progress(&mut self, text: &str) {
-        // A full disk is said once more at the end, where it is an error.
+        // A full disk is reported once more at the end, as an error.
         if let Err(error) = self.save() {
             output::note(&format!("{error:#}"));
         }
         output::note(&format!("{}{text}", self.plan.reached(text)));
     }
 
-    /// Versions of the peers' libraries.
+    /// Returns the versions of the peers' libraries.
     pub fn libraries(&self) -> Value {
         let mut all = serde_json::Map::new();
         for peer in &self.peers {

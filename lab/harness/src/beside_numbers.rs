@@ -1,4 +1,5 @@
-//! One E+M step by a kernel with a form of rows of its own, and the kernel of numbers over the same rows, in turns.
+//! Measures one E+M step in turns: by a kernel with a special format of rows, and by the kernel of numbers over the
+//! same rows.
 //!
 //! Both are ours: the question is what the form gains, not what another program takes. Both are checked against a plain
 //! loop in `f64` before their time counts.
@@ -15,36 +16,36 @@ use lehr_ranks::Partition;
 
 use crate::measure::{Side, take_turns, timed};
 
-/// A turn lasts about this long, or one step, so that reading the clock is nothing.
+/// The approximate length of a turn; a turn has at least one step. So the time of reading the clock does not matter.
 const TURN_SECONDS: f64 = 0.04;
 
-/// Rows as numbers, centres, a temperature, and the right answer.
+/// Rows as numbers, centres, a temperature, and the right answer of a step.
 pub struct Step {
-    /// The rows.
+    /// The rows as numbers.
     pub numbers: Points,
     /// The mean of all rows.
     pub origin: Vec<f64>,
-    /// In the rows' own coordinates.
+    /// The centres in the rows' own coordinates.
     pub centers: Vec<Vec<f64>>,
-    /// T of exp(-d^2/T).
+    /// The temperature T of exp(-d^2/T).
     pub temperature: f64,
-    /// Free energy, then for each centre its mass and first moment.
+    /// The free energy, then the mass and the first moment of each centre.
     answer: Vec<f64>,
 }
 
-/// Nanoseconds per row and centre of both sides, round by round.
+/// The nanoseconds for each row and centre of both sides, round by round.
 #[derive(Clone, Debug)]
 pub struct Turns {
-    /// Of the kernel with a form of its own.
+    /// The times of the kernel with its own format.
     pub own: Vec<f64>,
-    /// Of the kernel of numbers.
+    /// The times of the kernel of numbers.
     pub numbers: Vec<f64>,
-    /// The larger of their errors, relative to the largest number of its kind.
+    /// The larger error of the two, relative to the largest number of its kind.
     pub error: f64,
 }
 
 impl Step {
-    /// The step of these rows and centres, with its answer.
+    /// Makes the step of these rows and centres, with its right answer.
     pub fn new(numbers: Points, centers: Vec<Vec<f64>>, temperature: f64) -> Self {
         let mut origin = vec![0.0; numbers.dimension()];
         for row in 0..numbers.len() {
@@ -55,18 +56,18 @@ impl Step {
         Self { numbers, origin, centers, temperature, answer }
     }
 
-    /// The rows of each leaf of a run.
+    /// Returns the rows of each leaf of a run.
     pub fn leaves(&self) -> impl Iterator<Item = Range<usize>> {
         let partition = Partition::new(self.numbers.len(), 1);
         (0..partition.leaves()).map(move |leaf| partition.leaf_rows(leaf))
     }
 
-    /// A centre as a run counts it: from the mean of the rows.
+    /// Returns a centre relative to the mean of the rows, as in a run.
     pub fn from_origin(&self, center: &[f64]) -> Vec<f64> {
         center.iter().zip(&self.origin).map(|(y, zero)| y - zero).collect()
     }
 
-    /// What each score has beside the distance: centres of equal shares.
+    /// Returns the constant term of each score, for centres of equal shares.
     pub fn log_share(&self) -> f64 {
         -ln(self.centers.len() as f64)
     }
@@ -112,7 +113,7 @@ impl Step {
         for (error, what) in errors.iter().zip([what, "numbers"]) {
             ensure!(*error <= tolerance, "the step over {what} is wrong by {error:.1e} (K={count}): no measurement");
         }
-        // One side may take a small part of the other's time: each has as many steps as make a turn.
+        // One side may be much faster than the other, so each has as many steps as fill a turn.
         let steps = [of_one, of_other].map(|once| ((TURN_SECONDS / once) as usize).clamp(1, 1000));
         let mut sides: Vec<Side<'_>> =
             vec![Box::new(|| Ok(own_steps(steps[0]).0)), Box::new(|| Ok(number_steps(steps[1]).0))];
@@ -125,8 +126,8 @@ impl Step {
         Ok(Turns { own: scaled(0), numbers: scaled(1), error: errors.into_iter().fold(0.0, f64::max) })
     }
 
-    /// The largest difference to the right answer, of which the first number is of a kind of its own, relative to the
-    /// largest number of its kind.
+    /// Returns the largest difference from the right answer, relative to the largest number of its kind. The first
+    /// number is a kind of its own.
     fn error(&self, answer: &[f64]) -> f64 {
         let right = &self.answer;
         let apart = |from: usize, to: usize| {
@@ -138,7 +139,7 @@ impl Step {
     }
 }
 
-/// The seconds of so many steps, and the answer of the last.
+/// Returns the seconds of this many steps, and the answer of the last one.
 fn repeated(steps: usize, len: usize, step: &mut impl FnMut(&mut [f64])) -> (f64, Vec<f64>) {
     timed(|| {
         let mut answer = vec![0.0; len];
@@ -150,7 +151,7 @@ fn repeated(steps: usize, len: usize, step: &mut impl FnMut(&mut [f64])) -> (f64
     })
 }
 
-/// One step from the definition: free energy, then for each centre its mass and first moment.
+/// Computes one step from the definition: the free energy, then the mass and the first moment of each centre.
 fn plain_step(values: &[f64], centers: &[Vec<f64>], temperature: f64) -> Vec<f64> {
     let (clusters, columns) = (centers.len(), centers[0].len());
     let mut answer = vec![0.0; 1 + clusters * (1 + columns)];

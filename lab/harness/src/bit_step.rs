@@ -1,4 +1,5 @@
-//! One E+M step over rows of bits: the kernel that reads bits [beside that of numbers](crate::beside_numbers).
+//! One E+M step over rows of bits: the kernel that reads bits, [in turns with the kernel of
+//! numbers](crate::beside_numbers).
 
 use anyhow::Result;
 use lehr_data::{Fingerprints, Points};
@@ -15,8 +16,8 @@ pub struct Problem {
 }
 
 impl Problem {
-    /// The problem whose centres lie half way between the means of groups of rows and one half: memberships are shared.
-    /// `group` gives the group of a row, and every group has rows.
+    /// Makes a problem whose centres are halfway between the means of groups of rows and one half, so that centres
+    /// share memberships. `group` gives the group of a row, and every group has rows.
     ///
     /// # Panics
     /// If a group is not below `clusters`.
@@ -39,7 +40,7 @@ impl Problem {
         Self { rows, step: Step::new(numbers, centers, 0.02 * bits as f64) }
     }
 
-    /// Has both kernels take turns for so many rounds, on one thread.
+    /// Has both kernels take turns for this many rounds, on one thread.
     ///
     /// # Errors
     /// An answer of either side that is off by more than `tolerance`.

@@ -30,62 +30,63 @@ use clustering::{Clustering, Found};
 use compounds::{Compounds, Files, Inputs};
 use definition::{Case, Definition};
 
-/// Time of a step for a row and a centre.
+/// The time of a step for each row and centre.
 pub const STEP: &str = "step";
-/// Seconds of a clustering, without reading and writing.
+/// The seconds of a clustering, without reading and writing.
 pub const RUN: &str = "run";
-/// Seconds of the whole command.
+/// The seconds of the whole command.
 pub const WHOLE: &str = "whole command";
-/// Most memory of a command.
+/// The peak memory of a command.
 pub const MEMORY: &str = "memory";
-/// Passes over the rows.
+/// The number of passes over the rows.
 pub const PASSES: &str = "passes";
-/// Time of a pass.
+/// The time of a pass.
 pub const PASS: &str = "time of a pass";
-/// The time of bits over that of numbers, round by round.
+/// The time of bits divided by that of numbers, round by round.
 pub const RATIO: &str = "bits over numbers";
-/// 003 eq. 2: f = p T(p) / T(1) - 1.
+/// The overhead of 003 eq. 2: f = p T(p) / T(1) - 1.
 pub const OVERHEAD: &str = "overhead";
-/// Sum of squared distances, counted bit by bit from the labels.
+/// The sum of squared distances, counted bit by bit from the labels.
 pub const SQUARES: &str = "sum of squares";
-/// Adjusted Rand index: of the clusters of bits and of numbers, or with the templates.
+/// The adjusted Rand index between the clusters of bits and those of numbers, or between clusters and templates.
 pub const AGREEMENT: &str = "agreement";
-/// What share of an active compound's cluster is active, on average.
+/// The mean share of active compounds in the cluster of an active compound.
 pub const PURITY: &str = "purity of the active";
-/// The share of the active compounds that are in clusters where they are at least twice as frequent as in all.
+/// The share of the active compounds that are in rich clusters, in which they are at least twice as frequent as among
+/// all compounds.
 pub const RICH_ACTIVE: &str = "active in rich clusters";
-/// The share of all compounds in those clusters.
+/// The share of all compounds that are in rich clusters.
 pub const RICH_ITEMS: &str = "compounds in rich clusters";
 
-/// Templates that are so far apart are found again, every compound of them.
+/// The minimum agreement with the templates, which are so far apart that every compound of them should be found again.
 const FOUND: f64 = 0.999;
-/// The sum of squares that a command says and the one that is counted are the same number, but for the order of its
-/// terms.
+/// The largest relative difference between the sum of squares that a command reports and the counted one, which differ
+/// only by the order of terms.
 const SAME: f64 = 1e-9;
-/// Bytes of a synthetic compound while it is read and clustered: as it is in the file, as words twice, with its id, its
-/// label and its row in the results.
+/// The bytes that a synthetic compound takes while it is read and clustered: its form in the file, its words twice, its
+/// id, its label and its row in the results.
 const BYTES_A_ROW: f64 = 650.0;
 
 /// This lab, which has no peers.
 pub const LAB: Lab =
     Lab { name: "chemistry", folder: "target/peers/chemistry", programs: &[], how_to_build: "there are none" };
 
-/// With what the runs are made, and where.
+/// The program of the runs, and their folders and inputs.
 #[derive(Clone, Debug)]
 pub struct Setting {
-    /// `lehr`, whose command the runs are.
+    /// The path of `lehr`, whose commands are measured.
     pub program: PathBuf,
-    /// Compounds of one's own, in the place of those that come with the project.
+    /// Compounds of the user, in place of the built-in ones.
     pub files: Option<Files>,
-    /// Inputs and results lie in a folder of their own in this one while they are needed; without it, where the system
-    /// has such files.
+    /// The folder in which inputs and results have a temporary subfolder; `None` is the system's folder for temporary
+    /// files.
     pub folder: Option<PathBuf>,
-    /// Bytes of memory that are free, where the system tells.
+    /// The bytes of free memory, if the system reports them.
     pub free_memory: Option<u64>,
 }
 
-/// Measures what the options ask for and prints it: tables, or an array of records. `stop` is asked while a run is made
-/// whether to end.
+/// Measures the requested cases and prints tables or an array of records. During a run it calls `stop` to learn whether
+/// to end.
 ///
 /// # Errors
 /// Compounds that cannot be read, a run that fails, a wrong answer, `only` that names nothing, a folder or record that
@@ -109,14 +110,14 @@ pub fn run(options: &Options, setting: &Setting, stop: Stop) -> Result<End> {
     session::run(&LAB, options, stop, cases)
 }
 
-/// All that a case needs.
+/// The data that all cases share.
 struct Work<'a> {
     setting: &'a Setting,
     definition: &'a Definition,
     options: &'a Options,
     compounds: Compounds,
     folder: &'a Path,
-    /// The files of the compounds, once a case has wanted them.
+    /// The files of the compounds, written when the first case needs them.
     inputs: OnceCell<Inputs>,
 }
 
@@ -162,7 +163,7 @@ impl Work<'_> {
                     self.synthetic(bench, &case, *items, *clusters)?
                 }
             };
-            // A case within which somebody asked for the end has none.
+            // A case that was stopped has no figures.
             figures.into_iter().flatten().for_each(|figure| bench.add(figure));
         }
         ensure!(left_out == 0 || !bench.figures.is_empty(), "none of the cases fits into the memory that is free");
@@ -187,7 +188,8 @@ impl Work<'_> {
         ])
     }
 
-    /// Whole runs in turns: bits and numbers on all threads, bits on one. Nothing if the session was stopped within it.
+    /// Makes whole runs in turns: bits and numbers on all threads, bits on one thread. Returns nothing if the session
+    /// was stopped meanwhile.
     fn runs(&self, bench: &mut Bench, case: &Case, clusters: usize, rounds: usize) -> Result<Option<Vec<Figure>>> {
         let inputs = match self.inputs.get() {
             Some(inputs) => inputs,
@@ -227,8 +229,7 @@ impl Work<'_> {
         Ok(Some(self.figures_of_runs(&Figures { bench, case }, &sides, &taken)))
     }
 
-    /// A run of which the sum of squares is not that of its labels, or which ended otherwise than the one before, is no
-    /// measurement.
+    /// Refuses a run whose sum of squares differs from that of its labels, or whose result differs from the run before.
     fn check(&self, engine: &str, case: &Case, found: &Found, before: Option<&Found>) -> Result<()> {
         let labelled = found.labels.len();
         ensure!(labelled == self.compounds.rows.len(), "{engine}, {}: {labelled} labels", case.name());
@@ -279,8 +280,8 @@ impl Work<'_> {
         all
     }
 
-    /// One run over synthetic compounds, which must be those of the templates again. Nothing if the session was stopped
-    /// within it.
+    /// Makes one run over synthetic compounds, whose clusters must be the templates. Returns nothing if the session was
+    /// stopped meanwhile.
     fn synthetic(&self, bench: &mut Bench, case: &Case, items: usize, clusters: usize) -> Result<Option<Vec<Figure>>> {
         let (templates, threads) = (&self.definition.synthetic, self.definition.threads.min(bench.cores));
         let input = self.folder.join("synthetic.npy");
@@ -298,9 +299,9 @@ impl Work<'_> {
     }
 }
 
-/// Rows that stay bits.
+/// The engine for rows that stay bits.
 const BITS: &str = "lehr bits";
-/// The same rows as numbers.
+/// The engine for the same rows as numbers.
 const NUMBERS: &str = "lehr numbers";
 
 fn ratios(ours: &[f64], theirs: &[f64]) -> Vec<f64> {
@@ -321,7 +322,7 @@ impl Figures<'_> {
             .with_values(values.to_vec())
     }
 
-    /// What commands took.
+    /// Returns the figures of times and memory of commands.
     fn of_commands(&self, engine: &str, threads: usize, taken: &[Found]) -> Vec<Figure> {
         let of = |experiment: &str, unit: &str, value: &dyn Fn(&Found) -> Option<f64>| {
             let values: Vec<f64> = taken.iter().filter_map(value).collect();

@@ -1,4 +1,4 @@
-//! What the program's subcommands do: one measurement a file, and the labs' sessions in one.
+//! The subcommands of the program: one file for each measurement, and one for the sessions of all labs.
 
 pub mod distances;
 pub mod kernels;

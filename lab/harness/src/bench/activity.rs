@@ -1,5 +1,5 @@
-//! How busy the machine was with other things while a record was taken: what other programs used of it, and what its
-//! host took away.
+//! Records how busy the machine was during a session: the processor time of other programs, and the time that the host
+//! gave to other machines.
 //!
 //! A figure of a busy machine is a figure of the business. Nobody decides which samples to leave out; the record says
 //! how it was, and its page says it on top.
@@ -9,16 +9,17 @@ use serde::{Deserialize, Serialize};
 use super::figure::{Place, Samples};
 use crate::measure::Spread;
 
-/// Shares of the whole machine, in per cent, over the cases of a session; none where the system keeps no account.
+/// Shares of the whole machine, in per cent, over the cases of a session; absent if the system does not account for
+/// them.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Activity {
-    /// What programs used that were not the lab or its peers, least, middle and most of all cases.
+    /// Minimum, median and maximum over the cases of the share that programs other than the lab and its peers used.
     pub others: [f64; 3],
-    /// What the host gave to other machines.
+    /// Minimum, median and maximum of the share that the host gave to other machines.
     pub stolen: [f64; 3],
 }
 
-/// Watches from case to case.
+/// Measures the activity from case to case.
 #[derive(Debug, Default)]
 pub struct Watch {
     last: Option<Account>,
@@ -26,7 +27,7 @@ pub struct Watch {
     stolen: Samples,
 }
 
-/// Processor time since the machine started, in the system's ticks.
+/// Processor time since the machine started, in the system's clock ticks.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Account {
     total: f64,
@@ -36,7 +37,7 @@ struct Account {
 }
 
 impl Watch {
-    /// Closes the interval since the last look, if it had any ticks, and opens the next.
+    /// Ends the interval since the last call, if it had any ticks, and begins the next one.
     pub fn look(&mut self) {
         let Some(now) = Account::read() else { return };
         if let Some(last) = self.last
@@ -52,7 +53,7 @@ impl Watch {
         }
     }
 
-    /// The shares so far; none before the second look.
+    /// Returns the shares so far; `None` before the second call of [`look`](Self::look).
     pub fn activity(&self) -> Option<Activity> {
         let shares = |samples: &Samples| {
             let Spread { min, median, max } = Spread::of(samples.values());
@@ -70,7 +71,7 @@ impl Account {
         let mut processes = Vec::new();
         for entry in std::fs::read_dir("/proc").ok()?.flatten() {
             let Some(process) = entry.file_name().to_str().and_then(|name| name.parse::<u32>().ok()) else { continue };
-            // A process that has just ended is in its parent's account.
+            // The time of a process that has just ended is in its parent's account.
             let Ok(stat) = std::fs::read_to_string(entry.path().join("stat")) else { continue };
             if let Some((parent, ticks)) = process_ticks(&stat) {
                 processes.push((process, parent, ticks));
@@ -80,7 +81,7 @@ impl Account {
         Some(account)
     }
 
-    /// From the first line of `/proc/stat`: user, nice, system, idle, waiting for disks, interrupts, soft interrupts,
+    /// Reads the first line of `/proc/stat`: user, nice, system, idle, waiting for disks, interrupts, soft interrupts,
     /// stolen.
     fn of_machine(line: &str) -> Option<Self> {
         let ticks: Vec<f64> = line.split_whitespace().skip(1).take(8).filter_map(|word| word.parse().ok()).collect();
@@ -90,8 +91,8 @@ impl Account {
     }
 }
 
-/// Ticks of a process and all that it started, and that those started in turn: an MPI's ranks are children of its
-/// launcher. `processes` are number, parent, ticks.
+/// Returns the ticks of a process and of all its descendants; for example, an MPI's ranks are children of its launcher.
+/// `processes` has number, parent and ticks of each process.
 fn ticks_of_family(root: u32, processes: &[(u32, u32, f64)]) -> f64 {
     let mut family = vec![root];
     let mut next = 0;
@@ -104,9 +105,9 @@ fn ticks_of_family(root: u32, processes: &[(u32, u32, f64)]) -> f64 {
     processes.iter().filter(|(process, ..)| family.contains(process)).map(|(.., ticks)| ticks).sum()
 }
 
-/// The parent of a process and its ticks, those of children that ended included, from its `stat`.
+/// Returns the parent of a process and its ticks, including those of its ended children, from its `stat`.
 fn process_ticks(stat: &str) -> Option<(u32, f64)> {
-    // The second field is a name in parentheses that may hold spaces.
+    // The second field is a name in parentheses, which may contain spaces.
     let fields: Vec<&str> = stat.rsplit(')').next()?.split_whitespace().collect();
     let ticks = fields.get(11..15)?.iter().map(|field| field.parse::<f64>().unwrap_or(0.0)).sum();
     Some((fields.get(1)?.parse().ok()?, ticks))

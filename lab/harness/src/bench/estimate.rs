@@ -1,4 +1,4 @@
-//! What a measurement will cost, before it starts and while it runs.
+//! Estimates the duration of a measurement, before it starts and while it runs.
 //!
 //! The estimate is an upper bound per sample (its time limit) times samples, so the whole measurement ends earlier than
 //! it says at first. While it runs, what is left is scaled by what the cases so far took of their bounds.
@@ -7,10 +7,11 @@ use std::time::Instant;
 
 use crate::measure::now;
 
-/// Seconds that a sample lasts besides its stages: a dispatcher that starts and ends, a probe, a line to the peer.
+/// The seconds that a sample takes in addition to its stages: starting and ending a dispatcher, a probe, a line to the
+/// peer.
 pub const AROUND_SAMPLE: f64 = 0.015;
 
-/// The cases to come, each with the seconds that it takes at most.
+/// The remaining cases, each with an upper bound of its seconds.
 #[derive(Debug, Default)]
 pub struct Plan {
     cases: Vec<(String, f64)>,
@@ -18,27 +19,27 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// A case that takes so many seconds at most.
+    /// Adds a case that takes at most this many seconds.
     pub fn add(&mut self, case: String, seconds: f64) {
         self.cases.push((case, seconds));
     }
 
-    /// How many cases there are.
+    /// Returns the number of cases.
     pub fn len(&self) -> usize {
         self.cases.len()
     }
 
-    /// Whether nothing will be measured.
+    /// Returns whether the plan has no case.
     pub fn is_empty(&self) -> bool {
         self.cases.is_empty()
     }
 
-    /// All of it in seconds, at most.
+    /// Returns an upper bound of the seconds of all cases.
     pub fn seconds(&self) -> f64 {
         self.cases.iter().map(|(_, seconds)| seconds).sum()
     }
 
-    /// One line for the reader who has to decide whether to wait.
+    /// Returns one line that helps the user decide whether to wait.
     pub fn announcement(&self) -> String {
         format!(
             "{} cases, at most {}; Ctrl-C ends it and keeps what is measured",
@@ -47,15 +48,15 @@ impl Plan {
         )
     }
 
-    /// Where the case of this name stands in the plan, and what is left from here; empty for one that was not planned.
+    /// Returns the position of this case in the plan and the remaining time; empty if the case is not in the plan.
     pub fn reached(&mut self, case: &str) -> String {
         let start = *self.started.get_or_insert_with(now);
         self.standing(case, start.elapsed().as_secs_f64())
     }
 
     fn standing(&self, case: &str, gone: f64) -> String {
-        // A case of several parts is planned by what their names have in common: the beginning, and some of what
-        // follows.
+        // The plan may have one entry for a case of several parts: the beginning of their names, and some of the
+        // following parts.
         let has = |part: &str| case.split(", ").any(|own| own == part);
         let is_part = |name: &String| {
             let mut parts = name.split(", ");
@@ -64,13 +65,13 @@ impl Plan {
         let Some(place) = self.cases.iter().position(|(name, _)| is_part(name)) else { return String::new() };
         let before: f64 = self.cases[..place].iter().map(|(_, seconds)| seconds).sum();
         let left = self.seconds() - before;
-        // Too little is known at the beginning.
+        // In the first minute, too little is known to scale the estimate.
         let left = if before > 60.0 { left * gone / before } else { left };
         format!("[{} of {}, {} left] ", place + 1, self.cases.len(), duration(left))
     }
 }
 
-/// Seconds as a person says them.
+/// Formats seconds for people.
 fn duration(seconds: f64) -> String {
     let minutes = (seconds / 60.0).ceil() as usize;
     match minutes {

@@ -1,23 +1,23 @@
-//! What a record of `lehr-lab` is an array of: one figure an engine and case.
+//! The entries of a record of `lehr-lab`: a figure for each engine and case.
 
 use serde::{Deserialize, Serialize};
 
 use crate::measure::Spread;
 use crate::output::three_digits;
 
-/// Where the two cores were while a sample was taken, as a round trip of a cache line between them tells.
+/// The distance of the two cores during a sample, judged by the round trip of a cache line between them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
-    /// Up to 250 ns: one last-level cache.
+    /// Up to 250 ns: the cores share a last-level cache.
     Near,
-    /// More: across caches.
+    /// More than 250 ns: the cores have different last-level caches.
     Far,
-    /// Not known, or changed during the sample.
+    /// The distance is unknown, or changed during the sample.
     Unknown,
 }
 
 impl Place {
-    /// The place that the round trips before and after a sample agree on.
+    /// Returns the place on which the round trips before and after a sample agree.
     pub fn between(before: Option<f64>, after: Option<f64>) -> Self {
         match (before, after) {
             (Some(before), Some(after)) if before <= 250.0 && after <= 250.0 => Self::Near,
@@ -41,12 +41,12 @@ impl Samples {
         self.places.push(place);
     }
 
-    /// All values.
+    /// Returns all values, for any place.
     pub fn values(&self) -> &[f64] {
         &self.values
     }
 
-    /// The same samples in another unit.
+    /// Converts all samples to another unit.
     pub fn map(&self, to: impl Fn(f64) -> f64) -> Self {
         Self { values: self.values.iter().map(|value| to(*value)).collect(), places: self.places.clone() }
     }
@@ -58,41 +58,41 @@ impl Samples {
     }
 }
 
-/// The samples that were taken in one place.
+/// A summary of the samples that were taken in one place.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Placed {
-    /// Their median.
+    /// The median of these samples.
     pub median: f64,
-    /// Their number.
+    /// The number of these samples.
     pub runs: usize,
 }
 
-/// One figure: what `--json` prints an array of.
+/// A figure; `--json` prints an array of them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Figure {
-    /// What kind of measurement: `rendezvous`, `pending`, `collectives`, …
+    /// The kind of measurement: `rendezvous`, `pending`, `collectives`, …
     pub experiment: String,
-    /// Which of its cases.
+    /// The case of the experiment.
     pub case: String,
-    /// What was measured.
+    /// The engine that was measured.
     pub engine: String,
-    /// The unit of the three values.
+    /// The unit of minimum, median and maximum.
     pub unit: String,
-    /// The least.
+    /// The minimum of the samples.
     pub min: f64,
-    /// The middle one.
+    /// The median of the samples.
     pub median: f64,
-    /// The most.
+    /// The maximum of the samples.
     pub max: f64,
-    /// How many samples.
+    /// The number of samples.
     pub runs: usize,
-    /// Worker threads, where the engine has workers; for the others, the cores that they may use.
+    /// The number of worker threads if the engine has workers, otherwise the number of cores that it may use.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub workers: Option<usize>,
-    /// Stages (or repetitions) of a sample.
+    /// The number of stages (or repetitions) of a sample.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub stages: Option<usize>,
-    /// What a unit of computation lasted in this run, in nanoseconds.
+    /// The time of a unit of computation in this run, in nanoseconds.
     pub unit_ns: f64,
     /// The samples taken while the cores were near each other.
     #[serde(skip_serializing_if = "Option::is_none", default)]
@@ -100,13 +100,13 @@ pub struct Figure {
     /// The samples taken while the cores were far from each other.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub far: Option<Placed>,
-    /// Every value, where a distribution is asked for.
+    /// Every value, if the experiment is about a distribution.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub values: Vec<f64>,
 }
 
 impl Figure {
-    /// The figure of some samples.
+    /// Summarises some samples as a figure.
     ///
     /// # Panics
     /// If there are no samples.
@@ -130,35 +130,35 @@ impl Figure {
         }
     }
 
-    /// The same with its number of workers.
+    /// Sets the number of workers.
     pub fn with_workers(mut self, workers: usize) -> Self {
         self.workers = Some(workers);
         self
     }
 
-    /// The same with its number of stages.
+    /// Sets the number of stages.
     pub fn with_stages(mut self, stages: usize) -> Self {
         self.stages = Some(stages);
         self
     }
 
-    /// The same with every value.
+    /// Sets the list of values.
     pub fn with_values(mut self, values: Vec<f64>) -> Self {
         self.values = values;
         self
     }
 
-    /// Least, median and most, as tables have them.
+    /// Formats minimum, median and maximum for a table.
     pub fn spread(&self) -> String {
         [self.min, self.median, self.max].map(three_digits).join(" / ")
     }
 
-    /// Whether it is one of ours.
+    /// Returns whether the figure belongs to an engine of Lehr.
     pub fn is_ours(&self) -> bool {
         self.engine.starts_with("lehr")
     }
 
-    /// Whether it is a floor.
+    /// Returns whether the figure belongs to a floor.
     pub fn is_floor(&self) -> bool {
         self.engine.starts_with("floor")
     }

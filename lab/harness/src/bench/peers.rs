@@ -1,5 +1,5 @@
-//! The other side: programs that answer lines, one a library. The protocol stands in `lab/runners/ports/src/lib.rs`;
-//! `{"wrong": "what"}` says that a result was wrong.
+//! Peers: programs that answer lines, one program for each library. `lab/runners/ports/src/lib.rs` documents the
+//! protocol; `{"wrong": "what"}` reports a wrong result.
 //!
 //! A program that is not built, does not speak the protocol, ends, or answers something else is *absent*: it is said in
 //! one line, the record has it, and the others go on. Only ours, whose files' names begin with `lehr`, may not be
@@ -15,29 +15,29 @@ use super::Lab;
 use crate::output;
 use crate::runner::{Runner, number};
 
-/// How long a peer may take for an answer before it counts as stuck. A sample lasts half a second, a million pending
-/// receives some seconds.
+/// The maximum time that a peer may take for an answer; after it, the peer counts as stuck. A sample lasts half a
+/// second, a million pending receives take some seconds.
 const PATIENCE: Duration = Duration::from_secs(600);
 
-/// How the reason begins why a program that is not there is absent.
+/// The beginning of the reason why a program that does not exist is absent.
 pub const NOT_BUILT: &str = "not built";
 
-/// One library's program: running, or absent.
+/// The program of a library: running, or absent.
 #[derive(Debug)]
 pub struct Peer {
-    /// The program's file.
+    /// The path of the program.
     pub path: PathBuf,
-    /// Names of its engines, by number.
+    /// The names of its engines, by number.
     pub engines: Vec<String>,
-    /// Its libraries and their versions.
+    /// The libraries of the program with their versions.
     pub libraries: Value,
-    /// Why it, or one of its engines, does not take part; a line each.
+    /// The reasons why the peer, or one of its engines, does not take part, a line for each.
     pub absent: Vec<String>,
     runner: Option<Runner>,
 }
 
 impl Peer {
-    /// Starts the program and asks what it has.
+    /// Starts the program and asks for its engines and libraries.
     ///
     /// # Errors
     /// If it does not start or does not speak the protocol.
@@ -53,7 +53,7 @@ impl Peer {
         Ok(Self { path: path.into(), engines, libraries: about["libraries"].clone(), absent, runner: Some(runner) })
     }
 
-    /// The same program once more: a process in which nothing has happened yet. Absent if it does not start again.
+    /// Starts the same program in a new process. The peer is absent if the program does not start again.
     ///
     /// # Errors
     /// If it is ours and does not start.
@@ -67,22 +67,22 @@ impl Peer {
         }
     }
 
-    /// A peer that does not take part.
+    /// Returns a peer that does not take part, with the reason.
     fn missing(path: &Path, why: String) -> Self {
         Self { path: path.into(), engines: Vec::new(), libraries: Value::Null, absent: vec![why], runner: None }
     }
 
-    /// What it is called: its file's name.
+    /// Returns the name of the peer, which is the name of its file.
     pub fn name(&self) -> String {
         name_of(&self.path)
     }
 
-    /// Whether this is a floor and not a library: its name ends with `_floor`.
+    /// Returns whether this is a floor and not a library: its name ends with `_floor`.
     pub fn is_floor(&self) -> bool {
         self.name().split('.').next().is_some_and(|stem| stem.ends_with("_floor"))
     }
 
-    /// Whether this is ours in a process of its own: its name begins with `lehr`.
+    /// Returns whether this is Lehr in a separate process: its name begins with `lehr`.
     pub fn is_ours(&self) -> bool {
         is_ours(&self.path)
     }
@@ -96,7 +96,7 @@ impl Peer {
         self.checked(request, Ok)
     }
 
-    /// Seconds that a request took.
+    /// Returns the seconds that a request took.
     ///
     /// # Errors
     /// As [`ask`](Self::ask).
@@ -105,7 +105,7 @@ impl Peer {
         Ok(seconds.and_then(|seconds| seconds.first().copied()))
     }
 
-    /// Numbers of an answer, each finite.
+    /// Returns numbers of an answer, all of them finite.
     ///
     /// # Errors
     /// As [`ask`](Self::ask).
@@ -137,7 +137,7 @@ impl Peer {
         }
     }
 
-    /// Ends the peer and says why, in one line.
+    /// Ends the peer and reports the reason in one line.
     pub fn leave_out(&mut self, why: String) {
         let why = why.replace('\n', " ");
         output::note(&format!("{} is left out from here on, {why}", self.name()));
@@ -210,11 +210,11 @@ mod tests {
         how_to_build: "`make peers-ports` builds them",
     };
 
-    /// A folder with one program of so many lines of shell.
+    /// Makes a folder with one program, a shell script.
     fn folder_with(name: &str, script: &str) -> tempfile::TempDir {
         let folder = tempfile::tempdir().unwrap();
-        // Another program writes it: a file that this process has written is busy while a child forked meanwhile by
-        // another test still has it open.
+        // Another process writes the file. If this process wrote it, a child that another test forks meanwhile might
+        // keep it open, and the system would refuse to run it.
         let text = format!("#!/bin/sh\n{script}\n");
         let write = "printf '%s' \"$1\" > \"$2\" && chmod 755 \"$2\"";
         let path = folder.path().join(name);
@@ -222,7 +222,7 @@ mod tests {
         folder
     }
 
-    /// The program of that name, and how many more are absent.
+    /// Returns the program of that name, and the number of other absent programs.
     fn started(folder: &tempfile::TempDir, name: &str) -> (Peer, usize) {
         let mut peers = start_all(&LAB, folder.path()).unwrap();
         let place = peers.iter().position(|peer| peer.name() == name).unwrap();
@@ -275,7 +275,7 @@ mod tests {
             assert_eq!(peer.seconds("0 pattern rendezvous shift 2 2 0 10").unwrap(), None);
             assert_eq!(peer.absent.len(), 1, "{reaction}");
             assert!(peer.absent[0].contains(why) && !peer.absent[0].contains('\n'), "{reaction}: {:?}", peer.absent);
-            // Then it is not asked again.
+            // After that, the lab sends no more requests to the peer.
             assert_eq!(peer.ask("about").unwrap(), None);
         }
     }

@@ -1,5 +1,5 @@
-//! Who took part: what a unit of computation lasts on each side, and who is absent and why. Both stand in the record,
-//! after the cases.
+//! Records the time of a unit of computation on each side, and which peers are absent and why. Both follow the cases in
+//! the record.
 
 use anyhow::Result;
 
@@ -10,16 +10,17 @@ use crate::measure::timed;
 use crate::output;
 use crate::unit::units;
 
-/// The experiment of the units.
+/// The name of the experiment that measures units.
 pub const UNIT: &str = "unit";
 
-/// The experiment of the absent. Its figures have no runs: the case is the reason, the engine is who.
+/// The name of the experiment for absent peers. Its figures have no runs: the case is the reason, the engine is the
+/// peer.
 pub const ABSENT: &str = "absent";
 
-/// Looks at our own unit, as many as a runner takes.
+/// The number of measurements of our own unit, as many as a runner makes.
 const LOOKS: usize = 9;
 
-/// A unit shorter than this part of ours is not 960 dependent steps any more.
+/// The smallest credible ratio of a peer's unit to ours. A shorter unit no longer consists of 960 dependent steps.
 const FOLDED: f64 = 0.5;
 
 /// Adds the unit of every engine that has a figure, in the place of that of a session before, and the absent, beside
@@ -79,7 +80,7 @@ pub fn record(bench: &mut Bench) -> Result<()> {
     };
     bench.figures.extend(absent.into_iter().filter(|before| !is_there_now(before)));
     for peer in &bench.peers {
-        // What took part before is not absent from those cases because it is not there now.
+        // A peer that took part before is not absent from those cases, even if it is not built now.
         let took_part_before = peer.engines.is_empty() && bench.took_part_before(&peer.name());
         for why in peer.absent.iter().filter(|_| !took_part_before) {
             let is_known =

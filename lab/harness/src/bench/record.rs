@@ -1,4 +1,5 @@
-//! A session's record on disk: the array of figures, written after each case, and beside it what they were taken on.
+//! A session's record on disk: the array of figures, written after each case, and beside it a description of machine
+//! and programs.
 //!
 //! What is measured is kept: a session that is stopped, or whose machine goes away, loses the case it was in. A session
 //! that is given the file of an earlier one goes on where that ended, so that the whole measurement, which takes hours,
@@ -15,39 +16,39 @@ use serde_json::Value;
 use super::activity::Activity;
 use crate::machine::Machine;
 
-/// A record that is kept: where it is written, and what earlier sessions left there.
+/// A record on disk: its path, and the sessions that it already contains.
 #[derive(Debug)]
 pub struct Kept {
     path: PathBuf,
     about: About,
 }
 
-/// `RECORD.machine.json`: what the figures were taken on, and a note for the page that is made of them.
+/// `RECORD.machine.json`: machine and programs of each session, and a note for the page that is made from the record.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct About {
-    /// What a reader of the page should know; written by hand and kept.
+    /// A note for readers of the page; a person writes it, and sessions keep it.
     #[serde(default)]
     pub note: String,
-    /// The sessions, oldest first.
+    /// The sessions, in the order in which they were made.
     #[serde(default)]
     pub sessions: Vec<Taken>,
 }
 
-/// One session.
+/// A session.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Taken {
-    /// The command without the options that only say where things are.
+    /// The command without the options that only name places.
     pub command: String,
-    /// Machine, compilers, commit.
+    /// The machine, the compilers and the commit.
     pub machine: Machine,
-    /// Versions of the peers.
+    /// The versions of the peers.
     pub libraries: Value,
-    /// How busy the machine was with other things.
+    /// How much other programs and the host used the machine.
     pub activity: Option<Activity>,
 }
 
 impl Kept {
-    /// Opens the record at `path`; gives the figures that it has already.
+    /// Opens the record at `path`; returns the figures that it already has.
     ///
     /// # Errors
     /// A file that is no record.
@@ -58,7 +59,7 @@ impl Kept {
         Ok((Self { path: path.into(), about }, figures))
     }
 
-    /// Whether a session before this one had a library of this name.
+    /// Returns whether an earlier session had a library of this name.
     pub fn named_before(&self, library: &str) -> bool {
         let before = self.about.sessions.split_last().map_or(&[][..], |(_, before)| before);
         before.iter().any(|taken| taken.libraries.get(library).is_some())
@@ -77,7 +78,7 @@ impl Kept {
     }
 }
 
-/// `RECORD.machine.json` for `RECORD.json`.
+/// Returns `RECORD.machine.json` for `RECORD.json`.
 fn beside(path: &Path) -> PathBuf {
     path.with_extension("machine.json")
 }

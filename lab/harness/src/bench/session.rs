@@ -1,5 +1,5 @@
-//! What every lab does around its cases: start the peers, open the record, say what it will cost, measure, and print
-//! tables or the record.
+//! The common steps of every lab: start the peers, open the record, estimate the duration, measure, and print tables or
+//! the record.
 
 use std::path::PathBuf;
 
@@ -11,43 +11,43 @@ use super::{Bench, Lab, Stop, presence};
 use crate::machine::Machine;
 use crate::output;
 
-/// What was asked for.
+/// The options of a session.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
-    /// A few cells, in about two minutes.
+    /// Whether to measure only a few cells, in about two minutes.
     pub quick: bool,
-    /// An array of records on standard output instead of tables.
+    /// Whether to print an array of records on standard output instead of tables.
     pub json: bool,
-    /// Only cases whose name contains this; each lab says what its cases are called.
+    /// Measures only cases whose name contains this text; each lab documents the names of its cases.
     pub only: Option<String>,
-    /// Rounds of turns, when given.
+    /// The number of rounds, if the user gives one.
     pub rounds: Option<usize>,
-    /// The folder with the peers' programs, when it is not the lab's own.
+    /// The folder with the peers' programs, if it is not the lab's own.
     pub peers: Option<PathBuf>,
-    /// Where what is measured is kept, case by case; a record that is there is gone on with.
+    /// The file of the record, written case by case. If it exists, the session continues it.
     pub record: Option<PathBuf>,
 }
 
-/// How a session ended.
+/// The outcome of a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
-    /// Everything that was asked for is measured.
+    /// The session measured all requested cases.
     Whole,
-    /// Somebody asked for the end; what was measured until then is printed and kept.
+    /// Somebody asked to stop; the earlier figures are printed and kept.
     Stopped,
 }
 
-/// What a lab brings to a session.
+/// The functions by which a lab takes part in a session.
 pub struct Cases<'a> {
-    /// What will be measured, in order.
+    /// Returns the cases to be measured, in order.
     pub plan: &'a dyn Fn(&Bench) -> Plan,
-    /// Measures it.
+    /// Measures the cases.
     pub measure: &'a dyn Fn(&mut Bench) -> Result<()>,
-    /// Prints what was measured.
+    /// Formats the figures as tables.
     pub tables: &'a dyn Fn(&Bench) -> String,
 }
 
-/// Measures what the options ask for and prints it: tables, or an array of records. `stop` is asked between samples
+/// Measures the requested cases and prints tables or an array of records. It calls `stop` between samples to learn
 /// whether to end.
 ///
 /// # Errors
@@ -97,13 +97,13 @@ pub fn run(lab: &Lab, options: &Options, stop: Stop, cases: Cases<'_>) -> Result
 }
 
 impl Options {
-    /// Whether a case of this name was asked for.
+    /// Returns whether a case of this name was requested.
     pub fn wants(&self, case: &str) -> bool {
         self.only.as_deref().is_none_or(|part| case.contains(part))
     }
 }
 
-/// The command that repeats a session of a lab, without what says only where things are.
+/// Returns the command that repeats a session of a lab, without options that only name places.
 pub fn command(lab: &str, quick: bool, only: Option<&str>, rounds: Option<usize>) -> String {
     let mut command = format!("lehr-lab {lab}");
     if quick {

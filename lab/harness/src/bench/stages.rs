@@ -1,4 +1,4 @@
-//! Sides that do stages: how many fit into a sample, and what a stage costs over its computation.
+//! Measures sides that do stages: how many stages fit into a sample, and the overhead of a stage over its computation.
 //!
 //! Overhead is the time of all stages less that of the same computation without messages, measured next to each sample,
 //! divided by the stages. Without computation it is the time of a stage. A sample has as many stages as the definition
@@ -9,47 +9,48 @@ use anyhow::Result;
 use super::Bench;
 use super::figure::Samples;
 
-/// Stages of the first look at a side: engines differ by a million in what a stage costs.
+/// The number of stages of the first measurement of a side: the time of a stage differs between engines by a factor of
+/// a million.
 const FIRST_LOOK: usize = 20;
 
-/// A look that lasts this part of a sample tells how many stages fit into a sample.
+/// The part of a sample that a measurement must last to show how many stages fit into a sample.
 const TELLING: f64 = 0.05;
 
-/// Who does stages of one case in one form.
+/// An engine that does the stages of one case.
 pub trait Side {
-    /// Seconds of so many stages; `None` if it does not do this case.
+    /// Returns the seconds of this many stages; `None` if the engine does not do this case.
     ///
     /// # Errors
     /// A wrong result of ours.
     fn seconds(&self, bench: &mut Bench, stages: usize) -> Result<Option<f64>>;
 
-    /// Seconds of the computation of so many stages without their messages; 0 if there is none.
+    /// Returns the seconds of the computation in this many stages, without messages; 0 if there is no computation.
     ///
     /// # Errors
     /// As [`seconds`](Self::seconds).
     fn computation(&self, bench: &mut Bench, stages: usize) -> Result<Option<f64>>;
 }
 
-/// How long a sample is.
+/// The limits of a sample.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
-    /// The stages of a sample.
+    /// The maximum number of stages of a sample.
     pub stages: usize,
-    /// A sample that would last longer has fewer.
+    /// The time limit of a sample; a sample that would last longer has fewer stages.
     pub seconds: f64,
 }
 
-/// What was taken of one side.
+/// The samples of one side.
 pub struct TakenOf<S> {
-    /// The side.
+    /// The side that was measured.
     pub side: S,
-    /// Stages of each of its samples.
+    /// The number of stages of each sample.
     pub stages: usize,
-    /// Microseconds a stage over the computation.
+    /// The overhead of a stage over the computation, in microseconds.
     pub samples: Samples,
 }
 
-/// Has the sides that do the case take turns for `rounds` rounds; nothing if the session is stopped meanwhile.
+/// Has all sides that do the case take turns for `rounds` rounds; returns nothing if the session is stopped meanwhile.
 ///
 /// # Errors
 /// A wrong result of ours.
@@ -71,7 +72,7 @@ pub fn overheads_us<S: Side>(
     Ok(able.into_iter().zip(taken).filter_map(of).collect())
 }
 
-/// As many stages as a sample may have; none if the engine does not do this case. Warms the side up.
+/// Returns the number of stages of a sample, or `None` if the engine does not do this case. It also warms the side up.
 fn fitting_stages(bench: &mut Bench, limits: Limits, side: &impl Side) -> Result<Option<usize>> {
     let mut stages = limits.stages.min(FIRST_LOOK);
     loop {
@@ -83,8 +84,8 @@ fn fitting_stages(bench: &mut Bench, limits: Limits, side: &impl Side) -> Result
     }
 }
 
-/// The stages that fit into the limit where so many took so long; no fewer than the first look has and no more than
-/// asked for.
+/// Returns the number of stages that fit into the limit, given the time of a first measurement. It is at least that of
+/// the first measurement, and at most the requested number.
 fn fitting(stages: usize, seconds: f64, limits: Limits) -> usize {
     let most = limits.stages;
     ((limits.seconds / seconds * stages as f64) as usize).clamp(most.min(FIRST_LOOK), most)
@@ -103,7 +104,7 @@ mod tests {
     use super::*;
     use crate::bench::Lab;
 
-    /// A stage lasts three microseconds, of which two are computation; or the side does nothing.
+    /// A side whose stage lasts three microseconds, two of them computation; or that does nothing.
     struct Clockwork(bool);
 
     impl Side for Clockwork {

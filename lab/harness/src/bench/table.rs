@@ -1,4 +1,4 @@
-//! The figures as tables: each case with ours first, its ratios to the holder, to the best peer of this run, and to the
+//! Formats the figures as tables: each case with Lehr first, and with its ratios to the holder, the best peer and the
 //! floor of this run.
 
 use super::figure::Figure;
@@ -8,19 +8,19 @@ const WIDTHS: [usize; 7] = [40, 7, 28, 8, 15, 11, 9];
 
 const LISTED_WIDTHS: [usize; 6] = [62, 32, 7, 30, 30, 13];
 
-/// The best figure known before for a case: while the cores were near and while they were far.
+/// The best figure of earlier measurements of a case, with near and with far cores.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Reached {
-    /// While the cores were near.
+    /// The figure with near cores.
     pub near: f64,
-    /// While the cores were far.
+    /// The figure with far cores.
     pub far: f64,
 }
 
-/// Finds what was reached before in a figure's case, on one core or on all.
+/// Finds the best earlier figure of a figure's case, on one core or on all.
 pub type Holders<'a> = &'a dyn Fn(&Figure, bool) -> Option<Reached>;
 
-/// All cases as aligned text.
+/// Formats all cases as aligned text.
 ///
 /// Ratios are of medians, ours over theirs: below 1 we are ahead. *Holder* compares near samples with the near figure
 /// and far samples with the far one. *Peer* and *floor* are the best of this run with as many cores: one where ours has
@@ -38,7 +38,7 @@ pub fn text(figures: &[Figure], holders: Holders<'_>, listed: &[&str], cores: us
     for (experiment, case) in cases {
         let mut rows: Vec<&Figure> =
             figures.iter().filter(|figure| figure.experiment == experiment && figure.case == case).collect();
-        // Ours, then the peers from the best to the worst, then the floors.
+        // Lehr comes first, then the peers from the best to the worst, then the floors.
         rows.sort_by(|a, b| rank(a).cmp(&rank(b)).then(a.median.total_cmp(&b.median)));
         lines.push(format!("\n{experiment}: {case}, {}", rows[0].unit));
         let heads = ["engine", "workers", "min / median / max", "runs", "x holder n / f", "x best peer", "x floor"];
@@ -66,8 +66,8 @@ pub fn text(figures: &[Figure], holders: Holders<'_>, listed: &[&str], cores: us
     lines.join("\n")
 }
 
-/// One table of all figures of an experiment. What stands among the rates of the experiment (`posting rate`) is not
-/// said twice; a rate has its share of the best floor's.
+/// Formats one table of all figures of an experiment. If the experiment has rates (`posting rate`), its figures appear
+/// only there, each with its share of the best floor's rate.
 fn list(figures: &[Figure], experiment: &str, cores: usize) -> Vec<String> {
     let is_shown = |figure: &&Figure| {
         let is_rate = |other: &Figure| other.experiment.strip_suffix(" rate") == Some(experiment);
@@ -111,7 +111,7 @@ fn rank(figure: &Figure) -> usize {
     }
 }
 
-/// Ours beside the others, as text; empty where there is nothing to compare with.
+/// The ratios of Lehr's figure to others, as text; empty if there is nothing to compare with.
 #[derive(Default)]
 struct Comparison {
     holder: String,
@@ -147,12 +147,12 @@ fn to_holder(ours: &Figure, holders: Holders<'_>, cores: usize) -> String {
     )
 }
 
-/// A ratio as text; none where an overhead is not above zero, which a ratio cannot tell.
+/// Formats a ratio; `None` if an overhead is not above zero, since a ratio has no meaning then.
 fn quotient(ours: f64, theirs: f64) -> Option<String> {
     (ours > 0.0 && theirs > 0.0).then(|| format!("{:.2}", ours / theirs))
 }
 
-/// A value with three digits that matter.
+/// Formats a value with three significant digits.
 pub fn digits(value: f64) -> String {
     let size = value.abs();
     if size >= 1000.0 {

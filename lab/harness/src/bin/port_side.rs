@@ -25,7 +25,7 @@ use lehr_lab::ports::pattern::{Form, Pattern, Run};
 use lehr_lab::ports::{rendezvous, spawned};
 use lehr_runtime::{Dispatcher, Port, block_on};
 
-/// The system's allocator, counting.
+/// The system's allocator with a counter.
 struct Counting;
 
 static ALLOCATIONS: AtomicUsize = AtomicUsize::new(0);
@@ -34,7 +34,7 @@ static ALLOCATIONS: AtomicUsize = AtomicUsize::new(0);
 // memory of it.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        // Relaxed: a count, read when the threads that add to it have been waited for.
+        // Relaxed: the counter is read after all threads that increment it have ended.
         ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
         // SAFETY: the caller's promise is `System`'s.
         unsafe { System.alloc(layout) }
@@ -58,7 +58,7 @@ static ALLOCATOR: Counting = Counting;
 
 const RECEIVES_A_PORT: usize = 1000;
 
-/// Messages that warm queues and lists up before allocations are counted.
+/// The number of messages that warm up queues and lists before allocations are counted.
 const WARMING: usize = 1000;
 
 const ENGINES: [&str; 4] =
@@ -104,12 +104,12 @@ fn pattern_of(word: &str) -> Pattern {
     }
 }
 
-/// Tasks that each wait at a port. Counted: task, receive and port. Not counted: the vector of ports by which they are
-/// posted to, and memory that the dispatcher had before.
+/// Measures tasks that each wait at a port. The figure includes task, receive and port. It excludes the vector of ports
+/// to which the messages are posted, and memory that the dispatcher had before.
 fn pending(count: usize, receives_a_port: usize) -> String {
     let dispatcher = Dispatcher::new(0).expect("a dispatcher");
     let mut ports: Vec<Option<Port<u64>>> = Vec::new();
-    // Touched now, so that its pages do not count as the receives' memory.
+    // The vector is touched now, so that its pages do not count as the receives' memory.
     ports.resize_with(count.div_ceil(receives_a_port), || None);
     let left = Arc::new(AtomicUsize::new(count));
     let waiting = Arc::new(AtomicUsize::new(0));
@@ -120,7 +120,7 @@ fn pending(count: usize, receives_a_port: usize) -> String {
             let (left, waiting) = (left.clone(), waiting.clone());
             dispatcher
                 .spawn(async move {
-                    // Relaxed: counts; what they stand for is seen by the ports themselves.
+                    // Relaxed: this only counts; the ports themselves synchronise the data.
                     waiting.fetch_add(1, Ordering::Relaxed);
                     assert_eq!(port.receive().await, Ok(1));
                     left.fetch_sub(1, Ordering::Relaxed);
@@ -143,8 +143,8 @@ fn pending(count: usize, receives_a_port: usize) -> String {
     format!("{{\"bytes\": {bytes}, \"create_seconds\": {create:e}, \"complete_seconds\": {complete:e}}}")
 }
 
-/// Handlers that each wait at a port for one item, without a task. Counted: the receiver and its share of the port's
-/// list.
+/// Measures handlers that each wait at a port for one item, without a task. The figure includes the receiver and its
+/// share of the port's list.
 fn pending_once(count: usize, receives_a_port: usize) -> String {
     let dispatcher = Dispatcher::new(0).expect("a dispatcher");
     let mut ports: Vec<Option<Port<u64>>> = Vec::new();
@@ -157,7 +157,7 @@ fn pending_once(count: usize, receives_a_port: usize) -> String {
             let left = left.clone();
             port.once(dispatcher.handle(), move |value| {
                 assert_eq!(value, 1);
-                // Relaxed: a count; what it stands for is seen by the ports themselves.
+                // Relaxed: this only counts; the ports themselves synchronise the data.
                 left.fetch_sub(1, Ordering::Relaxed);
             })
             .detach();
@@ -175,8 +175,8 @@ fn pending_once(count: usize, receives_a_port: usize) -> String {
     format!("{{\"bytes\": {bytes}, \"create_seconds\": {create:e}, \"complete_seconds\": {complete:e}}}")
 }
 
-/// Heap allocations of a stage of a pattern, for each rank: those of twice as many stages less those of as many, so
-/// that what a run sets up does not count.
+/// Returns the heap allocations of a stage of a pattern, for each rank. It is the difference between runs with twice as
+/// many and with as many stages, so the allocations of starting a run do not count.
 fn allocations_a_stage(form: &str, run: Run) -> f64 {
     let side = match form {
         "rendezvous" => rendezvous::run,
@@ -194,8 +194,8 @@ fn allocations_a_stage(form: &str, run: Run) -> f64 {
     (twice - once) / (run.stages * run.ranks) as f64
 }
 
-/// Heap allocations while `count` messages are posted one by one to a persistent receiver, each answered before the
-/// next: the uncontended path, warmed up.
+/// Counts the heap allocations while `count` messages are posted one by one to a persistent receiver, each answered
+/// before the next: the uncontended path, after a warm-up.
 fn allocations(count: usize) -> usize {
     let dispatcher = Dispatcher::new(1).expect("a dispatcher");
     let (asked, answered) = (Port::new(), Port::new());
@@ -220,7 +220,7 @@ fn allocations(count: usize) -> usize {
     allocations
 }
 
-/// Resident memory of this process.
+/// Returns the resident memory of this process, in bytes.
 fn resident_bytes() -> f64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find(|line| line.starts_with("VmRSS"));

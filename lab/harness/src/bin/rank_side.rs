@@ -25,13 +25,13 @@ use lehr_ranks::Communicator;
 use lehr_ranks_mpi::{Launcher, Process};
 use lehr_runtime::Dispatcher;
 
-/// Looks at the unit, as many as other runners take.
+/// The number of measurements of the unit, as many as other runners make.
 const LOOKS: usize = 9;
 
-/// Barriers that connect the processes within MPI, before the first of them sleeps outside.
+/// The number of barriers that connect the processes within MPI, before the first of them sleeps outside MPI.
 const WARMING: usize = 10;
 
-/// Seconds between looks for the socket of process 0.
+/// The seconds between attempts to connect to the socket of process 0.
 const LOOK_SECONDS: f64 = 0.002;
 
 const USAGE: &str = "usage: mpiexec -n RANKS lehr_rank_side SOCKET";
@@ -39,7 +39,7 @@ const USAGE: &str = "usage: mpiexec -n RANKS lehr_rank_side SOCKET";
 fn main() -> Result<()> {
     let place = std::env::args().nth(1).context(USAGE)?;
     let launcher = Launcher::of_this_process().context(USAGE)?;
-    // Before MPI starts: who waits for a connection must not be needed by MPI meanwhile.
+    // This comes before MPI starts: a process that waits for a connection must not keep MPI waiting.
     let lines = connected(Path::new(&place), launcher.process(), launcher.processes().context(USAGE)?)?;
     let process = Process::join()?.context(USAGE)?;
     let dispatcher = Dispatcher::new(1)?;
@@ -57,7 +57,7 @@ async fn serve(mut comm: Communicator, lines: Vec<Line>) -> Result<()> {
     if comm.rank() == 0 { lead(&mut comm, lines).await } else { follow(&mut comm, lines).await }
 }
 
-/// The lines of process 0 to all others, in their order, or that of another process to process 0.
+/// Returns the connections of process 0 to all others, in order, or the connection of another process to process 0.
 fn connected(place: &Path, process: usize, processes: usize) -> Result<Vec<Line>> {
     if process != 0 {
         let connect = || -> Result<UnixStream> {
@@ -67,7 +67,7 @@ fn connected(place: &Path, process: usize, processes: usize) -> Result<Vec<Line>
                         stream.write_all(&(process as u64).to_le_bytes())?;
                         return Ok(stream);
                     }
-                    // Process 0 has not got so far.
+                    // Process 0 does not listen yet.
                     Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::ConnectionRefused) => {
                         pause(LOOK_SECONDS);
                     }
@@ -87,15 +87,15 @@ fn connected(place: &Path, process: usize, processes: usize) -> Result<Vec<Line>
         streams.get_mut(number).with_context(|| format!("there is no process {number}"))?.push(stream);
     }
     let line = |of: Vec<UnixStream>| {
-        // A process makes its second connection after its first.
+        // Each process opens its second connection after its first.
         let [words, signs] = <[UnixStream; 2]>::try_from(of).ok().context("a process connects twice")?;
         Line::new(words, signs)
     };
     streams.into_iter().skip(1).map(line).collect()
 }
 
-/// The connection of process 0 with another one: requests and answers on one, and another by which both see who has
-/// come to a barrier.
+/// The two connections between process 0 and another process: one for requests and answers, and one on which each shows
+/// that it has come to a barrier.
 struct Line {
     words: BufReader<UnixStream>,
     signs: UnixStream,
@@ -103,7 +103,7 @@ struct Line {
 
 impl Line {
     fn new(words: UnixStream, signs: UnixStream) -> Result<Self> {
-        // A sign is there or it is not; nobody waits for one.
+        // Nobody waits for a sign: it has arrived or not.
         signs.set_nonblocking(true)?;
         Ok(Self { words: BufReader::new(words), signs })
     }
@@ -123,7 +123,7 @@ impl Line {
     }
 }
 
-/// Those whom a process sees on sockets: process 0 all others, the others process 0.
+/// The connections on which a process sees signs: process 0 those of all others, the others that of process 0.
 struct Signs<'a> {
     of: Vec<&'a mut UnixStream>,
     heard: Vec<usize>,
@@ -139,7 +139,7 @@ impl<'a> Signs<'a> {
 impl Witness for Signs<'_> {
     fn tell(&mut self) {
         for sign in &mut self.of {
-            // Lost signs are seen by who misses them.
+            // A process that misses a lost sign reports it.
             let _ = sign.write_all(&[1]);
         }
     }
@@ -153,7 +153,7 @@ impl Witness for Signs<'_> {
     }
 }
 
-/// Process 0: answers requests until the input ends.
+/// Runs process 0: answers requests until the input ends.
 async fn lead(comm: &mut Communicator, mut lines: Vec<Line>) -> Result<()> {
     let mut out = std::io::stdout();
     let mut request = String::new();
@@ -182,7 +182,7 @@ async fn lead(comm: &mut Communicator, mut lines: Vec<Line>) -> Result<()> {
     Ok(())
 }
 
-/// Another process: does what process 0 says until it says that it is the end.
+/// Runs another process: carries out the requests of process 0 until process 0 ends.
 async fn follow(comm: &mut Communicator, mut lines: Vec<Line>) -> Result<()> {
     loop {
         let request = lines[0].hear()?;
@@ -195,12 +195,12 @@ async fn follow(comm: &mut Communicator, mut lines: Vec<Line>) -> Result<()> {
     }
 }
 
-/// What a process reports: its seconds, or what was wrong.
+/// Formats the report of a process: its seconds, or its error.
 fn report(part: &Part) -> String {
     part.wrong.clone().unwrap_or_else(|| format!("{:e}", (part.end - part.start).as_secs_f64()))
 }
 
-/// The answer to a request: the most seconds of all reports, or the first that is no number.
+/// Returns the answer to a request: the maximum of the reported seconds, or the first report that is not a number.
 fn judged(reports: &[String]) -> String {
     let mut most: f64 = 0.0;
     for report in reports {

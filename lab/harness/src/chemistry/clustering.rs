@@ -1,4 +1,4 @@
-//! One run of `lehr cluster`, as a process of its own: what it took, and what it found.
+//! One run of `lehr cluster` in its own process, with its time, its memory and its results.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -8,40 +8,40 @@ use anyhow::{Context, Result};
 use crate::process;
 use crate::results;
 
-/// A run to be made.
+/// The options of a run.
 #[derive(Clone, Debug)]
 pub struct Clustering {
-    /// The packed or plain array.
+    /// The path of the packed or plain array.
     pub input: PathBuf,
-    /// How many packed bits its rows have, if it is packed.
+    /// The number of packed bits of a row, if the array is packed.
     pub bits: Option<usize>,
-    /// Clusters asked for.
+    /// The requested number of clusters.
     pub clusters: usize,
-    /// Threads, each with a rank.
+    /// The number of threads, each with a rank.
     pub threads: usize,
 }
 
-/// What came of it.
+/// The result of a run.
 #[derive(Clone, Debug)]
 pub struct Found {
-    /// From the start of the process to its end.
+    /// The seconds from the start of the process to its end.
     pub seconds: f64,
-    /// Seconds of the clustering alone, without reading and writing.
+    /// The seconds of the clustering alone, without reading and writing.
     pub clustering: f64,
-    /// Most memory that was resident; none where the system keeps no such account.
+    /// The peak resident memory, in bytes; `None` if the system does not account for it.
     pub peak_bytes: Option<f64>,
-    /// Passes over the rows until the clusters were there, those of the search by swaps included.
+    /// The number of passes over the rows for the clusters, including those of the swap search.
     pub passes: f64,
-    /// As the command says it.
+    /// The sum of squares that the command reports.
     pub sum_of_squares: f64,
     /// The cluster of each row.
     pub labels: Vec<u32>,
-    /// The bytes of `centers.csv`.
+    /// The contents of `centers.csv`.
     pub centers: Vec<u8>,
 }
 
 impl Clustering {
-    /// Runs it; nothing if `stop` asked for the end.
+    /// Runs the command; returns nothing if `stop` asked to end.
     ///
     /// # Errors
     /// A command that fails, or results that are none.

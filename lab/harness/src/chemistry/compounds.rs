@@ -1,5 +1,5 @@
-//! The compounds that are clustered: those that come with the project or others from files, as packed bits and as
-//! numbers; and synthetic ones in any number.
+//! The compounds that are clustered: the built-in ones or compounds from files, as packed bits and as numbers; and any
+//! number of synthetic ones.
 
 use std::path::{Path, PathBuf};
 
@@ -12,25 +12,25 @@ use lehr_numerics::elementary::ln;
 use lehr_numerics::random::Stream;
 use serde::Deserialize;
 
-/// Files with compounds of one's own, as `lehr demo chemistry` takes them.
+/// Files with the user's compounds, in the format of `lehr demo chemistry`.
 #[derive(Clone, Debug)]
 pub struct Files {
-    /// Fingerprints, in FPS.
+    /// The file of fingerprints, in FPS.
     pub fingerprints: PathBuf,
-    /// A table with the columns `id` and `active` (1 or 0).
+    /// The path of a table with the columns `id` and `active` (1 or 0).
     pub activities: PathBuf,
 }
 
 /// Fingerprints, and which compounds are active.
 pub struct Compounds {
-    /// A row a compound.
+    /// The fingerprint of each compound.
     pub rows: Fingerprints,
-    /// Whether each is active.
+    /// Whether each compound is active.
     pub are_active: Vec<bool>,
 }
 
 impl Compounds {
-    /// Those of the files, or those that come with the project; at most so many of them, evenly chosen.
+    /// Reads the compounds of the files, or the built-in ones; at most `most` of them, evenly chosen.
     ///
     /// # Errors
     /// What is wrong with the files; a compound of which they do not say whether it is active.
@@ -57,7 +57,7 @@ impl Compounds {
         Ok(Self { rows, are_active })
     }
 
-    /// Writes them to a folder as packed bits, `bits.npy`, and as numbers of 64 bits, `numbers.npy`.
+    /// Writes the compounds to a folder: `bits.npy` with packed bits, and `numbers.npy` with numbers of 64 bits.
     ///
     /// # Errors
     /// If a file cannot be written.
@@ -73,8 +73,8 @@ impl Compounds {
         Ok(inputs)
     }
 
-    /// The sum of squared distances of all rows from the means of their clusters, counted bit by bit: of a bit that `c`
-    /// of `n` rows have it is `c (n - c) / n`.
+    /// Computes the sum of squared distances of all rows from the means of their clusters, counted bit by bit: a bit
+    /// that `c` of `n` rows have contributes `c (n - c) / n`.
     ///
     /// # Panics
     /// If there is not a label for each row.
@@ -96,21 +96,21 @@ impl Compounds {
     }
 }
 
-/// The same compounds in two files.
+/// Two files with the same compounds.
 #[derive(Clone, Debug)]
 pub struct Inputs {
-    /// Packed, eight columns to a byte.
+    /// The packed array, with eight columns in a byte.
     pub bits: PathBuf,
-    /// A number a column.
+    /// The array with a number for each column.
     pub numbers: PathBuf,
 }
 
-/// How synthetic compounds are made: each is a template with some bits flipped.
+/// The parameters of synthetic compounds: each is a template with some flipped bits.
 #[derive(Clone, Copy, Debug, Deserialize)]
 pub struct Templates {
-    /// Templates.
+    /// The number of templates.
     pub templates: usize,
-    /// Columns.
+    /// The number of columns.
     pub bits: usize,
     /// The share of a compound's bits that are set.
     pub density: f64,
@@ -119,8 +119,8 @@ pub struct Templates {
 }
 
 impl Templates {
-    /// Writes so many compounds to a packed file, template after template in turn. They are made one by one: however
-    /// many there are, they need no memory. A larger set begins with the smaller one.
+    /// Writes this many compounds to a packed file, in turns by template. It makes them one by one, so their number
+    /// does not affect its memory. A larger set begins with the smaller one.
     ///
     /// # Errors
     /// If the file cannot be written.
@@ -132,13 +132,13 @@ impl Templates {
         Ok(file.commit()?)
     }
 
-    /// The template of each compound.
+    /// Returns the template of each compound.
     pub fn labels(&self, items: usize) -> Vec<u32> {
         (0..items).map(|item| (item % self.templates) as u32).collect()
     }
 
     fn templates(&self) -> Vec<Vec<u64>> {
-        // As dense, once bits are flipped, as compounds are to be.
+        // With this share, compounds have the requested density after bits are flipped.
         let share = (self.density - self.flip) / (1.0 - 2.0 * self.flip);
         let draws = Stream::new(0, "synthetic templates");
         let template = |template: usize| {
@@ -153,10 +153,11 @@ impl Templates {
     fn fill(&self, templates: &[Vec<u64>], item: usize, words: &mut [u64]) {
         words.copy_from_slice(&templates[item % templates.len()]);
         let draws = Stream::new(0, "synthetic compounds");
-        // From one flipped bit to the next lie as many as a geometric law says: fifty draws in place of a thousand.
+        // The distance from one flipped bit to the next has a geometric distribution, so fifty draws replace a
+        // thousand.
         let stay = ln(1.0 - self.flip);
         let gap = |draw: usize| {
-            // From 0 to below 1; 1 less that is never 0.
+            // The draw is from 0 to below 1, so 1 minus the draw is never 0.
             let uniform = 1.0 - draws.uniform((item * (self.bits + 1) + draw) as u64);
             (ln(uniform) / stay) as usize
         };
@@ -184,14 +185,14 @@ mod tests {
         TEMPLATES.write(400, &path).unwrap();
         let rows = read::packed::fingerprints(&path, Some(1047)).unwrap();
         let set: u32 = (0..400).map(|row| rows.count(row)).sum();
-        // Four standard deviations of the templates' share are 0.02.
+        // The tolerance exceeds 0.02, which is four standard deviations of the templates' share.
         assert!((f64::from(set) / (400.0 * 1047.0) - 0.167).abs() < 0.025, "{set}");
         let templates = TEMPLATES.templates();
         let flipped = |row: usize| -> u32 {
             rows.row(row).iter().zip(&templates[row % 4]).map(|(one, other)| (one ^ other).count_ones()).sum()
         };
         let mean = (0..400).map(|row| f64::from(flipped(row))).sum::<f64>() / 400.0;
-        // A compound's count has a standard deviation of 7, the mean of 400 one of 0.35.
+        // The count of a compound has a standard deviation of 7, the mean of 400 counts one of 0.35.
         assert!((mean - 0.05 * 1047.0).abs() < 1.5, "{mean}");
         let flips: Vec<u32> = (0..400).map(flipped).collect();
         assert!(flips.iter().min() < flips.iter().max());
@@ -210,7 +211,7 @@ mod tests {
         let numbers = read::points(&inputs.numbers, &read::Selection::default()).unwrap();
         assert_eq!(numbers.row(0), [1.0, 1.0, 0.0]);
         assert_eq!(read::packed::fingerprints(&inputs.bits, Some(3)).unwrap().row(2), [0b111]);
-        // Means (1, 1/2, 0) and (1/2, 1/2, 1): a half and twice a half.
+        // The means are (1, 1/2, 0) and (1/2, 1/2, 1), so the sums are a half and twice a half.
         assert!((compounds.sum_of_squares(&[0, 0, 1, 1]) - 1.5).abs() < 1e-12);
     }
 

@@ -1,4 +1,4 @@
-//! `lab/definitions/chemistry/chemistry.json`: in how many clusters, how many synthetic compounds, how often.
+//! `lab/definitions/chemistry/chemistry.json`: the numbers of clusters, synthetic compounds and rounds.
 
 use std::collections::BTreeMap;
 
@@ -6,81 +6,81 @@ use serde::Deserialize;
 
 use super::compounds::Templates;
 
-/// The definition as its file has it.
+/// The definition in the form of its file.
 #[derive(Clone, Debug, Deserialize)]
 pub struct File {
     /// The whole measurement.
     pub full: Definition,
-    /// A few small cases in under two minutes.
+    /// A few small cases that take under two minutes.
     pub quick: Definition,
 }
 
-/// One size.
+/// One of the two sizes of the measurement.
 #[derive(Clone, Debug, Deserialize)]
 pub struct Definition {
-    /// Rounds of steps.
+    /// The number of rounds of steps.
     pub step_rounds: usize,
-    /// At most so many of the compounds, evenly chosen; all without it.
+    /// The maximum number of compounds, evenly chosen; all compounds if absent.
     pub items: Option<usize>,
-    /// Numbers of clusters, of steps and of whole runs.
+    /// The numbers of clusters for steps and whole runs.
     pub runs: Vec<Runs>,
-    /// Element types of the steps.
+    /// The element types of the steps.
     pub precisions: Vec<String>,
-    /// Largest relative error of a right step, by element type.
+    /// The largest relative error of a correct step, by element type.
     pub tolerance: BTreeMap<String, f64>,
-    /// Threads of the sides that have several.
+    /// The number of threads of the sides with several threads.
     pub threads: usize,
-    /// How synthetic compounds are made.
+    /// The parameters of synthetic compounds.
     pub synthetic: Templates,
-    /// How many of them, rising.
+    /// The numbers of synthetic compounds, in ascending order.
     pub sizes: Vec<usize>,
-    /// What a run of 10,000 compounds in ten clusters takes at most, for the plan.
+    /// The maximum seconds of a run of 10,000 compounds in ten clusters, for the plan.
     pub seconds_of_10000_in_10: f64,
-    /// What a run of 100,000 synthetic compounds takes at most.
+    /// The maximum seconds of a run of 100,000 synthetic compounds, for the plan.
     pub seconds_of_100000: f64,
 }
 
-/// Whole runs in one number of clusters.
+/// The whole runs with one number of clusters.
 #[derive(Clone, Copy, Debug, Deserialize)]
 pub struct Runs {
-    /// Clusters asked for.
+    /// The requested number of clusters.
     pub clusters: usize,
-    /// Rounds, unless the command line says otherwise.
+    /// The number of rounds, unless the command line gives another.
     pub rounds: usize,
 }
 
-/// One case of the measurement.
+/// A case of the measurement.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Case {
-    /// The kernels over all compounds.
+    /// A step of the kernels over all compounds.
     Step {
-        /// Compounds.
+        /// The number of compounds.
         items: usize,
-        /// Centres.
+        /// The number of centres.
         clusters: usize,
-        /// Element type.
+        /// The element type.
         precision: String,
     },
     /// Whole runs over all compounds.
     Runs {
-        /// Compounds.
+        /// The number of compounds.
         items: usize,
-        /// Clusters asked for.
+        /// The requested number of clusters.
         clusters: usize,
-        /// Rounds.
+        /// The number of rounds.
         rounds: usize,
     },
     /// One run over synthetic compounds.
     Synthetic {
-        /// Compounds.
+        /// The number of compounds.
         items: usize,
-        /// Clusters asked for, as many as there are templates.
+        /// The requested number of clusters, as many as there are templates.
         clusters: usize,
     },
 }
 
 impl Case {
-    /// What it is called in a record.
+    /// Returns the name of the case in a record.
     pub fn name(&self) -> String {
         match self {
             Self::Step { items, clusters, precision } => {
@@ -93,7 +93,7 @@ impl Case {
 }
 
 impl Definition {
-    /// All cases of so many compounds, in order; `rounds` in the place of the definition's.
+    /// Returns all cases of this many compounds, in order; `rounds` replaces the definition's number.
     pub fn cases(&self, items: usize, rounds: Option<usize>) -> Vec<Case> {
         let step = |clusters, precision: &String| Case::Step { items, clusters, precision: precision.clone() };
         let steps = self
@@ -104,17 +104,18 @@ impl Definition {
         steps.chain(self.runs.iter().map(whole)).chain(self.synthetic_cases()).collect()
     }
 
-    /// Those of synthetic compounds, of rising size.
+    /// Returns the cases of synthetic compounds, in ascending order of size.
     pub fn synthetic_cases(&self) -> impl Iterator<Item = Case> + '_ {
         self.sizes.iter().map(|&items| Case::Synthetic { items, clusters: self.synthetic.templates })
     }
 
-    /// What a case takes at most.
+    /// Returns the maximum seconds of a case.
     pub fn seconds(&self, case: &Case) -> f64 {
         match case {
-            // For a row and centre half a microsecond by either kernel and twice as much by the plain loop.
+            // Either kernel takes at most half a microsecond for each row and centre, the plain loop twice as much.
             Case::Step { items, clusters, .. } => 1e-6 * (2 + self.step_rounds) as f64 * (items * clusters) as f64,
-            // Bits on all threads and on one, and numbers. More clusters take larger passes, and more of them.
+            // A round runs bits on all threads and on one, and numbers. More clusters need larger passes, and more of
+            // them.
             Case::Runs { items, clusters, rounds } => {
                 let (items, clusters) = (*items as f64 / 1e4, *clusters as f64 / 10.0);
                 3.0 * *rounds as f64 * self.seconds_of_10000_in_10 * items * clusters * clusters.sqrt()
@@ -124,7 +125,7 @@ impl Definition {
     }
 }
 
-/// The definition as it is compiled in, so that the command needs no folder.
+/// Returns the definition, which is compiled in, so that the command needs no folder.
 ///
 /// # Panics
 /// If the file is no definition, which a test would have found.

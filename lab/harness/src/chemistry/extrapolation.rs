@@ -1,4 +1,4 @@
-//! What sizes that were not taken would cost, from those that were.
+//! Extrapolates the costs of sizes that were not measured from those that were.
 //!
 //! Passes over rows take time and memory in proportion to the rows, and how many passes there are depends on how the
 //! templates lie and hardly on how many rows each has. So the time is that of the largest size that was taken, in
@@ -10,10 +10,10 @@ use super::{BITS, MEMORY, RUN};
 use crate::bench::Bench;
 use crate::bench::figure::{Figure, Place, Samples};
 
-/// Before the name of the experiment.
+/// The prefix of the experiment's name.
 pub const EXTRAPOLATED: &str = "extrapolated";
 
-/// Adds what follows from the figures, in the place of what followed from those of a session before.
+/// Adds the extrapolated figures, in place of those of an earlier session.
 pub fn add(bench: &mut Bench, definition: &Definition) {
     bench.figures.retain(|figure| !figure.experiment.starts_with(EXTRAPOLATED));
     let cases: Vec<(usize, String)> = definition
@@ -49,13 +49,13 @@ fn median(figures: &[Figure], experiment: &str, case: &str) -> Option<f64> {
     figures.iter().find(|figure| figure.experiment == experiment && figure.case == case).map(|figure| figure.median)
 }
 
-/// From the largest that was taken, to larger ones alone.
+/// Extrapolates in proportion from the largest measured size, to larger sizes only.
 fn in_proportion(taken: &[(f64, f64)], items: f64) -> Option<f64> {
     let (most, value) = taken.last()?;
     (items > *most).then(|| value * items / most)
 }
 
-/// From the largest two, to larger ones alone.
+/// Extrapolates on the line through the two largest measured sizes, to larger sizes only.
 fn on_a_line(taken: &[(f64, f64)], items: f64) -> Option<f64> {
     let [.., (fewer, less), (most, value)] = taken else { return None };
     (items > *most).then(|| value + (value - less) / (most - fewer) * (items - most))

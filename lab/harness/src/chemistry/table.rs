@@ -1,4 +1,4 @@
-//! The figures as a person reads them: steps, runs, where the active compounds are, and synthetic compounds.
+//! Formats the figures for people: steps, runs, the clusters of active compounds, and synthetic compounds.
 
 use super::extrapolation::EXTRAPOLATED;
 use super::{
@@ -10,7 +10,7 @@ use crate::output::{laid_out, three_digits};
 const WIDTHS: [usize; 9] = [44, 13, 8, 24, 10, 10, 10, 12, 12];
 const FOUND_WIDTHS: [usize; 7] = [44, 16, 16, 12, 12, 14, 14];
 
-/// The tables for which there are figures.
+/// Formats the tables for which there are figures.
 pub fn text(figures: &[Figure]) -> String {
     let find = |experiment: &str, like: &Figure, engine: &str| {
         let is =
