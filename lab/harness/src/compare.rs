@@ -1,8 +1,9 @@
-//! A figure beside another: ratios of rounds, and whether an aim is met.
+//! Compares figures: ratios of rounds, and whether a goal is met.
 
 use crate::measure::Spread;
 
-/// Ratio of two sides round by round (ours over theirs), so that what slowed both in a round cancels.
+/// Returns the ratio of two sides round by round (ours divided by theirs), so that disturbances of a whole round
+/// cancel.
 ///
 /// # Panics
 /// If the sides have different numbers of rounds.
@@ -12,12 +13,12 @@ pub fn ratios(ours: &[f64], theirs: &[f64]) -> Spread {
     Spread::of(&pairs)
 }
 
-/// "within 1.50" or "misses 1.50", of a figure that should not exceed `aim`.
+/// Formats "within 1.50" or "misses 1.50", for a figure that should not exceed `aim`.
 pub fn verdict(figure: f64, aim: f64) -> String {
     if figure <= aim { format!("within {aim}") } else { format!("misses {aim}") }
 }
 
-/// How much `value` exceeds `best`, in %.
+/// Returns how much `value` exceeds `best`, in %.
 pub fn excess_percent(value: f64, best: f64) -> f64 {
     100.0 * (value / best - 1.0)
 }

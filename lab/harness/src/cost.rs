@@ -1,5 +1,5 @@
-//! What a command of `lehr` cost as a process of its own, and the figures of that: time, memory, passes over its input
-//! and the time of one.
+//! The costs of a command of `lehr` in its own process, and their figures: time, memory, passes over the input, and the
+//! time of a pass.
 
 pub mod power;
 pub mod table;
@@ -8,41 +8,42 @@ use crate::bench::Bench;
 use crate::bench::figure::{Figure, Place, Samples};
 use crate::process::Taken;
 
-/// Seconds from the start of the process to its end.
+/// The seconds from the start of the process to its end.
 pub const TIME: &str = "time";
-/// Most memory that it had.
+/// The peak memory of the process.
 pub const MEMORY: &str = "memory";
-/// How often it went through its input.
+/// The number of passes over the input.
 pub const PASSES: &str = "passes";
-/// Time of going through it once.
+/// The time of one pass over the input.
 pub const PASS: &str = "time of a pass";
 
-/// What a command cost.
+/// The costs of a command.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Cost {
-    /// From the start of the process to its end.
+    /// The seconds from the start of the process to its end.
     pub seconds: f64,
-    /// Most memory that was resident; none where the system keeps no such account.
+    /// The peak resident memory, in bytes; `None` if the system does not account for it.
     pub peak_bytes: Option<f64>,
-    /// How often it went through its input, and the seconds that it says this took; none where that is not what it
-    /// does.
+    /// The number of passes over the input, and the seconds that the command reports for them; `None` for a command
+    /// without passes.
     pub passes: Option<(f64, f64)>,
 }
 
 impl Cost {
-    /// That of a process without passes.
+    /// Returns the costs of a process without passes.
     pub fn of(taken: Taken) -> Self {
         Self { seconds: taken.seconds, peak_bytes: taken.peak_bytes, passes: None }
     }
 
-    /// The same of a command that went through its input so often, which took so many seconds.
+    /// Adds the number of passes over the input, and their seconds.
     #[must_use]
     pub fn with_passes(self, passes: f64, seconds: f64) -> Self {
         Self { passes: Some((passes, seconds)), ..self }
     }
 }
 
-/// The figures of a case that was taken in rounds, with the value of each round. What no round has is left out.
+/// Returns the figures of a case that was measured in rounds, with the value of each round. It omits quantities that no
+/// round has.
 pub fn figures(bench: &Bench, case: &str, engine: &str, costs: &[Cost]) -> Vec<Figure> {
     let figure = |experiment: &str, unit: &str, of: &dyn Fn(&Cost) -> Option<f64>| {
         let mut samples = Samples::default();

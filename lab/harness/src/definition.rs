@@ -1,4 +1,4 @@
-//! Definitions: what is measured, on what, against which aim. Files of `lab/definitions`, read as they are.
+//! Definitions, which state what is measured, on which data, and with which goal. They are files of `lab/definitions`.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -8,39 +8,39 @@ use anyhow::{Context, Result};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
-/// `mining/vector.json`: the sets that whole runs are measured on.
+/// `mining/vector.json`: the sets of whole runs.
 #[derive(Debug, Deserialize)]
 pub struct VectorSets {
-    /// Relative excess over the best known that still counts as reaching it.
+    /// The relative excess over the best known below which a run counts as reaching it.
     pub tolerance: f64,
-    /// How many seeds the quality table takes.
+    /// The number of seeds in the table of `quality`.
     pub seeds: usize,
     /// The sets.
     pub sets: Vec<SetDefinition>,
 }
 
-/// One set of points and the numbers of clusters asked of it.
+/// A set of points, with the numbers of clusters to be found in it.
 #[derive(Debug, Deserialize)]
 pub struct SetDefinition {
-    /// Its name in `best_known.json`.
+    /// The name of the set in `best_known.json`.
     pub name: String,
-    /// Its file below the data folder.
+    /// The path of its file below the data folder.
     pub file: String,
-    /// Its file in the project, if it is there.
+    /// The path of its file in the project, if the project has one.
     pub project_file: Option<String>,
-    /// The columns that make up the points; all numeric ones if absent.
+    /// The columns that make up the points; all numeric columns if absent.
     pub columns: Option<Vec<String>>,
-    /// The column of weights.
+    /// The name of the column of weights.
     pub weights: Option<String>,
-    /// The column with the truth, which is not clustered.
+    /// The column of known classes, which is not clustered.
     pub label: Option<String>,
-    /// Numbers of clusters.
+    /// The numbers of clusters.
     pub clusters: Vec<usize>,
-    /// `default`, or `all` for sets that only `--all` runs.
+    /// The tier: `default`, or `all` for sets that only `--all` runs.
     pub tier: String,
 }
 
-/// `mining/best_known.json`: lowest sums of squares by set and number of clusters.
+/// `mining/best_known.json`: the lowest known sums of squares by set and number of clusters.
 #[derive(Debug, Deserialize)]
 pub struct BestKnown {
     sum_of_squares: BTreeMap<String, BTreeMap<String, Best>>,
@@ -52,61 +52,61 @@ struct Best {
 }
 
 impl BestKnown {
-    /// The lowest sum of squares known for `set` in `clusters` clusters.
+    /// Returns the lowest known sum of squares of `set` in `clusters` clusters.
     pub fn get(&self, set: &str, clusters: usize) -> Option<f64> {
         self.sum_of_squares.get(set)?.get(&clusters.to_string()).map(|best| best.best)
     }
 }
 
-/// `mining/densities.json`: mixtures of Gaussians and topographic maps beside peers'.
+/// `mining/densities.json`: mixtures of Gaussians and topographic maps, compared with those of peers.
 #[derive(Debug, Deserialize)]
 pub struct Densities {
-    /// Relative shortfall of the log-likelihood that still counts as none.
+    /// The relative shortfall of a log-likelihood below which it counts as equal.
     pub tolerance: f64,
-    /// How many seeds ours has.
+    /// The number of seeds of Lehr.
     pub seeds: usize,
-    /// How many starts the peer has, of which it keeps the best.
+    /// The number of starts of the peer, of which it keeps the best.
     pub starts: usize,
-    /// Mixtures.
+    /// The sets for mixtures.
     pub mixtures: Vec<MixtureSet>,
-    /// Topographic maps.
+    /// The sets for topographic maps.
     pub maps: Vec<TopographicSet>,
 }
 
-/// A set and the mixtures that are fitted to it; its `clusters` are numbers of components.
+/// A set and the mixtures that are fitted to it; `clusters` of the set are numbers of components.
 #[derive(Debug, Deserialize)]
 pub struct MixtureSet {
     /// The set.
     #[serde(flatten)]
     pub set: SetDefinition,
-    /// Whether columns are brought to mean 0 and standard deviation 1 first.
+    /// Whether columns are first standardised to mean 0 and standard deviation 1.
     pub standardise: bool,
-    /// The highest log-likelihood a row that is known, by form of the covariances.
+    /// The highest known log-likelihood of a row, by covariance type.
     pub best: BTreeMap<String, f64>,
 }
 
-/// A set and the maps that are fitted to it, of standardised columns.
+/// A set and the topographic maps that are fitted to its standardised columns.
 #[derive(Debug, Deserialize)]
 pub struct TopographicSet {
     /// The set.
     #[serde(flatten)]
     pub set: SetDefinition,
-    /// Nodes and basis functions along each axis.
+    /// The numbers of nodes and of basis functions along each axis.
     pub grids: Vec<[usize; 2]>,
 }
 
 /// `mining/kernels.json`: the E+M steps that are compared with C.
 #[derive(Debug, Deserialize)]
 pub struct Kernels {
-    /// Our time over the loop's should not exceed this.
+    /// The upper limit of our time divided by the C loop's time.
     pub aim: f64,
-    /// Shapes.
+    /// The shapes of points.
     pub cases: Vec<KernelCase>,
-    /// Element types: `f32`, `f64`.
+    /// The element types: `f32`, `f64`.
     pub precisions: Vec<String>,
-    /// Numbers of threads.
+    /// The numbers of threads.
     pub threads: Vec<usize>,
-    /// Largest relative error of a right answer, by element type.
+    /// The largest relative error of a correct answer, by element type.
     pub tolerance: BTreeMap<String, f64>,
     /// Rows of bits, compared with the same rows as numbers.
     pub bits: BitCase,
@@ -114,76 +114,77 @@ pub struct Kernels {
     pub sparse: SparseCase,
 }
 
-/// Sparse rows like counts of words, with the numbers of clusters to try.
+/// Sparse rows that resemble word counts, with the numbers of clusters.
 #[derive(Debug, Deserialize)]
 pub struct SparseCase {
-    /// The time of sparse rows over that of numbers should not exceed this.
+    /// The upper limit of the time of sparse rows divided by that of numbers.
     pub aim: f64,
-    /// Points.
+    /// The number of rows.
     pub rows: usize,
-    /// Columns.
+    /// The number of columns.
     pub columns: usize,
-    /// Words of a row, of which some come twice.
+    /// The number of words of a row, some of which occur twice.
     pub words: usize,
-    /// Numbers of centres.
+    /// The numbers of centres.
     pub clusters: Vec<usize>,
 }
 
-/// Rows of bits with the numbers of clusters to try.
+/// Rows of bits, with the numbers of clusters.
 #[derive(Debug, Deserialize)]
 pub struct BitCase {
-    /// The time of bits over that of numbers should not exceed this.
+    /// The upper limit of the time of bits divided by that of numbers.
     pub aim: f64,
-    /// Points.
+    /// The number of rows.
     pub rows: usize,
-    /// Columns.
+    /// The number of columns.
     pub bits: usize,
     /// The share of bits that are set.
     pub density: f64,
-    /// Numbers of centres.
+    /// The numbers of centres.
     pub clusters: Vec<usize>,
 }
 
-/// A shape of points with the numbers of clusters to try.
+/// A shape of points, with the numbers of clusters.
 #[derive(Debug, Deserialize)]
 pub struct KernelCase {
-    /// Coordinates of a point.
+    /// The number of coordinates of a point.
     pub dimension: usize,
-    /// Points.
+    /// The number of points.
     pub rows: usize,
-    /// Temperature, in squared units of the generated points.
+    /// The temperature, in squared units of the generated points.
     pub temperature: f64,
-    /// Numbers of centres.
+    /// The numbers of centres.
     pub clusters: Vec<usize>,
 }
 
-/// `mining/distances.json`: the dissimilarities of all pairs that are compared with other programs'.
+/// `mining/distances.json`: the dissimilarities of all pairs, compared with those of other programs.
 #[derive(Debug, Deserialize)]
 pub struct Distances {
-    /// Our time over the peer's should not exceed this.
+    /// The upper limit of our time divided by the peer's time.
     pub aim: f64,
-    /// The file of sequences, in the project.
+    /// The path of the file of sequences, in the project.
     pub fasta: String,
-    /// How many of them are aligned.
+    /// The number of sequences that are aligned.
     pub sequences: usize,
-    /// Items of the measures that are no alignments.
+    /// The number of items for metrics without alignment.
     pub items: usize,
-    /// Bits of a fingerprint, whole words.
+    /// The number of bits of a fingerprint, a multiple of a word's bits.
     pub bits: usize,
-    /// Places of an aligned sequence.
+    /// The number of positions of an aligned sequence.
     pub places: usize,
-    /// Columns of a row.
+    /// The number of columns of a row.
     pub columns: usize,
-    /// Units a second and core that are aimed at, by case.
+    /// The goals by case, in units for each second and core.
     pub rates: BTreeMap<String, f64>,
 }
 
-/// `mining/pairwise.json`: clusters of items known by their dissimilarities, beside other programs' on the same matrix.
+/// `mining/pairwise.json`: clusters of items known by their dissimilarities, compared with those of other programs on
+/// the same matrix.
 #[derive(Debug, Deserialize)]
 pub struct Pairwise {
-    /// How many runs each side has.
+    /// The number of runs of each side.
     pub seeds: usize,
-    /// Relative excess over the best cost that still counts as reaching it.
+    /// The relative excess over the best cost below which a run counts as reaching it.
     pub tolerance: f64,
     /// The sets.
     pub sets: Vec<PairwiseSet>,
@@ -191,29 +192,29 @@ pub struct Pairwise {
     pub peers: Vec<PairwisePeer>,
 }
 
-/// Items with known classes: so many Alu repeats, or a matrix or aligned sequences and their labels below the data
-/// folder.
+/// Items with known classes: a number of Alu repeats, or a matrix or aligned sequences with their labels, below the
+/// data folder.
 #[derive(Debug, Deserialize)]
 pub struct PairwiseSet {
-    /// Its name.
+    /// The name of the set.
     pub name: String,
-    /// `all`: with `--all` only.
+    /// The tier: `all` for sets that only `--all` runs.
     #[serde(default)]
     pub tier: String,
-    /// How many Alu repeats of this project, evenly chosen.
+    /// The number of Alu repeats of this project, evenly chosen.
     pub alu: Option<usize>,
-    /// A square table without a head.
+    /// The path of a square table without a header.
     pub matrix: Option<String>,
-    /// Aligned sequences, which are compared place by place.
+    /// Aligned sequences, which are compared position by position.
     pub aligned: Option<Aligned>,
-    /// A table with an id and a class of each item.
+    /// The path of a table with an id and a class for each item.
     pub labels: Option<String>,
-    /// The columns of the two.
+    /// The names of the columns of the id and of the class.
     #[serde(default = "index_and_label")]
     pub columns: [String; 2],
     /// The number of clusters.
     pub clusters: usize,
-    /// The lowest cost that is known.
+    /// The lowest known cost.
     pub best: Option<f64>,
 }
 
@@ -226,72 +227,72 @@ fn index_and_label() -> [String; 2] {
 pub struct Aligned {
     /// The file.
     pub file: String,
-    /// How many.
+    /// The number of sequences.
     pub first: usize,
 }
 
 /// A method of the runner.
 #[derive(Debug, Deserialize)]
 pub struct PairwisePeer {
-    /// Its name, as the runner knows it.
+    /// The name of the method in the runner.
     pub method: String,
-    /// Whether it finds the number of clusters itself.
+    /// Whether the method finds the number of clusters itself.
     #[serde(default)]
     pub finds_clusters: bool,
 }
 
-/// `mining/maps.json`: maps of the same matrix, ours and a peer's.
+/// `mining/maps.json`: maps of the same matrix by Lehr and a peer.
 #[derive(Debug, Deserialize)]
 pub struct Maps {
-    /// How many runs each side has.
+    /// The number of runs of each side.
     pub seeds: usize,
-    /// Dimensions of a map.
+    /// The number of dimensions of a map.
     pub dimension: usize,
-    /// Random starts of the peer, of which it keeps the best.
+    /// The number of random starts of the peer, of which it keeps the best.
     pub starts: usize,
-    /// Iterations of the peer at most, of each start.
+    /// The maximum number of iterations for each start of the peer.
     pub iterations: usize,
-    /// Relative excess over the peer's stress that still counts as none.
+    /// The relative excess over the peer's stress below which a map counts as equal.
     pub tolerance: f64,
-    /// The time of the peer's iteration over ours should be at least this.
+    /// The lower limit of the time of the peer's iteration divided by ours.
     pub aim: f64,
     /// The sets.
     pub sets: Vec<MapSet>,
 }
 
-/// Items, evenly chosen: so many Alu repeats or patients of this project, or patients of a table below the data folder.
+/// Evenly chosen items: a number of Alu repeats or patients of this project, or patients of a table below the data
+/// folder.
 #[derive(Clone, Debug, Default, Deserialize)]
 pub struct MapSet {
-    /// Its name.
+    /// The name of the set.
     pub name: String,
-    /// How many Alu repeats.
+    /// The number of Alu repeats.
     pub alu: Option<usize>,
-    /// How many patients.
+    /// The number of patients.
     pub patients: Option<usize>,
-    /// The table that they are taken from, with the ids in `row`; without it, the project's.
+    /// The path of the table of patients, with their ids in `row`; the project's table if absent.
     pub table: Option<String>,
-    /// `all`: with `--all` only.
+    /// The tier: `all` for sets that only `--all` runs.
     #[serde(default)]
     pub tier: String,
-    /// How many runs each side has, in the place of the definition's.
+    /// The number of runs of each side, in place of the definition's.
     pub seeds: Option<usize>,
-    /// What each run consists of, in the place of the definition's: so many iterations of each side, whose time alone
-    /// is compared.
+    /// The number of iterations of a run of each side, in place of the definition's; then only their time is compared.
     pub iterations: Option<usize>,
 }
 
 /// `ranks/overhead.json`: the runs whose parallel overhead is measured.
 #[derive(Debug, Deserialize)]
 pub struct Overhead {
-    /// The overhead should not exceed this.
+    /// The upper limit of the overhead.
     pub aim: f64,
     /// Grain sizes.
     pub rows_per_rank: Vec<usize>,
-    /// Coordinates of a point.
+    /// The number of coordinates of a point.
     pub dimension: usize,
-    /// Clusters asked for.
+    /// The requested number of clusters.
     pub clusters: usize,
-    /// Ranks of the parallel side.
+    /// The number of ranks of the parallel side.
     pub ranks: usize,
 }
 

@@ -1,5 +1,5 @@
-//! Dissimilarities that are measured on: of what comes with the project or lies in the data folder, compared as `lehr
-//! demo genes` and `lehr demo patients` do.
+//! The dissimilarities of measurements: items of the project or of the data folder, compared as `lehr demo genes` and
+//! `lehr demo patients` compare them.
 
 use std::path::Path;
 
@@ -16,7 +16,7 @@ use lehr_ranks::Execution;
 use crate::definition::MapSet;
 use crate::output;
 
-/// The dissimilarities of a set; nothing if its table is not below the data folder.
+/// Returns the dissimilarities of a set; nothing if its table is not below the data folder.
 ///
 /// # Errors
 /// A set that is none, and those of [`alu_repeats`] and [`patients`].
@@ -32,7 +32,7 @@ pub fn of_set(set: &MapSet, data: Option<&Path>) -> Result<Option<Dissimilaritie
     }
 }
 
-/// So many Alu repeats by local alignments and identity, and the family of each.
+/// Compares this many Alu repeats by local alignments and identity; also returns the family of each.
 ///
 /// # Errors
 /// More than there are, or fewer than two.
@@ -42,13 +42,13 @@ pub fn alu_repeats(items: usize) -> Result<(Dissimilarities, Vec<String>)> {
     let texts: Vec<&[u8]> = rows.iter().map(|row| all.sequence(*row)).collect();
     let genes = Sequences::new(&texts, Alphabet::Dna)?;
     let aligned = Aligned::new(&genes, &Parameters::default())?;
-    // The letter behind `Alu`.
+    // The family is `Alu` and the letter after it.
     let families = rows.iter().map(|row| subfamilies[*row][..4].to_owned()).collect();
     Ok((compared(&aligned)?, families))
 }
 
-/// So many adults of a health survey by the Euclidean distances of standardised features, over what both have: the
-/// project's, or those of a table with the ids in `row`.
+/// Compares this many adults of a health survey by the Euclidean distances of standardised features that both have. The
+/// adults are those of the project, or those of a table with the ids in `row`.
 ///
 /// # Errors
 /// More than there are, or fewer than two; a table that cannot be read.
@@ -61,8 +61,8 @@ pub fn patients(items: usize, table: Option<&Path>) -> Result<Dissimilarities> {
     compared(&rows::Compared::new(&records, rows::Measure::Euclidean)?)
 }
 
-/// The first sequences of a file of aligned ones, by the share of places where they differ, and their ids. A gap is a
-/// letter like others.
+/// Compares the first sequences of a file of aligned ones by the share of positions where they differ; also returns
+/// their ids. A gap counts as a letter.
 ///
 /// # Errors
 /// A file that cannot be read, sequences that are not aligned, fewer than so many or than two.
@@ -92,15 +92,15 @@ fn compared(metric: &dyn Metric) -> Result<Dissimilarities> {
     Ok(Dissimilarities::new(items, Form::Condensed, Values::F32(values), 1.0)?)
 }
 
-/// The pairs (0,1), (0,2), …, (1,2), …, as runners read them; NaN where there is no value.
+/// Returns the pairs (0,1), (0,2), …, (1,2), … in the form that runners read; NaN if a pair has no value.
 pub fn condensed(matrix: &Dissimilarities) -> Vec<f64> {
     let items = matrix.items();
     let pairs = (0..items).flat_map(|i| (i + 1..items).map(move |j| (i, j)));
     pairs.map(|(i, j)| matrix.get(i, j).unwrap_or(f64::NAN)).collect()
 }
 
-/// The same without gaps, for sides that know none: a pair without a value has the largest that there is. Says how many
-/// those are.
+/// Fills missing values for sides that accept none: a pair without a value gets the largest value of the matrix. It
+/// reports the number of filled pairs.
 ///
 /// # Errors
 /// A matrix that has no value at all.

@@ -1,15 +1,15 @@
-//! The harness's one look at the environment.
+//! The only file of the harness that reads the environment.
 
 use std::path::PathBuf;
 
-/// The folder of the larger data sets, which `LEHR_DATA` names; `None` where it is empty or not set.
+/// Returns the folder of the larger data sets, which `LEHR_DATA` names; `None` if the variable is empty or not set.
 #[must_use]
 pub fn data_folder() -> Option<PathBuf> {
     let folder = std::env::var_os("LEHR_DATA");
     folder.filter(|folder| !folder.is_empty()).map(PathBuf::from)
 }
 
-/// The first file of this name in the folders of the path.
+/// Returns the first file of this name in the folders of the path.
 #[must_use]
 pub fn on_path(name: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH")?;

@@ -1,35 +1,35 @@
-//! How the program ends: with the exit codes of the `lehr` command, which scripts know.
+//! The outcome of the program, with the exit codes of the `lehr` command, which scripts know.
 
 use std::process::ExitCode;
 
 use crate::output;
 
-/// Why nothing was measured to its end, in the words the user reads.
+/// The reason why a measurement is incomplete, in words for the user.
 #[derive(Debug)]
 pub struct Failure {
-    /// What the exit code says.
+    /// The kind of failure, which determines the exit code.
     pub kind: Kind,
-    /// One or more lines, complete: what, where, what was expected.
+    /// A complete message of one or more lines: the problem, its place, and what was expected.
     pub message: String,
 }
 
 /// The kinds of failure, each with its exit code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
-    /// A measurement that failed: a wrong answer, a peer that is not there.
+    /// A measurement failed: a wrong answer, or a missing peer.
     NoResult,
-    /// The command line cannot be meant.
+    /// The command line is invalid.
     Usage,
-    /// The data that were given.
+    /// The input data are invalid.
     BadData,
-    /// Files, programs, signals.
+    /// The environment caused the failure: files, programs, signals.
     Environment,
-    /// Stopped by Ctrl-C or a termination signal.
+    /// Ctrl-C or a termination signal stopped the program.
     Stopped,
 }
 
 impl Kind {
-    /// The process's exit code.
+    /// Returns the process's exit code.
     pub fn code(self) -> u8 {
         match self {
             Kind::NoResult => 1,
@@ -42,12 +42,12 @@ impl Kind {
 }
 
 impl Failure {
-    /// A failure of a kind.
+    /// Makes a failure of a kind.
     pub fn new(kind: Kind, message: impl Into<String>) -> Self {
         Self { kind, message: message.into() }
     }
 
-    /// Says what happened on standard error and gives the exit code.
+    /// Reports the failure on standard error and returns the exit code.
     pub fn report(&self) -> ExitCode {
         // Being stopped is not an error: the user asked for it.
         let label = if self.kind == Kind::Stopped { "stopped" } else { "error" };

@@ -1,5 +1,5 @@
-//! `lehr-lab growth`: what becomes of the time and memory of clusters, mixtures and topographic maps as rows, columns,
-//! clusters and ranks grow.
+//! `lehr-lab growth`: how time and memory of clusters, mixtures and topographic maps grow with rows, columns, clusters
+//! and ranks.
 //!
 //! Every run is the command that users run, a process of its own ([`run`](definition::Work::run)), so that its memory
 //! is its own too. The rows are blobs ([`blobs`]), of any number, which clusters must find again. [`definition`] has
@@ -22,23 +22,23 @@ use crate::cost::{self, Cost, MEMORY, PASS, PASSES, TIME};
 use crate::output;
 use definition::{Axis, Definition, Method, Shape, Work};
 
-/// This lab, which has no peers. Its cases are called like `clusters, N = 10000, D = 2, K = 10`, and `…, P = 2` where
-/// ranks vary.
+/// The description of this lab, which has no peers. Its cases have names such as `clusters, N = 10000, D = 2, K = 10`,
+/// and `…, P = 2` if ranks vary.
 pub const LAB: Lab =
     Lab { name: "growth", folder: "target/peers/growth", programs: &[], how_to_build: "there are none" };
 
-/// Copies of the rows that a run may hold at once: as they were read, as they are arranged, what belongs to each.
+/// The maximum number of copies of the rows in a run: as read, as arranged, and data that belong to each row.
 const COPIES: f64 = 4.0;
 
-/// Where the commands run, and with what.
+/// The program of the commands, and their folder.
 #[derive(Clone, Debug)]
 pub struct Setting {
-    /// `lehr`, whose commands they are.
+    /// The path of `lehr`, whose commands are measured.
     pub program: PathBuf,
-    /// Rows and results lie in a folder of their own in this one while they are needed; without it, where the system
-    /// has such files.
+    /// The folder in which rows and results have a temporary subfolder; `None` is the system's folder for temporary
+    /// files.
     pub folder: Option<PathBuf>,
-    /// Bytes of memory that are free, where the system tells.
+    /// The bytes of free memory, if the system reports them.
     pub free_memory: Option<u64>,
 }
 
@@ -50,8 +50,8 @@ struct Case {
     seconds: f64,
 }
 
-/// Measures what the options ask for and prints it: a table, or an array of records. `stop` is asked while a command
-/// runs whether to end.
+/// Measures the requested cases and prints a table or an array of records. During a command it calls `stop` to learn
+/// whether to end.
 ///
 /// # Errors
 /// A command that fails, blobs that are not found again, `only` that names nothing, a folder or record that cannot be
@@ -79,12 +79,12 @@ pub fn run(options: &Options, setting: &Setting, stop: Stop) -> Result<End> {
     session::run(&LAB, options, stop, cases)
 }
 
-/// What a case is called in a record.
+/// Returns the name of a case in a record.
 fn name(work: Work, shape: &Shape) -> String {
     format!("{}, {}", work.name(), shape.name())
 }
 
-/// The cases that are asked for and not known yet. One that lies on several axes is taken once.
+/// Returns the requested cases that are not in the record. A case on several axes appears once.
 fn wanted(bench: &Bench, definition: &Definition, options: &Options) -> Vec<Case> {
     let mut cases: Vec<Case> = Vec::new();
     for method in &definition.methods {
@@ -134,12 +134,12 @@ fn measure(
     Ok(())
 }
 
-/// Bytes as GiB.
+/// Converts bytes to GiB.
 fn gibibytes(bytes: f64) -> f64 {
     bytes / (1u64 << 30) as f64
 }
 
-/// What a case costs, round by round; nothing if the session was stopped within it.
+/// Returns the costs of a case, round by round; nothing if the session was stopped meanwhile.
 fn measure_case(
     bench: &mut Bench,
     program: &Path,
@@ -158,8 +158,8 @@ fn measure_case(
     Ok(cost::figures(bench, &name(work, &shape), work.engine(), &costs))
 }
 
-/// Adds the exponents that follow from the figures, in the place of those of a session before. Fewer than three sizes
-/// have none.
+/// Adds the exponents of the figures, in place of those of an earlier session. An axis with fewer than three sizes has
+/// none.
 fn fit(bench: &mut Bench, definition: &Definition) {
     bench.figures.retain(|figure| figure.experiment != EXPONENT);
     let mut found = Vec::new();
@@ -177,7 +177,7 @@ fn fit(bench: &mut Bench, definition: &Definition) {
     bench.figures.extend(found);
 }
 
-/// What was measured along an axis.
+/// Returns the measured costs along an axis.
 fn points(figures: &[Figure], experiment: &str, method: &Method, axis: &Axis, cores: usize) -> Points {
     let values = |shape: &Shape| {
         let name = name(method.work, shape);

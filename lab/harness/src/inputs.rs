@@ -1,4 +1,4 @@
-//! The points that are measured on: sets from files, generated mixtures, and the form in which runners get them.
+//! The points of measurements: sets from files, generated mixtures, and files for runners.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -11,22 +11,22 @@ use lehr_numerics::random::Stream;
 
 use crate::definition::SetDefinition;
 
-/// Where the harness keeps what it makes for runners.
+/// The folder of the files that the harness writes for runners.
 const WORK_FOLDER: &str = "target/lab";
 
-/// The file of a set: the project's own if there is one, else below `data`; `None` if it is in neither.
+/// Returns the file of a set: the project's if there is one, otherwise the file below `data`; `None` if neither exists.
 pub fn find(set: &SetDefinition, data: Option<&Path>) -> Option<PathBuf> {
     let project = set.project_file.as_ref().map(PathBuf::from);
     let outside = data.map(|folder| folder.join(&set.file));
     project.into_iter().chain(outside).find(|path| path.is_file())
 }
 
-/// The points of a set.
+/// Reads the points of a set.
 ///
 /// # Errors
 /// What the reader says about the file.
 pub fn load(set: &SetDefinition, path: &Path) -> Result<Points> {
-    // The column of truth is read as the id, and so kept out of the points.
+    // The column of known classes is read as the id, so it is not part of the points.
     let selection = Selection {
         columns: set.columns.clone(),
         weights: set.weights.clone(),
@@ -36,7 +36,7 @@ pub fn load(set: &SetDefinition, path: &Path) -> Result<Points> {
     Ok(read::points(path, &selection)?)
 }
 
-/// The known class of each row of a set that has them, by the order in which they come up.
+/// Returns the known class of each row of a set with known classes, numbered by first appearance.
 pub fn classes(points: &Points) -> Option<Vec<u32>> {
     let mut known: BTreeMap<&str, u32> = BTreeMap::new();
     let of = points.ids()?.iter().map(|id| {
@@ -46,8 +46,8 @@ pub fn classes(points: &Points) -> Option<Vec<u32>> {
     Some(of.collect())
 }
 
-/// A mixture of round Gaussians with centres drawn from the unit cube: `rows` points, weights between 0 and 2, and the
-/// `clusters` true centres. Drawn by (seed, purpose, index) and so the same everywhere.
+/// Generates a mixture of round Gaussians with centres drawn from the unit cube: `rows` points, weights between 0 and
+/// 2, and the `clusters` true centres. Draws depend on (seed, purpose, index), so they are the same everywhere.
 pub fn mixture(rows: usize, dimension: usize, clusters: usize, deviation: f64) -> Result<(Points, Vec<f64>)> {
     let (place, noise, choice) =
         (Stream::new(1, "lab centre"), Stream::new(1, "lab noise"), Stream::new(1, "lab choice"));
@@ -63,7 +63,7 @@ pub fn mixture(rows: usize, dimension: usize, clusters: usize, deviation: f64) -
     Ok((Points::new(values, dimension)?.with_weights(weights)?, centers))
 }
 
-/// Writes `blocks` of numbers one after the other as little-endian doubles to `target/lab/NAME`, for a runner to read.
+/// Writes `blocks` of numbers one after the other as little-endian doubles to `target/lab/NAME`, for a runner.
 ///
 /// # Errors
 /// If the file cannot be written.
@@ -75,7 +75,7 @@ pub fn write_numbers(name: &str, blocks: &[&[f64]]) -> Result<PathBuf> {
     Ok(path)
 }
 
-/// Writes a text for a runner to read.
+/// Writes a text for a runner.
 ///
 /// # Errors
 /// If the file cannot be written.
@@ -86,7 +86,7 @@ pub fn write_text(name: &str, text: &str) -> Result<PathBuf> {
     Ok(path)
 }
 
-/// Writes points as runners in Python read them (`lab/runners/table.py`).
+/// Writes points in the format of runners in Python (`lab/runners/table.py`).
 ///
 /// # Errors
 /// If the file cannot be written.

@@ -1,12 +1,12 @@
-//! Ctrl-C and termination signals: the first asks the session to stop after its sample, the second ends the process at
-//! once.
+//! Handles Ctrl-C and termination signals: the first asks the session to stop after its sample, the second ends the
+//! process at once.
 
 use std::sync::{Arc, OnceLock};
 
 use crate::bench::Stop;
 use crate::exit::{Failure, Kind};
 
-/// Starts listening for Ctrl-C (`SIGINT`), `SIGTERM` and `SIGHUP`; what it gives says whether one has come.
+/// Listens for Ctrl-C (`SIGINT`), `SIGTERM` and `SIGHUP`; the returned function reports whether one has come.
 ///
 /// # Errors
 /// [`Kind::Environment`] if the operating system refuses the handler.
@@ -15,7 +15,7 @@ pub fn listen() -> Result<Stop, Failure> {
     let saying = said.clone();
     ctrlc::set_handler(move || {
         if saying.set(()).is_err() {
-            // Asked twice: do not keep the user waiting.
+            // After the second signal, the user should not wait.
             std::process::exit(i32::from(Kind::Stopped.code()));
         }
     })
@@ -23,8 +23,9 @@ pub fn listen() -> Result<Stop, Failure> {
     Ok(Box::new(move || said.get().is_some()))
 }
 
-/// Lets requests to stop pass by, for a process that only waits for another which hears them too.
+/// Ignores requests to stop, for a process that only waits for another process which gets them too.
 pub fn ignore() {
-    // If the system refuses, such a request ends this process, and with it those that it waits for: what was asked.
+    // If the system refuses the handler, a request ends this process and the processes that it waits for, as the user
+    // wants.
     let _ = ctrlc::set_handler(|| ());
 }

@@ -1,4 +1,4 @@
-//! Measures Lehr beside its peers and beside the limits of the machine.
+//! Measures Lehr in comparison with its peers and with the limits of the machine.
 //!
 //! A measurement is: a definition (`lab/definitions`), sides that do the same work, rounds in which the sides take
 //! turns, a check of every answer, a table with min, median and max, and a record. `lab/METHOD.md` says why each step

@@ -1,4 +1,4 @@
-//! What the figures were taken on.
+//! Describes the machine and the tools of a measurement.
 
 use std::process::Command;
 
@@ -7,22 +7,22 @@ use serde::{Deserialize, Serialize};
 /// The machine and the tools, as a record names them.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Machine {
-    /// The processor's name.
+    /// The name of the processor.
     pub processor: String,
-    /// Hardware threads available to this program.
+    /// The number of hardware threads available to this program.
     pub threads: usize,
-    /// Operating system and architecture.
+    /// The operating system and the architecture.
     pub system: String,
-    /// First line of `cc --version`.
+    /// The first line of `cc --version`.
     pub c_compiler: String,
-    /// What `rustc --version` says.
+    /// The output of `rustc --version`.
     pub rust: String,
     /// The commit of the working tree, with `+` when it has changes.
     pub commit: String,
 }
 
 impl Machine {
-    /// Asks the machine. What cannot be found out is "unknown".
+    /// Collects the facts from the system. An unknown fact is "unknown".
     pub fn look() -> Self {
         let processor = std::fs::read_to_string("/proc/cpuinfo")
             .ok()
@@ -45,7 +45,7 @@ impl Machine {
         }
     }
 
-    /// One line for the head of a table.
+    /// Formats the facts as one line for the head of a table.
     pub fn line(&self) -> String {
         format!(
             "{}, {} threads, {}; {}; {}; commit {}",
@@ -54,7 +54,7 @@ impl Machine {
     }
 }
 
-/// Hardware threads available to this program, 1 if that cannot be found out.
+/// Returns the number of hardware threads available to this program, or 1 if it is unknown.
 pub fn available_threads() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
 }
@@ -63,7 +63,7 @@ fn unknown() -> String {
     "unknown".into()
 }
 
-/// The first line that a command prints, if it succeeds and prints one.
+/// Returns the first line that a command prints, if it succeeds and prints one.
 fn first_line(program: &str, arguments: &[&str]) -> Option<String> {
     let answer = Command::new(program).args(arguments).output().ok()?;
     let text = String::from_utf8_lossy(&answer.stdout).into_owned();

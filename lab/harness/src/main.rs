@@ -1,5 +1,5 @@
-//! `lehr-lab`: what is measured of Lehr, by whoever wants to see it. Kernels, whole runs and quality are taken in the
-//! project's folder, through `make bench` and `make quality`.
+//! `lehr-lab`: measures Lehr. `make bench` and `make quality` run kernels, whole runs and quality in the project's
+//! folder.
 #![forbid(unsafe_code)]
 
 use std::fmt::Display;
@@ -14,9 +14,9 @@ use lehr_ranks_mpi::{Launcher, Process, Supervised, keep};
 
 fn main() -> ExitCode {
     let launcher = Launcher::of_this_process();
-    // Of several processes that find the same fault, one says it.
+    // If several processes find the same fault, only process 0 reports it.
     let speaks = launcher.as_ref().is_none_or(|launcher| launcher.process() == 0);
-    // Help and version end here with 0, a command line that cannot be parsed with 2.
+    // Help and version end here with 0, an invalid command line with 2.
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
         Err(error) if speaks => error.exit(),
@@ -73,7 +73,7 @@ fn quality(QualityArguments { subject, measurement }: QualityArguments) -> anyho
     }
 }
 
-/// With the folder of the data that the environment names, where none was typed.
+/// Sets the data folder from the environment, if the command line names none.
 fn with_data(measurement: MeasurementArguments) -> MeasurementArguments {
     let data = measurement.data.or_else(environment::data_folder);
     MeasurementArguments { data, ..measurement }
@@ -98,7 +98,7 @@ fn job(task: &str) -> Result<ExitCode, Failure> {
     match answered {
         Ok(answer) if process.number() == 0 => output::answer(&answer).map_err(of_system)?,
         Ok(_) => {}
-        // Who fails speaks, and ends the others, who may wait for it.
+        // A failing process reports its failure and ends the others, which may be waiting for it.
         Err(failure) => {
             let code = failure.kind.code();
             failure.report();

@@ -1,4 +1,4 @@
-//! Time: taken in rounds in which the sides take turns, and given as least, middle and most.
+//! Measures time in rounds in which the sides take turns, and gives minimum, median and maximum.
 //!
 //! Turns, because a machine changes while it is measured (frequency, neighbours, pages): sides measured one after the
 //! other are measured on different machines. No mean: one interruption would move it. Nothing is thrown away.
@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::Result;
 
-/// Seconds that `work` takes, and what it gives.
+/// Returns the seconds that `work` takes, and its result.
 pub fn timed<T>(work: impl FnOnce() -> T) -> (f64, T) {
     #[allow(clippy::disallowed_methods, reason = "the harness's clock")]
     let start = Instant::now();
@@ -15,30 +15,30 @@ pub fn timed<T>(work: impl FnOnce() -> T) -> (f64, T) {
     (start.elapsed().as_secs_f64(), result)
 }
 
-/// The moment of the call, for what is timed in parts or on several threads.
+/// Returns the present moment, for work that is timed in parts or on several threads.
 pub fn now() -> Instant {
     #[allow(clippy::disallowed_methods, reason = "the harness's clock")]
     Instant::now()
 }
 
-/// Lets so many seconds pass: for what is to be watched doing nothing.
+/// Waits this many seconds, while the lab observes something idle.
 pub fn pause(seconds: f64) {
     std::thread::sleep(Duration::from_secs_f64(seconds));
 }
 
-/// Least, middle and most of some figures.
+/// The minimum, median and maximum of some figures.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Spread {
     /// The least.
     pub min: f64,
-    /// The middle one (mean of the middle two for an even count).
+    /// The median (the mean of the middle two for an even count).
     pub median: f64,
     /// The most.
     pub max: f64,
 }
 
 impl Spread {
-    /// The spread of `figures`.
+    /// Returns the spread of `figures`.
     ///
     /// # Panics
     /// If there are none.
@@ -51,11 +51,11 @@ impl Spread {
     }
 }
 
-/// One side of a comparison: does its work once and says how many seconds that took.
+/// One side of a comparison: does its work once and returns the seconds.
 pub type Side<'a> = Box<dyn FnMut() -> Result<f64> + 'a>;
 
-/// Seconds of each side in each round. Round 0 warms up and is not kept. The order turns by one each round, so that no
-/// side always follows the same other.
+/// Returns the seconds of each side in each round. Round 0 warms up and is not kept. The order rotates by one each
+/// round, so that no side always follows the same other side.
 ///
 /// # Errors
 /// The first that a side reports: a wrong answer, a runner that died.

@@ -1,16 +1,16 @@
-//! The only file of the harness that prints: results to standard output, remarks and progress to standard error.
+//! The only file of the harness that prints: results to standard output, notes and progress to standard error.
 #![allow(clippy::disallowed_macros, reason = "the harness's door to printing")]
 
 use std::io::Write;
 
-/// A line of the result.
+/// Prints a line of the result.
 pub fn line(text: &str) {
     println!("{text}");
-    // A measurement is long; a reader of the pipe should see each line as it is known.
+    // A measurement takes long, so a reader of the pipe should get each line at once.
     let _ = std::io::stdout().flush();
 }
 
-/// A result as it is, and whether it could be written.
+/// Prints a result unchanged.
 ///
 /// # Errors
 /// What the operating system says; a reader that went away is no error.
@@ -22,17 +22,17 @@ pub fn answer(text: &str) -> std::io::Result<()> {
     }
 }
 
-/// A remark that is no result.
+/// Prints a note that is not part of the result.
 pub fn note(text: &str) {
     eprintln!("{text}");
 }
 
-/// Column widths for [`row`]: the first column is flush left, the others flush right.
+/// Prints a table line with these column widths: the first column is flush left, the others flush right.
 pub fn row(widths: &[usize], cells: &[String]) {
     line(&laid_out(widths, cells));
 }
 
-/// One table line as text.
+/// Formats one table line.
 pub fn laid_out(widths: &[usize], cells: &[String]) -> String {
     let mut text = String::new();
     for (column, (width, cell)) in widths.iter().zip(cells).enumerate() {
@@ -45,7 +45,7 @@ pub fn laid_out(widths: &[usize], cells: &[String]) -> String {
     text.trim_end().to_string()
 }
 
-/// A value with the three digits that count.
+/// Formats a value with three significant digits.
 pub fn three_digits(value: f64) -> String {
     match value.abs() {
         size if size >= 100.0 => format!("{value:.0}"),

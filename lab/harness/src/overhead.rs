@@ -1,4 +1,4 @@
-//! `lehr-lab overhead`: what is lost by dividing a clustering run among threads, among MPI processes and among both.
+//! `lehr-lab overhead`: the overhead of dividing a clustering run among threads, among MPI processes, and among both.
 //!
 //! Every side is a job of its own ([`launch`]): this program alone or under `mpiexec`, told by one line what to do
 //! ([`task`]). In each round every side solves the same problem once ([`turns`]), and all must end with the same bits.
@@ -35,32 +35,32 @@ use definition::Definition;
 use figure::Figure;
 use launch::Starter;
 
-/// What was asked for.
+/// The options of the measurement.
 ///
 /// `only` is compared with the names of cases: `N = 20000, K = 10` for whole runs, `pairs, N = 1000, K = 10` for
 /// pairwise ones, `stages, n = 10000, K = 80` for the kernel, `padding` for sums beside each other, `scaling, alu
 /// 3,000` for maps.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// A few cases, in under two minutes.
+    /// Whether to measure only a few cases, in under two minutes.
     pub quick: bool,
-    /// An array of records on standard output instead of tables.
+    /// Whether to print an array of records on standard output instead of tables.
     pub json: bool,
-    /// Only cases whose name contains this.
+    /// Measures only cases whose name contains this text.
     pub only: Option<String>,
-    /// Rounds of turns, when given.
+    /// The number of rounds, if the user gives one.
     pub rounds: Option<usize>,
-    /// The folder of the tables that sets are taken from, when given.
+    /// The folder of the sets' tables, if the user gives one.
     pub data: Option<PathBuf>,
-    /// The launcher of processes, when given.
+    /// The launcher of processes, if the user gives one.
     pub mpiexec: Option<PathBuf>,
-    /// Where what is measured is kept, case by case; a record that is there is gone on with.
+    /// The file of the record, written case by case. If it exists, the session continues it.
     pub record: Option<PathBuf>,
-    /// The lab's own program, which every job runs.
+    /// The path of the lab's own program, which every job runs.
     pub program: PathBuf,
 }
 
-/// Measures what the options ask for and prints it: tables, or an array of records.
+/// Measures the requested cases and prints tables or an array of records.
 ///
 /// # Errors
 /// A job that failed, sides that differ in bits, `only` that names nothing, a launcher that does not start, a record
@@ -97,7 +97,7 @@ pub fn run(options: &Options, mut stop: Stop) -> Result<End> {
     Ok(end)
 }
 
-/// The figures so far, and where they are kept.
+/// The figures so far, and the file of the record.
 struct Kept {
     figures: Vec<Figure>,
     record: Option<Record>,
@@ -129,7 +129,7 @@ impl Kept {
         self.figures.iter().any(|figure| figure.is(experiment, case))
     }
 
-    /// Adds a case, with the laws over all that is there, and writes it.
+    /// Adds the figures of a case, fits the laws to all figures again, and writes the record.
     fn add(&mut self, figures: Vec<Figure>) -> Result<()> {
         self.figures.retain(|figure| !fits::DERIVED.contains(&figure.experiment.as_str()));
         self.figures.extend(figures);
@@ -217,7 +217,7 @@ fn measure(
     Ok(End::Whole)
 }
 
-/// What a record says of the launcher of processes.
+/// Returns the record's entry about the launcher of processes.
 fn libraries(launcher: Option<&str>) -> Value {
     launcher.map_or_else(|| json!({}), |version| json!({ "mpiexec": version }))
 }

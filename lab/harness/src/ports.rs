@@ -1,4 +1,4 @@
-//! `lehr-lab ports`: the port runtime beside its peers and beside a C program, in one run.
+//! `lehr-lab ports`: the port runtime, its peers and a C program, measured in turns in one run.
 //!
 //! Ours runs in this process; a peer is a program of its own behind a pipe (`lab/runners/ports`), and so are the C
 //! floors. In every round each side does its work once, and every side checks its result: a rank that sees a message of
@@ -22,8 +22,8 @@ use crate::bench::session::{self, Cases, End, Options};
 use crate::bench::{Bench, Lab, Stop, table};
 use definition::Definition;
 
-/// This lab. Its cases are called like `rendezvous exchange, P = 2, 0 units`, and `spare workers`, `requests`, `rings`,
-/// `regions`, `posting`, `allocations`, `pending`, `idle`.
+/// The description of this lab. Its cases have names such as `rendezvous exchange, P = 2, 0 units`, and `spare
+/// workers`, `requests`, `rings`, `regions`, `posting`, `allocations`, `pending`, `idle`.
 pub const LAB: Lab = Lab {
     name: "ports",
     folder: "target/peers/ports",
@@ -46,10 +46,10 @@ pub const LAB: Lab = Lab {
     how_to_build: "no peers: `make peers-ports` builds them (a minute or two), and --peers names a folder that has them",
 };
 
-/// Experiments of many small cases, each a table of its own with a line a figure.
+/// The experiments with many small cases, each in its own table with a line for each figure.
 const LISTED: [&str; 7] = ["spare workers", "rings", "posting rate", "posting", "pending", "allocations", "idle"];
 
-/// Measures what the options ask for and prints it: tables, or an array of records. `stop` is asked between samples
+/// Measures the requested cases and prints tables or an array of records. It calls `stop` between samples to learn
 /// whether to end.
 ///
 /// # Errors

@@ -1,4 +1,4 @@
-//! A command as a process of its own, with its time and the most memory that it had: what a user who runs it pays.
+//! Runs a command in its own process, and measures its time and peak memory, which are its costs for a user.
 
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -7,23 +7,23 @@ use anyhow::{Context, Result, bail};
 
 use crate::measure::{now, pause};
 
-/// Seconds between two looks at the process.
+/// The seconds between two checks of the process.
 const LOOK: f64 = 0.002;
 
-/// Every so many looks its memory is read.
+/// The number of checks between two readings of the memory.
 const LOOKS_A_READING: usize = 10;
 
-/// What a process took.
+/// The costs of a process.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Taken {
-    /// From its start to its end.
+    /// The seconds from its start to its end.
     pub seconds: f64,
-    /// Most memory that was resident, in bytes; none where the system keeps no such account.
+    /// The peak resident memory, in bytes; `None` if the system does not account for it.
     pub peak_bytes: Option<f64>,
 }
 
-/// Runs a command to its end, silently; nothing if `stop` asked for the end, which kills it. What it says on standard
-/// error is kept in `folder` while it runs.
+/// Runs a command to its end, without output; returns nothing if `stop` asked to end, which kills the command. While
+/// the command runs, its standard error is in a file in `folder`.
 ///
 /// # Errors
 /// A command that does not start, or one that fails, with what it said.
@@ -31,7 +31,7 @@ pub fn run(mut command: Command, folder: &Path, stop: &mut dyn FnMut() -> bool) 
     let said = folder.join("said.txt");
     let errors = std::fs::File::create(&said).with_context(|| format!("cannot write {}", said.display()))?;
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(errors);
-    // Ctrl-C is for the lab, which decides when its stages end.
+    // Only the lab gets Ctrl-C, since it decides when its stages end.
     #[cfg(unix)]
     std::os::unix::process::CommandExt::process_group(&mut command, 0);
     let start = now();
@@ -57,18 +57,18 @@ pub fn run(mut command: Command, folder: &Path, stop: &mut dyn FnMut() -> bool) 
     Ok(Some(Taken { seconds: start.elapsed().as_secs_f64(), peak_bytes: most }))
 }
 
-/// A process that does not outlive what waits for it.
+/// A process that ends at the latest with this value.
 struct Running(Child);
 
 impl Drop for Running {
     fn drop(&mut self) {
-        // Both do nothing to a process that has ended.
+        // Neither call affects a process that has ended.
         let _ = self.0.kill();
         let _ = self.0.wait();
     }
 }
 
-/// The most memory of a process so far.
+/// Returns the peak memory of a process so far.
 fn peak_bytes(process: u32) -> Option<f64> {
     let status = std::fs::read_to_string(format!("/proc/{process}/status")).ok()?;
     let line = status.lines().find(|line| line.starts_with("VmHWM"))?;

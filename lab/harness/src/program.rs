@@ -1,11 +1,11 @@
-//! The programs that cases start: the lab itself for tasks of its own, and `lehr`, which is what users run.
+//! Finds the programs that cases start: the lab itself for its own tasks, and `lehr`, which users run.
 
 use std::path::PathBuf;
 
 use crate::environment;
 use crate::exit::{Failure, Kind};
 
-/// The lab's own file.
+/// Returns the path of the lab's own program.
 ///
 /// # Errors
 /// [`Kind::Environment`] if the operating system does not tell.
@@ -14,7 +14,8 @@ pub fn own() -> Result<PathBuf, Failure> {
         .map_err(|cause| Failure::new(Kind::Environment, format!("cannot find this program's file: {cause}")))
 }
 
-/// The `lehr` command: beside the lab, else on the path. What lies beside was built with it.
+/// Returns the path of the `lehr` command: beside the lab, otherwise on the path. The command beside the lab was built
+/// with it.
 ///
 /// # Errors
 /// [`Kind::Environment`] if it is in neither place.

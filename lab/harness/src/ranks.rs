@@ -1,5 +1,5 @@
-//! `lehr-lab ranks`: ranks on threads, over ports and on MPI, beside C programs on the same MPIs, Java and a C program
-//! without any, in one run.
+//! `lehr-lab ranks`: ranks on threads, over ports and on MPI, with C programs on the same MPIs, Java, and a C program
+//! without MPI, in turns in one run.
 //!
 //! Ours on threads and over ports runs in this process. An MPI is a runner (`lab/runners/mpi`) that starts a program
 //! for each number of ranks; ours on MPI is such a program too (`lab/harness/src/bin/rank_side.rs`). Every side checks
@@ -18,8 +18,8 @@ use crate::bench::figure::Figure;
 use crate::bench::session::{self, Cases, End, Options};
 use crate::bench::{Lab, Stop, table};
 
-/// This lab. Its cases are called like `patterns exchange, P = 2, 8 B, 0 units`, `collectives all-reduce, P = 4, 8 KiB,
-/// 0 units`, `arrays exchange, P = 2, 1000 doubles`.
+/// The description of this lab. Its cases have names such as `patterns exchange, P = 2, 8 B, 0 units`, `collectives
+/// all-reduce, P = 4, 8 KiB, 0 units`, `arrays exchange, P = 2, 1000 doubles`.
 pub const LAB: Lab = Lab {
     name: "ranks",
     folder: "target/peers/ranks",
@@ -32,10 +32,10 @@ pub const LAB: Lab = Lab {
     how_to_build: "no peers: `make peers-ranks` builds them (a minute or two), and --peers names a folder that has them",
 };
 
-/// Experiments that are a table of their own with a line a figure.
+/// The experiments with their own tables, with a line for each figure.
 const LISTED: [&str; 1] = ["arrays rate"];
 
-/// Measures what the options ask for and prints it: tables, or an array of records. `stop` is asked between samples
+/// Measures the requested cases and prints tables or an array of records. It calls `stop` between samples to learn
 /// whether to end.
 ///
 /// # Errors

@@ -1,5 +1,5 @@
-//! The record of a session: `lab/records/NAME/SUBJECT.csv` with the figures, and `SUBJECT.machine.json` with what they
-//! were taken on.
+//! The record of a session: `lab/records/NAME/SUBJECT.csv` with the figures, and `SUBJECT.machine.json` with the
+//! machine and the programs.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -10,7 +10,7 @@ use anyhow::{Context, Result};
 use crate::machine::Machine;
 use crate::measure::Spread;
 
-/// Rows of figures, written when the session is over.
+/// The rows of a record, written when the session has ended.
 #[derive(Debug)]
 pub struct Record {
     folder: PathBuf,
@@ -20,7 +20,7 @@ pub struct Record {
 }
 
 impl Record {
-    /// An empty record of `subject`, to be written below `lab/records/NAME`.
+    /// Makes an empty record of `subject`, to be written below `lab/records/NAME`.
     pub fn new(name: &str, subject: &str) -> Self {
         Self {
             folder: PathBuf::from("lab/records").join(name),
@@ -30,7 +30,7 @@ impl Record {
         }
     }
 
-    /// Remembers what a runner says about its versions.
+    /// Stores the versions that a runner reports.
     pub fn versions(&mut self, text: &str) {
         if !self.versions.iter().any(|known| known == text) {
             self.versions.push(text.into());
@@ -60,7 +60,7 @@ impl Record {
     }
 }
 
-/// `text` as a CSV field.
+/// Returns `text` as a CSV field.
 fn field(text: &str) -> String {
     if text.contains([',', '"', '\n']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text.into() }
 }

@@ -1,14 +1,14 @@
-//! What a command left in its folder.
+//! Reads the results of a command from its folder.
 
 use std::path::Path;
 
 use anyhow::{Context, Result, ensure};
 use serde_json::Value;
 
-/// Phases that are not the method's: reading and writing cost the same whatever is done in between.
+/// The phases that do not belong to the method: reading and writing take the same time for all methods.
 const AROUND: [&str; 3] = ["reading", "writing tables", "writing the report"];
 
-/// A file of JSON: `summary.json`, the header of a matrix.
+/// Reads a file of JSON: `summary.json`, or the header of a matrix.
 ///
 /// # Errors
 /// A file that cannot be read or is none.
@@ -17,7 +17,7 @@ pub fn json(path: &Path) -> Result<Value> {
     serde_json::from_str(&text).with_context(|| format!("{} is no JSON", path.display()))
 }
 
-/// Seconds of the phases of a run on rows that are the method's, by its summary.
+/// Returns the seconds of the method's phases of a run on rows, from its summary.
 ///
 /// # Errors
 /// A summary without such phases.
@@ -29,7 +29,7 @@ pub fn seconds_of_method(summary: &Value) -> Result<f64> {
     Ok(sum)
 }
 
-/// The cluster of each row: the second column of `labels.csv`.
+/// Returns the cluster of each row: the second column of `labels.csv`.
 ///
 /// # Errors
 /// A file that cannot be read, or a row without a label.

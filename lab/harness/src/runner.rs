@@ -14,11 +14,12 @@ use serde_json::Value;
 
 use crate::measure::pause;
 
-/// How long a runner whose input is closed may take to end by itself, in looks of [`LOOK_SECONDS`].
+/// The number of checks, [`LOOK_SECONDS`] apart, after which a runner must have ended by itself once its input is
+/// closed.
 const LOOKS: usize = 500;
 const LOOK_SECONDS: f64 = 0.01;
 
-/// A running program and its two pipes. Ends with its owner.
+/// A running program and its two pipes. The program ends when this is dropped.
 #[derive(Debug)]
 pub struct Runner {
     name: String,
@@ -29,7 +30,7 @@ pub struct Runner {
 }
 
 impl Runner {
-    /// Starts `program` with `arguments`; `name` is what messages call it.
+    /// Starts `program` with `arguments`; messages call it `name`.
     ///
     /// # Errors
     /// If the program cannot be started.
@@ -40,8 +41,8 @@ impl Runner {
     ) -> Result<Self> {
         let mut command = Command::new(program.as_ref());
         command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped());
-        // Ctrl-C is for the harness, which decides when its runners end; they end with their input whatever happens to
-        // it.
+        // Only the harness gets Ctrl-C, since it decides when its runners end. If the harness ends, its runners end
+        // with their input.
         #[cfg(unix)]
         std::os::unix::process::CommandExt::process_group(&mut command, 0);
         let mut child = command
@@ -53,7 +54,7 @@ impl Runner {
         #[allow(clippy::disallowed_methods, reason = "the harness reads a pipe beside what it measures, not in it")]
         std::thread::spawn(move || {
             for line in lines {
-                // Nobody listens any more once the runner is dropped.
+                // No thread reads answers after the runner is dropped.
                 if answered.send(line).is_err() {
                     break;
                 }
@@ -62,7 +63,7 @@ impl Runner {
         Ok(Self { name: name.into(), child, requests, answers, patience: None })
     }
 
-    /// The same, giving up on an answer that does not come in so long a time.
+    /// Sets the time after which [`ask`](Self::ask) gives up waiting for an answer.
     pub fn with_patience(mut self, patience: Duration) -> Self {
         self.patience = Some(patience);
         self
@@ -94,8 +95,8 @@ impl Runner {
 
 impl Drop for Runner {
     fn drop(&mut self) {
-        // A closed input ends a runner's loop, and what it started in turn; one that is stuck in a long answer is
-        // ended.
+        // A closed input ends the loop of a runner, and then the programs that it started. A runner that is stuck in a
+        // long answer is killed.
         drop(self.requests.take());
         for _ in 0..LOOKS {
             if !matches!(self.child.try_wait(), Ok(None)) {
@@ -108,7 +109,7 @@ impl Drop for Runner {
     }
 }
 
-/// A number of an answer.
+/// Returns a number of an answer.
 ///
 /// # Errors
 /// If the answer has no number of that name.
@@ -116,7 +117,7 @@ pub fn number(answer: &Value, name: &str) -> Result<f64> {
     answer[name].as_f64().with_context(|| format!("the answer has no number {name:?}: {answer}"))
 }
 
-/// All numbers of an answer's (nested) array, in order.
+/// Returns all numbers of an answer's (nested) array, in order.
 ///
 /// # Errors
 /// If the answer has no such array or something in it is no number.

@@ -26,27 +26,27 @@ use given::Given;
 use sequences::Items;
 use stage::Stage;
 
-/// This lab, which has no peers. Its cases are called like `2000 items, u16`, `100000 items among 10000, u16`, `56756
-/// items, f64, 5 iterations`.
+/// The description of this lab, which has no peers. Its cases have names such as `2000 items, u16`, `100000 items among
+/// 10000, u16`, `56756 items, f64, 5 iterations`.
 pub const LAB: Lab = Lab { name: "scale", folder: "target/peers/scale", programs: &[], how_to_build: "there are none" };
 
-/// Where the stages run, and with what.
+/// The program of the stages, and their folder and inputs.
 #[derive(Clone, Debug)]
 pub struct Setting {
-    /// `lehr`, whose commands the stages are.
+    /// The path of `lehr`, whose commands are the stages.
     pub program: PathBuf,
-    /// Items, matrices and results lie in a folder of their own in this one while they are needed; without it, where
-    /// the system has such files.
+    /// The folder in which items, matrices and results have a temporary subfolder; `None` is the system's folder for
+    /// temporary files.
     pub folder: Option<PathBuf>,
-    /// Bytes of memory that are free, where the system tells.
+    /// The bytes of free memory, if the system reports them.
     pub free_memory: Option<u64>,
-    /// GiB that the largest matrices fill, in the place of the definition's.
+    /// The size of the largest matrices in GiB, in place of the definition's.
     pub gibibytes: Option<f64>,
-    /// Sequences to measure in the place of those that are made.
+    /// Sequences of the user, in place of generated ones.
     pub given: Option<Given>,
 }
 
-/// Measures what the options ask for and prints it: a table, or an array of records. `stop` is asked while a stage runs
+/// Measures the requested cases and prints a table or an array of records. During a stage it calls `stop` to learn
 /// whether to end.
 ///
 /// # Errors
@@ -106,7 +106,7 @@ fn measure(
             break;
         }
         bench.progress(&case.name());
-        // Besides the matrix there are the program, positions and memberships.
+        // The program, the positions and the memberships need memory in addition to the matrix.
         let (needed, free) =
             (1.05 * case.matrix_bytes(), setting.free_memory.map_or(f64::INFINITY, |bytes| bytes as f64));
         if needed > free {
@@ -127,12 +127,12 @@ fn measure(
     Ok(())
 }
 
-/// Bytes as GiB.
+/// Converts bytes to GiB.
 fn gibibytes(bytes: f64) -> f64 {
     bytes / (1u64 << 30) as f64
 }
 
-/// What the stages of a case cost, round by round; nothing if the session was stopped within it.
+/// Returns the costs of the stages of a case, round by round; nothing if the session was stopped meanwhile.
 fn measure_case(
     bench: &mut Bench,
     program: &Path,

@@ -1,9 +1,9 @@
-//! One judge for all sides: the sum of squares of given centres, computed here from the points, never taken from a
-//! side's word.
+//! Judges all sides by the same function: the lab computes the sum of squares of given centres from the points, and
+//! does not use the figures that sides report.
 
 use lehr_data::Points;
 
-/// `sum_i w_i min_k |x_i - c_k|^2` for centres K x d. Cost: n K d.
+/// Computes `sum_i w_i min_k |x_i - c_k|^2` for centres K x d. The time is proportional to n K d.
 ///
 /// # Panics
 /// If `centers` is not a whole number of centres, or there is none.

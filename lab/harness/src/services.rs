@@ -1,5 +1,5 @@
-//! `lehr-lab services`: messages to a service in one process beside actor libraries, and `lehr serve` beside a bare
-//! handler of axum.
+//! `lehr-lab services`: messages to a service in one process, compared with actor libraries, and `lehr serve` compared
+//! with a bare handler of axum.
 //!
 //! Ours in process runs here; the peers are programs behind a pipe (`lab/runners/services`). Over HTTP both are
 //! programs of their own, and the load comes from here. Every side knows what each answer must be: a wrong one of ours
@@ -28,8 +28,9 @@ use crate::bench::session::{self, Cases, End, Options};
 use crate::bench::{Bench, Lab, Stop};
 use definition::Definition;
 
-/// This lab. Its cases are called like `messages two-way in turn, group 200`, `histogram two-way at once, group 200`,
-/// `http GET state, 64 connections, closed loop`, `listeners …`, `memory …`, `neighbours …`, `clusterings …`.
+/// The description of this lab. Its cases have names such as `messages two-way in turn, group 200`, `histogram two-way
+/// at once, group 200`, `http GET state, 64 connections, closed loop`, `listeners …`, `memory …`, `neighbours …`,
+/// `clusterings …`.
 pub const LAB: Lab = Lab {
     name: "services",
     folder: "target/peers/services",
@@ -43,8 +44,8 @@ pub const LAB: Lab = Lab {
     how_to_build: "no peers: `make peers-services` builds them (a minute or two), and --peers names a folder that has them",
 };
 
-/// Measures what the options ask for and prints it: a table, or an array of records. `program` is `lehr`, which serves.
-/// `stop` is asked between samples whether to end.
+/// Measures the requested cases and prints a table or an array of records. `program` is the path of `lehr`, which
+/// serves. It calls `stop` between samples to learn whether to end.
 ///
 /// # Errors
 /// A wrong result of ours, `only` that names nothing, a record that cannot be read or written. What was measured before

@@ -1,4 +1,4 @@
-//! One E+M step over sparse rows: the kernel that goes over what is not 0 [beside that of
+//! One E+M step over sparse rows: the kernel that visits only values that are not 0, [in turns with the kernel of
 //! numbers](crate::beside_numbers).
 
 use anyhow::Result;
@@ -16,8 +16,8 @@ pub struct Problem {
 }
 
 impl Problem {
-    /// The problem whose centres lie half way between the means of groups of rows and the mean of all: memberships are
-    /// shared. `group` gives the group of a row, and every group has rows.
+    /// Makes a problem whose centres are halfway between the means of groups of rows and the mean of all rows, so that
+    /// centres share memberships. `group` gives the group of a row, and every group has rows.
     ///
     /// # Panics
     /// If a group is not below `clusters`.
@@ -42,7 +42,7 @@ impl Problem {
         Self { rows, step: Step::new(numbers, centers, 0.1 * square) }
     }
 
-    /// Has both kernels take turns for so many rounds, on one thread.
+    /// Has both kernels take turns for this many rounds, on one thread.
     ///
     /// # Errors
     /// An answer of either side that is off by more than `tolerance`.

@@ -5,10 +5,11 @@
 
 use std::hint::black_box;
 
-/// Steps of the generator in one unit of computation.
+/// The number of steps of the generator in one unit of computation.
 pub const UNIT_STEPS: u64 = 960;
 
-/// `count` units of computation: dependent steps of a 64-bit linear congruential generator, about a microsecond each.
+/// Does `count` units of computation: dependent steps of a 64-bit linear congruential generator, about a microsecond
+/// for each unit.
 ///
 /// The constants are hidden from the compiler: where it knows them it folds eight steps into one multiplication, and a
 /// unit lasts an eighth.

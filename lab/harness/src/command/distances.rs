@@ -31,7 +31,7 @@ use crate::runner::{Runner, number};
 
 const WIDTHS: [usize; 6] = [18, 28, 28, 22, 12, 14];
 
-/// Sums of so many dissimilarities in another order agree to this.
+/// The relative tolerance of sums of dissimilarities, which the sides add up in different orders.
 const TOLERANCE: f64 = 1e-9;
 
 /// Measures every case of `mining/distances.json`.
@@ -63,29 +63,29 @@ pub fn run(arguments: &MeasurementArguments) -> Result<()> {
     Ok(())
 }
 
-/// One thing to measure.
+/// One case of the measurement.
 struct Case<'a> {
     name: &'static str,
     peer: &'static str,
-    /// What `units` are.
+    /// The name of the units.
     unit: &'static str,
-    /// The work of a turn.
+    /// The number of units of work in a turn.
     units: f64,
-    /// A turn of ours: a sum over all results.
+    /// Runs a turn of Lehr; returns a sum over all results.
     ours: Box<dyn Fn() -> Result<f64> + 'a>,
-    /// What the peer is asked for.
+    /// The request to the peer.
     request: Value,
     sums: Sums,
 }
 
-/// How the sums of the two sides go together.
+/// The required relation between the sums of the two sides.
 #[derive(Clone, Copy)]
 enum Sums {
-    /// They are equal.
+    /// The sums are equal.
     Equal,
-    /// Ours is not smaller.
+    /// Our sum is not smaller than the peer's.
     NotBelow,
-    /// They agree to rounding.
+    /// The sums agree to rounding.
     Close,
 }
 
@@ -99,7 +99,7 @@ impl Sums {
     }
 }
 
-/// Seconds of both sides, round by round.
+/// Returns the seconds of both sides, round by round.
 fn compare(case: &Case<'_>, runner: &mut Runner, rounds: usize) -> Result<(Vec<f64>, Vec<f64>)> {
     let request = case.request.to_string();
     let expected = number(&runner.ask(&request)?, "total")?;
@@ -139,7 +139,7 @@ fn report(case: &Case<'_>, ours: &[f64], theirs: &[f64], definition: &Distances,
     record.add(case.name, &format!("lehr/{}", case.peer), "ratio of times", "1", ours.len(), ratio);
 }
 
-/// What is compared, the same on both sides.
+/// The compared items, which are the same on both sides.
 struct Data {
     genes: Sequences,
     fingerprints: Fingerprints,
@@ -153,7 +153,7 @@ impl Data {
         let texts: Vec<&[u8]> = (0..definition.sequences.min(all.len())).map(|row| all.sequence(row)).collect();
         let items = definition.items as u64;
         let stream = Stream::new(1, "lab pairs");
-        // An eighth of all bits, as in fingerprints of compounds.
+        // An eighth of all bits is set, as in fingerprints of compounds.
         let word = |at: u64| stream.bits(3 * at) & stream.bits(3 * at + 1) & stream.bits(3 * at + 2);
         let words = (0..items * definition.bits as u64 / 64).map(word).collect();
         let places = definition.places as u64;
@@ -170,13 +170,13 @@ impl Data {
         })
     }
 
-    /// Writes everything for the runner; the request that tells where.
+    /// Writes all items for the runner; returns the request that names the files.
     fn write(&self) -> Result<Value> {
         let rows = |sequences: &Sequences| {
             let lines = (0..sequences.len()).map(|row| String::from_utf8_lossy(sequences.sequence(row)).into_owned());
             lines.collect::<Vec<_>>().join("\n")
         };
-        // FPS text: bytes, the lowest bit of the first byte first.
+        // FPS writes bytes; the lowest bit of the first byte comes first.
         let print = |row: usize| -> String {
             let bytes = self.fingerprints.row(row).iter().flat_map(|word| word.to_le_bytes());
             bytes.map(|byte| format!("{byte:02x}")).collect()
@@ -234,14 +234,14 @@ impl Data {
     }
 }
 
-/// Cells of the alignments of all pairs.
+/// Returns the number of cells in the alignments of all pairs.
 fn cells(genes: &Sequences) -> f64 {
     let lengths = (0..genes.len()).map(|row| genes.sequence(row).len() as f64);
     let (sum, squares) = lengths.fold((0.0, 0.0), |(sum, squares), n| (sum + n, squares + n * n));
     (sum * sum - squares) / 2.0
 }
 
-/// All pairs in the blocks that a run has; the sum of scores and matches.
+/// Aligns all pairs in the blocks of a run; returns the sum of scores and matches.
 fn align(aligner: &Aligner) -> f64 {
     const ROWS: usize = 32;
     let mut total = 0;
@@ -252,7 +252,7 @@ fn align(aligner: &Aligner) -> f64 {
     total as f64
 }
 
-/// A whole run on one thread; the sum of its values.
+/// Makes a whole run on one thread; returns the sum of its values.
 fn all(metric: &dyn Metric) -> Result<f64> {
     let execution = Execution { engine: Engine::Loop, ranks: 1, threads: 1, job: None };
     let half = all_pairs::<f64>(metric, &execution, None, &mut Silent)?;

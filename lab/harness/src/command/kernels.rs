@@ -1,4 +1,5 @@
-//! `bench kernels`: one fused E+M step per point and centre, ours in process against C loops compiled on the spot.
+//! `bench kernels`: one fused E+M step for each point and centre, Lehr in process against C loops that are compiled for
+//! the measurement.
 //!
 //! The loops (`lab/runners/c`) do the arithmetic of one step in the layout that suits them best, with a polynomial
 //! exponential, under `cc -O3 -march=native -ffast-math`: what a careful programmer would get for this machine alone.
@@ -30,7 +31,7 @@ use crate::output;
 use crate::record::Record;
 use crate::runner::{Runner, number, numbers};
 
-/// A turn lasts about this long, so that reading the clock and starting threads are nothing.
+/// The approximate length of a turn, so that the time of reading the clock and starting threads does not matter.
 const TURN_SECONDS: f64 = 0.04;
 const WIDTHS: [usize; 6] = [30, 20, 20, 20, 16, 12];
 
@@ -80,15 +81,14 @@ pub fn run(arguments: &MeasurementArguments) -> Result<()> {
     Ok(())
 }
 
-/// Nanoseconds per point and centre of both sides, round by round, and the larger of their errors.
+/// The nanoseconds for each point and centre of both sides, round by round, and the larger of their errors.
 struct Measured {
     ours: Vec<f64>,
     floor: Vec<f64>,
     error: f64,
 }
 
-/// A line, and what goes into the record: times of two engines round by round, the first's over the second's, the
-/// larger of their errors.
+/// Prints a line and records it: the times of two engines round by round, their ratios, and the larger of their errors.
 fn report(name: &str, engines: [&str; 2], [first, second]: [&[f64]; 2], (error, aim): (f64, f64), record: &mut Record) {
     let ratio = ratios(first, second);
     let (count, times) = (first.len(), [first, second].map(Spread::of));
@@ -111,7 +111,7 @@ fn report(name: &str, engines: [&str; 2], [first, second]: [&[f64]; 2], (error, 
     record.add(name, &engines.join("/"), "ratio", "1", count, ratio);
 }
 
-/// Compiles the floors with this machine's own compiler and has them check their exponentials.
+/// Compiles the floors with this machine's compiler and has them check their exponentials.
 fn compile() -> Result<PathBuf> {
     let target = Path::new("target/lab/floor").to_path_buf();
     std::fs::create_dir_all("target/lab").context("cannot make target/lab")?;
@@ -131,8 +131,8 @@ fn compile() -> Result<PathBuf> {
     Ok(target)
 }
 
-/// Points about the origin, centres near the truth, a temperature: the same for both sides, with the right answer in
-/// f64 from a plain loop.
+/// The problem of a case: points about the origin, centres near the true ones, a temperature. It is the same for both
+/// sides, and has the right answer in f64 from a plain loop.
 struct Problem {
     points: Points,
     centers: Vec<f64>,
@@ -141,7 +141,7 @@ struct Problem {
     answer: Answer,
 }
 
-/// What one step gives: free energy, and for each centre its mass and first moment.
+/// The result of one step: the free energy, and the mass and first moment of each centre.
 struct Answer {
     free_energy: f64,
     sums: Vec<f64>,
@@ -162,7 +162,7 @@ impl Problem {
         -ln(self.clusters as f64)
     }
 
-    /// Writes the problem in the form that `floor.c` describes.
+    /// Writes the problem in the format that `floor.c` describes.
     fn write(&self) -> Result<PathBuf> {
         let (rows, dimension) = (self.points.len(), self.points.dimension());
         let head = [rows as f64, dimension as f64, self.clusters as f64, self.temperature];
@@ -171,7 +171,7 @@ impl Problem {
         inputs::write_numbers("problem.bin", &[&head, self.points.values(), weights, &self.centers, &shares])
     }
 
-    /// The largest error of `answer`, relative to the largest of its kind.
+    /// Returns the largest error of `answer`, relative to the largest number of its kind.
     fn error(&self, answer: &Answer) -> f64 {
         let width = 1 + self.points.dimension();
         let mut worst = (answer.free_energy / self.answer.free_energy - 1.0).abs();
@@ -187,7 +187,7 @@ impl Problem {
     }
 }
 
-/// The step as the equations say it, one row after the other.
+/// Computes the step from its equations, row by row.
 fn plain_step(points: &Points, centers: &[f64], clusters: usize, temperature: f64) -> Answer {
     let dimension = points.dimension();
     let log_share = -ln(clusters as f64);
@@ -238,7 +238,7 @@ fn compare<T: Real>(
     );
 
     let floor_answer = runner.ask(&format!("{precision} {threads} 1"))?;
-    // The loop leaves out the part of the exponent that all centres share.
+    // The loop omits the part of the exponent that all centres share.
     let squares: f64 =
         (0..rows).map(|i| problem.points.weight(i) * problem.points.row(i).iter().map(|x| x * x).sum::<f64>()).sum();
     let free_energy = squares - problem.temperature * number(&floor_answer, "free_energy")?;
@@ -262,7 +262,7 @@ fn compare<T: Real>(
     Ok(Measured { ours: scaled(&seconds[0]), floor: scaled(&seconds[1]), error })
 }
 
-/// The points in the leaves that a run of the product cuts them into.
+/// Divides the points into the leaves that a run of the product makes.
 fn leaves<T: Real>(points: &Points) -> Vec<Tiles<T>> {
     let partition = Partition::new(points.len(), 1);
     let origin = vec![0.0; points.dimension()];
@@ -275,7 +275,7 @@ fn leaves<T: Real>(points: &Points) -> Vec<Tiles<T>> {
         .collect()
 }
 
-/// Seconds of `steps` steps over all leaves, shared between `threads`, and the last step's answer.
+/// Returns the seconds of `steps` steps over all leaves, shared between `threads`, and the last step's answer.
 fn our_steps<T: Real>(leaves: &[Tiles<T>], centers: &SoftCenters<T>, threads: usize, steps: usize) -> (f64, Answer) {
     let width = centers.len() * Sums::First.len(leaves[0].dimension());
     let work = |share: &[Tiles<T>]| {

@@ -1,4 +1,4 @@
-//! The labs: from what was typed to a session, and how that ended.
+//! The labs as subcommands: turns arguments into a session, and its outcome into an exit code.
 
 use lehr_data::memory;
 use lehr_ranks::Job;
@@ -12,7 +12,7 @@ use crate::overhead::task::Task;
 use crate::scale::given::Given;
 use crate::{chemistry, environment, growth, interrupt, overhead, ports, program, ranks, scale, services};
 
-/// Measures the port runtime beside its peers and the machine's floors.
+/// Measures the port runtime in turns with its peers and the machine's floors.
 ///
 /// A first Ctrl-C ends it after the sample that is being taken: what was measured until then is printed and kept.
 ///
@@ -22,7 +22,7 @@ pub fn ports(arguments: LabArguments) -> Result<(), Failure> {
     measure(arguments, ports::run)
 }
 
-/// Measures ranks on threads, over ports and on MPI beside every MPI and the machine's floors.
+/// Measures ranks on threads, over ports and on MPI in turns with every MPI and the machine's floors.
 ///
 /// # Errors
 /// As for [`ports()`].
@@ -30,7 +30,7 @@ pub fn ranks(arguments: LabArguments) -> Result<(), Failure> {
     measure(arguments, ranks::run)
 }
 
-/// Measures messages to services beside actor libraries, and `lehr serve` beside a bare HTTP handler.
+/// Measures messages to services in turns with actor libraries, and `lehr serve` in turns with a bare HTTP handler.
 ///
 /// # Errors
 /// As for [`ports()`]; [`Kind::Environment`] if there is no `lehr` to measure.
@@ -46,7 +46,7 @@ fn measure(arguments: LabArguments, run: impl FnOnce(&Options, Stop) -> anyhow::
     said(run(&options, stop))
 }
 
-/// How a measurement ended, for the shell.
+/// Turns the end of a measurement into a failure or success.
 fn said(ended: anyhow::Result<End>) -> Result<(), Failure> {
     match ended? {
         End::Whole => Ok(()),
@@ -54,7 +54,7 @@ fn said(ended: anyhow::Result<End>) -> Result<(), Failure> {
     }
 }
 
-/// Measures what is lost by dividing clustering runs.
+/// Measures the overhead of dividing clustering runs.
 ///
 /// # Errors
 /// As for [`ports()`]; [`Kind::Environment`] if this program cannot find itself.
@@ -67,7 +67,7 @@ pub fn overhead(arguments: OverheadArguments) -> Result<(), Failure> {
     said(overhead::run(&options, stop))
 }
 
-/// Measures how distances, clusters and maps of items grow with their number.
+/// Measures how the costs of distances, clusters and maps grow with the number of items.
 ///
 /// # Errors
 /// As for [`ports()`]; [`Kind::Environment`] if there is no `lehr` to measure.
@@ -82,7 +82,7 @@ pub fn scale(arguments: ScaleArguments) -> Result<(), Failure> {
     said(scale::run(&options, &setting, stop))
 }
 
-/// Measures how clusters, mixtures and maps of rows grow with rows, columns, clusters and ranks.
+/// Measures how the costs of clusters, mixtures and maps grow with rows, columns, clusters and ranks.
 ///
 /// # Errors
 /// As for [`ports()`]; [`Kind::Environment`] if there is no `lehr` to measure.
@@ -94,7 +94,7 @@ pub fn growth(arguments: GrowthArguments) -> Result<(), Failure> {
     said(growth::run(&options, &setting, stop))
 }
 
-/// Measures what bits gain over numbers, and what clusters of compounds are worth.
+/// Measures the gain of bits over numbers, and how well clusters of compounds separate active compounds.
 ///
 /// # Errors
 /// As for [`ports()`]; [`Kind::Environment`] if there is no `lehr` to measure.
@@ -107,7 +107,7 @@ pub fn chemistry(arguments: ChemistryArguments) -> Result<(), Failure> {
     said(chemistry::run(&options, &setting, stop))
 }
 
-/// Does a task of a measurement: its answer as a line.
+/// Does a task of a measurement; returns its answer as a line.
 ///
 /// # Errors
 /// [`Kind::Usage`] for what is no task, [`Kind::NoResult`] for one that failed.

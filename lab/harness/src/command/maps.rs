@@ -1,4 +1,4 @@
-//! `bench maps`: multidimensional scaling of the same matrix, ours beside scikit-learn's SMACOF.
+//! `bench maps`: multidimensional scaling of the same matrix, by Lehr and by scikit-learn's SMACOF.
 //!
 //! One judge for both: the stress of positions, squared errors over squared dissimilarities, is computed here. Ours
 //! runs once from classical scaling and once annealed; the peer from one random start and from as many as the
@@ -76,12 +76,12 @@ pub fn run(arguments: &MeasurementArguments) -> Result<()> {
     Ok(())
 }
 
-/// What a side made of its runs.
+/// The results of a side's runs.
 struct Runs {
     name: String,
     stresses: Vec<f64>,
     iterations: Vec<f64>,
-    /// Milliseconds of one iteration, of the run without its start where a side tells them apart.
+    /// The milliseconds of one iteration, without the start of the run if the side reports it separately.
     each: Vec<f64>,
     seconds: Vec<f64>,
 }
@@ -92,7 +92,7 @@ impl Runs {
     }
 }
 
-/// A set and what is done with it.
+/// A set, and the sides that make maps of it.
 struct Work<'a> {
     set: &'a MapSet,
     definition: &'a Maps,
@@ -101,7 +101,7 @@ struct Work<'a> {
 }
 
 impl Work<'_> {
-    /// The sides: whole maps, or so many plain iterations from one random start.
+    /// Returns the sides: whole maps, or a given number of plain iterations from one random start.
     fn sides(&self) -> Vec<(String, Method)> {
         let ours = |parameters| Method::Ours(Parameters { dimension: self.definition.dimension, ..parameters });
         if let Some(iterations) = self.set.iterations {
@@ -176,19 +176,19 @@ impl Work<'_> {
         runs.stresses.push(stress(self.matrix, &numbers(&answer, "positions")?, dimension)?);
         let (seconds, taken) = (number(&answer, "seconds")?, number(&answer, "iterations")?);
         runs.iterations.push(taken);
-        // Of several starts the answer has the iterations of the best.
+        // If there were several starts, the answer has only the iterations of the best.
         runs.each.push(1e3 * seconds / (taken * starts as f64));
         Ok(seconds)
     }
 }
 
-/// Who makes a map, and how.
+/// A program that makes a map, with its settings.
 enum Method {
     Ours(Parameters),
     Peers { starts: usize, iterations: usize },
 }
 
-/// Squared errors over squared dissimilarities, of positions N x dimension.
+/// Returns the squared errors divided by the squared dissimilarities, for positions N x dimension.
 fn stress(matrix: &Dissimilarities, positions: &[f64], dimension: usize) -> Result<f64> {
     let items = matrix.items();
     ensure!(positions.len() == items * dimension, "{} coordinates of {items} items", positions.len());
@@ -210,7 +210,7 @@ fn report(set: &MapSet, sides: &[Runs], definition: &Maps, record: &mut Record) 
     let heads = ["method", "stress min/med/max", "iterations", "ms each", "seconds min/med/max", "times ours, med"];
     output::row(&WIDTHS, &heads.map(String::from));
     for runs in sides {
-        // The round that warms up is judged and not kept: its seed comes again.
+        // The warm-up round is judged but not kept, since its seed is used again.
         let (stresses, iterations) = (Spread::of(&runs.stresses[1..]), Spread::of(&runs.iterations[1..]));
         let each = Spread::of(&runs.each[1..]);
         let (time, ratio) = (Spread::of(&runs.seconds), ratios(&runs.seconds, &sides[0].seconds));
@@ -259,7 +259,7 @@ mod tests {
 
     #[test]
     fn stress_is_that_of_the_positions() {
-        // A right angle, and the same with one corner 1 off.
+        // The points form a right angle; then one corner is moved by 1.
         let matrix = Dissimilarities::new(3, Form::Condensed, Values::F64(vec![3.0, 4.0, 5.0]), 1.0).unwrap();
         assert_eq!(stress(&matrix, &[0.0, 0.0, 3.0, 0.0, 0.0, 4.0], 2).unwrap(), 0.0);
         let off = stress(&matrix, &[0.0, 0.0, 4.0, 0.0, 0.0, 4.0], 2).unwrap();

@@ -1,5 +1,5 @@
-//! `quality mixtures`: the log-likelihood of one default fit a seed, beside scikit-learn's best of many starts in the
-//! same session and the highest that is known.
+//! `quality mixtures`: the log-likelihood of one default fit for each seed, beside scikit-learn's best of many starts
+//! in the same session and the highest known.
 
 use std::path::Path;
 
@@ -24,7 +24,7 @@ use crate::runner::{Runner, number, numbers};
 const WIDTHS: [usize; 4] = [36, 34, 30, 24];
 const SCRIPT: &str = "lab/runners/mixtures/runner.py";
 
-/// Fits every mixture of `mining/densities.json` that is here.
+/// Fits every mixture of `mining/densities.json` whose data are available.
 ///
 /// # Errors
 /// A set that cannot be read, a fit or a peer that fails, a record that cannot be written.
@@ -89,7 +89,7 @@ pub fn run(arguments: &MeasurementArguments) -> Result<()> {
     Ok(())
 }
 
-/// The points of a set, standardised if it says so; their ids are the known classes.
+/// Returns the points of a set, standardised if the set says so; their ids are the known classes.
 fn table(wanted: &MixtureSet, path: &Path) -> Result<Points> {
     let points = inputs::load(&wanted.set, path)?;
     Ok(if wanted.standardise { Scaling::fit(&points, Scale::Std).apply(&points)? } else { points })
@@ -100,8 +100,8 @@ fn form_of(name: &str) -> Result<Covariance> {
     form.with_context(|| format!("{name} is no form of covariances"))
 }
 
-/// What a peer found: weights K, means K x D, covariances as scikit-learn has them, which are K (spherical) or K x D x
-/// D (full).
+/// Converts a peer's answer into a mixture: weights K, means K x D, and scikit-learn's covariances, which are K
+/// (spherical) or K x D x D (full).
 fn mixture_of(answer: &Value, covariance: Covariance, count: usize, dimension: usize) -> Result<Mixture> {
     let given = numbers(answer, "covariances")?;
     let packed = match covariance {
@@ -115,11 +115,11 @@ fn mixture_of(answer: &Value, covariance: Covariance, count: usize, dimension: u
         }
         _ => given,
     };
-    // Weights of a peer add up to 1 only to rounding; they are taken as they are.
+    // The weights of a peer add up to 1 only to rounding; they are used unchanged.
     Ok(Mixture::new(covariance, dimension, numbers(answer, "weights")?, numbers(answer, "means")?, packed)?)
 }
 
-/// The fits of one side, judged here from their components.
+/// The fits of one side; the lab computes their likelihoods from their components.
 struct Side {
     name: String,
     seconds: Vec<f64>,
@@ -166,7 +166,7 @@ impl Side {
     }
 }
 
-/// How far a log-likelihood is above another, in % of its size.
+/// Returns how far a log-likelihood is above another, in % of its size.
 pub fn above_percent(found: f64, best: f64) -> f64 {
     100.0 * (found - best) / best.abs()
 }

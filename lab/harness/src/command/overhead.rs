@@ -46,7 +46,7 @@ pub fn run(arguments: &MeasurementArguments) -> Result<()> {
     output::row(&WIDTHS, &heads.map(String::from));
     for &grain in &definition.rows_per_rank {
         let (points, _) = inputs::mixture(ranks * grain, definition.dimension, definition.clusters, 0.05)?;
-        // Passes over all rows are divided; those over a summary of them are too short to be.
+        // Passes over all rows can be divided; passes over a summary are too short for that.
         let parameters = Parameters { clusters: Some(definition.clusters), exact: true, ..Parameters::default() };
         for engine in [Engine::Ranks, Engine::Loop, Engine::Ports] {
             let name = format!("{engine} n={grain}");
@@ -88,7 +88,7 @@ pub fn run(arguments: &MeasurementArguments) -> Result<()> {
     Ok(())
 }
 
-/// One run after the other in this layout: each must end as `expected` did, and leaves its phases in `seen`.
+/// Makes runs in this layout: each must end with the bits of `expected`, and adds its phases to `seen`.
 fn side<'a>(
     points: &'a Points,
     parameters: &'a Parameters,
@@ -105,17 +105,17 @@ fn side<'a>(
     })
 }
 
-/// Seconds of a run by the names of its phases.
+/// The seconds of a run's phases, by their names.
 type Phases = Vec<(String, f64)>;
 
-/// Seconds of one phase in each of some runs, 0 where a run had no such phase.
+/// Returns the seconds of one phase in each run, 0 if a run had no such phase.
 fn seconds_in(phase: &str, runs: &[Phases]) -> Vec<f64> {
     runs.iter()
         .map(|phases| phases.iter().filter(|(name, _)| name == phase).map(|(_, seconds)| seconds).sum())
         .collect()
 }
 
-/// One engine at one grain.
+/// One engine with one grain size.
 struct Case<'a> {
     name: &'a str,
     engine: Engine,
@@ -132,7 +132,7 @@ impl Case<'_> {
         Spread::of(&self.overheads(parallel, serial)).median
     }
 
-    /// One line of the table: a whole run, or (indented) one of its phases.
+    /// Prints one line of the table: a whole run, or (indented) one of its phases.
     fn report(
         &self,
         part: &str,
@@ -156,7 +156,7 @@ impl Case<'_> {
     }
 }
 
-/// Paper 004 eq. 2: what `ranks` ranks lose against perfect division of the one rank's time.
+/// Computes the overhead of paper 004 eq. 2: the loss of `ranks` ranks against a perfect division of one rank's time.
 fn overhead(ranks: usize, parallel_seconds: f64, serial_seconds: f64) -> f64 {
     (ranks as f64 * parallel_seconds - serial_seconds) / serial_seconds
 }

@@ -1,5 +1,5 @@
-//! `bench pairwise`: clusters of items known by their dissimilarities, one default run a seed, beside SciPy,
-//! scikit-learn and kmedoids on the same matrix.
+//! `bench pairwise`: clusters of items known by their dissimilarities, one default run for each seed, by Lehr and by
+//! SciPy, scikit-learn and kmedoids on the same matrix.
 //!
 //! One judge for all sides: the cost H of labels is computed here, and so is their agreement with known classes, never
 //! taken from a side's word. Sides that are told the number of clusters are compared by H too; one that finds its own
@@ -30,7 +30,7 @@ use crate::runner::{Runner, number, numbers};
 
 const WIDTHS: [usize; 6] = [32, 9, 14, 16, 16, 24];
 
-/// Measures every set of `mining/pairwise.json` that is here.
+/// Measures every set of `mining/pairwise.json` whose data are available.
 ///
 /// # Errors
 /// Peers that are not installed, an answer that is no clustering, a file that cannot be read or written.
@@ -72,7 +72,7 @@ pub fn run(arguments: &MeasurementArguments) -> Result<()> {
     Ok(())
 }
 
-/// What a side made of its runs.
+/// The results of a side's runs.
 #[derive(Default)]
 struct Runs {
     clusters: Vec<f64>,
@@ -81,7 +81,7 @@ struct Runs {
 }
 
 impl Runs {
-    /// Judges the labels of a run.
+    /// Computes the figures of a run from its labels.
     fn add(&mut self, items: &Items, labels: &[u32]) -> Result<()> {
         ensure!(labels.len() == items.known.len(), "{} labels of {} items", labels.len(), items.known.len());
         let mut found = labels.to_vec();
@@ -94,7 +94,7 @@ impl Runs {
     }
 }
 
-/// All sides on one set, in turns.
+/// Measures all sides on one set, in turns.
 fn measure(
     set: &PairwiseSet,
     items: &Items,
@@ -134,7 +134,7 @@ fn measure(
     Ok(())
 }
 
-/// 0 for the round that warms up, and then 0, 1, 2, ….
+/// Returns 0 for the warm-up round, and then 0, 1, 2, ….
 pub(super) fn seeds_in_turn() -> impl FnMut() -> u64 {
     let mut round: u64 = 0;
     move || {
@@ -143,7 +143,7 @@ pub(super) fn seeds_in_turn() -> impl FnMut() -> u64 {
     }
 }
 
-/// Labels of an answer as labels from 0 on; the items that it leaves out (-1) are a cluster behind all others.
+/// Reads the labels of an answer, which begin at 0; the items that the side leaves out (-1) form one more cluster.
 fn labels(answer: &Value) -> Result<Vec<u32>> {
     let found = numbers(answer, "labels")?;
     ensure!(found.iter().all(|label| *label >= -1.0), "a label below -1");
@@ -156,13 +156,13 @@ fn report(set: &PairwiseSet, definition: &Pairwise, runs: &[Runs], seconds: &[Ve
     let heads = ["method", "clusters", "H", "above the best", "adjusted Rand", "seconds min/med/max"];
     output::row(&WIDTHS, &heads.map(String::from));
     let is_told = |side: usize| side == 0 || !definition.peers[side - 1].finds_clusters;
-    // Of those who were told the same number of clusters; more of them always cost less.
+    // Only sides with the same given number of clusters are compared, because more clusters always cost less.
     let told = (0..runs.len()).filter(|side| is_told(*side));
     let least = told.map(|side| Spread::of(&runs[side].costs).min).fold(f64::INFINITY, f64::min);
     let best = set.best.unwrap_or(least).min(least);
     let name = |side: usize| if side == 0 { "lehr" } else { definition.peers[side - 1].method.as_str() };
     for (side, runs) in runs.iter().enumerate() {
-        // The round that warms up is judged and not kept: its seed comes again.
+        // The warm-up round is judged but not kept, since its seed is used again.
         let kept = |figures: &[f64]| Spread::of(&figures[1..]);
         let (clusters, cost, agreement) = (kept(&runs.clusters), kept(&runs.costs), kept(&runs.agreements));
         let time = Spread::of(&seconds[side]);
@@ -200,7 +200,7 @@ struct Items {
 }
 
 impl Items {
-    /// Reads or computes them; nothing if the files are not here.
+    /// Reads or computes the items of a set; returns nothing if their files are missing.
     fn load(set: &PairwiseSet, data: Option<&Path>) -> Result<Option<Self>> {
         if let (Some(items), None, None, None) = (set.alu, &set.matrix, &set.aligned, &set.labels) {
             let (matrix, families) = dissimilarities::alu_repeats(items)?;
@@ -228,7 +228,7 @@ impl Items {
         .map(Some)
     }
 
-    /// Aligned sequences, whose classes are known by their ids.
+    /// Reads aligned sequences, whose classes are known by their ids.
     fn of_sequences(path: &Path, first: usize, known: Vec<(String, String)>) -> Result<Self> {
         let (matrix, ids) = dissimilarities::aligned(path, first)?;
         let known: HashMap<String, String> = known.into_iter().collect();
@@ -237,13 +237,13 @@ impl Items {
         Ok(Self { matrix, known: numbered(classes.into_iter()) })
     }
 
-    /// A square table of numbers without a head; classes are in its order.
+    /// Reads a square table of numbers without a header; the classes are in its order.
     fn of_matrix(path: &Path, known: Vec<(String, String)>) -> Result<Self> {
         let table = read::points(path, &Selection { header: Some(false), ..Selection::default() })?;
         let items = table.len();
         ensure!(table.dimension() == items, "{items} rows of {} numbers", table.dimension());
         let values = (0..items).flat_map(|i| (i + 1..items).map(move |j| (i, j)));
-        // Symmetric but for rounding in the file.
+        // The values in the file are symmetric up to rounding.
         let values = values.map(|(i, j)| 0.5 * (table.row(i)[j] + table.row(j)[i])).collect();
         ensure!(known.len() == items, "{} labels of {items} items", known.len());
         let matrix = Dissimilarities::new(items, Form::Condensed, Values::F64(values), 1.0)?;
@@ -251,7 +251,7 @@ impl Items {
     }
 }
 
-/// Classes by number, in the order of their names.
+/// Numbers classes in the order of their names.
 fn numbered(classes: impl Iterator<Item = String>) -> Vec<u32> {
     let classes: Vec<String> = classes.collect();
     let mut names: Vec<&String> = classes.iter().collect();

@@ -1,5 +1,5 @@
-//! `bench people`: census blocks weighted by their inhabitants beside the same people as a row each, 8.17 million of
-//! them: the same answer, and what a row each costs.
+//! `bench people`: census blocks weighted by their inhabitants, beside the same people with a row for each person, 8.17
+//! million rows. It tests whether the answers agree, and measures what a row for each person costs.
 
 use anyhow::{Context, Result, ensure};
 use lehr_data::Points;
@@ -15,9 +15,9 @@ use crate::output;
 use crate::record::Record;
 use crate::score::sum_of_squares;
 
-/// The set whose weights are people.
+/// The name of the set whose weights are people.
 const SET: &str = "gis/blocks_nv_ut_wv_2020";
-/// Sums of squares of the same partition differ by no more than rounding, relative to them.
+/// The largest relative difference between sums of squares of the same partition, which differ only by rounding.
 const SAME: f64 = 1e-9;
 const WIDTHS: [usize; 6] = [6, 14, 20, 24, 24, 14];
 
@@ -48,7 +48,7 @@ pub fn run(arguments: &MeasurementArguments) -> Result<()> {
             let of_blocks = model?;
             let (longer, model) = timed(|| ours(&people, clusters, seed, arguments.threads));
             let of_people = model?;
-            // Both are judged on the blocks.
+            // Both clusterings are judged by their sum of squares over the blocks.
             let sums = [&of_blocks, &of_people].map(|model| sum_of_squares(&blocks, &model.centers));
             excess = if (sums[1] / sums[0] - 1.0).abs() > excess.abs() { sums[1] / sums[0] - 1.0 } else { excess };
             let told: Vec<u32> = of.iter().map(|&block| of_blocks.labels[block as usize]).collect();
@@ -93,7 +93,7 @@ pub fn run(arguments: &MeasurementArguments) -> Result<()> {
     Ok(())
 }
 
-/// A row for each unit of weight, and the row that it was.
+/// Makes a row for each unit of weight; returns the rows, and the index of the original row of each.
 fn each_by_itself(points: &Points) -> Result<(Points, Vec<u32>)> {
     let (mut values, mut of) = (Vec::new(), Vec::new());
     for row in 0..points.len() {

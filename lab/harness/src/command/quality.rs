@@ -1,4 +1,4 @@
-//! `quality`: one default run a seed, against the best sum of squares known and the known classes.
+//! `quality`: one default run for each seed, compared with the best known sum of squares and the known classes.
 
 use anyhow::Result;
 use lehr_data::Points;
@@ -19,7 +19,7 @@ use crate::score::sum_of_squares;
 
 const WIDTHS: [usize; 8] = [30, 5, 16, 26, 22, 22, 12, 8];
 
-/// Runs every set of `mining/vector.json` that is here, seeds 0 to 9.
+/// Runs every set of `mining/vector.json` whose data are available, with seeds 0 to 9.
 ///
 /// # Errors
 /// A set that cannot be read, a run that fails, a record that cannot be written.
@@ -102,7 +102,7 @@ pub fn run(arguments: &MeasurementArguments) -> Result<()> {
     Ok(())
 }
 
-/// What a set does not have.
+/// Returns the cell for a figure that a set does not have.
 fn none() -> String {
     "-".into()
 }
@@ -111,7 +111,7 @@ fn shown(spread: Option<Spread>) -> String {
     spread.map_or_else(none, |spread| format!("{:.4} {:.4} {:.4}", spread.min, spread.median, spread.max))
 }
 
-/// One run with default parameters.
+/// Makes one run with default parameters.
 ///
 /// # Errors
 /// What the method reports.
@@ -124,7 +124,7 @@ pub fn ours(points: &Points, clusters: usize, seed: u64, threads: Option<usize>)
     run_with(points, &parameters, &execution)
 }
 
-/// One run with the parameters and layout given, unobserved.
+/// Makes one run with the given parameters and layout, without an observer.
 ///
 /// # Errors
 /// What the method reports.

@@ -1,4 +1,4 @@
-//! `bench runs`: whole runs, our annealing and our k-means beside scikit-learn's and faiss's k-means, judged by one sum
+//! `bench runs`: whole runs of our annealing and k-means, and of scikit-learn's and faiss's k-means, judged by one sum
 //! of squares.
 //!
 //! The question is what a user waits for: how long until a result within 0.1 % of the best known? A method that reaches
@@ -32,10 +32,11 @@ use crate::score::sum_of_squares;
 
 const WIDTHS: [usize; 5] = [34, 26, 22, 12, 18];
 
-/// Starts of k-means, ours and the peers': as many runs as a default gives, and as many as are advised.
+/// The numbers of starts of k-means, for Lehr and the peers: a single run as is the default, and the usually
+/// recommended number.
 const STARTS: [usize; 2] = [1, 10];
 
-/// Sums of squares this near, in per cent, are equal: they were added up in another order.
+/// The difference in per cent below which sums of squares count as equal, because they were added up in another order.
 const EQUAL: f64 = 1e-7;
 
 /// A peer's k-means.
@@ -49,14 +50,14 @@ const PEERS: [Peer; 2] = [
     Peer { name: "faiss", script: "lab/runners/faiss/runner.py" },
 ];
 
-/// Who takes a turn.
+/// A method that takes a turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Engine {
     Annealing,
     KMeans {
         starts: usize,
     },
-    /// By its place among the peers.
+    /// A peer, by its index.
     Peer {
         peer: usize,
         starts: usize,
@@ -85,14 +86,14 @@ impl Engine {
     }
 }
 
-/// What one engine did on one set over the seeds.
+/// The results of one engine on one set over the seeds.
 #[derive(Default)]
 struct Series {
     seconds: Vec<f64>,
     excess: Vec<f64>,
 }
 
-/// Runs every set of `mining/vector.json` that is here, with every engine.
+/// Runs every set of `mining/vector.json` whose data are available, with every engine.
 ///
 /// # Errors
 /// Peers that are not installed, a runner that fails, a set that cannot be read.
@@ -114,7 +115,7 @@ pub fn run(arguments: &MeasurementArguments) -> Result<()> {
     output::line(&machine.line());
     let heads = ["engine", "seconds min/med/max", "excess min/med/max, %", "within 0.1 %", "seconds to within"];
     for set in sets.sets.iter().filter(|set| (arguments.all || set.tier != "all") && arguments.wants(&set.name)) {
-        // Sets of which only the classes are known are a matter of quality.
+        // Sets of which only the classes are known belong to `quality`.
         if set.clusters.iter().any(|&clusters| best_known.get(&set.name, clusters).is_none()) {
             continue;
         }
@@ -175,7 +176,7 @@ fn all_engines(
     Ok(all)
 }
 
-/// What one turn took, and the centres that it came to.
+/// Runs one turn; returns its seconds and its centres.
 fn turn(
     engine: Engine,
     points: &Points,
@@ -207,7 +208,7 @@ fn turn(
     })
 }
 
-/// One run of our k-means, unobserved.
+/// Makes one run of our k-means, without an observer.
 fn our_kmeans(points: &Points, clusters: usize, seed: u64, starts: usize, threads: usize) -> Result<kmeans::Model> {
     let parameters = kmeans::Parameters { clusters, starts, seed, ..kmeans::Parameters::default() };
     let execution = Execution { threads, ranks: threads, ..Execution::default() };
@@ -219,14 +220,14 @@ fn add(series: &mut Series, points: &Points, seconds: f64, centers: &[f64], best
     series.excess.push(excess_percent(sum_of_squares(points, centers), best));
 }
 
-/// Seconds until a result within `tolerance` percent is to be expected; none if no seed got there.
+/// Returns the expected seconds until a result within `tolerance` per cent; `None` if no seed reached it.
 fn seconds_to_within(series: &Series, tolerance: f64) -> Option<f64> {
     let hits = series.excess.iter().filter(|&&percent| percent <= tolerance).count();
     (hits > 0).then(|| series.seconds.iter().sum::<f64>() / hits as f64)
 }
 
-/// How long each of ours takes, and the peer itself, until a sum of squares equal to the peer's median or better is to
-/// be expected.
+/// Reports the expected time of each of our methods, and of the peer itself, until a sum of squares at most the peer's
+/// median.
 fn report_against(case: &str, name: &str, peer: &Series, all: &[(Engine, Series)], record: &mut Record) {
     let target = Spread::of(&peer.excess).median + EQUAL;
     let figure = format!("expected time to the median of {name}, or better");
@@ -239,13 +240,13 @@ fn report_against(case: &str, name: &str, peer: &Series, all: &[(Engine, Series)
             record.add(case, &engine.name(), &figure, "s", series.seconds.len(), exactly(seconds));
         }
     }
-    // Half of its seeds or more are as good as its median.
+    // At least half of the peer's seeds are as good as its median.
     let own = seconds_to_within(peer, target).unwrap_or(f64::INFINITY);
     record.add(case, name, &figure, "s", peer.seconds.len(), exactly(own));
     output::line(&format!("to the median of {name}, or better: {}; itself {own:.3} s", told.join(", ")));
 }
 
-/// One figure of all rounds.
+/// Returns the spread of a single figure.
 fn exactly(value: f64) -> Spread {
     Spread { min: value, median: value, max: value }
 }
@@ -322,7 +323,7 @@ mod tests {
                 .unwrap();
             found.push(series.excess[0]);
         }
-        // Annealing and ten starts come to the optimum; one start may not.
+        // Annealing and ten starts reach the optimum; one start may not.
         assert!(found[0].abs() < EQUAL && found[2].abs() < EQUAL && found[1] > -EQUAL, "{found:?}");
     }
 }

@@ -1,5 +1,5 @@
-//! `quality topographic`: the log-likelihood of one default map, beside ugtm's of the same nodes and functions in the
-//! same session.
+//! `quality topographic`: the log-likelihood of one default map, beside that of ugtm with the same nodes and functions
+//! in the same session.
 
 use anyhow::{Context, Result, ensure};
 use lehr_data::Points;
@@ -23,7 +23,7 @@ use crate::runner::{Runner, number, numbers};
 const WIDTHS: [usize; 5] = [26, 20, 18, 12, 12];
 const SCRIPT: &str = "lab/runners/topographic/runner.py";
 
-/// Fits every map of `mining/densities.json` that is here.
+/// Fits every map of `mining/densities.json` whose data are available.
 ///
 /// # Errors
 /// A set that cannot be read, a fit or a peer that fails, a record that cannot be written.
@@ -59,7 +59,8 @@ pub fn run(arguments: &MeasurementArguments) -> Result<()> {
             let answer = runner.ask(&json!({ "nodes": nodes, "basis": basis, "threads": threads }).to_string())?;
             let theirs = likelihood(&points, numbers(&answer, "images")?, number(&answer, "noise")?)?;
             tell(&case, "ugtm", theirs, theirs, None, number(&answer, "seconds")?, &mut record);
-            // The width of ugtm's functions: s 0.3 is their variance over the squared distance to the next.
+            // This is the width of ugtm's functions: with s = 0.3, their variance is 0.3 times the squared distance to
+            // the next.
             let width = 0.3f64.sqrt();
             for (name, start) in [("lehr", None), ("lehr from the plane", Some(Start::Plane))] {
                 let parameters =
@@ -77,7 +78,7 @@ pub fn run(arguments: &MeasurementArguments) -> Result<()> {
     Ok(())
 }
 
-/// Standardised columns, without those that do not vary: ugtm has no answer to these.
+/// Returns the standardised columns, without constant columns, for which ugtm gives no answer.
 fn varying(points: &Points) -> Result<Points> {
     let dimension = points.dimension();
     let varies = |j: usize| points.column(j).any(|x| x != points.row(0)[j]);
@@ -87,7 +88,7 @@ fn varying(points: &Points) -> Result<Points> {
     Ok(Scaling::fit(&points, Scale::Std).apply(&points)?)
 }
 
-/// One judge: nodes of equal weight with one variance around their images.
+/// Computes the log-likelihood of either side's map: nodes of equal weight with one variance around their images.
 fn likelihood(points: &Points, images: Vec<f64>, noise: f64) -> Result<f64> {
     let count = images.len() / points.dimension();
     ensure!(count > 0 && images.len().is_multiple_of(points.dimension()), "{} numbers of images", images.len());

@@ -1,17 +1,17 @@
-//! How costs grow with a size: `c x^e`, fitted to the logarithms of each round.
+//! Fits the growth of costs with a size: `c x^e`, to the logarithms of each round.
 
 use lehr_numerics::elementary::ln;
 
 use crate::bench::figure::{Place, Samples};
 use crate::overhead::model::line;
 
-/// The experiment of the exponents.
+/// The name of the experiment of the exponents.
 pub const EXPONENT: &str = "exponent";
 
-/// Sizes, each with what it cost in every round.
+/// Sizes, each with its cost in every round.
 pub type Points = Vec<(f64, Vec<f64>)>;
 
-/// One exponent a round; none of fewer than three sizes.
+/// Returns one exponent for each round; `None` if there are fewer than three sizes.
 pub fn exponents(points: &Points) -> Option<Samples> {
     let rounds = points.iter().map(|(_, values)| values.len()).min()?;
     let logarithms: Vec<f64> = points.iter().map(|(size, _)| ln(*size)).collect();

@@ -1,4 +1,4 @@
-//! The figures as a person reads them: a line a case and command, and the exponents under them.
+//! Formats the figures for people: a line for each case and command, and the exponents below.
 
 use super::power::EXPONENT;
 use super::{MEMORY, PASS, PASSES, TIME};
@@ -7,7 +7,7 @@ use crate::output::{laid_out, three_digits};
 
 const WIDTHS: [usize; 6] = [34, 30, 26, 12, 10, 12];
 
-/// Both tables, where there are figures of them.
+/// Formats both tables, if there are figures for them.
 pub fn text(figures: &[Figure]) -> String {
     let heads = ["case", "command", "seconds min / med / max", "most MiB", "passes", "ms a pass"];
     let mut lines = vec![String::new(), laid_out(&WIDTHS, &heads.map(String::from))];

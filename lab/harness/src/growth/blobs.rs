@@ -1,5 +1,5 @@
-//! Blobs of rows on a grid: of any number, any dimension, and as many clusters as are asked for, which must be found
-//! again.
+//! Generates blobs of rows on a grid, of any number and dimension, and in a requested number of clusters, which methods
+//! must find again.
 
 use std::path::{Path, PathBuf};
 
@@ -11,13 +11,13 @@ use serde::Deserialize;
 
 use super::definition::Shape;
 
-/// How blobs lie.
+/// The arrangement of the blobs.
 #[derive(Clone, Copy, Debug, Deserialize)]
 pub struct Blobs {
-    /// From one place of the grid to the next, in standard deviations of a blob.
+    /// The distance between neighbouring points of the grid, in standard deviations of a blob.
     pub apart: f64,
-    /// How far a centre lies from its place at most, along each axis, as a share of that: on a grid alone, several
-    /// divisions would be due at one temperature.
+    /// The maximum displacement of a centre from its grid point along each axis, as a share of that distance. On a
+    /// regular grid, several divisions would occur at the same temperature.
     pub moved: f64,
 }
 
@@ -31,7 +31,7 @@ pub struct Rows {
 }
 
 impl Blobs {
-    /// Writes `rows.npy` to a folder. Equal arguments write equal files.
+    /// Writes `rows.npy` to a folder. Equal arguments give equal files.
     ///
     /// # Errors
     /// A file that cannot be written.
@@ -42,7 +42,7 @@ impl Blobs {
         Ok(Rows { path, blobs })
     }
 
-    /// A blob a place of the grid, its first coordinate running fastest, in the least cube that has so many places.
+    /// Returns a blob for each grid point of the smallest cube with enough points; the first coordinate varies fastest.
     fn components(&self, shape: &Shape) -> Vec<Component> {
         let side =
             (1..).find(|side: &usize| places(*side, shape.columns) >= shape.clusters).expect("a large enough side");
@@ -62,7 +62,7 @@ impl Blobs {
     }
 }
 
-/// Places of a cube, as far as numbers go.
+/// Returns the number of grid points of a cube, or the largest number if it overflows.
 fn places(side: usize, columns: usize) -> usize {
     u32::try_from(columns).ok().and_then(|columns| side.checked_pow(columns)).unwrap_or(usize::MAX)
 }

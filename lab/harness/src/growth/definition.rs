@@ -1,47 +1,47 @@
-//! `lab/definitions/growth/growth.json`: which methods, and along which axes their costs are compared.
+//! `lab/definitions/growth/growth.json`: the methods, and the axes along which their costs are compared.
 
 use serde::Deserialize;
 
 use super::blobs::Blobs;
 
-/// The definition as its file has it.
+/// The definition in the form of its file.
 #[derive(Clone, Debug, Deserialize)]
 pub struct File {
     /// The whole measurement.
     pub full: Definition,
-    /// A few small sizes in under two minutes.
+    /// A few small sizes that take under two minutes.
     pub quick: Definition,
 }
 
-/// One size of measurement.
+/// One of the two sizes of the measurement.
 #[derive(Clone, Debug, Deserialize)]
 pub struct Definition {
-    /// Rounds, unless the command line says otherwise.
+    /// The number of rounds, unless the command line gives another.
     pub rounds: usize,
-    /// How rows are made.
+    /// The arrangement of the generated rows.
     pub blobs: Blobs,
-    /// What is done with them.
+    /// The methods that are measured.
     pub methods: Vec<Method>,
 }
 
-/// A method and the axes that it is measured along.
+/// A method, and the axes along which it is measured.
 #[derive(Clone, Debug, Deserialize)]
 pub struct Method {
-    /// What is done with the rows.
+    /// The method itself.
     pub work: Work,
-    /// Nanoseconds of one core for a row, a column and a cluster, in all passes together, at most.
+    /// The maximum time of all passes together, in nanoseconds of one core for each row, column and cluster.
     pub nanoseconds: f64,
     /// The axes.
     pub axes: Vec<Axis>,
 }
 
-/// What is done with the rows.
+/// A method for rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Work {
-    /// Annealed clusters.
+    /// Clusters by annealing.
     Clusters,
-    /// Clusters by k-means, from one start.
+    /// Clusters by k-means from one start.
     KMeans,
     /// A mixture with full covariances.
     Mixture,
@@ -49,32 +49,32 @@ pub enum Work {
     Map,
 }
 
-/// One quantity that varies.
+/// An axis: one quantity that varies.
 #[derive(Clone, Debug, Deserialize)]
 pub struct Axis {
-    /// Which.
+    /// The quantity that varies.
     pub of: Quantity,
-    /// Its values, rising.
+    /// The values of the quantity, in ascending order.
     pub values: Vec<usize>,
-    /// The others.
+    /// The other quantities, which do not vary.
     at: Others,
 }
 
-/// What costs grow with.
+/// A quantity that costs grow with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Quantity {
-    /// N.
+    /// The number of rows, N.
     Rows,
-    /// D.
+    /// The number of columns, D.
     Columns,
-    /// K.
+    /// The number of clusters, K.
     Clusters,
-    /// P.
+    /// The number of ranks, P.
     Ranks,
 }
 
-/// The quantities that an axis keeps.
+/// The quantities that an axis keeps fixed.
 #[derive(Clone, Copy, Debug, Deserialize)]
 struct Others {
     rows: Option<usize>,
@@ -82,21 +82,21 @@ struct Others {
     clusters: Option<usize>,
 }
 
-/// The size of a problem, and of who works at it.
+/// The size of a problem, and the number of ranks that solve it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shape {
-    /// Rows, N.
+    /// The number of rows, N.
     pub rows: usize,
-    /// Columns, D.
+    /// The number of columns, D.
     pub columns: usize,
-    /// Blobs, K, which are as many clusters.
+    /// The number of blobs, K, which is also the number of clusters.
     pub clusters: usize,
-    /// Ranks, P, each on a thread; as many as there are cores, otherwise.
+    /// The number of ranks, P, each on a thread; `None` means one for each core.
     pub ranks: Option<usize>,
 }
 
 impl Quantity {
-    /// What it is called.
+    /// Returns the name of the quantity.
     pub fn name(self) -> &'static str {
         match self {
             Self::Rows => "rows",
@@ -108,7 +108,8 @@ impl Quantity {
 }
 
 impl Axis {
-    /// The shapes along it, each with its value of the quantity. More ranks than `cores` are not taken.
+    /// Returns the shapes along the axis, each with its value of the quantity. It omits shapes with more ranks than
+    /// `cores`.
     ///
     /// # Panics
     /// If the definition leaves a quantity open, which a test would have found.
@@ -133,29 +134,29 @@ impl Axis {
 }
 
 impl Shape {
-    /// What it is called in the name of a case.
+    /// Returns the shape's part of the name of a case.
     pub fn name(&self) -> String {
         let Self { rows, columns, clusters, ranks } = self;
         let ranks = ranks.map_or_else(String::new, |ranks| format!(", P = {ranks}"));
         format!("N = {rows}, D = {columns}, K = {clusters}{ranks}")
     }
 
-    /// What its rows fill, in memory and on disk.
+    /// Returns the bytes of the rows, in memory and on disk.
     pub fn bytes(&self) -> f64 {
         8.0 * (self.rows * self.columns) as f64
     }
 }
 
 impl Method {
-    /// What a round of a case takes at most.
+    /// Returns the maximum seconds of a round of a case.
     pub fn seconds(&self, shape: &Shape, cores: usize) -> f64 {
         let work = shape.rows as f64 * (shape.columns + 2) as f64 * shape.clusters as f64 * self.nanoseconds * 1e-9;
-        // Tables of rows are written too.
+        // The command also writes tables of rows.
         1.0 + work / shape.ranks.unwrap_or(cores).min(cores) as f64 + 2e-6 * shape.rows as f64
     }
 }
 
-/// The definition as it is compiled in, so that the command needs no folder.
+/// Returns the definition, which is compiled in, so that the command needs no folder.
 ///
 /// # Panics
 /// If the file is no definition, which a test would have found.

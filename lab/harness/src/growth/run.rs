@@ -1,5 +1,4 @@
-//! One run of a method: a command of `lehr` on a file of rows, as a process of its own, and whether its answer can be
-//! right.
+//! One run of a method: a command of `lehr` on a file of rows, in its own process, and a check of its answer.
 
 use std::path::Path;
 use std::process::Command;
@@ -13,11 +12,11 @@ use crate::cost::Cost;
 use crate::process;
 use crate::results;
 
-/// Blobs six deviations apart are found again but for a few rows between them.
+/// The minimum agreement with the blobs: blobs six deviations apart are found again except for a few rows between them.
 const FOUND: f64 = 0.95;
 
 impl Work {
-    /// What its cases begin with.
+    /// Returns the first word of the names of its cases.
     pub fn name(self) -> &'static str {
         match self {
             Self::Clusters => "clusters",
@@ -27,7 +26,7 @@ impl Work {
         }
     }
 
-    /// The command that it is.
+    /// Returns the name of the command.
     pub fn engine(self) -> &'static str {
         match self {
             Self::Clusters => "lehr cluster",
@@ -37,7 +36,7 @@ impl Work {
         }
     }
 
-    /// Runs it on rows of a shape; nothing if `stop` asked for the end, which kills it.
+    /// Runs the command on rows of a shape; returns nothing if `stop` asked to end, which kills the command.
     ///
     /// # Errors
     /// A command that fails, or a result that cannot be right.
@@ -64,7 +63,7 @@ impl Work {
                 let agreement = Agreement::new(&results::labels(&out.join("labels.csv"))?, &rows.blobs).adjusted_rand;
                 ensure!(agreement > FOUND, "the clusters are not the blobs: adjusted Rand {agreement}");
             }
-            // One start may miss blobs.
+            // A single start may miss blobs.
             Self::KMeans => {
                 let labels = results::labels(&out.join("labels.csv"))?;
                 let clusters = labels.iter().max().map_or(0, |last| *last as usize + 1);

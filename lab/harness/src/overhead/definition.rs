@@ -5,25 +5,25 @@ use serde::{Deserialize, Deserializer};
 
 use crate::definition::MapSet;
 
-/// The definition as its file has it: two sizes of the same thing.
+/// The definition in the form of its file, with two sizes of the measurement.
 #[derive(Clone, Debug, Deserialize)]
 pub struct File {
-    /// The overhead should not exceed this.
+    /// The upper limit of the overhead.
     pub aim: f64,
     /// The whole measurement.
     pub full: Definition,
-    /// A few cases in under two minutes.
+    /// A few cases that take under two minutes.
     pub quick: Definition,
 }
 
-/// One size.
+/// One of the two sizes of the measurement.
 #[derive(Clone, Debug, Deserialize)]
 pub struct Definition {
-    /// Rounds of turns, unless the command line says otherwise.
+    /// The number of rounds, unless the command line gives another.
     pub rounds: usize,
-    /// Runs that are timed in a turn, after one that is not; the turn counts with their median.
+    /// The number of timed runs in a turn, after one that is not timed; the time of the turn is their median.
     pub runs: usize,
-    /// Coordinates of a point.
+    /// The number of coordinates of a point.
     pub dimension: usize,
     /// The cases for the dependence on grain size.
     pub by_grain: Cases,
@@ -31,70 +31,71 @@ pub struct Definition {
     pub by_clusters: Cases,
     /// The cases of pairwise clustering, for the models of 003.
     pub pairs: Cases,
-    /// Maps, for 003 figures 15 to 20.
+    /// The maps, for 003 figures 15 to 20.
     pub scaling: Maps,
-    /// Where the ranks are; those with more ranks than cores are left out. One rank is always there.
+    /// The layouts of the ranks, without those that have more ranks than cores. The layout of one rank is always
+    /// measured.
     #[serde(deserialize_with = "layouts")]
     pub layouts: Vec<Layout>,
     /// The layouts in which map-reduce takes turns with ranks.
     #[serde(deserialize_with = "layouts")]
     pub map_reduce: Vec<Layout>,
-    /// Synchronised stages of the kernel whose times are compared.
+    /// The number of synchronised stages of the kernel whose times are compared.
     pub stages: usize,
-    /// Rows a rank in them.
+    /// The numbers of rows of a rank in the stages.
     pub stage_rows: Vec<usize>,
-    /// Centres in them.
+    /// The numbers of centres in the stages.
     pub stage_clusters: Vec<usize>,
-    /// Stages are fewer where they would last longer than this.
+    /// The time limit of the stages; there are fewer stages if they would last longer.
     pub stage_seconds_max: f64,
-    /// From one thread's single sum to the next one's, in numbers of eight bytes.
+    /// The distances from one thread's single sum to the next thread's, in numbers of eight bytes.
     pub separations: Vec<usize>,
-    /// Centres whose sums follow each other thread after thread.
+    /// The numbers of centres for sums that follow each other without a gap, thread after thread.
     pub packed_clusters: Vec<usize>,
 }
 
-/// Maps of the same dissimilarities, made by each engine.
+/// Maps of the same dissimilarities by each engine.
 #[derive(Clone, Debug, Deserialize)]
 pub struct Maps {
-    /// Dimensions of a map.
+    /// The number of dimensions of a map.
     pub dimension: usize,
-    /// Iterations at most.
+    /// The maximum number of iterations.
     pub iterations: u64,
     /// The items.
     pub sets: Vec<MapSet>,
 }
 
-/// Every number of rows with every number of clusters.
+/// The combinations of every number of rows with every number of clusters.
 #[derive(Clone, Debug, Deserialize)]
 pub struct Cases {
-    /// Rows of the whole problem.
+    /// The numbers of rows of the whole problem.
     pub rows: Vec<usize>,
-    /// Clusters asked for.
+    /// The requested numbers of clusters.
     pub clusters: Vec<usize>,
 }
 
-/// What is known of the items.
+/// The data that describe the items.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Method {
-    /// Their coordinates: clustering of vectors.
+    /// The coordinates of the items: clustering of vectors.
     Points,
-    /// Their distances alone: pairwise clustering, 003's method.
+    /// Only the distances of the items: pairwise clustering, the method of 003.
     Pairs,
 }
 
-/// One problem, solved in every layout.
+/// A problem that is solved in every layout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Case {
-    /// By which method.
+    /// The clustering method.
     pub method: Method,
-    /// Rows of the whole problem.
+    /// The number of rows of the whole problem.
     pub rows: usize,
-    /// Clusters asked for.
+    /// The requested number of clusters.
     pub clusters: usize,
 }
 
 impl Case {
-    /// Its name in records.
+    /// Returns the name of the case in records.
     pub fn name(self) -> String {
         let method = match self.method {
             Method::Points => "",
@@ -105,7 +106,7 @@ impl Case {
 }
 
 impl Definition {
-    /// The problems, each once.
+    /// Returns all problems, each once.
     pub fn cases(&self) -> Vec<Case> {
         let mut cases = Vec::new();
         let groups =
@@ -156,7 +157,7 @@ mod tests {
         assert!((1..cases.len()).all(|place| !cases[..place].contains(&cases[place])));
         let of_pairs = full.pairs.rows.len() * full.pairs.clusters.len();
         assert_eq!(cases.len(), 6 * 2 + 4 - 2 + of_pairs);
-        // A law of one factor needs two sizes at least.
+        // A law with one factor needs at least two sizes.
         assert!(of_pairs > 1);
         assert_eq!(Case { method: Method::Pairs, rows: 10, clusters: 2 }.name(), "pairs, N = 10, K = 2");
     }

@@ -1,52 +1,52 @@
-//! The record of `lehr-lab overhead`: one figure an experiment, case and engine, with its samples.
+//! The record of `lehr-lab overhead`: a figure for each experiment, case and engine, with its samples.
 
 use serde::{Deserialize, Serialize};
 
 use crate::measure::Spread;
 
-/// One figure: what `--json` prints an array of.
+/// A figure; `--json` prints an array of them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Figure {
-    /// What kind of measurement: `run`, `overhead`, `fit`, `deviation over mean`, …
+    /// The kind of measurement: `run`, `overhead`, `fit`, `deviation over mean`, …
     pub experiment: String,
-    /// Which of its cases.
+    /// The case of the experiment.
     pub case: String,
-    /// What was measured: an engine and a layout, or a coefficient.
+    /// The name of the measured quantity: an engine and a layout, or a coefficient.
     pub engine: String,
-    /// The unit of the three values; `1` for shares.
+    /// The unit of minimum, median and maximum; `1` for shares.
     pub unit: String,
-    /// The least.
+    /// The minimum of the samples.
     pub min: f64,
-    /// The middle one.
+    /// The median of the samples.
     pub median: f64,
-    /// The most.
+    /// The maximum of the samples.
     pub max: f64,
-    /// How many samples.
+    /// The number of samples.
     pub runs: usize,
-    /// One a round, in order.
+    /// The samples, one for each round, in order.
     pub samples: Vec<f64>,
     /// `pairs` for pairwise clustering; absent for points.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub method: Option<String>,
-    /// Rows of the whole problem, where there is one.
+    /// The number of rows of the whole problem, if there is one.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub rows: Option<usize>,
-    /// Clusters, where there are some.
+    /// The number of clusters, if there are clusters.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub clusters: Option<usize>,
-    /// Threads x processes x nodes.
+    /// The layout: threads x processes x nodes.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub layout: Option<String>,
-    /// The most rows of a rank over the mean.
+    /// The maximum number of rows of a rank, divided by the mean.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub imbalance: Option<f64>,
-    /// What a reader must know of it.
+    /// A note that readers of the figure need.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub note: Option<String>,
 }
 
 impl Figure {
-    /// The figure of some samples.
+    /// Summarises some samples as a figure.
     ///
     /// # Panics
     /// If there are none.
@@ -71,13 +71,13 @@ impl Figure {
         }
     }
 
-    /// The same with its problem and layout.
+    /// Sets the problem and the layout.
     pub fn of(mut self, rows: usize, clusters: usize, layout: impl ToString) -> Self {
         (self.rows, self.clusters, self.layout) = (Some(rows), Some(clusters), Some(layout.to_string()));
         self
     }
 
-    /// Whether it is this one.
+    /// Returns whether the figure has this experiment and case.
     pub fn is(&self, experiment: &str, case: &str) -> bool {
         self.experiment == experiment && self.case == case
     }

@@ -10,10 +10,10 @@ use lehr_ranks::Layout;
 use super::figure::Figure;
 use super::model::{Fit, LINEAR_BELOW, factors, line};
 
-/// The experiments that follow from others and are made anew each time.
+/// The experiments that are derived from others and computed again each time.
 pub const DERIVED: [&str; 4] = ["fit", "residual", "left out", "not fitted"];
 
-/// One overhead: where, and its value in each round.
+/// One overhead: its case, and its value in each round.
 #[derive(Clone, Debug)]
 struct Point {
     is_pairs: bool,
@@ -29,7 +29,7 @@ impl Point {
         format!("N = {}, {}", self.rows, self.layout)
     }
 
-    /// Method and number of clusters.
+    /// Returns the method and the number of clusters.
     fn problem(&self) -> String {
         format!("{}K = {}", if self.is_pairs { "pairs, " } else { "" }, self.clusters)
     }
@@ -51,7 +51,7 @@ struct Law {
     x: fn(&Point) -> Vec<f64>,
 }
 
-/// 002 and 004 figure 1, of points: against the reciprocal of the grain size.
+/// The law of 002 and 004 figure 1, for points: against the reciprocal of the grain size.
 const BY_GRAIN: Law = Law {
     name: "a + b/n",
     coefficients: &["a", "b"],
@@ -59,7 +59,7 @@ const BY_GRAIN: Law = Law {
     x: |point| vec![point.ranks() / point.rows],
 };
 
-/// 003 sections 4.2 and 4.3, at one number of rows.
+/// The laws of 003 sections 4.2 and 4.3, for one number of rows.
 const BY_RANKS: [Law; 3] = [
     Law { name: "a₁p", coefficients: &["a₁"], has_intercept: false, x: |point| vec![point.ranks()] },
     Law {
@@ -76,11 +76,11 @@ const BY_RANKS: [Law; 3] = [
     },
 ];
 
-/// 003 section 4.2, figure 8: over all numbers of rows.
+/// The law of 003 section 4.2, figure 8: over all numbers of rows.
 const BY_RANKS_AND_ROWS: Law =
     Law { name: "a₁p/N", coefficients: &["a₁"], has_intercept: false, x: |point| vec![point.ranks() / point.rows] };
 
-/// All laws over the overheads among `figures`.
+/// Fits all laws to the overheads among `figures`.
 pub fn figures(figures: &[Figure]) -> Vec<Figure> {
     let points: Vec<Point> = figures.iter().filter_map(point).collect();
     let mut found = Vec::new();
@@ -93,7 +93,7 @@ pub fn figures(figures: &[Figure]) -> Vec<Figure> {
         }
         names
     };
-    // Points without a key are none of the law's.
+    // Points without a key do not belong to the law.
     let mut group = |law: &Law, key: &dyn Fn(&Point) -> Option<String>| {
         for name in distinct(key) {
             let members: Vec<&Point> = points.iter().filter(|point| key(point).as_ref() == Some(&name)).collect();
@@ -120,7 +120,7 @@ fn point(figure: &Figure) -> Option<Point> {
     })
 }
 
-/// 003 treats threads in a node, processes in a node and both apart.
+/// Returns the kind of a layout: 003 treats threads in a node, processes in a node, and both, separately.
 fn kind(layout: Layout) -> &'static str {
     match (layout.threads, layout.processes * layout.nodes) {
         (_, 1) => "threads",
@@ -129,7 +129,8 @@ fn kind(layout: Layout) -> &'static str {
     }
 }
 
-/// A law over the points that it is for: a figure a coefficient, a residual a point, and what was left out.
+/// Fits a law to the points that belong to it. Returns a figure for each coefficient, a residual for each point, and
+/// the points that were left out.
 fn fitted(law: &Law, group: &str, points: &[&Point]) -> Vec<Figure> {
     let case = format!("{}; {group}", law.name);
     let (inside, outside): (Vec<&Point>, Vec<&Point>) =
@@ -145,8 +146,8 @@ fn fitted(law: &Law, group: &str, points: &[&Point]) -> Vec<Figure> {
     let fits: Option<Vec<Fit>> = (0..rounds).map(|round| law.fit(&inside, round)).collect();
     let Some(fits) = fits.filter(|fits| !fits.is_empty()) else {
         let needed = law.coefficients.len() + 1;
-        // Nothing to say about a law that nobody would look for here: one point, or the same number of ranks
-        // everywhere.
+        // With one point, or the same number of ranks everywhere, nobody would expect this law, so no figure says that
+        // it is missing.
         let medians: Vec<f64> = inside.iter().map(|point| point.median).collect();
         if inside.len() > 1 {
             found.push(Figure {
@@ -197,7 +198,7 @@ mod tests {
 
     #[test]
     fn a_law_is_fitted_to_each_round_and_each_layout() {
-        // f = a + 300/n with n = N/2, a = 0.02 and 0.04 in the two rounds; processes lose twice as much a row.
+        // f = a + 300/n with n = N/2, a = 0.02 and 0.04 in the two rounds; processes lose twice as much for each row.
         let rows = [4000, 8000, 16_000, 32_000];
         let mut measured = Vec::new();
         for n in rows {
@@ -210,11 +211,11 @@ mod tests {
         assert!((a.min - 0.02).abs() < 1e-12 && (a.max - 0.04).abs() < 1e-12);
         assert!((found(&fits, "fit", "a + b/n; K = 10, 2x1x1", "b").median - 300.0).abs() < 1e-8);
         assert!((found(&fits, "fit", "a + b/n; K = 10, 1x2x1", "b").median - 600.0).abs() < 1e-8);
-        // Without an intercept, on all rows: exact for the processes.
+        // Without an intercept, over all rows, the fit is exact for the processes.
         assert!((found(&fits, "fit", "a₁p/N; K = 10, processes", "a₁").median - 600.0).abs() < 1e-8);
         let rest = found(&fits, "residual", "a₁p/N; K = 10, processes", "N = 4000, 1x2x1");
         assert!(rest.median.abs() < 1e-12);
-        // One number of ranks says nothing about the dependence on it.
+        // With one number of ranks, nothing shows how the overhead depends on it.
         assert!(!fits.iter().any(|figure| figure.experiment == "fit" && figure.case.starts_with("a₁p;")));
     }
 
@@ -227,7 +228,7 @@ mod tests {
         let mut measured: Vec<Figure> =
             [("2x1x1", 2.0), ("4x1x1", 4.0), ("8x1x1", 8.0)].map(|(layout, p)| pairs(1000, layout, 0.03 * p)).into();
         measured.push(pairs(2000, "2x1x1", 0.03));
-        // Points of the same sizes, which lose ten times as much.
+        // These points have the same sizes, and ten times the loss.
         measured.extend([("2x1x1", 0.6), ("4x1x1", 0.7)].map(|(layout, f)| overhead(1000, 10, layout, &[f])));
         let fits = figures(&measured);
         assert!((found(&fits, "fit", "a₁p; pairs, K = 10, N = 1000, threads", "a₁").median - 0.03).abs() < 1e-12);
@@ -248,7 +249,7 @@ mod tests {
         let out = found(&fits, "left out", case, "N = 1000, 16x1x1");
         assert_eq!((out.median, out.note.as_deref()), (1.7, Some("f is not below 1")));
         assert!(!fits.iter().any(|figure| figure.experiment == "residual" && figure.engine.contains("16x1x1")));
-        // Two factors on three points: p and p², and p with a number of nodes that is 1 everywhere.
+        // Two factors on three points: p and p², and p with a number of nodes that is always 1.
         let squared = found(&fits, "fit", "a₁p + a₂p²; K = 5, N = 1000, threads", "a₂");
         assert!(squared.median.abs() < 1e-12);
     }

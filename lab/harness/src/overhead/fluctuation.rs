@@ -1,10 +1,10 @@
-//! How evenly ranks run: the papers' two measures of the times of synchronised stages (000 figures 6 to 8, 004 figures
-//! 4 and 5).
+//! Measures how evenly ranks run, by the papers' two measures of the times of synchronised stages (000 figures 6 to 8,
+//! 004 figures 4 and 5).
 
-/// Seconds of the computation of each stage, a list a rank.
+/// The seconds of the computation of each stage, as a list for each rank.
 pub type Stages = [Vec<f64>];
 
-/// Standard deviation over mean of all samples of all ranks (1000 P of them in the papers).
+/// Returns the standard deviation divided by the mean, over all samples of all ranks (1000 P samples in the papers).
 ///
 /// # Panics
 /// If there are none.
@@ -16,7 +16,7 @@ pub fn deviation_over_mean(stages: &Stages) -> f64 {
     variance.sqrt() / mean
 }
 
-/// Most less least over mean of the ranks of a stage, averaged over stages; 0 for one rank.
+/// Returns the range over the ranks of a stage divided by their mean, averaged over stages; 0 for one rank.
 ///
 /// # Panics
 /// If there are none, or the ranks have different numbers of stages.
@@ -33,7 +33,7 @@ pub fn range_over_mean(stages: &Stages) -> f64 {
     (0..count).map(of_stage).sum::<f64>() / count as f64
 }
 
-/// The middle one of all samples, in seconds.
+/// Returns the median of all samples, in seconds.
 ///
 /// # Panics
 /// If there are none.
@@ -47,10 +47,10 @@ mod tests {
 
     #[test]
     fn measures_can_be_checked_on_paper() {
-        // Mean 3, deviations -2, 0, 0, 2: variance 2.
+        // The mean is 3, the deviations are -2, 0, 0, 2, so the variance is 2.
         let stages = [vec![1.0, 3.0], vec![3.0, 5.0]];
         assert!((deviation_over_mean(&stages) - 2f64.sqrt() / 3.0).abs() < 1e-15);
-        // (3 - 1) / 2 and (5 - 3) / 4.
+        // The ranges divided by the means are (3 - 1) / 2 and (5 - 3) / 4.
         assert!((range_over_mean(&stages) - 0.75).abs() < 1e-15);
         assert_eq!(median(&stages), 3.0);
     }

@@ -1,4 +1,5 @@
-//! Jobs: the lab's own program in one process or, under `mpiexec`, in several, with a task, until it has answered.
+//! Starts jobs: the lab's own program in one process or, under `mpiexec`, in several. A job gets a task and answers
+//! once.
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -12,7 +13,7 @@ use super::task::{Answer, Task};
 /// The launcher that the project's tests install.
 const PROJECT_LAUNCHER: &str = "target/mpi/bin/mpiexec";
 
-/// What a launcher is tried with.
+/// The task with which a launcher is tried.
 const TRIAL: Task = Task::Stages { rows: 1, dimension: 1, clusters: 1, threads: 1, stages: 2, seconds_max: 1.0 };
 
 /// Starts jobs.
@@ -20,13 +21,13 @@ const TRIAL: Task = Task::Stages { rows: 1, dimension: 1, clusters: 1, threads: 
 pub struct Starter {
     /// The lab's own program.
     program: PathBuf,
-    /// The launcher, and how it names itself.
+    /// The path of the launcher, and its name and version.
     launcher: Option<(PathBuf, String)>,
 }
 
 impl Starter {
-    /// Looks for a launcher: `asked` if given, else the project's own, else `mpiexec` on the path, else none. One that
-    /// is found is tried with a small job, since not every MPI can be used.
+    /// Looks for a launcher: `asked` if given, else the project's own, else `mpiexec` on the path, else none. It tries
+    /// the launcher with a small job, since not every MPI is usable.
     ///
     /// # Errors
     /// If the one that was asked for does not start, or its job fails.
@@ -45,17 +46,17 @@ impl Starter {
         }
     }
 
-    /// How the launcher names itself, if there is one.
+    /// Returns the launcher's name and version, if there is a launcher.
     pub fn launcher(&self) -> Option<&str> {
         self.launcher.as_ref().map(|(_, version)| version.as_str())
     }
 
-    /// Whether it can start a layout.
+    /// Returns whether the starter can start a layout.
     pub fn can_start(&self, layout: Layout) -> bool {
         layout.processes * layout.nodes == 1 || self.launcher.is_some()
     }
 
-    /// Runs a task in the processes of a layout. Nodes are taken for processes of this machine.
+    /// Runs a task in the processes of a layout. Nodes count as processes of this machine.
     ///
     /// # Errors
     /// A job that failed, with its words, or that did not answer.
@@ -82,7 +83,7 @@ impl Starter {
     }
 }
 
-/// The first line of what a launcher says about itself that has a digit in it.
+/// Returns the first line with a digit that a launcher prints about itself.
 fn version(launcher: &Path) -> Result<String> {
     let output = Command::new(launcher).arg("--version").stdin(Stdio::null()).output().map_err(|cause| {
         let reason = if cause.kind() == ErrorKind::NotFound { "no such program".into() } else { cause.to_string() };

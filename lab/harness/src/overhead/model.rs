@@ -4,32 +4,34 @@
 //! Gram-Schmidt), which loses nothing where the factors are as alike as p and p². Points in the linear region only (003
 //! section 4: f below about 1); which are left out is said beside each fit.
 
-/// Overheads from here on are outside the region that the models describe (003 section 4.1).
+/// The limit of f: overheads from this value on are outside the region that the models describe (003 section 4.1).
 pub const LINEAR_BELOW: f64 = 1.0;
 
-/// What is left of a column after the others are taken out of it, relative to it, below which it says nothing of its
-/// own.
+/// The smallest relative remainder of a column after projecting out the others; with a smaller remainder, the column
+/// depends on the others.
 const DEPENDENT: f64 = 1e-9;
 
-/// Coefficients and how well they describe the points.
+/// The coefficients of a model, and how well they describe the points.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Fit {
-    /// One a factor; of a line the intercept first.
+    /// The coefficients, one for each factor; for a line, the intercept comes first.
     pub coefficients: Vec<f64>,
-    /// Measured less fitted, one a point.
+    /// The measured minus the fitted values, one for each point.
     pub residuals: Vec<f64>,
-    /// 1 less the residuals' sum of squares over that of the values: about their mean for a line, about 0 without an
-    /// intercept.
+    /// 1 minus the residuals' sum of squares divided by that of the values: about their mean for a line, about 0
+    /// without an intercept.
     pub r_squared: f64,
 }
 
-/// Fits `a + b x`. None with fewer than three points, or if all have the same `x`: two points lie on any line.
+/// Fits `a + b x`. Returns `None` if there are fewer than three points, since a line goes through any two, or if all
+/// have the same `x`.
 pub fn line(x: &[f64], y: &[f64]) -> Option<Fit> {
     let mean = y.iter().sum::<f64>() / y.len() as f64;
     fit(&[vec![1.0; x.len()], x.to_vec()], y, mean)
 }
 
-/// Fits `a₁x₁ + …` without an intercept. None unless there are more points than factors and the factors differ.
+/// Fits `a₁x₁ + …` without an intercept. Returns `None` unless there are more points than factors and the factors are
+/// independent.
 pub fn factors(columns: &[Vec<f64>], y: &[f64]) -> Option<Fit> {
     fit(columns, y, 0.0)
 }
@@ -40,7 +42,7 @@ fn fit(columns: &[Vec<f64>], y: &[f64], zero: f64) -> Option<Fit> {
     }
     let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
     let mut basis: Vec<Vec<f64>> = Vec::new();
-    // The upper triangle that takes coefficients to the basis' coordinates, a column a factor.
+    // The upper triangle converts coefficients to coordinates in the basis, with a column for each factor.
     let mut triangle: Vec<Vec<f64>> = Vec::new();
     for column in columns {
         let mut rest = column.clone();
@@ -90,11 +92,11 @@ mod tests {
 
     #[test]
     fn a_line_has_the_closed_form() {
-        // Means 2 and 3; slope Σ(x-2)(y-3) / Σ(x-2)² = (2 + 0 + 3) / 2, intercept 3 - 2·2.5.
+        // The means are 2 and 3, the slope is Σ(x-2)(y-3) / Σ(x-2)² = (2 + 0 + 3) / 2, and the intercept 3 - 2·2.5.
         let fit = line(&[1.0, 2.0, 3.0], &[1.0, 2.0, 6.0]).unwrap();
         near(&fit.coefficients, &[-2.0, 2.5]);
         near(&fit.residuals, &[0.5, -1.0, 0.5]);
-        // Residuals 1.5 of 14 about the mean.
+        // The residuals have 1.5 of the 14 about the mean.
         near(&[fit.r_squared], &[1.0 - 1.5 / 14.0]);
     }
 
@@ -114,7 +116,7 @@ mod tests {
         near(&fit.coefficients, &[24.0 / 14.0]);
         let left: f64 = fit.residuals.iter().map(|rest| rest * rest).sum();
         near(&[fit.r_squared], &[1.0 - left / 45.0]);
-        // What is left stands at right angles to the factor.
+        // The residuals are orthogonal to the factor.
         near(&[fit.residuals[0] + 2.0 * fit.residuals[1] + 3.0 * fit.residuals[2]], &[0.0]);
     }
 
@@ -132,7 +134,7 @@ mod tests {
         assert_eq!(line(&[1.0, 2.0], &[1.0, 2.0]), None);
         assert_eq!(line(&[2.0; 4], &[1.0, 2.0, 3.0, 4.0]), None);
         assert_eq!(factors(&[vec![1.0], vec![2.0]], &[1.0]), None);
-        // All layouts on one node: x₂ is the same everywhere, but not a multiple of p. With one p it is.
+        // With all layouts on one node, x₂ is constant but not a multiple of p. With a single p it is a multiple.
         assert!(factors(&[vec![2.0, 4.0, 8.0], vec![1.0; 3]], &[0.1, 0.2, 0.5]).is_some());
         assert_eq!(factors(&[vec![2.0; 3], vec![1.0; 3]], &[0.1, 0.2, 0.5]), None);
         assert_eq!(factors(&[vec![0.0; 3]], &[0.1, 0.2, 0.5]), None);

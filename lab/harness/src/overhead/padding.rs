@@ -1,5 +1,5 @@
-//! What it costs when the sums of threads lie beside each other in memory: experiment E25 (c), after 000 section IV and
-//! 004 section 4, whose authors saw factors of 10 and more until they kept their accumulators apart.
+//! Measures the loss when sums of threads are beside each other in memory: experiment E25 (c), after 000 section IV and
+//! 004 section 4. Their authors saw factors of 10 and more before they separated their accumulators.
 //!
 //! Lehr's own sums are a leaf's, in memory that its thread asked for; so this is a model of the mistake and no switch
 //! of the product. Every thread adds points to the masses and moments of K clusters, each addition going to memory; the
@@ -20,33 +20,34 @@ use crate::measure::timed;
 /// The experiment's name in records.
 pub const PADDING: &str = "padding";
 
-/// Numbers of eight bytes from one thread's sums to the next where they are far apart: the widest separation of 000
-/// table II.
+/// The distance from one thread's sums to the next thread's if they are far apart, in numbers of eight bytes: the
+/// widest separation of 000 table II.
 const APART: usize = 1024;
-/// Additions of a thread in a sample.
+/// The number of additions of a thread in a sample.
 const ADDITIONS: usize = 4_000_000;
 
-/// Threads that add at once, each to sums of its own.
+/// Threads that add at the same time, each to its own sums.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Padded {
-    /// Threads.
+    /// The number of threads.
     pub threads: usize,
-    /// Sums of a thread.
+    /// The number of sums of a thread.
     pub sums: usize,
-    /// From the first sum of a thread to that of the next, in numbers of eight bytes; not less than `sums`.
+    /// The distance from the first sum of a thread to that of the next, in numbers of eight bytes; at least `sums`.
     pub separation: usize,
 }
 
 impl Padded {
-    /// Its name in records.
+    /// Returns the name of the case in records.
     pub fn name(self) -> String {
         let Self { threads, sums, separation } = self;
         format!("padding, {threads} threads, {sums} sums every {} bytes", separation * size_of::<u64>())
     }
 }
 
-/// The cases for so many cores: as many threads, but two at least, and 8 at most as in the papers. One sum a thread at
-/// the separations of 000 table II; the masses and moments of K clusters, packed.
+/// Returns the cases for this many cores, with as many threads, but at least two, and at most 8 as in the papers. One
+/// kind has one sum for each thread, at the separations of 000 table II. The other has the masses and moments of K
+/// clusters, without gaps.
 pub fn cases(definition: &Definition, cores: usize) -> Vec<Padded> {
     let threads = cores.clamp(2, 8);
     let single = definition.separations.iter().map(|&separation| Padded { threads, sums: 1, separation });
@@ -57,8 +58,8 @@ pub fn cases(definition: &Definition, cores: usize) -> Vec<Padded> {
     single.chain(packed).collect()
 }
 
-/// Measures a case: its time over that with the sums of threads far apart, one sample a round. None if `stop` asked for
-/// the end.
+/// Measures a case: its time divided by that with sums far apart, one sample for each round. Returns `None` if `stop`
+/// asked to end.
 pub fn measure(case: Padded, rounds: usize, stop: &mut dyn FnMut() -> bool) -> Option<Vec<Figure>> {
     let apart = Padded { separation: case.sums + APART, ..case };
     let mut factors = Vec::with_capacity(rounds);
@@ -66,7 +67,7 @@ pub fn measure(case: Padded, rounds: usize, stop: &mut dyn FnMut() -> bool) -> O
         if stop() {
             return None;
         }
-        // The order turns.
+        // The order alternates.
         let (first, second) = if round % 2 == 0 { (case, apart) } else { (apart, case) };
         let seconds = [first, second].map(|case| add(case, ADDITIONS));
         // The first round warms up.
@@ -77,7 +78,7 @@ pub fn measure(case: Padded, rounds: usize, stop: &mut dyn FnMut() -> bool) -> O
     Some(vec![Figure::new(PADDING, &case.name(), "over apart", "1", factors)])
 }
 
-/// Seconds in which every thread makes so many additions.
+/// Returns the seconds in which every thread makes this many additions.
 fn add(case: Padded, additions: usize) -> f64 {
     let Padded { threads, sums: count, separation } = case;
     let sums: Vec<AtomicU64> = (0..threads * separation).map(|_| AtomicU64::new(0)).collect();
@@ -88,8 +89,8 @@ fn add(case: Padded, additions: usize) -> f64 {
             scope.spawn(move || {
                 start.wait();
                 for sum in own.iter().cycle().take(additions) {
-                    // Relaxed, and no exchange: each sum has one writer. It is atomic so that it goes to memory each
-                    // time.
+                    // Relaxed, and no exchange: each sum has one writer. It is atomic so that each addition goes to
+                    // memory.
                     let old = f64::from_bits(sum.load(Ordering::Relaxed));
                     sum.store((old + 1.0).to_bits(), Ordering::Relaxed);
                 }

@@ -23,17 +23,17 @@ use crate::measure::Spread;
 /// The experiments' names in records: seconds (003 figures 15, 17 and 19), p_ref T(p_ref) / (p T(p)) with one thread of
 /// the same engine as p_ref (figures 16, 18 and 20), and the time of ports over that of the loop on as many threads.
 pub const SECONDS: &str = "scaling";
-/// See [`SECONDS`].
+/// The experiment of efficiencies; see [`SECONDS`].
 pub const EFFICIENCY: &str = "efficiency of scaling";
-/// See [`SECONDS`].
+/// The experiment that compares ports with the loop; see [`SECONDS`].
 pub const PORTS: &str = "ports over loop";
 
-/// The name of a set's case in records.
+/// Returns the name of a set's case in records.
 pub fn name(set: &MapSet) -> String {
     format!("scaling, {}", set.name)
 }
 
-/// Who makes the map: each engine on one thread and on as many as the machine has cores for, ranks in processes too if
+/// Returns the sides: each engine on one thread and on as many as the machine has cores for, and ranks in processes if
 /// they can be started.
 pub fn sides(definition: &Definition, cores: usize, starter: &Starter) -> Vec<Side> {
     let one = std::iter::once(Layout::threads(1));
@@ -49,7 +49,7 @@ pub fn sides(definition: &Definition, cores: usize, starter: &Starter) -> Vec<Si
     sides
 }
 
-/// Measures the map of a set's dissimilarities. None if `stop` asked for the end.
+/// Measures the map of a set's dissimilarities. Returns `None` if `stop` asked to end.
 ///
 /// # Errors
 /// A file that cannot be written, a job that failed, bits that differ.
@@ -84,7 +84,7 @@ pub fn measure(
                 runs: definition.runs,
             });
             let answer = match starter.run(layout, &task) {
-                // Ctrl-C reaches the job too.
+                // Ctrl-C ends the job too.
                 Err(_) if stop() => return Ok(None),
                 answer => answer?,
             };
@@ -114,7 +114,7 @@ fn write(path: &Path, matrix: &Dissimilarities) -> Result<()> {
     Ok(file.commit()?)
 }
 
-/// What follows from the seconds of each side in each round.
+/// Computes the figures from the seconds of each side in each round.
 fn figures(case: &str, items: usize, sides: &[Side], seconds: &[Vec<f64>]) -> Vec<Figure> {
     let mut figures = Vec::new();
     let of = |engine: Engine, layout: Layout| {
@@ -179,7 +179,7 @@ mod tests {
     fn the_papers_sets_are_defined_and_their_matrices_are_read_back() {
         let full = super::super::definition::file().full.scaling;
         let sizes: Vec<(Option<usize>, Option<usize>)> = full.sets.iter().map(|set| (set.alu, set.patients)).collect();
-        // 003 section 5.2.
+        // These are the sizes of 003 section 5.2.
         assert_eq!(sizes, [(Some(3000), None), (Some(4499), None), (None, Some(10_000))]);
         assert_eq!(full.dimension, 3);
         let folder = tempfile::tempdir().unwrap();

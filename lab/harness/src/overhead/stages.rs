@@ -12,36 +12,36 @@ use super::launch::Starter;
 use super::task::{Answer, Task};
 use super::turns::Side;
 
-/// Standard deviation over mean of all samples.
+/// The standard deviation of all samples, divided by their mean.
 pub const DEVIATION: &str = "deviation over mean";
-/// Most less least over mean of a stage, averaged over stages.
+/// The range over the ranks of a stage divided by their mean, averaged over stages.
 pub const RANGE: &str = "range over mean";
-/// The kernel's time a point and centre.
+/// The kernel's time for each point and centre.
 pub const KERNEL: &str = "kernel";
 
-/// One size of the kernel.
+/// A size of the kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Staged {
-    /// Rows of each rank.
+    /// The number of rows of each rank.
     pub rows: usize,
-    /// Centres.
+    /// The number of centres.
     pub clusters: usize,
 }
 
 impl Staged {
-    /// Its name in records.
+    /// Returns the name of the case in records.
     pub fn name(self) -> String {
         format!("stages, n = {}, K = {}", self.rows, self.clusters)
     }
 }
 
-/// Every number of rows with every number of centres.
+/// Returns every combination of a number of rows and a number of centres.
 pub fn cases(definition: &Definition) -> Vec<Staged> {
     let of = |&clusters: &usize| definition.stage_rows.iter().map(move |&rows| Staged { rows, clusters });
     definition.stage_clusters.iter().flat_map(of).collect()
 }
 
-/// Measures a case in the layouts of `sides`. None if `stop` asked for the end.
+/// Measures a case in the layouts of `sides`. Returns `None` if `stop` asked to end.
 ///
 /// # Errors
 /// A job that failed.
@@ -82,7 +82,7 @@ pub fn measure(
     Ok(Some(each.collect()))
 }
 
-/// What the jobs of one layout said, a value a round.
+/// The answers of the jobs of one layout, a value for each round.
 #[derive(Clone, Debug, Default)]
 struct Taken {
     deviations: Vec<f64>,
@@ -107,7 +107,7 @@ impl Taken {
         };
         let mut figures =
             vec![of(DEVIATION, "1", &self.deviations), of(KERNEL, "ns a point and centre", &self.nanoseconds)];
-        // One rank has no others to be late for.
+        // A single rank has no range.
         if layout.ranks() > 1 {
             figures.push(of(RANGE, "1", &self.ranges));
         }
@@ -129,7 +129,7 @@ mod tests {
         let of = |experiment: &str| figures.iter().find(|figure| figure.experiment == experiment).unwrap();
         assert!((of(DEVIATION).samples[0] - 2f64.sqrt() / 3.0).abs() < 1e-12 && of(DEVIATION).samples[1] == 0.0);
         assert!((of(RANGE).max - 0.75).abs() < 1e-12);
-        // 3 µs and 2 µs for a thousand points and centres.
+        // The kernel takes 3 µs and 2 µs for a thousand points and centres.
         assert!((of(KERNEL).max - 3.0).abs() < 1e-12 && (of(KERNEL).min - 2.0).abs() < 1e-12);
         assert_eq!(of(KERNEL).note.as_deref(), Some("4 samples a round"));
         assert_eq!(taken.figures(case, Layout::threads(1)).len(), 2);

@@ -1,11 +1,11 @@
-//! The figures as a person reads them: overheads by case, the laws, map-reduce beside ranks, fluctuations.
+//! Formats the figures for people: overheads by case, the laws, map-reduce compared with ranks, fluctuations.
 
 use super::figure::Figure;
 use super::{padding, scaling, stages, turns};
 use crate::compare::verdict;
 use crate::output::laid_out;
 
-/// All tables that have figures.
+/// Formats all tables that have figures.
 pub fn text(figures: &[Figure], aim: f64) -> String {
     let mut lines = Vec::new();
     let of = |experiment: &str| figures.iter().filter(|figure| figure.experiment == experiment).collect::<Vec<_>>();

@@ -1,5 +1,5 @@
-//! What a job of `lehr-lab overhead` does: the same program in one process or in several, told by one line of JSON and
-//! answering with one.
+//! The tasks of the jobs of `lehr-lab overhead`. The same program runs in one process or in several, reads its task as
+//! one line of JSON, and answers with one line.
 //!
 //! Every process of the job calls [`Task::work`]; each makes the points for itself, by number, so that they are the
 //! same everywhere.
@@ -22,98 +22,99 @@ use crate::command::quality::run_with;
 use crate::inputs;
 use crate::measure::timed;
 
-/// Standard deviation of a group of the generated points, whose centres lie in the unit cube.
+/// The standard deviation of a group of the generated points, whose centres are in the unit cube.
 const DEVIATION: f64 = 0.05;
-/// A stage's rows are worked through in blocks of the size of a leaf.
+/// The number of rows of a block in a stage, which is the size of a leaf.
 const BLOCK_ROWS: usize = 1024;
-/// The temperature of the kernel's stages, in squared units of the points: soft for neighbours, hard for the far.
+/// The temperature of the kernel's stages, in squared units of the points: soft for neighbouring centres, hard for
+/// distant ones.
 const TEMPERATURE: f64 = 0.01;
 
-/// What to do.
+/// A task of a job.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Task {
-    /// Whole clustering runs of points.
+    /// Makes whole clustering runs of points.
     Cluster(Problem),
-    /// Whole pairwise clustering runs of the same points, of which the distances alone are known.
+    /// Makes whole pairwise clustering runs of the same points by their distances alone.
     Pairs(Problem),
-    /// Whole maps of dissimilarities.
+    /// Makes whole maps of dissimilarities.
     Scale(Scaling),
-    /// The kernel alone, in stages that all ranks begin together.
+    /// Runs only the kernel, in stages that all ranks begin together.
     Stages {
-        /// Rows of each rank.
+        /// The number of rows of each rank.
         rows: usize,
-        /// Coordinates of a point.
+        /// The number of coordinates of a point.
         dimension: usize,
-        /// Centres.
+        /// The number of centres.
         clusters: usize,
-        /// Ranks in each process, each with a worker.
+        /// The number of ranks in each process, each with a worker.
         threads: usize,
-        /// How many stages at most.
+        /// The maximum number of stages.
         stages: usize,
-        /// Fewer, if they would last longer.
+        /// The time limit of the stages; there are fewer stages if they would last longer.
         seconds_max: f64,
     },
 }
 
-/// A clustering problem, and who solves it how often.
+/// A clustering problem, the engine that solves it, and the number of runs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Problem {
-    /// Rows of the whole problem.
+    /// The number of rows of the whole problem.
     pub rows: usize,
-    /// Coordinates of a point.
+    /// The number of coordinates of a point.
     pub dimension: usize,
-    /// Clusters asked for.
+    /// The requested number of clusters.
     pub clusters: usize,
-    /// The engine by its name.
+    /// The name of the engine.
     pub engine: String,
-    /// Ranks in each process, each with a worker.
+    /// The number of ranks in each process, each with a worker.
     pub threads: usize,
-    /// Runs that are timed, after one that is not.
+    /// The number of timed runs, after one that is not timed.
     pub runs: usize,
 }
 
-/// A map, and who makes it how often.
+/// A map, the engine that makes it, and the number of runs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Scaling {
-    /// The file with the dissimilarities.
+    /// The path of the dissimilarities.
     pub matrix: PathBuf,
-    /// Dimensions of the map.
+    /// The number of dimensions of the map.
     pub dimension: usize,
-    /// Iterations at most.
+    /// The maximum number of iterations.
     pub iterations: u64,
-    /// The engine by its name.
+    /// The name of the engine.
     pub engine: String,
-    /// Ranks in each process, each with a worker; threads of engines that have no ranks.
+    /// The number of ranks in each process, each with a worker; for engines without ranks, the number of threads.
     pub threads: usize,
-    /// Runs that are timed, after one that is not.
+    /// The number of timed runs, after one that is not timed.
     pub runs: usize,
 }
 
-/// What came of it.
+/// The answer of a job.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Answer {
-    /// Of whole runs.
+    /// The answer for whole runs.
     Cluster {
-        /// Of each timed run, from before its threads start to after they ended.
+        /// The seconds of each timed run, from before its threads start until after they have ended.
         seconds: Vec<f64>,
-        /// Of labels, centres and number of rounds, or of positions: equal for equal bits.
+        /// A hash of labels, centres and number of rounds, or of positions. It is equal for bit-identical results.
         bits: u64,
-        /// Passes over the rows.
+        /// The number of passes over the rows.
         iterations: u64,
-        /// The most rows of a rank over the mean.
+        /// The maximum number of rows of a rank, divided by the mean.
         imbalance: f64,
     },
-    /// Of stages: seconds of the computation, a list a rank.
+    /// The answer for stages.
     Stages {
-        /// A list a rank, with one entry a stage.
+        /// The seconds of the computation, as a list for each rank with one entry for each stage.
         seconds: Vec<Vec<f64>>,
     },
 }
 
 impl Task {
-    /// Does it, in every process of the job; the first has the answer that counts.
+    /// Does the task, in every process of the job; only the answer of the first process counts.
     ///
     /// # Errors
     /// What the method reports, or runs that differ in bits.
@@ -121,7 +122,7 @@ impl Task {
         match self {
             Self::Cluster(problem) => {
                 let points = problem.points()?;
-                // Passes over all rows are divided; those over a summary of them are too short to be.
+                // Passes over all rows can be divided; passes over a summary are too short for that.
                 let parameters = Parameters { clusters: Some(problem.clusters), exact: true, ..Parameters::default() };
                 let execution = problem.execution(job)?;
                 repeated(problem.runs, || Ok(Ended::of_points(&run_with(&points, &parameters, &execution)?)))
@@ -148,7 +149,7 @@ impl Task {
                 let execution = Execution { engine: Engine::Ranks, ranks: *threads, threads: *threads, job };
                 let kernel = Kernel::new(*rows, *dimension, *clusters)?;
                 let stages = Staged { kernel, ranks, stages: *stages, seconds_max: *seconds_max };
-                // One leaf a rank: the least that a leaf has.
+                // Each rank has one leaf, with as few rows as a leaf may have.
                 let seconds = drive(&execution, ranks * Partition::new(1, 1).leaf_size(), &stages)?;
                 Ok(Answer::Stages { seconds })
             }
@@ -167,8 +168,8 @@ impl Problem {
 }
 
 impl Scaling {
-    /// The method as 003 has it: from random positions, with steps of one length, as many as were asked for unless
-    /// nothing changes any more.
+    /// Returns the settings of the method of 003: it starts from random positions, makes steps of one length, and ends
+    /// after the requested number of steps or when nothing changes any more.
     fn parameters(&self) -> smacof::Parameters {
         smacof::Parameters {
             dimension: self.dimension,
@@ -187,7 +188,7 @@ fn execution(engine: &str, threads: usize, job: Option<Job>) -> Result<Execution
     Ok(Execution { engine, ranks: if engine.has_ranks() { threads } else { 1 }, threads, job })
 }
 
-/// Solves it once for nothing, and then as often as it is timed.
+/// Solves the problem once untimed, and then in each timed run.
 fn repeated(runs: usize, run: impl Fn() -> Result<Ended>) -> Result<Answer> {
     let first = run()?;
     let mut seconds = Vec::new();
@@ -200,7 +201,7 @@ fn repeated(runs: usize, run: impl Fn() -> Result<Ended>) -> Result<Answer> {
     Ok(Answer::Cluster { seconds, bits, iterations, imbalance })
 }
 
-/// Euclidean distances of all pairs, whole rows as the method reads them.
+/// Computes the Euclidean distances of all pairs, as the whole rows that the method reads.
 fn distances(points: &Points) -> Result<Dissimilarities> {
     let (items, dimension) = (points.len(), points.dimension());
     let row = |item: usize| &points.values()[item * dimension..][..dimension];
@@ -216,9 +217,9 @@ fn distances(points: &Points) -> Result<Dissimilarities> {
     Ok(Dissimilarities::new(items, Form::Full, Values::F32(values), 1.0)?)
 }
 
-/// How a run ended.
+/// The result of a run.
 struct Ended {
-    /// Of everything that must not depend on the layout.
+    /// A hash of everything that must not depend on the layout.
     bits: u64,
     iterations: u64,
     imbalance: f64,
@@ -246,7 +247,7 @@ impl Ended {
     }
 }
 
-/// A rank's points and the centres of the kernel of 004 section 4.
+/// A rank's points, and the centres of the kernel of 004 section 4.
 struct Kernel {
     blocks: Vec<Tiles<f64>>,
     centers: SoftCenters<f64>,
@@ -271,7 +272,7 @@ impl Kernel {
         Ok(Self { blocks, centers: soft, clusters, dimension })
     }
 
-    /// One pass over the points.
+    /// Makes one pass over the points.
     fn pass(&self, scratch: &mut SoftScratch<f64>, sums: &mut [f64]) {
         sums.fill(0.0);
         for block in &self.blocks {
@@ -280,7 +281,7 @@ impl Kernel {
     }
 }
 
-/// Stages on all ranks.
+/// The program that runs the stages on all ranks.
 struct Staged {
     kernel: Kernel,
     ranks: usize,
@@ -288,7 +289,7 @@ struct Staged {
     seconds_max: f64,
 }
 
-/// A round in which each leaf says something: what it is given for its rank.
+/// A round in which each leaf passes on the numbers of its rank.
 struct Told<'a> {
     own: &'a [f64],
     ranks: usize,
@@ -306,7 +307,7 @@ impl Round for Told<'_> {
 }
 
 impl Staged {
-    /// Everybody's numbers on everybody, a list a rank.
+    /// Returns every rank's numbers on all ranks, as a list for each rank.
     async fn tell(&self, rounds: &mut dyn Rounds, own: &[f64]) -> Result<Vec<Vec<f64>>, Error> {
         let mut all = vec![0.0; self.ranks * own.len()];
         rounds.round(&Told { own, ranks: self.ranks }, &mut all).await?;
@@ -319,12 +320,12 @@ impl Program for Staged {
     type Error = Error;
 
     async fn run(&self, rounds: &mut dyn Rounds) -> Result<Vec<Vec<f64>>, Error> {
-        // Each rank writes to memory of its own.
+        // Each rank writes to its own memory.
         let (mut scratch, mut sums) =
             (SoftScratch::default(), vec![0.0; self.kernel.clusters * (1 + self.kernel.dimension)]);
         self.kernel.pass(&mut scratch, &mut sums);
         let (first, ()) = timed(|| self.kernel.pass(&mut scratch, &mut sums));
-        // The same number on all ranks: by the slowest.
+        // The slowest rank determines the number of stages, so it is the same on all ranks.
         let slowest = self.tell(rounds, &[first]).await?.concat().into_iter().fold(first, f64::max);
         let stages = self.stages.min((self.seconds_max / slowest) as usize).max(2);
         let mut seconds = Vec::with_capacity(stages);

@@ -1,5 +1,5 @@
-//! The turns of a case: every side is a job that solves the same problem in its own layout and engine, and all must end
-//! with the same bits.
+//! The turns of a case: every side is a job that solves the same problem in its own layout and engine, and all results
+//! must be bit-identical.
 
 use anyhow::{Result, ensure};
 use lehr_ranks::{Engine, Layout};
@@ -10,23 +10,23 @@ use super::launch::Starter;
 use super::task::{Answer, Problem, Task};
 use crate::measure::Spread;
 
-/// Who solves the problem, and where.
+/// An engine in a layout, which solves the problem.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Side {
-    /// By rounds of an all-reduce or of a map-reduce, by a parallel loop or by ports.
+    /// The engine: rounds of an all-reduce or of a map-reduce, a parallel loop, or ports.
     pub engine: Engine,
-    /// Where the ranks are.
+    /// The layout of the ranks.
     pub layout: Layout,
 }
 
 impl Side {
-    /// Its name in records.
+    /// Returns the name of the side in records.
     pub fn name(self) -> String {
         format!("{} {}", self.engine, self.layout)
     }
 
-    /// Whether it takes turns by this method: map-reduce is measured on points, the engines of one process on pairs, as
-    /// 003 does.
+    /// Returns whether this side takes part for a method. Map-reduce is measured on points, and the engines of one
+    /// process on pairs, as in 003.
     pub fn takes(self, method: Method) -> bool {
         let apart = match self.engine {
             Engine::Ranks => return true,
@@ -37,15 +37,15 @@ impl Side {
     }
 }
 
-/// The experiment of 003 figure 9 in records: the overhead of ports less that of the loop on as many threads.
+/// The experiment of 003 figure 9 in records: the overhead of ports minus that of the loop on as many threads.
 pub const PORTS_LESS_LOOP: &str = "ports less loop";
 
-/// One rank on one thread, against which overheads are counted (p_ref = 1).
+/// Returns the reference of all overheads: one rank on one thread (p_ref = 1).
 pub fn reference() -> Side {
     Side { engine: Engine::Ranks, layout: Layout::threads(1) }
 }
 
-/// The sides that this machine has the cores for and the starter the launcher: the reference first.
+/// Returns the sides for which this machine has enough cores and the starter a launcher; the reference comes first.
 pub fn sides(definition: &Definition, cores: usize, starter: &Starter) -> Vec<Side> {
     let fits = |layout: &Layout| layout.ranks() <= cores && starter.can_start(*layout);
     let ranks = definition.layouts.iter().copied().filter(fits).map(|layout| Side { engine: Engine::Ranks, layout });
@@ -57,8 +57,8 @@ pub fn sides(definition: &Definition, cores: usize, starter: &Starter) -> Vec<Si
     std::iter::once(reference()).chain(ranks).chain(reduced).chain(engines).collect()
 }
 
-/// Measures a case: the figures `run`, `overhead`, `map-reduce` and [`PORTS_LESS_LOOP`]. None if `stop` asked for the
-/// end.
+/// Measures a case: the figures `run`, `overhead`, `map-reduce` and [`PORTS_LESS_LOOP`]. Returns `None` if `stop` asked
+/// to end.
 ///
 /// # Errors
 /// A job that failed; bits that differ.
@@ -95,7 +95,7 @@ pub fn measure(
                 Method::Pairs => Task::Pairs(problem),
             };
             let answer = match starter.run(layout, &task) {
-                // Ctrl-C reaches the job too.
+                // Ctrl-C ends the job too.
                 Err(_) if stop() => return Ok(None),
                 answer => answer?,
             };
@@ -115,7 +115,7 @@ pub fn measure(
     Ok(Some(figures(case, &sides, &seconds, &imbalances)))
 }
 
-/// What follows from the seconds of each side in each round.
+/// Computes the figures from the seconds of each side in each round.
 fn figures(case: Case, sides: &[Side], seconds: &[Vec<f64>], imbalances: &[f64]) -> Vec<Figure> {
     let mut figures = Vec::new();
     let name = case.name();
@@ -152,8 +152,8 @@ fn figures(case: Case, sides: &[Side], seconds: &[Vec<f64>], imbalances: &[f64])
     figures
 }
 
-/// 003 eq. 2 and 3: f = p T(p) / (p_ref T(p_ref)) - 1, where both solve the same problem. With p_ref = 1 and n = N/p
-/// rows a rank this is the scaled form of 004 eq. 2, (P T(n,P) - T(Pn,1)) / T(Pn,1).
+/// Computes the overhead of 003 eq. 2 and 3: f = p T(p) / (p_ref T(p_ref)) - 1, if both sides solve the same problem.
+/// With p_ref = 1 and n = N/p rows of each rank, this is the scaled form of 004 eq. 2, (P T(n,P) - T(Pn,1)) / T(Pn,1).
 pub fn overhead(ranks: usize, seconds: f64, ranks_ref: usize, seconds_ref: f64) -> f64 {
     ranks as f64 * seconds / (ranks_ref as f64 * seconds_ref) - 1.0
 }
@@ -164,11 +164,11 @@ mod tests {
 
     #[test]
     fn overheads_of_the_papers() {
-        // Perfect division, half of it lost, and 4 ranks counted against 2.
+        // The cases are perfect division, half of it lost, and 4 ranks compared with 2.
         assert_eq!(overhead(8, 1.0, 1, 8.0), 0.0);
         assert_eq!(overhead(2, 1.0, 1, 1.0), 1.0);
         assert_eq!(overhead(4, 3.0, 2, 4.0), 0.5);
-        // 004's form, P = 4, T(n,P) = 3, T(Pn,1) = 10.
+        // This is the form of 004 with P = 4, T(n,P) = 3, T(Pn,1) = 10.
         assert!((overhead(4, 3.0, 1, 10.0) - (4.0 * 3.0 - 10.0) / 10.0).abs() < 1e-15);
     }
 
@@ -221,7 +221,7 @@ mod tests {
         let sides = [reference(), sides[0], sides[1]];
         let case = Case { method: Method::Pairs, rows: 100, clusters: 3 };
         let figures = figures(case, &sides, &[vec![4.0, 8.0], vec![2.5, 5.0], vec![3.0, 4.0]], &[1.0; 3]);
-        // Overheads of 0.5 and 0, less 0.25 and 0.25.
+        // The overheads of ports are 0.5 and 0, those of the loop 0.25 and 0.25.
         let less = figures.iter().find(|figure| figure.experiment == PORTS_LESS_LOOP).unwrap();
         assert_eq!((less.engine.as_str(), &less.samples[..]), ("ports 2x1x1", &[0.25, -0.25][..]));
         assert!(figures.iter().all(|figure| figure.experiment != "overhead"), "laws are fitted to overheads of ranks");

@@ -1,4 +1,4 @@
-//! The cells of the four patterns: ours, the peers and the floors in turns, as overhead a stage.
+//! The cells of the four patterns: the overhead of a stage of Lehr, the peers and the floors, measured in turns.
 //!
 //! Ours and the peers' pools are measured on one worker, on one a core and, in the whole measurement, on one a rank
 //! (001 tables 1 and 2: match and default). What has a thread or process a rank takes all cores and says that it is
@@ -13,10 +13,10 @@ use crate::bench::figure::Figure;
 use crate::bench::stages::{self, Limits, overheads_us};
 use crate::bench::{Bench, PeerEngine};
 
-/// One of ours.
+/// A function that runs a form of Lehr.
 type Ours = fn(&Run) -> Result<f64>;
 
-/// The forms of ours, by the form they are compared in.
+/// Lehr's engines, each with the form in which it is compared.
 const OURS: [(Form, &str, Ours); 4] = [
     (Form::Rendezvous, "lehr ports", rendezvous::run),
     (Form::Spawned, "lehr persistent receivers", spawned::persistent),
@@ -74,7 +74,7 @@ pub fn run(bench: &mut Bench, definition: &Definition, only: Option<&str>, round
     Ok(())
 }
 
-/// The numbers of workers that a cell is measured with: one, one a core, one a rank.
+/// Returns the numbers of workers of a cell: one, one for each core, one for each rank.
 fn workers(cores: usize, ranks: usize, is_quick: bool) -> Vec<usize> {
     let mut all = vec![1, cores];
     if !is_quick {

@@ -7,92 +7,92 @@ use super::pattern::{Form, Pattern, Run};
 use crate::bench::figure::Figure;
 use crate::bench::table::Reached;
 
-/// The definition as its file has it: two sizes of the same thing, and what others reached.
+/// The definition in the form of its file: two sizes of the measurement, and the best figures of others.
 #[derive(Clone, Debug, Deserialize)]
 pub struct File {
     /// The whole measurement.
     pub full: Definition,
-    /// A few cells in under two minutes.
+    /// A few cases that take under two minutes.
     pub quick: Definition,
-    /// Figures of the shared specification.
+    /// The best figures known before, from the shared specification.
     pub holders: Vec<Holder>,
 }
 
-/// One size.
+/// One of the two sizes of the measurement.
 #[derive(Clone, Debug, Deserialize)]
 pub struct Definition {
-    /// Rounds, unless the command line says otherwise.
+    /// The number of rounds, unless the command line gives another.
     pub rounds: usize,
-    /// Stages of a sample.
+    /// The number of stages of a sample.
     pub stages: usize,
-    /// A sample that would last longer has fewer stages.
+    /// The time limit of a sample; a sample that would last longer has fewer stages.
     pub seconds_per_sample_max: f64,
     /// The cells.
     pub groups: Vec<Group>,
-    /// Numbers of workers of the single computation that spare workers must not slow.
+    /// The numbers of workers for a single computation, which spare workers must not slow down.
     pub spare_workers: Vec<usize>,
-    /// Peers whose engines' names contain one of these; all if empty.
+    /// Only peers take part whose engines' names contain one of these texts; all peers if the list is empty.
     pub peers: Vec<String>,
-    /// Whether ours leaves out one worker a rank.
+    /// Whether to leave out Lehr with one worker for each rank.
     pub is_quick: bool,
-    /// Ten million, or fewer.
+    /// The number of pending receives of Lehr.
     pub pending: usize,
-    /// How many of the peers' pending receives.
+    /// The number of pending receives of the peers.
     pub pending_of_peers: usize,
-    /// Lengths of posted arrays.
+    /// The lengths of posted arrays.
     pub posting_doubles: Vec<usize>,
-    /// Units of computation between postings.
+    /// The numbers of units of computation between postings.
     pub posting_units: Vec<u32>,
-    /// Bytes that each sample of posting copies at least.
+    /// The minimum number of bytes that a sample of posting copies.
     pub posting_bytes: f64,
-    /// Numbers of workers of the idle dispatchers.
+    /// The numbers of workers of the idle dispatchers.
     pub idle_workers: Vec<usize>,
-    /// Seconds that an idle dispatcher is watched.
+    /// The seconds for which an idle dispatcher is observed.
     pub idle_seconds: f64,
-    /// Numbers of clients of a service.
+    /// The numbers of clients of a service.
     pub clients: Vec<usize>,
-    /// Sizes of rings whose exchange stages must end on each number of workers.
+    /// The sizes of the rings whose exchange stages must end with each number of workers.
     pub ring_ranks: Vec<usize>,
-    /// Numbers of workers for the rings.
+    /// The numbers of workers for the rings.
     pub ring_workers: Vec<usize>,
 }
 
-/// Cells that differ in form, pattern, ranks and computation.
+/// The cells of every combination of patterns, ranks and computation in one form.
 #[derive(Clone, Debug, Deserialize)]
 pub struct Group {
-    /// Rendezvous or spawned.
+    /// The form: rendezvous or spawned.
     pub form: Form,
     /// Patterns.
     pub patterns: Vec<Pattern>,
-    /// Numbers of ranks.
+    /// The numbers of ranks.
     pub ranks: Vec<usize>,
-    /// Units of computation a stage.
+    /// The numbers of units of computation in a stage.
     pub units: Vec<u32>,
 }
 
-/// The best figure known for a cell before ours, and what a C program reached, in microseconds a stage.
+/// The best figure of another program for a cell, and the figure of a C program, in microseconds for each stage.
 #[derive(Clone, Debug, Deserialize)]
 pub struct Holder {
-    /// Rendezvous or spawned.
+    /// The form: rendezvous or spawned.
     pub form: Form,
     /// The pattern.
     pub pattern: Pattern,
-    /// Ranks.
+    /// The number of ranks.
     pub ranks: usize,
-    /// Units of computation a stage.
+    /// The number of units of computation in a stage.
     pub units: u32,
-    /// Whether the ranks had one core or several.
+    /// The number of cores that the ranks had: one or several.
     pub cores: usize,
-    /// While the cores were near.
+    /// The figure with near cores.
     pub near: f64,
-    /// While the cores were far.
+    /// The figure with far cores.
     pub far: f64,
-    /// Who holds it.
+    /// The name of the program that reached the figure.
     pub who: String,
 }
 
 impl Definition {
-    /// Every cell, with the stages of a sample; the number of workers is set where it is measured.
+    /// Returns every cell, with the stages of a sample; the measurement sets the number of workers.
     pub fn cells(&self) -> Vec<Run> {
         let mut all = Vec::new();
         for group in &self.groups {
@@ -107,13 +107,13 @@ impl Definition {
         all
     }
 
-    /// Whether an engine of that name takes part.
+    /// Returns whether an engine of that name takes part.
     pub fn wants_peer(&self, name: &str) -> bool {
         name.starts_with("floor") || self.peers.is_empty() || self.peers.iter().any(|part| name.contains(part))
     }
 }
 
-/// What the holder of a figure's case reached, if the case has one.
+/// Returns the holder's figures for a figure's case, if the case has a holder.
 pub fn reached(holders: &[Holder], figure: &Figure, one_core: bool) -> Option<Reached> {
     let is_its = |holder: &&Holder| {
         holder.form.to_string() == figure.experiment
@@ -123,7 +123,7 @@ pub fn reached(holders: &[Holder], figure: &Figure, one_core: bool) -> Option<Re
     holders.iter().find(is_its).map(|holder| Reached { near: holder.near, far: holder.far })
 }
 
-/// The definition as it is compiled in, so that the command needs no folder.
+/// Returns the definition, which is compiled in, so that the command needs no folder.
 ///
 /// # Panics
 /// If the file is no definition, which a test would have found.

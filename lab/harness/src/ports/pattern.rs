@@ -9,7 +9,8 @@ use serde::{Deserialize, Serialize};
 
 pub use crate::unit::{UNIT_STEPS, units};
 
-/// In how many places a rank counts messages that are handled in pairs: by stage, modulo this.
+/// The number of places in which a rank counts messages that are handled in pairs: it counts by stage, modulo this
+/// number.
 ///
 /// In two shifts the messages of each rank run around the ring on their own, and may come any number of stages before
 /// another's. What two of them are at one rank for differs by a stage that is no multiple of the number of ranks. So
@@ -17,38 +18,38 @@ pub use crate::unit::{UNIT_STEPS, units};
 /// rings of three and seven lost a message where a worker was left behind.)
 pub const COUNTED_STAGES: usize = 168;
 
-/// How ranks meet their messages.
+/// The way in which ranks receive their messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Form {
-    /// P long-running ranks, each posting and then receiving.
+    /// P long-running ranks each post and then receive.
     Rendezvous,
     /// Every message (or pair of messages) starts a handler.
     Spawned,
 }
 
-/// Who posts to whom in a stage.
+/// The messages of a stage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Pattern {
-    /// Nobody: the computation alone, from which overheads are counted.
+    /// There are no messages: only the computation, which is subtracted to get overheads.
     None,
-    /// Each to itself.
+    /// Each rank posts to itself.
     Pipeline,
-    /// Each to the right.
+    /// Each rank posts to its right neighbour.
     Shift,
-    /// Rendezvous: a right shift, then a left one. Spawned: two messages to the same port of the right neighbour,
-    /// received as two items.
+    /// In the form rendezvous, a right shift and then a left one. In the form spawned, two messages to the same port of
+    /// the right neighbour, received as two items.
     TwoShifts,
-    /// Each to both neighbours, receiving one from each.
+    /// Each rank posts to both neighbours and receives one message from each.
     Exchange,
 }
 
 impl Form {
-    /// Both.
+    /// Both forms.
     pub const ALL: [Self; 2] = [Self::Rendezvous, Self::Spawned];
 
-    /// Its word in requests, records and definitions.
+    /// Returns the name of the form in requests, records and definitions.
     pub fn name(self) -> &'static str {
         match self {
             Self::Rendezvous => "rendezvous",
@@ -56,17 +57,17 @@ impl Form {
         }
     }
 
-    /// The form of that name.
+    /// Returns the form of that name.
     pub fn parse(word: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|form| form.name() == word)
     }
 }
 
 impl Pattern {
-    /// The computation alone, and the four.
+    /// The computation alone, and the four patterns.
     pub const ALL: [Self; 5] = [Self::None, Self::Pipeline, Self::Shift, Self::TwoShifts, Self::Exchange];
 
-    /// Its word in requests, records and definitions.
+    /// Returns the name of the pattern in requests, records and definitions.
     pub fn name(self) -> &'static str {
         match self {
             Self::None => "none",
@@ -77,7 +78,7 @@ impl Pattern {
         }
     }
 
-    /// The pattern of that name.
+    /// Returns the pattern of that name.
     pub fn parse(word: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|pattern| pattern.name() == word)
     }
@@ -95,46 +96,46 @@ impl fmt::Display for Pattern {
     }
 }
 
-/// What is to be run.
+/// A run of a pattern.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Run {
-    /// Rendezvous or spawned.
+    /// The form: rendezvous or spawned.
     pub form: Form,
-    /// Who posts to whom.
+    /// The messages of a stage.
     pub pattern: Pattern,
-    /// Logical ranks.
+    /// The number of logical ranks.
     pub ranks: usize,
-    /// Worker threads, where the engine has workers.
+    /// The number of worker threads, if the engine has workers.
     pub workers: usize,
-    /// Units of computation a stage.
+    /// The number of units of computation in a stage.
     pub units: u32,
-    /// Stages.
+    /// The number of stages.
     pub stages: usize,
 }
 
 impl Run {
-    /// The computation of this run without its messages, on as many ranks as compute at once, and how often that fits
-    /// into the run.
+    /// Returns the computation of this run without its messages, on as many ranks as compute at once, and how many
+    /// times it fits into the run.
     pub fn computation(&self, cores: usize) -> (Self, f64) {
         let at_once = self.ranks.min(self.workers).min(cores);
         let run = Self { form: Form::Rendezvous, pattern: Pattern::None, ranks: at_once, ..*self };
         (run, self.ranks.div_ceil(at_once) as f64)
     }
 
-    /// Whether engines with a thread a rank can do this: they take every core, and so have no form with fewer workers;
-    /// a single rank is at home on one core too.
+    /// Returns whether engines with a thread for each rank can do this run. They use every core, so they have no form
+    /// with fewer workers; but a single rank may have one core.
     pub fn is_for_threads(&self) -> bool {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         self.form == Form::Rendezvous && (self.workers == cores || (self.workers, self.ranks) == (1, 1))
     }
 
-    /// The request of the line protocol, for engine `number` of a runner.
+    /// Returns the request of the line protocol, for engine `number` of a runner.
     pub fn request(&self, number: usize) -> String {
         let Self { form, pattern, ranks, workers, units, stages } = self;
         format!("{number} pattern {form} {pattern} {ranks} {workers} {units} {stages}")
     }
 
-    /// What the cell is called: `exchange, P = 2, 0 units`.
+    /// Returns the name of the cell: `exchange, P = 2, 0 units`.
     pub fn case(&self) -> String {
         format!("{}, P = {}, {} units", self.pattern, self.ranks, self.units)
     }

@@ -1,5 +1,5 @@
-//! `pending`: what a receive that waits costs in bytes, and what it takes to create and to complete a great many.
-//! `allocations`: heap allocations of a message.
+//! `pending`: the bytes of a waiting receive, and the time to create and to complete very many. `allocations`: the heap
+//! allocations of a message.
 //!
 //! Each sample is a fresh process, since memory that an earlier sample gave back would hide what the next one takes.
 //! What is counted stands with the code: ours in `lab/harness/src/bin/port_side.rs`, tokio's in
@@ -13,13 +13,13 @@ use crate::bench::figure::{Figure, Place, Samples};
 use crate::output;
 use crate::runner::number;
 
-/// Messages or stages whose allocations are counted.
+/// The number of messages or stages whose allocations are counted.
 const MESSAGES: usize = 100_000;
 
-/// Receives of the small run that tells whether the large one fits into memory.
+/// The number of receives in the small run that shows whether the large run fits into memory.
 const TRIAL: usize = 100_000;
 
-/// Measures every engine that has pending receives, `rounds` fresh processes each.
+/// Measures every engine that has pending receives, with `rounds` new processes for each.
 ///
 /// # Errors
 /// A program that ended.
@@ -57,7 +57,7 @@ pub fn run(bench: &mut Bench, definition: &Definition, rounds: usize) -> Result<
         output::note("pending: ours is a program of its own too, and `make peers-ports` builds it");
     }
     let quantities = [("memory", "bytes a receive"), ("create", "ns a receive"), ("complete", "ns a receive")];
-    // A peer that ended in every round has none.
+    // A peer that ended in every round has no samples.
     measured.retain(|(.., samples)| !samples[0].values().is_empty());
     for (name, count, samples) in &measured {
         for ((case, unit), samples) in quantities.iter().zip(samples) {
@@ -68,8 +68,8 @@ pub fn run(bench: &mut Bench, definition: &Definition, rounds: usize) -> Result<
     Ok(())
 }
 
-/// As many of `count` receives as fit into half of the memory that is free, where that is known: a machine that starts
-/// to swap measures its disk, and one that ends programs ends somebody else's.
+/// Returns how many of `count` receives fit into half of the free memory, if the free memory is known. A machine that
+/// starts to swap would measure its disk, and a system without memory might end other users' programs.
 fn fitting(count: usize, bytes: f64, available: Option<f64>) -> usize {
     let Some(available) = available else { return count };
     let fits = (available / 2.0 / bytes.max(1.0)) as usize;
@@ -79,14 +79,14 @@ fn fitting(count: usize, bytes: f64, available: Option<f64>) -> usize {
     count.min(fits)
 }
 
-/// Memory that programs can have without swapping.
+/// Returns the memory that programs can have without swapping, in bytes.
 fn available_bytes() -> Option<f64> {
     let text = std::fs::read_to_string("/proc/meminfo").ok()?;
     let line = text.lines().find(|line| line.starts_with("MemAvailable"))?;
     Some(line.split_whitespace().nth(1)?.parse::<f64>().ok()? * 1024.0)
 }
 
-/// What allocations are counted of: the request to the program of ours, and the case.
+/// Returns the measurements of allocations: the request to our program, and the case.
 fn counted() -> Vec<(String, String, &'static str)> {
     let mut all = vec![(format!("allocations {MESSAGES}"), "post to handler".to_string(), "allocations a message")];
     for (form, engine) in FORMS {
@@ -99,7 +99,7 @@ fn counted() -> Vec<(String, String, &'static str)> {
     all
 }
 
-/// The forms of ours whose allocations are counted, and what the program calls them.
+/// The forms of Lehr whose allocations are counted, and their names in the program.
 const FORMS: [(&str, &str); 4] = [
     ("rendezvous, lehr ports", "rendezvous"),
     ("spawned, lehr persistent receivers", "persistent"),

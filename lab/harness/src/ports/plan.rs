@@ -1,4 +1,4 @@
-//! What a session of `lehr-lab ports` will do, and what it costs at most.
+//! The plan of a session of `lehr-lab ports`, with an upper bound of its duration.
 
 use super::definition::Definition;
 use super::pattern::{Form, Run};
@@ -6,18 +6,18 @@ use crate::bench::Bench;
 use crate::bench::estimate::{AROUND_SAMPLE, Plan};
 use crate::bench::session::Options;
 
-/// What an estimate must know of the session.
+/// The facts about a session that an estimate needs.
 #[derive(Clone, Copy, Debug)]
 struct Sides {
-    /// Engines of the peers that take part in the patterns, floors included.
+    /// The number of engines of peers in the patterns, including floors.
     peers: usize,
-    /// Rounds of turns.
+    /// The number of rounds.
     rounds: usize,
-    /// A unit of computation in seconds.
+    /// The time of a unit of computation, in seconds.
     unit: f64,
 }
 
-/// Every case that is asked for, in the order in which they are measured.
+/// Returns every requested case, in the order of measurement.
 pub fn of(bench: &Bench, definition: &Definition, options: &Options) -> Plan {
     let rounds = options.rounds.unwrap_or(definition.rounds);
     let engines = bench.engines();
@@ -36,7 +36,7 @@ pub fn of(bench: &Bench, definition: &Definition, options: &Options) -> Plan {
         plan.add("requests".into(), (definition.clients.len() * 2 * (peers + 1) * rounds) as f64 * sample);
     }
     if options.wants("rings") {
-        // Half a microsecond a rank and stage.
+        // A stage of a rank takes at most half a microsecond.
         let stages: usize = definition.ring_ranks.iter().map(|ranks| ranks * definition.stages).sum();
         plan.add("rings".into(), (stages * definition.ring_workers.len()) as f64 * 0.5e-6);
     }
@@ -50,7 +50,7 @@ pub fn of(bench: &Bench, definition: &Definition, options: &Options) -> Plan {
         plan.add("allocations".into(), 5.0);
     }
     if options.wants("pending") {
-        // Ours have three forms; a microsecond and a half to make one and to complete it.
+        // Lehr has three forms; making and completing a receive takes at most a microsecond and a half.
         let receives = 3 * definition.pending + 2 * definition.pending_of_peers;
         plan.add("pending".into(), (receives * rounds.min(3)) as f64 * 1.5e-6);
     }
@@ -60,7 +60,7 @@ pub fn of(bench: &Bench, definition: &Definition, options: &Options) -> Plan {
     plan
 }
 
-/// The cells of the patterns that `wants` takes.
+/// Adds the cells of the patterns that `wants` accepts.
 fn add_cells(plan: &mut Plan, definition: &Definition, sides: Sides, mut wants: impl FnMut(&Run) -> bool) {
     for cell in definition.cells() {
         if !wants(&cell) {
@@ -69,24 +69,24 @@ fn add_cells(plan: &mut Plan, definition: &Definition, sides: Sides, mut wants: 
         let ours = if cell.form == Form::Rendezvous { 1 } else { 3 };
         let workers = if definition.is_quick || cell.ranks <= 2 { 2 } else { 3 };
         let samples = workers * (ours + sides.peers);
-        // With computation, the same computation alone is taken beside each sample.
+        // With computation, each sample is followed by the same computation alone.
         let parts = if cell.units > 0 { 2.0 } else { 1.0 };
         let each = parts * definition.seconds_per_sample_max + AROUND_SAMPLE;
         plan.add(format!("{} {}", cell.form, cell.case()), (samples * sides.rounds) as f64 * each);
     }
 }
 
-/// Posted arrays: three sides on one core and on all, each with a quarter of its stages before as warming up.
+/// Adds posted arrays: three sides on one core and on all cores, each with a quarter of its stages as a warm-up.
 fn add_posting(plan: &mut Plan, definition: &Definition, sides: Sides) {
     for &doubles in &definition.posting_doubles {
         for &units in &definition.posting_units {
             let bytes = 8.0 * doubles as f64;
             let by_time = definition.seconds_per_sample_max / (f64::from(units).max(1e-9) * sides.unit);
             let times = (definition.posting_bytes / bytes).min(by_time).max(2.0);
-            // Two gigabytes a second are what a copy out of every cache reaches, and what a source array is made at.
+            // Two gigabytes a second is the rate of copies from memory, and of making a source array.
             let stages = times * (bytes / 2e9 + f64::from(units) * sides.unit);
             let each = 1.25 * stages + bytes / 2e9 + AROUND_SAMPLE;
-            // Five forms and two numbers of cores.
+            // There are five forms and two numbers of cores.
             plan.add(format!("posting, {doubles} doubles, {units} units"), 30.0 * sides.rounds as f64 * each);
         }
     }

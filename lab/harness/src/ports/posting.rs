@@ -23,13 +23,13 @@ use crate::bench::figure::{Figure, Samples};
 use crate::bench::{Bench, PeerEngine};
 use crate::measure::now;
 
-/// The engine that copies and does nothing else.
+/// The engine that only copies.
 pub const COPY: &str = "floor: C memcpy";
 
-/// The engine that copies and hands a message over.
+/// The engine that copies an array and passes a message on.
 pub const HAND_OVER: &str = "floor: C memcpy and a hand-over";
 
-/// Where the copy goes.
+/// The destination of the copy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Mode {
     Inside,
@@ -46,7 +46,8 @@ const MODES: [(Mode, &str); 5] = [
     (Mode::Handle, "handle"),
 ];
 
-/// The message of the paper: an array (none where the place in the large array is the message) and six integers.
+/// The message of the paper: six integers and an array, which is absent if the message names a position in the large
+/// array.
 struct Message {
     payload: Vec<f64>,
     integers: [u64; 6],
@@ -67,7 +68,7 @@ enum Side {
     Floor { request: &'static str, name: &'static str },
 }
 
-/// Measures every array length and mode, on one core and on all.
+/// Measures every array length and mode, on one core and on all cores.
 ///
 /// # Errors
 /// A copy that differs from its source.
@@ -96,7 +97,7 @@ pub fn run(bench: &mut Bench, definition: &Definition, rounds: usize) -> Result<
     Ok(())
 }
 
-/// Enough bytes to be measured, but no hours of computation.
+/// Returns the number of messages of a sample: enough bytes for a measurement, but without hours of computation.
 fn times(definition: &Definition, doubles: usize, computation: u32, unit_ns: f64) -> usize {
     let by_bytes = definition.posting_bytes / (8 * doubles) as f64;
     let by_time = definition.seconds_per_sample_max / (f64::from(computation).max(1e-9) * unit_ns * 1e-9);
@@ -137,7 +138,7 @@ fn measure(
         };
         bench.add(figure("posting", "us a message", &samples));
         if posting.mode != Mode::Handle {
-            // The same samples as a rate: here more is better, and the aim is 0.9 of the floor.
+            // The same samples as rates: here higher is better, and the goal is 0.9 of the floor.
             let rates = samples.map(|microseconds| gigabytes_a_second(doubles, cores, microseconds));
             bench.add(figure("posting rate", "GB/s", &rates));
         }
@@ -145,12 +146,12 @@ fn measure(
     Ok(())
 }
 
-/// Bytes a second, summed over the cores, of a message that takes so many microseconds.
+/// Returns the gigabytes a second, summed over the cores, if a message takes this many microseconds.
 pub fn gigabytes_a_second(doubles: usize, cores: usize, microseconds: f64) -> f64 {
     (8 * doubles * cores) as f64 / (microseconds * 1e3)
 }
 
-/// When a rank's messages began and ended, and the seconds of the messages alone if computation lay between them.
+/// The start and end of a rank's messages, and the seconds of the messages alone if there is computation between them.
 struct Taken {
     from: Instant,
     to: Instant,
@@ -164,8 +165,8 @@ fn ours(posting: Posting) -> Result<f64> {
     let taken: Vec<Taken> = block_on(all(ranks.into_iter().map(|rank| dispatcher.spawn(rank)).collect()))
         .into_iter()
         .collect::<Result<_, _>>()?;
-    // From the first that began to the last that ended: ranks that one worker ran one after the other would not look as
-    // if they had had a core each.
+    // The time is from the first start to the last end. Otherwise two ranks that one worker runs in sequence would look
+    // as if each had a core.
     let from = taken.iter().map(|rank| rank.from).min();
     let to = taken.iter().map(|rank| rank.to).max();
     let whole = from.zip(to).map_or(0.0, |(from, to)| to.duration_since(from).as_secs_f64());
@@ -175,12 +176,12 @@ fn ours(posting: Posting) -> Result<f64> {
     Ok(seconds)
 }
 
-/// One rank. It warms up, waits for the others, and then counts.
+/// Runs one rank: it warms up, waits for the others, and then measures.
 async fn rank(posting: Posting, own: usize, ready: Vec<Port<()>>) -> Taken {
     let mut stages = Stages::new(posting);
-    // So that the other ranks are taken by the other workers.
+    // Yielding lets other workers take the other ranks.
     yield_now().await;
-    // Caches and pages.
+    // The warm-up fills caches and touches pages.
     stages.run(1 + posting.times / 4);
     for (other, port) in ready.iter().enumerate() {
         if other != own {
@@ -195,13 +196,13 @@ async fn rank(posting: Posting, own: usize, ready: Vec<Port<()>>) -> Taken {
     Taken { from, to: now(), messages: (posting.units > 0).then_some(messages) }
 }
 
-/// What a rank works with.
+/// The arrays of a rank.
 struct Stages {
     posting: Posting,
     source: Vec<f64>,
     /// The large array of the stepped forms.
     large: Vec<f64>,
-    /// The array that comes back.
+    /// The array that is returned after each message.
     spare: Vec<f64>,
     port: Port<Message>,
     at: usize,
@@ -211,14 +212,14 @@ struct Stages {
 impl Stages {
     fn new(posting: Posting) -> Self {
         let source: Vec<f64> = (0..posting.doubles).map(|index| index as f64).collect();
-        // Not zeros: those would be pages that the first copy into them has to ask the system for.
+        // The array has no zeros: the system would allocate its pages only at the first copy into them.
         let large = if let Mode::Stepped(wrap) = posting.mode { vec![f64::NAN; wrap] } else { Vec::new() };
         let comes_back = matches!(posting.mode, Mode::Outside | Mode::Handle);
         let spare = if comes_back { source.clone() } else { Vec::new() };
         Self { posting, source, large, spare, port: Port::new(), at: 0, x: 1 }
     }
 
-    /// Runs so many stages; the seconds of their messages if there is computation between them, else 0.
+    /// Runs this many stages; returns the seconds of their messages if there is computation between them, otherwise 0.
     fn run(&mut self, times: usize) -> f64 {
         let computation = self.posting.units;
         let mut seconds = 0.0;
@@ -236,7 +237,7 @@ impl Stages {
         seconds
     }
 
-    /// Copies, posts, receives and checks.
+    /// Copies, posts and receives a message, and checks it.
     #[inline]
     fn message(&mut self, stage: u64) {
         let doubles = self.posting.doubles;
@@ -262,7 +263,7 @@ impl Stages {
         let place = message.integers[1] as usize;
         let is_stepped = !self.large.is_empty();
         let array = if is_stepped { &self.large[place..place + doubles] } else { &message.payload[..] };
-        // Ends that can only be right if the copy is whole and in its place.
+        // Both ends are right only if the whole copy is in its place.
         assert_eq!((array[0], array[doubles - 1]), (0.0, (doubles - 1) as f64), "a copy differs from its source");
         if matches!(self.posting.mode, Mode::Outside | Mode::Handle) {
             self.spare = message.payload;
@@ -270,8 +271,8 @@ impl Stages {
     }
 }
 
-/// The paper's third form. A function of its own, because it tells the compiler that the arrays are distinct, as the C
-/// floor's compiler finds out.
+/// Copies in the paper's third form. It is a separate function, so that the compiler knows that the arrays are
+/// distinct, as the C floor's compiler does.
 #[inline(never)]
 fn element_by_element(to: &mut [f64], from: &[f64]) {
     for (to, from) in to.iter_mut().zip(from) {

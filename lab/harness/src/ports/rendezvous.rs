@@ -1,4 +1,4 @@
-//! Ours, rendezvous: P tasks, each posting to its neighbours' ports and then receiving from its own.
+//! Lehr in the form rendezvous: P tasks, each posting to its neighbours' ports and then receiving from its own.
 //!
 //! A rank has two ports, for what comes from its left and from its right, so that a receive names its source. A message
 //! is the number of its stage, and every rank checks each that it gets.
@@ -9,7 +9,7 @@ use lehr_runtime::{Dispatcher, Port, all, block_on};
 use super::pattern::{Pattern, Run, units};
 use crate::measure::timed;
 
-/// Seconds of a run on a dispatcher of its own, started before the clock and stopped after it.
+/// Returns the seconds of a run on its own dispatcher, which is started before the clock and stopped after it.
 ///
 /// # Errors
 /// A rank that saw a message of another stage, a dispatcher that would not start.
@@ -24,7 +24,7 @@ pub fn run(run: &Run) -> Result<f64> {
     Ok(seconds)
 }
 
-/// The stages of one rank. Gives a number that is 0 if every message was of the stage in which it was received.
+/// Runs the stages of one rank. Returns 0 if each message arrived in its own stage.
 fn stages(rank: usize, run: Run, ports: &[[Port<u64>; 2]]) -> impl Future<Output = u64> + Send + 'static {
     let [from_left, from_right] = ports[rank].clone();
     let to_right = ports[(rank + 1) % run.ranks][0].clone();

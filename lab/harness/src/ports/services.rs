@@ -1,5 +1,5 @@
 //! `requests`: clients that ask a service and wait for the reply. `rings`: exchange stages that must end. `idle`: the
-//! CPU of a dispatcher with nothing to do. `regions`: parallel regions, empty and with work.
+//! processor time of an idle dispatcher. `regions`: parallel regions, empty and with work.
 
 use std::hint::black_box;
 use std::path::Path;
@@ -15,11 +15,11 @@ use crate::bench::figure::{Figure, Place, Samples};
 use crate::bench::{Bench, PeerEngine};
 use crate::measure::{pause, timed};
 
-/// Our two forms of a region.
+/// The first of Lehr's two forms of a region.
 const LOOP: &str = "lehr ParallelLoop";
 const JOIN: &str = "lehr join";
 
-/// A side of a case that is no pattern: ours, or a request to a peer.
+/// A side of a case that is not a pattern: Lehr, or a request to a peer.
 #[derive(Clone, Copy)]
 enum Engine {
     Ours,
@@ -45,7 +45,7 @@ fn sides(bench: &Bench, definition: &Definition, ours: &str, workers: &[usize]) 
     all
 }
 
-/// Request and response: two-way messages a second.
+/// Measures requests and responses, as two-way messages a second.
 ///
 /// # Errors
 /// A wrong reply, a peer that ended.
@@ -66,7 +66,7 @@ pub fn requests(bench: &mut Bench, definition: &Definition, rounds: usize) -> Re
                     bench.peers[peer].seconds(&format!("{engine} requests {clients} {} {each}", side.workers))?
                 }
             };
-            // Microseconds, as everywhere: less is better.
+            // The unit is microseconds, as everywhere, so less is better.
             Ok(seconds.map(|seconds| seconds / (clients * each) as f64 * 1e6))
         })?;
         add(bench, "requests", &format!("{clients} clients"), "us a two-way message", each, &sides, taken);
@@ -90,7 +90,7 @@ fn add(
     }
 }
 
-/// Clients with a reply port each, one service.
+/// Runs clients that each have a reply port, and one service; returns the seconds.
 fn ask(clients: usize, workers: usize, each: usize) -> Result<f64> {
     let dispatcher = Dispatcher::new(workers)?;
     let asked: Port<(u64, Port<u64>)> = Port::new();
@@ -120,7 +120,8 @@ fn ask(clients: usize, workers: usize, each: usize) -> Result<f64> {
     Ok(seconds)
 }
 
-/// Exchange stages on rings of many sizes: that they end, with every message of its own stage, is the result.
+/// Runs exchange stages on rings of many sizes. The result is that they end, and that each message arrives in its own
+/// stage.
 ///
 /// # Errors
 /// A message of another stage.
@@ -144,8 +145,7 @@ pub fn rings(bench: &mut Bench, definition: &Definition) -> Result<()> {
     Ok(())
 }
 
-/// The share of a core that a dispatcher uses which has nothing to do, with receives waiting, after a burst that had
-/// all its workers running.
+/// Measures the share of a core that an idle dispatcher with waiting receives uses, after a burst on all its workers.
 ///
 /// # Errors
 /// A dispatcher that would not start.
@@ -163,7 +163,7 @@ pub fn idle(bench: &mut Bench, definition: &Definition) -> Result<()> {
         for ended in block_on(all(burst.collect())) {
             ended?;
         }
-        // Past the workers' patience, however long the burst took.
+        // The pause is longer than the workers' patience, however long the burst took.
         pause(0.5);
         let before = processor_seconds();
         pause(definition.idle_seconds);
@@ -179,21 +179,21 @@ pub fn idle(bench: &mut Bench, definition: &Definition) -> Result<()> {
     Ok(())
 }
 
-/// Processor time of the threads that this process has now; none where the system keeps no such account.
+/// Returns the processor time of the present threads of this process; `None` if the system does not account for it.
 fn processor_seconds() -> Option<f64> {
     let threads = std::fs::read_dir("/proc/self/task").ok()?.flatten();
-    // A thread that has just ended has no account any more; those that are watched live.
+    // A thread that has just ended has no account; all observed threads are alive.
     let seconds: f64 = threads.filter_map(|thread| thread_seconds(&thread.path())).sum();
     (seconds > 0.0).then_some(seconds)
 }
 
-/// Processor time of one thread, from the scheduler's account in nanoseconds.
+/// Returns the processor time of one thread, from the scheduler's account in nanoseconds.
 fn thread_seconds(folder: &Path) -> Option<f64> {
     let account = std::fs::read_to_string(folder.join("schedstat")).ok()?;
     Some(account.split_whitespace().next()?.parse::<f64>().ok()? * 1e-9)
 }
 
-/// Parallel regions of two parts: empty, with serial work between, and with 40 units in each part.
+/// Measures parallel regions of two parts: empty, with serial work between them, and with 40 units in each part.
 ///
 /// # Errors
 /// A peer that ended.
@@ -242,7 +242,8 @@ fn joins(count: usize, serial: u32, inside: u32) -> Result<f64> {
     Ok(in_turn(&Dispatcher::new(2)?, count, serial, region))
 }
 
-/// Seconds for so many regions and the serial work between them, on a worker, as rayon's are measured inside its pool.
+/// Returns the seconds of this many regions and the serial work between them, on a worker, as rayon is measured inside
+/// its pool.
 fn in_turn(dispatcher: &Dispatcher, count: usize, serial: u32, mut region: impl FnMut() + Send) -> f64 {
     dispatcher.handle().install(|| {
         let (seconds, x) = timed(|| {
@@ -270,11 +271,11 @@ mod tests {
     #[test]
     #[cfg(target_os = "linux")]
     fn the_account_of_processor_time_grows_with_work() {
-        // This thread's alone: those of other tests may end meanwhile.
+        // Only this thread is measured, because threads of other tests may end meanwhile.
         let own = Path::new("/proc/thread-self");
         let before = thread_seconds(own).unwrap();
         black_box(units(1, 2000));
-        // Accounts are brought up to date when a thread is switched.
+        // The system updates the account when it switches threads.
         pause(0.001);
         assert!(thread_seconds(own).unwrap() > before);
         assert!(processor_seconds().is_some());

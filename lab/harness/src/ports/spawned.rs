@@ -1,4 +1,4 @@
-//! Ours, spawned: every message (or pair of messages) starts a handler.
+//! Lehr in the form spawned: every message (or pair of messages) starts a handler.
 //!
 //! Four ways to say it, measured side by side. *Persistent receivers*: `Port::on` for one message; for two, a task that
 //! takes two items of one port (two shifts) or joins two ports (exchange), again and again. *Closures*
@@ -13,7 +13,7 @@ use super::pattern::{Pattern, Run, units};
 use super::rendezvous;
 use crate::measure::timed;
 
-/// Atomics of the counters that stand for ports, as the peers have them.
+/// The counters that replace ports are atomics, as in the peers.
 #[allow(
     clippy::disallowed_types,
     reason = "the peers' form of a port that waits for two, rebuilt to compare like with like"
@@ -23,7 +23,7 @@ mod counters {
 
     use crate::ports::pattern::COUNTED_STAGES;
 
-    /// A rank's counts, a stage each. Whole pairs of cache lines, so that ranks do not share one.
+    /// A rank's counts, one for each stage. They take whole pairs of cache lines, so that ranks share none.
     #[repr(align(128))]
     pub struct Counters([AtomicU8; COUNTED_STAGES]);
 
@@ -34,14 +34,14 @@ mod counters {
     }
 
     impl Counters {
-        /// Counts a message of `stage`; true if it is the second.
+        /// Counts a message of `stage`; returns whether it is the second one.
         pub fn is_second(&self, stage: usize) -> bool {
             let count = &self.0[stage % COUNTED_STAGES];
-            // AcqRel: the second message's handler sees what the poster of the first had done.
+            // AcqRel: the second message's handler sees everything that the poster of the first had done.
             let is_second = count.fetch_add(1, Ordering::AcqRel) == 1;
             if is_second {
-                // Relaxed: the next message of this place is posted so many stages on, by whoever descends from the
-                // handler started here.
+                // Relaxed: the next message of this place is posted many stages later, by a descendant of the handler
+                // that starts here.
                 count.store(0, Ordering::Relaxed);
             }
             is_second
@@ -49,7 +49,7 @@ mod counters {
     }
 }
 
-/// Seconds of a run with persistent receivers.
+/// Returns the seconds of a run with persistent receivers.
 ///
 /// # Errors
 /// A message of another stage, a dispatcher that would not start.
@@ -59,8 +59,8 @@ pub fn persistent(run: &Run) -> Result<f64> {
     }
     let dispatcher = Dispatcher::new(run.workers)?;
     let ports: Vec<[Port<u64>; 2]> = (0..run.ranks).map(|_| [Port::new(), Port::new()]).collect();
-    // Before anybody receives: a rank that began early would send its neighbour the second stage before the first is
-    // there.
+    // First messages are posted before receivers are registered. Otherwise an early rank could send its neighbour the
+    // second stage before the first is there.
     for own in &ports {
         post(&own[0], 0);
         match run.pattern {
@@ -69,8 +69,7 @@ pub fn persistent(run: &Run) -> Result<f64> {
             _ => {}
         }
     }
-    // Each rank's last handler posts here a number that is 0 if every message was of the stage in which it was
-    // received.
+    // The last handler of each rank posts to this port: 0 if each message arrived in its own stage.
     let done: Port<u64> = Port::new();
     let (seconds, ended) = timed(|| {
         let handlers: Vec<Handlers> =
@@ -83,7 +82,7 @@ pub fn persistent(run: &Run) -> Result<f64> {
     Ok(seconds)
 }
 
-/// What a rank runs, until it is dropped.
+/// The receivers and tasks of a rank, which end when they are dropped.
 #[allow(dead_code, reason = "kept for what their end does")]
 enum Handlers {
     Receiver(Receiver),
@@ -140,7 +139,7 @@ impl Handlers {
     }
 }
 
-/// Seconds of a run with a closure a message.
+/// Returns the seconds of a run with a closure for each message.
 ///
 /// # Errors
 /// As [`fresh`].
@@ -148,7 +147,7 @@ pub fn closures(run: &Run) -> Result<f64> {
     by_counters(run, Way::Closure)
 }
 
-/// Seconds of a run with a fresh task a message.
+/// Returns the seconds of a run with a new task for each message.
 ///
 /// # Errors
 /// A rank that did not reach its last stage, a dispatcher that would not start.
@@ -156,7 +155,7 @@ pub fn fresh(run: &Run) -> Result<f64> {
     by_counters(run, Way::Task)
 }
 
-/// How a handler is started.
+/// The way in which a handler is started.
 #[derive(Clone, Copy)]
 enum Way {
     Closure,
@@ -168,7 +167,7 @@ fn by_counters(run: &Run, way: Way) -> Result<f64> {
         return rendezvous::run(run);
     }
     let dispatcher = Dispatcher::new(run.workers)?;
-    // Handlers carry a plain reference, as the peers' do. A few kilobytes a run stay behind.
+    // Handlers have a plain reference, as in the peers. Some kilobytes are leaked in each run.
     let ring: &'static Ring = Box::leak(Box::new(Ring {
         run: *run,
         way,
@@ -194,7 +193,7 @@ struct Ring {
     way: Way,
     handle: Handle,
     counters: Vec<Counters>,
-    /// The ranks whose last handler has run.
+    /// The port to which ranks report after their last handler.
     done: Port<usize>,
 }
 

@@ -1,4 +1,4 @@
-//! The cells: ours in its forms, every MPI and the floors in turns, as overhead a stage; arrays as rates too.
+//! The cells: Lehr in its forms, every MPI and the floors in turns, as the overhead of a stage; arrays as rates too.
 //!
 //! Ours in one process is measured on one worker and on one a core. What has a process or a thread a rank takes all
 //! cores, and says that it is absent in the form with one; the floor has both.
@@ -15,11 +15,11 @@ use crate::bench::session::Options;
 use crate::bench::stages::{self, Limits, TakenOf, overheads_us};
 use crate::bench::{Bench, PeerEngine};
 
-/// Ours in this process.
+/// The forms of Lehr in this process.
 const OURS: [(&str, Kind); 2] = [("lehr threads", Kind::Threads), ("lehr ports", Kind::Ports)];
 
-/// What a sample of a side with more ranks than cores may last that yields by whole time slices of the system: twenty
-/// stages of some of them.
+/// The time limit of a sample for a side with more ranks than cores that yields for whole time slices of the system:
+/// twenty stages of some of these sides.
 const TIME_SLICES: f64 = 0.3;
 
 /// A side of a cell.
@@ -35,7 +35,7 @@ struct Side {
     work: Work,
 }
 
-/// The cells that are asked for and that no session before has measured.
+/// Returns the requested cells that no earlier session has measured.
 fn wanted(bench: &Bench, definition: &Definition, options: &Options) -> Vec<Cell> {
     let mut cells = definition.cells();
     cells.retain(|cell| options.wants(&name(cell)) && !bench.knows(cell.experiment.name(), &cell.case(), None));
@@ -46,13 +46,13 @@ fn name(cell: &Cell) -> String {
     format!("{} {}", cell.experiment.name(), cell.case())
 }
 
-/// What a session will do, and what it costs at most.
+/// Returns the plan of a session, with an upper bound of its duration.
 pub fn plan(bench: &Bench, definition: &Definition, options: &Options) -> Plan {
     let rounds = options.rounds.unwrap_or(definition.rounds) as f64;
     let peers = bench.engines().iter().filter(|(_, name)| definition.wants_peer(name)).count() as f64;
     let mut plan = Plan::default();
     for cell in wanted(bench, definition, options) {
-        // With computation, the same computation alone is taken beside each sample.
+        // With computation, each sample is followed by the same computation alone.
         let parts = if cell.work.units > 0 { 2.0 } else { 1.0 };
         let each = parts * definition.seconds_per_sample_max + AROUND_SAMPLE;
         let slices = if cell.work.ranks > bench.cores { peers * TIME_SLICES } else { 0.0 };
@@ -61,7 +61,7 @@ pub fn plan(bench: &Bench, definition: &Definition, options: &Options) -> Plan {
     plan
 }
 
-/// Measures every cell that is asked for.
+/// Measures every requested cell.
 ///
 /// # Errors
 /// A wrong result of ours.

@@ -1,4 +1,4 @@
-//! `lab/definitions/ranks/ranks.json`: the cells, the sizes, the aims, and the figures that the best MPI reached.
+//! `lab/definitions/ranks/ranks.json`: the cells, the sizes, the goals, and the figures of the best MPI.
 
 use serde::Deserialize;
 
@@ -6,72 +6,73 @@ use super::operation::{Cell, Experiment, Operation, Work};
 use crate::bench::figure::Figure;
 use crate::bench::table::Reached;
 
-/// The definition as its file has it: two sizes of the same thing, and what others reached.
+/// The definition in the form of its file: two sizes of the measurement, and the best figures of others.
 #[derive(Clone, Debug, Deserialize)]
 pub struct File {
     /// The whole measurement.
     pub full: Definition,
-    /// A few cells in about two minutes.
+    /// A few cells that take about two minutes.
     pub quick: Definition,
-    /// Figures of earlier measurements.
+    /// The best figures of earlier measurements.
     pub holders: Vec<Holder>,
 }
 
-/// One size.
+/// One of the two sizes of the measurement.
 #[derive(Clone, Debug, Deserialize)]
 pub struct Definition {
-    /// Rounds, unless the command line says otherwise.
+    /// The number of rounds, unless the command line gives another.
     pub rounds: usize,
-    /// Stages of a sample.
+    /// The number of stages of a sample.
     pub stages: usize,
-    /// A sample that would last longer has fewer stages.
+    /// The time limit of a sample; a sample that would last longer has fewer stages.
     pub seconds_per_sample_max: f64,
     /// The cells.
     pub groups: Vec<Group>,
-    /// Peers whose engines' names contain one of these do not take part.
+    /// Peers do not take part if their engines' names contain one of these texts.
     pub without: Vec<String>,
 }
 
-/// Cells that differ in operation, ranks, length and computation.
+/// The cells of every combination of operations, ranks, lengths and computation.
 #[derive(Clone, Debug, Deserialize)]
 pub struct Group {
-    /// What kind of cells.
+    /// The kind of the cells.
     pub experiment: Experiment,
     /// Operations.
     pub operations: Vec<Operation>,
-    /// Numbers of ranks.
+    /// The numbers of ranks.
     pub ranks: Vec<usize>,
-    /// Numbers of a message.
+    /// The lengths of a message, in doubles.
     pub doubles: Vec<usize>,
-    /// Units of computation a stage.
+    /// The numbers of units of computation in a stage.
     pub units: Vec<u32>,
 }
 
-/// The best figure known for a cell before ours, and what a C program without MPI reached, in microseconds a stage.
+/// The best figure of another program for a cell, and the figure of a C program without MPI, in microseconds for each
+/// stage.
 #[derive(Clone, Debug, Deserialize)]
 pub struct Holder {
-    /// What kind of cell.
+    /// The kind of the cell.
     pub experiment: Experiment,
     /// The operation.
     pub operation: Operation,
-    /// Ranks.
+    /// The number of ranks.
     pub ranks: usize,
-    /// Numbers of a message.
+    /// The length of a message, in doubles.
     pub doubles: usize,
-    /// Units of computation a stage.
+    /// The number of units of computation in a stage.
     pub units: u32,
-    /// While the cores were near.
+    /// The figure with near cores.
     pub near: f64,
-    /// While the cores were far.
+    /// The figure with far cores.
     pub far: f64,
-    /// Who holds it.
+    /// The name of the program that reached the figure.
     pub who: String,
-    /// What was reached without MPI, near and far, where it is known.
+    /// The figures without MPI, with near and with far cores, if they are known.
     pub floor: Option<[f64; 2]>,
 }
 
 impl Definition {
-    /// Every cell; workers and stages are set where it is measured.
+    /// Returns every cell; the measurement sets workers and stages.
     pub fn cells(&self) -> Vec<Cell> {
         let mut all = Vec::new();
         for Group { experiment, operations, ranks, doubles, units } in &self.groups {
@@ -89,21 +90,21 @@ impl Definition {
         all
     }
 
-    /// Whether an engine of that name takes part.
+    /// Returns whether an engine of that name takes part.
     pub fn wants_peer(&self, name: &str) -> bool {
         !self.without.iter().any(|part| name.contains(part))
     }
 }
 
 impl Holder {
-    /// The cell that it belongs to.
+    /// Returns the holder's cell.
     pub fn cell(&self) -> Cell {
         let Self { experiment, operation, ranks, doubles, units, .. } = *self;
         Cell { experiment, work: Work { operation, ranks, workers: 1, doubles, units, stages: 0 } }
     }
 }
 
-/// What the holder of a figure's case reached on all cores, if the case has one.
+/// Returns the holder's figures for a figure's case on all cores, if the case has a holder.
 pub fn reached(holders: &[Holder], figure: &Figure, one_core: bool) -> Option<Reached> {
     let is_its = |holder: &&Holder| {
         !one_core && holder.experiment.name() == figure.experiment && holder.cell().case() == figure.case
@@ -111,7 +112,7 @@ pub fn reached(holders: &[Holder], figure: &Figure, one_core: bool) -> Option<Re
     holders.iter().find(is_its).map(|holder| Reached { near: holder.near, far: holder.far })
 }
 
-/// The definition as it is compiled in, so that the command needs no folder.
+/// Returns the definition, which is compiled in, so that the command needs no folder.
 ///
 /// # Panics
 /// If the file is no definition, which a test would have found.

@@ -1,4 +1,4 @@
-//! Ours in one process: ranks as tasks on a dispatcher of their own, over shared memory or over ports of the runtime.
+//! Lehr in one process: ranks as tasks on their own dispatcher, over shared memory or over ports of the runtime.
 
 use std::cell::RefCell;
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -11,8 +11,8 @@ use lehr_runtime::Dispatcher;
 use super::operation::Work;
 use super::program::{self, Witness};
 
-/// Seconds of some work, from the first rank's start to the last one's end. The dispatcher is started before and
-/// stopped after it.
+/// Returns the seconds of some work, from the first rank's start to the last rank's end. The dispatcher is started
+/// before and stopped after it.
 ///
 /// # Errors
 /// A wrong result, a rank that failed, a dispatcher that would not start.
@@ -20,7 +20,7 @@ pub fn run(kind: Kind, work: &Work) -> Result<f64> {
     let dispatcher = Dispatcher::new(work.workers)?;
     let witnesses = RefCell::new(Channels::all(work.ranks));
     let parts = run_on(&dispatcher, kind, Layout::threads(work.ranks), |mut comm| {
-        // Ranks are made in their order, so the last one's witness is the last.
+        // Ranks are made in ascending order, so the last witness belongs to the last rank.
         let mut witness = witnesses.borrow_mut().remove(0);
         async move { program::run(&mut comm, work, &mut witness).await }
     })?;
@@ -33,7 +33,7 @@ pub fn run(kind: Kind, work: &Work) -> Result<f64> {
     Ok(end.zip(start).map_or(0.0, |(end, start)| (end - start).as_secs_f64()))
 }
 
-/// A witness by channels of the standard library, of which the ranks know nothing.
+/// A witness that uses channels of the standard library, which are separate from the ranks' messages.
 struct Channels {
     others: Vec<Sender<()>>,
     told: Receiver<()>,
@@ -54,7 +54,7 @@ impl Channels {
 impl Witness for Channels {
     fn tell(&mut self) {
         for other in &self.others {
-            // A rank that has failed says so itself.
+            // A rank that has failed reports this itself.
             let _ = other.send(());
         }
     }

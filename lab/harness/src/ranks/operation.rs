@@ -1,45 +1,45 @@
-//! What ranks do in a stage, and the words for it in requests, records and definitions.
+//! The operations of a stage, and their names in requests, records and definitions.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// What all ranks do together in a stage.
+/// The operation that all ranks do together in a stage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Operation {
-    /// Nothing: the computation alone, from which overheads are counted.
+    /// No operation: only the computation, which is subtracted to get overheads.
     None,
-    /// Each to the right, on a ring.
+    /// Each rank sends to its right neighbour, on a ring.
     Shift,
     /// A right shift, then a left one.
     TwoShifts,
-    /// Each to both neighbours, receiving one message from each.
+    /// Each rank sends to both neighbours and receives one message from each.
     Exchange,
-    /// All wait for all.
+    /// All ranks wait for all.
     Barrier,
-    /// Rank 0's numbers to all. Rank 0 may run ahead.
+    /// Rank 0 sends its numbers to all. Rank 0 may run ahead.
     Broadcast,
-    /// The sum of everybody's numbers at rank 0. The others may run ahead.
+    /// Rank 0 gets the sum of all ranks' numbers. The other ranks may run ahead.
     Reduce,
-    /// The sum of everybody's numbers on all.
+    /// All ranks get the sum of all ranks' numbers.
     AllReduce,
 }
 
-/// What kind of cell it is: the experiment of its figures.
+/// The kind of a cell, which is the experiment of its figures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Experiment {
     /// Messages between neighbours.
     Patterns,
-    /// Barrier, broadcast, reduction.
+    /// Barrier, broadcast, reductions.
     Collectives,
     /// Messages between neighbours that are long enough for a rate.
     Arrays,
 }
 
 impl Operation {
-    /// The computation alone, and the seven.
+    /// The computation alone, and the seven operations.
     pub const ALL: [Self; 8] = [
         Self::None,
         Self::Shift,
@@ -51,7 +51,7 @@ impl Operation {
         Self::AllReduce,
     ];
 
-    /// Its word in requests, records and definitions.
+    /// Returns the name of the operation in requests, records and definitions.
     pub fn name(self) -> &'static str {
         match self {
             Self::None => "none",
@@ -65,12 +65,12 @@ impl Operation {
         }
     }
 
-    /// The operation of that name.
+    /// Returns the operation of that name.
     pub fn parse(word: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|operation| operation.name() == word)
     }
 
-    /// How many messages a rank receives from its neighbours.
+    /// Returns the number of messages that a rank receives from its neighbours.
     pub fn messages(self) -> usize {
         match self {
             Self::Shift => 1,
@@ -87,7 +87,7 @@ impl fmt::Display for Operation {
 }
 
 impl Experiment {
-    /// Its word in records and definitions.
+    /// Returns the name of the experiment in records and definitions.
     pub fn name(self) -> &'static str {
         match self {
             Self::Patterns => "patterns",
@@ -96,45 +96,45 @@ impl Experiment {
         }
     }
 
-    /// The experiment of the rates beside the times, where it has them.
+    /// Returns the name of the experiment of rates, if this experiment has rates.
     pub fn rate(self) -> Option<&'static str> {
         (self == Self::Arrays).then_some("arrays rate")
     }
 }
 
-/// What is to be run.
+/// The work of a sample.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Work {
-    /// What a stage does.
+    /// The operation of a stage.
     pub operation: Operation,
-    /// Ranks.
+    /// The number of ranks.
     pub ranks: usize,
-    /// Worker threads, where ranks are tasks; for the others, the cores that they may use.
+    /// The number of worker threads if ranks are tasks, otherwise the number of cores that the ranks may use.
     pub workers: usize,
-    /// Numbers of a message, 8 bytes each.
+    /// The length of a message in doubles, 8 bytes each.
     pub doubles: usize,
-    /// Units of computation a stage.
+    /// The number of units of computation in a stage.
     pub units: u32,
-    /// Stages.
+    /// The number of stages.
     pub stages: usize,
 }
 
 impl Work {
-    /// The computation of this work without its messages, on as many ranks as compute at once, and how often that fits
-    /// into the work.
+    /// Returns the computation of this work without its messages, on as many ranks as compute at once, and how many
+    /// times it fits into the work.
     pub fn computation(&self, cores: usize) -> (Self, f64) {
         let at_once = self.ranks.min(self.workers).min(cores);
         (Self { operation: Operation::None, ranks: at_once, ..*self }, self.ranks.div_ceil(at_once) as f64)
     }
 
-    /// The request of the line protocol, for engine `number` of a runner.
+    /// Returns the request of the line protocol, for engine `number` of a runner.
     pub fn request(&self, number: usize) -> String {
         let Self { operation, ranks, workers, doubles, units, stages } = self;
         format!("{number} ranks {operation} {ranks} {workers} {doubles} {units} {stages}")
     }
 
-    /// What a program is asked whose number of ranks is fixed: `ranks exchange 1 0 500000`; none if the line is
-    /// another.
+    /// Parses the request to a program with a fixed number of ranks: `ranks exchange 1 0 500000`; `None` if the line is
+    /// another request.
     pub fn read(line: &str, ranks: usize) -> Option<Self> {
         let words: Vec<&str> = line.split_whitespace().collect();
         let ["ranks", operation, doubles, units, stages] = words[..] else { return None };
@@ -143,17 +143,17 @@ impl Work {
     }
 }
 
-/// A work of a definition, with the kind of cell it is.
+/// The work of a cell of the definition, with the kind of the cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cell {
-    /// What kind of cell it is.
+    /// The kind of the cell.
     pub experiment: Experiment,
-    /// What is done; workers and stages are set where it is measured.
+    /// The work; the measurement sets workers and stages.
     pub work: Work,
 }
 
 impl Cell {
-    /// What the cell is called: `all-reduce, P = 2, 8 KiB, 0 units`.
+    /// Returns the name of the cell: `all-reduce, P = 2, 8 KiB, 0 units`.
     pub fn case(&self) -> String {
         let Work { operation, ranks, doubles, units, .. } = self.work;
         match self.experiment {
@@ -163,14 +163,14 @@ impl Cell {
         }
     }
 
-    /// Gigabytes a second that all ranks receive together, if a stage takes so many microseconds.
+    /// Returns the gigabytes a second that all ranks together receive, if a stage takes this many microseconds.
     pub fn gigabytes_a_second(&self, us_a_stage: f64) -> f64 {
         let Work { operation, ranks, doubles, .. } = self.work;
         (operation.messages() * ranks * 8 * doubles) as f64 / us_a_stage * 1e-3
     }
 }
 
-/// Bytes as people say them.
+/// Formats bytes for people.
 fn size(bytes: usize) -> String {
     match bytes {
         0..1000 => format!("{bytes} B"),

@@ -1,4 +1,4 @@
-//! Ours: the program of a rank, the same over threads, over ports and between processes.
+//! The program of a rank of Lehr, which is the same over threads, over ports and between processes.
 //!
 //! Every stage carries its number in a *line* of up to eight doubles that wanders through the array from stage to
 //! stage, so that each stage is checked for the price of a line and, in the end, the whole array. What is combined is
@@ -12,33 +12,33 @@ use super::operation::{Operation, Work};
 use crate::measure::now;
 use crate::unit::units;
 
-/// Doubles of the line that carries a stage's number.
+/// The number of doubles in the line that carries a stage's number.
 const LINE: usize = 8;
 
-/// How often a barrier is proved before it is measured.
+/// The number of barriers that are proved before the barrier is measured.
 const PROOFS: usize = 3;
 
-/// One rank's part of a sample.
+/// One rank's result of a sample.
 #[derive(Clone, Debug)]
 pub struct Part {
-    /// When its first stage began.
+    /// The start of the rank's first stage.
     pub start: Instant,
-    /// When its last one ended.
+    /// The end of the rank's last stage.
     pub end: Instant,
-    /// What was wrong, if something was.
+    /// A description of the error, if the result is wrong.
     pub wrong: Option<String>,
 }
 
-/// Sees on another way than the ranks' own who has come to a barrier.
+/// Shows which ranks have come to a barrier, by another way than the ranks' messages.
 pub trait Witness: Send {
     /// Tells the others that this rank is about to enter the next barrier.
     fn tell(&mut self);
 
-    /// Whether all others that this rank sees have told so for this many barriers.
+    /// Returns whether all others that this rank sees have announced this many barriers.
     fn have_all_told(&mut self, barriers: usize) -> bool;
 }
 
-/// Does this rank's part; all ranks call it. The clock runs from after a barrier to the end of the rank's last stage.
+/// Does this rank's part; all ranks call it. The time is from after a barrier to the end of the rank's last stage.
 ///
 /// # Errors
 /// What the ranks themselves report.
@@ -52,7 +52,7 @@ pub async fn run(comm: &mut Communicator, work: &Work, witness: &mut dyn Witness
             if !witness.have_all_told(proof) {
                 wrong = Some("a barrier ended before all had come".to_owned());
             }
-            // Nobody tells of the next before all have looked.
+            // No rank announces the next barrier before all have checked this one.
             comm.barrier().await?;
         }
     }
@@ -69,28 +69,28 @@ pub async fn run(comm: &mut Communicator, work: &Work, witness: &mut dyn Witness
     Ok(Part { start, end, wrong: wrong.map(|wrong| format!("rank {} of {}: {wrong}", comm.rank(), comm.size())) })
 }
 
-/// What a rank sends and receives.
+/// The arrays that a rank sends and receives.
 struct Memory {
-    /// What goes out; what is combined.
+    /// The array that is sent, or that is combined.
     own: Vec<f64>,
-    /// From the rank below.
+    /// The array from the rank below.
     low: Vec<f64>,
-    /// From the rank above.
+    /// The array from the rank above.
     high: Vec<f64>,
     doubles: usize,
 }
 
-/// The number at place `k` of the line of a stage.
+/// Returns the number at position `k` of the line of a stage.
 fn number(rank: usize, stage: usize, k: usize) -> f64 {
     (((stage + 1) << 10) + (rank << 3) + k) as f64
 }
 
-/// The sum of that over so many ranks.
+/// Returns the sum of [`number`] over this many ranks.
 fn sum(ranks: usize, stage: usize, k: usize) -> f64 {
     (ranks * (((stage + 1) << 10) + k) + ((ranks * (ranks - 1) / 2) << 3)) as f64
 }
 
-/// The number that an array has before any stage.
+/// Returns the number in an array before any stage.
 fn ground(rank: usize, index: usize) -> f64 {
     -((rank + 8 * index + 1) as f64)
 }
@@ -99,7 +99,7 @@ impl Memory {
     fn new(rank: usize, work: &Work) -> Self {
         let Work { operation, doubles, .. } = *work;
         let is_combined = matches!(operation, Operation::Reduce | Operation::AllReduce);
-        // Written twice, since an array of zeros is memory that the system has only promised.
+        // The array is written twice, since the system allocates an array of zeros only when it is written.
         let mut own: Vec<f64> = (0..doubles).map(|index| ground(rank, index)).collect();
         if is_combined {
             own.fill(0.0);
@@ -108,12 +108,12 @@ impl Memory {
         Self { own, low: vec![1.0; received], high: vec![1.0; received], doubles }
     }
 
-    /// How many places the line has.
+    /// Returns the number of positions of the line.
     fn lines(&self) -> usize {
         (self.doubles / LINE).max(1)
     }
 
-    /// Where the line of a stage begins and ends.
+    /// Returns the start and the end of the line of a stage.
     fn line(&self, stage: usize) -> (usize, usize) {
         let first = stage % self.lines() * LINE;
         (first, (first + LINE).min(self.doubles))
@@ -131,7 +131,7 @@ impl Memory {
         array[first..end].iter().enumerate().all(|(k, value)| *value == number(rank, stage, k))
     }
 
-    /// Whether the line has the sum of everybody's; makes it zero again.
+    /// Returns whether the line has the sum over all ranks, and sets the line to zero again.
     fn is_summed(&mut self, ranks: usize, stage: usize) -> bool {
         let (first, end) = self.line(stage);
         let mut is_right = true;
@@ -141,7 +141,7 @@ impl Memory {
         is_right
     }
 
-    /// All stages; the first one whose line was wrong, if there is one.
+    /// Runs all stages; returns the first stage whose line was wrong, if there is one.
     async fn stages(&mut self, comm: &mut Communicator, work: &Work) -> Result<Option<usize>, Error> {
         let (rank, ranks) = (comm.rank(), comm.size());
         let (below, above) = ((rank + ranks - 1) % ranks, (rank + 1) % ranks);
@@ -207,7 +207,7 @@ impl Memory {
         Ok(first_wrong)
     }
 
-    /// Whether all arrays are what they must be after the last stage.
+    /// Returns whether all arrays have the right contents after the last stage.
     fn is_whole(&self, rank: usize, ranks: usize, work: &Work) -> bool {
         let sent = |array: &[f64], by: usize| {
             let is_right = |(index, value): (usize, &f64)| *value == self.last(by, index, work.stages);
@@ -224,7 +224,8 @@ impl Memory {
         }
     }
 
-    /// What a rank's array holds at a place after so many stages: what the line left there when it last came by.
+    /// Returns the number at a position of a rank's array after this many stages, which the line left there when it
+    /// last passed.
     fn last(&self, rank: usize, index: usize, stages: usize) -> f64 {
         let (lines, line) = (self.lines(), index / LINE);
         if line >= lines || line >= stages {

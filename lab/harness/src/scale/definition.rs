@@ -1,117 +1,118 @@
-//! `lab/definitions/scale/scale.json`: how many items, and of which elements their matrices are.
+//! `lab/definitions/scale/scale.json`: the numbers of items, and the elements of their matrices.
 
 use serde::Deserialize;
 
 use super::given::Given;
 use super::sequences::Mutations;
 
-/// The definition as its file has it.
+/// The definition in the form of its file.
 #[derive(Clone, Debug, Deserialize)]
 pub struct File {
     /// The whole measurement.
     pub full: Definition,
-    /// A few small sizes in under two minutes.
+    /// A few small sizes that take under two minutes.
     pub quick: Definition,
 }
 
-/// One size.
+/// One of the two sizes of the measurement.
 #[derive(Clone, Debug, Deserialize)]
 pub struct Definition {
-    /// Rounds of the growth, unless the command line says otherwise.
+    /// The number of rounds of the growth, unless the command line gives another.
     pub rounds: usize,
-    /// How items are made.
+    /// The parameters of the generated items.
     pub sequences: Mutations,
-    /// Sizes that exponents are fitted to.
+    /// The sizes to which exponents are fitted.
     pub growth: Growth,
-    /// Sizes that are taken once.
+    /// The sizes that are measured once.
     pub sizes: Vec<Size>,
-    /// Many items in the map of a sample.
+    /// The placing of many items in the map of a sample.
     pub placing: Placing,
-    /// The largest that fit.
+    /// The largest matrices that fit into memory.
     pub largest: Largest,
-    /// What the stages of 8,000 items take at most, for the plan.
+    /// The maximum seconds of the stages of 8,000 items, for the plan.
     pub seconds_of_8000: Seconds,
 }
 
-/// Sizes whose costs are compared.
+/// The sizes whose costs are compared.
 #[derive(Clone, Debug, Deserialize)]
 pub struct Growth {
-    /// Numbers of items, rising.
+    /// The numbers of items, in ascending order.
     pub items: Vec<usize>,
-    /// How a number of the matrix is stored.
+    /// The element type of the matrix.
     pub element: String,
 }
 
-/// A size.
+/// A number of items and an element type.
 #[derive(Clone, Debug, Deserialize)]
 pub struct Size {
-    /// How many items.
+    /// The number of items.
     pub items: usize,
-    /// How a number of the matrix is stored.
+    /// The element type of the matrix.
     pub element: String,
 }
 
-/// Items that are placed in the map of a sample of them.
+/// The placing of items in the map of a sample of them.
 #[derive(Clone, Debug, Deserialize)]
 pub struct Placing {
-    /// Items of the map.
+    /// The number of items of the map.
     pub sample: usize,
-    /// All of them.
+    /// The number of all items.
     pub items: usize,
-    /// How a number of the sample's matrix is stored.
+    /// The element type of the sample's matrix.
     pub element: String,
 }
 
 /// The largest matrices.
 #[derive(Clone, Debug, Deserialize)]
 pub struct Largest {
-    /// What the matrix fills.
+    /// The size of the matrix in GiB.
     pub gibibytes: f64,
-    /// How numbers are stored.
+    /// The element types.
     pub elements: Vec<String>,
-    /// Iterations of the map.
+    /// The number of iterations of the map.
     pub iterations: usize,
 }
 
-/// Seconds of each stage.
+/// The seconds of each stage.
 #[derive(Clone, Copy, Debug, Deserialize)]
 pub struct Seconds {
-    /// All pairs.
+    /// The seconds of comparing all pairs.
     pub distances: f64,
-    /// Clusters.
+    /// The seconds of the clustering.
     pub pairwise: f64,
-    /// The map.
+    /// The seconds of the map.
     pub embed: f64,
 }
 
-/// One case of the measurement.
+/// A case of the measurement.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Case {
-    /// How many items.
+    /// The number of items of the matrix.
     pub items: usize,
-    /// How a number of the matrix is stored: `f64`, `f32`, `u16`.
+    /// The element type of the matrix: `f64`, `f32`, `u16`.
     pub element: String,
-    /// How often it is taken.
+    /// The number of rounds.
     pub rounds: usize,
-    /// What is done with their matrix.
+    /// The stages that use the matrix.
     pub extent: Extent,
-    /// Where the items come from, if they are not made.
+    /// The file of the items, if they are not generated.
     pub given: Option<Given>,
 }
 
-/// What is done with a matrix.
+/// The stages that use a matrix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Extent {
     /// Clusters and a map.
     Whole,
-    /// A map, and so many items in it, of which those of the matrix are the first.
+    /// A map, and this many items placed in it, of which those of the matrix are the first.
     Placing(usize),
-    /// A map of so many iterations: one reading of the largest matrices takes seconds, and clusters want a thousand.
+    /// A map of this many iterations. Reading one of the largest matrices takes seconds, and clusters would need a
+    /// thousand readings.
     Iterations(usize),
 }
 
 impl Case {
-    /// What it is called in a record, whatever is free on a machine.
+    /// Returns the name of the case in a record, which does not depend on the machine's free memory.
     pub fn name(&self) -> String {
         let Self { items, element, .. } = self;
         if let Some(given) = &self.given {
@@ -124,7 +125,7 @@ impl Case {
         }
     }
 
-    /// What its matrix fills.
+    /// Returns the bytes of the matrix.
     pub fn matrix_bytes(&self) -> f64 {
         (self.items as f64).powi(2) * bytes(&self.element)
     }
@@ -139,7 +140,7 @@ fn bytes(element: &str) -> f64 {
 }
 
 impl Definition {
-    /// All cases, in order.
+    /// Returns all cases, in order.
     pub fn cases(&self, rounds: Option<usize>) -> Vec<Case> {
         let case = |items, element: &String, rounds, extent| Case {
             items,
@@ -155,24 +156,24 @@ impl Definition {
         let Placing { sample, items, element } = &self.placing;
         let placing = case(*sample, element, 1, Extent::Placing(*items));
         let memory = self.largest.gibibytes * (1u64 << 30) as f64;
-        // Two at least, which all that is done with pairs needs.
+        // Stages with pairs need at least two items.
         let most = |element| ((memory / bytes(element)).sqrt() as usize).max(2);
         let few = Extent::Iterations(self.largest.iterations);
         let largest = self.largest.elements.iter().map(|element| case(most(element), element, 1, few));
         growth.chain(sizes).chain([placing]).chain(largest).collect()
     }
 
-    /// What a case takes at most: all that is done with a matrix is done with each of its numbers.
+    /// Returns the maximum seconds of a case, whose stages take time in proportion to the numbers of the matrix.
     pub fn seconds(&self, case: &Case) -> f64 {
         let Seconds { distances, pairwise, embed } = self.seconds_of_8000;
         let share = (case.items as f64 / 8000.0).powi(2);
         let stages = match case.extent {
             Extent::Whole if case.given.is_some() => pairwise + embed,
             Extent::Whole => distances + pairwise + embed,
-            // Of the sample one half of the pairs, of all each with the whole sample; and each has its neighbours to be
+            // The sample has half of its pairs; every item is compared with the whole sample, and its neighbours are
             // chosen.
             Extent::Placing(all) => embed + distances * (1.0 + 4.0 * all as f64 / case.items as f64),
-            // Its map takes a few of the hundred iterations; the matrix is on disk once.
+            // The map makes a few of the hundred iterations; the matrix is written to disk once.
             Extent::Iterations(_) => 8.0 * distances + embed / 10.0,
         };
         let aligning = case.given.as_ref().map_or(0.0, Given::seconds);
@@ -180,7 +181,7 @@ impl Definition {
     }
 }
 
-/// The definition as it is compiled in, so that the command needs no folder.
+/// Returns the definition, which is compiled in, so that the command needs no folder.
 ///
 /// # Panics
 /// If the file is no definition, which a test would have found.

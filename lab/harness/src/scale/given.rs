@@ -1,29 +1,29 @@
-//! Sequences of a file, in the place of those that are made: what becomes of a user's own.
+//! The user's sequences in a file, in place of generated ones.
 
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, ensure};
 use lehr_data::read::fasta;
 
-/// Cells of alignments a second on one core, at least (`make bench-distances`).
+/// The minimum number of alignment cells a second on one core (`make bench-distances`).
 const CELLS: f64 = 5e8;
 
-/// A file of sequences, which are aligned pair by pair; equal ones are one with a weight.
+/// A file of sequences, which are aligned pair by pair; equal sequences become one with a weight.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Given {
-    /// What it is called: the file's name without what follows its first dot.
+    /// The name of the set: the file's name up to its first dot.
     pub name: String,
-    /// Where it is.
+    /// The path of the file.
     pub path: PathBuf,
-    /// How many sequences there are.
+    /// The number of sequences.
     pub items: usize,
-    /// How many clusters are asked for; what the data suggest, otherwise.
+    /// The requested number of clusters; if absent, the data determine it.
     pub clusters: Option<usize>,
     letters: usize,
 }
 
 impl Given {
-    /// Looks at a file.
+    /// Reads the number of sequences of a file.
     ///
     /// # Errors
     /// A file that cannot be read or holds no sequences; fewer than two.
@@ -37,7 +37,7 @@ impl Given {
         Ok(Self { name, path: path.to_owned(), items, clusters, letters })
     }
 
-    /// Seconds that their alignments take at most.
+    /// Returns the maximum seconds of aligning all pairs.
     pub fn seconds(&self) -> f64 {
         0.5 * (self.letters as f64).powi(2) / CELLS
     }

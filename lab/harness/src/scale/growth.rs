@@ -1,12 +1,12 @@
-//! How costs grow with the number of items.
+//! Fits the growth of costs with the number of items.
 
 use crate::bench::Bench;
 use crate::bench::figure::Figure;
 use crate::cost::power::{EXPONENT, Points, exponents};
 use crate::cost::{MEMORY, PASS, TIME};
 
-/// Adds the exponents that follow from the figures, in the place of those of a session before. Fewer than three sizes
-/// have none.
+/// Adds the exponents of the figures, in place of those of an earlier session. Stages with fewer than three sizes have
+/// none.
 pub fn fit(bench: &mut Bench) {
     bench.figures.retain(|figure| figure.experiment != EXPONENT);
     let mut engines: Vec<String> = bench.figures.iter().map(|figure| figure.engine.clone()).collect();
@@ -24,7 +24,7 @@ pub fn fit(bench: &mut Bench) {
     bench.figures.extend(found);
 }
 
-/// The cases that are taken in rounds, by their number of items.
+/// Returns the costs of the cases that are measured in rounds, by their number of items.
 fn points(figures: &[Figure], experiment: &str, engine: &str) -> Points {
     let of = |figure: &&Figure| figure.experiment == experiment && figure.engine == engine && figure.values.len() > 1;
     let items = |figure: &Figure| figure.case.split(' ').next().and_then(|items| items.parse().ok());

@@ -1,4 +1,5 @@
-//! Aligned sequences of known families, made by mutation: of any number, as a table of real ones is not.
+//! Generates aligned sequences of known families by mutation. Unlike a table of real sequences, they can have any
+//! number.
 //!
 //! Families are lineages of one ancestor, as subfamilies of Alu repeats are: each member differs from its lineage's
 //! sequence at a share of the places that is its own. There are substitutions alone, so that the sequences stand below
@@ -12,39 +13,40 @@ use anyhow::{Context, Result};
 use lehr_numerics::random::Stream;
 use serde::Deserialize;
 
-/// How sequences are made.
+/// The parameters of the generated sequences.
 #[derive(Clone, Copy, Debug, Deserialize)]
 pub struct Mutations {
-    /// Letters of a sequence.
+    /// The number of letters of a sequence.
     pub places: usize,
-    /// Lineages.
+    /// The number of lineages.
     pub families: usize,
-    /// The share of places at which a lineage differs from the common ancestor.
+    /// The share of positions at which a lineage differs from the common ancestor.
     pub apart: f64,
-    /// The least share at which a member differs from its lineage, and
+    /// The smallest share of positions at which a member differs from its lineage.
     pub least: f64,
-    /// the largest; each member has one in between.
+    /// The largest share of positions at which a member differs from its lineage; the share of each member is in
+    /// between.
     pub most: f64,
 }
 
-/// A file of sequences.
+/// Files of sequences.
 #[derive(Clone, Debug)]
 pub struct Items {
-    /// Where those are that are compared with each other.
+    /// The path of the sequences that are compared with each other.
     pub path: PathBuf,
-    /// How many they are.
+    /// The number of compared sequences.
     pub compared: usize,
-    /// The family of each of them, where it is known.
+    /// The family of each compared sequence, if it is known.
     pub families: Option<Vec<u32>>,
-    /// Where all are, of which those are the first.
+    /// The path of all sequences, of which the compared ones are the first.
     pub all: PathBuf,
-    /// How many all are.
+    /// The number of all sequences.
     pub every: usize,
 }
 
 impl Mutations {
-    /// Writes `items.fasta` with so many sequences, family after family in turn, to a folder, and `all.fasta` with more
-    /// of them if `every` is more. Equal arguments write equal files.
+    /// Writes `items.fasta` with this many sequences, in turns by family, to a folder; if `every` is larger, also
+    /// `all.fasta` with `every` sequences. Equal arguments give equal files.
     ///
     /// # Errors
     /// If a file cannot be written.
@@ -89,11 +91,12 @@ impl Mutations {
 
 const LETTERS: [u8; 4] = *b"ACGT";
 
-/// A copy in which about `share` of the letters are others.
+/// Returns a copy in which about `share` of the letters are replaced.
 fn mutated(text: &[u8], share: f64, changes: &Stream, copy: u64) -> Vec<u8> {
     let one = |place: usize, letter: u8| {
         let index = copy * text.len() as u64 + place as u64;
-        // One number says whether, and what is left of it to which of the three others.
+        // One draw decides whether the letter is replaced, and the rest of the draw decides by which of the three
+        // others.
         let drawn = changes.uniform(index);
         if drawn >= share {
             return letter;
@@ -125,7 +128,7 @@ mod tests {
             assert!((0.02..0.14).contains(&share), "{item}: {share}");
             assert!(member.iter().all(|letter| LETTERS.contains(letter)));
         }
-        // Each of the three others is as likely.
+        // Each of the three other letters is equally probable.
         let all: Vec<u8> = mutated(&[b'A'; 30_000], 0.3, &Stream::new(1, "one"), 0);
         for letter in b"CGT" {
             let share = all.iter().filter(|found| *found == letter).count() as f64 / 30_000.0;

@@ -1,4 +1,4 @@
-//! One stage: a command of `lehr` on files, as a process of its own, with its time and the most memory that it had.
+//! A stage: a command of `lehr` on files in its own process, with its time and its peak memory.
 
 use std::path::Path;
 use std::process::Command;
@@ -13,20 +13,20 @@ use crate::cost::Cost;
 use crate::process;
 use crate::results;
 
-/// Families that differ as those of [`Mutations`](super::sequences::Mutations) do are found again but for a few
-/// members.
+/// The minimum agreement with the families: families like those of [`Mutations`](super::sequences::Mutations) are found
+/// again except for a few members.
 const FOUND: f64 = 0.95;
 
-/// Half of the mean dissimilarity of these items.
+/// The largest median error of a placed item: half of the mean dissimilarity of these items.
 const LARGEST_ERROR: f64 = 0.13;
 
-/// What is measured of two items that stand below each other.
+/// The options that compare aligned sequences.
 const ALIGNED: [&str; 4] = ["--metric", "hamming", "--alphabet", "dna"];
 
-/// What is done with items of a file.
+/// The options for items of a file.
 const COLLAPSED: [&str; 1] = ["--collapse"];
 
-/// What is done with the items.
+/// The command of a stage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Work {
     Distances,
@@ -40,14 +40,14 @@ enum Work {
 pub struct Stage {
     work: Work,
     element: String,
-    /// What two items are compared by.
+    /// The options that define the metric.
     measure: &'static [&'static str],
     clusters: Option<usize>,
     extent: Extent,
 }
 
 impl Stage {
-    /// The stages of a case, in order.
+    /// Returns the stages of a case, in order.
     pub fn all(case: &Case, families: usize) -> Vec<Self> {
         let works: &[Work] = match case.extent {
             Extent::Whole => &[Work::Distances, Work::Pairwise, Work::Embed],
@@ -63,7 +63,7 @@ impl Stage {
         works.iter().map(stage).collect()
     }
 
-    /// What it is called in a record.
+    /// Returns the name of the stage in a record.
     pub fn engine(&self) -> &'static str {
         match self.work {
             Work::Distances => "lehr distances",
@@ -73,7 +73,8 @@ impl Stage {
         }
     }
 
-    /// Runs it on what the stage before left in `folder`; nothing if `stop` asked for the end, which kills it.
+    /// Runs the stage on the results of the previous stage in `folder`; returns nothing if `stop` asked to end, which
+    /// kills the command.
     ///
     /// # Errors
     /// A command that fails, or a result that cannot be right.
@@ -115,7 +116,7 @@ impl Stage {
         let cost = match self.work {
             Work::Distances => {
                 let (found, expected) = (compared(&array)?, items.compared);
-                // Of a file, equal ones are one.
+                // In a file, equal sequences may have become one item.
                 let is_right = if items.families.is_some() { found == expected } else { found <= expected };
                 ensure!(is_right, "{found} items of {expected}");
                 cost
@@ -133,14 +134,14 @@ impl Stage {
                 let summary = results::json(&map.join("summary.json"))?;
                 let stress = summary["result"]["stress"].as_f64().context("a summary without its stress")?;
                 ensure!(stress > 0.0 && stress < 0.5, "a stress of {stress}");
-                // Its start reads the matrix too, in another phase.
+                // The start of the map reads the matrix too, in another phase.
                 with_passes(cost, &summary, "iterations", "iterating")?
             }
             Work::Place => {
                 let summary = results::json(&places.join("summary.json"))?;
                 let placed = &summary["input"]["items"];
                 ensure!(*placed == items.every, "{placed} of {} placed", items.every);
-                // Places that say nothing are off by as much as items differ.
+                // Random positions have errors as large as the differences between items.
                 let error = summary["result"]["median_error"].as_f64().context("a summary without its error")?;
                 ensure!(error < LARGEST_ERROR, "places whose distances are off by {error}");
                 cost
@@ -158,7 +159,7 @@ fn with_passes(cost: Cost, summary: &Value, passes: &str, phase: &str) -> Result
     Ok(cost.with_passes(passes, iterating))
 }
 
-/// How many items a matrix has.
+/// Returns the number of items of a matrix.
 fn compared(header: &Path) -> Result<usize> {
     let items = results::json(header)?["items"].as_u64();
     Ok(items.with_context(|| format!("{} does not say how many items", header.display()))? as usize)

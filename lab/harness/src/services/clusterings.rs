@@ -1,5 +1,5 @@
-//! `clusterings`: a job of clustering on a core, alone, while another service clusters on the other core, and while
-//! another does on the same one.
+//! `clusterings`: a clustering job on a core, alone, while another service clusters on the other core, and while
+//! another clusters on the same core.
 //!
 //! The services stand on one `lehr serve`, which has their cores from a manifest, as users write it. The other service
 //! has a job that does not end by itself; it is there before the one is timed, and called off after. Every job must
@@ -27,16 +27,16 @@ use crate::bench::figure::Figure;
 use crate::bench::session::Options;
 use crate::measure::timed;
 
-/// The experiment.
+/// The name of the experiment.
 pub const EXPERIMENT: &str = "clusterings";
 
-/// Seconds that a node and its data take before anything is timed.
+/// The seconds for starting a node and uploading its data, before anything is timed.
 const BEFORE: f64 = 2.0;
 
-/// How long an answer may take: longer than any job here.
+/// The time limit of an answer, which is longer than any job here.
 const LIMIT_MS: u64 = 3_600_000;
 
-/// Which services have which cores.
+/// The services and their cores.
 const MANIFEST: &str = r#"
 [services."/one"]
 contract = "lehr.clustering"
@@ -51,7 +51,7 @@ contract = "lehr.clustering"
 cores = [0]
 "#;
 
-/// Who else clusters.
+/// The other service that clusters at the same time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Company {
     Nobody,
@@ -70,7 +70,7 @@ impl Company {
         }
     }
 
-    /// The service of the other.
+    /// Returns the path of the other service.
     fn path(self) -> Option<&'static str> {
         match self {
             Self::Nobody => None,
@@ -89,18 +89,18 @@ fn is_wanted(bench: &Bench, definition: &Clusterings, options: &Options) -> bool
     bench.cores > 1 && options.wants(&format!("{EXPERIMENT} {case}")) && !bench.knows(EXPERIMENT, &case, None)
 }
 
-/// Adds what this will cost at most.
+/// Adds an upper bound of the duration to the plan.
 pub fn plan(bench: &Bench, definition: &Definition, options: &Options, plan: &mut Plan) {
     let rounds = options.rounds.unwrap_or(definition.rounds) as f64;
     let clusterings = &definition.clusterings;
     if is_wanted(bench, clusterings, options) {
-        // The third has half a core.
+        // In the third case, each service has half a core.
         let samples = rounds * (4.0 * clusterings.seconds + 3.0 * AROUND_SAMPLE);
         plan.add(format!("{EXPERIMENT} {}", case(clusterings)), BEFORE + samples);
     }
 }
 
-/// Measures all three, in turns, on one node of `program`.
+/// Measures all three cases, in turns, on one node of `program`.
 ///
 /// # Errors
 /// A job that fails, or finds other centres than the one before it.
@@ -140,7 +140,7 @@ impl Asking {
             let stream = TcpStream::connect(node.address).await?;
             stream.set_nodelay(true)?;
             let (sender, connection) = handshake(TokioIo::new(stream)).await?;
-            // Its end is seen by the requests on it.
+            // If the connection ends, its requests fail.
             tokio::spawn(connection);
             anyhow::Ok(sender)
         })?;
@@ -176,13 +176,13 @@ impl Asking {
         self.ask(path, "application/json", body.to_string())
     }
 
-    /// Orders a job; the answer names it.
+    /// Starts a job; returns its name.
     fn order(&mut self, service: &str, options: Value) -> Result<Value> {
         let order = json!({ "input": "points", "options": options });
         self.operation(&format!("{service}:run"), &order)
     }
 
-    /// A job that does not end by itself, and computes when this returns.
+    /// Starts a job that does not end by itself; it is computing when this returns.
     fn endless(&mut self, service: &str) -> Result<Value> {
         let job = self.order(service, json!({ "stop_length": 1e-9 }))?;
         let wait = json!({ "job": job["job"], "timeout_ms": 10 });
@@ -196,7 +196,7 @@ impl Asking {
         }
     }
 
-    /// Milliseconds of a job, from its order to the answer that it is done.
+    /// Returns the milliseconds of a job, from its request to the answer that it is done.
     fn measure(&mut self, definition: Clusterings, company: Company) -> Result<f64> {
         let other = company.path().map(|path| anyhow::Ok((path, self.endless(path)?))).transpose()?;
         let options = json!({ "clusters": definition.clusters });

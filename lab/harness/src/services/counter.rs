@@ -1,4 +1,4 @@
-//! Our side of [`group`]: a service that holds a number, and its client.
+//! Lehr's side of [`group`]: a service that holds a number, and its client.
 
 use std::hint::black_box;
 
@@ -14,10 +14,10 @@ use super::group::{self, Client, Form, Sum, Taken, Work};
 use crate::measure::now;
 use crate::unit::units;
 
-/// Where it stands.
+/// The path of the service.
 pub const PATH: &str = "/counter";
 
-/// A number that messages add to; and it can be made to compute, which leaves it as it is.
+/// The state: a number to which messages add. The service can also compute, which does not change the number.
 #[derive(Clone, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Counter {
     /// The number.
@@ -29,26 +29,26 @@ impl Contract for Counter {
     const VERSION: Version = Version::new(1, 0);
 }
 
-/// Adds; the answer is the sum.
+/// Adds to the number; the answer is the sum.
 #[derive(Clone, Serialize, Deserialize, JsonSchema, Operation)]
 #[operation(contract = Counter, verb = Update, name = "add", reply = u64)]
 pub struct Add {
-    /// How much.
+    /// The amount to add.
     pub amount: u64,
 }
 
-/// The sum.
+/// Returns the sum.
 #[derive(Clone, Serialize, Deserialize, JsonSchema, Operation)]
 #[operation(contract = Counter, verb = Query, name = "say", reply = u64)]
 pub struct Say {}
 
-/// So many units of computation from a seed.
+/// Does this many units of computation from a seed.
 #[derive(Clone, Serialize, Deserialize, JsonSchema, Operation)]
 #[operation(contract = Counter, verb = Query, name = "compute", reply = u64)]
 pub struct Compute {
-    /// Where the generator begins.
+    /// The first value of the generator.
     pub seed: u64,
-    /// How many.
+    /// The number of units.
     pub units: u32,
 }
 
@@ -123,14 +123,14 @@ impl Client for Asking {
     }
 }
 
-/// Measures ours in this process.
+/// Measures Lehr in this process.
 ///
 /// # Errors
 /// A wrong answer, a fault.
 pub fn run(work: Work) -> Result<Taken> {
     let dispatcher = Dispatcher::new(work.workers)?;
     let host = Host::new(dispatcher.handle());
-    // Room for a whole group, as an unbounded mailbox has.
+    // The queue holds a whole group, as an unbounded mailbox does.
     let placement = Placement::at(PATH).queue(2 * work.group + 16);
     let counter = block_on(host.start(placement, Counter::default)).map_err(|fault| anyhow!("{fault}"))?;
     let mut client = Asking { counter, sum: Sum::default() };

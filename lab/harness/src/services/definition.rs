@@ -1,43 +1,44 @@
-//! `lab/definitions/services/services.json`: the cases and their sizes; `papers.json`: what stands beside them.
+//! `lab/definitions/services/services.json`: the cases and their sizes; `papers.json`: the papers' figures for
+//! comparison.
 
 use serde::Deserialize;
 
-/// The definition as its file has it.
+/// The definition in the form of its file.
 #[derive(Clone, Debug, Deserialize)]
 pub struct File {
     /// The whole measurement.
     pub full: Definition,
-    /// A few cases in under two minutes.
+    /// A few cases that take under two minutes.
     pub quick: Definition,
-    /// What is aimed at.
+    /// The goals.
     pub aims: Aims,
 }
 
-/// Ours over theirs, at most.
+/// The upper limits of our time divided by the other's time.
 #[derive(Clone, Copy, Debug, Deserialize)]
 pub struct Aims {
-    /// A message in this process, against the fastest peer.
+    /// The limit for a message in this process, against the fastest peer.
     pub messages: f64,
-    /// A request over HTTP, against the bare handler.
+    /// The limit for a request over HTTP, against the bare handler.
     pub http: f64,
 }
 
-/// One size.
+/// One of the two sizes of the measurement.
 #[derive(Clone, Debug, Deserialize)]
 pub struct Definition {
-    /// Rounds, unless the command line says otherwise.
+    /// The number of rounds, unless the command line gives another.
     pub rounds: usize,
-    /// Messages of a group.
+    /// The numbers of messages in a group.
     pub groups: Vec<usize>,
-    /// A sample of warm groups has about so many messages.
+    /// The approximate number of messages in a sample of warm groups.
     pub messages_of_a_sample: usize,
-    /// The papers' histogram.
+    /// The histogram of the papers.
     pub histogram: Histogram,
-    /// Connections that each ask again when they are answered.
+    /// The closed loop, in which each connection sends its next request after a response.
     pub closed: Closed,
-    /// Requests that come by a clock.
+    /// The open loop, in which requests follow a clock.
     pub open: Open,
-    /// Subscribers beside requests.
+    /// Subscribers during requests.
     pub listeners: Listeners,
     /// Two services that compute.
     pub neighbours: Neighbours,
@@ -45,96 +46,96 @@ pub struct Definition {
     pub clusterings: Clusterings,
 }
 
-/// So many groups of so many messages.
+/// A number of groups of equal size.
 #[derive(Clone, Copy, Debug, Deserialize)]
 pub struct Histogram {
-    /// Messages of a group.
+    /// The number of messages in a group.
     pub group: usize,
-    /// Groups.
+    /// The number of groups.
     pub groups: usize,
 }
 
 /// A closed loop.
 #[derive(Clone, Debug, Deserialize)]
 pub struct Closed {
-    /// How many connections.
+    /// The numbers of connections.
     pub connections: Vec<usize>,
-    /// How long a sample lasts.
+    /// The length of a sample in seconds.
     pub seconds: f64,
 }
 
 /// An open loop.
 #[derive(Clone, Debug, Deserialize)]
 pub struct Open {
-    /// How many connections.
+    /// The number of connections.
     pub connections: usize,
-    /// Requests a second, of all connections together.
+    /// The requests a second of all connections together.
     pub rates: Vec<usize>,
-    /// How long a sample lasts.
+    /// The length of a sample in seconds.
     pub seconds: f64,
 }
 
 /// Subscribers.
 #[derive(Clone, Copy, Debug, Deserialize)]
 pub struct Listeners {
-    /// So many, one of which may be slow.
+    /// The number of subscribers beside requests, one of which may be slow.
     pub few: usize,
-    /// So many for the memory that they take.
+    /// The number of subscribers whose memory is measured.
     pub many: usize,
-    /// How long a sample lasts.
+    /// The length of a sample in seconds.
     pub seconds: f64,
 }
 
 /// Computing services.
 #[derive(Clone, Copy, Debug, Deserialize)]
 pub struct Neighbours {
-    /// Units of computation of a request.
+    /// The number of units of computation of a request.
     pub units: u32,
-    /// Requests of a sample.
+    /// The number of requests of a sample.
     pub requests: usize,
 }
 
 /// Clusterings as jobs.
 #[derive(Clone, Copy, Debug, Deserialize)]
 pub struct Clusterings {
-    /// Rows of the data.
+    /// The number of rows of the data.
     pub rows: usize,
-    /// Clusters of a job.
+    /// The number of clusters of a job.
     pub clusters: usize,
-    /// About how long a job takes that has its core for itself, for the plan.
+    /// The approximate seconds of a job that has its core for itself, for the plan.
     pub seconds: f64,
 }
 
 impl Definition {
-    /// Groups of a sample, so that it has about as many messages as it is to have.
+    /// Returns the number of groups of a sample, so that it has about the intended number of messages.
     pub fn warm_groups(&self, group: usize) -> usize {
         (self.messages_of_a_sample / group).clamp(4, 500)
     }
 }
 
-/// What the papers measured, for the reader of a table.
+/// The measurements of the papers, for readers of a table.
 #[derive(Clone, Debug, Deserialize)]
 pub struct Papers {
-    /// A figure each.
+    /// The rows, one for each figure.
     pub rows: Vec<Paper>,
 }
 
 /// A figure of a paper.
 #[derive(Clone, Debug, Deserialize)]
 pub struct Paper {
-    /// Paper and figure.
+    /// The number of the paper and of the figure.
     pub figure: String,
-    /// What was measured.
+    /// The measured quantity.
     pub what: String,
-    /// On what.
+    /// The machine of the measurement.
     pub machine: String,
-    /// Messages a second, least and most.
+    /// The minimum and maximum of the messages a second.
     pub messages_a_second: [f64; 2],
-    /// Microseconds a message, least and most.
+    /// The minimum and maximum of the microseconds for each message.
     pub us: [f64; 2],
 }
 
-/// The definition as it is compiled in, so that the command needs no folder.
+/// Returns the definition, which is compiled in, so that the command needs no folder.
 ///
 /// # Panics
 /// If the file is no definition, which a test would have found.
@@ -142,7 +143,7 @@ pub fn file() -> File {
     serde_json::from_str(include_str!("../../../definitions/services/services.json")).expect("checked by a test")
 }
 
-/// The papers' figures, as they are compiled in.
+/// Returns the papers' figures, which are compiled in.
 ///
 /// # Panics
 /// As [`file()`].
@@ -162,7 +163,7 @@ mod tests {
         assert_eq!((full.closed.connections.first(), full.closed.connections.last()), (Some(&1), Some(&64)));
         assert_eq!(full.listeners.many, 1000);
         assert!(full.clusterings.rows > quick.clusterings.rows);
-        // 80 % of the bare handler's requests a second.
+        // The goal is 80 % of the bare handler's requests a second.
         assert_eq!(1.0 / aims.http, 0.8);
         assert!(quick.groups.iter().all(|group| full.groups.contains(group)));
         assert!(quick.closed.connections.iter().all(|connections| full.closed.connections.contains(connections)));
@@ -172,7 +173,7 @@ mod tests {
     fn the_papers_rates_and_times_are_the_same_thing() {
         for Paper { figure, messages_a_second: [least, most], us: [shortest, longest], .. } in papers().rows {
             assert!(least <= most && shortest <= longest, "{figure}");
-            // Some of the papers round, and one gives a wider band for the time.
+            // Some papers round, and one gives a wider range for the time.
             assert!((1e6 / most) / shortest < 1.4 && (1e6 / least) / longest < 1.1, "{figure}");
         }
     }

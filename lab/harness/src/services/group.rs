@@ -8,25 +8,25 @@ use std::fmt;
 use std::future::Future;
 use std::time::Instant;
 
-/// So many messages go through a service before groups count as warm.
+/// The number of messages to a service before groups count as warm.
 const WARMING: usize = 4000;
 
-/// How a group is sent.
+/// The way in which a group is sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
-    /// Two-way, each message after the answer to the one before.
+    /// Two-way: each message follows the answer to the previous one.
     InTurn,
-    /// Two-way, all messages and then all answers.
+    /// Two-way: all messages, and then all answers.
     AtOnce,
-    /// One-way, and one question at the end that waits until all have arrived.
+    /// One-way: no answers, except to one question at the end, which waits until all messages have arrived.
     OneWay,
 }
 
 impl Form {
-    /// All of them.
+    /// All forms.
     pub const ALL: [Self; 3] = [Self::InTurn, Self::AtOnce, Self::OneWay];
 
-    /// Its word in a request.
+    /// Returns the name of the form in a request.
     pub fn word(self) -> &'static str {
         match self {
             Self::InTurn => "in_turn",
@@ -35,7 +35,7 @@ impl Form {
         }
     }
 
-    /// The form with this word.
+    /// Returns the form of this name.
     pub fn parse(word: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|form| form.word() == word)
     }
@@ -51,30 +51,30 @@ impl fmt::Display for Form {
     }
 }
 
-/// What a side is asked for: on so many workers one service that has just been started, one client, groups of messages.
+/// A request to a side: one new service on this many workers, one client, groups of messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Work {
-    /// How groups are sent.
+    /// The way in which groups are sent.
     pub form: Form,
-    /// Messages of a group.
+    /// The number of messages in a group.
     pub group: usize,
-    /// Worker threads.
+    /// The number of worker threads.
     pub workers: usize,
-    /// Groups that are timed after the service is warm.
+    /// The number of groups that are timed after the service is warm.
     pub groups: usize,
 }
 
-/// Seconds of each group.
+/// The seconds of each group.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Taken {
-    /// Of the first one that the service was ever sent.
+    /// The seconds of the first group that the service gets.
     pub cold: f64,
-    /// Of those after the service was warm.
+    /// The seconds of the groups after the service is warm.
     pub warm: Vec<f64>,
 }
 
 impl Work {
-    /// What follows the engine's number and `messages` in a request.
+    /// Returns the words of the request after the engine's number and `messages`.
     pub fn words(&self) -> String {
         format!("{} {} {} {}", self.form.word(), self.group, self.workers, self.groups)
     }
@@ -87,15 +87,15 @@ impl Work {
         (work.group > 0 && work.workers > 0 && work.groups > 0).then_some(work)
     }
 
-    /// Groups that are sent and not timed.
+    /// Returns the number of groups that are sent and not timed.
     pub fn warming(&self) -> usize {
         WARMING.div_ceil(self.group)
     }
 }
 
-/// A client of a service of its side. It checks what it is answered.
+/// A client of a side's service, which checks the answers.
 pub trait Client: Send {
-    /// Sends a group and returns when the last answer is there.
+    /// Sends a group and returns after the last answer.
     ///
     /// # Errors
     /// What was answered and what should have been.
@@ -122,12 +122,12 @@ pub async fn measure(client: &mut impl Client, work: Work, now: fn() -> Instant)
     Ok(taken)
 }
 
-/// What a client expects, answer by answer.
+/// The sum that a client expects in the next answer.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Sum(u64);
 
 impl Sum {
-    /// Something is added.
+    /// Adds an amount without an answer.
     pub fn add(&mut self, amount: u64) {
         self.0 += amount;
     }
@@ -140,7 +140,7 @@ impl Sum {
         if answered == self.0 { Ok(()) } else { Err(format!("answered {answered}, the sum is {}", self.0)) }
     }
 
-    /// Something is added, and the answer to that says the sum.
+    /// Adds an amount, and compares the answer with the new sum.
     ///
     /// # Errors
     /// As for [`check`](Self::check).

@@ -1,5 +1,5 @@
-//! `http`: microseconds a request over loopback, closed loop, all the time over all the requests. `http latency`: what
-//! half, 99 and 99.9 % of the requests took at most, closed and open loop.
+//! `http`: microseconds for each request over loopback in a closed loop: the whole time divided by all requests. `http
+//! latency`: the quantiles 50, 99 and 99.9 % of the requests' times, in closed and open loops.
 
 use std::path::Path;
 
@@ -13,22 +13,22 @@ use crate::bench::estimate::Plan;
 use crate::bench::figure::{Figure, Place, Samples};
 use crate::bench::session::Options;
 
-/// The experiment of rates.
+/// The name of the experiment of rates.
 pub const EXPERIMENT: &str = "http";
 
-/// The experiment of quantiles.
+/// The name of the experiment of quantiles.
 pub const LATENCY: &str = "http latency";
 
-/// Quantiles with their names.
+/// The quantiles with their names.
 const QUANTILES: [(f64, &str); 3] = [(0.5, "p50"), (0.99, "p99"), (0.999, "p99.9")];
 
-/// Seconds around a load: connections, warming up, what is sorted.
+/// The seconds around a load, for connecting, warming up and sorting the times.
 const AROUND_LOAD: f64 = 0.1;
 
-/// The core of the generator where servers are bound to another.
+/// The core of the load generator if servers are bound to another core.
 const GENERATOR: usize = 0;
 
-/// A case.
+/// A case of the measurement.
 #[derive(Clone, Copy, Debug)]
 struct Case {
     kind: Kind,
@@ -55,7 +55,7 @@ impl Case {
     }
 }
 
-/// The cases that are asked for and that no session before has measured in this form.
+/// Returns the requested cases that no earlier session has measured in this form.
 fn wanted(bench: &Bench, definition: &Definition, options: &Options, form: Form) -> Vec<Case> {
     let (closed, open) = (&definition.closed, &definition.open);
     let mut cases = Vec::new();
@@ -72,18 +72,18 @@ fn wanted(bench: &Bench, definition: &Definition, options: &Options, form: Form)
     cases
 }
 
-/// Adds what this will cost at most.
+/// Adds an upper bound of the duration to the plan.
 pub fn plan(bench: &Bench, definition: &Definition, options: &Options, plan: &mut Plan) {
     let rounds = options.rounds.unwrap_or(definition.rounds) as f64;
     for form in Form::all(bench.cores) {
         for case in wanted(bench, definition, options, form) {
-            // Ours and one peer.
+            // The factor 2 is for Lehr and one peer.
             plan.add(case.title(), rounds * 2.0 * (1.25 * case.seconds + AROUND_LOAD));
         }
     }
 }
 
-/// Measures every case that is asked for: `lehr serve` of `program`, and the peers that have a server.
+/// Measures every requested case: `lehr serve` of `program`, and the peers that have a server.
 ///
 /// # Errors
 /// A wrong answer of ours.
@@ -112,7 +112,7 @@ fn measure(bench: &mut Bench, servers: &mut Vec<Server>, case: Case, form: Form,
     let taken = bench.take_turns(rounds, &mut sides, |bench, (server, quantiles)| {
         let heard = match load_of(server, case, form) {
             Ok(heard) => heard,
-            // Ours may not be wrong; a peer that is takes no part.
+            // Wrong results of Lehr end the measurement; a peer with a wrong result is left out.
             Err(error) if server.name.starts_with("lehr") => {
                 return Err(error.context(format!("{} of {}", case.name(), server.name)));
             }

@@ -1,5 +1,5 @@
-//! `listeners`: what a change costs while subscribers hear of it, one of whom may take nothing; and the memory of a
-//! thousand of them.
+//! `listeners`: the time of a change while subscribers get it, one of whom may accept nothing; and the memory of a
+//! thousand subscribers.
 
 use std::path::Path;
 
@@ -13,16 +13,16 @@ use crate::bench::estimate::Plan;
 use crate::bench::figure::{Figure, Place, Samples};
 use crate::bench::session::Options;
 
-/// The experiment of rates.
+/// The name of the experiment of rates.
 pub const EXPERIMENT: &str = "listeners";
 
-/// The experiment of memory.
+/// The name of the experiment of memory.
 pub const MEMORY: &str = "memory";
 
-/// What it is called in tables.
+/// The name of Lehr's side in tables.
 const OURS: &str = "lehr serve";
 
-/// Who listens while one connection posts.
+/// Returns the subscribers of each case, in which one connection posts.
 fn companies(definition: &Definition) -> [(String, Listening); 4] {
     let (few, many) = (definition.listeners.few, definition.listeners.many);
     [
@@ -45,7 +45,7 @@ fn is_wanted(bench: &Bench, options: &Options, experiment: &str, case: &str) -> 
     options.wants(&format!("{experiment} {case}")) && !bench.knows(experiment, case, None)
 }
 
-/// Adds what this will cost at most.
+/// Adds an upper bound of the duration to the plan.
 pub fn plan(bench: &Bench, definition: &Definition, options: &Options, plan: &mut Plan) {
     let rounds = options.rounds.unwrap_or(definition.rounds) as f64;
     for (company, listening) in companies(definition) {
@@ -102,14 +102,14 @@ pub fn run(bench: &mut Bench, program: &Path, definition: &Definition, options: 
     Ok(())
 }
 
-/// The growth of the resident set of a node over its subscribers, each with its connection.
+/// Measures the growth of the resident set of a node, divided by its subscribers, each with its own connection.
 fn memory(bench: &mut Bench, program: &Path, form: Form, rounds: usize, many: usize) -> Result<()> {
     let mut samples = Samples::default();
     for _ in 0..rounds {
         if bench.is_over() {
             return Ok(());
         }
-        // A node of its own each time: memory that was used once is kept for the next.
+        // Each measurement has a new node, because a node keeps memory that it has used once.
         let node = Node::start(program, form)?;
         let load = |listening| Load {
             address: node.address,

@@ -22,32 +22,32 @@ use tokio::task::JoinSet;
 
 use crate::measure::now;
 
-/// Where the records stand.
+/// The path of the service of records.
 pub const PATH: &str = "/records";
 
-/// Records that are there in every measurement, so that the state has about 1.4 kB.
+/// The number of records in every measurement, so that the state has about 1.4 kB.
 const RECORDS: usize = 16;
 
-/// What a record says beside its count.
+/// The text of a record, which also has a count.
 const TEXT: &str = "sixteen records of some ninety bytes each are a small state";
 
-/// How long a load runs before anything counts, as a part of the time that counts.
+/// The length of the warm-up of a load, as a share of the measured time.
 const WARMING: f64 = 0.25;
 
-/// The timer of the generator's runtime is no finer than this; what is left of a wait is spent looking.
+/// The resolution of the timer of the generator's runtime; for the rest of a wait, the generator polls the clock.
 const COARSE: Duration = Duration::from_micros(1500);
 
-/// What is asked for.
+/// A kind of request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// The state.
+    /// Gets the state.
     Get,
-    /// A record in the place of another.
+    /// Replaces a record.
     Post,
 }
 
 impl Kind {
-    /// What tables call it.
+    /// Returns the name of the kind in tables.
     pub fn name(self) -> &'static str {
         match self {
             Self::Get => "GET state",
@@ -56,55 +56,55 @@ impl Kind {
     }
 }
 
-/// Subscribers beside the requests.
+/// The subscribers during the requests.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Listening {
-    /// That take every event.
+    /// The number of subscribers that read every event.
     pub reading: usize,
-    /// That take none.
+    /// The number of subscribers that read no event.
     pub silent: usize,
 }
 
-/// A load.
+/// A load of requests.
 #[derive(Clone, Copy, Debug)]
 pub struct Load {
-    /// The server.
+    /// The address of the server.
     pub address: SocketAddr,
-    /// What is asked for.
+    /// The kind of the requests.
     pub kind: Kind,
-    /// How many connections.
+    /// The number of connections.
     pub connections: usize,
-    /// Requests a second of all connections together, for the open loop.
+    /// The requests a second of all connections together, for the open loop.
     pub rate: Option<f64>,
-    /// How long it counts.
+    /// The measured seconds.
     pub seconds: f64,
-    /// Who hears of the changes.
+    /// The subscribers.
     pub listening: Listening,
 }
 
-/// What came of it.
+/// The result of a load.
 #[derive(Clone, Debug)]
 pub struct Heard {
-    /// From the first request that counts to the last answer.
+    /// The seconds from the first measured request to the last answer.
     pub seconds: f64,
-    /// Nanoseconds from when each request was due to its answer, in order of size.
+    /// The nanoseconds from when each request was due to its answer, in ascending order.
     nanoseconds: Vec<u64>,
-    /// The last state that was got, for comparing servers.
+    /// The last state that was received, to compare servers.
     pub state: Bytes,
 }
 
 impl Heard {
-    /// Microseconds a request: all the time over all the requests.
+    /// Returns the microseconds for each request: the whole time divided by all requests.
     pub fn us_a_request(&self) -> f64 {
         self.seconds * 1e6 / self.nanoseconds.len() as f64
     }
 
-    /// How many requests counted.
+    /// Returns the number of measured requests.
     pub fn requests(&self) -> usize {
         self.nanoseconds.len()
     }
 
-    /// Microseconds that this part of the requests took at most.
+    /// Returns the quantile of the requests' times for this share, in microseconds.
     pub fn quantile_us(&self, part: f64) -> f64 {
         let place = (part * self.nanoseconds.len() as f64).ceil() as usize;
         self.nanoseconds[place.clamp(1, self.nanoseconds.len()) - 1] as f64 * 1e-3
@@ -119,7 +119,7 @@ pub fn run(load: &Load) -> Result<Heard> {
     run_and(load, || ())
 }
 
-/// The same, with a look at something at the end, while the connections are still there.
+/// Runs a load, and calls `look` at its end, while the connections are still open.
 ///
 /// # Errors
 /// Those of [`run`].
@@ -174,7 +174,7 @@ async fn measure(load: &Load, look: impl FnOnce()) -> Result<Heard> {
     }
     nanoseconds.sort_unstable();
     look();
-    // Whoever has ended by now was cut off, though it read.
+    // The server has disconnected every subscriber that has ended by now, although it reads.
     while let Some(ended) = listeners.try_join_next() {
         ended??;
     }
@@ -187,7 +187,7 @@ async fn connect(address: SocketAddr) -> Result<SendRequest<Full<Bytes>>> {
     let stream = TcpStream::connect(address).await.with_context(|| format!("cannot connect to {address}"))?;
     stream.set_nodelay(true)?;
     let (sender, connection) = handshake(TokioIo::new(stream)).await?;
-    // Its end is seen by the requests on it.
+    // If the connection ends, its requests fail.
     tokio::spawn(connection);
     Ok(sender)
 }
@@ -211,7 +211,7 @@ async fn get(sender: &mut SendRequest<Full<Bytes>>, address: SocketAddr) -> Resu
     ask(sender, request(Method::GET, address, PATH, String::new())?).await
 }
 
-/// A record as both servers write it.
+/// Returns a record as both servers write it.
 fn record(count: usize) -> String {
     format!("{{\"count\":{count},\"text\":\"{TEXT}\"}}")
 }
@@ -226,7 +226,7 @@ async fn upsert(sender: &mut SendRequest<Full<Bytes>>, address: SocketAddr, key:
     Ok(())
 }
 
-/// One connection and what it must be answered.
+/// A connection, and the answers that it must get.
 struct Asker {
     sender: SendRequest<Full<Bytes>>,
     address: SocketAddr,
@@ -261,7 +261,7 @@ impl Asker {
         let mut times = Vec::new();
         loop {
             let start = now();
-            // One at least, however busy the machine is.
+            // At least one request is measured, however busy the machine is.
             if start >= end && !times.is_empty() {
                 return Ok((times, start));
             }
@@ -280,9 +280,9 @@ impl Asker {
         every: Duration,
     ) -> Result<(Vec<u64>, Instant)> {
         let mut times = Vec::new();
-        // As many before it counts as fit.
+        // The warm-up makes as many requests as fit into its time.
         let mut due = now() + offset;
-        // One at least, however busy the machine is.
+        // At least one request is measured, however busy the machine is.
         while due < end || times.is_empty() {
             wait_until(due).await;
             self.once().await?;
@@ -313,7 +313,7 @@ async fn wait_until(due: Instant) {
     }
 }
 
-/// Subscribes, and has tasks read what comes or hold the connection and read nothing.
+/// Subscribes, and spawns tasks that read the events, or that hold the connection and read nothing.
 async fn listen(load: &Load) -> Result<JoinSet<Result<()>>> {
     let mut listeners = JoinSet::new();
     let Listening { reading, silent } = load.listening;
@@ -322,7 +322,7 @@ async fn listen(load: &Load) -> Result<JoinSet<Result<()>>> {
         let request = format!("GET {PATH}:events HTTP/1.1\r\nHost: {}\r\n\r\n", load.address);
         stream.write_all(request.as_bytes()).await?;
         let mut room = [0; 16 << 10];
-        // The seed: from here on it hears of every change.
+        // After the seed, the subscriber gets every change.
         let count = stream.read(&mut room).await?;
         ensure!(room[..count].starts_with(b"HTTP/1.1 200"), "a subscription was refused");
         listeners.spawn(async move {

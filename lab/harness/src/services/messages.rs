@@ -1,5 +1,5 @@
-//! `messages`: microseconds a message by size of the group, cold and warm. `histogram`: the papers' thirty groups of
-//! two hundred.
+//! `messages`: microseconds for each message by size of the group, cold and warm. `histogram`: the papers' thirty
+//! groups of two hundred.
 //!
 //! A sample starts a runtime and a service of its own, so that each has one cold group. What is kept of its warm groups
 //! is their median.
@@ -16,29 +16,29 @@ use crate::bench::{Bench, PeerEngine};
 use crate::measure::Spread;
 use crate::runner::{number, numbers};
 
-/// What ours is called.
+/// The name of Lehr's side.
 pub const OURS: &str = "lehr services";
 
 const EXPERIMENT: &str = "messages";
 const HISTOGRAM: &str = "histogram";
 const UNIT: &str = "us a message";
 
-/// What a message may cost at most, for the estimate: the slowest peer across two cores.
+/// The maximum seconds of a message, for the estimate: the slowest peer across two cores.
 const SLOWEST: f64 = 10e-6;
 
 /// A side of a case.
 struct Side {
     name: String,
-    /// Ours in this process if there is none.
+    /// The peer; `None` for Lehr in this process.
     peer: Option<PeerEngine>,
     work: Work,
-    /// Of the first group, beside the warm samples that the turns keep.
+    /// The times of the first group of each sample; the turns keep the warm ones.
     cold: Samples,
-    /// Of each warm group, of the last sample.
+    /// The time of each warm group of the last sample.
     each: Vec<f64>,
 }
 
-/// A case on as many workers as its sides say.
+/// A case for a number of workers.
 #[derive(Clone, Copy, Debug)]
 struct Case {
     experiment: &'static str,
@@ -61,7 +61,7 @@ impl Case {
     }
 }
 
-/// The cases that are asked for and that no session before has measured.
+/// Returns the requested cases that no earlier session has measured.
 fn wanted(bench: &Bench, definition: &Definition, options: &Options) -> Vec<Case> {
     let mut cases = Vec::new();
     for form in Form::ALL {
@@ -77,7 +77,7 @@ fn wanted(bench: &Bench, definition: &Definition, options: &Options) -> Vec<Case
     cases
 }
 
-/// Adds what this will cost at most.
+/// Adds an upper bound of the duration to the plan.
 pub fn plan(bench: &Bench, definition: &Definition, options: &Options, plan: &mut Plan) {
     let rounds = options.rounds.unwrap_or(definition.rounds) as f64;
     let sides = 2.0 * (1.0 + bench.engines().len() as f64);
@@ -88,7 +88,7 @@ pub fn plan(bench: &Bench, definition: &Definition, options: &Options, plan: &mu
     }
 }
 
-/// Measures every case that is asked for.
+/// Measures every requested case.
 ///
 /// # Errors
 /// A wrong result of ours.

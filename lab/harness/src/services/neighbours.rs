@@ -1,5 +1,5 @@
-//! `neighbours`: a service that computes, alone, beside another that computes on a core of its own, and beside one on
-//! the same core.
+//! `neighbours`: a service that computes, alone, beside another service that computes on its own core, and beside one
+//! on the same core.
 //!
 //! Each service has a host on a dispatcher that is bound to one core. The other is kept busy by a client of its own for
 //! as long as the one is measured.
@@ -17,10 +17,10 @@ use crate::bench::session::Options;
 use crate::measure::timed;
 use crate::unit::units;
 
-/// The experiment.
+/// The name of the experiment.
 pub const EXPERIMENT: &str = "neighbours";
 
-/// Who else computes.
+/// The other service that computes at the same time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Company {
     Nobody,
@@ -39,7 +39,7 @@ impl Company {
         }
     }
 
-    /// The core of the other.
+    /// Returns the core of the other service.
     fn core(self) -> Option<usize> {
         match self {
             Self::Nobody => None,
@@ -58,18 +58,18 @@ fn is_wanted(bench: &Bench, definition: &Neighbours, options: &Options) -> bool 
     bench.cores > 1 && options.wants(&format!("{EXPERIMENT} {case}")) && !bench.knows(EXPERIMENT, &case, None)
 }
 
-/// Adds what this will cost at most.
+/// Adds an upper bound of the duration to the plan.
 pub fn plan(bench: &Bench, definition: &Definition, options: &Options, plan: &mut Plan) {
     let rounds = options.rounds.unwrap_or(definition.rounds) as f64;
     let neighbours = &definition.neighbours;
     if is_wanted(bench, neighbours, options) {
         let sample = neighbours.requests as f64 * f64::from(neighbours.units) * bench.unit_ns * 1e-9;
-        // The third has half a core.
+        // In the third case, each service has half a core.
         plan.add(format!("{EXPERIMENT} {}", case(neighbours)), rounds * (4.0 * sample + 3.0 * AROUND_SAMPLE));
     }
 }
 
-/// Measures all three, in turns.
+/// Measures all three cases, in turns.
 ///
 /// # Errors
 /// A wrong answer.
@@ -91,7 +91,7 @@ pub fn run(bench: &mut Bench, definition: &Definition, options: &Options) -> Res
     Ok(())
 }
 
-/// A host bound to a core, with the service.
+/// Starts a host with the service, bound to a core.
 fn bound(core: usize) -> Result<(Dispatcher, Host, Reference<Counter>)> {
     let dispatcher = Builder::new().threads(1).cores([core]).start()?;
     let host = Host::new(dispatcher.handle());
@@ -99,7 +99,7 @@ fn bound(core: usize) -> Result<(Dispatcher, Host, Reference<Counter>)> {
     Ok((dispatcher, host, counter))
 }
 
-/// Microseconds a request.
+/// Returns the microseconds for each request.
 fn measure(definition: Neighbours, company: Company) -> Result<f64> {
     let Neighbours { units: count, requests } = definition;
     let (dispatcher, _host, counter) = bound(0)?;
@@ -107,7 +107,8 @@ fn measure(definition: Neighbours, company: Company) -> Result<f64> {
     let busy = other.as_ref().map(|(dispatcher, _, counter)| {
         let counter = counter.clone();
         dispatcher.spawn(async move {
-            // Until it is cancelled. Its answers are checked in its own turn, when it is the one.
+            // The loop runs until it is cancelled. Its answers are not checked here, but those of the measured service
+            // are.
             while counter.call(Compute { seed: 3, units: count }).await.is_ok() {}
         })
     });
@@ -141,7 +142,7 @@ mod tests {
         definition.neighbours = Neighbours { units: 2, requests: 20 };
         run(&mut bench, &definition, &Options { rounds: Some(1), ..Options::default() }).unwrap();
         let found: Vec<_> = bench.figures.iter().map(|figure| figure.engine.as_str()).collect();
-        // On a machine with one core there is nothing to compare.
+        // On a machine with one core, there is nothing to compare.
         let expected: Vec<_> = Company::ALL.iter().map(|company| company.engine()).collect();
         assert_eq!(found, if bench.cores > 1 { expected } else { Vec::new() });
     }

@@ -1,4 +1,4 @@
-//! The servers under load, each a process of its own: `lehr serve`, and those that the runners start.
+//! The servers under load, each in its own process: `lehr serve`, and the servers of the runners.
 
 use std::io::{BufRead, BufReader};
 use std::net::SocketAddr;
@@ -10,40 +10,40 @@ use anyhow::{Context, Result};
 use super::load::PATH;
 use crate::bench::{Bench, PeerEngine};
 
-/// How servers run.
+/// The workers and the core of a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Form {
-    /// Worker threads.
+    /// The number of worker threads.
     pub workers: usize,
-    /// The core that all their threads are bound to.
+    /// The core to which all threads are bound; `None` leaves them free.
     pub core: Option<usize>,
 }
 
 impl Form {
-    /// One core for the server and another for the load, if there are two and servers can be bound; and all cores for
-    /// both.
+    /// Returns the placements: one core for the server and another for the load, if there are two cores and servers can
+    /// be bound; and all cores for both.
     pub fn all(cores: usize) -> Vec<Self> {
         let free = Self { workers: cores, core: None };
         if cores > 1 && can_bind() { vec![Self { workers: 1, core: Some(1) }, free] } else { vec![free] }
     }
 }
 
-/// Whether there is a program that starts others bound to a core.
+/// Returns whether there is a program that starts others bound to a core.
 fn can_bind() -> bool {
     let found = Command::new("taskset").args(["-c", "1", "true"]).stdout(Stdio::null()).stderr(Stdio::null()).status();
     found.is_ok_and(|status| status.success())
 }
 
-/// `lehr serve` with records. Ends with its owner.
+/// `lehr serve` with records. The process ends when this is dropped.
 #[derive(Debug)]
 pub struct Node {
     child: Child,
-    /// Where it listens.
+    /// The address at which the node listens.
     pub address: SocketAddr,
 }
 
 impl Node {
-    /// Starts it, and waits until it listens.
+    /// Starts the node with records, and waits until it listens.
     ///
     /// # Errors
     /// If it does not start or does not say where it listens.
@@ -51,7 +51,7 @@ impl Node {
         Self::with(program, form, &[&format!("--start=lehr/records={PATH}")])
     }
 
-    /// The same with these services, or none.
+    /// Starts the node with these services, or none.
     ///
     /// # Errors
     /// Those of [`start`](Self::start).
@@ -67,13 +67,13 @@ impl Node {
         command.args(["serve", "--listen", "127.0.0.1:0"]).args(services);
         command.args(["--threads", &form.workers.to_string()]);
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
-        // Ctrl-C is for the lab, which decides when its servers end.
+        // Only the lab gets Ctrl-C, since it decides when its servers end.
         #[cfg(unix)]
         std::os::unix::process::CommandExt::process_group(&mut command, 0);
         let mut child = command.spawn().with_context(|| format!("cannot start {}", program.display()))?;
         let mut line = String::new();
         let said = child.stdout.take().map(|output| BufReader::new(output).read_line(&mut line));
-        // Killed here if it said something else.
+        // If the node prints something else, dropping this value kills it.
         let mut node = Self { child, address: SocketAddr::from(([127, 0, 0, 1], 0)) };
         said.context("a piped output")??;
         let address = line.trim().strip_prefix("http://").and_then(|address| address.parse().ok());
@@ -81,7 +81,7 @@ impl Node {
         Ok(node)
     }
 
-    /// Resident memory in bytes; none where the system keeps no such account.
+    /// Returns the resident memory in bytes; `None` if the system does not account for it.
     pub fn resident_bytes(&self) -> Option<f64> {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id())).ok()?;
         let line = status.lines().find(|line| line.starts_with("VmRSS"))?;
@@ -99,15 +99,15 @@ impl Drop for Node {
 /// A server under load.
 #[derive(Debug)]
 pub struct Server {
-    /// What it is called.
+    /// The name of the server.
     pub name: String,
-    /// Where it listens.
+    /// The address at which the server listens.
     pub address: SocketAddr,
-    /// Ours, which ends with this.
+    /// The node of Lehr, which ends with this value.
     _node: Option<Node>,
 }
 
-/// Starts ours and those of the peers that have one.
+/// Starts Lehr's server and those of the peers that have one.
 ///
 /// # Errors
 /// If ours does not start.

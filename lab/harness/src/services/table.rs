@@ -1,4 +1,4 @@
-//! One table: a line a case, ours beside the fastest other side, and the papers' figures under it.
+//! Formats one table: a line for each case, Lehr beside the fastest other side, and the papers' figures below.
 
 use super::definition::{Aims, Papers};
 use super::http;
@@ -10,7 +10,7 @@ const WIDTHS: [usize; 7] = [62, 7, 26, 12, 30, 10, 6];
 
 const PAPER_WIDTHS: [usize; 4] = [70, 24, 22, 16];
 
-/// The figures as aligned text. A ratio is ours over theirs, of medians: below 1 ours is ahead.
+/// Formats the figures as aligned text. A ratio is our median divided by the other's: below 1, Lehr is faster.
 pub fn text(figures: &[Figure], papers: &Papers, aims: Aims) -> String {
     let mut lines = Vec::new();
     let mut experiments: Vec<&str> = figures.iter().map(|figure| figure.experiment.as_str()).collect();
@@ -60,7 +60,7 @@ fn line(row: &Figure, figures: &[Figure]) -> String {
         same && !figure.is_ours()
     };
     let fastest = figures.iter().filter(is_other).min_by(|a, b| a.median.total_cmp(&b.median));
-    // Several of ours in one case differ by their names.
+    // If a case has several forms of Lehr, their names distinguish them.
     let own = row.engine.split_once(", ").map_or_else(String::new, |(_, which)| format!("{which}: "));
     let rate = if row.unit.starts_with("us a ") { format!("{:.0}", 1e6 / row.median) } else { String::new() };
     laid_out(

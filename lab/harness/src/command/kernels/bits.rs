@@ -47,10 +47,10 @@ pub(super) fn run(
     Ok(())
 }
 
-/// Rows of as many templates as there are centres.
+/// Generates rows of as many templates as there are centres.
 fn problem(case: &BitCase, clusters: usize) -> Problem {
     let flip = 0.05;
-    // As dense, once bits are flipped, as the case says.
+    // With this share, rows have the density of the case after bits are flipped.
     let set = (case.density - flip) / (1.0 - 2.0 * flip);
     let (rows, labels) = synthetic::bit_templates(clusters, case.rows.div_ceil(clusters), case.bits, set, flip, 7);
     Problem::new(rows, clusters, |row| labels[row] as usize)
