@@ -173,7 +173,7 @@ fn help(current: &Current, thief: Option<usize>, is_at_it: impl Fn() -> bool) ->
     true
 }
 
-/// Waits on a worker until `is_over` returns true. It helps, spins for as long as the idle policy says, then sleeps and
+/// Waits on a worker until `is_over` returns true. It helps, spins and yields as the idle policy says, then sleeps and
 /// helps from time to time.
 fn wait_until(current: &Current, is_over: impl Fn() -> bool, help: impl Fn() -> bool, sleep: impl Fn(Duration)) {
     let idle = current.shared.idle;
