@@ -8,8 +8,8 @@
 //! **Lock order, everywhere in this crate: ports in ascending identity, then an arbiter's own state, then a
 //! dispatcher's queue.**
 //!
-//! No lock is held while a task is woken, a handler runs or a user's value is dropped. Predicates are the one
-//! exception, which their documentation mentions.
+//! No lock is held while a task is woken, a handler runs or a user's value is dropped. Predicates are the only
+//! exception, as their documentation says.
 //!
 //! A choice needs no protocol, because its branches hold nothing. It polls them in order, and the first that claims
 //! wins (`choice.rs`).
@@ -53,7 +53,7 @@ pub(crate) enum Verdict {
     Take(Claim),
     /// The port at this position will never have enough.
     Closed(usize),
-    /// Every port has enough, but at one of them it is the turn of other waiters: look again after them.
+    /// Every port has enough, but at one port it is the turn of other waiters: look again after them.
     Yield,
     /// Wait to be woken.
     Wait,
@@ -66,7 +66,7 @@ impl Verdict {
     }
 }
 
-/// Decides for an arbiter, from its view of each of its ports.
+/// Returns the verdict of an arbiter from the readiness of each of its ports.
 pub(crate) fn judge(ready: &[Ready]) -> Verdict {
     if let Some(branch) = ready.iter().position(|ready| *ready == Ready::Never) {
         Verdict::Closed(branch)
@@ -101,7 +101,7 @@ pub trait Branch: sealed::Sealed + Unpin {
     fn port(&self) -> &Port<Self::Item>;
     /// Returns the number of items that the branch asks for.
     fn needed(&self) -> usize;
-    /// The same branch with its own port, for a task.
+    /// Returns the same branch with an owned port, for a task.
     #[doc(hidden)]
     type Owned: Branch<Item = Self::Item, Output = Self::Output, Owned = Self::Owned>;
     #[doc(hidden)]

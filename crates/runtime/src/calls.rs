@@ -7,8 +7,8 @@
 //! does not depend on timing.
 //!
 //! Only requests carry a chain. If a handler posts without awaiting an answer, nothing in the chain waits for the post,
-//! so it waits its turn like any other item. The same holds for the requests of a task that the handler spawns. (If a
-//! handler awaits such a task, or an answer that comes by a separate port, the deadlock is not detected.)
+//! so the post waits its turn like any other item. The same holds for the requests of a task that the handler spawns.
+//! (If a handler awaits such a task, or an answer that comes by a separate port, the deadlock is not detected.)
 
 use std::any::Any;
 use std::cell::{Cell, RefCell};
@@ -16,7 +16,7 @@ use std::cell::{Cell, RefCell};
 use lehr_sync::Arc;
 
 /// A handler that was granted its start and has not ended. The high half is its slot, the low half counts the uses of
-/// the slot. It is one word, because a value in two parts that must be read consistently costs as much as a lock.
+/// the slot. Both halves are in one word, because reading two words consistently costs as much as a lock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Operation(u64);
 
@@ -91,7 +91,7 @@ mod current {
 }
 use current::HERE;
 
-/// Sets another place while it lives; dropping it restores the outer place, even after a panic.
+/// Replaces the operation that the thread polls. Dropping it restores the outer operation, even after a panic.
 struct Elsewhere<'a> {
     here: &'a Here,
     place: Option<CallSite>,
@@ -103,8 +103,8 @@ struct Elsewhere<'a> {
 impl<'a> Elsewhere<'a> {
     fn go(here: &'a Here, place: Option<CallSite>, caller: Option<&Arc<Frame>>) -> Self {
         let outer = here.place.replace(place);
-        // Hardly any operation has a caller. Without one, the slower cell is not touched, except to hide an outer
-        // caller.
+        // Hardly any operation has a caller. If neither this operation nor the outer one has a caller, the slower cell
+        // is not touched.
         let hides = caller.is_some() || outer.is_some();
         let before = hides.then(|| here.caller.replace(caller.cloned()));
         Self { here, place: outer, caller: before, left: here.left.take() }

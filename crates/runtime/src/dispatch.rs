@@ -167,10 +167,11 @@ pub struct Builder {
 }
 
 impl Builder {
-    /// The most threads that a dispatcher can have.
+    /// The maximum number of threads of a dispatcher.
     pub const THREADS_MAX: usize = 1024;
 
-    /// The most spare threads that a dispatcher may start unless [`spares`](Self::spares) sets another limit.
+    /// The maximum number of spare threads that a dispatcher may start, unless [`spares`](Self::spares) sets another
+    /// limit.
     pub const SPARES: usize = 64;
 
     /// Creates the default settings: as many threads as the machine runs at once, named `lehr-0`, `lehr-1`, …, with the

@@ -1,14 +1,13 @@
-//! Fork and join: two closures, or a set of them, of which idle workers may take a part, and a wait that does useful
-//! work.
+//! Fork and join: runs two closures, or a set of closures, partly on idle workers, and does useful work while it waits.
 //!
-//! [`join`] puts its second closure where idle workers look, calls the first, and takes the second back if no worker
-//! took it. A worker that waits for a taken fork *helps*: meanwhile it runs the forks of the worker that took it. It
-//! never runs anything else on the waiting stack, neither a task nor another worker's fork. So it cannot wait for
-//! itself, and its stack gets no deeper than if it called both closures one after the other. For the reasons and the
-//! cost, see `docs/design/fork-join.md`.
+//! [`join`] puts its second closure into a queue from which idle workers steal. It then calls the first closure, and
+//! takes the second back if no worker took it. A worker that waits for a taken fork *helps*: meanwhile it runs the
+//! forks of the worker that took it. It never runs anything else on the waiting stack, neither a task nor another
+//! worker's fork. So the worker cannot wait for itself, and its stack gets no deeper than if it called both closures
+//! one after the other. For the reasons and the cost, see `docs/design/fork-join.md`.
 //!
-//! Not here: work that outlives its caller (tasks), and waiting for messages (futures). On a worker, the loop over a
-//! range, [`ParallelLoop`](crate::ParallelLoop), is made of joins. Read next: `fork_join/half.rs`.
+//! For work that outlives its caller, use tasks; to wait for messages, use futures. On a worker, the loop over a range,
+//! [`ParallelLoop`](crate::ParallelLoop), consists of joins. Read next: `fork_join/half.rs`.
 
 #[allow(unsafe_code, reason = "a half lies on its owner's stack; the file says why that is right")]
 mod half;
@@ -43,11 +42,11 @@ const FIRST_SLEEP: Duration = Duration::from_micros(50);
 ///
 /// Your thread calls `a`. Meanwhile an idle worker may call `b`; if none took it, your thread calls `b` itself when `a`
 /// has ended. Both may borrow from your stack. While it waits for a `b` that another worker has begun, your thread runs
-/// the forks of that worker. It sleeps only if there are none. In a task, the worker is blocked until both closures
-/// have ended. So a long join delays the worker's other tasks, as any long poll does.
+/// the forks of that worker. It sleeps only if that worker has no forks. In a task, the worker is blocked until both
+/// closures have ended. So a long join delays the worker's other tasks, as any long poll does.
 ///
-/// On a thread that is not a worker, and on a dispatcher with one worker, it is `(a(), b())`: use [`Handle::install`]
-/// to begin.
+/// On a thread that is not a worker, and on a dispatcher with one worker, `join` is `(a(), b())`. To run it on a
+/// worker, use [`Handle::install`].
 ///
 /// Neither closure may wait for the other by other means, such as a channel, or a lock that is held across `join`. They
 /// need not run at the same time: your thread may run both, one after the other.
@@ -55,7 +54,7 @@ const FIRST_SLEEP: Duration = Duration::from_micros(50);
 /// Cost: if no worker takes `b`, adding and removing an entry in the worker's own queue (some 20 ns); no allocation.
 ///
 /// # Panics
-/// Panics if a closure panics, after both have ended. If both panic, it is the panic of `a`.
+/// Panics if a closure panics, after both have ended. If both panic, `join` passes on the panic of `a`.
 ///
 /// # Example
 /// ```
@@ -164,7 +163,7 @@ fn help(current: &Current, thief: Option<usize>, is_at_it: impl Fn() -> bool) ->
         return false;
     }
     let Steal::Success(fork) = queue.steal() else { return false };
-    // Checked after the theft: if the thief is still busy with our fork, it was so at the theft.
+    // Checked after the theft: if the thief is still busy with our fork, it was busy with it at the theft too.
     if is_at_it() {
         current.count_steal();
         fork.run(current.index);
@@ -174,8 +173,8 @@ fn help(current: &Current, thief: Option<usize>, is_at_it: impl Fn() -> bool) ->
     true
 }
 
-/// Waits on a worker: helps, looks for a while without sleeping as the idle policy says, then sleeps, and helps now and
-/// then.
+/// Waits on a worker until `is_over` returns true. It helps, spins and yields as the idle policy says, then sleeps and
+/// helps from time to time.
 fn wait_until(current: &Current, is_over: impl Fn() -> bool, help: impl Fn() -> bool, sleep: impl Fn(Duration)) {
     let idle = current.shared.idle;
     let mut since = Moment::now();
@@ -202,7 +201,7 @@ fn wait_until(current: &Current, is_over: impl Fn() -> bool, help: impl Fn() -> 
     }
 }
 
-/// Calls `work` up to `parts` times in parallel, at least once here.
+/// Calls `work` up to `parts` times in parallel, at least once on this thread.
 pub(crate) fn spread(parts: usize, work: &(impl Fn() + Sync)) {
     if parts <= 1 {
         return work();

@@ -1,10 +1,10 @@
-//! Messages become handler calls, on one machine.
+//! Message passing within one process: typed queues, and the tasks and handlers that take from them.
 //!
 //! A [`Port`] is a typed queue that any thread may post to. Waits at ports are futures. [`Port::receive`] waits for one
-//! item, [`Port::take`] for several, [`join()`] for items of several ports at once, [`choice!`] for the first of
-//! several. A [`Task`] is a future on a [`Dispatcher`], whose worker threads poll it when its item has arrived. An
-//! [`Interleave`] runs handlers for one state and decides which may run at the same time. A [`Context`] follows all of
-//! it.
+//! item, [`Port::take`] for several, [`join()`] for items of several ports at once, and [`choice!`] for the wait that
+//! ends first. A [`Task`] is a future on a [`Dispatcher`], whose worker threads poll it when its item has arrived. An
+//! [`Interleave`] runs handlers for one state and decides which may run at the same time. A [`Context`] follows all
+//! posts and spawns.
 //!
 //! **Waiting holds nothing**: dropping a pending receive, take, join or choice loses no item and changes no order.
 //!
@@ -29,15 +29,15 @@
 //! block_on(packer).unwrap();
 //! ```
 //!
-//! A port closes when [`close`](Port::close) is called, never by itself, because the same handles post and receive. A
-//! [`Task`] that is dropped is cancelled; await it, or [`detach`](Task::detach) it. [`Port::on`] is the short form of
-//! the loop above. [`Port::bounded`] gives a port a capacity, and [`post_wait`](Port::post_wait) waits for a place in
-//! it.
+//! A port closes when [`close`](Port::close) is called, never by itself, because the same handles post and receive.
+//! Dropping a [`Task`] cancels it: await the task, or [`detach`](Task::detach) it. [`Port::on`] is the short form of
+//! the loop above. [`Port::bounded`] gives a port a capacity, and [`post_wait`](Port::post_wait) waits until a place is
+//! free.
 //!
 //! # Several ports at once
 //!
 //! A join takes from all its ports together or from none. A choice takes the first item that comes, and leaves all
-//! others in their ports.
+//! other items in their ports.
 //!
 //! ```
 //! use lehr_runtime::{Port, block_on, choice, join};
@@ -127,9 +127,9 @@
 //!
 //! # Time and errors
 //!
-//! A [`Context`] follows posts and spawns: it has a sender, a deadline and a sink for errors. The task that awaits
-//! another gets its panic; if none awaits it, the innermost context's sink does. Time comes from a [`Clock`], which a
-//! test can move by hand.
+//! A [`Context`] follows posts and spawns: it has a sender, a deadline and a sink for errors. If a task panics, the
+//! task that awaits it gets the panic. If no task awaits it, the sink of the innermost context gets the panic. Time
+//! comes from a [`Clock`], which a test can move by hand.
 //!
 //! ```
 //! use std::time::Duration;
@@ -163,9 +163,9 @@
 //! | a loop over an array, futures that borrow | [`ParallelLoop`], [`Handle::parallel_for`], [`Dispatcher::run_all`] |
 //! | stuck workers, full ports | [`Builder::watchdog`], [`Port::gauges`], [`Handle::counters`] |
 //!
-//! Not here, on purpose: sockets and files, ranks (crate `lehr-ranks`), HTTP, a global pool. The guide,
-//! `docs/guide/ports.md`, explains the same more slowly; `docs/design/runtime.md` gives the reasons. A message goes
-//! through these files, and never back: [`port`](Port) → `port/waiters.rs` → `arbiter/` → `task.rs` →
+//! This crate deliberately has no sockets, files, ranks (see the crate `lehr-ranks`), HTTP or global pool. The guide,
+//! `docs/guide/ports.md`, explains the crate step by step; `docs/design/runtime.md` gives the reasons for its design. A
+//! message passes through these files in this order: [`port`](Port) → `port/waiters.rs` → `arbiter/` → `task.rs` →
 //! `dispatch/worker.rs`.
 #![deny(unsafe_code)]
 

@@ -39,7 +39,7 @@ use core::{Entrance, State};
 
 /// A named queue of a dispatcher. Cheap to clone: clones are the same queue.
 ///
-/// It lives until its dispatcher ends, or until it has been closed and its last task has ended.
+/// The queue lives until its dispatcher ends, or until it has been closed and its last task has ended.
 ///
 /// # Example
 /// ```
@@ -119,14 +119,15 @@ impl Queue {
 
     /// Runs a future as a task of this queue if the policy admits it at once; never waits.
     ///
-    /// A policy that discards returns `Ok` all the same. The discarded task, this one or the oldest, ends as
+    /// If the policy discards a task, `spawn` still returns `Ok`. The discarded task, this one or the oldest, ends as
     /// [`TaskError::Discarded`].
     ///
     /// # Errors
-    /// Returns the future: with [`Rejection::Full`] or [`Rejection::Rate`] if the policy rejects or waits (to wait, use
-    /// [`spawn_wait`](Self::spawn_wait)), or with [`Rejection::Closed`].
+    /// Returns the future with [`Rejection::Full`] or [`Rejection::Rate`] if the policy rejects the task or would wait
+    /// (to wait, use [`spawn_wait`](Self::spawn_wait)). Returns it with [`Rejection::Closed`] if the queue is closed.
     ///
-    /// Cost: that of [`Handle::spawn`], and three short locks of the queue over the life of a task that is never woken.
+    /// Cost: the same as [`Handle::spawn`], plus three short locks of the queue over the life of a task that is never
+    /// woken.
     ///
     /// # Example
     /// See [`Dispatcher::queue`](crate::Dispatcher::queue).
@@ -149,10 +150,10 @@ impl Queue {
     /// Waits until the policy admits a task, and spawns it. Waiting spawns are admitted in the order in which they were
     /// first polled.
     ///
-    /// It waits only if the policy is `Wait`; with any other policy it is [`spawn`](Self::spawn). It does not block a
-    /// thread while it waits, not even on a worker of the queue's own dispatcher. Cancel-safe: if you drop it, nothing
-    /// is spawned, the future is dropped, and the place goes to the next waiter. It is woken when its turn has come or
-    /// the queue is closed.
+    /// It waits only if the policy is `Wait`; with any other policy it does the same as [`spawn`](Self::spawn). It does
+    /// not block a thread while it waits, not even on a worker of the queue's own dispatcher. Cancel-safe: if you drop
+    /// it, nothing is spawned, the future is dropped, and the place goes to the next waiter. It is woken when its turn
+    /// has come or the queue is closed.
     ///
     /// # Errors
     /// Fails as [`spawn`](Self::spawn) does.
@@ -181,7 +182,7 @@ impl Queue {
     }
 
     /// Stops polling tasks of the queue until [`resume`](Self::resume) is called; polls in progress end. Tasks are
-    /// still admitted, and woken tasks wait in the queue. Suspending twice counts once.
+    /// still admitted, and woken tasks wait in the queue. Suspending a suspended queue changes nothing.
     ///
     /// # Example
     /// ```
@@ -262,7 +263,8 @@ impl Queue {
         self.core.state.lock().is_closed
     }
 
-    /// Discards every task that has not begun; each ends as [`TaskError::Discarded`]. Returns how many.
+    /// Discards every task that has not begun, and returns the number of discarded tasks. Each of them ends as
+    /// [`TaskError::Discarded`].
     ///
     /// # Example
     /// See [`close`](Self::close).
@@ -285,8 +287,8 @@ impl Queue {
         count
     }
 
-    /// Returns the numbers of the queue. They are read one after the other, so a sum of them may be off by changes in
-    /// between.
+    /// Returns the counters of the queue. They are read one after the other, so changes in between can make a sum of
+    /// counters inexact.
     ///
     /// # Example
     /// See [`suspend`](Self::suspend).

@@ -15,7 +15,7 @@ use rustix::io::{Errno, retry_on_intr};
 
 use crate::Error;
 
-/// A folder for numbers that should not be kept in memory.
+/// A folder for numbers that should not stay in memory.
 ///
 /// # Example
 /// ```
@@ -37,7 +37,7 @@ pub struct Spill {
 }
 
 impl Spill {
-    /// Creates a spill to this folder, which must exist when something is written.
+    /// Creates a spill to this folder, which must exist when a writer is created.
     pub fn new(folder: impl Into<PathBuf>) -> Self {
         Self { folder: folder.into() }
     }
@@ -47,8 +47,8 @@ impl Spill {
         &self.folder
     }
 
-    /// Creates a file for `expected` numbers; 0 if the count is unknown. Their space is reserved at once if the file
-    /// system supports it, so that a full disk is reported before the work begins.
+    /// Creates a file for `expected` numbers (0 if the count is unknown). If the file system supports it, their space
+    /// is reserved at once, so that a full disk is reported before the work begins.
     ///
     /// # Errors
     /// Returns [`Error`] if no file can be made in the folder, if the file would keep its name, or if there is not
@@ -73,8 +73,9 @@ fn bytes_of<T>(numbers: usize) -> u64 {
     (numbers as u64).saturating_mul(size_of::<T>() as u64).min(i64::MAX as u64)
 }
 
-/// Checks that no folder lists the file. If no file can be made without a name, it is deleted at once. But some network
-/// file systems rename a deleted file that is open, and others may refuse to delete it.
+/// Checks that no folder lists the file. Where no file can be created without a name, the file gets a name and is
+/// deleted at once. But some network file systems rename a deleted file that is open, and others may refuse to delete
+/// it.
 fn check_nameless(file: &File) -> io::Result<()> {
     match file.metadata()?.nlink() {
         0 => Ok(()),
@@ -88,7 +89,7 @@ fn set_aside(file: &File, bytes: u64) -> io::Result<()> {
     }
     // The file's length stays the number of bytes written: no part of the file is mapped that was not written.
     match retry_on_intr(|| fallocate(file, FallocateFlags::KEEP_SIZE, 0, bytes)) {
-        // Not every file system can reserve space. On those, a full disk is reported only when it is full.
+        // Some file systems cannot reserve space. There, a full disk is reported only when a write fails.
         Ok(()) | Err(Errno::OPNOTSUPP | Errno::NOSYS | Errno::INVAL) => Ok(()),
         Err(cause) => Err(cause.into()),
     }
@@ -105,7 +106,7 @@ pub struct Writer<T> {
 
 #[allow(clippy::len_without_is_empty)] // it grows
 impl<T: Pod> Writer<T> {
-    /// Returns how many numbers have been written.
+    /// Returns the number of numbers written so far.
     pub fn len(&self) -> usize {
         self.len
     }
@@ -120,16 +121,16 @@ impl<T: Pod> Writer<T> {
         Ok(())
     }
 
-    /// Returns all numbers for reading, once they are on the disk.
+    /// Waits until all numbers are on the disk, and returns them for reading.
     ///
     /// # Errors
-    /// Returns [`Error`] if the disk did not take all of them, or if the system cannot create another mapping.
+    /// Returns [`Error`] if the disk did not store all numbers, or if the system cannot create another mapping.
     pub fn finish(self) -> Result<Slab<T>, Error> {
         let Self { file, len, spill, .. } = self;
         let file = file.into_inner().map_err(|error| spill.failed(error.into_error()))?;
         let mapped = || {
-            // The system writes to the disk later than it reports success. A page that the disk did not take would be
-            // read back as something else, and only here would the error be reported.
+            // The system reports success before it writes to the disk. Without this call, nothing would report a failed
+            // write, and its page would be read back with wrong numbers.
             file.sync_data()?;
             map(&file, len * size_of::<T>())
         };
@@ -139,20 +140,19 @@ impl<T: Pod> Writer<T> {
 }
 
 fn map(file: &File, bytes: usize) -> io::Result<Mmap> {
-    // SAFETY: What is mapped must not change while it is borrowed. `file` was new and empty in `Spill::writer`. Before
-    // the first number was written, `check_nameless` found that it had no name, so nobody can have opened it since. (If
-    // it could not be created without a name, it had a random one for a moment, which only this user could open. A
-    // program that runs as this user may write to this process's memory, reach its maps, and could as well change any
-    // other variable.) This process has one handle of the file. Only `Writer::finish` has it, and closes it on return
-    // without having given it out. Everything in the file was written before. Its length is `bytes`, so no page lies
-    // beyond its end. The disk has taken it (`sync_data`), so no page changes later because it could not be written.
-    // (If a disk cannot read back what it took, a signal ends the process, as it does if that disk holds the program
-    // itself.)
+    // SAFETY: The mapped bytes must not change while they are borrowed. `file` was new and empty in `Spill::writer`.
+    // Before the first number was written, `check_nameless` found that it had no name, so nobody can have opened it
+    // since. (If it could not be created without a name, it had a random one for a moment, which only this user could
+    // open. A program that runs as this user can change any variable of this process anyway.) This process has one
+    // handle of the file. Only `Writer::finish` has this handle, and closes it on return without passing it on. All
+    // bytes of the file were written before. The file's length is `bytes`, so no page lies beyond its end. The disk has
+    // stored all bytes (`sync_data`), so no page changes later because of a failed write. (If a disk cannot read back
+    // what it stored, a signal ends the process, as it does if that disk holds the program itself.)
     unsafe { MmapOptions::new().len(bytes).map(file) }
 }
 
 struct Mapped {
-    /// `None` if there are no numbers, because no system maps an empty file.
+    /// The mapping of the file; `None` if there are no numbers, because no system maps an empty file.
     map: Option<Mmap>,
     spill: Spill,
 }
@@ -261,8 +261,7 @@ mod tests {
     #[cfg(target_os = "linux")]
     #[test]
     fn what_the_disk_may_not_have_is_not_mapped() {
-        // A pipe takes the bytes, and can neither be synchronised nor mapped; the first of these two errors is
-        // reported.
+        // A pipe accepts the bytes, but cannot be synchronised or mapped. The failed synchronisation is reported.
         let (reader, pipe) = std::io::pipe().unwrap();
         let file = BufWriter::new(File::from(std::os::fd::OwnedFd::from(pipe)));
         let mut writer = Writer { file, len: 0, spill: Spill::new("disk"), of: PhantomData };

@@ -1,14 +1,15 @@
-//! Numbers that should not be kept in memory: written to a file once, then read like a slice.
+//! Stores numbers that should not stay in memory: they are written to a file once, then read like a slice.
 //!
-//! A [`Spill`] names a folder. A [`Writer`] appends numbers to a file there. When all are written, it becomes a
-//! [`Slab`], which dereferences to `&[T]`. The file is mapped: the system reads the pages that are used, and drops
-//! those that have not been used lately. So you can iterate over far more numbers than fit into memory. [`Storage`] is
-//! the type of a field whose numbers are in memory or in a file, and [`Builder`] fills a storage.
+//! A [`Spill`] names a folder. A [`Writer`] appends numbers to a file there. When all numbers are written, the writer
+//! becomes a [`Slab`], which dereferences to `&[T]`. The file is mapped: the system reads the pages that are used, and
+//! drops those that have not been used lately. So you can iterate over far more numbers than fit into memory.
+//! [`Storage`] is the type of a field whose numbers are in memory or in a file, and [`Builder`] fills a storage.
 //!
-//! The file has no name. It is created without a name, or deleted as soon as it is created, and refused if it has a
-//! name all the same. Its only handle is closed before a thread reads from it. So no other program can write to it or
-//! truncate it, and nothing of it remains when the program ends, for any reason. All of it is on the disk before it is
-//! read. So if the disk does not take a part, you get an error and not wrong numbers.
+//! The file has no name. It is created without a name, or deleted right after its creation. If it still has a name
+//! then, [`Spill::writer`] returns an error. Its only handle is closed before any thread reads the numbers. So no other
+//! program can write to it or truncate it, and nothing of it remains when the program ends, for any reason. All numbers
+//! are on the disk before they are read. So if the disk fails to store some of them, you get an error and not wrong
+//! numbers.
 //!
 //! The folder should be on a disk. A folder whose files are kept in memory (`tmpfs`) saves no memory.
 
@@ -27,11 +28,11 @@ pub use file::{Slab, Spill, Writer};
 pub use no_file::{Slab, Spill, Writer};
 pub use storage::{Builder, Storage};
 
-/// An error in keeping numbers.
+/// The reason why numbers could not be stored.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The numbers could not be kept in a file.
+    /// The numbers could not be stored in a file.
     #[error("{}: cannot hold what memory should not: {}", .folder.display(), reason(.cause))]
     Folder {
         /// The folder, as it was given.
@@ -39,7 +40,7 @@ pub enum Error {
         /// The operating system's error.
         cause: io::Error,
     },
-    /// The numbers could not be kept in memory, because the system gave no more.
+    /// The numbers could not be stored in memory, because the system refused to allocate more.
     #[error("expected memory for {} of numbers, found too little", size(*.bytes))]
     Memory {
         /// The number of bytes that the numbers would have needed at this point.

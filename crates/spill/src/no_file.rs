@@ -1,6 +1,6 @@
-//! The same types where there are no files that could be mapped: in a browser, and on systems that are not Unix.
+//! The types of `file.rs` for systems that cannot map files: browsers, and systems other than Unix.
 //!
-//! [`Spill::writer`] refuses there, so no [`Writer`] and no [`Slab`] ever exists.
+//! [`Spill::writer`] always fails there, so no [`Writer`] and no [`Slab`] ever exists.
 
 use std::convert::Infallible;
 use std::io;
@@ -12,7 +12,7 @@ use bytemuck::Pod;
 
 use crate::Error;
 
-/// A folder for numbers that memory should not hold; here nothing can be written to it.
+/// A folder for numbers that should not stay in memory. On this system, nothing can be written to it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Spill {
     folder: PathBuf,
@@ -29,7 +29,7 @@ impl Spill {
         &self.folder
     }
 
-    /// Refuses: this system has no file without a name.
+    /// Always fails, because this system has no files without a name.
     ///
     /// # Errors
     /// Always returns [`Error`].
@@ -39,7 +39,7 @@ impl Spill {
     }
 }
 
-/// Appends numbers to a file, of which there is none here.
+/// A writer of numbers to a file, which never exists on this system.
 #[derive(Debug)]
 pub struct Writer<T> {
     never: Infallible,
@@ -48,7 +48,7 @@ pub struct Writer<T> {
 
 #[allow(clippy::len_without_is_empty)] // it grows
 impl<T: Pod> Writer<T> {
-    /// The number of numbers so far.
+    /// Returns the number of numbers written so far.
     pub fn len(&self) -> usize {
         match self.never {}
     }
@@ -56,33 +56,33 @@ impl<T: Pod> Writer<T> {
     /// Appends numbers.
     ///
     /// # Errors
-    /// None: there is no writer.
+    /// Never fails, because no writer exists.
     pub fn extend(&mut self, _: &[T]) -> Result<(), Error> {
         match self.never {}
     }
 
-    /// All numbers.
+    /// Returns all numbers for reading.
     ///
     /// # Errors
-    /// None: there is no writer.
+    /// Never fails, because no writer exists.
     pub fn finish(self) -> Result<Slab<T>, Error> {
         match self.never {}
     }
 }
 
-/// Numbers in a file, of which there is none here.
+/// Numbers in a file. No value of this type exists on this system.
 pub struct Slab<T> {
     never: Infallible,
     of: PhantomData<T>,
 }
 
 impl<T> Slab<T> {
-    /// The folder of the file.
+    /// Returns the folder of the file.
     pub fn spill(&self) -> &Spill {
         match self.never {}
     }
 
-    /// Some of the numbers.
+    /// Returns a part of the numbers.
     pub fn part(&self, _: Range<usize>) -> Self {
         match self.never {}
     }

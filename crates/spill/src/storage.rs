@@ -18,9 +18,9 @@ use crate::{Error, Slab, Spill, Writer};
 /// ```
 #[derive(Clone)]
 pub enum Storage<T> {
-    /// In memory.
+    /// The numbers are in memory.
     Memory(Vec<T>),
-    /// In a file.
+    /// The numbers are in a file.
     File(Slab<T>),
 }
 
@@ -88,9 +88,9 @@ impl<T: Pod + PartialEq> PartialEq for Storage<T> {
 /// ```
 #[derive(Debug)]
 pub enum Builder<T> {
-    /// In memory.
+    /// The numbers are in memory.
     Memory(Vec<T>),
-    /// In a file.
+    /// The numbers are in a file.
     File(Writer<T>),
 }
 

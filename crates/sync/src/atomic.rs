@@ -1,5 +1,5 @@
-//! Atomic numbers and flags. They are types of their own and not re-exports. The lints ban the types of `std` outside
-//! this crate, and treat a re-export as the type of `std`.
+//! Atomic numbers and flags, as newtypes. The lints ban the types of `std` outside this crate, and treat a re-export as
+//! the type of `std`.
 
 use std::sync::atomic::AtomicU64;
 
@@ -56,40 +56,40 @@ forward! {
 pub struct AtomicBool(imp::sync::atomic::AtomicBool);
 
 impl AtomicBool {
-    /// Creates a flag that is raised or not.
+    /// Creates a flag that is raised if `value` is true.
     #[inline]
     pub fn new(value: bool) -> Self {
         Self(imp::sync::atomic::AtomicBool::new(value))
     }
 
-    /// Raises or lowers the flag.
+    /// Raises the flag if `value` is true, and lowers it otherwise.
     #[inline]
     pub fn store(&self, value: bool, order: Ordering) {
         self.0.store(value, order);
     }
 
-    /// Lowers a raised flag; returns false if it was not raised. Acquire if it was: pairs with the Release of the
-    /// thread that raised it.
+    /// Lowers the flag and returns whether it was raised. If it was, the access is Acquire and pairs with the Release
+    /// of the thread that raised it.
     ///
-    /// A compare-and-exchange and not a swap: loom lets a swap read an older value although its write is the latest,
-    /// which loses the flag.
+    /// This is a compare-and-exchange. Loom lets a swap read an older value although the swap's write is the latest,
+    /// and the raised flag would be lost.
     #[inline]
     pub fn put_down(&self) -> bool {
         self.0.compare_exchange(true, false, Ordering::Acquire, Ordering::Relaxed).is_ok()
     }
 }
 
-/// A number that is counted on the path of every request, without a lock. The model checkers never see it: it is always
-/// the atomic of `std`.
+/// A lock-free counter for the path of every request. It is always the atomic of `std`, so the model checkers don't see
+/// it.
 #[derive(Debug, Default)]
 pub struct Count(AtomicU64);
 
 impl Count {
-    /// Adds this amount, and returns the number before.
+    /// Adds `amount` and returns the previous number.
     #[inline]
     pub fn add(&self, amount: u64) -> u64 {
-        // Relaxed: nothing is concluded from one count about another value. A thread that must see a count is ordered
-        // by other means, such as the lock of an answer.
+        // Relaxed: no thread infers another value from a count. If a thread must see a count, other means order it,
+        // such as the lock of a reply.
         self.0.fetch_add(amount, std::sync::atomic::Ordering::Relaxed)
     }
 

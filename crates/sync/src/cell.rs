@@ -16,7 +16,7 @@ impl<T> Cell<T> {
         Self(UnsafeCell::new(value))
     }
 
-    /// Calls `look` with a pointer to read through.
+    /// Calls `look` with a pointer for reading the value.
     #[inline]
     pub fn read<R>(&self, look: impl FnOnce(*const T) -> R) -> R {
         #[cfg(not(loom))]
@@ -25,7 +25,7 @@ impl<T> Cell<T> {
         return self.0.with(look);
     }
 
-    /// Calls `change` with a pointer to write through.
+    /// Calls `change` with a pointer for writing the value.
     #[inline]
     pub fn write<R>(&self, change: impl FnOnce(*mut T) -> R) -> R {
         #[cfg(not(loom))]
@@ -34,7 +34,7 @@ impl<T> Cell<T> {
         return self.0.with_mut(change);
     }
 
-    /// Returns the value to read. Loom checks the access when the reference is requested.
+    /// Returns a reference for reading the value. Loom checks the access when the reference is requested.
     ///
     /// # Safety
     /// Nobody may write while the reference lives.
@@ -44,7 +44,7 @@ impl<T> Cell<T> {
         self.read(|value| unsafe { &*value })
     }
 
-    /// Returns the value to change. Loom checks the access when the reference is requested.
+    /// Returns a reference for changing the value. Loom checks the access when the reference is requested.
     ///
     /// # Safety
     /// Nobody else may read or write while the reference lives.

@@ -1,4 +1,4 @@
-//! The clock. No result depends on it.
+//! The clock. No result of a computation depends on the time.
 
 #[cfg(all(not(any(loom, shuttle)), target_family = "wasm"))]
 use browser::Instant;
@@ -11,7 +11,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 pub struct Moment(#[cfg(not(any(loom, shuttle)))] Instant);
 
 impl Moment {
-    /// Returns the present moment.
+    /// Returns the current moment.
     #[inline]
     pub fn now() -> Self {
         Self(
@@ -20,8 +20,8 @@ impl Moment {
         )
     }
 
-    /// Returns the time from an earlier moment to this one; in a model, the longest duration, as
-    /// [`elapsed`](Self::elapsed).
+    /// Returns the time from an earlier moment to this one. In a model it returns [`Duration::MAX`], as
+    /// [`elapsed`](Self::elapsed) does.
     #[inline]
     pub fn since(self, earlier: Self) -> Duration {
         #[cfg(not(any(loom, shuttle)))]
@@ -33,7 +33,7 @@ impl Moment {
         }
     }
 
-    /// Returns the time since this moment. In a model it is the longest duration: waiting would only multiply the
+    /// Returns the time since this moment. In a model it returns [`Duration::MAX`], because waiting would only add
     /// schedules to explore.
     #[inline]
     pub fn elapsed(self) -> Duration {
@@ -44,13 +44,13 @@ impl Moment {
     }
 }
 
-/// Returns the milliseconds since the beginning of 1970, to show people when something happened.
+/// Returns the Unix time in milliseconds, for showing users when an event happened.
 pub fn unix_ms() -> u64 {
     let since = wall_time().duration_since(UNIX_EPOCH).unwrap_or_default();
     u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
 }
 
-/// Returns the time of day, for programs that collect records of several machines.
+/// Returns the wall-clock time, for programs that collect records from several machines.
 pub fn wall_time() -> SystemTime {
     #[cfg(target_family = "wasm")]
     return UNIX_EPOCH + browser::milliseconds();
@@ -58,7 +58,7 @@ pub fn wall_time() -> SystemTime {
     SystemTime::now()
 }
 
-/// The clock of the page that runs the program: WebAssembly has none of its own.
+/// The clock of the web page that runs the program, because WebAssembly has no clock.
 #[cfg(target_family = "wasm")]
 #[allow(unsafe_code, reason = "a function that the page gives")]
 mod browser {
@@ -66,11 +66,11 @@ mod browser {
 
     #[link(wasm_import_module = "lehr")]
     unsafe extern "C" {
-        /// Milliseconds since the beginning of 1970, with a fraction.
+        /// Returns the Unix time in milliseconds, with a fraction.
         fn now() -> f64;
     }
 
-    /// Time since the beginning of 1970.
+    /// Returns the time since the beginning of 1970.
     pub(super) fn milliseconds() -> Duration {
         // SAFETY: the function takes nothing and returns a number.
         Duration::from_secs_f64(unsafe { now() }.max(0.0) / 1000.0)
@@ -85,7 +85,7 @@ mod browser {
             Self(milliseconds())
         }
 
-        /// 0 if the page's clock was set back.
+        /// Returns the time since `earlier`, or 0 if the page's clock was set back.
         pub(super) fn duration_since(self, earlier: Self) -> Duration {
             self.0.saturating_sub(earlier.0)
         }

@@ -1,9 +1,9 @@
 //! The only access to locks, atomics, threads and the clock.
 //!
-//! Ordinary builds use `std`. Under `--cfg loom` and `--cfg shuttle` the same names are those of the model checkers, so
-//! that the protocols of `lehr-runtime` and `lehr-ranks` run unchanged inside them. Some things are always those of
-//! `std`. [`Arc`] is, because no protocol depends on its counts. So is everything that belongs to the process and
-//! outlives any one model ([`process`], [`Count`]).
+//! Ordinary builds use `std`. Under `--cfg loom` and `--cfg shuttle` the same names stand for the types of the model
+//! checkers, so that the protocols of `lehr-runtime` and `lehr-ranks` run unchanged inside them. [`Arc`] always comes
+//! from `std`, because no protocol depends on its reference counts. The types that belong to the process and outlive a
+//! model ([`process`], [`Count`]) also come from `std`.
 //!
 //! | you need | use |
 //! | --- | --- |
@@ -53,13 +53,13 @@ pub use mutex::{Mutex, MutexGuard};
 #[cfg(not(any(loom, shuttle)))]
 pub use spin_lock::{SpinLock, SpinLockGuard};
 
-/// The model checkers' lock, in place of [`spin_lock::SpinLock`]: to the checkers it is one step, and a spin lock would
-/// be a loop to explore. The spin lock has its own models in `lehr-runtime`.
+/// The model checkers' lock, which replaces [`spin_lock::SpinLock`]. The checkers treat it as one step; a spin lock
+/// would be a loop to explore. The spin lock has its own models in `lehr-runtime`.
 #[cfg(any(loom, shuttle))]
 pub use mutex::{Mutex as SpinLock, MutexGuard as SpinLockGuard};
 
-/// Tells the core that this is a spin loop. In a model it yields, because a waiting loop must let the other threads
-/// run.
+/// Tells the processor that the thread is in a spin loop. In a model it yields, because a waiting loop must let the
+/// other threads run.
 #[inline]
 pub fn spin_loop() {
     #[cfg(not(any(loom, shuttle)))]

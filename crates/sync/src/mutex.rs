@@ -1,4 +1,4 @@
-//! The lock for everything that is not on the path of every message: waiting threads sleep.
+//! The lock for data that is not on the path of every message. Threads that wait for it sleep.
 
 use std::sync::{PoisonError, TryLockError};
 

@@ -1,8 +1,8 @@
-//! Items that belong to the process and not to any model: always those of `std`.
+//! Flags, settings and identities of the process. They belong to no model, so they always use the types of `std`.
 
 use std::sync::{Arc, PoisonError, RwLock, atomic};
 
-/// Returns the next of the identities 1, 2, 3, … of this process, in order of creation.
+/// Returns a new identity in this process: 1, 2, 3, … in order of creation.
 pub fn next_identity() -> u64 {
     static NEXT: atomic::AtomicU64 = atomic::AtomicU64::new(1);
     // Relaxed: only distinct identities and each thread's own order are promised; the counter publishes nothing.
@@ -22,9 +22,8 @@ impl Flag {
     /// Returns whether the flag is raised, with one load whose branch a processor predicts.
     #[inline]
     pub fn is_up(&self) -> bool {
-        // Relaxed: the flag says only that looking further is worth it. The raising thread and a thread that needs to
-        // see the flag are ordered by whatever passes the thing itself between them (a port's lock, the start of a
-        // task).
+        // Relaxed: the flag is only a hint to look further. The thread that raises the flag and a thread that must see
+        // it are ordered by other means (a port's lock, the start of a task).
         self.0.load(atomic::Ordering::Relaxed)
     }
 
@@ -45,12 +44,12 @@ impl<T: ?Sized> Setting<T> {
         Self(RwLock::new(None))
     }
 
-    /// Returns the present value of the setting, if it is set.
+    /// Returns the current value of the setting; `None` if it is not set.
     pub fn read(&self) -> Option<Arc<T>> {
         self.0.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Sets a new value and returns the earlier one, for you to drop.
+    /// Sets a new value and returns the previous value, which the caller drops.
     pub fn replace(&self, value: Option<Arc<T>>) -> Option<Arc<T>> {
         std::mem::replace(&mut *self.0.write().unwrap_or_else(PoisonError::into_inner), value)
     }

@@ -2,24 +2,24 @@
 //!
 //! The locks of the runtime protect sections of some ten nanoseconds, on the path of every message. A lock that can put
 //! waiting threads to sleep in the kernel must check for sleepers when it is released. This check is a second exchange,
-//! which on an uncontended port costs as much as the rest of a post. With this lock no thread sleeps in the kernel at
-//! once. A thread that finds the lock taken checks it again for a while, then yields the core, then sleeps for longer
-//! and longer. It must sleep because the holder may have lost its core, and may never get it back if its waiters keep
-//! theirs.
+//! which on an uncontended port costs as much as the rest of a post. A thread that finds this lock taken checks it
+//! again for a while, then yields its core, then sleeps for longer and longer. The sleep is necessary because the
+//! holder may have lost its core. The holder may never get a core back while its waiters keep theirs.
 //!
-//! The model checkers get their own lock in its place (`lib.rs`). This lock has its own models in `lehr-runtime`.
+//! In builds for the model checkers, their lock replaces this lock (`lib.rs`). This lock has its own models in
+//! `lehr-runtime`.
 
 use std::fmt;
 use std::ops::{Deref, DerefMut};
 
 use super::{Cell, Ordering, imp, spin_loop, thread};
 
-/// How often a taken lock is checked before the core is yielded: about a microsecond, ten times the length of a
-/// section. (In a model every check yields the core.)
+/// The number of times that a thread checks a taken lock before it yields its core. The checks take about a
+/// microsecond, ten times the length of a section. (In a model every check yields the core.)
 const LOOKS: u32 = if cfg!(loom) { 0 } else { 64 };
 
-/// The number of times that the core is yielded before sleeping. Yielding does not help a holder of lower priority;
-/// sleeping does.
+/// The number of times that a thread yields its core before it sleeps. Yielding does not help a holder of lower
+/// priority; sleeping does.
 const YIELDS: u32 = if cfg!(loom) { u32::MAX } else { 64 };
 
 /// The shortest and the longest sleep, in microseconds.

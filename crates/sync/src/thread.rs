@@ -1,4 +1,4 @@
-//! Threads: no other module starts any.
+//! Threads. Only this module starts threads.
 
 use std::io;
 use std::time::Duration;
@@ -11,7 +11,8 @@ pub use imp::thread::{Thread, current, park};
 #[cfg(loom)]
 pub use parking::{Thread, current, park};
 
-/// Parking as `std` promises it. With loom's own parking, a late unpark can wake a thread that is waiting for a lock.
+/// Parking with the guarantees of `std`. With loom's own parking, a late unpark can wake a thread that is waiting for a
+/// lock.
 #[cfg(loom)]
 mod parking {
     use std::sync::Arc;
@@ -48,7 +49,7 @@ mod parking {
     }
 }
 
-/// Starts a named thread. It continues if its handle is dropped.
+/// Starts a named thread, which continues if its handle is dropped.
 ///
 /// # Errors
 /// Returns the system's error if it cannot start another thread.
@@ -59,7 +60,7 @@ pub fn spawn<T: Send + 'static>(
     spawn_with_stack(name, None, body)
 }
 
-/// Starts a named thread with a stack of this many bytes, or of the usual size.
+/// Starts a named thread with a stack of `stack_bytes` bytes, or of the default size.
 ///
 /// # Errors
 /// Fails as [`spawn`] does.
@@ -114,7 +115,7 @@ impl Joined {
 impl Drop for Joined {
     fn drop(&mut self) {
         if let Some(thread) = self.0.take() {
-            // If this runs in the thread's own last task, it must not join itself.
+            // The thread's own last task may drop this value. A thread must not join itself.
             if thread.thread().id() != current_id() {
                 let _ = thread.join();
             }
@@ -127,7 +128,8 @@ pub fn current_id() -> imp::thread::ThreadId {
     imp::thread::current().id()
 }
 
-/// Parks until unparked, until `limit` has passed, or spuriously. A model has no clock: there it only yields.
+/// Parks until another thread unparks this one or `limit` has passed; it may also return spuriously. A model has no
+/// clock: there it only yields.
 pub fn park_timeout(limit: Duration) {
     #[cfg(not(any(loom, shuttle)))]
     std::thread::park_timeout(limit);
@@ -138,7 +140,7 @@ pub fn park_timeout(limit: Duration) {
     }
 }
 
-/// Sleeps for this long. A model has no clock: there it only yields.
+/// Sleeps for `time`. A model has no clock: there it only yields.
 pub fn sleep(time: Duration) {
     #[cfg(not(any(loom, shuttle)))]
     std::thread::sleep(time);
@@ -149,7 +151,7 @@ pub fn sleep(time: Duration) {
     }
 }
 
-/// Returns the number of threads that the machine runs at once; 1 if the system does not report it.
+/// Returns the number of threads that the machine can run at once; 1 if the system does not report it.
 pub fn available() -> usize {
     std::thread::available_parallelism().map_or(1, std::num::NonZero::get)
 }

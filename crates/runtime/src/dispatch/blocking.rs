@@ -149,7 +149,7 @@ impl Spares {
         Self { max, name, stack_bytes, surplus: AtomicUsize::new(0), state: SpinLock::new(State::default()) }
     }
 
-    /// Returns the most spares that were ever needed at once.
+    /// Returns the largest number of spares that were ever needed at once.
     pub(super) fn started(&self) -> usize {
         self.state.lock().started
     }

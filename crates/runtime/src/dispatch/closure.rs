@@ -22,7 +22,7 @@ pub(super) struct Cell {
     acts: &'static Acts,
 }
 
-/// The most cells that a worker keeps for its next closures.
+/// The maximum number of cells that a worker keeps for its next closures.
 const KEPT: usize = 256;
 
 /// The empty cells of a worker.

@@ -29,7 +29,7 @@ pub(crate) struct Current {
     pub(crate) is_away: Cell<bool>,
     /// The record of the worker's actions for the watchdog, if there is one.
     pub(crate) doing: Option<Arc<Doing>>,
-    /// How many waits the running job may still find answered at once.
+    /// The number of waits that the running job may still find answered at once.
     pub(crate) budget: Cell<u32>,
     /// The count of the watch's looks when the job began.
     pub(crate) looks: Cell<usize>,
@@ -51,7 +51,7 @@ pub(crate) struct ForkBell {
     silence: Cell<u32>,
 }
 
-/// The most forks without a wake-up: a millisecond or two of the smallest forks.
+/// The maximum number of forks without a wake-up: a millisecond or two of the smallest forks.
 const SILENCE_MAX: u32 = 1 << 16;
 
 /// No dispatcher has this identity.

@@ -18,7 +18,7 @@ use crate::queue::priority::Rotation;
 /// own rhythm.
 const OUTSIDE_EVERY: u32 = 61;
 
-/// The most jobs that a worker takes from the common queue at once.
+/// The maximum number of jobs that a worker takes from the common queue at once.
 const OUTSIDE_SHARE: usize = 32;
 
 /// Counts of a worker's work since the dispatcher started.

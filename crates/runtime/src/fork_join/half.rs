@@ -36,7 +36,7 @@ impl Head {
 
     /// Returns the worker that runs the half, once that worker has begun.
     pub(crate) fn thief(&self) -> Option<usize> {
-        // Relaxed: it is only a place to look at; the latch decides about what is found there.
+        // Relaxed: the index is only a hint where to look; the latch decides whether we may run the fork found there.
         Some(self.thief.load(Ordering::Relaxed)).filter(|&thief| thief != NOBODY)
     }
 }

@@ -1,4 +1,4 @@
-//! The wait of one worker for another one: set once, by the worker that took the fork.
+//! A latch on which a worker waits for another worker. The worker that took the fork sets it once.
 //!
 //! | state | meaning | who sets it |
 //! | --- | --- | --- |
@@ -10,8 +10,8 @@
 //! A latch is on its owner's stack, and is gone as soon as the owner has seen the end. So the other worker must not
 //! touch the latch after writing the end, and fetches the owner's handle before.
 //!
-//! *The interleaving to fear*: the owner looks and it is not over. The other worker writes the end and sees no sleeper.
-//! The owner goes to sleep for ever.
+//! *The interleaving to fear*: the owner sees that the wait is not over. The other worker writes the end and sees no
+//! sleeper. The owner goes to sleep for ever.
 //!
 //! *It cannot happen*: both write by a compare-and-exchange that expects `AWAKE`, so one of them fails and knows it.
 //! Model: `a_latch_is_not_slept_through`.
@@ -34,7 +34,7 @@ pub enum End {
     Returned,
 }
 
-/// The latch; see the page of the module.
+/// The latch; see the documentation of the module.
 pub struct Latch {
     state: AtomicUsize,
     /// The handle of the sleeper. The owner writes it while `AWAKE`, the other worker reads it while `ASLEEP`.
@@ -58,7 +58,8 @@ impl Latch {
         Self { state: AtomicUsize::new(AWAKE), sleeper: Cell::new(None) }
     }
 
-    /// Returns the end, if it has arrived; the other worker's earlier writes are visible then.
+    /// Returns the end of the wait; `None` while it is not over. After the end, the other worker's earlier writes are
+    /// visible.
     #[inline]
     pub fn end(&self) -> Option<End> {
         // Acquire: pairs with the Releases in `set`.

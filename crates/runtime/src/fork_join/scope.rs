@@ -1,4 +1,4 @@
-//! A set of closures that borrow from outside the scope, and end before it does.
+//! A set of closures that borrow from outside the scope, and end before the scope ends.
 //!
 //! Spawned closures are in a list that belongs to the scope. A worker that comes to help registers in the scope and
 //! runs closures of the list until it is empty. The owner does the same when its body has ended. Helpers are called
@@ -68,14 +68,14 @@ impl std::fmt::Debug for Scope<'_> {
 /// Idle workers begin with spawned closures at once, in no particular order. When `body` has ended, your thread runs
 /// closures too, and waits for those that run elsewhere as [`join`](super::join) does. On a thread that is not a
 /// worker, and on a dispatcher with one worker, your thread runs all of them after `body`. Spawned closures must not
-/// wait for others by other means.
+/// wait for one another by other means.
 ///
 /// Cost: one allocation for each spawn, and a lock that the helpers share. Use it for pieces of many microseconds, and
 /// [`join`](super::join) for smaller ones.
 ///
 /// # Panics
-/// Panics if `body` or a spawned closure panics, after all have ended: with the panic of `body`, or else with the first
-/// one.
+/// Panics if `body` or a spawned closure panics, after all have ended. It passes on the panic of `body`, or else the
+/// first panic of a closure.
 ///
 /// # Example
 /// ```
@@ -139,7 +139,7 @@ impl Core {
             // Relaxed: changed under the lock; the owner, which reads it without the lock, is notified under the lock
             // too.
             self.left.fetch_add(1, Ordering::Relaxed);
-            // The owner works at the end, so one helper less than there are workers.
+            // The owner also runs closures at the end, so the scope needs one helper fewer than there are workers.
             let wanted = shared.map_or(0, |shared| state.list.len().min(shared.threads - 1));
             let is_calling = state.calls + state.helpers.len() < wanted;
             state.calls += usize::from(is_calling);

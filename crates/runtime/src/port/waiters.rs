@@ -31,7 +31,7 @@ use slot::{Slot, SlotState};
 
 pub(crate) use slot::{Predicate, Standing, Ticket, Want};
 
-/// The most times that waiters may take from a port before woken waiters that have not looked yet.
+/// The maximum number of times that waiters may take from a port before woken waiters that have not looked yet.
 ///
 /// This power of two is a compromise between two costs. With 1, two competing joins would alternate for every item.
 /// With thousands, one of them would starve for that many items. Models make it small, so that the limit is reached.

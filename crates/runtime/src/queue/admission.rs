@@ -1,7 +1,7 @@
-//! The admission to a queue: unbounded, by depth, or by rate; and what happens to refused tasks.
+//! Admission to a queue: unbounded, limited by depth or limited by rate, and the treatment of refused tasks.
 //!
-//! A place is taken before the task is made, so that a refused future can be given back, and is filled afterwards.
-//! Between the two the place counts as taken, so simultaneous arrivals never exceed the limit.
+//! A place is reserved before the task is created, so that a refused future can be given back. A reserved place counts
+//! as taken until the task fills it, so simultaneous arrivals never exceed the limit.
 
 use std::time::Duration;
 
@@ -29,7 +29,7 @@ pub enum Admission {
     /// Admits tasks as long as fewer than `max` tasks wait for their first poll. Tasks that have begun do not count,
     /// whether suspended or woken.
     Depth {
-        /// The most tasks that may wait; at least 1.
+        /// The maximum number of tasks that may wait; at least 1.
         max: usize,
         /// How a task beyond the limit is treated.
         overflow: DepthOverflow,
@@ -40,7 +40,7 @@ pub enum Admission {
     Rate {
         /// The number of tasks a second; positive.
         per_sec: f64,
-        /// The most tasks at once; at least 1.
+        /// The maximum number of tasks at once; at least 1.
         burst: u32,
         /// How a task beyond the limit is treated.
         overflow: RateOverflow,
@@ -128,7 +128,7 @@ pub(super) struct Gauge {
 struct Bucket {
     /// The time between two tokens.
     interval: Duration,
-    /// The most by which a token may be taken before it is due: the time of a burst without its first task.
+    /// The longest time by which a token may be taken early: the time of a burst without its first task.
     slack: Duration,
     due: Duration,
 }
@@ -205,7 +205,7 @@ impl Gauge {
         self.bucket.is_some()
     }
 
-    /// Takes a place if one is free. A rate needs the time for this.
+    /// Takes a place if one is free. Only a rate uses `now`.
     pub(super) fn take_place(&mut self, depth: usize, now: Option<Duration>) -> bool {
         let is_free = match (self.policy, &mut self.bucket) {
             (Admission::Depth { max, .. }, _) => depth + self.reserved < max,

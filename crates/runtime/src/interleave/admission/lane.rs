@@ -34,7 +34,7 @@ pub(in crate::interleave) struct Lane {
     /// An identity that differs for each use of a position among the lanes.
     pub(in crate::interleave) identity: u64,
     pub(in crate::interleave) group: Group,
-    /// The most handlers of the branch that may run at once.
+    /// The maximum number of handlers of the branch that may run at once.
     pub(super) limit: usize,
     pub(super) running: usize,
     /// The waiting entries, by ascending stamp.

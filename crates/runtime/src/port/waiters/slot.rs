@@ -14,7 +14,7 @@ use crate::port::predicate::accepts;
 pub struct Ticket(NonZeroU32);
 
 impl Ticket {
-    /// The most waiters that one port can have: a ticket must fit into 31 bits of [`SlotState`].
+    /// The maximum number of waiters of one port: a ticket must fit into 31 bits of [`SlotState`].
     const MAX: u32 = (1 << 31) - 1;
 
     /// Returns the ticket of the slot at `index`.
