@@ -1,7 +1,7 @@
 //! The only access to locks, atomics, threads and the clock.
 //!
 //! Ordinary builds use `std`. Under `--cfg loom` and `--cfg shuttle` the same names stand for the types of the model
-//! checkers, so that the protocols of `lehr-runtime` and `lehr-ranks` run unchanged inside them. [`Arc`] always comes
+//! checkers. So the protocols of `lehr-runtime` and `lehr-ranks` run unchanged inside them. [`Arc`] always comes
 //! from `std`, because no protocol depends on its reference counts. The types that belong to the process and outlive a
 //! model ([`process`], [`Count`]) also come from `std`.
 //!
