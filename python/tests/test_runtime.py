@@ -72,7 +72,11 @@ def test_no_item_is_lost_or_taken_twice_under_cancellation():
             await asyncio.gather(*tasks, return_exceptions=True)
         poster.join()
         assert port.waiting == 0
-        assert taken + port.drain() == list(range(2000))
+        left = port.drain()
+        assert sorted(taken + left) == list(range(2000))
+        # A receive that begins while earlier coroutines are about to take their items takes the next one. If those are then cancelled, their items go back to
+        # the front and are taken later. So the order of what was taken can differ from the order of posting, but not the order of what is left.
+        assert left == sorted(left)
 
     asyncio.run(asyncio.wait_for(main(), 120))
 
