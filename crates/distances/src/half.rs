@@ -203,6 +203,29 @@ impl<T: Precision> Half<T> {
         }
     }
 
+    /// Returns the pairs (0,1), (0,2), …, (1,2), …, each converted by `stored`. A pair without a value is NaN.
+    ///
+    /// Memory: N (N - 1) / 2 converted values, and a row. Cost: [`Half::row`] of every item.
+    ///
+    /// # Example
+    /// ```
+    /// use lehr_data::Incomplete;
+    /// use lehr_distances::{Silent, all_pairs, rows::{Compared, Measure}};
+    /// let metric = Compared::new(&Incomplete::new(vec![0.0, 3.0, 7.0], 1)?, Measure::Manhattan)?;
+    /// let half = all_pairs::<f64>(&metric, &lehr_ranks::Execution::default(), None, &mut Silent)?;
+    /// assert_eq!(half.condensed(|value| value as f32), [3.0, 7.0, 4.0]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn condensed<V>(&self, stored: impl Fn(f64) -> V) -> Vec<V> {
+        let mut values = Vec::with_capacity(self.items * self.items.saturating_sub(1) / 2);
+        let mut row = vec![0.0; self.items];
+        for item in 0..self.items {
+            self.row(item, &mut row);
+            values.extend(row[item + 1..].iter().map(|&value| stored(value)));
+        }
+        values
+    }
+
     /// Calls `each` with the value of every pair, in the order of tiles; the value is NaN if the pair has none.
     pub fn for_each(&self, mut each: impl FnMut(f64)) {
         for (leaf, tiles) in self.tiles.iter().enumerate() {

@@ -129,15 +129,15 @@ impl Method for Distances {
         let found = items.compared(options, |metric| {
             let found = match options.element {
                 Element::F64 => matrix::<f64>(job, log, metric, |half, _| {
-                    Table::builder().numbers(COLUMN, condensed(half, |value| value))
+                    Table::builder().numbers(COLUMN, half.condensed(|value| value))
                 }),
                 // Values that are stored in 16 bits are computed in 32 bits.
                 Element::U16 => matrix::<f32>(job, log, metric, |half, largest| {
                     let scale = dissimilarities::Element::U16.scale(largest);
-                    Table::builder().fixed(COLUMN, condensed(half, |value| fixed(value, scale)), scale)
+                    Table::builder().fixed(COLUMN, half.condensed(|value| fixed(value, scale)), scale)
                 }),
                 Element::F32 | Element::I16be => matrix::<f32>(job, log, metric, |half, _| {
-                    Table::builder().singles(COLUMN, condensed(half, |value| value as f32))
+                    Table::builder().singles(COLUMN, half.condensed(|value| value as f32))
                 }),
             };
             found.map_err(Hindrance::Comparison)
@@ -256,18 +256,6 @@ fn matrix<T: Precision>(
     half.for_each(|value| extent.add(value));
     half.held(extent.largest).map_err(failure)?;
     Ok(Some(Found { matrix: column(&half, extent.largest).gaps(extent.missing > 0).build()?, extent }))
-}
-
-/// Returns the pairs (0,1), (0,2), …, (1,2), … in the form in which they are stored.
-fn condensed<T: Precision, V>(half: &Half<T>, kept: impl Fn(f64) -> V) -> Vec<V> {
-    let items = half.items();
-    let mut values = Vec::with_capacity(items * (items - 1) / 2);
-    let mut row = vec![0.0; items];
-    for item in 0..items {
-        half.row(item, &mut row);
-        values.extend(row[item + 1..].iter().map(|&value| kept(value)));
-    }
-    values
 }
 
 fn failure(error: Error) -> Failure {

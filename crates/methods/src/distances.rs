@@ -1,8 +1,9 @@
 //! The options for dissimilarities of all pairs of items, declared once for all front ends.
 //!
 //! The arguments of `lehr distances` and `lehr place` are derived from [`Options`]. So are the options of the service
-//! `lehr.distances` and the parameters of `lehr.pairwise_distances`. Only [`Items::compared`] turns options into a
-//! metric of `lehr-distances`.
+//! `lehr.distances` and the parameters of `lehr.pairwise_distances`. [`Items::compared`] turns options into a
+//! metric of `lehr-distances`. The engine of the page in the browser, which only compares rows, does not use it: it
+//! would make the page heavier by alignments and fingerprints.
 
 mod items;
 mod stated;

@@ -7,7 +7,9 @@
 //! | `hard.rs` | one pass of hard assignment |
 //! | `sweeps.rs` | Lloyd's algorithm |
 //! | `noise.rs`, `trimmed.rs` | the component for outliers; sweeps with it |
-//! | `label.rs`, `clusters.rs` | the cluster of each row; clusters in the units and order that users see |
+//! | `label.rs`, `certainty.rs` | the cluster of each row; how sure it is |
+//! | `cost.rs` | the cost of a row in a cluster |
+//! | `clusters.rs` | clusters in the units and order that users see |
 //! | `centroids.rs`, `listed.rs` | the clusters of other rows; the nearest centres for the rows of an array |
 //!
 //! Vector annealing ends with these functions, k-means consists of them, and mini-batches and mixtures use some of
@@ -15,7 +17,9 @@
 
 mod centers;
 mod centroids;
+mod certainty;
 mod clusters;
+mod cost;
 mod hard;
 mod label;
 mod listed;

@@ -33,12 +33,7 @@ pub fn matrix(request: &Request, bytes: &[u8], observer: &mut dyn Observer) -> R
     let items = half.items();
     let ids = rows.ids().map_or_else(|| (0..items).map(|row| row.to_string()).collect(), <[String]>::to_vec);
     // Single precision, as in the command's folder.
-    let mut values = Vec::with_capacity(items * (items - 1) / 2);
-    let mut row = vec![0.0; items];
-    for item in 0..items {
-        half.row(item, &mut row);
-        values.extend(row[item + 1..].iter().map(|value| *value as f32));
-    }
+    let values = half.condensed(|value| value as f32);
     drop(half);
     let dissimilarities = Dissimilarities::new(items, Form::Condensed, Values::F32(values), 1.0).map_err(words)?;
     Ok((Matrix { dissimilarities, ids, weights: None, classes: Vec::new() }, warnings))

@@ -2,36 +2,30 @@
 //!
 //! These rounds over hard centres run in double precision on the rows as they were given, even if annealing ran in
 //! single precision. The first labels all rows, including those of weight 0, and sums each cluster's rows, so that
-//! centres become exact means. The second measures the distances from those centres. Further rounds find the borders
-//! between neighbouring clusters, and the last one computes the probability of each label.
+//! centres become exact means. The second measures the distances from those centres, if the first could not tell them.
+//! The rounds of `certainty.rs` follow.
 
 use lehr_numerics::bits::BitRows;
-use lehr_numerics::dot::dot;
 use lehr_numerics::nearest::nearest_labels;
-use lehr_numerics::sparse::{HardSparseCenters, SparseRows, sparse_distances};
+use lehr_numerics::sparse::{SparseRows, sparse_distances};
 use lehr_numerics::tiles::Tiles;
 
 use super::centers::Centers;
+use super::certainty::{find_borders, multiply_probabilities};
+use super::cost::{CostIn, SparseCenters};
 use super::hard::nearest_active;
 use super::noise::{OUTLIER, within};
 use crate::Error;
-use crate::borders::{Borders, Neighbourhoods, STEPS, SUMS};
-use crate::drawn::is_one_in;
+use crate::borders::Borders;
 use crate::round::{LeafCells, Round, Rounds, total_of};
 use crate::rows::bernoulli::Costs;
 use crate::rows::{BitDistance, Input, OverStore, RowMajor, RowMajorMut, Rows, Scalar, SparseDistance, Storage};
 
 /// The number of rows that are converted to double precision together, if they are stored in another form.
 const UNPACKED: usize = 256;
-/// The most differences of centres that are stored, counted in numbers.
-const MOST_DIFFERENCES: usize = 1 << 22;
-/// The number of coordinates of rows whose probabilities are computed together: they fit into the cache.
-const POSITIONS: usize = 1 << 16;
 /// The largest share of a cluster's squared distances by which the move of its centre may lower them. For a larger
 /// share, they are measured again.
 const MOST_MOVED: f64 = 0.5;
-/// The number of rows of each cluster that determine its borders. A larger cluster contributes every n-th row.
-const ROWS_OF_BORDERS: u64 = 4096;
 
 /// The labels of a leaf's rows, followed by those of its bystanders, in their order.
 #[derive(Clone, Debug, Default)]
@@ -143,42 +137,10 @@ pub(crate) async fn label_all<T: Scalar>(
         spreads.chunks_exact_mut(2).zip(costs).for_each(|(spread, cost)| spread[1] = cost);
     }
     let borders = find_borders(rounds, &cost, &spreads, cells).await?;
-    if !borders.is_empty() {
-        let neighbours = &borders.neighbourhoods(centers.len());
-        let offsets = cost.neighbour_offsets(neighbours);
-        let round = ProbabilityRound { cost: &cost, neighbours, offsets: offsets.as_deref(), cells };
-        total_of(rounds, &round, &mut Vec::new()).await?;
-    }
+    multiply_probabilities(rounds, &cost, &borders, cells).await?;
     drop(sparse);
     rounds.share(cells, Labelled::write, Labelled::read).await?;
     Ok(Totals { centers, sums, spreads, outside, borders })
-}
-
-/// Finds the borders between neighbouring clusters. `spreads` begins with two numbers for each cluster; the first is
-/// its number of rows.
-async fn find_borders<T: Scalar>(
-    rounds: &mut dyn Rounds,
-    cost: &CostIn<'_, T>,
-    spreads: &[f64],
-    cells: &LeafCells<Labelled>,
-) -> Result<Borders, Error> {
-    let rows_of = |cluster: usize| spreads[2 * cluster] as u64;
-    let (count, dimension) = (cost.centers.len(), cost.rows.dimension);
-    let apart = |a, b| cost.centers.squared_distance(a, b);
-    let mut borders = Borders::of_neighbours(count, dimension, |cluster| rows_of(cluster) > 0, apart);
-    if borders.is_empty() {
-        return Ok(borders);
-    }
-    let strides: Vec<u64> = (0..cost.centers.len()).map(|k| rows_of(k).div_ceil(ROWS_OF_BORDERS).max(1)).collect();
-    let mut sums = Vec::new();
-    for step in 0..=STEPS {
-        let neighbours = &borders.neighbourhoods(cost.centers.len());
-        let is_hard = step == 0;
-        let round = BorderRound { cost, neighbours, borders: borders.len(), is_hard, strides: &strides, cells };
-        total_of(rounds, &round, &mut sums).await?;
-        borders.each_mut().zip(sums.chunks_exact(SUMS)).for_each(|(border, sums)| border.step(sums));
-    }
-    Ok(borders)
 }
 
 /// Moves each centre to the mean of its rows, given their sums in double precision. `stored` converts a column, its sum
@@ -207,28 +169,6 @@ fn move_spreads(spreads: &mut [f64], sums: &[f64], before: &Centers, after: &Cen
         spread[1] -= moved;
     }
     is_exact
-}
-
-/// The centres that sparse rows are compared with at the end of a run, in double precision.
-pub(crate) struct SparseCenters<'a> {
-    /// The centres in the form that finds the nearest.
-    side_by_side: HardSparseCenters<f64>,
-    /// The centres in the form that measures the distance.
-    distances: Vec<SparseDistance<'a>>,
-}
-
-impl<'a> SparseCenters<'a> {
-    /// Returns `None` unless rows are stored sparse.
-    fn new<T: Scalar>(rows: &'a Rows<T>, centers: &Centers) -> Option<Self> {
-        if rows.storage != Storage::Sparse {
-            return None;
-        }
-        let (mut side_by_side, origin) = (HardSparseCenters::default(), &rows.units.scaled_origin[..]);
-        side_by_side.begin(rows.dimension, centers.len());
-        (0..centers.len()).for_each(|k| side_by_side.set(k, centers.center(k), origin));
-        let distances = (0..centers.len()).map(|k| SparseDistance::to(origin, centers.center(k))).collect();
-        Some(Self { side_by_side, distances })
-    }
 }
 
 /// Returns the index of the lowest cost; the first if several are equal.
@@ -454,78 +394,6 @@ impl<T: Scalar> Round for LabelRound<'_, T> {
     }
 }
 
-/// The cost of a row in a cluster, a squared distance or nats; in stored units, in double precision.
-pub(crate) struct CostIn<'a, T: Scalar> {
-    pub input: Input<'a>,
-    pub rows: &'a Rows<T>,
-    pub centers: &'a Centers,
-    /// The centres for rows that are stored sparse.
-    pub sparse: Option<&'a SparseCenters<'a>>,
-    /// The costs of rows of bits in each cluster, if they are not squared distances.
-    pub costs: Option<&'a [BitDistance]>,
-}
-
-impl<T: Scalar> CostIn<'_, T> {
-    /// Allocates a buffer for one row's position.
-    fn position(&self) -> Vec<f64> {
-        vec![0.0; if self.sparse.is_some() || self.costs.is_some() { 0 } else { self.rows.dimension }]
-    }
-
-    /// Reads a row's position, before [`of`](Self::of) is called for it.
-    fn read(&self, row: u32, position: &mut [f64]) {
-        if !position.is_empty() {
-            self.rows.units.read_stored(self.input, row, position);
-        }
-    }
-
-    /// The cost, in a cluster, of the row that was read last.
-    fn of(&self, row: u32, cluster: usize, position: &[f64]) -> f64 {
-        match (self.input, self.sparse, self.costs) {
-            (Input::Sparse(input), Some(centers), _) => {
-                centers.distances[cluster].of(self.rows.units.entries(input, row))
-            }
-            (Input::Bits(input), _, Some(costs)) => costs[cluster].of(input.row(row as usize)),
-            _ => position.iter().zip(self.centers.center(cluster)).map(|(x, y)| (x - y) * (x - y)).sum(),
-        }
-    }
-}
-
-/// For each neighbour of a cluster: the cluster's centre minus that of the neighbour, and the square of this
-/// difference.
-struct NeighbourOffsets {
-    differences: Vec<f64>,
-    squares: Vec<f64>,
-    /// The squared distance from the centre up to which no neighbour matters to a row.
-    alone: f64,
-}
-
-impl<T: Scalar> CostIn<'_, T> {
-    /// Returns the differences with which a row's excess cost in a neighbour is a single product,
-    /// `2 (x - a) (a - b) + |a - b|^2`. `None` if rows are not positions, or if there are too many differences.
-    fn neighbour_offsets(&self, neighbours: &Neighbourhoods<'_>) -> Option<Vec<NeighbourOffsets>> {
-        let others = |k: usize| neighbours.of(k).map(|(_, _, other)| self.centers.center(other));
-        let count: usize = (0..self.centers.len()).map(|k| others(k).count()).sum();
-        let has_positions = self.sparse.is_none() && self.costs.is_none();
-        if !has_positions || count * self.rows.dimension > MOST_DIFFERENCES {
-            return None;
-        }
-        let of_cluster = |k: usize| {
-            let own = self.centers.center(k);
-            let differences: Vec<f64> = others(k).flat_map(|other| own.iter().zip(other).map(|(a, b)| a - b)).collect();
-            let squared = |difference: &[f64]| difference.iter().map(|x| x * x).sum();
-            let squares: Vec<f64> = differences.chunks_exact(self.rows.dimension).map(squared).collect();
-            // At a distance r from the centre, the excess is at least |a - b|^2 - 2 r |a - b| (Cauchy and Schwarz).
-            let distance = |(at, &square): (usize, &f64)| match neighbours.least_ignored(k, at, square) {
-                Some(excess) => (square - excess) / (2.0 * square.sqrt()),
-                None => 0.0,
-            };
-            let alone = squares.iter().enumerate().map(distance).fold(f64::INFINITY, f64::min);
-            NeighbourOffsets { differences, squares, alone: alone * alone }
-        };
-        Some((0..self.centers.len()).map(of_cluster).collect())
-    }
-}
-
 /// The second round, if the first could not tell: `sum w d` of each cluster.
 struct SpreadRound<'a, T: Scalar> {
     cost: &'a CostIn<'a, T>,
@@ -553,194 +421,6 @@ impl<T: Scalar> Round for SpreadRound<'_, T> {
                 }
             }
         });
-    }
-}
-
-/// A step of expectation maximisation: the sums of both sides of each border, over the rows of its two clusters.
-struct BorderRound<'a, T: Scalar> {
-    cost: &'a CostIn<'a, T>,
-    neighbours: &'a Neighbourhoods<'a>,
-    /// The number of borders.
-    borders: usize,
-    /// Whether each row counts only on the side of its label.
-    is_hard: bool,
-    /// For each cluster: one row in so many counts, for all of them.
-    strides: &'a [u64],
-    cells: &'a LeafCells<Labelled>,
-}
-
-impl<T: Scalar> Round for BorderRound<'_, T> {
-    fn len(&self) -> usize {
-        SUMS * self.borders
-    }
-
-    fn key_len(&self) -> usize {
-        SUMS
-    }
-
-    fn name(&self) -> &'static str {
-        "borders"
-    }
-
-    fn map(&self, index: usize, partial: &mut [f64]) {
-        let cost = self.cost;
-        partial.fill(0.0);
-        let mut position = cost.position();
-        self.cells.with(index, |labelled| {
-            for (&row, &label) in cost.rows.leaves[index].rows.iter().zip(&labelled.labels) {
-                let Some(&stride) = self.strides.get(label as usize) else { continue };
-                if !is_one_in(u64::from(row), stride) {
-                    continue;
-                }
-                let label = label as usize;
-                let weight = stride as f64 * cost.rows.units.stored_weight(cost.input, row);
-                cost.read(row, &mut position);
-                let own = cost.of(row, label, &position);
-                let excess = |other| cost.of(row, other, &position) - own;
-                self.neighbours.add(label, excess, self.is_hard, weight, partial);
-            }
-        });
-    }
-}
-
-/// The last round: multiplies each row's probability by that of its cluster among the neighbours.
-struct ProbabilityRound<'a, T: Scalar> {
-    cost: &'a CostIn<'a, T>,
-    neighbours: &'a Neighbourhoods<'a>,
-    /// The offsets of each cluster.
-    offsets: Option<&'a [NeighbourOffsets]>,
-    cells: &'a LeafCells<Labelled>,
-}
-
-impl<T: Scalar> Round for ProbabilityRound<'_, T> {
-    fn len(&self) -> usize {
-        0
-    }
-
-    fn name(&self) -> &'static str {
-        "probabilities"
-    }
-
-    fn map(&self, index: usize, _: &mut [f64]) {
-        let leaf = &self.cost.rows.leaves[index];
-        self.cells.with(index, |Labelled { labels, probabilities }| {
-            let (in_box, bystanders) = labels.split_at(leaf.rows.len());
-            let (of_rows, of_bystanders) = probabilities.split_at_mut(leaf.rows.len());
-            self.multiply(&leaf.rows, in_box, &leaf.bounds, of_rows);
-            // The leaf's box does not include its bystanders.
-            self.multiply(&leaf.bystander_rows, bystanders, &[], of_bystanders);
-        });
-    }
-}
-
-impl<T: Scalar> ProbabilityRound<'_, T> {
-    /// Multiplies the probabilities of some rows in a box, cluster by cluster. `bounds` is empty if there is no box.
-    fn multiply(&self, rows: &[u32], labels: &[u32], bounds: &[f64], probabilities: &mut [f64]) {
-        let cost = self.cost;
-        let mut places: Vec<usize> = (0..rows.len()).filter(|&place| labels[place] != OUTLIER).collect();
-        places.sort_unstable_by_key(|&place| (labels[place], place));
-        let (mut position, mut far) = (cost.position(), FarRows::default());
-        for places in places.chunk_by(|&a, &b| labels[a] == labels[b]) {
-            let label = labels[places[0]] as usize;
-            let among = self.that_matter(label, bounds);
-            if among.is_empty() {
-                continue;
-            }
-            if let Some(offsets) = self.offsets {
-                for places in places.chunks((POSITIONS / cost.rows.dimension).max(1)) {
-                    far.choose(cost, label, places, rows, offsets[label].alone);
-                    far.multiply(self.neighbours, label, &among, &offsets[label], probabilities);
-                }
-                continue;
-            }
-            for &place in places {
-                cost.read(rows[place], &mut position);
-                let own = cost.of(rows[place], label, &position);
-                let excess = |_, other| cost.of(rows[place], other, &position) - own;
-                let among = among.iter().copied();
-                probabilities[place] *= self.neighbours.probability(label, among, excess, |_, _| ());
-            }
-        }
-    }
-
-    /// The borders of a cluster that matter to some row in a box.
-    fn that_matter(&self, label: usize, bounds: &[f64]) -> Vec<usize> {
-        let (Some(offsets), false) = (self.offsets, bounds.is_empty()) else {
-            return self.neighbours.all(label).collect();
-        };
-        let NeighbourOffsets { differences, squares, .. } = &offsets[label];
-        let (least, most) = bounds.split_at(self.cost.rows.dimension);
-        self.neighbours.that_matter(label, |at| {
-            // The excess is least at a corner of the box.
-            let difference = RowMajor::new(differences, least.len()).row(at);
-            let columns = least.iter().zip(most).zip(self.cost.centers.center(label)).zip(difference);
-            let corner = |(((least, most), y), d): (((&f64, &f64), &f64), &f64)| ((least - y) * d).min((most - y) * d);
-            2.0 * columns.map(corner).sum::<f64>() + squares[at]
-        })
-    }
-}
-
-/// The rows of a cluster that are so far from its centre that neighbours may matter to them.
-#[derive(Default)]
-struct FarRows {
-    /// The place of each row in its leaf.
-    places: Vec<usize>,
-    /// The positions of the rows, measured from the centre, one after another.
-    positions: Vec<f64>,
-    /// How much more each row costs in a neighbour.
-    excess: Vec<f64>,
-    /// The sum of the odds of all neighbours against the cluster, for each row.
-    odds: Vec<f64>,
-}
-
-impl FarRows {
-    /// Chooses the rows with at least the squared distance `alone` from their cluster's centre. `places` are those of
-    /// the cluster's rows in the leaf, whose rows are `rows`.
-    fn choose<T: Scalar>(&mut self, cost: &CostIn<'_, T>, label: usize, places: &[usize], rows: &[u32], alone: f64) {
-        let (dimension, center) = (cost.rows.dimension, cost.centers.center(label));
-        self.positions.clear();
-        self.positions.resize(places.len() * dimension, 0.0);
-        // Rows of a leaf are not adjacent in memory. Without a branch between them, several are on their way at a time.
-        for (&place, position) in places.iter().zip(self.positions.chunks_exact_mut(dimension)) {
-            cost.read(rows[place], position);
-        }
-        self.places.clear();
-        for (index, &place) in places.iter().enumerate() {
-            let range = index * dimension..(index + 1) * dimension;
-            let position = &mut self.positions[range.clone()];
-            position.iter_mut().zip(center).for_each(|(x, y)| *x -= y);
-            if dot(position, position) < alone {
-                continue;
-            }
-            self.positions.copy_within(range, self.places.len() * dimension);
-            self.places.push(place);
-        }
-        self.positions.truncate(self.places.len() * dimension);
-    }
-
-    /// Multiplies the probabilities of the chosen rows by those of their cluster among its neighbours. `among` has the
-    /// indices of the borders that matter.
-    fn multiply(
-        &mut self,
-        neighbours: &Neighbourhoods<'_>,
-        label: usize,
-        among: &[usize],
-        offsets: &NeighbourOffsets,
-        probabilities: &mut [f64],
-    ) {
-        let Some(dimension) = self.positions.len().checked_div(self.places.len()) else { return };
-        self.odds.clear();
-        self.odds.resize(self.places.len(), 0.0);
-        for &at in among {
-            let difference = RowMajor::new(&offsets.differences, dimension).row(at);
-            let excess = |position| 2.0 * dot(position, difference) + offsets.squares[at];
-            self.excess.clear();
-            self.excess.extend(self.positions.chunks_exact(dimension).map(excess));
-            neighbours.add_odds(label, at, &mut self.excess, &mut self.odds);
-        }
-        for (&place, odds) in self.places.iter().zip(&self.odds) {
-            probabilities[place] *= 1.0 / (1.0 + odds);
-        }
     }
 }
 
