@@ -1,9 +1,9 @@
 //! What a session of `lehr-lab` works with: the running peers, the probe, the unit's measured time, the figures so far
 //! and where they are kept.
 //!
-//! [`session`] takes what was asked for and ends with tables or a record; a lab ([`ports`](crate::ports),
-//! [`ranks`](crate::ranks)) brings its definition, its sides and its cases. [`stages`] finds how many stages a sample
-//! has, and [`Bench::take_turns`] has the sides take turns.
+//! [`session`] measures the requested cases and prints tables or a record. A lab ([`ports`](crate::ports),
+//! [`ranks`](crate::ranks)) adds its definition, its sides and its cases. [`stages`] determines the number of stages of
+//! a sample, and [`Bench::take_turns`] has the sides take turns.
 
 pub mod activity;
 pub mod estimate;

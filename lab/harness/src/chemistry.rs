@@ -1,9 +1,9 @@
-//! `lehr-lab chemistry`: compounds as rows of bits beside the same rows as numbers, what a division among threads
-//! costs, where the active compounds are, and large numbers of compounds once.
+//! `lehr-lab chemistry`: compounds as rows of bits, compared with the same rows as numbers. It also measures the
+//! overhead of several threads, the clusters of the active compounds, and, once, large numbers of compounds.
 //!
-//! Whole runs are the command that users run, a process of its own ([`clustering`]), so that its memory is its own too;
-//! a step of the kernels is measured in this process ([`bit_step`](crate::bit_step)). [`compounds`] are real or made,
-//! [`definition`] has the cases.
+//! A whole run is the command that users run, in its own process ([`clustering`]), so that its memory is measured
+//! separately. A step of the kernels is measured in this process ([`bit_step`](crate::bit_step)). [`compounds`] reads
+//! or generates the compounds, and [`definition`] has the cases.
 
 pub mod clustering;
 pub mod compounds;

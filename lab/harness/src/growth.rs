@@ -1,9 +1,9 @@
 //! `lehr-lab growth`: how time and memory of clusters, mixtures and topographic maps grow with rows, columns, clusters
 //! and ranks.
 //!
-//! Every run is the command that users run, a process of its own ([`run`](definition::Work::run)), so that its memory
-//! is its own too. The rows are blobs ([`blobs`]), of any number, which clusters must find again. [`definition`] has
-//! the axes; an exponent is fitted along each.
+//! Every run is the command that users run, in its own process ([`run`](definition::Work::run)), so that its memory is
+//! measured separately. The rows are any number of blobs ([`blobs`]), which clusters must find again. [`definition`]
+//! has the axes; an exponent is fitted along each axis.
 
 pub mod blobs;
 pub mod definition;

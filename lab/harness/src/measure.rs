@@ -1,7 +1,8 @@
 //! Measures time in rounds in which the sides take turns, and gives minimum, median and maximum.
 //!
-//! Turns, because a machine changes while it is measured (frequency, neighbours, pages): sides measured one after the
-//! other are measured on different machines. No mean: one interruption would move it. Nothing is thrown away.
+//! Sides take turns because a machine changes during a measurement (frequency, other programs, memory pages). Sides
+//! measured one after the other would not be comparable. There is no mean, since one interruption would change it. No
+//! sample is discarded.
 
 use std::time::{Duration, Instant};
 

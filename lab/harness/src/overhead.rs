@@ -1,10 +1,10 @@
 //! `lehr-lab overhead`: the overhead of dividing a clustering run among threads, among MPI processes, and among both.
 //!
-//! Every side is a job of its own ([`launch`]): this program alone or under `mpiexec`, told by one line what to do
-//! ([`task`]). In each round every side solves the same problem once ([`turns`]), and all must end with the same bits.
-//! From the overheads follow the laws of the papers ([`fits`], [`model`]). The kernel in synchronised stages tells how
-//! evenly ranks run ([`stages`], [`fluctuation`]), a model of sums that share cache lines what they would cost
-//! ([`padding`]). Maps are made by each engine ([`scaling`]).
+//! Every side is a job ([`launch`]): this program, alone or under `mpiexec`, with a line that describes its task
+//! ([`task`]). In each round every side solves the same problem once ([`turns`]), and all results must be
+//! bit-identical. The laws of the papers are fitted to the overheads ([`fits`], [`model`]). The kernel in synchronised
+//! stages shows how evenly ranks run ([`stages`], [`fluctuation`]). A model shows the cost of sums that share cache
+//! lines ([`padding`]). Each engine also makes maps ([`scaling`]).
 
 pub mod definition;
 pub mod figure;
@@ -38,7 +38,7 @@ use launch::Starter;
 /// The options of the measurement.
 ///
 /// `only` is compared with the names of cases: `N = 20000, K = 10` for whole runs, `pairs, N = 1000, K = 10` for
-/// pairwise ones, `stages, n = 10000, K = 80` for the kernel, `padding` for sums beside each other, `scaling, alu
+/// pairwise runs, `stages, n = 10000, K = 80` for the kernel, `padding` for sums that share cache lines, `scaling, alu
 /// 3,000` for maps.
 #[derive(Clone, Debug)]
 pub struct Options {

@@ -1,7 +1,7 @@
 //! A runner: a program in its own language that answers each line on its standard input with a line of JSON.
 //!
-//! The runner starts once and lives as long as its case, so that starting it, importing libraries and reading data are
-//! not measured. A thread takes its answers in, so that one that never answers can be told from one that is slow.
+//! The runner starts once for each case, so that starting it, importing libraries and reading data are not measured. A
+//! thread reads its answers, so that the lab can give up on a runner that never answers.
 
 use std::ffi::OsStr;
 use std::io::{BufRead, BufReader, Write};

@@ -1,9 +1,9 @@
 //! `lehr-lab scale`: how time and memory of distances, clusters and maps grow with the number of items, and large sizes
 //! once.
 //!
-//! Every stage is the command that users run, a process of its own ([`stage`]), so that its memory is its own too. The
-//! items are sequences made by mutation from known ancestors ([`sequences`]): of any number, and with families that
-//! clusters must find again. [`definition`] has the sizes, [`growth`] the exponents.
+//! Every stage is the command that users run, in its own process ([`stage`]), so that its memory is measured
+//! separately. The items are any number of sequences, made by mutation from known ancestors ([`sequences`]). Clusters
+//! must find the families of these ancestors again. [`definition`] has the sizes, and [`growth`] fits the exponents.
 
 pub mod definition;
 pub mod given;

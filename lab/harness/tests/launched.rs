@@ -1,7 +1,7 @@
 //! Runs the lab under `mpiexec`: overheads of processes, and output from only one process.
 //!
-//! `LEHR_MPIEXEC` names the launcher; `make mpi` installs one and sets it. `cargo test` alone has none, and leaves
-//! these tests out.
+//! `LEHR_MPIEXEC` names the launcher; `make mpi` installs one and sets the variable. `cargo test` alone has no
+//! launcher, and leaves these tests out.
 #![allow(clippy::disallowed_methods, reason = "the environment says which launcher the tests use")]
 
 use std::process::{Command, Stdio};

@@ -1,9 +1,9 @@
 //! Peers: programs that answer lines, one program for each library. `lab/runners/ports/src/lib.rs` documents the
 //! protocol; `{"wrong": "what"}` reports a wrong result.
 //!
-//! A program that is not built, does not speak the protocol, ends, or answers something else is *absent*: it is said in
-//! one line, the record has it, and the others go on. Only ours, whose files' names begin with `lehr`, may not be
-//! wrong: its errors end the measurement.
+//! A program that is not built, does not speak the protocol, ends, or gives an invalid answer is *absent*. The lab
+//! reports this in one line, the record has it, and the session continues without the program. Errors of Lehr's own
+//! programs, whose names begin with `lehr`, end the measurement.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;

@@ -1,9 +1,9 @@
 //! A session's record on disk: the array of figures, written after each case, and beside it a description of machine
 //! and programs.
 //!
-//! What is measured is kept: a session that is stopped, or whose machine goes away, loses the case it was in. A session
-//! that is given the file of an earlier one goes on where that ended, so that the whole measurement, which takes hours,
-//! can be taken in pieces. Each piece is named beside the record.
+//! A session that is stopped, or whose machine fails, loses only the case in progress. A session with the record of an
+//! earlier session continues after its last case. So the whole measurement, which takes hours, can be made in several
+//! sessions. The file beside the record names each session.
 
 use std::fs;
 use std::path::{Path, PathBuf};

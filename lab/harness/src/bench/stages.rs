@@ -1,8 +1,8 @@
 //! Measures sides that do stages: how many stages fit into a sample, and the overhead of a stage over its computation.
 //!
-//! Overhead is the time of all stages less that of the same computation without messages, measured next to each sample,
-//! divided by the stages. Without computation it is the time of a stage. A sample has as many stages as the definition
-//! asks for, or as many as fit into its time limit.
+//! The overhead is the time of all stages minus the time of the same computation without messages, divided by the
+//! number of stages. That computation is measured next to each sample. Without computation, the overhead is the time of
+//! a stage. A sample has as many stages as the definition requests, or as many as fit into its time limit.
 
 use anyhow::Result;
 

@@ -14,7 +14,7 @@ use crate::{chemistry, environment, growth, interrupt, overhead, ports, program,
 
 /// Measures the port runtime in turns with its peers and the machine's floors.
 ///
-/// A first Ctrl-C ends it after the sample that is being taken: what was measured until then is printed and kept.
+/// The first Ctrl-C ends the session after the current sample: the figures so far are printed and kept.
 ///
 /// # Errors
 /// [`Kind::NoResult`] for a wrong result of ours or a record that cannot be kept, [`Kind::Stopped`] after Ctrl-C.

@@ -1,8 +1,8 @@
 //! `bench maps`: multidimensional scaling of the same matrix, by Lehr and by scikit-learn's SMACOF.
 //!
-//! One judge for both: the stress of positions, squared errors over squared dissimilarities, is computed here. Ours
-//! runs once from classical scaling and once annealed; the peer from one random start and from as many as the
-//! definition says, of which it keeps the best.
+//! The lab computes the stress of both sides' positions: the squared errors divided by the squared dissimilarities.
+//! Lehr makes one run from classical scaling and one annealed run. The peer makes one run from one random start. It
+//! makes another from as many random starts as the definition says, and keeps the best.
 
 use std::cell::RefCell;
 

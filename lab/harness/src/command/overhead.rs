@@ -1,9 +1,8 @@
 //! `bench overhead`: f(n, 2) = (2 T(n, 2) - T(2n, 1)) / T(2n, 1) of a whole run, for each engine (paper 004 eq. 2).
 //!
-//! Both sides cluster the same 2n rows, with two ranks (n rows each) and with one. They must end with the same bits, so
-//! their rounds are the same and the difference is what parallelism costs: synchronisation, imbalance, the parts that
-//! only one rank does, and memory that two cores share. Below each run stand its phases, so that one sees where it is
-//! lost.
+//! Both sides cluster the same 2n rows, with two ranks (n rows each) and with one. Their results must be bit-identical,
+//! so their rounds are the same. The difference is the cost of parallelism: synchronisation, imbalance, work of a
+//! single rank, and memory that two cores share. Each run is followed by its phases, which show where the time is lost.
 
 use std::cell::RefCell;
 

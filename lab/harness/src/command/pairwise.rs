@@ -1,9 +1,9 @@
 //! `bench pairwise`: clusters of items known by their dissimilarities, one default run for each seed, by Lehr and by
 //! SciPy, scikit-learn and kmedoids on the same matrix.
 //!
-//! One judge for all sides: the cost H of labels is computed here, and so is their agreement with known classes, never
-//! taken from a side's word. Sides that are told the number of clusters are compared by H too; one that finds its own
-//! says how many it found. Items that a side leaves out are a cluster together.
+//! The lab computes the cost H of all sides' labels and their agreement with known classes, and uses no figures that
+//! sides report. Sides with a given number of clusters are compared by H too. For a side that finds its own number, the
+//! table shows this number. Items that a side leaves out count as one cluster.
 
 use std::cell::RefCell;
 use std::collections::HashMap;

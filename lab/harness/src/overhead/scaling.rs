@@ -1,9 +1,9 @@
 //! Seconds of multidimensional scaling, its efficiency, and ports against the loop: 003 section 5.2, figures 15 to 20.
 //!
 //! The dissimilarities of a set are computed once and written to a file that every job reads. Each side makes the same
-//! map of them, from the same random positions and in the same number of iterations at most, without the longer steps
-//! that the method takes otherwise (003 has none): by ranks, by a parallel loop and by ports, on threads; by ranks in
-//! processes too.
+//! map of them, from the same random positions and with the same maximum number of iterations. The longer steps of the
+//! method are off, because 003 has none. The sides are ranks, a parallel loop and ports on threads, and ranks in
+//! processes.
 
 use std::path::Path;
 

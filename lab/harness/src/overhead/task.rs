@@ -1,8 +1,8 @@
 //! The tasks of the jobs of `lehr-lab overhead`. The same program runs in one process or in several, reads its task as
 //! one line of JSON, and answers with one line.
 //!
-//! Every process of the job calls [`Task::work`]; each makes the points for itself, by number, so that they are the
-//! same everywhere.
+//! Every process of the job calls [`Task::work`]. Each process generates the points itself; they depend on their number
+//! only, so they are the same everywhere.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::PathBuf;

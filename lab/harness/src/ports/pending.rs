@@ -1,9 +1,9 @@
 //! `pending`: the bytes of a waiting receive, and the time to create and to complete very many. `allocations`: the heap
 //! allocations of a message.
 //!
-//! Each sample is a fresh process, since memory that an earlier sample gave back would hide what the next one takes.
-//! What is counted stands with the code: ours in `lab/harness/src/bin/port_side.rs`, tokio's in
-//! `lab/runners/ports/src/bin/tokio.rs`.
+//! Each sample is a new process, since memory that an earlier sample has freed would hide the memory of the next one.
+//! The code documents what it counts: `lab/harness/src/bin/port_side.rs` for Lehr, `lab/runners/ports/src/bin/tokio.rs`
+//! for tokio.
 
 use anyhow::Result;
 

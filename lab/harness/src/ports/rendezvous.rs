@@ -1,7 +1,7 @@
 //! Lehr in the form rendezvous: P tasks, each posting to its neighbours' ports and then receiving from its own.
 //!
-//! A rank has two ports, for what comes from its left and from its right, so that a receive names its source. A message
-//! is the number of its stage, and every rank checks each that it gets.
+//! A rank has two ports, for messages from its left and from its right, so that a receive names its source. A message
+//! is the number of its stage, and every rank checks each message that it gets.
 
 use anyhow::{Result, ensure};
 use lehr_runtime::{Dispatcher, Port, all, block_on};

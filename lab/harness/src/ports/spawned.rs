@@ -1,9 +1,10 @@
 //! Lehr in the form spawned: every message (or pair of messages) starts a handler.
 //!
-//! Four ways to say it, measured side by side. *Persistent receivers*: `Port::on` for one message; for two, a task that
-//! takes two items of one port (two shifts) or joins two ports (exchange), again and again. *Closures*
-//! (`Handle::execute`) and *fresh tasks* (`Handle::spawn`): one a message, where an atomic counter stands for the port
-//! that waits for two, exactly as in the peers (`lab/runners/ports/src/spawned.rs`).
+//! There are several forms, which are measured in turns. *Persistent receivers* are `Port::on` for one message. For two
+//! messages, a task repeatedly takes two items of one port (two shifts) or joins two ports (exchange). *Closures*
+//! (`Handle::execute`) and *fresh tasks* (`Handle::spawn`) start one handler for each message. In these two forms, an
+//! atomic counter replaces the port that waits for two messages, exactly as in the peers
+//! (`lab/runners/ports/src/spawned.rs`).
 
 use anyhow::{Result, ensure};
 use lehr_runtime::{Dispatcher, Handle, Port, Receiver, Task, block_on, join};

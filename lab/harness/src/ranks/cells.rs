@@ -1,7 +1,8 @@
 //! The cells: Lehr in its forms, every MPI and the floors in turns, as the overhead of a stage; arrays as rates too.
 //!
-//! Ours in one process is measured on one worker and on one a core. What has a process or a thread a rank takes all
-//! cores, and says that it is absent in the form with one; the floor has both.
+//! In one process, Lehr is measured with one worker and with one worker for each core. A side with a process or a
+//! thread for each rank uses all cores, and reports that it is absent in the form with one core. The floor has both
+//! forms.
 
 use anyhow::Result;
 use lehr_ranks::fabric::Kind;

@@ -1,9 +1,9 @@
 //! `clusterings`: a clustering job on a core, alone, while another service clusters on the other core, and while
 //! another clusters on the same core.
 //!
-//! The services stand on one `lehr serve`, which has their cores from a manifest, as users write it. The other service
-//! has a job that does not end by itself; it is there before the one is timed, and called off after. Every job must
-//! find the same centres.
+//! The services run on one `lehr serve`, which gets their cores from a manifest like a user's. The other service has a
+//! job that does not end by itself. This job runs before the timed job starts, and is cancelled after it. Every job
+//! must find the same centres.
 
 use std::path::Path;
 

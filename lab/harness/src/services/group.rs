@@ -1,8 +1,8 @@
-//! Groups of messages from one client to one service: the words of the protocol, and what every side measures. The
-//! runners in `lab/runners/services` compile this very file, so that both sides of the pipe mean the same.
+//! Groups of messages from one client to one service: the protocol, and the measurement of each side. The runners in
+//! `lab/runners/services` compile this file too, so that both sides of the pipe have the same protocol.
 //!
-//! The service holds a number. A message adds to it; a question gives the sum. So each side knows what every answer
-//! must be, and a lost, doubled or overtaken message is seen.
+//! The service holds a number. A message adds to the number; the answer to a question is the sum. So each side knows
+//! every right answer, and notices lost, duplicated and reordered messages.
 
 use std::fmt;
 use std::future::Future;

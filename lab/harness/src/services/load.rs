@@ -1,9 +1,9 @@
-//! The generator of requests over HTTP/1.1: closed loop (each connection asks again when it is answered) and open loop
-//! (requests come by a clock, and what they wait for a connection counts). Every answer is compared, byte by byte, with
-//! what it must be.
+//! Generates requests over HTTP/1.1. In the closed loop, each connection sends its next request after a response. In
+//! the open loop, requests follow a clock, and their time includes the wait for a connection. Every answer is compared,
+//! byte by byte, with the expected answer.
 //!
-//! What is asked for is what the records of `lehr serve` offer: the state, and a record put into the place of another,
-//! whose answer is the one before.
+//! The requests are operations of the records of `lehr serve`: getting the state, and replacing a record, whose answer
+//! is the previous record.
 
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};

@@ -1,8 +1,8 @@
 //! `neighbours`: a service that computes, alone, beside another service that computes on its own core, and beside one
 //! on the same core.
 //!
-//! Each service has a host on a dispatcher that is bound to one core. The other is kept busy by a client of its own for
-//! as long as the one is measured.
+//! Each service has a host on a dispatcher that is bound to one core. While one service is measured, a client keeps the
+//! other one busy.
 
 use anyhow::{Result, anyhow, ensure};
 use lehr_runtime::{Builder, Dispatcher, block_on};

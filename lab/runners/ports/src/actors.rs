@@ -1,5 +1,5 @@
-//! Spawned patterns on actor libraries: a rank is an actor, and each message (or pair of messages) in its mailbox
-//! invokes its handler. This is what comes closest to a persistent receiver on a port.
+//! Runs spawned patterns on actor libraries: a rank is an actor, and each message (or pair of messages) in its mailbox
+//! invokes its handler. This form is the most similar to a persistent receiver on a port.
 //!
 //! A message carries its stage and its side. A mailbox keeps the order of one sender, so every rank checks each message
 //! that it gets.

@@ -10,8 +10,8 @@
 //! 0 unit                             -> {"ns": 965.0, "value": 17402209958924219335}
 //! ```
 //!
-//! A server that was asked for before ends when the next is. What an engine does not do is `{"absent": true}`. A wrong
-//! result is a panic: the runner ends, and the lab says so and goes on without it.
+//! A request for a server ends the previous server. If an engine does not do a job, the answer is `{"absent": true}`. A
+//! wrong result is a panic: the runner ends, and the lab reports this and continues without it.
 
 /// This is the lab's own file, so that both sides of the pipe give the names the same meaning.
 #[path = "../../../harness/src/services/group.rs"]
