@@ -76,7 +76,7 @@ impl Step {
     /// answer that it is handed, in the order of the right one.
     ///
     /// # Errors
-    /// An answer of either side that is off by more than `tolerance`.
+    /// Returns an error if the error of either side's answer exceeds `tolerance`.
     pub fn measure<T: Real>(
         &self,
         what: &str,

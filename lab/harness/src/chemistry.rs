@@ -89,8 +89,8 @@ pub struct Setting {
 /// to end.
 ///
 /// # Errors
-/// Compounds that cannot be read, a run that fails, a wrong answer, `only` that names nothing, a folder or record that
-/// cannot be written. What was measured before is kept.
+/// Returns an error if compounds cannot be read, a run fails, an answer is wrong, `only` matches no case, or a folder
+/// or the record cannot be written. Earlier figures are kept.
 pub fn run(options: &Options, setting: &Setting, stop: Stop) -> Result<End> {
     let file = definition::file();
     let definition = if options.quick { file.quick } else { file.full };

@@ -54,8 +54,8 @@ struct Case {
 /// whether to end.
 ///
 /// # Errors
-/// A command that fails, blobs that are not found again, `only` that names nothing, a folder or record that cannot be
-/// written. What was measured before is kept.
+/// Returns an error if a command fails, blobs are not found again, `only` matches no case, or a folder or the record
+/// cannot be written. Earlier figures are kept.
 pub fn run(options: &Options, setting: &Setting, stop: Stop) -> Result<End> {
     let file = definition::file();
     let definition = &if options.quick { file.quick } else { file.full };

@@ -63,8 +63,8 @@ pub struct Options {
 /// Measures the requested cases and prints tables or an array of records.
 ///
 /// # Errors
-/// A job that failed, sides that differ in bits, `only` that names nothing, a launcher that does not start, a record
-/// that cannot be read or written. What was measured before is kept.
+/// Returns an error if a job fails, sides are not bit-identical, `only` matches no case, a launcher does not start, or
+/// the record cannot be read or written. Earlier figures are kept.
 pub fn run(options: &Options, mut stop: Stop) -> Result<End> {
     let file = definition::file();
     let definition = if options.quick { &file.quick } else { &file.full };

@@ -53,8 +53,8 @@ const LISTED: [&str; 7] = ["spare workers", "rings", "posting rate", "posting", 
 /// whether to end.
 ///
 /// # Errors
-/// A wrong result of ours, `only` that names nothing, a record that cannot be read or written. What was measured before
-/// is kept.
+/// Returns an error if a result of Lehr is wrong, if `only` matches no case, or if the record cannot be read or
+/// written. Earlier figures are kept.
 pub fn run(options: &Options, stop: Stop) -> Result<End> {
     let file = definition::file();
     let definition = if options.quick { &file.quick } else { &file.full };

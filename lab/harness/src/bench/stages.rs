@@ -21,13 +21,13 @@ pub trait Side {
     /// Returns the seconds of this many stages; `None` if the engine does not do this case.
     ///
     /// # Errors
-    /// A wrong result of ours.
+    /// Returns an error if a result of Lehr is wrong.
     fn seconds(&self, bench: &mut Bench, stages: usize) -> Result<Option<f64>>;
 
     /// Returns the seconds of the computation in this many stages, without messages; 0 if there is no computation.
     ///
     /// # Errors
-    /// As [`seconds`](Self::seconds).
+    /// Returns the errors of [`seconds`](Self::seconds).
     fn computation(&self, bench: &mut Bench, stages: usize) -> Result<Option<f64>>;
 }
 
@@ -53,7 +53,7 @@ pub struct TakenOf<S> {
 /// Has all sides that do the case take turns for `rounds` rounds; returns nothing if the session is stopped meanwhile.
 ///
 /// # Errors
-/// A wrong result of ours.
+/// Returns an error if a result of Lehr is wrong.
 pub fn overheads_us<S: Side>(
     bench: &mut Bench,
     limits: Limits,

@@ -1,5 +1,5 @@
-//! Ours on MPI as a program of the lab: `mpiexec -n RANKS lehr_rank_side SOCKET`. A rank a process; process 0 answers
-//! requests, which `lab/runners/mpi/runner.py` sends it.
+//! Lehr's ranks on MPI as a program of the lab: `mpiexec -n RANKS lehr_rank_side SOCKET`. Each process is a rank.
+//! Process 0 answers the requests of `lab/runners/mpi/runner.py`.
 //!
 //! ```text
 //! ranks exchange 1 0 500000    -> {"seconds": S}  or  {"wrong": "..."}     operation, doubles, units of computation, stages

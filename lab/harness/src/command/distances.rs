@@ -38,7 +38,7 @@ const TOLERANCE: f64 = 1e-9;
 /// Measures every case of `mining/distances.json`.
 ///
 /// # Errors
-/// Peers that are not installed, a wrong answer on either side, a file that cannot be read or written.
+/// Returns an error if peers are not installed, an answer of either side is wrong, or a file cannot be read or written.
 pub fn run(arguments: &MeasurementArguments) -> Result<()> {
     let definition: Distances = definition::read("mining/distances.json")?;
     ensure!(

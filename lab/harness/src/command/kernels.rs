@@ -38,7 +38,7 @@ const WIDTHS: [usize; 6] = [30, 20, 20, 20, 16, 12];
 /// Measures every case of `mining/kernels.json`.
 ///
 /// # Errors
-/// No C compiler, a wrong answer on either side, a file that cannot be written.
+/// Returns an error if there is no C compiler, an answer of either side is wrong, or a file cannot be written.
 pub fn run(arguments: &MeasurementArguments) -> Result<()> {
     let definition: Kernels = definition::read("mining/kernels.json")?;
     let machine = Machine::look();

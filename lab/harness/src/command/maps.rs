@@ -29,7 +29,7 @@ const WIDTHS: [usize; 6] = [34, 28, 12, 10, 26, 16];
 /// Measures every set of `mining/maps.json`.
 ///
 /// # Errors
-/// Peers that are not installed, an answer that is no map, a file that cannot be read or written.
+/// Returns an error if peers are not installed, an answer is not a map, or a file cannot be read or written.
 pub fn run(arguments: &MeasurementArguments) -> Result<()> {
     let definition: Maps = definition::read("mining/maps.json")?;
     ensure!(

@@ -26,7 +26,7 @@ const WIDTHS: [usize; 7] = [22, 24, 24, 24, 14, 10, 10];
 /// Measures every grain of `ranks/overhead.json` with every engine.
 ///
 /// # Errors
-/// A machine with too few threads, runs that differ in bits, a record that cannot be written.
+/// Returns an error if the machine has too few threads, runs are not bit-identical, or the record cannot be written.
 pub fn run(arguments: &MeasurementArguments) -> Result<()> {
     let definition: Overhead = definition::read("ranks/overhead.json")?;
     let ranks = definition.ranks;

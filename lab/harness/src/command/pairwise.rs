@@ -33,7 +33,7 @@ const WIDTHS: [usize; 6] = [32, 9, 14, 16, 16, 24];
 /// Measures every set of `mining/pairwise.json` whose data are available.
 ///
 /// # Errors
-/// Peers that are not installed, an answer that is no clustering, a file that cannot be read or written.
+/// Returns an error if peers are not installed, an answer is not a clustering, or a file cannot be read or written.
 pub fn run(arguments: &MeasurementArguments) -> Result<()> {
     let definition: Pairwise = definition::read("mining/pairwise.json")?;
     ensure!(

@@ -97,7 +97,7 @@ struct Series {
 /// Runs every set of `mining/vector.json` whose data are available, with every engine.
 ///
 /// # Errors
-/// Peers that are not installed, a runner that fails, a set that cannot be read.
+/// Returns an error if peers are not installed, a runner fails, or a set cannot be read.
 pub fn run(arguments: &MeasurementArguments) -> Result<()> {
     let sets: VectorSets = definition::read("mining/vector.json")?;
     let best_known: BestKnown = definition::read("mining/best_known.json")?;

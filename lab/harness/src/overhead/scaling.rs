@@ -20,8 +20,9 @@ use super::turns::Side;
 use crate::definition::MapSet;
 use crate::measure::Spread;
 
-/// The experiments' names in records: seconds (003 figures 15, 17 and 19), p_ref T(p_ref) / (p T(p)) with one thread of
-/// the same engine as p_ref (figures 16, 18 and 20), and the time of ports over that of the loop on as many threads.
+/// The names of the three experiments in records. They are the seconds (003 figures 15, 17 and 19), the efficiency, and
+/// the time of ports divided by that of the loop on as many threads. The efficiency is p_ref T(p_ref) / (p T(p)) with
+/// one thread of the same engine as p_ref (figures 16, 18 and 20).
 pub const SECONDS: &str = "scaling";
 /// The experiment of efficiencies; see [`SECONDS`].
 pub const EFFICIENCY: &str = "efficiency of scaling";
@@ -52,7 +53,7 @@ pub fn sides(definition: &Definition, cores: usize, starter: &Starter) -> Vec<Si
 /// Measures the map of a set's dissimilarities. Returns `None` if `stop` asked to end.
 ///
 /// # Errors
-/// A file that cannot be written, a job that failed, bits that differ.
+/// Returns an error if a file cannot be written, a job fails, or results are not bit-identical.
 pub fn measure(
     (set, matrix): (&MapSet, Dissimilarities),
     definition: &Definition,

@@ -117,7 +117,7 @@ impl Task {
     /// Does the task, in every process of the job; only the answer of the first process counts.
     ///
     /// # Errors
-    /// What the method reports, or runs that differ in bits.
+    /// Returns the errors of the method, and an error if runs are not bit-identical.
     pub fn work(&self, job: Option<Job>) -> Result<Answer> {
         match self {
             Self::Cluster(problem) => {

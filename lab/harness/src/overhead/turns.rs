@@ -61,7 +61,7 @@ pub fn sides(definition: &Definition, cores: usize, starter: &Starter) -> Vec<Si
 /// to end.
 ///
 /// # Errors
-/// A job that failed; bits that differ.
+/// Returns an error if a job fails, or if results are not bit-identical.
 pub fn measure(
     case: Case,
     definition: &Definition,

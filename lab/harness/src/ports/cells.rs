@@ -40,7 +40,7 @@ struct Side {
 /// Measures every cell of the definition whose name contains `only`.
 ///
 /// # Errors
-/// A wrong result, a peer that ended.
+/// Returns an error if a result is wrong, or if a peer has ended.
 pub fn run(bench: &mut Bench, definition: &Definition, only: Option<&str>, rounds: usize) -> Result<()> {
     for cell in definition.cells() {
         let name = format!("{} {}", cell.form, cell.case());

@@ -22,7 +22,7 @@ const TRIAL: usize = 100_000;
 /// Measures every engine that has pending receives, with `rounds` new processes for each.
 ///
 /// # Errors
-/// A program that ended.
+/// Returns an error if a program has ended.
 pub fn run(bench: &mut Bench, definition: &Definition, rounds: usize) -> Result<()> {
     if bench.knows("pending", "memory", None) {
         return Ok(());
@@ -111,7 +111,7 @@ const FORMS: [(&str, &str); 4] = [
 /// one worker.
 ///
 /// # Errors
-/// A program that ended.
+/// Returns an error if a program has ended.
 pub fn allocations(bench: &mut Bench) -> Result<()> {
     bench.progress("allocations");
     for (engine, name) in bench.engines() {

@@ -72,7 +72,7 @@ enum Side {
 /// Measures every array length and mode, on one core and on all cores.
 ///
 /// # Errors
-/// A copy that differs from its source.
+/// Returns an error if a copy differs from its source.
 pub fn run(bench: &mut Bench, definition: &Definition, rounds: usize) -> Result<()> {
     let floor = bench.engines().into_iter().find(|(_, name)| name.starts_with("floor")).map(|(engine, _)| engine);
     let mut core_counts = vec![1, bench.cores];

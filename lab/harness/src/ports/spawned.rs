@@ -53,7 +53,7 @@ mod counters {
 /// Returns the seconds of a run with persistent receivers.
 ///
 /// # Errors
-/// A message of another stage, a dispatcher that would not start.
+/// Returns an error if a rank gets a message of another stage, or if the dispatcher does not start.
 pub fn persistent(run: &Run) -> Result<f64> {
     if run.pattern == Pattern::None {
         return rendezvous::run(run);
@@ -143,7 +143,7 @@ impl Handlers {
 /// Returns the seconds of a run with a closure for each message.
 ///
 /// # Errors
-/// As [`fresh`].
+/// Returns the errors of [`fresh`].
 pub fn closures(run: &Run) -> Result<f64> {
     by_counters(run, Way::Closure)
 }
@@ -151,7 +151,7 @@ pub fn closures(run: &Run) -> Result<f64> {
 /// Returns the seconds of a run with a new task for each message.
 ///
 /// # Errors
-/// A rank that did not reach its last stage, a dispatcher that would not start.
+/// Returns an error if a rank does not reach its last stage, or if the dispatcher does not start.
 pub fn fresh(run: &Run) -> Result<f64> {
     by_counters(run, Way::Task)
 }

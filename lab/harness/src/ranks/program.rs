@@ -41,7 +41,7 @@ pub trait Witness: Send {
 /// Does this rank's part; all ranks call it. The time is from after a barrier to the end of the rank's last stage.
 ///
 /// # Errors
-/// What the ranks themselves report.
+/// Returns the errors of the ranks.
 pub async fn run(comm: &mut Communicator, work: &Work, witness: &mut dyn Witness) -> Result<Part, Error> {
     let mut memory = Memory::new(comm.rank(), work);
     let mut wrong = None;

@@ -49,7 +49,7 @@ impl Mutations {
     /// `all.fasta` with `every` sequences. Equal arguments give equal files.
     ///
     /// # Errors
-    /// If a file cannot be written.
+    /// Returns an error if a file cannot be written.
     pub fn write(&self, items: usize, every: usize, folder: &Path) -> Result<Items> {
         let path = folder.join("items.fasta");
         self.write_file(items, &path)?;

@@ -103,7 +103,7 @@ pub fn plan(bench: &Bench, definition: &Definition, options: &Options, plan: &mu
 /// Measures all three cases, in turns, on one node of `program`.
 ///
 /// # Errors
-/// A job that fails, or finds other centres than the one before it.
+/// Returns an error if a job fails, or finds other centres than the previous job.
 pub fn run(bench: &mut Bench, program: &Path, definition: &Definition, options: &Options) -> Result<()> {
     let rounds = options.rounds.unwrap_or(definition.rounds);
     let clusterings = definition.clusterings;

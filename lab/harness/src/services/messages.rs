@@ -90,7 +90,7 @@ pub fn plan(bench: &Bench, definition: &Definition, options: &Options, plan: &mu
 /// Measures every requested case.
 ///
 /// # Errors
-/// A wrong result of ours.
+/// Returns an error if a result of Lehr is wrong.
 pub fn run(bench: &mut Bench, definition: &Definition, options: &Options) -> Result<()> {
     let rounds = options.rounds.unwrap_or(definition.rounds);
     for case in wanted(bench, definition, options) {

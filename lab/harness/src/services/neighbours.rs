@@ -72,7 +72,7 @@ pub fn plan(bench: &Bench, definition: &Definition, options: &Options, plan: &mu
 /// Measures all three cases, in turns.
 ///
 /// # Errors
-/// A wrong answer.
+/// Returns an error if an answer is wrong.
 pub fn run(bench: &mut Bench, definition: &Definition, options: &Options) -> Result<()> {
     let rounds = options.rounds.unwrap_or(definition.rounds);
     let neighbours = definition.neighbours;
