@@ -63,8 +63,8 @@ const FOUND: f64 = 0.999;
 /// The largest relative difference between the sum of squares that a command reports and the counted one, which differ
 /// only by the order of terms.
 const SAME: f64 = 1e-9;
-/// The bytes that a synthetic compound takes while it is read and clustered: its form in the file, its words twice, its
-/// id, its label and its row in the results.
+/// The bytes that a synthetic compound takes while it is read and clustered. They include its form in the file, its
+/// words twice, its id, its label and its row in the results.
 const BYTES_A_ROW: f64 = 650.0;
 
 /// This lab, which has no peers.

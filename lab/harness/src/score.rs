@@ -1,4 +1,4 @@
-//! Judges all sides by the same function: the lab computes the sum of squares of given centres from the points, and
+//! Judges all sides by the same function. The lab computes the sum of squares of given centres from the points, and
 //! does not use the figures that sides report.
 
 use lehr_data::Points;

@@ -24,9 +24,9 @@ const LOOKS: usize = 9;
 const FOLDED: f64 = 0.5;
 
 /// Adds the unit of every engine that has a figure, in place of the unit of an earlier session. It also adds the absent
-/// peers, and keeps those of earlier sessions, since a session without peers does not affect the cases in which they
-/// took part. It adds nothing if nothing was measured. If a peer's generator gives another value than ours, the peer
-/// does different work. Then its figures are removed, and it is absent.
+/// peers, and keeps those of earlier sessions: a session without peers does not affect the cases in which they took
+/// part. It adds nothing if nothing was measured. If a peer's generator gives another value than ours, the peer does
+/// different work. Then its figures are removed, and it is absent.
 ///
 /// # Errors
 /// Returns an error if a program of Lehr has ended.

@@ -73,7 +73,7 @@ impl Compounds {
         Ok(inputs)
     }
 
-    /// Computes the sum of squared distances of all rows from the means of their clusters, counted bit by bit: a bit
+    /// Computes the sum of squared distances of all rows from the means of their clusters, counted bit by bit. A bit
     /// that `c` of `n` rows have contributes `c (n - c) / n`.
     ///
     /// # Panics

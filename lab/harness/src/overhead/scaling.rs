@@ -20,9 +20,9 @@ use super::turns::Side;
 use crate::definition::MapSet;
 use crate::measure::Spread;
 
-/// The names of the three experiments in records. They are the seconds (003 figures 15, 17 and 19), the efficiency, and
-/// the time of ports divided by that of the loop on as many threads. The efficiency is p_ref T(p_ref) / (p T(p)) with
-/// one thread of the same engine as p_ref (figures 16, 18 and 20).
+/// The names of the three experiments in records. The first is the seconds (003 figures 15, 17 and 19), the second the
+/// efficiency. The third is the time of ports divided by that of the loop on as many threads. The efficiency is p_ref
+/// T(p_ref) / (p T(p)) with one thread of the same engine as p_ref (figures 16, 18 and 20).
 pub const SECONDS: &str = "scaling";
 /// The experiment of efficiencies; see [`SECONDS`].
 pub const EFFICIENCY: &str = "efficiency of scaling";

@@ -1,6 +1,6 @@
 //! Measures the kernel in stages that all ranks begin together. It shows how much the times of ranks fluctuate, on
-//! threads and in processes (000 figures 6 to 8, 004 figures 4 and 5). It also shows the time for each point and
-//! centre, as ranks are added with a fixed number of rows each (000 figures 3 to 5, 004 figure 3).
+//! threads and in processes (000 figures 6 to 8, 004 figures 4 and 5). It also shows the time for each point and centre
+//! as ranks are added, at a fixed number of rows of each rank (000 figures 3 to 5, 004 figure 3).
 
 use anyhow::{Result, bail};
 use lehr_ranks::{Engine, Layout};

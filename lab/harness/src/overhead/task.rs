@@ -168,8 +168,8 @@ impl Problem {
 }
 
 impl Scaling {
-    /// Returns the settings of the method of 003: it starts from random positions, makes steps of one length, and ends
-    /// after the requested number of steps or when nothing changes any more.
+    /// Returns the settings of the method of 003. It starts from random positions and makes steps of one length. It
+    /// ends after the requested number of steps, or when nothing changes any more.
     fn parameters(&self) -> smacof::Parameters {
         smacof::Parameters {
             dimension: self.dimension,

@@ -1,4 +1,4 @@
-//! The turns of a case: every side is a job that solves the same problem in its own layout and engine, and all results
+//! The turns of a case. Every side is a job that solves the same problem in its own layout and engine, and all results
 //! must be bit-identical.
 
 use anyhow::{Result, ensure};

@@ -19,8 +19,8 @@ use crate::bench::{Bench, PeerEngine};
 /// The forms of Lehr in this process.
 const OURS: [(&str, Kind); 2] = [("lehr threads", Kind::Threads), ("lehr ports", Kind::Ports)];
 
-/// The time limit of a sample for a side with more ranks than cores that yields for whole time slices of the system:
-/// twenty stages of some of these sides.
+/// The time limit of a sample of some sides with more ranks than cores: those that yield for whole time slices of the
+/// system. Twenty stages of such a side take this long.
 const TIME_SLICES: f64 = 0.3;
 
 /// A side of a cell.

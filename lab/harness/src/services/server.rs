@@ -20,8 +20,8 @@ pub struct Form {
 }
 
 impl Form {
-    /// Returns the placements: one core for the server and another for the load, if there are two cores and servers can
-    /// be bound; and all cores for both.
+    /// Returns the placements. One is all cores for server and load. The other, if there are two cores and servers can
+    /// be bound, is one core for the server and another for the load.
     pub fn all(cores: usize) -> Vec<Self> {
         let free = Self { workers: cores, core: None };
         if cores > 1 && can_bind() { vec![Self { workers: 1, core: Some(1) }, free] } else { vec![free] }

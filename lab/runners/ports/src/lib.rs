@@ -12,10 +12,10 @@
 //! 0 unit                                             -> {"ns": 965.0, "value": 17402209958924219335}
 //! ```
 //!
-//! The answer to `unit` is the time of 960 dependent steps of the generator in this program (the median of nine
-//! measurements), and `units(7, 1)`, which shows the lab that the steps are the same. If an engine does not do a job,
-//! the answer is `{"absent": true}`. An answer to `about` may name engines that are missing: `"absent": ["MPICH: …"]`.
-//! A wrong result is a panic: the runner ends, and the lab reports this and continues without it.
+//! The answer to `unit` has the time of 960 dependent steps of the generator in this program, the median of nine
+//! measurements. It also has `units(7, 1)`, which shows the lab that the steps are the same. If an engine does not do a
+//! job, the answer is `{"absent": true}`. An answer to `about` may name engines that are missing: `"absent": ["MPICH:
+//! …"]`. A wrong result is a panic: the runner ends, and the lab reports this and continues without it.
 
 pub mod actors;
 /// This is the lab's own file, so that both sides of the pipe give the names the same meaning.

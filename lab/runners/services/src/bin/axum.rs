@@ -1,6 +1,6 @@
 //! axum: does what `lehr serve` does for two requests, without anything else. It serves the same document in the same
-//! format under the same paths: the state of records as JSON, and a request that replaces one record and returns the
-//! previous one.
+//! format under the same paths. One request returns the state of records as JSON. The other replaces one record and
+//! returns the previous one.
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
