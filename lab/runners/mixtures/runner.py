@@ -24,7 +24,7 @@ data = {}
 
 
 def fits(request):
-    """The fits of a request, one after the other."""
+    """Yields the fits of a request, one after the other."""
     starts, seed = request["starts"], request["seed"]
     if starts == 1:
         yield GaussianMixture(request["components"], covariance_type=request["covariance"], random_state=seed)

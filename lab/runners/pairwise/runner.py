@@ -29,7 +29,7 @@ def load(request):
     condensed = numpy.fromfile(request["matrix"], dtype="<f8")
     data["condensed"], data["square"] = condensed, squareform(condensed)
     assert data["square"].shape == (request["items"], request["items"])
-    # Similarities for the spectral method: a Gaussian of the width of the median dissimilarity, as its users begin.
+    # The similarities for the spectral method are a Gaussian whose width is the median dissimilarity, the usual first choice.
     width = numpy.median(condensed)
     data["similar"] = numpy.exp(-(data["square"] ** 2) / (2 * width**2))
     return {"versions": {package: version(package) for package in ("numpy", "scipy", "scikit-learn", "kmedoids")}}
@@ -50,7 +50,7 @@ def spectral(clusters, seed):
 
 
 def hdbscan(clusters, seed):
-    # It changes what it is given unless it is told to copy; a smallest cluster of a hundredth of the items.
+    # HDBSCAN changes its input unless it is told to copy; a cluster has at least a hundredth of the items.
     smallest = max(5, len(data["square"]) // 100)
     return HDBSCAN(metric="precomputed", min_cluster_size=smallest, copy=True).fit_predict(data["square"])
 

@@ -26,7 +26,7 @@ def answer(request):
         return {"versions": {package: version(package) for package in ("ugtm", "numpy", "scikit-learn")}}
     with threadpool_limits(limits=request["threads"]):
         start = time.perf_counter()
-        # Nothing is missing, and nothing is to be done to the columns.
+        # No value is missing, and the columns are not changed.
         model = ugtm.runGTM(data["values"], k=request["nodes"], m=request["basis"], missing=False)
         seconds = time.perf_counter() - start
     return {"seconds": seconds, "images": model.matY.T.tolist(), "noise": float(model.betaInv)}
