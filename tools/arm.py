@@ -1,13 +1,13 @@
 """Does Lehr run on 64-bit ARM processors, with the same bits as on x86-64?
 
-Runs unit tests of the crates that compute, and a part of the table of same_output.py: every method, each with options of its own.
-Compares every byte of what these runs write with what the x86-64 build writes, times and versions aside.
+Runs unit tests of the crates that compute, and a part of the table of same_output.py: every method with its own options.
+Compares every byte of the output of these runs with the output of the x86-64 build, except times and versions.
 
 Usage:
-  arm.py                        on x86-64: builds for both, and runs what is for ARM under qemu
-  arm.py record BINARY FILE     on any machine: writes to FILE what the runs of a built `lehr` leave
-  arm.py compare BINARY FILE    on any other: runs them with another `lehr`, and tells every difference from FILE
-  --only TEXT                   runs no tests, and only what has TEXT in its name
+  arm.py                        on x86-64: builds for both, and runs the ARM programs under qemu
+  arm.py record BINARY FILE     on any machine: writes the results of the runs of a built `lehr` to FILE
+  arm.py compare BINARY FILE    on another machine: makes the runs with another `lehr`, and prints every difference from FILE
+  --only TEXT                   runs no tests, and only the runs with TEXT in their names
 
 Without a mode it needs qemu-aarch64 and a C compiler for aarch64 (on Debian: apt-get install qemu-user gcc-aarch64-linux-gnu), and rustup for
 the standard library, which it downloads the first time. All that it builds stays under target/. Exit code 1 if anything differs or fails.

@@ -1,7 +1,7 @@
 """Builds the command from scratch in a separate target folder, and prints the processor time and the wall time.
 
 Usage: build_time.py [PACKAGE]   (lehr by default). Prints processor time (user and system, of all compilers), wall time, and the crates by the processor time of
-their compilers. Those do not depend on what else the machine does; wall time does.
+their compilers. Processor time does not depend on other programs; wall time does.
 """
 
 import os

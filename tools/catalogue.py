@@ -1,10 +1,10 @@
 """Checks that every behaviour of the runtime's catalogue has a test. A comment directly above each such test has the behaviour's number.
 
-`// Catalogue: 38` or `// Catalogue: 38, 41` above `#[test]`, or above the fence of a documentation example that must not compile. docs/catalogue.md shows who
-shows what; numbers without a test stand in its `missing` block, and in nobody's memory.
+`// Catalogue: 38` or `// Catalogue: 38, 41` above `#[test]`, or above the fence of a documentation example that must not compile. docs/catalogue.md lists the tests of
+each number; its `missing` block has the numbers without a test.
 
 Usage: catalogue.py           check the page against the sources; one line a fault, exit code 1 if there is any
-       catalogue.py --write   write the page anew
+       catalogue.py --write   write the page again
 """
 
 import re

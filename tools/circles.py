@@ -1,7 +1,7 @@
 """Checks that the modules of a crate have no circular dependencies, for the crates in the block `no-circles` of ARCHITECTURE.md.
 
-A module is a file. It depends on those that its code names by `crate::…` or `super::…`, in `use` or in a path; tests are left out. The root of a
-crate is none: it names all of its modules.
+A module is a file. It depends on the modules that its code names by `crate::…` or `super::…`, in `use` or in a path; tests are left out. The root of a
+crate does not count as a module, since it names all of them.
 
 Usage: circles.py. One line a circle, naming its modules; exit code 1 if there is any. No network.
 """

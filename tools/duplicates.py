@@ -1,7 +1,7 @@
 """Counts repetitions in the front ends: pairs of passages of the crates `cli`, `jobs` and `python` that are equal after renaming.
 
-Usage: duplicates.py [REVISION ...]   (the files as they stand by default; a revision is any that git knows). For each it prints the count, and for the last the
-longest passages.
+Usage: duplicates.py [REVISION ...]   (the files as they stand by default; a revision is any that git knows). The tool prints the count for each revision, and the
+longest passages for the last one.
 
 The count: a window is LINES lines of code of one file that follow each other, without tests, comments, blank lines, imports, attributes, lines of brackets or of
 one name alone, and lines such as `self.seed = seed`, which scikit-learn demands of every estimator. Two windows are a pair if one-to-one renaming of identifiers,

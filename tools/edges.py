@@ -1,7 +1,7 @@
 """Checks the dependencies of the workspace against the lists in ARCHITECTURE.md.
 
 - `edges` block: which crate may depend on which (from `cargo metadata`, every kind of dependency).
-- `doors` block: in which files `unsafe`, atomics, clocks, threads, the environment and printing may stand.
+- `doors` block: the files that may contain `unsafe`, atomics, clocks, threads, the environment and printing.
 - `forbids-unsafe` block: crates whose root carries `#![forbid(unsafe_code)]`.
 - No tracked file names a path of the machine it was written on; ARCHITECTURE.md links every page of docs/design.
 

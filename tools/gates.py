@@ -1,7 +1,7 @@
 """Runs make targets one after the other and ends with a summary that a person can read at a glance.
 
-Usage: gates.py TARGET...   The first gate that fails ends the run with its exit code; the gates after it are named as not run. A gate
-that prints nothing for LEHR_GATE_SILENCE seconds (900 by default) hangs: it is ended, fails, and its last lines say where it stood.
+Usage: gates.py TARGET...   The first gate that fails ends the run with its exit code; the summary names the later gates as not run. A gate
+that prints nothing for LEHR_GATE_SILENCE seconds (900 by default) hangs: the tool ends it as failed, and its last lines show its position.
 One that compiles has four times as long: cargo names a package when it begins with it, and the tests of the last ones take minutes, on a
 busy machine many.
 """

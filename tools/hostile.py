@@ -2,13 +2,13 @@
 
 Usage: hostile.py [--short] [--only NAME]... LEHR
 
-LEHR is the command to attack. Each attack starts a node of its own on a port that the system chooses, in a folder that is removed afterwards. Two promises hold:
+LEHR is the command to attack. Each attack starts its own node on a port that the system chooses, in a folder that is removed afterwards. Two promises hold:
 
 - Memory stays below a bound, which each attack states, and honest clients are answered within seconds.
-- Nothing that was acknowledged is lost or altered without a report: an answer says so, `/ready` counts a degraded service, or the start is refused.
+- No acknowledged data are lost or altered without a report: an answer says so, `/ready` counts a degraded service, or the start is refused.
 
-The short form is a gate: it takes less than a minute. The full form attacks with the numbers that once broke a node. `--only` names attacks. It uses the standard
-library alone. Exit code 0: all promises held; 1: one was broken; 2: usage.
+The short form is a gate: it takes less than a minute. The full form attacks with the numbers that once broke a node. `--only` names attacks. The tool uses only the
+standard library. Exit code 0: all promises held; 1: one was broken; 2: usage.
 """
 
 import gzip

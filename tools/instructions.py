@@ -1,8 +1,8 @@
 """Counts the instructions of Lehr's kernels on 64-bit ARM, and those of C loops for the same work.
 
-Time under emulation means nothing, but the number of instructions is what a processor would execute. Compiles the loops (lab/runners/c) with
+Times under emulation mean nothing, but a processor would execute the same number of instructions. Compiles the loops (lab/runners/c) with
 aarch64-linux-gnu-gcc -O3 -ffast-math, and examples of `lehr-numerics` and `lehr-distances`; runs both under qemu-aarch64 with a plugin that counts.
-The difference between three steps and one, halved, is one step without its beginning.
+Half of the difference between three steps and one step is a step without the start of the program.
 
 Usage: instructions.py [PART]    only the kernels whose names contain PART. Needs what `make test-arm` needs, and QEMU 4.2 to 8.1 for the plugin.
 """

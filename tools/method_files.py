@@ -1,7 +1,7 @@
 """Counts the product files that contain a method's name: its own files, and those that it shares with all other methods.
 
-Usage: method_files.py [METHOD]   (kmedoids by default). A file is the method's own if its path has the method's name. Of a shared file the lines are
-counted that name the method, comments left out. Tests, pages and the lab are no part of the product.
+Usage: method_files.py [METHOD]   (kmedoids by default). A file is the method's own if its path has the method's name. In a shared file, the tool
+counts the lines that name the method, without comments. Tests, pages and the lab do not belong to the product.
 """
 
 import re

@@ -1,7 +1,7 @@
 """Makes a Python environment with an MPI of the standard ABI: its library and its mpiexec.
 
-Usage: mpi_environment.py FOLDER REQUIREMENTS. Says clearly what to do where no package can be had. Then checks that the launcher
-starts a process here, since a sandbox may forbid that, and a test that hangs or fails would say it less clearly.
+Usage: mpi_environment.py FOLDER REQUIREMENTS. If a package is not available, it says what to do. Then it checks that the launcher
+can start a process, because a sandbox may forbid this, and a test that hangs or fails would show it less clearly.
 """
 
 import subprocess

@@ -1,6 +1,6 @@
 """Checks that docs/papers.md has a row for every numbered place of the five papers, and that every file and test in a row exists.
 
-Usage: papers.py. One line a fault; exit code 1 if there is any.
+Usage: papers.py. Prints one line for each fault; exit code 1 if there is any.
 """
 
 import re

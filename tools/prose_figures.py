@@ -3,8 +3,8 @@
 Usage: prose_figures.py                             figures of our groups of files
        prose_figures.py NAME=REPOSITORY... [--write]  ours beside theirs
 
-NAME is one of PEERS below, REPOSITORY a clone of it, bare or with its files: what HEAD has is read. `--write` makes docs/lab/prose.md of it.
-Exit code 1 if a figure of ours lies outside. No part of the gates, since these have no clones.
+NAME is one of PEERS below, REPOSITORY a clone of it, bare or with its files; the tool reads HEAD. `--write` writes docs/lab/prose.md.
+The exit code is 1 if one of our figures is outside their range. The tool is not a gate, since gates have no clones.
 """
 
 import re

@@ -1,6 +1,6 @@
 """Blanks comments and literals in Rust source, so that a search finds only code.
 
-Line numbers and columns stay what they were: every blanked character becomes a space. Not a parser; it knows comments (nested), strings
+Line numbers and columns do not change, because every blanked character becomes a space. This is not a parser; it knows comments (nested), strings
 (escaped, raw, byte, C), and the difference between a character literal and a lifetime.
 """
 

@@ -1,7 +1,7 @@
 """Checks that the command that users install gives the same bits as the one that the tests run.
 
-The two are compiled differently (the release profile inlines across crates and has no checks), and kernels with vector instructions
-depend on what is inlined where. Runs both on the project's own data, in both precisions and on both sides of every switch of
+The two commands are compiled differently (the release profile inlines across crates and has no checks), and inlining affects kernels
+with vector instructions. Runs both on the project's own data, in both precisions and on both sides of every switch of
 kernels by dimension, and compares the tables of results byte by byte.
 
 Usage: same_bits.py BINARY BINARY. One line a case; exit code 1 if any differs. No network.

@@ -1,14 +1,14 @@
 """Shows whether a build of the command writes the same bytes as an earlier build.
 
-Runs the table same_output.json: every method of `lehr`, each run in a folder of its own, on the project's data. Compares exit codes,
-what is printed, and every file. Leaves out times and versions, as same_output_steady.py says. Compare a record only on the machine
+Runs the table same_output.json: every method of `lehr`, each run in its own folder, on the project's data. Compares exit codes,
+printed output, and every file. Leaves out times and versions, as same_output_steady.py says. Compare a record only on the machine
 that made it, since the bits depend on the processor.
 
 Usage:
-  same_output.py record BINARY FILE        runs all, and writes what came out to FILE
-  same_output.py compare BINARY FILE       runs all, and tells every difference from FILE
-  same_output.py against BINARY BINARY     runs all with an earlier binary and a later one, and shows where their outputs part
-  --only TEXT                              runs only what has TEXT in its name
+  same_output.py record BINARY FILE        makes all runs, and writes their results to FILE
+  same_output.py compare BINARY FILE       makes all runs, and prints every difference from FILE
+  same_output.py against BINARY BINARY     makes all runs with an earlier and a later binary, and shows where their outputs differ
+  --only TEXT                              makes only the runs with TEXT in their names
 
 Exit code 1 if anything differs, or if a command ends otherwise than the table says. No network.
 """
@@ -52,7 +52,7 @@ CHARACTERS_MAX = 160
 class Command:
     """One command of a run.
 
-    `exit` is the code that it must end with, `stdin` a file for its standard input. Ctrl-C comes as soon as the file `stop_at` is there.
+    `exit` is the code that it must end with, `stdin` a file for its standard input. It gets Ctrl-C as soon as the file `stop_at` exists.
     """
 
     line: str

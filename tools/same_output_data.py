@@ -1,6 +1,6 @@
 """Writes the small inputs of same_output.py that are not in datasets/.
 
-Takes its values from datasets/, or counts them. Draws nothing by chance, so every call writes the same bytes.
+The values come from datasets/, or are counted. Nothing is random, so every call writes the same bytes.
 """
 
 import csv

@@ -1,7 +1,7 @@
 """Removes from an output the parts that differ between two runs of one program: times, versions, and other parts that depend on the moment.
 
-Keeps the names beside the times, so a phase that comes, goes or changes its name is a difference. Keeps the spelling of numbers and
-the order of keys, since nothing is parsed and written anew. Each rule says why it is there.
+Keeps the names beside the times, so a new, missing or renamed phase is a difference. Keeps the spelling of numbers and
+the order of keys, since nothing is parsed and written again. Each rule has its reason.
 """
 
 import json

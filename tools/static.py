@@ -2,11 +2,11 @@
 
 Usage: static.py [x86_64|aarch64]       the processor; this machine's by default
 
-Builds it, and looks at what it leaves: no dynamic loader, no library. Then runs it in an empty root, which has nothing but the program and a table. There it
-clusters the census, and every table and model has to have the bytes that the ordinary command (target/release/lehr) writes. Tells sizes and times of both.
+Checks that the built file names no dynamic loader and no library. Then runs it in a root directory with only the program and a table. There it
+clusters the census, and every table and model must have the bytes that the ordinary command (target/release/lehr) writes. Prints sizes and times of both.
 
 It needs rustup for musl's standard library, which it downloads the first time, and musl-gcc (Debian's musl-tools) for C. For the other processor it needs a
-C compiler for that and its qemu (Debian's gcc-aarch64-linux-gnu, qemu-user), and links with Rust's own linker. Exit code 1 if anything differs.
+C compiler for that processor and qemu (Debian's gcc-aarch64-linux-gnu, qemu-user), and links with Rust's own linker. Exit code 1 if anything differs.
 """
 
 import argparse

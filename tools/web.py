@@ -1,12 +1,12 @@
 """Checks the viewer: types, unit tests, sizes, that the committed files are built from their sources, and tests in Chromium.
 
 Usage: web.py check LEHR   all of it; the tests in Chromium run on nodes of the command LEHR
-       web.py build        builds web/dist anew
-       web.py pictures LEHR   draws the pictures of the guide and the README anew
+       web.py build        builds web/dist again
+       web.py pictures LEHR   draws the pictures of the guide and the README again
        web.py times LEHR RECORD   measures a page with a million points, and writes a record: times, memory, the node's processor time; some ten minutes
 
-Without Node.js, its packages or Chromium, a part cannot run. Then the gate says NOT RUN, and why, and passes; where LEHR_WEB_REQUIRED is set it fails,
-since somebody relies on it there. A viewer that nobody checks is no reason to keep a developer without Node.js from the other gates.
+Without Node.js, its packages or Chromium, a part cannot run. Then the gate prints NOT RUN with the reason, and passes, so that a
+developer without Node.js can run the other gates. If LEHR_WEB_REQUIRED is set, it fails instead.
 """
 
 import gzip

@@ -1,6 +1,6 @@
 """Compares cells of a record of `lehr lab`: Lehr beside the holder, the best peer and the floor, who is faster, and the reason if Lehr is slower.
 
-A cell is a case on one core or on all of them. Ratios are of medians, ours over theirs: below 1 we are ahead. Standard library only.
+A cell is a case on one core or on all of them. A ratio is our median divided by theirs: below 1, Lehr is faster. Standard library only.
 """
 
 import re

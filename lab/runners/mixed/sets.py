@@ -1,6 +1,6 @@
 """Labelled tables of mixed types: invented customers, drawn sets with known groups, and real ones whose classes people named.
 
-For each: the file as it is, without its class, which is what Lehr gets; and which columns a person takes for measures and for categories, which is what the peers get.
+For each set there are two forms. Lehr gets the unchanged file without its class. The peers get the columns that a person takes for measures and for categories.
 """
 
 import csv

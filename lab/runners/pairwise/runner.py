@@ -3,7 +3,7 @@
 {"matrix": path, "items": n}                                  -> {"versions": {...}}
 {"method": name, "clusters": K, "seed": s, "threads": t}      -> {"seconds": of the method alone, "labels": [...]}
 
-The matrix is little-endian doubles, the pairs (0,1), (0,2), ..., (1,2), .... Each method gets it in the form that it wants, which is not measured. Labels are of
+The matrix is little-endian doubles, the pairs (0,1), (0,2), ..., (1,2), .... Each method gets the matrix in its own format; the time excludes the conversion. Labels are of
 clusters from 0 on; HDBSCAN, which is not told K, calls items that it leaves out -1.
 """
 

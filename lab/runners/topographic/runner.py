@@ -3,7 +3,7 @@
 {"table": path}                                    -> {"versions": {...}}
 {"nodes": n, "basis": m, "threads": t}             -> {"seconds": of fit alone, "images": [[...]], "noise": variance}
 
-Its defaults but for nodes and functions along a side: width 0.3, regularisation 0.1, 200 sweeps from the principal plane. Images are n x n rows of the data's columns.
+The settings are its defaults except for nodes and functions along a side: width 0.3, regularisation 0.1, 200 sweeps from the principal plane. Images are n x n rows of the data's columns.
 """
 
 import sys
