@@ -3,7 +3,7 @@
     python side_by_side.py [--data FOLDER] [--sets wine,digits] [--families centres,maps] [--threads 1] [--rounds 3] [--record FILE]
 
 Each run is a separate process, so that its peak memory is measured separately and no run warms up another. It imports, reads the rows, fits a few drawn ones, notes its memory, and fits; only the last fit is timed. Contenders take turns, and the
-order turns by one with each round; one that takes longer than 20 s is run once. Every result is judged here by one formula a family, whatever its maker says of it. A run that fails, or whose objective is no finite number, is told
+order turns by one with each round; one that takes longer than 20 s is run once. One formula for each family of methods judges all results; figures that programs report do not count. A run that fails, or whose objective is not a finite number, is reported
 and left out.
 
 A family's table ends with who came first, by the middle of its times, to the best objective of all: to within 0.1 % of it, and of a likelihood to within 0.01 nats a row. That, and not the time alone, is what is compared. Who made more
